@@ -1,0 +1,85 @@
+#include "runtime/base/file.h"
+
+#include <atomic>
+#include <cerrno>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "runtime/base/error.h"
+
+namespace mneme {
+
+void FileDescriptorTraits::release(Raw raw) noexcept { close(raw); }
+
+std::vector<std::byte> readFile(const std::filesystem::path& path) {
+  const UniqueFd file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!file)
+    throw Error(errno == ENOENT ? ErrorCode::NotFound : ErrorCode::IoFailed,
+                systemMessage("cannot open '" + path.string() + "'", errno));
+  struct stat status {};
+  if (fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode))
+    throw Error(ErrorCode::IoFailed, "'" + path.string() + "' is not a regular file");
+  std::vector<std::byte> bytes(static_cast<size_t>(status.st_size));
+  size_t done = 0;
+  while (done < bytes.size()) {
+    const ssize_t count = read(file.get(), bytes.data() + done, bytes.size() - done);
+    if (count < 0 && errno == EINTR)
+      continue;
+    if (count < 0)
+      throw Error(ErrorCode::IoFailed, systemMessage("cannot read '" + path.string() + "'", errno));
+    if (count == 0)
+      break;
+    done += static_cast<size_t>(count);
+  }
+  bytes.resize(done);
+  return bytes;
+}
+
+std::string readTextFile(const std::filesystem::path& path) {
+  const std::vector<std::byte> bytes = readFile(path);
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+void writeAll(int descriptor, std::span<const std::byte> bytes,
+              const std::filesystem::path& path) {
+  while (!bytes.empty()) {
+    const ssize_t count = write(descriptor, bytes.data(), bytes.size());
+    if (count < 0 && errno == EINTR)
+      continue;
+    if (count < 0)
+      throw Error(ErrorCode::IoFailed,
+                  systemMessage("cannot write '" + path.string() + "'", errno));
+    bytes = bytes.subspan(static_cast<size_t>(count));
+  }
+}
+
+void writeFileAtomically(const std::filesystem::path& path, std::span<const std::byte> bytes) {
+  static std::atomic<unsigned> counter{0};
+  const std::filesystem::path temporary = path.string() + ".tmp-" + std::to_string(getpid()) +
+                                          "-" + std::to_string(counter.fetch_add(1));
+  try {
+    const UniqueFd file(
+        open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
+    if (!file)
+      throw Error(ErrorCode::IoFailed,
+                  systemMessage("cannot create '" + temporary.string() + "'", errno));
+    writeAll(file.get(), bytes, temporary);
+    if (fsync(file.get()) != 0)
+      throw Error(ErrorCode::IoFailed,
+                  systemMessage("cannot sync '" + temporary.string() + "'", errno));
+    if (rename(temporary.c_str(), path.c_str()) != 0)
+      throw Error(ErrorCode::IoFailed,
+                  systemMessage("cannot publish '" + path.string() + "'", errno));
+  } catch (...) {
+    unlink(temporary.c_str());
+    throw;
+  }
+}
+
+void writeFileAtomically(const std::filesystem::path& path, const std::string& text) {
+  writeFileAtomically(path, std::as_bytes(std::span(text.data(), text.size())));
+}
+
+} // namespace mneme

@@ -1,0 +1,33 @@
+// Room base: files read whole and published with one rename.
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "runtime/base/unique_handle.h"
+
+namespace mneme {
+
+struct FileDescriptorTraits {
+  using Raw = int;
+  static Raw none() noexcept { return -1; }
+  static void release(Raw raw) noexcept;
+};
+using UniqueFd = UniqueHandle<FileDescriptorTraits>;
+
+/// \throws Error{NotFound} or Error{IoFailed} naming the path.
+std::vector<std::byte> readFile(const std::filesystem::path& path);
+std::string readTextFile(const std::filesystem::path& path);
+
+/// Writes a temporary file beside `path`, syncs it and renames it over `path`: readers see the old
+/// content or the new, never a part. \throws Error{IoFailed}; the temporary file is then removed.
+void writeFileAtomically(const std::filesystem::path& path, std::span<const std::byte> bytes);
+void writeFileAtomically(const std::filesystem::path& path, const std::string& text);
+
+/// Writes all bytes or throws Error{IoFailed} naming `path`.
+void writeAll(int descriptor, std::span<const std::byte> bytes, const std::filesystem::path& path);
+
+} // namespace mneme

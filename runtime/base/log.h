@@ -1,0 +1,29 @@
+// Room base: the one place that writes people's text to stderr (or MNEME_LOG_DIR).
+#pragma once
+
+#include <string>
+
+namespace mneme {
+
+enum class LogLevel : int { Trace, Debug, Info, Warn, Error, Critical, Off };
+
+/// Level from MNEME_LOG_LEVEL (trace|debug|info|warn|error|critical|off; default critical), read
+/// once. With MNEME_LOG_DIR set, lines go to `mneme-<host>-<rank|pid>.log` there instead of stderr.
+LogLevel logLevel() noexcept;
+
+/// Writes "mneme: <message>\n" in one write(2) when `level` is enabled. Any thread, any time after
+/// libc is up; never throws, never allocates a stream.
+void log(LogLevel level, const std::string& message) noexcept;
+
+/// Writes "mneme: <message>\n" to stderr whatever the level is: summaries and warn-once lines that
+/// a user must see.
+void notice(const std::string& message) noexcept;
+
+/// Like notice(), but says each distinct message once per process.
+void noticeOnce(const std::string& message) noexcept;
+
+/// The MPI rank this process has, from the first set of FLUX_TASK_RANK, OMPI_COMM_WORLD_RANK,
+/// PMI_RANK, MPI_RANK, SLURM_PROCID, JSM_NAMESPACE_RANK, PMIX_RANK, PBS_TASKNUM; -1 if none.
+int processRank() noexcept;
+
+} // namespace mneme

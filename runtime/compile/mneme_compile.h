@@ -1,0 +1,84 @@
+// Room compile: the C ABI of libmneme_compile, the only library that holds LLVM. Callers open it at
+// run time through compile/client.h, so nothing of LLVM is loaded until something must be compiled.
+//
+// A compilation is a pure function: modules + kernel + configuration + target -> image + statistics.
+// Thread-safe. Nothing of the host process is touched: no signal handlers, no stdout, no exit.
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define MNEME_COMPILE_ABI 1u
+
+typedef struct mneme_bytes {
+  const void* data;
+  size_t size;
+} mneme_bytes;
+
+/// Value of one argument for specialisation.
+typedef struct mneme_arg_value {
+  uint32_t index; ///< 0-based
+  uint32_t reserved;
+  mneme_bytes value; ///< exactly the argument's IR store size
+} mneme_arg_value;
+
+enum mneme_compile_outputs {
+  MNEME_OUTPUT_IMAGE = 1,
+  MNEME_OUTPUT_IR = 2,       ///< final IR as text
+  MNEME_OUTPUT_ASSEMBLY = 4, ///< final assembly (host assembly, PTX)
+  MNEME_OUTPUT_INPUT_IR = 8, ///< linked IR before the pipeline, as text
+};
+
+typedef struct mneme_compile_request {
+  uint32_t abi;     ///< MNEME_COMPILE_ABI
+  uint32_t outputs; ///< mneme_compile_outputs
+  const mneme_bytes* modules; ///< LLVM bitcode or textual IR, linked in order
+  size_t moduleCount;
+  const char* kernel;  ///< mangled name
+  const char* target;  ///< "cpu" (this host), "cpu:<LLVM cpu name>", "sm_90", "gfx90a"
+  const char* passes;  ///< LLVM pass pipeline, e.g. "default<O3>"
+  uint32_t codegenOptLevel; ///< 0..3
+  uint32_t prune;           ///< drop what the kernel does not reach
+  uint32_t internalize;     ///< everything but the kernel becomes internal
+  uint32_t setLaunchBounds;
+  uint32_t maxThreads;      ///< with setLaunchBounds; 0: threads of the block
+  uint32_t minBlocksPerSm;
+  uint32_t specializeDims;
+  uint32_t grid[3];
+  uint32_t block[3];
+  const mneme_arg_value* specializedArgs;
+  size_t specializedArgCount;
+  const char* optionsJson; ///< the blob's "options" object, or null: ahead-of-time options to honour
+} mneme_compile_request;
+
+typedef struct mneme_compile_result mneme_compile_result;
+
+/// Compiles. Always sets *result (destroy it); returns an mneme::ErrorCode, 0 on success.
+int mneme_compile(const mneme_compile_request* request, mneme_compile_result** result);
+
+/// A sentence when mneme_compile failed, "" otherwise.
+const char* mneme_compile_message(const mneme_compile_result* result);
+/// One of mneme_compile_outputs; empty if not asked for.
+mneme_bytes mneme_compile_output(const mneme_compile_result* result, uint32_t which);
+/// JSON: {"preprocess_ir_time","opt_time","codegen_time" (seconds), "obj_size","reg_usage",
+/// "local_mem_usage","const_mem_usage" (bytes), "ir_hash","image_hash" (hex), "passes","target_cpu"}.
+const char* mneme_compile_statistics(const mneme_compile_result* result);
+void mneme_compile_destroy(mneme_compile_result* result);
+
+/// Checks a pass pipeline without compiling; returns an ErrorCode, and on failure *message (free
+/// with mneme_compile_free) names the offending pass.
+int mneme_compile_check_passes(const char* passes, char** message);
+/// JSON {"llvm": "22.1.8", "targets": [...], "host_cpu": "...", "cache_key": "<hex>"}; static.
+/// `cache_key` changes whenever generated code may change (our version, LLVM's, host CPU).
+const char* mneme_compile_version(void);
+/// Textual IR <-> bitcode, for tools: `wantText` 1 prints, 0 writes bitcode. Result as above.
+int mneme_compile_convert_ir(mneme_bytes input, uint32_t wantText, mneme_compile_result** result);
+void mneme_compile_free(char* text);
+
+#ifdef __cplusplus
+}
+#endif

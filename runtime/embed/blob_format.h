@@ -1,0 +1,48 @@
+// Room embed: what the passes put into a binary. This header holds only constants and plain
+// structs, includes nothing of ours, and is shared by passes/ (writer) and embed/kernel_blob (reader).
+#pragma once
+
+#include <cstdint>
+
+namespace mneme::embed {
+
+/// Every instrumented kernel leaves one blob in the device image, as a global constant named
+/// `__mneme_ir_<static hash, 16 hex digits>`. With relocatable device code each translation unit
+/// leaves one blob more, `__mneme_module_<hash>`, holding the device functions and globals that
+/// kernels of other units may call; its metadata has `"kernel": ""`.
+///
+/// A blob is: BlobHeader, metadata (UTF-8 JSON, `metadataBytes`), bitcode (zstd frame,
+/// `bitcodeBytes`). Little endian. `checksum` is XXH3_64 of metadata and compressed bitcode together.
+///
+/// Metadata:
+///   { "kernel": "<mangled name>", "demangled": "...", "static_hash": "<16 hex digits>",
+///     "triple": "nvptx64-nvidia-cuda", "arch": "sm_90", "clang": "22.1.8",
+///     "args": [ {"name": "...", "size": bytes, "align": bytes,
+///                "kind": "pointer"|"integer"|"float"|"aggregate",
+///                "type": "ptr"|"i32"|"float"|"struct.S"..., "specializable": bool} ],
+///     "globals": [ {"name": "...", "size": bytes, "align": bytes, "constant": bool,
+///                   "defined": bool} ],          // device globals the closure refers to
+///     "shared_bytes": static shared memory in bytes, "max_threads": N or 0, "min_blocks": N or 0,
+///     "undefined": ["f", ...],                   // device functions to be linked from other units
+///     "options": {"fp_contract": "on"|"fast"|"off", "fast_math": bool, "flush_denormals": bool,
+///                 "precise_division": bool, "precise_sqrt": bool, "opt_level": "0".."3"|"s"|"z"} }
+/// `specializable` is true iff the IR type is i1, i8, i32, i64, float, double, x86_fp80, ppc_fp128
+/// or fp128. An aggregate is a by-value struct; `size` is then the size of the pointee.
+inline constexpr char kBlobMagic[8] = {'M', 'N', 'E', 'M', 'E', 'I', 'R', '1'};
+inline constexpr uint32_t kBlobVersion = 1;
+inline constexpr const char* kKernelSymbolPrefix = "__mneme_ir_";
+inline constexpr const char* kModuleSymbolPrefix = "__mneme_module_";
+
+struct BlobHeader {
+  char magic[8];
+  uint32_t version;
+  uint32_t headerBytes; ///< sizeof(BlobHeader); readers skip what they do not know
+  uint64_t staticHash;
+  uint64_t metadataBytes;
+  uint64_t bitcodeBytes;    ///< compressed
+  uint64_t bitcodeRawBytes; ///< uncompressed
+  uint64_t checksum;
+};
+static_assert(sizeof(BlobHeader) == 56);
+
+} // namespace mneme::embed

@@ -1,0 +1,72 @@
+// Room embed: reads what the passes embedded. Depends on base; no LLVM, no vendor library.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace mneme::embed {
+
+enum class ArgKind { Pointer, Integer, Float, Aggregate };
+
+struct KernelArg {
+  std::string name;
+  std::string type;
+  uint64_t sizeBytes = 0;
+  uint64_t alignBytes = 0;
+  ArgKind kind = ArgKind::Pointer;
+  bool isSpecializable = false;
+};
+
+struct KernelGlobal {
+  std::string name;
+  uint64_t sizeBytes = 0;
+  uint64_t alignBytes = 0;
+  bool isConstant = false;
+  bool isDefined = true; ///< false: defined in another translation unit (relocatable device code)
+};
+
+/// One embedded kernel (or, with an empty `kernel`, one module of shared device code).
+struct KernelBlob {
+  std::string kernel;    ///< mangled name
+  std::string demangled;
+  uint64_t staticHash = 0;
+  std::string arch;      ///< "sm_90", "gfx90a"
+  std::string triple;
+  std::vector<KernelArg> args;
+  std::vector<KernelGlobal> globals;
+  std::vector<std::string> undefined;
+  uint64_t sharedBytes = 0;
+  uint32_t maxThreads = 0;
+  uint32_t minBlocks = 0;
+  std::string metadataJson; ///< as embedded, for tools that want more
+  std::vector<std::byte> bitcode; ///< decompressed LLVM bitcode
+
+  /// \throws Error{ArtifactCorrupt} when the bytes are not a whole, undamaged blob.
+  static KernelBlob parse(std::span<const std::byte> bytes);
+};
+
+/// All blobs of one fat binary or device image, by kernel name. The bytes may be a fat binary
+/// (magic 0xBA55ED50), an ELF image, or a fat binary wrapper's target; images of several
+/// architectures are all visited and the first blob of each kernel is kept.
+/// Unknown or compressed members are skipped: a binary without our blobs gives an empty result.
+struct BlobSet {
+  std::map<std::string, std::shared_ptr<const KernelBlob>> kernels;
+  std::vector<std::shared_ptr<const KernelBlob>> modules;
+};
+/// `fatbin` points to the fat binary header in memory (the size is in its header).
+/// \throws Error{ArtifactCorrupt} on damaged containers.
+BlobSet readFatBinary(const void* fatbin);
+/// Same, from a bounded buffer (a fat binary or an ELF file), for tests, tools and fuzzing.
+BlobSet readDeviceImage(std::span<const std::byte> bytes);
+
+/// Modules to link for `kernel`: its own bitcode, then the bitcode of every module blob in `set`
+/// when its `undefined` list is not empty.
+std::vector<std::shared_ptr<const KernelBlob>> modulesFor(const BlobSet& set,
+                                                          const std::string& kernel);
+
+} // namespace mneme::embed
