@@ -1,0 +1,100 @@
+// Room artifact: what a recording directory holds, as values. Knows bytes and regions, not devices.
+//
+// A recording directory is in one of these states, and a reader can tell which from the files alone:
+//   - `<static hash>.json` lists only finished instances: every snapshot it names is complete, synced
+//     and was renamed into place before the JSON was replaced (by one rename).
+//   - `*.tmp-<pid>-<n>` are unfinished files of a recording that still runs or was killed; no JSON
+//     names them and readers ignore them.
+//   - `unfinished-<pid>.json` exists while a session records and lists what it could not record
+//     (lost instances, lossy reasons); a clean end removes it if there is nothing to say. One whose
+//     process is gone marks a killed session.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "runtime/base/hash.h"
+
+namespace mneme::artifact {
+
+/// Bumped with every change old readers cannot understand; a golden recording of each version is
+/// kept in tests/golden.
+inline constexpr uint32_t kFormatVersion = 1;
+
+/// Unit of deduplication and checksums, in bytes; the last chunk of a region may be shorter.
+inline constexpr uint64_t kChunkBytes = 64 * 1024;
+
+/// Tolerance metadata of one region: the fields of mneme/MnemeAnnotation.hpp.
+struct Annotation {
+  bool isSet = false;
+  uint8_t dataType = 0;      ///< device::DataType
+  double threshold = 0.0;
+  uint8_t thresholdKind = 0; ///< device::ThresholdKind
+  uint8_t norm = 0;          ///< device::Norm
+  std::string tag;
+};
+
+enum class RegionKind : uint8_t { Allocation = 0, Managed = 1, HostPinned = 2, Global = 3 };
+
+/// A contiguous range of memory the kernel could see.
+struct Region {
+  uint64_t address = 0; ///< recorded device address
+  uint64_t sizeBytes = 0;
+  RegionKind kind = RegionKind::Allocation;
+  bool isConstant = false;
+  std::string name; ///< device name of a global, else empty
+  Annotation annotation;
+};
+
+struct Dim3 {
+  uint32_t x = 1, y = 1, z = 1;
+};
+
+/// One recorded launch of a kernel.
+struct Instance {
+  uint64_t dynamicHash = 0;
+  Dim3 grid, block;
+  uint64_t sharedBytes = 0; ///< dynamic
+  bool isCooperative = false;
+  uint64_t occurrences = 1; ///< launches with this dynamic hash, recorded or not
+  std::string prologue;     ///< file name in the directory
+  std::string epilogue;
+  uint64_t recordedNs = 0;  ///< execution time of the recorded launch, 0 if unknown
+};
+
+struct Argument {
+  std::string name;
+  std::string type;
+  std::string kind; ///< "pointer", "integer", "float", "aggregate"
+  uint64_t sizeBytes = 0;
+  bool isSpecializable = false;
+};
+
+/// `<static hash>.json`: one kernel. Field names in the file are those of interface.md §2.8, plus
+/// "FormatVersion", "ArgTypes", "ArgKinds", "ArgSizes", "Options", "Device", "Arch" and, per
+/// instance, "Cooperative", "RecordedNs".
+struct KernelRecord {
+  uint64_t staticHash = 0;
+  std::string kernelName;
+  std::string demangledName;
+  uint64_t windowAddress = 0; ///< "VAddr"
+  uint64_t windowBytes = 0;   ///< "VASize"
+  std::vector<std::string> modules; ///< "RecordedIR_<static hash>.bc", ...
+  std::vector<Argument> args;
+  std::string optionsJson; ///< ahead-of-time code generation options (blob metadata "options")
+  std::string arch;        ///< "sm_90"
+  std::string device;      ///< "cpu", "cuda:0": where it was recorded
+  std::map<uint64_t, Instance> instances;
+
+  /// \throws Error{NotFound, ArtifactCorrupt} naming file and field. Accepts files written by the
+  /// existing tools ("Args" of any kind, no extras).
+  static KernelRecord load(const std::filesystem::path& json);
+  std::string toJson() const;
+};
+
+} // namespace mneme::artifact

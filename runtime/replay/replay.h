@@ -1,0 +1,118 @@
+// Room replay: runs a recorded kernel again, checks it and measures it.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "runtime/artifact/recording.h"
+#include "runtime/device/compare.h"
+
+namespace mneme::replay {
+
+/// interface.md §2.2 ExperimentConfiguration, with its JSON field names.
+struct Configuration {
+  artifact::Dim3 grid, block;
+  uint64_t sharedBytes = 0;
+  bool specialize = false;
+  bool setLaunchBounds = false;
+  uint32_t maxThreads = 0;
+  uint32_t minBlocksPerSm = 0;
+  bool specializeDims = false;
+  std::string passes = "default<O3>";
+  uint32_t codegenOpt = 3;
+  bool prune = true;
+  bool internalize = true;
+};
+
+/// A tolerance from the command line; overrides annotations of the regions it matches.
+struct ToleranceRule {
+  std::string region; ///< "" every region, a global's name, an argument's name, or "0x<address>"
+  device::DataType type = device::DataType::U8;
+  device::ThresholdKind kind = device::ThresholdKind::Absolute;
+  device::Norm norm = device::Norm::None;
+  device::NanPolicy nan = device::NanPolicy::Equal;
+  double threshold = 0.0;
+};
+
+struct Options {
+  uint32_t iterations = 3;
+  uint32_t warmup = 2;
+  double timeoutSeconds = 0; ///< per launch, 0 none
+  std::vector<ToleranceRule> tolerances;
+  std::vector<std::byte> ir; ///< replaces the recorded IR (text or bitcode) when not empty
+  bool wantIr = false;
+  bool wantAssembly = false;
+  bool useCache = true;
+};
+
+enum class ResultClass { Exact, WithinTolerance, Nondeterministic, Wrong, Failed };
+
+struct Mismatch {
+  std::string region;  ///< "argument 'out' at 0x600000000000", "global 'counter'", "stray write ..."
+  uint64_t address = 0;///< of the first mismatching element
+  uint64_t regionOffset = 0;
+  uint64_t element = 0;
+  std::string dataType;
+  std::string expected;
+  std::string actual;
+  uint64_t differing = 0;
+  uint64_t elements = 0;
+};
+
+/// interface.md §2.2 ExperimentResult plus what ours says more.
+struct Result {
+  double preprocessIrSeconds = 0, optSeconds = 0, codegenSeconds = 0;
+  uint64_t objectBytes = 0;
+  std::vector<uint64_t> execNs; ///< warm-ups first, then iterations
+  bool verified = false, executed = false, failed = false;
+  std::string startTime, endTime; ///< ISO 8601 UTC
+  uint32_t gpuId = 0;
+  uint64_t constBytes = 0, localBytes = 0;
+  uint32_t registers = 0;
+  std::string error;
+
+  ResultClass resultClass = ResultClass::Failed;
+  uint64_t maxUlp = 0;
+  double maxRelative = 0.0;
+  double maxAbsolute = 0.0;
+  std::string suggestion; ///< a tolerance to try, when nondeterministic
+  std::vector<Mismatch> mismatches;
+  std::string device;
+  std::string irHash, imageHash;
+  std::string ir, assembly; ///< when asked for
+  double openSeconds = 0, restoreSeconds = 0, verifySeconds = 0;
+};
+
+std::string toJson(const Configuration& configuration);
+std::string toJson(const Result& result); ///< without ir and assembly
+Configuration configurationFromJson(const std::string& json); ///< \throws Error{InvalidArgument}
+Options optionsFromJson(const std::string& json);
+
+/// A recorded instance, opened on a device: memory reserved at the recorded addresses, prologue and
+/// epilogue uploaded once. One host thread.
+class Session {
+public:
+  /// `recordId` empty: the only instance of the record. `device` as device::openDevice().
+  /// \throws Error{NotFound, ArtifactCorrupt, AddressUnavailable, BackendUnavailable,
+  /// InvalidArgument} (the last for an ambiguous record id).
+  Session(const std::filesystem::path& record, const std::string& recordId,
+          const std::string& device);
+  ~Session();
+
+  /// The configuration of the recorded launch.
+  Configuration recorded() const;
+
+  /// Builds once, restores, runs and verifies, then measures the same binary. Errors of the
+  /// configuration, the compiler or the kernel are in the result (failed, error), not thrown.
+  Result run(const Configuration& configuration, const Options& options);
+
+private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+} // namespace mneme::replay
