@@ -1,0 +1,143 @@
+# Shared by scripts/demo, scripts/test and scripts/gpu-bundle: finds or installs what is needed and
+# builds. Sourced, never run. Idempotent; two at once wait for each other.
+set -euo pipefail
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
+setup=$root/.setup
+venv=$root/.venv
+build=${MNEME_BUILD_DIR:-$root/build}
+cuda_root=
+jobs=${MNEME_JOBS:-$(nproc)}
+
+# Debian and Ubuntu packages, each with the command or file that shows it is there.
+apt_packages=(
+  clang-22 llvm-22-dev llvm-22-tools lld-22 liblld-22-dev clang-tools-22 libclang-rt-22-dev
+  cmake ninja-build ccache pkg-config git make
+  libzstd-dev libxxhash-dev libboost-context-dev nlohmann-json3-dev doctest-dev
+  python3 python3-dev python3-venv mpich
+)
+python_packages=(
+  'nvidia-cuda-nvcc==13.0.*' 'nvidia-cuda-runtime==13.0.*' 'nvidia-cuda-cccl==13.0.*' 'nvidia-curand'
+  'pybind11>=2.13' 'scikit-build-core>=0.10' 'lit>=18' 'pytest>=8' 'hypothesis>=6' 'ruff>=0.6' 'mypy>=1.11'
+  'build>=1' 'typer>=0.12' 'rich>=13' 'optuna>=4.4' 'llvmlite>=0.50' 'jinja2>=3.1' 'numpy>=1.26'
+)
+
+say() { printf '\033[1m== %s\033[0m\n' "$*" >&2; }
+die() { printf 'mneme: %s\n' "$*" >&2; exit 1; }
+
+# Runs one step under a lock, so that two scripts started together do not build over each other.
+lock() {
+  mkdir -p "$setup"
+  exec 9>"$setup/lock"
+  flock -n 9 || { say "another mneme script is at work in $root; waiting for it"; flock 9; }
+}
+
+missing_packages() {
+  local package
+  for package in "${apt_packages[@]}"; do
+    dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q 'ok installed' || echo "$package"
+  done
+}
+
+install_system_packages() {
+  if ! command -v dpkg-query >/dev/null 2>&1; then
+    local tool
+    for tool in clang-22 llvm-config-22 cmake ninja pkg-config python3; do
+      command -v "$tool" >/dev/null 2>&1 ||
+        die "'$tool' is missing and this is no Debian or Ubuntu: install LLVM and clang 22 with development files, lld, CMake 3.25, Ninja, zstd, xxHash, Boost.Context, nlohmann-json and doctest (the packages are named in scripts/lib.sh)"
+    done
+    return
+  fi
+  local missing
+  missing=$(missing_packages)
+  [ -n "$missing" ] || return 0
+  local list
+  list=$(echo $missing)
+  [ "$(id -u)" = 0 ] || die "these packages are missing: run 'sudo apt-get install --no-install-recommends $list', then start again"
+  say "installing packages: $list"
+  export DEBIAN_FRONTEND=noninteractive
+  apt-get update -qq || true
+  apt-get install -y -qq --no-install-recommends $missing >"$setup/apt.log" 2>&1 ||
+    { tail -n 20 "$setup/apt.log" >&2; die "apt-get could not install: $list (LLVM 22 comes from bookworm-security, or from the LLVM project's own archive for other releases)"; }
+}
+
+find_python() {
+  local candidate
+  for candidate in "${MNEME_PYTHON:-}" python3 python3.12 python3.11 python3.13 python3.10 /usr/bin/python3; do
+    [ -n "$candidate" ] && command -v "$candidate" >/dev/null 2>&1 || continue
+    if "$candidate" -c 'import sys, venv, ensurepip, sysconfig, os
+sys.exit(not (sys.version_info >= (3, 10) and os.path.exists(sysconfig.get_path("include") + "/Python.h")))' 2>/dev/null; then
+      command -v "$candidate"
+      return
+    fi
+  done
+  die "no Python 3.10 or newer with venv and headers found; install python3-venv and python3-dev or set MNEME_PYTHON"
+}
+
+install_python_packages() {
+  local stamp=$setup/python-packages wanted
+  wanted=$(printf '%s\n' "${python_packages[@]}")
+  if [ -x "$venv/bin/python" ] && [ -f "$stamp" ] && [ "$(cat "$stamp")" = "$wanted" ]; then
+    return
+  fi
+  local python
+  python=$(find_python)
+  [ -x "$venv/bin/python" ] || { say "creating $venv with $("$python" --version)"; "$python" -m venv "$venv"; }
+  say "installing Python packages into $venv"
+  "$venv/bin/python" -m pip install -q --disable-pip-version-check "${python_packages[@]}" ||
+    die "pip could not install the packages named in scripts/lib.sh; without access to a package index, unpack a bundle made by scripts/gpu-bundle instead"
+  printf '%s\n' "$wanted" >"$stamp"
+}
+
+find_cuda_root() {
+  cuda_root=$(echo "$venv"/lib/python3*/site-packages/nvidia/cu13)
+  [ -d "$cuda_root/nvvm/libdevice" ] || die "the CUDA toolkit wheels are not in $cuda_root; remove $setup/python-packages and start again"
+  [ -e "$cuda_root/lib/libcudart.so" ] || ln -s libcudart.so.13 "$cuda_root/lib/libcudart.so"
+}
+
+prepare() {
+  lock
+  install_system_packages
+  install_python_packages
+  find_cuda_root
+  export PATH="$venv/bin:$PATH" VIRTUAL_ENV="$venv"
+  # The toolkit of the virtual environment, whatever else is on this machine.
+  export CUDA_HOME="$cuda_root"
+}
+
+# configure_and_build DIR [cmake options...]: builds the project and its tests into DIR.
+configure_and_build() {
+  local directory=$1
+  shift
+  if [ ! -f "$directory/build.ninja" ] || [ "$root/scripts/lib.sh" -nt "$directory/build.ninja" ]; then
+    cmake -S "$root" -B "$directory" -G Ninja -DCMAKE_BUILD_TYPE=Release \
+      -DCMAKE_C_COMPILER=clang-22 -DCMAKE_CXX_COMPILER=clang++-22 \
+      -DCMAKE_CXX_COMPILER_LAUNCHER=ccache -DCMAKE_C_COMPILER_LAUNCHER=ccache \
+      -DMNEME_CUDA_ROOT="$cuda_root" -DPython_EXECUTABLE="$venv/bin/python" \
+      -DPython3_EXECUTABLE="$venv/bin/python" "$@" >"$setup/configure.log" 2>&1 ||
+      { tail -n 30 "$setup/configure.log" >&2; die "CMake could not configure $directory (whole log: $setup/configure.log)"; }
+  fi
+  ninja -C "$directory" -j "$jobs" >"$setup/build.log" 2>&1 ||
+    { grep -A 20 -m 3 'FAILED\|error:' "$setup/build.log" >&2; die "the build in $directory failed (whole log: $setup/build.log)"; }
+}
+
+build_mneme() {
+  say "building mneme in $build"
+  configure_and_build "$build"
+  export MNEME_BUILD_DIR="$build" PYTHONPATH="$root/python${PYTHONPATH:+:$PYTHONPATH}"
+}
+
+mneme() { "$venv/bin/python" -m mneme "$@"; }
+
+# Builds examples/ as a user would: find_package(mneme), add_mneme(), options from `mneme config`.
+build_examples() {
+  say "building the examples in $build/examples"
+  local arguments
+  if [ ! -f "$build/examples/build.ninja" ]; then
+    mapfile -t arguments < <(mneme config cmake-args | tr ' ' '\n')
+    cmake -S "$root/examples" -B "$build/examples" -G Ninja -DMNEME_EXAMPLES_PLAIN=ON "${arguments[@]}" \
+      >"$setup/examples.log" 2>&1 || { tail -n 30 "$setup/examples.log" >&2; die "CMake could not configure the examples"; }
+  fi
+  ninja -C "$build/examples" -j "$jobs" >"$setup/examples.log" 2>&1 ||
+    { tail -n 40 "$setup/examples.log" >&2; die "the examples did not build (whole log: $setup/examples.log)"; }
+}
