@@ -1,0 +1,35 @@
+#include "runtime/compile/codegen.h"
+
+#include <llvm/ADT/SmallString.h>
+#include <llvm/IR/LegacyPassManager.h>
+#include <llvm/Support/raw_ostream.h>
+
+#include "runtime/compile/target_library.h"
+
+namespace mneme::compile {
+
+llvm::TargetLibraryInfoImpl targetLibraryOf(const llvm::Triple& triple) {
+  llvm::TargetLibraryInfoImpl library(triple);
+  library.disableAllFunctions();
+  for (const llvm::LibFunc function :
+       {llvm::LibFunc_memcpy, llvm::LibFunc_memmove, llvm::LibFunc_memset})
+    library.setAvailable(function);
+  return library;
+}
+
+std::string emitCode(llvm::Module& module, llvm::TargetMachine& machine,
+                     llvm::CodeGenFileType fileType, const Diagnostics& diagnostics) {
+  llvm::SmallString<0> code;
+  llvm::raw_svector_ostream stream(code);
+  llvm::legacy::PassManager passes;
+  llvm::TargetLibraryInfoImpl library = targetLibraryOf(machine.getTargetTriple());
+  passes.add(new llvm::TargetLibraryInfoWrapperPass(library));
+  if (machine.addPassesToEmitFile(passes, stream, nullptr, fileType))
+    throw Error(ErrorCode::CompileFailed,
+                "LLVM cannot write code for '" + machine.getTargetTriple().str() + "'");
+  passes.run(module);
+  diagnostics.throwIfErrors(ErrorCode::CompileFailed, "code generation failed");
+  return code.str().str();
+}
+
+} // namespace mneme::compile

@@ -1,0 +1,19 @@
+// Room compile: machine code from final IR.
+#pragma once
+
+#include <llvm/IR/Module.h>
+#include <llvm/Support/CodeGen.h>
+#include <llvm/Target/TargetMachine.h>
+
+#include <string>
+
+#include "runtime/compile/diagnostics.h"
+
+namespace mneme::compile {
+
+/// Runs the code generator; `module` is changed by it and of no further use for code generation.
+/// \throws Error{CompileFailed} with LLVM's message.
+std::string emitCode(llvm::Module& module, llvm::TargetMachine& machine,
+                     llvm::CodeGenFileType fileType, const Diagnostics& diagnostics);
+
+} // namespace mneme::compile

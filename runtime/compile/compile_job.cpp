@@ -1,0 +1,175 @@
+#include "runtime/compile/compile_job.h"
+
+#include <llvm/Bitcode/BitcodeWriter.h>
+#include <llvm/Support/JSON.h>
+#include <llvm/Support/raw_ostream.h>
+#include <llvm/Transforms/Utils/Cloning.h>
+
+#include <chrono>
+
+#include "runtime/base/hash.h"
+#include "runtime/compile/codegen.h"
+#include "runtime/compile/cpu/lower.h"
+#include "runtime/compile/image_linker.h"
+#include "runtime/compile/llvm_compat.h"
+#include "runtime/compile/module_loader.h"
+#include "runtime/compile/pass_pipeline.h"
+#include "runtime/compile/prune.h"
+#include "runtime/compile/specialize.h"
+
+namespace mneme::compile {
+namespace {
+
+class Stopwatch {
+public:
+  double seconds() const {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+  }
+
+private:
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
+std::string printed(const llvm::Module& module) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  module.print(stream, nullptr);
+  return text;
+}
+
+std::string hashOf(llvm::StringRef bytes) {
+  return toHex(hash128(std::as_bytes(std::span(bytes.data(), bytes.size()))));
+}
+
+std::string bitcodeHash(const llvm::Module& module) {
+  llvm::SmallString<0> bitcode;
+  llvm::raw_svector_ostream stream(bitcode);
+  llvm::WriteBitcodeToFile(module, stream);
+  return hashOf(bitcode);
+}
+
+void checkDimensions(const mneme_compile_request& request) {
+  for (unsigned axis = 0; axis < 3; ++axis)
+    if (request.grid[axis] == 0 || request.block[axis] == 0)
+      throw Error(ErrorCode::InvalidArgument,
+                  "the request specialises dimensions, but a grid or block dimension is 0");
+}
+
+} // namespace
+
+CompileJob::CompileJob(const mneme_compile_request& request) : request_(request) {
+  diagnostics_.attach(context_);
+}
+
+JobOutputs CompileJob::run() {
+  checkPassPipeline(request_.passes);
+  target_ = Target::parse(request_.target);
+  options_ = AotOptions::parse(request_.optionsJson);
+
+  Stopwatch preprocessing;
+  preprocess();
+  machine_ = makeTargetMachine(target_, *module_, options_, request_.codegenOptLevel);
+  if (target_.kind == TargetKind::Cpu) {
+    lowerForCpu();
+  } else {
+    compat::setModuleTriple(*module_, machine_->getTargetTriple());
+    module_->setDataLayout(machine_->createDataLayout());
+    stampTarget(*module_, *machine_);
+  }
+  preprocessSeconds_ = preprocessing.seconds();
+
+  Stopwatch optimizing;
+  runPasses(*module_, *machine_, request_.passes);
+  diagnostics_.throwIfErrors(ErrorCode::CompileFailed, "optimisation failed");
+  optimizeSeconds_ = optimizing.seconds();
+
+  irHash_ = bitcodeHash(*module_);
+  if (request_.outputs & MNEME_OUTPUT_IR)
+    outputs_.ir = printed(*module_);
+  generate();
+  outputs_.statisticsJson = statistics();
+  return std::move(outputs_);
+}
+
+void CompileJob::preprocess() {
+  module_ = loadAndLink(request_.modules, request_.moduleCount, context_, diagnostics_);
+  const llvm::Triple triple = compat::moduleTriple(*module_);
+  if (!triple.isNVPTX())
+    throw Error(ErrorCode::Unsupported, "the IR is for '" + triple.str() +
+                                            "'; only nvptx64 kernels can be compiled");
+  llvm::Function& kernel = findKernel(*module_, request_.kernel);
+  if (request_.prune)
+    pruneTo(*module_, kernel);
+  if (request_.internalize)
+    internalizeExcept(*module_, kernel);
+  specializeArguments(kernel, request_.specializedArgs, request_.specializedArgCount);
+  if (request_.setLaunchBounds) {
+    const uint32_t threads =
+        request_.maxThreads ? request_.maxThreads
+                            : request_.block[0] * request_.block[1] * request_.block[2];
+    setLaunchBounds(kernel, threads, request_.minBlocksPerSm);
+  }
+  if (request_.specializeDims) {
+    checkDimensions(request_);
+    specializeDimensions(*module_, request_.grid, request_.block);
+  }
+  if (request_.outputs & MNEME_OUTPUT_INPUT_IR)
+    outputs_.inputIr = printed(*module_);
+}
+
+void CompileJob::lowerForCpu() {
+  CpuLoweringOptions lowering;
+  lowering.kernel = request_.kernel;
+  if (const unsigned arch = sourceArchitecture(*module_))
+    lowering.arch = arch;
+  lowering.flushDenormals = options_.flushDenormals;
+  lowering.preciseDivision = options_.preciseDivision;
+  lowering.preciseSqrt = options_.preciseSqrt;
+  lowering.targetCpu = machine_->getTargetCPU().str();
+  lowering.targetFeatures = machine_->getTargetFeatureString().str();
+  const CpuLoweringResult lowered = lowerToCpu(*module_, *machine_, lowering);
+  localBytes_ = lowered.localBytes;
+  constantBytes_ = lowered.constantBytes;
+}
+
+void CompileJob::generate() {
+  const Stopwatch generating;
+  const bool wantAssembly = request_.outputs & MNEME_OUTPUT_ASSEMBLY;
+  if (target_.kind == TargetKind::Ptx) {
+    outputs_.image =
+        emitCode(*module_, *machine_, llvm::CodeGenFileType::AssemblyFile, diagnostics_);
+    if (wantAssembly)
+      outputs_.assembly = outputs_.image;
+  } else {
+    if (wantAssembly) {
+      const auto copy = llvm::CloneModule(*module_);
+      outputs_.assembly =
+          emitCode(*copy, *machine_, llvm::CodeGenFileType::AssemblyFile, diagnostics_);
+    }
+    outputs_.image = linkSharedObject(
+        emitCode(*module_, *machine_, llvm::CodeGenFileType::ObjectFile, diagnostics_));
+  }
+  codegenSeconds_ = generating.seconds();
+}
+
+std::string CompileJob::statistics() const {
+  llvm::json::Object object{
+      {"preprocess_ir_time", preprocessSeconds_},
+      {"opt_time", optimizeSeconds_},
+      {"codegen_time", codegenSeconds_},
+      {"obj_size", static_cast<int64_t>(outputs_.image.size())},
+      {"reg_usage", 0},
+      {"local_mem_usage", static_cast<int64_t>(localBytes_)},
+      {"const_mem_usage", static_cast<int64_t>(constantBytes_)},
+      {"ir_hash", irHash_},
+      {"image_hash", hashOf(outputs_.image)},
+      {"passes", request_.passes},
+      {"target_cpu", machine_->getTargetCPU()},
+  };
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  stream << llvm::json::Value(std::move(object));
+  return text;
+}
+
+} // namespace mneme::compile

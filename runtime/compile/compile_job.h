@@ -1,0 +1,57 @@
+// Room compile: one request from bytes to image.
+#pragma once
+
+#include <llvm/IR/LLVMContext.h>
+#include <llvm/IR/Module.h>
+#include <llvm/Target/TargetMachine.h>
+
+#include <memory>
+#include <string>
+
+#include "runtime/compile/diagnostics.h"
+#include "runtime/compile/mneme_compile.h"
+#include "runtime/compile/target_machine.h"
+
+namespace mneme::compile {
+
+struct JobOutputs {
+  std::string image;
+  std::string ir;
+  std::string assembly;
+  std::string inputIr;
+  std::string statisticsJson;
+};
+
+/// A compilation and all memory LLVM holds for it. After a fatal error inside run() (see
+/// fatal_guard.h) the object must be leaked.
+class CompileJob {
+public:
+  /// `request` must outlive run().
+  explicit CompileJob(const mneme_compile_request& request);
+
+  /// \throws Error
+  JobOutputs run();
+
+private:
+  void preprocess();
+  void lowerForCpu();
+  void generate();
+  std::string statistics() const;
+
+  const mneme_compile_request& request_;
+  Diagnostics diagnostics_;
+  llvm::LLVMContext context_;
+  std::unique_ptr<llvm::Module> module_;
+  std::unique_ptr<llvm::TargetMachine> machine_;
+  Target target_;
+  AotOptions options_;
+  JobOutputs outputs_;
+  std::string irHash_;
+  uint64_t localBytes_ = 0;
+  uint64_t constantBytes_ = 0;
+  double preprocessSeconds_ = 0;
+  double optimizeSeconds_ = 0;
+  double codegenSeconds_ = 0;
+};
+
+} // namespace mneme::compile

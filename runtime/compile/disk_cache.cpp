@@ -1,0 +1,200 @@
+#include "runtime/compile/disk_cache.h"
+
+#include <cstdlib>
+#include <cstring>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "runtime/base/error.h"
+#include "runtime/base/file.h"
+#include "runtime/base/log.h"
+#include "runtime/compile/library_identity.h"
+
+namespace mneme::compile {
+namespace {
+
+constexpr char kMagic[8] = {'M', 'N', 'E', 'M', 'E', 'C', 'C', '1'};
+
+struct EntryHeader {
+  char magic[8];
+  uint64_t keyLow;
+  uint64_t keyHigh;
+  uint64_t checksumLow;
+  uint64_t checksumHigh;
+};
+
+template <typename T> std::span<const std::byte> bytesOf(const T& content) {
+  return std::as_bytes(std::span(content.data(), content.size()));
+}
+
+/// Length-prefixed fields one after the other, so that no two requests give the same bytes.
+class Packer {
+public:
+  void add(std::span<const std::byte> bytes) {
+    add(uint64_t{bytes.size()});
+    packed_.insert(packed_.end(), bytes.begin(), bytes.end());
+  }
+  void add(uint64_t number) {
+    const auto* begin = reinterpret_cast<const std::byte*>(&number);
+    packed_.insert(packed_.end(), begin, begin + sizeof number);
+  }
+  const std::vector<std::byte>& packed() const { return packed_; }
+
+private:
+  std::vector<std::byte> packed_;
+};
+
+/// Takes length-prefixed fields off a buffer; isGood() turns false at the first that does not fit.
+class Unpacker {
+public:
+  explicit Unpacker(std::span<const std::byte> bytes) : rest_(bytes) {}
+
+  template <typename T> void take(T& out) {
+    uint64_t size = 0;
+    if (!isGood_ || rest_.size() < sizeof size) {
+      isGood_ = false;
+      return;
+    }
+    memcpy(&size, rest_.data(), sizeof size);
+    rest_ = rest_.subspan(sizeof size);
+    if (size > rest_.size()) {
+      isGood_ = false;
+      return;
+    }
+    out.resize(size);
+    if (size != 0)
+      memcpy(out.data(), rest_.data(), size);
+    rest_ = rest_.subspan(size);
+  }
+  bool isGood() const { return isGood_ && rest_.empty(); }
+
+private:
+  std::span<const std::byte> rest_;
+  bool isGood_ = true;
+};
+
+std::optional<std::filesystem::path> configuredDirectory() {
+  if (const char* path = getenv("MNEME_CACHE_DIR"); path && *path)
+    return path;
+  if (const char* path = getenv("XDG_CACHE_HOME"); path && *path == '/')
+    return std::filesystem::path(path) / "mneme";
+  if (const char* path = getenv("HOME"); path && *path == '/')
+    return std::filesystem::path(path) / ".cache" / "mneme";
+  return std::nullopt;
+}
+
+std::filesystem::path entryPath(const std::filesystem::path& directory, const Hash128& key) {
+  return directory / (toHex(key) + ".mnemec");
+}
+
+} // namespace
+
+std::optional<std::filesystem::path> cacheDirectory() {
+  const auto directory = configuredDirectory();
+  if (!directory)
+    return std::nullopt;
+  struct stat status = {};
+  if (stat(directory->c_str(), &status) != 0) {
+    std::error_code ignored;
+    if (directory->has_parent_path())
+      std::filesystem::create_directories(directory->parent_path(), ignored);
+    if (mkdir(directory->c_str(), 0700) != 0 && errno != EEXIST)
+      return std::nullopt;
+    if (stat(directory->c_str(), &status) != 0)
+      return std::nullopt;
+  }
+  const bool isOurs = S_ISDIR(status.st_mode) && status.st_uid == geteuid() &&
+                      (status.st_mode & (S_IWGRP | S_IWOTH)) == 0;
+  if (isOurs)
+    return directory;
+  log(LogLevel::Warn, "the cache directory '" + directory->string() +
+                          "' is not used: it must be a directory of this user that nobody else "
+                          "can write to (chmod go-w)");
+  return std::nullopt;
+}
+
+Hash128 cacheKey(const Request& request, const std::string& libraryIdentity) {
+  Packer packer;
+  packer.add(bytesOf(libraryIdentity));
+  packer.add(bytesOf(request.target));
+  if (request.target.rfind("cpu", 0) == 0)
+    packer.add(bytesOf(hostIdentity()));
+  packer.add(uint64_t{request.modules.size()});
+  for (const auto& module : request.modules)
+    packer.add(std::span<const std::byte>(module));
+  packer.add(bytesOf(request.kernel));
+  packer.add(bytesOf(request.passes));
+  packer.add(bytesOf(request.optionsJson));
+  for (const uint64_t number :
+       {uint64_t{request.codegenOptLevel}, uint64_t{request.prune}, uint64_t{request.internalize},
+        uint64_t{request.setLaunchBounds}, uint64_t{request.maxThreads},
+        uint64_t{request.minBlocksPerSm}, uint64_t{request.specializeDims},
+        uint64_t{request.wantIr}, uint64_t{request.wantAssembly}})
+    packer.add(number);
+  // The dimensions matter only where the code depends on them.
+  if (request.specializeDims || (request.setLaunchBounds && request.maxThreads == 0))
+    for (unsigned axis = 0; axis < 3; ++axis) {
+      packer.add(uint64_t{request.grid[axis]});
+      packer.add(uint64_t{request.block[axis]});
+    }
+  packer.add(uint64_t{request.specializedArgs.size()});
+  for (const ArgValue& argument : request.specializedArgs) {
+    packer.add(uint64_t{argument.index});
+    packer.add(std::span<const std::byte>(argument.value));
+  }
+  return hash128(packer.packed());
+}
+
+std::optional<Result> loadCached(const std::filesystem::path& directory, const Hash128& key) {
+  std::vector<std::byte> content;
+  try {
+    content = readFile(entryPath(directory, key));
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+  EntryHeader header;
+  if (content.size() < sizeof header)
+    return std::nullopt;
+  memcpy(&header, content.data(), sizeof header);
+  const auto payload = std::span<const std::byte>(content).subspan(sizeof header);
+  if (memcmp(header.magic, kMagic, sizeof kMagic) != 0 ||
+      Hash128{header.keyLow, header.keyHigh} != key ||
+      Hash128{header.checksumLow, header.checksumHigh} != hash128(payload))
+    return std::nullopt;
+  Result result;
+  Unpacker unpacker(payload);
+  unpacker.take(result.image);
+  unpacker.take(result.ir);
+  unpacker.take(result.assembly);
+  unpacker.take(result.statisticsJson);
+  if (!unpacker.isGood())
+    return std::nullopt;
+  result.isFromCache = true;
+  return result;
+}
+
+void storeCached(const std::filesystem::path& directory, const Hash128& key,
+                 const Result& result) {
+  Packer packer;
+  packer.add(bytesOf(result.image));
+  packer.add(bytesOf(result.ir));
+  packer.add(bytesOf(result.assembly));
+  packer.add(bytesOf(result.statisticsJson));
+  const Hash128 checksum = hash128(packer.packed());
+  EntryHeader header = {};
+  memcpy(header.magic, kMagic, sizeof kMagic);
+  header.keyLow = key.low;
+  header.keyHigh = key.high;
+  header.checksumLow = checksum.low;
+  header.checksumHigh = checksum.high;
+  std::vector<std::byte> content(sizeof header);
+  memcpy(content.data(), &header, sizeof header);
+  content.insert(content.end(), packer.packed().begin(), packer.packed().end());
+  try {
+    writeFileAtomically(entryPath(directory, key), content);
+  } catch (const Error& error) {
+    log(LogLevel::Info, std::string("a compiled kernel was not stored: ") + error.what());
+  }
+}
+
+} // namespace mneme::compile

@@ -1,0 +1,31 @@
+// Room compile: compiled images kept on disk, found by content.
+//
+// An entry is the file `<key>.mnemec`: magic "MNEMECC1", the key, a checksum, then four strings
+// (image, IR, assembly, statistics), each a 64-bit length and its bytes. The key hashes everything
+// the image depends on, so entries never become stale; deleting the directory is always safe.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+
+#include "runtime/base/hash.h"
+#include "runtime/compile/client.h"
+
+namespace mneme::compile {
+
+/// MNEME_CACHE_DIR, else $XDG_CACHE_HOME/mneme, else ~/.cache/mneme; made if missing (mode 0700).
+/// Nothing when there is none, it cannot be made, it belongs to another user or others can write
+/// to it: a cache others can fill would let them run code here.
+std::optional<std::filesystem::path> cacheDirectory();
+
+/// Everything the outputs depend on: each field of the request, the library's identity, and for CPU
+/// targets the host's.
+Hash128 cacheKey(const Request& request, const std::string& libraryIdentity);
+
+/// The stored result; nothing when there is none or it is damaged. Never throws for file problems.
+std::optional<Result> loadCached(const std::filesystem::path& directory, const Hash128& key);
+
+/// Stores a result with one rename. A full disk or a refused write is no error.
+void storeCached(const std::filesystem::path& directory, const Hash128& key, const Result& result);
+
+} // namespace mneme::compile

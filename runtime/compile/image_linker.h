@@ -1,0 +1,14 @@
+// Room compile: a relocatable object becomes a shared object, by lld inside this process.
+#pragma once
+
+#include <string>
+
+namespace mneme::compile {
+
+/// Links one host object against this process's libc and libm. Nothing touches the disk. lld has
+/// global state, so links run one at a time.
+/// \throws Error{CompileFailed} with lld's message (an undefined function, say), Error{IoFailed}
+/// when the operating system refuses memory files.
+std::string linkSharedObject(const std::string& object);
+
+} // namespace mneme::compile

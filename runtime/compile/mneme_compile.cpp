@@ -1,0 +1,152 @@
+// Room compile: the C ABI over CompileJob. Exceptions and LLVM's fatal errors end here.
+#include "runtime/compile/mneme_compile.h"
+
+#include <llvm/Bitcode/BitcodeWriter.h>
+#include <llvm/Support/raw_ostream.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <new>
+#include <string>
+
+#include "runtime/base/error.h"
+#include "runtime/compile/compile_job.h"
+#include "runtime/compile/fatal_guard.h"
+#include "runtime/compile/module_loader.h"
+#include "runtime/compile/pass_pipeline.h"
+
+struct mneme_compile_result {
+  mneme::compile::JobOutputs outputs;
+  std::string message;
+};
+
+namespace mneme::compile {
+namespace {
+
+/// Runs `action(State&)` on a fresh State under the fatal guard; a fatal error leaks the State.
+template <typename State, typename Action>
+void runJob(std::unique_ptr<State> state, const char* fatalWords, Action&& action) {
+  const GuardResult guarded = runGuarded([&] { action(*state); });
+  if (guarded.isFatal) {
+    (void)state.release();
+    throw Error(ErrorCode::CompileFailed, std::string(fatalWords) + ": " + guarded.message);
+  }
+}
+
+/// Turns exceptions into a code and a message.
+template <typename Action> int atBorder(std::string& message, Action&& action) noexcept {
+  try {
+    action();
+    return static_cast<int>(ErrorCode::Ok);
+  } catch (const Error& error) {
+    message = error.what();
+    return static_cast<int>(error.code());
+  } catch (const std::bad_alloc&) {
+    return static_cast<int>(ErrorCode::OutOfMemory);
+  } catch (const std::exception& error) {
+    message = error.what();
+    return static_cast<int>(ErrorCode::Internal);
+  }
+}
+
+void checkRequest(const mneme_compile_request& request) {
+  if (request.abi != MNEME_COMPILE_ABI)
+    throw Error(ErrorCode::InvalidArgument,
+                "the compile request has ABI " + std::to_string(request.abi) +
+                    ", this library speaks " + std::to_string(MNEME_COMPILE_ABI) +
+                    "; caller and libmneme_compile.so are of different versions");
+  if (!request.modules || !request.kernel || !request.target || !request.passes)
+    throw Error(ErrorCode::InvalidArgument,
+                "the compile request lacks its modules, kernel, target or passes");
+}
+
+/// What mneme_compile_convert_ir needs while it runs.
+struct Conversion {
+  Diagnostics diagnostics;
+  llvm::LLVMContext context;
+  std::unique_ptr<llvm::Module> module;
+};
+
+std::string convert(Conversion& state, mneme_bytes input, bool wantText) {
+  state.diagnostics.attach(state.context);
+  state.module = loadModule(input, "the input", state.context, state.diagnostics);
+  std::string output;
+  llvm::raw_string_ostream stream(output);
+  if (wantText)
+    state.module->print(stream, nullptr);
+  else
+    llvm::WriteBitcodeToFile(*state.module, stream);
+  return output;
+}
+
+mneme_bytes bytesOf(const std::string& text) { return {text.data(), text.size()}; }
+
+} // namespace
+} // namespace mneme::compile
+
+using namespace mneme::compile;
+
+int mneme_compile(const mneme_compile_request* request, mneme_compile_result** result) {
+  *result = new (std::nothrow) mneme_compile_result;
+  if (!*result)
+    return static_cast<int>(mneme::ErrorCode::OutOfMemory);
+  return atBorder((*result)->message, [&] {
+    checkRequest(*request);
+    runJob(std::make_unique<CompileJob>(*request), "LLVM gave up on the kernel",
+           [&](CompileJob& job) { (*result)->outputs = job.run(); });
+  });
+}
+
+const char* mneme_compile_message(const mneme_compile_result* result) {
+  return result ? result->message.c_str() : "out of memory";
+}
+
+mneme_bytes mneme_compile_output(const mneme_compile_result* result, uint32_t which) {
+  if (!result)
+    return {nullptr, 0};
+  switch (which) {
+  case MNEME_OUTPUT_IMAGE:
+    return bytesOf(result->outputs.image);
+  case MNEME_OUTPUT_IR:
+    return bytesOf(result->outputs.ir);
+  case MNEME_OUTPUT_ASSEMBLY:
+    return bytesOf(result->outputs.assembly);
+  case MNEME_OUTPUT_INPUT_IR:
+    return bytesOf(result->outputs.inputIr);
+  default:
+    return {nullptr, 0};
+  }
+}
+
+const char* mneme_compile_statistics(const mneme_compile_result* result) {
+  return result ? result->outputs.statisticsJson.c_str() : "";
+}
+
+void mneme_compile_destroy(mneme_compile_result* result) { delete result; }
+
+int mneme_compile_check_passes(const char* passes, char** message) {
+  std::string text;
+  const int code = atBorder(text, [&] {
+    if (!passes)
+      throw mneme::Error(mneme::ErrorCode::InvalidArgument, "no pass pipeline was given");
+    runJob(std::make_unique<std::string>(passes), "LLVM gave up on the pass pipeline",
+           [](std::string& pipeline) { checkPassPipeline(pipeline); });
+  });
+  if (message)
+    *message = code ? strdup(text.c_str()) : nullptr;
+  return code;
+}
+
+int mneme_compile_convert_ir(mneme_bytes input, uint32_t wantText, mneme_compile_result** result) {
+  *result = new (std::nothrow) mneme_compile_result;
+  if (!*result)
+    return static_cast<int>(mneme::ErrorCode::OutOfMemory);
+  return atBorder((*result)->message, [&] {
+    runJob(std::make_unique<Conversion>(), "LLVM gave up on the IR", [&](Conversion& state) {
+      (*result)->outputs.ir = convert(state, input, wantText != 0);
+    });
+  });
+}
+
+void mneme_compile_free(char* text) { free(text); }

@@ -1,0 +1,61 @@
+#include "runtime/compile/pass_pipeline.h"
+
+#include <llvm/Analysis/CGSCCPassManager.h>
+#include <llvm/Analysis/LoopAnalysisManager.h>
+#include <llvm/Analysis/TargetLibraryInfo.h>
+#include <llvm/IR/PassManager.h>
+#include <llvm/IR/Verifier.h>
+#include <llvm/Passes/PassBuilder.h>
+#include <llvm/Support/raw_ostream.h>
+
+#include "runtime/compile/diagnostics.h"
+#include "runtime/compile/llvm_compat.h"
+#include "runtime/compile/target_library.h"
+
+namespace mneme::compile {
+namespace {
+
+bool isBlank(const std::string& text) {
+  return text.find_first_not_of(" \t\n") == std::string::npos;
+}
+
+llvm::ModulePassManager parse(llvm::PassBuilder& builder, const std::string& passes) {
+  llvm::ModulePassManager manager;
+  if (!isBlank(passes))
+    orThrow(builder.parsePassPipeline(manager, passes), ErrorCode::InvalidArgument,
+            "invalid pass pipeline '" + passes + "'");
+  return manager;
+}
+
+} // namespace
+
+void runPasses(llvm::Module& module, llvm::TargetMachine& machine, const std::string& passes) {
+  llvm::LoopAnalysisManager loops;
+  llvm::FunctionAnalysisManager functions;
+  llvm::CGSCCAnalysisManager callGraph;
+  llvm::ModuleAnalysisManager modules;
+  llvm::PassBuilder builder(&machine);
+  functions.registerPass(
+      [&] { return llvm::TargetLibraryAnalysis(targetLibraryOf(machine.getTargetTriple())); });
+  builder.registerModuleAnalyses(modules);
+  builder.registerCGSCCAnalyses(callGraph);
+  builder.registerFunctionAnalyses(functions);
+  builder.registerLoopAnalyses(loops);
+  builder.crossRegisterProxies(loops, functions, callGraph, modules);
+
+  llvm::ModulePassManager manager = parse(builder, passes);
+  manager.run(module, modules);
+
+  std::string message;
+  llvm::raw_string_ostream stream(message);
+  if (llvm::verifyModule(module, &stream))
+    throw Error(ErrorCode::CompileFailed,
+                "pass pipeline '" + passes + "' left invalid IR behind: " + message);
+}
+
+void checkPassPipeline(const std::string& passes) {
+  llvm::PassBuilder builder;
+  parse(builder, passes);
+}
+
+} // namespace mneme::compile

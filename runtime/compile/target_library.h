@@ -1,0 +1,13 @@
+// Room compile: which library functions LLVM may reason about.
+#pragma once
+
+#include <llvm/Analysis/TargetLibraryInfo.h>
+#include <llvm/TargetParser/Triple.h>
+
+namespace mneme::compile {
+
+/// Only the memory functions. Calls of libm stay calls: folding or rewriting `pow(x, 2)` would make
+/// results depend on the pass pipeline. No vector math library, for the same reason.
+llvm::TargetLibraryInfoImpl targetLibraryOf(const llvm::Triple& triple);
+
+} // namespace mneme::compile

@@ -1,0 +1,209 @@
+#include "runtime/compile/target_machine.h"
+
+#include <llvm/ADT/StringMap.h>
+#include <llvm/MC/MCSubtargetInfo.h>
+#include <llvm/Support/JSON.h>
+#include <llvm/Support/TargetSelect.h>
+#include <llvm/TargetParser/Host.h>
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <mutex>
+
+#include "runtime/base/error.h"
+#include "runtime/compile/diagnostics.h"
+#include "runtime/compile/llvm_compat.h"
+
+extern "C" {
+void LLVMInitializeNVPTXTargetInfo();
+void LLVMInitializeNVPTXTarget();
+void LLVMInitializeNVPTXTargetMC();
+void LLVMInitializeNVPTXAsmPrinter();
+}
+
+namespace mneme::compile {
+namespace {
+
+llvm::Triple tripleOf(TargetKind kind) {
+  return llvm::Triple(kind == TargetKind::Cpu ? llvm::sys::getProcessTriple()
+                                              : std::string("nvptx64-nvidia-cuda"));
+}
+
+const llvm::Target& llvmTarget(const llvm::Triple& triple) {
+  std::string message;
+  const llvm::Target* target = compat::lookupTarget(triple, message);
+  if (!target)
+    throw Error(ErrorCode::Internal, "no code generator for '" + triple.str() + "': " + message);
+  return *target;
+}
+
+void checkCpuName(const Target& target, const std::string& asGiven) {
+  const llvm::Triple triple = tripleOf(target.kind);
+  const auto machine =
+      compat::createTargetMachine(llvmTarget(triple), triple, "", "", llvm::TargetOptions(),
+                                  llvm::CodeGenOptLevel::None);
+  if (!machine->getMCSubtargetInfo()->isCPUStringValid(target.cpu))
+    throw Error(ErrorCode::InvalidArgument,
+                "target '" + asGiven + "' names a processor LLVM does not know");
+}
+
+/// Highest number behind `prefix` in a comma separated list such as "+ptx88,+sm_90".
+unsigned highestNumber(llvm::StringRef text, llvm::StringRef prefix) {
+  unsigned highest = 0;
+  llvm::SmallVector<llvm::StringRef, 8> parts;
+  text.split(parts, ',');
+  for (llvm::StringRef part : parts) {
+    unsigned number = 0;
+    if (part.consume_front(prefix) && !part.consumeInteger(10, number))
+      highest = std::max(highest, number);
+  }
+  return highest;
+}
+
+std::string ptxFeatures(const llvm::Module& module) {
+  unsigned version = 0;
+  for (const llvm::Function& function : module)
+    if (function.hasFnAttribute("target-features"))
+      version = std::max(
+          version,
+          highestNumber(function.getFnAttribute("target-features").getValueAsString(), "+ptx"));
+  return version ? "+ptx" + std::to_string(version) : std::string();
+}
+
+llvm::FPOpFusion::FPOpFusionMode fusionMode(TargetKind kind, const AotOptions& options) {
+  if (kind == TargetKind::Cpu || options.fpContract == AotOptions::FpContract::Off)
+    return llvm::FPOpFusion::Strict;
+  return options.fpContract == AotOptions::FpContract::Fast ? llvm::FPOpFusion::Fast
+                                                            : llvm::FPOpFusion::Standard;
+}
+
+} // namespace
+
+Target Target::parse(const std::string& name) {
+  initializeTargets();
+  Target target;
+  if (name == "cpu") {
+    target.cpu = hostCpu();
+    target.features = hostFeatures();
+    return target;
+  }
+  if (name.rfind("cpu:", 0) == 0) {
+    target.cpu = name.substr(4);
+    checkCpuName(target, name);
+    return target;
+  }
+  if (name.rfind("sm_", 0) == 0) {
+    target.kind = TargetKind::Ptx;
+    target.cpu = name;
+    checkCpuName(target, name);
+    return target;
+  }
+  if (name.rfind("gfx", 0) == 0)
+    throw Error(ErrorCode::Unsupported,
+                "target '" + name + "': this library makes no code for AMD GPUs");
+  throw Error(ErrorCode::InvalidArgument,
+              "unknown target '" + name + "'; known are cpu, cpu:<processor> and sm_<number>");
+}
+
+AotOptions AotOptions::parse(const char* json) {
+  AotOptions options;
+  if (!json || !*json)
+    return options;
+  const auto value = orThrow(llvm::json::parse(json), ErrorCode::InvalidArgument,
+                             "the options of the request are not JSON");
+  const llvm::json::Object* object = value.getAsObject();
+  if (!object)
+    throw Error(ErrorCode::InvalidArgument, "the options of the request are not a JSON object");
+  const llvm::StringRef contract = object->getString("fp_contract").value_or("fast");
+  if (contract == "off")
+    options.fpContract = FpContract::Off;
+  else if (contract == "on" || contract == "fast-honor-pragmas")
+    options.fpContract = contract == "on" ? FpContract::On : FpContract::Fast;
+  else if (contract != "fast")
+    throw Error(ErrorCode::InvalidArgument,
+                "option fp_contract is '" + contract.str() + "'; known are on, fast and off");
+  options.fastMath = object->getBoolean("fast_math").value_or(false);
+  options.flushDenormals = object->getBoolean("flush_denormals").value_or(false);
+  options.preciseDivision = object->getBoolean("precise_division").value_or(true);
+  options.preciseSqrt = object->getBoolean("precise_sqrt").value_or(true);
+  return options;
+}
+
+void initializeTargets() {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    llvm::InitializeNativeTarget();
+    llvm::InitializeNativeTargetAsmPrinter();
+    llvm::InitializeNativeTargetAsmParser();
+    LLVMInitializeNVPTXTargetInfo();
+    LLVMInitializeNVPTXTarget();
+    LLVMInitializeNVPTXTargetMC();
+    LLVMInitializeNVPTXAsmPrinter();
+  });
+}
+
+std::unique_ptr<llvm::TargetMachine> makeTargetMachine(const Target& target,
+                                                       const llvm::Module& module,
+                                                       const AotOptions& options,
+                                                       unsigned codegenOptLevel) {
+  if (codegenOptLevel > 3)
+    throw Error(ErrorCode::InvalidArgument, "the code generation level is " +
+                                                std::to_string(codegenOptLevel) +
+                                                "; it must be 0 to 3");
+  llvm::TargetOptions llvmOptions;
+  llvmOptions.AllowFPOpFusion = fusionMode(target.kind, options);
+  llvmOptions.MCOptions.AsmVerbose = true;
+  const llvm::Triple triple = tripleOf(target.kind);
+  const std::string features =
+      target.kind == TargetKind::Ptx ? ptxFeatures(module) : target.features;
+  auto machine = compat::createTargetMachine(llvmTarget(triple), triple, target.cpu, features,
+                                             llvmOptions,
+                                             static_cast<llvm::CodeGenOptLevel>(codegenOptLevel));
+  if (!machine)
+    throw Error(ErrorCode::Internal, "LLVM made no target machine for '" + target.cpu + "'");
+  return machine;
+}
+
+unsigned sourceArchitecture(const llvm::Module& module) {
+  unsigned highest = 0;
+  for (const llvm::Function& function : module)
+    if (function.hasFnAttribute("target-cpu"))
+      highest = std::max(
+          highest, highestNumber(function.getFnAttribute("target-cpu").getValueAsString(), "sm_"));
+  return highest;
+}
+
+void stampTarget(llvm::Module& module, const llvm::TargetMachine& machine) {
+  for (llvm::Function& function : module) {
+    if (function.isIntrinsic())
+      continue;
+    function.removeFnAttr("tune-cpu");
+    function.addFnAttr("target-cpu", machine.getTargetCPU());
+    if (machine.getTargetFeatureString().empty())
+      function.removeFnAttr("target-features");
+    else
+      function.addFnAttr("target-features", machine.getTargetFeatureString());
+  }
+}
+
+const std::string& hostCpu() {
+  static const std::string name = llvm::sys::getHostCPUName().str();
+  return name;
+}
+
+const std::string& hostFeatures() {
+  static const std::string text = [] {
+    // Sorted: the string is part of cache keys and of the IR.
+    std::map<std::string, bool> sorted;
+    for (const auto& feature : llvm::sys::getHostCPUFeatures())
+      sorted[feature.first().str()] = feature.second;
+    std::string joined;
+    for (const auto& [name, isOn] : sorted)
+      joined += (joined.empty() ? "" : ",") + ((isOn ? "+" : "-") + name);
+    return joined;
+  }();
+  return text;
+}
+
+} // namespace mneme::compile

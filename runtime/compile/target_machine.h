@@ -1,0 +1,59 @@
+// Room compile: for which machine code is made.
+#pragma once
+
+#include <llvm/IR/Module.h>
+#include <llvm/Target/TargetMachine.h>
+
+#include <memory>
+#include <string>
+
+namespace mneme::compile {
+
+enum class TargetKind { Cpu, Ptx };
+
+/// A request's `target`, parsed: "cpu", "cpu:<LLVM cpu name>" or "sm_<number>[a|f]".
+struct Target {
+  TargetKind kind = TargetKind::Cpu;
+  std::string cpu;      ///< LLVM's name; "cpu" gives this host's
+  std::string features; ///< LLVM feature string
+
+  /// \throws Error{InvalidArgument} for a name LLVM does not know, Error{Unsupported} for families
+  /// this library has no code generator for.
+  static Target parse(const std::string& name);
+};
+
+/// Ahead-of-time options that change results, from the blob's "options" object.
+struct AotOptions {
+  enum class FpContract { On, Fast, Off };
+  FpContract fpContract = FpContract::Fast; ///< clang's default for device code
+  bool fastMath = false;
+  bool flushDenormals = false;
+  bool preciseDivision = true;
+  bool preciseSqrt = true;
+
+  /// Null or empty text gives the defaults. \throws Error{InvalidArgument} if it is not an object.
+  static AotOptions parse(const char* json);
+};
+
+/// Registers the code generators of this library once per process. Thread-safe.
+void initializeTargets();
+
+/// The machine for `target`. `module` (PTX only) decides the PTX version: the highest its functions
+/// were compiled for. Code for the CPU never fuses multiplication and addition by itself.
+/// \throws Error{InvalidArgument} for a level above 3.
+std::unique_ptr<llvm::TargetMachine> makeTargetMachine(const Target& target,
+                                                       const llvm::Module& module,
+                                                       const AotOptions& options,
+                                                       unsigned codegenOptLevel);
+
+/// Number N of the highest "sm_N" the module's functions were compiled for; 0 if none.
+unsigned sourceArchitecture(const llvm::Module& module);
+
+/// Gives every function of the module the machine's processor and features.
+void stampTarget(llvm::Module& module, const llvm::TargetMachine& machine);
+
+/// This host as LLVM sees it.
+const std::string& hostCpu();
+const std::string& hostFeatures();
+
+} // namespace mneme::compile

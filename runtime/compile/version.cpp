@@ -1,0 +1,43 @@
+#include <llvm/Config/llvm-config.h>
+#include <llvm/Support/JSON.h>
+#include <llvm/Support/raw_ostream.h>
+
+#include <exception>
+#include <string>
+
+#include "runtime/base/hash.h"
+#include "runtime/compile/mneme_compile.h"
+#include "runtime/compile/target_machine.h"
+
+namespace {
+
+// Raise when generated code changes although LLVM and the host do not.
+constexpr const char* kCodeVersion = "mneme-compile-1";
+
+std::string describe() {
+  mneme::compile::initializeTargets();
+  const std::string identity = std::string(kCodeVersion) + "|" + LLVM_VERSION_STRING + "|" +
+                               mneme::compile::hostCpu() + "|" + mneme::compile::hostFeatures();
+  llvm::json::Object object{
+      {"llvm", LLVM_VERSION_STRING},
+      {"targets", llvm::json::Array{"cpu", "nvptx"}},
+      {"host_cpu", mneme::compile::hostCpu()},
+      {"cache_key", mneme::toHex(mneme::hash128(
+                        std::as_bytes(std::span(identity.data(), identity.size()))))},
+  };
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  stream << llvm::json::Value(std::move(object));
+  return text;
+}
+
+} // namespace
+
+const char* mneme_compile_version() {
+  try {
+    static const std::string text = describe();
+    return text.c_str();
+  } catch (const std::exception&) {
+    return "{}";
+  }
+}
