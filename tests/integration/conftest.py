@@ -1,0 +1,92 @@
+"""What the end-to-end tests share: the built examples and a way to run mneme as a user does."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+BUILD = Path(os.environ.get("MNEME_BUILD_DIR", ROOT / "build"))
+EXAMPLES = BUILD / "examples"
+
+
+@dataclass(frozen=True)
+class Finished:
+    """A finished command."""
+
+    returncode: int
+    stdout: str
+    stderr: str
+
+    @property
+    def result(self) -> dict[str, Any]:
+        """The "Result" object of `mneme replay`."""
+        result: dict[str, Any] = json.loads(self.stdout)["Result"]
+        return result
+
+
+def run_command(*command: str | Path, timeout: float = 120, **environment: str) -> Finished:
+    """Run a command to its end with extra environment variables."""
+    done = subprocess.run(
+        [str(part) for part in command],
+        capture_output=True,
+        text=True,
+        errors="replace",
+        timeout=timeout,
+        check=False,
+        env={**os.environ, **environment},
+    )
+    return Finished(done.returncode, done.stdout, done.stderr)
+
+
+def mneme(*arguments: str | Path, timeout: float = 120, **environment: str) -> Finished:
+    """Run `mneme <arguments>`."""
+    return run_command(sys.executable, "-m", "mneme", *arguments, timeout=timeout, **environment)
+
+
+def example(name: str) -> Path:
+    """Path of a built example; a missing one is an error, never a skip."""
+    path = EXAMPLES / name
+    assert path.exists(), f"{path} is not built: run scripts/test"
+    return path
+
+
+def records(directory: Path) -> list[Path]:
+    """The record files of a recording directory."""
+    return sorted(path for path in directory.glob("*.json") if not path.name.startswith("unfinished"))
+
+
+def instances(record: Path) -> list[str]:
+    """The record ids in one record file."""
+    return list(json.loads(record.read_text())["instances"])
+
+
+@pytest.fixture(scope="session")
+def recordings(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """One recording directory per example, made once per test session."""
+    directories = {}
+    for name in EXAMPLE_NAMES:
+        directory = tmp_path_factory.mktemp(name)
+        done = mneme("record", "-rdb", directory, "--device", "cpu", "--", example(name))
+        assert done.returncode == 0, done.stderr
+        directories[name] = directory
+    return directories
+
+
+EXAMPLE_NAMES = (
+    "vector_add",
+    "stencil2d",
+    "reduction",
+    "spmv_cg",
+    "nbody",
+    "linked_list",
+    "multi_unit",
+)
+PIPELINES = ("default<O0>", "default<O1>", "default<O2>", "default<O3>", "default<Os>", "default<Oz>")

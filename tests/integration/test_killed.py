@@ -1,0 +1,68 @@
+"""Applications that die while recording, and disks that fill up: nothing finished is lost."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from conftest import example, instances, mneme, records
+
+from mneme import _native
+
+
+def replay_everything(directory: Path) -> int:
+    """Replay every listed instance; returns how many there were."""
+    count = 0
+    for record in records(directory):
+        for record_id in instances(record):
+            session = _native.ReplaySession(str(record), record_id, "cpu")
+            text, _, _ = session.run(session.recorded(), '{"iterations": 0, "warmup": 0}')
+            assert '"verified": true' in text or '"verified":true' in text, f"{record} {record_id}: {text}"
+            count += 1
+    return count
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSEGV])
+def test_every_finished_instance_survives_the_application(number: int, tmp_path: Path) -> None:
+    randomness = random.Random(20 + number)
+    replayed = 0
+    for attempt in range(25):
+        directory = tmp_path / f"{number}-{attempt}"
+        command = [sys.executable, "-m", "mneme", "record", "-rdb", str(directory), "-mr", "100",
+                   "--device", "cpu", "--", str(example("spmv_cg")), "96", "60"]
+        with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as child:
+            time.sleep(0.1 + randomness.random() * 0.8)
+            child.send_signal(number)
+            child.communicate(timeout=60)
+        if directory.exists():
+            replayed += replay_everything(directory)
+            listing = _native.list_directory(str(directory))
+            leftovers = [name for name in os.listdir(directory) if ".tmp-" in name]
+            assert not leftovers or listing["unfinished"]
+    assert replayed > 0
+
+
+def test_full_disk_loses_recordings_not_the_run(tmp_path: Path) -> None:
+    if os.geteuid() != 0:
+        pytest.skip("mounting a small file system needs root")
+    small = tmp_path / "small"
+    small.mkdir()
+    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", str(small)], check=False)
+    if mounted.returncode != 0:
+        pytest.skip("this container may not mount")
+    try:
+        plain = mneme("run", "--device", "cpu", "--", example("vector_add"))
+        done = mneme("record", "-rdb", small, "--device", "cpu", "--", example("vector_add"))
+        assert (done.returncode, done.stdout) == (plain.returncode, plain.stdout)
+        assert "lost" in done.stderr
+        assert "No space left" in done.stderr
+        assert replay_everything(small) == 0
+    finally:
+        subprocess.run(["umount", str(small)], check=True)
