@@ -13,6 +13,7 @@ if(NOT TARGET MnemeLldHeaders)
   target_include_directories(MnemeLldHeaders SYSTEM INTERFACE ${MNEME_LLD_INCLUDE_DIR})
 endif()
 
+include("${LLVM_CMAKE_DIR}/LLVMConfigExtensions.cmake" OPTIONAL) # LLVM_STATIC_EXTENSIONS
 include(CheckLinkerFlag)
 check_linker_flag(CXX "-fuse-ld=lld" MNEME_HAVE_LLD_LINKER)
 
@@ -88,8 +89,12 @@ function(mneme_link_llvm target)
   else()
     _mneme_write_unused_parts("${CMAKE_CURRENT_BINARY_DIR}/unused_parts.cpp")
     target_sources(${target} PRIVATE "${CMAKE_CURRENT_BINARY_DIR}/unused_parts.cpp")
-    _mneme_llvm_archives(libraries ${LLVM_NATIVE_ARCH} NVPTX Passes Linker BitReader BitWriter
-      IRReader AsmParser IPO Coroutines LTO Option Target TargetParser)
+    set(components ${LLVM_NATIVE_ARCH} NVPTX Passes Linker BitReader BitWriter IRReader AsmParser
+      IPO Coroutines LTO Option Target TargetParser)
+    if(TARGET LLVMDTLTO) # apart from LTO since LLVM 22
+      list(APPEND components DTLTO)
+    endif()
+    _mneme_llvm_archives(libraries ${components})
   endif()
   target_link_libraries(${target} PRIVATE ${MNEME_LLD_ELF} ${MNEME_LLD_COMMON} ${libraries})
 
@@ -102,6 +107,9 @@ function(mneme_link_llvm target)
     target_link_options(${target} PRIVATE -fuse-ld=lld -Wl,--build-id=fast -Wl,-O1)
   else()
     target_link_options(${target} PRIVATE -Wl,--build-id=sha1)
+  endif()
+  if(NOT MNEME_SANITIZE)
+    target_link_options(${target} PRIVATE -Wl,-z,defs)
   endif()
   if(NOT CMAKE_BUILD_TYPE STREQUAL "Debug")
     target_link_options(${target} PRIVATE -Wl,--strip-debug)

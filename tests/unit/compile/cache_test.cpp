@@ -1,0 +1,128 @@
+#include <doctest/doctest.h>
+
+#include <fstream>
+#include <sys/stat.h>
+
+#include "kernels.h"
+#include "runtime/base/file.h"
+#include "runtime/compile/disk_cache.h"
+#include "runtime/compile/library_identity.h"
+
+using namespace mneme;
+using namespace mneme::test;
+
+namespace {
+
+std::filesystem::path onlyEntry(const std::filesystem::path& directory) {
+  std::vector<std::filesystem::path> files;
+  for (const auto& entry : std::filesystem::directory_iterator(directory))
+    files.push_back(entry.path());
+  REQUIRE(files.size() == 1);
+  return files[0];
+}
+
+} // namespace
+
+TEST_CASE("the second compilation of a request comes from the cache, byte for byte") {
+  const TemporaryDirectory cache;
+  const ScopedEnvironment environment("MNEME_CACHE_DIR", cache.path().c_str());
+  compile::Request request = vectorAddRequest("sm_90");
+  request.wantIr = true;
+  request.wantAssembly = true;
+  const compile::Result first = compile::compileCached(request);
+  CHECK_FALSE(first.isFromCache);
+  const compile::Result second = compile::compileCached(request);
+  CHECK(second.isFromCache);
+  CHECK(second.image == first.image);
+  CHECK(second.ir == first.ir);
+  CHECK(second.assembly == first.assembly);
+  CHECK(second.statisticsJson == first.statisticsJson);
+  request.passes = "default<O1>";
+  CHECK_FALSE(compile::compileCached(request).isFromCache);
+}
+
+TEST_CASE("a hit does not load the compiler") {
+  const TemporaryDirectory cache;
+  const ScopedEnvironment environment("MNEME_CACHE_DIR", cache.path().c_str());
+  const compile::Request request = vectorAddRequest("sm_90");
+  const compile::Result first = compile::compileCached(request);
+  // The head of the library: its build id is still there, but the loader would refuse it.
+  const TemporaryDirectory elsewhere;
+  const std::filesystem::path torso = elsewhere.path() / "libmneme_compile.so";
+  std::vector<std::byte> content = readFile(compile::compileLibraryPath());
+  const std::string identity = compile::libraryIdentity(compile::compileLibraryPath());
+  content.resize(16384);
+  writeFileAtomically(torso, content);
+  const ScopedEnvironment library("MNEME_COMPILE_LIBRARY", torso.c_str());
+  CHECK(compile::libraryIdentity(torso) == identity);
+  const compile::Result second = compile::compileCached(request);
+  CHECK(second.isFromCache);
+  CHECK(second.image == first.image);
+}
+
+TEST_CASE("a damaged entry is compiled again and replaced") {
+  const TemporaryDirectory cache;
+  const ScopedEnvironment environment("MNEME_CACHE_DIR", cache.path().c_str());
+  const compile::Request request = vectorAddRequest("sm_90");
+  const compile::Result first = compile::compileCached(request);
+  const std::filesystem::path entry = onlyEntry(cache.path());
+  const std::vector<std::byte> whole = readFile(entry);
+  std::vector<std::byte> flipped = whole;
+  flipped[whole.size() / 2] ^= std::byte{4};
+  const std::vector<std::byte> cut(whole.begin(), whole.begin() + 50);
+  for (const std::vector<std::byte>& damaged : {flipped, cut, std::vector<std::byte>{}}) {
+    writeFileAtomically(entry, damaged);
+    const compile::Result again = compile::compileCached(request);
+    CHECK_FALSE(again.isFromCache);
+    CHECK(again.image == first.image);
+    CHECK(compile::compileCached(request).isFromCache);
+  }
+}
+
+TEST_CASE("a directory others can write to is not used") {
+  const TemporaryDirectory cache;
+  chmod(cache.path().c_str(), 0777);
+  const ScopedEnvironment environment("MNEME_CACHE_DIR", cache.path().c_str());
+  CHECK_FALSE(compile::cacheDirectory().has_value());
+  const compile::Request request = vectorAddRequest("sm_90");
+  CHECK_FALSE(compile::compileCached(request).image.empty());
+  CHECK(std::filesystem::is_empty(cache.path()));
+}
+
+TEST_CASE("a missing cache directory is made for this user alone") {
+  const TemporaryDirectory parent;
+  const std::filesystem::path path = parent.path() / "a" / "b";
+  const ScopedEnvironment environment("MNEME_CACHE_DIR", path.c_str());
+  REQUIRE(compile::cacheDirectory() == path);
+  CHECK((std::filesystem::status(path).permissions() & std::filesystem::perms::all) ==
+        std::filesystem::perms::owner_all);
+}
+
+TEST_CASE("the key depends on every field that changes the code") {
+  const compile::Request base = vectorAddRequest("sm_90");
+  const Hash128 key = compile::cacheKey(base, "id");
+  const auto changed = [&](auto&& change) {
+    compile::Request request = base;
+    change(request);
+    return compile::cacheKey(request, "id") != key;
+  };
+  CHECK(compile::cacheKey(base, "id") == key);
+  CHECK(compile::cacheKey(base, "other") != key);
+  CHECK(changed([](auto& request) { request.kernel = "x"; }));
+  CHECK(changed([](auto& request) { request.target = "sm_80"; }));
+  CHECK(changed([](auto& request) { request.passes = ""; }));
+  CHECK(changed([](auto& request) { request.codegenOptLevel = 1; }));
+  CHECK(changed([](auto& request) { request.prune = false; }));
+  CHECK(changed([](auto& request) { request.specializedArgs = {argument(3, 1)}; }));
+  CHECK(changed([](auto& request) { request.modules[0].pop_back(); }));
+  CHECK(changed([](auto& request) { request.specializeDims = true; }));
+  CHECK(changed([](auto& request) { request.optionsJson = "{}"; }));
+  CHECK_FALSE(changed([](auto& request) { request.grid[0] = 9; }));
+}
+
+TEST_CASE("without the compiler the error says what to set") {
+  const ScopedEnvironment library("MNEME_COMPILE_LIBRARY", "/nonexistent/libmneme_compile.so");
+  const std::string path = compile::compileLibraryPath();
+  CHECK(path == "/nonexistent/libmneme_compile.so");
+  CHECK(compile::libraryIdentity(path).empty());
+}

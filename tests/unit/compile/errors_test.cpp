@@ -1,0 +1,139 @@
+#include <doctest/doctest.h>
+
+#include <thread>
+
+#include "kernels.h"
+
+using namespace mneme;
+using namespace mneme::test;
+
+namespace {
+
+Failure compileFailure(const compile::Request& request) {
+  return failureOf([&] { compile::compile(request); });
+}
+
+} // namespace
+
+TEST_CASE("an unknown kernel is named, with the kernels there are") {
+  compile::Request request = vectorAddRequest("sm_90");
+  request.kernel = "missing";
+  const Failure failure = compileFailure(request);
+  CHECK(failure.code == ErrorCode::NotFound);
+  CHECK(contains(failure.message, "'missing'"));
+  CHECK(contains(failure.message, "'vectorAdd'"));
+}
+
+TEST_CASE("an unknown pass is named") {
+  compile::Request request = vectorAddRequest("sm_90");
+  request.passes = "instcombine,no-such-pass";
+  const Failure failure = compileFailure(request);
+  CHECK(failure.code == ErrorCode::InvalidArgument);
+  CHECK(contains(failure.message, "no-such-pass"));
+  const Failure checked = failureOf([] { compile::checkPasses("default<O3>,no-such-pass"); });
+  CHECK(checked.code == ErrorCode::InvalidArgument);
+  CHECK(contains(checked.message, "no-such-pass"));
+}
+
+TEST_CASE("good pipelines pass the check") {
+  for (const char* passes : {"", "default<O0>", "default<Oz>", "function(sroa,instcombine)",
+                             "module(function(gvn)),globaldce"})
+    CHECK(failureOf([&] { compile::checkPasses(passes); }).code == ErrorCode::Ok);
+}
+
+TEST_CASE("malformed pipelines are refused") {
+  for (const char* passes : {"function(instcombine", "default<O9>", "instcombine,,", ")", "a(b"}) {
+    CAPTURE(passes);
+    CHECK(failureOf([&] { compile::checkPasses(passes); }).code == ErrorCode::InvalidArgument);
+  }
+}
+
+TEST_CASE("damaged IR is refused wherever it is cut") {
+  const std::vector<std::byte> bitcode = compile::irToBitcode(bytesOf(kVectorAdd));
+  compile::Request request = vectorAddRequest("sm_90");
+  for (size_t size = 0; size < bitcode.size(); size += 97) {
+    CAPTURE(size);
+    request.modules = {{bitcode.begin(), bitcode.begin() + static_cast<ptrdiff_t>(size)}};
+    CHECK(compileFailure(request).code == ErrorCode::ArtifactCorrupt);
+  }
+  request.modules = {bytesOf("define void @f( {")};
+  CHECK(compileFailure(request).code == ErrorCode::ArtifactCorrupt);
+  request.modules = {bytesOf("define i32 @vectorAdd() { ret i64 0 }")};
+  CHECK(compileFailure(request).code == ErrorCode::ArtifactCorrupt);
+  CHECK(failureOf([] { compile::irToText(bytesOf("not IR")); }).code ==
+        ErrorCode::ArtifactCorrupt);
+}
+
+TEST_CASE("a request without modules is refused") {
+  compile::Request request = vectorAddRequest("sm_90");
+  request.modules.clear();
+  CHECK(compileFailure(request).code == ErrorCode::InvalidArgument);
+}
+
+TEST_CASE("unknown targets are refused") {
+  CHECK(compileFailure(vectorAddRequest("sm_1")).code == ErrorCode::InvalidArgument);
+  CHECK(compileFailure(vectorAddRequest("vax")).code == ErrorCode::InvalidArgument);
+  CHECK(compileFailure(vectorAddRequest("cpu:no-such-cpu")).code == ErrorCode::InvalidArgument);
+  CHECK(compileFailure(vectorAddRequest("gfx90a")).code == ErrorCode::Unsupported);
+}
+
+TEST_CASE("arguments that cannot be specialised are refused") {
+  compile::Request request = vectorAddRequest("sm_90");
+  request.specializedArgs = {argument(5, 1)};
+  CHECK(compileFailure(request).code == ErrorCode::InvalidArgument);
+  request.specializedArgs = {argument(3, int64_t{1})};
+  const Failure failure = compileFailure(request);
+  CHECK(failure.code == ErrorCode::InvalidArgument);
+  CHECK(contains(failure.message, "has 4 bytes"));
+}
+
+TEST_CASE("dimensions of zero are refused when specialised") {
+  compile::Request request = vectorAddRequest("sm_90");
+  request.specializeDims = true;
+  request.block[1] = 0;
+  CHECK(compileFailure(request).code == ErrorCode::InvalidArgument);
+}
+
+TEST_CASE("what the code generator cannot translate is an error, not the end of the process") {
+  compile::Request request;
+  request.target = "sm_90";
+  request.kernel = "k";
+  // x86's intrinsic has no meaning on a GPU.
+  request.modules = {bytesOf(R"(
+target triple = "nvptx64-nvidia-cuda"
+declare i64 @llvm.x86.rdtsc()
+define ptx_kernel void @k(ptr %p) {
+  %t = call i64 @llvm.x86.rdtsc()
+  store i64 %t, ptr %p
+  ret void
+})")};
+  for (int attempt = 0; attempt < 3; ++attempt) {
+    const Failure failure = compileFailure(request);
+    CHECK(failure.code == ErrorCode::CompileFailed);
+    CHECK(contains(failure.message, "rdtsc"));
+  }
+  CHECK(compileFailure(vectorAddRequest("sm_90")).code == ErrorCode::Ok);
+}
+
+TEST_CASE("options that are not JSON are refused") {
+  compile::Request request = vectorAddRequest("sm_90");
+  request.optionsJson = "{\"fp_contract\": ";
+  CHECK(compileFailure(request).code == ErrorCode::InvalidArgument);
+}
+
+TEST_CASE("threads compile at the same time") {
+  std::vector<std::thread> threads;
+  std::vector<std::string> results(4);
+  for (std::string& result : results)
+    threads.emplace_back([&result] {
+      compile::Request request = vectorAddRequest("sm_90");
+      request.wantAssembly = true;
+      result = compile::compile(request).assembly;
+    });
+  for (std::thread& thread : threads)
+    thread.join();
+  for (const std::string& result : results) {
+    CHECK_FALSE(result.empty());
+    CHECK(result == results[0]);
+  }
+}
