@@ -38,6 +38,13 @@ struct ToleranceRule {
   double threshold = 0.0;
 };
 
+/// Reads "[REGION=]TYPE:KIND:THRESHOLD[:NORM][:NAN]": TYPE as device::parseDataType(), KIND one of
+/// abs, rel, ulp, NORM one of none, l1, l2, linf, NAN one of nan-equal, nan-bitwise, nan-never.
+/// "sum=f32:rel:1e-5", "f64:ulp:4", "f32:rel:1e-6:l2". \throws Error{InvalidArgument}
+ToleranceRule parseToleranceRule(const std::string& text);
+/// The text parseToleranceRule() reads.
+std::string toText(const ToleranceRule& rule);
+
 struct Options {
   uint32_t iterations = 3;
   uint32_t warmup = 2;
@@ -52,8 +59,8 @@ struct Options {
 enum class ResultClass { Exact, WithinTolerance, Nondeterministic, Wrong, Failed };
 
 struct Mismatch {
-  std::string region;  ///< "argument 'out' at 0x600000000000", "global 'counter'", "stray write ..."
-  uint64_t address = 0;///< of the first mismatching element
+  std::string region; ///< "argument 'out' at 0x600000000000", "global 'counter'", "stray write ..."
+  uint64_t address = 0; ///< of the first mismatching element
   uint64_t regionOffset = 0;
   uint64_t element = 0;
   std::string dataType;
@@ -88,9 +95,23 @@ struct Result {
 };
 
 std::string toJson(const Configuration& configuration);
-std::string toJson(const Result& result); ///< without ir and assembly
-Configuration configurationFromJson(const std::string& json); ///< \throws Error{InvalidArgument}
+/// Without ir and assembly. Infinite distances are written as the largest double.
+std::string toJson(const Result& result);
+/// "grid" and "block" ({"x","y","z"}) are required, "codegen_method" is ignored.
+/// \throws Error{InvalidArgument} naming the key that is unknown or has a wrong value.
+Configuration configurationFromJson(const std::string& json);
+/// Keys: "iterations", "warmup", "timeout" (seconds), "tolerances" (list of texts as
+/// parseToleranceRule() reads, or objects {"region","type","kind","threshold","norm","nan"}),
+/// "want_ir", "want_assembly", "use_cache". All optional. \throws Error{InvalidArgument}
 Options optionsFromJson(const std::string& json);
+/// "exact", "within_tolerance", "nondeterministic", "wrong" or "failed".
+const char* nameOf(ResultClass resultClass) noexcept;
+
+struct SessionOptions {
+  /// Device memory that copies of prologue and epilogue may take; what does not fit is read from
+  /// the snapshot files again for every restore and comparison.
+  uint64_t goldenBytesLimit = UINT64_MAX;
+};
 
 /// A recorded instance, opened on a device: memory reserved at the recorded addresses, prologue and
 /// epilogue uploaded once. One host thread.
@@ -100,8 +121,10 @@ public:
   /// \throws Error{NotFound, ArtifactCorrupt, AddressUnavailable, BackendUnavailable,
   /// InvalidArgument} (the last for an ambiguous record id).
   Session(const std::filesystem::path& record, const std::string& recordId,
-          const std::string& device);
+          const std::string& device, const SessionOptions& options = {});
   ~Session();
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
 
   /// The configuration of the recorded launch.
   Configuration recorded() const;

@@ -1,0 +1,193 @@
+#include "runtime/replay/build.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "runtime/base/error.h"
+
+namespace mneme::replay {
+
+namespace {
+
+constexpr size_t kRememberedBuilds = 16;
+constexpr size_t kRememberedModules = 8;
+
+void append(std::string& key, const void* data, size_t size) {
+  key.append(reinterpret_cast<const char*>(&size), sizeof size);
+  key.append(static_cast<const char*>(data), size);
+}
+
+Hash128 hashOf(const std::string& text) { return hash128(std::as_bytes(std::span(text))); }
+
+/// Identity of a request inside one session.
+Hash128 keyOf(const compile::Request& request) {
+  std::string key;
+  for (const std::vector<std::byte>& module : request.modules) {
+    const Hash128 hash = hash128(module);
+    append(key, &hash, sizeof hash);
+  }
+  for (const std::string& text :
+       {request.kernel, request.target, request.passes, request.optionsJson})
+    append(key, text.data(), text.size());
+  for (const compile::ArgValue& arg : request.specializedArgs) {
+    append(key, &arg.index, sizeof arg.index);
+    append(key, arg.value.data(), arg.value.size());
+  }
+  const uint32_t numbers[] = {request.codegenOptLevel, request.prune,      request.internalize,
+                              request.setLaunchBounds, request.maxThreads, request.minBlocksPerSm,
+                              request.specializeDims,  request.wantIr,     request.wantAssembly,
+                              request.grid[0],         request.grid[1],    request.grid[2],
+                              request.block[0],        request.block[1],   request.block[2]};
+  append(key, numbers, sizeof numbers);
+  return hashOf(key);
+}
+
+template <typename List> auto findRecent(List& list, const Hash128& key) {
+  const auto found =
+      std::find_if(list.begin(), list.end(), [&](const auto& entry) { return entry.key == key; });
+  if (found != list.end())
+    list.splice(list.begin(), list, found);
+  return found;
+}
+
+template <typename List, typename Entry> void remember(List& list, Entry entry, size_t limit) {
+  list.push_front(std::move(entry));
+  if (list.size() > limit)
+    list.pop_back();
+}
+
+} // namespace
+
+compile::Request makeRequest(const artifact::KernelRecord& record,
+                             const std::vector<std::vector<std::byte>>& modules,
+                             const std::vector<std::vector<std::byte>>& values,
+                             const std::string& target, const Configuration& c,
+                             const Options& options) {
+  compile::Request request;
+  request.modules = modules;
+  if (!options.ir.empty())
+    request.modules = {options.ir};
+  request.kernel = record.kernelName;
+  request.target = target;
+  request.passes = c.passes;
+  request.codegenOptLevel = c.codegenOpt;
+  request.prune = c.prune;
+  request.internalize = c.internalize;
+  request.optionsJson = record.optionsJson;
+  request.wantIr = options.wantIr;
+  request.wantAssembly = options.wantAssembly;
+  const uint64_t threads = uint64_t(c.block.x) * c.block.y * c.block.z;
+  if (c.setLaunchBounds) {
+    if (c.maxThreads != 0 && c.maxThreads < threads)
+      throw Error(ErrorCode::InvalidArgument,
+                  "the launch bounds allow " + std::to_string(c.maxThreads) +
+                      " threads but the block has " + std::to_string(threads) +
+                      "; raise max_threads or shrink the block");
+    request.setLaunchBounds = true;
+    request.maxThreads = c.maxThreads != 0 ? c.maxThreads : static_cast<uint32_t>(threads);
+    request.minBlocksPerSm = c.minBlocksPerSm;
+  }
+  if (c.specializeDims) {
+    request.specializeDims = true;
+    const uint32_t grid[] = {c.grid.x, c.grid.y, c.grid.z};
+    const uint32_t block[] = {c.block.x, c.block.y, c.block.z};
+    std::copy_n(grid, 3, request.grid);
+    std::copy_n(block, 3, request.block);
+  }
+  if (c.specialize)
+    for (uint32_t i = 0; i < record.args.size() && i < values.size(); ++i)
+      if (record.args[i].isSpecializable)
+        request.specializedArgs.push_back({i, values[i]});
+  return request;
+}
+
+void readStatistics(const std::string& statisticsJson, Result& result) {
+  const nlohmann::json json = nlohmann::json::parse(statisticsJson, nullptr, false);
+  if (!json.is_object())
+    return;
+  const auto number = [&](const char* key, auto& target) {
+    if (const auto found = json.find(key); found != json.end() && found->is_number())
+      target = found->template get<std::decay_t<decltype(target)>>();
+  };
+  const auto text = [&](const char* key, std::string& target) {
+    if (const auto found = json.find(key); found != json.end() && found->is_string())
+      target = found->get<std::string>();
+  };
+  number("preprocess_ir_time", result.preprocessIrSeconds);
+  number("opt_time", result.optSeconds);
+  number("codegen_time", result.codegenSeconds);
+  number("obj_size", result.objectBytes);
+  number("reg_usage", result.registers);
+  number("local_mem_usage", result.localBytes);
+  number("const_mem_usage", result.constBytes);
+  text("ir_hash", result.irHash);
+  text("image_hash", result.imageHash);
+}
+
+std::shared_ptr<const compile::Result> ModuleCache::build(const compile::Request& request,
+                                                          bool useCache) {
+  const Hash128 key = keyOf(request);
+  if (const auto found = findRecent(builds_, key); useCache && found != builds_.end())
+    return found->value;
+  // The disk cache keeps images, not texts.
+  const bool isPlain = !request.wantIr && !request.wantAssembly;
+  auto built = std::make_shared<const compile::Result>(
+      useCache && isPlain ? compile::compileCached(request) : compile::compile(request));
+  remember(builds_, Entry<const compile::Result>{key, built}, kRememberedBuilds);
+  return built;
+}
+
+std::shared_ptr<device::Module> ModuleCache::load(const std::vector<std::byte>& image) {
+  const Hash128 key = hash128(image);
+  if (const auto found = findRecent(modules_, key); found != modules_.end()) {
+    adoptGlobals(*found->value);
+    return found->value;
+  }
+  std::shared_ptr<device::Module> module = loadFresh(image);
+  adoptGlobals(*module);
+  if (isStateless(*module))
+    remember(modules_, Entry<device::Module>{key, module}, kRememberedModules);
+  return module;
+}
+
+std::shared_ptr<device::Module> ModuleCache::loadFresh(const std::vector<std::byte>& image) {
+  try {
+    return device_.load(image, image_.placements());
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::AddressUnavailable)
+      throw;
+  }
+  // A device that cannot place globals: they live where the module has them.
+  return device_.load(image, {});
+}
+
+/// True when a second launch of the module sees nothing of the first but restored memory.
+bool ModuleCache::isStateless(const device::Module& module) const {
+  const std::vector<device::GlobalPlacement> placed = image_.placements();
+  const std::vector<device::ModuleGlobal> globals = module.globals();
+  return std::all_of(globals.begin(), globals.end(), [&](const device::ModuleGlobal& global) {
+    return global.isConstant ||
+           std::any_of(placed.begin(), placed.end(),
+                       [&](const auto& placement) { return placement.name == global.name; });
+  });
+}
+
+void ModuleCache::adoptGlobals(const device::Module& module) {
+  const std::vector<device::ModuleGlobal> globals = module.globals();
+  for (size_t i = 0; i < image_.sites().size(); ++i) {
+    const Site& site = image_.sites()[i];
+    if (!site.isGlobal())
+      continue;
+    const auto global = std::find_if(globals.begin(), globals.end(), [&](const auto& candidate) {
+      return candidate.name == site.region.name;
+    });
+    if (global != globals.end() && global->sizeBytes != site.region.sizeBytes)
+      throw Error(ErrorCode::InvalidArgument,
+                  "global '" + global->name + "' has " + std::to_string(global->sizeBytes) +
+                      " bytes in the IR but " + std::to_string(site.region.sizeBytes) +
+                      " were recorded");
+    image_.moveGlobal(i, global != globals.end() ? global->address : site.home);
+  }
+}
+
+} // namespace mneme::replay

@@ -1,0 +1,58 @@
+// Room replay: from a configuration to a loaded module.
+#pragma once
+
+#include <list>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "runtime/artifact/recording.h"
+#include "runtime/compile/client.h"
+#include "runtime/device/device.h"
+#include "runtime/replay/memory_image.h"
+#include "runtime/replay/replay.h"
+
+namespace mneme::replay {
+
+/// What the compiler is asked for. `modules` is the IR, `values` the recorded argument values.
+/// \throws Error{InvalidArgument} when launch bounds and block contradict each other.
+compile::Request makeRequest(const artifact::KernelRecord& record,
+                             const std::vector<std::vector<std::byte>>& modules,
+                             const std::vector<std::vector<std::byte>>& values,
+                             const std::string& target, const Configuration& configuration,
+                             const Options& options);
+
+/// Copies times, sizes and hashes of a build into `result`.
+void readStatistics(const std::string& statisticsJson, Result& result);
+
+/// The last few builds and loaded modules of one session, so that asking again costs nothing.
+class ModuleCache {
+public:
+  ModuleCache(device::Device& device, MemoryImage& image) : device_(device), image_(image) {}
+
+  /// The answer to `request`, compiled at most once while it is remembered.
+  /// \throws Error as compile::compile()
+  std::shared_ptr<const compile::Result> build(const compile::Request& request, bool useCache);
+
+  /// A module with `image`, its recorded globals in place. \throws as Device::load()
+  std::shared_ptr<device::Module> load(const std::vector<std::byte>& image);
+
+  /// Forgets every loaded module (they may hold a broken state).
+  void unloadAll() { modules_.clear(); }
+
+private:
+  template <typename Value> struct Entry {
+    Hash128 key;
+    std::shared_ptr<Value> value;
+  };
+  std::shared_ptr<device::Module> loadFresh(const std::vector<std::byte>& image);
+  bool isStateless(const device::Module& module) const;
+  void adoptGlobals(const device::Module& module);
+
+  device::Device& device_;
+  MemoryImage& image_;
+  std::list<Entry<const compile::Result>> builds_; ///< most recently used first
+  std::list<Entry<device::Module>> modules_;
+};
+
+} // namespace mneme::replay

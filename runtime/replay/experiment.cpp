@@ -1,0 +1,186 @@
+#include "runtime/replay/experiment.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include "runtime/base/error.h"
+
+namespace mneme::replay {
+
+namespace {
+
+/// Runs of one binary that are compared to tell wrong from nondeterministic.
+constexpr int kRepetitions = 4;
+/// Unless they take longer than this.
+constexpr uint64_t kRepetitionNs = 500'000'000;
+constexpr size_t kMaxMismatches = 64;
+
+/// Adds the time until its end to `total`.
+class Stopwatch {
+public:
+  explicit Stopwatch(double& total) : total_(total) {}
+  Stopwatch(const Stopwatch&) = delete;
+  ~Stopwatch() {
+    total_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+  }
+
+private:
+  double& total_;
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
+} // namespace
+
+void Experiment::perform() {
+  if (!bench_.device.isUsable())
+    throw Error(ErrorCode::DeviceFailed,
+                "device " + bench_.device.description().id +
+                    " cannot be used any more after an earlier failure; open a new session");
+  const artifact::Dim3 &grid = configuration_.grid, &block = configuration_.block;
+  shape_ = {.grid = {grid.x, grid.y, grid.z},
+            .block = {block.x, block.y, block.z},
+            .dynamicSharedBytes = configuration_.sharedBytes,
+            .isCooperative = bench_.instance.isCooperative};
+  device::checkShape(bench_.device.description(), shape_, 0);
+  build();
+  device::checkShape(bench_.device.description(), shape_, module_->attributes().staticSharedBytes);
+  checkArguments();
+  verifier_ =
+      std::make_unique<Verifier>(bench_.device, bench_.image, bench_.labels, options_.tolerances);
+  judge();
+  measure();
+}
+
+void Experiment::build() {
+  const compile::Request request =
+      makeRequest(bench_.record, bench_.modules, bench_.values, bench_.device.description().target,
+                  configuration_, options_);
+  const std::shared_ptr<const compile::Result> built =
+      bench_.cache.build(request, options_.useCache);
+  readStatistics(built->statisticsJson, result_);
+  result_.ir = built->ir;
+  result_.assembly = built->assembly;
+  if (result_.objectBytes == 0)
+    result_.objectBytes = built->image.size();
+  module_ = bench_.cache.load(built->image);
+  const device::KernelAttributes attributes = module_->attributes();
+  result_.registers = std::max(result_.registers, attributes.registers);
+  result_.localBytes = std::max(result_.localBytes, attributes.localBytes);
+  result_.constBytes = std::max(result_.constBytes, attributes.constantBytes);
+}
+
+void Experiment::checkArguments() const {
+  const std::vector<uint64_t> sizes = module_->argumentSizes();
+  const auto& values = bench_.values;
+  if (sizes.size() != values.size())
+    throw Error(ErrorCode::InvalidArgument, "the kernel in the IR takes " +
+                                                std::to_string(sizes.size()) + " arguments but " +
+                                                std::to_string(values.size()) + " were recorded");
+  for (size_t i = 0; i < sizes.size(); ++i)
+    if (sizes[i] != values[i].size())
+      throw Error(ErrorCode::InvalidArgument,
+                  "argument " + std::to_string(i) + " has " + std::to_string(sizes[i]) +
+                      " bytes in the IR but " + std::to_string(values[i].size()) +
+                      " were recorded");
+}
+
+void Experiment::restore(bool everything) {
+  Stopwatch watch(result_.restoreSeconds);
+  if (everything || !bench_.isMemoryTrusted)
+    bench_.image.restoreAll();
+  else if (!bench_.isMemoryFresh)
+    bench_.image.restoreChanged();
+  bench_.isMemoryTrusted = true;
+  bench_.isMemoryFresh = false;
+}
+
+uint64_t Experiment::launch() {
+  if (args_.empty())
+    for (const std::vector<std::byte>& value : bench_.values)
+      args_.push_back(const_cast<std::byte*>(value.data()));
+  return bench_.device.launch(*module_, shape_, args_.data(), options_.timeoutSeconds);
+}
+
+Verdict Experiment::runAndVerify(bool everything) {
+  restore(everything);
+  launchedNs_ += launch();
+  result_.executed = true;
+  Stopwatch watch(result_.verifySeconds);
+  Verdict verdict = verifier_->verify();
+  for (const Finding& finding : verdict.findings)
+    if (finding.site != kNone)
+      bench_.image.suspect(finding.site);
+  if (verdict.hasStray())
+    bench_.isMemoryTrusted = false;
+  return verdict;
+}
+
+void Experiment::judge() {
+  // Memory may hold what an earlier binary wrote where nobody looked: before a binary is blamed, it
+  // runs again on memory restored as a whole.
+  const bool isWhole = bench_.isMemoryFresh || !bench_.isMemoryTrusted;
+  Verdict first = runAndVerify(/*everything=*/false);
+  if (!first.isExact() && !isWhole)
+    first = runAndVerify(/*everything=*/true);
+  if (!first.isExact())
+    return judgeInexact(first);
+  result_.resultClass = ResultClass::Exact;
+  result_.verified = true;
+}
+
+void Experiment::judgeInexact(const Verdict& first) {
+  Verdict widest = first;
+  bool isAccepted = first.isAccepted();
+  std::vector<bool> isVarying(bench_.image.sites().size());
+  const auto hasVaried = [&] {
+    return std::find(isVarying.begin(), isVarying.end(), true) != isVarying.end();
+  };
+  const auto firstHashes = verifier_->hashSites(first);
+  const uint64_t budgetNs = launchedNs_ + kRepetitionNs;
+  for (int i = 1; i < kRepetitions && !hasVaried() && (i == 1 || launchedNs_ < budgetNs); ++i) {
+    const Verdict next = runAndVerify(/*everything=*/true);
+    isAccepted = isAccepted && next.isAccepted();
+    const auto hashes = verifier_->hashSites(first);
+    for (size_t site = 0; site < hashes.size(); ++site)
+      if (hashes[site] != firstHashes[site])
+        isVarying[site] = true;
+    for (const Finding& finding : next.findings)
+      if (!widest.merge(finding) && finding.site != kNone)
+        isVarying[finding.site] = true; // the first run had it as recorded
+  }
+  report(widest, isVarying);
+  result_.verified = isAccepted;
+  if (hasVaried())
+    result_.resultClass = ResultClass::Nondeterministic;
+  else
+    result_.resultClass = isAccepted ? ResultClass::WithinTolerance : ResultClass::Wrong;
+}
+
+void Experiment::report(const Verdict& verdict, const std::vector<bool>& isVarying) {
+  for (const Finding& finding : verdict.findings) {
+    result_.maxUlp = std::max(result_.maxUlp, finding.distance.maxUlp);
+    result_.maxRelative = std::max(result_.maxRelative, finding.distance.maxRelative);
+    result_.maxAbsolute = std::max(result_.maxAbsolute, finding.distance.maxAbsolute);
+    if (finding.report.isAccepted)
+      continue;
+    if (result_.mismatches.size() < kMaxMismatches)
+      result_.mismatches.push_back(verifier_->describe(finding));
+    if (finding.site == kNone || !isVarying[finding.site])
+      continue;
+    const std::string suggestion = verifier_->suggest(finding);
+    if (!suggestion.empty())
+      result_.suggestion += (result_.suggestion.empty() ? "" : " ") + suggestion;
+  }
+}
+
+void Experiment::measure() {
+  // A binary that strays or disagrees may have changed anything.
+  const bool everything = !bench_.isMemoryTrusted;
+  for (uint32_t i = 0; i < options_.warmup + options_.iterations; ++i) {
+    restore(everything);
+    result_.execNs.push_back(launch());
+  }
+  bench_.isMemoryTrusted = !everything;
+}
+
+} // namespace mneme::replay

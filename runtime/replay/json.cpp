@@ -1,0 +1,229 @@
+// Room replay: configurations, options and results as JSON (field names: docs, interface of 2.2).
+#include "runtime/replay/replay.h"
+
+#include <algorithm>
+#include <cfloat>
+#include <cmath>
+#include <functional>
+#include <nlohmann/json.hpp>
+
+#include "runtime/base/error.h"
+#include "runtime/base/hash.h"
+
+namespace mneme::replay {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+using Setters = std::map<std::string, std::function<void(const Json&)>>;
+
+[[noreturn]] void refuse(const std::string& message) {
+  throw Error(ErrorCode::InvalidArgument, message);
+}
+
+Json parseObject(const std::string& text, const char* what) {
+  Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+  if (json.is_discarded() || !json.is_object())
+    refuse(std::string("the ") + what + " is no JSON object");
+  return json;
+}
+
+/// Hands every key of `json` to its setter.
+void readKeys(const Json& json, const char* what, const Setters& setters) {
+  for (const auto& [key, value] : json.items()) {
+    const auto setter = setters.find(key);
+    if (setter == setters.end())
+      refuse(std::string("the ") + what + " has an unknown key '" + key + "'");
+    try {
+      setter->second(value);
+    } catch (const Json::exception&) {
+      refuse(std::string("the ") + what + " has a wrong value for '" + key + "': " + value.dump());
+    }
+  }
+}
+
+uint64_t unsignedOf(const Json& value, const char* key, uint64_t limit) {
+  if (value.is_number_unsigned() && value.get<uint64_t>() <= limit)
+    return value.get<uint64_t>();
+  if (value.is_number_integer() && value.get<int64_t>() >= 0 &&
+      static_cast<uint64_t>(value.get<int64_t>()) <= limit)
+    return static_cast<uint64_t>(value.get<int64_t>());
+  refuse(std::string("'") + key + "' has to be a whole number from 0 to " + std::to_string(limit) +
+         ", not " + value.dump());
+}
+
+uint32_t unsigned32Of(const Json& value, const char* key) {
+  return static_cast<uint32_t>(unsignedOf(value, key, UINT32_MAX));
+}
+
+artifact::Dim3 dimsOf(const Json& value, const char* key) {
+  if (!value.is_object())
+    refuse(std::string("'") + key + "' has to be an object {\"x\", \"y\", \"z\"}");
+  artifact::Dim3 dims;
+  readKeys(value, key,
+           {{"x", [&](const Json& v) { dims.x = unsigned32Of(v, "x"); }},
+            {"y", [&](const Json& v) { dims.y = unsigned32Of(v, "y"); }},
+            {"z", [&](const Json& v) { dims.z = unsigned32Of(v, "z"); }}});
+  return dims;
+}
+
+Json jsonOf(const artifact::Dim3& dims) { return {{"x", dims.x}, {"y", dims.y}, {"z", dims.z}}; }
+
+double finite(double value) { return std::isfinite(value) ? value : DBL_MAX; }
+
+ToleranceRule ruleOf(const Json& value) {
+  if (value.is_string())
+    return parseToleranceRule(value.get<std::string>());
+  if (!value.is_object())
+    refuse("a tolerance has to be a text or an object, not " + value.dump());
+  std::string region, text[5] = {"u8", "abs", "0", "none", "nan-equal"};
+  Setters setters = {{"region", [&](const Json& v) { region = v.get<std::string>(); }},
+                     {"threshold", [&](const Json& v) {
+                        text[2] =
+                            v.is_string() ? v.get<std::string>() : Json(v.get<double>()).dump();
+                      }}};
+  const std::pair<const char*, int> named[] = {{"type", 0}, {"kind", 1}, {"norm", 3}};
+  for (const auto& [key, slot] : named)
+    setters[key] = [&text, slot = slot](const Json& v) { text[slot] = v.get<std::string>(); };
+  setters["nan"] = [&](const Json& v) {
+    const std::string name = v.get<std::string>();
+    text[4] = name.starts_with("nan-") ? name : "nan-" + name;
+  };
+  readKeys(value, "tolerance", setters);
+  ToleranceRule rule =
+      parseToleranceRule(text[0] + ":" + text[1] + ":" + text[2] + ":" + text[3] + ":" + text[4]);
+  rule.region = region;
+  return rule;
+}
+
+} // namespace
+
+const char* nameOf(ResultClass resultClass) noexcept {
+  switch (resultClass) {
+  case ResultClass::Exact:
+    return "exact";
+  case ResultClass::WithinTolerance:
+    return "within_tolerance";
+  case ResultClass::Nondeterministic:
+    return "nondeterministic";
+  case ResultClass::Wrong:
+    return "wrong";
+  case ResultClass::Failed:
+    break;
+  }
+  return "failed";
+}
+
+std::string toJson(const Configuration& c) {
+  const Json json = {{"grid", jsonOf(c.grid)},
+                     {"block", jsonOf(c.block)},
+                     {"shared_mem", c.sharedBytes},
+                     {"specialize", c.specialize},
+                     {"set_launch_bounds", c.setLaunchBounds},
+                     {"max_threads", c.maxThreads},
+                     {"min_blocks_per_sm", c.minBlocksPerSm},
+                     {"specialize_dims", c.specializeDims},
+                     {"passes", c.passes},
+                     {"codegen_opt", c.codegenOpt},
+                     {"prune", c.prune},
+                     {"internalize", c.internalize}};
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+Configuration configurationFromJson(const std::string& text) {
+  const Json json = parseObject(text, "configuration");
+  for (const char* key : {"grid", "block"})
+    if (!json.contains(key))
+      refuse(std::string("the configuration lacks '") + key + "'");
+  Configuration c;
+  const auto flag = [](bool& target) { return [&](const Json& v) { target = v.get<bool>(); }; };
+  const auto number = [](uint32_t& target, const char* key) {
+    return [&target, key](const Json& v) { target = unsigned32Of(v, key); };
+  };
+  readKeys(json, "configuration",
+           {{"grid", [&](const Json& v) { c.grid = dimsOf(v, "grid"); }},
+            {"block", [&](const Json& v) { c.block = dimsOf(v, "block"); }},
+            {"shared_mem",
+             [&](const Json& v) { c.sharedBytes = unsignedOf(v, "shared_mem", INT64_MAX); }},
+            {"specialize", flag(c.specialize)},
+            {"set_launch_bounds", flag(c.setLaunchBounds)},
+            {"max_threads", number(c.maxThreads, "max_threads")},
+            {"min_blocks_per_sm", number(c.minBlocksPerSm, "min_blocks_per_sm")},
+            {"specialize_dims", flag(c.specializeDims)},
+            {"passes", [&](const Json& v) { c.passes = v.get<std::string>(); }},
+            {"codegen_opt", number(c.codegenOpt, "codegen_opt")},
+            {"prune", flag(c.prune)},
+            {"internalize", flag(c.internalize)},
+            {"codegen_method", [](const Json&) {}}});
+  return c;
+}
+
+Options optionsFromJson(const std::string& text) {
+  const Json json = parseObject(text, "options");
+  Options o;
+  const auto flag = [](bool& target) { return [&](const Json& v) { target = v.get<bool>(); }; };
+  readKeys(json, "options",
+           {{"iterations", [&](const Json& v) { o.iterations = unsigned32Of(v, "iterations"); }},
+            {"warmup", [&](const Json& v) { o.warmup = unsigned32Of(v, "warmup"); }},
+            {"timeout",
+             [&](const Json& v) {
+               o.timeoutSeconds = v.is_null() ? 0.0 : v.get<double>();
+               if (!(o.timeoutSeconds >= 0))
+                 refuse("'timeout' has to be a number of seconds, not " + v.dump());
+             }},
+            {"tolerances",
+             [&](const Json& v) {
+               if (!v.is_array())
+                 refuse("'tolerances' has to be a list");
+               for (const Json& rule : v)
+                 o.tolerances.push_back(ruleOf(rule));
+             }},
+            {"want_ir", flag(o.wantIr)},
+            {"want_assembly", flag(o.wantAssembly)},
+            {"use_cache", flag(o.useCache)}});
+  return o;
+}
+
+std::string toJson(const Result& r) {
+  Json mismatches = Json::array();
+  for (const Mismatch& m : r.mismatches)
+    mismatches.push_back({{"region", m.region},
+                          {"address", "0x" + toHex(m.address)},
+                          {"offset", m.regionOffset},
+                          {"element", m.element},
+                          {"data_type", m.dataType},
+                          {"expected", m.expected},
+                          {"actual", m.actual},
+                          {"differing", m.differing},
+                          {"elements", m.elements}});
+  const Json json = {{"preprocess_ir_time", r.preprocessIrSeconds},
+                     {"opt_time", r.optSeconds},
+                     {"codegen_time", r.codegenSeconds},
+                     {"obj_size", r.objectBytes},
+                     {"exec_time", r.execNs},
+                     {"verified", r.verified},
+                     {"executed", r.executed},
+                     {"failed", r.failed},
+                     {"start_time", r.startTime},
+                     {"end_time", r.endTime},
+                     {"gpu_id", r.gpuId},
+                     {"const_mem_usage", r.constBytes},
+                     {"local_mem_usage", r.localBytes},
+                     {"reg_usage", r.registers},
+                     {"error", r.error},
+                     {"result_class", nameOf(r.resultClass)},
+                     {"max_ulp", r.maxUlp},
+                     {"max_relative", finite(r.maxRelative)},
+                     {"max_absolute", finite(r.maxAbsolute)},
+                     {"suggestion", r.suggestion},
+                     {"mismatches", mismatches},
+                     {"device", r.device},
+                     {"ir_hash", r.irHash},
+                     {"image_hash", r.imageHash},
+                     {"open_time", r.openSeconds},
+                     {"restore_time", r.restoreSeconds},
+                     {"verify_time", r.verifySeconds}};
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+} // namespace mneme::replay

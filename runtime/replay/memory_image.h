@@ -1,0 +1,109 @@
+// Room replay: the recorded memory, back at its recorded addresses on a device.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "runtime/artifact/recording.h"
+#include "runtime/artifact/snapshot.h"
+#include "runtime/device/device.h"
+#include "runtime/replay/device_buffer.h"
+#include "runtime/replay/upload.h"
+
+namespace mneme::replay {
+
+inline constexpr size_t kNone = SIZE_MAX;
+
+/// One recorded region and where it is now.
+struct Site {
+  artifact::Region region; ///< with the recorded address
+  uint64_t home = 0;       ///< address reserved on this device; differs for relocated globals only
+  uint64_t live = 0;       ///< where the loaded module has it: `home`, unless it has its own place
+  uint64_t prologue = 0;   ///< device copy of what the kernel saw; 0: in the snapshot only
+  uint64_t epilogue = 0;   ///< device copy of what it left; `prologue` where nothing changed
+  size_t prologueIndex = kNone; ///< region number in the snapshots
+  size_t epilogueIndex = kNone;
+  std::vector<artifact::ChangedRange> changed = {}; ///< what the recorded launch changed
+
+  bool isGlobal() const { return region.kind == artifact::RegionKind::Global; }
+  bool isChanged() const { return !changed.empty(); }
+};
+
+/// Mapped memory that belongs to no region; holds zeros.
+struct Gap {
+  uint64_t live = 0;
+  uint64_t prologue = 0;
+  uint64_t sizeBytes = 0;
+  size_t extent = 0;
+  size_t before = kNone; ///< the site that ends where the gap begins
+  size_t after = kNone;
+};
+
+/// Reserves, maps and fills memory for one instance, and puts it back before launches.
+///
+/// The device, and both snapshots, must outlive it. Copies of prologue and epilogue stay on the
+/// device as long as they fit in `goldenBytesLimit` and in the memory of the device.
+class MemoryImage {
+public:
+  /// \throws Error{AddressUnavailable} when recorded addresses are taken (globals nothing points to
+  /// are relocated instead), Error{OutOfMemory}, Error{ArtifactCorrupt}
+  MemoryImage(device::Device& device, const artifact::KernelRecord& record,
+              const artifact::Snapshot& prologue, const artifact::Snapshot& epilogue,
+              uint64_t goldenBytesLimit);
+
+  const std::vector<Site>& sites() const noexcept { return sites_; }
+  const std::vector<Gap>& gaps() const noexcept { return gaps_; }
+  /// Where modules have to put the recorded globals.
+  std::vector<device::GlobalPlacement> placements() const;
+
+  /// The module about to run has this global at `live`: its content is restored and verified there.
+  void moveGlobal(size_t site, uint64_t live);
+  /// \throws Error{AddressUnavailable} naming a pointer to the recorded place of a moved global.
+  void checkPointersToMovedGlobals() const;
+
+  /// Puts back everything, gaps included.
+  void restoreAll();
+  /// Puts back what the recorded launch changed, and every site named by suspect().
+  void restoreChanged();
+  /// A launch changed bytes of this site that the recorded one did not.
+  void suspect(size_t site);
+
+  /// Content of a site after the recorded launch, from the snapshot.
+  std::vector<std::byte> expectedBytes(const Site& site) const;
+
+private:
+  /// A mapped range of whole granules.
+  struct Extent {
+    uint64_t recorded = 0;
+    uint64_t live = 0;
+    uint64_t prologue = 0;
+    uint64_t sizeBytes = 0;
+    std::vector<size_t> sites = {}; ///< ordered by address
+  };
+
+  void collectSites();
+  void collectExtents();
+  void reserveExtents(const artifact::KernelRecord& record);
+  bool reserveWindow(const artifact::KernelRecord& record);
+  void collectGaps();
+  void allocateGolden(uint64_t limit);
+  void uploadPrologue();
+  void uploadEpilogue();
+  void restoreFromSnapshots(bool everything);
+  void collectChangedRanges();
+
+  device::Device& device_;
+  const artifact::Snapshot& prologue_;
+  const artifact::Snapshot& epilogue_;
+  std::vector<Site> sites_; ///< ordered by recorded address
+  std::vector<Extent> extents_;
+  std::vector<Gap> gaps_;
+  std::vector<bool> isSuspect_;
+  std::vector<device::CopyRange> changedRanges_; ///< of restoreChanged(); empty: to be made
+  std::vector<DeviceBuffer> reservations_;
+  DeviceBuffer goldenPrologue_;
+  DeviceBuffer goldenEpilogue_;
+};
+
+} // namespace mneme::replay

@@ -1,0 +1,145 @@
+// Room replay: a recorded instance on a device, and experiments with it.
+#include "runtime/replay/replay.h"
+
+#include <chrono>
+#include <ctime>
+
+#include "runtime/artifact/snapshot.h"
+#include "runtime/base/error.h"
+#include "runtime/base/file.h"
+#include "runtime/replay/build.h"
+#include "runtime/replay/experiment.h"
+#include "runtime/replay/labels.h"
+#include "runtime/replay/memory_image.h"
+
+namespace mneme::replay {
+
+namespace {
+
+const artifact::Instance& chooseInstance(const artifact::KernelRecord& record,
+                                         const std::string& recordId) {
+  if (record.instances.empty())
+    throw Error(ErrorCode::NotFound, "kernel '" + record.kernelName + "' has no recorded instance");
+  std::string known;
+  for (const auto& [hash, instance] : record.instances) {
+    if (std::to_string(hash) == recordId || (recordId.empty() && record.instances.size() == 1))
+      return instance;
+    known += (known.empty() ? "" : ", ") + std::to_string(hash);
+  }
+  if (recordId.empty())
+    throw Error(ErrorCode::InvalidArgument,
+                "the record has several instances; choose a record id among " + known);
+  throw Error(ErrorCode::NotFound,
+              "the record has no instance '" + recordId + "'; it has " + known);
+}
+
+/// ISO 8601, UTC, microseconds.
+std::string timeText() {
+  const auto now = std::chrono::system_clock::now();
+  const auto micros =
+      std::chrono::duration_cast<std::chrono::microseconds>(now.time_since_epoch()).count();
+  const std::time_t seconds = micros / 1000000;
+  std::tm parts{};
+  gmtime_r(&seconds, &parts);
+  char day[32], text[64];
+  std::strftime(day, sizeof day, "%Y-%m-%dT%H:%M:%S", &parts);
+  std::snprintf(text, sizeof text, "%s.%06lld+00:00", day,
+                static_cast<long long>(micros % 1000000));
+  return text;
+}
+
+uint32_t ordinalOf(const std::string& deviceId) {
+  const size_t colon = deviceId.find(':');
+  return colon == std::string::npos ? 0 : std::strtoul(deviceId.c_str() + colon + 1, nullptr, 10);
+}
+
+} // namespace
+
+struct Session::Impl {
+  artifact::KernelRecord record;
+  artifact::Instance instance;
+  std::vector<std::vector<std::byte>> modules;
+  std::unique_ptr<artifact::Snapshot> prologue;
+  std::unique_ptr<artifact::Snapshot> epilogue;
+  std::unique_ptr<device::Device> device;
+  std::unique_ptr<MemoryImage> image;
+  std::vector<Label> labels;
+  std::unique_ptr<ModuleCache> modulesOnDevice;
+  bool isMemoryTrusted = true; ///< restoring what the recorded launch changed is enough
+  bool isMemoryFresh = true;   ///< nothing ran yet
+  double openSeconds = 0;
+};
+
+Session::Session(const std::filesystem::path& path, const std::string& recordId,
+                 const std::string& deviceId, const SessionOptions& options)
+    : impl_(std::make_unique<Impl>()) {
+  const auto start = std::chrono::steady_clock::now();
+  Impl& s = *impl_;
+  s.record = artifact::KernelRecord::load(path);
+  s.instance = chooseInstance(s.record, recordId);
+  const std::filesystem::path directory = path.parent_path();
+  if (s.record.modules.empty())
+    throw Error(ErrorCode::ArtifactCorrupt, "record '" + path.string() + "' names no IR module");
+  for (const std::string& module : s.record.modules)
+    s.modules.push_back(readFile(directory / module));
+  s.prologue = std::make_unique<artifact::Snapshot>(
+      artifact::Snapshot::open(directory / s.instance.prologue));
+  s.epilogue = std::make_unique<artifact::Snapshot>(
+      artifact::Snapshot::open(directory / s.instance.epilogue));
+  s.device = device::openDevice(deviceId);
+  s.image = std::make_unique<MemoryImage>(*s.device, s.record, *s.prologue, *s.epilogue,
+                                          options.goldenBytesLimit);
+  s.labels = makeLabels(s.image->sites(), s.record.args, s.prologue->args());
+  s.modulesOnDevice = std::make_unique<ModuleCache>(*s.device, *s.image);
+  s.openSeconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+Session::~Session() = default;
+
+Configuration Session::recorded() const {
+  Configuration configuration;
+  configuration.grid = impl_->instance.grid;
+  configuration.block = impl_->instance.block;
+  configuration.sharedBytes = impl_->instance.sharedBytes;
+  configuration.maxThreads = 1024;
+  configuration.minBlocksPerSm = 1;
+  return configuration;
+}
+
+Result Session::run(const Configuration& configuration, const Options& options) {
+  Impl& s = *impl_;
+  Result result;
+  result.startTime = timeText();
+  result.device = s.device->description().id;
+  result.gpuId = ordinalOf(result.device);
+  result.openSeconds = s.openSeconds;
+  Experiment experiment({.record = s.record,
+                         .instance = s.instance,
+                         .modules = s.modules,
+                         .values = s.prologue->args(),
+                         .device = *s.device,
+                         .image = *s.image,
+                         .labels = s.labels,
+                         .cache = *s.modulesOnDevice,
+                         .isMemoryTrusted = s.isMemoryTrusted,
+                         .isMemoryFresh = s.isMemoryFresh},
+                        configuration, options, result);
+  const auto fail = [&](const std::string& message) {
+    result.failed = true;
+    result.verified = false;
+    result.resultClass = ResultClass::Failed;
+    result.error = message;
+    s.isMemoryTrusted = false;
+  };
+  try {
+    experiment.perform();
+  } catch (const Error& error) {
+    fail(error.what());
+  } catch (const std::bad_alloc&) {
+    fail("the host has not enough memory for this replay");
+  }
+  result.endTime = timeText();
+  return result;
+}
+
+} // namespace mneme::replay
