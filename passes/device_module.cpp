@@ -1,0 +1,101 @@
+#include "passes/device_module.h"
+
+#include <llvm/ADT/SmallPtrSet.h>
+#include <llvm/ADT/StringExtras.h>
+#include <llvm/IR/Constants.h>
+#include <llvm/IR/Instructions.h>
+#include <llvm/IR/Metadata.h>
+#include <llvm/IR/Operator.h>
+
+#include "passes/llvm_compat.h"
+
+namespace mneme::passes {
+namespace {
+
+bool isOnlyLoaded(const llvm::GlobalVariable& variable) {
+  llvm::SmallPtrSet<const llvm::Value*, 16> seen;
+  llvm::SmallVector<const llvm::Value*, 16> pending{&variable};
+  while (!pending.empty()) {
+    const llvm::Value* pointer = pending.pop_back_val();
+    if (!seen.insert(pointer).second)
+      continue;
+    for (const llvm::User* user : pointer->users()) {
+      if (const auto* load = llvm::dyn_cast<llvm::LoadInst>(user)) {
+        if (load->isVolatile() || load->isAtomic())
+          return false;
+      } else if (llvm::isa<llvm::GEPOperator, llvm::AddrSpaceCastOperator, llvm::BitCastOperator,
+                           llvm::PHINode, llvm::SelectInst>(user)) {
+        pending.push_back(user);
+      } else if (!llvm::isa<llvm::ICmpInst>(user)) {
+        return false;
+      }
+    }
+  }
+  return true;
+}
+
+} // namespace
+
+bool isDeviceModule(const llvm::Module& module) {
+  llvm::Triple triple = compat::moduleTriple(module);
+  return triple.isNVPTX() || triple.isAMDGCN();
+}
+
+std::optional<uint64_t> nvvmAnnotation(const llvm::Function& function, llvm::StringRef name) {
+  const llvm::NamedMDNode* annotations =
+      function.getParent()->getNamedMetadata("nvvm.annotations");
+  if (!annotations)
+    return std::nullopt;
+  for (const llvm::MDNode* node : annotations->operands()) {
+    if (node->getNumOperands() < 3 ||
+        llvm::mdconst::dyn_extract_or_null<llvm::Function>(node->getOperand(0)) != &function)
+      continue;
+    for (unsigned index = 1; index + 1 < node->getNumOperands(); index += 2) {
+      const auto* key = llvm::dyn_cast<llvm::MDString>(node->getOperand(index));
+      const auto* value =
+          llvm::mdconst::dyn_extract_or_null<llvm::ConstantInt>(node->getOperand(index + 1));
+      if (key && value && key->getString() == name)
+        return value->getZExtValue();
+    }
+  }
+  return std::nullopt;
+}
+
+bool isKernel(const llvm::Function& function) {
+  return function.getCallingConv() == llvm::CallingConv::PTX_Kernel ||
+         function.getCallingConv() == llvm::CallingConv::AMDGPU_KERNEL ||
+         nvvmAnnotation(function, "kernel") == 1;
+}
+
+llvm::SmallVector<llvm::Function*> findKernels(llvm::Module& module) {
+  llvm::SmallVector<llvm::Function*> kernels;
+  for (llvm::Function& function : module)
+    if (!function.isDeclaration() && isKernel(function))
+      kernels.push_back(&function);
+  return kernels;
+}
+
+bool isDeviceGlobal(const llvm::GlobalVariable& variable) {
+  if (variable.getAddressSpace() == kSharedSpace || variable.getName().starts_with("llvm."))
+    return false;
+  if (variable.isDeclaration() || variable.isExternallyInitialized())
+    return true;
+  if (variable.isConstant() || !variable.hasInitializer())
+    return false;
+  // Tables such as libdevice's are not marked constant, but nobody can write to them.
+  return !(variable.hasLocalLinkage() && isOnlyLoaded(variable));
+}
+
+std::string withoutUniqueSuffix(llvm::StringRef name) {
+  for (llvm::StringRef marker : {"__mneme_", "__intern__", "__static__"}) {
+    size_t position = name.rfind(marker);
+    if (position == 0 || position == llvm::StringRef::npos)
+      continue;
+    llvm::StringRef digits = name.substr(position + marker.size());
+    if (!digits.empty() && llvm::all_of(digits, llvm::isHexDigit))
+      name = name.take_front(position);
+  }
+  return name.str();
+}
+
+} // namespace mneme::passes

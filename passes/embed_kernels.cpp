@@ -1,0 +1,93 @@
+#include "passes/embed_kernels.h"
+
+#include <llvm/ADT/StringExtras.h>
+#include <llvm/IR/Constants.h>
+#include <llvm/Support/Regex.h>
+#include <llvm/Transforms/Utils/ModuleUtils.h>
+
+#include <optional>
+
+#include "passes/device_module.h"
+#include "passes/externalize_globals.h"
+#include "passes/kernel_closure.h"
+#include "passes/kernel_metadata.h"
+#include "passes/llvm_compat.h"
+#include "passes/module_blob.h"
+#include "passes/warning.h"
+#include "runtime/embed/blob_format.h"
+
+namespace mneme::passes {
+namespace {
+
+/// Weak, because a template instantiated in two units leaves the same blob twice.
+void emitBlob(llvm::Module& module, const Blob& blob, llvm::StringRef prefix) {
+  std::string name = (prefix + llvm::utohexstr(blob.staticHash, true, 16)).str();
+  if (module.getNamedValue(name))
+    return;
+  llvm::Constant* content = llvm::ConstantDataArray::getString(
+      module.getContext(), llvm::StringRef(blob.bytes.data(), blob.bytes.size()), false);
+  auto* variable = new llvm::GlobalVariable(
+      module, content->getType(), true, llvm::GlobalValue::WeakODRLinkage, content, name, nullptr,
+      llvm::GlobalValue::NotThreadLocal, kGlobalSpace);
+  variable->setAlignment(llvm::Align(8));
+  if (compat::moduleTriple(module).isAMDGCN()) {
+    variable->setSection(".mneme");
+    variable->setVisibility(llvm::GlobalValue::ProtectedVisibility);
+  }
+  llvm::appendToUsed(module, {variable});
+}
+
+std::optional<Blob> blobOf(const Closure& closure, llvm::Module& module) {
+  std::string error;
+  Blob blob = makeBlob(closure, module, error);
+  if (error.empty())
+    return blob;
+  warn(module, "cannot embed '" + readableName(closure.kernel) + "': " + error);
+  return std::nullopt;
+}
+
+bool holdsBlobs(const llvm::Module& module) {
+  return llvm::any_of(module.globals(), [](const llvm::GlobalVariable& variable) {
+    return variable.getName().starts_with(embed::kKernelSymbolPrefix) ||
+           variable.getName().starts_with(embed::kModuleSymbolPrefix);
+  });
+}
+
+} // namespace
+
+bool embedKernels(llvm::Module& module, const EmbedOptions& options) {
+  if (!isDeviceModule(module) || holdsBlobs(module))
+    return false;
+  llvm::Regex filter(options.kernels.empty() ? "." : options.kernels);
+  if (std::string reason; !filter.isValid(reason)) {
+    warn(module, "'" + options.kernels + "' is not a regular expression for kernel names: " + reason);
+    return false;
+  }
+  llvm::SmallVector<llvm::Function*> chosen;
+  for (llvm::Function* kernel : findKernels(module))
+    if (filter.match(readableName(kernel->getName())))
+      chosen.push_back(kernel);
+
+  bool changed = !chosen.empty() && externalizeGlobals(module);
+  // Every closure is cut before the first blob is added, so that none holds another's blob.
+  llvm::SmallVector<Blob, 0> blobs;
+  for (llvm::Function* kernel : chosen)
+    if (std::optional<Blob> blob = blobOf(extractKernel(*kernel), module))
+      blobs.push_back(std::move(*blob));
+  std::optional<Blob> shared;
+  if (Closure code = extractSharedCode(module); code.module)
+    shared = blobOf(code, module);
+  for (const Blob& blob : blobs)
+    emitBlob(module, blob, embed::kKernelSymbolPrefix);
+  if (shared)
+    emitBlob(module, *shared, embed::kModuleSymbolPrefix);
+  changed |= !blobs.empty() || shared;
+  return changed;
+}
+
+llvm::PreservedAnalyses EmbedKernelsPass::run(llvm::Module& module, llvm::ModuleAnalysisManager&) {
+  return embedKernels(module, options_) ? llvm::PreservedAnalyses::none()
+                                        : llvm::PreservedAnalyses::all();
+}
+
+} // namespace mneme::passes

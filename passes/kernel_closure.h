@@ -1,0 +1,31 @@
+// Room passes: cuts one kernel, or the linkable device code of a unit, out of a device module.
+#pragma once
+
+#include <llvm/ADT/SmallVector.h>
+#include <llvm/IR/Module.h>
+
+#include <memory>
+#include <string>
+
+namespace mneme::passes {
+
+/// A module of its own that holds a kernel and everything it reaches.
+///
+/// Functions, aliases, shared memory and constant tables are copied. Device globals (isDeviceGlobal)
+/// have linkage `available_externally` and `externally_initialized`: their storage belongs to the
+/// program, the initializer only says what a freshly loaded module holds. Functions other units could
+/// define too are `linkonce_odr`, so that closures link with the unit's shared code. `optnone`, and
+/// the `noinline` that comes with it, are gone; of debug information the line tables remain.
+struct Closure {
+  std::unique_ptr<llvm::Module> module;
+  std::string kernel; ///< name in `module`; empty for a unit's shared code
+};
+
+/// Leaves the module of `kernel` as it is.
+Closure extractKernel(llvm::Function& kernel);
+
+/// The functions and variables other units may refer to, with what they reach; they keep their
+/// linkage. Null module if there are none.
+Closure extractSharedCode(llvm::Module& module);
+
+} // namespace mneme::passes

@@ -1,0 +1,287 @@
+#include "passes/kernel_metadata.h"
+
+#include <llvm/ADT/APFloat.h>
+#include <llvm/ADT/StringExtras.h>
+#include <llvm/ADT/StringSet.h>
+#include <llvm/Config/llvm-config.h>
+#include <llvm/Demangle/Demangle.h>
+#include <llvm/IR/Constants.h>
+#include <llvm/IR/DataLayout.h>
+#include <llvm/IR/InstIterator.h>
+#include <llvm/IR/Instructions.h>
+#include <llvm/IR/Operator.h>
+#include <llvm/Support/MathExtras.h>
+#include <llvm/Support/raw_ostream.h>
+
+#include <algorithm>
+
+#include "passes/device_module.h"
+#include "passes/llvm_compat.h"
+
+namespace mneme::passes {
+namespace {
+
+using llvm::json::Array;
+using llvm::json::Object;
+
+std::string typeName(llvm::Type* type) {
+  if (auto* structType = llvm::dyn_cast<llvm::StructType>(type); structType && structType->hasName())
+    return structType->getName().str();
+  std::string text;
+  llvm::raw_string_ostream(text) << *type;
+  return text;
+}
+
+bool isSpecializable(llvm::Type* type) {
+  return type->isIntegerTy(1) || type->isIntegerTy(8) || type->isIntegerTy(32) ||
+         type->isIntegerTy(64) || type->isFloatTy() || type->isDoubleTy() ||
+         type->isX86_FP80Ty() || type->isPPC_FP128Ty() || type->isFP128Ty();
+}
+
+const char* kindName(llvm::Type* type) {
+  if (type->isPointerTy())
+    return "pointer";
+  if (type->isIntegerTy())
+    return "integer";
+  return type->isFloatingPointTy() ? "float" : "aggregate";
+}
+
+Array describeArgs(const llvm::Function& kernel, const llvm::DataLayout& layout) {
+  Array result;
+  for (const llvm::Argument& argument : kernel.args()) {
+    llvm::Type* inMemory = argument.getType();
+    const char* kind = kindName(inMemory);
+    llvm::Align align = layout.getABITypeAlign(inMemory);
+    uint64_t size = layout.getTypeStoreSize(inMemory).getFixedValue();
+    if (llvm::Type* pointee = argument.getPointeeInMemoryValueType();
+        pointee && (argument.hasByValAttr() || argument.hasByRefAttr())) {
+      inMemory = pointee;
+      kind = "aggregate";
+      align = argument.getParamAlign().value_or(layout.getABITypeAlign(pointee));
+      size = layout.getTypeAllocSize(pointee).getFixedValue();
+    }
+    std::string name = argument.getName().str();
+    result.push_back(Object{{"name", name.empty() ? "arg" + std::to_string(argument.getArgNo()) : name},
+                            {"size", size},
+                            {"align", align.value()},
+                            {"kind", kind},
+                            {"type", typeName(inMemory)},
+                            {"specializable", isSpecializable(argument.getType())}});
+  }
+  return result;
+}
+
+/// Objects the toolkit's headers declare in place of special registers.
+bool isBuiltinVariable(llvm::StringRef name) {
+  return name == "threadIdx" || name == "blockIdx" || name == "blockDim" || name == "gridDim" ||
+         name == "warpSize";
+}
+
+Array describeGlobals(const llvm::Module& module) {
+  const llvm::DataLayout& layout = module.getDataLayout();
+  Array result;
+  for (const llvm::GlobalVariable& variable : module.globals()) {
+    if (!isDeviceGlobal(variable) || isBuiltinVariable(variable.getName()))
+      continue;
+    llvm::Type* type = variable.getValueType();
+    bool isConstant = variable.isConstant() || variable.getAddressSpace() == kConstantSpace;
+    uint64_t size = type->isSized() ? layout.getTypeAllocSize(type).getFixedValue() : 0;
+    result.push_back(
+        Object{{"name", variable.getName()},
+               {"size", size},
+               {"align", variable.getAlign().value_or(layout.getPreferredAlign(&variable)).value()},
+               {"constant", isConstant},
+               {"defined", variable.hasInitializer()}});
+  }
+  return result;
+}
+
+uint64_t staticSharedBytes(const llvm::Module& module) {
+  const llvm::DataLayout& layout = module.getDataLayout();
+  uint64_t total = 0;
+  for (const llvm::GlobalVariable& variable : module.globals()) {
+    if (variable.getAddressSpace() != kSharedSpace || variable.isDeclaration())
+      continue;
+    llvm::Align align = variable.getAlign().value_or(layout.getPreferredAlign(&variable));
+    total = llvm::alignTo(total, align) +
+            layout.getTypeAllocSize(variable.getValueType()).getFixedValue();
+  }
+  return total;
+}
+
+/// Functions the device runtime itself provides.
+bool isDeviceRuntimeFunction(llvm::StringRef name) {
+  static const llvm::StringSet<> names = {"vprintf", "malloc", "free",   "__assertfail",
+                                          "__nvvm_reflect", "memcpy", "memset", "memmove"};
+  return names.contains(name);
+}
+
+Array undefinedFunctions(const llvm::Module& module) {
+  Array result;
+  for (const llvm::Function& function : module)
+    if (function.isDeclaration() && !function.isIntrinsic() && !function.use_empty() &&
+        !isDeviceRuntimeFunction(function.getName()))
+      result.push_back(function.getName());
+  return result;
+}
+
+uint64_t productOf(llvm::StringRef list) {
+  uint64_t product = 1;
+  llvm::SmallVector<llvm::StringRef, 3> parts;
+  list.split(parts, ',');
+  for (llvm::StringRef part : parts) {
+    uint64_t factor = 1;
+    if (part.trim().getAsInteger(10, factor))
+      return 0;
+    product *= factor;
+  }
+  return product;
+}
+
+uint64_t maxThreads(const llvm::Function& kernel) {
+  if (kernel.hasFnAttribute("nvvm.maxntid"))
+    return productOf(kernel.getFnAttribute("nvvm.maxntid").getValueAsString());
+  if (kernel.hasFnAttribute("amdgpu-flat-work-group-size"))
+    return productOf(
+        kernel.getFnAttribute("amdgpu-flat-work-group-size").getValueAsString().split(',').second);
+  std::optional<uint64_t> x = nvvmAnnotation(kernel, "maxntidx");
+  return x ? *x * nvvmAnnotation(kernel, "maxntidy").value_or(1) *
+                 nvvmAnnotation(kernel, "maxntidz").value_or(1)
+           : 0;
+}
+
+uint64_t minBlocks(const llvm::Function& kernel) {
+  if (kernel.hasFnAttribute("nvvm.minctasm"))
+    return productOf(kernel.getFnAttribute("nvvm.minctasm").getValueAsString());
+  return nvvmAnnotation(kernel, "minctasm").value_or(0);
+}
+
+/// How floating-point code was compiled, seen from the instructions of a closure.
+struct FloatFacts {
+  bool hasContract = false;
+  bool hasMulAdd = false; ///< llvm.fmuladd: contraction within a statement
+  bool hasPlain = false;  ///< arithmetic without contract, not from a device library
+  bool isFast = false;
+  bool hasApproximateDivision = false;
+  bool hasApproximateSqrt = false;
+  bool flushesDenormals = false;
+  bool hasOptnone = false;
+};
+
+void noteCall(const llvm::CallInst& call, FloatFacts& facts) {
+  const llvm::Function* callee = call.getCalledFunction();
+  if (!callee)
+    return;
+  llvm::StringRef name = callee->getName();
+  bool isApproximate = llvm::isa<llvm::FPMathOperator>(call) && call.hasApproxFunc();
+  facts.hasMulAdd |= name.starts_with("llvm.fmuladd");
+  facts.hasApproximateSqrt |= name.starts_with("llvm.sqrt") && isApproximate;
+}
+
+void noteInstruction(const llvm::Instruction& instruction, bool isLibrary, FloatFacts& facts) {
+  if (const auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction); call && !isLibrary)
+    noteCall(*call, facts);
+  if (isLibrary || !llvm::isa<llvm::FPMathOperator>(instruction))
+    return;
+  bool isArithmetic = llvm::is_contained({llvm::Instruction::FAdd, llvm::Instruction::FSub,
+                                          llvm::Instruction::FMul, llvm::Instruction::FDiv},
+                                         instruction.getOpcode());
+  facts.hasContract |= instruction.hasAllowContract() && !instruction.isFast();
+  facts.isFast |= instruction.isFast();
+  facts.hasPlain |= isArithmetic && !instruction.hasAllowContract();
+  facts.hasApproximateDivision |=
+      instruction.getOpcode() == llvm::Instruction::FDiv && instruction.hasApproxFunc();
+}
+
+FloatFacts floatFacts(const Closure& closure, const llvm::Module& original) {
+  FloatFacts facts;
+  for (const llvm::Function& function : *closure.module) {
+    if (function.isDeclaration())
+      continue;
+    bool isLibrary = function.getName().starts_with("__nv_") ||
+                     function.getName().starts_with("__oc");
+    for (const llvm::Instruction& instruction : llvm::instructions(function))
+      noteInstruction(instruction, isLibrary, facts);
+    facts.isFast |= function.getFnAttribute("unsafe-fp-math").getValueAsBool();
+    facts.flushesDenormals |=
+        !isLibrary &&
+        function.getDenormalMode(llvm::APFloat::IEEEsingle()).Output != llvm::DenormalMode::IEEE;
+    const llvm::Function* source = original.getFunction(function.getName());
+    facts.hasOptnone |= source && source->hasFnAttribute(llvm::Attribute::OptimizeNone);
+  }
+  return facts;
+}
+
+std::optional<uint64_t> moduleFlag(const llvm::Module& module, llvm::StringRef name) {
+  if (const auto* value =
+          llvm::mdconst::dyn_extract_or_null<llvm::ConstantInt>(module.getModuleFlag(name)))
+    return value->getZExtValue();
+  return std::nullopt;
+}
+
+Object describeOptions(const Closure& closure, const llvm::Module& original) {
+  FloatFacts facts = floatFacts(closure, original);
+  const llvm::Module& module = *closure.module;
+  const char* contract = "on";
+  if (facts.hasContract || facts.isFast)
+    contract = "fast";
+  else if (!facts.hasMulAdd && facts.hasPlain)
+    contract = "off";
+  bool flushes = facts.flushesDenormals || moduleFlag(module, "nvvm-reflect-ftz").value_or(0) != 0;
+  return Object{
+      {"fp_contract", contract},
+      {"fast_math", facts.isFast},
+      {"flush_denormals", flushes},
+      {"precise_division", !facts.isFast && !facts.hasApproximateDivision &&
+                               moduleFlag(module, "nvvm-reflect-prec-div").value_or(1) != 0},
+      {"precise_sqrt", !facts.isFast && !facts.hasApproximateSqrt &&
+                           moduleFlag(module, "nvvm-reflect-prec-sqrt").value_or(1) != 0},
+      {"opt_level", facts.hasOptnone ? "0" : ""}};
+}
+
+/// "22.1.8" out of "Debian clang version 22.1.8 (1~deb12u1)".
+std::string compilerVersion(const llvm::Module& original) {
+  if (const llvm::NamedMDNode* ident = original.getNamedMetadata("llvm.ident");
+      ident && ident->getNumOperands() > 0 && ident->getOperand(0)->getNumOperands() > 0)
+    if (const auto* text = llvm::dyn_cast<llvm::MDString>(ident->getOperand(0)->getOperand(0))) {
+      llvm::StringRef version = text->getString().split("clang version ").second;
+      if (!version.empty())
+        return version.take_while([](char c) { return llvm::isDigit(c) || c == '.'; }).str();
+    }
+  return LLVM_VERSION_STRING;
+}
+
+std::string targetCpu(const llvm::Module& module) {
+  for (const llvm::Function& function : module)
+    if (function.hasFnAttribute("target-cpu"))
+      return function.getFnAttribute("target-cpu").getValueAsString().str();
+  return "";
+}
+
+} // namespace
+
+std::string readableName(llvm::StringRef kernel) {
+  return kernel.empty() ? std::string() : llvm::demangle(withoutUniqueSuffix(kernel));
+}
+
+llvm::json::Object describeClosure(const Closure& closure, uint64_t staticHash,
+                                   const llvm::Module& original) {
+  const llvm::Module& module = *closure.module;
+  const llvm::Function* kernel =
+      closure.kernel.empty() ? nullptr : module.getFunction(closure.kernel);
+  return Object{{"kernel", closure.kernel},
+                {"demangled", readableName(closure.kernel)},
+                {"static_hash", llvm::utohexstr(staticHash, true, 16)},
+                {"triple", compat::moduleTriple(module).str()},
+                {"arch", targetCpu(module)},
+                {"clang", compilerVersion(original)},
+                {"args", kernel ? describeArgs(*kernel, module.getDataLayout()) : Array()},
+                {"globals", describeGlobals(module)},
+                {"shared_bytes", staticSharedBytes(module)},
+                {"max_threads", kernel ? maxThreads(*kernel) : 0},
+                {"min_blocks", kernel ? minBlocks(*kernel) : 0},
+                {"undefined", undefinedFunctions(module)},
+                {"options", describeOptions(closure, original)}};
+}
+
+} // namespace mneme::passes

@@ -1,0 +1,20 @@
+// Room passes: what a blob says about its closure (runtime/embed/blob_format.h).
+#pragma once
+
+#include <llvm/Support/JSON.h>
+
+#include <cstdint>
+
+#include "passes/kernel_closure.h"
+
+namespace mneme::passes {
+
+/// The metadata object. `original` is the module the closure came from: it still says what
+/// extraction takes away.
+llvm::json::Object describeClosure(const Closure& closure, uint64_t staticHash,
+                                   const llvm::Module& original);
+
+/// Demangled name of a kernel, without unique suffixes.
+std::string readableName(llvm::StringRef kernel);
+
+} // namespace mneme::passes

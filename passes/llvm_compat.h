@@ -1,0 +1,32 @@
+// Room passes: differences between LLVM 19 and 22. The only header here with conditions on the LLVM
+// version.
+#pragma once
+
+#include <llvm/Config/llvm-config.h>
+#if LLVM_VERSION_MAJOR >= 22
+#include <llvm/Plugins/PassPlugin.h>
+#else
+#include <llvm/Passes/PassPlugin.h>
+#endif
+#include <llvm/IR/CallingConv.h>
+#include <llvm/IR/Function.h>
+#include <llvm/IR/Module.h>
+#include <llvm/Passes/PassBuilder.h>
+#include <llvm/TargetParser/Triple.h>
+
+namespace mneme::passes::compat {
+
+inline llvm::Triple moduleTriple(const llvm::Module& module) {
+  return llvm::Triple(module.getTargetTriple());
+}
+
+/// Calls `addPasses(manager)` at the start of every pipeline, -O0 included.
+template <typename AddPasses>
+void registerAtPipelineStart(llvm::PassBuilder& builder, AddPasses addPasses) {
+  builder.registerPipelineStartEPCallback(
+      [addPasses](llvm::ModulePassManager& manager, llvm::OptimizationLevel) {
+        addPasses(manager);
+      });
+}
+
+} // namespace mneme::passes::compat

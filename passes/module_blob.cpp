@@ -1,0 +1,68 @@
+#include "passes/module_blob.h"
+
+#include <llvm/ADT/StringRef.h>
+#include <llvm/Bitcode/BitcodeWriter.h>
+#include <llvm/Support/Compression.h>
+#include <llvm/Support/MemoryBufferRef.h>
+#include <llvm/Support/raw_ostream.h>
+#include <llvm/Support/xxhash.h>
+
+#include <cstring>
+
+#include "passes/kernel_metadata.h"
+#include "passes/static_hash.h"
+#include "runtime/embed/blob_format.h"
+
+namespace mneme::passes {
+namespace {
+
+constexpr int kZstdLevel = 9;
+
+void appendText(llvm::SmallVectorImpl<char>& bytes, llvm::StringRef text) {
+  bytes.append(text.begin(), text.end());
+}
+
+} // namespace
+
+Blob makeBlob(const Closure& closure, const llvm::Module& original, std::string& error) {
+  if (!llvm::compression::zstd::isAvailable()) {
+    error = "this compiler's LLVM was built without zstd; use a clang whose LLVM has it "
+            "(-DLLVM_ENABLE_ZSTD=ON)";
+    return {};
+  }
+  llvm::SmallVector<char, 0> bitcode;
+  llvm::BitcodeWriter writer(bitcode);
+  writer.writeModule(*closure.module);
+  writer.writeStrtab();
+
+  Blob blob;
+  llvm::StringRef raw(bitcode.data(), bitcode.size());
+  blob.staticHash =
+      staticHash(llvm::MemoryBufferRef(raw, "mneme closure"), closure.kernel, error);
+  if (!error.empty())
+    return {};
+
+  std::string metadata;
+  llvm::raw_string_ostream(metadata)
+      << llvm::json::Value(describeClosure(closure, blob.staticHash, original));
+  llvm::SmallVector<uint8_t, 0> compressed;
+  llvm::compression::zstd::compress(llvm::arrayRefFromStringRef(raw), compressed, kZstdLevel);
+
+  llvm::SmallVector<char, 0> payload;
+  appendText(payload, metadata);
+  appendText(payload, llvm::toStringRef(compressed));
+  embed::BlobHeader header{};
+  std::memcpy(header.magic, embed::kBlobMagic, sizeof(header.magic));
+  header.version = embed::kBlobVersion;
+  header.headerBytes = sizeof(header);
+  header.staticHash = blob.staticHash;
+  header.metadataBytes = metadata.size();
+  header.bitcodeBytes = compressed.size();
+  header.bitcodeRawBytes = bitcode.size();
+  header.checksum = llvm::xxh3_64bits(llvm::StringRef(payload.data(), payload.size()));
+  appendText(blob.bytes, llvm::StringRef(reinterpret_cast<const char*>(&header), sizeof(header)));
+  appendText(blob.bytes, llvm::StringRef(payload.data(), payload.size()));
+  return blob;
+}
+
+} // namespace mneme::passes

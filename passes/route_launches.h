@@ -1,0 +1,20 @@
+// Room passes: host side. Every launch goes through libmneme_rt.
+#pragma once
+
+#include <llvm/IR/PassManager.h>
+
+namespace mneme::passes {
+
+/// Replaces every use (call or address) of a vendor launch function the module declares by a thunk
+/// inside the module that fills an `mneme_launch` (runtime/jit/mneme_rt.h) and calls
+/// mneme_launch_kernel. A module that defines such a function itself, and a device module, stay as
+/// they are. Returns whether the module changed.
+bool routeLaunches(llvm::Module& module);
+
+class RouteLaunchesPass : public llvm::PassInfoMixin<RouteLaunchesPass> {
+public:
+  llvm::PreservedAnalyses run(llvm::Module& module, llvm::ModuleAnalysisManager&);
+  static bool isRequired() { return true; }
+};
+
+} // namespace mneme::passes

@@ -1,0 +1,100 @@
+#include "passes/static_hash.h"
+
+#include <llvm/ADT/SmallVector.h>
+#include <llvm/Bitcode/BitcodeReader.h>
+#include <llvm/Bitcode/BitcodeWriter.h>
+#include <llvm/IR/DebugInfo.h>
+#include <llvm/IR/InstIterator.h>
+#include <llvm/IR/LLVMContext.h>
+#include <llvm/IR/Module.h>
+#include <llvm/Support/Error.h>
+#include <llvm/Support/xxhash.h>
+
+#include "passes/device_module.h"
+
+namespace mneme::passes {
+namespace {
+
+void forgetNames(llvm::Function& function) {
+  for (llvm::Argument& argument : function.args())
+    argument.setName("");
+  for (llvm::BasicBlock& block : function) {
+    block.setName("");
+    for (llvm::Instruction& instruction : block) {
+      instruction.setName("");
+      instruction.setMetadata("srcloc", nullptr);
+      instruction.setMetadata("heapallocsite", nullptr);
+    }
+  }
+}
+
+void canonicalizeSymbols(llvm::Module& module) {
+  unsigned internals = 0;
+  llvm::SmallVector<llvm::GlobalValue*> globals;
+  for (llvm::GlobalValue& global : module.global_values())
+    globals.push_back(&global);
+  for (llvm::GlobalValue* global : globals) {
+    if (global->getName().starts_with("llvm."))
+      continue;
+    global->setName(global->hasLocalLinkage() ? "mneme.local." + std::to_string(internals++)
+                                              : withoutUniqueSuffix(global->getName()));
+  }
+}
+
+/// Module flags that only say that there is debug information.
+void forgetDebugFlags(llvm::Module& module) {
+  llvm::NamedMDNode* flags = module.getModuleFlagsMetadata();
+  if (!flags)
+    return;
+  llvm::SmallVector<llvm::MDNode*> kept;
+  for (llvm::MDNode* flag : flags->operands()) {
+    const auto* name = flag->getNumOperands() > 1
+                           ? llvm::dyn_cast_or_null<llvm::MDString>(flag->getOperand(1))
+                           : nullptr;
+    if (!name || (name->getString() != "Debug Info Version" && name->getString() != "Dwarf Version"))
+      kept.push_back(flag);
+  }
+  flags->clearOperands();
+  for (llvm::MDNode* flag : kept)
+    flags->addOperand(flag);
+}
+
+void canonicalize(llvm::Module& module) {
+  llvm::StripDebugInfo(module);
+  forgetDebugFlags(module);
+  module.setSourceFileName("");
+  module.setModuleIdentifier("");
+  for (llvm::Function& function : module)
+    forgetNames(function);
+  canonicalizeSymbols(module);
+  for (llvm::StructType* type : module.getIdentifiedStructTypes())
+    type->setName("");
+  llvm::SmallVector<llvm::NamedMDNode*> doomed;
+  for (llvm::NamedMDNode& node : module.named_metadata())
+    if (node.getName() != "llvm.module.flags" && node.getName() != "nvvm.annotations")
+      doomed.push_back(&node);
+  for (llvm::NamedMDNode* node : doomed)
+    node->eraseFromParent();
+}
+
+} // namespace
+
+uint64_t staticHash(llvm::MemoryBufferRef bitcode, llvm::StringRef kernel, std::string& error) {
+  llvm::LLVMContext context;
+  llvm::Expected<std::unique_ptr<llvm::Module>> module = llvm::parseBitcodeFile(bitcode, context);
+  if (!module) {
+    error = llvm::toString(module.takeError());
+    return 0;
+  }
+  canonicalize(**module);
+  llvm::SmallVector<char, 0> bytes;
+  std::string name = withoutUniqueSuffix(kernel);
+  bytes.append(name.begin(), name.end());
+  bytes.push_back('\0');
+  llvm::BitcodeWriter writer(bytes);
+  writer.writeModule(**module);
+  writer.writeStrtab();
+  return llvm::xxh3_64bits(llvm::StringRef(bytes.data(), bytes.size()));
+}
+
+} // namespace mneme::passes
