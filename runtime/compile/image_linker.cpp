@@ -5,13 +5,14 @@
 #include <llvm/Support/raw_ostream.h>
 
 #include <cerrno>
-#include <cmath>
 #include <cstring>
 #include <dlfcn.h>
+#include <fcntl.h>
+#include <gnu/lib-names.h>
+#include <link.h>
 #include <mutex>
-#include <set>
 #include <sys/mman.h>
-#include <sys/stat.h>
+#include <thread>
 #include <unistd.h>
 #include <vector>
 
@@ -24,47 +25,73 @@ LLD_HAS_DRIVER(elf)
 namespace mneme::compile {
 namespace {
 
-class MemoryFile {
+std::string descriptorPath(const UniqueFd& descriptor) {
+  return "/proc/self/fd/" + std::to_string(descriptor.get());
+}
+
+UniqueFd memoryFileWith(const std::string& content) {
+  UniqueFd file(memfd_create("mneme-object", MFD_CLOEXEC));
+  if (!file)
+    throw Error(ErrorCode::IoFailed, systemMessage("cannot make a memory file", errno));
+  writeAll(file.get(), std::as_bytes(std::span(content.data(), content.size())), "memory file");
+  return file;
+}
+
+/// A pipe whose content a thread collects. lld replaces regular files by a temporary one beside
+/// them, which needs a directory; into anything else it writes directly.
+class CollectingPipe {
 public:
-  explicit MemoryFile(const char* name) : descriptor_(memfd_create(name, MFD_CLOEXEC)) {
-    if (!descriptor_)
-      throw Error(ErrorCode::IoFailed, systemMessage("cannot make a memory file", errno));
+  CollectingPipe() {
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) != 0)
+      throw Error(ErrorCode::IoFailed, systemMessage("cannot make a pipe", errno));
+    readEnd_ = UniqueFd(ends[0]);
+    writeEnd_ = UniqueFd(ends[1]);
+    reader_ = std::thread([this] { collect(); });
   }
+  ~CollectingPipe() { finish(); }
+  CollectingPipe(const CollectingPipe&) = delete;
+  CollectingPipe& operator=(const CollectingPipe&) = delete;
 
-  std::string path() const { return "/proc/self/fd/" + std::to_string(descriptor_.get()); }
+  std::string path() const { return descriptorPath(writeEnd_); }
 
-  void write(const std::string& content) const {
-    writeAll(descriptor_.get(), std::as_bytes(std::span(content.data(), content.size())), path());
-  }
-
-  std::string read() const {
-    struct stat status = {};
-    if (fstat(descriptor_.get(), &status) != 0)
-      throw Error(ErrorCode::IoFailed, systemMessage("cannot read the linked image", errno));
-    std::string content(static_cast<size_t>(status.st_size), '\0');
-    size_t done = 0;
-    while (done < content.size()) {
-      const ssize_t count = pread(descriptor_.get(), content.data() + done, content.size() - done,
-                                  static_cast<off_t>(done));
-      if (count <= 0)
-        throw Error(ErrorCode::IoFailed, systemMessage("cannot read the linked image", errno));
-      done += static_cast<size_t>(count);
-    }
-    return content;
+  /// Waits for the last byte.
+  std::string finish() {
+    writeEnd_ = UniqueFd();
+    if (reader_.joinable())
+      reader_.join();
+    return std::move(content_);
   }
 
 private:
-  UniqueFd descriptor_;
+  void collect() {
+    char buffer[65536];
+    for (;;) {
+      const ssize_t count = read(readEnd_.get(), buffer, sizeof buffer);
+      if (count > 0)
+        content_.append(buffer, static_cast<size_t>(count));
+      else if (count == 0 || errno != EINTR)
+        return;
+    }
+  }
+
+  UniqueFd readEnd_;
+  UniqueFd writeEnd_;
+  std::string content_;
+  std::thread reader_;
 };
 
-/// Files of the loaded libraries that define the functions device code may call.
-std::set<std::string> systemLibraries() {
-  std::set<std::string> paths;
-  for (const char* symbol : {"memcpy", "sin", "__tls_get_addr"}) {
-    Dl_info info = {};
-    void* address = dlsym(RTLD_DEFAULT, symbol);
-    if (address && dladdr(address, &info) && info.dli_fname && info.dli_fname[0] == '/')
-      paths.insert(info.dli_fname);
+/// Files of this process's libc, libm and loader: what an image may refer to. Asked for by name, so
+/// that interposed libraries never take their place.
+std::vector<std::string> systemLibraries() {
+  std::vector<std::string> paths;
+  for (const char* name : {LIBC_SO, LIBM_SO, LD_SO}) {
+    void* handle = dlopen(name, RTLD_LAZY | RTLD_LOCAL);
+    const link_map* entry = nullptr;
+    if (handle && dlinfo(handle, RTLD_DI_LINKMAP, &entry) == 0 && entry->l_name[0] == '/')
+      paths.emplace_back(entry->l_name);
+    if (handle)
+      dlclose(handle);
   }
   return paths;
 }
@@ -80,16 +107,15 @@ std::string firstLine(const std::string& text) {
 } // namespace
 
 std::string linkSharedObject(const std::string& object) {
-  static const std::set<std::string> libraries = systemLibraries();
-  const MemoryFile input("mneme-object");
-  const MemoryFile output("mneme-image");
-  input.write(object);
+  static const std::vector<std::string> libraries = systemLibraries();
+  const UniqueFd input = memoryFileWith(object);
+  CollectingPipe output;
 
-  const std::string inputPath = input.path();
+  const std::string inputPath = descriptorPath(input);
   const std::string outputPath = output.path();
   std::vector<const char*> arguments = {
       "ld.lld", "-shared", "-z", "now", "-z", "defs", "-z", "noexecstack", "--hash-style=gnu",
-      "--build-id=none", "--threads=1", "--no-mmap-output-file", "--as-needed", "-s",
+      "--build-id=none", "--threads=1", "--as-needed", "-s",
       "--color-diagnostics=never", "-o", outputPath.c_str(), inputPath.c_str()};
   for (const std::string& library : libraries)
     arguments.push_back(library.c_str());
@@ -107,7 +133,7 @@ std::string linkSharedObject(const std::string& object) {
   }
   if (!isLinked)
     throw Error(ErrorCode::CompileFailed, "cannot link the image: " + firstLine(messages));
-  return output.read();
+  return output.finish();
 }
 
 } // namespace mneme::compile
