@@ -86,6 +86,11 @@ function(mneme_link_llvm target)
 
   if(isShared)
     set(libraries LLVM)
+    foreach(name ZLIB::ZLIB zstd::libzstd_shared) # lld's own needs
+      if(TARGET ${name})
+        list(APPEND libraries ${name})
+      endif()
+    endforeach()
   else()
     _mneme_write_unused_parts("${CMAKE_CURRENT_BINARY_DIR}/unused_parts.cpp")
     target_sources(${target} PRIVATE "${CMAKE_CURRENT_BINARY_DIR}/unused_parts.cpp")
