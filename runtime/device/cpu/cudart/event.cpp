@@ -1,0 +1,110 @@
+// Events of the CUDA Runtime API: points on the monotonic clock.
+#include "runtime/device/cpu/cudart/event.h"
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+
+#include "runtime/device/cpu/cudart/exported.h"
+#include "runtime/device/cpu/cudart/handle_table.h"
+#include "runtime/device/cpu/cudart/status.h"
+#include "runtime/device/cpu/cudart/stream.h"
+
+namespace mneme::cudart {
+namespace {
+
+constexpr unsigned kDisableTiming = 2;
+constexpr unsigned kInterprocess = 4;
+constexpr unsigned kKnownFlags = 7;
+
+struct Event {
+  unsigned flags = 0;
+  std::atomic<int64_t> recordedNs{-1};
+};
+
+HandleTable<Event>& events() {
+  static auto* table = new HandleTable<Event>;
+  return *table;
+}
+
+int64_t nowNs() {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(
+             std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
+
+Status create(void** handle, unsigned flags) {
+  const bool isTimedInterprocess = (flags & kInterprocess) && !(flags & kDisableTiming);
+  if (!handle || flags & ~kKnownFlags || isTimedInterprocess)
+    return Status::InvalidValue;
+  auto event = std::make_shared<Event>();
+  event->flags = flags;
+  *handle = events().add(std::move(event));
+  return Status::Success;
+}
+
+Status record(void* handle, void* stream) {
+  const auto event = events().find(handle);
+  if (!event || !isStream(stream))
+    return Status::InvalidResourceHandle;
+  event->recordedNs = nowNs();
+  return Status::Success;
+}
+
+Status elapsed(float* milliseconds, void* start, void* end) {
+  if (!milliseconds)
+    return Status::InvalidValue;
+  const auto first = events().find(start);
+  const auto last = events().find(end);
+  if (!first || !last || (first->flags | last->flags) & kDisableTiming)
+    return Status::InvalidResourceHandle;
+  if (first->recordedNs < 0 || last->recordedNs < 0)
+    return Status::InvalidResourceHandle;
+  *milliseconds = static_cast<float>(last->recordedNs - first->recordedNs) * 1e-6f;
+  return Status::Success;
+}
+
+Status check(void* handle) {
+  return isEvent(handle) ? Status::Success : Status::InvalidResourceHandle;
+}
+
+} // namespace
+
+bool isEvent(void* handle) { return events().find(handle) != nullptr; }
+
+} // namespace mneme::cudart
+
+using namespace mneme::cudart;
+
+MNEME_CUDA_API Status cudaEventCreate(void** event) {
+  return api([&] { return create(event, 0); });
+}
+
+MNEME_CUDA_API Status cudaEventCreateWithFlags(void** event, unsigned flags) {
+  return api([&] { return create(event, flags); });
+}
+
+MNEME_CUDA_API Status cudaEventDestroy(void* event) {
+  return api(
+      [&] { return events().remove(event) ? Status::Success : Status::InvalidResourceHandle; });
+}
+
+MNEME_CUDA_API Status cudaEventRecord(void* event, void* stream) {
+  return api([&] { return record(event, stream); });
+}
+
+MNEME_CUDA_API Status cudaEventRecordWithFlags(void* event, void* stream, unsigned flags) {
+  return api([&] { return flags > 1 ? Status::InvalidValue : record(event, stream); });
+}
+
+MNEME_CUDA_API Status cudaEventSynchronize(void* event) {
+  return synchronising([&] { return check(event); });
+}
+
+MNEME_CUDA_API Status cudaEventQuery(void* event) {
+  return synchronising([&] { return check(event); });
+}
+
+MNEME_CUDA_API Status cudaEventElapsedTime(float* milliseconds, void* start, void* end) {
+  return synchronising([&] { return elapsed(milliseconds, start, end); });
+}

@@ -1,0 +1,191 @@
+#include <algorithm>
+
+#include <nlohmann/json.hpp>
+
+#include "runtime/base/log.h"
+#include "runtime/compile/client.h"
+#include "runtime/device/cpu/cudart/global_arena.h"
+#include "runtime/device/cpu/cudart/heap.h"
+#include "runtime/device/cpu/cudart/registry.h"
+
+namespace mneme::cudart {
+namespace {
+
+// Every function here runs under the load lock.
+
+void read(FatBinary& binary) {
+  if (binary.isRead || !binary.data)
+    return;
+  binary.blobs = embed::readFatBinary(binary.data);
+  binary.isRead = true;
+}
+
+/// The fat binary that holds the kernel's IR: its own, or (relocatable device code) one of the same
+/// ELF object.
+std::shared_ptr<FatBinary> homeOf(const Kernel& kernel) {
+  for (const auto& binary : siblings(kernel.binary)) {
+    read(*binary);
+    if (binary->blobs.kernels.contains(kernel.name))
+      return binary;
+  }
+  return nullptr;
+}
+
+Status locate(Kernel& kernel) {
+  if (kernel.blob)
+    return Status::Success;
+  const auto home = homeOf(kernel);
+  if (!home) {
+    noticeOnce("kernel '" + kernel.name +
+               "' carries no mneme IR: build its target with add_mneme() (or -fpass-plugin) to run "
+               "it on the CPU device");
+    return Status::NoKernelImageForDevice;
+  }
+  kernel.blob = home->blobs.kernels.at(kernel.name);
+  kernel.binary = home;
+  return Status::Success;
+}
+
+std::vector<std::byte> compileImage(const Kernel& kernel) {
+  compile::Request request;
+  for (const auto& module : embed::modulesFor(kernel.binary->blobs, kernel.name))
+    request.modules.push_back(module->bitcode);
+  request.kernel = kernel.name;
+  const auto metadata = nlohmann::json::parse(kernel.blob->metadataJson);
+  if (metadata.contains("options"))
+    request.optionsJson = metadata["options"].dump();
+  return compile::compileCached(request).image;
+}
+
+std::shared_ptr<GlobalStorage> newStorage(const mneme_cpu_global& global) {
+  void* address = GlobalArena::instance().allocate(global.sizeBytes, global.alignBytes, false);
+  if (!address)
+    throw Error(ErrorCode::OutOfMemory,
+                "no room for device variable '" + std::string(global.name) + "'");
+  Heap::instance().adopt(address, global.sizeBytes, MemoryKind::Device, 0);
+  return std::make_shared<GlobalStorage>(
+      GlobalStorage{global.name, address, global.sizeBytes, false});
+}
+
+std::shared_ptr<GlobalStorage> storageFor(const std::shared_ptr<FatBinary>& binary,
+                                          const mneme_cpu_global& global);
+
+void initialise(const std::shared_ptr<FatBinary>& binary, GlobalStorage& storage);
+
+std::shared_ptr<GlobalStorage> storageFor(const std::shared_ptr<FatBinary>& binary,
+                                          const mneme_cpu_global& global) {
+  if (const auto own = binary->globals.find(global.name); own != binary->globals.end())
+    return own->second;
+  if (!global.isDefined) {
+    for (const auto& other : siblings(binary))
+      if (const auto found = other->globals.find(global.name); found != other->globals.end()) {
+        initialise(other, *found->second);
+        return found->second;
+      }
+    throw Error(ErrorCode::CompileFailed, "device variable '" + std::string(global.name) +
+                                              "' is defined in no translation unit that carries "
+                                              "mneme IR: build all of them with add_mneme()");
+  }
+  return binary->globals[global.name] = newStorage(global);
+}
+
+void bindGlobals(Kernel& kernel) {
+  const mneme_cpu_image_header& header = kernel.image->header();
+  std::vector<bool> isFresh(header.globalCount, false);
+  std::vector<std::shared_ptr<GlobalStorage>> fresh;
+  for (size_t index = 0; index < header.globalCount; ++index) {
+    const mneme_cpu_global& global = header.globals[index];
+    const auto storage = storageFor(kernel.binary, global);
+    if (storage->bytes < global.sizeBytes)
+      throw Error(ErrorCode::CompileFailed,
+                  "device variable '" + storage->name + "' of kernel '" + kernel.name + "' has " +
+                      std::to_string(global.sizeBytes) + " bytes, registered with " +
+                      std::to_string(storage->bytes));
+    kernel.image->bindGlobal(index, storage->address);
+    if (global.isDefined && !storage->isInitialised) {
+      isFresh[index] = true;
+      fresh.push_back(storage);
+    }
+  }
+  kernel.image->initialiseGlobals(isFresh);
+  for (const auto& storage : fresh)
+    storage->isInitialised = true;
+}
+
+void makeReady(Kernel& kernel) {
+  if (!kernel.image)
+    kernel.image = device::cpu::Image::load(compileImage(kernel));
+  bindGlobals(kernel);
+  kernel.isReady = true;
+}
+
+/// Registered kernels of one fat binary.
+std::vector<std::shared_ptr<Kernel>> kernelsOf(const std::shared_ptr<FatBinary>& binary) {
+  Registry& registry = Registry::instance();
+  const std::shared_lock lock(registry.tables);
+  std::vector<std::shared_ptr<Kernel>> result;
+  for (const auto& [handle, kernel] : registry.kernels)
+    if (kernel->binary->objectBase == binary->objectBase)
+      result.push_back(kernel);
+  return result;
+}
+
+bool defines(const Kernel& kernel, const std::string& global) {
+  return std::ranges::any_of(kernel.blob->globals, [&](const embed::KernelGlobal& candidate) {
+    return candidate.isDefined && candidate.name == global;
+  });
+}
+
+/// Puts the initial value in place: it is in the image of any kernel that refers to the global; the
+/// smallest is taken. A global no kernel refers to starts as zeros.
+void initialise(const std::shared_ptr<FatBinary>& binary, GlobalStorage& storage) {
+  if (storage.isInitialised)
+    return;
+  std::shared_ptr<Kernel> smallest;
+  for (const auto& kernel : kernelsOf(binary))
+    if (locate(*kernel) == Status::Success && kernel->binary == binary &&
+        defines(*kernel, storage.name) &&
+        (!smallest || kernel->blob->bitcode.size() < smallest->blob->bitcode.size()))
+      smallest = kernel;
+  if (smallest)
+    makeReady(*smallest);
+  storage.isInitialised = true;
+}
+
+} // namespace
+
+Status describe(Kernel& kernel) {
+  const std::lock_guard load(Registry::instance().load);
+  return locate(kernel);
+}
+
+Status prepare(Kernel& kernel) {
+  if (kernel.isReady.load(std::memory_order_acquire))
+    return Status::Success;
+  const std::lock_guard load(Registry::instance().load);
+  if (kernel.isReady)
+    return Status::Success;
+  const Status status = locate(kernel);
+  if (status == Status::Success)
+    makeReady(kernel);
+  return status;
+}
+
+std::shared_ptr<GlobalStorage> findGlobal(const void* hostShadow, bool needsContents) {
+  Registry& registry = Registry::instance();
+  const std::lock_guard load(registry.load);
+  std::pair<std::shared_ptr<FatBinary>, std::string> place;
+  {
+    const std::shared_lock lock(registry.tables);
+    const auto found = registry.shadows.find(hostShadow);
+    if (found == registry.shadows.end())
+      return nullptr;
+    place = found->second;
+  }
+  const auto storage = place.first->globals.at(place.second);
+  if (needsContents)
+    initialise(place.first, *storage);
+  return storage;
+}
+
+} // namespace mneme::cudart

@@ -1,0 +1,71 @@
+// Room device/cpu/cudart: what the program registered, and how a kernel becomes runnable. Kernels
+// are compiled at their first launch from the IR in their fat binary.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "runtime/device/cpu/cudart/status.h"
+#include "runtime/device/cpu/executor.h"
+#include "runtime/embed/kernel_blob.h"
+
+namespace mneme::cudart {
+
+/// Storage of one device global; shared by the images of all kernels that refer to it.
+struct GlobalStorage {
+  std::string name;
+  void* address = nullptr;
+  size_t bytes = 0;
+  bool isInitialised = false; ///< under the load lock
+};
+
+/// One registered fat binary. Outlives its unregistration as long as kernels refer to it.
+struct FatBinary {
+  const void* data = nullptr;       ///< null once unregistered
+  const void* objectBase = nullptr; ///< load address of the ELF object it came from
+  bool isRead = false;
+  embed::BlobSet blobs; ///< under the load lock; filled at first use
+  std::map<std::string, std::shared_ptr<GlobalStorage>> globals; ///< under the load lock
+};
+
+/// One registered kernel.
+struct Kernel {
+  std::string name; ///< mangled
+  std::shared_ptr<FatBinary> binary;
+  std::shared_ptr<const embed::KernelBlob> blob;
+  std::unique_ptr<device::cpu::Image> image;
+  std::atomic<bool> isReady{false};          ///< image loaded and globals initialised
+  std::atomic<int> maxDynamicSharedBytes{0}; ///< opted in by cudaFuncSetAttribute; 0: the default
+  std::atomic<int> carveout{-1};
+};
+
+// Registration; `binary` is what registerFatBinary returned. Thread-safe.
+void* registerFatBinary(const void* data, const void* wrapper);
+void unregisterFatBinary(void* binary);
+void registerKernel(void* binary, const void* handle, const char* name);
+/// Returns the storage's address, or null when there is no room.
+void* registerGlobal(void* binary, const void* hostShadow, const char* name, size_t bytes);
+
+/// Null for a handle nobody registered. Thread-safe; the result stays valid.
+std::shared_ptr<Kernel> findKernel(const void* handle);
+
+/// Finds the kernel's IR; needs no compiler. NoKernelImageForDevice when it carries none (said once
+/// on stderr).
+Status describe(Kernel& kernel);
+/// Makes the kernel runnable: compiles, loads, binds and initialises globals. \throws mneme::Error
+Status prepare(Kernel& kernel);
+
+/// Storage behind a host shadow variable. With `needsContents` its initial value is in place on
+/// return. Null for an unknown symbol. \throws mneme::Error
+std::shared_ptr<GlobalStorage> findGlobal(const void* hostShadow, bool needsContents);
+/// The whole storage has been overwritten by the host: its initial value no longer matters.
+void markInitialised(GlobalStorage& global);
+/// Every global gets its initial value again at its next use (device reset).
+void resetGlobals();
+
+} // namespace mneme::cudart

@@ -1,0 +1,226 @@
+// Kernel launches of the CUDA Runtime API. A launch has run when the call returns; what goes wrong
+// inside the kernel surfaces at the next synchronising call.
+#include "runtime/device/cpu/cudart/launch.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <vector>
+
+#include "runtime/base/log.h"
+#include "runtime/device/cpu/cudart/device_facts.h"
+#include "runtime/device/cpu/cudart/exported.h"
+#include "runtime/device/cpu/cudart/stream.h"
+
+namespace mneme::cudart {
+namespace {
+
+struct Launch {
+  const void* handle = nullptr;
+  Dim3 grid{1, 1, 1};
+  Dim3 block{1, 1, 1};
+  Dim3 cluster{1, 1, 1};
+  void** args = nullptr;
+  size_t sharedBytes = 0;
+  void* stream = nullptr;
+  bool isCooperative = false;
+};
+
+struct CallConfiguration {
+  Dim3 grid, block;
+  size_t sharedBytes;
+  void* stream;
+};
+thread_local std::vector<CallConfiguration> callConfigurations;
+
+uint64_t count(const Dim3& dims) { return uint64_t{dims.x} * dims.y * dims.z; }
+
+bool isWithin(const Dim3& dims, const int (&limits)[3]) {
+  const auto limit = [&](int axis) { return static_cast<uint32_t>(limits[axis]); };
+  return dims.x && dims.y && dims.z && dims.x <= limit(0) && dims.y <= limit(1) &&
+         dims.z <= limit(2);
+}
+
+Status checkCluster(const Launch& launch) {
+  const Dim3& cluster = launch.cluster;
+  const uint64_t blocks = count(cluster);
+  if (blocks == 1)
+    return Status::Success;
+  if (blocks == 0 || blocks > kMaxClusterBlocks || launch.grid.x % cluster.x ||
+      launch.grid.y % cluster.y || launch.grid.z % cluster.z)
+    return Status::InvalidClusterSize;
+  noticeOnce("launches with clusters of more than one block are not supported on the CPU device");
+  return Status::NotSupported;
+}
+
+Status check(const Kernel& kernel, const Launch& launch) {
+  const uint64_t threads = count(launch.block);
+  if (!isWithin(launch.block, kMaxBlockDim) || !isWithin(launch.grid, kMaxGridDim) ||
+      threads > kMaxThreadsPerBlock)
+    return Status::InvalidConfiguration;
+  if (threads > static_cast<uint64_t>(maxThreadsPerBlock(kernel)))
+    return Status::LaunchOutOfResources;
+  if (launch.sharedBytes > maxDynamicSharedBytes(kernel))
+    return Status::InvalidValue;
+  if (launch.isCooperative) {
+    const int resident = residentBlocks(kernel, static_cast<int>(threads), launch.sharedBytes);
+    if (count(launch.grid) > static_cast<uint64_t>(resident) * multiprocessorCount())
+      return Status::CooperativeLaunchTooLarge;
+  }
+  return checkCluster(launch);
+}
+
+Status statusOf(device::cpu::FaultKind fault) {
+  using device::cpu::FaultKind;
+  switch (fault) {
+  case FaultKind::None:
+    return Status::Success;
+  case FaultKind::IllegalAddress:
+    return Status::IllegalAddress;
+  case FaultKind::Assert:
+    return Status::Assert;
+  case FaultKind::Timeout:
+  case FaultKind::Deadlock:
+    return Status::LaunchTimeout;
+  case FaultKind::StackOverflow:
+    return Status::HardwareStackError;
+  case FaultKind::OutOfMemory:
+    return Status::MemoryAllocation;
+  case FaultKind::Trap:
+  case FaultKind::Arithmetic:
+    break;
+  }
+  return Status::LaunchFailure;
+}
+
+/// Seconds a kernel may run (MNEME_CUDART_TIMEOUT); 0, the default, means no limit.
+double timeoutSeconds() {
+  static const double seconds = [] {
+    const char* text = std::getenv("MNEME_CUDART_TIMEOUT");
+    return text ? std::strtod(text, nullptr) : 0.0;
+  }();
+  return seconds;
+}
+
+void execute(Kernel& kernel, const Launch& launch) {
+  device::LaunchShape shape;
+  shape.grid[0] = launch.grid.x, shape.grid[1] = launch.grid.y, shape.grid[2] = launch.grid.z;
+  shape.block[0] = launch.block.x, shape.block[1] = launch.block.y, shape.block[2] = launch.block.z;
+  shape.dynamicSharedBytes = launch.sharedBytes;
+  shape.isCooperative = launch.isCooperative;
+  const device::cpu::LaunchOutcome outcome =
+      device::cpu::run(*kernel.image, shape, launch.args, timeoutSeconds());
+  const Status status = statusOf(outcome.fault);
+  if (status == Status::Success)
+    return;
+  if (status != Status::Assert) // an assertion has printed its own line, as on a GPU
+    notice("kernel '" + kernel.name + "' failed: " + outcome.message);
+  reportFault(status);
+}
+
+Status start(const Launch& launch) {
+  return api([&] {
+    const auto kernel = findKernel(launch.handle);
+    if (!kernel)
+      return Status::InvalidDeviceFunction;
+    if (!isStream(launch.stream))
+      return Status::InvalidResourceHandle;
+    if (isFaulted())
+      return Status::Success;
+    Status status = kernel->isReady ? Status::Success : describe(*kernel);
+    if (status == Status::Success)
+      status = check(*kernel, launch);
+    if (status == Status::Success)
+      status = prepare(*kernel);
+    if (status == Status::Success)
+      execute(*kernel, launch);
+    return status;
+  });
+}
+
+} // namespace
+
+int maxThreadsPerBlock(const Kernel& kernel) {
+  const uint32_t bound = kernel.blob ? kernel.blob->maxThreads : 0;
+  return bound && bound < kMaxThreadsPerBlock ? static_cast<int>(bound) : kMaxThreadsPerBlock;
+}
+
+size_t maxDynamicSharedBytes(const Kernel& kernel) {
+  const size_t fixed = kernel.blob ? kernel.blob->sharedBytes : 0;
+  const auto optedIn = static_cast<size_t>(kernel.maxDynamicSharedBytes.load());
+  const size_t byDefault = fixed < kSharedPerBlock ? kSharedPerBlock - fixed : 0;
+  return optedIn ? optedIn : byDefault;
+}
+
+int residentBlocks(const Kernel& kernel, int threads, size_t dynamicSharedBytes) {
+  if (threads > maxThreadsPerBlock(kernel) || dynamicSharedBytes > maxDynamicSharedBytes(kernel))
+    return 0;
+  const int warps = (threads + kWarpSize - 1) / kWarpSize;
+  const int byThreads = kThreadsPerMultiprocessor / (warps * kWarpSize);
+  const size_t shared =
+      dynamicSharedBytes + (kernel.blob ? kernel.blob->sharedBytes : 0) + kReservedSharedPerBlock;
+  const int byShared = static_cast<int>(kSharedPerMultiprocessor / shared);
+  return std::min({byThreads, byShared, kBlocksPerMultiprocessor});
+}
+
+} // namespace mneme::cudart
+
+using namespace mneme::cudart;
+
+MNEME_CUDA_API Status cudaLaunchKernel(const void* function, Dim3 grid, Dim3 block, void** args,
+                                       size_t sharedBytes, void* stream) {
+  return start({function, grid, block, {1, 1, 1}, args, sharedBytes, stream, false});
+}
+
+MNEME_CUDA_API Status cudaLaunchCooperativeKernel(const void* function, Dim3 grid, Dim3 block,
+                                                  void** args, size_t sharedBytes, void* stream) {
+  return start({function, grid, block, {1, 1, 1}, args, sharedBytes, stream, true});
+}
+
+MNEME_CUDA_API Status cudaLaunchKernelExC(const LaunchConfig* config, const void* function,
+                                          void** args) {
+  if (!config)
+    return remember(Status::InvalidValue);
+  Launch launch{function, config->gridDim,          config->blockDim, {1, 1, 1},
+                args,     config->dynamicSmemBytes, config->stream,   false};
+  for (unsigned index = 0; index < config->numAttrs && config->attrs; ++index) {
+    const LaunchAttribute& attribute = config->attrs[index];
+    if (attribute.id == kLaunchClusterDimension)
+      launch.cluster = attribute.value.clusterDim;
+    else if (attribute.id == kLaunchCooperative)
+      launch.isCooperative = attribute.value.cooperative != 0;
+  }
+  return start(launch);
+}
+
+MNEME_CUDA_API unsigned __cudaPushCallConfiguration(Dim3 grid, Dim3 block, size_t sharedBytes,
+                                                    void* stream) {
+  return static_cast<unsigned>(always([&] {
+    callConfigurations.push_back({grid, block, sharedBytes, stream});
+    return Status::Success;
+  }));
+}
+
+MNEME_CUDA_API Status __cudaPopCallConfiguration(Dim3* grid, Dim3* block, size_t* sharedBytes,
+                                                 void** stream) {
+  return always([&] {
+    if (callConfigurations.empty())
+      return Status::InvalidConfiguration;
+    const CallConfiguration& top = callConfigurations.back();
+    *grid = top.grid;
+    *block = top.block;
+    *sharedBytes = top.sharedBytes;
+    *stream = top.stream;
+    callConfigurations.pop_back();
+    return Status::Success;
+  });
+}
+
+/// A kernel handle is the address of its host stub.
+MNEME_CUDA_API Status __cudaGetKernel(const void** kernel, const void* function) {
+  return api([&] {
+    if (!kernel)
+      return Status::InvalidValue;
+    *kernel = function;
+    return findKernel(function) ? Status::Success : Status::InvalidDeviceFunction;
+  });
+}

@@ -1,0 +1,16 @@
+// Room device/cpu/cudart: the rules a launch has to keep.
+#pragma once
+
+#include "runtime/device/cpu/cudart/kernels.h"
+#include "runtime/device/cpu/cudart/types.h"
+
+namespace mneme::cudart {
+
+/// Threads a block of the kernel may have.
+int maxThreadsPerBlock(const Kernel& kernel);
+/// Dynamic shared memory a block of the kernel may have, as opted in.
+size_t maxDynamicSharedBytes(const Kernel& kernel);
+/// Blocks of `threads` threads that are resident on one multiprocessor at once.
+int residentBlocks(const Kernel& kernel, int threads, size_t dynamicSharedBytes);
+
+} // namespace mneme::cudart

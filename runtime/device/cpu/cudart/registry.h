@@ -1,0 +1,29 @@
+// Room device/cpu/cudart: tables behind kernels.h, shared by registry.cpp and kernel_loader.cpp.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <shared_mutex>
+#include <unordered_map>
+#include <vector>
+
+#include "runtime/device/cpu/cudart/kernels.h"
+
+namespace mneme::cudart {
+
+/// Never destroyed: kernels may be launched by static destructors. Lock order: load before tables.
+struct Registry {
+  static Registry& instance();
+
+  std::shared_mutex tables; ///< guards the three members below
+  std::unordered_map<const void*, std::shared_ptr<Kernel>> kernels;
+  std::unordered_map<const void*, std::pair<std::shared_ptr<FatBinary>, std::string>> shadows;
+  std::vector<std::shared_ptr<FatBinary>> binaries;
+
+  std::mutex load; ///< guards contents of fat binaries, globals and images
+};
+
+/// Fat binaries of the same ELF object, `binary` first. Takes the tables lock.
+std::vector<std::shared_ptr<FatBinary>> siblings(const std::shared_ptr<FatBinary>& binary);
+
+} // namespace mneme::cudart

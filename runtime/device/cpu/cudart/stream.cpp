@@ -1,0 +1,189 @@
+// Streams of the CUDA Runtime API: every call has finished its work when it returns.
+#include "runtime/device/cpu/cudart/stream.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+
+#include "runtime/device/cpu/cudart/event.h"
+#include "runtime/device/cpu/cudart/exported.h"
+#include "runtime/device/cpu/cudart/handle_table.h"
+#include "runtime/device/cpu/cudart/status.h"
+
+namespace mneme::cudart {
+namespace {
+
+constexpr int kLeastPriority = 0;
+constexpr int kGreatestPriority = -5;
+
+struct Stream {
+  unsigned flags = 0; ///< 1: does not wait for the default stream
+  int priority = 0;
+  unsigned long long id = 0;
+};
+
+HandleTable<Stream>& streams() {
+  static auto* table = new HandleTable<Stream>;
+  return *table;
+}
+
+/// Null, cudaStreamLegacy (1) and cudaStreamPerThread (2) need no object.
+bool isDefault(void* handle) { return reinterpret_cast<uintptr_t>(handle) <= 2; }
+
+std::shared_ptr<Stream> find(void* handle) {
+  static const auto defaultStream = std::make_shared<Stream>();
+  return isDefault(handle) ? defaultStream : streams().find(handle);
+}
+
+Status create(void** stream, unsigned flags, int priority) {
+  if (!stream || flags > 1)
+    return Status::InvalidValue;
+  static std::atomic<unsigned long long> nextId{3};
+  auto object = std::make_shared<Stream>();
+  object->flags = flags;
+  object->priority = std::max(kGreatestPriority, std::min(kLeastPriority, priority));
+  object->id = nextId++;
+  *stream = streams().add(std::move(object));
+  return Status::Success;
+}
+
+Status checkStream(void* stream) {
+  return isStream(stream) ? Status::Success : Status::InvalidResourceHandle;
+}
+
+template <typename Value, typename Read> Status query(void* stream, Value* out, Read&& read) {
+  const auto object = find(stream);
+  if (!object)
+    return Status::InvalidResourceHandle;
+  if (!out)
+    return Status::InvalidValue;
+  *out = read(*object);
+  return Status::Success;
+}
+
+} // namespace
+
+bool isStream(void* handle) { return isDefault(handle) || streams().find(handle) != nullptr; }
+
+} // namespace mneme::cudart
+
+using namespace mneme::cudart;
+
+MNEME_CUDA_API Status cudaStreamCreate(void** stream) {
+  return api([&] { return create(stream, 0, 0); });
+}
+
+MNEME_CUDA_API Status cudaStreamCreateWithFlags(void** stream, unsigned flags) {
+  return api([&] { return create(stream, flags, 0); });
+}
+
+MNEME_CUDA_API Status cudaStreamCreateWithPriority(void** stream, unsigned flags, int priority) {
+  return api([&] { return create(stream, flags, priority); });
+}
+
+MNEME_CUDA_API Status cudaStreamDestroy(void* stream) {
+  return api(
+      [&] { return streams().remove(stream) ? Status::Success : Status::InvalidResourceHandle; });
+}
+
+MNEME_CUDA_API Status cudaStreamSynchronize(void* stream) {
+  return synchronising([&] { return checkStream(stream); });
+}
+
+MNEME_CUDA_API Status cudaStreamQuery(void* stream) {
+  return synchronising([&] { return checkStream(stream); });
+}
+
+MNEME_CUDA_API Status cudaStreamWaitEvent(void* stream, void* event, unsigned flags) {
+  return api([&] {
+    if (flags > 1)
+      return Status::InvalidValue;
+    return isEvent(event) ? checkStream(stream) : Status::InvalidResourceHandle;
+  });
+}
+
+MNEME_CUDA_API Status cudaStreamGetFlags(void* stream, unsigned* flags) {
+  return api([&] { return query(stream, flags, [](const Stream& s) { return s.flags; }); });
+}
+
+MNEME_CUDA_API Status cudaStreamGetPriority(void* stream, int* priority) {
+  return api([&] { return query(stream, priority, [](const Stream& s) { return s.priority; }); });
+}
+
+MNEME_CUDA_API Status cudaStreamGetId(void* stream, unsigned long long* id) {
+  return api([&] {
+    const auto number = static_cast<unsigned long long>(reinterpret_cast<uintptr_t>(stream));
+    return query(stream, id, [&](const Stream& s) { return s.id ? s.id : number; });
+  });
+}
+
+MNEME_CUDA_API Status cudaStreamGetDevice(void* stream, int* device) {
+  return api([&] { return query(stream, device, [](const Stream&) { return 0; }); });
+}
+
+MNEME_CUDA_API Status cudaStreamIsCapturing(void* stream, int* status) {
+  return api([&] { return query(stream, status, [](const Stream&) { return 0; }); });
+}
+
+/// The forms _v2 and _v3 have more outputs, which mean nothing while no capture is active.
+MNEME_CUDA_API Status cudaStreamGetCaptureInfo(void* stream, int* status) {
+  return api([&] { return query(stream, status, [](const Stream&) { return 0; }); });
+}
+
+MNEME_CUDA_API Status cudaThreadExchangeStreamCaptureMode(int* mode) {
+  static std::atomic<int> current{0};
+  return api([&] {
+    if (!mode || *mode < 0 || *mode > 2)
+      return Status::InvalidValue;
+    *mode = current.exchange(*mode);
+    return Status::Success;
+  });
+}
+
+MNEME_CUDA_API Status cudaStreamAttachMemAsync(void* stream, void*, size_t, unsigned) {
+  return api([&] { return checkStream(stream); });
+}
+
+MNEME_CUDA_API Status cudaStreamCopyAttributes(void* destination, void* source) {
+  return api([&] {
+    const Status status = checkStream(destination);
+    return status == Status::Success ? checkStream(source) : status;
+  });
+}
+
+MNEME_CUDA_API Status cudaStreamSetAttribute(void* stream, int, const void*) {
+  return api([&] { return checkStream(stream); });
+}
+
+MNEME_CUDA_API Status cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {
+  return api([&] {
+    if (least)
+      *least = kLeastPriority;
+    if (greatest)
+      *greatest = kGreatestPriority;
+    return Status::Success;
+  });
+}
+
+MNEME_CUDA_API Status cudaLaunchHostFunc(void* stream, void (*function)(void*), void* user) {
+  return api([&] {
+    if (!function)
+      return Status::InvalidValue;
+    const Status status = checkStream(stream);
+    if (status == Status::Success && !isFaulted())
+      function(user);
+    return status;
+  });
+}
+
+MNEME_CUDA_API Status cudaStreamAddCallback(void* stream, void (*callback)(void*, Status, void*),
+                                            void* user, unsigned flags) {
+  return api([&] {
+    if (!callback || flags != 0)
+      return Status::InvalidValue;
+    const Status status = checkStream(stream);
+    if (status == Status::Success)
+      callback(stream, isFaulted() ? synchronise() : Status::Success, user);
+    return status;
+  });
+}

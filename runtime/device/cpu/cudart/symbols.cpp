@@ -1,0 +1,96 @@
+// Device variables in the CUDA Runtime API.
+#include <cstring>
+
+#include "runtime/device/cpu/cudart/copies.h"
+#include "runtime/device/cpu/cudart/exported.h"
+#include "runtime/device/cpu/cudart/kernels.h"
+#include "runtime/device/cpu/cudart/status.h"
+#include "runtime/device/cpu/cudart/stream.h"
+#include "runtime/device/cpu/cudart/types.h"
+
+using namespace mneme::cudart;
+
+namespace {
+
+Status toSymbol(const void* symbol, const void* source, size_t bytes, size_t offset,
+                CopyKind kind) {
+  if (kind != CopyKind::HostToDevice && kind != CopyKind::DeviceToDevice &&
+      kind != CopyKind::Default)
+    return Status::InvalidMemcpyDirection;
+  // Overwriting the whole variable needs no initial value, hence no compiler.
+  auto global = findGlobal(symbol, false);
+  if (!global)
+    return Status::InvalidSymbol;
+  if (offset > global->bytes || bytes > global->bytes - offset)
+    return Status::InvalidValue;
+  const bool isWhole = bytes == global->bytes;
+  if (!isWhole)
+    global = findGlobal(symbol, true);
+  const Status status = copyBytes(static_cast<char*>(global->address) + offset, source, bytes);
+  if (status == Status::Success && isWhole)
+    markInitialised(*global);
+  return status;
+}
+
+Status fromSymbol(void* destination, const void* symbol, size_t bytes, size_t offset,
+                  CopyKind kind) {
+  if (kind != CopyKind::DeviceToHost && kind != CopyKind::DeviceToDevice &&
+      kind != CopyKind::Default)
+    return Status::InvalidMemcpyDirection;
+  const auto global = findGlobal(symbol, true);
+  if (!global)
+    return Status::InvalidSymbol;
+  if (offset > global->bytes || bytes > global->bytes - offset)
+    return Status::InvalidValue;
+  return copyBytes(destination, static_cast<const char*>(global->address) + offset, bytes);
+}
+
+Status checked(void* stream, Status status) {
+  return isStream(stream) ? status : Status::InvalidResourceHandle;
+}
+
+} // namespace
+
+MNEME_CUDA_API Status cudaMemcpyToSymbol(const void* symbol, const void* source, size_t bytes,
+                                         size_t offset, CopyKind kind) {
+  return synchronising([&] { return toSymbol(symbol, source, bytes, offset, kind); });
+}
+
+MNEME_CUDA_API Status cudaMemcpyFromSymbol(void* destination, const void* symbol, size_t bytes,
+                                           size_t offset, CopyKind kind) {
+  return synchronising([&] { return fromSymbol(destination, symbol, bytes, offset, kind); });
+}
+
+MNEME_CUDA_API Status cudaMemcpyToSymbolAsync(const void* symbol, const void* source, size_t bytes,
+                                              size_t offset, CopyKind kind, void* stream) {
+  return api([&] { return checked(stream, toSymbol(symbol, source, bytes, offset, kind)); });
+}
+
+MNEME_CUDA_API Status cudaMemcpyFromSymbolAsync(void* destination, const void* symbol, size_t bytes,
+                                                size_t offset, CopyKind kind, void* stream) {
+  return api([&] { return checked(stream, fromSymbol(destination, symbol, bytes, offset, kind)); });
+}
+
+MNEME_CUDA_API Status cudaGetSymbolAddress(void** address, const void* symbol) {
+  return api([&] {
+    if (!address)
+      return Status::InvalidValue;
+    const auto global = findGlobal(symbol, true);
+    if (!global)
+      return Status::InvalidSymbol;
+    *address = global->address;
+    return Status::Success;
+  });
+}
+
+MNEME_CUDA_API Status cudaGetSymbolSize(size_t* bytes, const void* symbol) {
+  return api([&] {
+    if (!bytes)
+      return Status::InvalidValue;
+    const auto global = findGlobal(symbol, false);
+    if (!global)
+      return Status::InvalidSymbol;
+    *bytes = global->bytes;
+    return Status::Success;
+  });
+}
