@@ -6,7 +6,6 @@
 
 #include "runtime/artifact/snapshot.h"
 #include "runtime/base/error.h"
-#include "runtime/base/file.h"
 #include "runtime/replay/build.h"
 #include "runtime/replay/experiment.h"
 #include "runtime/replay/labels.h"
@@ -80,8 +79,8 @@ Session::Session(const std::filesystem::path& path, const std::string& recordId,
   const std::filesystem::path directory = path.parent_path();
   if (s.record.modules.empty())
     throw Error(ErrorCode::ArtifactCorrupt, "record '" + path.string() + "' names no IR module");
-  for (const std::string& module : s.record.modules)
-    s.modules.push_back(readFile(directory / module));
+  for (size_t i = 0; i < s.record.modules.size(); ++i)
+    s.modules.push_back(s.record.readModule(directory, i));
   s.prologue = std::make_unique<artifact::Snapshot>(
       artifact::Snapshot::open(directory / s.instance.prologue));
   s.epilogue = std::make_unique<artifact::Snapshot>(

@@ -1,0 +1,255 @@
+"""The runtime of mneme: recordings, devices, compiler and replay.
+
+Every function raises the classes of `mneme.errors` with the runtime's own sentence. Long work runs
+without the interpreter lock; one object is used by one thread at a time.
+"""
+
+from os import PathLike
+from types import TracebackType
+from typing import TypedDict
+
+_Path = str | PathLike[str]
+_Dims = tuple[int, int, int] | list[int]
+
+class _Device(TypedDict):
+    id: str
+    """As in `--device`: "cpu", "cuda:0"."""
+    is_available: bool
+    name: str
+    why_unavailable: str
+    """A sentence a user can act on; empty when available."""
+
+class _Annotation(TypedDict):
+    data_type: str
+    """ "f32", "u8", ..."""
+    threshold: float
+    threshold_kind: int
+    """0 absolute, 1 relative, 2 units in the last place."""
+    norm: int
+    """0 none, 1 L1, 2 L2, 3 Linf."""
+    tag: str
+
+class _Region(TypedDict):
+    address: int
+    """Recorded device address."""
+    size: int
+    """In bytes."""
+    kind: str
+    """ "allocation", "managed", "host_pinned" or "global"."""
+    is_constant: bool
+    name: str
+    """Device name of a global, else empty."""
+    annotation: _Annotation | None
+
+class _SnapshotSizes(TypedDict):
+    raw: int
+    """Sum of the region sizes, in bytes."""
+    unique: int
+    """Bytes whose content is stored in this file, before compression."""
+    stored: int
+    """Size of the file."""
+
+class _Listing(TypedDict):
+    records: list[str]
+    unfinished: list[str]
+    notes: list[str]
+
+class _Compiled(TypedDict):
+    image: bytes
+    ir: str
+    """Final IR, if asked for."""
+    assembly: str
+    """Final assembly, if asked for."""
+    statistics: str
+    """JSON: preprocess_ir_time, opt_time, codegen_time (seconds), obj_size, reg_usage,
+    local_mem_usage, const_mem_usage (bytes), ir_hash, image_hash, passes, target_cpu."""
+    is_from_cache: bool
+
+class _BinaryKernel(TypedDict):
+    kernel: str
+    """Mangled name."""
+    demangled: str
+    static_hash: int
+    arch: str
+    metadata: str
+    """JSON, as embedded by the compiler plugin."""
+    bitcode: bytes
+
+def version() -> str:
+    """Return the version of the runtime."""
+
+def compiler_version() -> str:
+    """Return JSON with "llvm", "targets", "host_cpu" and "cache_key"; loads the compiler."""
+
+def devices() -> list[_Device]:
+    """Return every device mneme knows, with the reason where one is absent."""
+
+def check_passes(passes: str) -> None:
+    """Check a pass pipeline.
+
+    Raises:
+        InvalidArgument: Naming the pass LLVM does not know.
+    """
+
+def ir_to_text(ir: bytes) -> str:
+    """Return bitcode (or text) as textual IR."""
+
+def ir_to_bitcode(ir: bytes) -> bytes:
+    """Return textual IR (or bitcode) as bitcode."""
+
+def compile_ir(
+    modules: list[bytes],
+    kernel: str,
+    *,
+    target: str = "cpu",
+    passes: str = "default<O3>",
+    codegen_opt: int = 3,
+    prune: bool = True,
+    internalize: bool = True,
+    set_launch_bounds: bool = False,
+    max_threads: int = 0,
+    min_blocks_per_sm: int = 0,
+    specialize_dims: bool = False,
+    grid: _Dims = (1, 1, 1),
+    block: _Dims = (1, 1, 1),
+    specialized_args: dict[int, bytes] = {},
+    options_json: str = "",
+    want_ir: bool = False,
+    want_assembly: bool = False,
+    use_cache: bool = True,
+) -> _Compiled:
+    """Link, specialise, optimise and generate code for one kernel.
+
+    Args:
+        modules: LLVM bitcode or textual IR, linked in order.
+        kernel: Mangled name.
+        target: "cpu" (this host), "sm_90", ...
+        passes: LLVM pass pipeline.
+        codegen_opt: 0 to 3.
+        prune: Drop what the kernel does not reach.
+        internalize: Make everything but the kernel internal.
+        set_launch_bounds: Apply max_threads (0: threads of the block) and min_blocks_per_sm.
+        max_threads: Largest block that will be launched.
+        min_blocks_per_sm: Blocks to be resident at once.
+        specialize_dims: Turn grid and block into constants.
+        grid: Blocks.
+        block: Threads of a block.
+        specialized_args: Values of arguments to turn into constants, by index.
+        options_json: Ahead-of-time options to honour, as recorded.
+        want_ir: Return the final IR.
+        want_assembly: Return the final assembly.
+        use_cache: Look for a stored image and store the new one.
+
+    Raises:
+        CompileFailed, Unsupported, InvalidArgument, NotFound, BackendUnavailable
+    """
+
+class ReplaySession:
+    """A recorded launch, opened on a device: memory at its recorded addresses, content uploaded."""
+
+    def __init__(self, record: str, record_id: str = "", device: str = "") -> None:
+        """Open an instance of a record.
+
+        Args:
+            record: Path of `<static hash>.json`.
+            record_id: Dynamic hash; may be empty if the record has one instance.
+            device: "cpu", "cuda:0", ...; empty: MNEME_DEVICE, else the first GPU, else the CPU.
+
+        Raises:
+            NotFound, ArtifactCorrupt, AddressUnavailable, BackendUnavailable, OutOfMemory,
+            InvalidArgument
+        """
+
+    def recorded(self) -> str:
+        """Return the configuration of the recorded launch as JSON."""
+
+    def run(
+        self, configuration_json: str, options_json: str = "{}", ir: bytes = b""
+    ) -> tuple[str, str, str]:
+        """Build, restore, run, verify and measure one configuration.
+
+        Args:
+            configuration_json: The fields of ExperimentConfiguration.
+            options_json: "iterations", "warmup", "timeout" (seconds per launch), "tolerances" (list
+                of texts or objects), "want_ir", "want_assembly", "use_cache".
+            ir: Replaces the recorded IR (text or bitcode) unless empty.
+
+        Returns:
+            The result as JSON, final IR and final assembly (empty unless asked for). What the
+            configuration, the compiler or the kernel did wrong is in the result ("failed", "error").
+
+        Raises:
+            InvalidArgument: If one of the JSON texts is malformed.
+        """
+
+    def close(self) -> None:
+        """Give the device memory back; does nothing if it is closed."""
+
+    def __enter__(self) -> ReplaySession: ...
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None: ...
+
+class Snapshot:
+    """An open `DeviceState.*.mneme` file."""
+
+    def __init__(self, path: _Path) -> None:
+        """Open a snapshot.
+
+        Raises:
+            NotFound, ArtifactCorrupt
+        """
+
+    def regions(self) -> list[_Region]:
+        """Return the memory ranges the kernel could see."""
+
+    def args(self) -> list[bytes]:
+        """Return the values of the kernel's arguments; empty in epilogues."""
+
+    def read(self, region: int, offset: int, size: int) -> bytes:
+        """Return bytes of a region, checked against their checksums.
+
+        Raises:
+            OutOfRange, ArtifactCorrupt
+        """
+
+    def sizes(self) -> _SnapshotSizes:
+        """Return how much there is and how much of it this file stores."""
+
+    def references(self) -> list[str]:
+        """Return the files beside it that hold content of this snapshot."""
+
+    def verify(self) -> None:
+        """Read and check everything.
+
+        Raises:
+            ArtifactCorrupt
+        """
+
+def list_directory(directory: _Path) -> _Listing:
+    """Return records, unfinished files and notes about losses of a recording directory."""
+
+def files_of(record: _Path) -> list[str]:
+    """Return every file a record needs, itself first, as absolute paths."""
+
+def copy_records(records: list[_Path], destination: _Path) -> None:
+    """Copy records with everything they refer to; all or nothing."""
+
+def move_records(records: list[_Path], destination: _Path) -> None:
+    """Move records with everything they refer to; sources go last."""
+
+def clean_records(records: list[_Path]) -> list[str]:
+    """Delete records with the files only they refer to; return what was deleted."""
+
+def load_record(path: _Path) -> str:
+    """Return a record as normalised JSON, whichever tool wrote it.
+
+    Raises:
+        NotFound, ArtifactCorrupt
+    """
+
+def describe_binary(path: _Path) -> list[_BinaryKernel]:
+    """Return the kernels an executable or library carries; empty if it was not instrumented."""

@@ -1,0 +1,107 @@
+#include "runtime/bindings/binary_kernels.h"
+
+#include <cstring>
+#include <elf.h>
+#include <optional>
+#include <span>
+
+#include "runtime/base/error.h"
+#include "runtime/base/file.h"
+
+namespace mneme::bindings {
+
+namespace {
+
+using Bytes = std::span<const std::byte>;
+
+constexpr uint32_t kFatBinaryMagic = 0xBA55ED50;
+
+/// Head of a fat binary: `bytes` counts what follows the head.
+struct FatBinaryHead {
+  uint32_t magic;
+  uint16_t version;
+  uint16_t headBytes;
+  uint64_t bytes;
+};
+
+template <typename Value> bool readAt(Bytes file, uint64_t offset, Value& value) {
+  if (offset > file.size() || sizeof value > file.size() - offset)
+    return false;
+  std::memcpy(&value, file.data() + offset, sizeof value);
+  return true;
+}
+
+std::optional<Bytes> part(Bytes file, uint64_t offset, uint64_t size) {
+  if (offset > file.size() || size > file.size() - offset)
+    return std::nullopt;
+  return file.subspan(offset, size);
+}
+
+bool isName(Bytes names, uint64_t offset, const char* wanted) {
+  const size_t length = std::strlen(wanted) + 1;
+  const std::optional<Bytes> name = part(names, offset, length);
+  return name && std::memcmp(name->data(), wanted, length) == 0;
+}
+
+/// The sections of a host ELF file that hold fat binaries.
+std::vector<Bytes> fatBinarySections(Bytes file) {
+  Elf64_Ehdr head;
+  std::vector<Bytes> found;
+  if (!readAt(file, 0, head) || std::memcmp(head.e_ident, ELFMAG, SELFMAG) != 0 ||
+      head.e_ident[EI_CLASS] != ELFCLASS64 || head.e_shentsize != sizeof(Elf64_Shdr))
+    return found;
+  const auto section = [&](uint64_t index, Elf64_Shdr& header) {
+    return readAt(file, head.e_shoff + index * sizeof(Elf64_Shdr), header);
+  };
+  Elf64_Shdr names, header;
+  if (!section(head.e_shstrndx, names))
+    return found;
+  const std::optional<Bytes> nameBytes = part(file, names.sh_offset, names.sh_size);
+  for (uint64_t i = 0; nameBytes && i < head.e_shnum && section(i, header); ++i)
+    if (isName(*nameBytes, header.sh_name, ".nv_fatbin") ||
+        isName(*nameBytes, header.sh_name, "__nv_relfatbin"))
+      if (const std::optional<Bytes> content = part(file, header.sh_offset, header.sh_size))
+        found.push_back(*content);
+  return found;
+}
+
+/// A section is a row of fat binaries with padding between them.
+std::vector<Bytes> splitFatBinaries(Bytes section) {
+  std::vector<Bytes> found;
+  for (uint64_t offset = 0; offset < section.size();) {
+    FatBinaryHead head;
+    if (readAt(section, offset, head) && head.magic == kFatBinaryMagic &&
+        head.headBytes >= sizeof head && head.bytes <= section.size()) {
+      const uint64_t size = head.headBytes + head.bytes;
+      if (const std::optional<Bytes> whole = part(section, offset, size)) {
+        found.push_back(*whole);
+        offset += (size + 7) / 8 * 8;
+        continue;
+      }
+    }
+    offset += 8;
+  }
+  return found;
+}
+
+} // namespace
+
+std::vector<std::shared_ptr<const embed::KernelBlob>>
+readBinaryKernels(const std::filesystem::path& path) {
+  const std::vector<std::byte> file = readFile(path);
+  std::vector<Bytes> images;
+  for (const Bytes& section : fatBinarySections(file))
+    for (const Bytes& image : splitFatBinaries(section))
+      images.push_back(image);
+  if (images.empty())
+    images.push_back(file);
+  std::map<std::string, std::shared_ptr<const embed::KernelBlob>> kernels;
+  for (const Bytes& image : images)
+    kernels.merge(embed::readDeviceImage(image).kernels);
+  std::vector<std::shared_ptr<const embed::KernelBlob>> list;
+  for (const auto& [name, kernel] : kernels)
+    list.push_back(kernel);
+  return list;
+}
+
+} // namespace mneme::bindings

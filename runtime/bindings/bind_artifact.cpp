@@ -1,0 +1,158 @@
+#include "runtime/bindings/bindings.h"
+
+#include <pybind11/stl/filesystem.h>
+
+#include "runtime/artifact/directory.h"
+#include "runtime/artifact/snapshot.h"
+#include "runtime/base/error.h"
+#include "runtime/bindings/binary_kernels.h"
+#include "runtime/device/compare.h"
+
+namespace mneme::bindings {
+
+namespace {
+
+using Path = std::filesystem::path;
+using Paths = std::vector<Path>;
+
+const char* kindName(artifact::RegionKind kind) {
+  switch (kind) {
+  case artifact::RegionKind::Allocation:
+    return "allocation";
+  case artifact::RegionKind::Managed:
+    return "managed";
+  case artifact::RegionKind::HostPinned:
+    return "host_pinned";
+  case artifact::RegionKind::Global:
+    return "global";
+  }
+  return "unknown";
+}
+
+py::object toDict(const artifact::Annotation& annotation) {
+  if (!annotation.isSet)
+    return py::none();
+  py::dict dict;
+  dict["data_type"] = device::nameOf(static_cast<device::DataType>(annotation.dataType));
+  dict["threshold"] = annotation.threshold;
+  dict["threshold_kind"] = annotation.thresholdKind;
+  dict["norm"] = annotation.norm;
+  dict["tag"] = toText(annotation.tag);
+  return dict;
+}
+
+py::list regionsOf(const artifact::Snapshot& snapshot) {
+  py::list list;
+  for (const artifact::Region& region : snapshot.regions()) {
+    py::dict dict;
+    dict["address"] = region.address;
+    dict["size"] = region.sizeBytes;
+    dict["kind"] = kindName(region.kind);
+    dict["is_constant"] = region.isConstant;
+    dict["name"] = toText(region.name);
+    dict["annotation"] = toDict(region.annotation);
+    list.append(dict);
+  }
+  return list;
+}
+
+py::list argsOf(const artifact::Snapshot& snapshot) {
+  py::list list;
+  for (const std::vector<std::byte>& value : snapshot.args())
+    list.append(toBytes(value));
+  return list;
+}
+
+py::bytes readRegion(const artifact::Snapshot& snapshot, size_t region, uint64_t offset,
+                     uint64_t size) {
+  if (region >= snapshot.regions().size())
+    throw Error(ErrorCode::OutOfRange, "the snapshot has no region " + std::to_string(region));
+  const uint64_t available = snapshot.regions()[region].sizeBytes;
+  if (offset > available || size > available - offset)
+    throw Error(ErrorCode::OutOfRange, "region " + std::to_string(region) + " has only " +
+                                           std::to_string(available) + " bytes");
+  py::bytes bytes = py::reinterpret_steal<py::bytes>(
+      PyBytes_FromStringAndSize(nullptr, static_cast<Py_ssize_t>(size)));
+  if (!bytes)
+    throw py::error_already_set();
+  auto* data = reinterpret_cast<std::byte*>(PyBytes_AS_STRING(bytes.ptr()));
+  py::gil_scoped_release release;
+  snapshot.read(region, offset, {data, size});
+  return bytes;
+}
+
+py::dict sizesOf(const artifact::Snapshot& snapshot) {
+  const artifact::SnapshotSizes sizes = snapshot.sizes();
+  py::dict dict;
+  dict["raw"] = sizes.rawBytes;
+  dict["unique"] = sizes.uniqueBytes;
+  dict["stored"] = sizes.storedBytes;
+  return dict;
+}
+
+std::vector<std::string> toStrings(const Paths& paths) { return {paths.begin(), paths.end()}; }
+
+py::dict listDirectory(const Path& directory) {
+  artifact::DirectoryListing listing;
+  {
+    py::gil_scoped_release release;
+    listing = artifact::listDirectory(directory);
+  }
+  py::dict dict;
+  dict["records"] = toStrings(listing.records);
+  dict["unfinished"] = toStrings(listing.unfinished);
+  py::list notes;
+  for (const std::string& note : listing.notes)
+    notes.append(toText(note));
+  dict["notes"] = notes;
+  return dict;
+}
+
+} // namespace
+
+void bindArtifact(py::module_& module) {
+  using py::arg;
+  using Release = py::call_guard<py::gil_scoped_release>;
+  using artifact::Snapshot;
+  py::class_<Snapshot>(module, "Snapshot")
+      .def(py::init([](const Path& path) { return Snapshot::open(path); }), arg("path"), Release())
+      .def("regions", &regionsOf)
+      .def("args", &argsOf)
+      .def("read", &readRegion, arg("region"), arg("offset"), arg("size"))
+      .def("sizes", &sizesOf)
+      .def("references", [](const Snapshot& self) { return self.references(); })
+      .def("verify", &Snapshot::verifyAll, Release());
+  module.def("list_directory", &listDirectory, arg("directory"));
+  module.def(
+      "files_of", [](const Path& record) { return toStrings(artifact::filesOf(record)); },
+      arg("record"), Release());
+  module.def("copy_records", &artifact::copyRecords, arg("records"), arg("destination"), Release());
+  module.def("move_records", &artifact::moveRecords, arg("records"), arg("destination"), Release());
+  module.def(
+      "clean_records",
+      [](const Paths& records) { return toStrings(artifact::cleanRecords(records)); },
+      arg("records"), Release());
+  module.def(
+      "load_record",
+      [](const Path& path) { return toText(artifact::KernelRecord::load(path).toJson()); },
+      arg("path"));
+  module.def(
+      "describe_binary",
+      [](const Path& path) {
+        py::list list;
+        for (const auto& kernel : readBinaryKernels(path)) {
+          py::dict dict;
+          dict["kernel"] = toText(kernel->kernel);
+          dict["demangled"] = toText(kernel->demangled);
+          dict["static_hash"] = kernel->staticHash;
+          dict["arch"] = toText(kernel->arch);
+          dict["metadata"] = toText(kernel->metadataJson);
+          dict["bitcode"] = toBytes(kernel->bitcode);
+          list.append(dict);
+        }
+        return list;
+      },
+      arg("path"));
+}
+
+} // namespace mneme::bindings

@@ -1,0 +1,77 @@
+#include "runtime/bindings/bindings.h"
+
+#include <algorithm>
+#include <array>
+
+#include "runtime/compile/client.h"
+
+namespace mneme::bindings {
+
+namespace {
+
+using Dims = std::array<uint32_t, 3>;
+
+py::dict compileIr(const std::vector<py::bytes>& modules, const std::string& kernel,
+                   const std::string& target, const std::string& passes, uint32_t codegenOpt,
+                   bool prune, bool internalize, bool setLaunchBounds, uint32_t maxThreads,
+                   uint32_t minBlocksPerSm, bool specializeDims, const Dims& grid,
+                   const Dims& block, const std::map<uint32_t, py::bytes>& specializedArgs,
+                   const std::string& optionsJson, bool wantIr, bool wantAssembly, bool useCache) {
+  compile::Request request;
+  for (const py::bytes& bytes : modules)
+    request.modules.push_back(fromBytes(bytes));
+  request.kernel = kernel;
+  request.target = target;
+  request.passes = passes;
+  request.codegenOptLevel = codegenOpt;
+  request.prune = prune;
+  request.internalize = internalize;
+  request.setLaunchBounds = setLaunchBounds;
+  request.maxThreads = maxThreads;
+  request.minBlocksPerSm = minBlocksPerSm;
+  request.specializeDims = specializeDims;
+  std::copy(grid.begin(), grid.end(), request.grid);
+  std::copy(block.begin(), block.end(), request.block);
+  for (const auto& [index, value] : specializedArgs)
+    request.specializedArgs.push_back({index, fromBytes(value)});
+  request.optionsJson = optionsJson;
+  request.wantIr = wantIr;
+  request.wantAssembly = wantAssembly;
+  compile::Result result;
+  {
+    py::gil_scoped_release release;
+    result = useCache ? compile::compileCached(request) : compile::compile(request);
+  }
+  py::dict answer;
+  answer["image"] = toBytes(result.image);
+  answer["ir"] = toText(result.ir);
+  answer["assembly"] = toText(result.assembly);
+  answer["statistics"] = toText(result.statisticsJson);
+  answer["is_from_cache"] = result.isFromCache;
+  return answer;
+}
+
+} // namespace
+
+void bindCompile(py::module_& module) {
+  using py::arg;
+  module.def("compiler_version", &compile::versionJson, py::call_guard<py::gil_scoped_release>());
+  module.def("check_passes", &compile::checkPasses, arg("passes"),
+             py::call_guard<py::gil_scoped_release>());
+  module.def(
+      "ir_to_text", [](const py::bytes& ir) { return toText(compile::irToText(fromBytes(ir))); },
+      arg("ir"));
+  module.def(
+      "ir_to_bitcode",
+      [](const py::bytes& ir) { return toBytes(compile::irToBitcode(fromBytes(ir))); }, arg("ir"));
+  const Dims one = {1, 1, 1};
+  module.def("compile_ir", &compileIr, arg("modules"), arg("kernel"), py::kw_only(),
+             arg("target") = "cpu", arg("passes") = "default<O3>", arg("codegen_opt") = 3,
+             arg("prune") = true, arg("internalize") = true, arg("set_launch_bounds") = false,
+             arg("max_threads") = 0, arg("min_blocks_per_sm") = 0, arg("specialize_dims") = false,
+             arg("grid") = one, arg("block") = one,
+             arg("specialized_args") = std::map<uint32_t, py::bytes>(), arg("options_json") = "",
+             arg("want_ir") = false, arg("want_assembly") = false, arg("use_cache") = true);
+}
+
+} // namespace mneme::bindings

@@ -1,0 +1,73 @@
+#include "runtime/bindings/bindings.h"
+
+#include "runtime/base/error.h"
+#include "runtime/device/device.h"
+#include "runtime/replay/replay.h"
+
+namespace mneme::bindings {
+
+namespace {
+
+/// A replay::Session that can be closed before Python forgets it.
+class ReplaySession {
+public:
+  ReplaySession(const std::string& record, const std::string& recordId, const std::string& device)
+      : session_(std::make_unique<replay::Session>(record, recordId, device)) {}
+
+  std::string recorded() const { return replay::toJson(open().recorded()); }
+
+  py::tuple run(const std::string& configurationJson, const std::string& optionsJson,
+                const py::bytes& ir) {
+    replay::Options options = replay::optionsFromJson(optionsJson);
+    options.ir = fromBytes(ir);
+    replay::Result result;
+    {
+      py::gil_scoped_release release;
+      result = open().run(replay::configurationFromJson(configurationJson), options);
+    }
+    return py::make_tuple(toText(replay::toJson(result)), toText(result.ir),
+                          toText(result.assembly));
+  }
+
+  void close() { session_.reset(); }
+
+private:
+  replay::Session& open() const {
+    if (!session_)
+      throw Error(ErrorCode::InvalidArgument, "the replay session is closed");
+    return *session_;
+  }
+  std::unique_ptr<replay::Session> session_;
+};
+
+py::list devices() {
+  py::list list;
+  for (const device::DeviceStatus& status : device::listDevices()) {
+    py::dict entry;
+    entry["id"] = toText(status.id);
+    entry["is_available"] = status.isAvailable;
+    entry["name"] = toText(status.name);
+    entry["why_unavailable"] = toText(status.whyUnavailable);
+    list.append(entry);
+  }
+  return list;
+}
+
+} // namespace
+
+void bindReplay(py::module_& module) {
+  using py::arg;
+  using Release = py::call_guard<py::gil_scoped_release>;
+  module.def("devices", &devices);
+  py::class_<ReplaySession>(module, "ReplaySession")
+      .def(py::init<const std::string&, const std::string&, const std::string&>(), arg("record"),
+           arg("record_id") = "", arg("device") = "", Release())
+      .def("recorded", &ReplaySession::recorded)
+      .def("run", &ReplaySession::run, arg("configuration_json"), arg("options_json") = "{}",
+           arg("ir") = py::bytes())
+      .def("close", &ReplaySession::close, Release())
+      .def("__enter__", [](py::object self) { return self; })
+      .def("__exit__", [](ReplaySession& self, const py::args&) { self.close(); });
+}
+
+} // namespace mneme::bindings
