@@ -25,10 +25,9 @@ function(add_mneme target)
     "$<${isDevice}:-fpass-plugin=$<TARGET_FILE:Mneme::passes>>"
     "$<${isDevice}:-fno-discard-value-names>")
   if(arg_KERNELS)
-    # -fpass-plugin takes no options: the plugin is loaded a second time as a cc1 plugin to register
-    # its own command-line option.
+    # -fplugin loads the plugin before options are read, so that it knows its own.
     target_compile_options(${target} PRIVATE
-      "$<${isDevice}:SHELL:-Xclang -load -Xclang $<TARGET_FILE:Mneme::passes>>"
+      "$<${isDevice}:-fplugin=$<TARGET_FILE:Mneme::passes>>"
       "$<${isDevice}:SHELL:-mllvm -mneme-kernels=${arg_KERNELS}>")
   endif()
   target_link_libraries(${target} PRIVATE Mneme::mnemert)
