@@ -1,0 +1,92 @@
+#include "runtime/compile/cpu/emit.h"
+#include "runtime/compile/cpu/steps.h"
+#include "runtime/device/cpu/image_abi.h"
+
+using namespace llvm;
+
+namespace mneme::compile::cpu {
+namespace {
+
+/// Builds constants laid out as the C structs of image_abi.h.
+class HeaderBuilder {
+public:
+  explicit HeaderBuilder(Module& module) : module_(module), context_(module.getContext()) {}
+
+  Constant* number32(uint64_t value) { return ConstantInt::get(Type::getInt32Ty(context_), value); }
+  Constant* number64(uint64_t value) { return ConstantInt::get(Type::getInt64Ty(context_), value); }
+  Constant* null() { return ConstantPointerNull::get(PointerType::get(context_, 0)); }
+  Constant* orNull(Constant* pointer) { return pointer ? pointer : null(); }
+
+  Constant* text(StringRef value) {
+    return hidden(ConstantDataArray::getString(context_, value), "mneme.text");
+  }
+  Constant* structure(ArrayRef<Constant*> fields) { return ConstantStruct::getAnon(context_, fields); }
+  Constant* table(ArrayRef<Constant*> rows, const Twine& name) {
+    if (rows.empty())
+      return null();
+    return hidden(ConstantArray::get(ArrayType::get(rows[0]->getType(), rows.size()), rows), name);
+  }
+
+private:
+  Constant* hidden(Constant* value, const Twine& name) {
+    return new GlobalVariable(module_, value->getType(), true, GlobalValue::PrivateLinkage, value,
+                              name);
+  }
+
+  Module& module_;
+  LLVMContext& context_;
+};
+
+Constant* globalRows(HeaderBuilder& b, const GlobalTable& globals) {
+  SmallVector<Constant*> rows;
+  for (const GlobalTable::Entry& entry : globals.entries)
+    rows.push_back(b.structure({b.text(entry.name), b.number64(entry.sizeBytes),
+                                b.number64(entry.alignBytes), b.number32(entry.isConstant),
+                                b.number32(entry.isDefined), b.orNull(entry.initializer),
+                                entry.slot}));
+  return b.table(rows, "mneme.globals");
+}
+
+Constant* relocationRows(HeaderBuilder& b, const GlobalTable& globals) {
+  SmallVector<Constant*> rows;
+  for (const GlobalTable::Relocation& relocation : globals.relocations)
+    rows.push_back(b.structure({b.number32(relocation.global), b.number32(relocation.target),
+                                b.number64(relocation.offset),
+                                b.number64(uint64_t(relocation.addend))}));
+  return b.table(rows, "mneme.relocations");
+}
+
+} // namespace
+
+void emitImageHeader(Module& module, const std::string& kernelName, const KernelEntry& entry,
+                     bool isLoop, const SharedLayout& shared, const GlobalTable& globals) {
+  HeaderBuilder b(module);
+  SmallVector<Constant*> sizes;
+  for (uint64_t size : entry.argSizes)
+    sizes.push_back(b.number64(size));
+  Constant* header = b.structure({
+      b.number32(MNEME_CPU_IMAGE_ABI),
+      b.number32(isLoop ? MNEME_CPU_IMAGE_LOOP : 0),
+      b.text(kernelName),
+      b.number64(shared.staticBytes),
+      b.number64(shared.alignBytes),
+      b.number32(sizes.size()),
+      b.number32(globals.entries.size()),
+      b.number32(globals.relocations.size()),
+      b.number32(entry.localBytes),
+      b.table(sizes, "mneme.arg.sizes"),
+      globalRows(b, globals),
+      relocationRows(b, globals),
+      module.getNamedGlobal(kServicesGlobal),
+      isLoop ? b.null() : entry.function,
+      isLoop ? entry.function : b.null(),
+      b.null(),
+  });
+  assert(module.getDataLayout().getTypeAllocSize(header->getType()) ==
+         sizeof(mneme_cpu_image_header));
+  auto* symbol = new GlobalVariable(module, header->getType(), true, GlobalValue::ExternalLinkage,
+                                    header, "mneme_cpu_image");
+  symbol->setAlignment(Align(16));
+}
+
+} // namespace mneme::compile::cpu

@@ -1,0 +1,96 @@
+#include "runtime/compile/cpu/lower.h"
+
+#include <llvm/IR/Verifier.h>
+#include <llvm/Support/raw_ostream.h>
+
+#include "runtime/base/error.h"
+#include "runtime/compile/cpu/steps.h"
+
+using namespace llvm;
+
+namespace mneme::compile {
+namespace {
+
+void verifyResult(Module& module, const std::string& kernel) {
+  std::string message;
+  raw_string_ostream stream(message);
+  if (verifyModule(module, &stream))
+    throw Error(ErrorCode::Internal,
+                "lowering kernel '" + kernel + "' for the CPU gave invalid IR: " + message);
+}
+
+/// What can still be undefined after all translation is a function nobody defined.
+void checkNothingUndefined(Module& module) {
+  for (Function& function : module) {
+    if (!function.isDeclaration() || function.isIntrinsic() || function.use_empty())
+      continue;
+    if (function.hasFnAttribute("mneme-host"))
+      continue;
+    throw Error(ErrorCode::Unsupported, "the kernel calls device function '" +
+                                            function.getName().str() +
+                                            "', which no module defines and the CPU device does "
+                                            "not provide");
+  }
+}
+
+void finishFunctions(Module& module, const CpuLoweringOptions& options) {
+  for (Function& function : make_early_inc_range(module)) {
+    if (function.isDeclaration() && function.use_empty()) {
+      function.eraseFromParent();
+      continue;
+    }
+    function.removeFnAttr("mneme-host");
+    if (function.isDeclaration())
+      continue;
+    if (!options.targetCpu.empty())
+      function.addFnAttr("target-cpu", options.targetCpu);
+    if (!options.targetFeatures.empty())
+      function.addFnAttr("target-features", options.targetFeatures);
+  }
+}
+
+} // namespace
+
+CpuLoweringResult lowerToCpu(Module& module, const TargetMachine& machine,
+                             const CpuLoweringOptions& options) {
+  Function* kernel = module.getFunction(options.kernel);
+  if (!kernel || kernel->isDeclaration())
+    throw Error(ErrorCode::NotFound,
+                "kernel '" + options.kernel + "' is not defined in the module");
+
+  cpu::foldReflect(module, options);
+  cpu::dropDeviceProperties(module, options);
+  cpu::replaceDeviceMath(module);
+  cpu::keepReachable(module, *kernel);
+  cpu::setHostTarget(module, machine);
+  cpu::replaceVendorCalls(module);
+  cpu::defineEdgeCases(module, options.flushDenormals);
+  cpu::lowerInlineAssembly(module);
+  cpu::lowerNvvm(module);
+  cpu::cleanUp(module);
+  cpu::inlineCalls(module, *kernel);
+  cpu::cleanUp(module);
+
+  cpu::KernelTraits traits = cpu::classify(module, *kernel);
+  cpu::SharedLayout shared = cpu::lowerSharedMemory(module, *kernel);
+  cpu::GlobalTable globals = cpu::lowerGlobals(module);
+  cpu::KernelEntry entry = cpu::buildEntry(module, *kernel, traits.isLoop, shared.staticBytes);
+  cpu::lowerServices(module);
+  checkNothingUndefined(module);
+  if (traits.isLoop)
+    cpu::markParallel(*entry.function);
+  cpu::emitImageHeader(module, options.kernel, entry, traits.isLoop, shared, globals);
+  finishFunctions(module, options);
+  verifyResult(module, options.kernel);
+
+  CpuLoweringResult result;
+  result.isLoop = traits.isLoop;
+  result.hasBarrier = traits.hasBarrier;
+  result.staticSharedBytes = shared.staticBytes;
+  result.sharedAlignBytes = shared.alignBytes;
+  result.constantBytes = globals.constantBytes;
+  result.localBytes = entry.localBytes;
+  return result;
+}
+
+} // namespace mneme::compile

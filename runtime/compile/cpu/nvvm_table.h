@@ -1,0 +1,49 @@
+// Room compile/cpu: how NVVM intrinsics are named and found. One table per group of intrinsics.
+#pragma once
+
+#include <optional>
+#include <span>
+
+#include "runtime/compile/cpu/emit.h"
+
+namespace mneme::compile::cpu {
+
+/// What the tail of an intrinsic's (or PTX instruction's) name says.
+enum Modifier : unsigned {
+  Rn = 1u << 0, Rz = 1u << 1, Rm = 1u << 2, Rp = 1u << 3,
+  Ftz = 1u << 4, Sat = 1u << 5, Approx = 1u << 6, Full = 1u << 7, NaN = 1u << 8,
+  XorSignAbs = 1u << 9, Relu = 1u << 10, SatFinite = 1u << 11,
+  AnyRounding = Rn | Rz | Rm | Rp,
+};
+
+struct NvvmCall {
+  Emit& emit;
+  llvm::CallInst& call;
+  unsigned modifiers = 0;
+  unsigned variant = 0; ///< the table entry's own number
+
+  llvm::Value* operand(unsigned index) const { return call.getArgOperand(index); }
+  llvm::Type* type() const { return call.getType(); }
+  bool has(Modifier modifier) const { return modifiers & modifier; }
+  Rounding rounding() const;
+};
+
+/// Returns the call's replacement; null for calls without a result.
+using NvvmHandler = llvm::Value* (*)(const NvvmCall&);
+
+struct NvvmRule {
+  const char* name;     ///< without "llvm.nvvm."; the tail not named here must be modifiers and types
+  unsigned modifiers;   ///< those the handler knows; others make the intrinsic unsupported
+  NvvmHandler handler;
+  unsigned variant = 0;
+};
+
+std::span<const NvvmRule> nvvmArithmeticRules();
+std::span<const NvvmRule> nvvmConvertRules();
+std::span<const NvvmRule> nvvmMemoryRules();
+std::span<const NvvmRule> nvvmSyncRules();
+
+/// Finds the rule with the longest name that fits; sets the modifiers of the tail.
+const NvvmRule* findNvvmRule(llvm::StringRef name, unsigned& modifiers);
+
+} // namespace mneme::compile::cpu

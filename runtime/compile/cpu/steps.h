@@ -1,0 +1,113 @@
+// Room compile/cpu: the steps of the lowering, in the order in which lower.cpp takes them.
+#pragma once
+
+#include <vector>
+
+#include <llvm/IR/Module.h>
+
+#include "runtime/compile/cpu/lower.h"
+
+namespace llvm {
+class TargetMachine;
+}
+
+namespace mneme::compile::cpu {
+
+// Before inlining, on device functions.
+
+/// Keeps only what `kernel` reaches; everything but the kernel and device variables is internal.
+void keepReachable(llvm::Module& module, llvm::Function& kernel);
+/// Answers __nvvm_reflect and folds the branches that depend on it.
+void foldReflect(llvm::Module& module, const CpuLoweringOptions& options);
+/// Removes what only means something to the NVPTX back end, and fast-math licences.
+void dropDeviceProperties(llvm::Module& module, const CpuLoweringOptions& options);
+/// Sets triple and data layout.
+void setHostTarget(llvm::Module& module, const llvm::TargetMachine& machine);
+/// Gives device math functions (`__nv_*`) host definitions where the host has the same function.
+void replaceDeviceMath(llvm::Module& module);
+/// printf, assert, malloc, free, trap.
+void replaceVendorCalls(llvm::Module& module);
+/// Operations whose edge cases a GPU defines and LLVM leaves open: shifts, integer division,
+/// conversions to integers; single precision denormals where they are flushed.
+void defineEdgeCases(llvm::Module& module, bool flushDenormals);
+/// llvm.nvvm.* but special registers. \throws Error{Unsupported}
+void lowerNvvm(llvm::Module& module);
+/// Inline PTX. \throws Error{Unsupported}
+void lowerInlineAssembly(llvm::Module& module);
+/// Scalar promotion, folding, control flow: what every later step relies on.
+void cleanUp(llvm::Module& module);
+
+// The kernel as one function.
+
+/// Inlines device functions into the kernel. Recursive, address-taken and very large ones stay and
+/// get the context as their first parameter, as have all indirect calls.
+void inlineCalls(llvm::Module& module, llvm::Function& kernel);
+
+struct KernelTraits {
+  bool isLoop = false;
+  bool hasBarrier = false;
+};
+/// Decides how the kernel is run and makes waiting loops yield.
+KernelTraits classify(llvm::Module& module, llvm::Function& kernel);
+
+struct SharedLayout {
+  uint64_t staticBytes = 0;
+  uint64_t alignBytes = 16;
+};
+/// Places shared variables in the block's area, behind the context.
+SharedLayout lowerSharedMemory(llvm::Module& module, llvm::Function& kernel);
+
+struct GlobalTable {
+  struct Entry {
+    std::string name;
+    uint64_t sizeBytes = 0;
+    uint64_t alignBytes = 1;
+    bool isConstant = false;
+    bool isDefined = true;
+    llvm::GlobalVariable* slot = nullptr;
+    llvm::GlobalVariable* initializer = nullptr; ///< null: zero
+  };
+  struct Relocation {
+    uint32_t global = 0;
+    uint32_t target = 0;
+    uint64_t offset = 0;
+    int64_t addend = 0;
+  };
+  std::vector<Entry> entries;
+  std::vector<Relocation> relocations;
+  uint64_t constantBytes = 0;
+};
+/// Puts device variables behind slots; image constants stay.
+GlobalTable lowerGlobals(llvm::Module& module);
+
+/// The values special registers are made of, available at one place.
+struct ThreadValues {
+  llvm::Value* context = nullptr;
+  llvm::Value* thread[3] = {};
+  llvm::Value* block[3] = {};
+  llvm::Value* blockSize[3] = {};
+  llvm::Value* gridSize[3] = {};
+};
+/// Replaces the special registers of `function`. With `values` null they are read from the context,
+/// the function's first parameter. \throws Error{Unsupported}
+void resolveSpecialRegisters(llvm::Function& function, const ThreadValues* values,
+                             uint64_t staticSharedBytes);
+
+struct KernelEntry {
+  llvm::Function* function = nullptr; ///< run_block or run_thread
+  std::vector<uint64_t> argSizes;
+  uint64_t localBytes = 0;
+};
+/// Wraps the kernel's body: all threads of a block in a loop, or one thread.
+KernelEntry buildEntry(llvm::Module& module, llvm::Function& kernel, bool isLoop,
+                       uint64_t staticSharedBytes);
+/// Turns calls of the runtime into calls through the services table.
+void lowerServices(llvm::Module& module);
+/// Tells LLVM that the iterations of the thread loop are independent, where that can be shown.
+void markParallel(llvm::Function& runBlock);
+
+/// Exports `mneme_cpu_image`.
+void emitImageHeader(llvm::Module& module, const std::string& kernelName, const KernelEntry& entry,
+                     bool isLoop, const SharedLayout& shared, const GlobalTable& globals);
+
+} // namespace mneme::compile::cpu
