@@ -31,6 +31,8 @@ public:
 
   /// \throws Error
   JobOutputs run();
+  /// True once the request's modules were read and linked.
+  bool isLoaded() const { return module_ != nullptr; }
 
 private:
   void preprocess();

@@ -24,14 +24,15 @@ struct mneme_compile_result {
 namespace mneme::compile {
 namespace {
 
-/// Runs `action(State&)` on a fresh State under the fatal guard; a fatal error leaks the State.
-template <typename State, typename Action>
-void runJob(std::unique_ptr<State> state, const char* fatalWords, Action&& action) {
+/// Runs `action(State&)` on a fresh State under the fatal guard; a fatal error leaks the State and
+/// is reported as `error(const State&)` says, with LLVM's words behind it.
+template <typename State, typename Action, typename FatalError>
+void runJob(std::unique_ptr<State> state, Action&& action, FatalError&& error) {
   const GuardResult guarded = runGuarded([&] { action(*state); });
-  if (guarded.isFatal) {
-    (void)state.release();
-    throw Error(ErrorCode::CompileFailed, std::string(fatalWords) + ": " + guarded.message);
-  }
+  if (!guarded.isFatal)
+    return;
+  const Error kind = error(*state.release());
+  throw Error(kind.code(), std::string(kind.what()) + ": " + guarded.message);
 }
 
 /// Turns exceptions into a code and a message.
@@ -93,8 +94,14 @@ int mneme_compile(const mneme_compile_request* request, mneme_compile_result** r
     return static_cast<int>(mneme::ErrorCode::OutOfMemory);
   return atBorder((*result)->message, [&] {
     checkRequest(*request);
-    runJob(std::make_unique<CompileJob>(*request), "LLVM gave up on the kernel",
-           [&](CompileJob& job) { (*result)->outputs = job.run(); });
+    runJob(
+        std::make_unique<CompileJob>(*request),
+        [&](CompileJob& job) { (*result)->outputs = job.run(); },
+        [](const CompileJob& job) {
+          return job.isLoaded()
+                     ? mneme::Error(mneme::ErrorCode::CompileFailed, "LLVM gave up on the kernel")
+                     : mneme::Error(mneme::ErrorCode::ArtifactCorrupt, "LLVM cannot read the IR");
+        });
   });
 }
 
@@ -130,8 +137,13 @@ int mneme_compile_check_passes(const char* passes, char** message) {
   const int code = atBorder(text, [&] {
     if (!passes)
       throw mneme::Error(mneme::ErrorCode::InvalidArgument, "no pass pipeline was given");
-    runJob(std::make_unique<std::string>(passes), "LLVM gave up on the pass pipeline",
-           [](std::string& pipeline) { checkPassPipeline(pipeline); });
+    runJob(
+        std::make_unique<std::string>(passes),
+        [](std::string& pipeline) { checkPassPipeline(pipeline); },
+        [](const std::string& pipeline) {
+          return mneme::Error(mneme::ErrorCode::InvalidArgument,
+                              "invalid pass pipeline '" + pipeline + "'");
+        });
   });
   if (message)
     *message = code ? strdup(text.c_str()) : nullptr;
@@ -143,9 +155,14 @@ int mneme_compile_convert_ir(mneme_bytes input, uint32_t wantText, mneme_compile
   if (!*result)
     return static_cast<int>(mneme::ErrorCode::OutOfMemory);
   return atBorder((*result)->message, [&] {
-    runJob(std::make_unique<Conversion>(), "LLVM gave up on the IR", [&](Conversion& state) {
-      (*result)->outputs.ir = convert(state, input, wantText != 0);
-    });
+    runJob(
+        std::make_unique<Conversion>(),
+        [&](Conversion& state) {
+          (*result)->outputs.ir = convert(state, input, wantText != 0);
+        },
+        [](const Conversion&) {
+          return mneme::Error(mneme::ErrorCode::ArtifactCorrupt, "LLVM cannot read the IR");
+        });
   });
 }
 
