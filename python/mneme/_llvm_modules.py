@@ -1,0 +1,102 @@
+"""IR files into llvmlite modules: link, prune, internalise."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import llvmlite.binding as llvm
+
+from mneme.errors import ArtifactCorrupt, CompileFailed, NotFound
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from llvmlite.binding import ModuleRef
+
+__all__ = ["link_modules", "parse_module"]
+
+_BITCODE_MAGIC = (b"BC\xc0\xde", b"\xde\xc0\x17\x0b")
+
+
+def parse_module(content: bytes, name: str) -> ModuleRef:
+    """Parse bitcode or textual IR; `name` is for messages.
+
+    Raises:
+        ArtifactCorrupt: If it is not IR this llvmlite can read.
+    """
+    try:
+        if content.startswith(_BITCODE_MAGIC):
+            return llvm.parse_bitcode(content)
+        return llvm.parse_assembly(content.decode())
+    except (RuntimeError, UnicodeDecodeError) as error:
+        version = ".".join(str(part) for part in llvm.llvm_version_info)
+        reason = str(error).strip().splitlines()[0]
+        raise ArtifactCorrupt(
+            f"'{name}' is no IR that llvmlite with LLVM {version} can read: {reason}"
+        ) from error
+
+
+def link_modules(
+    files: Sequence[Path], kernel: str, *, prune: bool, internalize: bool
+) -> ModuleRef:
+    """Link IR files into one module.
+
+    Raises:
+        NotFound: If a file is missing or none has the kernel.
+        ArtifactCorrupt: If a file is not IR.
+        CompileFailed: If the modules contradict one another.
+    """
+    if not files:
+        raise NotFound(f"the record of '{kernel}' names no IR file")
+    parsed = []
+    for path in files:
+        try:
+            parsed.append(parse_module(path.read_bytes(), str(path)))
+        except FileNotFoundError as error:
+            raise NotFound(f"cannot open '{path}': {error.strerror}") from error
+    module = parsed[0]
+    try:
+        for other in parsed[1:]:
+            module.link_in(other)
+        module.get_function(kernel)
+    except NameError as error:
+        raise NotFound(f"'{files[0]}' has no kernel '{kernel}'") from error
+    except RuntimeError as error:
+        raise CompileFailed(f"cannot link the modules of '{kernel}': {error}") from error
+    hidden = _hide_all_but(module, kernel) if internalize or prune else {}
+    if prune:
+        _prune(module)
+    if not internalize:
+        _show_again(module, hidden)
+    return module
+
+
+def _hide_all_but(module: ModuleRef, kernel: str) -> dict[str, llvm.Linkage]:
+    hidden = {}
+    for value in (*module.functions, *module.global_variables):
+        is_fixed = value.is_declaration or value.name == kernel or value.name.startswith("llvm.")
+        if not is_fixed and value.linkage not in (llvm.Linkage.internal, llvm.Linkage.private):
+            hidden[value.name] = value.linkage
+            value.linkage = llvm.Linkage.internal
+    return hidden
+
+
+def _show_again(module: ModuleRef, hidden: dict[str, llvm.Linkage]) -> None:
+    for value in (*module.functions, *module.global_variables):
+        if value.name in hidden:
+            value.linkage = hidden[value.name]
+
+
+def _prune(module: ModuleRef) -> None:
+    with llvm.create_new_module_pass_manager() as passes:
+        passes.add_global_dead_code_eliminate_pass()
+        passes.add_strip_dead_prototype_pass()
+        builder = llvm.create_pass_builder(_any_target_machine(), llvm.create_pipeline_tuning_options())
+        passes.run(module, builder)
+
+
+def _any_target_machine() -> llvm.TargetMachine:
+    # The passes above ask nothing of the target, but the pass builder wants one.
+    llvm.initialize_native_target()
+    return llvm.Target.from_default_triple().create_target_machine()

@@ -1,0 +1,199 @@
+"""Replays one recorded launch in worker processes, one configuration after another."""
+
+from __future__ import annotations
+
+import itertools
+import queue
+import threading
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from mneme._worker_process import TuneWorkerHandle, WorkerSpec
+from mneme.devices import choose_device, device_by_number
+from mneme.errors import InvalidArgument, MnemeError, NotFound
+from mneme.mneme_types import ExperimentConfiguration, ExperimentResult
+from mneme.records import find_instance
+from mneme.replay_executor import ir_bytes
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from types import TracebackType
+
+    from mneme.tolerance import Tolerance
+
+__all__ = ["AsyncReplayExecutor", "EvalFuture", "TuneWorkerHandle"]
+
+
+class EvalFuture:
+    """The result of one configuration, now or later. Thread-safe."""
+
+    def __init__(
+        self, job_id: int, config: ExperimentConfiguration, ir: bytes | None = None
+    ) -> None:
+        """Make a future without result."""
+        self.job_id = job_id
+        self.config = config
+        self.ir = ir
+        self._done = threading.Event()
+        self._result: ExperimentResult | None = None
+        self._error: BaseException | None = None
+
+    def set_result(self, result: ExperimentResult) -> None:
+        """Give the result to everybody who waits."""
+        self._result = result
+        self._done.set()
+
+    def set_error(self, error: BaseException) -> None:
+        """Let `result` raise for everybody who waits."""
+        self._error = error
+        self._done.set()
+
+    def done(self) -> bool:
+        """Whether there is a result or an error."""
+        return self._done.is_set()
+
+    def result(self, timeout: float | None = None) -> ExperimentResult | None:
+        """Wait for the result.
+
+        Args:
+            timeout: Seconds to wait; None waits as long as it takes.
+
+        Returns:
+            The result, or None if it is not there in time.
+
+        Raises:
+            MnemeError: If the configuration could not be evaluated at all.
+        """
+        if not self._done.wait(timeout):
+            return None
+        if self._error is not None:
+            raise self._error
+        return self._result
+
+
+class AsyncReplayExecutor:
+    """A pool of worker processes, each with the recording open on its own device.
+
+    A configuration that crashes or hangs costs itself and its process, which is replaced. Use it
+    under `if __name__ == "__main__":`, as the workers are spawned. Thread-safe.
+    """
+
+    def __init__(
+        self,
+        record_db: str | Path,
+        record_id: str | None,
+        iterations: int,
+        results_db_dir: str | Path,
+        num_workers: int,
+        warmup: int = 2,
+        max_startup_failures: int = 3,
+        *,
+        device: str | None = None,
+        timeout: float | None = None,
+        tolerances: Sequence[Tolerance] = (),
+    ) -> None:
+        """Make the pool; processes start with the first configurations.
+
+        Args:
+            record_db: A `<static hash>.json` file, or a directory of them.
+            record_id: Dynamic hash of the launch; None if there is only one.
+            iterations: Measured launches per configuration. At least 0.
+            results_db_dir: Existing directory for the logs of the workers.
+            num_workers: Processes. At least 1; worker i has device i, so at most the number of
+                GPUs; as many as wanted on the CPU device.
+            warmup: Launches before those that are measured. At least 0.
+            max_startup_failures: Processes of one worker that may die before their first answer.
+            device: Device of every worker; None gives worker i device i.
+            timeout: Seconds one configuration may take; None for no limit.
+            tolerances: How far memory may be from what was recorded.
+
+        Raises:
+            NotFound: If record, instance or directory do not exist.
+            InvalidArgument: If there are too many or too few workers.
+        """
+        if num_workers < 1 or iterations < 0 or warmup < 0:
+            raise InvalidArgument(
+                "need num_workers >= 1, iterations >= 0 and warmup >= 0; "
+                f"got {num_workers}, {iterations} and {warmup}"
+            )
+        if not Path(results_db_dir).is_dir():
+            raise NotFound(f"the directory for the workers' logs, '{results_db_dir}', does not exist")
+        path, found_id = find_instance(record_db, record_id)
+        spec = WorkerSpec(
+            record_db=path,
+            record_id=found_id,
+            iterations=iterations,
+            warmup=warmup,
+            results_db_dir=Path(results_db_dir),
+            max_startup_failures=max_startup_failures,
+            timeout=timeout,
+            options={"tolerances": tuple(tolerances)},
+        )
+        devices = [choose_device(device) if device else device_by_number(i) for i in range(num_workers)]
+        self.iterations = iterations
+        self.warmup = warmup
+        self.workers = [TuneWorkerHandle(i, name, spec) for i, name in enumerate(devices)]
+        self._ir: bytes | None = None
+        self._ids = itertools.count()
+        self._jobs: queue.SimpleQueue[EvalFuture | None] = queue.SimpleQueue()
+        self._is_shut_down = False
+        self._threads = [
+            threading.Thread(target=self._serve, args=(worker,), daemon=True)
+            for worker in self.workers
+        ]
+        for thread in self._threads:
+            thread.start()
+
+    def set_ir(self, ir: object) -> None:
+        """Use other IR for what is submitted from now on: text, a path, bitcode, a module, None."""
+        self._ir = ir_bytes(ir) or None
+
+    def submit(self, config: ExperimentConfiguration) -> EvalFuture:
+        """Queue a configuration.
+
+        Raises:
+            InvalidArgument: If the executor is shut down.
+        """
+        if self._is_shut_down:
+            raise InvalidArgument("the executor is shut down and takes no configurations")
+        # A copy: the caller may go on changing its own.
+        copy = ExperimentConfiguration.from_dict(config.to_dict())
+        future = EvalFuture(next(self._ids), copy, self._ir)
+        self._jobs.put(future)
+        return future
+
+    def evaluate(self, config: ExperimentConfiguration) -> ExperimentResult:
+        """Evaluate a configuration and wait for its result."""
+        result = self.submit(config).result()
+        if result is None:  # pragma: no cover - without timeout there is a result
+            raise AssertionError
+        return result
+
+    def shutdown(self) -> None:
+        """Finish what is queued and end the workers; does nothing the second time."""
+        if self._is_shut_down:
+            return
+        self._is_shut_down = True
+        for _ in self._threads:
+            self._jobs.put(None)
+        for thread in self._threads:
+            thread.join()
+
+    def __enter__(self) -> AsyncReplayExecutor:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.shutdown()
+
+    def _serve(self, worker: TuneWorkerHandle) -> None:
+        while (future := self._jobs.get()) is not None:
+            try:
+                future.set_result(worker.evaluate(future.job_id, future.ir, future.config))
+            except MnemeError as error:
+                future.set_error(error)
+        worker.close()

@@ -1,0 +1,68 @@
+"""What `record` and `run` share: the `--` before the program, and becoming the program."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import typer
+from typer.core import TyperCommand
+
+from mneme.cli._console import say
+from mneme.cli.exit_codes import ExitCode
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+__all__ = ["GuestCommand", "become"]
+
+_SEPARATOR = "--"
+
+
+class GuestCommand(TyperCommand):
+    """A verb whose own options end at `--`; what follows is a program with its arguments."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401 - the parser's own type
+        """Parse what stands before `--` and keep the rest in `ctx.args`."""
+        verb = self.name
+        if _SEPARATOR not in args:
+            if "--help" in args:
+                return list(super().parse_args(ctx, ["--help"]))
+            ctx.fail(f"put '--' before the program: mneme {verb} [OPTIONS] -- PROGRAM [ARGUMENTS]")
+        position = args.index(_SEPARATOR)
+        command = args[position + 1 :]
+        ctx.allow_extra_args = True
+        super().parse_args(ctx, args[:position])
+        if ctx.args:
+            ctx.fail(
+                f"'{ctx.args[0]}' stands before '--': only options of mneme {verb} do, the program "
+                "and its arguments come after it"
+            )
+        if not command and not ctx.resilient_parsing:
+            ctx.fail(f"no program after '--': mneme {verb} [OPTIONS] -- PROGRAM [ARGUMENTS]")
+        ctx.args = command
+        return command
+
+    def collect_usage_pieces(self, ctx: Any) -> list[str]:  # noqa: ANN401
+        """Show the `--` in the usage line."""
+        return [*super().collect_usage_pieces(ctx), _SEPARATOR, "PROGRAM [ARGUMENTS]..."]
+
+
+def become(command: Sequence[str], environment: Mapping[str, str]) -> NoReturn:
+    """Replace this process by a program, so that streams, signals and exit code are its own."""
+    program = command[0]
+    found = shutil.which(program, path=environment.get("PATH"))
+    if found is None:
+        exists = os.sep in program and os.path.exists(program)  # noqa: PTH110
+        reason = "cannot be executed" if exists else "is not found"
+        say(f"the program '{program}' {reason}")
+        raise typer.Exit(ExitCode.CANNOT_EXECUTE if exists else ExitCode.PROGRAM_NOT_FOUND)
+    sys.stdout.flush()
+    sys.stderr.flush()
+    try:
+        os.execve(found, list(command), dict(environment))  # noqa: S606 - the user named it
+    except OSError as error:
+        say(f"the program '{program}' cannot be executed: {error.strerror}")
+        raise typer.Exit(ExitCode.CANNOT_EXECUTE) from error

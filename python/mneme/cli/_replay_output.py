@@ -1,0 +1,92 @@
+"""Prints what a replay gave: JSON on stdout, the verdict for people on stderr."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from mneme.cli import _console
+from mneme.cli.exit_codes import ExitCode, code_of
+from mneme.errors import IoFailed, MnemeError
+
+if TYPE_CHECKING:
+    from mneme.mneme_types import ExperimentConfiguration, ExperimentResult
+    from mneme.replay_executor import ReplayOutput
+
+__all__ = ["Files", "show"]
+
+_MISMATCHES_SHOWN = 5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Files:
+    """Where final IR and assembly go."""
+
+    ir: Path | None
+    assembly: Path | None
+
+
+def show(config: ExperimentConfiguration, output: ReplayOutput, files: Files) -> ExitCode:
+    """Write files, print the result and return the exit code."""
+    result = output.result
+    _write(files.ir, output.ir, "IR")
+    _write(files.assembly, output.assembly, "assembly")
+    _console.print_json({"Replay-config": config.to_dict(), "Result": result.to_dict()})
+    if result.verified:
+        _console.say(_verdict(result))
+        return ExitCode.OK
+    if result.failed:
+        _console.say(" ".join(result.error.split()) or "the replay failed")
+        return _why_failed(config)
+    _console.say(_verdict(result))
+    for mismatch in result.mismatches[:_MISMATCHES_SHOWN]:
+        _console.say(_describe(mismatch))
+    if result.suggestion:
+        _console.say(f"two replays of this binary differ; try --tolerance {result.suggestion}")
+    return ExitCode.NOT_VERIFIED
+
+
+def _write(path: Path | None, text: str, what: str) -> None:
+    if path is None or not text:
+        return
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise IoFailed(f"cannot write the final {what} to '{path}': {error.strerror}") from error
+
+
+def _verdict(result: ExperimentResult) -> str:
+    times = sorted(result.exec_time)
+    fastest = f", fastest launch {_console.format_ns(times[0])}" if times else ""
+    kind = result.result_class.replace("_", " ")
+    distance = ""
+    if kind not in ("exact", "") and result.max_absolute > 0:
+        distance = (
+            f" (largest distance: {result.max_ulp} ULP, {result.max_relative:.3g} relative, "
+            f"{result.max_absolute:.3g} absolute)"
+        )
+    if result.verified:
+        return f"verified: {kind}{distance}{fastest} on {result.device}"
+    detail = f"; {' '.join(result.error.split())}" if result.error else ""
+    return f"NOT verified: {kind}{distance}{detail}"
+
+
+def _describe(mismatch: dict[str, Any]) -> str:
+    return (
+        f"{mismatch.get('region')}: offset {mismatch.get('offset')}, "
+        f"element {mismatch.get('element')} ({mismatch.get('data_type')}): "
+        f"expected {mismatch.get('expected')}, got {mismatch.get('actual')}; "
+        f"{mismatch.get('differing')} of {mismatch.get('elements')} elements differ"
+    )
+
+
+def _why_failed(config: ExperimentConfiguration) -> ExitCode:
+    """Tell a pipeline that does not exist from a kernel that could not be built or run."""
+    from mneme import _native  # noqa: PLC0415 - loads native code
+
+    try:
+        _native.check_passes(config.passes)
+    except MnemeError as error:
+        return code_of(error)
+    return ExitCode.REPLAY_FAILED

@@ -1,0 +1,26 @@
+"""`mneme copy`: copy recordings."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from mneme.cli import _console
+from mneme.cli._options import RecordArguments
+
+__all__ = ["copy"]
+
+
+def copy(
+    databases: RecordArguments,
+    destination: Annotated[
+        Path, typer.Argument(metavar="DEST", help="Directory; made if it does not exist.")
+    ],
+) -> None:
+    """Copy records with everything they refer to, all of them or none."""
+    from mneme.record_files import copy_records  # noqa: PLC0415
+
+    copied = copy_records(databases, destination)
+    _console.say(f"copied {len(copied)} records to '{destination}'")

@@ -1,0 +1,24 @@
+"""`mneme devices`: what there is, and why something is not there."""
+
+from __future__ import annotations
+
+from mneme.cli import _console
+from mneme.cli._options import JsonOption
+
+__all__ = ["devices"]
+
+
+def devices(json: JsonOption = False) -> None:
+    """List the devices, and for those that are not available the reason."""
+    from mneme.devices import choose_device, list_devices  # noqa: PLC0415
+
+    found = list_devices()
+    if json:
+        _console.print_json([entry.to_dict() for entry in found])
+        return
+    content = _console.table("Devices", ("id", "available", "name"))
+    for entry in found:
+        availability = "yes" if entry.is_available else "no"
+        content.add_row(entry.id, availability, entry.name or entry.why_unavailable)
+    _console.print_table(content)
+    _console.print_line(f"used when nothing else is said: {choose_device()}")

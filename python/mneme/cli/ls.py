@@ -1,0 +1,56 @@
+"""`mneme ls`: what a recording directory holds."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from mneme.cli import _console
+from mneme.cli._options import JsonOption
+from mneme.cli.exit_codes import ExitCode
+
+if TYPE_CHECKING:
+    from mneme.inventory import DirectorySummary
+
+__all__ = ["ls"]
+
+
+def ls(
+    directory: Annotated[
+        Path, typer.Argument(metavar="[DIR]", help="A recording directory.")
+    ] = Path(),
+    json: JsonOption = False,
+) -> None:
+    """List the recorded kernels of a directory, what is unfinished and what was lost."""
+    from mneme.inventory import summarize_directory  # noqa: PLC0415
+
+    summary = summarize_directory(directory)
+    if json:
+        _console.print_json(summary.to_dict())
+    else:
+        _show(summary)
+    for reason in summary.damaged.values():
+        _console.say(reason)
+    raise typer.Exit(ExitCode.RECORD_UNREADABLE if summary.damaged else ExitCode.OK)
+
+
+def _show(summary: DirectorySummary) -> None:
+    columns = ("kernel", "record", "device", ">recorded", ">launches", ">stored", ">time")
+    content = _console.table(f"Recording {summary.path}", columns)
+    for kernel in summary.kernels:
+        content.add_row(
+            kernel.demangled_name,
+            kernel.file,
+            kernel.device,
+            str(kernel.instances),
+            str(kernel.occurrences),
+            _console.format_bytes(kernel.stored_bytes),
+            _console.format_ns(kernel.recorded_ns),
+        )
+    _console.print_table(content)
+    for note in summary.notes:
+        _console.print_line(f"lost: {note}")
+    for name in summary.unfinished:
+        _console.print_line(f"unfinished: {name}")

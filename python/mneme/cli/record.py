@@ -1,0 +1,118 @@
+"""`mneme record`: run a program and record its kernels."""
+
+from __future__ import annotations
+
+import os
+from enum import Enum
+from pathlib import Path
+from typing import Annotated, Optional
+
+import typer
+
+from mneme.cli._guest import become
+from mneme.cli._options import DeviceOption
+
+__all__ = ["record"]
+
+
+class EpilogueFormat(str, Enum):
+    """How memory after a launch is stored."""
+
+    bytes = "bytes"
+    diff = "diff"
+    best = "best"
+
+
+def record(
+    ctx: typer.Context,
+    record_db_dir: Annotated[
+        Path,
+        typer.Option(
+            "-rdb",
+            "--record-db-dir",
+            envvar="MNEME_DATA_DIR",
+            metavar="DIR",
+            help="Where the recording goes; made if it does not exist.",
+        ),
+    ] = Path(),
+    virtual_address_space_size: Annotated[
+        int,
+        typer.Option(
+            "-vass",
+            "--virtual-address-space-size",
+            envvar="MNEME_PAGE_SIZE",
+            metavar="GB",
+            min=1,
+            help="Size of the address window for the program's device memory, in GiB.",
+        ),
+    ] = 4,
+    per_kernel_max_recordings: Annotated[
+        int,
+        typer.Option(
+            "-mr",
+            "--per-kernel-max-recordings",
+            envvar="MNEME_MAX_RECORDINGS",
+            metavar="N",
+            min=0,
+            help="Launches to record per kernel.",
+        ),
+    ] = 4,
+    per_kernel_skip_recordings: Annotated[
+        int,
+        typer.Option(
+            "-sr",
+            "--per-kernel-skip-recordings",
+            envvar="MNEME_SKIP_RECORDINGS",
+            metavar="N",
+            min=0,
+            help="Launches per kernel to let pass first.",
+        ),
+    ] = 0,
+    epilogue_format: Annotated[
+        EpilogueFormat,
+        typer.Option(
+            "--epilogue-format",
+            envvar="MNEME_EPILOGUE_TYPE",
+            help="How memory after a launch is stored.",
+        ),
+    ] = EpilogueFormat.diff,
+    record_ranks: Annotated[
+        Optional[str],
+        typer.Option(
+            "-rr",
+            "--record-ranks",
+            envvar="MNEME_RECORD_RANKS",
+            metavar="LIST",
+            help="MPI ranks that record, as 0,2,4-7 or all.  [default: 0]",
+            show_default=False,
+        ),
+    ] = None,
+    kernels: Annotated[
+        Optional[str],
+        typer.Option(
+            "--kernels",
+            envvar="MNEME_RR_KERNELS",
+            metavar="REGEX",
+            help="Record kernels whose mangled or demangled name matches.  [default: every kernel]",
+            show_default=False,
+        ),
+    ] = None,
+    device: DeviceOption = None,
+) -> None:
+    """Run a program and record its kernels: code, memory and launch configuration.
+
+    Output, exit code and signals are the program's own. On a machine without GPU it runs on the CPU.
+    """
+    from mneme.guest import RecordRequest, record_environment  # noqa: PLC0415
+
+    request = RecordRequest(
+        directory=record_db_dir,
+        address_space_gib=virtual_address_space_size,
+        max_recordings=per_kernel_max_recordings,
+        skip_recordings=per_kernel_skip_recordings,
+        epilogue_format=epilogue_format.value,
+        ranks=record_ranks,
+        kernels=kernels,
+        device=device,
+    )
+    become(ctx.args, record_environment(os.environ, request))

@@ -1,0 +1,156 @@
+"""`mneme replay`: run a recorded kernel again, check it and measure it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Optional
+
+import typer
+
+from mneme.cli import _replay_output
+from mneme.cli._options import DeviceOption, RecordIdOption
+
+__all__ = ["replay"]
+
+
+def _number(*names: str, text: str, smallest: int = 0, largest: int | None = None) -> object:
+    return typer.Option(
+        *names, metavar="N", min=smallest, max=largest, help=text, show_default=False
+    )
+
+
+def _flag(*names: str, text: str) -> object:
+    return typer.Option(*names, help=text, show_default=False)
+
+
+def _file(*names: str, text: str) -> object:
+    return typer.Option(*names, metavar="FILE", help=text, show_default=False)
+
+
+Number = Optional[int]
+Flag = Optional[bool]
+
+
+def replay(
+    passes: Annotated[
+        str,
+        typer.Argument(
+            metavar="PASSES", help="LLVM pass pipeline, as 'default<O3>'.", show_default=False
+        ),
+    ],
+    record_database: Annotated[
+        Path,
+        typer.Option(
+            "-rdb",
+            "--record-database",
+            metavar="DB",
+            help="A <static hash>.json file, or a directory that holds one.",
+            show_default=False,
+        ),
+    ],
+    record_id: RecordIdOption = None,
+    grid_dim_x: Annotated[Number, _number("-gidx", "--grid-dim-x", text="Blocks in x.")] = None,
+    grid_dim_y: Annotated[Number, _number("-gidy", "--grid-dim-y", text="Blocks in y.")] = None,
+    grid_dim_z: Annotated[Number, _number("-gidz", "--grid-dim-z", text="Blocks in z.")] = None,
+    block_dim_x: Annotated[Number, _number("-bidx", "--block-dim-x", text="Threads in x.")] = None,
+    block_dim_y: Annotated[Number, _number("-bidy", "--block-dim-y", text="Threads in y.")] = None,
+    block_dim_z: Annotated[Number, _number("-bidz", "--block-dim-z", text="Threads in z.")] = None,
+    shared_mem: Annotated[
+        Number, _number("-shem", "--shared-mem", text="Dynamic shared memory in bytes.")
+    ] = None,
+    specialize: Annotated[
+        Flag, _flag("--specialize/--no-specialize", text="Fix scalar arguments to their values.")
+    ] = None,
+    set_launch_bounds: Annotated[
+        Flag,
+        _flag(
+            "-slb",
+            "--set-launch-bounds/--no-set-launch-bounds",
+            text="Tell the code generator --max-threads and --min-threads-per-block.",
+        ),
+    ] = None,
+    max_threads: Annotated[
+        Number,
+        _number("--max-threads", text="Threads of the largest block.  [default: those of the block]"),
+    ] = None,
+    min_blocks_per_sm: Annotated[
+        Number,
+        _number(
+            "--min-threads-per-block",
+            "--min-blocks-per-sm",
+            text="Blocks that have to fit on a multiprocessor.  [default: 0]",
+        ),
+    ] = None,
+    specialize_dims: Annotated[
+        Flag,
+        _flag("-sdims", "--specialize-dims/--no-specialize-dims", text="Fix grid and block extents."),
+    ] = None,
+    codegen_opt: Annotated[
+        int,
+        typer.Option("-co", "--codegen-opt", metavar="0..3", min=0, max=3, help="Code generation."),
+    ] = 3,
+    iterations: Annotated[
+        int, typer.Option("-it", "--iterations", metavar="N", min=0, help="Measured launches.")
+    ] = 3,
+    warmup: Annotated[
+        int, typer.Option("--warmup", metavar="N", min=0, help="Launches before those.")
+    ] = 2,
+    timeout: Annotated[
+        Optional[float],
+        typer.Option("--timeout", metavar="SECONDS", min=0, help="Limit for one launch."),
+    ] = None,
+    ir: Annotated[
+        Optional[Path], _file("--ir", text="Edited IR, text or bitcode, in place of the recorded.")
+    ] = None,
+    tolerance: Annotated[
+        Optional[list[str]],
+        typer.Option(
+            "--tolerance",
+            metavar="SPEC",
+            help="1e-6, rel:1e-6, ulp:4, out=rel:1e-6:f32, ...; may be given more than once.",
+            show_default=False,
+        ),
+    ] = None,
+    device: DeviceOption = None,
+    output_ll: Annotated[
+        Optional[Path], _file("-ol", "--output-ll", text="Write the final IR.")
+    ] = None,
+    output_asm: Annotated[
+        Optional[Path], _file("--output-asm", text="Write the final assembly.")
+    ] = None,
+    json: Annotated[bool, typer.Option("--json", help="Accepted; JSON is what it prints.")] = True,
+) -> None:
+    """Run a recorded kernel again: compile it with PASSES, verify what it leaves, measure it.
+
+    Prints the configuration and the result as JSON on stdout. Exit code 0 only if it is verified.
+    """
+    from mneme.mneme_types import ConfigurationChanges  # noqa: PLC0415
+    from mneme.replay_executor import BaseExecutor  # noqa: PLC0415
+    from mneme.tolerance import Tolerance  # noqa: PLC0415
+
+    del json
+    rules = [Tolerance.parse(text) for text in tolerance or ()]
+    changes = ConfigurationChanges(
+        grid=(grid_dim_x, grid_dim_y, grid_dim_z),
+        block=(block_dim_x, block_dim_y, block_dim_z),
+        values={
+            "shared_mem": shared_mem,
+            "specialize": specialize,
+            "set_launch_bounds": set_launch_bounds,
+            "max_threads": max_threads,
+            "min_blocks_per_sm": min_blocks_per_sm,
+            "specialize_dims": specialize_dims,
+            "passes": passes,
+            "codegen_opt": codegen_opt,
+        },
+    )
+    files = _replay_output.Files(ir=output_ll, assembly=output_asm)
+    executor = BaseExecutor(
+        record_database, record_id, iterations, 0, warmup, device=device, tolerances=rules, timeout=timeout
+    )
+    with executor:
+        config = changes.apply(executor.recorded_configuration())
+        output = executor.replay(
+            config, ir, want_ir=output_ll is not None, want_assembly=output_asm is not None
+        )
+    raise typer.Exit(_replay_output.show(config, output, files))

@@ -1,0 +1,22 @@
+"""`mneme run`: run a program on a device, unrecorded."""
+
+from __future__ import annotations
+
+import os
+
+import typer
+
+from mneme.cli._guest import become
+from mneme.cli._options import DeviceOption
+
+__all__ = ["run"]
+
+
+def run(ctx: typer.Context, device: DeviceOption = None) -> None:
+    """Run a program on a device; `--device cpu` needs no GPU.
+
+    Output, exit code and signals are the program's own.
+    """
+    from mneme.guest import run_environment  # noqa: PLC0415
+
+    become(ctx.args, run_environment(os.environ, device))

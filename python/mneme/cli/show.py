@@ -1,0 +1,76 @@
+"""`mneme show`: everything about one recorded kernel."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from mneme.cli import _console
+from mneme.cli._options import JsonOption, RecordIdOption
+
+if TYPE_CHECKING:
+    from mneme.inventory import InstanceDetails, KernelDetails
+
+__all__ = ["show"]
+
+
+def show(
+    record: Annotated[
+        Path, typer.Argument(metavar="RECORD", help="A <static hash>.json file or a directory.")
+    ] = Path(),
+    record_id: RecordIdOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Show a recorded kernel: launches, arguments with values, memory, sizes and times."""
+    from mneme.inventory import describe_record, find_record  # noqa: PLC0415
+
+    details = describe_record(find_record(record), record_id)
+    if json:
+        _console.print_json(details.to_dict())
+        return
+    _show_kernel(details)
+    for instance in details.instances:
+        _show_instance(instance)
+
+
+def _show_kernel(details: KernelDetails) -> None:
+    window = f"{details.window}, {_console.format_bytes(details.window_bytes)}"
+    rows = (
+        ("kernel", details.demangled_name),
+        ("mangled", details.kernel_name),
+        ("record", details.file),
+        ("code", ", ".join(details.modules)),
+        ("built for", details.arch or "unknown"),
+        ("recorded on", details.device or "unknown"),
+        ("address window", window),
+    )
+    for name, value in rows:
+        _console.print_line(f"{name:>15}  {value}")
+
+
+def _show_instance(instance: InstanceDetails) -> None:
+    grid, block = ("x".join(str(n) for n in dims.values()) for dims in (instance.grid, instance.block))
+    cooperative = ", cooperative" if instance.is_cooperative else ""
+    _console.print_line()
+    _console.print_line(
+        f"launch {instance.record_id}: grid {grid}, block {block}, "
+        f"{_console.format_bytes(instance.shared_mem)} shared{cooperative}; "
+        f"{instance.occurrences} times; recorded in {_console.format_ns(instance.recorded_ns)}"
+    )
+    arguments = _console.table("arguments", ("name", "type", "value", "specializable"))
+    for one in instance.args:
+        arguments.add_row(one.name, one.type, one.value, "yes" if one.is_specializable else "")
+    _console.print_table(arguments)
+    regions = _console.table("memory", ("address", ">size", "kind", "name", "tolerance"))
+    for region in instance.regions:
+        size = _console.format_bytes(region.size_bytes)
+        regions.add_row(region.address, size, region.kind, region.name, region.annotation)
+    _console.print_table(regions)
+    files = _console.table("files", ("file", ">memory", ">new content", ">stored", "refers to"))
+    for state in (instance.prologue, instance.epilogue):
+        sizes = (state.raw_bytes, state.unique_bytes, state.stored_bytes)
+        texts = [_console.format_bytes(size) for size in sizes]
+        files.add_row(state.file, *texts, ", ".join(state.references))
+    _console.print_table(files)

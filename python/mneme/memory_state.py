@@ -1,0 +1,130 @@
+"""Snapshots of memory, as values on the host."""
+
+from __future__ import annotations
+
+from enum import Enum
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+    from mneme._native import Snapshot
+
+__all__ = ["MemStateRef", "SnapshotType"]
+
+_BLOCK_BYTES = 16 << 20
+
+
+class SnapshotType(Enum):
+    """Which side of the launch a snapshot shows."""
+
+    PROLOGUE = "prologue"
+    EPILOGUE = "epilogue"
+
+
+class MemStateRef:
+    """Memory before or after a recorded launch.
+
+    A context manager: the file is opened on entry. Content is read and checked when it is asked for.
+    Two states are equal when they hold the same regions with the same bytes.
+    """
+
+    def __init__(
+        self,
+        fn: str | Path,
+        kernel_name: str,
+        snapshot_type: SnapshotType = SnapshotType.PROLOGUE,
+        base_prologue_fn: str | Path | None = None,
+    ) -> None:
+        """Name a snapshot file; nothing is read yet.
+
+        Args:
+            fn: The snapshot file.
+            kernel_name: Mangled name of the kernel.
+            snapshot_type: Before or after the launch.
+            base_prologue_fn: Accepted from older scripts; snapshots name what they refer to.
+        """
+        self.fn = str(fn)
+        self.kernel_name = kernel_name
+        self.snapshot_type = snapshot_type
+        self.base_prologue_fn = None if base_prologue_fn is None else str(base_prologue_fn)
+        self._snapshot: Snapshot | None = None
+
+    def open(self) -> MemStateRef:
+        """Open the file; does nothing if it is open.
+
+        Raises:
+            NotFound: If there is no such file.
+            ArtifactCorrupt: If it is damaged or foreign.
+        """
+        if self._snapshot is None:
+            from mneme import _native  # noqa: PLC0415 - loads native code
+
+            self._snapshot = _native.Snapshot(self.fn)
+        return self
+
+    def close(self) -> None:
+        """Close the file; does nothing if it is closed."""
+        self._snapshot = None
+
+    def reset(self) -> None:
+        """Read the file anew at the next use."""
+        self.close()
+
+    @property
+    def snapshot(self) -> Snapshot:
+        """The native reader, opened if need be."""
+        self.open()
+        if self._snapshot is None:  # pragma: no cover - open() raises instead
+            raise AssertionError
+        return self._snapshot
+
+    @property
+    def args(self) -> list[bytes]:
+        """Values of the kernel's arguments, in order; empty for states after a launch."""
+        return self.snapshot.args()
+
+    @property
+    def num_args(self) -> int:
+        """Number of arguments."""
+        return len(self.args)
+
+    def __enter__(self) -> MemStateRef:
+        return self.open()
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"MemStateRef({self.fn!r}, {self.kernel_name!r}, {self.snapshot_type})"
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, MemStateRef):
+            return NotImplemented
+        mine, theirs = self.snapshot, other.snapshot
+        if _outline(mine) != _outline(theirs):
+            return False
+        return all(
+            _same_bytes(mine, theirs, index, size)
+            for index, (_, size, _) in enumerate(_outline(mine))
+        )
+
+
+def _outline(snapshot: Snapshot) -> list[tuple[int, int, str]]:
+    return [
+        (int(region["address"]), int(region["size"]), str(region["name"]))
+        for region in snapshot.regions()
+    ]
+
+
+def _same_bytes(mine: Snapshot, theirs: Snapshot, index: int, size: int) -> bool:
+    blocks = ((offset, min(_BLOCK_BYTES, size - offset)) for offset in range(0, size, _BLOCK_BYTES))
+    return all(mine.read(index, *block) == theirs.read(index, *block) for block in blocks)

@@ -1,0 +1,284 @@
+"""Configurations and results of experiments, with the field names of the JSON files.
+
+The order of the fields is the order in the files; scripts and stored studies rely on both.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import InitVar, dataclass, field, fields
+from typing import Any
+
+from mneme.errors import InvalidArgument
+
+__all__ = ["ConfigurationChanges", "ExperimentConfiguration", "ExperimentResult", "dim3"]
+
+
+class dim3(ctypes.Structure):
+    """Extent of a grid or a block, in blocks or threads."""
+
+    _fields_ = (("x", ctypes.c_uint), ("y", ctypes.c_uint), ("z", ctypes.c_uint))
+
+    x: int
+    y: int
+    z: int
+
+    def __init__(self, x: int = 1, y: int = 1, z: int = 1) -> None:
+        """Make an extent; a coordinate not given is 1."""
+        super().__init__(x, y, z)
+
+    def to_dict(self) -> dict[str, int]:
+        """Return `{"x": ..., "y": ..., "z": ...}`."""
+        return {"x": self.x, "y": self.y, "z": self.z}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, int]) -> dim3:
+        """Return the extent that `to_dict` gave; a coordinate that is missing is 1.
+
+        Raises:
+            InvalidArgument: If a coordinate is no whole number from 0 to 2**32 - 1.
+        """
+        values = [data.get(axis, 1) for axis in ("x", "y", "z")]
+        for axis, value in zip("xyz", values, strict=True):
+            is_whole = isinstance(value, int) and not isinstance(value, bool)
+            if not is_whole or not 0 <= value < 2**32:
+                raise InvalidArgument(f"dimension {axis} is {value!r}, not a whole number below 2**32")
+        return cls(*values)
+
+    @property
+    def volume(self) -> int:
+        """Product of the three extents."""
+        return self.x * self.y * self.z
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, dim3):
+            return NotImplemented
+        return (self.x, self.y, self.z) == (other.x, other.y, other.z)
+
+    def __hash__(self) -> int:
+        return hash((self.x, self.y, self.z))
+
+    def __repr__(self) -> str:
+        return f"dim3(x={self.x}, y={self.y}, z={self.z})"
+
+    def __reduce__(self) -> tuple[type[dim3], tuple[int, int, int]]:
+        return (dim3, (self.x, self.y, self.z))
+
+
+@dataclass
+class ExperimentConfiguration:
+    """How one replay is compiled and launched."""
+
+    grid: dim3 = field(default_factory=dim3)
+    """Blocks of the launch."""
+
+    block: dim3 = field(default_factory=dim3)
+    """Threads of a block."""
+
+    shared_mem: int = 0
+    """Dynamic shared memory in bytes."""
+
+    specialize: bool = False
+    """Fix scalar arguments to their recorded values."""
+
+    set_launch_bounds: bool = False
+    """Tell the code generator `max_threads` and `min_blocks_per_sm`."""
+
+    max_threads: int = 1024
+    """Largest number of threads of a block, with `set_launch_bounds`."""
+
+    min_blocks_per_sm: int = 1
+    """Smallest number of blocks that have to fit, with `set_launch_bounds`; 0 says nothing."""
+
+    specialize_dims: bool = False
+    """Fix grid and block extents."""
+
+    passes: str = "default<O3>"
+    """LLVM pass pipeline."""
+
+    codegen_opt: int = 3
+    """Optimisation level of the code generator, 0 to 3."""
+
+    prune: bool = True
+    """Drop what the kernel does not reach."""
+
+    internalize: bool = True
+    """Hide everything but the kernel."""
+
+    codegen_method: InitVar[object] = None
+    """Accepted from older scripts and ignored."""
+
+    def __post_init__(self, codegen_method: object) -> None:
+        """Take dimensions as dictionaries too."""
+        self.grid = _dims(self.grid, "grid")
+        self.block = _dims(self.block, "block")
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> ExperimentConfiguration:
+        """Return the configuration that `to_dict` gave; unknown keys are ignored.
+
+        Raises:
+            InvalidArgument: If "grid" or "block" is missing or malformed.
+        """
+        for key in ("grid", "block"):
+            if key not in data:
+                raise InvalidArgument(f"the configuration lacks '{key}'")
+        known = {item.name for item in fields(cls)}
+        return cls(**{key: value for key, value in data.items() if key in known})
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the configuration as plain JSON values, in field order."""
+        values: dict[str, Any] = {item.name: getattr(self, item.name) for item in fields(self)}
+        values["grid"] = self.grid.to_dict()
+        values["block"] = self.block.to_dict()
+        return values
+
+    def is_valid(self) -> bool:
+        """Whether the launch bounds, if set, admit the block."""
+        return not self.set_launch_bounds or self.max_threads >= self.block.volume
+
+    def ground(self) -> None:
+        """Set what has no effect to zero, so that equal experiments compare equal."""
+        if not self.set_launch_bounds:
+            self.max_threads = 0
+            self.min_blocks_per_sm = 0
+
+    def hash(self) -> str:
+        """Return the SHA-256 of the configuration, as 64 hexadecimal digits."""
+        text = json.dumps(self.to_dict(), sort_keys=True, separators=(",", ":"))
+        return hashlib.sha256(text.encode()).hexdigest()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConfigurationChanges:
+    """What to change in a recorded configuration; None keeps what was recorded."""
+
+    grid: tuple[int | None, int | None, int | None] = (None, None, None)
+    """Blocks in x, y, z."""
+
+    block: tuple[int | None, int | None, int | None] = (None, None, None)
+    """Threads in x, y, z."""
+
+    values: Mapping[str, Any] = field(default_factory=dict)
+    """Other fields of the configuration by name."""
+
+    def apply(self, recorded: ExperimentConfiguration) -> ExperimentConfiguration:
+        """Return the changed configuration; `recorded` stays as it is."""
+        data = recorded.to_dict()
+        for name, extents in (("grid", self.grid), ("block", self.block)):
+            data[name].update({a: n for a, n in zip("xyz", extents, strict=True) if n is not None})
+        data.update({key: value for key, value in self.values.items() if value is not None})
+        changed = ExperimentConfiguration.from_dict(data)
+        if changed.set_launch_bounds and self.values.get("max_threads") is None:
+            changed.max_threads = changed.block.volume
+        return changed
+
+
+@dataclass
+class ExperimentResult:
+    """What one replay gave."""
+
+    preprocess_ir_time: float = 0.0
+    """Seconds for linking, pruning and specialising."""
+
+    opt_time: float = 0.0
+    """Seconds in the pass pipeline."""
+
+    codegen_time: float = 0.0
+    """Seconds for code generation."""
+
+    obj_size: int = 0
+    """Bytes of the binary."""
+
+    exec_time: list[int] = field(default_factory=list)
+    """Nanoseconds per launch, warm-up launches first."""
+
+    verified: bool = False
+    """The memory left behind is that of the recorded launch, or within tolerance."""
+
+    executed: bool = False
+    """The kernel ran to its end."""
+
+    failed: bool = False
+    """Building, launching or the worker failed; `error` says how."""
+
+    start_time: str = ""
+    """ISO 8601, UTC."""
+
+    end_time: str = ""
+    """ISO 8601, UTC."""
+
+    gpu_id: int = 0
+    """Number of the device."""
+
+    const_mem_usage: int = 0
+    """Bytes of constant memory."""
+
+    local_mem_usage: int = 0
+    """Bytes of local memory per thread."""
+
+    reg_usage: int = 0
+    """Registers per thread; 0 where the device does not say."""
+
+    error: str = ""
+    """A sentence, empty if all went well."""
+
+    result_class: str = ""
+    """exact, within_tolerance, nondeterministic, wrong or failed."""
+
+    max_ulp: int = 0
+    """Largest distance from the recorded value, in units in the last place."""
+
+    max_relative: float = 0.0
+    """Largest relative distance from the recorded value."""
+
+    max_absolute: float = 0.0
+    """Largest absolute distance from the recorded value."""
+
+    suggestion: str = ""
+    """A tolerance to try, when two replays of one binary differ."""
+
+    mismatches: list[dict[str, Any]] = field(default_factory=list)
+    """One entry per region that differs: region, offset, element, expected, actual, how many."""
+
+    device: str = ""
+    """Where it ran: "cpu", "cuda:0"."""
+
+    ir_hash: str = ""
+    """Hash of the final IR."""
+
+    image_hash: str = ""
+    """Hash of the binary; equal binaries have equal hashes."""
+
+    open_time: float = 0.0
+    """Seconds for opening the recording on the device."""
+
+    restore_time: float = 0.0
+    """Seconds for restoring memory, over all launches."""
+
+    verify_time: float = 0.0
+    """Seconds for comparing memory."""
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> ExperimentResult:
+        """Return the result that `to_dict` gave; unknown keys are ignored."""
+        known = {item.name for item in fields(cls)}
+        return cls(**{key: value for key, value in data.items() if key in known})
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the result as plain JSON values, in field order."""
+        values = {item.name: getattr(self, item.name) for item in fields(self)}
+        values["exec_time"] = list(self.exec_time)
+        values["mismatches"] = [dict(item) for item in self.mismatches]
+        return values
+
+
+def _dims(value: object, name: str) -> dim3:
+    if isinstance(value, dim3):
+        return value
+    if isinstance(value, Mapping):
+        return dim3.from_dict(value)
+    raise InvalidArgument(f"'{name}' has to be a dim3 or {{'x', 'y', 'z'}}, not {value!r}")

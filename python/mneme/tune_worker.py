@@ -1,0 +1,90 @@
+"""A replay executor that serves requests of another process."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import Any, Protocol
+
+from mneme.errors import MnemeError
+from mneme.mneme_types import ExperimentConfiguration, ExperimentResult
+from mneme.replay_executor import BaseExecutor
+
+__all__ = ["Channel", "TuneWorker"]
+
+
+class Channel(Protocol):
+    """One end of a queue between processes."""
+
+    def get(self) -> Any:  # noqa: ANN401 - whatever was put
+        """Wait for the next object."""
+
+    def put(self, item: Any) -> None:  # noqa: ANN401
+        """Hand an object over."""
+
+
+class TuneWorker(BaseExecutor):
+    """An executor that serves requests of another process."""
+
+    def process_payload(self, ir: object, config: ExperimentConfiguration) -> ExperimentResult:
+        """Evaluate one request; errors are in the result."""
+        try:
+            return self.evaluate(config, ir)
+        except MnemeError as error:
+            return ExperimentResult(failed=True, error=str(error), gpu_id=self.device_id)
+
+    def serve(self, requests: Channel, responses: Channel) -> None:
+        """Answer requests until one is None.
+
+        Responses are `("ready", "")`, `("broken", class name, sentence)`, or
+        `("result", job id, result as a dictionary)`.
+        """
+        try:
+            self.open()
+        except MnemeError as error:
+            responses.put(("broken", type(error).__name__, str(error)))
+            return
+        responses.put(("ready", ""))
+        while (request := requests.get()) is not None:
+            job_id, ir, config = request
+            result = self.process_payload(ir, ExperimentConfiguration.from_dict(config))
+            responses.put(("result", job_id, result.to_dict()))
+
+    @staticmethod
+    def run(
+        request_q: Channel,
+        response_q: Channel,
+        record_db: str | Path,
+        record_id: str | None,
+        device_id: int,
+        iterations: int,
+        results_db_dir: str | Path,
+        state: object = None,
+        warmup: int = 2,
+        **options: Any,  # noqa: ANN401 - the keywords of the constructor
+    ) -> None:
+        """Serve requests; the main function of a worker process.
+
+        What kernels print goes to `<results_db_dir>/Worker-<device_id>.log`. `state` is accepted
+        from older callers and not used.
+        """
+        del state
+        _redirect_output(Path(results_db_dir) / f"Worker-{device_id}.log")
+        worker = TuneWorker(record_db, record_id, iterations, device_id, warmup, **options)
+        try:
+            worker.serve(request_q, response_q)
+        except (EOFError, BrokenPipeError, KeyboardInterrupt):
+            # The process that asked is gone or stops; nobody is left to tell.
+            return
+        finally:
+            worker.close()
+
+
+def _redirect_output(log: Path) -> None:
+    descriptor = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os.dup2(descriptor, 1)
+    os.dup2(descriptor, 2)
+    os.close(descriptor)
