@@ -251,10 +251,12 @@ std::string compilerVersion(const llvm::Module& original) {
   return LLVM_VERSION_STRING;
 }
 
-std::string targetCpu(const llvm::Module& module) {
-  for (const llvm::Function& function : module)
-    if (function.hasFnAttribute("target-cpu"))
-      return function.getFnAttribute("target-cpu").getValueAsString().str();
+/// A closure of variables alone has no function to say it; the unit it comes from may.
+std::string targetCpu(const llvm::Module& module, const llvm::Module& original) {
+  for (const llvm::Module* candidate : {&module, &original})
+    for (const llvm::Function& function : *candidate)
+      if (function.hasFnAttribute("target-cpu"))
+        return function.getFnAttribute("target-cpu").getValueAsString().str();
   return "";
 }
 
@@ -273,7 +275,7 @@ llvm::json::Object describeClosure(const Closure& closure, uint64_t staticHash,
                 {"demangled", readableName(closure.kernel)},
                 {"static_hash", llvm::utohexstr(staticHash, true, 16)},
                 {"triple", compat::moduleTriple(module).str()},
-                {"arch", targetCpu(module)},
+                {"arch", targetCpu(module, original)},
                 {"clang", compilerVersion(original)},
                 {"args", kernel ? describeArgs(*kernel, module.getDataLayout()) : Array()},
                 {"globals", describeGlobals(module)},

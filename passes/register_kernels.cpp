@@ -165,7 +165,7 @@ public:
       globals.push_back(structure({global.shadow, global.name, word(global.sizeBytes),
                                    half(global.flags), half(0)}));
     llvm::Constant* null = llvm::ConstantPointerNull::get(ptr_);
-    return constant("__mneme_module_entry",
+    return constant("__mneme_entry",
                     structure({half(MNEME_RT_ABI), half(found.vendor),
                                found.fatbinWrapper ? found.fatbinWrapper : null,
                                table("__mneme_kernels", kernels), table("__mneme_globals", globals),
@@ -217,7 +217,7 @@ llvm::Function* callWithEntry(llvm::Module& module, const char* name, const char
 } // namespace
 
 bool registerKernels(llvm::Module& module) {
-  if (isDeviceModule(module) || module.getNamedValue("__mneme_module_entry"))
+  if (isDeviceModule(module) || module.getNamedValue("__mneme_entry"))
     return false;
   Registrations found = readRegistrations(module);
   if (found.kernels.empty() && found.globals.empty())

@@ -28,6 +28,12 @@ namespace mneme::embed {
 ///                 "precise_division": bool, "precise_sqrt": bool, "opt_level": "0".."3"|"s"|"z"} }
 /// `specializable` is true iff the IR type is i1, i8, i32, i64, float, double, x86_fp80, ppc_fp128
 /// or fp128. An aggregate is a by-value struct; `size` is then the size of the pointee.
+///
+/// In a kernel's bitcode a device global that this unit defines has linkage `available_externally` and
+/// the flag `externally_initialized`: its storage belongs to the program, its initializer says what a
+/// freshly loaded module holds. Functions that other units could define too are `linkonce_odr`, so
+/// that the bitcode links with module blobs, where such functions and globals are external.
+/// `opt_level` is "" where the IR does not tell. Values of `type` name a struct without the percent sign.
 inline constexpr char kBlobMagic[8] = {'M', 'N', 'E', 'M', 'E', 'I', 'R', '1'};
 inline constexpr uint32_t kBlobVersion = 1;
 inline constexpr const char* kKernelSymbolPrefix = "__mneme_ir_";

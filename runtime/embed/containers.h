@@ -1,0 +1,44 @@
+// Room embed: the containers blobs are found in. Each reader calls `visit` with the bytes of every
+// blob (not yet parsed) and whether it belongs to a kernel or is a unit's shared code.
+// \throws Error{ArtifactCorrupt} from all of them, when offsets or sizes make no sense.
+#pragma once
+
+#include <functional>
+#include <string_view>
+
+#include "runtime/embed/byte_view.h"
+
+namespace mneme::embed {
+
+enum class BlobKind { Kernel, Module };
+using VisitBlob = std::function<void(BlobKind, Bytes)>;
+
+/// Kind of blob a symbol of this name holds; nothing if it holds none.
+std::optional<BlobKind> blobKindOfSymbol(std::string_view name);
+
+bool isElf(Bytes bytes);
+/// 64-bit little-endian ELF (cubin or AMD GPU code object).
+void visitElf(Bytes image, const VisitBlob& visit);
+
+/// True for text that starts like PTX: comments, then `.version`.
+bool isPtx(Bytes bytes);
+/// PTX: a blob is the initialiser of a `.global .b8` array.
+void visitPtx(Bytes text, const VisitBlob& visit);
+
+bool isFatBinary(Bytes bytes);
+/// Bytes of a fat binary, from its header of at least 16 bytes. \throws as above for bad headers.
+uint64_t fatBinarySize(Bytes header);
+void visitFatBinary(Bytes bytes, const VisitBlob& visit);
+
+/// The bundle of code objects HIP programs carry.
+bool isOffloadBundle(Bytes bytes);
+void visitOffloadBundle(Bytes bytes, const VisitBlob& visit);
+
+/// The whole image that starts at `address`; empty for an unknown one. The memory must hold what the
+/// image's own headers say.
+Bytes imageInMemory(const void* address);
+
+/// Any of the above.
+void visitImage(Bytes bytes, const VisitBlob& visit);
+
+} // namespace mneme::embed

@@ -1,0 +1,67 @@
+// Room embed: the fat binary container of CUDA. A header, then members one behind the other, each
+// with a header of its own. Compressed members are skipped: compilers leave them to the driver, and
+// clang writes machine code uncompressed.
+#include "runtime/embed/containers.h"
+#include "runtime/embed/kernel_blob.h"
+
+namespace mneme::embed {
+namespace {
+
+constexpr uint32_t kFatBinaryMagic = 0xBA55ED50;
+constexpr uint16_t kPtxMember = 1;
+constexpr uint16_t kElfMember = 2;
+
+struct FatHeader {
+  uint32_t magic;
+  uint16_t version;
+  uint16_t headerBytes;
+  uint64_t payloadBytes;
+};
+static_assert(sizeof(FatHeader) == 16);
+
+struct MemberHeader {
+  uint16_t kind;
+  uint16_t version;
+  uint32_t headerBytes;
+  uint64_t payloadBytes;
+  uint32_t compressedBytes;
+  uint32_t reserved;
+};
+static_assert(sizeof(MemberHeader) == 24);
+
+} // namespace
+
+bool isFatBinary(Bytes bytes) {
+  return bytes.size() >= sizeof(FatHeader) &&
+         readAt<FatHeader>(bytes, 0, "fat binary header").magic == kFatBinaryMagic;
+}
+
+uint64_t fatBinarySize(Bytes bytes) {
+  auto header = readAt<FatHeader>(bytes, 0, "fat binary header");
+  if (header.magic != kFatBinaryMagic || header.headerBytes < sizeof(FatHeader) ||
+      header.payloadBytes > UINT64_MAX - header.headerBytes)
+    throw Error(ErrorCode::ArtifactCorrupt, "the fat binary is damaged: its header makes no sense");
+  return header.headerBytes + header.payloadBytes;
+}
+
+void visitFatBinary(Bytes bytes, const VisitBlob& visit) {
+  auto header = readAt<FatHeader>(bytes, 0, "fat binary header");
+  bytes = requireSlice(bytes, 0, fatBinarySize(bytes), "content");
+  for (uint64_t offset = header.headerBytes; bytes.size() - offset >= sizeof(MemberHeader);) {
+    auto member = readAt<MemberHeader>(bytes, offset, "member header");
+    if (member.headerBytes < sizeof(MemberHeader))
+      throw Error(ErrorCode::ArtifactCorrupt,
+                  "the fat binary is damaged: the header of a member makes no sense");
+    offset += requireSlice(bytes, offset, member.headerBytes, "member header").size();
+    Bytes payload = requireSlice(bytes, offset, member.payloadBytes, "member");
+    offset += payload.size();
+    if (member.compressedBytes != 0)
+      continue;
+    if (member.kind == kElfMember && isElf(payload))
+      visitElf(payload, visit);
+    else if (member.kind == kPtxMember)
+      visitPtx(payload, visit);
+  }
+}
+
+} // namespace mneme::embed

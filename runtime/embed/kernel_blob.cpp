@@ -1,0 +1,172 @@
+#include "runtime/embed/kernel_blob.h"
+
+#include <zstd.h>
+
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "runtime/base/error.h"
+#include "runtime/base/hash.h"
+#include "runtime/embed/blob_format.h"
+#include "runtime/embed/containers.h"
+
+namespace mneme::embed {
+namespace {
+
+using nlohmann::json;
+
+// Far above any kernel seen (tens of MiB of bitcode), far below what harms a process.
+constexpr uint64_t kMaxBitcodeBytes = uint64_t{1} << 30;
+constexpr uint64_t kMaxMetadataBytes = uint64_t{64} << 20;
+constexpr uint64_t kMaxCompressionRatio = 4096;
+constexpr int kMaxJsonDepth = 16;
+
+[[noreturn]] void corrupt(const std::string& why) {
+  throw Error(ErrorCode::ArtifactCorrupt, "the embedded kernel IR is damaged: " + why);
+}
+
+BlobHeader readHeader(Bytes bytes) {
+  if (bytes.size() < sizeof(BlobHeader))
+    corrupt("it is cut off");
+  auto header = readAt<BlobHeader>(bytes, 0, "header");
+  if (std::memcmp(header.magic, kBlobMagic, sizeof(header.magic)) != 0)
+    corrupt("it does not start with its magic number");
+  if (header.version != kBlobVersion)
+    throw Error(ErrorCode::Unsupported, "the embedded kernel IR has version " +
+                                            std::to_string(header.version) +
+                                            ", this library reads version " +
+                                            std::to_string(kBlobVersion) +
+                                            "; build program and library from one release");
+  if (header.headerBytes < sizeof(BlobHeader) || header.metadataBytes > kMaxMetadataBytes ||
+      header.bitcodeRawBytes > kMaxBitcodeBytes || header.bitcodeBytes > kMaxBitcodeBytes ||
+      header.bitcodeRawBytes / kMaxCompressionRatio > header.bitcodeBytes)
+    corrupt("its sizes make no sense");
+  return header;
+}
+
+std::vector<std::byte> decompress(Bytes frame, uint64_t rawBytes) {
+  if (ZSTD_getFrameContentSize(frame.data(), frame.size()) != rawBytes)
+    corrupt("its compressed size is not what the header says");
+  std::vector<std::byte> raw(rawBytes);
+  size_t written = ZSTD_decompress(raw.data(), raw.size(), frame.data(), frame.size());
+  if (ZSTD_isError(written))
+    corrupt(ZSTD_getErrorName(written));
+  if (written != rawBytes)
+    corrupt("it is shorter than its header says");
+  return raw;
+}
+
+json parseMetadata(Bytes bytes) {
+  const auto* begin = reinterpret_cast<const char*>(bytes.data());
+  auto limitDepth = [](int depth, json::parse_event_t, json&) {
+    if (depth > kMaxJsonDepth)
+      corrupt("its metadata is nested too deeply");
+    return true;
+  };
+  return json::parse(begin, begin + bytes.size(), limitDepth);
+}
+
+ArgKind argKind(const std::string& name) {
+  if (name == "pointer")
+    return ArgKind::Pointer;
+  if (name == "integer")
+    return ArgKind::Integer;
+  if (name == "float")
+    return ArgKind::Float;
+  if (name == "aggregate")
+    return ArgKind::Aggregate;
+  corrupt("an argument has the unknown kind '" + name + "'");
+}
+
+KernelArg argFrom(const json& value) {
+  return {.name = value.at("name").get<std::string>(),
+          .type = value.at("type").get<std::string>(),
+          .sizeBytes = value.at("size").get<uint64_t>(),
+          .alignBytes = value.at("align").get<uint64_t>(),
+          .kind = argKind(value.at("kind").get<std::string>()),
+          .isSpecializable = value.at("specializable").get<bool>()};
+}
+
+KernelGlobal globalFrom(const json& value) {
+  return {.name = value.at("name").get<std::string>(),
+          .sizeBytes = value.at("size").get<uint64_t>(),
+          .alignBytes = value.at("align").get<uint64_t>(),
+          .isConstant = value.at("constant").get<bool>(),
+          .isDefined = value.at("defined").get<bool>()};
+}
+
+void readMetadata(const json& value, KernelBlob& blob) {
+  blob.kernel = value.at("kernel").get<std::string>();
+  blob.demangled = value.at("demangled").get<std::string>();
+  blob.arch = value.at("arch").get<std::string>();
+  blob.triple = value.at("triple").get<std::string>();
+  for (const json& arg : value.at("args"))
+    blob.args.push_back(argFrom(arg));
+  for (const json& global : value.at("globals"))
+    blob.globals.push_back(globalFrom(global));
+  blob.undefined = value.at("undefined").get<std::vector<std::string>>();
+  blob.sharedBytes = value.at("shared_bytes").get<uint64_t>();
+  blob.maxThreads = value.at("max_threads").get<uint32_t>();
+  blob.minBlocks = value.at("min_blocks").get<uint32_t>();
+  if (value.at("static_hash").get<std::string>() != toHex(blob.staticHash))
+    corrupt("its metadata has another hash than its header");
+}
+
+} // namespace
+
+KernelBlob KernelBlob::parse(std::span<const std::byte> bytes) {
+  BlobHeader header = readHeader(bytes);
+  uint64_t payloadBytes = header.metadataBytes + header.bitcodeBytes;
+  std::optional<Bytes> payload = slice(bytes, header.headerBytes, payloadBytes);
+  if (!payload)
+    corrupt("it is cut off");
+  if (hash64(*payload) != header.checksum)
+    corrupt("its checksum does not match");
+  KernelBlob blob;
+  blob.staticHash = header.staticHash;
+  Bytes metadata = payload->first(header.metadataBytes);
+  blob.metadataJson.assign(reinterpret_cast<const char*>(metadata.data()), metadata.size());
+  try {
+    readMetadata(parseMetadata(metadata), blob);
+  } catch (const json::exception& failure) {
+    corrupt(failure.what());
+  }
+  blob.bitcode = decompress(payload->subspan(header.metadataBytes), header.bitcodeRawBytes);
+  return blob;
+}
+
+BlobSet readDeviceImage(std::span<const std::byte> bytes) {
+  BlobSet set;
+  std::set<const std::byte*> seen; // a damaged symbol table may name one blob many times
+  visitImage(bytes, [&](BlobKind kind, Bytes content) {
+    if (!seen.insert(content.data()).second)
+      return;
+    auto blob = std::make_shared<const KernelBlob>(KernelBlob::parse(content));
+    if (kind == BlobKind::Module)
+      set.modules.push_back(std::move(blob));
+    else
+      set.kernels.try_emplace(blob->kernel, blob);
+  });
+  return set;
+}
+
+BlobSet readFatBinary(const void* fatbin) {
+  return fatbin ? readDeviceImage(imageInMemory(fatbin)) : BlobSet{};
+}
+
+std::vector<std::shared_ptr<const KernelBlob>> modulesFor(const BlobSet& set,
+                                                          const std::string& kernel) {
+  std::vector<std::shared_ptr<const KernelBlob>> result;
+  auto found = set.kernels.find(kernel);
+  if (found == set.kernels.end())
+    return result;
+  result.push_back(found->second);
+  if (found->second->undefined.empty())
+    return result;
+  for (const std::shared_ptr<const KernelBlob>& module : set.modules)
+    if (module->arch == found->second->arch)
+      result.push_back(module);
+  return result;
+}
+
+} // namespace mneme::embed
