@@ -23,6 +23,9 @@ typedef struct mneme_cpu_launch {
   uint32_t dynamicSharedBytes;
   void* const* args;          ///< one pointer per kernel argument
   uint64_t gridId;            ///< %gridid
+  /// Cooperative launches: zeroed memory for grid synchronisation; %envreg1 is the high and
+  /// %envreg2 the low half of this address. Null for other launches.
+  void* gridWorkspace;
 } mneme_cpu_launch;
 
 /// One logical thread (fiber images), or the current block (loop images; `threadId` is then unused).

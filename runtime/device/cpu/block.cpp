@@ -1,0 +1,255 @@
+#include "runtime/device/cpu/block.h"
+
+#include <new>
+
+namespace mneme::device::cpu {
+
+void Block::prepare(Worker& owner, LaunchState& launchState) {
+  worker = &owner;
+  state = &launchState;
+  const uint32_t* block = launchState.launch.block;
+  threadCount = launchState.threadsPerBlock;
+  warpCount = (threadCount + warpSize - 1) / warpSize;
+  uint32_t x = 0, y = 0, z = 0;
+  for (uint32_t i = 0; i < threadCount; ++i) {
+    Thread& thread = threads[i];
+    thread.context.launch = &launchState.launch;
+    thread.context.threadId[0] = x;
+    thread.context.threadId[1] = y;
+    thread.context.threadId[2] = z;
+    thread.context.lane = i % warpSize;
+    thread.context.warp = i / warpSize;
+    thread.worker = &owner;
+    thread.block = this;
+    if (++x == block[0]) {
+      x = 0;
+      if (++y == block[1]) {
+        y = 0;
+        ++z;
+      }
+    }
+  }
+}
+
+void Block::begin(uint64_t blockIndex, char* sharedMemory) {
+  const uint32_t* grid = state->launch.grid;
+  index = blockIndex;
+  blockId[0] = static_cast<uint32_t>(blockIndex % grid[0]);
+  blockId[1] = static_cast<uint32_t>(blockIndex / grid[0] % grid[1]);
+  blockId[2] = static_cast<uint32_t>(blockIndex / grid[0] / grid[1]);
+  shared = sharedMemory;
+  liveCount = threadCount;
+  readyWarps = warpCount == 32 ? ~0u : (1u << warpCount) - 1;
+  usedBarriers = 0;
+  isFinished = false;
+  resumeBehind_ = threadCount - 1;
+  for (uint32_t i = 0; i < threadCount; ++i)
+    threads[i].fiber = nullptr;
+  for (uint32_t w = 0; w < warpCount; ++w) {
+    const uint32_t lanes = threadCount - w * warpSize;
+    const uint32_t mask = lanes >= warpSize ? ~0u : (1u << lanes) - 1;
+    Warp& warp = warps[w];
+    warp.ready = mask;
+    warp.live = mask;
+    warp.rendezvousCount = 0;
+    warp.activeWaiting = 0;
+    warp.yielded = 0;
+  }
+}
+
+void Block::makeCurrent(Thread& thread) noexcept {
+  if (!thread.fiber) {
+    thread.context.blockId[0] = blockId[0];
+    thread.context.blockId[1] = blockId[1];
+    thread.context.blockId[2] = blockId[2];
+    thread.context.shared = shared;
+  }
+  worker->current = &thread;
+  if (state->header->set_context)
+    state->header->set_context(&thread.context);
+}
+
+uint32_t Block::nextReady(uint32_t from) const noexcept {
+  const uint32_t w = from / warpSize;
+  const uint32_t above = warps[w].ready & (~1u << (from % warpSize));
+  if (above)
+    return w * warpSize + static_cast<uint32_t>(__builtin_ctz(above));
+  uint32_t candidates = readyWarps & (~1u << w);
+  if (!candidates)
+    candidates = readyWarps;
+  if (!candidates)
+    return noThread;
+  const auto next = static_cast<uint32_t>(__builtin_ctz(candidates));
+  return next * warpSize + static_cast<uint32_t>(__builtin_ctz(warps[next].ready));
+}
+
+void Block::setReady(uint32_t warp, uint32_t lanes) noexcept {
+  warps[warp].ready |= lanes;
+  readyWarps |= 1u << warp;
+}
+
+void Block::resume() {
+  const uint32_t first = nextReady(resumeBehind_);
+  Thread& thread = threads[first];
+  Fiber* fiber = thread.fiber ? thread.fiber : takeFiber();
+  makeCurrent(thread);
+  worker->currentFiber = fiber;
+  jumpFiber(&worker->mainFiber, fiber);
+  worker->currentFiber = &worker->mainFiber;
+}
+
+Fiber* Block::takeFiber() {
+  if (Fiber* fiber = worker->fibers.take())
+    return fiber;
+  bool isGrown = false;
+  {
+    ServiceScope guard(*worker);
+    try {
+      worker->fibers.grow(worker->fibers.size() + 32);
+      isGrown = true;
+    } catch (const std::bad_alloc&) {
+    }
+  }
+  if (!isGrown) {
+    state->fail(FaultKind::OutOfMemory, "there is no memory for the stacks of " +
+                                            std::to_string(worker->fibers.size() + 32) +
+                                            " logical threads; launch fewer threads");
+    worker->escapeDevice();
+  }
+  return worker->fibers.take();
+}
+
+void Block::switchTo(uint32_t target) {
+  Thread& thread = threads[target];
+  Fiber* from = worker->currentFiber;
+  Fiber* to = thread.fiber;
+  if (__builtin_expect(!to, 0))
+    to = takeFiber();
+  makeCurrent(thread);
+  if (from == to)
+    return;
+  worker->currentFiber = to;
+  jumpFiber(from, to);
+}
+
+void Block::park(Thread& thread) {
+  Warp& warp = warpOf(thread);
+  const uint32_t w = thread.context.warp;
+  warp.ready &= ~(1u << thread.context.lane);
+  if (!warp.ready)
+    readyWarps &= ~(1u << w);
+  if (__builtin_expect(warp.activeWaiting != 0, 0))
+    resolveActiveMask(warp, w);
+  uint32_t next = nextReady(indexOf(thread));
+  if (__builtin_expect(next == noThread, 0)) {
+    if (!resolveStall())
+      failDeadlock();
+    next = nextReady(indexOf(thread));
+  }
+  switchTo(next);
+}
+
+void Block::exitThread(Thread& thread) {
+  const uint32_t w = thread.context.warp;
+  const uint32_t bit = 1u << thread.context.lane;
+  Warp& warp = warps[w];
+  --liveCount;
+  warp.live &= ~bit;
+  warp.ready &= ~bit;
+  warp.yielded &= ~bit;
+  for (uint32_t i = 0; i < warp.rendezvousCount;) {
+    const Rendezvous meeting = warp.rendezvous[i];
+    if ((meeting.mask & warp.live & ~meeting.arrived) != 0) {
+      ++i;
+      continue;
+    }
+    warp.rendezvous[i] = warp.rendezvous[--warp.rendezvousCount];
+    completeWarpOperation(warp, static_cast<WarpOperation>(meeting.key >> 8), meeting.key & 0xff,
+                          meeting.arrived);
+    setReady(w, meeting.arrived);
+  }
+  if (!warp.ready)
+    readyWarps &= ~(1u << w);
+  if (warp.activeWaiting)
+    resolveActiveMask(warp, w);
+  for (uint32_t used = usedBarriers; used; used &= used - 1) {
+    Barrier& barrier = barriers[__builtin_ctz(used)];
+    if (barrier.arrived && isComplete(barrier, false))
+      releaseBarrier(barrier);
+  }
+}
+
+// Named barriers with a count are strict at first (producers that have returned must not open a
+// barrier among the consumers); only when nothing else can run do exited threads count there too.
+bool Block::resolveStall() noexcept {
+  for (uint32_t used = usedBarriers; used; used &= used - 1) {
+    Barrier& barrier = barriers[__builtin_ctz(used)];
+    if (barrier.arrived && isComplete(barrier, true)) {
+      releaseBarrier(barrier);
+      return true;
+    }
+  }
+  return false;
+}
+
+void Block::yield(Thread& thread) {
+  checkStop(*worker);
+  const uint32_t self = indexOf(thread);
+  Warp& warp = warpOf(thread);
+  if (warp.activeWaiting) {
+    warp.yielded |= 1u << thread.context.lane;
+    resolveActiveMask(warp, thread.context.warp);
+  }
+  const uint32_t next = nextReady(self);
+  if (next > self) {
+    switchTo(next);
+    return;
+  }
+  // Every ready thread had its turn: the others wait for another worker or another block.
+  if (++worker->idleYields % 16 == 0)
+    sched_yield();
+  if (state->isCooperative) {
+    resumeBehind_ = self;
+    Fiber* from = worker->currentFiber;
+    worker->currentFiber = &worker->mainFiber;
+    jumpFiber(from, &worker->mainFiber);
+    return;
+  }
+  if (next != self)
+    switchTo(next);
+}
+
+void fiberMain(boost::context::detail::transfer_t arrival) {
+  auto* worker = static_cast<Worker*>(enterFiber(arrival)->owner);
+  Fiber* self = worker->currentFiber;
+  for (;;) {
+    Thread* thread = worker->current;
+    Block* block = thread->block;
+    thread->fiber = self;
+    block->state->header->run_thread(&thread->context);
+    block->exitThread(*thread);
+    Fiber* target = block->successorOf(*thread);
+    if (!target)
+      continue; // a thread that has not started: it runs here, on the warm stack
+    worker->fibers.put(self);
+    worker->currentFiber = target;
+    jumpFiber(self, target);
+  }
+}
+
+Fiber* Block::successorOf(Thread& thread) {
+  if (liveCount == 0) {
+    isFinished = true;
+    return &worker->mainFiber;
+  }
+  uint32_t next = nextReady(indexOf(thread));
+  if (next == noThread) {
+    if (!resolveStall())
+      failDeadlock();
+    next = nextReady(indexOf(thread));
+  }
+  makeCurrent(threads[next]);
+  return threads[next].fiber;
+}
+
+} // namespace mneme::device::cpu

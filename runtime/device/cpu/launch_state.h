@@ -1,0 +1,116 @@
+// Room device/cpu: what the parts of the executor share during one launch. Internal.
+#pragma once
+
+#include <atomic>
+#include <csetjmp>
+#include <csignal>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include <pthread.h>
+
+#include "runtime/device/cpu/executor.h"
+#include "runtime/device/cpu/fiber.h"
+
+namespace mneme::device::cpu {
+
+struct Block;
+struct Worker;
+
+/// One launch. Constant but for the atomics and the outcome.
+struct LaunchState {
+  mneme_cpu_launch launch{};
+  const mneme_cpu_image_header* header = nullptr;
+  uint64_t blockCount = 0;
+  uint32_t threadsPerBlock = 0;
+  uint64_t sharedBytes = 0;
+  uint64_t sharedAlignBytes = 256;
+  size_t stackBytes = 0;
+  bool isCooperative = false;
+  bool isLoop = false;
+  uint32_t participants = 1;
+  double timeoutSeconds = 0;
+
+  alignas(64) std::atomic<uint64_t> nextBlock{0};
+  alignas(64) std::atomic<bool> isStopping{false};
+  std::mutex outcomeMutex;
+  LaunchOutcome outcome;
+
+  /// Records the first fault of the launch and makes every worker stop at its next safe point.
+  void fail(FaultKind kind, const std::string& message, uint64_t address = 0) noexcept;
+};
+
+/// One logical thread. The image sees `context` only.
+struct Thread {
+  mneme_cpu_context context; // first: the services cast back
+  Worker* worker;
+  Block* block; ///< null in loop images
+  Fiber* fiber; ///< null until started
+};
+
+/// 256-byte aligned memory reused from block to block; never cleared, as on a GPU.
+class SharedBuffer {
+public:
+  ~SharedBuffer();
+  char* require(uint64_t sizeBytes, uint64_t alignBytes);
+
+private:
+  char* base_ = nullptr;
+  uint64_t capacity_ = 0;
+  uint64_t align_ = 0;
+};
+
+/// One operating-system thread's share of the executor. Fields above the line are read by signal
+/// handlers of the same thread.
+struct Worker {
+  volatile sig_atomic_t isInDevice = 0;  ///< faults are the kernel's
+  volatile sig_atomic_t isInService = 0; ///< holding locks: asynchronous stops must wait
+  sigjmp_buf escape;
+  LaunchState* state = nullptr;
+  Thread* current = nullptr; ///< the logical thread that runs
+  Fiber* currentFiber = nullptr;
+  FaultKind pendingKind = FaultKind::None; ///< set by the fault handler, formatted after the escape
+  uint64_t pendingAddress = 0;
+  // ---
+  uint32_t index = 0;
+  std::atomic<bool> isRunning{false}; ///< between the first and the last instruction of a launch
+  pthread_t thread{};
+  Fiber mainFiber;
+  FiberPool fibers;
+  Thread loopThread{};
+  SharedBuffer shared;
+  std::vector<std::unique_ptr<Block>> blocks; ///< [0] for plain launches, all resident otherwise
+  uint32_t idleYields = 0;
+  uint32_t isBlockDone = 0;
+
+  explicit Worker(uint32_t number);
+  ~Worker();
+  /// Leaves device code for good; call fail() first. From device code or services only.
+  [[noreturn]] void escapeDevice() noexcept;
+};
+
+/// "block (1,0,0), thread (3,0,0)" of the logical thread that runs on `worker`.
+std::string whereIs(const Worker& worker);
+std::string whereIs(const Thread& thread);
+
+/// Marks a stretch that holds locks of the host process: an asynchronous stop waits for its end.
+class ServiceScope {
+public:
+  explicit ServiceScope(Worker& worker) noexcept : worker_(worker) { worker_.isInService = 1; }
+  ~ServiceScope() { worker_.isInService = 0; }
+  ServiceScope(const ServiceScope&) = delete;
+  ServiceScope& operator=(const ServiceScope&) = delete;
+
+private:
+  Worker& worker_;
+};
+
+/// A safe point: leaves device code when the launch is being stopped.
+inline void checkStop(Worker& worker) noexcept {
+  if (__builtin_expect(worker.state->isStopping.load(std::memory_order_relaxed), 0))
+    worker.escapeDevice();
+}
+
+} // namespace mneme::device::cpu

@@ -1,0 +1,10 @@
+// Room device/cpu: the service table handed to every image. Internal.
+#pragma once
+
+#include "runtime/device/cpu/image_abi.h"
+
+namespace mneme::device::cpu {
+
+const mneme_cpu_services& serviceTable() noexcept;
+
+} // namespace mneme::device::cpu
