@@ -6,6 +6,7 @@
 #include <exception>
 #include <mutex>
 #include <sched.h>
+#include <system_error>
 #include <thread>
 
 #include "runtime/base/hash.h"
@@ -36,8 +37,11 @@ class ReaderPool {
 public:
   ReaderPool(const std::vector<UploadPiece>& pieces, unsigned readers) : pieces_(pieces) {
     free_.resize(readers * 2);
-    for (unsigned i = 0; i < readers; ++i)
-      threads_.emplace_back([this] { readAll(); });
+    try {
+      for (unsigned i = 0; i < readers; ++i)
+        threads_.emplace_back([this] { readAll(); });
+    } catch (const std::system_error&) { // no more threads to be had: fewer do the same work
+    }
   }
 
   ~ReaderPool() {
@@ -49,6 +53,8 @@ public:
     for (std::thread& thread : threads_)
       thread.join();
   }
+
+  bool hasReaders() const { return !threads_.empty(); }
 
   struct Filled {
     const UploadPiece* piece;
@@ -146,20 +152,20 @@ void upload(device::Device& device, const std::vector<UploadPiece>& pieces) {
   uint64_t total = 0;
   for (const UploadPiece& piece : pieces)
     total += piece.sizeBytes;
-  if (total <= kInlineBytes) {
-    std::vector<std::byte> buffer;
-    for (const UploadPiece& piece : pieces) {
-      buffer.resize(piece.sizeBytes);
-      piece.snapshot->read(piece.region, piece.offset, buffer);
-      device.copyToDevice(piece.destination, buffer.data(), buffer.size());
+  if (total > kInlineBytes)
+    if (ReaderPool pool(pieces, readerCount()); pool.hasReaders()) {
+      for (size_t i = 0; i < pieces.size(); ++i) {
+        ReaderPool::Filled filled = pool.take();
+        device.copyToDevice(filled.piece->destination, filled.bytes.data(), filled.bytes.size());
+        pool.giveBack(std::move(filled.bytes));
+      }
+      return;
     }
-    return;
-  }
-  ReaderPool pool(pieces, readerCount());
-  for (size_t i = 0; i < pieces.size(); ++i) {
-    ReaderPool::Filled filled = pool.take();
-    device.copyToDevice(filled.piece->destination, filled.bytes.data(), filled.bytes.size());
-    pool.giveBack(std::move(filled.bytes));
+  std::vector<std::byte> buffer;
+  for (const UploadPiece& piece : pieces) {
+    buffer.resize(piece.sizeBytes);
+    piece.snapshot->read(piece.region, piece.offset, buffer);
+    device.copyToDevice(piece.destination, buffer.data(), buffer.size());
   }
 }
 

@@ -1,0 +1,132 @@
+#include <doctest/doctest.h>
+
+#include "runtime/base/error.h"
+#include "runtime/device/device.h"
+#include "tests/unit/replay/kernels.h"
+#include "tests/unit/replay/recording_maker.h"
+
+using namespace mneme;
+using namespace mneme::test;
+using replay::ResultClass;
+
+namespace {
+
+constexpr uint64_t kGlobalsAt = kWindow + (8 << 20);
+
+struct Node {
+  uint64_t next;
+  uint32_t value;
+  uint32_t padding;
+};
+
+RecordingPlan globalsPlan(uint64_t globalsAt) {
+  RecordingPlan plan{.kernel = "globals", .ir = kGlobals};
+  plan.addGlobal("counter", globalsAt, bytesOfOne(30), bytesOfOne(33));
+  plan.addGlobal("value", globalsAt + 16, bytesOfOne(99), bytesOfOne(99));
+  plan.addGlobal("link", globalsAt + 32, bytesOfOne(globalsAt + 16), bytesOfOne(globalsAt + 16));
+  plan.addGlobal("limit", globalsAt + 64, bytesOfOne(3), bytesOfOne(3));
+  plan.addRegion(kScaleOut, bytesOfOne(0), bytesOfOne(99));
+  plan.addPointer("out", kScaleOut);
+  return plan;
+}
+
+} // namespace
+
+TEST_CASE("device globals are restored, visible to the kernel and verified") {
+  const replay::Result result = replayOnce(globalsPlan(kGlobalsAt));
+  CHECK(result.error == "");
+  CHECK(result.resultClass == ResultClass::Exact);
+}
+
+TEST_CASE("a wrong device global is named") {
+  const replay::Result result =
+      replayOnce(globalsPlan(kGlobalsAt), edited(kGlobals, "add i32 %c, %l", "sub i32 %c, %l"));
+  CHECK(result.resultClass == ResultClass::Wrong);
+  REQUIRE(result.mismatches.size() == 1);
+  CHECK(result.mismatches[0].region.find("global 'counter'") != std::string::npos);
+  CHECK(result.mismatches[0].address == kGlobalsAt);
+}
+
+TEST_CASE("pointers inside buffers lead to other buffers") {
+  const uint64_t first = kWindow, second = kWindow + 4096, third = kWindow + (64 << 20);
+  RecordingPlan plan{.kernel = "graph", .ir = kGraph};
+  plan.addRegion(first, bytesOfOne(Node{second + 16, 1, 0}), bytesOfOne(Node{second + 16, 1, 0}));
+  const std::vector<Node> pair = {{0, 1000, 0}, {third, 20, 0}};
+  plan.addRegion(second, bytesOf(pair), bytesOf(pair));
+  plan.addRegion(third, bytesOfOne(Node{0, 300, 0}), bytesOfOne(Node{0, 300, 0}));
+  plan.addRegion(kScaleOut, bytesOfOne(0), bytesOfOne(321));
+  plan.addPointer("head", first);
+  plan.addPointer("out", kScaleOut);
+  CHECK(replayOnce(plan).resultClass == ResultClass::Exact);
+}
+
+TEST_CASE("globals whose place is taken move unless something points to them") {
+  const auto device = device::openDevice("cpu");
+  const uint64_t taken = device->reserve(0, device->granularity());
+  const auto free = [&] { device->release(taken, device->granularity()); };
+  RecordingPlan pointed = globalsPlan(taken);
+  TemporaryDirectory directory;
+  const auto record = writeRecording(directory.path(), pointed);
+  try {
+    replay::Session session(record, "", "cpu");
+    FAIL("a pointer to a moved global was not noticed");
+  } catch (const Error& error) {
+    CHECK(error.code() == ErrorCode::AddressUnavailable);
+    CHECK(std::string(error.what()).find("global 'value'") != std::string::npos);
+  }
+  RecordingPlan counter{
+      .kernel = "globals",
+      .ir = edited(kGlobals, "%v = load i32, ptr %p, align 4", "%v = add i32 0, 99")};
+  counter.addGlobal("counter", taken, bytesOfOne(30), bytesOfOne(33));
+  counter.addGlobal("limit", taken + 64, bytesOfOne(3), bytesOfOne(3));
+  counter.addRegion(kScaleOut, bytesOfOne(0), bytesOfOne(99));
+  counter.addPointer("out", kScaleOut);
+  CHECK(replayOnce(counter).resultClass == ResultClass::Exact);
+  free();
+}
+
+TEST_CASE("regions of many chunks, sparse and dense, come back whole") {
+  const uint32_t count = 3 << 20;
+  RecordingPlan plan = scalePlan(count);
+  std::fill(plan.regions[0].before.begin() + (1 << 20), plan.regions[0].before.begin() + (5 << 20),
+            std::byte{0});
+  plan.regions[0].after = plan.regions[0].before;
+  std::fill(plan.regions[1].after.begin() + (1 << 20), plan.regions[1].after.begin() + (5 << 20),
+            std::byte{0});
+  // Both regions are larger than the distance that scalePlan() puts between them.
+  const uint64_t far = kWindow + (256 << 20);
+  plan.regions[1].region.address = far;
+  plan.values[1] = bytesOfOne(far);
+  CHECK(replayOnce(plan).resultClass == ResultClass::Exact);
+}
+
+TEST_CASE("without device copies everything is read from the snapshots") {
+  TemporaryDirectory directory;
+  const auto record = writeRecording(directory.path(), scalePlan());
+  const std::string wrong = edited(kScale, "fmul float %x, %factor", "fadd float %x, %factor");
+  for (const uint64_t limit : {uint64_t{0}, uint64_t{4 << 20}, uint64_t{8192}}) {
+    replay::Session session(record, "", "cpu", {.goldenBytesLimit = limit});
+    CAPTURE(limit);
+    CHECK(session.run(session.recorded(), {}).resultClass == ResultClass::Exact);
+    const replay::Result result = session.run(session.recorded(), {.ir = bytesOfText(wrong)});
+    CHECK(result.resultClass == ResultClass::Wrong);
+    REQUIRE(result.mismatches.size() == 1);
+    CHECK(result.mismatches[0].differing > 900);
+    CHECK(session.run(session.recorded(), {}).resultClass == ResultClass::Exact);
+  }
+}
+
+TEST_CASE("memory the recorded application took is refused with a sentence when it is taken here") {
+  const auto device = device::openDevice("cpu");
+  device->reserve(kScaleIn, device->granularity());
+  TemporaryDirectory directory;
+  const auto record = writeRecording(directory.path(), scalePlan());
+  try {
+    replay::Session session(record, "", "cpu");
+    FAIL("opened at a taken address");
+  } catch (const Error& error) {
+    CHECK(error.code() == ErrorCode::AddressUnavailable);
+    CHECK(std::string(error.what()).find("fresh process") != std::string::npos);
+  }
+  device->release(kScaleIn, device->granularity());
+}

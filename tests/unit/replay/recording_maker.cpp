@@ -1,0 +1,120 @@
+#include "tests/unit/replay/recording_maker.h"
+
+#include <algorithm>
+#include <unistd.h>
+
+#include "runtime/artifact/writer.h"
+#include "tests/unit/replay/kernels.h"
+
+namespace mneme::test {
+
+namespace {
+
+artifact::RegionDraft draft(const artifact::Region& region, const Bytes& bytes) {
+  artifact::RegionDraft draft{region, {}};
+  draft.region.sizeBytes = bytes.size();
+  for (size_t at = 0; at < bytes.size(); at += artifact::kChunkBytes) {
+    const size_t size = std::min<size_t>(artifact::kChunkBytes, bytes.size() - at);
+    artifact::ChunkDraft chunk;
+    chunk.bytes.assign(bytes.begin() + at, bytes.begin() + at + size);
+    chunk.rawBytes = size;
+    chunk.hash = hash128(chunk.bytes);
+    chunk.isZero = std::all_of(chunk.bytes.begin(), chunk.bytes.end(),
+                               [](std::byte b) { return b == std::byte{0}; });
+    if (chunk.isZero)
+      chunk.bytes.clear();
+    draft.chunks.push_back(std::move(chunk));
+  }
+  return draft;
+}
+
+} // namespace
+
+void RecordingPlan::addRegion(uint64_t address, Bytes before, Bytes after) {
+  artifact::Region region;
+  region.address = address;
+  regions.push_back({region, std::move(before), std::move(after)});
+}
+
+void RecordingPlan::addGlobal(const std::string& name, uint64_t address, Bytes before,
+                              Bytes after) {
+  addRegion(address, std::move(before), std::move(after));
+  regions.back().region.kind = artifact::RegionKind::Global;
+  regions.back().region.name = name;
+}
+
+void RecordingPlan::addPointer(const std::string& name, uint64_t address) {
+  args.push_back({name, "ptr", "pointer", 8, false});
+  values.push_back(bytesOfOne(address));
+}
+
+void RecordingPlan::addScalar(const std::string& name, const std::string& type, Bytes value) {
+  args.push_back({name, type, type[0] == 'i' ? "integer" : "float", value.size(), true});
+  values.push_back(std::move(value));
+}
+
+TemporaryDirectory::TemporaryDirectory() {
+  std::string pattern = (std::filesystem::temp_directory_path() / "mneme-replay-XXXXXX").string();
+  if (!mkdtemp(pattern.data()))
+    throw std::runtime_error("mkdtemp failed");
+  path_ = pattern;
+}
+
+TemporaryDirectory::~TemporaryDirectory() {
+  std::error_code ignored;
+  std::filesystem::remove_all(path_, ignored);
+}
+
+std::filesystem::path writeRecording(const std::filesystem::path& directory,
+                                     const RecordingPlan& plan) {
+  artifact::RecordingWriter writer({.directory = directory});
+  artifact::KernelRecord record;
+  record.staticHash = kStaticHash;
+  record.kernelName = record.demangledName = plan.kernel;
+  record.windowAddress = kWindow;
+  record.windowBytes = kWindowBytes;
+  record.args = plan.args;
+  record.device = "cpu";
+  record.arch = "sm_90";
+  writer.addKernel(record, {bytesOfText(plan.ir)});
+  artifact::InstanceDraft instance;
+  instance.instance.dynamicHash = kDynamicHash;
+  instance.instance.grid = plan.grid;
+  instance.instance.block = plan.block;
+  instance.prologue.args = plan.values;
+  for (const RegionPlan& region : plan.regions) {
+    instance.prologue.regions.push_back(draft(region.region, region.before));
+    instance.epilogue.regions.push_back(draft(region.region, region.after));
+  }
+  writer.submit(kStaticHash, std::move(instance));
+  writer.finish();
+  return directory / (std::to_string(kStaticHash) + ".json");
+}
+
+RecordingPlan scalePlan(uint32_t count) {
+  std::vector<float> in(count), out(count, -1.0f), scaled(count);
+  for (uint32_t i = 0; i < count; ++i) {
+    in[i] = 0.25f * static_cast<float>(i) + 1.1f;
+    scaled[i] = in[i] * 3.5f;
+  }
+  RecordingPlan plan{.kernel = "scale", .ir = kScale};
+  plan.addRegion(kScaleIn, bytesOf(in), bytesOf(in));
+  plan.addRegion(kScaleOut, bytesOf(out), bytesOf(scaled));
+  plan.addPointer("in", kScaleIn);
+  plan.addPointer("out", kScaleOut);
+  plan.addScalar("n", "i32", bytesOfOne(count));
+  plan.addScalar("factor", "float", bytesOfOne(3.5f));
+  plan.block = {64, 1, 1};
+  plan.grid = {(count + 63) / 64, 1, 1};
+  return plan;
+}
+
+replay::Result replayOnce(const RecordingPlan& plan, const std::string& ir,
+                          replay::Options options) {
+  TemporaryDirectory directory;
+  replay::Session session(writeRecording(directory.path(), plan), "", "cpu");
+  options.ir = bytesOfText(ir);
+  return session.run(session.recorded(), options);
+}
+
+} // namespace mneme::test

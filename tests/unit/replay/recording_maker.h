@@ -1,0 +1,79 @@
+// Synthetic recordings for the tests of replay.
+#pragma once
+
+#include <cstring>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "runtime/artifact/recording.h"
+#include "runtime/replay/replay.h"
+
+namespace mneme::test {
+
+using Bytes = std::vector<std::byte>;
+
+inline constexpr uint64_t kWindow = 0x610000000000;
+inline constexpr uint64_t kWindowBytes = 1ull << 30;
+inline constexpr uint64_t kStaticHash = 0x1234567890abcdef;
+inline constexpr uint64_t kDynamicHash = 42;
+
+template <typename Value> Bytes bytesOf(const std::vector<Value>& values) {
+  Bytes bytes(values.size() * sizeof(Value));
+  std::memcpy(bytes.data(), values.data(), bytes.size());
+  return bytes;
+}
+template <typename Value> Bytes bytesOfOne(const Value& value) {
+  return bytesOf(std::vector<Value>{value});
+}
+inline Bytes bytesOfText(const std::string& text) {
+  return bytesOf(std::vector<char>(text.begin(), text.end()));
+}
+
+/// One region before and after the launch.
+struct RegionPlan {
+  artifact::Region region; ///< size is taken from `before`
+  Bytes before;
+  Bytes after;
+};
+
+struct RecordingPlan {
+  std::string kernel;
+  std::string ir;
+  std::vector<RegionPlan> regions;
+  std::vector<artifact::Argument> args;
+  std::vector<Bytes> values;
+  artifact::Dim3 grid, block;
+
+  void addRegion(uint64_t address, Bytes before, Bytes after);
+  void addGlobal(const std::string& name, uint64_t address, Bytes before, Bytes after);
+  void addPointer(const std::string& name, uint64_t address);
+  void addScalar(const std::string& name, const std::string& type, Bytes value);
+};
+
+/// A directory under the temporary directory, removed on destruction.
+class TemporaryDirectory {
+public:
+  TemporaryDirectory();
+  ~TemporaryDirectory();
+  TemporaryDirectory(const TemporaryDirectory&) = delete;
+  const std::filesystem::path& path() const { return path_; }
+
+private:
+  std::filesystem::path path_;
+};
+
+/// Writes the recording; returns the path of its JSON.
+std::filesystem::path writeRecording(const std::filesystem::path& directory,
+                                     const RecordingPlan& plan);
+
+/// kScale on `count` floats, out behind in, with a gap between them.
+RecordingPlan scalePlan(uint32_t count = 1000);
+inline constexpr uint64_t kScaleIn = kWindow;
+inline constexpr uint64_t kScaleOut = kWindow + (2 << 20);
+
+/// Opens the recording on the CPU device and runs it once as recorded, with `ir` if not empty.
+replay::Result replayOnce(const RecordingPlan& plan, const std::string& ir = "",
+                          replay::Options options = {});
+
+} // namespace mneme::test

@@ -1,0 +1,181 @@
+#include <cmath>
+#include <doctest/doctest.h>
+
+#include "tests/unit/replay/kernels.h"
+#include "tests/unit/replay/recording_maker.h"
+
+using namespace mneme;
+using namespace mneme::test;
+using replay::ResultClass;
+
+namespace {
+
+constexpr const char* kStore = "store float %y, ptr %to, align 4";
+
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+std::vector<float> readFloats(const Bytes& bytes) {
+  std::vector<float> values(bytes.size() / 4);
+  std::memcpy(values.data(), bytes.data(), values.size() * 4);
+  return values;
+}
+
+} // namespace
+
+TEST_CASE("an unmodified kernel is exact, and warm-ups come first in the times") {
+  const replay::Result result = replayOnce(scalePlan());
+  CHECK(result.error == "");
+  CHECK(result.resultClass == ResultClass::Exact);
+  CHECK(result.verified);
+  CHECK(result.executed);
+  CHECK_FALSE(result.failed);
+  CHECK(result.execNs.size() == 5);
+  CHECK(result.mismatches.empty());
+  CHECK(result.objectBytes > 0);
+  CHECK(result.device == "cpu");
+}
+
+TEST_CASE("every default pipeline and specialisation is exact") {
+  TemporaryDirectory directory;
+  replay::Session session(writeRecording(directory.path(), scalePlan()), "", "cpu");
+  for (const char* level : {"O0", "O1", "O2", "O3", "Os", "Oz"})
+    for (int flags = 0; flags < 8; ++flags) {
+      replay::Configuration configuration = session.recorded();
+      configuration.passes = std::string("default<") + level + ">";
+      configuration.specialize = flags & 1;
+      configuration.specializeDims = flags & 2;
+      configuration.setLaunchBounds = flags & 4;
+      const replay::Result result = session.run(configuration, {.iterations = 1, .warmup = 0});
+      CAPTURE(level);
+      CAPTURE(flags);
+      CHECK(result.error == "");
+      CHECK(result.resultClass == ResultClass::Exact);
+    }
+}
+
+TEST_CASE("a specialised kernel has the recorded values as constants") {
+  TemporaryDirectory directory;
+  replay::Session session(writeRecording(directory.path(), scalePlan()), "", "cpu");
+  replay::Configuration configuration = session.recorded();
+  configuration.specialize = true;
+  const replay::Result result = session.run(configuration, {.wantIr = true});
+  CHECK(result.verified);
+  CHECK(contains(result.ir, "3.500000e+00"));
+}
+
+TEST_CASE("a kernel that is off by one element is wrong at the right place") {
+  const std::string ir =
+      edited(kScale, "%to = getelementptr inbounds float, ptr %out, i64 %i",
+             "%j = add i64 %i, 1\n %to = getelementptr inbounds float, ptr %out, i64 %j");
+  const replay::Result result = replayOnce(scalePlan(), ir);
+  CHECK(result.resultClass == ResultClass::Wrong);
+  CHECK_FALSE(result.verified);
+  CHECK(result.executed);
+  REQUIRE(result.mismatches.size() == 2);
+  const replay::Mismatch& mismatch = result.mismatches[0];
+  CHECK(contains(mismatch.region, "argument 'out' at 0x610000200000"));
+  CHECK(mismatch.element == 0);
+  CHECK(mismatch.dataType == "f32");
+  CHECK(mismatch.differing == 1000);
+  CHECK(mismatch.elements == 1000);
+  CHECK(contains(mismatch.actual, "-1"));
+  CHECK(contains(result.mismatches[1].region, "stray write"));
+  CHECK(contains(result.mismatches[1].region, "behind argument 'out'"));
+  CHECK(result.mismatches[1].address == kScaleOut + 4000);
+}
+
+TEST_CASE("one NaN is found") {
+  const std::string ir = edited(kScale, kStore,
+                                "%five = icmp eq i64 %i, 5\n"
+                                "%z = select i1 %five, float 0x7FF8000000000000, float %y\n"
+                                "store float %z, ptr %to, align 4");
+  const replay::Result result =
+      replayOnce(scalePlan(), ir, {.tolerances = {replay::parseToleranceRule("f32:rel:0.5")}});
+  CHECK(result.resultClass == ResultClass::Wrong);
+  REQUIRE(result.mismatches.size() == 1);
+  CHECK(result.mismatches[0].element == 5);
+  CHECK(result.mismatches[0].address == kScaleOut + 20);
+  CHECK(result.mismatches[0].differing == 1);
+  CHECK(std::isinf(result.maxAbsolute));
+}
+
+TEST_CASE("a write between two regions is a stray write") {
+  const std::string ir = edited(kScale, "  %y = fmul float %x, %factor",
+                                "  %y = fmul float %x, %factor\n"
+                                "  %stray = getelementptr i8, ptr %in, i64 4004\n"
+                                "  store i8 7, ptr %stray");
+  const replay::Result result = replayOnce(scalePlan(), ir);
+  CHECK(result.resultClass == ResultClass::Wrong);
+  REQUIRE(result.mismatches.size() == 1);
+  CHECK(contains(result.mismatches[0].region, "stray write"));
+  CHECK(contains(result.mismatches[0].region, "'in'"));
+  CHECK(result.mismatches[0].address == kScaleIn + 4004);
+  CHECK(result.mismatches[0].differing == 1);
+}
+
+TEST_CASE("a sabotaged binary does not spoil the next one") {
+  TemporaryDirectory directory;
+  replay::Session session(writeRecording(directory.path(), scalePlan()), "", "cpu");
+  const std::string stray = edited(kScale, "  %y = fmul float %x, %factor",
+                                   "  %y = fmul float %x, %factor\n"
+                                   "  %stray = getelementptr i8, ptr %in, i64 4004\n"
+                                   "  store i8 7, ptr %stray\n"
+                                   "  store float 0.0, ptr %from");
+  CHECK(session.run(session.recorded(), {.ir = bytesOfText(stray)}).resultClass ==
+        ResultClass::Wrong);
+  CHECK(session.run(session.recorded(), {}).resultClass == ResultClass::Exact);
+}
+
+TEST_CASE("small differences pass under a tolerance and say how large they are") {
+  const std::string ir = edited(kScale, "fmul float %x, %factor",
+                                "fmul float %x, 0x400C000020000000"); // 3.5 and one unit more
+  const RecordingPlan plan = scalePlan();
+  CHECK(replayOnce(plan, ir).resultClass == ResultClass::Wrong);
+  const replay::Result result =
+      replayOnce(plan, ir, {.tolerances = {replay::parseToleranceRule("out=f32:ulp:4")}});
+  CHECK(result.resultClass == ResultClass::WithinTolerance);
+  CHECK(result.verified);
+  CHECK(result.maxUlp >= 1);
+  CHECK(result.maxUlp <= 4);
+  CHECK(result.maxRelative < 1e-6);
+  CHECK(result.mismatches.empty());
+}
+
+TEST_CASE("the annotation of a buffer is its tolerance") {
+  const std::string ir =
+      edited(kScale, "fmul float %x, %factor", "fmul float %x, 0x400C000020000000");
+  RecordingPlan plan = scalePlan();
+  plan.regions[1].region.annotation = {
+      .isSet = true, .dataType = 9, .threshold = 1e-6, .thresholdKind = 1};
+  CHECK(replayOnce(plan, ir).resultClass == ResultClass::WithinTolerance);
+  CHECK(replayOnce(plan, ir, {.tolerances = {replay::parseToleranceRule("out=f32:ulp:0")}})
+            .resultClass == ResultClass::Wrong);
+}
+
+TEST_CASE("floating-point atomics are nondeterministic and suggest a tolerance") {
+  const uint32_t count = 1 << 16;
+  std::vector<float> in(count);
+  double sum = 0;
+  for (uint32_t i = 0; i < count; ++i)
+    sum += in[i] = 1.0f / static_cast<float>(1 + i % 977) * ((i * 7919) % 13 == 0 ? 1e3f : 1.0f);
+  RecordingPlan plan{.kernel = "atomicSum", .ir = kAtomicSum};
+  plan.addRegion(kScaleIn, bytesOf(in), bytesOf(in));
+  plan.addRegion(kScaleOut, bytesOfOne(0.0f), bytesOfOne(static_cast<float>(sum)));
+  plan.addPointer("in", kScaleIn);
+  plan.addPointer("sum", kScaleOut);
+  plan.block = {64, 1, 1};
+  plan.grid = {count / 64, 1, 1};
+  const replay::Result result = replayOnce(plan);
+  if (result.resultClass == ResultClass::Wrong)
+    return; // one core: the order is always the same
+  CHECK(result.resultClass == ResultClass::Nondeterministic);
+  CHECK_FALSE(result.verified);
+  CHECK(contains(result.suggestion, "sum=f32:rel:"));
+  const replay::Result tolerant =
+      replayOnce(plan, "", {.tolerances = {replay::parseToleranceRule("sum=f32:rel:1e-2")}});
+  CHECK(tolerant.verified);
+  CHECK(tolerant.mismatches.empty());
+  CHECK(readFloats(bytesOf(in)).size() == count);
+}
