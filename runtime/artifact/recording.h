@@ -76,8 +76,9 @@ struct Argument {
 };
 
 /// `<static hash>.json`: one kernel. Field names in the file are those of interface.md §2.8, plus
-/// "FormatVersion", "ArgTypes", "ArgKinds", "ArgSizes", "Options", "Device", "Arch" and, per
-/// instance, "Cooperative", "RecordedNs".
+/// "FormatVersion", "ArgTypes", "ArgKinds", "ArgSizes", "ModuleHashes", "Options", "Device", "Arch",
+/// per instance "Cooperative" and "RecordedNs", and "Checksum": XXH3_64 (hex) of the compact JSON
+/// without that field. A file whose checksum does not match is refused; one without is accepted.
 struct KernelRecord {
   uint64_t staticHash = 0;
   std::string kernelName;
@@ -85,6 +86,7 @@ struct KernelRecord {
   uint64_t windowAddress = 0; ///< "VAddr"
   uint64_t windowBytes = 0;   ///< "VASize"
   std::vector<std::string> modules; ///< "RecordedIR_<static hash>.bc", ...
+  std::vector<std::string> moduleHashes; ///< Hash128 of each module in hex; empty in foreign files
   std::vector<Argument> args;
   std::string optionsJson; ///< ahead-of-time code generation options (blob metadata "options")
   std::string arch;        ///< "sm_90"
@@ -95,6 +97,10 @@ struct KernelRecord {
   /// existing tools ("Args" of any kind, no extras).
   static KernelRecord load(const std::filesystem::path& json);
   std::string toJson() const;
+
+  /// Reads module `index` from the record's directory and checks it against its hash.
+  /// \throws Error{NotFound, ArtifactCorrupt, OutOfRange} naming the file.
+  std::vector<std::byte> readModule(const std::filesystem::path& directory, size_t index) const;
 };
 
 } // namespace mneme::artifact

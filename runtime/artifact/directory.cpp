@@ -1,0 +1,266 @@
+#include "runtime/artifact/directory.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "runtime/artifact/directory_files.h"
+#include "runtime/artifact/directory_lock.h"
+#include "runtime/artifact/names.h"
+#include "runtime/artifact/session_file.h"
+#include "runtime/artifact/snapshot.h"
+#include "runtime/base/error.h"
+#include "runtime/base/file.h"
+
+namespace mneme::artifact {
+namespace {
+
+namespace fs = std::filesystem;
+using Names = std::set<std::string>;
+
+fs::path directoryOf(const fs::path& record) {
+  return record.has_parent_path() ? record.parent_path() : fs::path(".");
+}
+
+[[noreturn]] void ioFailed(const std::string& what, const std::error_code& error) {
+  throw Error(ErrorCode::IoFailed, what + ": " + error.message());
+}
+
+void syncFile(const fs::path& path) {
+  const UniqueFd file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!file || fsync(file.get()) != 0)
+    throw Error(ErrorCode::IoFailed, systemMessage("cannot sync '" + path.string() + "'", errno));
+}
+
+/// Where copies lie until all of them are complete and checked.
+class Staging {
+public:
+  explicit Staging(const fs::path& destination) : path_(temporaryName(destination / "incoming")) {
+    std::error_code error;
+    if (!fs::create_directories(path_, error))
+      ioFailed("cannot create '" + path_.string() + "'", error);
+  }
+  ~Staging() {
+    std::error_code ignored;
+    fs::remove_all(path_, ignored);
+  }
+  Staging(const Staging&) = delete;
+  Staging& operator=(const Staging&) = delete;
+  const fs::path& path() const { return path_; }
+
+private:
+  fs::path path_;
+};
+
+void refuseOther(const fs::path& existing, const fs::path& incoming) {
+  if (readFile(existing) != readFile(incoming))
+    throw Error(ErrorCode::InvalidArgument, "'" + existing.string() +
+                                                "' exists and differs from '" + incoming.string() +
+                                                "'; choose another destination or remove it first");
+}
+
+void checkRecord(const fs::path& json) {
+  const KernelRecord record = KernelRecord::load(json);
+  for (size_t index = 0; index < record.modules.size(); ++index)
+    record.readModule(directoryOf(json), index);
+  for (const std::string& name : filesOfRecord(json))
+    if (name.ends_with(".mneme"))
+      Snapshot::open(directoryOf(json) / name).verifyAll();
+}
+
+/// Copies everything into the staging directory and checks it there; returns the names, records
+/// last.
+std::vector<std::string> stage(const std::vector<fs::path>& records, const fs::path& destination,
+                               const Staging& staging) {
+  Names content, descriptions;
+  for (const fs::path& record : records) {
+    std::error_code ignored;
+    if (fs::equivalent(directoryOf(record), destination, ignored))
+      throw Error(ErrorCode::InvalidArgument,
+                  "'" + record.string() + "' is already in '" + destination.string() + "'");
+    for (const std::string& name : filesOfRecord(record)) {
+      const fs::path source = directoryOf(record) / name;
+      const fs::path copy = staging.path() / name;
+      if (!(isRecordName(name) ? descriptions : content).insert(name).second) {
+        refuseOther(copy, source);
+        continue;
+      }
+      if (fs::exists(destination / name))
+        refuseOther(destination / name, source);
+      std::error_code error;
+      if (!fs::copy_file(source, copy, error))
+        ioFailed("cannot copy '" + source.string() + "' to '" + destination.string() + "'", error);
+      syncFile(copy);
+    }
+  }
+  for (const std::string& name : descriptions)
+    checkRecord(staging.path() / name);
+  std::vector<std::string> order(content.begin(), content.end());
+  order.insert(order.end(), descriptions.begin(), descriptions.end());
+  return order;
+}
+
+void publishStaged(const std::vector<std::string>& names, const Staging& staging,
+                   const fs::path& destination) {
+  std::vector<fs::path> published;
+  std::error_code error;
+  for (const std::string& name : names) {
+    const fs::path target = destination / name;
+    if (fs::exists(target))
+      continue; // stage() has seen that it is the same
+    fs::rename(staging.path() / name, target, error);
+    if (error) {
+      std::error_code ignored;
+      for (const fs::path& done : published)
+        fs::remove(done, ignored);
+      ioFailed("cannot publish '" + target.string() + "'", error);
+    }
+    published.push_back(target);
+  }
+}
+
+/// Files of `directory` that records other than `leaving` need.
+Names neededByOthers(const fs::path& directory, const Names& leaving) {
+  Names needed;
+  for (const auto& entry : fs::directory_iterator(directory)) {
+    const std::string name = entry.path().filename().string();
+    if (isRecordName(name) && !leaving.contains(name))
+      needed.merge(filesOfRecord(entry.path()));
+  }
+  return needed;
+}
+
+/// Files of a record that cannot be read, by their names.
+Names filesByName(const fs::path& record) {
+  const std::string hash = record.stem().string();
+  Names files{record.filename().string()};
+  for (const auto& entry : fs::directory_iterator(directoryOf(record))) {
+    const std::string name = entry.path().filename().string();
+    if (name.starts_with("RecordedIR_" + hash + ".") ||
+        name.starts_with("DeviceState.prologue." + hash + ".") ||
+        name.starts_with("DeviceState.epilogue." + hash + "."))
+      files.insert(name);
+  }
+  return files;
+}
+
+Names filesToClean(const fs::path& record) {
+  try {
+    return filesOfRecord(record);
+  } catch (const Error&) {
+    if (!isRecordName(record.filename().string()) || !fs::exists(record))
+      throw;
+    return filesByName(record);
+  }
+}
+
+/// What killed or finished sessions left in a directory that has no record any more.
+void removeLeftovers(const fs::path& directory, std::vector<fs::path>& removed) {
+  std::vector<fs::path> leftovers;
+  for (const auto& entry : fs::directory_iterator(directory)) {
+    const std::string name = entry.path().filename().string();
+    if (isRecordName(name))
+      return;
+    if (isSessionFileName(name)) {
+      if (readSessionFile(entry.path()).isRunning)
+        return;
+      leftovers.push_back(entry.path());
+    } else if (isTemporaryName(name)) {
+      leftovers.push_back(entry.path());
+    }
+  }
+  std::error_code ignored;
+  for (const fs::path& path : leftovers)
+    if (fs::remove_all(path, ignored) > 0)
+      removed.push_back(path);
+}
+
+/// Deletes records with the files only they need, JSON first so that no reader sees half a record.
+std::vector<fs::path> removeRecords(const std::vector<fs::path>& records) {
+  std::map<fs::path, std::pair<Names, Names>> byDirectory; // records, all their files
+  for (const fs::path& record : records) {
+    auto& [leaving, files] = byDirectory[directoryOf(record)];
+    leaving.insert(record.filename().string());
+    files.merge(filesToClean(record));
+  }
+  std::map<fs::path, Names> needed;
+  for (const auto& [directory, sets] : byDirectory)
+    needed[directory] = neededByOthers(directory, sets.first);
+  std::vector<fs::path> removed;
+  for (const auto& [directory, sets] : byDirectory) {
+    const DirectoryLock lock(directory);
+    std::vector<std::string> order(sets.first.begin(), sets.first.end());
+    for (const std::string& name : sets.second)
+      if (!sets.first.contains(name) && !needed[directory].contains(name))
+        order.push_back(name);
+    for (const std::string& name : order) {
+      std::error_code error;
+      if (fs::remove(directory / name, error))
+        removed.push_back(directory / name);
+      else if (error)
+        ioFailed("cannot remove '" + (directory / name).string() + "'", error);
+    }
+    removeLeftovers(directory, removed);
+  }
+  return removed;
+}
+
+} // namespace
+
+DirectoryListing listDirectory(const fs::path& directory) {
+  if (!fs::is_directory(directory))
+    throw Error(ErrorCode::NotFound, "'" + directory.string() + "' is not a directory");
+  DirectoryListing listing;
+  for (const auto& entry : fs::directory_iterator(directory)) {
+    const std::string name = entry.path().filename().string();
+    if (isRecordName(name)) {
+      listing.records.push_back(entry.path());
+    } else if (isTemporaryName(name)) {
+      listing.unfinished.push_back(entry.path());
+    } else if (isSessionFileName(name)) {
+      const SessionNote note = readSessionFile(entry.path());
+      listing.notes.insert(listing.notes.end(), note.sentences.begin(), note.sentences.end());
+    }
+  }
+  std::sort(listing.records.begin(), listing.records.end());
+  std::sort(listing.unfinished.begin(), listing.unfinished.end());
+  return listing;
+}
+
+std::vector<fs::path> filesOf(const fs::path& record) {
+  const fs::path directory = fs::absolute(directoryOf(record));
+  std::vector<fs::path> files{fs::absolute(record)};
+  for (const std::string& name : filesOfRecord(record))
+    if (name != record.filename())
+      files.push_back(directory / name);
+  return files;
+}
+
+void copyRecords(const std::vector<fs::path>& records, const fs::path& destination) {
+  std::error_code error;
+  fs::create_directories(destination, error);
+  if (!fs::is_directory(destination))
+    throw Error(ErrorCode::IoFailed, "cannot create the directory '" + destination.string() + "'");
+  const DirectoryLock lock(destination);
+  const Staging staging(destination);
+  publishStaged(stage(records, destination, staging), staging, destination);
+}
+
+void moveRecords(const std::vector<fs::path>& records, const fs::path& destination) {
+  copyRecords(records, destination);
+  try {
+    removeRecords(records);
+  } catch (const Error& error) {
+    throw Error(error.code(), "the records were copied to '" + destination.string() +
+                                  "', but the originals could not be removed: " + error.what());
+  }
+}
+
+std::vector<fs::path> cleanRecords(const std::vector<fs::path>& records) {
+  return removeRecords(records);
+}
+
+} // namespace mneme::artifact

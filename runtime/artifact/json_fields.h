@@ -1,0 +1,50 @@
+// Room artifact (internal): typed access to JSON objects, with errors that name file and field.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json_fwd.hpp>
+
+namespace mneme::artifact {
+
+/// \throws Error{ArtifactCorrupt} naming `file` unless `text` is one JSON object.
+nlohmann::json parseJson(const std::string& text, const std::string& file);
+
+/// Whole text as a decimal number; false if it is none or too large.
+bool parseDecimal(const std::string& text, uint64_t& value) noexcept;
+
+/// One JSON object of one file. Every accessor throws Error{ArtifactCorrupt} naming file and field
+/// when the field is missing or of another type. `object` and `file` must outlive it.
+class Fields {
+public:
+  Fields(const nlohmann::json& object, const std::string& file, std::string prefix);
+
+  bool has(const char* name) const;
+  std::vector<std::string> keys() const;
+  uint64_t u64(const char* name) const;
+  uint32_t u32(const char* name) const;
+  bool boolean(const char* name) const;
+  std::string text(const char* name) const;
+  uint64_t address(const char* name) const; ///< "0x..." or a number
+  std::vector<std::string> strings(const char* name) const;
+  std::vector<bool> booleans(const char* name) const;
+  std::vector<uint64_t> numbers(const char* name) const;
+  Fields object(const char* name) const;
+
+  /// A file in the directory of this file: a plain name, or an absolute path into that directory.
+  std::string fileName(const char* name) const;
+  std::vector<std::string> fileNames(const char* name) const;
+
+private:
+  const nlohmann::json& at(const char* name) const;
+  [[noreturn]] void fail(const char* name, const std::string& what) const;
+  std::string checkedFileName(const char* name, const std::string& value) const;
+
+  const nlohmann::json& object_;
+  const std::string& file_;
+  std::string prefix_;
+};
+
+} // namespace mneme::artifact

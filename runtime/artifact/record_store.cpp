@@ -1,0 +1,119 @@
+#include "runtime/artifact/record_store.h"
+
+#include <algorithm>
+
+#include "runtime/artifact/directory_lock.h"
+#include "runtime/artifact/names.h"
+#include "runtime/base/error.h"
+#include "runtime/base/file.h"
+#include "runtime/base/log.h"
+
+namespace mneme::artifact {
+
+uint64_t RecordStore::add(KernelRecord record, const std::vector<std::vector<std::byte>>& modules) {
+  uint64_t written = 0;
+  record.modules.clear();
+  record.moduleHashes.clear();
+  record.instances.clear();
+  for (size_t index = 0; index < modules.size(); ++index) {
+    record.modules.push_back(moduleName(record.staticHash, index));
+    record.moduleHashes.push_back(toHex(hash128(modules[index])));
+    const std::filesystem::path path = directory_ / record.modules.back();
+    try {
+      if (readFile(path) == modules[index])
+        continue;
+    } catch (const Error&) { // not there yet, or unreadable: written below
+    }
+    writeFileAtomically(path, modules[index]);
+    written += modules[index].size();
+  }
+  const uint64_t hash = record.staticHash;
+  kernels_[hash] = {std::move(record), false};
+  return written;
+}
+
+/// What the JSON has to say: the instances on disk, those of this session over them.
+KernelRecord RecordStore::merged(const Kernel& kernel) const {
+  KernelRecord result = kernel.record;
+  const std::filesystem::path path = directory_ / recordName(result.staticHash);
+  try {
+    for (auto& [hash, instance] : KernelRecord::load(path).instances)
+      result.instances.try_emplace(hash, std::move(instance));
+  } catch (const Error& error) {
+    if (error.code() == ErrorCode::NotFound)
+      return result;
+    // A file that cannot be read may be somebody's data: it is put aside, not overwritten.
+    const std::filesystem::path aside = path.string() + ".damaged";
+    std::error_code ignored;
+    std::filesystem::rename(path, aside, ignored);
+    noticeOnce("an unreadable record was renamed to '" + aside.string() + "': " + error.what());
+  }
+  return result;
+}
+
+void RecordStore::write(const Kernel& kernel) const {
+  writeFileAtomically(directory_ / recordName(kernel.record.staticHash), merged(kernel).toJson());
+}
+
+std::optional<Instance> RecordStore::published(uint64_t staticHash, uint64_t dynamicHash) {
+  const auto kernel = kernels_.find(staticHash);
+  if (kernel == kernels_.end())
+    return std::nullopt;
+  const auto& own = kernel->second.record.instances;
+  if (const auto found = own.find(dynamicHash); found != own.end())
+    return found->second;
+  try {
+    const auto onDisk = KernelRecord::load(directory_ / recordName(staticHash)).instances;
+    if (const auto found = onDisk.find(dynamicHash); found != onDisk.end())
+      return found->second;
+  } catch (const Error&) { // no record, or a damaged one: nothing is published
+  }
+  return std::nullopt;
+}
+
+std::vector<std::string> RecordStore::publish(uint64_t staticHash, const Instance& instance) {
+  Kernel& kernel = kernels_.at(staticHash);
+  const DirectoryLock lock(directory_);
+  std::vector<std::string> replaced;
+  if (const auto old = published(staticHash, instance.dynamicHash))
+    for (const std::string& name : {old->prologue, old->epilogue})
+      if (name != instance.prologue && name != instance.epilogue)
+        replaced.push_back(name);
+  auto& own = kernel.record.instances;
+  const auto before = own.find(instance.dynamicHash) == own.end()
+                          ? std::optional<Instance>()
+                          : std::optional(own.at(instance.dynamicHash));
+  own[instance.dynamicHash] = instance;
+  try {
+    write(kernel);
+  } catch (...) {
+    if (before)
+      own[instance.dynamicHash] = *before;
+    else
+      own.erase(instance.dynamicHash);
+    throw;
+  }
+  kernel.isDirty = false;
+  return replaced;
+}
+
+void RecordStore::setOccurrences(uint64_t staticHash, uint64_t dynamicHash, uint64_t occurrences) {
+  const auto kernel = kernels_.find(staticHash);
+  if (kernel == kernels_.end())
+    return;
+  auto& own = kernel->second.record.instances;
+  const auto found = own.find(dynamicHash);
+  if (found == own.end() || found->second.occurrences == occurrences)
+    return;
+  found->second.occurrences = occurrences;
+  kernel->second.isDirty = true;
+}
+
+void RecordStore::publishCounts() {
+  const DirectoryLock lock(directory_);
+  for (auto& [hash, kernel] : kernels_)
+    if (std::exchange(kernel.isDirty, false))
+      write(kernel);
+}
+
+} // namespace mneme::artifact

@@ -1,0 +1,47 @@
+// Room artifact (internal): the `<static hash>.json` files of one directory while a session adds to
+// them. Used by the writer's worker thread only.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "runtime/artifact/recording.h"
+
+namespace mneme::artifact {
+
+class RecordStore {
+public:
+  explicit RecordStore(std::filesystem::path directory) : directory_(std::move(directory)) {}
+
+  /// Writes the modules and takes the record over; the JSON follows with the first instance.
+  /// Returns the bytes written. \throws Error{IoFailed}
+  uint64_t add(KernelRecord record, const std::vector<std::vector<std::byte>>& modules);
+  bool contains(uint64_t staticHash) const { return kernels_.contains(staticHash); }
+
+  /// The instance as published, by this session or an earlier one.
+  std::optional<Instance> published(uint64_t staticHash, uint64_t dynamicHash);
+
+  /// Adds or replaces an instance and publishes the JSON. Returns the names of snapshot files that
+  /// the replaced instance used. \throws Error{IoFailed}; the store is then as before.
+  std::vector<std::string> publish(uint64_t staticHash, const Instance& instance);
+
+  /// Updates a count; publishes nothing until publishCounts().
+  void setOccurrences(uint64_t staticHash, uint64_t dynamicHash, uint64_t occurrences);
+  void publishCounts();
+
+private:
+  struct Kernel {
+    KernelRecord record; ///< own instances only
+    bool isDirty = false;
+  };
+  KernelRecord merged(const Kernel& kernel) const;
+  void write(const Kernel& kernel) const;
+  std::filesystem::path directory_;
+  std::map<uint64_t, Kernel> kernels_;
+};
+
+} // namespace mneme::artifact

@@ -1,0 +1,174 @@
+#include "runtime/artifact/recording.h"
+
+#include <nlohmann/json.hpp>
+
+#include "runtime/artifact/json_fields.h"
+#include "runtime/artifact/names.h"
+#include "runtime/base/error.h"
+#include "runtime/base/file.h"
+
+namespace mneme::artifact {
+namespace {
+
+using nlohmann::json;
+
+json dimsToJson(const Dim3& dims) { return {{"x", dims.x}, {"y", dims.y}, {"z", dims.z}}; }
+
+Dim3 dimsFromJson(const Fields& fields) {
+  return {fields.u32("x"), fields.u32("y"), fields.u32("z")};
+}
+
+json instanceToJson(const Instance& instance) {
+  return {{"GridDims", dimsToJson(instance.grid)}, {"BlockDims", dimsToJson(instance.block)},
+          {"SharedMem", instance.sharedBytes},     {"Args", json::array()},
+          {"Occurrences", instance.occurrences},   {"Prologue", instance.prologue},
+          {"Epilogue", instance.epilogue},         {"Cooperative", instance.isCooperative},
+          {"RecordedNs", instance.recordedNs}};
+}
+
+Instance instanceFromJson(const Fields& fields, uint64_t dynamicHash) {
+  Instance instance;
+  instance.dynamicHash = dynamicHash;
+  instance.grid = dimsFromJson(fields.object("GridDims"));
+  instance.block = dimsFromJson(fields.object("BlockDims"));
+  instance.sharedBytes = fields.u64("SharedMem");
+  instance.occurrences = fields.u64("Occurrences");
+  instance.prologue = fields.fileName("Prologue");
+  instance.epilogue = fields.fileName("Epilogue");
+  instance.isCooperative = fields.has("Cooperative") && fields.boolean("Cooperative");
+  instance.recordedNs = fields.has("RecordedNs") ? fields.u64("RecordedNs") : 0;
+  return instance;
+}
+
+std::vector<Argument> argsFromJson(const Fields& fields) {
+  const auto names = fields.strings("ArgNames");
+  const auto specializable = fields.booleans("Specializations");
+  std::vector<Argument> args(std::max(names.size(), specializable.size()));
+  for (size_t index = 0; index < args.size(); ++index) {
+    args[index].name = index < names.size() ? names[index] : "";
+    args[index].isSpecializable = index < specializable.size() && specializable[index];
+  }
+  const auto types =
+      fields.has("ArgTypes") ? fields.strings("ArgTypes") : std::vector<std::string>();
+  const auto kinds =
+      fields.has("ArgKinds") ? fields.strings("ArgKinds") : std::vector<std::string>();
+  const auto sizes = fields.has("ArgSizes") ? fields.numbers("ArgSizes") : std::vector<uint64_t>();
+  for (size_t index = 0; index < args.size(); ++index) {
+    args[index].type = index < types.size() ? types[index] : "";
+    args[index].kind = index < kinds.size() ? kinds[index] : "";
+    args[index].sizeBytes = index < sizes.size() ? sizes[index] : 0;
+  }
+  return args;
+}
+
+void argsToJson(const std::vector<Argument>& args, json& out) {
+  for (const char* field : {"ArgNames", "Specializations", "ArgTypes", "ArgKinds", "ArgSizes"})
+    out[field] = json::array();
+  for (const Argument& arg : args) {
+    out["ArgNames"].push_back(arg.name);
+    out["Specializations"].push_back(arg.isSpecializable);
+    out["ArgTypes"].push_back(arg.type);
+    out["ArgKinds"].push_back(arg.kind);
+    out["ArgSizes"].push_back(arg.sizeBytes);
+  }
+}
+
+std::string dump(const json& value) {
+  return value.dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+void checkVersionAndChecksum(json& root, const Fields& fields, const std::string& file) {
+  if (fields.has("FormatVersion") && fields.u64("FormatVersion") > kFormatVersion)
+    throw Error(ErrorCode::ArtifactCorrupt,
+                "'" + file + "' has format version " + std::to_string(fields.u64("FormatVersion")) +
+                    "; this mneme reads up to version " + std::to_string(kFormatVersion));
+  if (!fields.has("Checksum"))
+    return;
+  const std::string expected = fields.text("Checksum");
+  root.erase("Checksum");
+  if (expected != toHex(hash64(dump(root))))
+    throw Error(ErrorCode::ArtifactCorrupt,
+                "'" + file +
+                    "' is damaged: its checksum does not match (if it was edited on "
+                    "purpose, remove the field \"Checksum\")");
+}
+
+uint64_t dynamicHashOf(const std::string& key, const std::string& file) {
+  uint64_t hash = 0;
+  if (!parseDecimal(key, hash))
+    throw Error(ErrorCode::ArtifactCorrupt, "'" + file + "': instance '" + printable(key) +
+                                                "' is not named by a decimal number");
+  return hash;
+}
+
+} // namespace
+
+KernelRecord KernelRecord::load(const std::filesystem::path& path) {
+  const std::string file = path.string();
+  json root = parseJson(readTextFile(path), file);
+  const Fields fields(root, file, "");
+  checkVersionAndChecksum(root, fields, file);
+  KernelRecord record;
+  record.staticHash = fields.u64("StaticHash");
+  record.kernelName = fields.text("KernelName");
+  record.demangledName = fields.text("DemangledName");
+  record.windowAddress = fields.address("VAddr");
+  record.windowBytes = fields.u64("VASize");
+  record.modules = fields.fileNames("Modules");
+  if (fields.has("ModuleHashes"))
+    record.moduleHashes = fields.strings("ModuleHashes");
+  if (!record.moduleHashes.empty() && record.moduleHashes.size() != record.modules.size())
+    throw Error(ErrorCode::ArtifactCorrupt,
+                "'" + file + "': \"ModuleHashes\" and \"Modules\" differ in length");
+  record.args = argsFromJson(fields);
+  record.optionsJson = fields.has("Options") ? dump(root["Options"]) : "";
+  record.arch = fields.has("Arch") ? fields.text("Arch") : "";
+  record.device = fields.has("Device") ? fields.text("Device") : "";
+  const Fields instances = fields.object("instances");
+  for (const std::string& key : instances.keys()) {
+    const uint64_t hash = dynamicHashOf(key, file);
+    record.instances[hash] = instanceFromJson(instances.object(key.c_str()), hash);
+  }
+  return record;
+}
+
+std::string KernelRecord::toJson() const {
+  json root = {{"FormatVersion", kFormatVersion},
+               {"StaticHash", staticHash},
+               {"VAddr", "0x" + toHex(windowAddress)},
+               {"VASize", windowBytes},
+               {"KernelName", kernelName},
+               {"DemangledName", demangledName},
+               {"Modules", modules},
+               {"BinaryBlobs", json::array()},
+               {"ModuleHashes", moduleHashes},
+               {"Arch", arch},
+               {"Device", device},
+               {"instances", json::object()}};
+  argsToJson(args, root);
+  if (!optionsJson.empty()) {
+    json options = json::parse(optionsJson, nullptr, false);
+    root["Options"] = options.is_discarded() ? json(optionsJson) : options;
+  }
+  for (const auto& [hash, instance] : instances)
+    root["instances"][std::to_string(hash)] = instanceToJson(instance);
+  // The checksum covers what a reader will see, so it is taken after one round trip of the text.
+  const json readBack = json::parse(dump(root));
+  root["Checksum"] = toHex(hash64(dump(readBack)));
+  return dump(root);
+}
+
+std::vector<std::byte> KernelRecord::readModule(const std::filesystem::path& directory,
+                                                size_t index) const {
+  if (index >= modules.size())
+    throw Error(ErrorCode::OutOfRange,
+                "kernel '" + demangledName + "' has no module " + std::to_string(index));
+  const std::filesystem::path path = directory / modules[index];
+  std::vector<std::byte> bytes = readFile(path);
+  if (index < moduleHashes.size() && toHex(hash128(bytes)) != moduleHashes[index])
+    throw Error(ErrorCode::ArtifactCorrupt,
+                "'" + path.string() + "' is damaged: it is not the module that was recorded");
+  return bytes;
+}
+
+} // namespace mneme::artifact

@@ -1,0 +1,313 @@
+#include "runtime/artifact/writer.h"
+
+#include <chrono>
+#include <condition_variable>
+#include <csignal>
+#include <deque>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <variant>
+
+#include <pthread.h>
+
+#include "runtime/artifact/chunk_index.h"
+#include "runtime/artifact/directory_files.h"
+#include "runtime/artifact/instance_writer.h"
+#include "runtime/artifact/names.h"
+#include "runtime/artifact/record_store.h"
+#include "runtime/artifact/session_file.h"
+#include "runtime/artifact/snapshot_file.h"
+#include "runtime/base/error.h"
+
+namespace mneme::artifact {
+namespace {
+
+constexpr size_t kMaxLosses = 100;
+/// Directories with more snapshots than this are not searched for content to refer to.
+constexpr size_t kMaxLearnedFiles = 4096;
+
+struct KernelTask {
+  KernelRecord record;
+  std::vector<std::vector<std::byte>> modules;
+};
+struct InstanceTask {
+  uint64_t staticHash = 0;
+  InstanceDraft draft;
+  uint64_t contentBytes = 0;
+};
+struct CountTask {
+  uint64_t staticHash = 0;
+  uint64_t dynamicHash = 0;
+  uint64_t occurrences = 0;
+};
+using Task = std::variant<KernelTask, InstanceTask, CountTask>;
+
+template <typename Visit> void visitContent(const InstanceDraft& draft, const Visit& visit) {
+  for (const SnapshotDraft* snapshot : {&draft.prologue, &draft.epilogue})
+    for (const RegionDraft& region : snapshot->regions)
+      for (const ChunkDraft& chunk : region.chunks)
+        if (!chunk.bytes.empty())
+          visit(chunk);
+}
+
+std::string nameOf(uint64_t staticHash, uint64_t dynamicHash) {
+  return "instance " + std::to_string(dynamicHash) + " of kernel " + std::to_string(staticHash);
+}
+
+/// Signals are the application's: its threads handle them, the worker never does.
+class BlockedSignals {
+public:
+  BlockedSignals() {
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before_);
+  }
+  ~BlockedSignals() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+
+private:
+  sigset_t before_{};
+};
+
+} // namespace
+
+struct RecordingWriter::Impl {
+  explicit Impl(WriterOptions given)
+      : options(std::move(given)), store(options.directory), instances(options, index, store) {}
+
+  WriterOptions options;
+  ChunkIndex index;
+  RecordStore store;
+  InstanceWriter instances;
+  std::optional<SessionFile> session;
+
+  mutable std::mutex mutex;
+  std::condition_variable hasWork, hasRoom;
+  std::deque<Task> tasks;
+  uint64_t waitingBytes = 0; ///< content queued or being written
+  bool isEnding = false;
+  bool isEnded = false;
+  WriterStatistics statistics;
+  std::map<uint64_t, KernelTask> unsavedKernels; ///< tried again with every instance
+  std::thread worker;
+
+  void learnExisting();
+  void enqueue(Task task);
+  void waitForRoom(std::unique_lock<std::mutex>& lock, uint64_t bytes);
+  void startWorker();
+  void work();
+  void perform(Task& task);
+  void addKernel(KernelTask& task);
+  void writeInstance(InstanceTask& task);
+  void lose(const std::string& sentence, bool isInstance) noexcept;
+};
+
+/// Content of valid snapshots of earlier sessions is referred to, not stored again.
+void RecordingWriter::Impl::learnExisting() {
+  std::set<std::string> files;
+  try {
+    files = filesOfAllRecords(options.directory);
+  } catch (const std::exception&) { // a damaged record: nothing is shared with this directory
+    return;
+  }
+  size_t learned = 0;
+  for (const std::string& name : files) {
+    if (!name.ends_with(".mneme") || ++learned > kMaxLearnedFiles)
+      continue;
+    try {
+      const std::filesystem::path path = options.directory / name;
+      index.learn(name, readTable(openSnapshotFile(path), path));
+    } catch (const Error&) { // it went away since: not referred to
+    }
+  }
+}
+
+void RecordingWriter::Impl::lose(const std::string& sentence, bool isInstance) noexcept {
+  try {
+    {
+      const std::lock_guard lock(mutex);
+      statistics.instancesLost += isInstance ? 1 : 0;
+      if (statistics.losses.size() < kMaxLosses)
+        statistics.losses.push_back(sentence);
+      else if (statistics.losses.size() == kMaxLosses)
+        statistics.losses.push_back("more was lost; only the first reasons are listed");
+    }
+    if (session)
+      session->addLoss(sentence);
+  } catch (const std::exception&) { // no memory for the sentence; the count is what is left
+  }
+}
+
+void RecordingWriter::Impl::startWorker() {
+  if (worker.joinable())
+    return;
+  const BlockedSignals blocked;
+  worker = std::thread([this] { work(); });
+}
+
+void RecordingWriter::Impl::enqueue(Task task) {
+  std::unique_lock lock(mutex);
+  if (auto* instance = std::get_if<InstanceTask>(&task)) {
+    waitForRoom(lock, instance->contentBytes);
+    // Announced in the order of the queue: who omits content comes behind who brings it.
+    visitContent(instance->draft, [&](const ChunkDraft& chunk) { index.announce(chunk.hash); });
+    waitingBytes += instance->contentBytes;
+  }
+  if (isEnding)
+    throw Error(ErrorCode::InvalidArgument, "the recording session has ended");
+  startWorker();
+  tasks.push_back(std::move(task));
+  hasWork.notify_one();
+}
+
+void RecordingWriter::Impl::waitForRoom(std::unique_lock<std::mutex>& lock, uint64_t bytes) {
+  const auto begin = std::chrono::steady_clock::now();
+  hasRoom.wait(lock, [&] {
+    return waitingBytes == 0 || isEnding || waitingBytes + bytes <= options.queueBytes;
+  });
+  const auto waited = std::chrono::steady_clock::now() - begin;
+  statistics.waitNs += static_cast<uint64_t>(
+      std::chrono::duration_cast<std::chrono::nanoseconds>(waited).count());
+}
+
+void RecordingWriter::Impl::work() {
+  std::unique_lock lock(mutex);
+  for (;;) {
+    hasWork.wait(lock, [this] { return !tasks.empty() || isEnding; });
+    if (tasks.empty())
+      return;
+    Task task = std::move(tasks.front());
+    tasks.pop_front();
+    lock.unlock();
+    perform(task);
+    lock.lock();
+    if (const auto* instance = std::get_if<InstanceTask>(&task)) {
+      waitingBytes -= instance->contentBytes;
+      hasRoom.notify_all();
+    }
+  }
+}
+
+void RecordingWriter::Impl::perform(Task& task) {
+  if (auto* instance = std::get_if<InstanceTask>(&task))
+    return writeInstance(*instance);
+  try {
+    if (auto* kernel = std::get_if<KernelTask>(&task)) {
+      unsavedKernels[kernel->record.staticHash] = *kernel;
+      addKernel(*kernel);
+    } else if (const auto* count = std::get_if<CountTask>(&task)) {
+      store.setOccurrences(count->staticHash, count->dynamicHash, count->occurrences);
+    }
+  } catch (const std::exception& error) {
+    lose(std::string("a kernel could not be written yet: ") + error.what(), false);
+  }
+}
+
+void RecordingWriter::Impl::addKernel(KernelTask& task) {
+  const uint64_t staticHash = task.record.staticHash;
+  const uint64_t bytes = store.add(task.record, task.modules);
+  unsavedKernels.erase(staticHash);
+  const std::lock_guard lock(mutex);
+  statistics.storedBytes += bytes;
+}
+
+void RecordingWriter::Impl::writeInstance(InstanceTask& task) {
+  try {
+    if (const auto unsaved = unsavedKernels.find(task.staticHash);
+        unsaved != unsavedKernels.end()) {
+      KernelTask again = unsaved->second;
+      addKernel(again);
+    }
+    const InstanceCost cost = instances.write(task.staticHash, task.draft);
+    const std::lock_guard lock(mutex);
+    ++statistics.instancesWritten;
+    statistics.rawBytes += cost.rawBytes;
+    statistics.uniqueBytes += cost.uniqueBytes;
+    statistics.storedBytes += cost.storedBytes;
+  } catch (const std::exception& error) {
+    lose(nameOf(task.staticHash, task.draft.instance.dynamicHash) + " was lost: " + error.what(),
+         true);
+  }
+  // Content that was not stored after all (a failure, or an instance that was published before).
+  visitContent(task.draft, [&](const ChunkDraft& chunk) { index.withdraw(chunk.hash); });
+  task.draft = {}; // frees the content before room is announced
+}
+
+RecordingWriter::RecordingWriter(WriterOptions options)
+    : impl_(std::make_unique<Impl>(std::move(options))) {
+  const auto& directory = impl_->options.directory;
+  std::error_code error;
+  std::filesystem::create_directories(directory, error);
+  if (!std::filesystem::is_directory(directory))
+    throw Error(ErrorCode::IoFailed, "cannot create the recording directory '" +
+                                         directory.string() + "'" +
+                                         (error ? ": " + error.message() : ""));
+  impl_->session.emplace(directory);
+  impl_->learnExisting();
+}
+
+RecordingWriter::~RecordingWriter() { finish(); }
+
+void RecordingWriter::addKernel(const KernelRecord& record,
+                                const std::vector<std::vector<std::byte>>& modules) {
+  try {
+    impl_->enqueue(KernelTask{record, modules});
+  } catch (const std::exception& error) {
+    impl_->lose("kernel '" + record.demangledName + "' was lost: " + error.what(), false);
+  }
+}
+
+bool RecordingWriter::hasChunk(const Hash128& hash) const { return impl_->index.contains(hash); }
+
+void RecordingWriter::submit(uint64_t staticHash, InstanceDraft draft) {
+  const uint64_t dynamicHash = draft.instance.dynamicHash;
+  try {
+    InstanceTask task{staticHash, std::move(draft), 0};
+    visitContent(task.draft,
+                 [&](const ChunkDraft& chunk) { task.contentBytes += chunk.bytes.size(); });
+    impl_->enqueue(std::move(task));
+  } catch (const std::exception& error) {
+    impl_->lose(nameOf(staticHash, dynamicHash) + " was lost: " + error.what(), true);
+  }
+}
+
+void RecordingWriter::setOccurrences(uint64_t staticHash, uint64_t dynamicHash,
+                                     uint64_t occurrences) {
+  try {
+    impl_->enqueue(CountTask{staticHash, dynamicHash, occurrences});
+  } catch (const std::exception&) { // after the end counts no longer change
+  }
+}
+
+void RecordingWriter::noteLoss(const std::string& sentence) { impl_->lose(sentence, false); }
+
+void RecordingWriter::finish() noexcept {
+  try {
+    {
+      const std::lock_guard lock(impl_->mutex);
+      impl_->isEnding = true;
+      if (std::exchange(impl_->isEnded, true))
+        return;
+    }
+    impl_->hasWork.notify_all();
+    impl_->hasRoom.notify_all();
+    if (impl_->worker.joinable())
+      impl_->worker.join();
+    try {
+      impl_->store.publishCounts();
+    } catch (const std::exception& error) {
+      impl_->lose(std::string("the number of occurrences was not updated: ") + error.what(), false);
+    }
+    impl_->instances.removeReplaced();
+    impl_->session->finish();
+  } catch (const std::exception&) { // locks of libc failed: nothing is left to be done
+  }
+}
+
+WriterStatistics RecordingWriter::statistics() const {
+  const std::lock_guard lock(impl_->mutex);
+  return impl_->statistics;
+}
+
+} // namespace mneme::artifact

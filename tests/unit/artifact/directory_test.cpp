@@ -1,0 +1,115 @@
+#include <doctest/doctest.h>
+
+#include "runtime/artifact/directory.h"
+#include "runtime/base/error.h"
+#include "runtime/base/file.h"
+#include "tests/unit/artifact/fixtures.h"
+
+namespace mneme::artifact::test {
+namespace {
+
+/// Kernel 2's snapshots refer to content of kernel 1's.
+struct TwoKernels {
+  TemporaryDirectory from, to;
+  Bytes content = noise(4 * kChunkBytes, 1);
+  std::filesystem::path first = from.path() / "1.json", second = from.path() / "2.json";
+  TwoKernels() {
+    writeSmallRecording(from.path(), 1, 10, content, content);
+    writeSmallRecording(from.path(), 2, 20, content, content);
+  }
+  bool isWhole(const std::filesystem::path& directory, const std::string& id) const {
+    const KernelRecord record = KernelRecord::load(directory / (id + ".json"));
+    const Instance& instance = record.instances.begin()->second;
+    record.readModule(directory, 0);
+    return contentOf(directory / instance.prologue) == content &&
+           contentOf(directory / instance.epilogue) == content;
+  }
+};
+
+} // namespace
+
+TEST_CASE("a record needs the files it refers to") {
+  const TwoKernels kernels;
+  const auto files = filesOf(kernels.second);
+  CHECK(files.front() == kernels.second);
+  CHECK(files.size() == 5); // json, module, two snapshots, kernel 1's prologue
+}
+
+TEST_CASE("a copied record is whole without the original directory") {
+  TwoKernels kernels;
+  copyRecords({kernels.second}, kernels.to.path());
+  std::filesystem::remove_all(kernels.from.path());
+  CHECK(kernels.isWhole(kernels.to.path(), "2"));
+  CHECK(filesIn(kernels.to.path()).size() == 5);
+}
+
+TEST_CASE("copying twice is no error and copying over other content is") {
+  TwoKernels kernels;
+  copyRecords({kernels.first, kernels.second}, kernels.to.path());
+  copyRecords({kernels.first, kernels.second}, kernels.to.path());
+  const TemporaryDirectory other;
+  writeSmallRecording(other.path(), 1, 10, noise(10, 5), noise(10, 5));
+  const auto before = filesIn(kernels.to.path());
+  CHECK_THROWS_WITH_AS(copyRecords({other.path() / "1.json"}, kernels.to.path()),
+                       doctest::Contains("differs"), Error);
+  CHECK_THROWS_AS(copyRecords({kernels.first}, kernels.from.path()), Error);
+  CHECK(filesIn(kernels.to.path()) == before);
+  CHECK(kernels.isWhole(kernels.to.path(), "1"));
+}
+
+TEST_CASE("a damaged record is not copied and leaves the destination as it was") {
+  TwoKernels kernels;
+  const auto snapshot = kernels.from.path() / "DeviceState.prologue.1.10.mneme";
+  Bytes bytes = readFile(snapshot);
+  bytes[1000] ^= std::byte{1};
+  writeFileAtomically(snapshot, bytes);
+  CHECK_THROWS_AS(copyRecords({kernels.first}, kernels.to.path()), Error);
+  CHECK(filesIn(kernels.to.path()).empty());
+}
+
+TEST_CASE("moving a record keeps what others need") {
+  TwoKernels kernels;
+  moveRecords({kernels.first}, kernels.to.path());
+  CHECK(kernels.isWhole(kernels.to.path(), "1"));
+  CHECK(kernels.isWhole(kernels.from.path(), "2"));
+  CHECK(!std::filesystem::exists(kernels.first));
+  moveRecords({kernels.second}, kernels.to.path());
+  CHECK(kernels.isWhole(kernels.to.path(), "2"));
+}
+
+TEST_CASE("cleaning a record keeps what others need") {
+  TwoKernels kernels;
+  const auto removed = cleanRecords({kernels.first});
+  CHECK(removed.size() == 3); // json, module, epilogue; the prologue is needed
+  CHECK(kernels.isWhole(kernels.from.path(), "2"));
+}
+
+TEST_CASE("cleaning everything leaves nothing behind") {
+  TwoKernels kernels;
+  writeFileAtomically(kernels.from.path() / "x.mneme.tmp-1-0", std::string("half"));
+  cleanRecords({kernels.first, kernels.second});
+  CHECK(filesIn(kernels.from.path()).empty());
+}
+
+TEST_CASE("a damaged record can be cleaned") {
+  TwoKernels kernels;
+  std::filesystem::resize_file(kernels.second, 10);
+  CHECK_THROWS_AS(cleanRecords({kernels.first}), Error); // kernel 2 might need its files
+  cleanRecords({kernels.second});
+  CHECK(kernels.isWhole(kernels.from.path(), "1"));
+  CHECK(filesIn(kernels.from.path()).size() == 4);
+}
+
+TEST_CASE("listing names records, unfinished files and foreign directories") {
+  TwoKernels kernels;
+  writeFileAtomically(kernels.from.path() / "x.mneme.tmp-1-0", std::string("half"));
+  writeFileAtomically(kernels.from.path() / "unfinished-1.json", std::string("{}"));
+  const DirectoryListing listing = listDirectory(kernels.from.path());
+  CHECK(listing.records.size() == 2);
+  CHECK(listing.unfinished.size() == 1);
+  CHECK(listing.notes.size() == 1);
+  CHECK_THROWS_AS(listDirectory(kernels.first), Error);
+  CHECK_THROWS_AS(filesOf(kernels.from.path() / "3.json"), Error);
+}
+
+} // namespace mneme::artifact::test

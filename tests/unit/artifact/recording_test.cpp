@@ -1,0 +1,119 @@
+#include <doctest/doctest.h>
+
+#include "runtime/artifact/recording.h"
+#include "runtime/base/error.h"
+#include "runtime/base/file.h"
+#include "tests/unit/artifact/fixtures.h"
+
+namespace mneme::artifact::test {
+namespace {
+
+KernelRecord loadText(const std::string& text) {
+  const TemporaryDirectory directory;
+  writeFileAtomically(directory.path() / "1.json", text);
+  return KernelRecord::load(directory.path() / "1.json");
+}
+
+std::string refusal(const std::string& text) {
+  try {
+    loadText(text);
+  } catch (const Error& error) {
+    CHECK(error.code() == ErrorCode::ArtifactCorrupt);
+    return error.what();
+  }
+  return "accepted";
+}
+
+const std::string kForeign =
+    R"json({"StaticHash": 18446744073709551615, "VAddr": "0x0000700000000000", "VASize": 4294967296,
+        "KernelName": "_Z1kPf", "DemangledName": "k(float*)", "Modules": ["RecordedIR_1.bc"],
+        "BinaryBlobs": [], "ArgNames": ["p", "n"], "Specializations": [false, true],
+        "instances": {"42": {"GridDims": {"x":1,"y":2,"z":3}, "BlockDims": {"x":32,"y":1,"z":1},
+          "SharedMem": 16, "Args": [true, false], "Occurrences": 3,
+          "Prologue": "DeviceState.prologue.1.42.mneme",
+          "Epilogue": "DeviceState.epilogue.1.42.mneme"}}})json";
+
+std::string replaced(std::string text, const std::string& from, const std::string& to) {
+  const size_t place = text.find(from);
+  REQUIRE(place != std::string::npos);
+  return text.replace(place, from.size(), to);
+}
+
+} // namespace
+
+TEST_CASE("a record survives saving and loading") {
+  KernelRecord record = kernelRecord(0xfedcba9876543210);
+  record.modules = {"RecordedIR_1.bc"};
+  record.moduleHashes = {"00"};
+  Instance instance;
+  instance.dynamicHash = ~0ull;
+  instance.grid = {1, 2, 3};
+  instance.isCooperative = true;
+  instance.occurrences = 17;
+  instance.prologue = "p.mneme";
+  instance.epilogue = "e.mneme";
+  record.instances[instance.dynamicHash] = instance;
+  const KernelRecord loaded = loadText(record.toJson());
+  CHECK(loaded.toJson() == record.toJson());
+  CHECK(loaded.staticHash == record.staticHash);
+  CHECK(loaded.args.at(1).isSpecializable);
+  CHECK(loaded.args.at(0).kind == "pointer");
+  CHECK(loaded.instances.at(~0ull).isCooperative);
+  CHECK(loaded.instances.at(~0ull).grid.z == 3);
+  CHECK(loaded.optionsJson == record.optionsJson);
+}
+
+TEST_CASE("records of the existing tools are accepted") {
+  const KernelRecord record = loadText(kForeign);
+  CHECK(record.staticHash == ~0ull);
+  CHECK(record.windowAddress == 0x700000000000);
+  CHECK(record.args.size() == 2);
+  CHECK(record.instances.at(42).occurrences == 3);
+}
+
+TEST_CASE("an absolute path into the record's own directory is taken as a name") {
+  const TemporaryDirectory directory;
+  const std::string name = "DeviceState.prologue.1.42.mneme";
+  writeFileAtomically(directory.path() / "1.json",
+                      replaced(kForeign, name, (directory.path() / name).string()));
+  CHECK(KernelRecord::load(directory.path() / "1.json").instances.at(42).prologue == name);
+}
+
+TEST_CASE("what is wrong with a record is named") {
+  CHECK(refusal("").find("empty") != std::string::npos);
+  CHECK(refusal("[1]").find("not a JSON object") != std::string::npos);
+  CHECK(refusal(kForeign.substr(0, 300)).find("truncated") != std::string::npos);
+  CHECK(refusal(replaced(kForeign, "VASize", "VaSize")).find("\"VASize\" is missing") !=
+        std::string::npos);
+  CHECK(refusal(replaced(kForeign, "\"SharedMem\": 16", "\"SharedMem\": -1"))
+            .find("instances.42.SharedMem") != std::string::npos);
+  CHECK(refusal(replaced(kForeign, "\"x\":32", "\"x\":4294967296")).find("too large") !=
+        std::string::npos);
+  CHECK(refusal(replaced(kForeign, "\"42\"", "\"4x\"")).find("decimal") != std::string::npos);
+  CHECK(refusal(replaced(kForeign, "0x0000700000000000", "0xzz")).find("hexadecimal") !=
+        std::string::npos);
+  CHECK(refusal(replaced(kForeign, "DeviceState.prologue", "../x")).find("own directory") !=
+        std::string::npos);
+  CHECK(refusal(replaced(kForeign, "RecordedIR_1.bc", "/etc/passwd")).find("own directory") !=
+        std::string::npos);
+  CHECK(refusal(replaced(kForeign, "{\"StaticHash\"", "{\"FormatVersion\": 99, \"StaticHash\""))
+            .find("version 99") != std::string::npos);
+}
+
+TEST_CASE("a changed record is noticed") {
+  KernelRecord record = kernelRecord(1);
+  CHECK(refusal(replaced(record.toJson(), "4294967296", "4294967297")).find("checksum") !=
+        std::string::npos);
+}
+
+TEST_CASE("a changed module is noticed") {
+  const TemporaryDirectory directory;
+  writeSmallRecording(directory.path(), 1, 2, noise(100, 1), noise(100, 2));
+  const KernelRecord record = KernelRecord::load(directory.path() / "1.json");
+  CHECK(record.readModule(directory.path(), 0) == noise(500, 1));
+  CHECK_THROWS_AS(record.readModule(directory.path(), 1), Error);
+  writeFileAtomically(directory.path() / record.modules[0], noise(500, 9));
+  CHECK_THROWS_WITH_AS(record.readModule(directory.path(), 0), doctest::Contains("damaged"), Error);
+}
+
+} // namespace mneme::artifact::test
