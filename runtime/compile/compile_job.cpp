@@ -95,8 +95,8 @@ void CompileJob::preprocess() {
   module_ = loadAndLink(request_.modules, request_.moduleCount, context_, diagnostics_);
   const llvm::Triple triple = compat::moduleTriple(*module_);
   if (!triple.isNVPTX())
-    throw Error(ErrorCode::Unsupported, "the IR is for '" + triple.str() +
-                                            "'; only nvptx64 kernels can be compiled");
+    throw Error(ErrorCode::Unsupported,
+                "the IR is for '" + triple.str() + "'; only nvptx64 kernels can be compiled");
   llvm::Function& kernel = findKernel(*module_, request_.kernel);
   if (request_.prune)
     pruneTo(*module_, kernel);
@@ -104,9 +104,9 @@ void CompileJob::preprocess() {
     internalizeExcept(*module_, kernel);
   specializeArguments(kernel, request_.specializedArgs, request_.specializedArgCount);
   if (request_.setLaunchBounds) {
-    const uint32_t threads =
-        request_.maxThreads ? request_.maxThreads
-                            : request_.block[0] * request_.block[1] * request_.block[2];
+    const uint32_t threads = request_.maxThreads
+                                 ? request_.maxThreads
+                                 : request_.block[0] * request_.block[1] * request_.block[2];
     setLaunchBounds(kernel, threads, request_.minBlocksPerSm);
   }
   if (request_.specializeDims) {

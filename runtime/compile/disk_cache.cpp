@@ -173,8 +173,7 @@ std::optional<Result> loadCached(const std::filesystem::path& directory, const H
   return result;
 }
 
-void storeCached(const std::filesystem::path& directory, const Hash128& key,
-                 const Result& result) {
+void storeCached(const std::filesystem::path& directory, const Hash128& key, const Result& result) {
   Packer packer;
   packer.add(bytesOf(result.image));
   packer.add(bytesOf(result.ir));

@@ -113,10 +113,23 @@ std::string linkSharedObject(const std::string& object) {
 
   const std::string inputPath = descriptorPath(input);
   const std::string outputPath = output.path();
-  std::vector<const char*> arguments = {
-      "ld.lld", "-shared", "-z", "now", "-z", "defs", "-z", "noexecstack", "--hash-style=gnu",
-      "--build-id=none", "--threads=1", "--as-needed", "-s",
-      "--color-diagnostics=never", "-o", outputPath.c_str(), inputPath.c_str()};
+  std::vector<const char*> arguments = {"ld.lld",
+                                        "-shared",
+                                        "-z",
+                                        "now",
+                                        "-z",
+                                        "defs",
+                                        "-z",
+                                        "noexecstack",
+                                        "--hash-style=gnu",
+                                        "--build-id=none",
+                                        "--threads=1",
+                                        "--as-needed",
+                                        "-s",
+                                        "--color-diagnostics=never",
+                                        "-o",
+                                        outputPath.c_str(),
+                                        inputPath.c_str()};
   for (const std::string& library : libraries)
     arguments.push_back(library.c_str());
 

@@ -1,12 +1,13 @@
-// Room compile: where libmneme_compile.so is and what code it would generate, told without loading it.
+// Room compile: where libmneme_compile.so is and what code it would generate, told without loading
+// it.
 #pragma once
 
 #include <string>
 
 namespace mneme::compile {
 
-/// MNEME_COMPILE_LIBRARY if set; else libmneme_compile.so next to the code that holds this function,
-/// in its lib/ or in its ../lib; the first that exists, else the first looked for.
+/// MNEME_COMPILE_LIBRARY if set; else libmneme_compile.so next to the code that holds this
+/// function, in its lib/ or in its ../lib; the first that exists, else the first looked for.
 std::string compileLibraryPath();
 
 /// Changes whenever the library's code changes: its GNU build id, or size and modification time for

@@ -52,8 +52,7 @@ createTargetMachine(const llvm::Target& target, const llvm::Triple& triple, llvm
 
 inline void setKernelAnnotation(llvm::Function& kernel, llvm::StringRef name, uint32_t value) {
   llvm::LLVMContext& context = kernel.getContext();
-  llvm::NamedMDNode* annotations =
-      kernel.getParent()->getOrInsertNamedMetadata("nvvm.annotations");
+  llvm::NamedMDNode* annotations = kernel.getParent()->getOrInsertNamedMetadata("nvvm.annotations");
   annotations->addOperand(llvm::MDNode::get(
       context, {llvm::ValueAsMetadata::get(&kernel), llvm::MDString::get(context, name),
                 llvm::ConstantAsMetadata::get(

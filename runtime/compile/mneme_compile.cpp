@@ -157,9 +157,7 @@ int mneme_compile_convert_ir(mneme_bytes input, uint32_t wantText, mneme_compile
   return atBorder((*result)->message, [&] {
     runJob(
         std::make_unique<Conversion>(),
-        [&](Conversion& state) {
-          (*result)->outputs.ir = convert(state, input, wantText != 0);
-        },
+        [&](Conversion& state) { (*result)->outputs.ir = convert(state, input, wantText != 0); },
         [](const Conversion&) {
           return mneme::Error(mneme::ErrorCode::ArtifactCorrupt, "LLVM cannot read the IR");
         });

@@ -24,9 +24,9 @@ std::unique_ptr<llvm::Module> parseText(llvm::StringRef text, const std::string&
   llvm::SMDiagnostic diagnostic;
   auto module = llvm::parseIR(buffer->getMemBufferRef(), diagnostic, context);
   if (!module)
-    throw Error(ErrorCode::ArtifactCorrupt,
-                name + " is not LLVM IR: line " + std::to_string(diagnostic.getLineNo()) + ": " +
-                    diagnostic.getMessage().str());
+    throw Error(ErrorCode::ArtifactCorrupt, name + " is not LLVM IR: line " +
+                                                std::to_string(diagnostic.getLineNo()) + ": " +
+                                                diagnostic.getMessage().str());
   return module;
 }
 
@@ -92,8 +92,8 @@ llvm::Function& findKernel(llvm::Module& module, const std::string& name) {
       continue;
     others += (others.empty() ? "" : ", ") + ("'" + function.getName().str() + "'");
   }
-  throw Error(ErrorCode::NotFound, "the IR has no kernel '" + name + "'" +
-                                       (others.empty() ? "" : "; it has " + others));
+  throw Error(ErrorCode::NotFound,
+              "the IR has no kernel '" + name + "'" + (others.empty() ? "" : "; it has " + others));
 }
 
 } // namespace mneme::compile

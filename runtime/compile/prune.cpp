@@ -55,8 +55,8 @@ bool namesErased(const llvm::MDNode& node, const Reachability& reached) {
   if (node.getNumOperands() == 0)
     return false;
   const auto* value = llvm::dyn_cast_or_null<llvm::ValueAsMetadata>(node.getOperand(0).get());
-  return !value || (llvm::isa<llvm::GlobalValue>(value->getValue()) &&
-                    !reached.contains(value->getValue()));
+  return !value ||
+         (llvm::isa<llvm::GlobalValue>(value->getValue()) && !reached.contains(value->getValue()));
 }
 
 void pruneAnnotations(llvm::Module& module, const Reachability& reached) {

@@ -37,13 +37,12 @@ llvm::Constant* constantOf(const llvm::Argument& argument, mneme_bytes value) {
     throw Error(ErrorCode::InvalidArgument, what + " has " + std::to_string(size) +
                                                 " bytes, but a value of " +
                                                 std::to_string(value.size) + " was given");
-  const auto width = static_cast<unsigned>(type->isPointerTy()
-                                               ? layout.getPointerTypeSizeInBits(type)
-                                               : layout.getTypeSizeInBits(type).getFixedValue());
+  const auto width =
+      static_cast<unsigned>(type->isPointerTy() ? layout.getPointerTypeSizeInBits(type)
+                                                : layout.getTypeSizeInBits(type).getFixedValue());
   const llvm::APInt bits = bitsOf(value, width);
   if (type->isFloatingPointTy())
-    return llvm::ConstantFP::get(type->getContext(),
-                                 llvm::APFloat(type->getFltSemantics(), bits));
+    return llvm::ConstantFP::get(type->getContext(), llvm::APFloat(type->getFltSemantics(), bits));
   auto* integer = llvm::ConstantInt::get(type->getContext(), bits);
   return type->isPointerTy() ? llvm::ConstantExpr::getIntToPtr(integer, type) : integer;
 }
@@ -84,9 +83,9 @@ void dropAnnotations(llvm::Function& kernel) {
         isPair ? llvm::dyn_cast_or_null<llvm::MDString>(node->getOperand(1).get()) : nullptr;
     const auto* value =
         isPair ? llvm::dyn_cast_or_null<llvm::ValueAsMetadata>(node->getOperand(0).get()) : nullptr;
-    const bool isBound = name && value && value->getValue() == &kernel &&
-                         (name->getString().starts_with("maxntid") ||
-                          name->getString() == "minctasm");
+    const bool isBound =
+        name && value && value->getValue() == &kernel &&
+        (name->getString().starts_with("maxntid") || name->getString() == "minctasm");
     if (!isBound)
       kept.push_back(node);
   }
@@ -101,10 +100,10 @@ void specializeArguments(llvm::Function& kernel, const mneme_arg_value* values, 
   for (size_t position = 0; position < count; ++position) {
     const mneme_arg_value& given = values[position];
     if (given.index >= kernel.arg_size())
-      throw Error(ErrorCode::InvalidArgument,
-                  "kernel '" + kernel.getName().str() + "' has " +
-                      std::to_string(kernel.arg_size()) + " arguments; there is no argument " +
-                      std::to_string(given.index) + " to specialise");
+      throw Error(ErrorCode::InvalidArgument, "kernel '" + kernel.getName().str() + "' has " +
+                                                  std::to_string(kernel.arg_size()) +
+                                                  " arguments; there is no argument " +
+                                                  std::to_string(given.index) + " to specialise");
     llvm::Argument* argument = kernel.getArg(given.index);
     argument->replaceAllUsesWith(constantOf(*argument, given.value));
   }

@@ -40,9 +40,8 @@ const llvm::Target& llvmTarget(const llvm::Triple& triple) {
 
 void checkCpuName(const Target& target, const std::string& asGiven) {
   const llvm::Triple triple = tripleOf(target.kind);
-  const auto machine =
-      compat::createTargetMachine(llvmTarget(triple), triple, "", "", llvm::TargetOptions(),
-                                  llvm::CodeGenOptLevel::None);
+  const auto machine = compat::createTargetMachine(
+      llvmTarget(triple), triple, "", "", llvm::TargetOptions(), llvm::CodeGenOptLevel::None);
   if (!machine->getMCSubtargetInfo()->isCPUStringValid(target.cpu))
     throw Error(ErrorCode::InvalidArgument,
                 "target '" + asGiven + "' names a processor LLVM does not know");
@@ -157,9 +156,9 @@ std::unique_ptr<llvm::TargetMachine> makeTargetMachine(const Target& target,
   const llvm::Triple triple = tripleOf(target.kind);
   const std::string features =
       target.kind == TargetKind::Ptx ? ptxFeatures(module) : target.features;
-  auto machine = compat::createTargetMachine(llvmTarget(triple), triple, target.cpu, features,
-                                             llvmOptions,
-                                             static_cast<llvm::CodeGenOptLevel>(codegenOptLevel));
+  auto machine =
+      compat::createTargetMachine(llvmTarget(triple), triple, target.cpu, features, llvmOptions,
+                                  static_cast<llvm::CodeGenOptLevel>(codegenOptLevel));
   if (!machine)
     throw Error(ErrorCode::Internal, "LLVM made no target machine for '" + target.cpu + "'");
   return machine;

@@ -22,8 +22,8 @@ std::string describe() {
       {"llvm", LLVM_VERSION_STRING},
       {"targets", llvm::json::Array{"cpu", "nvptx"}},
       {"host_cpu", mneme::compile::hostCpu()},
-      {"cache_key", mneme::toHex(mneme::hash128(
-                        std::as_bytes(std::span(identity.data(), identity.size()))))},
+      {"cache_key",
+       mneme::toHex(mneme::hash128(std::as_bytes(std::span(identity.data(), identity.size()))))},
   };
   std::string text;
   llvm::raw_string_ostream stream(text);

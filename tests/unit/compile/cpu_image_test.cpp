@@ -33,7 +33,8 @@ public:
 
   /// Runs all blocks, one after the other; threads must not wait for one another.
   void launch(uint32_t grid, uint32_t block, void* const* arguments) const {
-    const mneme_cpu_launch launch = {{grid, 1, 1}, {block, 1, 1}, {1, 1, 1}, 0, arguments, 1, nullptr};
+    const mneme_cpu_launch launch = {{grid, 1, 1}, {block, 1, 1}, {1, 1, 1}, 0, arguments, 1,
+                                     nullptr};
     for (uint32_t index = 0; index < grid; ++index) {
       mneme_cpu_context context = {&launch, {index, 0, 0}, {0, 0, 0}, 0, 0, nullptr};
       if (header_->run_block) {
@@ -109,8 +110,7 @@ TEST_CASE("a CPU image computes the same under every pipeline") {
 
 TEST_CASE("a CPU image computes the same when specialised") {
   compile::Request request = vectorAddRequest("cpu");
-  request.specializedArgs = {argument(3, static_cast<int>(kGrid * kBlock) - 7),
-                             argument(4, 2.5f)};
+  request.specializedArgs = {argument(3, static_cast<int>(kGrid * kBlock) - 7), argument(4, 2.5f)};
   request.specializeDims = true;
   request.setLaunchBounds = true;
   request.grid[0] = kGrid;
@@ -118,9 +118,7 @@ TEST_CASE("a CPU image computes the same when specialised") {
   checkVectorAdd(request);
 }
 
-TEST_CASE("code for a named processor runs too") {
-  checkVectorAdd(vectorAddRequest("cpu:x86-64"));
-}
+TEST_CASE("code for a named processor runs too") { checkVectorAdd(vectorAddRequest("cpu:x86-64")); }
 
 TEST_CASE("the loop of a simple kernel is vectorised") {
   compile::Request request = vectorAddRequest("cpu");

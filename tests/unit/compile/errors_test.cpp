@@ -60,8 +60,7 @@ TEST_CASE("damaged IR is refused wherever it is cut") {
   CHECK(compileFailure(request).code == ErrorCode::ArtifactCorrupt);
   request.modules = {bytesOf("define i32 @vectorAdd() { ret i64 0 }")};
   CHECK(compileFailure(request).code == ErrorCode::ArtifactCorrupt);
-  CHECK(failureOf([] { compile::irToText(bytesOf("not IR")); }).code ==
-        ErrorCode::ArtifactCorrupt);
+  CHECK(failureOf([] { compile::irToText(bytesOf("not IR")); }).code == ErrorCode::ArtifactCorrupt);
 }
 
 TEST_CASE("a request without modules is refused") {
