@@ -61,7 +61,7 @@ public:
     unsigned last = thunk_.arg_size();
     begin(thunk_.getArg(0));
     set(Args, thunk_.getArg(last - 3));
-    set(SharedBytes, thunk_.getArg(last - 2));
+    set(SharedBytes, builder_.CreateZExt(thunk_.getArg(last - 2), builder_.getInt64Ty()));
     set(Stream, thunk_.getArg(last - 1));
     set(Config, llvm::Constant::getNullValue(pointer()));
     unsigned half = (last - 4) / 2;
@@ -173,7 +173,11 @@ bool hasKnownSignature(const llvm::Function& vendor, mneme_launch_form form) {
   if (form == MNEME_LAUNCH_EX)
     return count == 3 && isPointer(0) && isPointer(1) && isPointer(2);
   if (count < 6 || (count - 4) % 2 != 0 || !isPointer(0) || !isPointer(count - 3) ||
-      !type.getParamType(count - 2)->isIntegerTy(64) || !isPointer(count - 1))
+      !isPointer(count - 1))
+    return false;
+  // Shared memory is a size_t; hipLaunchCooperativeKernel takes an unsigned int.
+  if (llvm::Type* shared = type.getParamType(count - 2);
+      !shared->isIntegerTy(64) && !shared->isIntegerTy(32))
     return false;
   unsigned half = (count - 4) / 2;
   const llvm::DataLayout& layout = vendor.getParent()->getDataLayout();

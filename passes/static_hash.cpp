@@ -57,6 +57,8 @@ void forgetDebugFlags(llvm::Module& module) {
   flags->clearOperands();
   for (llvm::MDNode* flag : kept)
     flags->addOperand(flag);
+  if (kept.empty())
+    flags->eraseFromParent();
 }
 
 void canonicalize(llvm::Module& module) {
