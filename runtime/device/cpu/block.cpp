@@ -54,6 +54,7 @@ void Block::begin(uint64_t blockIndex, char* sharedMemory) {
     warp.rendezvousCount = 0;
     warp.activeWaiting = 0;
     warp.yielded = 0;
+    warp.hasActiveMask = 0;
   }
 }
 
@@ -188,6 +189,10 @@ bool Block::resolveStall() noexcept {
       releaseBarrier(barrier);
       return true;
     }
+  }
+  for (uint32_t w = 0; w < warpCount; ++w) {
+    if (warps[w].hasActiveMask && resolveWarpStall(w))
+      return true;
   }
   return false;
 }

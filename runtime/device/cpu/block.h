@@ -43,6 +43,7 @@ struct Warp {
   uint32_t rendezvousCount;
   uint32_t activeWaiting; ///< lanes parked in active_mask
   uint32_t yielded;       ///< lanes that yielded while others waited in active_mask
+  uint32_t hasActiveMask; ///< lanes that hold a mask from active_mask
   Rendezvous rendezvous[warpSize];
   // Per lane: operands are read and results written when the last lane arrives. A lane takes its
   // result before it can arrive again, so back-to-back operations cannot mix.
@@ -52,6 +53,7 @@ struct Warp {
   uint32_t result[warpSize];
   uint32_t flag[warpSize];
   const void* activeSite[warpSize];
+  uint32_t activeMask[warpSize]; ///< the last answer of active_mask
 };
 
 struct Barrier {
@@ -121,6 +123,7 @@ private:
   void releaseBarrier(Barrier& barrier) noexcept;
   bool isComplete(const Barrier& barrier, bool countExited) const noexcept;
   bool resolveStall() noexcept;
+  bool resolveWarpStall(uint32_t warpIndex) noexcept;
   void resolveActiveMask(Warp& warp, uint32_t warpIndex) noexcept;
   [[noreturn]] void failDeadlock();
   std::string describeStall() const;

@@ -1,5 +1,7 @@
 #include "runtime/device/cpu/fault.h"
 
+#include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <mutex>
 
@@ -15,11 +17,25 @@ namespace {
 constexpr int faultSignals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL};
 constexpr size_t signalStackBytes = 128 * 1024;
 
-struct sigaction previousActions[4];
-int stopSignal = 0;
+// A host program may install handlers after us; ours then goes on top again, and theirs may in turn
+// call ours as the one they found. So there is a stack of earlier actions for each signal.
+constexpr size_t maxActions = 8;
+struct EarlierActions {
+  struct sigaction actions[maxActions];
+  std::atomic<size_t> count{0};
+};
+EarlierActions earlierActions[4];
+std::atomic<int> stopSignal{0};
 
 // Initial-exec: read in signal handlers, where a lazily allocated thread-local must not be.
 [[gnu::tls_model("initial-exec")]] thread_local Worker* currentWorker = nullptr;
+
+/// While an earlier handler runs: where its caller's frame is, and which action it was.
+struct Chaining {
+  uintptr_t frame = 0;
+  size_t action = 0;
+};
+[[gnu::tls_model("initial-exec")]] thread_local Chaining chaining;
 
 /// The alternate signal stack of a thread that had none; goes with the thread.
 struct SignalStack {
@@ -104,25 +120,44 @@ void takeDefault(int signal, const siginfo_t* info) {
     raise(signal);
 }
 
+// Called by our handler from its own frame. Called from inside an earlier handler, it goes on to the
+// action before that; a frame left by longjmp lies above the current one and does not count.
+size_t actionToTake(const EarlierActions& earlier, uintptr_t frame) {
+  const bool isNested = chaining.frame != 0 && frame < chaining.frame &&
+                        chaining.frame - frame < 256 * 1024;
+  if (isNested)
+    return chaining.action > 0 ? chaining.action - 1 : maxActions;
+  const size_t count = earlier.count.load(std::memory_order_acquire);
+  return count > 0 ? count - 1 : maxActions;
+}
+
 void chain(int signal, siginfo_t* info, void* context) {
   int slot = 0;
   while (faultSignals[slot] != signal)
     ++slot;
-  struct sigaction& previous = previousActions[slot];
-  const bool isDefault = !(previous.sa_flags & SA_SIGINFO) && previous.sa_handler == SIG_DFL;
-  const bool isIgnored = !(previous.sa_flags & SA_SIGINFO) && previous.sa_handler == SIG_IGN;
-  if (isDefault || (isIgnored && info->si_code > 0)) {
+  const auto frame = reinterpret_cast<uintptr_t>(__builtin_frame_address(0));
+  const size_t index = actionToTake(earlierActions[slot], frame);
+  if (index >= maxActions) {
     takeDefault(signal, info);
     return;
   }
-  if (isIgnored)
+  struct sigaction& earlier = earlierActions[slot].actions[index];
+  const struct sigaction action = earlier;
+  const bool hasInfo = (action.sa_flags & SA_SIGINFO) != 0;
+  if (!hasInfo && action.sa_handler == SIG_IGN && info->si_code <= 0)
     return;
-  const struct sigaction action = previous;
-  if (previous.sa_flags & static_cast<int>(SA_RESETHAND)) {
-    previous = {};
-    previous.sa_handler = SIG_DFL;
+  if (!hasInfo && (action.sa_handler == SIG_DFL || action.sa_handler == SIG_IGN)) {
+    takeDefault(signal, info);
+    return;
   }
+  if (action.sa_flags & static_cast<int>(SA_RESETHAND)) {
+    earlier = {};
+    earlier.sa_handler = SIG_DFL;
+  }
+  const Chaining outer = chaining;
+  chaining = {frame, index};
   callPrevious(signal, info, context, action);
+  chaining = outer;
 }
 
 void onFault(int signal, siginfo_t* info, void* context) {
@@ -158,23 +193,46 @@ int chooseStopSignal() {
 
 } // namespace
 
+namespace {
+
+bool isOurs(const struct sigaction& action) {
+  return (action.sa_flags & SA_SIGINFO) && action.sa_sigaction == onFault;
+}
+
+void installAll() {
+  struct sigaction action{};
+  // No signal is blocked while a handler runs: it leaves with siglongjmp, which restores no mask.
+  action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER | SA_RESTART;
+  sigemptyset(&action.sa_mask);
+  action.sa_sigaction = onFault;
+  for (size_t i = 0; i < std::size(faultSignals); ++i) {
+    struct sigaction current{};
+    EarlierActions& earlier = earlierActions[i];
+    if (sigaction(faultSignals[i], nullptr, &current) != 0 || isOurs(current))
+      continue;
+    const size_t count = std::min(earlier.count.load(), maxActions - 1);
+    earlier.actions[count] = current;
+    earlier.count.store(count + 1, std::memory_order_release);
+    sigaction(faultSignals[i], &action, nullptr);
+  }
+  if (stopSignal)
+    return;
+  const int chosen = chooseStopSignal();
+  action.sa_sigaction = onStop;
+  if (chosen && sigaction(chosen, &action, nullptr) == 0)
+    stopSignal = chosen;
+}
+
+} // namespace
+
+// One system call where nothing has changed since the last launch.
 void installFaultHandlers() {
-  static std::once_flag once;
-  std::call_once(once, [] {
-    struct sigaction action{};
-    // No signal is blocked while a handler runs: it leaves with siglongjmp, which restores no mask.
-    action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER | SA_RESTART;
-    sigemptyset(&action.sa_mask);
-    action.sa_sigaction = onFault;
-    for (size_t i = 0; i < std::size(faultSignals); ++i) {
-      sigaction(faultSignals[i], nullptr, &previousActions[i]);
-      sigaction(faultSignals[i], &action, nullptr);
-    }
-    stopSignal = chooseStopSignal();
-    action.sa_sigaction = onStop;
-    if (stopSignal)
-      sigaction(stopSignal, &action, nullptr);
-  });
+  struct sigaction current{};
+  if (sigaction(SIGSEGV, nullptr, &current) == 0 && isOurs(current))
+    return;
+  static std::mutex* mutex = new std::mutex;
+  std::lock_guard lock(*mutex);
+  installAll();
 }
 
 void setCurrentWorker(Worker* worker) {
@@ -184,8 +242,9 @@ void setCurrentWorker(Worker* worker) {
 }
 
 void interruptWorker(Worker& worker) noexcept {
-  if (stopSignal && worker.isRunning.load(std::memory_order_acquire))
-    pthread_kill(worker.thread, stopSignal);
+  const int signal = stopSignal;
+  if (signal && worker.isRunning.load(std::memory_order_acquire))
+    pthread_kill(worker.thread, signal);
 }
 
 std::string describeFault(const Worker& worker) {

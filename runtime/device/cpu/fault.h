@@ -5,8 +5,8 @@
 
 namespace mneme::device::cpu {
 
-/// Installs the handlers once per process; signals that are not the device's go to the handlers
-/// that were there before.
+/// Makes sure, before a launch, that the handlers are installed (again, if the host program has
+/// replaced them since); signals that are not the device's go to the handlers found before.
 void installFaultHandlers();
 
 /// Tells the handlers that the calling thread is `worker` now (null: none). Also gives the thread

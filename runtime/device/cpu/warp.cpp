@@ -171,6 +171,27 @@ void Block::meet(Thread& thread, uint32_t mask, const LaneOperands& operands) {
     switchTo(thread.context.warp * warpSize + first);
 }
 
+// A mask from active_mask promises only that its lanes were together then (the compiler may have
+// merged two calls into one): an operation under it that nobody else can reach any more completes
+// with the lanes that are there.
+bool Block::resolveWarpStall(uint32_t warpIndex) noexcept {
+  Warp& warp = warps[warpIndex];
+  for (uint32_t i = 0; i < warp.rendezvousCount; ++i) {
+    const Rendezvous meeting = warp.rendezvous[i];
+    bool isGiven = (meeting.arrived & ~warp.hasActiveMask) == 0;
+    for (uint32_t rest = meeting.arrived; rest; rest &= rest - 1)
+      isGiven &= warp.activeMask[__builtin_ctz(rest)] == meeting.mask;
+    if (!isGiven)
+      continue;
+    warp.rendezvous[i] = warp.rendezvous[--warp.rendezvousCount];
+    completeWarpOperation(warp, static_cast<WarpOperation>(meeting.key >> 8), meeting.key & 0xff,
+                          meeting.arrived);
+    setReady(warpIndex, meeting.arrived);
+    return true;
+  }
+  return false;
+}
+
 // Which lanes are "active" is only known when no lane of the warp can move on alone: a lane waits
 // here until every other live lane of its warp waits as well (here, in a barrier or in a warp
 // operation) or spins in yield. Then the lanes that came from the same call get each other as mask.
@@ -208,8 +229,11 @@ void Block::resolveActiveMask(Warp& warp, uint32_t warpIndex) noexcept {
         group |= 1u << lane;
     }
     setAll(warp, group, group, 0);
+    for (uint32_t other = group; other; other &= other - 1)
+      warp.activeMask[__builtin_ctz(other)] = group;
     rest &= ~group;
   }
+  warp.hasActiveMask |= lanes;
   warp.activeWaiting = 0;
   warp.yielded = 0;
   setReady(warpIndex, lanes);
