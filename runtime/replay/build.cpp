@@ -12,36 +12,6 @@ namespace {
 constexpr size_t kRememberedBuilds = 16;
 constexpr size_t kRememberedModules = 8;
 
-void append(std::string& key, const void* data, size_t size) {
-  key.append(reinterpret_cast<const char*>(&size), sizeof size);
-  key.append(static_cast<const char*>(data), size);
-}
-
-Hash128 hashOf(const std::string& text) { return hash128(std::as_bytes(std::span(text))); }
-
-/// Identity of a request inside one session.
-Hash128 keyOf(const compile::Request& request) {
-  std::string key;
-  for (const std::vector<std::byte>& module : request.modules) {
-    const Hash128 hash = hash128(module);
-    append(key, &hash, sizeof hash);
-  }
-  for (const std::string& text :
-       {request.kernel, request.target, request.passes, request.optionsJson})
-    append(key, text.data(), text.size());
-  for (const compile::ArgValue& arg : request.specializedArgs) {
-    append(key, &arg.index, sizeof arg.index);
-    append(key, arg.value.data(), arg.value.size());
-  }
-  const uint32_t numbers[] = {request.codegenOptLevel, request.prune,      request.internalize,
-                              request.setLaunchBounds, request.maxThreads, request.minBlocksPerSm,
-                              request.specializeDims,  request.wantIr,     request.wantAssembly,
-                              request.grid[0],         request.grid[1],    request.grid[2],
-                              request.block[0],        request.block[1],   request.block[2]};
-  append(key, numbers, sizeof numbers);
-  return hashOf(key);
-}
-
 template <typename List> auto findRecent(List& list, const Hash128& key) {
   const auto found =
       std::find_if(list.begin(), list.end(), [&](const auto& entry) { return entry.key == key; });
@@ -101,6 +71,14 @@ compile::Request makeRequest(const artifact::KernelRecord& record,
   return request;
 }
 
+Hash128 keyOf(const Configuration& configuration, const Options& options) {
+  std::string key = toJson(configuration);
+  key += options.wantIr ? 'i' : '-';
+  key += options.wantAssembly ? 'a' : '-';
+  key += toHex(hash128(options.ir));
+  return hash128(std::as_bytes(std::span(key)));
+}
+
 void readStatistics(const std::string& statisticsJson, Result& result) {
   const nlohmann::json json = nlohmann::json::parse(statisticsJson, nullptr, false);
   if (!json.is_object())
@@ -124,15 +102,14 @@ void readStatistics(const std::string& statisticsJson, Result& result) {
   text("image_hash", result.imageHash);
 }
 
-std::shared_ptr<const compile::Result> ModuleCache::build(const compile::Request& request,
-                                                          bool useCache) {
-  const Hash128 key = keyOf(request);
+std::shared_ptr<const compile::Result>
+ModuleCache::build(const Hash128& key, bool useCache,
+                   const std::function<compile::Request()>& makeRequest) {
   if (const auto found = findRecent(builds_, key); useCache && found != builds_.end())
     return found->value;
-  // The disk cache keeps images, not texts.
-  const bool isPlain = !request.wantIr && !request.wantAssembly;
-  auto built = std::make_shared<const compile::Result>(
-      useCache && isPlain ? compile::compileCached(request) : compile::compile(request));
+  const compile::Request request = makeRequest();
+  auto built = std::make_shared<const compile::Result>(useCache ? compile::compileCached(request)
+                                                                : compile::compile(request));
   remember(builds_, Entry<const compile::Result>{key, built}, kRememberedBuilds);
   return built;
 }

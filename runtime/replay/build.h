@@ -1,6 +1,7 @@
 // Room replay: from a configuration to a loaded module.
 #pragma once
 
+#include <functional>
 #include <list>
 #include <memory>
 #include <string>
@@ -22,6 +23,9 @@ compile::Request makeRequest(const artifact::KernelRecord& record,
                              const std::string& target, const Configuration& configuration,
                              const Options& options);
 
+/// Identity of a request among those of one session.
+Hash128 keyOf(const Configuration& configuration, const Options& options);
+
 /// Copies times, sizes and hashes of a build into `result`.
 void readStatistics(const std::string& statisticsJson, Result& result);
 
@@ -30,9 +34,10 @@ class ModuleCache {
 public:
   ModuleCache(device::Device& device, MemoryImage& image) : device_(device), image_(image) {}
 
-  /// The answer to `request`, compiled at most once while it is remembered.
-  /// \throws Error as compile::compile()
-  std::shared_ptr<const compile::Result> build(const compile::Request& request, bool useCache);
+  /// What `request` builds, compiled at most once while it is remembered under `key`; `request` is
+  /// only asked for if it has to be compiled. \throws Error as compile::compile()
+  std::shared_ptr<const compile::Result> build(const Hash128& key, bool useCache,
+                                               const std::function<compile::Request()>& request);
 
   /// A module with `image`, its recorded globals in place. \throws as Device::load()
   std::shared_ptr<device::Module> load(const std::vector<std::byte>& image);

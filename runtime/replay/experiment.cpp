@@ -52,11 +52,12 @@ void Experiment::perform() {
 }
 
 void Experiment::build() {
-  const compile::Request request =
-      makeRequest(bench_.record, bench_.modules, bench_.values, bench_.device.description().target,
-                  configuration_, options_);
+  const auto request = [&] {
+    return makeRequest(bench_.record, bench_.modules, bench_.values,
+                       bench_.device.description().target, configuration_, options_);
+  };
   const std::shared_ptr<const compile::Result> built =
-      bench_.cache.build(request, options_.useCache);
+      bench_.cache.build(keyOf(configuration_, options_), options_.useCache, request);
   readStatistics(built->statisticsJson, result_);
   result_.ir = built->ir;
   result_.assembly = built->assembly;
