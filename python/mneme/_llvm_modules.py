@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import llvmlite.binding as llvm
@@ -11,6 +10,7 @@ from mneme.errors import ArtifactCorrupt, CompileFailed, NotFound
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     from llvmlite.binding import ModuleRef
 
@@ -92,7 +92,9 @@ def _prune(module: ModuleRef) -> None:
     with llvm.create_new_module_pass_manager() as passes:
         passes.add_global_dead_code_eliminate_pass()
         passes.add_strip_dead_prototype_pass()
-        builder = llvm.create_pass_builder(_any_target_machine(), llvm.create_pipeline_tuning_options())
+        builder = llvm.create_pass_builder(
+            _any_target_machine(), llvm.create_pipeline_tuning_options()
+        )
         passes.run(module, builder)
 
 

@@ -1,7 +1,7 @@
 """Where the native parts are: in a wheel, an install prefix or a build tree.
 
-All three have one layout: `lib/`, `include/`, `bin/`, `lib/cmake/mneme/` and `config.json` under one
-prefix. Only this module knows which prefix it is.
+All three have one layout: `lib/`, `include/`, `bin/`, `lib/cmake/mneme/` and `config.json` under
+one prefix. Only this module knows which prefix it is.
 """
 
 from __future__ import annotations
@@ -74,5 +74,7 @@ def library(name: str) -> Path:
     """
     path = prefix() / "lib" / name
     if not path.is_file():
-        raise BackendUnavailable(f"'{path}' is missing: this mneme is not completely built or installed")
+        raise BackendUnavailable(
+            f"'{path}' is missing: this mneme is not completely built or installed"
+        )
     return path

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
-__all__ = ["CODEGEN_BY_ARCH_PREFIX", "CPU_RUNTIMES", "RUNTIME_MARKS", "RuntimeMark"]
+__all__ = ["CMAKE_DEVICE_LANGUAGE", "CODEGEN_BY_ARCH_PREFIX", "CPU_RUNTIMES", "DEFAULT_CMAKE_ARCH"]
 
 # Runtimes on the CPU device, preloaded for programs that were linked to the vendor's.
 CPU_RUNTIMES = ("libmneme_cudart.so", "libmneme_amdhip64.so")
@@ -12,13 +10,6 @@ CPU_RUNTIMES = ("libmneme_cudart.so", "libmneme_amdhip64.so")
 # "CodeGen" of a tuned kernel, by the beginning of the recorded architecture.
 CODEGEN_BY_ARCH_PREFIX = {"sm_": "rtc", "gfx": "serial"}
 
-
-class RuntimeMark(NamedTuple):
-    """How a vendor's runtime shows in a program file."""
-
-    library: str
-    static_text: bytes
-
-
-# Text that only the static form of a runtime leaves in a program.
-RUNTIME_MARKS = (RuntimeMark("libcudart.so", b"libcudart_static"),)
+# The language of CMake projects that `mneme config cmake-args` configures, and its architecture.
+CMAKE_DEVICE_LANGUAGE = "CUDA"
+DEFAULT_CMAKE_ARCH = "90"

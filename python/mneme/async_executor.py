@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from types import TracebackType
 
+    from typing_extensions import Self
+
     from mneme.tolerance import Tolerance
 
 __all__ = ["AsyncReplayExecutor", "EvalFuture", "TuneWorkerHandle"]
@@ -78,7 +80,7 @@ class AsyncReplayExecutor:
     under `if __name__ == "__main__":`, as the workers are spawned. Thread-safe.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913, PLR0917 - documented signature
         self,
         record_db: str | Path,
         record_id: str | None,
@@ -117,7 +119,9 @@ class AsyncReplayExecutor:
                 f"got {num_workers}, {iterations} and {warmup}"
             )
         if not Path(results_db_dir).is_dir():
-            raise NotFound(f"the directory for the workers' logs, '{results_db_dir}', does not exist")
+            raise NotFound(
+                f"the directory for the workers' logs, '{results_db_dir}', does not exist"
+            )
         path, found_id = find_instance(record_db, record_id)
         spec = WorkerSpec(
             record_db=path,
@@ -129,7 +133,9 @@ class AsyncReplayExecutor:
             timeout=timeout,
             options={"tolerances": tuple(tolerances)},
         )
-        devices = [choose_device(device) if device else device_by_number(i) for i in range(num_workers)]
+        devices = [
+            choose_device(device) if device else device_by_number(i) for i in range(num_workers)
+        ]
         self.iterations = iterations
         self.warmup = warmup
         self.workers = [TuneWorkerHandle(i, name, spec) for i, name in enumerate(devices)]
@@ -179,7 +185,7 @@ class AsyncReplayExecutor:
         for thread in self._threads:
             thread.join()
 
-    def __enter__(self) -> AsyncReplayExecutor:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(

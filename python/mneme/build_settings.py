@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from mneme import _paths
+from mneme._vendors import CMAKE_DEVICE_LANGUAGE, DEFAULT_CMAKE_ARCH
 from mneme.errors import ArtifactCorrupt
 
 __all__ = ["build_setting", "cmake_arguments"]
-
-_DEFAULT_ARCHITECTURE = "90"
 
 
 def build_setting(key: str) -> str:
@@ -28,11 +27,11 @@ def build_setting(key: str) -> str:
 
 
 def cmake_arguments() -> list[str]:
-    """Return the options that configure a CMake project with LANGUAGES CUDA."""
+    """Return the options that configure a CMake project with device code."""
     return [
         f"-DCMAKE_C_COMPILER={build_setting('cc')}",
         f"-DCMAKE_CXX_COMPILER={build_setting('cxx')}",
-        f"-DCMAKE_CUDA_COMPILER={build_setting('cudac')}",
-        f"-DCMAKE_CUDA_ARCHITECTURES={_DEFAULT_ARCHITECTURE}",
+        f"-DCMAKE_{CMAKE_DEVICE_LANGUAGE}_COMPILER={build_setting('cudac')}",
+        f"-DCMAKE_{CMAKE_DEVICE_LANGUAGE}_ARCHITECTURES={DEFAULT_CMAKE_ARCH}",
         f"-DCMAKE_PREFIX_PATH={build_setting('prefix')}",
     ]

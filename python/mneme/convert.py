@@ -74,8 +74,8 @@ def export_proteus_tuned_kernel(
         "Run the program with",
         f"    PROTEUS_TUNED_KERNELS={Path(filename).resolve()}",
         "",
-        "The program has to be built with add_mneme() or add_proteus(). A kernel that is compiled just",
-        "in time by annotation carries",
+        "The program has to be built with add_mneme() or add_proteus(). A kernel that is compiled",
+        "just in time by annotation carries",
         f'    __attribute__((annotate("jit"{annotation})))',
         "",
     ]

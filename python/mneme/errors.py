@@ -29,7 +29,7 @@ class MnemeError(Exception):
 
 
 class InvalidArgument(MnemeError, ValueError):  # noqa: N818 - named like the runtime's code
-    """The request makes no sense: an unknown pass, impossible dimensions, an ambiguous record id."""
+    """The request makes no sense: an unknown pass, impossible dimensions, an ambiguous id."""
 
 
 class NotFound(MnemeError, LookupError):  # noqa: N818

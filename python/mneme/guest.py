@@ -6,14 +6,17 @@ arguments, streams, signals and exit code are its own.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 from mneme._paths import library, prefix
 from mneme._vendors import CPU_RUNTIMES
 from mneme.devices import choose_device
 from mneme.errors import InvalidArgument, IoFailed
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
 
 __all__ = ["RecordRequest", "record_environment", "run_environment"]
 
@@ -89,7 +92,9 @@ def record_environment(base: Mapping[str, str], request: RecordRequest) -> dict[
     try:
         request.directory.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise IoFailed(f"cannot make the directory '{request.directory}': {error.strerror}") from error
+        raise IoFailed(
+            f"cannot make the directory '{request.directory}': {error.strerror}"
+        ) from error
     return environment
 
 
@@ -107,7 +112,7 @@ def _preload(
     for name in names:
         if ":" in name or " " in name:
             raise InvalidArgument(
-                f"'{name}' cannot be preloaded: its path has a blank or a colon; install mneme elsewhere"
+                f"'{name}' cannot be preloaded: its path has a blank or a colon; move mneme"
             )
     # What the user preloads stays, behind ours.
     names.extend(part for part in base.get("LD_PRELOAD", "").split(":") if part)

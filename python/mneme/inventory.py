@@ -11,7 +11,7 @@ from mneme.errors import ArtifactCorrupt, NotFound
 from mneme.recording import Recording
 
 if TYPE_CHECKING:
-    from mneme._native import Snapshot
+    from mneme._native import Snapshot, _Annotation, _Region
     from mneme.recorded_execution import KernelInstance, RecordedExecution
 
 __all__ = [
@@ -247,7 +247,7 @@ def format_value(value: bytes, kind: str) -> str:
     return value.hex()
 
 
-def _region(region: dict[str, Any]) -> Region:
+def _region(region: _Region) -> Region:
     return Region(
         address=f"0x{int(region['address']):x}",
         size_bytes=int(region["size"]),
@@ -257,7 +257,7 @@ def _region(region: dict[str, Any]) -> Region:
     )
 
 
-def _annotation(annotation: dict[str, Any] | None) -> str:
+def _annotation(annotation: _Annotation | None) -> str:
     """Return an annotation as a tolerance of the command line."""
     if not annotation:
         return ""

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from enum import Enum
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from pathlib import Path
     from types import TracebackType
+
+    from typing_extensions import Self
 
     from mneme._native import Snapshot
 
@@ -26,8 +28,8 @@ class SnapshotType(Enum):
 class MemStateRef:
     """Memory before or after a recorded launch.
 
-    A context manager: the file is opened on entry. Content is read and checked when it is asked for.
-    Two states are equal when they hold the same regions with the same bytes.
+    A context manager: the file is opened on entry. Content is read and checked when it is asked
+    for. Two states are equal when they hold the same regions with the same bytes.
     """
 
     def __init__(
@@ -90,8 +92,9 @@ class MemStateRef:
         """Number of arguments."""
         return len(self.args)
 
-    def __enter__(self) -> MemStateRef:
-        return self.open()
+    def __enter__(self) -> Self:
+        self.open()
+        return self
 
     def __exit__(
         self,

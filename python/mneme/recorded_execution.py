@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import ItemsView, Iterator, KeysView, ValuesView
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,10 +11,13 @@ from typing import TYPE_CHECKING, Any
 from mneme._record_json import Fields, read_record
 from mneme.errors import NotFound
 from mneme.memory_state import MemStateRef, SnapshotType
-from mneme.mneme_types import dim3
 
 if TYPE_CHECKING:
+    from collections.abc import ItemsView, Iterator, KeysView, ValuesView
+
     from llvmlite.binding import ModuleRef
+
+    from mneme.mneme_types import dim3
 
 __all__ = ["KernelInstance", "MemStateRef", "RecordedExecution", "SnapshotType"]
 
@@ -83,8 +85,6 @@ class KernelInstance:
 
 class RecordedExecution:
     """A `<static hash>.json` file: a mapping from record ids to recorded launches."""
-
-    KernelInstance = KernelInstance
 
     def __init__(self, path: Path, fields: Fields) -> None:
         """Take over the fields of a record file; `from_json` reads one."""
@@ -245,6 +245,10 @@ _OWN_FIELDS = frozenset(
         *("BinaryBlobs", "ArgNames", "Specializations", "instances"),
     )
 )
+
+
+# Scripts know the class by this name too.
+setattr(RecordedExecution, "KernelInstance", KernelInstance)  # noqa: B010
 
 
 def _relative(name: str, base_dir: str | Path | None) -> str:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from llvmlite.binding import ModuleRef
+    from typing_extensions import Self
 
     from mneme._native import ReplaySession
     from mneme.tolerance import Tolerance
@@ -76,7 +77,7 @@ class BaseExecutor:
     runs, verifies and measures one binary.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - documented signature
         self,
         record_db: str | Path = "",
         record_id: str | None = None,
@@ -127,10 +128,12 @@ class BaseExecutor:
         """
         if self._session is not None:
             return
+        self.record_db, self.record_id = find_instance(self.record_db, self.record_id)
+        self.device = (
+            choose_device(self.device) if self.device else device_by_number(self.device_id)
+        )
         from mneme import _native  # noqa: PLC0415 - loads native code
 
-        self.record_db, self.record_id = find_instance(self.record_db, self.record_id)
-        self.device = choose_device(self.device) if self.device else device_by_number(self.device_id)
         self._session = _native.ReplaySession(str(self.record_db), self.record_id, self.device)
 
     def close(self) -> None:
@@ -139,7 +142,7 @@ class BaseExecutor:
             self._session.close()
             self._session = None
 
-    def __enter__(self) -> BaseExecutor:
+    def __enter__(self) -> Self:
         self.open()
         return self
 

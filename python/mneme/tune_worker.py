@@ -52,7 +52,7 @@ class TuneWorker(BaseExecutor):
             responses.put(("result", job_id, result.to_dict()))
 
     @staticmethod
-    def run(
+    def run(  # noqa: PLR0913, PLR0917 - documented signature
         request_q: Channel,
         response_q: Channel,
         record_db: str | Path,

@@ -42,7 +42,9 @@ def table(title: str, columns: Iterable[str]) -> Table:
     result = Table(title=title, title_justify="left")
     for column in columns:
         is_right = column.startswith(">")
-        result.add_column(column.lstrip(">"), justify="right" if is_right else "left", overflow="fold")
+        result.add_column(
+            column.lstrip(">"), justify="right" if is_right else "left", overflow="fold"
+        )
     return result
 
 

@@ -57,7 +57,8 @@ RecordIdOption = Annotated[
 RecordArguments = Annotated[
     list[Path],
     typer.Argument(
-        metavar="DB...", help="Record files (<static hash>.json), or directories of them.",
+        metavar="DB...",
+        help="Record files (<static hash>.json), or directories of them.",
         show_default=False,
     ),
 ]

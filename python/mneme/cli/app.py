@@ -10,7 +10,8 @@ from typing import Annotated, Optional
 
 import typer
 
-from mneme.cli import clean, config, copy, devices, ls, move, record, replay, run as run_verb, show
+from mneme.cli import clean, config, copy, devices, ls, move, record, replay, show
+from mneme.cli import run as run_verb
 from mneme.cli._console import print_line, say
 from mneme.cli._guest import GuestCommand
 from mneme.cli._options import LogLevel
@@ -93,7 +94,12 @@ def _report(error: Exception) -> int:
         say(_usage_sentence(error))
         return int(getattr(error, "exit_code", ExitCode.USAGE))
     code = code_of(error)
-    if code is ExitCode.INTERNAL:
+    if isinstance(error, ImportError):
+        say(
+            f"a part of mneme cannot be loaded ({error}); install mneme again, or build it and set "
+            "MNEME_BUILD_DIR"
+        )
+    elif code is ExitCode.INTERNAL:
         say(f"internal error: {type(error).__name__}: {error} ('mneme -v debug ...' shows where)")
     else:
         say(" ".join(str(error).split()))
@@ -104,6 +110,8 @@ def _usage_sentence(error: Exception) -> str:
     sentence = " ".join(str(error.format_message()).split())  # type: ignore[attr-defined]
     context = getattr(error, "ctx", None)
     if getattr(error, "option_name", None) in ("-v", "--verbosity"):
-        return f"{sentence} -v stands before the verb: mneme -v LEVEL {context.info_name if context else ''}"
+        return (
+            f"{sentence.rstrip('.')} here; it stands before the verb, as in 'mneme -v info replay'"
+        )
     path = context.command_path if context is not None else "mneme"
     return f"{sentence} ('{path} --help' lists what there is)"

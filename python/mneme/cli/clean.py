@@ -9,7 +9,7 @@ __all__ = ["clean"]
 
 
 def clean(databases: RecordArguments) -> None:
-    """Delete records with the files that only they refer to."""
+    """Delete records with what only they refer to."""
     from mneme.record_files import clean_records  # noqa: PLC0415
 
     deleted = clean_records(databases)

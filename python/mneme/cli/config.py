@@ -31,7 +31,9 @@ class Key(str, Enum):
 def config(
     key: Annotated[Key, typer.Argument(metavar="KEY", help=", ".join(key.value for key in Key))],
 ) -> None:
-    """Print one value of the configuration, as `$(mneme config cxx)`.
+    """Print one value of the configuration, for build scripts.
+
+    For example CXX=$(mneme config cxx).
 
     `cmake-args` prints all options for a CMake project with LANGUAGES CUDA.
     """

@@ -19,7 +19,10 @@ def copy(
         Path, typer.Argument(metavar="DEST", help="Directory; made if it does not exist.")
     ],
 ) -> None:
-    """Copy records with everything they refer to, all of them or none."""
+    """Copy records with everything they refer to.
+
+    All of them or none.
+    """
     from mneme.record_files import copy_records  # noqa: PLC0415
 
     copied = copy_records(databases, destination)

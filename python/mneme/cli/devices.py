@@ -9,7 +9,7 @@ __all__ = ["devices"]
 
 
 def devices(json: JsonOption = False) -> None:
-    """List the devices, and for those that are not available the reason."""
+    """List the devices and why some are not available."""
     from mneme.devices import choose_device, list_devices  # noqa: PLC0415
 
     found = list_devices()

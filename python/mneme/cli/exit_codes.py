@@ -31,7 +31,7 @@ class ExitCode(IntEnum):
     """A bug of mneme's own; `-v debug` shows where."""
 
     UNAVAILABLE = 6
-    """A device, driver, library or recorded address is not to be had; something is not supported."""
+    """A device, driver, library or recorded address is not to be had, or not supported."""
 
     REPLAY_FAILED = 7
     """The kernel could not be built or did not run to its end."""
@@ -70,6 +70,8 @@ def code_of(error: BaseException) -> ExitCode:
     for kind, code in _CODES:
         if isinstance(error, kind):
             return code
+    if isinstance(error, ImportError):
+        return ExitCode.UNAVAILABLE
     if isinstance(error, OSError):
         return ExitCode.IO_FAILED
     return ExitCode.INTERNAL

@@ -23,7 +23,10 @@ def ls(
     ] = Path(),
     json: JsonOption = False,
 ) -> None:
-    """List the recorded kernels of a directory, what is unfinished and what was lost."""
+    """List the recorded kernels of a directory.
+
+    Also says what is unfinished and what could not be recorded.
+    """
     from mneme.inventory import summarize_directory  # noqa: PLC0415
 
     summary = summarize_directory(directory)

@@ -19,7 +19,10 @@ def move(
         Path, typer.Argument(metavar="DEST", help="Directory; made if it does not exist.")
     ],
 ) -> None:
-    """Move records with everything they refer to, all of them or none."""
+    """Move records with everything they refer to.
+
+    All of them or none.
+    """
     from mneme.record_files import move_records  # noqa: PLC0415
 
     moved = move_records(databases, destination)

@@ -99,9 +99,10 @@ def record(
     ] = None,
     device: DeviceOption = None,
 ) -> None:
-    """Run a program and record its kernels: code, memory and launch configuration.
+    """Run a program and record its kernels.
 
-    Output, exit code and signals are the program's own. On a machine without GPU it runs on the CPU.
+    For each launch, code, memory and launch configuration go to the recording. Output, exit code
+    and signals are the program's own. On a machine without GPU it runs on the CPU.
     """
     from mneme.guest import RecordRequest, record_environment  # noqa: PLC0415
 

@@ -71,7 +71,9 @@ def replay(
     ] = None,
     max_threads: Annotated[
         Number,
-        _number("--max-threads", text="Threads of the largest block.  [default: those of the block]"),
+        _number(
+            "--max-threads", text="Threads of the largest block.  [default: those of the block]"
+        ),
     ] = None,
     min_blocks_per_sm: Annotated[
         Number,
@@ -83,7 +85,9 @@ def replay(
     ] = None,
     specialize_dims: Annotated[
         Flag,
-        _flag("-sdims", "--specialize-dims/--no-specialize-dims", text="Fix grid and block extents."),
+        _flag(
+            "-sdims", "--specialize-dims/--no-specialize-dims", text="Fix grid and block extents."
+        ),
     ] = None,
     codegen_opt: Annotated[
         int,
@@ -118,11 +122,12 @@ def replay(
     output_asm: Annotated[
         Optional[Path], _file("--output-asm", text="Write the final assembly.")
     ] = None,
-    json: Annotated[bool, typer.Option("--json", help="Accepted; JSON is what it prints.")] = True,
+    json: Annotated[bool, typer.Option("--json", hidden=True)] = True,
 ) -> None:
-    """Run a recorded kernel again: compile it with PASSES, verify what it leaves, measure it.
+    """Run a recorded kernel again, verify it and measure it.
 
-    Prints the configuration and the result as JSON on stdout. Exit code 0 only if it is verified.
+    Compiles the kernel with PASSES and launches it on the recorded memory. Prints configuration and
+    result as JSON on stdout; the exit code is 0 only if the result is verified.
     """
     from mneme.mneme_types import ConfigurationChanges  # noqa: PLC0415
     from mneme.replay_executor import BaseExecutor  # noqa: PLC0415
@@ -146,7 +151,14 @@ def replay(
     )
     files = _replay_output.Files(ir=output_ll, assembly=output_asm)
     executor = BaseExecutor(
-        record_database, record_id, iterations, 0, warmup, device=device, tolerances=rules, timeout=timeout
+        record_database,
+        record_id,
+        iterations,
+        0,
+        warmup,
+        device=device,
+        tolerances=rules,
+        timeout=timeout,
     )
     with executor:
         config = changes.apply(executor.recorded_configuration())

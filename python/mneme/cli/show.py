@@ -23,7 +23,10 @@ def show(
     record_id: RecordIdOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Show a recorded kernel: launches, arguments with values, memory, sizes and times."""
+    """Show everything about one recorded kernel.
+
+    Launches, arguments with values, memory, sizes and times.
+    """
     from mneme.inventory import describe_record, find_record  # noqa: PLC0415
 
     details = describe_record(find_record(record), record_id)
@@ -51,7 +54,9 @@ def _show_kernel(details: KernelDetails) -> None:
 
 
 def _show_instance(instance: InstanceDetails) -> None:
-    grid, block = ("x".join(str(n) for n in dims.values()) for dims in (instance.grid, instance.block))
+    grid, block = (
+        "x".join(str(n) for n in dims.values()) for dims in (instance.grid, instance.block)
+    )
     cooperative = ", cooperative" if instance.is_cooperative else ""
     _console.print_line()
     _console.print_line(

@@ -1,0 +1,138 @@
+"""The shape of the sources: who imports whom, who prints, how long things are."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+PACKAGE = ROOT / "python" / "mneme"
+LONGEST_FILE = 500
+LONGEST_FUNCTION = 60
+VENDOR_WORD = re.compile(r"(?<![a-z])(cuda|hip)(?![a-z])", re.IGNORECASE)
+# Shared rooms of the runtime: a vendor's word in their code, comments apart, is a leak.
+SHARED_ROOMS = ("base", "artifact", "replay", "bindings")
+
+
+def modules() -> list[Path]:
+    return sorted(PACKAGE.rglob("*.py"))
+
+
+def name_of(path: Path) -> str:
+    return str(path.relative_to(PACKAGE))
+
+
+def imports(tree: ast.AST) -> Iterator[str]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield node.module or ""
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+@pytest.mark.parametrize("path", modules(), ids=name_of)
+def test_nothing_imports_the_command_line(path: Path) -> None:
+    if path.parent.name == "cli" or path.name == "__main__.py":
+        return
+    found = [name for name in imports(ast.parse(path.read_text())) if name.startswith("mneme.cli")]
+    assert found == []
+
+
+@pytest.mark.parametrize("path", modules(), ids=name_of)
+def test_only_the_command_line_prints(path: Path) -> None:
+    if path.parent.name == "cli":
+        return
+    calls = [node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Call)]
+    names = {ast.unparse(call.func) for call in calls}
+    assert names.isdisjoint({"print", "sys.stdout.write", "sys.stderr.write", "sys.exit"}) or (
+        path.name == "__main__.py"
+    )
+
+
+@pytest.mark.parametrize("path", modules(), ids=name_of)
+def test_functions_are_short(path: Path) -> None:
+    functions = [
+        node
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+    ]
+    # Signature and docstring say the contract; the body is what has to be short.
+    long = {
+        function.name: length
+        for function in functions
+        if (length := (function.end_lineno or 0) - function.body[0].lineno) > LONGEST_FUNCTION
+    }
+    assert long == {}
+
+
+@pytest.mark.parametrize("path", modules(), ids=name_of)
+def test_vendor_words_stay_in_their_table(path: Path) -> None:
+    if path.name == "_vendors.py":
+        return
+    tree = ast.parse(path.read_text())
+    docstrings = {id(text) for text in docstring_nodes(tree)}
+    words = [
+        text
+        for node in ast.walk(tree)
+        if id(node) not in docstrings
+        for text in texts_of(node)
+        if VENDOR_WORD.search(text)
+    ]
+    assert words == []
+
+
+def docstring_nodes(tree: ast.AST) -> Iterator[ast.AST]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+            yield node.value
+
+
+def texts_of(node: ast.AST) -> Iterator[str]:
+    if isinstance(node, ast.Name):
+        yield node.id
+    elif isinstance(node, ast.Attribute):
+        yield node.attr
+    elif isinstance(node, ast.FunctionDef | ast.ClassDef):
+        yield node.name
+    elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+        yield node.value
+
+
+@pytest.mark.parametrize("room", SHARED_ROOMS)
+def test_shared_rooms_of_the_runtime_name_no_vendor(room: str) -> None:
+    found = []
+    for path in (ROOT / "runtime" / room).rglob("*"):
+        if path.suffix in (".h", ".cpp"):
+            code = re.sub(r"//[^\n]*|/\*.*?\*/", "", path.read_text(), flags=re.DOTALL)
+            found += [f"{path.name}: {m.group()}" for m in VENDOR_WORD.finditer(code)]
+    assert found == []
+
+
+@pytest.mark.parametrize("directory", ["python", "runtime", "passes", "tests", "scripts", "cmake"])
+def test_files_are_readable_in_one_sitting(directory: str) -> None:
+    long = {
+        str(path.relative_to(ROOT)): length
+        for path in (ROOT / directory).rglob("*")
+        if path.suffix in (".py", ".h", ".cpp", ".cu", ".cmake", ".sh", ".ll")
+        if (length := len(path.read_text(errors="replace").splitlines())) > LONGEST_FILE
+    }
+    assert long == {}
+
+
+@pytest.mark.parametrize("path", modules(), ids=name_of)
+def test_every_module_says_what_it_offers(path: Path) -> None:
+    tree = ast.parse(path.read_text())
+    assert ast.get_docstring(tree), "a module begins with what it is for"
+    names = {
+        target.id
+        for node in tree.body
+        if isinstance(node, ast.Assign)
+        for target in node.targets
+        if isinstance(target, ast.Name)
+    }
+    assert path.name == "__main__.py" or "__all__" in names

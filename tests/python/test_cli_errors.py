@@ -1,0 +1,167 @@
+"""Errors of the command line: one sentence, the documented exit code, nothing on stdout."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from mneme.cli.exit_codes import ExitCode
+
+
+def mneme(*arguments: str | Path, **environment: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "mneme", *(str(one) for one in arguments)]
+    return subprocess.run(
+        command,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+        env={**os.environ, **environment},
+    )
+
+
+def assert_one_sentence(
+    done: subprocess.CompletedProcess[str], code: ExitCode, *words: str
+) -> None:
+    assert done.returncode == code, done.stderr
+    assert done.stdout == ""
+    assert len(done.stderr.splitlines()) == 1, done.stderr
+    assert done.stderr.startswith("mneme: ")
+    for word in words:
+        assert word in done.stderr, done.stderr
+
+
+def test_no_verb_prints_help() -> None:
+    done = mneme()
+    assert done.returncode == ExitCode.USAGE
+    assert "replay" in done.stderr
+
+
+def test_help_and_version_are_no_errors() -> None:
+    assert mneme("--help").returncode == ExitCode.OK
+    assert mneme("replay", "--help").stdout.count("-rdb") == 1
+    assert mneme("--version").stdout == "mneme 0.1.0\n"
+
+
+def test_unknown_verb() -> None:
+    assert_one_sentence(mneme("rewind"), ExitCode.USAGE, "rewind")
+
+
+def test_unknown_option() -> None:
+    assert_one_sentence(mneme("ls", "--frobnicate"), ExitCode.USAGE, "--frobnicate", "ls --help")
+
+
+def test_verbosity_stands_before_the_verb() -> None:
+    done = mneme("replay", "-v", "debug", "x")
+    assert_one_sentence(done, ExitCode.USAGE, "before the verb")
+
+
+def test_number_out_of_range() -> None:
+    done = mneme("record", "-vass", "0", "--", "true")
+    assert_one_sentence(done, ExitCode.USAGE, "-vass")
+
+
+def test_missing_separator() -> None:
+    assert_one_sentence(mneme("record", "./app"), ExitCode.USAGE, "put '--' before the program")
+
+
+def test_missing_program(tmp_path: Path) -> None:
+    done = mneme("run", "--device", "cpu", "--", tmp_path / "nothing")
+    assert_one_sentence(done, ExitCode.PROGRAM_NOT_FOUND, "nothing", "not found")
+
+
+def test_program_that_cannot_be_executed(tmp_path: Path) -> None:
+    (tmp_path / "data").touch()
+    done = mneme("run", "--device", "cpu", "--", tmp_path / "data")
+    assert_one_sentence(done, ExitCode.CANNOT_EXECUTE, "data", "cannot be executed")
+
+
+def test_missing_record(tmp_path: Path) -> None:
+    done = mneme("replay", "-rdb", tmp_path / "no.json", "default<O1>")
+    assert_one_sentence(done, ExitCode.RECORD_UNREADABLE, "no.json", "No such file")
+
+
+def test_damaged_record(tmp_path: Path) -> None:
+    (tmp_path / "17.json").write_text("{")
+    done = mneme("show", tmp_path / "17.json")
+    assert_one_sentence(done, ExitCode.RECORD_UNREADABLE, "17.json", "truncated")
+
+
+def test_directory_without_record(tmp_path: Path) -> None:
+    done = mneme("replay", "-rdb", tmp_path, "default<O1>")
+    assert_one_sentence(done, ExitCode.RECORD_UNREADABLE, "no record")
+
+
+def test_listing_of_what_is_no_directory(tmp_path: Path) -> None:
+    assert_one_sentence(mneme("ls", tmp_path / "no"), ExitCode.RECORD_UNREADABLE, "no directory")
+
+
+def test_listing_of_an_empty_directory_is_empty(tmp_path: Path) -> None:
+    done = mneme("ls", "--json", tmp_path)
+    assert done.returncode == ExitCode.OK, done.stderr
+    assert json.loads(done.stdout)["kernels"] == []
+
+
+def test_listing_names_damaged_records_and_goes_on(tmp_path: Path) -> None:
+    (tmp_path / "17.json").write_text("{")
+    done = mneme("ls", "--json", tmp_path)
+    assert done.returncode == ExitCode.RECORD_UNREADABLE
+    assert "17.json" in done.stderr
+    assert list(json.loads(done.stdout)["damaged"]) == [str(tmp_path / "17.json")]
+
+
+def test_malformed_tolerance(tmp_path: Path) -> None:
+    done = mneme("replay", "-rdb", tmp_path, "--tolerance", "rel:tiny", "default<O1>")
+    assert_one_sentence(done, ExitCode.INVALID_CONFIGURATION, "rel:tiny")
+
+
+def test_unknown_device() -> None:
+    done = mneme("run", "--device", "abacus", "--", "true")
+    assert_one_sentence(done, ExitCode.INVALID_CONFIGURATION, "abacus", "known devices")
+
+
+def test_details_come_with_debug(tmp_path: Path) -> None:
+    done = mneme("-v", "debug", "replay", "-rdb", tmp_path / "no.json", "default<O1>")
+    assert done.returncode == ExitCode.RECORD_UNREADABLE
+    assert "Traceback" in done.stderr
+
+
+def test_closed_pipe_is_no_error() -> None:
+    shell = f"{sys.executable} -m mneme --help | true"
+    done = subprocess.run(shell, shell=True, capture_output=True, text=True, check=False)
+    assert done.stderr == ""
+
+
+@pytest.mark.parametrize("verb", [["run"], ["record", "-rdb", "."]])
+@pytest.mark.parametrize("code", [0, 1, 77])
+def test_exit_code_is_the_programs_own(verb: list[str], code: int, tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "mneme", *verb, "--device", "cpu", "--", "/bin/sh", "-c"]
+    done = subprocess.run(
+        [*command, f"cat; exit {code}"],
+        input="hello",
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=tmp_path,
+    )
+    assert (done.returncode, done.stdout) == (code, "hello")
+
+
+def test_signal_is_the_programs_own() -> None:
+    done = mneme("run", "--device", "cpu", "--", "/bin/sh", "-c", "kill -SEGV $$")
+    assert done.returncode == -signal.SIGSEGV
+
+
+def test_signals_reach_the_program() -> None:
+    command = [sys.executable, "-m", "mneme", "run", "--device", "cpu", "--", "/bin/sleep", "60"]
+    with subprocess.Popen(command) as child:
+        time.sleep(1)
+        child.send_signal(signal.SIGTERM)
+        assert child.wait(timeout=10) == -signal.SIGTERM

@@ -1,0 +1,180 @@
+"""Every documented spelling of every option."""
+
+from __future__ import annotations
+
+from enum import Enum
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+from typer.main import get_command
+
+from mneme.cli.app import app
+
+REPLAY = ["-rdb", "17.json", "default<O3>"]
+
+
+def parse(verb: str, *arguments: str) -> dict[str, Any]:
+    """Parse without running; returns the values by parameter name."""
+    group: Any = get_command(app)
+    context = group.make_context("mneme", [verb, *arguments])
+    command = group.get_command(context, verb)
+    parsed = command.make_context(verb, list(arguments), parent=context)
+    values = {key: v.value if isinstance(v, Enum) else v for key, v in parsed.params.items()}
+    return {**values, "command": parsed.args}
+
+
+@pytest.mark.parametrize(
+    ("options", "name", "value"),
+    [
+        (["-rid", "5"], "record_id", "5"),
+        (["-record-id", "5"], "record_id", "5"),
+        (["--record-id", "5"], "record_id", "5"),
+        (["--record-id=5"], "record_id", "5"),
+        (["-gidx", "2"], "grid_dim_x", 2),
+        (["-gidy", "3"], "grid_dim_y", 3),
+        (["-gidz", "4"], "grid_dim_z", 4),
+        (["--grid-dim-x", "2"], "grid_dim_x", 2),
+        (["--grid-dim-y", "3"], "grid_dim_y", 3),
+        (["--grid-dim-z", "4"], "grid_dim_z", 4),
+        (["-bidx", "2"], "block_dim_x", 2),
+        (["-bidy", "3"], "block_dim_y", 3),
+        (["-bidz", "4"], "block_dim_z", 4),
+        (["--block-dim-x", "2"], "block_dim_x", 2),
+        (["--block-dim-y", "3"], "block_dim_y", 3),
+        (["--block-dim-z", "4"], "block_dim_z", 4),
+        (["-shem", "64"], "shared_mem", 64),
+        (["--shared-mem", "64"], "shared_mem", 64),
+        (["--specialize"], "specialize", True),
+        (["--no-specialize"], "specialize", False),
+        (["-slb"], "set_launch_bounds", True),
+        (["--set-launch-bounds"], "set_launch_bounds", True),
+        (["--no-set-launch-bounds"], "set_launch_bounds", False),
+        (["--max-threads", "256"], "max_threads", 256),
+        (["--min-threads-per-block", "2"], "min_blocks_per_sm", 2),
+        (["-sdims"], "specialize_dims", True),
+        (["--specialize-dims"], "specialize_dims", True),
+        (["--no-specialize-dims"], "specialize_dims", False),
+        (["-co", "1"], "codegen_opt", 1),
+        (["--codegen-opt", "1"], "codegen_opt", 1),
+        (["-it", "9"], "iterations", 9),
+        (["--iterations", "9"], "iterations", 9),
+        (["--warmup", "0"], "warmup", 0),
+        (["--timeout", "1.5"], "timeout", 1.5),
+        (["-ol", "out.ll"], "output_ll", Path("out.ll")),
+        (["--output-ll", "out.ll"], "output_ll", Path("out.ll")),
+        (["--output-asm", "out.s"], "output_asm", Path("out.s")),
+        (["--ir", "new.ll"], "ir", Path("new.ll")),
+        (["--tolerance", "1e-6", "--tolerance", "ulp:4"], "tolerance", ["1e-6", "ulp:4"]),
+        (["--device", "cpu"], "device", "cpu"),
+    ],
+)
+def test_replay_reads(options: list[str], name: str, value: object) -> None:
+    assert parse("replay", *options, *REPLAY)[name] == value
+    assert parse("replay", *REPLAY, *options)[name] == value
+
+
+def test_replay_has_the_documented_defaults() -> None:
+    values = parse("replay", "default<O2>", "--record-database", "17.json")
+    assert values["passes"] == "default<O2>"
+    assert values["record_database"] == Path("17.json")
+    assert (values["codegen_opt"], values["iterations"], values["warmup"]) == (3, 3, 2)
+    changed = ("specialize", "set_launch_bounds", "specialize_dims", "shared_mem", "grid_dim_x")
+    assert all(values[name] is None for name in changed)
+
+
+@pytest.mark.parametrize(
+    ("options", "name", "value"),
+    [
+        (["-rdb", "d"], "record_db_dir", Path("d")),
+        (["--record-db-dir", "d"], "record_db_dir", Path("d")),
+        (["-vass", "64"], "virtual_address_space_size", 64),
+        (["--virtual-address-space-size", "64"], "virtual_address_space_size", 64),
+        (["-mr", "9"], "per_kernel_max_recordings", 9),
+        (["--per-kernel-max-recordings", "9"], "per_kernel_max_recordings", 9),
+        (["-sr", "9"], "per_kernel_skip_recordings", 9),
+        (["--per-kernel-skip-recordings", "9"], "per_kernel_skip_recordings", 9),
+        (["--epilogue-format", "best"], "epilogue_format", "best"),
+        (["-rr", "0,2"], "record_ranks", "0,2"),
+        (["--record-ranks", "all"], "record_ranks", "all"),
+        (["--kernels", "spmv.*"], "kernels", "spmv.*"),
+        (["--device", "cpu"], "device", "cpu"),
+    ],
+)
+def test_record_reads(options: list[str], name: str, value: object) -> None:
+    values = parse("record", *options, "--", "./app", "-mr", "--", "x")
+    assert values[name] == value
+    assert values["command"] == ["./app", "-mr", "--", "x"]
+
+
+def test_record_has_the_documented_defaults(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("MNEME_DATA_DIR", "MNEME_PAGE_SIZE", "MNEME_MAX_RECORDINGS", "MNEME_DEVICE"):
+        monkeypatch.delenv(name, raising=False)
+    values = parse("record", "--", "./app")
+    assert values == {
+        "record_db_dir": Path(),
+        "virtual_address_space_size": 4,
+        "per_kernel_max_recordings": 4,
+        "per_kernel_skip_recordings": 0,
+        "epilogue_format": "diff",
+        "record_ranks": None,
+        "kernels": None,
+        "device": None,
+        "command": ["./app"],
+    }
+
+
+def test_option_wins_over_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MNEME_MAX_RECORDINGS", "7")
+    assert parse("record", "--", "a")["per_kernel_max_recordings"] == 7
+    assert parse("record", "-mr", "9", "--", "a")["per_kernel_max_recordings"] == 9
+
+
+@pytest.mark.parametrize("verb", ["record", "run"])
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        ([], "put '--' before the program"),
+        (["./app"], "put '--' before the program"),
+        (["./app", "--", "x"], "'./app' stands before '--'"),
+        (["--"], "no program after '--'"),
+    ],
+)
+def test_separator_is_mandatory_and_first(verb: str, arguments: list[str], sentence: str) -> None:
+    with pytest.raises(Exception, match=".") as caught:
+        parse(verb, *arguments)
+    assert sentence in caught.value.format_message()  # type: ignore[attr-defined]
+    assert caught.value.exit_code == 2  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("verb", ["copy", "move"])
+def test_last_path_is_the_destination(verb: str) -> None:
+    values = parse(verb, "a.json", "b.json", "c.json", "dest")
+    assert values["databases"] == [Path("a.json"), Path("b.json"), Path("c.json")]
+    assert values["destination"] == Path("dest")
+
+
+def test_clean_takes_many() -> None:
+    assert parse("clean", "a.json", "b.json")["databases"] == [Path("a.json"), Path("b.json")]
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        *("cc", "cxx", "cudac", "prefix", "libdir", "includedir", "cmakedir", "cflags", "ldflags"),
+        *("llvmdir", "cmake-args"),
+    ],
+)
+def test_config_knows(key: str) -> None:
+    assert parse("config", key)["key"] == key
+
+
+def test_every_verb_has_help() -> None:
+    group: Any = get_command(app)
+    context = typer.Context(group, info_name="mneme")
+    verbs = group.list_commands(context)
+    assert verbs == [
+        *("record", "run", "replay", "devices", "ls", "show", "config", "clean", "copy", "move")
+    ]
+    assert all(group.get_command(context, verb).help for verb in verbs)

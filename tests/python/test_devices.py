@@ -1,0 +1,50 @@
+"""Devices: the choice, and the sentences when there is none."""
+
+from __future__ import annotations
+
+import pytest
+
+from mneme.devices import choose_device, device_by_number, list_devices
+from mneme.errors import BackendUnavailable, InvalidArgument
+
+
+@pytest.fixture(autouse=True)
+def _no_device_in_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("MNEME_DEVICE", raising=False)
+
+
+def has_gpu() -> bool:
+    return any(entry.is_available and entry.id != "cpu" for entry in list_devices())
+
+
+def test_there_is_always_the_cpu() -> None:
+    assert {entry.id: entry.is_available for entry in list_devices()}["cpu"]
+
+
+def test_unavailable_devices_say_why() -> None:
+    assert all(entry.why_unavailable for entry in list_devices() if not entry.is_available)
+
+
+def test_first_gpu_else_the_cpu() -> None:
+    chosen = choose_device()
+    assert (chosen == "cpu") == (not has_gpu())
+
+
+def test_absent_gpu_gets_the_reason() -> None:
+    if has_gpu():
+        pytest.skip("there is a GPU")
+    with pytest.raises(BackendUnavailable, match="device 'cuda:0' is not available: "):
+        choose_device("cuda:0")
+
+
+def test_unknown_device_lists_the_known() -> None:
+    with pytest.raises(InvalidArgument, match="no device 'abacus'; known devices: .*cpu"):
+        choose_device("abacus")
+
+
+def test_device_number_beyond_the_gpus() -> None:
+    if not has_gpu():
+        assert device_by_number(5) == "cpu"
+        return
+    with pytest.raises(InvalidArgument, match="no device number 64"):
+        device_by_number(64)

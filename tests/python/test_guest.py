@@ -1,0 +1,97 @@
+"""The environment of programs that are run and recorded."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from mneme import _paths, guest
+from mneme.errors import BackendUnavailable, InvalidArgument
+from mneme.guest import RecordRequest, record_environment, run_environment
+
+
+@pytest.fixture
+def prefix(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A prefix with empty libraries."""
+    root = tmp_path / "prefix"
+    (root / "lib").mkdir(parents=True)
+    for name in ("librecord.so", "libmneme_cudart.so"):
+        (root / "lib" / name).touch()
+    (root / "config.json").write_text('{"cc": "{prefix}/bin/mneme-cc", "libdir": "./lib"}')
+    monkeypatch.setenv("MNEME_BUILD_DIR", str(root))
+    monkeypatch.delenv("MNEME_DEVICE", raising=False)
+    _paths.prefix.cache_clear()
+    _paths.config.cache_clear()
+    yield root  # type: ignore[misc]
+    _paths.prefix.cache_clear()
+    _paths.config.cache_clear()
+
+
+def test_configuration_is_relative_to_the_prefix(prefix: Path) -> None:
+    assert _paths.config() == {"cc": f"{prefix}/bin/mneme-cc", "libdir": str(prefix / "lib")}
+
+
+def test_run_preloads_the_runtime_of_the_cpu(prefix: Path) -> None:
+    environment = run_environment({"PATH": "/bin"}, "cpu")
+    assert environment == {
+        "PATH": "/bin",
+        "MNEME_DEVICE": "cpu",
+        "LD_PRELOAD": str(prefix / "lib" / "libmneme_cudart.so"),
+    }
+
+
+def test_record_preloads_the_recorder_first_and_keeps_what_was_there(
+    prefix: Path, tmp_path: Path
+) -> None:
+    request = RecordRequest(
+        directory=tmp_path / "a" / "b", device="cpu", kernels="k.*", ranks="all"
+    )
+    environment = record_environment({"LD_PRELOAD": "/x/tool.so:/y/tool.so"}, request)
+    assert environment["LD_PRELOAD"].split(":") == [
+        str(prefix / "lib" / "librecord.so"),
+        str(prefix / "lib" / "libmneme_cudart.so"),
+        "/x/tool.so",
+        "/y/tool.so",
+    ]
+    assert (tmp_path / "a" / "b").is_dir()
+    assert {key: value for key, value in environment.items() if key != "LD_PRELOAD"} == {
+        "MNEME_DEVICE": "cpu",
+        "MNEME_DATA_DIR": str(tmp_path / "a" / "b"),
+        "MNEME_PAGE_SIZE": "4",
+        "MNEME_MAX_RECORDINGS": "4",
+        "MNEME_SKIP_RECORDINGS": "0",
+        "MNEME_EPILOGUE_TYPE": "diff",
+        "MNEME_RECORD_RANKS": "all",
+        "MNEME_RR_KERNELS": "k.*",
+    }
+
+
+def test_ranks_and_kernels_are_left_to_the_recorder_if_not_given(
+    prefix: Path, tmp_path: Path
+) -> None:
+    environment = record_environment({}, RecordRequest(directory=tmp_path, device="cpu"))
+    assert "MNEME_RECORD_RANKS" not in environment
+    assert "MNEME_RR_KERNELS" not in environment
+
+
+def test_missing_library_is_named(prefix: Path, tmp_path: Path) -> None:
+    (prefix / "lib" / "librecord.so").unlink()
+    with pytest.raises(BackendUnavailable, match=r"librecord\.so"):
+        record_environment({}, RecordRequest(directory=tmp_path, device="cpu"))
+
+
+def test_path_that_cannot_be_preloaded_is_refused(
+    prefix: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    moved = tmp_path / "with blank"
+    prefix.rename(moved)
+    monkeypatch.setenv("MNEME_BUILD_DIR", str(moved))
+    _paths.prefix.cache_clear()
+    with pytest.raises(InvalidArgument, match="blank or a colon"):
+        run_environment({}, "cpu")
+
+
+def test_device_of_the_environment_counts(prefix: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MNEME_DEVICE", "cpu")
+    assert guest.choose_device(None) == "cpu"
