@@ -1,0 +1,166 @@
+#include "image_maker.h"
+
+#include <elf.h>
+#include <zstd.h>
+
+#include <cstring>
+
+#include "runtime/base/hash.h"
+#include "runtime/embed/blob_format.h"
+
+namespace mneme::embed::test {
+namespace {
+
+template <typename Structure> void append(Buffer& buffer, const Structure& value) {
+  const auto* begin = reinterpret_cast<const std::byte*>(&value);
+  buffer.insert(buffer.end(), begin, begin + sizeof(value));
+}
+
+void append(Buffer& buffer, const Buffer& other) {
+  buffer.insert(buffer.end(), other.begin(), other.end());
+}
+
+Elf64_Shdr section(uint32_t type, uint64_t offset, uint64_t size, uint32_t link = 0) {
+  Elf64_Shdr header{};
+  header.sh_type = type;
+  header.sh_offset = offset;
+  header.sh_size = size;
+  header.sh_link = link;
+  return header;
+}
+
+} // namespace
+
+Buffer bytesOf(const std::string& text) {
+  const auto* begin = reinterpret_cast<const std::byte*>(text.data());
+  return {begin, begin + text.size()};
+}
+
+std::string metadataFor(const std::string& kernel, uint64_t staticHash,
+                        const std::string& undefined, const std::string& arch) {
+  return R"({"kernel":")" + kernel + R"(","demangled":")" + kernel + R"j((int*)","static_hash":")j" +
+         toHex(staticHash) + R"(","triple":"nvptx64-nvidia-cuda","arch":")" + arch +
+         R"(","clang":"22.1.8","args":[{"name":"p","size":8,"align":8,"kind":"pointer",)"
+         R"("type":"ptr","specializable":false},{"name":"n","size":4,"align":4,)"
+         R"("kind":"integer","type":"i32","specializable":true}],"globals":[{"name":"state",)"
+         R"("size":16,"align":4,"constant":true,"defined":false}],"shared_bytes":128,)"
+         R"("max_threads":256,"min_blocks":2,"undefined":)" +
+         undefined + R"(,"options":{"fp_contract":"fast"}})";
+}
+
+Buffer blobWith(const std::string& metadata, const std::string& bitcode, uint64_t staticHash) {
+  Buffer frame(ZSTD_compressBound(bitcode.size()));
+  frame.resize(ZSTD_compress(frame.data(), frame.size(), bitcode.data(), bitcode.size(), 5));
+  Buffer payload = bytesOf(metadata);
+  append(payload, frame);
+  BlobHeader header{};
+  std::memcpy(header.magic, kBlobMagic, sizeof(header.magic));
+  header.version = kBlobVersion;
+  header.headerBytes = sizeof(header);
+  header.staticHash = staticHash;
+  header.metadataBytes = metadata.size();
+  header.bitcodeBytes = frame.size();
+  header.bitcodeRawBytes = bitcode.size();
+  header.checksum = hash64(payload);
+  Buffer blob;
+  append(blob, header);
+  append(blob, payload);
+  return blob;
+}
+
+Buffer blobFor(const std::string& kernel, uint64_t staticHash, const std::string& undefined,
+               const std::string& arch) {
+  return blobWith(metadataFor(kernel, staticHash, undefined, arch), "bitcode of " + kernel,
+                  staticHash);
+}
+
+Buffer elfWith(const std::vector<Symbol>& symbols) {
+  Buffer content;
+  Buffer table(sizeof(Elf64_Sym));
+  std::string names(1, '\0');
+  for (const Symbol& symbol : symbols) {
+    Elf64_Sym entry{};
+    entry.st_name = names.size();
+    entry.st_shndx = 1;
+    entry.st_value = content.size();
+    entry.st_size = symbol.content.size();
+    append(table, entry);
+    append(content, symbol.content);
+    names += symbol.name + '\0';
+  }
+  Elf64_Ehdr header{};
+  std::memcpy(header.e_ident, ELFMAG, SELFMAG);
+  header.e_ident[EI_CLASS] = ELFCLASS64;
+  header.e_ident[EI_DATA] = ELFDATA2LSB;
+  header.e_shentsize = sizeof(Elf64_Shdr);
+  header.e_shnum = 4;
+  uint64_t contentAt = sizeof(header);
+  uint64_t tableAt = contentAt + content.size();
+  uint64_t namesAt = tableAt + table.size();
+  header.e_shoff = namesAt + names.size();
+  Buffer image;
+  append(image, header);
+  append(image, content);
+  append(image, table);
+  append(image, bytesOf(names));
+  append(image, section(SHT_NULL, 0, 0));
+  append(image, section(SHT_PROGBITS, contentAt, content.size()));
+  append(image, section(SHT_SYMTAB, tableAt, table.size(), 3));
+  append(image, section(SHT_STRTAB, namesAt, names.size()));
+  return image;
+}
+
+Buffer fatBinaryWith(const std::vector<Member>& members) {
+  Buffer payload;
+  for (const Member& member : members) {
+    append(payload, member.kind);
+    append(payload, uint16_t{0x101});
+    append(payload, uint32_t{64});
+    append(payload, uint64_t{member.payload.size()});
+    append(payload, member.compressedBytes);
+    payload.resize(payload.size() + 64 - 20);
+    append(payload, member.payload);
+  }
+  Buffer fatBinary;
+  append(fatBinary, uint32_t{0xBA55ED50});
+  append(fatBinary, uint16_t{1});
+  append(fatBinary, uint16_t{16});
+  append(fatBinary, uint64_t{payload.size()});
+  append(fatBinary, payload);
+  return fatBinary;
+}
+
+Buffer bundleWith(const std::vector<Buffer>& images) {
+  const std::string target = "hipv4-amdgcn-amd-amdhsa--gfx90a";
+  Buffer bundle = bytesOf("__CLANG_OFFLOAD_BUNDLE__");
+  append(bundle, uint64_t{images.size()});
+  uint64_t offset = bundle.size() + images.size() * (24 + target.size());
+  for (const Buffer& image : images) {
+    append(bundle, offset);
+    append(bundle, uint64_t{image.size()});
+    append(bundle, uint64_t{target.size()});
+    append(bundle, bytesOf(target));
+    offset += image.size();
+  }
+  for (const Buffer& image : images)
+    append(bundle, image);
+  return bundle;
+}
+
+std::string ptxWith(const std::vector<Symbol>& symbols) {
+  std::string text = "//\n// Generated by LLVM NVPTX Back-End\n//\n\n.version 8.8\n.target sm_90\n";
+  for (const Symbol& symbol : symbols) {
+    text += ".weak .global .align 8 .b8 " + symbol.name + "[" +
+            std::to_string(symbol.content.size()) + "] = {";
+    for (size_t index = 0; index < symbol.content.size(); ++index)
+      text += (index ? ", " : "") + std::to_string(std::to_integer<int>(symbol.content[index]));
+    text += "};\n";
+  }
+  return text + "\n.visible .entry add()\n{\n}\n";
+}
+
+std::string symbolFor(const char* prefix, uint64_t staticHash) {
+  return prefix + toHex(staticHash);
+}
+
+} // namespace mneme::embed::test

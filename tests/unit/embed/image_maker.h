@@ -1,0 +1,45 @@
+// Makes blobs and the containers they are found in, by hand.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace mneme::embed::test {
+
+using Buffer = std::vector<std::byte>;
+
+Buffer bytesOf(const std::string& text);
+
+/// Metadata of a kernel, as the passes write it. `kernel` "" makes shared code.
+std::string metadataFor(const std::string& kernel, uint64_t staticHash,
+                        const std::string& undefined = "[]", const std::string& arch = "sm_90");
+
+/// A whole blob; the bitcode is any text.
+Buffer blobWith(const std::string& metadata, const std::string& bitcode, uint64_t staticHash);
+Buffer blobFor(const std::string& kernel, uint64_t staticHash,
+               const std::string& undefined = "[]", const std::string& arch = "sm_90");
+
+struct Symbol {
+  std::string name;
+  Buffer content;
+};
+
+/// 64-bit ELF image whose symbols lie in one section.
+Buffer elfWith(const std::vector<Symbol>& symbols);
+
+struct Member {
+  uint16_t kind; ///< 1 PTX, 2 ELF
+  Buffer payload;
+  uint32_t compressedBytes = 0;
+};
+
+Buffer fatBinaryWith(const std::vector<Member>& members);
+Buffer bundleWith(const std::vector<Buffer>& images);
+std::string ptxWith(const std::vector<Symbol>& symbols);
+
+/// "__mneme_ir_<hash>" or "__mneme_module_<hash>".
+std::string symbolFor(const char* prefix, uint64_t staticHash);
+
+} // namespace mneme::embed::test
