@@ -13,6 +13,7 @@
 #include "runtime/base/error.h"
 #include "runtime/compile/compile_job.h"
 #include "runtime/compile/fatal_guard.h"
+#include "runtime/compile/isolation.h"
 #include "runtime/compile/module_loader.h"
 #include "runtime/compile/pass_pipeline.h"
 
@@ -69,7 +70,7 @@ struct Conversion {
   std::unique_ptr<llvm::Module> module;
 };
 
-std::string convert(Conversion& state, mneme_bytes input, bool wantText) {
+std::string convertLoaded(Conversion& state, mneme_bytes input, bool wantText) {
   state.diagnostics.attach(state.context);
   state.module = loadModule(input, "the input", state.context, state.diagnostics);
   std::string output;
@@ -78,6 +79,17 @@ std::string convert(Conversion& state, mneme_bytes input, bool wantText) {
     state.module->print(stream, nullptr);
   else
     llvm::WriteBitcodeToFile(*state.module, stream);
+  return output;
+}
+
+std::string convert(mneme_bytes input, bool wantText) {
+  std::string output;
+  runJob(
+      std::make_unique<Conversion>(),
+      [&](Conversion& state) { output = convertLoaded(state, input, wantText); },
+      [](const Conversion&) {
+        return Error(ErrorCode::ArtifactCorrupt, "LLVM cannot read the IR");
+      });
   return output;
 }
 
@@ -155,12 +167,8 @@ int mneme_compile_convert_ir(mneme_bytes input, uint32_t wantText, mneme_compile
   if (!*result)
     return static_cast<int>(mneme::ErrorCode::OutOfMemory);
   return atBorder((*result)->message, [&] {
-    runJob(
-        std::make_unique<Conversion>(),
-        [&](Conversion& state) { (*result)->outputs.ir = convert(state, input, wantText != 0); },
-        [](const Conversion&) {
-          return mneme::Error(mneme::ErrorCode::ArtifactCorrupt, "LLVM cannot read the IR");
-        });
+    // Tools bring IR from anywhere here; what comes out was written by LLVM and can be trusted.
+    (*result)->outputs.ir = runIsolated([&] { return convert(input, wantText != 0); }, "the input");
   });
 }
 

@@ -44,6 +44,17 @@ void verifyLoaded(llvm::Module& module, const std::string& name) {
     llvm::StripDebugInfo(module);
 }
 
+/// Data in front of functions means nothing on a device, and its references to globals would
+/// outlive them.
+void dropFunctionData(llvm::Module& module) {
+  for (llvm::Function& function : module) {
+    function.setPrefixData(nullptr);
+    function.setPrologueData(nullptr);
+    if (function.isDeclaration())
+      function.setPersonalityFn(nullptr);
+  }
+}
+
 } // namespace
 
 std::unique_ptr<llvm::Module> loadModule(mneme_bytes bytes, const std::string& name,
@@ -75,6 +86,7 @@ std::unique_ptr<llvm::Module> loadAndLink(const mneme_bytes* modules, size_t cou
       throw Error(ErrorCode::CompileFailed,
                   "cannot link " + name + " with those before it: " + diagnostics.errors());
   }
+  dropFunctionData(*linked);
   linked->setModuleIdentifier("mneme");
   linked->setSourceFileName("mneme");
   return linked;
