@@ -21,8 +21,17 @@ def parse(verb: str, *arguments: str) -> dict[str, Any]:
     context = group.make_context("mneme", [verb, *arguments])
     command = group.get_command(context, verb)
     parsed = command.make_context(verb, list(arguments), parent=context)
-    values = {key: v.value if isinstance(v, Enum) else v for key, v in parsed.params.items()}
+    values = {key: plain(value) for key, value in parsed.params.items()}
     return {**values, "command": parsed.args}
+
+
+def plain(value: object) -> object:
+    """Return a parsed value as text, whether or not this release of the parser converts so early."""
+    if isinstance(value, list | tuple):
+        return [plain(item) for item in value]
+    if isinstance(value, Path):
+        return str(value)
+    return value.value if isinstance(value, Enum) else value
 
 
 @pytest.mark.parametrize(
@@ -62,10 +71,10 @@ def parse(verb: str, *arguments: str) -> dict[str, Any]:
         (["--iterations", "9"], "iterations", 9),
         (["--warmup", "0"], "warmup", 0),
         (["--timeout", "1.5"], "timeout", 1.5),
-        (["-ol", "out.ll"], "output_ll", Path("out.ll")),
-        (["--output-ll", "out.ll"], "output_ll", Path("out.ll")),
-        (["--output-asm", "out.s"], "output_asm", Path("out.s")),
-        (["--ir", "new.ll"], "ir", Path("new.ll")),
+        (["-ol", "out.ll"], "output_ll", "out.ll"),
+        (["--output-ll", "out.ll"], "output_ll", "out.ll"),
+        (["--output-asm", "out.s"], "output_asm", "out.s"),
+        (["--ir", "new.ll"], "ir", "new.ll"),
         (["--tolerance", "1e-6", "--tolerance", "ulp:4"], "tolerance", ["1e-6", "ulp:4"]),
         (["--device", "cpu"], "device", "cpu"),
     ],
@@ -78,7 +87,7 @@ def test_replay_reads(options: list[str], name: str, value: object) -> None:
 def test_replay_has_the_documented_defaults() -> None:
     values = parse("replay", "default<O2>", "--record-database", "17.json")
     assert values["passes"] == "default<O2>"
-    assert values["record_database"] == Path("17.json")
+    assert values["record_database"] == "17.json"
     assert (values["codegen_opt"], values["iterations"], values["warmup"]) == (3, 3, 2)
     changed = ("specialize", "set_launch_bounds", "specialize_dims", "shared_mem", "grid_dim_x")
     assert all(values[name] is None for name in changed)
@@ -87,8 +96,8 @@ def test_replay_has_the_documented_defaults() -> None:
 @pytest.mark.parametrize(
     ("options", "name", "value"),
     [
-        (["-rdb", "d"], "record_db_dir", Path("d")),
-        (["--record-db-dir", "d"], "record_db_dir", Path("d")),
+        (["-rdb", "d"], "record_db_dir", "d"),
+        (["--record-db-dir", "d"], "record_db_dir", "d"),
         (["-vass", "64"], "virtual_address_space_size", 64),
         (["--virtual-address-space-size", "64"], "virtual_address_space_size", 64),
         (["-mr", "9"], "per_kernel_max_recordings", 9),
@@ -113,7 +122,7 @@ def test_record_has_the_documented_defaults(monkeypatch: pytest.MonkeyPatch) -> 
         monkeypatch.delenv(name, raising=False)
     values = parse("record", "--", "./app")
     assert values == {
-        "record_db_dir": Path(),
+        "record_db_dir": ".",
         "virtual_address_space_size": 4,
         "per_kernel_max_recordings": 4,
         "per_kernel_skip_recordings": 0,
@@ -151,12 +160,12 @@ def test_separator_is_mandatory_and_first(verb: str, arguments: list[str], sente
 @pytest.mark.parametrize("verb", ["copy", "move"])
 def test_last_path_is_the_destination(verb: str) -> None:
     values = parse(verb, "a.json", "b.json", "c.json", "dest")
-    assert values["databases"] == [Path("a.json"), Path("b.json"), Path("c.json")]
-    assert values["destination"] == Path("dest")
+    assert values["databases"] == ["a.json", "b.json", "c.json"]
+    assert values["destination"] == "dest"
 
 
 def test_clean_takes_many() -> None:
-    assert parse("clean", "a.json", "b.json")["databases"] == [Path("a.json"), Path("b.json")]
+    assert parse("clean", "a.json", "b.json")["databases"] == ["a.json", "b.json"]
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,39 @@
+"""The reference pages name everything there is."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+from typer.main import get_command
+
+from mneme.cli.app import app
+from mneme.cli.exit_codes import ExitCode
+from mneme.mneme_types import ExperimentConfiguration, ExperimentResult
+
+DOCS = Path(__file__).resolve().parents[2] / "docs"
+GROUP: Any = get_command(app)
+CONTEXT = typer.Context(GROUP, info_name="mneme")
+
+
+@pytest.mark.parametrize("verb", GROUP.list_commands(CONTEXT))
+def test_every_option_is_in_the_reference(verb: str) -> None:
+    text = (DOCS / "cli.md").read_text()
+    options = [p for p in GROUP.get_command(CONTEXT, verb).params if not getattr(p, "hidden", False)]
+    names = [name for p in options for name in (*p.opts, *p.secondary_opts) if name[0] == "-"]
+    assert [name for name in names if name not in text] == []
+    assert f"mneme {verb}" in text
+
+
+def test_every_exit_code_is_in_the_reference() -> None:
+    text = (DOCS / "cli.md").read_text()
+    assert [code for code in ExitCode if f"| {code.value} | `{code.name}` |" not in text] == []
+
+
+@pytest.mark.parametrize("kind", [ExperimentConfiguration, ExperimentResult])
+def test_every_field_is_in_the_reference(kind: type) -> None:
+    text = (DOCS / "python.md").read_text()
+    assert [item.name for item in fields(kind) if f"`{item.name}`" not in text] == []
