@@ -1,6 +1,8 @@
 #include "runtime/compile/compile_job.h"
 
+#include <llvm/ADT/STLExtras.h>
 #include <llvm/Bitcode/BitcodeWriter.h>
+#include <llvm/IR/InstrTypes.h>
 #include <llvm/Support/JSON.h>
 #include <llvm/Support/raw_ostream.h>
 #include <llvm/Transforms/Utils/Cloning.h>
@@ -53,6 +55,16 @@ void checkDimensions(const mneme_compile_request& request) {
     if (request.grid[axis] == 0 || request.block[axis] == 0)
       throw Error(ErrorCode::InvalidArgument,
                   "the request specialises dimensions, but a grid or block dimension is 0");
+}
+
+/// The CPU device gives a kernel another signature, so device code cannot call or launch it.
+void checkOnlyLaunched(const llvm::Function& kernel) {
+  const bool isCalled = llvm::any_of(
+      kernel.users(), [](const llvm::User* user) { return llvm::isa<llvm::CallBase>(user); });
+  if (isCalled || kernel.hasAddressTaken(nullptr, false, false, true))
+    throw Error(ErrorCode::Unsupported, "kernel '" + kernel.getName().str() +
+                                            "' is called or launched by device code, which the "
+                                            "CPU device cannot do");
 }
 
 } // namespace
@@ -118,6 +130,7 @@ void CompileJob::preprocess() {
 }
 
 void CompileJob::lowerForCpu() {
+  checkOnlyLaunched(findKernel(*module_, request_.kernel));
   CpuLoweringOptions lowering;
   lowering.kernel = request_.kernel;
   if (const unsigned arch = sourceArchitecture(*module_))

@@ -131,6 +131,18 @@ define ptx_kernel void @k(ptr %p) {
   CHECK(compileFailure(vectorAddRequest("sm_90")).code == ErrorCode::Ok);
 }
 
+TEST_CASE("a kernel that device code calls is refused on the CPU") {
+  compile::Request request;
+  request.kernel = "k";
+  request.modules = {bytesOf(R"(
+target triple = "nvptx64-nvidia-cuda"
+define ptx_kernel void @k(ptr %p) {
+  call void @k(ptr %p)
+  ret void
+})")};
+  CHECK(compileFailure(request).code == ErrorCode::Unsupported);
+}
+
 TEST_CASE("options that are not JSON are refused") {
   compile::Request request = vectorAddRequest("sm_90");
   request.optionsJson = "{\"fp_contract\": ";
@@ -139,17 +151,15 @@ TEST_CASE("options that are not JSON are refused") {
 
 TEST_CASE("threads compile at the same time") {
   std::vector<std::thread> threads;
-  std::vector<std::string> results(4);
-  for (std::string& result : results)
-    threads.emplace_back([&result] {
-      compile::Request request = vectorAddRequest("sm_90");
-      request.wantAssembly = true;
-      result = compile::compile(request).assembly;
+  std::vector<std::vector<std::byte>> images(8);
+  for (size_t index = 0; index < images.size(); ++index)
+    threads.emplace_back([&images, index] {
+      images[index] = compile::compile(vectorAddRequest(index % 2 == 0 ? "cpu" : "sm_90")).image;
     });
   for (std::thread& thread : threads)
     thread.join();
-  for (const std::string& result : results) {
-    CHECK_FALSE(result.empty());
-    CHECK(result == results[0]);
+  for (size_t index = 0; index < images.size(); ++index) {
+    CHECK_FALSE(images[index].empty());
+    CHECK(images[index] == images[index % 2]);
   }
 }
