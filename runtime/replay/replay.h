@@ -15,7 +15,7 @@ namespace mneme::replay {
 
 /// interface.md §2.2 ExperimentConfiguration, with its JSON field names.
 struct Configuration {
-  artifact::Dim3 grid, block;
+  artifact::Dim3 grid = {}, block = {};
   uint64_t sharedBytes = 0;
   bool specialize = false;
   bool setLaunchBounds = false;
@@ -49,8 +49,8 @@ struct Options {
   uint32_t iterations = 3;
   uint32_t warmup = 2;
   double timeoutSeconds = 0; ///< per launch, 0 none
-  std::vector<ToleranceRule> tolerances;
-  std::vector<std::byte> ir; ///< replaces the recorded IR (text or bitcode) when not empty
+  std::vector<ToleranceRule> tolerances = {};
+  std::vector<std::byte> ir = {}; ///< replaces the recorded IR (text or bitcode) when not empty
   bool wantIr = false;
   bool wantAssembly = false;
   bool useCache = true;
@@ -63,9 +63,9 @@ struct Mismatch {
   uint64_t address = 0; ///< of the first mismatching element
   uint64_t regionOffset = 0;
   uint64_t element = 0;
-  std::string dataType;
-  std::string expected;
-  std::string actual;
+  std::string dataType = {};
+  std::string expected = {};
+  std::string actual = {};
   uint64_t differing = 0;
   uint64_t elements = 0;
 };

@@ -40,10 +40,10 @@ struct RegionPlan {
 struct RecordingPlan {
   std::string kernel;
   std::string ir;
-  std::vector<RegionPlan> regions;
-  std::vector<artifact::Argument> args;
-  std::vector<Bytes> values;
-  artifact::Dim3 grid, block;
+  std::vector<RegionPlan> regions = {};
+  std::vector<artifact::Argument> args = {};
+  std::vector<Bytes> values = {};
+  artifact::Dim3 grid = {}, block = {};
 
   void addRegion(uint64_t address, Bytes before, Bytes after);
   void addGlobal(const std::string& name, uint64_t address, Bytes before, Bytes after);
