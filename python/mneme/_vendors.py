@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
-__all__ = ["CMAKE_DEVICE_LANGUAGE", "CODEGEN_BY_ARCH_PREFIX", "CPU_RUNTIMES", "DEFAULT_CMAKE_ARCH"]
+__all__ = [
+    "CMAKE_DEVICE_LANGUAGE",
+    "CODEGEN_BY_ARCH_PREFIX",
+    "CPU_RUNTIMES",
+    "DEFAULT_CMAKE_ARCH",
+    "DEVICE_CODE_SECTIONS",
+    "RUNTIME_BY_SECTION",
+    "SHARED_RUNTIME_HINT",
+]
 
 # Runtimes on the CPU device, preloaded for programs that were linked to the vendor's.
 CPU_RUNTIMES = ("libmneme_cudart.so", "libmneme_amdhip64.so")
@@ -13,3 +21,10 @@ CODEGEN_BY_ARCH_PREFIX = {"sm_": "rtc", "gfx": "serial"}
 # The language of CMake projects that `mneme config cmake-args` configures, and its architecture.
 CMAKE_DEVICE_LANGUAGE = "CUDA"
 DEFAULT_CMAKE_ARCH = "90"
+
+# Sections with device code in programs, and the shared runtime such programs are linked to.
+RUNTIME_BY_SECTION = {".nv_fatbin": "libcudart.so", ".hip_fatbin": "libamdhip64.so"}
+DEVICE_CODE_SECTIONS = frozenset(RUNTIME_BY_SECTION)
+
+# How CMake is told to link the shared runtime.
+SHARED_RUNTIME_HINT = "CMake: CUDA_RUNTIME_LIBRARY Shared, which add_mneme() sets"

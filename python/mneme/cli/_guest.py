@@ -14,7 +14,7 @@ from mneme.cli._console import say
 from mneme.cli.exit_codes import ExitCode
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
 __all__ = ["GuestCommand", "become"]
 
@@ -50,8 +50,18 @@ class GuestCommand(TyperCommand):
         return [*super().collect_usage_pieces(ctx), _SEPARATOR, "PROGRAM [ARGUMENTS]..."]
 
 
-def become(command: Sequence[str], environment: Mapping[str, str]) -> NoReturn:
-    """Replace this process by a program, so that streams, signals and exit code are its own."""
+def become(
+    command: Sequence[str],
+    environment: Mapping[str, str],
+    remark: Callable[[str], str] | None = None,
+) -> NoReturn:
+    """Replace this process by a program, so that streams, signals and exit code are its own.
+
+    Args:
+        command: The program and its arguments.
+        environment: Its environment.
+        remark: What to tell the user about the program's file first; "" for nothing.
+    """
     program = command[0]
     found = shutil.which(program, path=environment.get("PATH"))
     if found is None:
@@ -59,6 +69,8 @@ def become(command: Sequence[str], environment: Mapping[str, str]) -> NoReturn:
         reason = "cannot be executed" if exists else "is not found"
         say(f"the program '{program}' {reason}")
         raise typer.Exit(ExitCode.CANNOT_EXECUTE if exists else ExitCode.PROGRAM_NOT_FOUND)
+    if remark is not None and (sentence := remark(found)):
+        say(sentence)
     sys.stdout.flush()
     sys.stderr.flush()
     try:

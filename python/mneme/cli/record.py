@@ -105,6 +105,7 @@ def record(
     and signals are the program's own. On a machine without GPU it runs on the CPU.
     """
     from mneme.guest import RecordRequest, record_environment  # noqa: PLC0415
+    from mneme.program_check import remark_on_program  # noqa: PLC0415
 
     request = RecordRequest(
         directory=record_db_dir,
@@ -116,4 +117,4 @@ def record(
         kernels=kernels,
         device=device,
     )
-    become(ctx.args, record_environment(os.environ, request))
+    become(ctx.args, record_environment(os.environ, request), remark_on_program)

@@ -1,0 +1,92 @@
+"""The few facts of an ELF executable that matter before it is started."""
+
+from __future__ import annotations
+
+import mmap
+import struct
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+__all__ = ["ElfFacts", "read_elf"]
+
+_HEADER = struct.Struct("<16sHHIQQQIHHHHHH")
+_PROGRAM_HEADER = struct.Struct("<IIQQQQQQ")
+_SECTION_HEADER = struct.Struct("<IIQQQQIIQQ")
+_DYNAMIC = struct.Struct("<qQ")
+_MAGIC_64_LITTLE = b"\x7fELF\x02\x01"
+_LOAD, _DYNAMIC_SEGMENT, _INTERPRETER = 1, 2, 3
+_NEEDED, _STRING_TABLE = 1, 5
+_LONGEST_NAME = 4096
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ElfFacts:
+    """What an executable says of itself."""
+
+    is_static: bool
+    """No dynamic loader is asked for, so nothing can be preloaded."""
+
+    needed: tuple[str, ...]
+    """Libraries it is linked to."""
+
+    sections: frozenset[str]
+    """Names of its sections."""
+
+
+def read_elf(path: Path) -> ElfFacts | None:
+    """Return the facts, or None if it is no 64-bit little-endian ELF file that can be read."""
+    try:
+        with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
+            if data[: len(_MAGIC_64_LITTLE)] != _MAGIC_64_LITTLE:
+                return None
+            return _facts(data)
+    except (OSError, OverflowError, ValueError, struct.error, IndexError):
+        return None
+
+
+def _facts(data: mmap.mmap) -> ElfFacts:
+    header = _HEADER.unpack_from(data, 0)
+    program_offset, section_offset = header[5:7]
+    program_count, section_count, names_index = header[10], header[12], header[13]
+    segments = [
+        _PROGRAM_HEADER.unpack_from(data, program_offset + i * _PROGRAM_HEADER.size)
+        for i in range(program_count)
+    ]
+    sections = [
+        _SECTION_HEADER.unpack_from(data, section_offset + i * _SECTION_HEADER.size)
+        for i in range(section_count)
+    ]
+    names_at = sections[names_index][4] if names_index < len(sections) else 0
+    return ElfFacts(
+        is_static=not any(segment[0] == _INTERPRETER for segment in segments),
+        needed=tuple(_needed(data, segments)),
+        sections=frozenset(_text(data, names_at + section[0]) for section in sections),
+    )
+
+
+def _needed(data: mmap.mmap, segments: list[tuple[int, ...]]) -> list[str]:
+    for segment in segments:
+        if segment[0] == _DYNAMIC_SEGMENT:
+            start, size = segment[2], segment[5]
+            entries = list(_DYNAMIC.iter_unpack(data[start : start + size - size % _DYNAMIC.size]))
+            strings = next((value for tag, value in entries if tag == _STRING_TABLE), 0)
+            strings_at = _file_offset(strings, segments)
+            return [_text(data, strings_at + value) for tag, value in entries if tag == _NEEDED]
+    return []
+
+
+def _file_offset(address: int, segments: list[tuple[int, ...]]) -> int:
+    for kind, _, offset, start, _, size, _, _ in segments:
+        if kind == _LOAD and start <= address < start + size:
+            return offset + address - start
+    raise IndexError(address)
+
+
+def _text(data: mmap.mmap, offset: int) -> str:
+    end = data.find(b"\0", offset, offset + _LONGEST_NAME)
+    if offset >= len(data) or end < 0:
+        raise IndexError(offset)
+    return data[offset:end].decode()

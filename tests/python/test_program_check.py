@@ -1,0 +1,64 @@
+"""Remarks on programs that cannot be recorded."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from mneme._elf import read_elf
+from mneme.program_check import remark_on_program
+
+ECHO = Path("/bin/echo")
+
+
+def build(tmp_path: Path, *options: str, source: str = "int main(void) { return 0; }") -> Path:
+    compiler = shutil.which("clang-22") or shutil.which("cc")
+    assert compiler, "a C compiler is needed"
+    (tmp_path / "a.c").write_text(source)
+    command = [compiler, str(tmp_path / "a.c"), "-o", str(tmp_path / "a"), *options]
+    subprocess.run(command, check=True)
+    return tmp_path / "a"
+
+
+def test_facts_of_a_dynamic_program() -> None:
+    facts = read_elf(ECHO)
+    assert facts is not None
+    assert not facts.is_static
+    assert any(name.startswith("libc.so") for name in facts.needed)
+    assert ".text" in facts.sections
+
+
+def test_program_without_instrumentation_is_told_to_use_add_mneme() -> None:
+    assert "add_mneme" in remark_on_program(ECHO)
+
+
+@pytest.mark.compile
+def test_static_program_cannot_be_recorded(tmp_path: Path) -> None:
+    assert "statically linked" in remark_on_program(build(tmp_path, "-static"))
+
+
+@pytest.mark.compile
+def test_static_runtime_cannot_be_recorded(tmp_path: Path) -> None:
+    source = '__attribute__((section(".nv_fatbin"), used)) char a[8] = {1}; int main(void) { return a[1]; }'
+    assert "no shared libcudart.so" in remark_on_program(build(tmp_path, source=source))
+
+
+def test_scripts_are_not_judged(tmp_path: Path) -> None:
+    (tmp_path / "run.sh").write_text("#!/bin/sh\n")
+    assert remark_on_program(tmp_path / "run.sh") == ""
+    assert remark_on_program(tmp_path / "nothing") == ""
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=300)
+@given(st.integers(0, 20_000), st.binary(min_size=1, max_size=8))
+def test_damaged_programs_are_survived(tmp_path: Path, place: int, junk: bytes) -> None:
+    content = bytearray(ECHO.read_bytes())
+    place %= len(content)
+    content[place : place + len(junk)] = junk
+    (tmp_path / "mutated").write_bytes(content)
+    remark_on_program(tmp_path / "mutated")
