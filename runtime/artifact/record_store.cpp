@@ -46,7 +46,7 @@ KernelRecord RecordStore::merged(const Kernel& kernel) const {
     const std::filesystem::path aside = path.string() + ".damaged";
     std::error_code ignored;
     std::filesystem::rename(path, aside, ignored);
-    noticeOnce("an unreadable record was renamed to '" + aside.string() + "': " + error.what());
+    notice("an unreadable record was renamed to '" + aside.string() + "': " + error.what());
   }
   return result;
 }

@@ -126,7 +126,8 @@ uint32_t chunkSize(uint64_t regionBytes, uint64_t index) noexcept {
 }
 
 Hash128 zeroHash(uint32_t bytes) noexcept {
-  static const std::vector<std::byte> zeros(kChunkBytes);
+  // Never destroyed: the writer may still work while the program's destructors run.
+  static const std::vector<std::byte>& zeros = *new std::vector<std::byte>(kChunkBytes);
   static const Hash128 full = hash128(zeros);
   return bytes == kChunkBytes ? full : hash128(std::span(zeros).first(bytes));
 }

@@ -2,7 +2,6 @@
 
 #include <chrono>
 #include <condition_variable>
-#include <csignal>
 #include <deque>
 #include <map>
 #include <mutex>
@@ -10,8 +9,7 @@
 #include <thread>
 #include <variant>
 
-#include <pthread.h>
-
+#include "runtime/artifact/blocked_signals.h"
 #include "runtime/artifact/chunk_index.h"
 #include "runtime/artifact/directory_files.h"
 #include "runtime/artifact/instance_writer.h"
@@ -55,20 +53,6 @@ template <typename Visit> void visitContent(const InstanceDraft& draft, const Vi
 std::string nameOf(uint64_t staticHash, uint64_t dynamicHash) {
   return "instance " + std::to_string(dynamicHash) + " of kernel " + std::to_string(staticHash);
 }
-
-/// Signals are the application's: its threads handle them, the worker never does.
-class BlockedSignals {
-public:
-  BlockedSignals() {
-    sigset_t all;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before_);
-  }
-  ~BlockedSignals() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-
-private:
-  sigset_t before_{};
-};
 
 } // namespace
 
@@ -167,8 +151,8 @@ void RecordingWriter::Impl::waitForRoom(std::unique_lock<std::mutex>& lock, uint
     return waitingBytes == 0 || isEnding || waitingBytes + bytes <= options.queueBytes;
   });
   const auto waited = std::chrono::steady_clock::now() - begin;
-  statistics.waitNs += static_cast<uint64_t>(
-      std::chrono::duration_cast<std::chrono::nanoseconds>(waited).count());
+  statistics.waitNs +=
+      static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(waited).count());
 }
 
 void RecordingWriter::Impl::work() {

@@ -1,0 +1,183 @@
+#include "runtime/record/kernel_catalog.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "runtime/base/error.h"
+#include "runtime/record/metadata_options.h"
+
+namespace mneme::record {
+namespace {
+
+constexpr uint32_t kExternGlobal = 4; ///< mneme_global_entry::flags
+constexpr size_t kMaxFatbins = 256;
+
+struct GlobalSearch {
+  std::string name;
+  const mneme_module_entry* preferred = nullptr;
+  const mneme_global_entry* found = nullptr;
+};
+
+void searchModule(void* user, const mneme_module_entry* module) {
+  auto& search = *static_cast<GlobalSearch*>(user);
+  for (uint64_t index = 0; index < module->globalCount; ++index) {
+    const mneme_global_entry& entry = module->globals[index];
+    const bool isBetter = !search.found || module == search.preferred;
+    if (isBetter && !(entry.flags & kExternGlobal) && search.name == entry.name)
+      search.found = &entry;
+  }
+}
+
+const char* kindName(embed::ArgKind kind) {
+  switch (kind) {
+  case embed::ArgKind::Pointer:
+    return "pointer";
+  case embed::ArgKind::Integer:
+    return "integer";
+  case embed::ArgKind::Float:
+    return "float";
+  case embed::ArgKind::Aggregate:
+    break;
+  }
+  return "aggregate";
+}
+
+void findGlobals(KernelInfo& info) {
+  for (const embed::KernelGlobal& global : info.blob->globals) {
+    GlobalSearch search{global.name, info.module, nullptr};
+    mneme_rt_visit_modules(searchModule, &search);
+    if (search.found)
+      info.globals.push_back({global.name, search.found->hostShadow,
+                              search.found->sizeBytes ? search.found->sizeBytes : global.sizeBytes,
+                              global.isConstant});
+    else if (!global.isConstant)
+      info.hiddenGlobals.push_back(global.name);
+  }
+}
+
+} // namespace
+
+std::shared_ptr<const embed::BlobSet> KernelCatalog::blobsOf(const mneme_module_entry* module) {
+  if (const auto known = blobs_.find(module); known != blobs_.end())
+    return known->second;
+  std::vector<const void*> fatbins(kMaxFatbins);
+  fatbins.resize(std::min(mneme_rt_fatbins(module, fatbins.data(), fatbins.size()), kMaxFatbins));
+  auto all = std::make_shared<embed::BlobSet>();
+  for (const void* fatbin : fatbins) {
+    embed::BlobSet one = embed::readFatBinary(fatbin);
+    all->kernels.merge(one.kernels);
+    all->modules.insert(all->modules.end(), one.modules.begin(), one.modules.end());
+  }
+  return blobs_[module] = all;
+}
+
+std::shared_ptr<const KernelInfo> KernelCatalog::read(const void* handle) {
+  auto info = std::make_shared<KernelInfo>();
+  const char* name = nullptr;
+  if (!mneme_rt_find_kernel(handle, &info->module, &name))
+    return nullptr;
+  try {
+    const auto blobs = blobsOf(info->module);
+    const auto blob = blobs->kernels.find(name);
+    if (blob == blobs->kernels.end()) {
+      info->isWanted = settings_.wants(name, name);
+      info->whyNot =
+          "kernel '" + std::string(name) + "' carries no mneme IR; build it with add_mneme()";
+      return info;
+    }
+    info->blob = blob->second;
+    info->isWanted = settings_.wants(name, info->blob->demangled);
+    info->modules = embed::modulesFor(*blobs, name);
+    findGlobals(*info);
+  } catch (const Error& error) {
+    info->isWanted = settings_.wants(name, name);
+    info->whyNot = "the IR of kernel '" + std::string(name) + "' cannot be read: " + error.what();
+    return info;
+  }
+  auto& state = states_[info->blob->staticHash];
+  if (!state)
+    state = std::make_shared<KernelState>();
+  info->state = state;
+  return info;
+}
+
+std::shared_ptr<const KernelInfo> KernelCatalog::find(const void* handle) {
+  {
+    const std::shared_lock lock(mutex_);
+    if (const auto known = infos_.find(handle); known != infos_.end())
+      return known->second;
+  }
+  const std::unique_lock lock(mutex_);
+  if (const auto known = infos_.find(handle); known != infos_.end())
+    return known->second;
+  return infos_[handle] = read(handle);
+}
+
+void KernelCatalog::forget(const mneme_module_entry* module) {
+  const std::unique_lock lock(mutex_);
+  std::erase_if(infos_,
+                [&](const auto& item) { return !item.second || item.second->module == module; });
+  blobs_.erase(module);
+}
+
+void KernelCatalog::visitStates(
+    const std::function<void(uint64_t staticHash, KernelState&)>& visit) {
+  const std::shared_lock lock(mutex_);
+  for (const auto& [hash, state] : states_)
+    visit(hash, *state);
+}
+
+uint64_t dynamicHash(const embed::KernelBlob& blob, const mneme_launch& launch,
+                     bool isCooperative) noexcept {
+  struct Shape {
+    mneme_dim3 grid, block;
+    uint64_t sharedBytes;
+    uint64_t isCooperative;
+  };
+  static_assert(sizeof(Shape) == 40); // no padding: every byte counts
+  const Shape shape{launch.grid, launch.block, launch.sharedBytes, isCooperative ? 1u : 0u};
+  uint64_t hash = hash64(std::as_bytes(std::span(&shape, 1)));
+  for (size_t index = 0; index < blob.args.size(); ++index)
+    if (blob.args[index].kind != embed::ArgKind::Pointer)
+      hash = combineHashes(hash, hash64({static_cast<const std::byte*>(launch.args[index]),
+                                         static_cast<size_t>(blob.args[index].sizeBytes)}));
+  return hash;
+}
+
+std::vector<std::vector<std::byte>> argumentValues(const embed::KernelBlob& blob,
+                                                   const mneme_launch& launch) {
+  std::vector<std::vector<std::byte>> values;
+  for (size_t index = 0; index < blob.args.size(); ++index) {
+    const auto* bytes = static_cast<const std::byte*>(launch.args[index]);
+    values.emplace_back(bytes, bytes + blob.args[index].sizeBytes);
+  }
+  return values;
+}
+
+std::vector<uint64_t> pointerArguments(const embed::KernelBlob& blob, const mneme_launch& launch) {
+  std::vector<uint64_t> pointers;
+  for (size_t index = 0; index < blob.args.size(); ++index)
+    if (blob.args[index].kind == embed::ArgKind::Pointer) {
+      uint64_t value = 0;
+      std::memcpy(&value, launch.args[index],
+                  std::min<size_t>(sizeof(value), blob.args[index].sizeBytes));
+      pointers.push_back(value);
+    }
+  return pointers;
+}
+
+artifact::KernelRecord describeKernel(const KernelInfo& info, const std::string& device) {
+  artifact::KernelRecord record;
+  record.staticHash = info.blob->staticHash;
+  record.kernelName = info.blob->kernel;
+  record.demangledName = info.blob->demangled;
+  record.arch = info.blob->arch;
+  record.device = device;
+  for (const embed::KernelArg& arg : info.blob->args)
+    record.args.push_back(
+        {arg.name, arg.type, kindName(arg.kind), arg.sizeBytes, arg.isSpecializable});
+  record.optionsJson = optionsOf(info.blob->metadataJson);
+  return record;
+}
+
+} // namespace mneme::record

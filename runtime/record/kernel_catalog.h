@@ -1,0 +1,93 @@
+// Room record: what is known about the kernels this process launches.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <shared_mutex>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "runtime/artifact/recording.h"
+#include "runtime/embed/kernel_blob.h"
+#include "runtime/jit/mneme_rt.h"
+#include "runtime/record/settings.h"
+#include "runtime/record/vendor.h"
+
+namespace mneme::record {
+
+/// What became of the launches with one dynamic hash.
+enum class Fate : uint8_t { Recorded, Skipped, Failed };
+
+/// One kernel (static hash), whatever number of host handles it has.
+struct KernelState {
+  std::mutex mutex;
+  struct Instance {
+    Fate fate = Fate::Recorded;
+    uint64_t occurrences = 0;
+  };
+  std::unordered_map<uint64_t, Instance> instances; ///< by dynamic hash
+  uint64_t recorded = 0;
+  uint64_t skipped = 0;
+  bool isAnnounced = false; ///< the writer knows the kernel
+};
+
+/// A device variable the kernel refers to, where the host can find it.
+struct GlobalPlace {
+  std::string name;
+  const void* hostShadow = nullptr;
+  uint64_t sizeBytes = 0;
+  bool isConstant = false;
+};
+
+/// One host handle.
+struct KernelInfo {
+  const mneme_module_entry* module = nullptr;
+  bool isWanted = false;
+  std::string whyNot; ///< a sentence when it cannot be recorded
+  std::shared_ptr<const embed::KernelBlob> blob;
+  std::vector<std::shared_ptr<const embed::KernelBlob>> modules;
+  std::vector<GlobalPlace> globals;
+  std::vector<std::string> hiddenGlobals; ///< written by the kernel, out of the host's reach
+  std::shared_ptr<KernelState> state;
+};
+
+/// Thread-safe.
+class KernelCatalog {
+public:
+  explicit KernelCatalog(const Settings& settings) : settings_(settings) {}
+
+  /// Null when the handle is not from an instrumented unit. Read once per handle, then one lookup.
+  std::shared_ptr<const KernelInfo> find(const void* handle);
+  /// Handles of an unloaded unit may come back as other kernels.
+  void forget(const mneme_module_entry* module);
+  void visitStates(const std::function<void(uint64_t staticHash, KernelState&)>& visit);
+
+private:
+  std::shared_ptr<const KernelInfo> read(const void* handle);
+  std::shared_ptr<const embed::BlobSet> blobsOf(const mneme_module_entry* module);
+
+  const Settings& settings_;
+  std::shared_mutex mutex_;
+  std::unordered_map<const void*, std::shared_ptr<const KernelInfo>> infos_;
+  std::map<const mneme_module_entry*, std::shared_ptr<const embed::BlobSet>> blobs_;
+  std::map<uint64_t, std::shared_ptr<KernelState>> states_;
+};
+
+/// Identity of a launch beside its kernel: grid, block, shared memory, cooperative flag and the
+/// bytes of every argument that is no pointer. Aggregates count with all their bytes, pointers and
+/// padding in them included: nothing tells them apart here.
+uint64_t dynamicHash(const embed::KernelBlob& blob, const mneme_launch& launch,
+                     bool isCooperative) noexcept;
+
+std::vector<std::vector<std::byte>> argumentValues(const embed::KernelBlob& blob,
+                                                   const mneme_launch& launch);
+std::vector<uint64_t> pointerArguments(const embed::KernelBlob& blob, const mneme_launch& launch);
+
+/// The record of a kernel without instances.
+artifact::KernelRecord describeKernel(const KernelInfo& info, const std::string& device);
+
+} // namespace mneme::record

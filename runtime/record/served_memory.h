@@ -1,0 +1,50 @@
+// Room record: what happens to an allocation call of the application, for every vendor alike. The
+// vendor's own function is given as `next` and called where the recorder does not serve the call;
+// so a call that makes no sense gets the vendor's own answer.
+#pragma once
+
+#include <cstddef>
+
+#include "runtime/artifact/recording.h"
+
+namespace mneme::record {
+
+/// A call that is still to be made. Refers to the callable, which must outlive it.
+class Next {
+public:
+  template <typename Call>
+  Next(const Call& call) noexcept // implicit: stands for the callable
+      : object_(&call),
+        call_([](const void* object) { return (*static_cast<const Call*>(object))(); }) {}
+  int operator()() const { return call_(object_); }
+
+private:
+  const void* object_;
+  int (*call_)(const void*);
+};
+
+enum class FreeKind { Device, Host };
+
+/// Serves an allocation from the window or passes it on and remembers the result as foreign.
+int serve(void** pointer, size_t bytes, artifact::RegionKind kind, const Next& next) noexcept;
+
+/// Same for stream-ordered device allocations; those captured into a graph are the vendor's.
+int serveOrdered(void** pointer, size_t bytes, void* stream, const Next& next) noexcept;
+
+/// Frees what was served; everything else is passed on. The device is synchronised first, as the
+/// vendor's functions do: kernels that still run may use the memory.
+int serveFree(void* pointer, FreeKind kind, const Next& next) noexcept;
+
+int watchRegister(void* pointer, size_t bytes, const Next& next) noexcept;
+int watchUnregister(void* pointer, const Next& next) noexcept;
+
+/// Forgets everything on the current device, then resets it.
+int serveReset(const Next& next) noexcept;
+
+bool isServed(const void* pointer) noexcept;
+
+/// Row and total size of a pitched allocation; false if it is empty or does not fit into 64 bits.
+bool pitchedSize(size_t width, size_t height, size_t depth, size_t pitchBytes, size_t& rowBytes,
+                 size_t& bytes) noexcept;
+
+} // namespace mneme::record

@@ -1,0 +1,391 @@
+#include "runtime/record/session.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <ctime>
+#include <thread>
+
+#include <unistd.h>
+
+#include "runtime/artifact/blocked_signals.h"
+#include "runtime/base/error.h"
+#include "runtime/base/log.h"
+#include "runtime/record/capture.h"
+#include "runtime/record/process_facts.h"
+#include "runtime/record/summary.h"
+
+namespace mneme::record {
+namespace {
+
+constexpr int kFinishSeconds = 20;
+constexpr int kGateSeconds = 5;
+
+std::atomic<Session*> theSession{nullptr};
+thread_local bool isInsideCall = false;
+
+uint64_t nowNs() {
+  return static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(
+                                   std::chrono::steady_clock::now().time_since_epoch())
+                                   .count());
+}
+
+/// Marks the recorder's own calls of the vendor: they are not to be recorded.
+class InsideCall {
+public:
+  InsideCall() noexcept { isInsideCall = true; }
+  ~InsideCall() { isInsideCall = false; }
+};
+
+artifact::Dim3 dims(const mneme_dim3& value) { return {value.x, value.y, value.z}; }
+
+} // namespace
+
+CallGuard::CallGuard() noexcept {
+  if (isInsideCall)
+    return;
+  Session& session = Session::instance();
+  if (!session.memory_)
+    return;
+  session.gate_.lock_shared();
+  isInsideCall = true;
+  session_ = &session;
+}
+
+CallGuard::~CallGuard() {
+  if (!session_)
+    return;
+  isInsideCall = false;
+  session_->gate_.unlock_shared();
+}
+
+Session& Session::instance() noexcept {
+  static Session* session = new Session;
+  return *session;
+}
+
+Session* Session::existing() noexcept { return theSession.load(std::memory_order_acquire); }
+
+Session::Session() noexcept : owner_(getpid()) {
+  try {
+    settings_ = readSettings();
+    if (settings_.isRankRecorded) {
+      vendor_ = findVendor();
+      const bool canPlace = vendor_ && vendor_->isCpuDevice;
+      memory_ =
+          std::make_unique<Memory>(canPlace ? makeHostBackend() : nullptr, settings_.windowBytes);
+      catalog_ = std::make_unique<KernelCatalog>(settings_);
+      isActive_ = true;
+    }
+  } catch (const std::exception& error) {
+    notice(error.what());
+  }
+  if (!isActive_)
+    mneme_rt_set_hooks(nullptr);
+  theSession.store(this, std::memory_order_release);
+}
+
+bool Session::isOwner() const noexcept { return getpid() == owner_; }
+
+void Session::note(const std::string& reason) noexcept {
+  try {
+    const std::lock_guard lock(notesMutex_);
+    ++notes_[reason];
+  } catch (const std::exception&) { // no memory for a note: the application matters more
+  }
+}
+
+void Session::moduleUnregistered(const mneme_module_entry* module) noexcept {
+  try {
+    if (catalog_)
+      catalog_->forget(module);
+  } catch (const std::exception& error) {
+    note(std::string("an unloaded library may be mistaken for another: ") + error.what());
+  }
+}
+
+Session::Attempt Session::decide(const mneme_launch& launch) {
+  Attempt attempt;
+  attempt.info = catalog_->find(launch.kernel);
+  const KernelInfo* info = attempt.info.get();
+  if (!info || !info->isWanted)
+    return attempt;
+  if (!info->state) {
+    note(info->whyNot);
+    return attempt;
+  }
+  if (launch.form != MNEME_LAUNCH_PLAIN && vendor_ && vendor_->launchTraits)
+    attempt.traits = vendor_->launchTraits(launch);
+  attempt.dynamicHash = dynamicHash(*info->blob, launch, attempt.traits.isCooperative);
+  KernelState& state = *info->state;
+  const std::lock_guard lock(state.mutex);
+  const auto known = state.instances.find(attempt.dynamicHash);
+  if (known != state.instances.end()) {
+    ++known->second.occurrences;
+  } else if (state.skipped < settings_.skipRecordings) {
+    ++state.skipped;
+    state.instances[attempt.dynamicHash] = {Fate::Skipped, 1};
+  } else if (state.recorded < settings_.maxRecordings) {
+    ++state.recorded;
+    state.instances[attempt.dynamicHash] = {Fate::Recorded, 1};
+    attempt.isRecorded = true;
+  }
+  return attempt;
+}
+
+void Session::settle(const Attempt& attempt, Fate fate, bool mayRetry) {
+  KernelState& state = *attempt.info->state;
+  const std::lock_guard lock(state.mutex);
+  --state.recorded;
+  if (mayRetry)
+    state.instances.erase(attempt.dynamicHash);
+  else
+    state.instances[attempt.dynamicHash].fate = fate;
+}
+
+int Session::launch(const mneme_launch& launch) noexcept {
+  if (isInsideCall || !isActive())
+    return mneme_rt_call_vendor(&launch);
+  launches_.fetch_add(1, std::memory_order_relaxed);
+  Attempt attempt;
+  try {
+    attempt = decide(launch);
+    if (attempt.isRecorded)
+      record(attempt, launch);
+  } catch (const std::exception& error) {
+    note(std::string("a launch could not be recorded: ") + error.what());
+  }
+  if (attempt.status)
+    return *attempt.status;
+  const CallGuard guard;
+  return mneme_rt_call_vendor(&launch);
+}
+
+std::string Session::whyNot(const Attempt& attempt, const mneme_launch& launch) const {
+  const std::string kernel = "kernel '" + attempt.info->blob->demangled + "': ";
+  if (isRuntimeLinkedStatically(launch.vendorEntry, vendor_))
+    return kernel + "the program is linked with the static CUDA runtime, so its allocations cannot "
+                    "be seen; link it with the shared one (-lcudart, CUDA::cudart)";
+  if (!vendor_)
+    return kernel + "no shared vendor runtime is loaded in this process";
+  if (attempt.traits.hasCluster)
+    return kernel + "launches with clusters of several blocks cannot be recorded";
+  int isCapturing = 0;
+  if (vendor_->streamIsCapturing && vendor_->streamIsCapturing(launch.stream, &isCapturing) == 0 &&
+      isCapturing != 0)
+    return kernel + "launches captured into a graph cannot be recorded";
+  const std::string memory = memory_->whyNotCapturable();
+  return memory.empty() ? "" : kernel + memory;
+}
+
+artifact::RecordingWriter& Session::writer() {
+  if (!writer_) {
+    artifact::WriterOptions options;
+    options.directory = settings_.directory;
+    options.epilogueFormat = settings_.epilogue;
+    options.compressionThreads = std::clamp(std::thread::hardware_concurrency() / 4, 1u, 8u);
+    writer_ = std::make_unique<artifact::RecordingWriter>(options);
+    startFinisher();
+  }
+  return *writer_;
+}
+
+void Session::announce(const KernelInfo& info) {
+  KernelState& state = *info.state;
+  if (state.isAnnounced)
+    return;
+  artifact::KernelRecord record = describeKernel(
+      info, vendor_->isCpuDevice ? "cpu" : vendor_->deviceKind + (":" + std::to_string(device_)));
+  const Window window = memory_->window(static_cast<unsigned>(device_));
+  record.windowAddress = window.address;
+  record.windowBytes = window.sizeBytes;
+  std::vector<std::vector<std::byte>> modules;
+  for (const auto& module : info.modules)
+    modules.push_back(module->bitcode);
+  writer().addKernel(record, modules);
+  for (const std::string& name : info.hiddenGlobals)
+    note("device variable '" + name + "' of kernel '" + info.blob->demangled +
+         "' is out of the host's reach: a replay starts it from its initial value");
+  state.isAnnounced = true;
+}
+
+void Session::addGlobals(const KernelInfo& info, std::vector<artifact::Region>& regions) {
+  for (const GlobalPlace& global : info.globals) {
+    void* address = nullptr;
+    if (!vendor_->symbolAddress || vendor_->symbolAddress(&address, global.hostShadow) != 0 ||
+        !address)
+      throw Error(ErrorCode::DeviceFailed,
+                  "the address of device variable '" + global.name + "' cannot be found");
+    artifact::Region region;
+    region.address = reinterpret_cast<uint64_t>(address);
+    region.sizeBytes = global.sizeBytes;
+    region.kind = artifact::RegionKind::Global;
+    region.isConstant = global.isConstant;
+    region.name = global.name;
+    regions.push_back(region);
+  }
+}
+
+std::vector<artifact::Region> Session::regionsOf(const KernelInfo& info,
+                                                 const mneme_launch& launch) {
+  const std::vector<uint64_t> pointers = pointerArguments(*info.blob, launch);
+  auto regions = memory_->regions(static_cast<unsigned>(device_), pointers);
+  addGlobals(info, regions);
+  for (const uint64_t pointer : pointers) {
+    const auto isInside = [&](const artifact::Region& region) {
+      return pointer >= region.address && pointer - region.address <= region.sizeBytes;
+    };
+    if (pointer != 0 && std::none_of(regions.begin(), regions.end(), isInside))
+      note("kernel '" + info.blob->demangled +
+           "' was given a pointer to memory that is not known here; its replay may fail");
+  }
+  return regions;
+}
+
+/// Prologue, launch, epilogue. The whole device is synchronised, not only the launch's stream:
+/// work of other streams may write to the same memory, and nothing tells which. False (with a note)
+/// when there is nothing to keep.
+bool Session::captureAround(Attempt& attempt, const mneme_launch& launch,
+                            artifact::InstanceDraft& draft) {
+  const KernelInfo& info = *attempt.info;
+  const std::string kernel = "kernel '" + info.blob->demangled + "' ";
+  if (vendor_->deviceSynchronize() != 0) {
+    note(kernel + "was not recorded: the device had failed before its launch");
+    return false;
+  }
+  Capture capture(*memory_->backend(), writer());
+  const std::vector<artifact::Region> regions = regionsOf(info, launch);
+  draft.prologue = capture.take(regions);
+  draft.prologue.args = argumentValues(*info.blob, launch);
+  const uint64_t begin = nowNs();
+  attempt.status = mneme_rt_call_vendor(&launch);
+  if (*attempt.status != 0) {
+    note(kernel + "was not recorded: its launch was refused with status " +
+         std::to_string(*attempt.status));
+    return false;
+  }
+  if (const int status = vendor_->deviceSynchronize(); status != 0) {
+    note(kernel + "was not recorded: it failed with status " + std::to_string(status));
+    return false;
+  }
+  draft.instance.recordedNs = nowNs() - begin;
+  draft.epilogue = capture.take(regions);
+  return true;
+}
+
+void Session::record(Attempt& attempt, const mneme_launch& launch) {
+  const std::unique_lock lock(gate_);
+  const InsideCall inside;
+  if (!isActive())
+    return settle(attempt, Fate::Failed, false);
+  if (const std::string reason = whyNot(attempt, launch); !reason.empty()) {
+    note(reason);
+    return settle(attempt, Fate::Failed, true);
+  }
+  const uint64_t begin = nowNs();
+  try {
+    device_ = 0;
+    if (vendor_->getDevice)
+      vendor_->getDevice(&device_);
+    if (vendor_->prepareKernel)
+      vendor_->prepareKernel(launch.kernel);
+    announce(*attempt.info);
+    artifact::InstanceDraft draft;
+    draft.instance.dynamicHash = attempt.dynamicHash;
+    draft.instance.grid = dims(launch.grid);
+    draft.instance.block = dims(launch.block);
+    draft.instance.sharedBytes = launch.sharedBytes;
+    draft.instance.isCooperative = attempt.traits.isCooperative;
+    if (captureAround(attempt, launch, draft))
+      writer().submit(attempt.info->blob->staticHash, std::move(draft));
+    else
+      settle(attempt, Fate::Failed, false);
+  } catch (...) {
+    settle(attempt, Fate::Failed, false);
+    captureNs_ += nowNs() - begin;
+    throw;
+  }
+  captureNs_ += nowNs() - begin;
+}
+
+void Session::pushOccurrences() {
+  catalog_->visitStates([&](uint64_t staticHash, KernelState& state) {
+    const std::lock_guard lock(state.mutex);
+    for (const auto& [hash, instance] : state.instances)
+      if (instance.fate == Fate::Recorded)
+        writer_->setOccurrences(staticHash, hash, instance.occurrences);
+  });
+}
+
+void Session::startFinisher() {
+  sem_init(&finishWanted_, 0, 0);
+  sem_init(&finishDone_, 0, 0);
+  const artifact::BlockedSignals blocked;
+  std::thread([this] {
+    while (sem_wait(&finishWanted_) != 0) {
+    }
+    finish();
+    sem_post(&finishDone_);
+  }).detach();
+  hasFinisher_ = true;
+}
+
+void Session::finishElsewhere() noexcept {
+  if (!isActive() || !hasFinisher_.exchange(false))
+    return;
+  sem_post(&finishWanted_);
+  timespec deadline{};
+  clock_gettime(CLOCK_REALTIME, &deadline);
+  deadline.tv_sec += kFinishSeconds;
+  while (sem_timedwait(&finishDone_, &deadline) != 0 && errno == EINTR) {
+  }
+}
+
+void Session::finish() noexcept {
+  try {
+    // A call of another thread that never returns must not keep the program from ending.
+    const std::unique_lock lock(gate_, std::chrono::seconds(isInsideCall ? 0 : kGateSeconds));
+    if (!isOwner() || !isActive_.exchange(false))
+      return;
+    const InsideCall inside;
+    const uint64_t begin = nowNs();
+    if (writer_) {
+      pushOccurrences();
+      const std::lock_guard notes(notesMutex_);
+      for (const auto& [reason, count] : notes_)
+        writer_->noteLoss(withCount(reason, count));
+      writer_->finish();
+    }
+    sayGoodbye(nowNs() - begin);
+  } catch (const std::exception& error) {
+    notice(std::string("the recording did not end well: ") + error.what());
+  }
+}
+
+void Session::sayGoodbye(uint64_t finishNs) {
+  SummaryFacts facts;
+  facts.directory = settings_.directory.string();
+  facts.launches = launches_;
+  facts.captureNs = captureNs_;
+  facts.finishNs = finishNs;
+  facts.hasSeenAllocations = memory_->hasSeenAllocations();
+  catalog_->visitStates([&](uint64_t, KernelState& state) {
+    facts.kernels += state.isAnnounced ? 1 : 0;
+    facts.skipped += state.skipped;
+  });
+  if (writer_)
+    facts.writer = writer_->statistics();
+  facts.notes = notes_;
+  for (const std::string& line : summaryLines(facts))
+    notice(line);
+}
+
+void Session::beforeFork() noexcept { gate_.lock(); }
+void Session::afterForkInParent() noexcept { gate_.unlock(); }
+
+void Session::afterForkInChild() noexcept {
+  isActive_ = false;
+  gate_.unlock();
+}
+
+} // namespace mneme::record

@@ -1,0 +1,130 @@
+#include "runtime/record/settings.h"
+
+#include <charconv>
+#include <cstdlib>
+#include <sstream>
+
+#include "runtime/base/error.h"
+#include "runtime/base/log.h"
+
+namespace mneme::record {
+namespace {
+
+/// std::regex recurses once per character: longer names are cut, not matched to the end.
+constexpr size_t kMaxMatchedName = 4096;
+constexpr double kMaxWindowGiB = 1024;
+
+[[noreturn]] void refuse(const char* variable, const std::string& value, const std::string& what) {
+  throw Error(ErrorCode::InvalidArgument,
+              std::string(variable) + "='" + value + "' " + what + "; the program runs unrecorded");
+}
+
+std::string valueOf(const char* variable) {
+  const char* text = std::getenv(variable);
+  return text ? text : "";
+}
+
+uint64_t readCount(const char* variable, uint64_t otherwise) {
+  const std::string text = valueOf(variable);
+  if (text.empty())
+    return otherwise;
+  uint64_t value = 0;
+  const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || stop != text.data() + text.size())
+    refuse(variable, text, "is not a whole number");
+  return value;
+}
+
+uint64_t readWindowBytes() {
+  const std::string text = valueOf("MNEME_PAGE_SIZE");
+  if (text.empty())
+    return 4ull << 30;
+  char* end = nullptr;
+  const double gib = std::strtod(text.c_str(), &end);
+  if (*end != '\0' || !(gib > 0) || gib > kMaxWindowGiB)
+    refuse("MNEME_PAGE_SIZE", text, "is not a size in GiB between 0 and 1024");
+  return static_cast<uint64_t>(gib * static_cast<double>(1ull << 30));
+}
+
+std::filesystem::path readDirectory() {
+  const std::string text = valueOf("MNEME_DATA_DIR");
+  std::error_code error;
+  if (text.empty())
+    return std::filesystem::current_path(error);
+  if (!std::filesystem::is_directory(text, error))
+    refuse("MNEME_DATA_DIR", text, "is not an existing directory");
+  return std::filesystem::absolute(text, error);
+}
+
+void checkLogDirectory() {
+  const std::string text = valueOf("MNEME_LOG_DIR");
+  std::error_code error;
+  if (!text.empty() && !std::filesystem::is_directory(text, error))
+    refuse("MNEME_LOG_DIR", text, "is not an existing directory");
+}
+
+std::optional<std::regex> readKernels() {
+  const std::string text = valueOf("MNEME_RR_KERNELS");
+  if (text.empty())
+    return std::nullopt;
+  try {
+    return std::regex(text, std::regex::ECMAScript | std::regex::optimize);
+  } catch (const std::regex_error& error) {
+    refuse("MNEME_RR_KERNELS", text,
+           std::string("is not a regular expression (") + error.what() + ")");
+  }
+}
+
+artifact::EpilogueFormat readEpilogue() {
+  const std::string text = valueOf("MNEME_EPILOGUE_TYPE");
+  if (text.empty() || text == "diff" || text == "best")
+    return artifact::EpilogueFormat::Diff;
+  if (text == "bytes")
+    return artifact::EpilogueFormat::Bytes;
+  refuse("MNEME_EPILOGUE_TYPE", text, "is none of bytes, diff, best");
+}
+
+} // namespace
+
+bool isRankListed(const std::string& list, int rank) {
+  bool isListed = list == "all";
+  std::istringstream parts(list == "all" ? "" : list);
+  for (std::string part; std::getline(parts, part, ',');) {
+    const char* end = part.data() + part.size();
+    int low = 0;
+    auto [stop, error] = std::from_chars(part.data(), end, low);
+    int high = low;
+    if (error == std::errc() && stop != end && *stop == '-')
+      std::tie(stop, error) = [&] {
+        const auto result = std::from_chars(stop + 1, end, high);
+        return std::pair(result.ptr, result.ec);
+      }();
+    if (error != std::errc() || stop != end || low < 0 || high < low)
+      refuse("MNEME_RECORD_RANKS", list, "is neither 'all' nor a list like 0,2-3");
+    isListed = isListed || (low <= rank && rank <= high);
+  }
+  return rank < 0 || isListed;
+}
+
+bool Settings::wants(const std::string& mangled, const std::string& demangled) const {
+  return !kernels || std::regex_search(mangled.substr(0, kMaxMatchedName), *kernels) ||
+         std::regex_search(demangled.substr(0, kMaxMatchedName), *kernels);
+}
+
+Settings readSettings() {
+  Settings settings;
+  const std::string ranks = valueOf("MNEME_RECORD_RANKS");
+  settings.isRankRecorded = isRankListed(ranks.empty() ? "0" : ranks, processRank());
+  if (!settings.isRankRecorded)
+    return settings;
+  settings.directory = readDirectory();
+  checkLogDirectory();
+  settings.windowBytes = readWindowBytes();
+  settings.maxRecordings = readCount("MNEME_MAX_RECORDINGS", 4);
+  settings.skipRecordings = readCount("MNEME_SKIP_RECORDINGS", 0);
+  settings.kernels = readKernels();
+  settings.epilogue = readEpilogue();
+  return settings;
+}
+
+} // namespace mneme::record

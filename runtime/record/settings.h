@@ -1,0 +1,34 @@
+// Room record: what the environment asks for (interface.md names; set by `mneme record`).
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <regex>
+#include <string>
+
+#include "runtime/artifact/writer.h"
+
+namespace mneme::record {
+
+struct Settings {
+  std::filesystem::path directory;   ///< MNEME_DATA_DIR, default the working directory
+  uint64_t windowBytes = 4ull << 30; ///< MNEME_PAGE_SIZE, in GiB (fractions are accepted)
+  uint64_t maxRecordings = 4;        ///< MNEME_MAX_RECORDINGS, instances per kernel
+  uint64_t skipRecordings = 0;       ///< MNEME_SKIP_RECORDINGS, instances per kernel
+  std::optional<std::regex> kernels; ///< MNEME_RR_KERNELS
+  artifact::EpilogueFormat epilogue = artifact::EpilogueFormat::Diff; ///< MNEME_EPILOGUE_TYPE
+  bool isRankRecorded = true; ///< MNEME_RECORD_RANKS against this process's rank
+
+  /// Whether a kernel with these names is to be recorded.
+  bool wants(const std::string& mangled, const std::string& demangled) const;
+};
+
+/// Reads the environment. \throws Error{InvalidArgument} with a sentence naming the variable.
+Settings readSettings();
+
+/// Whether `rank` (-1: none) is in a list such as "0,2-3" or "all". Without a rank everything is.
+/// \throws Error{InvalidArgument} for a malformed list.
+bool isRankListed(const std::string& list, int rank);
+
+} // namespace mneme::record

@@ -1,0 +1,37 @@
+// Room record: what the user reads at the end of a recording.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "runtime/artifact/writer.h"
+
+namespace mneme::record {
+
+struct SummaryFacts {
+  std::string directory;
+  uint64_t kernels = 0;
+  uint64_t launches = 0;
+  uint64_t skipped = 0; ///< instances, by MNEME_SKIP_RECORDINGS
+  uint64_t captureNs = 0;
+  uint64_t finishNs = 0;
+  bool hasSeenAllocations = false;
+  artifact::WriterStatistics writer;
+  std::map<std::string, uint64_t> notes; ///< reason to count
+};
+
+/// Said when nothing of the program reached the recorder.
+extern const char* const kNotInstrumented;
+
+/// Lines for people; empty when the process had nothing to do with a device.
+std::vector<std::string> summaryLines(const SummaryFacts& facts);
+
+/// "reason (3 times)"
+std::string withCount(const std::string& reason, uint64_t times);
+
+/// "1.5 GiB", "12 bytes".
+std::string formatBytes(uint64_t bytes);
+
+} // namespace mneme::record

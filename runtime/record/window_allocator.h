@@ -1,0 +1,53 @@
+// Room record: serves allocations from one reserved window at a fixed place.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "runtime/record/memory_backend.h"
+
+namespace mneme::record {
+
+/// The alignment vendors promise for every allocation is 256 bytes; pitched rows want 512.
+inline constexpr uint64_t kAllocationAlignment = 512;
+
+/// Best fit with coalescing. Memory is mapped on demand in pieces of the backend's granularity and
+/// stays mapped until reset(): a freed block is reused, not returned. Not thread-safe.
+class WindowAllocator {
+public:
+  /// Windows of device d start at one of these plus d TiB: places that Linux leaves free between
+  /// the program and its libraries. The later ones are for processes that occupy the first, as
+  /// those built with AddressSanitizer do.
+  static const std::vector<uint64_t>& candidateAddresses();
+
+  /// Reserves `sizeBytes` at the first candidate that is granted; base() is 0 if none is.
+  WindowAllocator(MemoryBackend& backend, unsigned device, uint64_t sizeBytes);
+
+  uint64_t base() const noexcept { return base_; }
+  uint64_t sizeBytes() const noexcept { return sizeBytes_; }
+
+  /// Address of at least `sizeBytes` bytes, or 0 when the window or the memory is exhausted.
+  uint64_t allocate(uint64_t sizeBytes);
+  /// `address` and `sizeBytes` as given to and by allocate().
+  void release(uint64_t address, uint64_t sizeBytes);
+  /// Forgets every allocation and gives the memory back.
+  void reset();
+
+private:
+  using FreeBlock = std::pair<uint64_t, uint64_t>; ///< size, address
+  bool mapRange(uint64_t address, uint64_t sizeBytes);
+  void insertFree(uint64_t address, uint64_t sizeBytes);
+  void eraseFree(std::map<uint64_t, uint64_t>::iterator block);
+
+  MemoryBackend& backend_;
+  uint64_t base_ = 0;
+  uint64_t sizeBytes_ = 0;
+  std::map<uint64_t, uint64_t> freeByAddress_;
+  std::set<FreeBlock> freeBySize_;
+  std::vector<bool> isMapped_; ///< per piece
+};
+
+} // namespace mneme::record
