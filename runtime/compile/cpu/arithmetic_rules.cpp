@@ -27,7 +27,8 @@ Value* defineShift(Emit& e, BinaryOperator& operation) {
   return e.shift(operation.getOpcode(), operation.getOperand(0), amount);
 }
 
-/// x / 0 is all ones, x % 0 is x, and the one overflowing quotient wraps, where the host would trap.
+/// x / 0 is all ones, x % 0 is x, and the one overflowing quotient wraps, where the host would
+/// trap.
 Value* defineDivision(Emit& e, BinaryOperator& operation) {
   Type* type = operation.getType();
   Value* dividend = operation.getOperand(0);

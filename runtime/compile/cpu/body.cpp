@@ -49,6 +49,14 @@ bool mayBeWritten(Value* pointer, unsigned depth = 0) {
   return false;
 }
 
+/// The callee may belong to another image: objects with virtual functions live in device memory.
+bool hasIndirectCall(Function& function) {
+  return any_of(instructions(function), [](Instruction& instruction) {
+    auto* call = dyn_cast<CallInst>(&instruction);
+    return call && call->isIndirectCall();
+  });
+}
+
 void replaceExits(Function& body) {
   SmallVector<CallInst*> exits;
   for (Instruction& instruction : instructions(body))
@@ -71,9 +79,9 @@ ThreadValues trailingArguments(Function& body, unsigned first) {
   ThreadValues values;
   values.context = body.getArg(first++);
   values.context->setName("context");
-  for (auto [group, name] : {std::pair{values.thread, "tid."}, std::pair{values.block, "ctaid."},
-                             std::pair{values.blockSize, "ntid."},
-                             std::pair{values.gridSize, "nctaid."}})
+  for (auto [group, name] :
+       {std::pair{values.thread, "tid."}, std::pair{values.block, "ctaid."},
+        std::pair{values.blockSize, "ntid."}, std::pair{values.gridSize, "nctaid."}})
     for (unsigned d = 0; d < 3; ++d) {
       group[d] = body.getArg(first++);
       group[d]->setName(Twine(name) + kAxes[d]);
@@ -189,8 +197,8 @@ private:
       Type* byValue = body_.byValue[index];
       Type* type = byValue ? byValue : body_.function->getArg(index)->getType();
       argSizes_.push_back(layout.getTypeAllocSize(type));
-      Value* source = e.CreateLoad(e.getPtrTy(),
-                                   e.CreateConstInBoundsGEP1_64(e.getPtrTy(), pointers, index));
+      Value* source =
+          e.CreateLoad(e.getPtrTy(), e.CreateConstInBoundsGEP1_64(e.getPtrTy(), pointers, index));
       // The launch promises no alignment of what its pointers point to.
       arguments_.push_back(byValue ? copyOf(e, source, type, index)
                                    : e.CreateAlignedLoad(type, source, Align(1)));
@@ -290,7 +298,7 @@ private:
 } // namespace
 
 KernelEntry buildEntry(Module& module, Function& kernel, bool isLoop, uint64_t staticSharedBytes) {
-  bool hasOtherFunctions = false;
+  bool hasOtherFunctions = hasIndirectCall(kernel);
   for (Function& function : module)
     if (!function.isDeclaration() && &function != &kernel &&
         !function.hasFnAttribute(Attribute::StrictFP)) {

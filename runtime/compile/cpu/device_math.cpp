@@ -1,5 +1,5 @@
-// libdevice on the host: functions libm has too, and functions that are one IR operation. Whatever is
-// not listed keeps the body libdevice gives it.
+// libdevice on the host: functions libm has too, and functions that are one IR operation. Whatever
+// is not listed keeps the body libdevice gives it.
 #include "runtime/compile/cpu/emit.h"
 #include "runtime/compile/cpu/steps.h"
 
@@ -10,22 +10,22 @@ namespace {
 
 /// `__nv_<name>` and `__nv_<name>f` with the parameters of libm's `<name>` and `<name>f`.
 constexpr const char* kLibmPairs[] = {
-    "sin",   "cos",   "tan",   "asin",  "acos",   "atan",   "sinh",  "cosh",      "tanh",
-    "asinh", "acosh", "atanh", "exp",   "exp2",   "exp10",  "expm1", "log",       "log2",
-    "log10", "log1p", "cbrt",  "erf",   "erfc",   "tgamma", "lgamma", "j0",       "j1",
-    "y0",    "y1",    "jn",    "yn",    "logb",   "ilogb",  "pow",   "atan2",     "fmod",
-    "hypot", "fdim",  "ldexp", "scalbn", "frexp", "modf",   "remquo", "remainder", "nextafter",
-    "sincos"};
+    "sin",    "cos",   "tan",    "asin",      "acos",      "atan",  "sinh",  "cosh",
+    "tanh",   "asinh", "acosh",  "atanh",     "exp",       "exp2",  "exp10", "expm1",
+    "log",    "log2",  "log10",  "log1p",     "cbrt",      "erf",   "erfc",  "tgamma",
+    "lgamma", "j0",    "j1",     "y0",        "y1",        "jn",    "yn",    "logb",
+    "ilogb",  "pow",   "atan2",  "fmod",      "hypot",     "fdim",  "ldexp", "scalbn",
+    "frexp",  "modf",  "remquo", "remainder", "nextafter", "sincos"};
 
 struct Renamed {
   const char* device;
   const char* host;
 };
 constexpr Renamed kLibmRenamed[] = {
-    {"__nv_fast_sinf", "sinf"},     {"__nv_fast_cosf", "cosf"},   {"__nv_fast_tanf", "tanf"},
-    {"__nv_fast_logf", "logf"},     {"__nv_fast_log2f", "log2f"}, {"__nv_fast_log10f", "log10f"},
-    {"__nv_fast_expf", "expf"},     {"__nv_fast_exp10f", "exp10f"}, {"__nv_fast_powf", "powf"},
-    {"__nv_fast_tanhf", "tanhf"},   {"__nv_fast_sincosf", "sincosf"},
+    {"__nv_fast_sinf", "sinf"},   {"__nv_fast_cosf", "cosf"},       {"__nv_fast_tanf", "tanf"},
+    {"__nv_fast_logf", "logf"},   {"__nv_fast_log2f", "log2f"},     {"__nv_fast_log10f", "log10f"},
+    {"__nv_fast_expf", "expf"},   {"__nv_fast_exp10f", "exp10f"},   {"__nv_fast_powf", "powf"},
+    {"__nv_fast_tanhf", "tanhf"}, {"__nv_fast_sincosf", "sincosf"},
 };
 
 struct IntrinsicRule {
@@ -33,18 +33,30 @@ struct IntrinsicRule {
   Intrinsic::ID intrinsic;
 };
 constexpr IntrinsicRule kIntrinsics[] = {
-    {"__nv_fabs", Intrinsic::fabs},           {"__nv_fabsf", Intrinsic::fabs},
-    {"__nv_floor", Intrinsic::floor},         {"__nv_floorf", Intrinsic::floor},
-    {"__nv_ceil", Intrinsic::ceil},           {"__nv_ceilf", Intrinsic::ceil},
-    {"__nv_trunc", Intrinsic::trunc},         {"__nv_truncf", Intrinsic::trunc},
-    {"__nv_rint", Intrinsic::roundeven},      {"__nv_rintf", Intrinsic::roundeven},
-    {"__nv_nearbyint", Intrinsic::roundeven}, {"__nv_nearbyintf", Intrinsic::roundeven},
-    {"__nv_round", Intrinsic::round},         {"__nv_roundf", Intrinsic::round},
-    {"__nv_sqrt", Intrinsic::sqrt},           {"__nv_sqrtf", Intrinsic::sqrt},
-    {"__nv_dsqrt_rn", Intrinsic::sqrt},       {"__nv_fsqrt_rn", Intrinsic::sqrt},
-    {"__nv_copysign", Intrinsic::copysign},   {"__nv_copysignf", Intrinsic::copysign},
-    {"__nv_fma", Intrinsic::fma},             {"__nv_fmaf", Intrinsic::fma},
-    {"__nv_fma_rn", Intrinsic::fma},          {"__nv_fmaf_rn", Intrinsic::fma},
+    {"__nv_fabs", Intrinsic::fabs},
+    {"__nv_fabsf", Intrinsic::fabs},
+    {"__nv_floor", Intrinsic::floor},
+    {"__nv_floorf", Intrinsic::floor},
+    {"__nv_ceil", Intrinsic::ceil},
+    {"__nv_ceilf", Intrinsic::ceil},
+    {"__nv_trunc", Intrinsic::trunc},
+    {"__nv_truncf", Intrinsic::trunc},
+    {"__nv_rint", Intrinsic::roundeven},
+    {"__nv_rintf", Intrinsic::roundeven},
+    {"__nv_nearbyint", Intrinsic::roundeven},
+    {"__nv_nearbyintf", Intrinsic::roundeven},
+    {"__nv_round", Intrinsic::round},
+    {"__nv_roundf", Intrinsic::round},
+    {"__nv_sqrt", Intrinsic::sqrt},
+    {"__nv_sqrtf", Intrinsic::sqrt},
+    {"__nv_dsqrt_rn", Intrinsic::sqrt},
+    {"__nv_fsqrt_rn", Intrinsic::sqrt},
+    {"__nv_copysign", Intrinsic::copysign},
+    {"__nv_copysignf", Intrinsic::copysign},
+    {"__nv_fma", Intrinsic::fma},
+    {"__nv_fmaf", Intrinsic::fma},
+    {"__nv_fma_rn", Intrinsic::fma},
+    {"__nv_fmaf_rn", Intrinsic::fma},
     {"__nv_fmaf_ieee_rn", Intrinsic::fma},
 };
 
@@ -76,11 +88,13 @@ struct BodyRule {
   Body body;
 };
 constexpr BodyRule kBodies[] = {
-    {"__nv_powi", powerOfInteger}, {"__nv_powif", powerOfInteger}, {"__nv_llround", roundToLong},
-    {"__nv_llroundf", roundToLong}, {"__nv_llrint", rintToLong},   {"__nv_llrintf", rintToLong},
-    {"__nv_fmin", minimum},        {"__nv_fminf", minimum},        {"__nv_fmax", maximum},
-    {"__nv_fmaxf", maximum},       {"__nv_fast_fdividef", divide}, {"__nv_half2float", halfToFloat},
-    {"__nv_fdiv_rn", divide},      {"__nv_ddiv_rn", divide},
+    {"__nv_powi", powerOfInteger},  {"__nv_powif", powerOfInteger},
+    {"__nv_llround", roundToLong},  {"__nv_llroundf", roundToLong},
+    {"__nv_llrint", rintToLong},    {"__nv_llrintf", rintToLong},
+    {"__nv_fmin", minimum},         {"__nv_fminf", minimum},
+    {"__nv_fmax", maximum},         {"__nv_fmaxf", maximum},
+    {"__nv_fast_fdividef", divide}, {"__nv_half2float", halfToFloat},
+    {"__nv_fdiv_rn", divide},       {"__nv_ddiv_rn", divide},
 };
 
 /// Empties the function and returns the place where its new body goes.

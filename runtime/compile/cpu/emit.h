@@ -80,7 +80,8 @@ public:
   /// A special register; `name` as in llvm.nvvm.read.ptx.sreg.<name>.
   llvm::Value* specialRegister(llvm::StringRef name);
   /// A function of libm, without side effects, never taken apart by the optimiser.
-  llvm::Value* libm(llvm::StringRef name, llvm::Type* result, llvm::ArrayRef<llvm::Value*> operands);
+  llvm::Value* libm(llvm::StringRef name, llvm::Type* result,
+                    llvm::ArrayRef<llvm::Value*> operands);
   llvm::Value* intrinsic(llvm::StringRef name, llvm::Type* result,
                          llvm::ArrayRef<llvm::Value*> operands);
 

@@ -56,8 +56,9 @@ Value* Emit::fromInteger(Value* value, Type* type, bool isSigned, Rounding round
                         : fromInteger(value, wide, isSigned, Rounding::Nearest);
     if (value->getType()->getScalarSizeInBits() > 32) {
       Type* bitsType = sameShape(type, getInt64Ty());
-      Value* back = isSigned ? CreateIntrinsic(Intrinsic::fptosi_sat, {value->getType(), wide}, {result})
-                             : CreateIntrinsic(Intrinsic::fptoui_sat, {value->getType(), wide}, {result});
+      Value* back =
+          isSigned ? CreateIntrinsic(Intrinsic::fptosi_sat, {value->getType(), wide}, {result})
+                   : CreateIntrinsic(Intrinsic::fptoui_sat, {value->getType(), wide}, {result});
       Value* sticky = CreateZExt(CreateICmpNE(back, value), bitsType);
       result = CreateBitCast(CreateOr(CreateBitCast(result, bitsType), sticky), wide);
     }

@@ -56,8 +56,8 @@ Intrinsic::ID constrainedOperation(StringRef operation) {
 /// only code compiled as strictfp may run under another mode.
 void defineRounded(Function& function, StringRef operation, Rounding rounding) {
   function.setLinkage(GlobalValue::InternalLinkage);
-  for (auto kind : {Attribute::StrictFP, Attribute::NoInline, Attribute::NoUnwind,
-                    Attribute::WillReturn})
+  for (auto kind :
+       {Attribute::StrictFP, Attribute::NoInline, Attribute::NoUnwind, Attribute::WillReturn})
     function.addFnAttr(kind);
   function.setMemoryEffects(MemoryEffects::none());
   IRBuilder<> builder(BasicBlock::Create(function.getContext(), "entry", &function));
@@ -133,8 +133,8 @@ Value* Emit::arithmetic(StringRef operation, ArrayRef<Value*> operands, Rounding
       Value* product = CreateFMul(wide[0], wide[1]);
       Value* sum = CreateFAdd(product, wide[2]);
       Value* high = CreateFSub(sum, product);
-      Value* error = CreateFAdd(CreateFSub(product, CreateFSub(sum, high)),
-                                CreateFSub(wide[2], high));
+      Value* error =
+          CreateFAdd(CreateFSub(product, CreateFSub(sum, high)), CreateFSub(wide[2], high));
       Type* bitsType = sum->getType()->getWithNewBitWidth(64);
       Value* bits = CreateBitCast(sum, bitsType);
       Value* zero = ConstantFP::getZero(sum->getType());
@@ -168,8 +168,7 @@ Value* Emit::arithmetic(StringRef operation, ArrayRef<Value*> operands, Rounding
 Value* Emit::flush(Value* value) {
   Type* type = value->getType();
   const fltSemantics& semantics = type->getScalarType()->getFltSemantics();
-  Value* smallest =
-      ConstantFP::get(type, APFloat::getSmallestNormalized(semantics));
+  Value* smallest = ConstantFP::get(type, APFloat::getSmallestNormalized(semantics));
   Value* magnitude = CreateUnaryIntrinsic(Intrinsic::fabs, value);
   Value* zero = CreateBinaryIntrinsic(Intrinsic::copysign, ConstantFP::getZero(type), value);
   return CreateSelect(CreateFCmpOLT(magnitude, smallest), zero, value);

@@ -18,8 +18,7 @@ Value* Emit::context() {
 }
 
 CallInst* Emit::service(size_t offset, Type* result, ArrayRef<Value*> operands) {
-  auto* call =
-      cast<CallInst>(intrinsic(kServicePrefix + std::to_string(offset), result, operands));
+  auto* call = cast<CallInst>(intrinsic(kServicePrefix + std::to_string(offset), result, operands));
   call->getCalledFunction()->setDoesNotThrow();
   return call;
 }
@@ -76,9 +75,9 @@ void replaceCall(CallInst& call, Value* value) {
 }
 
 void throwUnsupported(const Twine& what, const Function& where) {
-  throw Error(ErrorCode::Unsupported, ("the CPU device cannot execute " + what + " (in function '" +
-                                       where.getName() + "')")
-                                          .str());
+  throw Error(
+      ErrorCode::Unsupported,
+      ("the CPU device cannot execute " + what + " (in function '" + where.getName() + "')").str());
 }
 
 } // namespace mneme::compile::cpu

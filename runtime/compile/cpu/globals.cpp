@@ -86,10 +86,10 @@ private:
             .value();
     entry.isConstant = global.isConstant() || global.getAddressSpace() == kConstantSpace;
     entry.isDefined = global.hasInitializer();
-    entry.slot = new GlobalVariable(module_, PointerType::get(module_.getContext(), 0), false,
-                                    GlobalValue::InternalLinkage,
-                                    ConstantPointerNull::get(PointerType::get(module_.getContext(), 0)),
-                                    "mneme.slot." + entry.name);
+    entry.slot = new GlobalVariable(
+        module_, PointerType::get(module_.getContext(), 0), false, GlobalValue::InternalLinkage,
+        ConstantPointerNull::get(PointerType::get(module_.getContext(), 0)),
+        "mneme.slot." + entry.name);
     if (global.hasInitializer()) {
       owner_ = index_[&global];
       Constant* initializer = withoutSlots(global.getInitializer(), 0);
@@ -205,8 +205,10 @@ GlobalTable lowerGlobals(Module& module) {
   GlobalLowering(module, table).run();
   const DataLayout& layout = module.getDataLayout();
   for (GlobalVariable& global : module.globals())
-    if (global.isConstant() && !isOwn(global))
+    if (!isOwn(global)) {
       table.constantBytes += layout.getTypeAllocSize(global.getValueType());
+      global.setLinkage(GlobalValue::InternalLinkage);
+    }
   return table;
 }
 

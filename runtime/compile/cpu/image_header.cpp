@@ -20,7 +20,9 @@ public:
   Constant* text(StringRef value) {
     return hidden(ConstantDataArray::getString(context_, value), "mneme.text");
   }
-  Constant* structure(ArrayRef<Constant*> fields) { return ConstantStruct::getAnon(context_, fields); }
+  Constant* structure(ArrayRef<Constant*> fields) {
+    return ConstantStruct::getAnon(context_, fields);
+  }
   Constant* table(ArrayRef<Constant*> rows, const Twine& name) {
     if (rows.empty())
       return null();
@@ -40,19 +42,19 @@ private:
 Constant* globalRows(HeaderBuilder& b, const GlobalTable& globals) {
   SmallVector<Constant*> rows;
   for (const GlobalTable::Entry& entry : globals.entries)
-    rows.push_back(b.structure({b.text(entry.name), b.number64(entry.sizeBytes),
-                                b.number64(entry.alignBytes), b.number32(entry.isConstant),
-                                b.number32(entry.isDefined), b.orNull(entry.initializer),
-                                entry.slot}));
+    rows.push_back(
+        b.structure({b.text(entry.name), b.number64(entry.sizeBytes), b.number64(entry.alignBytes),
+                     b.number32(entry.isConstant), b.number32(entry.isDefined),
+                     b.orNull(entry.initializer), entry.slot}));
   return b.table(rows, "mneme.globals");
 }
 
 Constant* relocationRows(HeaderBuilder& b, const GlobalTable& globals) {
   SmallVector<Constant*> rows;
   for (const GlobalTable::Relocation& relocation : globals.relocations)
-    rows.push_back(b.structure({b.number32(relocation.global), b.number32(relocation.target),
-                                b.number64(relocation.offset),
-                                b.number64(uint64_t(relocation.addend))}));
+    rows.push_back(
+        b.structure({b.number32(relocation.global), b.number32(relocation.target),
+                     b.number64(relocation.offset), b.number64(uint64_t(relocation.addend))}));
   return b.table(rows, "mneme.relocations");
 }
 

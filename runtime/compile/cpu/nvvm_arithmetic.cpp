@@ -73,12 +73,14 @@ Value* approximation(const NvvmCall& c) {
     for (unsigned lane = 0; lane < 2; ++lane) {
       Value* single = c.emit.toFloat(c.emit.CreateExtractElement(input(c, 0), lane), c.emit.f32());
       single = c.emit.libm(kSingleFunctions[c.variant], c.emit.f32(), {single});
-      result = c.emit.CreateInsertElement(result, c.emit.toFloat(single, type->getScalarType()), lane);
+      result =
+          c.emit.CreateInsertElement(result, c.emit.toFloat(single, type->getScalarType()), lane);
     }
     return finish(c, result);
   }
   Value* single = c.emit.toFloat(input(c, 0), c.emit.f32());
-  return finish(c, c.emit.toFloat(c.emit.libm(kSingleFunctions[c.variant], c.emit.f32(), {single}), type));
+  return finish(
+      c, c.emit.toFloat(c.emit.libm(kSingleFunctions[c.variant], c.emit.f32(), {single}), type));
 }
 
 Value* minMax(const NvvmCall& c) {
@@ -86,8 +88,7 @@ Value* minMax(const NvvmCall& c) {
   Value* b = input(c, 1);
   Value* sign = nullptr;
   if (c.has(XorSignAbs)) {
-    Type* bitsType = a->getType()->getWithNewType(
-        c.emit.i(a->getType()->getScalarSizeInBits()));
+    Type* bitsType = a->getType()->getWithNewType(c.emit.i(a->getType()->getScalarSizeInBits()));
     sign = c.emit.CreateBitCast(
         c.emit.CreateXor(c.emit.CreateBitCast(a, bitsType), c.emit.CreateBitCast(b, bitsType)),
         a->getType());
@@ -142,6 +143,30 @@ Value* dot2(const NvvmCall& c) {
                            2, c.operand(2));
 }
 
+/// fns(mask, base, n): position of the n-th set bit from `base` on, upwards or (n < 0) downwards.
+Value* findNthSet(const NvvmCall& c) {
+  Emit& e = c.emit;
+  Value* offset = c.operand(2);
+  Value* isDown = e.CreateICmpSLT(offset, e.getInt32(0));
+  Value* isHere = e.CreateICmpEQ(offset, e.getInt32(0));
+  Value* mask = e.CreateSelect(isDown, e.CreateUnaryIntrinsic(Intrinsic::bitreverse, c.operand(0)),
+                               c.operand(0));
+  Value* base = e.CreateSelect(isDown, e.CreateSub(e.getInt32(31), c.operand(1)), c.operand(1));
+  Value* wanted = e.CreateBinaryIntrinsic(Intrinsic::abs, offset, e.getFalse());
+  Value* fromBase = e.shift(Instruction::Shl, e.getInt32(-1), base);
+  Value* onlyBase = e.shift(Instruction::Shl, e.getInt32(1), base);
+  Value* rest = e.CreateAnd(mask, e.CreateSelect(isHere, onlyBase, fromBase));
+  for (unsigned skipped = 1; skipped < 32; ++skipped) {
+    Value* next = e.CreateAnd(rest, e.CreateSub(rest, e.getInt32(1)));
+    rest = e.CreateSelect(e.CreateICmpUGT(wanted, e.getInt32(skipped)), next, rest);
+  }
+  Value* position = e.CreateBinaryIntrinsic(Intrinsic::cttz, rest, e.getFalse());
+  position = e.CreateSelect(isDown, e.CreateSub(e.getInt32(31), position), position);
+  Value* none =
+      e.CreateOr(e.CreateICmpEQ(rest, e.getInt32(0)), e.CreateICmpUGT(wanted, e.getInt32(32)));
+  return e.CreateSelect(none, e.getInt32(-1), position);
+}
+
 constexpr unsigned kFloat = AnyRounding | Ftz | Sat | Relu;
 constexpr unsigned kMinMax = Ftz | NaN | XorSignAbs;
 
@@ -184,6 +209,7 @@ constexpr NvvmRule kRules[] = {
     {"sad.us", 0, sumOfDifference, 0},
     {"sad.ull", 0, sumOfDifference, 0},
     {"prmt", 0, permute},
+    {"fns", 0, findNthSet},
     {"fshl.clamp", 0, funnel, 1},
     {"fshr.clamp", 0, funnel, 0},
     {"flo.s", 0, findLeading, 1},

@@ -32,8 +32,9 @@ Value* barrierReduce(const NvvmCall& c) {
   if (predicate->getType()->getIntegerBitWidth() != 1)
     predicate = e.CreateIsNotNull(predicate);
   Value* id = c.call.arg_size() > 1 ? c.operand(0) : e.getInt32(0);
-  Value* result = e.service(offsetof(mneme_cpu_services, barrier_reduce), e.i(32),
-                            {e.context(), id, e.getInt32(c.variant), e.CreateZExt(predicate, e.i(32))});
+  Value* result =
+      e.service(offsetof(mneme_cpu_services, barrier_reduce), e.i(32),
+                {e.context(), id, e.getInt32(c.variant), e.CreateZExt(predicate, e.i(32))});
   return c.type()->isIntegerTy(1) ? e.CreateIsNotNull(result) : result;
 }
 
@@ -79,8 +80,9 @@ Value* matchAll(const NvvmCall& c) {
   Emit& e = c.emit;
   IRBuilder<> entry(&*c.call.getFunction()->getEntryBlock().getFirstInsertionPt());
   Value* allEqual = entry.CreateAlloca(e.i(32), nullptr, "match.allEqual");
-  Value* mask = e.service(offsetof(mneme_cpu_services, match_all), e.i(32),
-                          {e.context(), c.operand(0), e.CreateZExt(c.operand(1), e.i(64)), allEqual});
+  Value* mask =
+      e.service(offsetof(mneme_cpu_services, match_all), e.i(32),
+                {e.context(), c.operand(0), e.CreateZExt(c.operand(1), e.i(64)), allEqual});
   Value* predicate = e.CreateIsNotNull(e.CreateLoad(e.i(32), allEqual));
   Value* pair = e.CreateInsertValue(PoisonValue::get(c.type()), mask, 0);
   return e.CreateInsertValue(pair, predicate, 1);

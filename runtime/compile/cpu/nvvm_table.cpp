@@ -35,8 +35,7 @@ std::optional<unsigned> modifierOf(StringRef token) {
 
 StringMap<const NvvmRule*> buildIndex() {
   StringMap<const NvvmRule*> index;
-  for (auto rules :
-       {nvvmArithmeticRules(), nvvmConvertRules(), nvvmMemoryRules(), nvvmSyncRules()})
+  for (auto rules : {nvvmArithmeticRules(), nvvmConvertRules(), nvvmMemoryRules(), nvvmSyncRules()})
     for (const NvvmRule& rule : rules)
       index[rule.name] = &rule;
   return index;

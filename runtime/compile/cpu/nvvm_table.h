@@ -10,9 +10,18 @@ namespace mneme::compile::cpu {
 
 /// What the tail of an intrinsic's (or PTX instruction's) name says.
 enum Modifier : unsigned {
-  Rn = 1u << 0, Rz = 1u << 1, Rm = 1u << 2, Rp = 1u << 3,
-  Ftz = 1u << 4, Sat = 1u << 5, Approx = 1u << 6, Full = 1u << 7, NaN = 1u << 8,
-  XorSignAbs = 1u << 9, Relu = 1u << 10, SatFinite = 1u << 11,
+  Rn = 1u << 0,
+  Rz = 1u << 1,
+  Rm = 1u << 2,
+  Rp = 1u << 3,
+  Ftz = 1u << 4,
+  Sat = 1u << 5,
+  Approx = 1u << 6,
+  Full = 1u << 7,
+  NaN = 1u << 8,
+  XorSignAbs = 1u << 9,
+  Relu = 1u << 10,
+  SatFinite = 1u << 11,
   AnyRounding = Rn | Rz | Rm | Rp,
 };
 
@@ -32,8 +41,8 @@ struct NvvmCall {
 using NvvmHandler = llvm::Value* (*)(const NvvmCall&);
 
 struct NvvmRule {
-  const char* name;     ///< without "llvm.nvvm."; the tail not named here must be modifiers and types
-  unsigned modifiers;   ///< those the handler knows; others make the intrinsic unsupported
+  const char* name;   ///< without "llvm.nvvm."; the tail not named here must be modifiers and types
+  unsigned modifiers; ///< those the handler knows; others make the intrinsic unsupported
   NvvmHandler handler;
   unsigned variant = 0;
 };

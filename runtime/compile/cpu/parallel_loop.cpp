@@ -66,7 +66,8 @@ void markParallel(Function& runBlock) {
   MDNode* group = MDNode::getDistinct(context, {});
   for (BasicBlock* block : loop->blocks())
     for (Instruction& instruction : *block)
-      if (const Value* pointer = getLoadStorePointerOperand(&instruction); pointer && !isLocal(pointer))
+      if (const Value* pointer = getLoadStorePointerOperand(&instruction);
+          pointer && !isLocal(pointer))
         instruction.setMetadata(LLVMContext::MD_access_group, group);
   MDNode* accesses =
       MDNode::get(context, {MDString::get(context, "llvm.loop.parallel_accesses"), group});

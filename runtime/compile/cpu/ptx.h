@@ -1,5 +1,5 @@
 // Room compile/cpu: inline PTX. Parsing (ptx_parse.cpp), registers and operands (ptx_context.cpp),
-// and one table of instructions per group (ptx_integer, ptx_float, ptx_memory, ptx_sync).
+// and one table of instructions per group (ptx_integer, ptx_float, ptx_memory, ptx_simd, ptx_sync).
 #pragma once
 
 #include <map>
@@ -89,6 +89,7 @@ struct PtxRule {
 std::span<const PtxRule> ptxIntegerRules();
 std::span<const PtxRule> ptxFloatRules();
 std::span<const PtxRule> ptxMemoryRules();
+std::span<const PtxRule> ptxSimdRules();
 std::span<const PtxRule> ptxSyncRules();
 /// add, sub, mul, min... exist for integers and floats: the float table is asked first.
 bool translateFloat(PtxContext& context, PtxInstruction& instruction);

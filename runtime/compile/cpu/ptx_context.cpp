@@ -14,7 +14,8 @@ constexpr unsigned kSharedSpace = 3;
 const StringMap<PtxHandler>& handlers() {
   static const StringMap<PtxHandler> table = [] {
     StringMap<PtxHandler> made;
-    for (auto rules : {ptxIntegerRules(), ptxFloatRules(), ptxMemoryRules(), ptxSyncRules()})
+    for (auto rules :
+         {ptxIntegerRules(), ptxFloatRules(), ptxMemoryRules(), ptxSimdRules(), ptxSyncRules()})
       for (const PtxRule& rule : rules)
         made.try_emplace(rule.name, rule.handler);
     return made;
@@ -217,8 +218,7 @@ void PtxContext::translate(PtxInstruction& instruction) {
     auto old = before.find(name);
     if (old != before.end() && old->second == value)
       continue;
-    Value* other = old == before.end() ? Constant::getNullValue(value->getType())
-                                       : old->second;
+    Value* other = old == before.end() ? Constant::getNullValue(value->getType()) : old->second;
     IRBuilder<>::InsertPointGuard guard(e);
     if (other->getType() != value->getType()) {
       e.SetInsertPoint(from->getTerminator());

@@ -59,8 +59,8 @@ public:
     if (type->isDoubleTy())
       return finish(c_.e.libm(both, type, {value}));
     if (!type->isVectorTy())
-      return finish(c_.e.toFloat(
-          c_.e.libm(single, c_.e.f32(), {c_.e.toFloat(value, c_.e.f32())}), type));
+      return finish(
+          c_.e.toFloat(c_.e.libm(single, c_.e.f32(), {c_.e.toFloat(value, c_.e.f32())}), type));
     Value* result = PoisonValue::get(type);
     for (unsigned lane = 0; lane < 2; ++lane) {
       Value* part = c_.e.toFloat(c_.e.CreateExtractElement(value, lane), c_.e.f32());
@@ -223,9 +223,9 @@ Value* compare(PtxContext& c, PtxInstruction& i, PtxType type, Value* a, Value* 
   for (const Comparison& comparison : kComparisons) {
     if (!i.take(comparison.name))
       continue;
-    CmpInst::Predicate predicate = type.isFloat()      ? comparison.forFloat
-                                   : type.isSigned()   ? comparison.forSigned
-                                                       : comparison.forUnsigned;
+    CmpInst::Predicate predicate = type.isFloat()    ? comparison.forFloat
+                                   : type.isSigned() ? comparison.forSigned
+                                                     : comparison.forUnsigned;
     if (predicate == kNone)
       break;
     return type.isFloat() ? c.e.CreateFCmp(predicate, a, b) : c.e.CreateICmp(predicate, a, b);
@@ -289,22 +289,19 @@ void setValue(PtxContext& c, PtxInstruction& i) {
 void testProperty(PtxContext& c, PtxInstruction& i) {
   std::optional<PtxType> type = i.takeType();
   constexpr std::pair<const char*, FPClassTest> kTests[] = {
-      {"finite", fcFinite},     {"infinite", fcInf},         {"number", fcAllFlags & ~fcNan},
-      {"notanumber", fcNan},    {"normal", fcNormal},        {"subnormal", fcSubnormal}};
+      {"finite", fcFinite},  {"infinite", fcInf},  {"number", fcAllFlags & ~fcNan},
+      {"notanumber", fcNan}, {"normal", fcNormal}, {"subnormal", fcSubnormal}};
   for (auto [name, test] : kTests)
     if (type && i.take(name)) {
       Value* value = c.read(i.operands[1], *type);
-      return c.write(i.operands[0],
-                     c.e.CreateIntrinsic(Intrinsic::is_fpclass, {value->getType()},
-                                         {value, c.e.getInt32(unsigned(test))}));
+      return c.write(i.operands[0], c.e.CreateIntrinsic(Intrinsic::is_fpclass, {value->getType()},
+                                                        {value, c.e.getInt32(unsigned(test))}));
     }
   c.unsupported(i);
 }
 
-constexpr PtxRule kRules[] = {{"cvt", convert},
-                              {"setp", setPredicate},
-                              {"set", setValue},
-                              {"testp", testProperty}};
+constexpr PtxRule kRules[] = {
+    {"cvt", convert}, {"setp", setPredicate}, {"set", setValue}, {"testp", testProperty}};
 
 } // namespace
 

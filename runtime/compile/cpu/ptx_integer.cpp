@@ -115,8 +115,8 @@ template <bool HasAddend> void multiply24(PtxContext& c, PtxInstruction& i) {
 template <Instruction::BinaryOps Operation> void logic(PtxContext& c, PtxInstruction& i) {
   PtxType type = typeOf(c, i);
   requireOperands(c, i, 3);
-  c.write(i.operands[0], c.e.CreateBinOp(Operation, c.read(i.operands[1], type),
-                                         c.read(i.operands[2], type)));
+  c.write(i.operands[0],
+          c.e.CreateBinOp(Operation, c.read(i.operands[1], type), c.read(i.operands[2], type)));
 }
 
 void invert(PtxContext& c, PtxInstruction& i) {
@@ -182,9 +182,8 @@ void funnelShift(PtxContext& c, PtxInstruction& i) {
   if (!isClamped && !i.take("wrap"))
     c.unsupported(i);
   Type* type = c.e.i(32);
-  c.write(i.operands[0],
-          c.e.funnelShift(isLeft, isClamped, c.read(i.operands[1], type),
-                          c.read(i.operands[2], type), c.read(i.operands[3], type)));
+  c.write(i.operands[0], c.e.funnelShift(isLeft, isClamped, c.read(i.operands[1], type),
+                                         c.read(i.operands[2], type), c.read(i.operands[3], type)));
 }
 
 void bitFieldExtract(PtxContext& c, PtxInstruction& i) {
@@ -210,9 +209,8 @@ void findLeading(PtxContext& c, PtxInstruction& i) {
 
 template <Intrinsic::ID Id> void countBits(PtxContext& c, PtxInstruction& i) {
   Value* value = c.read(i.operands[1], typeOf(c, i));
-  Value* result = Id == Intrinsic::ctlz
-                      ? c.e.CreateBinaryIntrinsic(Id, value, c.e.getFalse())
-                      : c.e.CreateUnaryIntrinsic(Id, value);
+  Value* result = Id == Intrinsic::ctlz ? c.e.CreateBinaryIntrinsic(Id, value, c.e.getFalse())
+                                        : c.e.CreateUnaryIntrinsic(Id, value);
   if (Id != Intrinsic::bitreverse)
     result = c.e.CreateZExtOrTrunc(result, c.e.i(32));
   c.write(i.operands[0], result);
@@ -243,8 +241,8 @@ template <bool IsMax> void minMax(PtxContext& c, PtxInstruction& i) {
   PtxType type = typeOf(c, i);
   Intrinsic::ID id = type.isSigned() ? (IsMax ? Intrinsic::smax : Intrinsic::smin)
                                      : (IsMax ? Intrinsic::umax : Intrinsic::umin);
-  c.write(i.operands[0], c.e.CreateBinaryIntrinsic(id, c.read(i.operands[1], type),
-                                                   c.read(i.operands[2], type)));
+  c.write(i.operands[0],
+          c.e.CreateBinaryIntrinsic(id, c.read(i.operands[1], type), c.read(i.operands[2], type)));
 }
 
 template <bool IsRemainder> void divide(PtxContext& c, PtxInstruction& i) {
@@ -306,24 +304,46 @@ void move(PtxContext& c, PtxInstruction& i) {
 void select(PtxContext& c, PtxInstruction& i) {
   PtxType type = typeOf(c, i);
   requireOperands(c, i, 4);
-  c.write(i.operands[0], c.e.CreateSelect(c.readPredicate(i.operands[3]),
-                                          c.read(i.operands[1], type),
-                                          c.read(i.operands[2], type)));
+  c.write(i.operands[0],
+          c.e.CreateSelect(c.readPredicate(i.operands[3]), c.read(i.operands[1], type),
+                           c.read(i.operands[2], type)));
 }
 
 constexpr PtxRule kRules[] = {
-    {"add", addOrSubtract<true, false>}, {"addc", addOrSubtract<true, true>},
-    {"sub", addOrSubtract<false, false>}, {"subc", addOrSubtract<false, true>},
-    {"mul", multiply<false, false>}, {"mad", multiply<true, false>},
-    {"madc", multiply<true, true>}, {"mul24", multiply24<false>}, {"mad24", multiply24<true>},
-    {"and", logic<Instruction::And>}, {"or", logic<Instruction::Or>},
-    {"xor", logic<Instruction::Xor>}, {"not", invert}, {"neg", negate}, {"abs", absolute},
-    {"lop3", lookup3}, {"shl", shiftLeft}, {"shr", shiftRight}, {"shf", funnelShift},
-    {"bfe", bitFieldExtract}, {"bfi", bitFieldInsert}, {"bfind", findLeading},
-    {"brev", countBits<Intrinsic::bitreverse>}, {"popc", countBits<Intrinsic::ctpop>},
-    {"clz", countBits<Intrinsic::ctlz>}, {"prmt", permute}, {"dp4a", dotProduct<4>},
-    {"dp2a", dotProduct<2>}, {"min", minMax<false>}, {"max", minMax<true>},
-    {"div", divide<false>}, {"rem", divide<true>}, {"sad", sumOfDifference}, {"mov", move},
+    {"add", addOrSubtract<true, false>},
+    {"addc", addOrSubtract<true, true>},
+    {"sub", addOrSubtract<false, false>},
+    {"subc", addOrSubtract<false, true>},
+    {"mul", multiply<false, false>},
+    {"mad", multiply<true, false>},
+    {"madc", multiply<true, true>},
+    {"mul24", multiply24<false>},
+    {"mad24", multiply24<true>},
+    {"and", logic<Instruction::And>},
+    {"or", logic<Instruction::Or>},
+    {"xor", logic<Instruction::Xor>},
+    {"not", invert},
+    {"neg", negate},
+    {"abs", absolute},
+    {"lop3", lookup3},
+    {"shl", shiftLeft},
+    {"shr", shiftRight},
+    {"shf", funnelShift},
+    {"bfe", bitFieldExtract},
+    {"bfi", bitFieldInsert},
+    {"bfind", findLeading},
+    {"brev", countBits<Intrinsic::bitreverse>},
+    {"popc", countBits<Intrinsic::ctpop>},
+    {"clz", countBits<Intrinsic::ctlz>},
+    {"prmt", permute},
+    {"dp4a", dotProduct<4>},
+    {"dp2a", dotProduct<2>},
+    {"min", minMax<false>},
+    {"max", minMax<true>},
+    {"div", divide<false>},
+    {"rem", divide<true>},
+    {"sad", sumOfDifference},
+    {"mov", move},
     {"selp", select},
 };
 

@@ -100,8 +100,8 @@ void load(PtxContext& c, PtxInstruction& i) {
   for (unsigned lane = 0; lane < access.lanes; ++lane) {
     Type* type = memoryType(c, access);
     Align align(access.type.bits * access.type.lanes / 8);
-    LoadInst* load = c.e.CreateAlignedLoad(type, element(c, base, access, lane), align,
-                                           access.isVolatile);
+    LoadInst* load =
+        c.e.CreateAlignedLoad(type, element(c, base, access, lane), align, access.isVolatile);
     if (access.ordering != AtomicOrdering::NotAtomic)
       load->setAtomic(access.ordering);
     Value* value = load;
@@ -122,8 +122,8 @@ void store(PtxContext& c, PtxInstruction& i) {
   for (unsigned lane = 0; lane < access.lanes; ++lane) {
     Value* value = c.read(sources[lane], memoryType(c, access));
     Align align(access.type.bits * access.type.lanes / 8);
-    StoreInst* store = c.e.CreateAlignedStore(value, element(c, base, access, lane), align,
-                                              access.isVolatile);
+    StoreInst* store =
+        c.e.CreateAlignedStore(value, element(c, base, access, lane), align, access.isVolatile);
     if (access.ordering != AtomicOrdering::NotAtomic)
       store->setAtomic(access.ordering);
   }
@@ -168,9 +168,9 @@ void atomic(PtxContext& c, PtxInstruction& i) {
   Value* pointer = c.address(i.operands[1], access.isShared);
   if (isCompare) {
     Type* type = memoryType(c, access);
-    Value* pair = c.e.CreateAtomicCmpXchg(
-        pointer, c.read(i.operands[2], type), c.read(i.operands[3], type), MaybeAlign(), ordering,
-        AtomicCmpXchgInst::getStrongestFailureOrdering(ordering));
+    Value* pair = c.e.CreateAtomicCmpXchg(pointer, c.read(i.operands[2], type),
+                                          c.read(i.operands[3], type), MaybeAlign(), ordering,
+                                          AtomicCmpXchgInst::getStrongestFailureOrdering(ordering));
     return c.write(i.operands[0], c.e.CreateExtractValue(pair, 0));
   }
   auto operation = takeOperation(c, i, access.type);
@@ -211,7 +211,8 @@ void convertAddress(PtxContext& c, PtxInstruction& i) {
     return c.write(i.operands[0], c.e.CreatePtrToInt(pointer, number));
   }
   Value* pointer = c.e.CreateIntToPtr(c.read(i.operands[1], number), shared);
-  c.write(i.operands[0], c.e.CreatePtrToInt(c.e.CreateAddrSpaceCast(pointer, c.e.getPtrTy()), number));
+  c.write(i.operands[0],
+          c.e.CreatePtrToInt(c.e.CreateAddrSpaceCast(pointer, c.e.getPtrTy()), number));
 }
 
 void isSpace(PtxContext& c, PtxInstruction& i) {
@@ -219,8 +220,8 @@ void isSpace(PtxContext& c, PtxInstruction& i) {
   bool isShared = i.take("shared") || i.take("shared::cta") || i.take("shared::cluster");
   if (!isGlobal && !isShared && i.takeAny({"local", "const"}) < 0)
     c.unsupported(i);
-  Value* inShared = c.e.intrinsic("mneme.is.shared", c.e.getInt1Ty(),
-                                  {c.read(i.operands[1], c.e.getPtrTy())});
+  Value* inShared =
+      c.e.intrinsic("mneme.is.shared", c.e.getInt1Ty(), {c.read(i.operands[1], c.e.getPtrTy())});
   Value* result = isShared ? inShared : (isGlobal ? c.e.CreateNot(inShared) : c.e.getFalse());
   c.write(i.operands[0], result);
 }
@@ -255,10 +256,20 @@ void copyAsync(PtxContext& c, PtxInstruction& i) {
 void drop(PtxContext&, PtxInstruction& i) { i.parts.clear(); }
 
 constexpr PtxRule kRules[] = {
-    {"ld", load},       {"ldu", load},           {"st", store},        {"atom", atomic},
-    {"red", reduce},    {"fence", fence},        {"membar", fence},    {"cvta", convertAddress},
-    {"isspacep", isSpace}, {"cp", copyAsync},    {"prefetch", drop},   {"prefetchu", drop},
-    {"applypriority", drop}, {"pragma", drop},
+    {"ld", load},
+    {"ldu", load},
+    {"st", store},
+    {"atom", atomic},
+    {"red", reduce},
+    {"fence", fence},
+    {"membar", fence},
+    {"cvta", convertAddress},
+    {"isspacep", isSpace},
+    {"cp", copyAsync},
+    {"prefetch", drop},
+    {"prefetchu", drop},
+    {"applypriority", drop},
+    {"pragma", drop},
 };
 
 } // namespace

@@ -79,7 +79,9 @@ void parseRegisters(StringRef statement, PtxProgram& program) {
       continue;
     }
     unsigned count = 0;
-    StringRef(name).substr(open + 1).take_while([](char c) { return std::isdigit(c); })
+    StringRef(name)
+        .substr(open + 1)
+        .take_while([](char c) { return std::isdigit(c); })
         .getAsInteger(10, count);
     for (unsigned index = 0; index < std::min(count, 1024u); ++index)
       program.registers[name.substr(0, open) + std::to_string(index)] = *type;

@@ -90,8 +90,8 @@ void match(PtxContext& c, PtxInstruction& i) {
   Value* value = c.read(i.operands[1], c.e.i(type->bits));
   if (isAny)
     return c.write(i.operands[0], call(c, "match.any.sync." + width, c.e.i(32), {mask, value}));
-  Value* pair = call(c, "match.all.sync." + width + "p", StructType::get(c.e.i(32), c.e.i(1)),
-                     {mask, value});
+  Value* pair =
+      call(c, "match.all.sync." + width + "p", StructType::get(c.e.i(32), c.e.i(1)), {mask, value});
   auto [target, predicate] = StringRef(i.operands[0]).split('|');
   c.write(target, c.e.CreateExtractValue(pair, 0));
   if (!predicate.empty())
@@ -120,8 +120,8 @@ void activeMask(PtxContext& c, PtxInstruction& i) {
 void elect(PtxContext& c, PtxInstruction& i) {
   if (!i.take("sync") || i.operands.size() != 2)
     c.unsupported(i);
-  Value* pair = call(c, "elect.sync", StructType::get(c.e.i(32), c.e.i(1)),
-                     {number(c, i.operands[1])});
+  Value* pair =
+      call(c, "elect.sync", StructType::get(c.e.i(32), c.e.i(1)), {number(c, i.operands[1])});
   auto [leader, predicate] = StringRef(i.operands[0]).split('|');
   c.write(leader, c.e.CreateExtractValue(pair, 0));
   if (!predicate.empty())
@@ -143,10 +143,10 @@ void exitThread(PtxContext& c, PtxInstruction&) { call(c, "exit", c.e.getVoidTy(
 void drop(PtxContext&, PtxInstruction& i) { i.parts.clear(); }
 
 constexpr PtxRule kRules[] = {
-    {"bar", barrier},     {"barrier", barrier},       {"shfl", shuffle},    {"vote", vote},
-    {"match", match},     {"redux", warpReduce},      {"activemask", activeMask},
-    {"elect", elect},     {"nanosleep", sleep},       {"trap", trap},       {"exit", exitThread},
-    {"brkpt", drop},      {"griddepcontrol", drop},
+    {"bar", barrier},         {"barrier", barrier},  {"shfl", shuffle},          {"vote", vote},
+    {"match", match},         {"redux", warpReduce}, {"activemask", activeMask}, {"elect", elect},
+    {"nanosleep", sleep},     {"trap", trap},        {"exit", exitThread},       {"brkpt", drop},
+    {"griddepcontrol", drop},
 };
 
 } // namespace

@@ -2,6 +2,7 @@
 
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/ReplaceConstant.h>
+#include <llvm/Transforms/Utils/BasicBlockUtils.h>
 
 #include "runtime/compile/cpu/emit.h"
 #include "runtime/compile/cpu/steps.h"
@@ -15,6 +16,8 @@ namespace {
 constexpr unsigned kSharedSpace = 3;
 // What the vendor promises for dynamic shared memory.
 constexpr uint64_t kDynamicAlign = 16;
+constexpr uint64_t kReservedBytes = 1024;
+constexpr uint64_t kReservedAlign = 128;
 
 bool isDynamic(const GlobalVariable& global) {
   return global.isDeclaration() ||
@@ -109,15 +112,43 @@ void lowerRangeChecks(Module& module, SharedBase& shared, uint64_t staticBytes) 
     auto* call = cast<CallInst>(user);
     Value* base = shared.in(*call->getFunction());
     Emit emit(*call);
-    Value* dynamicBytes = emit.launchField(
-        shared.contextOf(emit, *call->getFunction()), offsetof(mneme_cpu_launch, dynamicSharedBytes), emit.i(32));
-    Value* size = emit.CreateAdd(emit.CreateZExt(dynamicBytes, emit.i(64)),
-                                 emit.getInt64(staticBytes));
+    Value* dynamicBytes =
+        emit.launchField(shared.contextOf(emit, *call->getFunction()),
+                         offsetof(mneme_cpu_launch, dynamicSharedBytes), emit.i(32));
+    Value* size =
+        emit.CreateAdd(emit.CreateZExt(dynamicBytes, emit.i(64)), emit.getInt64(staticBytes));
     Value* offset = emit.CreateSub(emit.CreatePtrToInt(call->getArgOperand(0), emit.i(64)),
                                    emit.CreatePtrToInt(base, emit.i(64)));
     replaceCall(*call, emit.CreateICmpULT(offset, size));
   }
   check->eraseFromParent();
+}
+
+/// Memory the vendor reserves in every block for its own libraries: zero when the block starts.
+/// Programs find it through a special register.
+void placeReserved(Module& module, Function& kernel, SharedLayout& layout, SharedBase& shared) {
+  Function* offsetRegister = module.getFunction("llvm.nvvm.read.ptx.sreg.reserved_smem_offset_1");
+  if (!offsetRegister || offsetRegister->use_empty())
+    return;
+  uint64_t offset = alignTo(layout.staticBytes, kReservedAlign);
+  layout.staticBytes = offset + kReservedBytes;
+  layout.alignBytes = std::max(layout.alignBytes, kReservedAlign);
+  for (User* user : make_early_inc_range(offsetRegister->users())) {
+    auto* call = cast<CallInst>(user);
+    replaceCall(*call, ConstantInt::get(call->getType(), offset));
+  }
+  Instruction* base = cast<Instruction>(shared.in(kernel));
+  Instruction* position = base->getNextNode();
+  Emit check(*position);
+  Value* rank = check.CreateOr(check.specialRegister("tid.x"), check.specialRegister("tid.y"));
+  rank = check.CreateOr(rank, check.specialRegister("tid.z"));
+  Instruction* then = SplitBlockAndInsertIfThen(check.CreateIsNull(rank), position, false);
+  Emit clear(*then);
+  clear.CreateMemSet(clear.CreateConstInBoundsGEP1_64(clear.getInt8Ty(), base, offset),
+                     clear.getInt8(0), kReservedBytes, Align(16));
+  Emit wait(*position);
+  wait.service(offsetof(mneme_cpu_services, barrier), wait.getVoidTy(),
+               {wait.context(), wait.getInt32(0), wait.getInt32(0)});
 }
 
 } // namespace
@@ -131,10 +162,11 @@ SharedLayout lowerSharedMemory(Module& module, Function& kernel) {
   SharedBase shared(kernel);
   SharedLayout layout;
   lowerSharedIntegers(module, shared);
+  placeReserved(module, kernel, layout, shared);
   const DataLayout& data = module.getDataLayout();
   for (GlobalVariable* global : variables) {
-    Align align = std::max(global->getAlign().valueOrOne(),
-                           data.getABITypeAlign(global->getValueType()));
+    Align align =
+        std::max(global->getAlign().valueOrOne(), data.getABITypeAlign(global->getValueType()));
     uint64_t offset = alignTo(layout.staticBytes, align);
     layout.alignBytes = std::max(layout.alignBytes, align.value());
     layout.staticBytes = offset + data.getTypeAllocSize(global->getValueType());

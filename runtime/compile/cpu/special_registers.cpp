@@ -30,8 +30,7 @@ public:
 
 private:
   Value* thread(unsigned d) {
-    return values_ ? values_->thread[d]
-                   : field(offsetof(mneme_cpu_context, threadId) + 4 * d);
+    return values_ ? values_->thread[d] : field(offsetof(mneme_cpu_context, threadId) + 4 * d);
   }
   Value* block(unsigned d) {
     return values_ ? values_->block[d] : field(offsetof(mneme_cpu_context, blockId) + 4 * d);

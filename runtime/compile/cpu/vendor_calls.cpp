@@ -40,6 +40,14 @@ Value* trap(Emit& e, CallInst&) {
   return nullptr;
 }
 
+Value* readCycles(Emit& e, CallInst&) {
+  return e.service(offsetof(mneme_cpu_services, clock), e.i(64), {});
+}
+
+Value* readTime(Emit& e, CallInst&) {
+  return e.service(offsetof(mneme_cpu_services, global_timer), e.i(64), {});
+}
+
 Value* drop(Emit&, CallInst&) { return nullptr; }
 
 struct VendorRule {
@@ -48,14 +56,37 @@ struct VendorRule {
 };
 
 constexpr VendorRule kRules[] = {
-    {"vprintf", print},      {"__assertfail", assertFail}, {"malloc", allocate},
-    {"free", release},       {"llvm.trap", trap},          {"llvm.ubsantrap", trap},
-    {"llvm.debugtrap", drop}, {"__cxa_pure_virtual", trap}, {"__cxa_deleted_virtual", trap},
+    {"vprintf", print},
+    {"__assertfail", assertFail},
+    {"malloc", allocate},
+    {"free", release},
+    {"llvm.trap", trap},
+    {"llvm.ubsantrap", trap},
+    {"llvm.debugtrap", drop},
+    {"llvm.readcyclecounter", readCycles},
+    {"llvm.readsteadycounter", readTime},
 };
+
+/// Functions whose address stands in virtual tables; calling one is an error of the program.
+constexpr const char* kTrappingFunctions[] = {"__cxa_pure_virtual", "__cxa_deleted_virtual"};
+
+void defineTrappingFunctions(Module& module) {
+  for (const char* name : kTrappingFunctions) {
+    Function* function = module.getFunction(name);
+    if (!function || !function->isDeclaration())
+      continue;
+    BasicBlock* entry = BasicBlock::Create(module.getContext(), "entry", function);
+    Emit emit(*new UnreachableInst(module.getContext(), entry));
+    emit.service(offsetof(mneme_cpu_services, trap), emit.getVoidTy(), {emit.context()})
+        ->setDoesNotReturn();
+    function->setLinkage(GlobalValue::InternalLinkage);
+  }
+}
 
 } // namespace
 
 void replaceVendorCalls(Module& module) {
+  defineTrappingFunctions(module);
   for (const VendorRule& rule : kRules) {
     Function* function = module.getFunction(rule.name);
     if (!function || !function->isDeclaration())
