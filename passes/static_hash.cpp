@@ -34,6 +34,8 @@ void canonicalizeSymbols(llvm::Module& module) {
   for (llvm::GlobalValue& global : module.global_values())
     globals.push_back(&global);
   for (llvm::GlobalValue* global : globals) {
+    global->setVisibility(llvm::GlobalValue::DefaultVisibility);
+    global->setDSOLocal(global->hasLocalLinkage());
     if (global->getName().starts_with("llvm."))
       continue;
     global->setName(global->hasLocalLinkage() ? "mneme.local." + std::to_string(internals++)
@@ -41,19 +43,24 @@ void canonicalizeSymbols(llvm::Module& module) {
   }
 }
 
-/// Module flags that only say that there is debug information.
-void forgetDebugFlags(llvm::Module& module) {
+/// Debug information, and position independence of the host code, which device code shrugs at.
+bool isIrrelevantFlag(const llvm::MDNode& flag) {
+  const auto* name = flag.getNumOperands() > 1
+                         ? llvm::dyn_cast_or_null<llvm::MDString>(flag.getOperand(1))
+                         : nullptr;
+  return name && llvm::is_contained({"Debug Info Version", "Dwarf Version", "PIC Level",
+                                     "PIE Level"},
+                                    name->getString());
+}
+
+void forgetFlags(llvm::Module& module) {
   llvm::NamedMDNode* flags = module.getModuleFlagsMetadata();
   if (!flags)
     return;
   llvm::SmallVector<llvm::MDNode*> kept;
-  for (llvm::MDNode* flag : flags->operands()) {
-    const auto* name = flag->getNumOperands() > 1
-                           ? llvm::dyn_cast_or_null<llvm::MDString>(flag->getOperand(1))
-                           : nullptr;
-    if (!name || (name->getString() != "Debug Info Version" && name->getString() != "Dwarf Version"))
+  for (llvm::MDNode* flag : flags->operands())
+    if (!isIrrelevantFlag(*flag))
       kept.push_back(flag);
-  }
   flags->clearOperands();
   for (llvm::MDNode* flag : kept)
     flags->addOperand(flag);
@@ -63,7 +70,7 @@ void forgetDebugFlags(llvm::Module& module) {
 
 void canonicalize(llvm::Module& module) {
   llvm::StripDebugInfo(module);
-  forgetDebugFlags(module);
+  forgetFlags(module);
   module.setSourceFileName("");
   module.setModuleIdentifier("");
   for (llvm::Function& function : module)

@@ -1,5 +1,5 @@
 ; The static hash depends on the kernel and what it reaches: not on the source's path, debug
-; information, names of values, types and internal symbols, or the rest of the unit.
+; information, -fPIC, names of values, types and internal symbols, or the rest of the unit.
 ; RUN: split-file %s %t
 ; RUN: %embedded %t/plain.ll | grep -o '"kernel":"kernel.*"static_hash":"[0-9a-f]*"' | sed 's/.*hash/hash/' > %t/plain
 ; RUN: %embedded %t/dressed.ll | grep -o '"kernel":"kernel.*"static_hash":"[0-9a-f]*"' | sed 's/.*hash/hash/' > %t/dressed
@@ -67,7 +67,7 @@ define ptx_kernel void @unrelated_kernel(ptr %out) {
   ret void
 }
 
-define ptx_kernel void @kernel(ptr %out) !dbg !6 {
+define dso_local ptx_kernel void @kernel(ptr %out) !dbg !6 {
 entry:
   %field = getelementptr %struct.S.17, ptr %out, i64 3, i32 1, !dbg !8
   %v = load i32, ptr %field, !dbg !8
@@ -86,7 +86,7 @@ start:
 }
 
 !llvm.dbg.cu = !{!0}
-!llvm.module.flags = !{!2, !3}
+!llvm.module.flags = !{!2, !3, !10}
 !llvm.ident = !{!4}
 !0 = distinct !DICompileUnit(language: DW_LANG_C_plus_plus, file: !1, isOptimized: false, runtimeVersion: 0, emissionKind: FullDebug)
 !1 = !DIFile(filename: "b.cu", directory: "/somewhere/else")
@@ -98,6 +98,7 @@ start:
 !7 = !{null}
 !8 = !DILocation(line: 2, scope: !6)
 !9 = !{i64 200}
+!10 = !{i32 8, !"PIC Level", i32 2}
 
 ;--- other.ll
 target datalayout = "e-p6:32:32-i64:64-i128:128-i256:256-v16:16-v32:32-n16:32:64"
