@@ -13,7 +13,7 @@ size_t spanOf(const Block3D& block, size_t width, size_t rows, size_t slices) {
 }
 
 Status checkBlock(const Block3D& block, size_t width, size_t rows, size_t slices) {
-  if (rows * slices > 1 && block.pitch < width)
+  if (block.pitch < width && rows * slices > 1)
     return Status::InvalidPitchValue;
   if (!block.base || !Heap::instance().isAccessible(block.base, spanOf(block, width, rows, slices)))
     return Status::InvalidValue;

@@ -44,7 +44,7 @@ MNEME_CUDA_API Status cudaGetDevice(int* device) {
 }
 
 MNEME_CUDA_API Status cudaSetDevice(int device) {
-  return api([&] { return checkDevice(device); });
+  return always([&] { return checkDevice(device); });
 }
 
 MNEME_CUDA_API Status cudaInitDevice(int device, unsigned, unsigned) {

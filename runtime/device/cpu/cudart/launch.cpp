@@ -58,7 +58,7 @@ Status check(const Kernel& kernel, const Launch& launch) {
       threads > kMaxThreadsPerBlock)
     return Status::InvalidConfiguration;
   if (threads > static_cast<uint64_t>(maxThreadsPerBlock(kernel)))
-    return Status::LaunchOutOfResources;
+    return Status::InvalidValue;
   if (launch.sharedBytes > maxDynamicSharedBytes(kernel))
     return Status::InvalidValue;
   if (launch.isCooperative) {
@@ -113,7 +113,7 @@ void execute(Kernel& kernel, const Launch& launch) {
   if (status == Status::Success)
     return;
   if (status != Status::Assert) // an assertion has printed its own line, as on a GPU
-    notice("kernel '" + kernel.name + "' failed: " + outcome.message);
+    notice(outcome.message);
   reportFault(status);
 }
 

@@ -85,7 +85,7 @@ MNEME_CUDA_API Status cudaFreeAsync(void* pointer, void* stream) {
   return api([&] {
     if (!isStream(stream))
       return Status::InvalidResourceHandle;
-    return pointer ? release(pointer, isDeviceMemory) : Status::InvalidValue;
+    return release(pointer, isDeviceMemory);
   });
 }
 
@@ -142,7 +142,9 @@ MNEME_CUDA_API Status cudaHostRegister(void* pointer, size_t bytes, unsigned fla
 
 MNEME_CUDA_API Status cudaHostUnregister(void* pointer) {
   return api([&] {
-    return Heap::instance().disown(pointer) ? Status::Success : Status::HostMemoryNotRegistered;
+    if (Heap::instance().disown(pointer))
+      return Status::Success;
+    return Heap::instance().find(pointer) ? Status::InvalidValue : Status::HostMemoryNotRegistered;
   });
 }
 

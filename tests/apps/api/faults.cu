@@ -1,0 +1,65 @@
+// What goes wrong inside a kernel surfaces at the next synchronising call and stays.
+// Usage: faults assert|trap|address|reset; the last needs a device that recovers by a reset.
+#include <cassert>
+#include <cstring>
+
+#include "check.h"
+
+__global__ void failAssert(int* output) {
+  assert(threadIdx.x != 3 || output == nullptr);
+  output[threadIdx.x] = 1;
+}
+
+__global__ void failTrap(int* output) {
+  if (threadIdx.x == 3)
+    __trap();
+  output[threadIdx.x] = 1;
+}
+
+__global__ void failAddress(int* output) {
+  if (threadIdx.x == 3)
+    output = reinterpret_cast<int*>(16);
+  output[threadIdx.x] = 1;
+}
+
+void recover() {
+  int* memory = nullptr;
+  expect(cudaDeviceReset());
+  cudaGetLastError();
+  expect(cudaMalloc(reinterpret_cast<void**>(&memory), 128));
+  expect(cudaMemset(memory, 0, 128));
+  failAssert<<<1, 3>>>(memory); // three threads do not reach the assertion
+  expectLaunched();
+  expect(cudaFree(memory));
+}
+
+int main(int argc, char** argv) {
+  const char* kind = argc > 1 ? argv[1] : "trap";
+  int* output = nullptr;
+  expect(cudaMalloc(reinterpret_cast<void**>(&output), 32 * sizeof(int)));
+  cudaError_t expected = cudaErrorLaunchFailure;
+  if (std::strcmp(kind, "assert") == 0) {
+    failAssert<<<1, 32>>>(output);
+    expected = cudaErrorAssert;
+  } else if (std::strcmp(kind, "address") != 0) {
+    failTrap<<<1, 32>>>(output);
+  } else {
+    failAddress<<<1, 32>>>(output);
+    expected = cudaErrorIllegalAddress;
+  }
+  expect(cudaGetLastError());
+  expect(cudaDeviceSynchronize(), expected);
+  expect(cudaPeekAtLastError(), expected);
+  expect(cudaGetLastError(), expected);
+  void* pointer = nullptr;
+  expect(cudaMalloc(&pointer, 16), expected);
+  expect(cudaDeviceSynchronize(), expected);
+  int device = -1;
+  expect(cudaGetDevice(&device));
+  expect(cudaSetDevice(device));
+  if (std::strcmp(kind, "reset") == 0)
+    recover();
+  std::printf("faults %s: %s\n", kind, failedChecks ? "FAILED" : "ok");
+  std::fflush(stdout);
+  return failedChecks;
+}
