@@ -43,7 +43,9 @@ typedef struct mneme_compile_request {
   const char* passes;  ///< LLVM pass pipeline, e.g. "default<O3>"
   uint32_t codegenOptLevel; ///< 0..3
   uint32_t prune;           ///< drop what the kernel does not reach
-  uint32_t internalize;     ///< everything but the kernel becomes internal
+  /// Functions but the kernel, and shared memory, become internal. Device variables stay visible:
+  /// the host reads and writes them by name.
+  uint32_t internalize;
   uint32_t setLaunchBounds;
   uint32_t maxThreads;      ///< with setLaunchBounds; 0: threads of the block
   uint32_t minBlocksPerSm;
@@ -75,7 +77,9 @@ int mneme_compile_check_passes(const char* passes, char** message);
 /// JSON {"llvm": "22.1.8", "targets": [...], "host_cpu": "...", "cache_key": "<hex>"}; static.
 /// `cache_key` changes whenever generated code may change (our version, LLVM's, host CPU).
 const char* mneme_compile_version(void);
-/// Textual IR <-> bitcode, for tools: `wantText` 1 prints, 0 writes bitcode. Result as above.
+/// Textual IR <-> bitcode, for tools: `wantText` 1 prints, 0 writes bitcode (both as
+/// MNEME_OUTPUT_IR). Result as above. Safe for bytes of any origin: a child process reads them, since
+/// damaged bitcode can crash LLVM. Pass IR nobody vouches for through here before mneme_compile.
 int mneme_compile_convert_ir(mneme_bytes input, uint32_t wantText, mneme_compile_result** result);
 void mneme_compile_free(char* text);
 

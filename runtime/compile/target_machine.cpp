@@ -1,5 +1,6 @@
 #include "runtime/compile/target_machine.h"
 
+#include <llvm/ADT/STLExtras.h>
 #include <llvm/ADT/StringMap.h>
 #include <llvm/MC/MCSubtargetInfo.h>
 #include <llvm/Support/JSON.h>
@@ -60,14 +61,21 @@ unsigned highestNumber(llvm::StringRef text, llvm::StringRef prefix) {
   return highest;
 }
 
-std::string ptxFeatures(const llvm::Module& module) {
+/// The feature for the highest PTX version the functions ask for, if LLVM knows it.
+std::string ptxFeatures(const llvm::Module& module, const llvm::Triple& triple) {
   unsigned version = 0;
   for (const llvm::Function& function : module)
     if (function.hasFnAttribute("target-features"))
       version = std::max(
           version,
           highestNumber(function.getFnAttribute("target-features").getValueAsString(), "+ptx"));
-  return version ? "+ptx" + std::to_string(version) : std::string();
+  const std::string feature = "ptx" + std::to_string(version);
+  const auto machine = compat::createTargetMachine(llvmTarget(triple), triple, "", "", {},
+                                                   llvm::CodeGenOptLevel::None);
+  const bool isKnown =
+      llvm::any_of(machine->getMCSubtargetInfo()->getAllProcessorFeatures(),
+                   [&](const llvm::SubtargetFeatureKV& known) { return known.Key == feature; });
+  return isKnown ? "+" + feature : std::string();
 }
 
 llvm::FPOpFusion::FPOpFusionMode fusionMode(TargetKind kind, const AotOptions& options) {
@@ -155,7 +163,7 @@ std::unique_ptr<llvm::TargetMachine> makeTargetMachine(const Target& target,
   llvmOptions.MCOptions.AsmVerbose = true;
   const llvm::Triple triple = tripleOf(target.kind);
   const std::string features =
-      target.kind == TargetKind::Ptx ? ptxFeatures(module) : target.features;
+      target.kind == TargetKind::Ptx ? ptxFeatures(module, triple) : target.features;
   auto machine =
       compat::createTargetMachine(llvmTarget(triple), triple, target.cpu, features, llvmOptions,
                                   static_cast<llvm::CodeGenOptLevel>(codegenOptLevel));
