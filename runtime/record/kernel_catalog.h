@@ -33,6 +33,7 @@ struct KernelState {
   uint64_t recorded = 0;
   uint64_t skipped = 0;
   bool isAnnounced = false; ///< the writer knows the kernel
+  bool hasRun = false;      ///< a recorded launch of it was made
 };
 
 /// A device variable the kernel refers to, where the host can find it.

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <ctime>
 #include <thread>
+#include <utility>
 
 #include <unistd.h>
 
@@ -268,7 +269,11 @@ bool Session::captureAround(Attempt& attempt, const mneme_launch& launch,
     note(kernel + "was not recorded: it failed with status " + std::to_string(status));
     return false;
   }
-  draft.instance.recordedNs = nowNs() - begin;
+  const uint64_t launchNs = nowNs() - begin;
+  launchNs_ += launchNs;
+  // A runtime that compiles or loads at the first launch would be timed doing that.
+  const bool isFirst = !std::exchange(info.state->hasRun, true);
+  draft.instance.recordedNs = isFirst && !vendor_->prepareKernel ? 0 : launchNs;
   draft.epilogue = capture.take(regions);
   return true;
 }
@@ -366,7 +371,7 @@ void Session::sayGoodbye(uint64_t finishNs) {
   SummaryFacts facts;
   facts.directory = settings_.directory.string();
   facts.launches = launches_;
-  facts.captureNs = captureNs_;
+  facts.captureNs = captureNs_ - std::min(captureNs_, launchNs_);
   facts.finishNs = finishNs;
   facts.hasSeenAllocations = memory_->hasSeenAllocations();
   catalog_->visitStates([&](uint64_t, KernelState& state) {

@@ -97,11 +97,13 @@ const Vendor* findVendor() noexcept {
     found->getDevice = find<int (*)(int*)>("cudaGetDevice");
     found->symbolAddress = find<int (*)(void**, const void*)>("cudaGetSymbolAddress");
     found->streamIsCapturing = find<int (*)(void*, int*)>("cudaStreamIsCapturing");
-    found->prepareKernel = prepareKernel;
     found->launchTraits = traitsOf;
     found->adopt = find<void (*)(const void*, size_t, int)>("mneme_cudart_adopt");
     found->disown = find<void (*)(const void*)>("mneme_cudart_disown");
     found->isCpuDevice = found->adopt && found->disown;
+    // On the CPU device attributes are known before a kernel is compiled: asking prepares nothing.
+    found->prepareKernel = found->isCpuDevice ? find<void (*)(const void*)>("mneme_cudart_prepare")
+                                              : prepareKernel;
     return found->deviceSynchronize ? found : nullptr;
   }();
   return vendor;

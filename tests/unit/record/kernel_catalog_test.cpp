@@ -1,0 +1,73 @@
+#include <doctest/doctest.h>
+
+#include "runtime/record/kernel_catalog.h"
+
+namespace mneme::record::test {
+namespace {
+
+struct Launch {
+  void* buffer = &buffer;
+  int count = 5;
+  struct {
+    double x = 1, y = 2;
+  } step;
+  void* args[3] = {&buffer, &count, &step};
+  mneme_launch launch{};
+  Launch() {
+    launch.grid = {4, 1, 1};
+    launch.block = {32, 1, 1};
+    launch.args = args;
+  }
+};
+
+embed::KernelBlob blob() {
+  embed::KernelBlob value;
+  value.args = {{"p", "ptr", 8, 8, embed::ArgKind::Pointer, false},
+                {"n", "i32", 4, 4, embed::ArgKind::Integer, true},
+                {"s", "struct.S", 16, 8, embed::ArgKind::Aggregate, false}};
+  return value;
+}
+
+} // namespace
+
+TEST_CASE("a launch is told apart by shape, scalars and structs, not by pointers") {
+  Launch one;
+  const uint64_t hash = dynamicHash(blob(), one.launch, false);
+  one.buffer = &one;
+  CHECK(dynamicHash(blob(), one.launch, false) == hash);
+  CHECK(dynamicHash(blob(), one.launch, true) != hash);
+  one.count = 6;
+  CHECK(dynamicHash(blob(), one.launch, false) != hash);
+  one.count = 5;
+  one.step.y = 3;
+  CHECK(dynamicHash(blob(), one.launch, false) != hash);
+  one.step.y = 2;
+  one.launch.grid.z = 2;
+  CHECK(dynamicHash(blob(), one.launch, false) != hash);
+  one.launch.grid.z = 1;
+  one.launch.sharedBytes = 1;
+  CHECK(dynamicHash(blob(), one.launch, false) != hash);
+  one.launch.sharedBytes = 0;
+  CHECK(dynamicHash(blob(), one.launch, false) == hash);
+}
+
+TEST_CASE("argument values and pointers are taken as they are") {
+  Launch one;
+  const auto values = argumentValues(blob(), one.launch);
+  REQUIRE(values.size() == 3);
+  CHECK(values[1].size() == 4);
+  CHECK(values[2].size() == 16);
+  CHECK(static_cast<int>(values[1][0]) == 5);
+  CHECK(pointerArguments(blob(), one.launch) ==
+        std::vector<uint64_t>{reinterpret_cast<uint64_t>(one.buffer)});
+}
+
+TEST_CASE("a handle nobody registered is unknown") {
+  const Settings settings;
+  KernelCatalog catalog(settings);
+  CHECK(catalog.find(&catalog) == nullptr);
+  CHECK(catalog.find(&catalog) == nullptr);
+  catalog.forget(nullptr);
+}
+
+} // namespace mneme::record::test

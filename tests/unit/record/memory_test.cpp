@@ -1,0 +1,112 @@
+#include <doctest/doctest.h>
+
+#include "runtime/record/memory.h"
+#include "runtime/record/served_memory.h"
+
+namespace mneme::record::test {
+namespace {
+
+using artifact::RegionKind;
+
+uint64_t address(const void* pointer) { return reinterpret_cast<uint64_t>(pointer); }
+
+} // namespace
+
+TEST_CASE("live allocations are regions until they are freed") {
+  Memory memory(makeHostBackend(), 64 << 20);
+  void* first = memory.allocate(1000, RegionKind::Allocation, 0);
+  void* second = memory.allocate(2000, RegionKind::Managed, 0);
+  REQUIRE(first);
+  const auto regions = memory.regions(0, {});
+  REQUIRE(regions.size() == 2);
+  CHECK(regions[0].address == address(first));
+  CHECK(regions[0].sizeBytes == 1000);
+  CHECK(regions[1].kind == RegionKind::Managed);
+  CHECK(memory.release(first));
+  CHECK_FALSE(memory.release(first));
+  CHECK(memory.regions(0, {}).size() == 1);
+  CHECK(memory.findExact(second)->sizeBytes == 2000);
+  CHECK_FALSE(memory.findExact(static_cast<char*>(second) + 1));
+  CHECK(memory.window(0).sizeBytes == 64 << 20);
+}
+
+TEST_CASE("another device's memory is captured only when the kernel is given it") {
+  Memory memory(makeHostBackend(), 64 << 20);
+  void* far = memory.allocate(1000, RegionKind::Allocation, 1);
+  REQUIRE(far);
+  CHECK(memory.regions(0, {}).empty());
+  CHECK(memory.regions(1, {}).size() == 1);
+  CHECK(memory.regions(0, {address(far) + 10}).size() == 1);
+}
+
+TEST_CASE("registered host memory is captured only when the kernel is given it") {
+  Memory memory(makeHostBackend(), 64 << 20);
+  char buffer[100];
+  memory.noteRegistered(buffer, sizeof(buffer));
+  CHECK(memory.regions(0, {}).empty());
+  CHECK(memory.regions(0, {address(buffer) + 5}).size() == 1);
+  CHECK_FALSE(memory.release(buffer));
+  memory.forgetRegistered(buffer);
+  CHECK(memory.regions(0, {address(buffer) + 5}).empty());
+}
+
+TEST_CASE("while the vendor's own allocations live nothing can be captured") {
+  Memory memory(makeHostBackend(), 4 << 20);
+  CHECK(memory.allocate(8 << 20, RegionKind::Allocation, 0) == nullptr);
+  CHECK(memory.whyNotCapturable().empty());
+  int foreign = 0;
+  memory.noteForeign(&foreign, 8 << 20);
+  CHECK(memory.whyNotCapturable().find("raise -vass") != std::string::npos);
+  memory.forgetForeign(&foreign);
+  CHECK(memory.whyNotCapturable().empty());
+}
+
+TEST_CASE("without a place for memory the reason is the runtime") {
+  Memory memory(nullptr, 4 << 20);
+  CHECK(memory.allocate(8, RegionKind::Allocation, 0) == nullptr);
+  CHECK(memory.whyNotCapturable().find("--device cpu") != std::string::npos);
+}
+
+TEST_CASE("annotations belong to the start of an allocation and die with it") {
+  Memory memory(makeHostBackend(), 4 << 20);
+  void* buffer = memory.allocate(1000, RegionKind::Allocation, 0);
+  artifact::Annotation annotation;
+  annotation.isSet = true;
+  annotation.threshold = 0.5;
+  annotation.tag = "field";
+  CHECK_FALSE(memory.annotate(static_cast<char*>(buffer) + 8, annotation));
+  CHECK(memory.annotate(buffer, annotation));
+  CHECK(memory.annotationOf(buffer)->tag == "field");
+  CHECK(memory.regions(0, {}).at(0).annotation.threshold == 0.5);
+  memory.annotate(buffer, {});
+  CHECK(memory.annotationOf(buffer) == nullptr);
+  memory.annotate(buffer, annotation);
+  memory.release(buffer);
+  CHECK(memory.allocate(1000, RegionKind::Allocation, 0) == buffer);
+  CHECK(memory.annotationOf(buffer) == nullptr);
+}
+
+TEST_CASE("a reset device has no allocations") {
+  Memory memory(makeHostBackend(), 4 << 20);
+  memory.allocate(1000, RegionKind::Allocation, 0);
+  memory.allocate(1000, RegionKind::HostPinned, 0);
+  memory.noteForeign(&memory, 1);
+  CHECK(memory.reset(0).size() == 2);
+  CHECK(memory.regions(0, {}).empty());
+  CHECK(memory.whyNotCapturable().empty());
+  CHECK(memory.allocate(4 << 20, RegionKind::Allocation, 0) != nullptr);
+}
+
+TEST_CASE("pitched sizes round rows up and refuse what does not fit") {
+  size_t row = 0, bytes = 0;
+  CHECK(pitchedSize(100, 7, 3, 512, row, bytes));
+  CHECK(row == 512);
+  CHECK(bytes == 512 * 21);
+  CHECK_FALSE(pitchedSize(0, 7, 3, 512, row, bytes));
+  CHECK_FALSE(pitchedSize(100, 0, 3, 512, row, bytes));
+  CHECK_FALSE(pitchedSize(~size_t{0}, 1, 1, 512, row, bytes));
+  CHECK_FALSE(pitchedSize(1, ~size_t{0}, 2, 512, row, bytes));
+  CHECK_FALSE(pitchedSize(1, size_t{1} << 60, 1, 512, row, bytes));
+}
+
+} // namespace mneme::record::test

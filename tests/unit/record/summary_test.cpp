@@ -1,0 +1,46 @@
+#include <doctest/doctest.h>
+
+#include "runtime/record/summary.h"
+
+namespace mneme::record::test {
+
+TEST_CASE("a process without devices is not talked about") { CHECK(summaryLines({}).empty()); }
+
+TEST_CASE("a program that is not instrumented is told what to do") {
+  SummaryFacts facts;
+  facts.hasSeenAllocations = true;
+  const auto lines = summaryLines(facts);
+  REQUIRE(lines.size() == 1);
+  CHECK(lines[0].find("add_mneme()") != std::string::npos);
+}
+
+TEST_CASE("numbers, losses and reasons are said once each") {
+  SummaryFacts facts;
+  facts.directory = "/data";
+  facts.kernels = 2;
+  facts.launches = 100;
+  facts.writer.instancesWritten = 3;
+  facts.writer.rawBytes = 3ull << 30;
+  facts.writer.uniqueBytes = 1536;
+  facts.writer.storedBytes = 12;
+  facts.writer.instancesLost = 1;
+  facts.writer.losses = {"instance 5 was lost: disk full", "no room (2 times)"};
+  facts.notes = {{"no room", 2}};
+  const auto lines = summaryLines(facts);
+  REQUIRE(lines.size() == 5);
+  CHECK(lines[0] == "recorded 3 instances of 2 kernels (100 launches) into '/data'");
+  CHECK(lines[1].find("3.0 GiB described, 1.5 KiB unique, 12 bytes stored") != std::string::npos);
+  CHECK(lines[2] == "lost 1 instance");
+  CHECK(lines[3] == "instance 5 was lost: disk full");
+  CHECK(lines[4] == "no room (2 times)");
+}
+
+TEST_CASE("an endless list of reasons is cut") {
+  SummaryFacts facts;
+  facts.launches = 1;
+  for (int reason = 0; reason < 1000; ++reason)
+    facts.notes["reason " + std::to_string(reason)] = 1;
+  CHECK(summaryLines(facts).size() < 30);
+}
+
+} // namespace mneme::record::test
