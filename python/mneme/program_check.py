@@ -32,8 +32,8 @@ def remark_on_program(path: str | Path) -> str:
         )
     if not any(name.startswith(_OUR_RUNTIME) for name in facts.needed):
         return (
-            f"'{path}' itself is not instrumented: only kernels built with add_mneme() are recorded "
-            "(see docs/cmake.md)"
+            f"'{path}' itself is not instrumented: only kernels built with add_mneme() are "
+            "recorded (see docs/cmake.md)"
         )
     return ""
 

@@ -76,13 +76,15 @@ def replay(
         ),
     ] = None,
     min_blocks_per_sm: Annotated[
-        Number,
-        _number(
+        int,
+        typer.Option(
             "--min-threads-per-block",
             "--min-blocks-per-sm",
-            text="Blocks that have to fit on a multiprocessor.  [default: 0]",
+            metavar="N",
+            min=0,
+            help="Blocks that have to fit on a multiprocessor.",
         ),
-    ] = None,
+    ] = 0,
     specialize_dims: Annotated[
         Flag,
         _flag(
