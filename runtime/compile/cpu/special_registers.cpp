@@ -131,18 +131,9 @@ private:
     return fromRuntime(name);
   }
 
-  /// Registers 1 (high) and 2 (low) hold the address of the workspace for synchronising the grid:
-  /// memory all blocks share, zero before the first launch; every use leaves it ready for the next.
+  /// Registers 1 (high) and 2 (low) hold the address of the workspace for synchronising the grid.
   Value* gridWorkspace(bool isHigh) {
-    constexpr const char* kName = "mneme.grid.workspace";
-    GlobalVariable* workspace = e_.module().getNamedGlobal(kName);
-    if (!workspace) {
-      auto* type = ArrayType::get(e_.i(64), 8);
-      workspace = new GlobalVariable(e_.module(), type, false, GlobalValue::InternalLinkage,
-                                     ConstantAggregateZero::get(type), kName);
-      workspace->setAlignment(Align(64));
-    }
-    Value* address = e_.CreatePtrToInt(workspace, e_.i(64));
+    Value* address = e_.launchField(context_, offsetof(mneme_cpu_launch, gridWorkspace), e_.i(64));
     return e_.CreateTrunc(isHigh ? e_.CreateLShr(address, 32) : address, e_.i(32));
   }
 

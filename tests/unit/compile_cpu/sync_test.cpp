@@ -1,0 +1,123 @@
+
+#include "support.h"
+
+using namespace test;
+
+namespace {
+
+/// One value per lane of a full warp.
+std::vector<uint32_t> lanes() {
+  std::vector<uint32_t> values(32);
+  for (uint32_t lane = 0; lane < 32; ++lane)
+    values[lane] = lane;
+  return values;
+}
+
+template <typename Function>
+void checkLanes(const std::string& body, const std::string& declaration, Function expected) {
+  auto got = evaluate<uint32_t, uint32_t>(body, {lanes()}, "declare " + declaration);
+  for (uint32_t lane = 0; lane < 32; ++lane)
+    checkSame(got[lane], uint32_t(expected(lane)), body);
+}
+
+} // namespace
+
+TEST_CASE("barriers, shuffles and shared memory add up") {
+  for (const char* passes : kPipelines) {
+    Compiled compiled = compileText(kernelText("reduction.ll"), "reduction", passes);
+    CHECK(!compiled.isLoop());
+    CHECK(compiled.header().staticSharedBytes == 512);
+    std::vector<float> in(128 * 5);
+    for (size_t index = 0; index < in.size(); ++index)
+      in[index] = float(index);
+    float sum = 0;
+    void* pointers[] = {in.data(), &sum};
+    launch(compiled, 5, 128, {&pointers[0], &pointers[1]}, 512);
+    // Every block adds its first element once more, from dynamic shared memory.
+    CHECK(sum == 639.0f * 640 / 2 + 128 * (0 + 1 + 2 + 3 + 4));
+  }
+}
+
+TEST_CASE("shuffles") {
+  checkLanes("  %r = call i32 @llvm.nvvm.shfl.sync.bfly.i32(i32 -1, i32 %a, i32 1, i32 31)",
+             "i32 @llvm.nvvm.shfl.sync.bfly.i32(i32, i32, i32, i32)",
+             [](uint32_t lane) { return lane ^ 1; });
+  checkLanes("  %p = call { i32, i1 } @llvm.nvvm.shfl.sync.up.i32p(i32 -1, i32 %a, i32 3, i32 0)\n"
+             "  %v = extractvalue { i32, i1 } %p, 0\n  %b = extractvalue { i32, i1 } %p, 1\n"
+             "  %z = select i1 %b, i32 100, i32 0\n  %r = add i32 %v, %z",
+             "{ i32, i1 } @llvm.nvvm.shfl.sync.up.i32p(i32, i32, i32, i32)",
+             [](uint32_t lane) { return lane < 3 ? lane : lane - 3 + 100; });
+}
+
+TEST_CASE("votes and matches") {
+  checkLanes("  %o = trunc i32 %a to i1\n"
+             "  %r = call i32 @llvm.nvvm.vote.ballot.sync(i32 -1, i1 %o)",
+             "i32 @llvm.nvvm.vote.ballot.sync(i32, i1)", [](uint32_t) { return 0xaaaaaaaau; });
+  checkLanes("  %o = icmp eq i32 %a, 7\n  %v = call i1 @llvm.nvvm.vote.any.sync(i32 -1, i1 %o)\n"
+             "  %r = zext i1 %v to i32",
+             "i1 @llvm.nvvm.vote.any.sync(i32, i1)", [](uint32_t) { return 1; });
+  checkLanes(
+      "  %q4 = lshr i32 %a, 3\n  %r = call i32 @llvm.nvvm.match.any.sync.i32(i32 -1, i32 %q4)",
+      "i32 @llvm.nvvm.match.any.sync.i32(i32, i32)",
+      [](uint32_t lane) { return 0xffu << (lane / 8 * 8); });
+  checkLanes("  %p = call { i32, i1 } @llvm.nvvm.match.all.sync.i64p(i32 -1, i64 9)\n"
+             "  %m = extractvalue { i32, i1 } %p, 0\n  %b = extractvalue { i32, i1 } %p, 1\n"
+             "  %z = zext i1 %b to i32\n  %r = xor i32 %m, %z",
+             "{ i32, i1 } @llvm.nvvm.match.all.sync.i64p(i32, i64)",
+             [](uint32_t) { return ~0u ^ 1; });
+}
+
+TEST_CASE("warp reductions and the active mask") {
+  checkLanes("  %r = call i32 @llvm.nvvm.redux.sync.add(i32 %a, i32 -1)",
+             "i32 @llvm.nvvm.redux.sync.add(i32, i32)", [](uint32_t) { return 496; });
+  checkLanes("  %n = sub i32 5, %a\n  %r = call i32 @llvm.nvvm.redux.sync.min(i32 %n, i32 -1)",
+             "i32 @llvm.nvvm.redux.sync.min(i32, i32)", [](uint32_t) { return uint32_t(-26); });
+  checkLanes("  %r = call i32 @llvm.nvvm.activemask()", "i32 @llvm.nvvm.activemask()",
+             [](uint32_t) { return ~0u; });
+}
+
+TEST_CASE("barriers that reduce") {
+  checkLanes("  %o = icmp ult i32 %a, 11\n"
+             "  %r = call i32 @llvm.nvvm.barrier.cta.red.popc.aligned.all(i32 0, i1 %o)",
+             "i32 @llvm.nvvm.barrier.cta.red.popc.aligned.all(i32, i1)",
+             [](uint32_t) { return 11; });
+  checkLanes("  %o = icmp ult i32 %a, 31\n"
+             "  %v = call i1 @llvm.nvvm.barrier.cta.red.and.aligned.all(i32 0, i1 %o)\n"
+             "  %r = zext i1 %v to i32",
+             "i1 @llvm.nvvm.barrier.cta.red.and.aligned.all(i32, i1)", [](uint32_t) { return 0; });
+}
+
+TEST_CASE("scoped atomics wrap around") {
+  const std::string declaration = "declare i32 @llvm.nvvm.atomic.inc.gen.i.cta.i32.p0(ptr, i32)\n"
+                                  "declare i32 @llvm.nvvm.atomic.max.gen.i.sys.i32.p0(ptr, i32)\n";
+  auto got = evaluate<uint32_t, uint32_t>(
+      "  %cell = alloca i32\n  store i32 %a, ptr %cell\n"
+      "  %old = call i32 @llvm.nvvm.atomic.inc.gen.i.cta.i32.p0(ptr %cell, i32 3)\n"
+      "  %new = load i32, ptr %cell\n"
+      "  %s = call i32 @llvm.nvvm.atomic.max.gen.i.sys.i32.p0(ptr %cell, i32 2)\n"
+      "  %top = load i32, ptr %cell\n  %m = mul i32 %old, 100\n  %n = mul i32 %new, 10\n"
+      "  %mn = add i32 %m, %n\n  %r = add i32 %mn, %top",
+      {{1, 3, 9}}, declaration);
+  CHECK(got == std::vector<uint32_t>{122, 302, 902});
+}
+
+TEST_CASE("shared pointers as integers are offsets") {
+  const std::string declarations =
+      "@tile = internal addrspace(3) global [4 x i32] undef, align 4\n"
+      "@more = internal addrspace(3) global [32 x i32] undef, align 4\n";
+  auto got = evaluate<uint32_t, uint32_t>(
+      "  %g = getelementptr [32 x i32], ptr addrspace(3) @more, i32 0, i32 %i\n"
+      "  store i32 %a, ptr addrspace(3) %g\n"
+      "  %w = ptrtoint ptr addrspace(3) %g to i64\n  %n = trunc i64 %w to i32\n"
+      "  %v = call i32 asm sideeffect \"ld.shared.u32 $0, [$1];\", \"=r,r,~{memory}\"(i32 %n)\n"
+      "  %generic = addrspacecast ptr addrspace(3) %g to ptr\n"
+      "  %in = call i1 @llvm.nvvm.isspacep.shared(ptr %generic)\n"
+      "  %out2 = call i1 @llvm.nvvm.isspacep.shared(ptr %pa)\n"
+      "  %x = zext i1 %in to i32\n  %y = zext i1 %out2 to i32\n"
+      "  %s = mul i32 %x, 100\n  %t = add i32 %v, %s\n  %u = mul i32 %y, 1000\n"
+      "  %r = add i32 %t, %u",
+      {{5, 6, 7}},
+      declarations + "declare i1 @llvm.nvvm.isspacep.shared(ptr)\n"
+                     "@keep = internal addrspace(3) global i32 undef\n");
+  CHECK(got == std::vector<uint32_t>{105, 106, 107});
+}

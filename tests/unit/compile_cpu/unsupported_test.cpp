@@ -1,0 +1,63 @@
+#include "support.h"
+
+using namespace test;
+
+namespace {
+
+std::string kernelWith(const std::string& declarations, const std::string& body) {
+  return kPreamble + declarations + "\ndefine ptx_kernel void @k(ptr %p) {\n" + body +
+         "\n  ret void\n}\n";
+}
+
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+} // namespace
+
+TEST_CASE("an intrinsic outside the tables is named") {
+  std::string message = compileError(kernelWith("declare void @llvm.nvvm.tcgen05.wait.ld()",
+                                                "  call void @llvm.nvvm.tcgen05.wait.ld()"),
+                                     "k");
+  CHECK(contains(message, "llvm.nvvm.tcgen05.wait.ld"));
+  CHECK(contains(message, "'k'"));
+}
+
+TEST_CASE("a PTX instruction outside the tables is named") {
+  std::string message = compileError(
+      kernelWith("", "  call void asm sideeffect \"wgmma.fence.sync.aligned;\", \"\"()"), "k");
+  CHECK(contains(message, "wgmma.fence.sync.aligned"));
+}
+
+TEST_CASE("an unknown modifier of a known PTX instruction is not ignored") {
+  std::string message = compileError(
+      kernelWith("", "  %r = call i32 asm \"add.strange.u32 $0, $1, $1;\", \"=r,r\"(i32 1)\n"
+                     "  store i32 %r, ptr %p"),
+      "k");
+  CHECK(contains(message, "add.strange.u32"));
+}
+
+TEST_CASE("an undefined device function is named") {
+  std::string message = compileError(
+      kernelWith("declare void @elsewhere(ptr)", "  call void @elsewhere(ptr %p)"), "k");
+  CHECK(contains(message, "'elsewhere'"));
+}
+
+TEST_CASE("what the kernel does not reach may hold anything") {
+  std::string text = kernelWith("declare void @llvm.nvvm.tcgen05.wait.ld()", "") +
+                     "define void @unused() {\n  call void @llvm.nvvm.tcgen05.wait.ld()\n"
+                     "  ret void\n}\n";
+  CHECK(compileError(text, "k").empty());
+}
+
+TEST_CASE("a branch that reflection rules out may hold anything") {
+  std::string text = kernelWith("@name = private constant [12 x i8] c\"__CUDA_ARCH\\00\"\n"
+                                "declare i32 @__nvvm_reflect(ptr)\n"
+                                "declare void @llvm.nvvm.tcgen05.wait.ld()",
+                                "  %arch = call i32 @__nvvm_reflect(ptr @name)\n"
+                                "  %old = icmp slt i32 %arch, 500\n"
+                                "  br i1 %old, label %no, label %yes\n"
+                                "no:\n  call void @llvm.nvvm.tcgen05.wait.ld()\n  br label %yes\n"
+                                "yes:\n  store i32 %arch, ptr %p");
+  CHECK(compileError(text, "k").empty());
+}
