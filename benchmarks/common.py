@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import datetime
+import datetime as dt
 import json
 import os
 import platform
@@ -10,9 +10,11 @@ import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 ROOT = Path(__file__).resolve().parents[1]
 BUILD = Path(os.environ.get("MNEME_BUILD_DIR", ROOT / "build"))
@@ -22,7 +24,11 @@ RESULTS = ROOT / "benchmarks" / "results"
 def machine() -> dict[str, Any]:
     """Describe this machine: processor, cores, memory, versions."""
     cpu = next(
-        (line.split(":", 1)[1].strip() for line in Path("/proc/cpuinfo").read_text().splitlines() if line.startswith("model name")),
+        (
+            line.split(":", 1)[1].strip()
+            for line in Path("/proc/cpuinfo").read_text().splitlines()
+            if line.startswith("model name")
+        ),
         platform.processor(),
     )
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
@@ -75,7 +81,12 @@ def publish(name: str, what: str, numbers: dict[str, Any]) -> None:
     """Print the numbers and write benchmarks/results/<name>.json."""
     for key, value in numbers.items():
         print(f"{key:48} {value}")
-    content = {"what": what, "date": datetime.date.today().isoformat(), "machine": machine(), "numbers": numbers}
+    content = {
+        "what": what,
+        "date": dt.date.today().isoformat(),
+        "machine": machine(),
+        "numbers": numbers,
+    }
     RESULTS.mkdir(exist_ok=True)
     path = RESULTS / f"{name}.json"
     path.write_text(json.dumps(content, indent=2) + "\n")

@@ -17,10 +17,23 @@ def build_and_time(folder: Path, name: str, flags: list[str]) -> float:
     """Build one variant and return its nanoseconds per launch."""
     program = folder / name
     compiler = str(BUILD / "bin" / "mneme-cxx")
-    command = [compiler, "-O2", "--offload-arch=sm_90", str(SOURCE), "-o", str(program), f"-L{folder}",
-               f"-Wl,-rpath,{folder}", "-lfakeruntime", *flags]
+    command = [
+        compiler,
+        "-O2",
+        "--offload-arch=sm_90",
+        str(SOURCE),
+        "-o",
+        str(program),
+        f"-L{folder}",
+        f"-Wl,-rpath,{folder}",
+        "-lfakeruntime",
+        *flags,
+    ]
     subprocess.run(command, check=True)
-    return min(float(subprocess.run([program], capture_output=True, text=True, check=True).stdout) for _ in range(3))
+    return min(
+        float(subprocess.run([program], capture_output=True, text=True, check=True).stdout)
+        for _ in range(3)
+    )
 
 
 def main() -> None:
@@ -29,16 +42,28 @@ def main() -> None:
     flags = (config["cflags"] + " " + config["ldflags"]).replace("{prefix}", str(BUILD)).split()
     with tempfile.TemporaryDirectory() as text:
         folder = Path(text)
-        library = ["clang++-22", "-O2", "-shared", "-fPIC", str(RUNTIME), "-o", str(folder / "libfakeruntime.so")]
+        library = [
+            "clang++-22",
+            "-O2",
+            "-shared",
+            "-fPIC",
+            str(RUNTIME),
+            "-o",
+            str(folder / "libfakeruntime.so"),
+        ]
         subprocess.run(library, check=True)
         plain = build_and_time(folder, "plain", [])
         instrumented = build_and_time(folder, "instrumented", flags)
-    publish("launch_overhead", "ns per launch, vendor function empty, nothing active", {
-        "plain launch (ns)": round(plain, 2),
-        "launch through libmneme_rt (ns)": round(instrumented, 2),
-        "overhead (ns)": round(instrumented - plain, 2),
-        "budget (ns)": 300,
-    })
+    publish(
+        "launch_overhead",
+        "ns per launch, vendor function empty, nothing active",
+        {
+            "plain launch (ns)": round(plain, 2),
+            "launch through libmneme_rt (ns)": round(instrumented, 2),
+            "overhead (ns)": round(instrumented - plain, 2),
+            "budget (ns)": 300,
+        },
+    )
 
 
 if __name__ == "__main__":

@@ -23,7 +23,9 @@ def main() -> None:
 
         def record(limit: str) -> None:
             shutil.rmtree(folder, ignore_errors=True)
-            mneme("record", "-rdb", folder, "-mr", limit, "--device", "cpu", "--", PROGRAM, *ARGUMENTS)
+            mneme(
+                "record", "-rdb", folder, "-mr", limit, "--device", "cpu", "--", PROGRAM, *ARGUMENTS
+            )
 
         hooked = best_of(3, lambda: record("0"))
         recorded = best_of(3, lambda: record("4"))
@@ -35,15 +37,19 @@ def main() -> None:
                 for key in ("Prologue", "Epilogue"):
                     raw += _native.Snapshot(str(folder / instance[key])).sizes()["raw_bytes"]
         stored = sum(path.stat().st_size for path in folder.glob("*.mneme"))
-    publish("record_overhead", f"spmv_cg {' '.join(ARGUMENTS)}, {launches} launches recorded of 160", {
-        "plain run (s)": round(plain, 3),
-        "run with the recorder, nothing recorded (s)": round(hooked, 3),
-        "run with 4 instances per kernel recorded (s)": round(recorded, 3),
-        "recording adds (s)": round(recorded - plain, 3),
-        "raw bytes described (MB)": round(raw / 1e6, 1),
-        "stored on disk (MB)": round(stored / 1e6, 2),
-        "raw / stored": round(raw / stored, 1),
-    })
+    publish(
+        "record_overhead",
+        f"spmv_cg {' '.join(ARGUMENTS)}, {launches} launches recorded of 160",
+        {
+            "plain run (s)": round(plain, 3),
+            "run with the recorder, nothing recorded (s)": round(hooked, 3),
+            "run with 4 instances per kernel recorded (s)": round(recorded, 3),
+            "recording adds (s)": round(recorded - plain, 3),
+            "raw bytes described (MB)": round(raw / 1e6, 1),
+            "stored on disk (MB)": round(stored / 1e6, 2),
+            "raw / stored": round(raw / stored, 1),
+        },
+    )
 
 
 if __name__ == "__main__":

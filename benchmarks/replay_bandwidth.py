@@ -55,18 +55,28 @@ def main() -> None:
         for _ in range(50):
             session.run(configuration, '{"iterations": 1, "warmup": 0}')
         configurations = 50 / (time.perf_counter() - start)
-        command = best_of(3, lambda: mneme("replay", "-rdb", only_record(small), "--device", "cpu", "default<O3>"))
-        open_small = best_of(5, lambda: _native.ReplaySession(str(only_record(small)), "", "cpu").close())
-    publish("replay_bandwidth", f"vector_add, {raw / 1e6:.0f} MB of recorded memory, and 4096 elements", {
-        "host copy bandwidth, one thread (GB/s)": round(copy_bandwidth() / 1e9, 2),
-        "open, prologue and epilogue (GB/s)": round(2 * raw / opened / 1e9, 2),
-        "restore (s)": round(result["restore_time"], 4),
-        "verify (GB/s)": round(raw / result["verify_time"] / 1e9, 2) if result["verify_time"] else "n/a",
-        "replays of one binary per second, small": round(launches),
-        "configurations per second, small, image cached": round(configurations),
-        "open a small recording (ms)": round(open_small * 1e3, 2),
-        "one `mneme replay` command, small (s)": round(command, 3),
-    })
+        command = best_of(
+            3, lambda: mneme("replay", "-rdb", only_record(small), "--device", "cpu", "default<O3>")
+        )
+        open_small = best_of(
+            5, lambda: _native.ReplaySession(str(only_record(small)), "", "cpu").close()
+        )
+    publish(
+        "replay_bandwidth",
+        f"vector_add, {raw / 1e6:.0f} MB of recorded memory, and 4096 elements",
+        {
+            "host copy bandwidth, one thread (GB/s)": round(copy_bandwidth() / 1e9, 2),
+            "open, prologue and epilogue (GB/s)": round(2 * raw / opened / 1e9, 2),
+            "restore (s)": round(result["restore_time"], 4),
+            "verify (GB/s)": round(raw / result["verify_time"] / 1e9, 2)
+            if result["verify_time"]
+            else "n/a",
+            "replays of one binary per second, small": round(launches),
+            "configurations per second, small, image cached": round(configurations),
+            "open a small recording (ms)": round(open_small * 1e3, 2),
+            "one `mneme replay` command, small (s)": round(command, 3),
+        },
+    )
 
 
 if __name__ == "__main__":

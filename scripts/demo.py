@@ -18,7 +18,14 @@ from rich.console import Console
 from rich.table import Table
 
 EXAMPLES = ("vector_add", "stencil2d", "reduction", "spmv_cg", "nbody", "linked_list", "multi_unit")
-PIPELINES = ("default<O0>", "default<O1>", "default<O2>", "default<O3>", "default<Os>", "default<Oz>")
+PIPELINES = (
+    "default<O0>",
+    "default<O1>",
+    "default<O2>",
+    "default<O3>",
+    "default<Os>",
+    "default<Oz>",
+)
 
 
 @dataclass
@@ -51,7 +58,9 @@ def record(example: Path, directory: Path, console: Console) -> bool:
     recorded = mneme("record", "-rdb", str(directory), "--", str(example))
     is_same = (plain.stdout, plain.returncode) == (recorded.stdout, recorded.returncode)
     verdict = "[green]same output[/]" if is_same else "[red]DIFFERENT OUTPUT[/]"
-    console.print(f"[bold]{example.name}[/]: {plain.stdout.splitlines()[0]}; recorded with {verdict}")
+    console.print(
+        f"[bold]{example.name}[/]: {plain.stdout.splitlines()[0]}; recorded with {verdict}"
+    )
     for line in recorded.stderr.splitlines():
         console.print(f"    {line}", style="dim", highlight=False)
     return is_same and plain.returncode == 0
@@ -77,7 +86,9 @@ def replay_record(example: str, database: Path) -> list[ReplayRow]:
             cells.append(f"{best:.0f} {mark if result['verified'] else '✗'}")
         grid, block = instance["GridDims"], instance["BlockDims"]
         dims = f"{grid['x']}x{grid['y']}x{grid['z']} / {block['x']}x{block['y']}x{block['z']}"
-        size = sum((database.parent / instance[key]).stat().st_size for key in ("Prologue", "Epilogue"))
+        size = sum(
+            (database.parent / instance[key]).stat().st_size for key in ("Prologue", "Epilogue")
+        )
         name = short_kernel_name(content["DemangledName"])
         rows.append(ReplayRow(example, name, dims, size, cells, is_verified))
     return rows
@@ -98,7 +109,9 @@ def show(rows: list[ReplayRow], console: Console) -> None:
         size = f"{row.snapshot_bytes / 1024:.0f} KiB"
         table.add_row(row.example, row.kernel, row.dims, size, *row.cells, verdict)
     console.print(table)
-    console.print("= bit for bit as recorded, ~ within the tolerance the program asked for", style="dim")
+    console.print(
+        "= bit for bit as recorded, ~ within the tolerance the program asked for", style="dim"
+    )
 
 
 def main() -> int:
@@ -122,8 +135,10 @@ def main() -> int:
     show(rows, console)
     kernels = len({(row.example, row.kernel) for row in rows})
     verified = sum(row.is_verified for row in rows)
-    console.print(f"{kernels} kernels, {len(rows)} recorded launches, {verified} verified under "
-                  f"{len(PIPELINES)} pipelines each. Recordings: {options.output}")
+    console.print(
+        f"{kernels} kernels, {len(rows)} recorded launches, {verified} verified under "
+        f"{len(PIPELINES)} pipelines each. Recordings: {options.output}"
+    )
     return 0 if is_good and rows and verified == len(rows) else 1
 
 

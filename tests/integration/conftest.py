@@ -60,7 +60,9 @@ def example(name: str) -> Path:
 
 def records(directory: Path) -> list[Path]:
     """The record files of a recording directory."""
-    return sorted(path for path in directory.glob("*.json") if not path.name.startswith("unfinished"))
+    return sorted(
+        path for path in directory.glob("*.json") if not path.name.startswith("unfinished")
+    )
 
 
 def instances(record: Path) -> list[str]:
@@ -89,4 +91,11 @@ EXAMPLE_NAMES = (
     "linked_list",
     "multi_unit",
 )
-PIPELINES = ("default<O0>", "default<O1>", "default<O2>", "default<O3>", "default<Os>", "default<Oz>")
+PIPELINES = (
+    "default<O0>",
+    "default<O1>",
+    "default<O2>",
+    "default<O3>",
+    "default<Os>",
+    "default<Oz>",
+)

@@ -72,7 +72,8 @@ def test_damaged_ir(record: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("passes", "word"), [("no-such-pass", "no-such-pass"), ("default<O3", "default<O3"), ("function(", "function(")]
+    ("passes", "word"),
+    [("no-such-pass", "no-such-pass"), ("default<O3", "default<O3"), ("function(", "function(")],
 )
 def test_bad_pipeline(record: Path, passes: str, word: str) -> None:
     done = replay(record, passes)
@@ -113,7 +114,18 @@ def test_record_of_a_program_that_is_not_instrumented(tmp_path: Path) -> None:
 
 def test_window_too_small_names_the_option(tmp_path: Path) -> None:
     elements = str(100 << 20)  # three buffers of 400 MiB do not fit into 1 GiB
-    done = mneme("record", "-rdb", tmp_path, "-vass", "1", "--device", "cpu", "--", example("vector_add"), elements)
+    done = mneme(
+        "record",
+        "-rdb",
+        tmp_path,
+        "-vass",
+        "1",
+        "--device",
+        "cpu",
+        "--",
+        example("vector_add"),
+        elements,
+    )
     assert done.returncode == 0, done.stderr
     assert "PASSED" in done.stdout
     assert "-vass" in done.stderr

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from contextlib import closing
+from itertools import product
 from pathlib import Path
+from typing import Any
 
 import pytest
 from conftest import EXAMPLE_NAMES, PIPELINES, example, instances, mneme, records
@@ -45,24 +49,30 @@ SPECIALISATIONS = (
 )
 
 
+def configurations(recorded: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """The recorded launch under every pipeline, with and without each specialisation."""
+    block = recorded["block"]
+    threads = block["x"] * block["y"] * block["z"]
+    for pipeline, specialisation in product(PIPELINES, SPECIALISATIONS):
+        yield {**recorded, "max_threads": threads, **specialisation, "passes": pipeline}
+
+
 @pytest.mark.parametrize("name", EXAMPLE_NAMES)
 def test_every_instance_verifies_under_every_pipeline_and_specialisation(
     name: str, recordings: dict[str, Path]
 ) -> None:
-    accepted = {"exact"} if name != "reduction" else {"exact", "within_tolerance", "nondeterministic"}
+    accepted = (
+        {"exact"} if name != "reduction" else {"exact", "within_tolerance", "nondeterministic"}
+    )
     for record in records(recordings[name]):
         for record_id in instances(record):
-            session = _native.ReplaySession(str(record), record_id, "cpu")
-            recorded = json.loads(session.recorded())
-            threads = recorded["block"]["x"] * recorded["block"]["y"] * recorded["block"]["z"]
-            for pipeline in PIPELINES:
-                for specialisation in SPECIALISATIONS:
-                    configuration = {**recorded, **specialisation, "passes": pipeline}
-                    if specialisation.get("set_launch_bounds"):
-                        configuration["max_threads"] = threads
-                    text, _, _ = session.run(json.dumps(configuration), '{"iterations": 1, "warmup": 0}')
+            with closing(_native.ReplaySession(str(record), record_id, "cpu")) as session:
+                for configuration in configurations(json.loads(session.recorded())):
+                    text, _, _ = session.run(
+                        json.dumps(configuration), '{"iterations": 1, "warmup": 0}'
+                    )
                     result = json.loads(text)
-                    where = f"{record.name} {record_id} {pipeline} {specialisation}: {result}"
+                    where = f"{record.name} {record_id} {configuration}: {result}"
                     assert result["verified"], where
                     assert result["result_class"] in accepted, where
 
