@@ -148,7 +148,7 @@ TEST_CASE("the annotation of a buffer is its tolerance") {
       edited(kScale, "fmul float %x, %factor", "fmul float %x, 0x400C000020000000");
   RecordingPlan plan = scalePlan();
   plan.regions[1].region.annotation = {
-      .isSet = true, .dataType = 9, .threshold = 1e-6, .thresholdKind = 1};
+      .isSet = true, .dataType = 9, .threshold = 1e-6, .thresholdKind = 1, .tag = "result"};
   CHECK(replayOnce(plan, ir).resultClass == ResultClass::WithinTolerance);
   CHECK(replayOnce(plan, ir, {.tolerances = {replay::parseToleranceRule("out=f32:ulp:0")}})
             .resultClass == ResultClass::Wrong);
