@@ -161,10 +161,13 @@ std::vector<std::shared_ptr<const KernelBlob>> modulesFor(const BlobSet& set,
   if (found == set.kernels.end())
     return result;
   result.push_back(found->second);
-  if (found->second->undefined.empty())
+  bool isComplete = found->second->undefined.empty();
+  for (const KernelGlobal& global : found->second->globals)
+    isComplete &= global.isDefined;
+  if (isComplete)
     return result;
   for (const std::shared_ptr<const KernelBlob>& module : set.modules)
-    if (module->arch == found->second->arch)
+    if (module->arch == found->second->arch || module->arch.empty()) // empty: variables only
       result.push_back(module);
   return result;
 }

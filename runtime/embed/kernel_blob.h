@@ -65,7 +65,7 @@ BlobSet readFatBinary(const void* fatbin);
 BlobSet readDeviceImage(std::span<const std::byte> bytes);
 
 /// Modules to link for `kernel`: its own bitcode, then the bitcode of every module blob in `set`
-/// when its `undefined` list is not empty.
+/// when the kernel calls functions or refers to variables that other units define.
 std::vector<std::shared_ptr<const KernelBlob>> modulesFor(const BlobSet& set,
                                                           const std::string& kernel);
 

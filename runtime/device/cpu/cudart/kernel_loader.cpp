@@ -67,26 +67,35 @@ std::shared_ptr<GlobalStorage> newStorage(const mneme_cpu_global& global) {
       GlobalStorage{global.name, address, global.sizeBytes, false});
 }
 
-std::shared_ptr<GlobalStorage> storageFor(const std::shared_ptr<FatBinary>& binary,
-                                          const mneme_cpu_global& global);
-
 void initialise(const std::shared_ptr<FatBinary>& binary, GlobalStorage& storage);
 
-std::shared_ptr<GlobalStorage> storageFor(const std::shared_ptr<FatBinary>& binary,
-                                          const mneme_cpu_global& global) {
-  if (const auto own = binary->globals.find(global.name); own != binary->globals.end())
-    return own->second;
-  if (!global.isDefined) {
-    for (const auto& other : siblings(binary))
-      if (const auto found = other->globals.find(global.name); found != other->globals.end()) {
-        initialise(other, *found->second);
-        return found->second;
-      }
-    throw Error(ErrorCode::CompileFailed, "device variable '" + std::string(global.name) +
-                                              "' is defined in no translation unit that carries "
-                                              "mneme IR: build all of them with add_mneme()");
+/// Variables with external linkage are listed in the metadata; others (tables, internal variables
+/// nobody writes) are private to the kernel's code, whatever their name.
+bool isListed(const Kernel& kernel, const char* name) {
+  const auto isNamed = [&](const embed::KernelGlobal& global) { return global.name == name; };
+  return std::ranges::any_of(
+      embed::modulesFor(kernel.binary->blobs, kernel.name),
+      [&](const auto& module) { return std::ranges::any_of(module->globals, isNamed); });
+}
+
+std::shared_ptr<GlobalStorage> storageFor(Kernel& kernel, const mneme_cpu_global& global) {
+  if (global.isDefined && !isListed(kernel, global.name)) {
+    auto& own = kernel.ownGlobals[global.name];
+    return own ? own : own = newStorage(global);
   }
-  return binary->globals[global.name] = newStorage(global);
+  if (global.isDefined) {
+    auto& shared = kernel.binary->globals[global.name];
+    return shared ? shared : shared = newStorage(global);
+  }
+  for (const auto& other : siblings(kernel.binary))
+    if (const auto found = other->globals.find(global.name); found != other->globals.end()) {
+      initialise(other, *found->second);
+      return found->second;
+    }
+  throw Error(ErrorCode::CompileFailed,
+              "device variable '" + std::string(global.name) +
+                  "' is defined in no translation unit that carries mneme IR: build all of them "
+                  "with add_mneme()");
 }
 
 void bindGlobals(Kernel& kernel) {
@@ -95,7 +104,7 @@ void bindGlobals(Kernel& kernel) {
   std::vector<std::shared_ptr<GlobalStorage>> fresh;
   for (size_t index = 0; index < header.globalCount; ++index) {
     const mneme_cpu_global& global = header.globals[index];
-    const auto storage = storageFor(kernel.binary, global);
+    const auto storage = storageFor(kernel, global);
     if (storage->bytes < global.sizeBytes)
       throw Error(ErrorCode::CompileFailed,
                   "device variable '" + storage->name + "' of kernel '" + kernel.name + "' has " +
@@ -130,10 +139,16 @@ std::vector<std::shared_ptr<Kernel>> kernelsOf(const std::shared_ptr<FatBinary>&
   return result;
 }
 
-bool defines(const Kernel& kernel, const std::string& global) {
-  return std::ranges::any_of(kernel.blob->globals, [&](const embed::KernelGlobal& candidate) {
-    return candidate.isDefined && candidate.name == global;
-  });
+/// The kernel's image holds the variable's initial value.
+bool defines(const Kernel& kernel, const std::string& name) {
+  const auto refersTo = [&](const embed::KernelBlob& blob, bool isDefined) {
+    return std::ranges::any_of(blob.globals, [&](const embed::KernelGlobal& global) {
+      return global.name == name && (global.isDefined || !isDefined);
+    });
+  };
+  return refersTo(*kernel.blob, false) &&
+         std::ranges::any_of(embed::modulesFor(kernel.binary->blobs, kernel.name),
+                             [&](const auto& module) { return refersTo(*module, true); });
 }
 
 /// Puts the initial value in place: it is in the image of any kernel that refers to the global; the

@@ -39,6 +39,8 @@ struct Kernel {
   std::shared_ptr<FatBinary> binary;
   std::shared_ptr<const embed::KernelBlob> blob;
   std::unique_ptr<device::cpu::Image> image;
+  /// Variables that only this kernel's code can name; under the load lock.
+  std::map<std::string, std::shared_ptr<GlobalStorage>> ownGlobals;
   std::atomic<bool> isReady{false};          ///< image loaded and globals initialised
   std::atomic<int> maxDynamicSharedBytes{0}; ///< opted in by cudaFuncSetAttribute; 0: the default
   std::atomic<int> carveout{-1};

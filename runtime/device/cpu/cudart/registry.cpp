@@ -26,6 +26,13 @@ const void* objectBaseOf(const void* address) {
   return dladdr(address, &info) ? info.dli_fbase : nullptr;
 }
 
+void clear(const std::map<std::string, std::shared_ptr<GlobalStorage>>& globals) {
+  for (const auto& [name, storage] : globals) {
+    storage->isInitialised = false;
+    std::memset(storage->address, 0, storage->bytes);
+  }
+}
+
 } // namespace
 
 Registry& Registry::instance() {
@@ -118,13 +125,12 @@ void resetGlobals() {
   Registry& registry = Registry::instance();
   const std::lock_guard load(registry.load);
   const std::shared_lock lock(registry.tables);
-  for (const auto& [handle, kernel] : registry.kernels)
+  for (const auto& [handle, kernel] : registry.kernels) {
     kernel->isReady = false;
+    clear(kernel->ownGlobals);
+  }
   for (const auto& binary : registry.binaries)
-    for (const auto& [name, storage] : binary->globals) {
-      storage->isInitialised = false;
-      std::memset(storage->address, 0, storage->bytes);
-    }
+    clear(binary->globals);
 }
 
 } // namespace mneme::cudart
