@@ -83,7 +83,7 @@ def publish(name: str, what: str, numbers: dict[str, Any]) -> None:
         print(f"{key:48} {value}")
     content = {
         "what": what,
-        "date": dt.date.today().isoformat(),
+        "date": dt.datetime.now(tz=dt.timezone.utc).date().isoformat(),
         "machine": machine(),
         "numbers": numbers,
     }
