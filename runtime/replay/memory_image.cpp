@@ -174,7 +174,7 @@ void MemoryImage::allocateGolden(uint64_t limit) {
       epilogueBytes += roundUp(site.region.sizeBytes, 256) + 256;
   const uint64_t total = device_.description().totalMemoryBytes;
   if (total > 0)
-    limit = std::min(limit, total - std::min(total, liveBytes + total / 8));
+    limit = std::min(limit, total - std::min(total, liveBytes + total / 4));
   const auto tryAllocate = [&](uint64_t bytes) {
     if (bytes == 0 || bytes > limit)
       return DeviceBuffer();

@@ -131,6 +131,7 @@ public:
 
   /// Builds once, restores, runs and verifies, then measures the same binary. Errors of the
   /// configuration, the compiler or the kernel are in the result (failed, error), not thrown.
+  /// What the kernel prints goes where the device writes it (stdout of the process).
   Result run(const Configuration& configuration, const Options& options);
 
 private:

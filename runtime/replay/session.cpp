@@ -2,6 +2,7 @@
 #include "runtime/replay/replay.h"
 
 #include <chrono>
+#include <cstdio>
 #include <ctime>
 
 #include "runtime/artifact/snapshot.h"
@@ -136,7 +137,10 @@ Result Session::run(const Configuration& configuration, const Options& options) 
     fail(error.what());
   } catch (const std::bad_alloc&) {
     fail("the host has not enough memory for this replay");
+  } catch (const std::exception& error) {
+    fail(std::string("the replay failed inside mneme: ") + error.what());
   }
+  std::fflush(stdout); // what the kernel printed is out before run() returns
   result.endTime = timeText();
   return result;
 }

@@ -81,29 +81,33 @@ public:
 
 private:
   void readAll() {
-    while (true) {
-      std::unique_lock lock(mutex_);
-      changed_.wait(lock, [&] { return isStopped_ || next_ == pieces_.size() || !free_.empty(); });
-      if (isStopped_ || next_ == pieces_.size())
-        return;
-      const UploadPiece& piece = pieces_[next_++];
-      std::vector<std::byte> buffer = std::move(free_.back());
-      free_.pop_back();
-      lock.unlock();
-      try {
-        buffer.resize(piece.sizeBytes);
-        piece.snapshot->read(piece.region, piece.offset, buffer);
-      } catch (...) {
-        std::lock_guard relock(mutex_);
-        failure_ = std::current_exception();
-        isStopped_ = true;
-        changed_.notify_all();
-        return;
-      }
-      lock.lock();
-      filled_.push_back({&piece, std::move(buffer)});
+    try {
+      while (readNext())
+        continue;
+    } catch (...) {
+      std::lock_guard lock(mutex_);
+      failure_ = std::current_exception();
+      isStopped_ = true;
       changed_.notify_all();
     }
+  }
+
+  /// False when there is nothing left to read.
+  bool readNext() {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return isStopped_ || next_ == pieces_.size() || !free_.empty(); });
+    if (isStopped_ || next_ == pieces_.size())
+      return false;
+    const UploadPiece& piece = pieces_[next_++];
+    std::vector<std::byte> buffer = std::move(free_.back());
+    free_.pop_back();
+    lock.unlock();
+    buffer.resize(piece.sizeBytes);
+    piece.snapshot->read(piece.region, piece.offset, buffer);
+    lock.lock();
+    filled_.push_back({&piece, std::move(buffer)});
+    changed_.notify_all();
+    return true;
   }
 
   const std::vector<UploadPiece>& pieces_;
