@@ -102,6 +102,7 @@ void bindGlobals(Kernel& kernel) {
   const mneme_cpu_image_header& header = kernel.image->header();
   std::vector<bool> isFresh(header.globalCount, false);
   std::vector<std::shared_ptr<GlobalStorage>> fresh;
+  kernel.boundGlobals.clear();
   for (size_t index = 0; index < header.globalCount; ++index) {
     const mneme_cpu_global& global = header.globals[index];
     const auto storage = storageFor(kernel, global);
@@ -111,6 +112,7 @@ void bindGlobals(Kernel& kernel) {
                       std::to_string(global.sizeBytes) + " bytes, registered with " +
                       std::to_string(storage->bytes));
     kernel.image->bindGlobal(index, storage->address);
+    kernel.boundGlobals.push_back(storage);
     if (global.isDefined && !storage->isInitialised) {
       isFresh[index] = true;
       fresh.push_back(storage);
@@ -184,6 +186,11 @@ Status prepare(Kernel& kernel) {
   if (status == Status::Success)
     makeReady(kernel);
   return status;
+}
+
+std::vector<std::shared_ptr<GlobalStorage>> globalsOf(const Kernel& kernel) {
+  const std::lock_guard load(Registry::instance().load);
+  return kernel.boundGlobals;
 }
 
 std::shared_ptr<GlobalStorage> findGlobal(const void* hostShadow, bool needsContents) {

@@ -41,6 +41,8 @@ struct Kernel {
   std::unique_ptr<device::cpu::Image> image;
   /// Variables that only this kernel's code can name; under the load lock.
   std::map<std::string, std::shared_ptr<GlobalStorage>> ownGlobals;
+  /// What the image refers to, in its order; under the load lock.
+  std::vector<std::shared_ptr<GlobalStorage>> boundGlobals;
   std::atomic<bool> isReady{false};          ///< image loaded and globals initialised
   std::atomic<int> maxDynamicSharedBytes{0}; ///< opted in by cudaFuncSetAttribute; 0: the default
   std::atomic<int> carveout{-1};
@@ -61,6 +63,9 @@ std::shared_ptr<Kernel> findKernel(const void* handle);
 Status describe(Kernel& kernel);
 /// Makes the kernel runnable: compiles, loads, binds and initialises globals. \throws mneme::Error
 Status prepare(Kernel& kernel);
+
+/// Variables of a prepared kernel; none before.
+std::vector<std::shared_ptr<GlobalStorage>> globalsOf(const Kernel& kernel);
 
 /// Storage behind a host shadow variable. With `needsContents` its initial value is in place on
 /// return. Null for an unknown symbol. \throws mneme::Error

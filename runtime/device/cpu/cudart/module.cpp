@@ -10,6 +10,15 @@ namespace {
 
 constexpr int kFatbinWrapperMagic = 0x466243b1;
 
+/// For other libraries of ours: the application's last error stays what it was.
+template <typename Body> Status quietly(Body&& body) {
+  const Status before = takeLastError();
+  const Status status = always(body);
+  takeLastError();
+  remember(before);
+  return status;
+}
+
 } // namespace
 
 MNEME_CUDA_API void** __cudaRegisterFatBinary(void* wrapper) {
@@ -65,20 +74,43 @@ MNEME_CUDA_API void __cudaRegisterHostVar(void**, const char*, char*, size_t) {}
 
 MNEME_CUDA_API char __cudaInitModule(void**) { return 1; }
 
-/// Where the device global behind a host shadow variable lives, with its initial value in place.
+/// Compiles and loads a kernel and gives its device variables their initial values, as its first
+/// launch would. Returns 0, or the CUDA error code.
+MNEME_CUDA_API int mneme_cudart_prepare(const void* function) {
+  return static_cast<int>(quietly([&] {
+    const auto kernel = findKernel(function);
+    return kernel ? prepare(*kernel) : Status::InvalidDeviceFunction;
+  }));
+}
+
+/// Calls `visit` with name, address and size of every device variable a prepared kernel refers to,
+/// including those the host program cannot name. Returns 0, or the CUDA error code.
+MNEME_CUDA_API int mneme_cudart_visit_globals(const void* function,
+                                              void (*visit)(void* user, const char* name,
+                                                            void* address, size_t bytes),
+                                              void* user) {
+  return static_cast<int>(quietly([&] {
+    const auto kernel = findKernel(function);
+    if (!kernel)
+      return Status::InvalidDeviceFunction;
+    for (const auto& global : globalsOf(*kernel))
+      visit(user, global->name.c_str(), global->address, global->bytes);
+    return Status::Success;
+  }));
+}
+
+/// Where the device variable behind a host shadow lives, with its initial value in place.
 /// Returns 0, or the CUDA error code.
 MNEME_CUDA_API int mneme_cudart_global_address(const void* hostShadow, void** address,
                                                size_t* bytes) {
-  Status result = Status::Unknown;
-  try {
+  return static_cast<int>(quietly([&] {
     const auto global = findGlobal(hostShadow, true);
-    result = global ? Status::Success : Status::InvalidSymbol;
-    if (global && address)
+    if (!global)
+      return Status::InvalidSymbol;
+    if (address)
       *address = global->address;
-    if (global && bytes)
+    if (bytes)
       *bytes = global->bytes;
-  } catch (const std::exception& failure) {
-    result = statusOf(failure);
-  }
-  return static_cast<int>(result);
+    return Status::Success;
+  }));
 }
