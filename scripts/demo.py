@@ -7,15 +7,22 @@ example gave the same output recorded as unrecorded and every replay was verifie
 from __future__ import annotations
 
 import argparse
-import json
 import shutil
 import subprocess
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
+
+from mneme.recorded_execution import RecordedExecution
+from mneme.replay_executor import BaseExecutor
+
+if TYPE_CHECKING:
+    from mneme.mneme_types import dim3
 
 EXAMPLES = ("vector_add", "stencil2d", "reduction", "spmv_cg", "nbody", "linked_list", "multi_unit")
 PIPELINES = (
@@ -52,46 +59,42 @@ def short_kernel_name(demangled: str) -> str:
     return name.rsplit(" ", 1)[-1]
 
 
-def record(example: Path, directory: Path, console: Console) -> bool:
+def record_example(example: Path, directory: Path, console: Console) -> bool:
     """Record one example; True if its output and exit code were those of an unrecorded run."""
     plain = mneme("run", "--", str(example))
     recorded = mneme("record", "-rdb", str(directory), "--", str(example))
     is_same = (plain.stdout, plain.returncode) == (recorded.stdout, recorded.returncode)
+    first_line = plain.stdout.split("\n")[0].removeprefix(f"{example.name}: ")
     verdict = "[green]same output[/]" if is_same else "[red]DIFFERENT OUTPUT[/]"
-    console.print(
-        f"[bold]{example.name}[/]: {plain.stdout.splitlines()[0]}; recorded with {verdict}"
-    )
+    console.print(f"[bold]{example.name}[/]: {escape(first_line)}; recorded with {verdict}")
     for line in recorded.stderr.splitlines():
-        console.print(f"    {line}", style="dim", highlight=False)
+        console.print(f"    {escape(line)}", style="dim", highlight=False, soft_wrap=True)
     return is_same and plain.returncode == 0
 
 
-def replay_record(example: str, database: Path) -> list[ReplayRow]:
-    """Replay every instance of one recorded kernel under every pipeline."""
-    content = json.loads(database.read_text())
-    rows = []
-    for record_id, instance in content["instances"].items():
-        cells = []
-        is_verified = True
+def text_of(dims: dim3) -> str:
+    """Write dimensions without trailing ones: `16x16`, `4096`."""
+    return f"{dims.x}x{dims.y}x{dims.z}".removesuffix("x1").removesuffix("x1")
+
+
+def replay_instance(
+    example: str, record: RecordedExecution, database: Path, record_id: str
+) -> ReplayRow:
+    """Replay one recorded launch under every pipeline."""
+    cells = []
+    is_verified = True
+    with BaseExecutor(database, record_id, iterations=5, device="cpu") as executor:
+        configuration = executor.recorded_configuration()
         for pipeline in PIPELINES:
-            done = mneme("replay", "-rdb", str(database), "-rid", record_id, pipeline)
-            if not done.stdout.startswith("{"):
-                cells.append("failed")
-                is_verified = False
-                continue
-            result = json.loads(done.stdout)["Result"]
-            is_verified = is_verified and bool(result["verified"]) and done.returncode == 0
-            best = min(result["exec_time"], default=0) / 1000
-            mark = {"exact": "=", "within_tolerance": "~"}.get(result["result_class"], "~")
-            cells.append(f"{best:.0f} {mark if result['verified'] else '✗'}")
-        grid, block = instance["GridDims"], instance["BlockDims"]
-        dims = f"{grid['x']}x{grid['y']}x{grid['z']} / {block['x']}x{block['y']}x{block['z']}"
-        size = sum(
-            (database.parent / instance[key]).stat().st_size for key in ("Prologue", "Epilogue")
-        )
-        name = short_kernel_name(content["DemangledName"])
-        rows.append(ReplayRow(example, name, dims, size, cells, is_verified))
-    return rows
+            result = executor.evaluate(replace(configuration, passes=pipeline))
+            is_verified = is_verified and result.verified
+            mark = ("=" if result.result_class == "exact" else "~") if result.verified else "✗"
+            cells.append(f"{min(result.exec_time, default=0) / 1000:.0f} {mark}")
+    instance = record[record_id]
+    size = sum(Path(state.fn).stat().st_size for state in (instance.prologue, instance.epilogue))
+    dims = f"{text_of(instance.grid_dim)} / {text_of(instance.block_dim)}"
+    name = short_kernel_name(record.demangled_name)
+    return ReplayRow(example, name, dims, size, cells, is_verified)
 
 
 def show(rows: list[ReplayRow], console: Console) -> None:
@@ -129,9 +132,10 @@ def main() -> int:
     is_good = True
     for name in names:
         directory = options.output / name
-        is_good = record(options.examples / name, directory, console) and is_good
+        is_good = record_example(options.examples / name, directory, console) and is_good
         for database in sorted(directory.glob("*.json")):
-            rows.extend(replay_record(name, database))
+            record = RecordedExecution.from_json(database)
+            rows += [replay_instance(name, record, database, record_id) for record_id in record]
     show(rows, console)
     kernels = len({(row.example, row.kernel) for row in rows})
     verified = sum(row.is_verified for row in rows)
