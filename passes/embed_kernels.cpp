@@ -3,6 +3,7 @@
 #include <llvm/ADT/StringExtras.h>
 #include <llvm/IR/Constants.h>
 #include <llvm/Support/Regex.h>
+#include <llvm/Support/xxhash.h>
 #include <llvm/Transforms/Utils/ModuleUtils.h>
 
 #include <optional>
@@ -19,9 +20,11 @@
 namespace mneme::passes {
 namespace {
 
-/// Weak, because a template instantiated in two units leaves the same blob twice.
+/// Weak, because a template instantiated in two units may leave the same blob twice. The name is that
+/// of the content: linkers refuse one name for two sizes.
 void emitBlob(llvm::Module& module, const Blob& blob, llvm::StringRef prefix) {
-  std::string name = (prefix + llvm::utohexstr(blob.staticHash, true, 16)).str();
+  uint64_t contentHash = llvm::xxh3_64bits(llvm::StringRef(blob.bytes.data(), blob.bytes.size()));
+  std::string name = (prefix + llvm::utohexstr(contentHash, true, 16)).str();
   if (module.getNamedValue(name))
     return;
   llvm::Constant* content = llvm::ConstantDataArray::getString(

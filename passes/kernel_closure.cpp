@@ -152,6 +152,9 @@ Closure extract(llvm::Module& module, GlobalSet found, llvm::Function* kernel) {
   if (clonedKernel)
     clonedKernel->setLinkage(llvm::GlobalValue::ExternalLinkage);
   clone->setModuleInlineAsm(module.getModuleInlineAsm());
+  // Where the source lies is nobody's business, and units that share a kernel share its closure.
+  clone->setSourceFileName("");
+  clone->setModuleIdentifier("");
   llvm::stripNonLineTableDebugInfo(*clone);
   return {std::move(clone), kernel ? kernel->getName().str() : std::string()};
 }

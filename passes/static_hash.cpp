@@ -2,12 +2,12 @@
 
 #include <llvm/ADT/SmallVector.h>
 #include <llvm/Bitcode/BitcodeReader.h>
-#include <llvm/Bitcode/BitcodeWriter.h>
 #include <llvm/IR/DebugInfo.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/LLVMContext.h>
 #include <llvm/IR/Module.h>
 #include <llvm/Support/Error.h>
+#include <llvm/Support/raw_ostream.h>
 #include <llvm/Support/xxhash.h>
 
 #include "passes/device_module.h"
@@ -96,14 +96,12 @@ uint64_t staticHash(llvm::MemoryBufferRef bitcode, llvm::StringRef kernel, std::
     return 0;
   }
   canonicalize(**module);
-  llvm::SmallVector<char, 0> bytes;
-  std::string name = withoutUniqueSuffix(kernel);
-  bytes.append(name.begin(), name.end());
-  bytes.push_back('\0');
-  llvm::BitcodeWriter writer(bytes);
-  writer.writeModule(**module);
-  writer.writeStrtab();
-  return llvm::xxh3_64bits(llvm::StringRef(bytes.data(), bytes.size()));
+  // Text, because bitcode lists every metadata kind the compiler ever heard of, used or not.
+  std::string text = withoutUniqueSuffix(kernel);
+  llvm::raw_string_ostream stream(text);
+  (*module)->print(stream, nullptr);
+  stream.flush();
+  return llvm::xxh3_64bits(text);
 }
 
 } // namespace mneme::passes

@@ -7,7 +7,7 @@
 namespace mneme::embed {
 
 /// Every instrumented kernel leaves one blob in the device image, as a global constant named
-/// `__mneme_ir_<static hash, 16 hex digits>`. With relocatable device code each translation unit
+/// `__mneme_ir_<XXH3_64 of the blob, 16 hex digits>`. With relocatable device code each translation unit
 /// leaves one blob more, `__mneme_module_<hash>`, holding the device functions and globals that
 /// kernels of other units may call; its metadata has `"kernel": ""`.
 ///

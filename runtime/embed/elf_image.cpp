@@ -2,6 +2,7 @@
 #include <elf.h>
 
 #include <cstring>
+#include <set>
 #include <string_view>
 
 #include "runtime/embed/blob_format.h"
@@ -27,6 +28,7 @@ void visitSymbols(Bytes image, const Elf64_Ehdr& header, const Elf64_Shdr& table
   Elf64_Shdr stringTable = sectionHeader(image, header, table.sh_link);
   Bytes strings =
       requireSlice(image, stringTable.sh_offset, stringTable.sh_size, "symbol name table");
+  std::set<uint64_t> seen; // a damaged table may name one blob many times
   for (uint64_t offset = 0; offset + sizeof(Elf64_Sym) <= symbols.size();
        offset += sizeof(Elf64_Sym)) {
     auto symbol = readAt<Elf64_Sym>(symbols, offset, "symbol");
@@ -41,6 +43,8 @@ void visitSymbols(Bytes image, const Elf64_Ehdr& header, const Elf64_Shdr& table
     if (section.sh_addr != 0 && value >= section.sh_addr)
       value -= section.sh_addr;
     Bytes content = requireSlice(image, section.sh_offset, section.sh_size, "section");
+    if (!seen.insert(section.sh_offset + value).second)
+      continue;
     visit(*kind, requireSlice(content, value, symbol.st_size, "kernel IR"));
   }
 }

@@ -1,8 +1,7 @@
 // Room embed: the fat binary container of CUDA. A header, then members one behind the other, each
-// with a header of its own. Compressed members are skipped: compilers leave them to the driver, and
-// clang writes machine code uncompressed.
+// with a header of its own. Debug builds compress their members.
 #include "runtime/embed/containers.h"
-#include "runtime/embed/kernel_blob.h"
+#include "runtime/embed/member_compression.h"
 
 namespace mneme::embed {
 namespace {
@@ -19,15 +18,41 @@ struct FatHeader {
 };
 static_assert(sizeof(FatHeader) == 16);
 
+constexpr uint64_t kLz4Flag = 0x2000;
+constexpr uint64_t kZstdFlag = 0x8000;
+
 struct MemberHeader {
   uint16_t kind;
   uint16_t version;
   uint32_t headerBytes;
   uint64_t payloadBytes;
   uint32_t compressedBytes;
-  uint32_t reserved;
+  uint32_t reserved[2];
+  uint32_t architecture;
+  uint32_t nameOffset;
+  uint32_t nameBytes;
+  uint64_t flags;
+  uint64_t unused;
+  uint64_t rawBytes; ///< of a compressed member
 };
-static_assert(sizeof(MemberHeader) == 24);
+static_assert(sizeof(MemberHeader) == 64);
+
+void visitMember(uint16_t kind, Bytes content, const VisitBlob& visit) {
+  if (kind == kElfMember && isElf(content))
+    visitElf(content, visit);
+  else if (kind == kPtxMember)
+    visitPtx(content, visit);
+}
+
+void visitCompressed(const MemberHeader& member, Bytes payload, const VisitBlob& visit) {
+  if (member.kind != kElfMember && member.kind != kPtxMember)
+    return;
+  Bytes packed = requireSlice(payload, 0, member.compressedBytes, "compressed member");
+  if (member.flags & kZstdFlag)
+    visitMember(member.kind, expandZstd(packed, member.rawBytes), visit);
+  else if (member.flags & kLz4Flag)
+    visitMember(member.kind, expandLz4(packed, member.rawBytes), visit);
+}
 
 } // namespace
 
@@ -56,11 +81,9 @@ void visitFatBinary(Bytes bytes, const VisitBlob& visit) {
     Bytes payload = requireSlice(bytes, offset, member.payloadBytes, "member");
     offset += payload.size();
     if (member.compressedBytes != 0)
-      continue;
-    if (member.kind == kElfMember && isElf(payload))
-      visitElf(payload, visit);
-    else if (member.kind == kPtxMember)
-      visitPtx(payload, visit);
+      visitCompressed(member, payload, visit);
+    else
+      visitMember(member.kind, payload, visit);
   }
 }
 

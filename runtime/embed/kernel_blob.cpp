@@ -3,7 +3,6 @@
 #include <zstd.h>
 
 #include <nlohmann/json.hpp>
-#include <set>
 
 #include "runtime/base/error.h"
 #include "runtime/base/hash.h"
@@ -137,10 +136,7 @@ KernelBlob KernelBlob::parse(std::span<const std::byte> bytes) {
 
 BlobSet readDeviceImage(std::span<const std::byte> bytes) {
   BlobSet set;
-  std::set<const std::byte*> seen; // a damaged symbol table may name one blob many times
   visitImage(bytes, [&](BlobKind kind, Bytes content) {
-    if (!seen.insert(content.data()).second)
-      return;
     auto blob = std::make_shared<const KernelBlob>(KernelBlob::parse(content));
     if (kind == BlobKind::Module)
       set.modules.push_back(std::move(blob));

@@ -53,7 +53,7 @@ struct KernelBlob {
 /// All blobs of one fat binary or device image, by kernel name. The bytes may be a fat binary
 /// (magic 0xBA55ED50), an ELF image, or a fat binary wrapper's target; images of several
 /// architectures are all visited and the first blob of each kernel is kept.
-/// Unknown or compressed members are skipped: a binary without our blobs gives an empty result.
+/// Members of an unknown kind are skipped: a binary without our blobs gives an empty result.
 struct BlobSet {
   std::map<std::string, std::shared_ptr<const KernelBlob>> kernels;
   std::vector<std::shared_ptr<const KernelBlob>> modules;

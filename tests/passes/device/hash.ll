@@ -64,7 +64,7 @@ define ptx_kernel void @unrelated_kernel(ptr %out) {
   %w = call i32 @_ZL5deepi(i32 1)
   store i8 %v, ptr %a
   store i32 1, ptr addrspace(1) @unrelated
-  ret void
+  ret void, !a_kind_of_its_own !9
 }
 
 define dso_local ptx_kernel void @kernel(ptr %out) !dbg !6 {

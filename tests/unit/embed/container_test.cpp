@@ -1,11 +1,14 @@
 #include <doctest/doctest.h>
 
+#include <zstd.h>
+
 #include <random>
 
 #include "image_maker.h"
 #include "runtime/base/error.h"
 #include "runtime/embed/blob_format.h"
 #include "runtime/embed/kernel_blob.h"
+#include "runtime/embed/member_compression.h"
 
 using namespace mneme;
 using namespace mneme::embed;
@@ -27,7 +30,10 @@ Buffer sampleFatBinary() {
                         kernelSymbol("add", 1),
                         kernelSymbol("mul", 2, R"(["shared"])"),
                         moduleSymbol(3)});
-  return fatBinaryWith({{1, bytesOf(ptxWith({kernelSymbol("fromPtx", 4)}))}, {2, elf}});
+  Buffer ptx = bytesOf(ptxWith({kernelSymbol("fromPtx", 4)}));
+  Buffer frame(ZSTD_compressBound(ptx.size()));
+  frame.resize(ZSTD_compress(frame.data(), frame.size(), ptx.data(), ptx.size(), 3));
+  return fatBinaryWith({{1, frame, uint32_t(frame.size()), 0x8011, ptx.size()}, {2, elf}});
 }
 
 } // namespace
@@ -41,11 +47,38 @@ TEST_CASE("kernels are found in every member of a fat binary") {
   CHECK(readFatBinary(nullptr).kernels.empty());
 }
 
-TEST_CASE("compressed and unknown members are skipped") {
+TEST_CASE("members of an unknown kind or compression are skipped") {
   Buffer elf = elfWith({kernelSymbol("add", 1)});
   BlobSet set = readDeviceImage(
       fatBinaryWith({{2, bytesOf("packed"), 6}, {16, bytesOf("??")}, {2, elf}}));
   CHECK(set.kernels.size() == 1);
+}
+
+TEST_CASE("members of debug builds are expanded") {
+  Buffer elf = elfWith({kernelSymbol("add", 1)});
+  Buffer frame(ZSTD_compressBound(elf.size()));
+  frame.resize(ZSTD_compress(frame.data(), frame.size(), elf.data(), elf.size(), 3));
+  uint32_t packed = frame.size();
+  frame.resize((frame.size() + 7) / 8 * 8); // members are padded
+  Buffer good = fatBinaryWith({{2, frame, packed, 0x8011, elf.size()}});
+  CHECK(readDeviceImage(good).kernels.count("add") == 1);
+  CHECK_THROWS_AS(readDeviceImage(fatBinaryWith({{2, frame, packed, 0x8011, elf.size() + 1}})),
+                  Error);
+  CHECK_THROWS_AS(readDeviceImage(fatBinaryWith({{2, frame, packed, 0x8011, UINT64_MAX}})), Error);
+}
+
+TEST_CASE("LZ4 blocks expand to what their sequences say") {
+  // Two literals and a match that overlaps itself, then five literals.
+  Buffer block = bytesOf(std::string("\x24" "ab" "\x02\x00" "\x50" "vwxyz", 11));
+  CHECK(expandLz4(block, 15) == bytesOf("ababababab" "vwxyz"));
+  CHECK_THROWS_AS(expandLz4(block, 14), Error);
+  CHECK_THROWS_AS(expandLz4(block, 16), Error);
+  CHECK_THROWS_AS(expandLz4(Buffer(block.begin(), block.end() - 1), 15), Error);
+  block[3] = std::byte{3}; // a match from before the beginning
+  CHECK_THROWS_AS(expandLz4(block, 15), Error);
+  // A length of 15 continues in the following bytes.
+  Buffer longRun = bytesOf(std::string("\x1f" "a" "\x01\x00" "\xff\x01" "\x50" "vwxyz", 12));
+  CHECK(expandLz4(longRun, 1 + 15 + 255 + 1 + 4 + 5).size() == 281);
 }
 
 TEST_CASE("the first architecture's blob of a kernel is kept, with modules of the same") {
@@ -64,6 +97,14 @@ TEST_CASE("shared code is linked only to kernels that need it") {
   CHECK(modulesFor(set, "add").size() == 1);
   CHECK(modulesFor(set, "mul").size() == 2);
   CHECK(modulesFor(set, "absent").empty());
+}
+
+TEST_CASE("shared code is linked to kernels that use a variable of another unit") {
+  std::string metadata = metadataFor("add", 1);
+  size_t at = metadata.find("\"defined\":true");
+  metadata.replace(at, 14, "\"defined\":false");
+  Symbol symbol{symbolFor(kKernelSymbolPrefix, 1), blobWith(metadata, "x", 1)};
+  CHECK(modulesFor(readDeviceImage(elfWith({symbol, moduleSymbol(3)})), "add").size() == 2);
 }
 
 TEST_CASE("bare ELF images, PTX and bundles are read") {

@@ -43,7 +43,9 @@ std::string metadataFor(const std::string& kernel, uint64_t staticHash,
          R"(","clang":"22.1.8","args":[{"name":"p","size":8,"align":8,"kind":"pointer",)"
          R"("type":"ptr","specializable":false},{"name":"n","size":4,"align":4,)"
          R"("kind":"integer","type":"i32","specializable":true}],"globals":[{"name":"state",)"
-         R"("size":16,"align":4,"constant":true,"defined":false}],"shared_bytes":128,)"
+         R"("size":16,"align":4,"constant":true,"defined":)" +
+         (undefined == "[]" ? "true" : "false") +
+         R"(}],"shared_bytes":128,)"
          R"("max_threads":256,"min_blocks":2,"undefined":)" +
          undefined + R"(,"options":{"fp_contract":"fast"}})";
 }
@@ -118,7 +120,10 @@ Buffer fatBinaryWith(const std::vector<Member>& members) {
     append(payload, uint32_t{64});
     append(payload, uint64_t{member.payload.size()});
     append(payload, member.compressedBytes);
-    payload.resize(payload.size() + 64 - 20);
+    payload.resize(payload.size() + 40 - 20);
+    append(payload, member.flags);
+    append(payload, uint64_t{0});
+    append(payload, member.rawBytes);
     append(payload, member.payload);
   }
   Buffer fatBinary;

@@ -12,7 +12,8 @@ using Buffer = std::vector<std::byte>;
 
 Buffer bytesOf(const std::string& text);
 
-/// Metadata of a kernel, as the passes write it. `kernel` "" makes shared code.
+/// Metadata of a kernel, as the passes write it. `kernel` "" makes shared code. With anything
+/// undefined, its one global is undefined too.
 std::string metadataFor(const std::string& kernel, uint64_t staticHash,
                         const std::string& undefined = "[]", const std::string& arch = "sm_90");
 
@@ -33,6 +34,8 @@ struct Member {
   uint16_t kind; ///< 1 PTX, 2 ELF
   Buffer payload;
   uint32_t compressedBytes = 0;
+  uint64_t flags = 0;
+  uint64_t rawBytes = 0;
 };
 
 Buffer fatBinaryWith(const std::vector<Member>& members);
