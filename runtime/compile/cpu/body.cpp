@@ -24,6 +24,7 @@ struct Body {
   Function* function = nullptr;
   std::vector<Type*> byValue; ///< per argument: the struct's type, or null
   BitVector isWritten;        ///< per argument: a by-value struct the kernel changes
+  bool isStepwise = false;    ///< executes one iteration of a strided loop, see isolateIteration
 };
 
 /// True if memory behind `pointer` may be written through it or the address escapes.
@@ -89,13 +90,22 @@ ThreadValues trailingArguments(Function& body, unsigned first) {
   return values;
 }
 
-Body makeBody(Module& module, Function& kernel, uint64_t staticSharedBytes) {
+Body makeBody(Module& module, Function& kernel, bool isLoop, uint64_t staticSharedBytes) {
   LLVMContext& context = module.getContext();
   SmallVector<Type*> types(kernel.getFunctionType()->params());
   types.push_back(PointerType::get(context, 0));
   types.append(12, Type::getInt32Ty(context));
+  types.push_back(Type::getInt64Ty(context)); // number of the iteration, of stepwise bodies
   Body body;
-  body.function = Function::Create(FunctionType::get(Type::getVoidTy(context), types, false),
+  for (Argument& argument : kernel.args())
+    if (argument.hasByValAttr()) {
+      argument.addAttr(Attribute::NoAlias);
+      if (!mayBeWritten(&argument))
+        argument.addAttr(Attribute::ReadOnly);
+    }
+  body.isStepwise = isLoop && isolateIteration(kernel, nullptr, true);
+  Type* result = body.isStepwise ? Type::getInt1Ty(context) : Type::getVoidTy(context);
+  body.function = Function::Create(FunctionType::get(result, types, false),
                                    GlobalValue::InternalLinkage, "mneme.body", module);
   body.function->setDoesNotThrow();
   unsigned count = unsigned(kernel.arg_size());
@@ -105,15 +115,18 @@ Body makeBody(Module& module, Function& kernel, uint64_t staticSharedBytes) {
     Argument* from = kernel.getArg(index);
     Argument* to = body.function->getArg(index);
     body.byValue.push_back(from->hasByValAttr() ? from->getParamByValType() : nullptr);
-    body.isWritten[index] = from->hasByValAttr() && mayBeWritten(from);
-    if (from->hasByValAttr() || from->hasNoAliasAttr())
-      to->addAttr(Attribute::NoAlias);
+    body.isWritten[index] = from->hasByValAttr() && !from->onlyReadsMemory();
+    for (auto kind : {Attribute::NoAlias, Attribute::ReadOnly})
+      if (from->hasAttribute(kind))
+        to->addAttr(kind);
     to->takeName(from);
     from->replaceAllUsesWith(to);
   }
   kernel.replaceAllUsesWith(body.function);
   kernel.eraseFromParent();
   ThreadValues values = trailingArguments(*body.function, count);
+  if (body.isStepwise)
+    isolateIteration(*body.function, body.function->getArg(types.size() - 1), false);
   if (Function* placeholder = module.getFunction(kContextPlaceholder))
     for (User* user : make_early_inc_range(placeholder->users())) {
       auto* call = cast<CallInst>(user);
@@ -160,6 +173,7 @@ public:
       buildLoops(emit);
     else
       callBody(emit);
+    inlineBody();
     KernelEntry result;
     result.function = function_;
     result.argSizes = argSizes_;
@@ -233,46 +247,91 @@ private:
     operands.push_back(values_.context);
     for (Value** group : {values_.thread, values_.block, values_.blockSize, values_.gridSize})
       operands.append(group, group + 3);
-    CallInst* call = e.CreateCall(body_.function, operands);
+    operands.push_back(iteration_ ? iteration_ : e.getInt64(0));
+    call_ = e.CreateCall(body_.function, operands);
+    if (body_.isStepwise)
+      anyNext_ = e.CreateOr(any_[0], call_);
+  }
+
+  /// Only when the loops are complete: inlining simplifies with what it sees of the indices.
+  void inlineBody() {
     InlineFunctionInfo info;
-    InlineFunction(*call, info);
+    InlineFunction(*call_, info);
     body_.function->eraseFromParent();
   }
 
-  /// for z, y, x: every block has at least one thread, so the test comes last.
+  /// for z, y, x: every block has at least one thread, so the tests come last. Around them, for
+  /// stepwise bodies, the iterations: as many as any thread has.
   void buildLoops(Emit& e) {
-    LLVMContext& context = module_.getContext();
     BasicBlock* exit = e.GetInsertBlock()->splitBasicBlock(e.GetInsertPoint(), "exit");
     BasicBlock* before = &function_->getEntryBlock();
-    BasicBlock* headers[3];
-    PHINode* indices[3];
     before->getTerminator()->eraseFromParent();
-    for (int d = 2; d >= 0; --d) {
-      headers[d] = BasicBlock::Create(context, Twine("thread.") + kAxes[d], function_, exit);
-      IRBuilder<>(before).CreateBr(headers[d]);
-      indices[d] = IRBuilder<>(headers[d]).CreatePHI(e.i(32), 2, Twine("tid.") + kAxes[d]);
-      indices[d]->addIncoming(e.getInt32(0), before);
-      values_.thread[d] = indices[d];
-      before = headers[d];
+    BasicBlock* outer = before;
+    PHINode* iteration = nullptr;
+    if (body_.isStepwise) {
+      outer = newBlock("iteration", exit);
+      IRBuilder<>(before).CreateBr(outer);
+      iteration = IRBuilder<>(outer).CreatePHI(e.getInt64Ty(), 2, "iteration");
+      iteration->addIncoming(e.getInt64(0), before);
+      iteration_ = iteration;
     }
-    for (int d = 0; d < 3; ++d) {
-      BasicBlock* latch = BasicBlock::Create(context, Twine("next.") + kAxes[d], function_, exit);
-      IRBuilder<>(before).CreateBr(latch);
-      IRBuilder<> builder(latch);
-      Value* next = builder.CreateAdd(indices[d], builder.getInt32(1), "", true, true);
-      BasicBlock* after = BasicBlock::Create(context, "", function_, exit);
-      builder.CreateCondBr(builder.CreateICmpULT(next, values_.blockSize[d]), headers[d], after);
-      indices[d]->addIncoming(next, latch);
-      before = after;
-    }
-    IRBuilder<>(before).CreateBr(exit);
-    e.SetInsertPoint(headers[0]->getTerminator());
+    BasicBlock* inner = openLoops(e, outer, exit);
+    BasicBlock* innerEnd = newBlock("thread.end", exit);
+    Instruction* jump = IRBuilder<>(inner).CreateBr(innerEnd);
+    e.SetInsertPoint(jump);
     if (hasOtherFunctions_)
       for (unsigned d = 0; d < 3; ++d)
         e.CreateStore(values_.thread[d],
                       e.CreateConstInBoundsGEP1_64(e.getInt8Ty(), values_.context,
                                                    offsetof(mneme_cpu_context, threadId) + 4 * d));
     callBody(e);
+    BasicBlock* after = closeLoops(e, innerEnd, exit);
+    if (!body_.isStepwise) {
+      IRBuilder<>(after).CreateBr(exit);
+      return;
+    }
+    IRBuilder<> builder(after);
+    iteration->addIncoming(builder.CreateAdd(iteration, builder.getInt64(1), "", true, true),
+                           after);
+    builder.CreateCondBr(anyNext_, outer, exit);
+  }
+
+  BasicBlock* newBlock(const Twine& name, BasicBlock* position) {
+    return BasicBlock::Create(module_.getContext(), name, function_, position);
+  }
+
+  /// Headers with indices from 0, and whether any thread had work so far.
+  BasicBlock* openLoops(Emit& e, BasicBlock* before, BasicBlock* exit) {
+    for (int d = 2; d >= 0; --d) {
+      headers_[d] = newBlock(Twine("thread.") + kAxes[d], exit);
+      IRBuilder<>(before).CreateBr(headers_[d]);
+      IRBuilder<> builder(headers_[d]);
+      PHINode* index = builder.CreatePHI(e.i(32), 2, Twine("tid.") + kAxes[d]);
+      index->addIncoming(e.getInt32(0), before);
+      values_.thread[d] = index;
+      if (body_.isStepwise) {
+        any_[d] = builder.CreatePHI(e.i(1), 2, "any");
+        any_[d]->addIncoming(d == 2 ? static_cast<Value*>(e.getFalse()) : any_[d + 1], before);
+      }
+      before = headers_[d];
+    }
+    return before;
+  }
+
+  /// Returns the block after the outermost loop.
+  BasicBlock* closeLoops(Emit& e, BasicBlock* latch, BasicBlock* exit) {
+    for (int d = 0; d < 3; ++d) {
+      IRBuilder<> builder(latch);
+      auto* index = cast<PHINode>(values_.thread[d]);
+      Value* next = builder.CreateAdd(index, builder.getInt32(1), "", true, true);
+      BasicBlock* after = newBlock(Twine("next.") + kAxes[d], exit);
+      builder.CreateCondBr(builder.CreateICmpULT(next, values_.blockSize[d]), headers_[d], after);
+      index->addIncoming(next, latch);
+      if (body_.isStepwise)
+        any_[d]->addIncoming(anyNext_, latch);
+      latch = after;
+    }
+    return latch;
   }
 
   uint64_t localBytes() const {
@@ -290,6 +349,11 @@ private:
   bool hasOtherFunctions_;
   Function* function_ = nullptr;
   Value* launch_ = nullptr;
+  Value* iteration_ = nullptr;
+  Value* anyNext_ = nullptr;
+  CallInst* call_ = nullptr;
+  BasicBlock* headers_[3] = {};
+  PHINode* any_[3] = {};
   ThreadValues values_;
   std::vector<Value*> arguments_;
   std::vector<uint64_t> argSizes_;
@@ -310,7 +374,7 @@ KernelEntry buildEntry(Module& module, Function& kernel, bool isLoop, uint64_t s
       for (User* user : exit->users())
         if (auto* call = dyn_cast<CallInst>(user); call && call->getFunction() != &kernel)
           throwUnsupported("'exit' in a function that is not inlined", *call->getFunction());
-  Body body = makeBody(module, kernel, staticSharedBytes);
+  Body body = makeBody(module, kernel, isLoop, staticSharedBytes);
   return EntryBuilder(module, body, isLoop, hasOtherFunctions).build();
 }
 

@@ -93,6 +93,11 @@ struct ThreadValues {
 void resolveSpecialRegisters(llvm::Function& function, const ThreadValues* values,
                              uint64_t staticSharedBytes);
 
+/// Makes a body that is one strided loop execute only iteration number `iteration` (an integer) and
+/// return whether there was one: its return type must be i1 then. False, and nothing changed, if
+/// the body has another shape. With `onlyCheck` nothing is changed either.
+bool isolateIteration(llvm::Function& body, llvm::Value* iteration, bool onlyCheck);
+
 struct KernelEntry {
   llvm::Function* function = nullptr; ///< run_block or run_thread
   std::vector<uint64_t> argSizes;
