@@ -6,6 +6,9 @@ import pytest
 
 from mneme.devices import choose_device, device_by_number, list_devices
 from mneme.errors import BackendUnavailable, InvalidArgument
+from native_parts import needs_native
+
+pytestmark = needs_native
 
 
 @pytest.fixture(autouse=True)

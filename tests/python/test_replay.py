@@ -20,10 +20,11 @@ from mneme.mneme_types import ExperimentConfiguration, ExperimentResult
 from mneme.recorded_execution import RecordedExecution
 from mneme.recording import Recording
 from mneme.replay_executor import BaseExecutor, TuneWorker
+from native_parts import needs_native
 
 PROGRAM = Path(os.environ.get("MNEME_BUILD_DIR", "build")) / "examples" / "vector_add"
 
-pytestmark = pytest.mark.compile
+pytestmark = [pytest.mark.compile, needs_native]
 
 
 def command(*arguments: str | Path) -> subprocess.CompletedProcess[str]:

@@ -70,16 +70,24 @@ def run(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code; never raises."""
     arguments = list(sys.argv[1:] if argv is None else argv)
     try:
-        code = app(args=arguments, prog_name="mneme", standalone_mode=False)
+        code = _dispatch(arguments)
         sys.stdout.flush()
+    except BrokenPipeError:
+        # The reader of our output has gone; there is nobody to print to, at exit neither.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return ExitCode.OK
+    return code
+
+
+def _dispatch(arguments: list[str]) -> int:
+    try:
+        code = app(args=arguments, prog_name="mneme", standalone_mode=False)
     except typer.Exit as request:
         return request.exit_code
     except (typer.Abort, KeyboardInterrupt):
         return ExitCode.INTERRUPTED
     except BrokenPipeError:
-        # The reader of our output has gone; there is nobody to print to, at exit neither.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return ExitCode.OK
+        raise
     except Exception as error:  # noqa: BLE001 - the one border where exceptions become exit codes
         return _report(error)
     return int(code) if isinstance(code, int) else ExitCode.OK
