@@ -34,6 +34,12 @@ void visitFatBinary(Bytes bytes, const VisitBlob& visit);
 bool isOffloadBundle(Bytes bytes);
 void visitOffloadBundle(Bytes bytes, const VisitBlob& visit);
 
+/// The same, compressed (`--offload-compress`). Unknown versions and methods hold nothing.
+bool isCompressedBundle(Bytes bytes);
+/// Bytes of a compressed bundle, from its header of at least 32 bytes; 0 if unknown.
+uint64_t compressedBundleSize(Bytes header);
+void visitCompressedBundle(Bytes bytes, const VisitBlob& visit);
+
 /// The whole image that starts at `address`; empty for an unknown one. The memory must hold what the
 /// image's own headers say.
 Bytes imageInMemory(const void* address);

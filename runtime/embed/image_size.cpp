@@ -50,6 +50,9 @@ Bytes imageInMemory(const void* address) {
     return Bytes(begin, fatBinarySize(start));
   if (isOffloadBundle(start))
     return Bytes(begin, bundleSize(begin));
+  constexpr size_t kCompressedHeader = 32;
+  if (isCompressedBundle(start))
+    return Bytes(begin, compressedBundleSize(Bytes(begin, kCompressedHeader)));
   if (isElf(start) && load<unsigned char>(begin + EI_CLASS) == ELFCLASS64)
     return Bytes(begin, elfSize(begin));
   return {};

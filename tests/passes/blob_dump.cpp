@@ -23,7 +23,8 @@ BlobSet readAnything(Bytes bytes) {
   BlobSet set = mneme::embed::readDeviceImage(bytes);
   for (size_t offset = 0; offset + 24 < bytes.size(); offset += 8)
     if (Bytes rest = bytes.subspan(offset);
-        mneme::embed::isFatBinary(rest) || mneme::embed::isOffloadBundle(rest))
+        mneme::embed::isFatBinary(rest) || mneme::embed::isOffloadBundle(rest) ||
+        mneme::embed::isCompressedBundle(rest))
       merge(set, mneme::embed::readDeviceImage(rest));
   return set;
 }

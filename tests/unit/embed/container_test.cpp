@@ -117,6 +117,18 @@ TEST_CASE("bare ELF images, PTX and bundles are read") {
   CHECK(readFatBinary(bundle.data()).kernels.count("add") == 1);
 }
 
+TEST_CASE("compressed bundles are read") {
+  Buffer bundle = bundleWith({elfWith({kernelSymbol("add", 1)})});
+  for (unsigned version : {2u, 3u}) {
+    Buffer packed = compressedBundleWith(bundle, version);
+    CHECK(readDeviceImage(packed).kernels.count("add") == 1);
+    CHECK(readFatBinary(packed.data()).kernels.count("add") == 1);
+    packed.pop_back();
+    CHECK_THROWS_AS(readDeviceImage(packed), Error);
+  }
+  CHECK(readDeviceImage(compressedBundleWith(bundle, 9)).kernels.empty());
+}
+
 TEST_CASE("what holds no blob gives an empty result") {
   CHECK(readDeviceImage({}).kernels.empty());
   CHECK(readDeviceImage(bytesOf("hello")).kernels.empty());

@@ -40,6 +40,7 @@ struct Member {
 
 Buffer fatBinaryWith(const std::vector<Member>& members);
 Buffer bundleWith(const std::vector<Buffer>& images);
+Buffer compressedBundleWith(const Buffer& bundle, uint16_t version);
 std::string ptxWith(const std::vector<Symbol>& symbols);
 
 /// "__mneme_ir_<hash>" or "__mneme_module_<hash>".
