@@ -71,8 +71,8 @@ std::filesystem::path writeRecording(const std::filesystem::path& directory,
   artifact::KernelRecord record;
   record.staticHash = kStaticHash;
   record.kernelName = record.demangledName = plan.kernel;
-  record.windowAddress = kWindow;
-  record.windowBytes = kWindowBytes;
+  record.windowAddress = plan.windowAddress;
+  record.windowBytes = plan.windowBytes;
   record.args = plan.args;
   record.device = "cpu";
   record.arch = "sm_90";

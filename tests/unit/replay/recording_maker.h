@@ -20,7 +20,8 @@ inline constexpr uint64_t kDynamicHash = 42;
 
 template <typename Value> Bytes bytesOf(const std::vector<Value>& values) {
   Bytes bytes(values.size() * sizeof(Value));
-  std::memcpy(bytes.data(), values.data(), bytes.size());
+  if (!values.empty())
+    std::memcpy(bytes.data(), values.data(), bytes.size());
   return bytes;
 }
 template <typename Value> Bytes bytesOfOne(const Value& value) {
@@ -44,6 +45,8 @@ struct RecordingPlan {
   std::vector<artifact::Argument> args = {};
   std::vector<Bytes> values = {};
   artifact::Dim3 grid = {}, block = {};
+  uint64_t windowAddress = kWindow;
+  uint64_t windowBytes = kWindowBytes;
 
   void addRegion(uint64_t address, Bytes before, Bytes after);
   void addGlobal(const std::string& name, uint64_t address, Bytes before, Bytes after);
