@@ -1,7 +1,9 @@
 // Room record: the ways a process begins, multiplies and ends. Hooks are set by a constructor; the
 // session ends at exit(), at _exit(), or before the program is replaced by another.
 #include <cerrno>
+#include <cstdarg>
 #include <cstdlib>
+#include <vector>
 
 #include <dlfcn.h>
 #include <pthread.h>
@@ -128,4 +130,39 @@ MNEME_RECORD_API int execvpe(const char* file, char* const argv[], char* const e
 }
 MNEME_RECORD_API int fexecve(int file, char* const argv[], char* const envp[]) {
   return replaceProgram("fexecve", file, argv, envp);
+}
+
+namespace {
+
+/// Arguments of an execl*() call up to the null that ends them.
+std::vector<char*> collect(const char* first, va_list& list) {
+  std::vector<char*> arguments{const_cast<char*>(first)};
+  while (arguments.back())
+    arguments.push_back(va_arg(list, char*));
+  return arguments;
+}
+
+} // namespace
+
+MNEME_RECORD_API int execl(const char* path, const char* first, ...) {
+  va_list list;
+  va_start(list, first);
+  const std::vector<char*> arguments = collect(first, list);
+  va_end(list);
+  return replaceProgram("execv", path, arguments.data());
+}
+MNEME_RECORD_API int execlp(const char* file, const char* first, ...) {
+  va_list list;
+  va_start(list, first);
+  const std::vector<char*> arguments = collect(first, list);
+  va_end(list);
+  return replaceProgram("execvp", file, arguments.data());
+}
+MNEME_RECORD_API int execle(const char* path, const char* first, ...) {
+  va_list list;
+  va_start(list, first);
+  const std::vector<char*> arguments = collect(first, list);
+  char* const* environment = va_arg(list, char* const*);
+  va_end(list);
+  return replaceProgram("execve", path, arguments.data(), environment);
 }

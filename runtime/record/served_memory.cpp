@@ -56,6 +56,13 @@ bool isOfKind(const Allocation& allocation, FreeKind kind) {
 
 } // namespace
 
+bool isCapturingGraph(const Vendor* vendor, void* stream) noexcept {
+  int status = 0;
+  // The default stream is never captured. A handle that is no stream is the vendor's to judge.
+  return stream && vendor && vendor->streamIsCapturing &&
+         (vendor->streamIsCapturing(stream, &status) != 0 || status != 0);
+}
+
 int serve(void** pointer, size_t bytes, RegionKind kind, const Next& next) noexcept {
   const CallGuard guard;
   Session* session = guard.session();
@@ -77,10 +84,8 @@ int serve(void** pointer, size_t bytes, RegionKind kind, const Next& next) noexc
 }
 
 int serveOrdered(void** pointer, size_t bytes, void* stream, const Next& next) noexcept {
-  int isCapturing = 0;
-  if (const Vendor* vendor = findVendor(); vendor && vendor->streamIsCapturing)
-    if (vendor->streamIsCapturing(stream, &isCapturing) != 0 || isCapturing != 0)
-      return next(); // a graph's memory, or no valid stream
+  if (isCapturingGraph(findVendor(), stream))
+    return next(); // the memory is the graph's
   return serve(pointer, bytes, RegionKind::Allocation, next);
 }
 

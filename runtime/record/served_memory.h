@@ -6,6 +6,7 @@
 #include <cstddef>
 
 #include "runtime/artifact/recording.h"
+#include "runtime/record/vendor.h"
 
 namespace mneme::record {
 
@@ -40,6 +41,9 @@ int watchUnregister(void* pointer, const Next& next) noexcept;
 
 /// Forgets everything on the current device, then resets it.
 int serveReset(const Next& next) noexcept;
+
+/// Whether work given to this stream becomes part of a graph instead of being run.
+bool isCapturingGraph(const Vendor* vendor, void* stream) noexcept;
 
 bool isServed(const void* pointer) noexcept;
 

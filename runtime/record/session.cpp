@@ -14,6 +14,7 @@
 #include "runtime/base/log.h"
 #include "runtime/record/capture.h"
 #include "runtime/record/process_facts.h"
+#include "runtime/record/served_memory.h"
 #include "runtime/record/summary.h"
 
 namespace mneme::record {
@@ -171,9 +172,7 @@ std::string Session::whyNot(const Attempt& attempt, const mneme_launch& launch) 
     return kernel + "no shared vendor runtime is loaded in this process";
   if (attempt.traits.hasCluster)
     return kernel + "launches with clusters of several blocks cannot be recorded";
-  int isCapturing = 0;
-  if (vendor_->streamIsCapturing && vendor_->streamIsCapturing(launch.stream, &isCapturing) == 0 &&
-      isCapturing != 0)
+  if (isCapturingGraph(vendor_, launch.stream))
     return kernel + "launches captured into a graph cannot be recorded";
   const std::string memory = memory_->whyNotCapturable();
   return memory.empty() ? "" : kernel + memory;
@@ -390,7 +389,8 @@ void Session::afterForkInParent() noexcept { gate_.unlock(); }
 
 void Session::afterForkInChild() noexcept {
   isActive_ = false;
-  gate_.unlock();
+  // The lock remembers the thread that took it, which does not exist here.
+  new (&gate_) std::shared_timed_mutex;
 }
 
 } // namespace mneme::record

@@ -102,8 +102,8 @@ const Vendor* findVendor() noexcept {
     found->disown = find<void (*)(const void*)>("mneme_cudart_disown");
     found->isCpuDevice = found->adopt && found->disown;
     // On the CPU device attributes are known before a kernel is compiled: asking prepares nothing.
-    found->prepareKernel = found->isCpuDevice ? find<void (*)(const void*)>("mneme_cudart_prepare")
-                                              : prepareKernel;
+    found->prepareKernel =
+        found->isCpuDevice ? find<void (*)(const void*)>("mneme_cudart_prepare") : prepareKernel;
     return found->deviceSynchronize ? found : nullptr;
   }();
   return vendor;
