@@ -2,6 +2,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <ctime>
 #include <random>
 
 #include "tests/unit/replay/kernels.h"
@@ -14,6 +15,13 @@ namespace {
 
 double seconds() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+/// Processor time of all threads.
+double cpuSeconds() {
+  timespec time{};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
 }
 
 double copyBandwidth(size_t bytes) {
@@ -35,16 +43,17 @@ void measureLarge(size_t mib) {
   plan.values[1] = bytesOfOne(far);
   TemporaryDirectory directory;
   const auto record = writeRecording(directory.path(), plan);
-  double start = seconds();
+  double start = seconds(), cpuStart = cpuSeconds();
   replay::Session session(record, "", "cpu");
-  const double open = seconds() - start;
+  const double open = seconds() - start, cpuOpen = cpuSeconds() - cpuStart;
   const replay::Result first = session.run(session.recorded(), {.iterations = 1, .warmup = 0});
   const replay::Result result = session.run(session.recorded(), {.iterations = 9, .warmup = 0});
   const double gigabytes = static_cast<double>(mib) / 1024 * 1.073741824;
   std::printf("%zu MiB in, %zu MiB out, %s\n", mib, mib, nameOf(result.resultClass));
   std::printf("  memcpy, one thread   %.1f GB/s copied\n", copyBandwidth(mib << 20));
-  std::printf("  open                 %.3f s, %.2f GB/s of 2 regions before and 1 after\n", open,
-              3 * gigabytes / open);
+  std::printf(
+      "  open                 %.3f s, %.2f GB/s of 2 regions before and 1 after (%.3f s of CPU)\n",
+      open, 3 * gigabytes / open, cpuOpen);
   std::printf("  restore              %.2f GB/s copied (the changed buffer)\n",
               10 * gigabytes / result.restoreSeconds);
   std::printf("  verify               %.2f GB/s of live memory\n",
