@@ -174,6 +174,10 @@ def describe_record(record: RecordedExecution, record_id: str | None = None) -> 
         NotFound: If there is no such launch or a snapshot is missing.
         ArtifactCorrupt: If a snapshot is damaged.
     """
+    from mneme import _native  # noqa: PLC0415 - loads native code
+
+    # The runtime checks the checksum too.
+    _native.load_record(str(record.path))
     ids = list(record) if record_id is None else [record_id]
     return KernelDetails(
         file=str(record.path),

@@ -11,14 +11,35 @@ __all__ = ["remark_on_program"]
 
 _OUR_RUNTIME = "libmneme_rt.so"
 
+# Programs whose purpose is to start others; what they start is what gets recorded.
+_LAUNCHERS = frozenset(
+    (
+        *(
+            "mpiexec",
+            "mpirun",
+            "mpiexec.hydra",
+            "orterun",
+            "prterun",
+            "srun",
+            "flux",
+            "jsrun",
+            "aprun",
+        ),
+        *("env", "nice", "numactl", "taskset", "time", "timeout", "xargs", "stdbuf"),
+        *("sh", "dash", "bash", "zsh", "ksh", "perl", "ruby", "gdb", "valgrind"),
+    )
+)
+
 
 def remark_on_program(path: str | Path) -> str:
     """Return a sentence about a program that cannot be recorded; empty if nothing is wrong.
 
     Scripts and launchers start other programs, which only their own run can tell about.
     """
-    facts = read_elf(Path(path))
-    if facts is None:
+    program = Path(path)
+    facts = read_elf(program)
+    starts_others = program.name in _LAUNCHERS or program.name.startswith("python")
+    if facts is None or starts_others:
         return ""
     if facts.is_static:
         return (

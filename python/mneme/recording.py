@@ -38,7 +38,11 @@ class Recording(Mapping[str, RecordedExecution]):
             self._add(Path(name))
 
     def _add(self, path: Path) -> None:
+        from mneme import _native  # noqa: PLC0415 - loads native code
+
         try:
+            # The runtime checks the checksum too.
+            _native.load_record(str(path))
             record = RecordedExecution.from_json(path)
         except (ArtifactCorrupt, NotFound) as error:
             self.damaged[path] = str(error)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -46,6 +47,11 @@ def test_static_program_cannot_be_recorded(tmp_path: Path) -> None:
 def test_static_runtime_cannot_be_recorded(tmp_path: Path) -> None:
     source = '__attribute__((section(".nv_fatbin"), used)) char a[8] = {1}; int main(void) { return a[1]; }'
     assert "no shared libcudart.so" in remark_on_program(build(tmp_path, source=source))
+
+
+def test_launchers_are_not_judged() -> None:
+    assert remark_on_program("/bin/bash") == ""
+    assert remark_on_program(sys.executable) == ""
 
 
 def test_scripts_are_not_judged(tmp_path: Path) -> None:

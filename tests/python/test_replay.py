@@ -14,7 +14,8 @@ import pytest
 
 import mneme
 from mneme.async_executor import AsyncReplayExecutor
-from mneme.errors import ArtifactCorrupt, InvalidArgument, NotFound
+from mneme.cli._retry import open_or_retry
+from mneme.errors import AddressUnavailable, ArtifactCorrupt, InvalidArgument, NotFound
 from mneme.inventory import describe_record, find_record
 from mneme.mneme_types import ExperimentConfiguration, ExperimentResult
 from mneme.recorded_execution import RecordedExecution
@@ -258,6 +259,36 @@ def test_files_go_and_come_together(directory: Path, tmp_path: Path) -> None:
     assert command("replay", "-rdb", moved, "--device", "cpu", "default<O1>").returncode == 0
     assert command("clean", moved).returncode == 0
     assert list((tmp_path / "b").iterdir()) == []
+
+
+def test_flipped_bit_in_a_record_is_damage(directory: Path, tmp_path: Path) -> None:
+    assert command("copy", directory, tmp_path / "copy").returncode == 0
+    (record,) = (tmp_path / "copy").glob("*.json")
+    record.write_text(record.read_text().replace("65536", "65537").replace("sm_90", "sm_80"))
+    for verb in ("ls", "show"):
+        done = command(verb, record if verb == "show" else record.parent)
+        assert done.returncode == 4
+        assert "is damaged" in done.stderr
+
+
+def test_taken_addresses_are_tried_again_in_a_new_process(
+    record: RecordedExecution, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    executor = BaseExecutor(record.path, device="cpu")
+    started: list[list[str]] = []
+
+    def refuse() -> None:
+        message = "taken"
+        raise AddressUnavailable(message)
+
+    monkeypatch.setattr(executor, "open", refuse)
+    monkeypatch.setattr(os, "execv", lambda _, line: started.append(line))
+    monkeypatch.delenv("MNEME_REPLAY_ATTEMPT", raising=False)
+    open_or_retry(executor)
+    open_or_retry(executor)
+    assert [line[1:3] for line in started] == [["-m", "mneme"]] * 2
+    with pytest.raises(AddressUnavailable):
+        open_or_retry(executor)
 
 
 def test_show_prints_everything_as_json(directory: Path) -> None:

@@ -131,6 +131,7 @@ def replay(
     Compiles the kernel with PASSES and launches it on the recorded memory. Prints configuration and
     result as JSON on stdout; the exit code is 0 only if the result is verified.
     """
+    from mneme.cli._retry import open_or_retry  # noqa: PLC0415
     from mneme.mneme_types import ConfigurationChanges  # noqa: PLC0415
     from mneme.replay_executor import BaseExecutor  # noqa: PLC0415
     from mneme.tolerance import Tolerance  # noqa: PLC0415
@@ -162,6 +163,7 @@ def replay(
         tolerances=rules,
         timeout=timeout,
     )
+    open_or_retry(executor)
     with executor:
         config = changes.apply(executor.recorded_configuration())
         output = executor.replay(

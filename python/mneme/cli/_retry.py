@@ -1,0 +1,38 @@
+"""Starts this command again in a fresh process when the recorded addresses are taken here."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING
+
+from mneme.cli._console import say
+from mneme.errors import AddressUnavailable
+
+if TYPE_CHECKING:
+    from mneme.replay_executor import BaseExecutor
+
+__all__ = ["open_or_retry"]
+
+_ATTEMPT_VARIABLE = "MNEME_REPLAY_ATTEMPT"
+_MOST_ATTEMPTS = 3
+
+
+def open_or_retry(executor: BaseExecutor) -> None:
+    """Open a recording; where its addresses are taken, become a new process and try there.
+
+    The system places libraries at other addresses in every process.
+
+    Raises:
+        AddressUnavailable: If several processes could not have the addresses.
+    """
+    try:
+        executor.open()
+    except AddressUnavailable as error:
+        attempt = int(os.environ.get(_ATTEMPT_VARIABLE, "1"))
+        if attempt >= _MOST_ATTEMPTS:
+            raise
+        say(f"{error}; trying again in a new process")
+        os.environ[_ATTEMPT_VARIABLE] = str(attempt + 1)
+        sys.stdout.flush()
+        os.execv(sys.executable, [sys.executable, "-m", "mneme", *sys.argv[1:]])  # noqa: S606
