@@ -3,15 +3,27 @@
 
 #include <llvm/ADT/Twine.h>
 #include <llvm/IR/DiagnosticInfo.h>
+#include <llvm/IR/DiagnosticPrinter.h>
 #include <llvm/IR/LLVMContext.h>
 #include <llvm/IR/Module.h>
 
 namespace mneme::passes {
 
+/// LLVM's own general diagnostic is younger than LLVM 19.
+class Warning : public llvm::DiagnosticInfo {
+public:
+  explicit Warning(std::string message)
+      : DiagnosticInfo(llvm::getNextAvailablePluginDiagnosticKind(), llvm::DS_Warning),
+        message_(std::move(message)) {}
+  void print(llvm::DiagnosticPrinter& printer) const override { printer << message_; }
+
+private:
+  std::string message_;
+};
+
 /// Makes the compiler print "warning: mneme: <message>".
 inline void warn(llvm::Module& module, const llvm::Twine& message) {
-  module.getContext().diagnose(
-      llvm::DiagnosticInfoGeneric("mneme: " + message, llvm::DS_Warning));
+  module.getContext().diagnose(Warning(("mneme: " + message).str()));
 }
 
 } // namespace mneme::passes
