@@ -114,7 +114,8 @@ std::string compileLibraryPath() {
   const std::string here = directoryOfCode(reinterpret_cast<const void*>(&compileLibraryPath));
   const std::string beside = here + "/" + kLibraryName;
   for (const std::string& path :
-       {beside, here + "/lib/" + kLibraryName, here + "/../lib/" + kLibraryName})
+       {beside, here + "/lib/" + kLibraryName, here + "/../lib/" + kLibraryName,
+        here + "/../../../" + kLibraryName})
     if (access(path.c_str(), R_OK) == 0)
       return path;
   return beside;
