@@ -53,6 +53,18 @@ Value* isSpace(const NvvmCall& c) {
   return c.variant == Global ? e.CreateNot(isShared) : e.getFalse();
 }
 
+/// cp.async: copies at once; `variant` is the size, the optional third operand how much is real.
+Value* copyAsync(const NvvmCall& c) {
+  Emit& e = c.emit;
+  Value* count = e.getInt64(c.variant);
+  if (c.call.arg_size() > 2) {
+    e.CreateMemSet(c.operand(0), e.getInt8(0), c.variant, MaybeAlign());
+    count = e.CreateBinaryIntrinsic(Intrinsic::umin, e.CreateZExt(c.operand(2), e.i(64)), count);
+  }
+  e.CreateMemCpy(c.operand(0), MaybeAlign(), c.operand(1), MaybeAlign(), count);
+  return nullptr;
+}
+
 constexpr NvvmRule kRules[] = {
     {"atomic.add.gen.f.cta", 0, atomicUpdate, AtomicRMWInst::FAdd},
     {"atomic.add.gen.f.sys", 0, atomicUpdate, AtomicRMWInst::FAdd},
@@ -91,6 +103,17 @@ constexpr NvvmRule kRules[] = {
     {"isspacep.shared.cluster", 0, isSpace, Shared},
     {"isspacep.const", 0, isSpace, Constant},
     {"isspacep.local", 0, isSpace, Local},
+    {"cp.async.ca.shared.global.4", 0, copyAsync, 4},
+    {"cp.async.ca.shared.global.8", 0, copyAsync, 8},
+    {"cp.async.ca.shared.global.16", 0, copyAsync, 16},
+    {"cp.async.cg.shared.global.16", 0, copyAsync, 16},
+    {"cp.async.ca.shared.global.4.s", 0, copyAsync, 4},
+    {"cp.async.ca.shared.global.8.s", 0, copyAsync, 8},
+    {"cp.async.ca.shared.global.16.s", 0, copyAsync, 16},
+    {"cp.async.cg.shared.global.16.s", 0, copyAsync, 16},
+    {"cp.async.commit.group", 0, drop},
+    {"cp.async.wait.group", 0, drop},
+    {"cp.async.wait.all", 0, drop},
     {"move.i16", 0, passThrough},
     {"move.i32", 0, passThrough},
     {"move.i64", 0, passThrough},

@@ -35,7 +35,8 @@ std::optional<unsigned> modifierOf(StringRef token) {
 
 StringMap<const NvvmRule*> buildIndex() {
   StringMap<const NvvmRule*> index;
-  for (auto rules : {nvvmArithmeticRules(), nvvmConvertRules(), nvvmMemoryRules(), nvvmSyncRules()})
+  for (auto rules : {nvvmArithmeticRules(), nvvmConvertRules(), nvvmMemoryRules(), nvvmSyncRules(),
+                     nvvmBarrierObjectRules()})
     for (const NvvmRule& rule : rules)
       index[rule.name] = &rule;
   return index;

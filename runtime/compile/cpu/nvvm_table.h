@@ -51,6 +51,7 @@ std::span<const NvvmRule> nvvmArithmeticRules();
 std::span<const NvvmRule> nvvmConvertRules();
 std::span<const NvvmRule> nvvmMemoryRules();
 std::span<const NvvmRule> nvvmSyncRules();
+std::span<const NvvmRule> nvvmBarrierObjectRules();
 
 /// Finds the rule with the longest name that fits; sets the modifiers of the tail.
 const NvvmRule* findNvvmRule(llvm::StringRef name, unsigned& modifiers);

@@ -91,6 +91,7 @@ std::span<const PtxRule> ptxFloatRules();
 std::span<const PtxRule> ptxMemoryRules();
 std::span<const PtxRule> ptxSimdRules();
 std::span<const PtxRule> ptxSyncRules();
+std::span<const PtxRule> ptxBarrierObjectRules();
 /// add, sub, mul, min... exist for integers and floats: the float table is asked first.
 bool translateFloat(PtxContext& context, PtxInstruction& instruction);
 

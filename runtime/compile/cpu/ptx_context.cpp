@@ -14,8 +14,8 @@ constexpr unsigned kSharedSpace = 3;
 const StringMap<PtxHandler>& handlers() {
   static const StringMap<PtxHandler> table = [] {
     StringMap<PtxHandler> made;
-    for (auto rules :
-         {ptxIntegerRules(), ptxFloatRules(), ptxMemoryRules(), ptxSimdRules(), ptxSyncRules()})
+    for (auto rules : {ptxIntegerRules(), ptxFloatRules(), ptxMemoryRules(), ptxSimdRules(),
+                       ptxSyncRules(), ptxBarrierObjectRules()})
       for (const PtxRule& rule : rules)
         made.try_emplace(rule.name, rule.handler);
     return made;

@@ -1,4 +1,5 @@
 // Memory instructions of PTX: loads, stores, atomics, fences, address spaces.
+#include "runtime/compile/cpu/mbarrier.h"
 #include "runtime/compile/cpu/ptx.h"
 
 using namespace llvm;
@@ -226,12 +227,24 @@ void isSpace(PtxContext& c, PtxInstruction& i) {
   c.write(i.operands[0], result);
 }
 
+/// The arrival a copy triggers: the copy is complete already. Without .noinc the object's count was
+/// raised by one for it, which cancels out.
+void copyArrival(PtxContext& c, PtxInstruction& i) {
+  i.take("b64");
+  if (!i.take("arrive") || !(i.take("shared") || i.take("shared::cta")) || i.operands.size() != 1)
+    c.unsupported(i);
+  if (i.take("noinc"))
+    mbarrierArrive(c.e, c.address(i.operands[0], true), c.e.getInt32(1), false);
+}
+
 /// Copies at once: an asynchronous copy may be complete as soon as it is issued.
 void copyAsync(PtxContext& c, PtxInstruction& i) {
   if (!i.take("async"))
     c.unsupported(i);
   if (i.takeAny({"commit_group", "wait_group", "wait_all"}) >= 0)
     return;
+  if (i.take("mbarrier"))
+    return copyArrival(c, i);
   takeScopesAndHints(i);
   if (!i.take("shared") && !i.take("shared::cta"))
     c.unsupported(i);

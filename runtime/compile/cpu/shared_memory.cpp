@@ -52,7 +52,6 @@ private:
 };
 
 void placeVariable(GlobalVariable& global, uint64_t offset, SharedBase& shared) {
-  convertUsersOfConstantsToInstructions({&global});
   for (Use& use : make_early_inc_range(global.uses())) {
     auto* user = dyn_cast<Instruction>(use.getUser());
     if (!user)
@@ -159,9 +158,11 @@ SharedLayout lowerSharedMemory(Module& module, Function& kernel) {
   for (GlobalVariable& global : module.globals())
     if (global.getAddressSpace() == kSharedSpace)
       (isDynamic(global) ? dynamic : variables).push_back(&global);
+  SmallVector<Constant*> constants(variables.begin(), variables.end());
+  constants.append(dynamic.begin(), dynamic.end());
+  convertUsersOfConstantsToInstructions(constants);
   SharedBase shared(kernel);
   SharedLayout layout;
-  lowerSharedIntegers(module, shared);
   placeReserved(module, kernel, layout, shared);
   const DataLayout& data = module.getDataLayout();
   for (GlobalVariable* global : variables) {
@@ -181,6 +182,7 @@ SharedLayout lowerSharedMemory(Module& module, Function& kernel) {
   }
   for (GlobalVariable* global : dynamic)
     placeVariable(*global, layout.staticBytes, shared);
+  lowerSharedIntegers(module, shared);
   lowerRangeChecks(module, shared, layout.staticBytes);
   return layout;
 }

@@ -140,6 +140,8 @@ private:
   Value* fromRuntime(StringRef name) {
     if (name == "envreg1" || name == "envreg2")
       return gridWorkspace(name == "envreg1");
+    if (name == "nsmid") // an upper bound of smid, which is a host thread's number
+      return e_.getInt32(1024);
     if (name == "smid")
       return e_.service(offsetof(mneme_cpu_services, multiprocessor), e_.i(32), {context_});
     if (name.starts_with("clock")) {

@@ -121,3 +121,45 @@ TEST_CASE("shared pointers as integers are offsets") {
                      "@keep = internal addrspace(3) global i32 undef\n");
   CHECK(got == std::vector<uint32_t>{105, 106, 107});
 }
+
+TEST_CASE("constant shared addresses are offsets too") {
+  auto got = evaluate<uint32_t, uint32_t>(
+      "  %v = add i32 %a, ptrtoint (ptr addrspace(3) @second to i32)\n  %r = add i32 %v, 0",
+      {{1000}},
+      "@first = internal addrspace(3) global [6 x i32] undef, align 16\n"
+      "@second = internal addrspace(3) global [4 x i32] undef, align 16\n"
+      "@use = internal addrspace(3) global i32 undef\n");
+  // Variables the kernel does not reach take no room.
+  CHECK(got[0] == 1000);
+}
+
+TEST_CASE("barrier objects complete a phase when all threads have arrived") {
+  auto got = evaluate<uint32_t, uint32_t>(
+      "  %object = ptrtoint ptr addrspace(3) @object to i32\n"
+      "  %first = icmp eq i32 %i, 0\n"
+      "  br i1 %first, label %init, label %ready\n"
+      "init:\n"
+      "  call void asm sideeffect \"mbarrier.init.shared.b64 [$0], $1;\", \"r,r\"(i32 %object, i32 "
+      "40)\n"
+      "  br label %ready\n"
+      "ready:\n"
+      "  call void @llvm.nvvm.barrier.cta.sync.aligned.all(i32 0)\n"
+      "  %old = atomicrmw add ptr addrspace(3) @sum, i32 %a monotonic\n"
+      "  %token = call i64 asm sideeffect \"mbarrier.arrive.shared.b64 $0, [$1];\", \"=l,r\"(i32 "
+      "%object)\n"
+      "  br label %wait\n"
+      "wait:\n"
+      "  %done = call i32 asm sideeffect \"{ .reg .pred p; mbarrier.try_wait.shared.b64 p, [$1], "
+      "$2; "
+      "selp.u32 $0, 1, 0, p; }\", \"=r,r,l\"(i32 %object, i64 %token)\n"
+      "  %isDone = icmp ne i32 %done, 0\n"
+      "  br i1 %isDone, label %end, label %wait\n"
+      "end:\n"
+      "  %r = load i32, ptr addrspace(3) @sum\n",
+      {std::vector<uint32_t>(40, 3)},
+      "@object = internal addrspace(3) global i64 undef, align 8\n"
+      "@sum = internal addrspace(3) global i32 undef, align 4\n"
+      "declare void @llvm.nvvm.barrier.cta.sync.aligned.all(i32)\n");
+  for (uint32_t value : got)
+    CHECK(value - got[0] == 0);
+}
