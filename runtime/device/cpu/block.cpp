@@ -94,9 +94,7 @@ void Block::resume() {
   Thread& thread = threads[first];
   Fiber* fiber = thread.fiber ? thread.fiber : takeFiber();
   makeCurrent(thread);
-  worker->currentFiber = fiber;
-  jumpFiber(&worker->mainFiber, fiber);
-  worker->currentFiber = &worker->mainFiber;
+  jumpFiber(worker->currentFiber, fiber);
 }
 
 Fiber* Block::takeFiber() {
@@ -122,15 +120,12 @@ Fiber* Block::takeFiber() {
 
 void Block::switchTo(uint32_t target) {
   Thread& thread = threads[target];
-  Fiber* from = worker->currentFiber;
   Fiber* to = thread.fiber;
   if (__builtin_expect(!to, 0))
     to = takeFiber();
   makeCurrent(thread);
-  if (from == to)
-    return;
-  worker->currentFiber = to;
-  jumpFiber(from, to);
+  if (to != worker->currentFiber)
+    jumpFiber(worker->currentFiber, to);
 }
 
 void Block::park(Thread& thread) {
@@ -215,9 +210,7 @@ void Block::yield(Thread& thread) {
     sched_yield();
   if (state->isCooperative) {
     resumeBehind_ = self;
-    Fiber* from = worker->currentFiber;
-    worker->currentFiber = &worker->mainFiber;
-    jumpFiber(from, &worker->mainFiber);
+    jumpFiber(worker->currentFiber, &worker->mainFiber);
     return;
   }
   if (next != self)
@@ -237,8 +230,7 @@ void fiberMain(boost::context::detail::transfer_t arrival) {
     if (!target)
       continue; // a thread that has not started: it runs here, on the warm stack
     worker->fibers.put(self);
-    worker->currentFiber = target;
-    jumpFiber(self, target);
+    jumpFiber(worker->currentFiber, target);
   }
 }
 

@@ -5,6 +5,7 @@
 #include <chrono>
 
 #include <sched.h>
+#include <signal.h>
 #if defined(__x86_64__)
 #include <xmmintrin.h>
 #else
@@ -17,6 +18,10 @@
 #include "runtime/device/cpu/fault.h"
 #include "runtime/device/cpu/image.h"
 #include "runtime/device/cpu/pool.h"
+
+#ifdef MNEME_FIBER_ASAN
+#include <sanitizer/asan_interface.h>
+#endif
 
 namespace mneme::device::cpu {
 
@@ -175,12 +180,27 @@ void noteMainStack(Worker& worker) {
 #endif
 }
 
-void afterEscape(Worker& worker, LaunchState& state) {
 #ifdef MNEME_FIBER_ASAN
+// The frames that the escape has skipped, on the worker's stack and on the signal stack, have left
+// their redzones behind.
+[[gnu::noinline]] void noteEscape(Worker& worker) {
   if (worker.currentFiber != &worker.mainFiber)
     __sanitizer_finish_switch_fiber(worker.mainFiber.fakeStack, nullptr, nullptr);
+  setSwitchingFibers(false);
+  const char* frame = static_cast<const char*>(__builtin_frame_address(0));
+  const char* low = std::max<const char*>(worker.mainFiber.stackLow, frame - (1 << 20));
+  __asan_unpoison_memory_region(low, static_cast<size_t>(frame - low));
+  stack_t signals{};
+  if (sigaltstack(nullptr, &signals) == 0 && !(signals.ss_flags & SS_DISABLE))
+    __asan_unpoison_memory_region(signals.ss_sp, signals.ss_size);
+}
 #endif
+
+void afterEscape(Worker& worker, LaunchState& state) {
   worker.isInDevice = 0;
+#ifdef MNEME_FIBER_ASAN
+  noteEscape(worker);
+#endif
   worker.isInService = 0;
   worker.currentFiber = &worker.mainFiber;
   if (worker.pendingKind != FaultKind::None)

@@ -84,6 +84,34 @@ uint64_t stackPointerOf(void* context) noexcept {
 #endif
 }
 
+[[noreturn]] void leaveDevice() { currentWorker->escapeDevice(); }
+
+// Makes the interrupted code continue in leaveDevice when the handler returns, so that the escape
+// starts on the stack of the device code and not on the signal stack. A stack that has overflowed is
+// given up and used again from its top. Where registers are not known, the escape starts right here.
+void continueInEscape(void* context, Worker& worker, bool isOverflow) {
+  auto* user = static_cast<ucontext_t*>(context);
+  uint64_t stackPointer = stackPointerOf(context);
+  if (isOverflow) {
+    const Fiber* fiber = worker.currentFiber;
+    if (fiber == &worker.mainFiber)
+      worker.escapeDevice();
+    stackPointer = reinterpret_cast<uint64_t>(fiber->stackLow + fiber->stackBytes) - 256;
+  }
+  constexpr uint64_t redZone = 256;
+  stackPointer = (stackPointer - redZone) & ~uint64_t{15};
+#if defined(__x86_64__)
+  user->uc_mcontext.gregs[REG_RSP] = static_cast<greg_t>(stackPointer - 8);
+  user->uc_mcontext.gregs[REG_RIP] = reinterpret_cast<greg_t>(&leaveDevice);
+#elif defined(__aarch64__)
+  user->uc_mcontext.sp = stackPointer;
+  user->uc_mcontext.pc = reinterpret_cast<uint64_t>(&leaveDevice);
+#else
+  (void)user;
+  worker.escapeDevice();
+#endif
+}
+
 FaultKind classify(int signal, uint64_t address, uint64_t stackPointer, const Worker& worker) {
   if (signal == SIGFPE)
     return FaultKind::Arithmetic;
@@ -166,18 +194,23 @@ void onFault(int signal, siginfo_t* info, void* context) {
     const auto address = reinterpret_cast<uint64_t>(info->si_addr);
     worker->pendingKind = classify(signal, address, stackPointerOf(context), *worker);
     worker->pendingAddress = address;
-    worker->escapeDevice();
+    continueInEscape(context, *worker, worker->pendingKind == FaultKind::StackOverflow);
+    return;
   }
   const int savedErrno = errno;
   chain(signal, info, context);
   errno = savedErrno;
 }
 
-void onStop(int, siginfo_t*, void*) {
+void onStop(int, siginfo_t*, void* context) {
+#ifdef MNEME_FIBER_ASAN
+  if (isSwitchingFibers())
+    return;
+#endif
   Worker* worker = currentWorker;
   if (worker && worker->isInDevice && !worker->isInService &&
       worker->state->isStopping.load(std::memory_order_relaxed))
-    worker->escapeDevice();
+    continueInEscape(context, *worker, false);
 }
 
 // The highest real-time signal that the host program does not use.
@@ -201,7 +234,7 @@ bool isOurs(const struct sigaction& action) {
 
 void installAll() {
   struct sigaction action{};
-  // No signal is blocked while a handler runs: it leaves with siglongjmp, which restores no mask.
+  // No signal is blocked while a handler runs: it may leave with siglongjmp, which restores no mask.
   action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER | SA_RESTART;
   sigemptyset(&action.sa_mask);
   action.sa_sigaction = onFault;

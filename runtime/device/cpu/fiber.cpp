@@ -22,6 +22,14 @@ size_t roundUp(size_t value, size_t unit) noexcept { return (value + unit - 1) /
 
 } // namespace
 
+#ifdef MNEME_FIBER_ASAN
+namespace {
+thread_local volatile int switching = 0;
+}
+[[gnu::noinline]] void setSwitchingFibers(bool isSwitching) noexcept { switching = isSwitching; }
+[[gnu::noinline]] bool isSwitchingFibers() noexcept { return switching != 0; }
+#endif
+
 FiberPool::~FiberPool() { releaseAll(); }
 
 void FiberPool::releaseAll() noexcept {

@@ -35,14 +35,28 @@ struct Fiber {
 #endif
 };
 
-/// Leaves `from` (the running fiber) and continues `to`; returns when somebody jumps back.
-inline void jumpFiber(Fiber* from, Fiber* to) noexcept {
 #ifdef MNEME_FIBER_ASAN
+/// Set while the sanitizer is told about a switch: it must not be interrupted by another one. Out of
+/// line, as an idle fiber may continue on another thread and must not keep a thread-local's address.
+void setSwitchingFibers(bool isSwitching) noexcept;
+bool isSwitchingFibers() noexcept;
+#endif
+
+/// Leaves `*current` (the running fiber) for `to`, which becomes `*current`; returns when somebody
+/// jumps back.
+inline void jumpFiber(Fiber*& current, Fiber* to) noexcept {
+  Fiber* from = current;
+#ifdef MNEME_FIBER_ASAN
+  setSwitchingFibers(true);
+  current = to;
   __sanitizer_start_switch_fiber(&from->fakeStack, to->stackLow, to->stackBytes);
+#else
+  current = to;
 #endif
   const auto arrival = boost::context::detail::jump_fcontext(to->context, from);
 #ifdef MNEME_FIBER_ASAN
   __sanitizer_finish_switch_fiber(from->fakeStack, nullptr, nullptr);
+  setSwitchingFibers(false);
 #endif
   static_cast<Fiber*>(arrival.data)->context = arrival.fctx;
 }
@@ -51,6 +65,7 @@ inline void jumpFiber(Fiber* from, Fiber* to) noexcept {
 inline Fiber* enterFiber(boost::context::detail::transfer_t arrival) noexcept {
 #ifdef MNEME_FIBER_ASAN
   __sanitizer_finish_switch_fiber(nullptr, nullptr, nullptr);
+  setSwitchingFibers(false);
 #endif
   auto* from = static_cast<Fiber*>(arrival.data);
   from->context = arrival.fctx;

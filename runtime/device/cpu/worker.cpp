@@ -47,6 +47,7 @@ Worker::~Worker() = default;
 
 void Worker::escapeDevice() noexcept {
 #ifdef MNEME_FIBER_ASAN
+  setSwitchingFibers(true);
   if (currentFiber != &mainFiber)
     __sanitizer_start_switch_fiber(nullptr, mainFiber.stackLow, mainFiber.stackBytes);
 #endif

@@ -124,6 +124,7 @@ inline CompareReport naiveCompare(const CompareRequest& request) {
     const long double scale = request.kind == ThresholdKind::Relative ? values[1] : 1;
     const uint64_t tail = request.sizeBytes % elementBytes;
     const bool isTailSame =
+        tail == 0 ||
         memcmp(reinterpret_cast<const char*>(request.actual) + count * elementBytes,
                reinterpret_cast<const char*>(request.expected) + count * elementBytes, tail) == 0;
     report.isAccepted =
