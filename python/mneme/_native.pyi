@@ -174,6 +174,9 @@ class ReplaySession:
                 of texts or objects), "want_ir", "want_assembly", "use_cache".
             ir: Replaces the recorded IR (text or bitcode) unless empty.
 
+        What the kernel prints appears on standard error: while this runs, the standard output of the
+        process is redirected there.
+
         Returns:
             The result as JSON, final IR and final assembly (empty unless asked for). What the
             configuration, the compiler or the kernel did wrong is in the result ("failed", "error").

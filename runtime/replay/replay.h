@@ -131,7 +131,8 @@ public:
 
   /// Builds once, restores, runs and verifies, then measures the same binary. Errors of the
   /// configuration, the compiler or the kernel are in the result (failed, error), not thrown.
-  /// What the kernel prints goes where the device writes it (stdout of the process).
+  /// What the kernel prints appears on standard error: meanwhile the process's standard output is
+  /// redirected there.
   Result run(const Configuration& configuration, const Options& options);
 
 private:

@@ -9,6 +9,7 @@
 #include "runtime/base/error.h"
 #include "runtime/replay/build.h"
 #include "runtime/replay/experiment.h"
+#include "runtime/replay/kernel_output.h"
 #include "runtime/replay/labels.h"
 #include "runtime/replay/memory_image.h"
 
@@ -131,6 +132,7 @@ Result Session::run(const Configuration& configuration, const Options& options) 
     result.error = message;
     s.isMemoryTrusted = false;
   };
+  const KernelOutput redirected;
   try {
     experiment.perform();
   } catch (const Error& error) {
@@ -140,7 +142,6 @@ Result Session::run(const Configuration& configuration, const Options& options) 
   } catch (const std::exception& error) {
     fail(std::string("the replay failed inside mneme: ") + error.what());
   }
-  std::fflush(stdout); // what the kernel printed is out before run() returns
   result.endTime = timeText();
   return result;
 }
