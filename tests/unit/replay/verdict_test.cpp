@@ -1,5 +1,8 @@
 #include <cmath>
+#include <cstdio>
 #include <doctest/doctest.h>
+#include <fcntl.h>
+#include <unistd.h>
 
 #include "tests/unit/replay/kernels.h"
 #include "tests/unit/replay/recording_maker.h"
@@ -178,4 +181,30 @@ TEST_CASE("floating-point atomics are nondeterministic and suggest a tolerance")
   CHECK(tolerant.verified);
   CHECK(tolerant.mismatches.empty());
   CHECK(readFloats(bytesOf(in)).size() == count);
+}
+
+TEST_CASE("what a kernel prints stays off standard output") {
+  const std::string ir =
+      edited(edited(kScale, "define ptx_kernel",
+                    "@text = private constant [4 x i8] c\"hi\\0A\\00\"\n"
+                    "declare i32 @vprintf(ptr, ptr)\ndefine ptx_kernel"),
+             kStore, std::string(kStore) + "\n%count = call i32 @vprintf(ptr @text, ptr null)");
+  TemporaryDirectory directory;
+  const std::filesystem::path captured = directory.path() / "stdout";
+  std::fflush(stdout);
+  const int saved = dup(STDOUT_FILENO), savedError = dup(STDERR_FILENO);
+  const int file = open(captured.c_str(), O_CREAT | O_WRONLY, 0600);
+  const int errors = open((directory.path() / "stderr").c_str(), O_CREAT | O_WRONLY, 0600);
+  dup2(file, STDOUT_FILENO);
+  dup2(errors, STDERR_FILENO);
+  const replay::Result result = replayOnce(scalePlan(64), ir, {.iterations = 1, .warmup = 0});
+  std::fflush(stdout);
+  dup2(saved, STDOUT_FILENO);
+  dup2(savedError, STDERR_FILENO);
+  for (int descriptor : {saved, savedError, file, errors})
+    close(descriptor);
+  CHECK(result.error == "");
+  CHECK(result.resultClass == ResultClass::Exact);
+  CHECK(std::filesystem::file_size(captured) == 0);
+  CHECK(std::filesystem::file_size(directory.path() / "stderr") >= 2 * 64 * 3);
 }
