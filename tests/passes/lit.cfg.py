@@ -6,7 +6,7 @@ import lit.formats
 
 config.name = "mneme passes"
 config.test_format = lit.formats.ShTest(execute_external=False)
-config.suffixes = [".ll"]
+config.suffixes = [".ll", ".cu"]
 config.test_source_root = os.path.dirname(__file__)
 config.environment["PATH"] = os.pathsep.join(
     [config.llvm_tools, config.mneme_tools, os.environ.get("PATH", "")]
@@ -23,3 +23,18 @@ config.substitutions += [
     ("%embedded", f"sh {config.test_source_root}/embedded.sh '{run_opt}'"),
     ("%plugin", config.mneme_passes),
 ]
+
+# Tests with a real CUDA program need a toolkit: -DMNEME_CUDA_ROOT=<root>, or CUDA_HOME. Without one
+# lit reports them as unsupported.
+cuda_root = config.cuda_root or os.environ.get("CUDA_HOME", "")
+if os.path.exists(os.path.join(cuda_root, "bin", "ptxas")):
+    config.available_features.add("cuda")
+    config.environment["PATH"] = os.path.join(cuda_root, "bin") + os.pathsep + config.environment["PATH"]
+    clang_cuda = (
+        f"clang++ --cuda-path={cuda_root} -isystem {cuda_root}/include/cccl -Wno-unknown-cuda-version"
+    )
+    config.substitutions += [
+        ("%cuda_root", cuda_root),
+        ("%clang_cuda", f"{clang_cuda} -x cuda --offload-arch=sm_90 -fpass-plugin={config.mneme_passes}"),
+        ("%clang_link_rdc", f"{clang_cuda} --offload-link"),
+    ]
