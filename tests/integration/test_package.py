@@ -1,0 +1,151 @@
+"""The CMake package: build tree, install prefix, moved prefix, and the wheel in a fresh environment."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from conftest import BUILD, ROOT, Finished, mneme, records, run_command
+
+PROJECT = """
+cmake_minimum_required(VERSION 3.25)
+project(consumer LANGUAGES CXX CUDA)
+set(CMAKE_CUDA_STANDARD 17)
+find_package(mneme CONFIG REQUIRED)
+add_executable(app app.cu)
+add_mneme(app {arguments})
+"""
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """A consumer project with one kernel."""
+    folder = tmp_path / "project"
+    folder.mkdir()
+    (folder / "CMakeLists.txt").write_text(PROJECT.format(arguments=""))
+    shutil.copy(ROOT / "examples" / "vector_add" / "vector_add.cu", folder / "app.cu")
+    shutil.copy(ROOT / "examples" / "common.h", folder.parent / "common.h")
+    return folder
+
+
+def configure(project: Path, prefix: Path, *options: str) -> Finished:
+    """Configure with the four options users know, all naming one prefix."""
+    compiler = prefix / "bin"
+    return run_command(
+        "cmake", "-S", project, "-B", project / "build", "-G", "Ninja",
+        f"-DCMAKE_C_COMPILER={compiler}/mneme-cc",
+        f"-DCMAKE_CXX_COMPILER={compiler}/mneme-cxx",
+        f"-DCMAKE_CUDA_COMPILER={compiler}/mneme-cxx",
+        f"-DCMAKE_PREFIX_PATH={prefix}",
+        "-DCMAKE_CUDA_ARCHITECTURES=90",
+        *options,
+    )  # fmt: skip
+
+
+def build_and_record(
+    project: Path,
+    directory: Path,
+    command: tuple[str | Path, ...] = (sys.executable, "-m", "mneme"),
+    **environment: str,
+) -> None:
+    """Build the consumer, record it and replay what was recorded, with one mneme command."""
+    built = run_command("cmake", "--build", project / "build")
+    assert built.returncode == 0, built.stdout + built.stderr
+    recording = ("record", "-rdb", directory, "--device", "cpu", "--", project / "build" / "app")
+    done = run_command(*command, *recording, **environment)
+    assert done.returncode == 0, done.stderr
+    assert "PASSED" in done.stdout
+    (record,) = records(directory)
+    replaying = ("replay", "-rdb", record, "--device", "cpu", "default<O2>")
+    assert run_command(*command, *replaying, **environment).returncode == 0
+
+
+def test_consumer_of_the_build_tree(project: Path, tmp_path: Path) -> None:
+    configured = configure(project, BUILD)
+    assert configured.returncode == 0, configured.stdout + configured.stderr
+    build_and_record(project, tmp_path / "db")
+
+
+def test_consumer_of_a_moved_install_prefix(project: Path, tmp_path: Path) -> None:
+    installed = run_command("cmake", "--install", BUILD, "--prefix", tmp_path / "first")
+    assert installed.returncode == 0, installed.stderr
+    prefix = tmp_path / "moved"
+    (tmp_path / "first").rename(prefix)
+    configured = configure(project, prefix)
+    assert configured.returncode == 0, configured.stdout + configured.stderr
+    build_and_record(project, tmp_path / "db")
+    own = run_command(
+        prefix / "bin" / "mneme", "config", "libdir", PYTHONPATH="", MNEME_BUILD_DIR=str(prefix)
+    )
+    assert own.stdout.strip() == str(prefix / "lib")
+
+
+def test_kernels_argument_selects(project: Path, tmp_path: Path) -> None:
+    (project / "CMakeLists.txt").write_text(PROJECT.format(arguments="KERNELS noSuchKernel"))
+    assert configure(project, BUILD).returncode == 0
+    assert run_command("cmake", "--build", project / "build").returncode == 0
+    done = mneme("run", "--device", "cpu", "--", project / "build" / "app")
+    assert done.returncode != 0
+    assert "carries no mneme IR" in done.stderr
+
+
+def test_unknown_argument_is_fatal(project: Path) -> None:
+    (project / "CMakeLists.txt").write_text(PROJECT.format(arguments="RECORD_EVERYTHING"))
+    configured = configure(project, BUILD)
+    assert configured.returncode != 0
+    assert "RECORD_EVERYTHING" in configured.stderr
+
+
+def test_wrong_compiler_is_named(project: Path) -> None:
+    (project / "CMakeLists.txt").write_text(PROJECT.format(arguments=""))
+    configured = configure(project, BUILD, "-DCMAKE_CXX_COMPILER=g++")
+    assert configured.returncode != 0
+    assert "mneme-cxx" in configured.stderr
+
+
+def test_makefile_project_through_config(tmp_path: Path) -> None:
+    flags = {key: mneme("config", key).stdout.split() for key in ("cxx", "cflags", "ldflags")}
+    program = tmp_path / "app"
+    source = ROOT / "examples" / "stencil2d" / "stencil2d.cu"
+    built = run_command(*flags["cxx"], "-O2", "--offload-arch=sm_90", *flags["cflags"], source, "-o", program,
+                        *flags["ldflags"], "-lcudart")  # fmt: skip
+    assert built.returncode == 0, built.stderr
+    assert "PASSED" in mneme("run", "--device", "cpu", "--", program).stdout
+
+
+@pytest.mark.slow
+def test_consumer_of_the_wheel(project: Path, tmp_path: Path) -> None:
+    wheels = tmp_path / "wheels"
+    launcher = "-DCMAKE_CXX_COMPILER_LAUNCHER=ccache"
+    build = subprocess.run(
+        [sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "--no-build-isolation", "-w", str(wheels),
+         f"-Cbuild-dir={tmp_path / 'wheel-build'}", str(ROOT)],
+        capture_output=True, text=True, check=False,
+        env={**os.environ, "CMAKE_ARGS": launcher},
+    )  # fmt: skip
+    assert build.returncode == 0, build.stdout + build.stderr
+    (wheel,) = wheels.glob("mneme_gpu-*.whl")
+    assert wheel.stat().st_size < 60 << 20
+    environment = tmp_path / "venv"
+    subprocess.run(
+        [sys.executable, "-m", "venv", "--system-site-packages", str(environment)], check=True
+    )
+    python = environment / "bin" / "python"
+    # The dependencies are those of the environment that runs the tests.
+    site = next(Path(path) for path in sys.path if path.endswith("site-packages"))
+    (next(environment.glob("lib/python3*/site-packages")) / "tests.pth").write_text(f"{site}\n")
+    subprocess.run(
+        [str(python), "-m", "pip", "install", "-q", "--no-deps", "--no-index", str(wheel)],
+        check=True,
+    )
+    clean = {"PYTHONPATH": "", "MNEME_BUILD_DIR": "", "VIRTUAL_ENV": str(environment)}
+    prefix = run_command(environment / "bin" / "mneme", "config", "prefix", **clean)
+    assert prefix.returncode == 0, prefix.stderr
+    assert str(environment) in prefix.stdout
+    configured = configure(project, Path(prefix.stdout.strip()))
+    assert configured.returncode == 0, configured.stdout + configured.stderr
+    build_and_record(project, tmp_path / "db", (environment / "bin" / "mneme",), **clean)
