@@ -61,10 +61,11 @@ void notice(const std::string& message) noexcept { writeLine(STDERR_FILENO, mess
 
 void noticeOnce(const std::string& message) noexcept {
   try {
-    static std::mutex mutex;
-    static std::unordered_set<std::string> said;
-    const std::lock_guard lock(mutex);
-    if (said.insert(message).second)
+    // Never destroyed: static destructors of the host program may still lead here.
+    static auto* mutex = new std::mutex;
+    static auto* said = new std::unordered_set<std::string>;
+    const std::lock_guard lock(*mutex);
+    if (said->insert(message).second)
       notice(message);
   } catch (...) {
   }

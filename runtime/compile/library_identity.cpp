@@ -135,7 +135,7 @@ std::string libraryIdentity(const std::string& path) {
 }
 
 const std::string& hostIdentity() {
-  static const std::string identity = describeHost();
+  static const auto& identity = *new std::string(describeHost()); // static destructors may ask
   return identity;
 }
 

@@ -3,8 +3,8 @@
 #include "runtime/device/cpu/cudart/launch.h"
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
-#include <vector>
 
 #include "runtime/base/log.h"
 #include "runtime/device/cpu/cudart/device_facts.h"
@@ -30,7 +30,10 @@ struct CallConfiguration {
   size_t sharedBytes;
   void* stream;
 };
-thread_local std::vector<CallConfiguration> callConfigurations;
+// Without a destructor: static destructors of the program may launch kernels.
+constexpr size_t kMaxNestedLaunches = 32;
+thread_local std::array<CallConfiguration, kMaxNestedLaunches> callConfigurations;
+thread_local size_t callDepth = 0;
 
 uint64_t count(const Dim3& dims) { return uint64_t{dims.x} * dims.y * dims.z; }
 
@@ -195,7 +198,9 @@ MNEME_CUDA_API Status cudaLaunchKernelExC(const LaunchConfig* config, const void
 MNEME_CUDA_API unsigned __cudaPushCallConfiguration(Dim3 grid, Dim3 block, size_t sharedBytes,
                                                     void* stream) {
   return static_cast<unsigned>(always([&] {
-    callConfigurations.push_back({grid, block, sharedBytes, stream});
+    if (callDepth == kMaxNestedLaunches)
+      return Status::InvalidConfiguration;
+    callConfigurations[callDepth++] = {grid, block, sharedBytes, stream};
     return Status::Success;
   }));
 }
@@ -203,14 +208,13 @@ MNEME_CUDA_API unsigned __cudaPushCallConfiguration(Dim3 grid, Dim3 block, size_
 MNEME_CUDA_API Status __cudaPopCallConfiguration(Dim3* grid, Dim3* block, size_t* sharedBytes,
                                                  void** stream) {
   return always([&] {
-    if (callConfigurations.empty())
+    if (callDepth == 0)
       return Status::InvalidConfiguration;
-    const CallConfiguration& top = callConfigurations.back();
+    const CallConfiguration& top = callConfigurations[--callDepth];
     *grid = top.grid;
     *block = top.block;
     *sharedBytes = top.sharedBytes;
     *stream = top.stream;
-    callConfigurations.pop_back();
     return Status::Success;
   });
 }

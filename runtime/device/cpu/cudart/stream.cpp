@@ -31,8 +31,8 @@ HandleTable<Stream>& streams() {
 bool isDefault(void* handle) { return reinterpret_cast<uintptr_t>(handle) <= 2; }
 
 std::shared_ptr<Stream> find(void* handle) {
-  static const auto defaultStream = std::make_shared<Stream>();
-  return isDefault(handle) ? defaultStream : streams().find(handle);
+  static const auto* defaultStream = new std::shared_ptr<Stream>(std::make_shared<Stream>());
+  return isDefault(handle) ? *defaultStream : streams().find(handle);
 }
 
 Status create(void** stream, unsigned flags, int priority) {
