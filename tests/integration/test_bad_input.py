@@ -7,7 +7,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from conftest import Finished, example, mneme, records
+from conftest import ROOT, Finished, example, mneme, records, run_command
 
 
 def assert_one_sentence(done: Finished, *words: str) -> None:
@@ -129,3 +129,18 @@ def test_window_too_small_names_the_option(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert "PASSED" in done.stdout
     assert "-vass" in done.stderr
+
+
+def test_statically_linked_runtime_is_named(tmp_path: Path) -> None:
+    flags = {key: mneme("config", key).stdout.split() for key in ("cxx", "cflags", "ldflags")}
+    program = tmp_path / "static"
+    source = ROOT / "examples" / "vector_add" / "vector_add.cu"
+    built = run_command(
+        *flags["cxx"], "-O1", "--offload-arch=sm_90", *flags["cflags"], source, "-o", program,
+        *flags["ldflags"], "-lcudart_static", "-ldl", "-lrt", "-lpthread",
+    )  # fmt: skip
+    assert built.returncode == 0, built.stderr
+    done = mneme("record", "-rdb", tmp_path / "db", "--device", "cpu", "--", program)
+    assert "Traceback" not in done.stderr
+    assert "shared" in done.stderr
+    assert "cudart" in done.stderr
