@@ -10,8 +10,8 @@
 namespace mneme::passes {
 namespace {
 
-// Known to the compiler when it loads the plugin before it reads its options:
-// -fplugin=<plugin> -fpass-plugin=<plugin> -mllvm -mneme-kernels=<regex>.
+// -fpass-plugin=<plugin> -mllvm -mneme-kernels=<regex>. A clang that loads pass plugins only after it
+// has read its options (19) needs -fplugin=<plugin> as well.
 llvm::cl::opt<std::string>
     kernelFilter("mneme-kernels",
                  llvm::cl::desc("Regular expression searched in demangled kernel names: which "
@@ -43,8 +43,15 @@ bool parsePass(llvm::StringRef name, llvm::ModulePassManager& manager,
   return true;
 }
 
-void addAll(llvm::ModulePassManager& manager) {
-  manager.addPass(EmbedKernelsPass(EmbedOptions{kernelFilter}));
+/// What follows -O on the compiler's command line.
+std::string levelName(llvm::OptimizationLevel level) {
+  if (level.getSizeLevel() > 0)
+    return level.getSizeLevel() == 1 ? "s" : "z";
+  return std::to_string(level.getSpeedupLevel());
+}
+
+void addAll(llvm::ModulePassManager& manager, llvm::OptimizationLevel level) {
+  manager.addPass(EmbedKernelsPass(EmbedOptions{kernelFilter, levelName(level)}));
   manager.addPass(RouteLaunchesPass());
   manager.addPass(RegisterKernelsPass());
 }

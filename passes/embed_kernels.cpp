@@ -40,9 +40,10 @@ void emitBlob(llvm::Module& module, const Blob& blob, llvm::StringRef prefix) {
   llvm::appendToUsed(module, {variable});
 }
 
-std::optional<Blob> blobOf(const Closure& closure, llvm::Module& module) {
+std::optional<Blob> blobOf(const Closure& closure, llvm::Module& module,
+                           const EmbedOptions& options) {
   std::string error;
-  Blob blob = makeBlob(closure, module, error);
+  Blob blob = makeBlob(closure, module, options.optLevel, error);
   if (error.empty())
     return blob;
   warn(module, "cannot embed '" + readableName(closure.kernel) + "': " + error);
@@ -75,11 +76,11 @@ bool embedKernels(llvm::Module& module, const EmbedOptions& options) {
   // Every closure is cut before the first blob is added, so that none holds another's blob.
   llvm::SmallVector<Blob, 0> blobs;
   for (llvm::Function* kernel : chosen)
-    if (std::optional<Blob> blob = blobOf(extractKernel(*kernel), module))
+    if (std::optional<Blob> blob = blobOf(extractKernel(*kernel), module, options))
       blobs.push_back(std::move(*blob));
   std::optional<Blob> shared;
   if (Closure code = extractSharedCode(module); code.module)
-    shared = blobOf(code, module);
+    shared = blobOf(code, module, options);
   for (const Blob& blob : blobs)
     emitBlob(module, blob, embed::kKernelSymbolPrefix);
   if (shared)

@@ -9,6 +9,7 @@ namespace mneme::passes {
 
 struct EmbedOptions {
   std::string kernels; ///< regular expression searched in demangled names; empty: every kernel
+  std::string optLevel; ///< "0".."3", "s" or "z": what the program is compiled with; empty: unknown
 };
 
 /// Embeds a blob for each kernel and, if the unit has device code other units may use, one for that.

@@ -219,7 +219,8 @@ std::optional<uint64_t> moduleFlag(const llvm::Module& module, llvm::StringRef n
   return std::nullopt;
 }
 
-Object describeOptions(const Closure& closure, const llvm::Module& original) {
+Object describeOptions(const Closure& closure, const llvm::Module& original,
+                       llvm::StringRef optLevel) {
   FloatFacts facts = floatFacts(closure, original);
   const llvm::Module& module = *closure.module;
   const char* contract = "on";
@@ -236,7 +237,7 @@ Object describeOptions(const Closure& closure, const llvm::Module& original) {
                                moduleFlag(module, "nvvm-reflect-prec-div").value_or(1) != 0},
       {"precise_sqrt", !facts.isFast && !facts.hasApproximateSqrt &&
                            moduleFlag(module, "nvvm-reflect-prec-sqrt").value_or(1) != 0},
-      {"opt_level", facts.hasOptnone ? "0" : ""}};
+      {"opt_level", optLevel.empty() && facts.hasOptnone ? "0" : optLevel}};
 }
 
 /// "22.1.8" out of "Debian clang version 22.1.8 (1~deb12u1)".
@@ -267,7 +268,7 @@ std::string readableName(llvm::StringRef kernel) {
 }
 
 llvm::json::Object describeClosure(const Closure& closure, uint64_t staticHash,
-                                   const llvm::Module& original) {
+                                   const llvm::Module& original, llvm::StringRef optLevel) {
   const llvm::Module& module = *closure.module;
   const llvm::Function* kernel =
       closure.kernel.empty() ? nullptr : module.getFunction(closure.kernel);
@@ -283,7 +284,7 @@ llvm::json::Object describeClosure(const Closure& closure, uint64_t staticHash,
                 {"max_threads", kernel ? maxThreads(*kernel) : 0},
                 {"min_blocks", kernel ? minBlocks(*kernel) : 0},
                 {"undefined", undefinedFunctions(module)},
-                {"options", describeOptions(closure, original)}};
+                {"options", describeOptions(closure, original, optLevel)}};
 }
 
 } // namespace mneme::passes

@@ -11,8 +11,9 @@ namespace mneme::passes {
 
 /// The metadata object. `original` is the module the closure came from: it still says what
 /// extraction takes away.
+/// `optLevel` as in EmbedOptions.
 llvm::json::Object describeClosure(const Closure& closure, uint64_t staticHash,
-                                   const llvm::Module& original);
+                                   const llvm::Module& original, llvm::StringRef optLevel);
 
 /// Demangled name of a kernel, without unique suffixes.
 std::string readableName(llvm::StringRef kernel);

@@ -20,12 +20,12 @@ inline llvm::Triple moduleTriple(const llvm::Module& module) {
   return llvm::Triple(module.getTargetTriple());
 }
 
-/// Calls `addPasses(manager)` at the start of every pipeline, -O0 included.
+/// Calls `addPasses(manager, level)` at the start of every pipeline, -O0 included.
 template <typename AddPasses>
 void registerAtPipelineStart(llvm::PassBuilder& builder, AddPasses addPasses) {
   builder.registerPipelineStartEPCallback(
-      [addPasses](llvm::ModulePassManager& manager, llvm::OptimizationLevel) {
-        addPasses(manager);
+      [addPasses](llvm::ModulePassManager& manager, llvm::OptimizationLevel level) {
+        addPasses(manager, level);
       });
 }
 

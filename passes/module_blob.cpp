@@ -24,7 +24,8 @@ void appendText(llvm::SmallVectorImpl<char>& bytes, llvm::StringRef text) {
 
 } // namespace
 
-Blob makeBlob(const Closure& closure, const llvm::Module& original, std::string& error) {
+Blob makeBlob(const Closure& closure, const llvm::Module& original, llvm::StringRef optLevel,
+              std::string& error) {
   if (!llvm::compression::zstd::isAvailable()) {
     error = "this compiler's LLVM was built without zstd; use a clang whose LLVM has it "
             "(-DLLVM_ENABLE_ZSTD=ON)";
@@ -44,7 +45,7 @@ Blob makeBlob(const Closure& closure, const llvm::Module& original, std::string&
 
   std::string metadata;
   llvm::raw_string_ostream(metadata)
-      << llvm::json::Value(describeClosure(closure, blob.staticHash, original));
+      << llvm::json::Value(describeClosure(closure, blob.staticHash, original, optLevel));
   llvm::SmallVector<uint8_t, 0> compressed;
   llvm::compression::zstd::compress(llvm::arrayRefFromStringRef(raw), compressed, kZstdLevel);
 

@@ -33,7 +33,7 @@ namespace mneme::embed {
 /// the flag `externally_initialized`: its storage belongs to the program, its initializer says what a
 /// freshly loaded module holds. Functions that other units could define too are `linkonce_odr`, so
 /// that the bitcode links with module blobs, where such functions and globals are external.
-/// `opt_level` is "" where the IR does not tell. Values of `type` name a struct without the percent sign.
+/// `opt_level` is "" where it is not known. Values of `type` name a struct without the percent sign.
 inline constexpr char kBlobMagic[8] = {'M', 'N', 'E', 'M', 'E', 'I', 'R', '1'};
 inline constexpr uint32_t kBlobVersion = 1;
 inline constexpr const char* kKernelSymbolPrefix = "__mneme_ir_";

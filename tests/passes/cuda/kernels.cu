@@ -1,9 +1,9 @@
 // REQUIRES: cuda
 // Every kernel of a real program is found in its object, at every level, and the host side knows it.
-// RUN: %clang_cuda -O0 -c %s -o %t.O0.o && mneme_blob_dump %t.O0.o | FileCheck %s
-// RUN: %clang_cuda -O1 -c %s -o %t.O1.o && mneme_blob_dump %t.O1.o | FileCheck %s
-// RUN: %clang_cuda -O2 -fno-discard-value-names -c %s -o %t.O2.o && mneme_blob_dump %t.O2.o | FileCheck --check-prefixes=CHECK,NAMES %s
-// RUN: %clang_cuda -O3 -c %s -o %t.O3.o && mneme_blob_dump %t.O3.o | FileCheck %s
+// RUN: %clang_cuda -O0 -c %s -o %t.O0.o && mneme_blob_dump %t.O0.o | FileCheck -DLEVEL=0 %s
+// RUN: %clang_cuda -O1 -c %s -o %t.O1.o && mneme_blob_dump %t.O1.o | FileCheck -DLEVEL=1 %s
+// RUN: %clang_cuda -O2 -fno-discard-value-names -c %s -o %t.O2.o && mneme_blob_dump %t.O2.o | FileCheck -DLEVEL=2 --check-prefixes=CHECK,NAMES %s
+// RUN: %clang_cuda -O3 -c %s -o %t.O3.o && mneme_blob_dump %t.O3.o | FileCheck -DLEVEL=3 %s
 // RUN: llvm-nm %t.O0.o | FileCheck --check-prefix=HOST %s
 // RUN: llvm-nm %t.O3.o | FileCheck --check-prefix=HOST %s
 // Debug information, -fPIC and the names of values change no static hash; nor does -g's compression hide
@@ -11,9 +11,9 @@
 // RUN: %clang_cuda -O1 -g -fPIC -fno-discard-value-names -c %s -o %t.g.o
 // RUN: mneme_blob_dump %t.O1.o | grep -o '"static_hash":"[0-9a-f]*"' > %t.O1.hashes
 // RUN: mneme_blob_dump %t.g.o | grep -o '"static_hash":"[0-9a-f]*"' | diff %t.O1.hashes -
-// RUN: %clang_cuda -O0 -g -c %s -o %t.g0.o && mneme_blob_dump %t.g0.o | FileCheck %s
+// RUN: %clang_cuda -O0 -g -c %s -o %t.g0.o && mneme_blob_dump %t.g0.o | FileCheck -DLEVEL=0 %s
 // PTX alone is enough.
-// RUN: %clang_cuda -O1 --cuda-device-only -S %s -o %t.ptx && mneme_blob_dump %t.ptx | FileCheck %s
+// RUN: %clang_cuda -O1 --cuda-device-only -S %s -o %t.ptx && mneme_blob_dump %t.ptx | FileCheck -DLEVEL=1 %s
 // The options of the compiler command line that select kernels.
 // RUN: %clang_cuda -O1 -mllvm -mneme-kernels=reset -c %s -o %t.one.o
 // RUN: mneme_blob_dump %t.one.o | FileCheck --check-prefix=ONE %s
@@ -31,7 +31,7 @@ struct Pair {
 // ONE: "demangled":"reset(int*)"
 // ONE-NOT: "demangled":"{{[^"]+}}"
 
-// CHECK-DAG: "demangled":"reset(int*)"{{.*}}"max_threads":64,"min_blocks":2
+// CHECK-DAG: "demangled":"reset(int*)"{{.*}}"max_threads":64,"min_blocks":2{{.*}}"opt_level":"[[LEVEL]]"
 __global__ void __launch_bounds__(64, 2) reset(int* out) { out[threadIdx.x] = hidden++; }
 
 // CHECK-DAG: "demangled":"named"{{.*}}"name":"visible","size":16
