@@ -28,8 +28,8 @@ bool parseDecimal(const std::string& text, uint64_t& value) noexcept {
   return !text.empty() && error == std::errc() && stop == end;
 }
 
-Fields::Fields(const json& object, const std::string& file, std::string prefix)
-    : object_(object), file_(file), prefix_(std::move(prefix)) {}
+Fields::Fields(const json& object, std::string file, std::string prefix)
+    : object_(object), file_(std::move(file)), prefix_(std::move(prefix)) {}
 
 void Fields::fail(const char* name, const std::string& what) const {
   throw Error(ErrorCode::ArtifactCorrupt,

@@ -16,10 +16,10 @@ nlohmann::json parseJson(const std::string& text, const std::string& file);
 bool parseDecimal(const std::string& text, uint64_t& value) noexcept;
 
 /// One JSON object of one file. Every accessor throws Error{ArtifactCorrupt} naming file and field
-/// when the field is missing or of another type. `object` and `file` must outlive it.
+/// when the field is missing or of another type. `object` must outlive it.
 class Fields {
 public:
-  Fields(const nlohmann::json& object, const std::string& file, std::string prefix);
+  Fields(const nlohmann::json& object, std::string file, std::string prefix);
 
   bool has(const char* name) const;
   std::vector<std::string> keys() const;
@@ -43,7 +43,7 @@ private:
   std::string checkedFileName(const char* name, const std::string& value) const;
 
   const nlohmann::json& object_;
-  const std::string& file_;
+  std::string file_;
   std::string prefix_;
 };
 

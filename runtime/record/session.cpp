@@ -204,12 +204,38 @@ void Session::announce(const KernelInfo& info) {
     modules.push_back(module->bitcode);
   writer().addKernel(record, modules);
   for (const std::string& name : info.hiddenGlobals)
-    note("device variable '" + name + "' of kernel '" + info.blob->demangled +
-         "' is out of the host's reach: a replay starts it from its initial value");
+    if (!vendor_->visitGlobals)
+      note("device variable '" + name + "' of kernel '" + info.blob->demangled +
+           "' is out of the host's reach: a replay starts it from its initial value");
   state.isAnnounced = true;
 }
 
-void Session::addGlobals(const KernelInfo& info, std::vector<artifact::Region>& regions) {
+namespace {
+
+struct HiddenGlobals {
+  const std::vector<std::string>* names;
+  std::vector<artifact::Region>* regions;
+};
+
+void addHiddenGlobal(void* user, const char* name, void* address, size_t sizeBytes) {
+  const auto* hidden = static_cast<HiddenGlobals*>(user);
+  if (std::find(hidden->names->begin(), hidden->names->end(), name) == hidden->names->end())
+    return;
+  artifact::Region region;
+  region.address = reinterpret_cast<uint64_t>(address);
+  region.sizeBytes = sizeBytes;
+  region.kind = artifact::RegionKind::Global;
+  region.name = name;
+  hidden->regions->push_back(region);
+}
+
+} // namespace
+
+void Session::addGlobals(const KernelInfo& info, const void* kernel,
+                         std::vector<artifact::Region>& regions) {
+  HiddenGlobals hidden{&info.hiddenGlobals, &regions};
+  if (vendor_->visitGlobals && !info.hiddenGlobals.empty())
+    vendor_->visitGlobals(kernel, addHiddenGlobal, &hidden);
   for (const GlobalPlace& global : info.globals) {
     void* address = nullptr;
     if (!vendor_->symbolAddress || vendor_->symbolAddress(&address, global.hostShadow) != 0 ||
@@ -230,7 +256,7 @@ std::vector<artifact::Region> Session::regionsOf(const KernelInfo& info,
                                                  const mneme_launch& launch) {
   const std::vector<uint64_t> pointers = pointerArguments(*info.blob, launch);
   auto regions = memory_->regions(static_cast<unsigned>(device_), pointers);
-  addGlobals(info, regions);
+  addGlobals(info, launch.kernel, regions);
   for (const uint64_t pointer : pointers) {
     const auto isInside = [&](const artifact::Region& region) {
       return pointer >= region.address && pointer - region.address <= region.sizeBytes;

@@ -76,7 +76,8 @@ private:
   void record(Attempt& attempt, const mneme_launch& launch);
   bool captureAround(Attempt& attempt, const mneme_launch& launch, artifact::InstanceDraft& draft);
   std::vector<artifact::Region> regionsOf(const KernelInfo& info, const mneme_launch& launch);
-  void addGlobals(const KernelInfo& info, std::vector<artifact::Region>& regions);
+  void addGlobals(const KernelInfo& info, const void* kernel,
+                  std::vector<artifact::Region>& regions);
   void announce(const KernelInfo& info);
   void settle(const Attempt& attempt, Fate fate, bool mayRetry);
   artifact::RecordingWriter& writer();

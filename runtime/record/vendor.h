@@ -33,6 +33,9 @@ struct Vendor {
   // The CPU device's runtime is told about memory we allocate; kind 0 device, 1 managed, 2 host.
   void (*adopt)(const void* base, size_t sizeBytes, int kind) = nullptr;
   void (*disown)(const void* base) = nullptr;
+  // It also tells where variables are that the host program cannot name. Status 0 is success.
+  using VisitGlobal = void (*)(void* user, const char* name, void* address, size_t sizeBytes);
+  int (*visitGlobals)(const void* kernel, VisitGlobal visit, void* user) = nullptr;
 };
 
 /// The runtime this process uses, looked up at the first call. Null if there is none.

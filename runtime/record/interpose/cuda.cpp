@@ -100,6 +100,8 @@ const Vendor* findVendor() noexcept {
     found->launchTraits = traitsOf;
     found->adopt = find<void (*)(const void*, size_t, int)>("mneme_cudart_adopt");
     found->disown = find<void (*)(const void*)>("mneme_cudart_disown");
+    found->visitGlobals =
+        find<int (*)(const void*, Vendor::VisitGlobal, void*)>("mneme_cudart_visit_globals");
     found->isCpuDevice = found->adopt && found->disown;
     // On the CPU device attributes are known before a kernel is compiled: asking prepares nothing.
     found->prepareKernel =

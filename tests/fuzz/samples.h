@@ -1,0 +1,24 @@
+// Whole files to start mutating from, and ways to make their checksums right again.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+namespace mneme::fuzz {
+
+using Bytes = std::vector<std::byte>;
+
+/// A file that its reader accepts.
+Bytes sampleSnapshot();
+Bytes sampleRecord();
+Bytes sampleBlob();
+Bytes sampleImage(); ///< a fat binary with one ELF image with one blob
+
+/// Recomputes the checksums of a mutated file where its structure still allows that, so that the
+/// mutation reaches the code behind them.
+void repairSnapshot(Bytes& bytes);
+void repairRecord(Bytes& bytes);
+void repairBlob(Bytes& bytes);
+void repairImage(Bytes& bytes);
+
+} // namespace mneme::fuzz
