@@ -10,8 +10,8 @@
 namespace mneme::passes {
 namespace {
 
-// -fpass-plugin=<plugin> -mllvm -mneme-kernels=<regex>. A clang that loads pass plugins only after it
-// has read its options (19) needs -fplugin=<plugin> as well.
+// -fpass-plugin=<plugin> -mllvm -mneme-kernels=<regex>. A clang that loads pass plugins only after
+// it has read its options (19) needs -fplugin=<plugin> as well.
 llvm::cl::opt<std::string>
     kernelFilter("mneme-kernels",
                  llvm::cl::desc("Regular expression searched in demangled kernel names: which "

@@ -42,8 +42,7 @@ bool isDeviceModule(const llvm::Module& module) {
 }
 
 std::optional<uint64_t> nvvmAnnotation(const llvm::Function& function, llvm::StringRef name) {
-  const llvm::NamedMDNode* annotations =
-      function.getParent()->getNamedMetadata("nvvm.annotations");
+  const llvm::NamedMDNode* annotations = function.getParent()->getNamedMetadata("nvvm.annotations");
   if (!annotations)
     return std::nullopt;
   for (const llvm::MDNode* node : annotations->operands()) {

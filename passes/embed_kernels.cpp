@@ -20,8 +20,8 @@
 namespace mneme::passes {
 namespace {
 
-/// Weak, because a template instantiated in two units may leave the same blob twice. The name is that
-/// of the content: linkers refuse one name for two sizes.
+/// Weak, because a template instantiated in two units may leave the same blob twice. The name is
+/// that of the content: linkers refuse one name for two sizes.
 void emitBlob(llvm::Module& module, const Blob& blob, llvm::StringRef prefix) {
   uint64_t contentHash = llvm::xxh3_64bits(llvm::StringRef(blob.bytes.data(), blob.bytes.size()));
   std::string name = (prefix + llvm::utohexstr(contentHash, true, 16)).str();
@@ -64,7 +64,8 @@ bool embedKernels(llvm::Module& module, const EmbedOptions& options) {
     return false;
   llvm::Regex filter(options.kernels.empty() ? "." : options.kernels);
   if (std::string reason; !filter.isValid(reason)) {
-    warn(module, "'" + options.kernels + "' is not a regular expression for kernel names: " + reason);
+    warn(module,
+         "'" + options.kernels + "' is not a regular expression for kernel names: " + reason);
     return false;
   }
   llvm::SmallVector<llvm::Function*> chosen;

@@ -8,14 +8,14 @@
 namespace mneme::passes {
 
 struct EmbedOptions {
-  std::string kernels; ///< regular expression searched in demangled names; empty: every kernel
+  std::string kernels;  ///< regular expression searched in demangled names; empty: every kernel
   std::string optLevel; ///< "0".."3", "s" or "z": what the program is compiled with; empty: unknown
 };
 
-/// Embeds a blob for each kernel and, if the unit has device code other units may use, one for that.
-/// A device module without kernels and shared code, and a host module, stay as they are.
-/// What cannot be embedded is reported as a warning; the program stays as it was written.
-/// Returns whether the module changed.
+/// Embeds a blob for each kernel and, if the unit has device code other units may use, one for
+/// that. A device module without kernels and shared code, and a host module, stay as they are. What
+/// cannot be embedded is reported as a warning; the program stays as it was written. Returns
+/// whether the module changed.
 bool embedKernels(llvm::Module& module, const EmbedOptions& options);
 
 class EmbedKernelsPass : public llvm::PassInfoMixin<EmbedKernelsPass> {

@@ -13,8 +13,8 @@
 namespace mneme::passes {
 namespace {
 
-/// Names of strong definitions differ between any two units of a program. A unit without any is told
-/// apart by the base name of its source, so that moving a source tree changes nothing.
+/// Names of strong definitions differ between any two units of a program. A unit without any is
+/// told apart by the base name of its source, so that moving a source tree changes nothing.
 uint64_t unitFingerprint(const llvm::Module& module) {
   std::vector<std::string> names;
   for (const llvm::GlobalValue& global : module.global_values())

@@ -130,8 +130,8 @@ void shareDefinition(llvm::GlobalValue& global, const llvm::GlobalValue* kernel)
 Closure extract(llvm::Module& module, GlobalSet found, llvm::Function* kernel) {
   complete(found);
   llvm::ValueToValueMapTy map;
-  std::unique_ptr<llvm::Module> clone = llvm::CloneModule(
-      module, map, [&](const llvm::GlobalValue* global) {
+  std::unique_ptr<llvm::Module> clone =
+      llvm::CloneModule(module, map, [&](const llvm::GlobalValue* global) {
         return found.contains(const_cast<llvm::GlobalValue*>(global));
       });
   GlobalSet kept;

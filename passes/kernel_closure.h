@@ -11,11 +11,12 @@ namespace mneme::passes {
 
 /// A module of its own that holds a kernel and everything it reaches.
 ///
-/// Functions, aliases, shared memory and constant tables are copied. Device globals (isDeviceGlobal)
-/// have linkage `available_externally` and `externally_initialized`: their storage belongs to the
-/// program, the initializer only says what a freshly loaded module holds. Functions other units could
-/// define too are `linkonce_odr`, so that closures link with the unit's shared code. `optnone`, and
-/// the `noinline` that comes with it, are gone; of debug information the line tables remain.
+/// Functions, aliases, shared memory and constant tables are copied. Device globals
+/// (isDeviceGlobal) have linkage `available_externally` and `externally_initialized`: their storage
+/// belongs to the program, the initializer only says what a freshly loaded module holds. Functions
+/// other units could define too are `linkonce_odr`, so that closures link with the unit's shared
+/// code. `optnone`, and the `noinline` that comes with it, are gone; of debug information the line
+/// tables remain.
 struct Closure {
   std::unique_ptr<llvm::Module> module;
   std::string kernel; ///< name in `module`; empty for a unit's shared code

@@ -25,7 +25,8 @@ using llvm::json::Array;
 using llvm::json::Object;
 
 std::string typeName(llvm::Type* type) {
-  if (auto* structType = llvm::dyn_cast<llvm::StructType>(type); structType && structType->hasName())
+  if (auto* structType = llvm::dyn_cast<llvm::StructType>(type);
+      structType && structType->hasName())
     return structType->getName().str();
   std::string text;
   llvm::raw_string_ostream(text) << *type;
@@ -34,8 +35,8 @@ std::string typeName(llvm::Type* type) {
 
 bool isSpecializable(llvm::Type* type) {
   return type->isIntegerTy(1) || type->isIntegerTy(8) || type->isIntegerTy(32) ||
-         type->isIntegerTy(64) || type->isFloatTy() || type->isDoubleTy() ||
-         type->isX86_FP80Ty() || type->isPPC_FP128Ty() || type->isFP128Ty();
+         type->isIntegerTy(64) || type->isFloatTy() || type->isDoubleTy() || type->isX86_FP80Ty() ||
+         type->isPPC_FP128Ty() || type->isFP128Ty();
 }
 
 const char* kindName(llvm::Type* type) {
@@ -61,12 +62,13 @@ Array describeArgs(const llvm::Function& kernel, const llvm::DataLayout& layout)
       size = layout.getTypeAllocSize(pointee).getFixedValue();
     }
     std::string name = argument.getName().str();
-    result.push_back(Object{{"name", name.empty() ? "arg" + std::to_string(argument.getArgNo()) : name},
-                            {"size", size},
-                            {"align", align.value()},
-                            {"kind", kind},
-                            {"type", typeName(inMemory)},
-                            {"specializable", isSpecializable(argument.getType())}});
+    result.push_back(
+        Object{{"name", name.empty() ? "arg" + std::to_string(argument.getArgNo()) : name},
+               {"size", size},
+               {"align", align.value()},
+               {"kind", kind},
+               {"type", typeName(inMemory)},
+               {"specializable", isSpecializable(argument.getType())}});
   }
   return result;
 }
@@ -111,7 +113,7 @@ uint64_t staticSharedBytes(const llvm::Module& module) {
 
 /// Functions the device runtime itself provides.
 bool isDeviceRuntimeFunction(llvm::StringRef name) {
-  static const llvm::StringSet<> names = {"vprintf", "malloc", "free",   "__assertfail",
+  static const llvm::StringSet<> names = {"vprintf",        "malloc", "free",   "__assertfail",
                                           "__nvvm_reflect", "memcpy", "memset", "memmove"};
   return names.contains(name);
 }
@@ -198,8 +200,8 @@ FloatFacts floatFacts(const Closure& closure, const llvm::Module& original) {
   for (const llvm::Function& function : *closure.module) {
     if (function.isDeclaration())
       continue;
-    bool isLibrary = function.getName().starts_with("__nv_") ||
-                     function.getName().starts_with("__oc");
+    bool isLibrary =
+        function.getName().starts_with("__nv_") || function.getName().starts_with("__oc");
     for (const llvm::Instruction& instruction : llvm::instructions(function))
       noteInstruction(instruction, isLibrary, facts);
     facts.isFast |= function.getFnAttribute("unsafe-fp-math").getValueAsBool();

@@ -38,8 +38,7 @@ Blob makeBlob(const Closure& closure, const llvm::Module& original, llvm::String
 
   Blob blob;
   llvm::StringRef raw(bitcode.data(), bitcode.size());
-  blob.staticHash =
-      staticHash(llvm::MemoryBufferRef(raw, "mneme closure"), closure.kernel, error);
+  blob.staticHash = staticHash(llvm::MemoryBufferRef(raw, "mneme closure"), closure.kernel, error);
   if (!error.empty())
     return {};
 

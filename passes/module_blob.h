@@ -15,8 +15,8 @@ struct Blob {
   llvm::SmallVector<char, 0> bytes;
 };
 
-/// Serialises a closure. `optLevel` as in EmbedOptions. Sets `error` to a sentence and returns an empty blob when this compiler
-/// cannot (an LLVM without zstd).
+/// Serialises a closure. `optLevel` as in EmbedOptions. Sets `error` to a sentence and returns an
+/// empty blob when this compiler cannot (an LLVM without zstd).
 Blob makeBlob(const Closure& closure, const llvm::Module& original, llvm::StringRef optLevel,
               std::string& error);
 

@@ -139,10 +139,9 @@ Registrations readRegistrations(llvm::Module& module) {
   readCalls(module, "__hip", kHipVendor, found);
   for (const llvm::GlobalVariable& variable : module.globals()) {
     llvm::StringRef section = variable.getSection();
-    if (variable.hasInitializer() &&
-        (section.starts_with("llvm_offload_entries") ||
-         section.starts_with("cuda_offloading_entries") ||
-         section.starts_with("hip_offloading_entries")))
+    if (variable.hasInitializer() && (section.starts_with("llvm_offload_entries") ||
+                                      section.starts_with("cuda_offloading_entries") ||
+                                      section.starts_with("hip_offloading_entries")))
       readOffloadEntry(variable, found);
   }
   return found;
@@ -162,8 +161,8 @@ public:
       kernels.push_back(structure({kernel.handle, kernel.name}));
     std::vector<llvm::Constant*> globals;
     for (const Global& global : found.globals)
-      globals.push_back(structure({global.shadow, global.name, word(global.sizeBytes),
-                                   half(global.flags), half(0)}));
+      globals.push_back(structure(
+          {global.shadow, global.name, word(global.sizeBytes), half(global.flags), half(0)}));
     llvm::Constant* null = llvm::ConstantPointerNull::get(ptr_);
     return constant("__mneme_entry",
                     structure({half(MNEME_RT_ABI), half(found.vendor),

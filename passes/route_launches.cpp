@@ -76,8 +76,8 @@ public:
     llvm::BasicBlock* routed = llvm::BasicBlock::Create(context_, "routed", &thunk_);
     builder_.CreateCondBr(builder_.CreateIsNull(config), direct, routed);
     builder_.SetInsertPoint(direct);
-    builder_.CreateRet(builder_.CreateCall(
-        &vendor_, {thunk_.getArg(0), thunk_.getArg(1), thunk_.getArg(2)}));
+    builder_.CreateRet(
+        builder_.CreateCall(&vendor_, {thunk_.getArg(0), thunk_.getArg(1), thunk_.getArg(2)}));
 
     builder_.SetInsertPoint(routed);
     begin(thunk_.getArg(1));
@@ -189,13 +189,13 @@ bool hasKnownSignature(const llvm::Function& vendor, mneme_launch_form form) {
 
 void route(llvm::Function& vendor, const LaunchFunction& launch) {
   llvm::Module& module = *vendor.getParent();
-  auto* thunk = llvm::Function::Create(
-      vendor.getFunctionType(), llvm::GlobalValue::InternalLinkage,
-      vendor.getAddressSpace(), "__mneme_launch_" + vendor.getName(), &module);
+  auto* thunk = llvm::Function::Create(vendor.getFunctionType(), llvm::GlobalValue::InternalLinkage,
+                                       vendor.getAddressSpace(),
+                                       "__mneme_launch_" + vendor.getName(), &module);
   thunk->setCallingConv(vendor.getCallingConv());
   for (unsigned index = 0; index < vendor.arg_size(); ++index)
-    thunk->addParamAttrs(index, llvm::AttrBuilder(module.getContext(),
-                                                  vendor.getAttributes().getParamAttrs(index)));
+    thunk->addParamAttrs(
+        index, llvm::AttrBuilder(module.getContext(), vendor.getAttributes().getParamAttrs(index)));
   thunk->addFnAttr(llvm::Attribute::NoInline);
   thunk->setUWTableKind(llvm::UWTableKind::Default);
   vendor.replaceUsesWithIf(thunk, [](llvm::Use&) { return true; });

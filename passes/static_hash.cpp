@@ -48,9 +48,9 @@ bool isIrrelevantFlag(const llvm::MDNode& flag) {
   const auto* name = flag.getNumOperands() > 1
                          ? llvm::dyn_cast_or_null<llvm::MDString>(flag.getOperand(1))
                          : nullptr;
-  return name && llvm::is_contained({"Debug Info Version", "Dwarf Version", "PIC Level",
-                                     "PIE Level"},
-                                    name->getString());
+  return name &&
+         llvm::is_contained({"Debug Info Version", "Dwarf Version", "PIC Level", "PIE Level"},
+                            name->getString());
 }
 
 void forgetFlags(llvm::Module& module) {

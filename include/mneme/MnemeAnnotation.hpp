@@ -14,7 +14,17 @@ namespace mneme {
 
 /// Element types. The numbers are part of the recording format.
 enum class BuiltinDType : std::uint8_t {
-  U8 = 0, I8 = 1, U16 = 2, I16 = 3, U32 = 4, I32 = 5, U64 = 6, I64 = 7, F16 = 8, F32 = 9, F64 = 10
+  U8 = 0,
+  I8 = 1,
+  U16 = 2,
+  I16 = 3,
+  U32 = 4,
+  I32 = 5,
+  U64 = 6,
+  I64 = 7,
+  F16 = 8,
+  F32 = 9,
+  F64 = 10
 };
 
 /// What `Metadata::threshold` is compared with: |actual - expected|, or that over |expected|.

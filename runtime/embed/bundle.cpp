@@ -28,8 +28,8 @@ bool startsWith(Bytes bytes, std::string_view magic) {
   return bytes.size() >= magic.size() && std::memcmp(bytes.data(), magic.data(), magic.size()) == 0;
 }
 
-/// Version 2 counts in 32 bits, version 3 in 64; a hash of the content follows. Nothing for a version
-/// or method that is not known here.
+/// Version 2 counts in 32 bits, version 3 in 64; a hash of the content follows. Nothing for a
+/// version or method that is not known here.
 std::optional<CompressedHeader> readCompressedHeader(Bytes bytes) {
   constexpr uint64_t kHashBytes = 8;
   auto prefix = readAt<CompressedPrefix>(bytes, 0, "bundle header");

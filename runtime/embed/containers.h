@@ -40,8 +40,8 @@ bool isCompressedBundle(Bytes bytes);
 uint64_t compressedBundleSize(Bytes header);
 void visitCompressedBundle(Bytes bytes, const VisitBlob& visit);
 
-/// The whole image that starts at `address`; empty for an unknown one. The memory must hold what the
-/// image's own headers say.
+/// The whole image that starts at `address`; empty for an unknown one. The memory must hold what
+/// the image's own headers say.
 Bytes imageInMemory(const void* address);
 
 /// Any of the above.

@@ -31,11 +31,10 @@ BlobHeader readHeader(Bytes bytes) {
   if (std::memcmp(header.magic, kBlobMagic, sizeof(header.magic)) != 0)
     corrupt("it does not start with its magic number");
   if (header.version != kBlobVersion)
-    throw Error(ErrorCode::Unsupported, "the embedded kernel IR has version " +
-                                            std::to_string(header.version) +
-                                            ", this library reads version " +
-                                            std::to_string(kBlobVersion) +
-                                            "; build program and library from one release");
+    throw Error(ErrorCode::Unsupported,
+                "the embedded kernel IR has version " + std::to_string(header.version) +
+                    ", this library reads version " + std::to_string(kBlobVersion) +
+                    "; build program and library from one release");
   if (header.headerBytes < sizeof(BlobHeader) || header.metadataBytes > kMaxMetadataBytes ||
       header.bitcodeRawBytes > kMaxBitcodeBytes || header.bitcodeBytes > kMaxBitcodeBytes ||
       header.bitcodeRawBytes / kMaxCompressionRatio > header.bitcodeBytes)

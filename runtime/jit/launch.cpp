@@ -12,9 +12,8 @@ int callVendor(const mneme_launch& launch) {
   if (launch.form == MNEME_LAUNCH_EX)
     return reinterpret_cast<ConfigLaunch>(launch.vendorEntry)(launch.config, launch.kernel,
                                                               launch.args);
-  return reinterpret_cast<PlainLaunch>(launch.vendorEntry)(launch.kernel, launch.grid, launch.block,
-                                                           launch.args, launch.sharedBytes,
-                                                           launch.stream);
+  return reinterpret_cast<PlainLaunch>(launch.vendorEntry)(
+      launch.kernel, launch.grid, launch.block, launch.args, launch.sharedBytes, launch.stream);
 }
 
 } // namespace

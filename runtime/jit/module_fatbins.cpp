@@ -29,7 +29,7 @@ struct Search {
 
 bool holds(const dl_phdr_info& object, uintptr_t address, size_t bytes) {
   for (int index = 0; index < object.dlpi_phnum; ++index) {
-    const ElfW(Phdr)& segment = object.dlpi_phdr[index];
+    const ElfW(Phdr) & segment = object.dlpi_phdr[index];
     uintptr_t start = object.dlpi_addr + segment.p_vaddr;
     if (segment.p_type == PT_LOAD && address >= start && bytes <= segment.p_memsz &&
         address - start <= segment.p_memsz - bytes)
@@ -72,7 +72,7 @@ int visitObject(dl_phdr_info* object, size_t, void* user) {
   if (!holds(*object, reinterpret_cast<uintptr_t>(search.module), sizeof(mneme_module_entry)))
     return 0;
   for (int index = 0; index < object->dlpi_phnum; ++index)
-    if (const ElfW(Phdr)& segment = object->dlpi_phdr[index];
+    if (const ElfW(Phdr) & segment = object->dlpi_phdr[index];
         segment.p_type == PT_LOAD && (segment.p_flags & PF_W) && (segment.p_flags & PF_R))
       searchSegment(*object, segment, search);
   return 1;

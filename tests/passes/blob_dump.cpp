@@ -1,4 +1,5 @@
-// Test tool: prints what readDeviceImage finds. An executable or object is searched for fat binaries.
+// Test tool: prints what readDeviceImage finds. An executable or object is searched for fat
+// binaries.
 //   mneme_blob_dump FILE          one line of metadata for each blob, sorted by kernel
 //   mneme_blob_dump FILE KERNEL   the bitcode of a kernel ("" for shared code) on stdout
 #include <cstdio>
@@ -22,9 +23,9 @@ void merge(BlobSet& into, const BlobSet& from) {
 BlobSet readAnything(Bytes bytes) {
   BlobSet set = mneme::embed::readDeviceImage(bytes);
   for (size_t offset = 0; offset + 24 < bytes.size(); offset += 8)
-    if (Bytes rest = bytes.subspan(offset);
-        mneme::embed::isFatBinary(rest) || mneme::embed::isOffloadBundle(rest) ||
-        mneme::embed::isCompressedBundle(rest))
+    if (Bytes rest = bytes.subspan(offset); mneme::embed::isFatBinary(rest) ||
+                                            mneme::embed::isOffloadBundle(rest) ||
+                                            mneme::embed::isCompressedBundle(rest))
       merge(set, mneme::embed::readDeviceImage(rest));
   return set;
 }

@@ -49,8 +49,8 @@ TEST_CASE("kernels are found in every member of a fat binary") {
 
 TEST_CASE("members of an unknown kind or compression are skipped") {
   Buffer elf = elfWith({kernelSymbol("add", 1)});
-  BlobSet set = readDeviceImage(
-      fatBinaryWith({{2, bytesOf("packed"), 6}, {16, bytesOf("??")}, {2, elf}}));
+  BlobSet set =
+      readDeviceImage(fatBinaryWith({{2, bytesOf("packed"), 6}, {16, bytesOf("??")}, {2, elf}}));
   CHECK(set.kernels.size() == 1);
 }
 
@@ -69,15 +69,27 @@ TEST_CASE("members of debug builds are expanded") {
 
 TEST_CASE("LZ4 blocks expand to what their sequences say") {
   // Two literals and a match that overlaps itself, then five literals.
-  Buffer block = bytesOf(std::string("\x24" "ab" "\x02\x00" "\x50" "vwxyz", 11));
-  CHECK(expandLz4(block, 15) == bytesOf("ababababab" "vwxyz"));
+  Buffer block = bytesOf(std::string("\x24"
+                                     "ab"
+                                     "\x02\x00"
+                                     "\x50"
+                                     "vwxyz",
+                                     11));
+  CHECK(expandLz4(block, 15) == bytesOf("ababababab"
+                                        "vwxyz"));
   CHECK_THROWS_AS(expandLz4(block, 14), Error);
   CHECK_THROWS_AS(expandLz4(block, 16), Error);
   CHECK_THROWS_AS(expandLz4(Buffer(block.begin(), block.end() - 1), 15), Error);
   block[3] = std::byte{3}; // a match from before the beginning
   CHECK_THROWS_AS(expandLz4(block, 15), Error);
   // A length of 15 continues in the following bytes.
-  Buffer longRun = bytesOf(std::string("\x1f" "a" "\x01\x00" "\xff\x01" "\x50" "vwxyz", 12));
+  Buffer longRun = bytesOf(std::string("\x1f"
+                                       "a"
+                                       "\x01\x00"
+                                       "\xff\x01"
+                                       "\x50"
+                                       "vwxyz",
+                                       12));
   CHECK(expandLz4(longRun, 1 + 15 + 255 + 1 + 4 + 5).size() == 281);
 }
 

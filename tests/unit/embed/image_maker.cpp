@@ -38,8 +38,9 @@ Buffer bytesOf(const std::string& text) {
 
 std::string metadataFor(const std::string& kernel, uint64_t staticHash,
                         const std::string& undefined, const std::string& arch) {
-  return R"({"kernel":")" + kernel + R"(","demangled":")" + kernel + R"j((int*)","static_hash":")j" +
-         toHex(staticHash) + R"(","triple":"nvptx64-nvidia-cuda","arch":")" + arch +
+  return R"({"kernel":")" + kernel + R"(","demangled":")" + kernel +
+         R"j((int*)","static_hash":")j" + toHex(staticHash) +
+         R"(","triple":"nvptx64-nvidia-cuda","arch":")" + arch +
          R"(","clang":"22.1.8","args":[{"name":"p","size":8,"align":8,"kind":"pointer",)"
          R"("type":"ptr","specializable":false},{"name":"n","size":4,"align":4,)"
          R"("kind":"integer","type":"i32","specializable":true}],"globals":[{"name":"state",)"

@@ -19,8 +19,8 @@ std::string metadataFor(const std::string& kernel, uint64_t staticHash,
 
 /// A whole blob; the bitcode is any text.
 Buffer blobWith(const std::string& metadata, const std::string& bitcode, uint64_t staticHash);
-Buffer blobFor(const std::string& kernel, uint64_t staticHash,
-               const std::string& undefined = "[]", const std::string& arch = "sm_90");
+Buffer blobFor(const std::string& kernel, uint64_t staticHash, const std::string& undefined = "[]",
+               const std::string& arch = "sm_90");
 
 struct Symbol {
   std::string name;

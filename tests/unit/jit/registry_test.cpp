@@ -51,8 +51,8 @@ const mneme_module_entry* findModule(const void* handle) {
 
 size_t moduleCount() {
   size_t count = 0;
-  mneme_rt_visit_modules([](void* user, const mneme_module_entry*) { ++*static_cast<size_t*>(user); },
-                         &count);
+  mneme_rt_visit_modules(
+      [](void* user, const mneme_module_entry*) { ++*static_cast<size_t*>(user); }, &count);
   return count;
 }
 
@@ -114,8 +114,8 @@ TEST_CASE("hooks take over launches until they are removed") {
 }
 
 TEST_CASE("hooks of another ABI are not installed") {
-  mneme_hooks hooks{MNEME_RT_ABI + 1, nullptr,
-                    [](void*, const mneme_launch*) { return -1; }, nullptr};
+  mneme_hooks hooks{MNEME_RT_ABI + 1, nullptr, [](void*, const mneme_launch*) { return -1; },
+                    nullptr};
   mneme_rt_set_hooks(&hooks);
   mneme_launch launch = launchOf(nullptr, nullptr);
   CHECK(mneme_launch_kernel(&launch) == 17);
@@ -200,8 +200,7 @@ TEST_CASE("shared libraries come and go, with the fat binary their linker made")
   CHECK(found[0] == reinterpret_cast<Fatbin>(dlsym(library, "plugin_fatbin"))());
 
   static const mneme_module_entry* gone = nullptr;
-  mneme_hooks hooks{MNEME_RT_ABI, nullptr,
-                    [](void*, const mneme_launch*) { return 0; },
+  mneme_hooks hooks{MNEME_RT_ABI, nullptr, [](void*, const mneme_launch*) { return 0; },
                     [](void*, const mneme_module_entry* module) { gone = module; }};
   mneme_rt_set_hooks(&hooks);
   dlclose(library);
