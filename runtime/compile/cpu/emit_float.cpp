@@ -135,7 +135,9 @@ Value* Emit::arithmetic(StringRef operation, ArrayRef<Value*> operands, Rounding
       Value* high = CreateFSub(sum, product);
       Value* error =
           CreateFAdd(CreateFSub(product, CreateFSub(sum, high)), CreateFSub(wide[2], high));
-      Type* bitsType = sum->getType()->getWithNewBitWidth(64);
+      Type* bitsType = i(64);
+      if (auto* vector = dyn_cast<VectorType>(sum->getType()))
+        bitsType = VectorType::get(bitsType, vector->getElementCount());
       Value* bits = CreateBitCast(sum, bitsType);
       Value* zero = ConstantFP::getZero(sum->getType());
       Value* isInexact = CreateFCmpONE(error, zero);

@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <span>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -24,13 +25,20 @@ struct PtxType {
   static std::optional<PtxType> parse(llvm::StringRef text);
 };
 
+/// Asking for an operand that is not there throws std::out_of_range, which makes the instruction
+/// unsupported.
+struct PtxOperands : std::vector<std::string> {
+  using std::vector<std::string>::vector;
+  const std::string& operator[](size_t index) const { return at(index); }
+};
+
 /// One statement. Handlers take what they know from `parts`; what is left makes it unsupported.
 struct PtxInstruction {
   std::string text;
   std::string guard; ///< predicate register, or empty
   bool isGuardNegated = false;
-  std::vector<std::string> parts;    ///< "add", "cc", "u32"
-  std::vector<std::string> operands; ///< as written, vectors with their braces
+  std::vector<std::string> parts; ///< "add", "cc", "u32"
+  PtxOperands operands;           ///< as written, vectors with their braces
 
   bool take(llvm::StringRef part);
   /// Takes the first of `choices` present; its index, or -1.
@@ -71,6 +79,7 @@ public:
   [[noreturn]] void unsupported(const PtxInstruction& instruction);
 
 private:
+  void translateGuarded(PtxInstruction& instruction);
   void translateUnguarded(PtxInstruction& instruction);
   llvm::Value* coerce(llvm::Value* value, llvm::Type* type);
   llvm::Value* immediate(llvm::StringRef operand, llvm::Type* type);

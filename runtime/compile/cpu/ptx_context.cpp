@@ -198,6 +198,14 @@ void PtxContext::translateUnguarded(PtxInstruction& instruction) {
 }
 
 void PtxContext::translate(PtxInstruction& instruction) {
+  try {
+    translateGuarded(instruction);
+  } catch (const std::out_of_range&) {
+    unsupported(instruction);
+  }
+}
+
+void PtxContext::translateGuarded(PtxInstruction& instruction) {
   if (instruction.guard.empty())
     return translateUnguarded(instruction);
   Value* condition = readPredicate(instruction.guard);

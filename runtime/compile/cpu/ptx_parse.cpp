@@ -100,7 +100,8 @@ PtxInstruction parseInstruction(StringRef statement) {
   auto [mnemonic, operands] = statement.split(' ');
   for (const std::string& part : splitTop(mnemonic, '.'))
     instruction.parts.push_back(part);
-  instruction.operands = splitTop(operands, ',');
+  for (const std::string& operand : splitTop(operands, ','))
+    instruction.operands.push_back(operand);
   if (instruction.parts.empty() || StringRef(mnemonic).ends_with(":"))
     throw statement.str();
   return instruction;

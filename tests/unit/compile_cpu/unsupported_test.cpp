@@ -61,3 +61,15 @@ TEST_CASE("a branch that reflection rules out may hold anything") {
                                 "yes:\n  store i32 %arch, ptr %p");
   CHECK(compileError(text, "k").empty());
 }
+
+TEST_CASE("a PTX instruction with too few operands is named, not guessed") {
+  for (const char* text : {"add.u32 $0;", "mov.u32;", "ld.global.u32 $0;", "cvt.rn.f16.f32 $0;",
+                           "bar.sync;", "shl.b32 $0, $1;", "@p;", "setp.lt.u32 $0;",
+                           "mbarrier.init;", "atom.add.u32 $0;", "{ .reg .u99 x; }", "fence;;;x"}) {
+    std::string message =
+        compileError(kernelWith("", "  %r = call i32 asm sideeffect \"" + std::string(text) +
+                                        "\", \"=r,r\"(i32 1)\n  store i32 %r, ptr %p"),
+                     "k");
+    CHECK_MESSAGE(!message.empty(), std::string(text));
+  }
+}
