@@ -68,7 +68,7 @@ void measureSmall() {
   replay::Session session(record, "", "cpu");
   const double open = seconds() - start;
   start = seconds();
-  const bool verified = session.run(session.recorded(), {.iterations = 1, .warmup = 0}).verified;
+  const replay::Result result = session.run(session.recorded(), {.iterations = 1, .warmup = 0});
   const double first = seconds() - start;
   start = seconds();
   constexpr int kRuns = 2000;
@@ -78,7 +78,7 @@ void measureSmall() {
   start = seconds();
   session.run(session.recorded(), {.iterations = 2000, .warmup = 0});
   const double launches = (seconds() - start) / 2000;
-  std::printf("tiny kernel, %s\n", verified ? "verified" : "NOT VERIFIED");
+  std::printf("tiny kernel, %s %s\n", nameOf(result.resultClass), result.error.c_str());
   std::printf("  open                 %.1f ms\n", open * 1e3);
   std::printf("  first configuration  %.1f ms (compiled or from the disk cache)\n", first * 1e3);
   std::printf("  same configuration   %.0f runs/s (restore, verify, restore, measure)\n", 1 / many);
