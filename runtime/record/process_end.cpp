@@ -9,14 +9,12 @@
 #include <pthread.h>
 #include <unistd.h>
 
-#include "runtime/base/error.h"
 #include "runtime/base/log.h"
 #include "runtime/jit/mneme_rt.h"
 #include "runtime/record/exported.h"
 #include "runtime/record/process_facts.h"
 #include "runtime/record/session.h"
 #include "runtime/record/settings.h"
-#include "runtime/record/summary.h"
 
 namespace mneme::record {
 namespace {
@@ -32,12 +30,13 @@ void onModuleUnregistered(void*, const mneme_module_entry* module) {
 
 constexpr mneme_hooks kHooks{MNEME_RT_ABI, nullptr, onLaunch, onModuleUnregistered};
 
-/// The program holds device code, yet nothing of it came by.
+/// No call of the vendor's runtime came by.
 void sayNothingSeen() noexcept {
   try {
-    if (executableHoldsDeviceCode() && readSettings().isRankRecorded)
-      notice(kNotInstrumented);
-  } catch (const Error& error) {
+    const std::string reason = whyNothingWasSeen(false);
+    if (!reason.empty() && readSettings().isRankRecorded)
+      notice(reason);
+  } catch (const std::exception& error) {
     notice(error.what());
   }
 }

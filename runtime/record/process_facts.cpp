@@ -11,6 +11,9 @@
 #include <elf.h>
 #include <link.h>
 
+#include "runtime/jit/mneme_rt.h"
+#include "runtime/record/summary.h"
+
 namespace mneme::record {
 namespace {
 
@@ -19,18 +22,47 @@ template <typename Value> bool readFrom(std::ifstream& file, uint64_t offset, Va
   return static_cast<bool>(file.read(reinterpret_cast<char*>(&value), sizeof(value)));
 }
 
-std::string sectionNames(std::ifstream& file) {
-  constexpr uint64_t maxNamesBytes = 1 << 20;
+/// What the executable's file says about itself.
+struct ExecutableFacts {
+  bool holdsDeviceCode = false;
+  bool importsRuntime = false; ///< from a shared vendor runtime
+};
+
+std::string readSection(std::ifstream& file, const ElfW(Shdr) & section) {
+  constexpr uint64_t maxBytes = 16 << 20;
+  if (section.sh_size > maxBytes)
+    return "";
+  std::string text(section.sh_size, '\0');
+  file.seekg(static_cast<std::streamoff>(section.sh_offset));
+  return file.read(text.data(), static_cast<std::streamsize>(text.size())) ? text : "";
+}
+
+ExecutableFacts readExecutable() {
+  std::ifstream file("/proc/self/exe", std::ios::binary);
+  ExecutableFacts facts;
   ElfW(Ehdr) header{};
   ElfW(Shdr) names{};
   if (!readFrom(file, 0, header) || std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 ||
-      !readFrom(file, header.e_shoff + uint64_t{header.e_shstrndx} * sizeof(names), names) ||
-      names.sh_size > maxNamesBytes)
-    return "";
-  std::string text(names.sh_size, '\0');
-  file.seekg(static_cast<std::streamoff>(names.sh_offset));
-  return file.read(text.data(), static_cast<std::streamsize>(text.size())) ? text : "";
+      !readFrom(file, header.e_shoff + uint64_t{header.e_shstrndx} * sizeof(names), names))
+    return facts;
+  const std::string allNames = readSection(file, names);
+  for (unsigned index = 0; index < header.e_shnum; ++index) {
+    ElfW(Shdr) section{};
+    if (!readFrom(file, header.e_shoff + uint64_t{index} * sizeof(section), section) ||
+        section.sh_name >= allNames.size())
+      continue;
+    const std::string name = allNames.c_str() + section.sh_name;
+    facts.holdsDeviceCode |= name == ".nv_fatbin" || name == ".hip_fatbin";
+    if (name == ".dynstr") {
+      const std::string symbols = readSection(file, section);
+      facts.importsRuntime = symbols.find("__cudaRegisterFatBinary") != std::string::npos ||
+                             symbols.find("__hipRegisterFatBinary") != std::string::npos;
+    }
+  }
+  return facts;
 }
+
+void countModule(void* user, const mneme_module_entry*) { ++*static_cast<size_t*>(user); }
 
 } // namespace
 
@@ -56,15 +88,15 @@ bool isRuntimeLinkedStatically(const void* vendorEntry, const Vendor* vendor) no
   }
 }
 
-bool executableHoldsDeviceCode() noexcept {
-  try {
-    std::ifstream file("/proc/self/exe", std::ios::binary);
-    const std::string names = sectionNames(file);
-    return names.find(".nv_fatbin") != std::string::npos ||
-           names.find(".hip_fatbin") != std::string::npos;
-  } catch (const std::exception&) {
-    return false;
-  }
+std::string whyNothingWasSeen(bool hasSeenAllocations) {
+  const ExecutableFacts facts = readExecutable();
+  if (!facts.holdsDeviceCode && !hasSeenAllocations)
+    return "";
+  if (facts.holdsDeviceCode && !facts.importsRuntime && !hasSeenAllocations)
+    return kStaticRuntime;
+  size_t modules = 0;
+  mneme_rt_visit_modules(countModule, &modules);
+  return modules == 0 ? kNotInstrumented : "the program launched no kernel; nothing was recorded";
 }
 
 } // namespace mneme::record

@@ -1,6 +1,8 @@
 // Room record: what can be told about the program itself.
 #pragma once
 
+#include <string>
+
 #include "runtime/record/vendor.h"
 
 namespace mneme::record {
@@ -9,7 +11,8 @@ namespace mneme::record {
 /// libraries) instead of in a shared vendor runtime.
 bool isRuntimeLinkedStatically(const void* vendorEntry, const Vendor* vendor) noexcept;
 
-/// Whether the executable holds device code, judging by its sections.
-bool executableHoldsDeviceCode() noexcept;
+/// For a process that launched no kernel through libmneme_rt: what its user should know, or an
+/// empty text for a program that has nothing to do with devices.
+std::string whyNothingWasSeen(bool hasSeenAllocations);
 
 } // namespace mneme::record

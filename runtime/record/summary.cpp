@@ -23,6 +23,9 @@ std::string count(uint64_t number, const char* noun) {
 
 const char* const kNotInstrumented =
     "no instrumented kernel was launched: build the program with add_mneme() (see docs/cmake.md)";
+const char* const kStaticRuntime =
+    "the program is linked with the static vendor runtime, so its allocations cannot be seen and "
+    "nothing can be recorded; link it with the shared one (-lcudart, CUDA::cudart)";
 
 std::string withCount(const std::string& reason, uint64_t times) {
   return times > 1 ? reason + " (" + std::to_string(times) + " times)" : reason;
@@ -44,11 +47,8 @@ std::string formatBytes(uint64_t bytes) {
 std::vector<std::string> summaryLines(const SummaryFacts& facts) {
   std::vector<std::string> lines;
   const artifact::WriterStatistics& writer = facts.writer;
-  if (facts.launches == 0) {
-    if (facts.hasSeenAllocations)
-      lines.emplace_back(kNotInstrumented);
+  if (facts.launches == 0)
     return lines;
-  }
   lines.push_back("recorded " + count(writer.instancesWritten, "instance") + " of " +
                   count(facts.kernels, "kernel") + " (" + std::to_string(facts.launches) +
                   (facts.launches == 1 ? " launch" : " launches") + ") into '" + facts.directory +

@@ -17,15 +17,15 @@ struct SummaryFacts {
   uint64_t skipped = 0; ///< instances, by MNEME_SKIP_RECORDINGS
   uint64_t captureNs = 0;
   uint64_t finishNs = 0;
-  bool hasSeenAllocations = false;
   artifact::WriterStatistics writer;
   std::map<std::string, uint64_t> notes; ///< reason to count
 };
 
-/// Said when nothing of the program reached the recorder.
+/// Sentences for programs that cannot be recorded.
 extern const char* const kNotInstrumented;
+extern const char* const kStaticRuntime;
 
-/// Lines for people; empty when the process had nothing to do with a device.
+/// Lines for people; empty when no kernel was launched.
 std::vector<std::string> summaryLines(const SummaryFacts& facts);
 
 /// "reason (3 times)"

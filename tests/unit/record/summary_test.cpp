@@ -4,15 +4,7 @@
 
 namespace mneme::record::test {
 
-TEST_CASE("a process without devices is not talked about") { CHECK(summaryLines({}).empty()); }
-
-TEST_CASE("a program that is not instrumented is told what to do") {
-  SummaryFacts facts;
-  facts.hasSeenAllocations = true;
-  const auto lines = summaryLines(facts);
-  REQUIRE(lines.size() == 1);
-  CHECK(lines[0].find("add_mneme()") != std::string::npos);
-}
+TEST_CASE("a process without launches is not talked about") { CHECK(summaryLines({}).empty()); }
 
 TEST_CASE("numbers, losses and reasons are said once each") {
   SummaryFacts facts;
