@@ -138,6 +138,7 @@ void CompileJob::lowerForCpu() {
   lowering.flushDenormals = options_.flushDenormals;
   lowering.preciseDivision = options_.preciseDivision;
   lowering.preciseSqrt = options_.preciseSqrt;
+  lowering.fibersOnly = options_.fibersOnly;
   lowering.targetCpu = machine_->getTargetCPU().str();
   lowering.targetFeatures = machine_->getTargetFeatureString().str();
   const CpuLoweringResult lowered = lowerToCpu(*module_, *machine_, lowering);

@@ -30,6 +30,7 @@ struct AotOptions {
   bool flushDenormals = false;
   bool preciseDivision = true;
   bool preciseSqrt = true;
+  bool fibersOnly = false; ///< CPU: every kernel with barriers runs on fibers
 
   /// Null or empty text gives the defaults. \throws Error{InvalidArgument} if it is not an object.
   static AotOptions parse(const char* json);

@@ -10,6 +10,7 @@
 #include <llvm/Transforms/Utils/Local.h>
 
 #include "runtime/compile/cpu/emit.h"
+#include "runtime/compile/cpu/phases.h"
 #include "runtime/compile/cpu/steps.h"
 #include "runtime/device/cpu/image_abi.h"
 
@@ -90,7 +91,8 @@ ThreadValues trailingArguments(Function& body, unsigned first) {
   return values;
 }
 
-Body makeBody(Module& module, Function& kernel, bool isLoop, uint64_t staticSharedBytes) {
+Body makeBody(Module& module, Function& kernel, const KernelTraits& traits,
+              uint64_t staticSharedBytes) {
   LLVMContext& context = module.getContext();
   SmallVector<Type*> types(kernel.getFunctionType()->params());
   types.push_back(PointerType::get(context, 0));
@@ -103,7 +105,7 @@ Body makeBody(Module& module, Function& kernel, bool isLoop, uint64_t staticShar
       if (!mayBeWritten(&argument))
         argument.addAttr(Attribute::ReadOnly);
     }
-  body.isStepwise = isLoop && isolateIteration(kernel, nullptr, true);
+  body.isStepwise = traits.isLoop && !traits.isPhased && isolateIteration(kernel, nullptr, true);
   Type* result = body.isStepwise ? Type::getInt1Ty(context) : Type::getVoidTy(context);
   body.function = Function::Create(FunctionType::get(result, types, false),
                                    GlobalValue::InternalLinkage, "mneme.body", module);
@@ -138,6 +140,17 @@ Body makeBody(Module& module, Function& kernel, bool isLoop, uint64_t staticShar
   return body;
 }
 
+/// Makes the body execute the whole block. Returns what it needs of scratch memory per thread.
+uint64_t runInPhases(Body& body, bool hasOtherFunctions) {
+  PhaseArguments arguments;
+  arguments.context = unsigned(body.byValue.size());
+  for (unsigned index = 0; index < body.byValue.size(); ++index)
+    arguments.writtenStructs.push_back(body.isWritten[index] ? body.byValue[index] : nullptr);
+  PhaseStep step = makeStep(*body.function, arguments);
+  body.function = makeRounds(step, arguments, hasOtherFunctions);
+  return step.scratchBytes;
+}
+
 /// A launch constant or an index, with the range the hardware gives it.
 Value* loadRanged(Emit& e, Value* base, size_t offset, uint32_t low, uint32_t high,
                   const Twine& name) {
@@ -152,8 +165,9 @@ Value* loadRanged(Emit& e, Value* base, size_t offset, uint32_t low, uint32_t hi
 /// Builds run_block or run_thread around a call of the body, which is then inlined.
 class EntryBuilder {
 public:
-  EntryBuilder(Module& module, const Body& body, bool isLoop, bool hasOtherFunctions)
-      : module_(module), body_(body), isLoop_(isLoop), hasOtherFunctions_(hasOtherFunctions) {}
+  EntryBuilder(Module& module, const Body& body, const KernelTraits& traits, bool hasOtherFunctions)
+      : module_(module), body_(body), isLoop_(traits.isLoop), isPhased_(traits.isPhased),
+        hasOtherFunctions_(hasOtherFunctions) {}
 
   KernelEntry build() {
     LLVMContext& context = module_.getContext();
@@ -169,7 +183,7 @@ public:
     values_.context = function_->getArg(0);
     loadLaunch(emit);
     loadArguments(emit);
-    if (isLoop_)
+    if (isLoop_ && !isPhased_)
       buildLoops(emit);
     else
       callBody(emit);
@@ -198,6 +212,8 @@ private:
         values_.thread[d] =
             loadRanged(e, values_.context, offsetof(mneme_cpu_context, threadId) + 4 * d, 0,
                        kThreads[d] - 1, Twine("tid.") + kAxes[d]);
+      else if (isPhased_)
+        values_.thread[d] = PoisonValue::get(e.i(32)); // the body has its own loops
     }
   }
 
@@ -238,7 +254,7 @@ private:
   void callBody(Emit& e) {
     SmallVector<Value*> operands(arguments_.begin(), arguments_.end());
     for (unsigned index = 0; index < body_.byValue.size(); ++index)
-      if (isLoop_ && body_.isWritten[index]) {
+      if (isLoop_ && !isPhased_ && body_.isWritten[index]) {
         AllocaInst* copy = allocate(body_.byValue[index], index);
         e.CreateMemCpy(copy, copy->getAlign(), arguments_[index], Align(16),
                        module_.getDataLayout().getTypeAllocSize(body_.byValue[index]));
@@ -346,6 +362,7 @@ private:
   Module& module_;
   const Body& body_;
   bool isLoop_;
+  bool isPhased_;
   bool hasOtherFunctions_;
   Function* function_ = nullptr;
   Value* launch_ = nullptr;
@@ -361,7 +378,8 @@ private:
 
 } // namespace
 
-KernelEntry buildEntry(Module& module, Function& kernel, bool isLoop, uint64_t staticSharedBytes) {
+KernelEntry buildEntry(Module& module, Function& kernel, const KernelTraits& traits,
+                       uint64_t staticSharedBytes) {
   bool hasOtherFunctions = hasIndirectCall(kernel);
   for (Function& function : module)
     if (!function.isDeclaration() && &function != &kernel &&
@@ -374,8 +392,11 @@ KernelEntry buildEntry(Module& module, Function& kernel, bool isLoop, uint64_t s
       for (User* user : exit->users())
         if (auto* call = dyn_cast<CallInst>(user); call && call->getFunction() != &kernel)
           throwUnsupported("'exit' in a function that is not inlined", *call->getFunction());
-  Body body = makeBody(module, kernel, isLoop, staticSharedBytes);
-  return EntryBuilder(module, body, isLoop, hasOtherFunctions).build();
+  Body body = makeBody(module, kernel, traits, staticSharedBytes);
+  uint64_t scratchBytes = traits.isPhased ? runInPhases(body, hasOtherFunctions) : 0;
+  KernelEntry entry = EntryBuilder(module, body, traits, hasOtherFunctions).build();
+  entry.scratchBytes = scratchBytes;
+  return entry;
 }
 
 } // namespace mneme::compile::cpu

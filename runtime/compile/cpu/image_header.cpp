@@ -83,6 +83,7 @@ void emitImageHeader(Module& module, const std::string& kernelName, const Kernel
       isLoop ? b.null() : entry.function,
       isLoop ? entry.function : b.null(),
       b.null(),
+      b.number64(entry.scratchBytes),
   });
   assert(module.getDataLayout().getTypeAllocSize(header->getType()) ==
          sizeof(mneme_cpu_image_header));

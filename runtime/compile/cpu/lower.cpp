@@ -4,6 +4,7 @@
 #include <llvm/Support/raw_ostream.h>
 
 #include "runtime/base/error.h"
+#include "runtime/compile/cpu/phases.h"
 #include "runtime/compile/cpu/steps.h"
 
 using namespace llvm;
@@ -73,8 +74,10 @@ CpuLoweringResult lowerToCpu(Module& module, const TargetMachine& machine,
 
   cpu::KernelTraits traits = cpu::classify(module, *kernel);
   cpu::SharedLayout shared = cpu::lowerSharedMemory(module, *kernel);
+  if (!options.fibersOnly && !traits.waits && cpu::canRunInPhases(module, *kernel))
+    traits.isLoop = traits.isPhased = true;
   cpu::GlobalTable globals = cpu::lowerGlobals(module);
-  cpu::KernelEntry entry = cpu::buildEntry(module, *kernel, traits.isLoop, shared.staticBytes);
+  cpu::KernelEntry entry = cpu::buildEntry(module, *kernel, traits, shared.staticBytes);
   cpu::lowerServices(module);
   checkNothingUndefined(module);
   if (traits.isLoop)

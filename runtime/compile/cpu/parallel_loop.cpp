@@ -47,20 +47,8 @@ bool isLocal(const Value* pointer) {
   return any_of(objects, [](const Value* object) { return isa<AllocaInst>(object); });
 }
 
-Loop* threadLoop(LoopInfo& loops, Function& function) {
-  for (BasicBlock& block : function)
-    if (block.getName() == "thread.x")
-      return loops.getLoopFor(&block);
-  return nullptr;
-}
-
-} // namespace
-
-void markParallel(Function& runBlock) {
-  DominatorTree dominators(runBlock);
-  LoopInfo loops(dominators);
-  Loop* loop = threadLoop(loops, runBlock);
-  if (!loop || !loop->getLoopLatch() || !hasOnlyPlainAccesses(*loop) || hasEscapingLocal(runBlock))
+void markLoop(Function& runBlock, Loop* loop) {
+  if (!loop || !loop->getLoopLatch() || !hasOnlyPlainAccesses(*loop))
     return;
   LLVMContext& context = runBlock.getContext();
   MDNode* group = MDNode::getDistinct(context, {});
@@ -75,6 +63,18 @@ void markParallel(Function& runBlock) {
   MDNode* id = MDNode::getDistinct(context, {nullptr, accesses, progress});
   id->replaceOperandWith(0, id);
   loop->setLoopID(id);
+}
+
+} // namespace
+
+void markParallel(Function& runBlock) {
+  if (hasEscapingLocal(runBlock))
+    return;
+  DominatorTree dominators(runBlock);
+  LoopInfo loops(dominators);
+  for (BasicBlock& block : runBlock)
+    if (block.getName().starts_with("thread.x") && loops.isLoopHeader(&block))
+      markLoop(runBlock, loops.getLoopFor(&block));
 }
 
 } // namespace mneme::compile::cpu

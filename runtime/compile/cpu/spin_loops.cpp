@@ -137,6 +137,7 @@ KernelTraits classify(Module& module, Function& kernel) {
   for (Function& function : module)
     if (!function.isDeclaration() && !function.hasFnAttribute(Attribute::StrictFP))
       append_range(latches, waitingLatches(function));
+  traits.waits = !latches.empty();
   traits.isLoop = !traits.hasBarrier && !uses(module, kWarpServices) && latches.empty();
   for (BasicBlock* latch : latches) {
     Emit emit(*latch->getTerminator());

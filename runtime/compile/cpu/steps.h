@@ -45,7 +45,9 @@ void inlineCalls(llvm::Module& module, llvm::Function& kernel);
 
 struct KernelTraits {
   bool isLoop = false;
+  bool isPhased = false; ///< a loop between every two barriers
   bool hasBarrier = false;
+  bool waits = false; ///< has a loop that only another thread can end
 };
 /// Decides how the kernel is run and makes waiting loops yield.
 KernelTraits classify(llvm::Module& module, llvm::Function& kernel);
@@ -102,9 +104,10 @@ struct KernelEntry {
   llvm::Function* function = nullptr; ///< run_block or run_thread
   std::vector<uint64_t> argSizes;
   uint64_t localBytes = 0;
+  uint64_t scratchBytes = 0; ///< for each thread of a block
 };
 /// Wraps the kernel's body: all threads of a block in a loop, or one thread.
-KernelEntry buildEntry(llvm::Module& module, llvm::Function& kernel, bool isLoop,
+KernelEntry buildEntry(llvm::Module& module, llvm::Function& kernel, const KernelTraits& traits,
                        uint64_t staticSharedBytes);
 /// Turns calls of the runtime into calls through the services table.
 void lowerServices(llvm::Module& module);

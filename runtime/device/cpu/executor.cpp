@@ -146,6 +146,8 @@ void prepareWorker(Worker& worker, LaunchState& state) {
     state.header->set_context(&thread.context); // allocates the image's thread-local storage
   if (state.isLoop) {
     thread.context.shared = worker.shared.require(state.sharedBytes, state.sharedAlignBytes);
+    if (const uint64_t bytes = state.header->scratchBytes * state.threadsPerBlock; bytes > 0)
+      thread.context.scratch = worker.scratch.require(bytes, 256);
     return;
   }
   worker.fibers.setStackBytes(state.stackBytes);

@@ -12,7 +12,7 @@
 extern "C" {
 #endif
 
-#define MNEME_CPU_IMAGE_ABI 1u
+#define MNEME_CPU_IMAGE_ABI 2u
 #define MNEME_CPU_WARP_SIZE 32u
 
 /// Constant for one launch.
@@ -37,6 +37,7 @@ typedef struct mneme_cpu_context {
   uint32_t lane; ///< linear thread id % 32
   uint32_t warp; ///< linear thread id / 32
   char* shared;  ///< the block's shared memory: static part first, dynamic part behind it
+  char* scratch; ///< loop images: scratchBytes times the threads of a block, 256-byte aligned
 } mneme_cpu_context;
 
 enum mneme_cpu_shuffle { MNEME_SHFL_IDX = 0, MNEME_SHFL_UP = 1, MNEME_SHFL_DOWN = 2, MNEME_SHFL_BFLY = 3 };
@@ -103,7 +104,7 @@ typedef struct mneme_cpu_relocation {
 } mneme_cpu_relocation;
 
 enum mneme_cpu_image_flags {
-  MNEME_CPU_IMAGE_LOOP = 1,    ///< run_block is set: the kernel has no cross-thread operation
+  MNEME_CPU_IMAGE_LOOP = 1,    ///< run_block is set: threads meet at barriers of the block at most
   MNEME_CPU_IMAGE_CONTEXT = 2, ///< set_context must be called before run_* on each switch
 };
 
@@ -126,6 +127,7 @@ typedef struct mneme_cpu_image_header {
   /// Stores the context in the image's own thread-local variable, read by functions that were not
   /// inlined into the kernel. Null unless MNEME_CPU_IMAGE_CONTEXT.
   void (*set_context)(mneme_cpu_context*);
+  uint64_t scratchBytes; ///< loop images: memory for each thread of a block, content undefined
 } mneme_cpu_image_header;
 
 #ifdef __cplusplus

@@ -81,6 +81,7 @@ struct Worker {
   FiberPool fibers;
   Thread loopThread{};
   SharedBuffer shared;
+  SharedBuffer scratch;
   std::vector<std::unique_ptr<Block>> blocks; ///< [0] for plain launches, all resident otherwise
   uint32_t idleYields = 0;
   uint32_t isBlockDone = 0;

@@ -1,0 +1,74 @@
+// Room compile/cpu: kernels whose threads meet only at barriers of the whole block, as loops
+// instead of fibers. Internal to this folder.
+//
+// The barriers cut a kernel into phases. A *step* takes one thread from where it waits to its next
+// barrier or to its end; a *round* lets every live thread take a step. In *uniform* kernels all
+// live threads wait at the same barrier always, so each phase is a plain loop over the threads.
+// Otherwise each thread's place is kept, and looked up where the threads are at different barriers.
+#pragma once
+
+#include <vector>
+
+#include <llvm/ADT/SmallPtrSet.h>
+#include <llvm/IR/Instructions.h>
+
+namespace mneme::compile::cpu {
+
+struct PhaseBarrier {
+  llvm::CallInst* call = nullptr; ///< last but the branch to `after` in its block
+  llvm::BasicBlock* after = nullptr;
+  bool reduces = false;
+  unsigned operation = 0; ///< mneme_cpu_reduce
+};
+
+/// Where the arguments that stand for special registers begin in the kernel's body: the context,
+/// then three each of thread index, block index, block size, grid size.
+struct PhaseArguments {
+  unsigned context = 0;
+  std::vector<llvm::Type*> writtenStructs; ///< by argument: a by-value struct the kernel changes
+  unsigned thread(unsigned axis) const { return context + 1 + axis; }
+  unsigned blockSize(unsigned axis) const { return context + 7 + axis; }
+};
+
+/// What all threads of a block agree on.
+struct PhaseControl {
+  bool isUniform = true;     ///< all live threads always wait at the same barrier
+  bool hasEarlyExit = false; ///< some threads may end while others go on
+  llvm::SmallPtrSet<const llvm::Value*, 32> divergent; ///< may differ between threads of a block
+};
+PhaseControl analyzeControl(llvm::Function& body, const PhaseArguments& arguments,
+                            const std::vector<PhaseBarrier>& barriers);
+
+/// Whether a load reads what nobody writes during a launch: the context, the launch, parameters.
+bool readsLaunchConstant(const llvm::LoadInst& load, const llvm::Value* context);
+
+/// The kernel's body as a function
+///   {i32 next, i32 predicate, i32 arrival, uniforms...}
+///   step(body's arguments..., i32 state, i32 count, i32 arrivals, ptr scratch, i64 thread,
+///        i64 threads, uniforms...)
+/// State 0 starts a thread; k > 0 continues it behind barrier k. `next` is 0 when it has ended.
+/// `predicate` and `arrival` are 1 for a true predicate and for any at a barrier that reduces;
+/// `count` and `arrivals` are their sums over the round before.
+struct PhaseStep {
+  llvm::Function* function = nullptr;
+  unsigned barrierCount = 0;
+  bool isUniform = false;
+  bool hasEarlyExit = false;
+  bool reduces = false;
+  unsigned firstExtra = 0;                       ///< index of the argument `state`
+  std::vector<llvm::Type*> uniforms;             ///< values that are kept once for the block
+  std::vector<std::vector<unsigned>> uniformsAt; ///< by state: which of them live there
+  uint64_t scratchBytes = 0;                     ///< per thread
+  uint64_t stateOffset = 0; ///< times the number of threads: where the threads' states are
+};
+/// Consumes `body`.
+PhaseStep makeStep(llvm::Function& body, const PhaseArguments& arguments);
+
+/// A function of the body's type that executes the whole block; `step` is inlined into it.
+llvm::Function* makeRounds(const PhaseStep& step, const PhaseArguments& arguments,
+                           bool storesThreadIndex);
+
+/// Whether `kernel` has barriers and its threads meet nowhere else.
+bool canRunInPhases(llvm::Module& module, llvm::Function& kernel);
+
+} // namespace mneme::compile::cpu
