@@ -19,6 +19,29 @@ std::string count(uint64_t number, const char* noun) {
   return std::to_string(number) + " " + noun + (number == 1 ? "" : "s");
 }
 
+/// Instances lost for one reason become one sentence, in the order in which reasons first came up.
+std::vector<std::string> groupLosses(const std::vector<std::string>& losses) {
+  static const std::string mark = " was lost: ";
+  std::vector<std::string> order;
+  std::map<std::string, std::vector<std::string>> names;
+  for (const std::string& loss : losses) {
+    const size_t place = loss.find(mark);
+    const std::string reason = place == std::string::npos ? loss : loss.substr(place + mark.size());
+    if (!names.contains(reason))
+      order.push_back(reason);
+    names[reason].push_back(place == std::string::npos ? "" : loss.substr(0, place));
+  }
+  std::vector<std::string> sentences;
+  for (const std::string& reason : order) {
+    const std::vector<std::string>& who = names[reason];
+    const std::string others =
+        who.size() > 1 ? " and " + std::to_string(who.size() - 1) + " more were lost: " : mark;
+    sentences.push_back(who.front().empty() ? withCount(reason, who.size())
+                                            : who.front() + others + reason);
+  }
+  return sentences;
+}
+
 } // namespace
 
 const char* const kNotInstrumented =
@@ -63,13 +86,13 @@ std::vector<std::string> summaryLines(const SummaryFacts& facts) {
     lines.push_back("skipped " + count(facts.skipped, "instance") + " as asked");
   if (writer.instancesLost > 0)
     lines.push_back("lost " + count(writer.instancesLost, "instance"));
-  std::set<std::string> said;
+  std::vector<std::string> sentences = groupLosses(writer.losses);
   for (const auto& [reason, times] : facts.notes)
-    said.insert(withCount(reason, times));
-  said.insert(writer.losses.begin(), writer.losses.end());
+    sentences.push_back(withCount(reason, times));
+  std::set<std::string> said;
   size_t shown = 0;
-  for (const std::string& sentence : said)
-    if (++shown <= kMaxNotes)
+  for (const std::string& sentence : sentences)
+    if (said.insert(sentence).second && ++shown <= kMaxNotes)
       lines.push_back(sentence);
   if (shown > kMaxNotes)
     lines.push_back("and " + std::to_string(shown - kMaxNotes) + " more; see the session file");

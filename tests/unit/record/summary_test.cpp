@@ -16,14 +16,15 @@ TEST_CASE("numbers, losses and reasons are said once each") {
   facts.writer.uniqueBytes = 1536;
   facts.writer.storedBytes = 12;
   facts.writer.instancesLost = 1;
-  facts.writer.losses = {"instance 5 was lost: disk full", "no room (2 times)"};
+  facts.writer.losses = {"instance 5 was lost: disk full", "instance 6 was lost: disk full",
+                         "no room (2 times)"};
   facts.notes = {{"no room", 2}};
   const auto lines = summaryLines(facts);
   REQUIRE(lines.size() == 5);
   CHECK(lines[0] == "recorded 3 instances of 2 kernels (100 launches) into '/data'");
   CHECK(lines[1].find("3.0 GiB described, 1.5 KiB unique, 12 bytes stored") != std::string::npos);
   CHECK(lines[2] == "lost 1 instance");
-  CHECK(lines[3] == "instance 5 was lost: disk full");
+  CHECK(lines[3] == "instance 5 and 1 more were lost: disk full");
   CHECK(lines[4] == "no room (2 times)");
 }
 
