@@ -12,7 +12,7 @@ from common import BUILD, best_of, mneme, publish
 from mneme import _native
 
 PROGRAM = BUILD / "examples" / "spmv_cg"
-ARGUMENTS = ("512", "40")
+ARGUMENTS = ("256", "300")
 
 
 def main() -> None:
@@ -35,11 +35,11 @@ def main() -> None:
             for instance in json.loads(path.read_text())["instances"].values():
                 launches += 1
                 for key in ("Prologue", "Epilogue"):
-                    raw += _native.Snapshot(str(folder / instance[key])).sizes()["raw_bytes"]
+                    raw += _native.Snapshot(str(folder / instance[key])).sizes()["raw"]
         stored = sum(path.stat().st_size for path in folder.glob("*.mneme"))
     publish(
         "record_overhead",
-        f"spmv_cg {' '.join(ARGUMENTS)}, {launches} launches recorded of 160",
+        f"spmv_cg {' '.join(ARGUMENTS)}, {launches} launches recorded of 1200",
         {
             "plain run (s)": round(plain, 3),
             "run with the recorder, nothing recorded (s)": round(hooked, 3),

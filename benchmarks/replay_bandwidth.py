@@ -44,6 +44,7 @@ def main() -> None:
         opened = time.perf_counter() - start
         result = json.loads(session.run(session.recorded(), '{"iterations": 3, "warmup": 1}')[0])
 
+        session.close()
         session = _native.ReplaySession(str(only_record(small)), "", "cpu")
         configuration = session.recorded()
         session.run(configuration, '{"iterations": 1, "warmup": 0}')
@@ -55,6 +56,7 @@ def main() -> None:
         for _ in range(50):
             session.run(configuration, '{"iterations": 1, "warmup": 0}')
         configurations = 50 / (time.perf_counter() - start)
+        session.close()
         command = best_of(
             3, lambda: mneme("replay", "-rdb", only_record(small), "--device", "cpu", "default<O3>")
         )

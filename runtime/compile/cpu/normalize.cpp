@@ -1,8 +1,10 @@
 #include <llvm/ADT/SmallPtrSet.h>
 #include <llvm/IR/AttributeMask.h>
 #include <llvm/IR/DebugInfo.h>
+#include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/Instructions.h>
+#include <llvm/IR/IntrinsicInst.h>
 #include <llvm/IR/Operator.h>
 #include <llvm/Target/TargetMachine.h>
 #include <llvm/Transforms/Utils/Local.h>
@@ -62,6 +64,19 @@ void normalizeInstruction(Instruction& instruction) {
     load->setSyncScopeID(SyncScope::System);
   else if (auto* store = dyn_cast<StoreInst>(&instruction); store && store->isAtomic())
     store->setSyncScopeID(SyncScope::System);
+}
+
+/// llvm.fmuladd may be fused or not as a target likes: on the CPU it never is.
+void splitMultiplyAdds(Function& function) {
+  for (Instruction& instruction : make_early_inc_range(instructions(function))) {
+    auto* call = dyn_cast<IntrinsicInst>(&instruction);
+    if (!call || call->getIntrinsicID() != Intrinsic::fmuladd)
+      continue;
+    IRBuilder<> builder(call);
+    Value* product = builder.CreateFMul(call->getArgOperand(0), call->getArgOperand(1));
+    call->replaceAllUsesWith(builder.CreateFAdd(product, call->getArgOperand(2)));
+    call->eraseFromParent();
+  }
 }
 
 void markReachable(Constant* constant, SmallPtrSetImpl<Constant*>& seen,
@@ -137,6 +152,7 @@ void dropDeviceProperties(Module& module, const CpuLoweringOptions&) {
     normalizeAttributes(function);
     for (Instruction& instruction : instructions(function))
       normalizeInstruction(instruction);
+    splitMultiplyAdds(function);
   }
 }
 

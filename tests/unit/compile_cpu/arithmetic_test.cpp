@@ -66,6 +66,16 @@ TEST_CASE("rounded arithmetic equals the host's under the same rounding mode") {
   checkRounded("fma", 3, kDoubles, [](double a, double b, double c) { return std::fma(a, b, c); });
 }
 
+TEST_CASE("fmuladd is never fused, so that results do not depend on the pipeline") {
+  const std::vector<std::vector<double>> inputs = {kDoubles, rotated(kDoubles, 1),
+                                                   rotated(kDoubles, 2)};
+  const auto got = callIntrinsic<double, double>("llvm.fmuladd.f64", inputs);
+  for (size_t index = 0; index < kDoubles.size(); ++index) {
+    volatile double product = inputs[0][index] * inputs[1][index];
+    checkSame(got[index], product + inputs[2][index], "llvm.fmuladd.f64");
+  }
+}
+
 TEST_CASE("ftz variants flush operands and results") {
   auto got = callIntrinsic<float, float>("llvm.nvvm.add.rn.ftz.f",
                                          {{1e-40f, -1e-40f, 1.0f}, {0.0f, -0.0f, 1e-40f}});
