@@ -86,16 +86,24 @@ uint64_t stackPointerOf(void* context) noexcept {
 
 [[noreturn]] void leaveDevice() { currentWorker->escapeDevice(); }
 
+[[noreturn]] void escapeFromHandler(Worker& worker) {
+  sigset_t stops;
+  sigemptyset(&stops);
+  sigaddset(&stops, stopSignal);
+  pthread_sigmask(SIG_UNBLOCK, &stops, nullptr);
+  worker.escapeDevice();
+}
+
 // Makes the interrupted code continue in leaveDevice when the handler returns, so that the escape
 // starts on the stack of the device code and not on the signal stack. A stack that has overflowed is
-// given up and used again from its top. Where registers are not known, the escape starts right here.
+// given up and used again from its top. Where that cannot be done, the escape starts right here.
 void continueInEscape(void* context, Worker& worker, bool isOverflow) {
   auto* user = static_cast<ucontext_t*>(context);
   uint64_t stackPointer = stackPointerOf(context);
   if (isOverflow) {
     const Fiber* fiber = worker.currentFiber;
     if (fiber == &worker.mainFiber)
-      worker.escapeDevice();
+      escapeFromHandler(worker);
     stackPointer = reinterpret_cast<uint64_t>(fiber->stackLow + fiber->stackBytes) - 256;
   }
   constexpr uint64_t redZone = 256;
@@ -108,7 +116,7 @@ void continueInEscape(void* context, Worker& worker, bool isOverflow) {
   user->uc_mcontext.pc = reinterpret_cast<uint64_t>(&leaveDevice);
 #else
   (void)user;
-  worker.escapeDevice();
+  escapeFromHandler(worker);
 #endif
 }
 
@@ -233,10 +241,14 @@ bool isOurs(const struct sigaction& action) {
 }
 
 void installAll() {
+  if (!stopSignal)
+    stopSignal = chooseStopSignal();
   struct sigaction action{};
-  // No signal is blocked while a handler runs: it may leave with siglongjmp, which restores no mask.
+  // A stop waits until the handler of a fault or of another stop has returned.
   action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER | SA_RESTART;
   sigemptyset(&action.sa_mask);
+  if (stopSignal)
+    sigaddset(&action.sa_mask, stopSignal);
   action.sa_sigaction = onFault;
   for (size_t i = 0; i < std::size(faultSignals); ++i) {
     struct sigaction current{};
@@ -248,12 +260,9 @@ void installAll() {
     earlier.count.store(count + 1, std::memory_order_release);
     sigaction(faultSignals[i], &action, nullptr);
   }
-  if (stopSignal)
-    return;
-  const int chosen = chooseStopSignal();
   action.sa_sigaction = onStop;
-  if (chosen && sigaction(chosen, &action, nullptr) == 0)
-    stopSignal = chosen;
+  if (stopSignal)
+    sigaction(stopSignal, &action, nullptr);
 }
 
 } // namespace
