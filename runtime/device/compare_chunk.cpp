@@ -81,17 +81,44 @@ Distance floatDistance(const CompareRequest& request, uint64_t actual, uint64_t 
   return result;
 }
 
+/// Sums over one block of elements. Types whose squares fit sum in double there, which is many times
+/// faster; blocks are added up in long double.
+template <typename Real> struct BlockSums {
+  Real sum = 0, squares = 0, largest = 0;
+
+  void add(Real value) noexcept {
+    sum += value;
+    squares += value * value;
+    largest = std::max(largest, value);
+  }
+  void moveInto(long double& total, long double& totalSquares, long double& totalLargest) noexcept {
+    total += sum;
+    totalSquares += squares;
+    totalLargest = std::max<long double>(totalLargest, largest);
+    *this = {};
+  }
+};
+
+template <DataType type, bool isInteger> struct BitsOf {
+  using Type = typename FloatFormat<type>::Bits;
+};
+template <DataType type> struct BitsOf<type, true> {
+  using Type = std::make_unsigned_t<typename IntegerOf<type>::Type>;
+};
+
 template <DataType type> struct ElementComparer {
   static constexpr bool isFloat = !isIntegerType<type>;
-  using Bits = std::conditional_t<
-      isFloat, typename std::conditional_t<isFloat, FloatFormat<isFloat ? type : DataType::F32>,
-                                           FloatFormat<DataType::F32>>::Bits,
-      std::make_unsigned_t<std::conditional_t<isFloat, int, typename IntegerOf<type>::Type>>>;
+  static constexpr uint64_t elementBytes = sizeof(typename BitsOf<type, !isFloat>::Type);
+  using Bits = typename BitsOf<type, !isFloat>::Type;
+  using Real = std::conditional_t<elementBytes == 8, long double, double>;
 
   const CompareRequest& request;
   ComparePart& part;
+  BlockSums<Real> differences{}, expectedValues{};
   const bool isExact = isExactRequest(request);
   const bool hasNorm = request.norm != Norm::None;
+  const bool needsExpected = hasNorm && request.kind == ThresholdKind::Relative;
+  const bool needsNans = isFloat && !isExact && request.nan == NanPolicy::Never;
 
   static Bits load(uint64_t base, uint64_t index) noexcept {
     Bits bits;
@@ -106,26 +133,23 @@ template <DataType type> struct ElementComparer {
       return integerDistance<type>(request, actual, expected);
   }
 
-  void addExpected(uint64_t bits) const noexcept {
-    long double value = 0;
+  void addExpected(uint64_t bits) noexcept {
+    Real value = 0;
     if constexpr (isFloat)
       value = decode<type>(bits);
     else
       value = static_cast<typename IntegerOf<type>::Type>(bits);
     value = std::abs(value);
-    if (!std::isfinite(value))
-      return;
-    part.expectedSum += value;
-    part.expectedSumSquares += value * value;
-    part.expectedLargest = std::max(part.expectedLargest, value);
+    if (value <= std::numeric_limits<double>::max()) // neither infinite nor NaN
+      expectedValues.add(value);
   }
 
-  void compare(uint64_t index) const {
+  void compare(uint64_t index) {
     const Bits actual = load(request.actual, index), expected = load(request.expected, index);
-    if (hasNorm)
+    if (needsExpected)
       addExpected(expected);
     const bool isDifferent = actual != expected;
-    if (!isDifferent && !(isFloat && !isExact && request.nan == NanPolicy::Never))
+    if (!isDifferent && !needsNans)
       return;
     const Distance found = distance(actual, expected);
     if (isDifferent) {
@@ -134,14 +158,13 @@ template <DataType type> struct ElementComparer {
       part.maxRelative = std::max(part.maxRelative, found.relative);
       part.maxUlp = std::max(part.maxUlp, found.ulp);
     }
-    part.sum += found.absolute;
-    part.sumSquares += static_cast<long double>(found.absolute) * found.absolute;
-    part.largest = std::max<long double>(part.largest, found.absolute);
-    if (isExact || hasNorm ? isDifferent || !found.isWithin : !found.isWithin)
+    if (hasNorm)
+      differences.add(found.absolute);
+    if ((isDifferent && (isExact || hasNorm)) || !found.isWithin)
       noteMismatch(index, actual, expected);
   }
 
-  void noteMismatch(uint64_t index, uint64_t actual, uint64_t expected) const {
+  void noteMismatch(uint64_t index, uint64_t actual, uint64_t expected) {
     if (part.mismatchCount++ > 0)
       return;
     part.firstMismatch = index;
@@ -151,9 +174,9 @@ template <DataType type> struct ElementComparer {
 
   // Equal blocks need a look at their elements only for norms of the expected values and for NaNs
   // that must not match themselves.
-  void run(uint64_t begin, uint64_t end) const {
+  void run(uint64_t begin, uint64_t end) {
     constexpr uint64_t blockElements = 4096 / sizeof(Bits);
-    const bool canSkip = !hasNorm && (isExact || !isFloat || request.nan != NanPolicy::Never);
+    const bool canSkip = !needsExpected && !needsNans;
     for (uint64_t at = begin; at < end; at += blockElements) {
       const uint64_t blockEnd = std::min(end, at + blockElements);
       if (canSkip && memcmp(reinterpret_cast<const char*>(request.actual) + at * sizeof(Bits),
@@ -162,6 +185,8 @@ template <DataType type> struct ElementComparer {
         continue;
       for (uint64_t i = at; i < blockEnd; ++i)
         compare(i);
+      differences.moveInto(part.sum, part.sumSquares, part.largest);
+      expectedValues.moveInto(part.expectedSum, part.expectedSumSquares, part.expectedLargest);
     }
   }
 };

@@ -1,5 +1,5 @@
 // Barriers of a block, and what happens when no thread can run.
-#include "runtime/device/cpu/block.h"
+#include "runtime/device/cpu/block_switch.h"
 
 namespace mneme::device::cpu {
 
@@ -28,7 +28,7 @@ void Block::releaseBarrier(Barrier& barrier) noexcept {
   }
 }
 
-void Block::arriveAtBarrier(Thread& thread, uint32_t id, uint32_t count) {
+[[gnu::always_inline]] inline void Block::arriveAtBarrier(Thread& thread, uint32_t id, uint32_t count) {
   Barrier& barrier = barriers[id];
   const uint32_t bit = 1u << thread.context.lane;
   barrier.expected = count >= threadCount ? 0 : count;

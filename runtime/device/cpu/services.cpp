@@ -19,7 +19,7 @@ Thread& threadOf(mneme_cpu_context* context) noexcept {
   return *reinterpret_cast<Thread*>(context);
 }
 
-[[noreturn]] void failHere(Thread& thread, FaultKind kind, const std::string& what) {
+[[noreturn, gnu::cold, gnu::noinline]] void failHere(Thread& thread, FaultKind kind, const std::string& what) {
   Worker& worker = *thread.worker;
   {
     ServiceScope guard(worker);
@@ -31,10 +31,14 @@ Thread& threadOf(mneme_cpu_context* context) noexcept {
 
 // In a loop image one logical thread runs to its end before the next starts: an operation across
 // threads there is a bug of the compiler, reported instead of computed wrongly.
-Block& blockOf(Thread& thread, const char* operation) {
-  if (!thread.block)
-    failHere(thread, FaultKind::Trap,
-             std::string("uses ") + operation + " but was compiled as a plain loop");
+[[noreturn, gnu::cold, gnu::noinline]] void failInLoop(Thread& thread, const char* operation) {
+  failHere(thread, FaultKind::Trap,
+           std::string("uses ") + operation + " but was compiled as a plain loop");
+}
+
+inline Block& blockOf(Thread& thread, const char* operation) {
+  if (__builtin_expect(!thread.block, 0))
+    failInLoop(thread, operation);
   return *thread.block;
 }
 

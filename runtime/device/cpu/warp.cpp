@@ -1,5 +1,5 @@
 // Warp operations: lanes meet, the last one computes every lane's result.
-#include "runtime/device/cpu/block.h"
+#include "runtime/device/cpu/block_switch.h"
 
 namespace mneme::device::cpu {
 
