@@ -3,6 +3,10 @@
 #include <algorithm>
 #include <cstring>
 
+#if defined(__x86_64__)
+#include <emmintrin.h>
+#endif
+
 #include "runtime/device/compare_chunk.h"
 #include "runtime/device/cpu/pool.h"
 
@@ -14,6 +18,32 @@ namespace {
 constexpr uint64_t taskBytes = 1 << 20;
 
 void* pointerAt(uint64_t address) noexcept { return reinterpret_cast<void*>(address); }
+
+// Beyond any cache: the destination is written past the caches instead of being read into them first,
+// which is a third of the traffic.
+constexpr uint64_t streamingBytes = 64 << 20;
+
+void copyStreaming(char* destination, const char* source, uint64_t sizeBytes) noexcept {
+#if defined(__x86_64__)
+  const uint64_t head = std::min<uint64_t>(-reinterpret_cast<uint64_t>(destination) & 63, sizeBytes);
+  memcpy(destination, source, head);
+  uint64_t at = head;
+  for (; at + 64 <= sizeBytes; at += 64) {
+    const auto* from = reinterpret_cast<const __m128i*>(source + at);
+    auto* to = reinterpret_cast<__m128i*>(destination + at);
+    const __m128i a = _mm_loadu_si128(from), b = _mm_loadu_si128(from + 1);
+    const __m128i c = _mm_loadu_si128(from + 2), d = _mm_loadu_si128(from + 3);
+    _mm_stream_si128(to, a);
+    _mm_stream_si128(to + 1, b);
+    _mm_stream_si128(to + 2, c);
+    _mm_stream_si128(to + 3, d);
+  }
+  _mm_sfence();
+  memcpy(destination + at, source + at, sizeBytes - at);
+#else
+  memcpy(destination, source, sizeBytes);
+#endif
+}
 
 /// A part of range (or request) number `owner`.
 struct Piece {
@@ -50,8 +80,13 @@ void bulkCopy(std::span<const CopyRange> ranges) {
   forPieces(pieces, total, [&](size_t i) {
     const Piece& piece = pieces[i];
     const CopyRange& range = ranges[piece.owner];
-    memcpy(pointerAt(range.destination + piece.begin), pointerAt(range.source + piece.begin),
-           piece.end - piece.begin);
+    auto* destination = static_cast<char*>(pointerAt(range.destination + piece.begin));
+    const auto* source = static_cast<const char*>(pointerAt(range.source + piece.begin));
+    const uint64_t size = piece.end - piece.begin;
+    if (total >= streamingBytes)
+      copyStreaming(destination, source, size);
+    else
+      memcpy(destination, source, size);
   });
 }
 

@@ -115,6 +115,28 @@ TEST_CASE("bulk operations see every page") {
   CHECK(reports[1].firstActualBits == changedFirst);
 }
 
+TEST_CASE("large copies arrive whole at any alignment") {
+  const uint64_t size = (70 << 20) + 77;
+  Mapped memory(160 << 20);
+  std::vector<uint64_t> data(size / 8 + 16);
+  std::mt19937_64 random(5);
+  for (auto& value : data)
+    value = random();
+  const auto* source = reinterpret_cast<const char*>(data.data()) + 3;
+  memory.device->copyToDevice(memory.address + 13, source, size);
+  const CopyRange range{memory.address + (80 << 20) + 1, memory.address + 13, size};
+  memory.device->restore({&range, 1});
+  std::vector<char> back(size + 1, 'x');
+  memory.device->copyToHost(back.data(), range.destination, size);
+  CHECK(memcmp(back.data(), source, size) == 0);
+  CHECK(back[size] == 'x');
+  char outside[2];
+  memory.device->copyToHost(&outside[0], range.destination - 1, 1);
+  memory.device->copyToHost(&outside[1], range.destination + size, 1);
+  CHECK(outside[0] == 0);
+  CHECK(outside[1] == 0);
+}
+
 TEST_CASE("parallel comparison equals the reference") {
   const uint64_t size = 6 << 20;
   Mapped memory(16 << 20);
