@@ -28,6 +28,19 @@ std::set<std::string> filesOfRecord(const std::filesystem::path& json) {
   return files;
 }
 
+std::vector<std::string> snapshotsByName(const std::filesystem::path& directory,
+                                         uint64_t staticHash) {
+  const std::string hash = "." + std::to_string(staticHash) + ".";
+  std::vector<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator(directory)) {
+    const std::string name = entry.path().filename().string();
+    if (name.ends_with(".mneme") && (name.starts_with("DeviceState.prologue" + hash) ||
+                                     name.starts_with("DeviceState.epilogue" + hash)))
+      names.push_back(name);
+  }
+  return names;
+}
+
 std::set<std::string> filesOfAllRecords(const std::filesystem::path& directory) {
   std::set<std::string> files;
   for (const auto& entry : std::filesystem::directory_iterator(directory))

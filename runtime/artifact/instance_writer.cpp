@@ -72,8 +72,7 @@ bool InstanceWriter::isSameAsPublished(const InstanceDraft& draft,
 }
 
 void InstanceWriter::publishRecord(uint64_t staticHash, const Instance& instance) {
-  const auto replaced = store_.publish(staticHash, instance);
-  replaced_.insert(replaced_.end(), replaced.begin(), replaced.end());
+  store_.publish(staticHash, instance);
   syncDirectory(options_.directory);
 }
 
@@ -87,6 +86,7 @@ InstanceCost InstanceWriter::write(uint64_t staticHash, const InstanceDraft& dra
     Instance instance = draft.instance;
     instance.prologue = published->prologue;
     instance.epilogue = published->epilogue;
+    const DirectoryLock lock(options_.directory);
     publishRecord(staticHash, instance);
     return cost;
   }
@@ -112,6 +112,8 @@ bool InstanceWriter::writeFiles(uint64_t staticHash, const InstanceDraft& draft,
   builder.storesEverything = options_.epilogueFormat == EpilogueFormat::Bytes;
   SnapshotBuilder epilogue(options_.directory, instance.epilogue, index_, pending, builder);
   epilogue.write(draft.epilogue);
+  // A snapshot without a record is an orphan: nobody may look before both are there.
+  const DirectoryLock lock(options_.directory);
   try {
     if (!prologue.publish())
       return false;
@@ -132,19 +134,24 @@ bool InstanceWriter::writeFiles(uint64_t staticHash, const InstanceDraft& draft,
   return true;
 }
 
-void InstanceWriter::removeReplaced() noexcept {
+void InstanceWriter::removeOrphans() noexcept {
   try {
-    if (replaced_.empty() || hasOtherSession(options_.directory))
-      return;
     const DirectoryLock lock(options_.directory);
+    if (hasOtherSession(options_.directory))
+      return;
+    std::vector<std::string> candidates;
+    for (const uint64_t staticHash : store_.kernels())
+      // What belongs to a record that was put aside stays with it.
+      if (!std::filesystem::exists(options_.directory / damagedName(staticHash)))
+        for (std::string& name : snapshotsByName(options_.directory, staticHash))
+          candidates.push_back(std::move(name));
     const auto needed = filesOfAllRecords(options_.directory);
-    for (const std::string& name : replaced_)
+    for (const std::string& name : candidates)
       if (!needed.contains(name)) {
         index_.forgetFile(name);
         std::error_code ignored;
         std::filesystem::remove(options_.directory / name, ignored);
       }
-    replaced_.clear();
   } catch (const std::exception&) { // an unreadable record may need them: they stay
   }
 }

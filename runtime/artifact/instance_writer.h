@@ -27,8 +27,10 @@ public:
   /// \throws Error
   InstanceCost write(uint64_t staticHash, const InstanceDraft& draft);
 
-  /// Removes files of replaced instances that nothing refers to any more.
-  void removeReplaced() noexcept;
+  /// Removes snapshots of this session's kernels that no record needs any more, because an instance
+  /// was recorded again. While other sessions record into the directory nothing is removed: the
+  /// last one does it.
+  void removeOrphans() noexcept;
 
 private:
   bool isSameAsPublished(const InstanceDraft& draft, const Instance& published) const;
@@ -39,7 +41,6 @@ private:
   const WriterOptions& options_;
   ChunkIndex& index_;
   RecordStore& store_;
-  std::vector<std::string> replaced_;
 };
 
 } // namespace mneme::artifact

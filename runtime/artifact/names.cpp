@@ -10,6 +10,8 @@ namespace mneme::artifact {
 
 std::string recordName(uint64_t staticHash) { return std::to_string(staticHash) + ".json"; }
 
+std::string damagedName(uint64_t staticHash) { return recordName(staticHash) + ".damaged"; }
+
 std::string moduleName(uint64_t staticHash, size_t index) {
   return "RecordedIR_" + std::to_string(staticHash) +
          (index == 0 ? "" : "." + std::to_string(index)) + ".bc";

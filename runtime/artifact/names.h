@@ -8,6 +8,8 @@
 namespace mneme::artifact {
 
 std::string recordName(uint64_t staticHash);
+/// Where a record that cannot be read is put aside.
+std::string damagedName(uint64_t staticHash);
 /// `index` 0: "RecordedIR_<static>.bc"; n: "RecordedIR_<static>.<n>.bc".
 std::string moduleName(uint64_t staticHash, size_t index);
 /// `generation` 0 has no suffix; others are used where the name is taken by a file still in use.

@@ -43,7 +43,7 @@ KernelRecord RecordStore::merged(const Kernel& kernel) const {
     if (error.code() == ErrorCode::NotFound)
       return result;
     // A file that cannot be read may be somebody's data: it is put aside, not overwritten.
-    const std::filesystem::path aside = path.string() + ".damaged";
+    const std::filesystem::path aside = directory_ / damagedName(result.staticHash);
     std::error_code ignored;
     std::filesystem::rename(path, aside, ignored);
     notice("an unreadable record was renamed to '" + aside.string() + "': " + error.what());
@@ -71,14 +71,15 @@ std::optional<Instance> RecordStore::published(uint64_t staticHash, uint64_t dyn
   return std::nullopt;
 }
 
-std::vector<std::string> RecordStore::publish(uint64_t staticHash, const Instance& instance) {
+std::vector<uint64_t> RecordStore::kernels() const {
+  std::vector<uint64_t> hashes;
+  for (const auto& [hash, kernel] : kernels_)
+    hashes.push_back(hash);
+  return hashes;
+}
+
+void RecordStore::publish(uint64_t staticHash, const Instance& instance) {
   Kernel& kernel = kernels_.at(staticHash);
-  const DirectoryLock lock(directory_);
-  std::vector<std::string> replaced;
-  if (const auto old = published(staticHash, instance.dynamicHash))
-    for (const std::string& name : {old->prologue, old->epilogue})
-      if (name != instance.prologue && name != instance.epilogue)
-        replaced.push_back(name);
   auto& own = kernel.record.instances;
   const auto before = own.find(instance.dynamicHash) == own.end()
                           ? std::optional<Instance>()
@@ -94,7 +95,6 @@ std::vector<std::string> RecordStore::publish(uint64_t staticHash, const Instanc
     throw;
   }
   kernel.isDirty = false;
-  return replaced;
 }
 
 void RecordStore::setOccurrences(uint64_t staticHash, uint64_t dynamicHash, uint64_t occurrences) {

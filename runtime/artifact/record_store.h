@@ -25,9 +25,12 @@ public:
   /// The instance as published, by this session or an earlier one.
   std::optional<Instance> published(uint64_t staticHash, uint64_t dynamicHash);
 
-  /// Adds or replaces an instance and publishes the JSON. Returns the names of snapshot files that
-  /// the replaced instance used. \throws Error{IoFailed}; the store is then as before.
-  std::vector<std::string> publish(uint64_t staticHash, const Instance& instance);
+  /// Adds or replaces an instance and publishes the JSON; the caller holds the directory's lock.
+  /// \throws Error{IoFailed}; the store is then as before.
+  void publish(uint64_t staticHash, const Instance& instance);
+
+  /// Static hashes of all kernels of this session.
+  std::vector<uint64_t> kernels() const;
 
   /// Updates a count; publishes nothing until publishCounts().
   void setOccurrences(uint64_t staticHash, uint64_t dynamicHash, uint64_t occurrences);

@@ -283,7 +283,7 @@ void RecordingWriter::finish() noexcept {
     } catch (const std::exception& error) {
       impl_->lose(std::string("the number of occurrences was not updated: ") + error.what(), false);
     }
-    impl_->instances.removeReplaced();
+    impl_->instances.removeOrphans();
     impl_->session->finish();
   } catch (const std::exception&) { // locks of libc failed: nothing is left to be done
   }
