@@ -5,7 +5,7 @@ include_guard(GLOBAL)
 Make an existing executable or library recordable: each kernel's LLVM IR is embedded in the device
 image and every launch goes through libmneme_rt. Needs clang as CUDA (or HIP) compiler.
   <target>   Executable or library, already created. Mandatory. No generator expressions.
-  KERNELS    Regular expression on mangled or demangled kernel names; others stay as they are.
+  KERNELS    Regular expression searched in demangled kernel names; others stay as they are.
              Default: every kernel. No generator expressions.
 Effects: PRIVATE compile options and link requirements on <target>; CUDA_RUNTIME_LIBRARY becomes
 Shared unless the target sets it, so that the recorder sees allocations. ]]
