@@ -140,15 +140,20 @@ Body makeBody(Module& module, Function& kernel, const KernelTraits& traits,
   return body;
 }
 
-/// Makes the body execute the whole block. Returns what it needs of scratch memory per thread.
-uint64_t runInPhases(Body& body, bool hasOtherFunctions) {
+/// Makes the body execute the whole block, if it is or can be cut into phases.
+void runInPhases(Body& body, KernelTraits& traits, bool hasOtherFunctions, uint64_t& scratchBytes) {
   PhaseArguments arguments;
   arguments.context = unsigned(body.byValue.size());
   for (unsigned index = 0; index < body.byValue.size(); ++index)
     arguments.writtenStructs.push_back(body.isWritten[index] ? body.byValue[index] : nullptr);
+  bool mayCut = traits.isLoop && traits.mayRegroup && !body.isStepwise && !hasOtherFunctions;
+  if (!traits.isPhased && mayCut)
+    traits.isPhased = cutUniformLoops(*body.function, arguments);
+  if (!traits.isPhased)
+    return;
   PhaseStep step = makeStep(*body.function, arguments);
   body.function = makeRounds(step, arguments, hasOtherFunctions);
-  return step.scratchBytes;
+  scratchBytes = step.scratchBytes;
 }
 
 /// A launch constant or an index, with the range the hardware gives it.
@@ -393,8 +398,10 @@ KernelEntry buildEntry(Module& module, Function& kernel, const KernelTraits& tra
         if (auto* call = dyn_cast<CallInst>(user); call && call->getFunction() != &kernel)
           throwUnsupported("'exit' in a function that is not inlined", *call->getFunction());
   Body body = makeBody(module, kernel, traits, staticSharedBytes);
-  uint64_t scratchBytes = traits.isPhased ? runInPhases(body, hasOtherFunctions) : 0;
-  KernelEntry entry = EntryBuilder(module, body, traits, hasOtherFunctions).build();
+  uint64_t scratchBytes = 0;
+  KernelTraits shape = traits;
+  runInPhases(body, shape, hasOtherFunctions, scratchBytes);
+  KernelEntry entry = EntryBuilder(module, body, shape, hasOtherFunctions).build();
   entry.scratchBytes = scratchBytes;
   return entry;
 }

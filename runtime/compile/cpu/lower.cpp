@@ -74,7 +74,8 @@ CpuLoweringResult lowerToCpu(Module& module, const TargetMachine& machine,
 
   cpu::KernelTraits traits = cpu::classify(module, *kernel);
   cpu::SharedLayout shared = cpu::lowerSharedMemory(module, *kernel);
-  if (!options.fibersOnly && !traits.waits && cpu::canRunInPhases(module, *kernel))
+  traits.mayRegroup = !options.fibersOnly;
+  if (traits.mayRegroup && !traits.waits && cpu::canRunInPhases(module, *kernel))
     traits.isLoop = traits.isPhased = true;
   cpu::GlobalTable globals = cpu::lowerGlobals(module);
   cpu::KernelEntry entry = cpu::buildEntry(module, *kernel, traits, shared.staticBytes);

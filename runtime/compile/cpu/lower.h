@@ -19,7 +19,7 @@ struct CpuLoweringOptions {
   bool flushDenormals = false; ///< single precision denormals become zero
   bool preciseDivision = true; ///< as `__nvvm_reflect("__CUDA_PREC_DIV")` sees it
   bool preciseSqrt = true;     ///< as `__nvvm_reflect("__CUDA_PREC_SQRT")` sees it
-  bool fibersOnly = false;     ///< no loops over threads in kernels with barriers
+  bool fibersOnly = false;     ///< no phases: fibers or whole threads one after the other
   std::string targetCpu;       ///< "target-cpu" of every function; empty: none
   std::string targetFeatures;  ///< "target-features" of every function; empty: none
 };

@@ -51,7 +51,7 @@ bool meetsOnlyAtBlockBarriers(Module& module, Function& kernel) {
   return hasBarrier;
 }
 
-bool canBeCut(const Instruction& instruction) {
+bool suitsPhases(const Instruction& instruction) {
   if (auto* local = dyn_cast<AllocaInst>(&instruction))
     return local->isStaticAlloca() && local->getAlign() <= 256;
   // The callee may belong to another image and hold a barrier.
@@ -65,10 +65,14 @@ bool canBeCut(const Instruction& instruction) {
 
 } // namespace
 
+bool canBeCut(Function& function) {
+  return function.getInstructionCount() <= kMostInstructions &&
+         all_of(instructions(function),
+                [](const Instruction& instruction) { return suitsPhases(instruction); });
+}
+
 bool canRunInPhases(Module& module, Function& kernel) {
-  return meetsOnlyAtBlockBarriers(module, kernel) &&
-         kernel.getInstructionCount() <= kMostInstructions &&
-         all_of(instructions(kernel), canBeCut);
+  return meetsOnlyAtBlockBarriers(module, kernel) && canBeCut(kernel);
 }
 
 } // namespace mneme::compile::cpu

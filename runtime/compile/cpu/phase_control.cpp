@@ -56,7 +56,8 @@ private:
     if (isa<AllocaInst>(instruction))
       return true;
     if (auto* load = dyn_cast<LoadInst>(&instruction))
-      return !readsLaunchConstant(*load, body_.getArg(arguments_.context));
+      return !load->hasMetadata(LLVMContext::MD_invariant_load) &&
+             !readsLaunchConstant(*load, body_.getArg(arguments_.context));
     if (auto* call = dyn_cast<CallInst>(&instruction))
       return !call->doesNotAccessMemory() && !barrierCalls_.contains(call);
     return instruction.mayReadOrWriteMemory();
@@ -146,6 +147,8 @@ bool readsLaunchConstant(const LoadInst& load, const Value* context) {
       return false;
     base = address->getPointerOperand();
   }
+  if (isa<GlobalVariable>(base)) // the slot of a device variable
+    return load.hasMetadata(LLVMContext::MD_invariant_load);
   if (auto* argument = dyn_cast<Argument>(base))
     return argument == context || (argument->hasNoAliasAttr() && argument->onlyReadsMemory());
   // What the first field of the context points to: the launch.

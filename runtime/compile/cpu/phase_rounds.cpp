@@ -135,6 +135,10 @@ private:
       uniforms.push_back(PoisonValue::get(step_.uniforms[index]));
     for (unsigned index : uniformsAt(state))
       uniforms[index] = b.CreateLoad(step_.uniforms[index], uniforms_[index]);
+    if (keepsStates_)
+      for (unsigned index = 0; index < uniforms_.size(); ++index)
+        if (isCollected(index))
+          b.CreateStore(Constant::getNullValue(step_.uniforms[index]), uniforms_[index]);
     for (AllocaInst* counter : {next_, count_, arrivals_})
       b.CreateStore(b.getInt32(0), counter);
     b.CreateStore(b.getInt32(~0u), common_);
@@ -180,6 +184,9 @@ private:
     return all_;
   }
 
+  /// Integers of threads that agree are or'ed, which vectors can do.
+  bool isCollected(unsigned index) const { return step_.uniforms[index]->isIntegerTy(); }
+
   Value* stateOf(IRBuilder<>& b, Value* thread) {
     return b.CreateInBoundsGEP(b.getInt32Ty(), states_, thread);
   }
@@ -213,6 +220,12 @@ private:
     // Threads that go on agree on these; those that end have none.
     for (unsigned index = 0; index < uniforms_.size(); ++index) {
       Value* value = b.CreateExtractValue(result, 3 + index);
+      if (keepsStates_ && isCollected(index)) {
+        Value* none = Constant::getNullValue(value->getType());
+        combine(uniforms_[index], Instruction::Or,
+                b.CreateSelect(b.CreateIsNotNull(next), value, none));
+        continue;
+      }
       if (keepsStates_)
         value = b.CreateSelect(b.CreateIsNotNull(next), value,
                                b.CreateLoad(value->getType(), uniforms_[index]));

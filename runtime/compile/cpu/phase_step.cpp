@@ -1,5 +1,6 @@
 #include <cstddef>
 
+#include <llvm/ADT/DenseSet.h>
 #include <llvm/IR/CFG.h>
 #include <llvm/IR/Dominators.h>
 #include <llvm/IR/InstIterator.h>
@@ -16,6 +17,9 @@ using namespace llvm;
 
 namespace mneme::compile::cpu {
 namespace {
+
+// What the memory of a block is aligned to.
+constexpr uint64_t kMostAlign = 256;
 
 enum class Carrier { Recompute, Uniform, Slot };
 
@@ -52,6 +56,8 @@ public:
     makeDispatch();
     moveLocals();
     makeVariables();
+    for (const PhaseBarrier& barrier : barriers_)
+      savePoints_.push_back(savePoint(barrier));
     for (size_t index = 0; index < barriers_.size(); ++index) {
       finishArrival(index);
       finishResumption(index);
@@ -152,10 +158,11 @@ private:
                          layout_.getTypeAllocSize(type).getFixedValue(), &choice.offset});
       }
     items.push_back({4, 4, &step_.stateOffset});
-    stable_sort(items, [](const Item& a, const Item& b) { return a.align > b.align; });
     ScratchLayout scratch;
-    for (Item& item : items)
-      *item.offset = scratch.add(item.size);
+    for (uint64_t align = kMostAlign; align > 0; align /= 2)
+      for (Item& item : items)
+        if (item.align == align)
+          *item.offset = scratch.add(item.size);
     step_.scratchBytes = scratch.bytesPerThread();
   }
 
@@ -236,6 +243,31 @@ private:
     }
   }
 
+  bool startsWithBarrier(const BasicBlock& block) const {
+    return block.getSinglePredecessor() && any_of(barriers_, [&](const PhaseBarrier& barrier) {
+             return barrier.call == &block.front();
+           });
+  }
+
+  /// Where a branch leads to barriers only, values are saved before it: once, not once for each.
+  Instruction* savePoint(const PhaseBarrier& barrier) const {
+    BasicBlock* block = barrier.call->getParent();
+    BasicBlock* before = block->getSinglePredecessor();
+    bool isShared =
+        before && succ_size(before) > 1 &&
+        all_of(successors(before), [&](BasicBlock* next) { return startsWithBarrier(*next); });
+    return (isShared ? before : block)->getTerminator();
+  }
+
+  void save(IRBuilder<>& builder, Instruction* value, const Carried& choice) {
+    Value* current = builder.CreateLoad(value->getType(), choice.variable);
+    Type* type = slotType(value->getType());
+    if (type != value->getType())
+      current = builder.CreateZExt(current, type);
+    builder.CreateStore(
+        current, element(builder, choice.offset, layout_.getTypeAllocSize(type).getFixedValue()));
+  }
+
   /// Ends the step at a barrier.
   void finishArrival(size_t index) {
     PhaseBarrier& barrier = barriers_[index];
@@ -249,23 +281,17 @@ private:
                                      builder.getInt32Ty());
     result = builder.CreateInsertValue(result, predicate, 1);
     result = builder.CreateInsertValue(result, builder.getInt32(barrier.reduces), 2);
+    IRBuilder<> saver(savePoints_[index]);
     for (Instruction* value : across_[index]) {
       auto found = carried_.find(value);
       if (found == carried_.end() || !found->second.variable)
         continue;
       const Carried& choice = found->second;
-      if (choice.carrier == Carrier::Recompute)
-        continue;
-      Value* current = builder.CreateLoad(value->getType(), choice.variable);
-      if (choice.carrier == Carrier::Uniform) {
-        result = builder.CreateInsertValue(result, current, 3 + choice.uniform);
-        continue;
-      }
-      Type* type = slotType(value->getType());
-      if (type != value->getType())
-        current = builder.CreateZExt(current, type);
-      builder.CreateStore(
-          current, element(builder, choice.offset, layout_.getTypeAllocSize(type).getFixedValue()));
+      if (choice.carrier == Carrier::Uniform)
+        result = builder.CreateInsertValue(
+            result, builder.CreateLoad(value->getType(), choice.variable), 3 + choice.uniform);
+      else if (choice.carrier == Carrier::Slot && saved_.insert({savePoints_[index], value}).second)
+        save(saver, value, choice);
     }
     builder.CreateRet(result);
     jump->eraseFromParent();
@@ -358,6 +384,8 @@ private:
   std::vector<Local> locals_;
   std::vector<BasicBlock*> resumptions_;
   std::vector<AllocaInst*> variables_;
+  DenseSet<std::pair<Instruction*, Instruction*>> saved_; ///< place and value
+  std::vector<Instruction*> savePoints_;
   DenseMap<std::pair<Instruction*, BasicBlock*>, Value*> recomputed_;
 };
 

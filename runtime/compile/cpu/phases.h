@@ -68,6 +68,12 @@ PhaseStep makeStep(llvm::Function& body, const PhaseArguments& arguments);
 llvm::Function* makeRounds(const PhaseStep& step, const PhaseArguments& arguments,
                            bool storesThreadIndex);
 
+/// Puts barriers into loops where that lets neighbouring threads be computed together; false, and
+/// nothing changed but empty blocks, if there are none. For bodies without any.
+bool cutUniformLoops(llvm::Function& body, const PhaseArguments& arguments);
+
+/// Whether all about `function` but its barriers suits phases.
+bool canBeCut(llvm::Function& function);
 /// Whether `kernel` has barriers and its threads meet nowhere else.
 bool canRunInPhases(llvm::Module& module, llvm::Function& kernel);
 

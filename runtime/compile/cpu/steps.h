@@ -45,6 +45,7 @@ void inlineCalls(llvm::Module& module, llvm::Function& kernel);
 
 struct KernelTraits {
   bool isLoop = false;
+  bool mayRegroup = true; ///< threads may be executed in another order than one after the other
   bool isPhased = false; ///< a loop between every two barriers
   bool hasBarrier = false;
   bool waits = false; ///< has a loop that only another thread can end

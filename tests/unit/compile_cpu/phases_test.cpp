@@ -103,3 +103,22 @@ TEST_CASE("phases of a stencil and of a reduction tree are vectorised") {
     CHECK_MESSAGE(compiled.ir.find("fadd <") != std::string::npos, kernel);
   }
 }
+
+TEST_CASE(
+    "loops that all threads run equally often are computed for neighbouring threads together") {
+  const std::string text = kernelText("uniform_loop.ll");
+  Compiled plain = compileText(text, "pairs", "default<O2>", "{\"fibers_only\": true}");
+  CHECK(plain.header().scratchBytes == 0);
+  for (const char* passes : kPipelines) {
+    Compiled cut = compileText(text, "pairs", passes);
+    CHECK(cut.header().scratchBytes > 0);
+    for (const Shape& shape : kShapes)
+      for (int number : {0, 1, 50}) {
+        std::vector<float> expected = execute(plain, shape, number);
+        std::vector<float> got = execute(cut, shape, number);
+        for (size_t index = 0; index < expected.size(); ++index)
+          checkSame(got[index], expected[index], passes);
+      }
+  }
+  CHECK(compileText(text, "pairs", "default<O3>").ir.find("fdiv <") != std::string::npos);
+}
