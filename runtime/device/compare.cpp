@@ -55,8 +55,9 @@ void checkRequest(const CompareRequest& request) {
     throw Error(ErrorCode::InvalidArgument,
                 "a tolerance must be 0 or more, not " + std::to_string(request.threshold));
   if (request.norm != Norm::None && request.kind == ThresholdKind::Ulp)
-    throw Error(ErrorCode::InvalidArgument,
-                "a norm has no units in the last place; use an absolute or relative tolerance with it");
+    throw Error(
+        ErrorCode::InvalidArgument,
+        "a norm has no units in the last place; use an absolute or relative tolerance with it");
 }
 
 CompareReport finishComparison(const CompareRequest& request, ComparePart part) {
@@ -73,7 +74,8 @@ CompareReport finishComparison(const CompareRequest& request, ComparePart part) 
             ? normOf(request.norm, part.expectedSum, part.expectedSumSquares, part.expectedLargest)
             : 1;
     report.normValue = static_cast<double>(norm);
-    report.isAccepted = std::isfinite(norm) && norm <= request.threshold * scale && !isTailDifferent;
+    report.isAccepted =
+        std::isfinite(norm) && norm <= request.threshold * scale && !isTailDifferent;
     if (report.isAccepted)
       report.mismatchCount = 0;
   }

@@ -30,7 +30,9 @@ template <DataType type>
 Distance integerDistance(const CompareRequest& request, uint64_t actual, uint64_t expected) {
   using Integer = typename IntegerOf<type>::Type;
   const auto a = static_cast<Integer>(actual), e = static_cast<Integer>(expected);
-  const auto wide = [](Integer value) { return static_cast<uint64_t>(static_cast<int64_t>(value)); };
+  const auto wide = [](Integer value) {
+    return static_cast<uint64_t>(static_cast<int64_t>(value));
+  };
   const uint64_t difference = a > e ? wide(a) - wide(e) : wide(e) - wide(a);
   const long double magnitude = std::abs(static_cast<long double>(e));
   Distance result;
@@ -51,9 +53,9 @@ Distance floatDistance(const CompareRequest& request, uint64_t actual, uint64_t 
   const double a = decode<type>(actual), e = decode<type>(expected);
   const bool isNanA = a != a, isNanE = e != e;
   if (isNanA || isNanE) {
-    const bool isMatch =
-        isNanA && isNanE &&
-        (request.nan == NanPolicy::Equal || (request.nan == NanPolicy::Bitwise && actual == expected));
+    const bool isMatch = isNanA && isNanE &&
+                         (request.nan == NanPolicy::Equal ||
+                          (request.nan == NanPolicy::Bitwise && actual == expected));
     return isMatch ? Distance{} : unrelated;
   }
   if (a == e)
@@ -81,8 +83,8 @@ Distance floatDistance(const CompareRequest& request, uint64_t actual, uint64_t 
   return result;
 }
 
-/// Sums over one block of elements. Types whose squares fit sum in double there, which is many times
-/// faster; blocks are added up in long double.
+/// Sums over one block of elements. Types whose squares fit sum in double there, which is many
+/// times faster; blocks are added up in long double.
 template <typename Real> struct BlockSums {
   Real sum = 0, squares = 0, largest = 0;
 

@@ -1,4 +1,5 @@
-// Room device: comparison of a part of a buffer, so that parts can run on several threads. Internal.
+// Room device: comparison of a part of a buffer, so that parts can run on several threads.
+// Internal.
 #pragma once
 
 #include <cstdint>

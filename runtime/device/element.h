@@ -47,14 +47,30 @@ template <> struct FloatFormat<DataType::F64> {
 template <DataType type> struct IntegerOf {
   using Type = void;
 };
-template <> struct IntegerOf<DataType::U8> { using Type = uint8_t; };
-template <> struct IntegerOf<DataType::I8> { using Type = int8_t; };
-template <> struct IntegerOf<DataType::U16> { using Type = uint16_t; };
-template <> struct IntegerOf<DataType::I16> { using Type = int16_t; };
-template <> struct IntegerOf<DataType::U32> { using Type = uint32_t; };
-template <> struct IntegerOf<DataType::I32> { using Type = int32_t; };
-template <> struct IntegerOf<DataType::U64> { using Type = uint64_t; };
-template <> struct IntegerOf<DataType::I64> { using Type = int64_t; };
+template <> struct IntegerOf<DataType::U8> {
+  using Type = uint8_t;
+};
+template <> struct IntegerOf<DataType::I8> {
+  using Type = int8_t;
+};
+template <> struct IntegerOf<DataType::U16> {
+  using Type = uint16_t;
+};
+template <> struct IntegerOf<DataType::I16> {
+  using Type = int16_t;
+};
+template <> struct IntegerOf<DataType::U32> {
+  using Type = uint32_t;
+};
+template <> struct IntegerOf<DataType::I32> {
+  using Type = int32_t;
+};
+template <> struct IntegerOf<DataType::U64> {
+  using Type = uint64_t;
+};
+template <> struct IntegerOf<DataType::I64> {
+  using Type = int64_t;
+};
 
 template <DataType type>
 constexpr bool isIntegerType = !std::is_void_v<typename IntegerOf<type>::Type>;

@@ -60,7 +60,7 @@ struct Barrier {
   uint32_t arrived;
   uint32_t expected; ///< 0: every live thread of the block
   uint32_t generation;
-  uint32_t popc, all, any;                 ///< of the predicates so far
+  uint32_t popc, all, any;                            ///< of the predicates so far
   uint32_t resultPopc[2], resultAll[2], resultAny[2]; ///< by parity of the generation
   uint32_t waiting[maxWarps];
 };
@@ -130,7 +130,8 @@ private:
 };
 
 /// Computes the results of a complete warp operation for the lanes in `lanes`.
-void completeWarpOperation(Warp& warp, WarpOperation operation, uint32_t mode, uint32_t lanes) noexcept;
+void completeWarpOperation(Warp& warp, WarpOperation operation, uint32_t mode,
+                           uint32_t lanes) noexcept;
 
 /// Entry function of every fiber.
 void fiberMain(boost::context::detail::transfer_t arrival);

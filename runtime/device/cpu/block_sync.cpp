@@ -28,7 +28,8 @@ void Block::releaseBarrier(Barrier& barrier) noexcept {
   }
 }
 
-[[gnu::always_inline]] inline void Block::arriveAtBarrier(Thread& thread, uint32_t id, uint32_t count) {
+[[gnu::always_inline]] inline void Block::arriveAtBarrier(Thread& thread, uint32_t id,
+                                                          uint32_t count) {
   Barrier& barrier = barriers[id];
   const uint32_t bit = 1u << thread.context.lane;
   barrier.expected = count >= threadCount ? 0 : count;
@@ -97,7 +98,7 @@ std::string hexMask(uint32_t mask) {
 }
 
 const char* operationName(uint32_t key) {
-  static constexpr const char* names[] = {"__syncwarp", "shuffle", "vote",
+  static constexpr const char* names[] = {"__syncwarp", "shuffle",   "vote",
                                           "match_any",  "match_all", "warp reduction"};
   return names[key >> 8];
 }
@@ -132,10 +133,10 @@ std::string Block::describeStall() const {
 void Block::failDeadlock() {
   {
     ServiceScope guard(*worker);
-    state->fail(FaultKind::Deadlock,
-                "kernel '" + std::string(state->header->kernelName) + "' deadlocked in block (" +
-                    std::to_string(blockId[0]) + "," + std::to_string(blockId[1]) + "," +
-                    std::to_string(blockId[2]) + "): " + describeStall());
+    state->fail(FaultKind::Deadlock, "kernel '" + std::string(state->header->kernelName) +
+                                         "' deadlocked in block (" + std::to_string(blockId[0]) +
+                                         "," + std::to_string(blockId[1]) + "," +
+                                         std::to_string(blockId[2]) + "): " + describeStall());
   }
   worker->escapeDevice();
 }

@@ -19,13 +19,14 @@ constexpr uint64_t taskBytes = 1 << 20;
 
 void* pointerAt(uint64_t address) noexcept { return reinterpret_cast<void*>(address); }
 
-// Beyond any cache: the destination is written past the caches instead of being read into them first,
-// which is a third of the traffic.
+// Beyond any cache: the destination is written past the caches instead of being read into them
+// first, which is a third of the traffic.
 constexpr uint64_t streamingBytes = 64 << 20;
 
 void copyStreaming(char* destination, const char* source, uint64_t sizeBytes) noexcept {
 #if defined(__x86_64__)
-  const uint64_t head = std::min<uint64_t>(-reinterpret_cast<uint64_t>(destination) & 63, sizeBytes);
+  const uint64_t head =
+      std::min<uint64_t>(-reinterpret_cast<uint64_t>(destination) & 63, sizeBytes);
   memcpy(destination, source, head);
   uint64_t at = head;
   for (; at + 64 <= sizeBytes; at += 64) {
@@ -90,8 +91,7 @@ void bulkCopy(std::span<const CopyRange> ranges) {
   });
 }
 
-void bulkHash(uint64_t address, uint64_t sizeBytes, uint64_t pageBytes,
-              std::span<Hash128> hashes) {
+void bulkHash(uint64_t address, uint64_t sizeBytes, uint64_t pageBytes, std::span<Hash128> hashes) {
   const uint64_t pageCount = (sizeBytes + pageBytes - 1) / pageBytes;
   std::vector<Piece> pieces;
   addPieces(pieces, 0, pageCount, std::max<uint64_t>(1, taskBytes / pageBytes));

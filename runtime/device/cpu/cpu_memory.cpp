@@ -102,10 +102,9 @@ uint64_t AddressSpace::reserve(uint64_t address, uint64_t sizeBytes) {
     throw Error(ErrorCode::InvalidArgument, "cannot reserve " + rangeText(address, sizeBytes) +
                                                 ": the address is not the start of a page");
   const uint64_t slack = address == 0 ? granularity : 0;
-  void* got = mmap(pointerAt(address), size + slack, PROT_NONE,
-                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE |
-                       (address ? MAP_FIXED_NOREPLACE : 0),
-                   -1, 0);
+  void* got = mmap(
+      pointerAt(address), size + slack, PROT_NONE,
+      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | (address ? MAP_FIXED_NOREPLACE : 0), -1, 0);
   const int errorNumber = errno;
   auto begin = reinterpret_cast<uint64_t>(got);
   if (got == MAP_FAILED || (address != 0 && begin != address)) {
@@ -114,9 +113,8 @@ uint64_t AddressSpace::reserve(uint64_t address, uint64_t sizeBytes) {
     const std::string why = got != MAP_FAILED || errorNumber == EEXIST
                                 ? "something else lives there in this process"
                                 : systemMessage("the system refused", errorNumber);
-    throw Error(ErrorCode::AddressUnavailable,
-                "cannot reserve " + rangeText(address, size) + ": " + why +
-                    "; try again in a fresh process");
+    throw Error(ErrorCode::AddressUnavailable, "cannot reserve " + rangeText(address, size) + ": " +
+                                                   why + "; try again in a fresh process");
   }
   if (address == 0) {
     const uint64_t aligned = roundUp(begin);
@@ -148,7 +146,8 @@ void AddressSpace::map(uint64_t address, uint64_t sizeBytes) {
   void* got = mmap(pointerAt(address), size, PROT_READ | PROT_WRITE,
                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
   if (got == MAP_FAILED)
-    throw Error(ErrorCode::OutOfMemory, systemMessage("cannot map " + rangeText(address, size), errno));
+    throw Error(ErrorCode::OutOfMemory,
+                systemMessage("cannot map " + rangeText(address, size), errno));
   if (size >= hugePageWorthBytes)
     madvise(got, size, MADV_HUGEPAGE);
   mapped_.add(address, address + size);
@@ -158,8 +157,8 @@ void AddressSpace::unmap(uint64_t address, uint64_t sizeBytes) noexcept {
   const uint64_t size = roundUp(sizeBytes);
   if (size == 0 || !reserved_.contains(address, address + size))
     return;
-  mmap(pointerAt(address), size, PROT_NONE,
-       MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
+  mmap(pointerAt(address), size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE,
+       -1, 0);
   mapped_.remove(address, address + size);
 }
 

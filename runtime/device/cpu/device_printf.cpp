@@ -130,13 +130,25 @@ void appendConversion(std::string& out, const Conversion& conversion, PackedRead
   case '%':
     out += '%';
     break;
-  case 'd': case 'i': case 'u': case 'x': case 'X': case 'o':
+  case 'd':
+  case 'i':
+  case 'u':
+  case 'x':
+  case 'X':
+  case 'o':
     appendInteger(out, conversion, reader);
     break;
   case 'c':
     appendValue(out, conversion, "", reader.next<int32_t>());
     break;
-  case 'f': case 'F': case 'e': case 'E': case 'g': case 'G': case 'a': case 'A':
+  case 'f':
+  case 'F':
+  case 'e':
+  case 'E':
+  case 'g':
+  case 'G':
+  case 'a':
+  case 'A':
     appendValue(out, conversion, "", reader.next<double>());
     break;
   case 's':

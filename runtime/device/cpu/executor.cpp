@@ -285,8 +285,8 @@ LaunchOutcome run(Image& image, const LaunchShape& shape, void* const* args,
   if (timeoutSeconds > 0)
     pool.disarmTimeout();
   const auto elapsed = std::chrono::steady_clock::now() - start;
-  state.outcome.elapsedNs = static_cast<uint64_t>(
-      std::chrono::duration_cast<std::chrono::nanoseconds>(elapsed).count());
+  state.outcome.elapsedNs =
+      static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(elapsed).count());
   loaded.lastBlockNs.store(
       std::max<uint64_t>(1, state.outcome.elapsedNs * state.participants / state.blockCount),
       std::memory_order_relaxed);

@@ -95,8 +95,8 @@ uint64_t stackPointerOf(void* context) noexcept {
 }
 
 // Makes the interrupted code continue in leaveDevice when the handler returns, so that the escape
-// starts on the stack of the device code and not on the signal stack. A stack that has overflowed is
-// given up and used again from its top. Where that cannot be done, the escape starts right here.
+// starts on the stack of the device code and not on the signal stack. A stack that has overflowed
+// is given up and used again from its top. Where that cannot be done, the escape starts right here.
 void continueInEscape(void* context, Worker& worker, bool isOverflow) {
   auto* user = static_cast<ucontext_t*>(context);
   uint64_t stackPointer = stackPointerOf(context);
@@ -126,8 +126,8 @@ FaultKind classify(int signal, uint64_t address, uint64_t stackPointer, const Wo
   if (signal == SIGILL)
     return FaultKind::Trap;
   constexpr uint64_t reach = 64 * 1024;
-  const bool isNearStack = stackPointer != 0 && address + reach >= stackPointer &&
-                           address < stackPointer + 256;
+  const bool isNearStack =
+      stackPointer != 0 && address + reach >= stackPointer && address < stackPointer + 256;
   if (signal == SIGSEGV && (isNearStack || worker.fibers.isGuard(address)))
     return FaultKind::StackOverflow;
   return FaultKind::IllegalAddress;
@@ -156,11 +156,11 @@ void takeDefault(int signal, const siginfo_t* info) {
     raise(signal);
 }
 
-// Called by our handler from its own frame. Called from inside an earlier handler, it goes on to the
-// action before that; a frame left by longjmp lies above the current one and does not count.
+// Called by our handler from its own frame. Called from inside an earlier handler, it goes on to
+// the action before that; a frame left by longjmp lies above the current one and does not count.
 size_t actionToTake(const EarlierActions& earlier, uintptr_t frame) {
-  const bool isNested = chaining.frame != 0 && frame < chaining.frame &&
-                        chaining.frame - frame < 256 * 1024;
+  const bool isNested =
+      chaining.frame != 0 && frame < chaining.frame && chaining.frame - frame < 256 * 1024;
   if (isNested)
     return chaining.action > 0 ? chaining.action - 1 : maxActions;
   const size_t count = earlier.count.load(std::memory_order_acquire);

@@ -26,8 +26,8 @@ namespace mneme::device::cpu {
 /// One stack and the place where it was left. The worker's own stack is a Fiber too (no owner).
 struct Fiber {
   boost::context::detail::fcontext_t context = nullptr;
-  void* owner = nullptr;       ///< the worker
-  char* stackLow = nullptr;    ///< lowest usable byte
+  void* owner = nullptr;    ///< the worker
+  char* stackLow = nullptr; ///< lowest usable byte
   size_t stackBytes = 0;
   Fiber* nextFree = nullptr;
 #ifdef MNEME_FIBER_ASAN
@@ -36,8 +36,9 @@ struct Fiber {
 };
 
 #ifdef MNEME_FIBER_ASAN
-/// Set while the sanitizer is told about a switch: it must not be interrupted by another one. Out of
-/// line, as an idle fiber may continue on another thread and must not keep a thread-local's address.
+/// Set while the sanitizer is told about a switch: it must not be interrupted by another one. Out
+/// of line, as an idle fiber may continue on another thread and must not keep a thread-local's
+/// address.
 void setSwitchingFibers(bool isSwitching) noexcept;
 bool isSwitchingFibers() noexcept;
 #endif

@@ -121,7 +121,8 @@ void LoadedImage::checkHeader() const {
     refuse("it has image ABI " + std::to_string(header_->abi) + ", this version runs " +
            std::to_string(MNEME_CPU_IMAGE_ABI) + "; compile the kernel again");
   const bool isLoop = (header_->flags & MNEME_CPU_IMAGE_LOOP) != 0;
-  if (!header_->services || !header_->kernelName || (isLoop ? !header_->run_block : !header_->run_thread))
+  if (!header_->services || !header_->kernelName ||
+      (isLoop ? !header_->run_block : !header_->run_thread))
     refuse("its header is incomplete");
   if ((header_->flags & MNEME_CPU_IMAGE_CONTEXT) && !header_->set_context)
     refuse("its header asks for set_context and has none");

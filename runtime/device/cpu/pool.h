@@ -12,8 +12,8 @@
 
 namespace mneme::device::cpu {
 
-/// Worker 0 is the thread that calls run(); the others are helpers that sleep between jobs. The pool
-/// is never destroyed: the process may end while helpers sleep.
+/// Worker 0 is the thread that calls run(); the others are helpers that sleep between jobs. The
+/// pool is never destroyed: the process may end while helpers sleep.
 class Pool {
 public:
   using Job = void (*)(Worker& worker, void* argument);
@@ -25,8 +25,9 @@ public:
 
   /// Makes sure that `wanted` workers exist as threads; returns how many there are of them.
   uint32_t require(uint32_t wanted);
-  /// Runs `job` on `participants` workers at once and returns when all have returned. One at a time:
-  /// the caller holds `mutex()`. With `stopping` set and true, workers in device code are interrupted.
+  /// Runs `job` on `participants` workers at once and returns when all have returned. One at a
+  /// time: the caller holds `mutex()`. With `stopping` set and true, workers in device code are
+  /// interrupted.
   void run(uint32_t participants, Job job, void* argument, const std::atomic<bool>* stopping);
   std::mutex& mutex() noexcept { return mutex_; }
 

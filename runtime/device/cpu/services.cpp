@@ -19,7 +19,8 @@ Thread& threadOf(mneme_cpu_context* context) noexcept {
   return *reinterpret_cast<Thread*>(context);
 }
 
-[[noreturn, gnu::cold, gnu::noinline]] void failHere(Thread& thread, FaultKind kind, const std::string& what) {
+[[noreturn, gnu::cold, gnu::noinline]] void failHere(Thread& thread, FaultKind kind,
+                                                     const std::string& what) {
   Worker& worker = *thread.worker;
   {
     ServiceScope guard(worker);
@@ -184,10 +185,27 @@ void nanosleepThread(mneme_cpu_context* context, uint32_t) { yieldThread(context
 uint32_t multiprocessor(mneme_cpu_context* context) { return threadOf(context).worker->index; }
 
 constexpr mneme_cpu_services table = {
-    MNEME_CPU_IMAGE_ABI, 0,          barrier,    barrierReduce, warpSync,     shuffle,
-    vote,                matchAny,   matchAll,   warpReduce,    activeMask,   yieldThread,
-    trap,                assertFail, printFormatted, deviceMalloc, deviceFree, readClock,
-    globalTimer,         nanosleepThread, multiprocessor,
+    MNEME_CPU_IMAGE_ABI,
+    0,
+    barrier,
+    barrierReduce,
+    warpSync,
+    shuffle,
+    vote,
+    matchAny,
+    matchAll,
+    warpReduce,
+    activeMask,
+    yieldThread,
+    trap,
+    assertFail,
+    printFormatted,
+    deviceMalloc,
+    deviceFree,
+    readClock,
+    globalTimer,
+    nanosleepThread,
+    multiprocessor,
 };
 
 } // namespace

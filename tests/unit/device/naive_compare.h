@@ -16,17 +16,28 @@ inline bool isFloatType(DataType type) { return type >= DataType::F16; }
 
 inline long double naiveValue(DataType type, uint64_t bits) {
   switch (type) {
-  case DataType::I8: return static_cast<int8_t>(bits);
-  case DataType::I16: return static_cast<int16_t>(bits);
-  case DataType::I32: return static_cast<int32_t>(bits);
-  case DataType::I64: return static_cast<int64_t>(bits);
-  case DataType::F16: return decode<DataType::F16>(bits);
-  case DataType::F32: return decode<DataType::F32>(bits);
-  case DataType::F64: return decode<DataType::F64>(bits);
-  case DataType::BF16: return decode<DataType::BF16>(bits);
-  case DataType::F8E4M3: return decode<DataType::F8E4M3>(bits);
-  case DataType::F8E5M2: return decode<DataType::F8E5M2>(bits);
-  default: return bits;
+  case DataType::I8:
+    return static_cast<int8_t>(bits);
+  case DataType::I16:
+    return static_cast<int16_t>(bits);
+  case DataType::I32:
+    return static_cast<int32_t>(bits);
+  case DataType::I64:
+    return static_cast<int64_t>(bits);
+  case DataType::F16:
+    return decode<DataType::F16>(bits);
+  case DataType::F32:
+    return decode<DataType::F32>(bits);
+  case DataType::F64:
+    return decode<DataType::F64>(bits);
+  case DataType::BF16:
+    return decode<DataType::BF16>(bits);
+  case DataType::F8E4M3:
+    return decode<DataType::F8E4M3>(bits);
+  case DataType::F8E5M2:
+    return decode<DataType::F8E5M2>(bits);
+  default:
+    return bits;
   }
 }
 
@@ -65,14 +76,14 @@ inline CompareReport naiveCompare(const CompareRequest& request) {
       long double relative = difference == 0 ? 0 : ve == 0 ? infinity : difference / std::fabs(ve);
       if (isFloatType(request.type))
         relative = difference == 0 ? 0
-                   : ve == 0       ? infinity
-                                   : static_cast<double>(difference) / std::fabs(static_cast<double>(ve));
+                   : ve == 0 ? infinity
+                             : static_cast<double>(difference) / std::fabs(static_cast<double>(ve));
       __int128 ulp = naivePlace(request.type, a) - naivePlace(request.type, e);
       ulp = !isFloatType(request.type) ? 0 : ulp < 0 ? -ulp : ulp;
       if (va != va || ve != ve) {
-        const bool isMatch = va != va && ve != ve &&
-                             (request.nan == NanPolicy::Equal ||
-                              (request.nan == NanPolicy::Bitwise && isSame));
+        const bool isMatch =
+            va != va && ve != ve &&
+            (request.nan == NanPolicy::Equal || (request.nan == NanPolicy::Bitwise && isSame));
         difference = relative = isMatch ? 0 : infinity;
         ulp = isMatch ? 0 : std::numeric_limits<uint64_t>::max();
       } else if (difference != 0 && (std::isinf(va) || std::isinf(ve))) {

@@ -5,19 +5,19 @@
 #include <limits>
 #include <random>
 
+#include "naive_compare.h"
 #include "runtime/base/error.h"
 #include "runtime/device/compare.h"
 #include "runtime/device/element.h"
-#include "naive_compare.h"
 
 using namespace mneme::device;
 
 namespace {
 
-constexpr DataType allTypes[] = {
-    DataType::U8,  DataType::I8,  DataType::U16, DataType::I16,  DataType::U32,    DataType::I32,
-    DataType::U64, DataType::I64, DataType::F16, DataType::F32,  DataType::F64,    DataType::BF16,
-    DataType::F8E4M3, DataType::F8E5M2};
+constexpr DataType allTypes[] = {DataType::U8,     DataType::I8,    DataType::U16, DataType::I16,
+                                 DataType::U32,    DataType::I32,   DataType::U64, DataType::I64,
+                                 DataType::F16,    DataType::F32,   DataType::F64, DataType::BF16,
+                                 DataType::F8E4M3, DataType::F8E5M2};
 
 CompareRequest requestOf(const std::vector<unsigned char>& actual,
                          const std::vector<unsigned char>& expected, DataType type) {

@@ -60,7 +60,8 @@ TEST_CASE("memory is reserved at the wished address, mapped zeroed, and given ba
   const uint64_t size = 8 << 20;
   const uint64_t address = device->reserve(0, size);
   CHECK(address % device->granularity() == 0);
-  CHECK(codeOf([&] { openDevice("cpu")->reserve(address, size); }) == ErrorCode::AddressUnavailable);
+  CHECK(codeOf([&] { openDevice("cpu")->reserve(address, size); }) ==
+        ErrorCode::AddressUnavailable);
   CHECK(codeOf([&] { device->map(address + size, size); }) == ErrorCode::OutOfRange);
   char byte = 1;
   CHECK(codeOf([&] { device->copyToHost(&byte, address, 1); }) == ErrorCode::DeviceFailed);
@@ -89,7 +90,8 @@ TEST_CASE("bulk operations see every page") {
   for (auto& value : data)
     value = static_cast<unsigned char>(random());
   memory.device->copyToDevice(first, data.data(), size);
-  const CopyRange halves[] = {{second, first, size / 2}, {second + size / 2, first + size / 2, size - size / 2}};
+  const CopyRange halves[] = {{second, first, size / 2},
+                              {second + size / 2, first + size / 2, size - size / 2}};
   memory.device->restore(halves);
   CHECK(memory.device->diffPages(first, second, size, page).empty());
   const unsigned char changed = static_cast<unsigned char>(~data[size - 1]);
@@ -101,8 +103,9 @@ TEST_CASE("bulk operations see every page") {
   std::vector<Hash128> hashes(pages);
   memory.device->hashPages(first, size, page, hashes);
   for (uint64_t i = 0; i < pages; ++i)
-    REQUIRE(hashes[i] ==
-            hash128(std::as_bytes(std::span(data)).subspan(i * page, std::min(page, size - i * page))));
+    REQUIRE(
+        hashes[i] ==
+        hash128(std::as_bytes(std::span(data)).subspan(i * page, std::min(page, size - i * page))));
   CompareRequest request;
   request.actual = second;
   request.expected = first;

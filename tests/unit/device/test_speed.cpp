@@ -16,8 +16,8 @@ using namespace mneme::device;
 
 namespace {
 
-/// Nanoseconds of processor time of one call on the calling thread, the best of several rounds: on a
-/// busy machine this is what the code costs, where all of it runs on the caller.
+/// Nanoseconds of processor time of one call on the calling thread, the best of several rounds: on
+/// a busy machine this is what the code costs, where all of it runs on the caller.
 template <typename Action>
 double bestCpuNs(int rounds, int calls, const Action& action,
                  clockid_t clock = CLOCK_THREAD_CPUTIME_ID) {
@@ -88,9 +88,8 @@ TEST_CASE("speed of bulk operations" * doctest::skip()) {
     report("  per second of processor time",
            static_cast<double>(size) / bestCpuNs(4, 1, action, CLOCK_PROCESS_CPUTIME_ID), "GB");
   };
-  rate("memcpy, one thread", [&] {
-    memcpy(reinterpret_cast<void*>(second), reinterpret_cast<void*>(first), size);
-  });
+  rate("memcpy, one thread",
+       [&] { memcpy(reinterpret_cast<void*>(second), reinterpret_cast<void*>(first), size); });
   const CopyRange range{second, first, size};
   rate("restore", [&] { device->restore({&range, 1}); });
   std::vector<mneme::Hash128> hashes(size / 4096);

@@ -19,7 +19,12 @@ static void run_block(mneme_cpu_context* c) {
   if (mode == 5)
     services->assert_fail(c, "x > 0", "file.cu", 12, "void k(int)");
   if (mode == 6) {
-    struct { const char* text; int number; int pad; double real; } packed = {"abc", -5, 0, 2.5};
+    struct {
+      const char* text;
+      int number;
+      int pad;
+      double real;
+    } packed = {"abc", -5, 0, 2.5};
     services->vprintf(c, "block %%: <%s> %d %5.2f\n", &packed);
     return;
   }

@@ -50,7 +50,8 @@ static uint32_t warp_sum(mneme_cpu_context* c) {
   return v;
 }
 
-/* Two halves of a warp shuffle at the same time under their own masks, a different number of times. */
+/* Two halves of a warp shuffle at the same time under their own masks, a different number of times.
+ */
 static uint32_t divergent(mneme_cpu_context* c) {
   uint32_t v = c->lane;
   if (c->lane < 16) {
@@ -75,10 +76,10 @@ static uint32_t count_with(mneme_cpu_context* c, uint32_t mask) {
 /* Lanes enter in two branches, ask who is there, and reduce with the mask they got. */
 static uint32_t active(mneme_cpu_context* c) {
   uint32_t mask;
-  if (c->lane % 3 == 0)
-    __attribute__((nomerge)) mask = services->active_mask(c);
-  else
-    __attribute__((nomerge)) mask = services->active_mask(c);
+  if (c->lane % 3 == 0) __attribute__
+    ((nomerge)) mask = services->active_mask(c);
+  else __attribute__
+    ((nomerge)) mask = services->active_mask(c);
   return count_with(c, mask);
 }
 
@@ -231,20 +232,34 @@ static uint32_t misdeed(mneme_cpu_context* c, uint32_t mode) {
 
 static uint32_t run(mneme_cpu_context* c, uint32_t mode) {
   switch (mode) {
-  case 0: return tree_sum(c);
-  case 1: return early_exit(c);
-  case 2: return warp_sum(c);
-  case 3: return divergent(c);
-  case 4: return active(c);
-  case 5: return active_spin(c);
-  case 6: return named(c);
-  case 7: return reduce(c);
-  case 8: return match(c);
-  case 9: return leaving(c);
-  case 10: return cooperative(c);
-  case 11: return look_back(c);
-  case 12: return shuffle(c, FULL, MNEME_SHFL_UP, c->lane, 3, (24u << 8));
-  case 13: return shuffle(c, FULL, MNEME_SHFL_DOWN, c->lane, 3, (24u << 8) | 0x1f);
+  case 0:
+    return tree_sum(c);
+  case 1:
+    return early_exit(c);
+  case 2:
+    return warp_sum(c);
+  case 3:
+    return divergent(c);
+  case 4:
+    return active(c);
+  case 5:
+    return active_spin(c);
+  case 6:
+    return named(c);
+  case 7:
+    return reduce(c);
+  case 8:
+    return match(c);
+  case 9:
+    return leaving(c);
+  case 10:
+    return cooperative(c);
+  case 11:
+    return look_back(c);
+  case 12:
+    return shuffle(c, FULL, MNEME_SHFL_UP, c->lane, 3, (24u << 8));
+  case 13:
+    return shuffle(c, FULL, MNEME_SHFL_DOWN, c->lane, 3, (24u << 8) | 0x1f);
   case 14: /* an exclusive look at the context */
     services->barrier(c, 0, 0);
     return current == c ? c->threadId[0] + 100 * c->threadId[1] + 10000 * c->threadId[2] : 0;
@@ -259,8 +274,10 @@ static uint32_t run(mneme_cpu_context* c, uint32_t mode) {
     for (uint32_t i = 0; i < 1000; ++i)
       shuffle(c, FULL, MNEME_SHFL_BFLY, i, 1, 0x1f);
     return 0;
-  case 18: return active_merged(c);
-  default: return misdeed(c, mode);
+  case 18:
+    return active_merged(c);
+  default:
+    return misdeed(c, mode);
   }
 }
 
