@@ -146,13 +146,21 @@ void runInPhases(Body& body, KernelTraits& traits, bool hasOtherFunctions, uint6
   arguments.context = unsigned(body.byValue.size());
   for (unsigned index = 0; index < body.byValue.size(); ++index)
     arguments.writtenStructs.push_back(body.isWritten[index] ? body.byValue[index] : nullptr);
-  bool mayCut = traits.isLoop && traits.mayRegroup && !body.isStepwise && !hasOtherFunctions;
-  if (!traits.isPhased && mayCut)
+  bool mayCut = traits.isLoop && traits.mayRegroup && !body.isStepwise && !hasOtherFunctions &&
+                body.isWritten.none();
+  Function* whole = nullptr;
+  if (!traits.isPhased && mayCut) {
+    ValueToValueMapTy values;
+    whole = CloneFunction(body.function, values);
     traits.isPhased = cutUniformLoops(*body.function, arguments);
-  if (!traits.isPhased)
+  }
+  if (!traits.isPhased) {
+    if (whole)
+      whole->eraseFromParent();
     return;
+  }
   PhaseStep step = makeStep(*body.function, arguments);
-  body.function = makeRounds(step, arguments, hasOtherFunctions);
+  body.function = makeRounds(step, arguments, hasOtherFunctions, whole);
   scratchBytes = step.scratchBytes;
 }
 

@@ -18,11 +18,14 @@ constexpr const char* kAxes[] = {"x", "y", "z"};
 // Every phase becomes a copy of the part of the kernel it reaches.
 constexpr uint64_t kLargestRounds = 200000;
 constexpr unsigned kMostSeparatePhases = 16;
+// With fewer neighbours it does not pay to compute them together.
+constexpr uint32_t kFewThreads = 8;
 
 class RoundsBuilder {
 public:
-  RoundsBuilder(const PhaseStep& step, const PhaseArguments& arguments, bool storesThreadIndex)
-      : step_(step), arguments_(arguments), storesThreadIndex_(storesThreadIndex),
+  RoundsBuilder(const PhaseStep& step, const PhaseArguments& arguments, bool storesThreadIndex,
+                Function* whole)
+      : step_(step), arguments_(arguments), storesThreadIndex_(storesThreadIndex), whole_(whole),
         context_(step.function->getContext()), entryBuilder_(context_) {
     keepsStates_ = !step.isUniform || step.hasEarlyExit || !hasSeparatePhases();
   }
@@ -50,6 +53,8 @@ public:
       InlineFunction(*call, info);
     }
     step_.function->eraseFromParent();
+    if (whole_)
+      whole_->eraseFromParent();
     return function_;
   }
 
@@ -98,7 +103,12 @@ private:
     BasicBlock* exit = block("exit");
     IRBuilder<>(exit).CreateRetVoid();
     buildRound("start", 0, dispatch);
-    entryBuilder_.CreateBr(first_);
+    if (whole_)
+      entryBuilder_.CreateCondBr(
+          entryBuilder_.CreateICmpULT(size(0), entryBuilder_.getInt32(kFewThreads)),
+          buildWhole(exit), first_);
+    else
+      entryBuilder_.CreateBr(first_);
     IRBuilder<> b(dispatch);
     Value* next = b.CreateLoad(b.getInt32Ty(), next_);
     bool isSeparate = hasSeparatePhases();
@@ -172,6 +182,25 @@ private:
     takeResult(b, call, thread);
     b.CreateBr(latch);
     closeLoops(latch, index, headers, dispatch);
+    return start;
+  }
+
+  /// One thread after the other from beginning to end.
+  BasicBlock* buildWhole(BasicBlock* exit) {
+    BasicBlock* start = block("few");
+    IRBuilder<> b(start);
+    PHINode* index[3];
+    BasicBlock* headers[3];
+    openLoops(b, index, headers);
+    SmallVector<Value*> operands;
+    for (Argument& argument : function_->args())
+      operands.push_back(&argument);
+    for (unsigned axis = 0; axis < 3; ++axis)
+      operands[arguments_.thread(axis)] = index[axis];
+    calls_.push_back(b.CreateCall(whole_, operands));
+    BasicBlock* latch = block("thread.end");
+    b.CreateBr(latch);
+    closeLoops(latch, index, headers, exit);
     return start;
   }
 
@@ -259,6 +288,7 @@ private:
   const PhaseStep& step_;
   const PhaseArguments& arguments_;
   bool storesThreadIndex_;
+  Function* whole_;
   bool keepsStates_ = false;
   LLVMContext& context_;
   IRBuilder<> entryBuilder_;
@@ -279,9 +309,9 @@ private:
 
 } // namespace
 
-Function* makeRounds(const PhaseStep& step, const PhaseArguments& arguments,
-                     bool storesThreadIndex) {
-  return RoundsBuilder(step, arguments, storesThreadIndex).build();
+Function* makeRounds(const PhaseStep& step, const PhaseArguments& arguments, bool storesThreadIndex,
+                     Function* whole) {
+  return RoundsBuilder(step, arguments, storesThreadIndex, whole).build();
 }
 
 } // namespace mneme::compile::cpu

@@ -64,9 +64,10 @@ struct PhaseStep {
 /// Consumes `body`.
 PhaseStep makeStep(llvm::Function& body, const PhaseArguments& arguments);
 
-/// A function of the body's type that executes the whole block; `step` is inlined into it.
+/// A function of the body's type that executes the whole block; `step` is inlined into it. `whole`,
+/// if not null, is the body as it was without barriers: it is consumed, and used for narrow blocks.
 llvm::Function* makeRounds(const PhaseStep& step, const PhaseArguments& arguments,
-                           bool storesThreadIndex);
+                           bool storesThreadIndex, llvm::Function* whole);
 
 /// Puts barriers into loops where that lets neighbouring threads be computed together; false, and
 /// nothing changed but empty blocks, if there are none. For bodies without any.
