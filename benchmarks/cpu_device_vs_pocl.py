@@ -16,7 +16,7 @@ import pyopencl as cl
 from common import BUILD, ROOT, mneme, publish
 
 SOURCE = ROOT / "benchmarks" / "cpu_device_vs_pocl.cl"
-REPEATS = 50
+REPEATS = 60
 
 
 class Pocl:
