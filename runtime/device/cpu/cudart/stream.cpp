@@ -61,6 +61,13 @@ template <typename Value, typename Read> Status query(void* stream, Value* out, 
   return Status::Success;
 }
 
+using Callback = void (*)(void* stream, Status status, void* user);
+
+/// The application's function has the vendor's own types in these places: same ABI, another name.
+[[clang::no_sanitize("function")]] void notify(Callback callback, void* stream, void* user) {
+  callback(stream, isFaulted() ? synchronise() : Status::Success, user);
+}
+
 } // namespace
 
 bool isStream(void* handle) { return isDefault(handle) || streams().find(handle) != nullptr; }
@@ -176,14 +183,14 @@ MNEME_CUDA_API Status cudaLaunchHostFunc(void* stream, void (*function)(void*), 
   });
 }
 
-MNEME_CUDA_API Status cudaStreamAddCallback(void* stream, void (*callback)(void*, Status, void*),
-                                            void* user, unsigned flags) {
+MNEME_CUDA_API Status cudaStreamAddCallback(void* stream, Callback callback, void* user,
+                                            unsigned flags) {
   return api([&] {
     if (!callback || flags != 0)
       return Status::InvalidValue;
     const Status status = checkStream(stream);
     if (status == Status::Success)
-      callback(stream, isFaulted() ? synchronise() : Status::Success, user);
+      notify(callback, stream, user);
     return status;
   });
 }
