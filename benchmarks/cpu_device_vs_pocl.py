@@ -36,7 +36,9 @@ class Pocl:
         flags = cl.mem_flags.READ_WRITE | cl.mem_flags.COPY_HOST_PTR
         return cl.Buffer(self.context, flags, hostbuf=content)
 
-    def fastest(self, name: str, size: tuple[int, ...], block: tuple[int, ...], *arguments: Any) -> float:
+    def fastest(
+        self, name: str, size: tuple[int, ...], block: tuple[int, ...], *arguments: object
+    ) -> float:
         """Shortest execution of one kernel in microseconds, by the events' own clock."""
         kernel = cl.Kernel(self.program, name)
         times = []
@@ -50,11 +52,27 @@ class Pocl:
 def ours(folder: Path, program: str, kernel: str, *arguments: str) -> float:
     """Shortest replay of one kernel of an example in microseconds."""
     recording = folder / program
-    mneme("record", "-rdb", recording, "--device", "cpu", "--", BUILD / "examples" / program, *arguments)
+    mneme(
+        "record",
+        "-rdb",
+        recording,
+        "--device",
+        "cpu",
+        "--",
+        BUILD / "examples" / program,
+        *arguments,
+    )
     for path in recording.glob("*.json"):
         if kernel in path.read_text() and not path.name.startswith("unfinished"):
             done = mneme(
-                "replay", "-rdb", path, "--device", "cpu", "--iterations", str(REPEATS), "default<O3>"
+                "replay",
+                "-rdb",
+                path,
+                "--device",
+                "cpu",
+                "--iterations",
+                str(REPEATS),
+                "default<O3>",
             )
             return float(min(json.loads(done.stdout)["Result"]["exec_time"])) / 1e3
     message = f"{program} recorded no kernel named like {kernel}"
