@@ -1,0 +1,141 @@
+// A program to be recorded: registers a kernel as the passes would, launches it, and ends in the
+// way its first argument names.
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <csignal>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "runtime/jit/mneme_rt.h"
+#include "tests/unit/embed/image_maker.h"
+
+extern "C" {
+int cudaMalloc(void** pointer, size_t bytes);
+int cudaFree(void* pointer);
+int cudaDeviceSynchronize();
+int cudaLaunchKernel(const void*, mneme_dim3, mneme_dim3, void**, size_t, void*);
+}
+
+namespace {
+
+int counter = 3; // a device variable of the kernel
+
+int scale(mneme_dim3 grid, mneme_dim3 block, void** args) {
+  float* data = *static_cast<float**>(args[0]);
+  const int count = *static_cast<int*>(args[1]);
+  for (int index = 0; index < count; ++index)
+    data[index] = data[index] * 2 + 1;
+  ++counter;
+  return count < 0 ? 1 : 0;
+}
+
+const void* kernelHandle() { return reinterpret_cast<const void*>(&scale); }
+
+int launch(float* data, int count) {
+  void* args[] = {&data, &count};
+  mneme_launch request{};
+  request.version = MNEME_RT_ABI;
+  request.kernel = kernelHandle();
+  request.grid = {1, 1, 1};
+  request.block = {32, 1, 1};
+  request.args = args;
+  request.vendorEntry = reinterpret_cast<void*>(&cudaLaunchKernel);
+  return mneme_launch_kernel(&request);
+}
+
+void registerKernel() {
+  using namespace mneme::embed::test;
+  static const std::string metadata =
+      R"json({"kernel":"_Z5scalePfi","demangled":"scale(float*, int)","static_hash":"0000000000000001",
+          "triple":"nvptx64-nvidia-cuda","arch":"sm_90","clang":"22","args":[
+          {"name":"data","size":8,"align":8,"kind":"pointer","type":"ptr","specializable":false},
+          {"name":"count","size":4,"align":4,"kind":"integer","type":"i32","specializable":true}],
+          "globals":[{"name":"counter","size":4,"align":4,"constant":false,"defined":true}],
+          "shared_bytes":0,"max_threads":0,"min_blocks":0,"undefined":[],"options":{}
+})json";
+  static const Buffer fatbin = fatBinaryWith(
+      {{2, elfWith({{symbolFor("__mneme_ir_", 1), blobWith(metadata, "not real bitcode", 1)}})}});
+  static const void* wrapper[] = {nullptr, fatbin.data(), nullptr};
+  static const mneme_kernel_entry kernels[] = {{kernelHandle(), "_Z5scalePfi"}};
+  static const mneme_global_entry globals[] = {{&counter, "counter", sizeof(counter), 0, 0}};
+  static const mneme_module_entry module{MNEME_RT_ABI, 0, wrapper, kernels, globals, 1, 1};
+  mneme_rt_register_module(&module);
+}
+
+void launchFromThreads() {
+  std::vector<std::thread> threads;
+  for (int thread = 0; thread < 4; ++thread)
+    threads.emplace_back([thread] {
+      for (int round = 0; round < 100; ++round) {
+        void* data = nullptr;
+        cudaMalloc(&data, 4000);
+        std::memset(data, thread, 4000);
+        launch(static_cast<float*>(data), 100 + round % 7);
+        cudaFree(data);
+      }
+    });
+  for (std::thread& thread : threads)
+    thread.join();
+}
+
+void inChild(const std::string& mode, void* data) {
+  std::fflush(stdout);
+  const pid_t child = mode == "vfork" ? vfork() : fork();
+  if (child == 0) {
+    if (mode == "vfork")
+      execl("/bin/true", "true", static_cast<char*>(nullptr));
+    _exit(cudaFree(data) == 0 ? 5 : 6);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  std::printf("child %d\n", WEXITSTATUS(status));
+}
+
+} // namespace
+
+int main(int argc, char** argv) {
+  const std::string mode = argc > 1 ? argv[1] : "plain";
+  registerKernel();
+  void* data = nullptr;
+  const size_t bytes = 1 << 20;
+  std::printf("malloc %d\n", cudaMalloc(&data, bytes));
+  std::memset(data, 0, bytes);
+  for (int round = 0; round < 3; ++round)
+    launch(static_cast<float*>(data), 1000 + round / 2);
+  std::printf("value %g\n", static_cast<double>(static_cast<float*>(data)[5]));
+  if (mode == "threads")
+    launchFromThreads();
+  if (mode == "fork" || mode == "vfork")
+    inChild(mode, data);
+  if (mode == "fault")
+    std::printf("launch %d sync %d\n", launch(static_cast<float*>(data), -1),
+                cudaDeviceSynchronize());
+  if (mode == "large") {
+    void* large = nullptr;
+    std::printf("large %d\n", cudaMalloc(&large, 512 << 20));
+    launch(static_cast<float*>(large), 7);
+    std::printf("free %d\n", cudaFree(large));
+    launch(static_cast<float*>(data), 8);
+  }
+  if (mode != "fork")
+    std::printf("free %d again %d null %d\n", cudaFree(data), cudaFree(data), cudaFree(nullptr));
+  std::fflush(stdout);
+  if (mode == "_exit")
+    _exit(7);
+  if (mode == "quick_exit")
+    std::quick_exit(8);
+  if (mode == "handler") {
+    std::signal(SIGSEGV, [](int) { _exit(9); });
+    raise(SIGSEGV);
+  }
+  if (mode == "abort")
+    std::abort();
+  if (mode == "exec")
+    execl("/bin/echo", "echo", "replaced", static_cast<char*>(nullptr));
+  return 0;
+}

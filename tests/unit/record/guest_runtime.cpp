@@ -1,0 +1,74 @@
+// The smallest vendor runtime: memory from malloc, kernels that are host functions and run at once.
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <mutex>
+#include <set>
+
+#include "runtime/jit/mneme_rt.h"
+
+namespace {
+
+constexpr int kInvalidValue = 1, kOutOfMemory = 2, kLaunchFailure = 719;
+constexpr size_t kLargest = size_t{1} << 30;
+int fault = 0;
+
+struct Known {
+  std::mutex mutex;
+  std::set<const void*> own;
+  std::set<const void*> adopted;
+};
+Known& known() {
+  static Known* all = new Known;
+  return *all;
+}
+
+} // namespace
+
+#pragma GCC visibility push(default)
+extern "C" {
+
+using Kernel = int (*)(mneme_dim3 grid, mneme_dim3 block, void** args);
+
+int cudaMalloc(void** pointer, size_t bytes) {
+  if (!pointer)
+    return kInvalidValue;
+  *pointer = bytes && bytes <= kLargest ? std::malloc(bytes) : nullptr;
+  if (!*pointer)
+    return bytes ? kOutOfMemory : 0;
+  const std::lock_guard lock(known().mutex);
+  known().own.insert(*pointer);
+  return 0;
+}
+int cudaFree(void* pointer) {
+  const std::lock_guard lock(known().mutex);
+  if (pointer && known().own.erase(pointer) == 0)
+    return kInvalidValue;
+  std::free(pointer);
+  return fault; // it synchronises
+}
+int cudaDeviceSynchronize() { return fault; }
+int cudaGetDevice(int* device) { return *device = 0; }
+int cudaGetSymbolAddress(void** address, const void* hostShadow) {
+  *address = const_cast<void*>(hostShadow); // globals live where the host sees them
+  return 0;
+}
+int cudaLaunchKernel(const void* kernel, mneme_dim3 grid, mneme_dim3 block, void** args, size_t,
+                     void*) {
+  if (block.x == 0)
+    return kInvalidValue;
+  if (reinterpret_cast<Kernel>(const_cast<void*>(kernel))(grid, block, args) != 0)
+    fault = kLaunchFailure;
+  return 0;
+}
+void mneme_cudart_adopt(const void* base, size_t, int) {
+  const std::lock_guard lock(known().mutex);
+  known().adopted.insert(base);
+}
+void mneme_cudart_disown(const void* base) {
+  const std::lock_guard lock(known().mutex);
+  known().adopted.erase(base);
+}
+
+} // extern "C"
+#pragma GCC visibility pop
