@@ -231,6 +231,39 @@ void Session::addGlobals(const KernelInfo& info, const void* kernel,
   }
 }
 
+/// The device variable of any instrumented unit that `pointer` points into: kernels reach variables
+/// they do not name through pointers. Empty size if there is none.
+artifact::Region Session::globalAt(uint64_t pointer) const {
+  struct Search {
+    const Vendor* vendor;
+    uint64_t pointer;
+    artifact::Region found;
+  } search{vendor_, pointer, {}};
+  if (!vendor_->symbolAddress)
+    return search.found;
+  mneme_rt_visit_modules(
+      [](void* user, const mneme_module_entry* module) {
+        auto& wanted = *static_cast<Search*>(user);
+        for (uint64_t i = 0; i < module->globalCount && wanted.found.sizeBytes == 0; ++i) {
+          const mneme_global_entry& global = module->globals[i];
+          void* place = nullptr;
+          if (wanted.vendor->symbolAddress(&place, global.hostShadow) != 0 || !place)
+            continue;
+          const auto address = reinterpret_cast<uint64_t>(place);
+          if (wanted.pointer < address || wanted.pointer - address >= global.sizeBytes)
+            continue;
+          wanted.found = {address,
+                          global.sizeBytes,
+                          artifact::RegionKind::Global,
+                          (global.flags & 1) != 0,
+                          global.name,
+                          {}};
+        }
+      },
+      &search);
+  return search.found;
+}
+
 std::vector<artifact::Region> Session::regionsOf(const KernelInfo& info,
                                                  const mneme_launch& launch) {
   const std::vector<uint64_t> pointers = pointerArguments(*info.blob, launch);
@@ -240,7 +273,11 @@ std::vector<artifact::Region> Session::regionsOf(const KernelInfo& info,
     const auto isInside = [&](const artifact::Region& region) {
       return pointer >= region.address && pointer - region.address <= region.sizeBytes;
     };
-    if (pointer != 0 && std::none_of(regions.begin(), regions.end(), isInside))
+    if (pointer == 0 || std::any_of(regions.begin(), regions.end(), isInside))
+      continue;
+    if (const artifact::Region global = globalAt(pointer); global.sizeBytes != 0)
+      regions.push_back(global);
+    else
       note("kernel '" + info.blob->demangled +
            "' was given a pointer to memory that is not known here; its replay may fail");
   }

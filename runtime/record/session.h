@@ -75,6 +75,7 @@ private:
   std::string whyNot(const Attempt& attempt, const mneme_launch& launch) const;
   void record(Attempt& attempt, const mneme_launch& launch);
   bool captureAround(Attempt& attempt, const mneme_launch& launch, artifact::InstanceDraft& draft);
+  artifact::Region globalAt(uint64_t pointer) const;
   std::vector<artifact::Region> regionsOf(const KernelInfo& info, const mneme_launch& launch);
   void addGlobals(const KernelInfo& info, const void* kernel,
                   std::vector<artifact::Region>& regions);
