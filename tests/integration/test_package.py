@@ -123,7 +123,7 @@ def test_consumer_of_the_wheel(project: Path, tmp_path: Path) -> None:
     launcher = "-DCMAKE_CXX_COMPILER_LAUNCHER=ccache"
     build = subprocess.run(
         [sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "--no-build-isolation", "-w", str(wheels),
-         f"-Cbuild-dir={tmp_path / 'wheel-build'}", str(ROOT)],
+         f"--config-settings=build-dir={tmp_path / 'wheel-build'}", str(ROOT)],
         capture_output=True, text=True, check=False,
         env={**os.environ, "CMAKE_ARGS": launcher},
     )  # fmt: skip
