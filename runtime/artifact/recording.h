@@ -61,6 +61,7 @@ struct Instance {
   Dim3 grid, block;
   uint64_t sharedBytes = 0; ///< dynamic
   bool isCooperative = false;
+  Dim3 cluster; ///< blocks per thread block cluster; "ClusterDims" in the file unless 1x1x1
   uint64_t occurrences = 1; ///< launches with this dynamic hash, recorded or not
   std::string prologue;     ///< file name in the directory
   std::string epilogue;

@@ -16,6 +16,11 @@ struct ArgValue {
   std::vector<std::byte> value;
 };
 
+struct GlobalPlace {
+  std::string name;
+  uint64_t address = 0;
+};
+
 /// See mneme_compile_request; same meaning field by field.
 struct Request {
   std::vector<std::vector<std::byte>> modules;
@@ -33,6 +38,9 @@ struct Request {
   uint32_t block[3] = {1, 1, 1};
   std::vector<ArgValue> specializedArgs;
   std::string optionsJson;
+  std::vector<GlobalPlace> placedGlobals;
+  uint32_t maxRegisters = 0;
+  std::string assemblerOptions;
   bool wantIr = false;
   bool wantAssembly = false;
 };

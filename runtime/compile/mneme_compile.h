@@ -12,7 +12,7 @@
 extern "C" {
 #endif
 
-#define MNEME_COMPILE_ABI 1u
+#define MNEME_COMPILE_ABI 2u
 
 typedef struct mneme_bytes {
   const void* data;
@@ -26,7 +26,17 @@ typedef struct mneme_arg_value {
   mneme_bytes value; ///< exactly the argument's IR store size
 } mneme_arg_value;
 
+/// Where a device variable has to be: its uses become this address and the variable goes away.
+/// Variables in constant memory stay in the image, and so do all variables for the CPU, where the
+/// loader places them.
+typedef struct mneme_global_place {
+  const char* name;
+  uint64_t address;
+} mneme_global_place;
+
 enum mneme_compile_outputs {
+  /// "cpu": a shared object (device/cpu/image_abi.h). "sm_NN": a cubin, or PTX text when neither
+  /// nvJitLink nor ptxas is installed (the driver assembles it when it is loaded).
   MNEME_OUTPUT_IMAGE = 1,
   MNEME_OUTPUT_IR = 2,       ///< final IR as text
   MNEME_OUTPUT_ASSEMBLY = 4, ///< final assembly (host assembly, PTX)
@@ -55,6 +65,11 @@ typedef struct mneme_compile_request {
   const mneme_arg_value* specializedArgs;
   size_t specializedArgCount;
   const char* optionsJson; ///< the blob's "options" object, or null: ahead-of-time options to honour
+  const mneme_global_place* placedGlobals;
+  size_t placedGlobalCount;
+  uint32_t maxRegisters;        ///< per thread, for the assembler; 0: no limit
+  uint32_t reserved;
+  const char* assemblerOptions; ///< further ptxas options, separated by spaces; may be null
 } mneme_compile_request;
 
 typedef struct mneme_compile_result mneme_compile_result;
@@ -67,7 +82,10 @@ const char* mneme_compile_message(const mneme_compile_result* result);
 /// One of mneme_compile_outputs; empty if not asked for.
 mneme_bytes mneme_compile_output(const mneme_compile_result* result, uint32_t which);
 /// JSON: {"preprocess_ir_time","opt_time","codegen_time" (seconds), "obj_size","reg_usage",
-/// "local_mem_usage","const_mem_usage" (bytes), "ir_hash","image_hash" (hex), "passes","target_cpu"}.
+/// "local_mem_usage","const_mem_usage","shared_mem_usage" (bytes), "ir_hash","image_hash" (hex),
+/// "passes","target_cpu"}; for "sm_NN" also "spill_store_bytes","spill_load_bytes","stack_bytes",
+/// "ptx_version" ("8.8"), "assembler" ("nvJitLink 13.0", "ptxas 13.0.88", "driver") and
+/// "assemble_time" (seconds, part of codegen_time).
 const char* mneme_compile_statistics(const mneme_compile_result* result);
 void mneme_compile_destroy(mneme_compile_result* result);
 

@@ -28,12 +28,17 @@ struct Description {
   uint32_t maxGrid[3] = {2147483647u, 65535, 65535};
   uint64_t maxSharedPerBlockBytes = 48 * 1024;
   uint64_t maxSharedPerBlockOptinBytes = 227 * 1024;
+  uint64_t l2CacheBytes = 0;
+  uint32_t maxRegistersPerBlock = 0; ///< 0: no such limit
+  uint32_t maxClusterBlocks = 1;     ///< 1: no thread block clusters
+  std::string driver;                ///< "CUDA 13.0, driver 580.159.04"; empty for the CPU
 };
 
 struct LaunchShape {
   uint32_t grid[3] = {1, 1, 1};
   uint32_t block[3] = {1, 1, 1};
   uint64_t dynamicSharedBytes = 0;
+  uint32_t cluster[3] = {1, 1, 1}; ///< blocks per thread block cluster
   bool isCooperative = false;
 };
 
@@ -81,6 +86,13 @@ struct CopyRange {
   uint64_t sizeBytes = 0;
 };
 
+/// Host memory the device copies from at full bus speed: pinned where that means something.
+class StagingBuffer {
+public:
+  virtual ~StagingBuffer() = default;
+  virtual std::span<std::byte> bytes() = 0;
+};
+
 /// A device. Not thread-safe unless said so; one host thread drives one Device.
 class Device {
 public:
@@ -101,6 +113,15 @@ public:
   virtual void copyToHost(void* destination, uint64_t source, size_t sizeBytes) = 0;
   virtual void copyToDevice(uint64_t destination, const void* source, size_t sizeBytes) = 0;
 
+  /// For streams of copies to the device. \throws Error{OutOfMemory}
+  virtual std::unique_ptr<StagingBuffer> makeStaging(size_t sizeBytes);
+  /// Starts copying the first `sizeBytes` of `source`, which must stay as it is until
+  /// waitForCopy(ticket). Copies are in order with every other operation of this device.
+  /// Returns the ticket.
+  virtual uint64_t startCopyToDevice(uint64_t destination, StagingBuffer& source,
+                                     size_t sizeBytes);
+  virtual void waitForCopy(uint64_t ticket);
+
   // Bulk operations at memory bandwidth.
   /// hashes[i] = hash128 of page i of [address, address + size); the last page may be short.
   virtual void hashPages(uint64_t address, uint64_t sizeBytes, uint64_t pageBytes,
@@ -113,11 +134,16 @@ public:
   /// Verifies all ranges in one pass; reports[i] belongs to requests[i].
   virtual std::vector<CompareReport> compare(std::span<const CompareRequest> requests) = 0;
 
-  /// Loads an image made by runtime/compile for description().target. Globals named in `placements`
-  /// live at the given addresses (memory must be mapped there); others are allocated and initialised.
+  /// Loads an image made by runtime/compile for description().target with the kernel of this
+  /// (mangled) name. Globals named in `placements` live at the given addresses (memory must be mapped
+  /// there) if this device places globals when it loads; others are allocated and initialised.
+  /// A GPU's image has the places of its globals compiled in already (compile::Request); there
+  /// `placements` is ignored and Module::globals() lists what the module itself holds.
   /// \throws Error{CompileFailed} on a foreign image, Error{AddressUnavailable} naming a global.
-  virtual std::unique_ptr<Module> load(std::span<const std::byte> image,
+  virtual std::unique_ptr<Module> load(std::span<const std::byte> image, const std::string& kernel,
                                        std::span<const GlobalPlacement> placements) = 0;
+  /// Whether load() honours placements; if not, they belong into the compile request.
+  virtual bool placesGlobalsOnLoad() const { return true; }
 
   /// Runs the module's kernel to the end. Returns the execution time of the kernel in nanoseconds.
   /// `args[i]` points to the value of argument i.
@@ -128,6 +154,11 @@ public:
   virtual uint64_t launch(Module& module, const LaunchShape& shape, void* const* args,
                           double timeoutSeconds) = 0;
   virtual bool isUsable() const = 0;
+
+  /// Replaces what the device's caches hold, so that the next launch starts cold.
+  virtual void flushCaches() = 0;
+  /// What launch() measures with: "host clock", "events" or "cupti".
+  virtual const char* timerName() const = 0;
 };
 
 /// A device that may or may not be there.

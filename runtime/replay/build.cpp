@@ -129,13 +129,13 @@ std::shared_ptr<device::Module> ModuleCache::load(const std::vector<std::byte>& 
 
 std::shared_ptr<device::Module> ModuleCache::loadFresh(const std::vector<std::byte>& image) {
   try {
-    return device_.load(image, image_.placements());
+    return device_.load(image, kernel_, image_.placements());
   } catch (const Error& error) {
     if (error.code() != ErrorCode::AddressUnavailable)
       throw;
   }
   // A device that cannot place globals: they live where the module has them.
-  return device_.load(image, {});
+  return device_.load(image, kernel_, {});
 }
 
 /// True when a second launch of the module sees nothing of the first but restored memory.

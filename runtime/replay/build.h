@@ -32,7 +32,9 @@ void readStatistics(const std::string& statisticsJson, Result& result);
 /// The last few builds and loaded modules of one session, so that asking again costs nothing.
 class ModuleCache {
 public:
-  ModuleCache(device::Device& device, MemoryImage& image) : device_(device), image_(image) {}
+  /// All modules hold the kernel of this mangled name.
+  ModuleCache(device::Device& device, MemoryImage& image, std::string kernel)
+      : device_(device), image_(image), kernel_(std::move(kernel)) {}
 
   /// What `request` builds, compiled at most once while it is remembered under `key`; `request` is
   /// only asked for if it has to be compiled. \throws Error as compile::compile()
@@ -56,6 +58,7 @@ private:
 
   device::Device& device_;
   MemoryImage& image_;
+  std::string kernel_;
   std::list<Entry<const compile::Result>> builds_; ///< most recently used first
   std::list<Entry<device::Module>> modules_;
 };

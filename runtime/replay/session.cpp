@@ -91,7 +91,7 @@ Session::Session(const std::filesystem::path& path, const std::string& recordId,
   s.image = std::make_unique<MemoryImage>(*s.device, s.record, *s.prologue, *s.epilogue,
                                           options.goldenBytesLimit);
   s.labels = makeLabels(s.image->sites(), s.record.args, s.prologue->args());
-  s.modulesOnDevice = std::make_unique<ModuleCache>(*s.device, *s.image);
+  s.modulesOnDevice = std::make_unique<ModuleCache>(*s.device, *s.image, s.record.kernelName);
   s.openSeconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 

@@ -1,5 +1,7 @@
 #include "runtime/device/cpu/cpu_device.h"
 
+#include <algorithm>
+
 #include "runtime/base/error.h"
 #include "runtime/device/cpu/bulk.h"
 #include "runtime/device/cpu/cpu_module.h"
@@ -80,7 +82,7 @@ std::vector<CompareReport> CpuDevice::compare(std::span<const CompareRequest> re
   return bulkCompare(requests);
 }
 
-std::unique_ptr<Module> CpuDevice::load(std::span<const std::byte> image,
+std::unique_ptr<Module> CpuDevice::load(std::span<const std::byte> image, const std::string&,
                                         std::span<const GlobalPlacement> placements) {
   return std::make_unique<CpuModule>(space_, image, placements);
 }
@@ -94,6 +96,13 @@ uint64_t CpuDevice::launch(Module& module, const LaunchShape& shape, void* const
   if (outcome.fault != FaultKind::None)
     throw Error(ErrorCode::DeviceFailed, outcome.message);
   return outcome.elapsedNs;
+}
+
+void CpuDevice::flushCaches() {
+  const uint64_t bytes = std::max<uint64_t>(2 * description().l2CacheBytes, 64 << 20);
+  evictor_.resize(bytes / sizeof(uint64_t));
+  for (uint64_t& word : evictor_)
+    ++word;
 }
 
 } // namespace mneme::device::cpu

@@ -22,14 +22,17 @@ public:
                                   uint64_t pageBytes) override;
   void restore(std::span<const CopyRange> ranges) override;
   std::vector<CompareReport> compare(std::span<const CompareRequest> requests) override;
-  std::unique_ptr<Module> load(std::span<const std::byte> image,
+  std::unique_ptr<Module> load(std::span<const std::byte> image, const std::string& kernel,
                                std::span<const GlobalPlacement> placements) override;
   uint64_t launch(Module& module, const LaunchShape& shape, void* const* args,
                   double timeoutSeconds) override;
   bool isUsable() const override { return true; }
+  void flushCaches() override;
+  const char* timerName() const override { return "host clock"; }
 
 private:
   AddressSpace space_;
+  std::vector<uint64_t> evictor_; ///< of flushCaches()
 };
 
 } // namespace mneme::device::cpu

@@ -36,6 +36,8 @@ Description describe() {
   if (pages > 0 && pageBytes > 0)
     result.totalMemoryBytes = static_cast<uint64_t>(pages) * static_cast<uint64_t>(pageBytes);
   result.multiprocessors = workerCount();
+  const long cacheBytes = sysconf(_SC_LEVEL3_CACHE_SIZE);
+  result.l2CacheBytes = cacheBytes > 0 ? static_cast<uint64_t>(cacheBytes) : 0;
   return result;
 }
 

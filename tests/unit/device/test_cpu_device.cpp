@@ -174,7 +174,7 @@ TEST_CASE("globals live where they are placed, the others are initialised") {
   const GlobalPlacement placements[] = {{"counter", memory.address, 4}};
   const int start = 40;
   memory.device->copyToDevice(memory.address, &start, 4);
-  auto module = memory.device->load(test::imageBytes("globals"), placements);
+  auto module = memory.device->load(test::imageBytes("globals"), "globals", placements);
   REQUIRE(module->globals().size() == 3);
   CHECK(module->globals()[0].address == memory.address);
   CHECK(module->globals()[1].isConstant);
@@ -192,13 +192,13 @@ TEST_CASE("globals live where they are placed, the others are initialised") {
   memory.device->copyToHost(&counter, memory.address, 4);
   CHECK(counter == 41);
   const GlobalPlacement nowhere[] = {{"counter", 0x1000, 4}};
-  CHECK(codeOf([&] { memory.device->load(test::imageBytes("globals"), nowhere); }) ==
+  CHECK(codeOf([&] { memory.device->load(test::imageBytes("globals"), "globals", nowhere); }) ==
         ErrorCode::AddressUnavailable);
 }
 
 TEST_CASE("a failed launch throws the sentence, and the device goes on") {
   auto device = openDevice("cpu");
-  auto module = device->load(test::imageBytes("loop"), {});
+  auto module = device->load(test::imageBytes("loop"), "loop", {});
   std::vector<uint32_t> out(8);
   uint32_t* outPointer = out.data();
   uint32_t mode = 3;

@@ -1,0 +1,31 @@
+#include "runtime/device/device.h"
+
+#include <vector>
+
+namespace mneme::device {
+
+namespace {
+
+class PageableStaging final : public StagingBuffer {
+public:
+  explicit PageableStaging(size_t sizeBytes) : bytes_(sizeBytes) {}
+  std::span<std::byte> bytes() override { return bytes_; }
+
+private:
+  std::vector<std::byte> bytes_;
+};
+
+} // namespace
+
+std::unique_ptr<StagingBuffer> Device::makeStaging(size_t sizeBytes) {
+  return std::make_unique<PageableStaging>(sizeBytes);
+}
+
+uint64_t Device::startCopyToDevice(uint64_t destination, StagingBuffer& source, size_t sizeBytes) {
+  copyToDevice(destination, source.bytes().data(), sizeBytes);
+  return 0;
+}
+
+void Device::waitForCopy(uint64_t) {}
+
+} // namespace mneme::device
