@@ -9,6 +9,14 @@ bool ChunkIndex::contains(const Hash128& hash) const {
   return entries_.contains(hash);
 }
 
+std::vector<bool> ChunkIndex::contains(std::span<const Hash128> hashes) const {
+  const std::lock_guard lock(mutex_);
+  std::vector<bool> answers(hashes.size());
+  for (size_t index = 0; index < hashes.size(); ++index)
+    answers[index] = entries_.contains(hashes[index]);
+  return answers;
+}
+
 void ChunkIndex::announce(const Hash128& hash) {
   const std::lock_guard lock(mutex_);
   entries_.try_emplace(hash);

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -25,6 +26,7 @@ struct ChunkPlace {
 class ChunkIndex {
 public:
   bool contains(const Hash128& hash) const;
+  std::vector<bool> contains(std::span<const Hash128> hashes) const;
   void announce(const Hash128& hash);
   void store(const Hash128& hash, const ChunkPlace& place);
   /// Takes back an announcement; stored content stays.

@@ -133,7 +133,7 @@ void SnapshotBuilder::storeAll(const Owners& chunks) {
       if (!chunk.bytes.empty()) {
         const bool isRaw = stored[index].codec == Codec::Raw;
         storeOne(chunk.hash, stored[index].codec, chunk.rawBytes,
-                 isRaw ? chunk.bytes : stored[index].bytes);
+                 isRaw ? chunk.bytes : std::span<const std::byte>(stored[index].bytes));
       } else if (const auto place = findElsewhere(chunk.hash)) {
         storeOne(chunk.hash, place->codec, place->rawBytes, fetch(*place));
       } else {

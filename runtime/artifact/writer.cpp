@@ -12,6 +12,7 @@
 #include "runtime/artifact/blocked_signals.h"
 #include "runtime/artifact/chunk_index.h"
 #include "runtime/artifact/directory_files.h"
+#include "runtime/artifact/draft_expander.h"
 #include "runtime/artifact/instance_writer.h"
 #include "runtime/artifact/names.h"
 #include "runtime/artifact/record_store.h"
@@ -62,6 +63,7 @@ struct RecordingWriter::Impl {
 
   WriterOptions options;
   ChunkIndex index;
+  DraftExpander expander;
   RecordStore store;
   InstanceWriter instances;
   std::optional<SessionFile> session;
@@ -203,6 +205,8 @@ void RecordingWriter::Impl::writeInstance(InstanceTask& task) {
       KernelTask again = unsaved->second;
       addKernel(again);
     }
+    expander.expand(task.draft.prologue);
+    expander.expand(task.draft.epilogue);
     const InstanceCost cost = instances.write(task.staticHash, task.draft);
     const std::lock_guard lock(mutex);
     ++statistics.instancesWritten;
@@ -210,6 +214,8 @@ void RecordingWriter::Impl::writeInstance(InstanceTask& task) {
     statistics.uniqueBytes += cost.uniqueBytes;
     statistics.storedBytes += cost.storedBytes;
   } catch (const std::exception& error) {
+    expander.forget(task.draft.prologue.id);
+    expander.forget(task.draft.epilogue.id);
     lose(nameOf(task.staticHash, task.draft.instance.dynamicHash) + " was lost: " + error.what(),
          true);
   }
@@ -243,6 +249,15 @@ void RecordingWriter::addKernel(const KernelRecord& record,
 }
 
 bool RecordingWriter::hasChunk(const Hash128& hash) const { return impl_->index.contains(hash); }
+
+std::vector<bool> RecordingWriter::hasChunks(std::span<const Hash128> hashes) const {
+  return impl_->index.contains(hashes);
+}
+
+void RecordingWriter::waitForRoom(uint64_t bytes) {
+  std::unique_lock lock(impl_->mutex);
+  impl_->waitForRoom(lock, bytes);
+}
 
 void RecordingWriter::submit(uint64_t staticHash, InstanceDraft draft) {
   const uint64_t dynamicHash = draft.instance.dynamicHash;

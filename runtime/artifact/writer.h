@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -12,22 +14,43 @@
 
 namespace mneme::artifact {
 
-/// A chunk to be stored: its content hash, and its bytes unless the writer said it has them already.
+/// A chunk of a captured region.
 struct ChunkDraft {
-  Hash128 hash;
+  uint64_t index = 0; ///< in the region, in units of kChunkBytes
+  Hash128 hash;       ///< of the content, of zeros too
   uint32_t rawBytes = 0;
-  std::vector<std::byte> bytes; ///< empty when RecordingWriter::hasChunk(hash) was true, or all zero
   bool isZero = false;
+  /// Empty when RecordingWriter::hasChunk(hash) was true, when another chunk of the same snapshot or
+  /// of the instance's prologue brings the bytes, or when all are zero. SnapshotDraft::storage of
+  /// the same snapshot keeps them alive.
+  std::span<const std::byte> bytes;
+};
+
+/// A region of an earlier submitted snapshot, or of the instance's own prologue, of the same size.
+struct DraftBase {
+  uint64_t snapshot = 0; ///< SnapshotDraft::id
+  size_t region = 0;     ///< index in it
 };
 
 struct RegionDraft {
   Region region;
+  std::optional<DraftBase> base;
+  /// By ascending index: every chunk, or with a base those whose content differs from it.
   std::vector<ChunkDraft> chunks;
 };
 
+/// Memory that holds bytes of chunks. Let go as soon as everything in it is written, so that memory
+/// falls while a large draft is written: a chunk's bytes lie in one slab.
+struct DraftSlab {
+  std::shared_ptr<const void> owner;
+  std::span<const std::byte> bytes; ///< what `owner` keeps alive; counts against queueBytes
+};
+
 struct SnapshotDraft {
+  uint64_t id = 0; ///< unique in the session; 0: nothing is based on this snapshot
   std::vector<RegionDraft> regions;
   std::vector<std::vector<std::byte>> args;
+  std::vector<DraftSlab> storage;
 };
 
 /// A finished capture of one launch, ready to be written.
@@ -78,8 +101,15 @@ public:
   /// True when content with this hash is stored or waiting in the queue: the caller need not copy
   /// it. Hashes of chunks submitted later with bytes become known on submit().
   bool hasChunk(const Hash128& hash) const;
+  /// The same for many, much cheaper than one by one.
+  std::vector<bool> hasChunks(std::span<const Hash128> hashes) const;
 
-  /// Queues a capture; blocks while more than queueBytes wait.
+  /// Blocks until `bytes` more fit into the queue, or it is empty. Called before a capture is copied
+  /// it keeps the memory in use within queueBytes; submit() alone blocks after the copy.
+  void waitForRoom(uint64_t bytes);
+
+  /// Queues a capture; blocks while more than queueBytes wait. A draft based on a snapshot that was
+  /// lost, or never submitted, is lost.
   void submit(uint64_t staticHash, InstanceDraft draft);
 
   /// Sets the occurrence count written with an instance.

@@ -1,6 +1,7 @@
 #include "runtime/record/capture.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace mneme::record {
 namespace {
@@ -24,13 +25,16 @@ artifact::RegionDraft Capture::takeRegion(const artifact::Region& region) {
   for (size_t index = 0; index < hashes.size(); ++index) {
     artifact::ChunkDraft& chunk = draft.chunks[index];
     const uint64_t offset = index * chunkBytes;
+    chunk.index = index;
     chunk.hash = hashes[index];
     chunk.rawBytes = static_cast<uint32_t>(std::min(chunkBytes, region.sizeBytes - offset));
     chunk.isZero = chunk.hash == hashOfZeros(chunk.rawBytes);
     if (chunk.isZero || copied_.contains(chunk.hash) || writer_.hasChunk(chunk.hash))
       continue;
-    chunk.bytes.resize(chunk.rawBytes);
-    backend_.copyToHost(chunk.bytes.data(), region.address + offset, chunk.rawBytes);
+    const auto copy = std::make_shared<std::vector<std::byte>>(chunk.rawBytes);
+    backend_.copyToHost(copy->data(), region.address + offset, chunk.rawBytes);
+    chunk.bytes = *copy;
+    storage_.push_back({copy, *copy});
     copied_.insert(chunk.hash);
   }
   return draft;
@@ -41,6 +45,7 @@ artifact::SnapshotDraft Capture::take(const std::vector<artifact::Region>& regio
   draft.regions.reserve(regions.size());
   for (const artifact::Region& region : regions)
     draft.regions.push_back(takeRegion(region));
+  draft.storage = std::exchange(storage_, {});
   return draft;
 }
 

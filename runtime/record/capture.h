@@ -24,6 +24,7 @@ private:
   const MemoryBackend& backend_;
   const artifact::RecordingWriter& writer_;
   std::unordered_set<Hash128> copied_;
+  std::vector<artifact::DraftSlab> storage_; ///< of the snapshot that is being taken
 };
 
 } // namespace mneme::record

@@ -26,23 +26,28 @@ Bytes noise(size_t size, uint64_t seed) {
   return bytes;
 }
 
-RegionDraft regionOf(uint64_t address, const Bytes& content, const RecordingWriter* writer) {
+SnapshotDraft snapshotOf(uint64_t address, const Bytes& content, const RecordingWriter* writer) {
+  SnapshotDraft snapshot;
+  const auto copy = std::make_shared<const Bytes>(content);
+  snapshot.storage.push_back({copy, *copy});
   RegionDraft draft;
   draft.region.address = address;
   draft.region.sizeBytes = content.size();
   for (size_t offset = 0; offset < content.size(); offset += kChunkBytes) {
     const auto part =
-        std::span(content).subspan(offset, std::min<size_t>(kChunkBytes, content.size() - offset));
+        std::span(*copy).subspan(offset, std::min<size_t>(kChunkBytes, content.size() - offset));
     ChunkDraft chunk;
+    chunk.index = offset / kChunkBytes;
     chunk.hash = hash128(part);
     chunk.rawBytes = static_cast<uint32_t>(part.size());
     chunk.isZero =
         std::all_of(part.begin(), part.end(), [](std::byte b) { return b == std::byte{}; });
     if (!chunk.isZero && !(writer && writer->hasChunk(chunk.hash)))
-      chunk.bytes.assign(part.begin(), part.end());
-    draft.chunks.push_back(std::move(chunk));
+      chunk.bytes = part;
+    draft.chunks.push_back(chunk);
   }
-  return draft;
+  snapshot.regions.push_back(std::move(draft));
+  return snapshot;
 }
 
 KernelRecord kernelRecord(uint64_t staticHash) {
@@ -67,13 +72,13 @@ InstanceDraft instanceOf(uint64_t dynamicHash, const Bytes& before, const Bytes&
   draft.instance.block = {128, 1, 1};
   draft.instance.sharedBytes = 1024;
   draft.instance.recordedNs = 4711;
+  draft.prologue = snapshotOf(0x600000000000, before, writer);
   draft.prologue.args = {noise(8, 1), noise(4, 2)};
-  draft.prologue.regions.push_back(regionOf(0x600000000000, before, writer));
-  draft.epilogue.regions.push_back(regionOf(0x600000000000, after, writer));
+  draft.epilogue = snapshotOf(0x600000000000, after, writer);
   for (size_t chunk = 0; chunk < draft.epilogue.regions[0].chunks.size(); ++chunk)
     for (const ChunkDraft& earlier : draft.prologue.regions[0].chunks)
       if (earlier.hash == draft.epilogue.regions[0].chunks[chunk].hash)
-        draft.epilogue.regions[0].chunks[chunk].bytes.clear();
+        draft.epilogue.regions[0].chunks[chunk].bytes = {};
   return draft;
 }
 

@@ -30,8 +30,8 @@ using Bytes = std::vector<std::byte>;
 /// Bytes that do not compress, the same for the same seed.
 Bytes noise(size_t size, uint64_t seed);
 
-/// A region whose chunks carry their bytes, except those `writer` (may be null) has already.
-RegionDraft regionOf(uint64_t address, const Bytes& content, const RecordingWriter* writer);
+/// A snapshot of one region whose chunks carry their bytes, except those `writer` (may be null) has already.
+SnapshotDraft snapshotOf(uint64_t address, const Bytes& content, const RecordingWriter* writer);
 
 KernelRecord kernelRecord(uint64_t staticHash);
 InstanceDraft instanceOf(uint64_t dynamicHash, const Bytes& before, const Bytes& after,

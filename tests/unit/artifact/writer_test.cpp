@@ -196,7 +196,7 @@ TEST_CASE("content that does not match its hash is never stored") {
   RecordingWriter writer(optionsFor(directory.path()));
   writer.addKernel(kernelRecord(1), {});
   InstanceDraft draft = instanceOf(1, noise(1000, 1), noise(1000, 2), nullptr);
-  draft.prologue.regions[0].chunks[0].bytes[5] ^= std::byte{1};
+  draft.prologue.regions[0].chunks[0].hash.low ^= 1;
   writer.submit(1, std::move(draft));
   draft = instanceOf(2, noise(kChunkBytes + 1, 3), noise(1000, 2), nullptr);
   draft.prologue.regions[0].chunks.pop_back();

@@ -10,22 +10,26 @@ namespace mneme::test {
 
 namespace {
 
-artifact::RegionDraft draft(const artifact::Region& region, const Bytes& bytes) {
-  artifact::RegionDraft draft{region, {}};
+void addRegion(artifact::SnapshotDraft& snapshot, const artifact::Region& region, Bytes content) {
+  const auto owner = std::make_shared<const Bytes>(std::move(content));
+  const std::span<const std::byte> bytes(*owner);
+  artifact::RegionDraft draft{region, {}, {}};
   draft.region.sizeBytes = bytes.size();
   for (size_t at = 0; at < bytes.size(); at += artifact::kChunkBytes) {
     const size_t size = std::min<size_t>(artifact::kChunkBytes, bytes.size() - at);
     artifact::ChunkDraft chunk;
-    chunk.bytes.assign(bytes.begin() + at, bytes.begin() + at + size);
+    chunk.index = at / artifact::kChunkBytes;
+    chunk.bytes = bytes.subspan(at, size);
     chunk.rawBytes = size;
     chunk.hash = hash128(chunk.bytes);
     chunk.isZero = std::all_of(chunk.bytes.begin(), chunk.bytes.end(),
                                [](std::byte b) { return b == std::byte{0}; });
     if (chunk.isZero)
-      chunk.bytes.clear();
-    draft.chunks.push_back(std::move(chunk));
+      chunk.bytes = {};
+    draft.chunks.push_back(chunk);
   }
-  return draft;
+  snapshot.storage.push_back({owner, bytes});
+  snapshot.regions.push_back(std::move(draft));
 }
 
 } // namespace
@@ -83,8 +87,8 @@ std::filesystem::path writeRecording(const std::filesystem::path& directory,
   instance.instance.block = plan.block;
   instance.prologue.args = plan.values;
   for (const RegionPlan& region : plan.regions) {
-    instance.prologue.regions.push_back(draft(region.region, region.before));
-    instance.epilogue.regions.push_back(draft(region.region, region.after));
+    addRegion(instance.prologue, region.region, region.before);
+    addRegion(instance.epilogue, region.region, region.after);
   }
   writer.submit(kStaticHash, std::move(instance));
   writer.finish();
