@@ -1,0 +1,155 @@
+// Room device/cuda: the CUDA driver, opened at run time. Used by the device and by the recorder,
+// which both reach the driver itself here, past every interposed symbol.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "runtime/device/cuda/driver_types.h"
+
+namespace mneme::device::cuda {
+
+/// The driver's functions, bound from libcuda.so.1 under the names current headers map to (_v2).
+/// Members named as in CUDA's documentation. Those marked optional are null with older drivers.
+struct Driver {
+  /// Opens the library and initialises the driver once per process.
+  /// \throws Error{BackendUnavailable} with a sentence a user can act on.
+  static const Driver& get();
+  /// The same without throwing; null when there is no usable driver.
+  static const Driver* find() noexcept;
+
+  CUresult (*cuInit)(unsigned flags);
+  CUresult (*cuDriverGetVersion)(int* version);
+  CUresult (*cuGetErrorName)(CUresult error, const char** text);
+  CUresult (*cuGetErrorString)(CUresult error, const char** text);
+
+  CUresult (*cuDeviceGet)(CUdevice* device, int ordinal);
+  CUresult (*cuDeviceGetCount)(int* count);
+  CUresult (*cuDeviceGetName)(char* name, int length, CUdevice device);
+  CUresult (*cuDeviceGetAttribute)(int* value, CUdevice_attribute attribute, CUdevice device);
+  CUresult (*cuDeviceTotalMem)(size_t* bytes, CUdevice device);
+  CUresult (*cuDeviceCanAccessPeer)(int* canAccess, CUdevice device, CUdevice peer);
+
+  CUresult (*cuDevicePrimaryCtxRetain)(CUcontext* context, CUdevice device);
+  CUresult (*cuDevicePrimaryCtxRelease)(CUdevice device);
+  CUresult (*cuDevicePrimaryCtxGetState)(CUdevice device, unsigned* flags, int* isActive);
+  CUresult (*cuCtxPushCurrent)(CUcontext context);
+  CUresult (*cuCtxPopCurrent)(CUcontext* context);
+  CUresult (*cuCtxGetCurrent)(CUcontext* context);
+  CUresult (*cuCtxGetDevice)(CUdevice* device);
+  CUresult (*cuCtxSynchronize)();
+  CUresult (*cuCtxSetLimit)(CUlimit limit, size_t value);
+  CUresult (*cuCtxGetLimit)(size_t* value, CUlimit limit);
+  CUresult (*cuCtxEnablePeerAccess)(CUcontext peer, unsigned flags);
+
+  CUresult (*cuMemGetInfo)(size_t* free, size_t* total);
+  CUresult (*cuMemAlloc)(CUdeviceptr* address, size_t sizeBytes);
+  CUresult (*cuMemFree)(CUdeviceptr address);
+  CUresult (*cuMemGetAddressRange)(CUdeviceptr* base, size_t* sizeBytes, CUdeviceptr address);
+  CUresult (*cuPointerGetAttribute)(void* data, CUpointer_attribute attribute, CUdeviceptr address);
+  CUresult (*cuPointerGetAttributes)(unsigned count, CUpointer_attribute* attributes, void** data,
+                                     CUdeviceptr address);
+  CUresult (*cuMemHostAlloc)(void** pointer, size_t sizeBytes, unsigned flags);
+  CUresult (*cuMemFreeHost)(void* pointer);
+  CUresult (*cuMemHostRegister)(void* pointer, size_t sizeBytes, unsigned flags);
+  CUresult (*cuMemHostUnregister)(void* pointer);
+  CUresult (*cuMemHostGetDevicePointer)(CUdeviceptr* address, void* pointer, unsigned flags);
+
+  CUresult (*cuMemAddressReserve)(CUdeviceptr* address, size_t sizeBytes, size_t alignment,
+                                  CUdeviceptr wanted, unsigned long long flags);
+  CUresult (*cuMemAddressFree)(CUdeviceptr address, size_t sizeBytes);
+  CUresult (*cuMemCreate)(CUmemGenericAllocationHandle* handle, size_t sizeBytes,
+                          const CUmemAllocationProp* properties, unsigned long long flags);
+  CUresult (*cuMemRelease)(CUmemGenericAllocationHandle handle);
+  CUresult (*cuMemMap)(CUdeviceptr address, size_t sizeBytes, size_t offset,
+                       CUmemGenericAllocationHandle handle, unsigned long long flags);
+  CUresult (*cuMemUnmap)(CUdeviceptr address, size_t sizeBytes);
+  CUresult (*cuMemSetAccess)(CUdeviceptr address, size_t sizeBytes,
+                             const CUmemAccessDesc* descriptions, size_t count);
+  CUresult (*cuMemGetAllocationGranularity)(size_t* granularity,
+                                            const CUmemAllocationProp* properties,
+                                            CUmemAllocationGranularity_flags option);
+
+  CUresult (*cuMemcpyDtoH)(void* destination, CUdeviceptr source, size_t sizeBytes);
+  CUresult (*cuMemcpyHtoD)(CUdeviceptr destination, const void* source, size_t sizeBytes);
+  CUresult (*cuMemcpyAsync)(CUdeviceptr destination, CUdeviceptr source, size_t sizeBytes,
+                            CUstream stream);
+  CUresult (*cuMemcpyDtoHAsync)(void* destination, CUdeviceptr source, size_t sizeBytes,
+                                CUstream stream);
+  CUresult (*cuMemcpyHtoDAsync)(CUdeviceptr destination, const void* source, size_t sizeBytes,
+                                CUstream stream);
+  CUresult (*cuMemcpyDtoDAsync)(CUdeviceptr destination, CUdeviceptr source, size_t sizeBytes,
+                                CUstream stream);
+  CUresult (*cuMemsetD8Async)(CUdeviceptr destination, unsigned char value, size_t count,
+                              CUstream stream);
+
+  CUresult (*cuStreamCreate)(CUstream* stream, unsigned flags);
+  CUresult (*cuStreamCreateWithPriority)(CUstream* stream, unsigned flags, int priority);
+  CUresult (*cuStreamDestroy)(CUstream stream);
+  CUresult (*cuStreamSynchronize)(CUstream stream);
+  CUresult (*cuStreamQuery)(CUstream stream);
+  CUresult (*cuStreamWaitEvent)(CUstream stream, CUevent event, unsigned flags);
+  CUresult (*cuStreamGetCtx)(CUstream stream, CUcontext* context);
+  CUresult (*cuStreamIsCapturing)(CUstream stream, CUstreamCaptureStatus* status);
+  CUresult (*cuThreadExchangeStreamCaptureMode)(CUstreamCaptureMode* mode);
+  CUresult (*cuLaunchHostFunc)(CUstream stream, CUhostFn function, void* data);
+
+  CUresult (*cuEventCreate)(CUevent* event, unsigned flags);
+  CUresult (*cuEventRecord)(CUevent event, CUstream stream);
+  CUresult (*cuEventQuery)(CUevent event);
+  CUresult (*cuEventSynchronize)(CUevent event);
+  CUresult (*cuEventDestroy)(CUevent event);
+  CUresult (*cuEventElapsedTime)(float* milliseconds, CUevent start, CUevent end);
+
+  CUresult (*cuModuleLoadDataEx)(CUmodule* module, const void* image, unsigned optionCount,
+                                 CUjit_option* options, void** values);
+  CUresult (*cuModuleUnload)(CUmodule module);
+  CUresult (*cuModuleGetFunction)(CUfunction* function, CUmodule module, const char* name);
+  CUresult (*cuModuleGetGlobal)(CUdeviceptr* address, size_t* sizeBytes, CUmodule module,
+                                const char* name);
+  CUresult (*cuFuncGetModule)(CUmodule* module, CUfunction function);
+  CUresult (*cuFuncGetAttribute)(int* value, CUfunction_attribute attribute, CUfunction function);
+  CUresult (*cuFuncSetAttribute)(CUfunction function, CUfunction_attribute attribute, int value);
+  /// Optional (12.4).
+  CUresult (*cuFuncGetParamInfo)(CUfunction function, size_t index, size_t* offset, size_t* size);
+  /// Optional (12.3).
+  CUresult (*cuFuncGetName)(const char** name, CUfunction function);
+  /// Optional (12.0): from the runtime's cudaKernel_t / library loading to function and module.
+  CUresult (*cuKernelGetFunction)(CUfunction* function, CUkernel kernel);
+  CUresult (*cuKernelGetLibrary)(CUlibrary* library, CUkernel kernel); ///< optional (12.5)
+  CUresult (*cuLibraryGetModule)(CUmodule* module, CUlibrary library); ///< optional (12.0)
+
+  CUresult (*cuLaunchKernel)(CUfunction function, unsigned gridX, unsigned gridY, unsigned gridZ,
+                             unsigned blockX, unsigned blockY, unsigned blockZ,
+                             unsigned sharedBytes, CUstream stream, void** args, void** extra);
+  CUresult (*cuLaunchCooperativeKernel)(CUfunction function, unsigned gridX, unsigned gridY,
+                                        unsigned gridZ, unsigned blockX, unsigned blockY,
+                                        unsigned blockZ, unsigned sharedBytes, CUstream stream,
+                                        void** args);
+  CUresult (*cuLaunchKernelEx)(const CUlaunchConfig* config, CUfunction function, void** args,
+                               void** extra);
+  CUresult (*cuOccupancyMaxActiveBlocksPerMultiprocessor)(int* blocks, CUfunction function,
+                                                          int blockSize, size_t dynamicSharedBytes);
+  CUresult (*cuOccupancyMaxPotentialClusterSize)(int* clusterSize, CUfunction function,
+                                                 const CUlaunchConfig* config);
+  CUresult (*cuOccupancyMaxActiveClusters)(int* clusters, CUfunction function,
+                                           const CUlaunchConfig* config);
+};
+
+/// "an illegal memory access was encountered (CUDA_ERROR_ILLEGAL_ADDRESS, 700)". Works without a
+/// driver too, then with the number alone.
+std::string describe(CUresult result);
+
+/// Whether the context of this process is lost after `result`.
+bool isSticky(CUresult result) noexcept;
+
+/// \throws Error "<what> failed: <the driver's text>": OutOfMemory, BackendUnavailable (no device,
+/// driver mismatch), CompileFailed (images), else DeviceFailed.
+[[noreturn]] void fail(CUresult result, std::string_view what);
+
+inline void check(CUresult result, std::string_view what) {
+  if (result != CUDA_SUCCESS) [[unlikely]]
+    fail(result, what);
+}
+
+} // namespace mneme::device::cuda
