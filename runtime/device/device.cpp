@@ -15,7 +15,22 @@ private:
   std::vector<std::byte> bytes_;
 };
 
+class RestoreOfRanges final : public PreparedRestore {
+public:
+  RestoreOfRanges(Device& device, std::vector<CopyRange> ranges)
+      : device_(device), ranges_(std::move(ranges)) {}
+  void run() override { device_.restore(ranges_); }
+
+private:
+  Device& device_;
+  std::vector<CopyRange> ranges_;
+};
+
 } // namespace
+
+std::unique_ptr<PreparedRestore> Device::prepareRestore(std::vector<CopyRange> ranges) {
+  return std::make_unique<RestoreOfRanges>(*this, std::move(ranges));
+}
 
 std::unique_ptr<StagingBuffer> Device::makeStaging(size_t sizeBytes) {
   return std::make_unique<PageableStaging>(sizeBytes);

@@ -86,6 +86,14 @@ struct CopyRange {
   uint64_t sizeBytes = 0;
 };
 
+/// Device-to-device copies that are done many times. Must not outlive its device.
+class PreparedRestore {
+public:
+  virtual ~PreparedRestore() = default;
+  /// As Device::restore() of the ranges it was made from.
+  virtual void run() = 0;
+};
+
 /// Host memory the device copies from at full bus speed: pinned where that means something.
 class StagingBuffer {
 public:
@@ -131,6 +139,8 @@ public:
                                           uint64_t pageBytes) = 0;
   /// Device-to-device copies; ranges do not overlap.
   virtual void restore(std::span<const CopyRange> ranges) = 0;
+  /// For ranges that are restored again and again: what can be done once is done here.
+  virtual std::unique_ptr<PreparedRestore> prepareRestore(std::vector<CopyRange> ranges);
   /// Verifies all ranges in one pass; reports[i] belongs to requests[i].
   virtual std::vector<CompareReport> compare(std::span<const CompareRequest> requests) = 0;
 

@@ -31,14 +31,16 @@ template <typename List, typename Entry> void remember(List& list, Entry entry, 
 compile::Request makeRequest(const artifact::KernelRecord& record,
                              const std::vector<std::vector<std::byte>>& modules,
                              const std::vector<std::vector<std::byte>>& values,
-                             const std::string& target, const Configuration& c,
+                             const CodeTarget& target, const Configuration& c,
                              const Options& options) {
   compile::Request request;
   request.modules = modules;
   if (!options.ir.empty())
     request.modules = {options.ir};
   request.kernel = record.kernelName;
-  request.target = target;
+  request.target = target.name;
+  for (const device::GlobalPlacement& global : target.placedGlobals)
+    request.placedGlobals.push_back({global.name, global.address});
   request.passes = c.passes;
   request.codegenOptLevel = c.codegenOpt;
   request.prune = c.prune;
@@ -165,6 +167,7 @@ void ModuleCache::adoptGlobals(const device::Module& module) {
                       " were recorded");
     image_.moveGlobal(i, global != globals.end() ? global->address : site.home);
   }
+  image_.checkPointersToMovedGlobals();
 }
 
 } // namespace mneme::replay

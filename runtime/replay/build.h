@@ -15,12 +15,19 @@
 
 namespace mneme::replay {
 
+/// What code is made for.
+struct CodeTarget {
+  std::string name; ///< device::Description::target
+  /// Of a device that does not place globals when it loads: their addresses are compiled in.
+  std::vector<device::GlobalPlacement> placedGlobals = {};
+};
+
 /// What the compiler is asked for. `modules` is the IR, `values` the recorded argument values.
 /// \throws Error{InvalidArgument} when launch bounds and block contradict each other.
 compile::Request makeRequest(const artifact::KernelRecord& record,
                              const std::vector<std::vector<std::byte>>& modules,
                              const std::vector<std::vector<std::byte>>& values,
-                             const std::string& target, const Configuration& configuration,
+                             const CodeTarget& target, const Configuration& configuration,
                              const Options& options);
 
 /// Identity of a request among those of one session.

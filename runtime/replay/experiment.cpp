@@ -40,6 +40,8 @@ void Experiment::perform() {
   shape_ = {.grid = {grid.x, grid.y, grid.z},
             .block = {block.x, block.y, block.z},
             .dynamicSharedBytes = configuration_.sharedBytes,
+            .cluster = {bench_.instance.cluster.x, bench_.instance.cluster.y,
+                        bench_.instance.cluster.z},
             .isCooperative = bench_.instance.isCooperative};
   device::checkShape(bench_.device.description(), shape_, 0);
   build();
@@ -53,8 +55,11 @@ void Experiment::perform() {
 
 void Experiment::build() {
   const auto request = [&] {
-    return makeRequest(bench_.record, bench_.modules, bench_.values,
-                       bench_.device.description().target, configuration_, options_);
+    CodeTarget target{.name = bench_.device.description().target};
+    if (!bench_.device.placesGlobalsOnLoad())
+      target.placedGlobals = bench_.image.placements();
+    return makeRequest(bench_.record, bench_.modules, bench_.values, target, configuration_,
+                       options_);
   };
   const std::shared_ptr<const compile::Result> built =
       bench_.cache.build(keyOf(configuration_, options_), options_.useCache, request);

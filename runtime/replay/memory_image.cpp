@@ -20,7 +20,7 @@ uint64_t roundUp(uint64_t value, uint64_t unit) { return (value + unit - 1) / un
 MemoryImage::MemoryImage(device::Device& device, const artifact::KernelRecord& record,
                          const artifact::Snapshot& prologue, const artifact::Snapshot& epilogue,
                          uint64_t goldenBytesLimit)
-    : device_(device), prologue_(prologue), epilogue_(epilogue) {
+    : device_(device), prologue_(prologue), epilogue_(epilogue), uploader_(device) {
   collectSites();
   collectExtents();
   reserveExtents(record);
@@ -28,7 +28,6 @@ MemoryImage::MemoryImage(device::Device& device, const artifact::KernelRecord& r
   allocateGolden(goldenBytesLimit);
   uploadPrologue();
   uploadEpilogue();
-  checkPointersToMovedGlobals();
 }
 
 void MemoryImage::collectSites() {
@@ -218,7 +217,14 @@ void MemoryImage::uploadPrologue() {
     if (site.prologueIndex != kNone)
       appendPieces(pieces, prologue_, site.prologueIndex, 0, site.region.sizeBytes,
                    site.prologue ? site.prologue : site.live, /*skipZero=*/true);
-  upload(device_, pieces);
+  PointerScan scan(relocatedGlobals());
+  if (scan.isEmpty()) {
+    uploader_.upload(pieces);
+  } else {
+    scan.inspectArguments(prologue_.args());
+    uploader_.upload(pieces, scan.inspector());
+    scan.throwIfFound();
+  }
   if (!goldenPrologue_)
     return;
   std::vector<uint64_t> liveOf(prologue_.regions().size());
@@ -250,8 +256,17 @@ void MemoryImage::uploadEpilogue() {
     }
     keep(site.region.sizeBytes);
   }
-  upload(device_, pieces);
+  uploader_.upload(pieces);
   device_.restore(unchanged);
+}
+
+/// Globals whose recorded addresses this process could not have.
+std::vector<const artifact::Region*> MemoryImage::relocatedGlobals() const {
+  std::vector<const artifact::Region*> relocated;
+  for (const Site& site : sites_)
+    if (site.home != site.region.address)
+      relocated.push_back(&site.region);
+  return relocated;
 }
 
 std::vector<device::GlobalPlacement> MemoryImage::placements() const {

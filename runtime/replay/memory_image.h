@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -9,6 +10,7 @@
 #include "runtime/artifact/snapshot.h"
 #include "runtime/device/device.h"
 #include "runtime/replay/device_buffer.h"
+#include "runtime/replay/pointer_scan.h"
 #include "runtime/replay/upload.h"
 
 namespace mneme::replay {
@@ -54,13 +56,16 @@ public:
 
   const std::vector<Site>& sites() const noexcept { return sites_; }
   const std::vector<Gap>& gaps() const noexcept { return gaps_; }
-  /// Where modules have to put the recorded globals.
+  /// Where the kernel's code expects the recorded globals: for Device::load() or the compiler.
   std::vector<device::GlobalPlacement> placements() const;
 
   /// The module about to run has this global at `live`: its content is restored and verified there.
   void moveGlobal(size_t site, uint64_t live);
-  /// \throws Error{AddressUnavailable} naming a pointer to the recorded place of a moved global.
-  void checkPointersToMovedGlobals() const;
+  /// To be called after moveGlobal(): variables that are not constant and whose content is not at
+  /// their recorded addresses any more must not be pointed to. Reads the prologue, but only once for
+  /// every set of such variables. (Constants are still readable where they were recorded.)
+  /// \throws Error{AddressUnavailable} naming the pointer.
+  void checkPointersToMovedGlobals();
 
   /// Puts back everything, gaps included.
   void restoreAll();
@@ -90,8 +95,9 @@ private:
   void allocateGolden(uint64_t limit);
   void uploadPrologue();
   void uploadEpilogue();
+  std::vector<const artifact::Region*> relocatedGlobals() const;
   void restoreFromSnapshots(bool everything);
-  void collectChangedRanges();
+  std::vector<device::CopyRange> changedRanges() const;
 
   device::Device& device_;
   const artifact::Snapshot& prologue_;
@@ -100,7 +106,9 @@ private:
   std::vector<Extent> extents_;
   std::vector<Gap> gaps_;
   std::vector<bool> isSuspect_;
-  std::vector<device::CopyRange> changedRanges_; ///< of restoreChanged(); empty: to be made
+  std::unique_ptr<device::PreparedRestore> changes_; ///< of restoreChanged(); null: to be made
+  std::vector<size_t> scannedSites_; ///< moved globals no pointer leads to
+  Uploader uploader_;
   std::vector<DeviceBuffer> reservations_;
   DeviceBuffer goldenPrologue_;
   DeviceBuffer goldenEpilogue_;

@@ -1,6 +1,5 @@
 // Room replay: MemoryImage, the part that works between launches.
 #include <algorithm>
-#include <cstring>
 
 #include "runtime/base/error.h"
 #include "runtime/replay/memory_image.h"
@@ -13,10 +12,6 @@ namespace {
 /// Host buffers of the paths that stream.
 constexpr uint64_t kStreamBytes = 16 << 20;
 
-bool isInside(uint64_t pointer, const artifact::Region& region) {
-  return pointer >= region.address && pointer - region.address < region.sizeBytes;
-}
-
 } // namespace
 
 void MemoryImage::moveGlobal(size_t site, uint64_t live) {
@@ -24,7 +19,7 @@ void MemoryImage::moveGlobal(size_t site, uint64_t live) {
     return;
   Site& moved = sites_[site];
   moved.live = live;
-  changedRanges_.clear();
+  changes_.reset();
   if (moved.prologue != 0) {
     const device::CopyRange range{live, moved.prologue, moved.region.sizeBytes};
     device_.restore({&range, 1});
@@ -32,71 +27,62 @@ void MemoryImage::moveGlobal(size_t site, uint64_t live) {
     std::vector<UploadPiece> pieces;
     appendPieces(pieces, prologue_, moved.prologueIndex, 0, moved.region.sizeBytes, live,
                  /*skipZero=*/false);
-    upload(device_, pieces);
+    uploader_.upload(pieces);
   }
 }
 
-void MemoryImage::checkPointersToMovedGlobals() const {
-  std::vector<const artifact::Region*> moved;
-  for (const Site& site : sites_)
-    if (site.live != site.region.address)
-      moved.push_back(&site.region);
-  if (moved.empty())
+void MemoryImage::checkPointersToMovedGlobals() {
+  std::vector<size_t> moved;
+  for (size_t i = 0; i < sites_.size(); ++i)
+    if (sites_[i].live != sites_[i].home && !sites_[i].region.isConstant)
+      moved.push_back(i);
+  if (moved.empty() || moved == scannedSites_)
     return;
-  const auto check = [&](std::span<const std::byte> bytes, const std::string& where) {
-    for (size_t offset = 0; offset + 8 <= bytes.size(); offset += 8) {
-      uint64_t pointer;
-      std::memcpy(&pointer, bytes.data() + offset, 8);
-      for (const artifact::Region* region : moved)
-        if (isInside(pointer, *region))
-          throw Error(ErrorCode::AddressUnavailable,
-                      "the recorded address " + hexText(region->address) + " of global '" +
-                          region->name + "' is taken in this process and " + where +
-                          " points to it; try again in a fresh process");
-    }
-  };
-  for (size_t i = 0; i < prologue_.args().size(); ++i)
-    check(prologue_.args()[i], "argument " + std::to_string(i));
-  std::vector<std::byte> buffer;
-  for (const Site& site : sites_) {
-    for (uint64_t offset = 0; offset < site.region.sizeBytes && site.prologueIndex != kNone;
-         offset += kStreamBytes) {
-      buffer.resize(std::min(kStreamBytes, site.region.sizeBytes - offset));
-      prologue_.read(site.prologueIndex, offset, buffer);
-      check(buffer, "memory at " + hexText(site.region.address));
-    }
-  }
+  std::vector<const artifact::Region*> regions;
+  for (size_t i : moved)
+    regions.push_back(&sites_[i].region);
+  PointerScan scan(std::move(regions));
+  scan.inspectArguments(prologue_.args());
+  std::vector<UploadPiece> pieces;
+  for (const Site& site : sites_)
+    if (site.prologueIndex != kNone)
+      appendPieces(pieces, prologue_, site.prologueIndex, 0, site.region.sizeBytes, 0,
+                   /*skipZero=*/true);
+  readPieces(pieces, scan.inspector());
+  scan.throwIfFound();
+  scannedSites_ = std::move(moved);
 }
 
 void MemoryImage::suspect(size_t site) {
   if (!isSuspect_[site])
-    changedRanges_.clear();
+    changes_.reset();
   isSuspect_[site] = true;
 }
 
-void MemoryImage::collectChangedRanges() {
+std::vector<device::CopyRange> MemoryImage::changedRanges() const {
+  std::vector<device::CopyRange> ranges;
   for (size_t i = 0; i < sites_.size(); ++i) {
     const Site& site = sites_[i];
     if (isSuspect_[i])
-      changedRanges_.push_back({site.live, site.prologue, site.region.sizeBytes});
+      ranges.push_back({site.live, site.prologue, site.region.sizeBytes});
     else
       for (const artifact::ChangedRange& range : site.changed)
-        changedRanges_.push_back(
-            {site.live + range.offset, site.prologue + range.offset, range.sizeBytes});
+        ranges.push_back({site.live + range.offset, site.prologue + range.offset, range.sizeBytes});
   }
+  return ranges;
 }
 
 void MemoryImage::restoreChanged() {
   if (!goldenPrologue_ && !sites_.empty())
     return restoreFromSnapshots(/*everything=*/false);
-  if (changedRanges_.empty())
-    collectChangedRanges();
-  device_.restore(changedRanges_);
+  if (!changes_)
+    changes_ = device_.prepareRestore(changedRanges());
+  changes_->run();
 }
 
 void MemoryImage::restoreAll() {
   std::fill(isSuspect_.begin(), isSuspect_.end(), false);
-  changedRanges_.clear();
+  changes_.reset();
   if (!goldenPrologue_ && !sites_.empty())
     return restoreFromSnapshots(/*everything=*/true);
   std::vector<device::CopyRange> ranges;
@@ -128,7 +114,7 @@ void MemoryImage::restoreFromSnapshots(bool everything) {
   if (everything)
     for (const Gap& gap : gaps_)
       zeros.emplace_back(gap.live, gap.sizeBytes);
-  upload(device_, pieces);
+  uploader_.upload(pieces);
   const std::vector<std::byte> zero(zeros.empty() ? 0 : kStreamBytes);
   for (auto [address, size] : zeros)
     for (; size > 0; address += std::min(size, kStreamBytes), size -= std::min(size, kStreamBytes))

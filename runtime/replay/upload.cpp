@@ -1,124 +1,65 @@
 #include "runtime/replay/upload.h"
 
 #include <algorithm>
-#include <condition_variable>
 #include <deque>
-#include <exception>
-#include <mutex>
-#include <sched.h>
-#include <system_error>
-#include <thread>
 
+#include "runtime/base/error.h"
 #include "runtime/base/hash.h"
+#include "runtime/replay/reader_pool.h"
 
 namespace mneme::replay {
 
 namespace {
 
 constexpr uint64_t kPieceBytes = 32 * artifact::kChunkBytes;
-/// Below this, threads cost more than they save.
+/// Below this, threads and pinned memory cost more than they save.
 constexpr uint64_t kInlineBytes = 1 << 20;
+/// Pinning a buffer takes about as long as copying a few times its size: small uploads get few.
+constexpr uint64_t kPiecesPerBuffer = 4;
 
 const Hash128& zeroChunkHash() {
   static const Hash128 hash = hash128(std::vector<std::byte>(artifact::kChunkBytes));
   return hash;
 }
 
-unsigned readerCount() {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  if (sched_getaffinity(0, sizeof set, &set) != 0)
-    return 1;
-  return std::clamp(CPU_COUNT(&set), 1, 16);
+uint64_t totalBytes(const std::vector<UploadPiece>& pieces) {
+  uint64_t total = 0;
+  for (const UploadPiece& piece : pieces)
+    total += piece.sizeBytes;
+  return total;
 }
 
-/// Readers fill buffers, the owner empties them in any order.
-class ReaderPool {
+/// Copies under way, oldest first.
+class CopyQueue {
 public:
-  ReaderPool(const std::vector<UploadPiece>& pieces, unsigned readers) : pieces_(pieces) {
-    free_.resize(readers * 2);
-    try {
-      for (unsigned i = 0; i < readers; ++i)
-        threads_.emplace_back([this] { readAll(); });
-    } catch (const std::system_error&) { // no more threads to be had: fewer do the same work
+  explicit CopyQueue(device::Device& device) : device_(device) {}
+  ~CopyQueue() {
+    try { // only left when something failed: the buffers must be quiet before they are used again
+      while (!copies_.empty())
+        finishOldest();
+    } catch (const std::exception&) {
     }
   }
 
-  ~ReaderPool() {
-    {
-      std::lock_guard lock(mutex_);
-      isStopped_ = true;
-    }
-    changed_.notify_all();
-    for (std::thread& thread : threads_)
-      thread.join();
+  void start(uint64_t destination, device::StagingBuffer& source, size_t sizeBytes, size_t buffer) {
+    copies_.push_back({device_.startCopyToDevice(destination, source, sizeBytes), buffer});
   }
-
-  bool hasReaders() const { return !threads_.empty(); }
-
-  struct Filled {
-    const UploadPiece* piece;
-    std::vector<std::byte> bytes;
-  };
-
-  Filled take() {
-    std::unique_lock lock(mutex_);
-    changed_.wait(lock, [&] { return !filled_.empty() || failure_; });
-    if (failure_)
-      std::rethrow_exception(failure_);
-    Filled filled = std::move(filled_.front());
-    filled_.pop_front();
-    return filled;
-  }
-
-  void giveBack(std::vector<std::byte> buffer) {
-    {
-      std::lock_guard lock(mutex_);
-      free_.push_back(std::move(buffer));
-    }
-    changed_.notify_all();
+  bool isEmpty() const { return copies_.empty(); }
+  /// Waits; returns the buffer that is free now.
+  size_t finishOldest() {
+    const Copy copy = copies_.front();
+    copies_.pop_front();
+    device_.waitForCopy(copy.ticket);
+    return copy.buffer;
   }
 
 private:
-  void readAll() {
-    try {
-      while (readNext())
-        continue;
-    } catch (...) {
-      std::lock_guard lock(mutex_);
-      failure_ = std::current_exception();
-      isStopped_ = true;
-      changed_.notify_all();
-    }
-  }
-
-  /// False when there is nothing left to read.
-  bool readNext() {
-    std::unique_lock lock(mutex_);
-    changed_.wait(lock, [&] { return isStopped_ || next_ == pieces_.size() || !free_.empty(); });
-    if (isStopped_ || next_ == pieces_.size())
-      return false;
-    const UploadPiece& piece = pieces_[next_++];
-    std::vector<std::byte> buffer = std::move(free_.back());
-    free_.pop_back();
-    lock.unlock();
-    buffer.resize(piece.sizeBytes);
-    piece.snapshot->read(piece.region, piece.offset, buffer);
-    lock.lock();
-    filled_.push_back({&piece, std::move(buffer)});
-    changed_.notify_all();
-    return true;
-  }
-
-  const std::vector<UploadPiece>& pieces_;
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::vector<std::vector<std::byte>> free_;
-  std::deque<Filled> filled_;
-  size_t next_ = 0;
-  bool isStopped_ = false;
-  std::exception_ptr failure_;
-  std::vector<std::thread> threads_;
+  struct Copy {
+    uint64_t ticket;
+    size_t buffer;
+  };
+  device::Device& device_;
+  std::deque<Copy> copies_;
 };
 
 } // namespace
@@ -152,25 +93,81 @@ void appendPieces(std::vector<UploadPiece>& pieces, const artifact::Snapshot& sn
   flush();
 }
 
-void upload(device::Device& device, const std::vector<UploadPiece>& pieces) {
-  uint64_t total = 0;
-  for (const UploadPiece& piece : pieces)
-    total += piece.sizeBytes;
-  if (total > kInlineBytes)
-    if (ReaderPool pool(pieces, readerCount()); pool.hasReaders()) {
-      for (size_t i = 0; i < pieces.size(); ++i) {
-        ReaderPool::Filled filled = pool.take();
-        device.copyToDevice(filled.piece->destination, filled.bytes.data(), filled.bytes.size());
-        pool.giveBack(std::move(filled.bytes));
-      }
+void readPieces(const std::vector<UploadPiece>& pieces, const PieceInspector& inspect) {
+  if (totalBytes(pieces) > kInlineBytes)
+    if (ReaderPool pool(pieces, inspect, readerCount()); pool.hasReaders()) {
+      std::vector<std::vector<std::byte>> buffers(readerCount(),
+                                                  std::vector<std::byte>(kPieceBytes));
+      for (std::vector<std::byte>& buffer : buffers)
+        pool.addBuffer(buffer);
+      for (size_t i = 0; i < pieces.size(); ++i)
+        pool.giveBack(pool.take(/*isWaiting=*/true)->buffer);
       return;
     }
   std::vector<std::byte> buffer;
   for (const UploadPiece& piece : pieces) {
     buffer.resize(piece.sizeBytes);
     piece.snapshot->read(piece.region, piece.offset, buffer);
-    device.copyToDevice(piece.destination, buffer.data(), buffer.size());
+    inspect(piece, buffer);
   }
+}
+
+void Uploader::uploadInline(const std::vector<UploadPiece>& pieces,
+                            const PieceInspector& inspect) {
+  std::vector<std::byte> buffer;
+  for (const UploadPiece& piece : pieces) {
+    buffer.resize(piece.sizeBytes);
+    piece.snapshot->read(piece.region, piece.offset, buffer);
+    if (inspect)
+      inspect(piece, buffer);
+    device_.copyToDevice(piece.destination, buffer.data(), buffer.size());
+  }
+}
+
+/// One more buffer, unless there are `limit` or there is no memory for it.
+bool Uploader::addStaging(size_t limit) {
+  if (staging_.size() >= limit)
+    return false;
+  try {
+    staging_.push_back(device_.makeStaging(kPieceBytes));
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::OutOfMemory)
+      throw;
+    return false;
+  }
+  return true;
+}
+
+void Uploader::upload(const std::vector<UploadPiece>& pieces, const PieceInspector& inspect) {
+  const uint64_t wanted = totalBytes(pieces) / kPieceBytes / kPiecesPerBuffer;
+  const unsigned readers = readerCount();
+  size_t limit = std::clamp<uint64_t>(wanted, 2, 2 * readers + 2);
+  if (totalBytes(pieces) <= kInlineBytes || (staging_.empty() && !addStaging(limit)))
+    return uploadInline(pieces, inspect);
+  CopyQueue copies(device_);
+  ReaderPool pool(pieces, inspect, std::min<size_t>(readers, limit));
+  if (!pool.hasReaders())
+    return uploadInline(pieces, inspect);
+  for (const auto& buffer : staging_)
+    pool.addBuffer(buffer->bytes());
+  for (size_t started = 0; started < pieces.size();) {
+    if (const auto filled = pool.take(/*isWaiting=*/false)) {
+      copies.start(filled->piece->destination, *staging_[filled->buffer], filled->piece->sizeBytes,
+                   filled->buffer);
+      ++started;
+    } else if (staging_.size() < pieces.size() && addStaging(limit)) {
+      pool.addBuffer(staging_.back()->bytes());
+    } else if (!copies.isEmpty()) {
+      limit = staging_.size(); // enough, or all there are
+      pool.giveBack(copies.finishOldest());
+    } else if (const auto next = pool.take(/*isWaiting=*/true)) {
+      copies.start(next->piece->destination, *staging_[next->buffer], next->piece->sizeBytes,
+                   next->buffer);
+      ++started;
+    }
+  }
+  while (!copies.isEmpty())
+    copies.finishOldest();
 }
 
 } // namespace mneme::replay

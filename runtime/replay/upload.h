@@ -2,6 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
 #include <vector>
 
 #include "runtime/artifact/snapshot.h"
@@ -23,8 +26,28 @@ struct UploadPiece {
 void appendPieces(std::vector<UploadPiece>& pieces, const artifact::Snapshot& snapshot,
                   size_t region, uint64_t offset, uint64_t sizeBytes, uint64_t base, bool skipZero);
 
-/// Reads and decompresses on all cores, copies on the calling thread.
-/// \throws as Snapshot::read() and Device::copyToDevice()
-void upload(device::Device& device, const std::vector<UploadPiece>& pieces);
+/// Sees the bytes of every piece on the way; called by several threads at once, must not throw.
+using PieceInspector = std::function<void(const UploadPiece&, std::span<const std::byte>)>;
+
+/// Reads and decompresses all pieces on all cores. \throws as Snapshot::read()
+void readPieces(const std::vector<UploadPiece>& pieces, const PieceInspector& inspect);
+
+/// Brings pieces to a device: threads read and decompress straight into the device's staging
+/// buffers, the calling thread starts the copies, so that disk, processor and bus work at once.
+/// The buffers are kept for the next upload. The device must outlive it.
+class Uploader {
+public:
+  explicit Uploader(device::Device& device) : device_(device) {}
+
+  /// Complete on return. \throws as Snapshot::read() and Device::startCopyToDevice()
+  void upload(const std::vector<UploadPiece>& pieces, const PieceInspector& inspect = {});
+
+private:
+  void uploadInline(const std::vector<UploadPiece>& pieces, const PieceInspector& inspect);
+  bool addStaging(size_t limit);
+
+  device::Device& device_;
+  std::vector<std::unique_ptr<device::StagingBuffer>> staging_;
+};
 
 } // namespace mneme::replay
