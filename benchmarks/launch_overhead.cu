@@ -1,20 +1,35 @@
-// Times kernel launches whose vendor function does nothing: what is left is the launch path itself.
+// Times the host's side of kernel launches, in batches short enough that the queue never fills.
+// Prints {"best": ns per launch, "median": ns per launch}.
+// usage: launch_overhead [batches=40000] [launches per batch=256]
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <cstdlib>
+#include <vector>
 
 #include <cuda_runtime.h>
 
 __global__ void empty(float*, int) {}
 
-int main() {
-  constexpr int kLaunches = 2000000;
-  double best = 1e9;
-  for (int repeat = 0; repeat < 7; ++repeat) {
+int main(int argc, char** argv) {
+  const int batches = argc > 1 ? std::atoi(argv[1]) : 40000;
+  const int launches = argc > 2 ? std::atoi(argv[2]) : 256;
+  std::vector<double> perLaunch;
+  // Every tenth batch more is for warming up.
+  for (int batch = -batches / 10 - 1; batch < batches; ++batch) {
     const auto start = std::chrono::steady_clock::now();
-    for (int i = 0; i < kLaunches; ++i)
-      empty<<<128, 256>>>(nullptr, i);
-    const std::chrono::duration<double, std::nano> elapsed = std::chrono::steady_clock::now() - start;
-    best = elapsed.count() / kLaunches < best ? elapsed.count() / kLaunches : best;
+    for (int i = 0; i < launches; ++i)
+      empty<<<1, 32>>>(nullptr, i);
+    const std::chrono::duration<double, std::nano> elapsed =
+        std::chrono::steady_clock::now() - start;
+    if (cudaDeviceSynchronize() != cudaSuccess) {
+      std::fprintf(stderr, "launch_overhead: an empty kernel failed\n");
+      return 2;
+    }
+    if (batch >= 0)
+      perLaunch.push_back(elapsed.count() / launches);
   }
-  std::printf("%.3f\n", best);
+  std::sort(perLaunch.begin(), perLaunch.end());
+  std::printf("{\"best\": %.3f, \"median\": %.3f}\n", perLaunch.front(),
+              perLaunch[perLaunch.size() / 2]);
 }
