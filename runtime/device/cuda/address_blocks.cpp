@@ -1,0 +1,98 @@
+#include "runtime/device/cuda/address_blocks.h"
+
+#include <algorithm>
+
+namespace mneme::device::cuda {
+
+namespace {
+
+constexpr uint64_t kBlockBytes = 32 << 20;
+/// Partly used blocks the driver may still have, to be filled before it looks at the wanted
+/// address.
+constexpr int kAttempts = 8;
+
+uint64_t roundDown(uint64_t value) { return value / kBlockBytes * kBlockBytes; }
+uint64_t roundUp(uint64_t value) { return roundDown(value + kBlockBytes - 1); }
+
+} // namespace
+
+bool AddressBlocks::reserveExactly(uint64_t address, uint64_t sizeBytes) {
+  std::vector<CUdeviceptr> misplaced;
+  bool isGranted = false;
+  for (int attempt = 0; attempt < kAttempts && !isGranted; ++attempt) {
+    CUdeviceptr granted = 0;
+    if (driver_.cuMemAddressReserve(&granted, sizeBytes, 0, address, 0) != CUDA_SUCCESS)
+      break;
+    isGranted = granted == address;
+    if (!isGranted)
+      misplaced.push_back(granted);
+  }
+  for (const CUdeviceptr range : misplaced)
+    driver_.cuMemAddressFree(range, sizeBytes);
+  if (isGranted)
+    reservations_[address] = {sizeBytes, 0};
+  return isGranted;
+}
+
+AddressBlocks::Reservations::iterator AddressBlocks::firstOverlap(uint64_t address) {
+  auto found = reservations_.upper_bound(address);
+  if (found != reservations_.begin())
+    if (const auto before = std::prev(found); before->first + before->second.sizeBytes > address)
+      return before;
+  return found;
+}
+
+bool AddressBlocks::take(uint64_t address, uint64_t sizeBytes) {
+  const uint64_t begin = roundDown(address), end = roundUp(address + sizeBytes);
+  bool isGranted = true;
+  for (uint64_t cursor = begin; cursor < end && isGranted;) {
+    const auto next = firstOverlap(cursor);
+    if (next != reservations_.end() && next->first <= cursor) {
+      cursor = next->first + next->second.sizeBytes;
+      continue;
+    }
+    const uint64_t stop = next == reservations_.end() ? end : std::min(end, next->first);
+    isGranted = reserveExactly(cursor, stop - cursor);
+    cursor = stop;
+  }
+  if (isGranted)
+    for (auto at = firstOverlap(begin); at != reservations_.end() && at->first < end; ++at)
+      ++at->second.users;
+  else
+    dropUnused();
+  return isGranted;
+}
+
+void AddressBlocks::give(uint64_t address, uint64_t sizeBytes) noexcept {
+  const uint64_t begin = roundDown(address), end = roundUp(address + sizeBytes);
+  for (auto at = firstOverlap(begin); at != reservations_.end() && at->first < end; ++at)
+    if (at->second.users > 0)
+      --at->second.users;
+  dropUnused();
+}
+
+void AddressBlocks::dropUnused() noexcept {
+  for (auto at = reservations_.begin(); at != reservations_.end();) {
+    if (at->second.users > 0) {
+      ++at;
+      continue;
+    }
+    driver_.cuMemAddressFree(at->first, at->second.sizeBytes);
+    at = reservations_.erase(at);
+  }
+}
+
+std::vector<std::pair<uint64_t, uint64_t>> AddressBlocks::parts(uint64_t address,
+                                                                uint64_t sizeBytes) const {
+  std::vector<std::pair<uint64_t, uint64_t>> result;
+  const uint64_t end = address + sizeBytes;
+  while (address < end) {
+    const auto next = reservations_.upper_bound(address);
+    const uint64_t stop = next == reservations_.end() ? end : std::min(end, next->first);
+    result.emplace_back(address, stop - address);
+    address = stop;
+  }
+  return result;
+}
+
+} // namespace mneme::device::cuda

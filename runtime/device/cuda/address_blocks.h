@@ -1,0 +1,45 @@
+// Room device/cuda: address ranges of our choice.
+//
+// The driver serves small reservations from partly used blocks of 32 MiB, whatever address is asked
+// for, and rounds wanted addresses up to such blocks (seen with driver 580 on an H200). So whole
+// blocks are reserved, and those who want a part of one share it.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "runtime/device/cuda/driver.h"
+
+namespace mneme::device::cuda {
+
+/// Not thread-safe. What is still held stays reserved when this is destroyed.
+class AddressBlocks {
+public:
+  explicit AddressBlocks(const Driver& driver) : driver_(driver) {}
+
+  /// Reserves every block of [address, address + sizeBytes) that is not held yet. False, with
+  /// nothing changed, when the driver does not grant exactly these addresses.
+  bool take(uint64_t address, uint64_t sizeBytes);
+  /// As taken before. Blocks nobody needs any more are given back.
+  void give(uint64_t address, uint64_t sizeBytes) noexcept;
+  /// The parts of a held range that lie in one reservation each (address, size): memory cannot be
+  /// mapped across two.
+  std::vector<std::pair<uint64_t, uint64_t>> parts(uint64_t address, uint64_t sizeBytes) const;
+
+private:
+  struct Reservation {
+    uint64_t sizeBytes = 0;
+    unsigned users = 0;
+  };
+  using Reservations = std::map<uint64_t, Reservation>;
+  bool reserveExactly(uint64_t address, uint64_t sizeBytes);
+  Reservations::iterator firstOverlap(uint64_t address);
+  void dropUnused() noexcept;
+
+  const Driver& driver_;
+  Reservations reservations_;
+};
+
+} // namespace mneme::device::cuda
