@@ -35,14 +35,15 @@ void Experiment::perform() {
   if (!bench_.device.isUsable())
     throw Error(ErrorCode::DeviceFailed,
                 "device " + bench_.device.description().id +
-                    " cannot be used any more after an earlier failure; open a new session");
+                    " cannot be used any more in this process after an earlier failure; start a "
+                    "new process");
   const artifact::Dim3 &grid = configuration_.grid, &block = configuration_.block;
-  shape_ = {.grid = {grid.x, grid.y, grid.z},
-            .block = {block.x, block.y, block.z},
-            .dynamicSharedBytes = configuration_.sharedBytes,
-            .cluster = {bench_.instance.cluster.x, bench_.instance.cluster.y,
-                        bench_.instance.cluster.z},
-            .isCooperative = bench_.instance.isCooperative};
+  shape_ = {
+      .grid = {grid.x, grid.y, grid.z},
+      .block = {block.x, block.y, block.z},
+      .dynamicSharedBytes = configuration_.sharedBytes,
+      .cluster = {bench_.instance.cluster.x, bench_.instance.cluster.y, bench_.instance.cluster.z},
+      .isCooperative = bench_.instance.isCooperative};
   device::checkShape(bench_.device.description(), shape_, 0);
   build();
   device::checkShape(bench_.device.description(), shape_, module_->attributes().staticSharedBytes);
@@ -107,9 +108,19 @@ uint64_t Experiment::launch() {
   return bench_.device.launch(*module_, shape_, args_.data(), options_.timeoutSeconds);
 }
 
+uint64_t Experiment::measuredLaunch(bool everything) {
+  restore(everything);
+  if (options_.coldCache)
+    bench_.device.flushCaches();
+  result_.execNs.push_back(launch());
+  return result_.execNs.back();
+}
+
 Verdict Experiment::runAndVerify(bool everything) {
   restore(everything);
-  launchedNs_ += launch();
+  const uint64_t ns = launch();
+  launchedNs_ += ns;
+  fastestNs_ = std::min(fastestNs_, ns);
   result_.executed = true;
   Stopwatch watch(result_.verifySeconds);
   Verdict verdict = verifier_->verify();
@@ -182,11 +193,19 @@ void Experiment::report(const Verdict& verdict, const std::vector<bool>& isVaryi
 void Experiment::measure() {
   // A binary that strays or disagrees may have changed anything.
   const bool everything = !bench_.isMemoryTrusted;
-  for (uint32_t i = 0; i < options_.warmup + options_.iterations; ++i) {
-    restore(everything);
-    result_.execNs.push_back(launch());
-  }
+  MeasuringPlan plan(options_);
+  plan.see(fastestNs_);
+  for (uint32_t i = 0; i < options_.warmup && plan.wantsWarmups(); ++i)
+    plan.see(measuredLaunch(everything));
+  while (plan.wantsMore())
+    plan.measure(measuredLaunch(everything));
   bench_.isMemoryTrusted = !everything;
+  result_.medianNs = plan.sample().median();
+  result_.iterationsUsed = plan.sample().count();
+  result_.isColdCache = options_.coldCache;
+  result_.isStoppedEarly = plan.isHopeless();
+  if (const auto interval = plan.sample().interval())
+    result_.ciNs = {interval->low, interval->high};
 }
 
 } // namespace mneme::replay

@@ -10,6 +10,7 @@
 #include "runtime/replay/labels.h"
 #include "runtime/replay/memory_image.h"
 #include "runtime/replay/replay.h"
+#include "runtime/replay/timing.h"
 #include "runtime/replay/verify.h"
 
 namespace mneme::replay {
@@ -43,6 +44,7 @@ private:
   void checkArguments() const;
   void restore(bool everything);
   uint64_t launch();
+  uint64_t measuredLaunch(bool everything);
   Verdict runAndVerify(bool everything);
   void judge();
   void judgeInexact(const Verdict& first);
@@ -58,6 +60,7 @@ private:
   std::unique_ptr<Verifier> verifier_;
   std::vector<void*> args_;
   uint64_t launchedNs_ = 0; ///< by runAndVerify()
+  uint64_t fastestNs_ = UINT64_MAX; ///< of these launches
 };
 
 } // namespace mneme::replay

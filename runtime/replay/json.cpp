@@ -56,6 +56,14 @@ uint32_t unsigned32Of(const Json& value, const char* key) {
   return static_cast<uint32_t>(unsignedOf(value, key, UINT32_MAX));
 }
 
+/// Null stands for none, which is zero.
+double positiveOf(const Json& value, const char* key) {
+  const double number = value.is_null() ? 0.0 : value.get<double>();
+  if (!(number >= 0) || !std::isfinite(number))
+    refuse(std::string("'") + key + "' has to be a number of zero or more, not " + value.dump());
+  return number;
+}
+
 artifact::Dim3 dimsOf(const Json& value, const char* key) {
   if (!value.is_object())
     refuse(std::string("'") + key + "' has to be an object {\"x\", \"y\", \"z\"}");
@@ -162,25 +170,30 @@ Options optionsFromJson(const std::string& text) {
   const Json json = parseObject(text, "options");
   Options o;
   const auto flag = [](bool& target) { return [&](const Json& v) { target = v.get<bool>(); }; };
-  readKeys(json, "options",
-           {{"iterations", [&](const Json& v) { o.iterations = unsigned32Of(v, "iterations"); }},
-            {"warmup", [&](const Json& v) { o.warmup = unsigned32Of(v, "warmup"); }},
-            {"timeout",
-             [&](const Json& v) {
-               o.timeoutSeconds = v.is_null() ? 0.0 : v.get<double>();
-               if (!(o.timeoutSeconds >= 0))
-                 refuse("'timeout' has to be a number of seconds, not " + v.dump());
-             }},
-            {"tolerances",
-             [&](const Json& v) {
-               if (!v.is_array())
-                 refuse("'tolerances' has to be a list");
-               for (const Json& rule : v)
-                 o.tolerances.push_back(ruleOf(rule));
-             }},
-            {"want_ir", flag(o.wantIr)},
-            {"want_assembly", flag(o.wantAssembly)},
-            {"use_cache", flag(o.useCache)}});
+  readKeys(
+      json, "options",
+      {{"iterations", [&](const Json& v) { o.iterations = unsigned32Of(v, "iterations"); }},
+       {"warmup", [&](const Json& v) { o.warmup = unsigned32Of(v, "warmup"); }},
+       {"timeout", [&](const Json& v) { o.timeoutSeconds = positiveOf(v, "timeout"); }},
+       {"cold_cache", flag(o.coldCache)},
+       {"confidence", [&](const Json& v) { o.confidence = positiveOf(v, "confidence"); }},
+       {"min_iterations",
+        [&](const Json& v) { o.minIterations = unsigned32Of(v, "min_iterations"); }},
+       {"max_iterations",
+        [&](const Json& v) { o.maxIterations = unsigned32Of(v, "max_iterations"); }},
+       {"time_budget", [&](const Json& v) { o.timeBudgetSeconds = positiveOf(v, "time_budget"); }},
+       {"stop_above_ns",
+        [&](const Json& v) { o.stopAboveNs = unsignedOf(v, "stop_above_ns", INT64_MAX); }},
+       {"tolerances",
+        [&](const Json& v) {
+          if (!v.is_array())
+            refuse("'tolerances' has to be a list");
+          for (const Json& rule : v)
+            o.tolerances.push_back(ruleOf(rule));
+        }},
+       {"want_ir", flag(o.wantIr)},
+       {"want_assembly", flag(o.wantAssembly)},
+       {"use_cache", flag(o.useCache)}});
   return o;
 }
 
@@ -222,7 +235,16 @@ std::string toJson(const Result& r) {
                      {"image_hash", r.imageHash},
                      {"open_time", r.openSeconds},
                      {"restore_time", r.restoreSeconds},
-                     {"verify_time", r.verifySeconds}};
+                     {"verify_time", r.verifySeconds},
+                     {"timer", r.timer},
+                     {"median_ns", r.medianNs},
+                     {"time_ci_ns", r.ciNs},
+                     {"iterations_used", r.iterationsUsed},
+                     {"cold_cache", r.isColdCache},
+                     {"stopped_early", r.isStoppedEarly},
+                     {"device_usable", r.isDeviceUsable},
+                     {"device_open_time", r.deviceOpenSeconds},
+                     {"upload_time", r.uploadSeconds}};
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 

@@ -9,6 +9,9 @@ namespace mneme::replay {
 
 namespace {
 
+/// Device memory that is not ours to take: loaded modules, stacks, what others use.
+constexpr uint64_t kSpareBytes = 6ull << 30;
+
 uint64_t roundUp(uint64_t value, uint64_t unit) { return (value + unit - 1) / unit * unit; }
 
 [[noreturn]] void corrupt(const std::string& message) {
@@ -173,7 +176,7 @@ void MemoryImage::allocateGolden(uint64_t limit) {
       epilogueBytes += roundUp(site.region.sizeBytes, 256) + 256;
   const uint64_t total = device_.description().totalMemoryBytes;
   if (total > 0)
-    limit = std::min(limit, total - std::min(total, liveBytes + total / 4));
+    limit = std::min(limit, total - std::min(total, liveBytes + std::min(total / 4, kSpareBytes)));
   const auto tryAllocate = [&](uint64_t bytes) {
     if (bytes == 0 || bytes > limit)
       return DeviceBuffer();

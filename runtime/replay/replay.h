@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -10,6 +11,7 @@
 
 #include "runtime/artifact/recording.h"
 #include "runtime/device/compare.h"
+#include "runtime/device/device.h"
 
 namespace mneme::replay {
 
@@ -45,10 +47,20 @@ ToleranceRule parseToleranceRule(const std::string& text);
 /// The text parseToleranceRule() reads.
 std::string toText(const ToleranceRule& rule);
 
+/// How a configuration is measured. Memory is restored before every launch. With `confidence` 0
+/// exactly `iterations` launches are measured; otherwise as many as it takes (timing.h says how).
 struct Options {
   uint32_t iterations = 3;
   uint32_t warmup = 2;
   double timeoutSeconds = 0; ///< per launch, 0 none
+  bool coldCache = false;    ///< the device's caches are replaced before every timed launch
+  /// Half the width of the median's 95 % confidence interval, relative to the median, at which
+  /// measuring ends; 0: a fixed number of launches.
+  double confidence = 0;
+  uint32_t minIterations = 0; ///< with `confidence`; 0: `iterations`
+  uint32_t maxIterations = 1000; ///< with `confidence`
+  double timeBudgetSeconds = 0; ///< measuring ends after the launch in which it is over; 0: none
+  uint64_t stopAboveNs = 0; ///< measuring ends once the kernel is surely slower; 0: never
   std::vector<ToleranceRule> tolerances = {};
   std::vector<std::byte> ir = {}; ///< replaces the recorded IR (text or bitcode) when not empty
   bool wantIr = false;
@@ -92,6 +104,15 @@ struct Result {
   std::string irHash, imageHash;
   std::string ir, assembly; ///< when asked for
   double openSeconds = 0, restoreSeconds = 0, verifySeconds = 0;
+  std::string timer;             ///< what execNs were measured with: device::Device::timerName()
+  uint64_t medianNs = 0;         ///< of the measured launches, warm-ups apart
+  std::vector<uint64_t> ciNs;    ///< 95 % confidence interval of the median; empty below 6 launches
+  uint64_t iterationsUsed = 0;   ///< measured launches
+  bool isColdCache = false;
+  bool isStoppedEarly = false;   ///< slower than Options::stopAboveNs
+  bool isDeviceUsable = true;    ///< false: this process can do nothing more with the device
+  double deviceOpenSeconds = 0;  ///< part of openSeconds: opening the device
+  double uploadSeconds = 0;      ///< part of openSeconds: reserving and filling memory
 };
 
 std::string toJson(const Configuration& configuration);
@@ -102,7 +123,8 @@ std::string toJson(const Result& result);
 Configuration configurationFromJson(const std::string& json);
 /// Keys: "iterations", "warmup", "timeout" (seconds), "tolerances" (list of texts as
 /// parseToleranceRule() reads, or objects {"region","type","kind","threshold","norm","nan"}),
-/// "want_ir", "want_assembly", "use_cache". All optional. \throws Error{InvalidArgument}
+/// "want_ir", "want_assembly", "use_cache", "cold_cache", "confidence", "min_iterations",
+/// "max_iterations", "time_budget" (seconds), "stop_above_ns". All optional. \throws Error{InvalidArgument}
 Options optionsFromJson(const std::string& json);
 /// "exact", "within_tolerance", "nondeterministic", "wrong" or "failed".
 const char* nameOf(ResultClass resultClass) noexcept;
@@ -122,6 +144,9 @@ public:
   /// InvalidArgument} (the last for an ambiguous record id).
   Session(const std::filesystem::path& record, const std::string& recordId,
           const std::string& device, const SessionOptions& options = {});
+  /// On a device that is open already.
+  Session(const std::filesystem::path& record, const std::string& recordId,
+          std::unique_ptr<device::Device> device, const SessionOptions& options = {});
   ~Session();
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
@@ -131,12 +156,18 @@ public:
 
   /// Builds once, restores, runs and verifies, then measures the same binary. Errors of the
   /// configuration, the compiler or the kernel are in the result (failed, error), not thrown.
+  /// After a failure that the device does not survive (Result::isDeviceUsable) every further run
+  /// fails and says so; a new process is needed.
   /// What the kernel prints appears on standard error: meanwhile the process's standard output is
   /// redirected there.
   Result run(const Configuration& configuration, const Options& options);
 
 private:
   struct Impl;
+  void open(const std::filesystem::path& record, const std::string& recordId,
+            const std::function<std::unique_ptr<device::Device>()>& openDevice,
+            const SessionOptions& options);
+
   std::unique_ptr<Impl> impl_;
 };
 

@@ -49,6 +49,10 @@ std::string timeText() {
   return text;
 }
 
+double secondsSince(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
 uint32_t ordinalOf(const std::string& deviceId) {
   const size_t colon = deviceId.find(':');
   return colon == std::string::npos ? 0 : std::strtoul(deviceId.c_str() + colon + 1, nullptr, 10);
@@ -68,13 +72,24 @@ struct Session::Impl {
   std::unique_ptr<ModuleCache> modulesOnDevice;
   bool isMemoryTrusted = true; ///< restoring what the recorded launch changed is enough
   bool isMemoryFresh = true;   ///< nothing ran yet
-  double openSeconds = 0;
+  double openSeconds = 0, deviceOpenSeconds = 0, uploadSeconds = 0;
 };
 
 Session::Session(const std::filesystem::path& path, const std::string& recordId,
-                 const std::string& deviceId, const SessionOptions& options)
-    : impl_(std::make_unique<Impl>()) {
+                 const std::string& deviceId, const SessionOptions& options) {
+  open(path, recordId, [&] { return device::openDevice(deviceId); }, options);
+}
+
+Session::Session(const std::filesystem::path& path, const std::string& recordId,
+                 std::unique_ptr<device::Device> device, const SessionOptions& options) {
+  open(path, recordId, [&] { return std::move(device); }, options);
+}
+
+void Session::open(const std::filesystem::path& path, const std::string& recordId,
+                   const std::function<std::unique_ptr<device::Device>()>& openDevice,
+                   const SessionOptions& options) {
   const auto start = std::chrono::steady_clock::now();
+  impl_ = std::make_unique<Impl>();
   Impl& s = *impl_;
   s.record = artifact::KernelRecord::load(path);
   s.instance = chooseInstance(s.record, recordId);
@@ -87,12 +102,16 @@ Session::Session(const std::filesystem::path& path, const std::string& recordId,
       artifact::Snapshot::open(directory / s.instance.prologue));
   s.epilogue = std::make_unique<artifact::Snapshot>(
       artifact::Snapshot::open(directory / s.instance.epilogue));
-  s.device = device::openDevice(deviceId);
+  const double deviceStart = secondsSince(start);
+  s.device = openDevice();
+  const double uploadStart = secondsSince(start);
   s.image = std::make_unique<MemoryImage>(*s.device, s.record, *s.prologue, *s.epilogue,
                                           options.goldenBytesLimit);
+  s.deviceOpenSeconds = uploadStart - deviceStart;
+  s.uploadSeconds = secondsSince(start) - uploadStart;
   s.labels = makeLabels(s.image->sites(), s.record.args, s.prologue->args());
   s.modulesOnDevice = std::make_unique<ModuleCache>(*s.device, *s.image, s.record.kernelName);
-  s.openSeconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  s.openSeconds = secondsSince(start);
 }
 
 Session::~Session() = default;
@@ -114,6 +133,9 @@ Result Session::run(const Configuration& configuration, const Options& options) 
   result.device = s.device->description().id;
   result.gpuId = ordinalOf(result.device);
   result.openSeconds = s.openSeconds;
+  result.deviceOpenSeconds = s.deviceOpenSeconds;
+  result.uploadSeconds = s.uploadSeconds;
+  result.timer = s.device->timerName();
   Experiment experiment({.record = s.record,
                          .instance = s.instance,
                          .modules = s.modules,
@@ -142,6 +164,7 @@ Result Session::run(const Configuration& configuration, const Options& options) 
   } catch (const std::exception& error) {
     fail(std::string("the replay failed inside mneme: ") + error.what());
   }
+  result.isDeviceUsable = s.device->isUsable();
   result.endTime = timeText();
   return result;
 }

@@ -112,8 +112,7 @@ void readPieces(const std::vector<UploadPiece>& pieces, const PieceInspector& in
   }
 }
 
-void Uploader::uploadInline(const std::vector<UploadPiece>& pieces,
-                            const PieceInspector& inspect) {
+void Uploader::uploadInline(const std::vector<UploadPiece>& pieces, const PieceInspector& inspect) {
   std::vector<std::byte> buffer;
   for (const UploadPiece& piece : pieces) {
     buffer.resize(piece.sizeBytes);

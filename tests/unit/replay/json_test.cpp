@@ -69,6 +69,22 @@ TEST_CASE("options name tolerances as text or as objects") {
   CHECK_THROWS_AS(optionsFromJson(R"({"iterate":1})"), Error);
 }
 
+TEST_CASE("options say how to measure") {
+  const Options options = optionsFromJson(
+      R"({"cold_cache":true,"confidence":0.02,"min_iterations":9,"max_iterations":90,)"
+      R"("time_budget":1.5,"stop_above_ns":123456,"timeout":null})");
+  CHECK(options.coldCache);
+  CHECK(options.confidence == 0.02);
+  CHECK(options.minIterations == 9);
+  CHECK(options.maxIterations == 90);
+  CHECK(options.timeBudgetSeconds == 1.5);
+  CHECK(options.stopAboveNs == 123456);
+  CHECK(options.timeoutSeconds == 0);
+  CHECK_THROWS_AS(optionsFromJson(R"({"confidence":-0.1})"), Error);
+  CHECK_THROWS_AS(optionsFromJson(R"({"time_budget":"1"})"), Error);
+  CHECK_THROWS_AS(optionsFromJson(R"({"stop_above_ns":1.5})"), Error);
+}
+
 TEST_CASE("a result is valid JSON whatever it holds") {
   Result result;
   result.error = "bad byte \xff";
