@@ -103,6 +103,8 @@ struct RawRequest {
       modules.push_back({module.data(), module.size()});
     for (const ArgValue& argument : request.specializedArgs)
       arguments.push_back({argument.index, 0, {argument.value.data(), argument.value.size()}});
+    for (const GlobalPlace& place : request.placedGlobals)
+      places.push_back({place.name.c_str(), place.address});
     raw.abi = MNEME_COMPILE_ABI;
     raw.outputs = MNEME_OUTPUT_IMAGE | (request.wantIr ? MNEME_OUTPUT_IR : 0u) |
                   (request.wantAssembly ? MNEME_OUTPUT_ASSEMBLY : 0u);
@@ -123,10 +125,16 @@ struct RawRequest {
     raw.specializedArgs = arguments.data();
     raw.specializedArgCount = arguments.size();
     raw.optionsJson = request.optionsJson.empty() ? nullptr : request.optionsJson.c_str();
+    raw.placedGlobals = places.data();
+    raw.placedGlobalCount = places.size();
+    raw.maxRegisters = request.maxRegisters;
+    raw.assemblerOptions =
+        request.assemblerOptions.empty() ? nullptr : request.assemblerOptions.c_str();
   }
 
   std::vector<mneme_bytes> modules;
   std::vector<mneme_arg_value> arguments;
+  std::vector<mneme_global_place> places;
   mneme_compile_request raw = {};
 };
 

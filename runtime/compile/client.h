@@ -2,8 +2,8 @@
 // the calling library on first use.
 #pragma once
 
-#include <cstdint>
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -59,7 +59,8 @@ Result compile(const Request& request);
 /// Like compile(), but first looks for a stored image under the cache directory (MNEME_CACHE_DIR,
 /// else $XDG_CACHE_HOME/mneme, else ~/.cache/mneme, else no cache) and stores the new one there.
 /// Hits load no LLVM. The key covers the request, the library and the host CPU. Entries are written
-/// atomically and checksummed; a damaged entry is compiled again; an unusable directory is no error.
+/// atomically and checksummed; a damaged entry is compiled again; an unusable directory is no
+/// error.
 Result compileCached(const Request& request);
 
 /// \throws Error{InvalidArgument} naming the offending pass.

@@ -10,12 +10,14 @@
 #include <chrono>
 
 #include "runtime/base/hash.h"
+#include "runtime/compile/assembler/ptx_version.h"
 #include "runtime/compile/codegen.h"
 #include "runtime/compile/cpu/lower.h"
 #include "runtime/compile/image_linker.h"
 #include "runtime/compile/llvm_compat.h"
 #include "runtime/compile/module_loader.h"
 #include "runtime/compile/pass_pipeline.h"
+#include "runtime/compile/placed_globals.h"
 #include "runtime/compile/prune.h"
 #include "runtime/compile/specialize.h"
 
@@ -80,7 +82,9 @@ JobOutputs CompileJob::run() {
 
   Stopwatch preprocessing;
   preprocess();
-  machine_ = makeTargetMachine(target_, *module_, options_, request_.codegenOptLevel);
+  if (target_.kind == TargetKind::Ptx)
+    chooseAssembler();
+  machine_ = makeTargetMachine(target_, options_, request_.codegenOptLevel);
   if (target_.kind == TargetKind::Cpu) {
     lowerForCpu();
   } else {
@@ -114,6 +118,8 @@ void CompileJob::preprocess() {
     pruneTo(*module_, kernel);
   if (request_.internalize)
     internalizeExcept(*module_, kernel);
+  if (target_.kind == TargetKind::Ptx)
+    placeGlobals(*module_, request_.placedGlobals, request_.placedGlobalCount);
   specializeArguments(kernel, request_.specializedArgs, request_.specializedArgCount);
   if (request_.setLaunchBounds) {
     const uint32_t threads = request_.maxThreads
@@ -142,28 +148,75 @@ void CompileJob::lowerForCpu() {
   lowering.targetCpu = machine_->getTargetCPU().str();
   lowering.targetFeatures = machine_->getTargetFeatureString().str();
   const CpuLoweringResult lowered = lowerToCpu(*module_, *machine_, lowering);
-  localBytes_ = lowered.localBytes;
-  constantBytes_ = lowered.constantBytes;
+  usage_.localBytes = lowered.localBytes;
+  usage_.constantBytes = lowered.constantBytes;
+}
+
+void CompileJob::chooseAssembler() {
+  assemblerOptions_ = checkedOptions(request_.assemblerOptions);
+  assembler_ = openAssembler(findAssembler());
+  sourcePtx_ = sourcePtxVersion(*module_);
+  if (assembler_) {
+    const AssemblerVersion& version = assembler_->version();
+    ptxVersion_ = choosePtxVersion(target_.cpu, sourcePtx_, ptxOfCuda(version.major, version.minor),
+                                   newestPtxVersion(), version.name);
+  } else {
+    const unsigned accepted = std::max(kDriverPtx, ptxOfArchitecture(target_.cpu));
+    ptxVersion_ =
+        choosePtxVersion(target_.cpu, sourcePtx_, accepted, newestPtxVersion(), "the driver");
+  }
+  ptxVersion_ = knownPtxVersion(ptxVersion_);
+  target_.features = "+ptx" + std::to_string(ptxVersion_);
+}
+
+std::string CompileJob::hint() const {
+  if (ptxVersion_ >= sourcePtx_)
+    return {};
+  return "; the IR was compiled for PTX " + ptxText(sourcePtx_) + ", and " +
+         (assembler_ ? assembler_->version().name + " accepts up to PTX " + ptxText(ptxVersion_) +
+                           ": install a newer CUDA toolkit"
+                     : "without ptxas or nvJitLink PTX " + ptxText(ptxVersion_) +
+                           " is written: install a CUDA toolkit or set CUDA_HOME");
 }
 
 void CompileJob::generate() {
   const Stopwatch generating;
-  const bool wantAssembly = request_.outputs & MNEME_OUTPUT_ASSEMBLY;
-  if (target_.kind == TargetKind::Ptx) {
-    outputs_.image =
-        emitCode(*module_, *machine_, llvm::CodeGenFileType::AssemblyFile, diagnostics_);
-    if (wantAssembly)
-      outputs_.assembly = outputs_.image;
-  } else {
-    if (wantAssembly) {
-      const auto copy = llvm::CloneModule(*module_);
-      outputs_.assembly =
-          emitCode(*copy, *machine_, llvm::CodeGenFileType::AssemblyFile, diagnostics_);
-    }
-    outputs_.image = linkSharedObject(
-        emitCode(*module_, *machine_, llvm::CodeGenFileType::ObjectFile, diagnostics_));
-  }
+  if (target_.kind == TargetKind::Ptx)
+    generatePtx();
+  else
+    generateHost();
   codegenSeconds_ = generating.seconds();
+}
+
+void CompileJob::generatePtx() {
+  AssemblyRequest assembly;
+  assembly.ptx = emitCode(*module_, *machine_, llvm::CodeGenFileType::AssemblyFile, diagnostics_);
+  if (request_.outputs & MNEME_OUTPUT_ASSEMBLY)
+    outputs_.assembly = assembly.ptx;
+  if (!assembler_) {
+    outputs_.image = std::move(assembly.ptx);
+    return;
+  }
+  assembly.kernel = request_.kernel;
+  assembly.arch = target_.cpu;
+  assembly.optLevel = request_.codegenOptLevel;
+  assembly.maxRegisters = request_.maxRegisters;
+  assembly.options = assemblerOptions_;
+  const Stopwatch assembling;
+  Assembly assembled = assembler_->assemble(assembly);
+  assembleSeconds_ = assembling.seconds();
+  outputs_.image = std::move(assembled.cubin);
+  usage_ = assembled.usage;
+}
+
+void CompileJob::generateHost() {
+  if (request_.outputs & MNEME_OUTPUT_ASSEMBLY) {
+    const auto copy = llvm::CloneModule(*module_);
+    outputs_.assembly =
+        emitCode(*copy, *machine_, llvm::CodeGenFileType::AssemblyFile, diagnostics_);
+  }
+  outputs_.image = linkSharedObject(
+      emitCode(*module_, *machine_, llvm::CodeGenFileType::ObjectFile, diagnostics_));
 }
 
 std::string CompileJob::statistics() const {
@@ -172,14 +225,23 @@ std::string CompileJob::statistics() const {
       {"opt_time", optimizeSeconds_},
       {"codegen_time", codegenSeconds_},
       {"obj_size", static_cast<int64_t>(outputs_.image.size())},
-      {"reg_usage", 0},
-      {"local_mem_usage", static_cast<int64_t>(localBytes_)},
-      {"const_mem_usage", static_cast<int64_t>(constantBytes_)},
+      {"reg_usage", static_cast<int64_t>(usage_.registers)},
+      {"local_mem_usage", static_cast<int64_t>(usage_.localBytes)},
+      {"const_mem_usage", static_cast<int64_t>(usage_.constantBytes)},
+      {"shared_mem_usage", static_cast<int64_t>(usage_.sharedBytes)},
       {"ir_hash", irHash_},
       {"image_hash", hashOf(outputs_.image)},
       {"passes", request_.passes},
       {"target_cpu", machine_->getTargetCPU()},
   };
+  if (target_.kind == TargetKind::Ptx) {
+    object["spill_store_bytes"] = static_cast<int64_t>(usage_.spillStoreBytes);
+    object["spill_load_bytes"] = static_cast<int64_t>(usage_.spillLoadBytes);
+    object["stack_bytes"] = static_cast<int64_t>(usage_.stackBytes);
+    object["ptx_version"] = ptxText(ptxVersion_);
+    object["assembler"] = assembler_ ? assembler_->version().name : "driver";
+    object["assemble_time"] = assembleSeconds_;
+  }
   std::string text;
   llvm::raw_string_ostream stream(text);
   stream << llvm::json::Value(std::move(object));

@@ -7,7 +7,9 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
+#include "runtime/compile/assembler/assembler.h"
 #include "runtime/compile/diagnostics.h"
 #include "runtime/compile/mneme_compile.h"
 #include "runtime/compile/target_machine.h"
@@ -33,11 +35,16 @@ public:
   JobOutputs run();
   /// True once the request's modules were read and linked.
   bool isLoaded() const { return module_ != nullptr; }
+  /// Behind the sentence of a failed code generation: "" or what the user's tools lack.
+  std::string hint() const;
 
 private:
   void preprocess();
   void lowerForCpu();
+  void chooseAssembler();
   void generate();
+  void generatePtx();
+  void generateHost();
   std::string statistics() const;
 
   const mneme_compile_request& request_;
@@ -47,13 +54,17 @@ private:
   std::unique_ptr<llvm::TargetMachine> machine_;
   Target target_;
   AotOptions options_;
+  std::shared_ptr<const Assembler> assembler_; ///< null: the driver assembles
+  std::vector<std::string> assemblerOptions_;
+  unsigned sourcePtx_ = 0;
+  unsigned ptxVersion_ = 0;
+  ResourceUsage usage_;
   JobOutputs outputs_;
   std::string irHash_;
-  uint64_t localBytes_ = 0;
-  uint64_t constantBytes_ = 0;
   double preprocessSeconds_ = 0;
   double optimizeSeconds_ = 0;
   double codegenSeconds_ = 0;
+  double assembleSeconds_ = 0;
 };
 
 } // namespace mneme::compile

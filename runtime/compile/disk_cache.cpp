@@ -8,6 +8,7 @@
 #include "runtime/base/error.h"
 #include "runtime/base/file.h"
 #include "runtime/base/log.h"
+#include "runtime/compile/assembler/tools.h"
 #include "runtime/compile/library_identity.h"
 
 namespace mneme::compile {
@@ -119,6 +120,8 @@ Hash128 cacheKey(const Request& request, const std::string& libraryIdentity) {
   packer.add(bytesOf(request.target));
   if (request.target.rfind("cpu", 0) == 0)
     packer.add(bytesOf(hostIdentity()));
+  else
+    packer.add(bytesOf(assemblerIdentity(findAssembler())));
   packer.add(uint64_t{request.modules.size()});
   for (const auto& module : request.modules)
     packer.add(std::span<const std::byte>(module));
@@ -129,8 +132,14 @@ Hash128 cacheKey(const Request& request, const std::string& libraryIdentity) {
        {uint64_t{request.codegenOptLevel}, uint64_t{request.prune}, uint64_t{request.internalize},
         uint64_t{request.setLaunchBounds}, uint64_t{request.maxThreads},
         uint64_t{request.minBlocksPerSm}, uint64_t{request.specializeDims},
-        uint64_t{request.wantIr}, uint64_t{request.wantAssembly}})
+        uint64_t{request.wantIr}, uint64_t{request.wantAssembly}, uint64_t{request.maxRegisters}})
     packer.add(number);
+  packer.add(bytesOf(request.assemblerOptions));
+  packer.add(uint64_t{request.placedGlobals.size()});
+  for (const GlobalPlace& place : request.placedGlobals) {
+    packer.add(bytesOf(place.name));
+    packer.add(place.address);
+  }
   // The dimensions matter only where the code depends on them.
   if (request.specializeDims || (request.setLaunchBounds && request.maxThreads == 0))
     for (unsigned axis = 0; axis < 3; ++axis) {

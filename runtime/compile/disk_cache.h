@@ -18,8 +18,8 @@ namespace mneme::compile {
 /// to it: a cache others can fill would let them run code here.
 std::optional<std::filesystem::path> cacheDirectory();
 
-/// Everything the outputs depend on: each field of the request, the library's identity, and for CPU
-/// targets the host's.
+/// Everything the outputs depend on: each field of the request, the library's identity, for CPU
+/// targets the host's and for others the assembler's. \throws as findAssembler()
 Hash128 cacheKey(const Request& request, const std::string& libraryIdentity);
 
 /// The stored result; nothing when there is none or it is damaged. Never throws for file problems.

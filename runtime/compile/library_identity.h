@@ -7,8 +7,8 @@
 namespace mneme::compile {
 
 /// MNEME_COMPILE_LIBRARY if set; else libmneme_compile.so next to the code that holds this
-/// function, in its lib/, its ../lib or three directories up (the lib/ of an install prefix, seen from
-/// the Python package); the first that exists, else the first looked for.
+/// function, in its lib/, its ../lib or three directories up (the lib/ of an install prefix, seen
+/// from the Python package); the first that exists, else the first looked for.
 std::string compileLibraryPath();
 
 /// Changes whenever the library's code changes: its GNU build id, or size and modification time for

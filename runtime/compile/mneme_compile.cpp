@@ -111,7 +111,8 @@ int mneme_compile(const mneme_compile_request* request, mneme_compile_result** r
         [&](CompileJob& job) { (*result)->outputs = job.run(); },
         [](const CompileJob& job) {
           return job.isLoaded()
-                     ? mneme::Error(mneme::ErrorCode::CompileFailed, "LLVM gave up on the kernel")
+                     ? mneme::Error(mneme::ErrorCode::CompileFailed,
+                                    "LLVM gave up on the kernel" + job.hint())
                      : mneme::Error(mneme::ErrorCode::ArtifactCorrupt, "LLVM cannot read the IR");
         });
   });

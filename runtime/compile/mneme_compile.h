@@ -1,8 +1,9 @@
 // Room compile: the C ABI of libmneme_compile, the only library that holds LLVM. Callers open it at
 // run time through compile/client.h, so nothing of LLVM is loaded until something must be compiled.
 //
-// A compilation is a pure function: modules + kernel + configuration + target -> image + statistics.
-// Thread-safe. Nothing of the host process is touched: no signal handlers, no stdout, no exit.
+// A compilation is a pure function: modules + kernel + configuration + target -> image +
+// statistics. Thread-safe. Nothing of the host process is touched: no signal handlers, no stdout,
+// no exit.
 #pragma once
 
 #include <stddef.h>
@@ -44,30 +45,30 @@ enum mneme_compile_outputs {
 };
 
 typedef struct mneme_compile_request {
-  uint32_t abi;     ///< MNEME_COMPILE_ABI
-  uint32_t outputs; ///< mneme_compile_outputs
+  uint32_t abi;               ///< MNEME_COMPILE_ABI
+  uint32_t outputs;           ///< mneme_compile_outputs
   const mneme_bytes* modules; ///< LLVM bitcode or textual IR, linked in order
   size_t moduleCount;
-  const char* kernel;  ///< mangled name
-  const char* target;  ///< "cpu" (this host), "cpu:<LLVM cpu name>", "sm_90", "gfx90a"
-  const char* passes;  ///< LLVM pass pipeline, e.g. "default<O3>"
+  const char* kernel;       ///< mangled name
+  const char* target;       ///< "cpu" (this host), "cpu:<LLVM cpu name>", "sm_90", "gfx90a"
+  const char* passes;       ///< LLVM pass pipeline, e.g. "default<O3>"
   uint32_t codegenOptLevel; ///< 0..3
   uint32_t prune;           ///< drop what the kernel does not reach
   /// Functions but the kernel, and shared memory, become internal. Device variables stay visible:
   /// the host reads and writes them by name.
   uint32_t internalize;
   uint32_t setLaunchBounds;
-  uint32_t maxThreads;      ///< with setLaunchBounds; 0: threads of the block
+  uint32_t maxThreads; ///< with setLaunchBounds; 0: threads of the block
   uint32_t minBlocksPerSm;
   uint32_t specializeDims;
   uint32_t grid[3];
   uint32_t block[3];
   const mneme_arg_value* specializedArgs;
   size_t specializedArgCount;
-  const char* optionsJson; ///< the blob's "options" object, or null: ahead-of-time options to honour
+  const char* optionsJson; ///< the blob's "options" object: what to honour; may be null
   const mneme_global_place* placedGlobals;
   size_t placedGlobalCount;
-  uint32_t maxRegisters;        ///< per thread, for the assembler; 0: no limit
+  uint32_t maxRegisters; ///< per thread, for the assembler; 0: no limit
   uint32_t reserved;
   const char* assemblerOptions; ///< further ptxas options, separated by spaces; may be null
 } mneme_compile_request;
@@ -83,9 +84,10 @@ const char* mneme_compile_message(const mneme_compile_result* result);
 mneme_bytes mneme_compile_output(const mneme_compile_result* result, uint32_t which);
 /// JSON: {"preprocess_ir_time","opt_time","codegen_time" (seconds), "obj_size","reg_usage",
 /// "local_mem_usage","const_mem_usage","shared_mem_usage" (bytes), "ir_hash","image_hash" (hex),
-/// "passes","target_cpu"}; for "sm_NN" also "spill_store_bytes","spill_load_bytes","stack_bytes",
-/// "ptx_version" ("8.8"), "assembler" ("nvJitLink 13.0", "ptxas 13.0.88", "driver") and
-/// "assemble_time" (seconds, part of codegen_time).
+/// "passes","target_cpu"}; constant bytes do not count parameters. For "sm_NN" also
+/// "spill_store_bytes","spill_load_bytes","stack_bytes", "ptx_version" ("8.8"), "assembler"
+/// ("nvJitLink 13.0", "ptxas 13.0.88", "driver") and "assemble_time" (seconds, part of
+/// codegen_time).
 const char* mneme_compile_statistics(const mneme_compile_result* result);
 void mneme_compile_destroy(mneme_compile_result* result);
 
@@ -96,8 +98,9 @@ int mneme_compile_check_passes(const char* passes, char** message);
 /// `cache_key` changes whenever generated code may change (our version, LLVM's, host CPU).
 const char* mneme_compile_version(void);
 /// Textual IR <-> bitcode, for tools: `wantText` 1 prints, 0 writes bitcode (both as
-/// MNEME_OUTPUT_IR). Result as above. Safe for bytes of any origin: a child process reads them, since
-/// damaged bitcode can crash LLVM. Pass IR nobody vouches for through here before mneme_compile.
+/// MNEME_OUTPUT_IR). Result as above. Safe for bytes of any origin: a child process reads them,
+/// since damaged bitcode can crash LLVM. Pass IR nobody vouches for through here before
+/// mneme_compile.
 int mneme_compile_convert_ir(mneme_bytes input, uint32_t wantText, mneme_compile_result** result);
 void mneme_compile_free(char* text);
 

@@ -39,11 +39,24 @@ const llvm::Target& llvmTarget(const llvm::Triple& triple) {
   return *target;
 }
 
+/// A machine of no processor in particular, to ask what LLVM knows.
+const llvm::MCSubtargetInfo& knowledgeOf(TargetKind kind) {
+  const auto make = [](TargetKind wanted) {
+    const llvm::Triple triple = tripleOf(wanted);
+    return compat::createTargetMachine(llvmTarget(triple), triple, "", "", llvm::TargetOptions(),
+                                       llvm::CodeGenOptLevel::None)
+        .release(); // lives as long as the process
+  };
+  if (kind == TargetKind::Cpu) {
+    static const llvm::TargetMachine& machine = *make(TargetKind::Cpu);
+    return *machine.getMCSubtargetInfo();
+  }
+  static const llvm::TargetMachine& machine = *make(TargetKind::Ptx);
+  return *machine.getMCSubtargetInfo();
+}
+
 void checkCpuName(const Target& target, const std::string& asGiven) {
-  const llvm::Triple triple = tripleOf(target.kind);
-  const auto machine = compat::createTargetMachine(
-      llvmTarget(triple), triple, "", "", llvm::TargetOptions(), llvm::CodeGenOptLevel::None);
-  if (!machine->getMCSubtargetInfo()->isCPUStringValid(target.cpu))
+  if (!knowledgeOf(target.kind).isCPUStringValid(target.cpu))
     throw Error(ErrorCode::InvalidArgument,
                 "target '" + asGiven + "' names a processor LLVM does not know");
 }
@@ -61,21 +74,16 @@ unsigned highestNumber(llvm::StringRef text, llvm::StringRef prefix) {
   return highest;
 }
 
-/// The feature for the highest PTX version the functions ask for, if LLVM knows it.
-std::string ptxFeatures(const llvm::Module& module, const llvm::Triple& triple) {
-  unsigned version = 0;
-  for (const llvm::Function& function : module)
-    if (function.hasFnAttribute("target-features"))
-      version = std::max(
-          version,
-          highestNumber(function.getFnAttribute("target-features").getValueAsString(), "+ptx"));
-  const std::string feature = "ptx" + std::to_string(version);
-  const auto machine = compat::createTargetMachine(llvmTarget(triple), triple, "", "", {},
-                                                   llvm::CodeGenOptLevel::None);
-  const bool isKnown =
-      llvm::any_of(machine->getMCSubtargetInfo()->getAllProcessorFeatures(),
-                   [&](const llvm::SubtargetFeatureKV& known) { return known.Key == feature; });
-  return isKnown ? "+" + feature : std::string();
+const std::vector<unsigned>& knownPtxVersions() {
+  static const std::vector<unsigned> versions = [] {
+    std::vector<unsigned> found;
+    for (const auto& feature : knowledgeOf(TargetKind::Ptx).getAllProcessorFeatures())
+      if (const unsigned version = highestNumber(feature.Key, "ptx"))
+        found.push_back(version);
+    std::sort(found.begin(), found.end());
+    return found;
+  }();
+  return versions;
 }
 
 llvm::FPOpFusion::FPOpFusionMode fusionMode(TargetKind kind, const AotOptions& options) {
@@ -151,10 +159,8 @@ void initializeTargets() {
   });
 }
 
-std::unique_ptr<llvm::TargetMachine> makeTargetMachine(const Target& target,
-                                                       const llvm::Module& module,
-                                                       const AotOptions& options,
-                                                       unsigned codegenOptLevel) {
+std::unique_ptr<llvm::TargetMachine>
+makeTargetMachine(const Target& target, const AotOptions& options, unsigned codegenOptLevel) {
   if (codegenOptLevel > 3)
     throw Error(ErrorCode::InvalidArgument, "the code generation level is " +
                                                 std::to_string(codegenOptLevel) +
@@ -163,14 +169,32 @@ std::unique_ptr<llvm::TargetMachine> makeTargetMachine(const Target& target,
   llvmOptions.AllowFPOpFusion = fusionMode(target.kind, options);
   llvmOptions.MCOptions.AsmVerbose = true;
   const llvm::Triple triple = tripleOf(target.kind);
-  const std::string features =
-      target.kind == TargetKind::Ptx ? ptxFeatures(module, triple) : target.features;
   auto machine =
-      compat::createTargetMachine(llvmTarget(triple), triple, target.cpu, features, llvmOptions,
-                                  static_cast<llvm::CodeGenOptLevel>(codegenOptLevel));
+      compat::createTargetMachine(llvmTarget(triple), triple, target.cpu, target.features,
+                                  llvmOptions, static_cast<llvm::CodeGenOptLevel>(codegenOptLevel));
   if (!machine)
     throw Error(ErrorCode::Internal, "LLVM made no target machine for '" + target.cpu + "'");
   return machine;
+}
+
+unsigned sourcePtxVersion(const llvm::Module& module) {
+  unsigned version = 0;
+  for (const llvm::Function& function : module)
+    if (function.hasFnAttribute("target-features"))
+      version = std::max(
+          version,
+          highestNumber(function.getFnAttribute("target-features").getValueAsString(), "+ptx"));
+  return version;
+}
+
+unsigned newestPtxVersion() { return knownPtxVersions().back(); }
+
+unsigned knownPtxVersion(unsigned version) {
+  unsigned best = knownPtxVersions().front();
+  for (const unsigned known : knownPtxVersions())
+    if (known <= version)
+      best = known;
+  return best;
 }
 
 unsigned sourceArchitecture(const llvm::Module& module) {

@@ -39,13 +39,16 @@ struct AotOptions {
 /// Registers the code generators of this library once per process. Thread-safe.
 void initializeTargets();
 
-/// The machine for `target`. `module` (PTX only) decides the PTX version: the highest its functions
-/// were compiled for. Code for the CPU never fuses multiplication and addition by itself.
+/// The machine for `target`. Code for the CPU never fuses multiplication and addition by itself.
 /// \throws Error{InvalidArgument} for a level above 3.
-std::unique_ptr<llvm::TargetMachine> makeTargetMachine(const Target& target,
-                                                       const llvm::Module& module,
-                                                       const AotOptions& options,
-                                                       unsigned codegenOptLevel);
+std::unique_ptr<llvm::TargetMachine>
+makeTargetMachine(const Target& target, const AotOptions& options, unsigned codegenOptLevel);
+
+/// PTX versions as in assembler/ptx_version.h: the highest the module's functions were compiled for
+/// (0 if they do not say), LLVM's newest, and LLVM's newest that is not above `version`.
+unsigned sourcePtxVersion(const llvm::Module& module);
+unsigned newestPtxVersion();
+unsigned knownPtxVersion(unsigned version);
 
 /// Number N of the highest "sm_N" the module's functions were compiled for; 0 if none.
 unsigned sourceArchitecture(const llvm::Module& module);

@@ -1,0 +1,184 @@
+#include "runtime/compile/assembler/subprocess.h"
+
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstring>
+#include <fcntl.h>
+#include <poll.h>
+#include <span>
+#include <spawn.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "runtime/base/error.h"
+#include "runtime/base/file.h"
+
+extern char** environ;
+
+namespace mneme::compile {
+namespace {
+
+constexpr size_t kMaxMessageBytes = size_t{1} << 20;
+// The program's own descriptors are 0 to 4; ours must not be among them while they are put in
+// place.
+constexpr int kLowestDescriptor = 10;
+
+UniqueFd moved(UniqueFd descriptor) {
+  const int copy = fcntl(descriptor.get(), F_DUPFD_CLOEXEC, kLowestDescriptor);
+  if (copy < 0)
+    throw Error(ErrorCode::IoFailed, systemMessage("cannot prepare to start a program", errno));
+  return UniqueFd(copy);
+}
+
+UniqueFd memoryFile(const char* name) {
+  UniqueFd file(memfd_create(name, MFD_CLOEXEC));
+  if (!file)
+    throw Error(ErrorCode::IoFailed, systemMessage("cannot make a memory file", errno));
+  return moved(std::move(file));
+}
+
+std::string contentOf(int file) {
+  struct stat status = {};
+  if (fstat(file, &status) != 0 || status.st_size <= 0)
+    return {};
+  std::string content(static_cast<size_t>(status.st_size), '\0');
+  size_t done = 0;
+  while (done < content.size()) {
+    const ssize_t count =
+        pread(file, content.data() + done, content.size() - done, static_cast<off_t>(done));
+    if (count <= 0 && errno != EINTR)
+      throw Error(ErrorCode::IoFailed, systemMessage("cannot read a program's output", errno));
+    done += count > 0 ? static_cast<size_t>(count) : 0;
+  }
+  return content;
+}
+
+class Actions {
+public:
+  Actions() { posix_spawn_file_actions_init(&actions_); }
+  ~Actions() { posix_spawn_file_actions_destroy(&actions_); }
+  Actions(const Actions&) = delete;
+  Actions& operator=(const Actions&) = delete;
+  void put(int from, int to) { posix_spawn_file_actions_adddup2(&actions_, from, to); }
+  void openNull(int at) {
+    posix_spawn_file_actions_addopen(&actions_, at, "/dev/null", O_RDONLY, 0);
+  }
+  const posix_spawn_file_actions_t* get() const { return &actions_; }
+
+private:
+  posix_spawn_file_actions_t actions_;
+};
+
+/// A fresh program must not inherit which signals this thread blocks or this process ignores.
+class Attributes {
+public:
+  Attributes() {
+    posix_spawnattr_init(&attributes_);
+    sigset_t none;
+    sigemptyset(&none);
+    sigset_t usual;
+    sigemptyset(&usual);
+    for (const int signal : {SIGPIPE, SIGINT, SIGTERM, SIGCHLD, SIGABRT, SIGSEGV, SIGQUIT, SIGHUP})
+      sigaddset(&usual, signal);
+    posix_spawnattr_setsigmask(&attributes_, &none);
+    posix_spawnattr_setsigdefault(&attributes_, &usual);
+    posix_spawnattr_setflags(&attributes_, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+  }
+  ~Attributes() { posix_spawnattr_destroy(&attributes_); }
+  Attributes(const Attributes&) = delete;
+  Attributes& operator=(const Attributes&) = delete;
+  const posix_spawnattr_t* get() const { return &attributes_; }
+
+private:
+  posix_spawnattr_t attributes_;
+};
+
+std::vector<char*> environmentWithoutPreload() {
+  std::vector<char*> kept;
+  for (char** entry = environ; entry && *entry; ++entry)
+    if (strncmp(*entry, "LD_PRELOAD=", 11) != 0)
+      kept.push_back(*entry);
+  kept.push_back(nullptr);
+  return kept;
+}
+
+pid_t start(const std::string& path, const std::vector<std::string>& arguments,
+            const Actions& actions) {
+  std::vector<char*> argv = {const_cast<char*>(path.c_str())};
+  for (const std::string& argument : arguments)
+    argv.push_back(const_cast<char*>(argument.c_str()));
+  argv.push_back(nullptr);
+  const Attributes attributes;
+  std::vector<char*> environment = environmentWithoutPreload();
+  pid_t child = -1;
+  const int status = posix_spawn(&child, path.c_str(), actions.get(), attributes.get(), argv.data(),
+                                 environment.data());
+  if (status != 0)
+    throw Error(ErrorCode::BackendUnavailable,
+                systemMessage("cannot start '" + path + "'", status));
+  return child;
+}
+
+/// What comes through the pipe until its end; false when time runs out first.
+bool readMessages(int in, unsigned timeoutSeconds, std::string& messages) {
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(timeoutSeconds);
+  char buffer[16384];
+  for (;;) {
+    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(
+        deadline - std::chrono::steady_clock::now());
+    if (left.count() <= 0)
+      return false;
+    pollfd waited = {in, POLLIN, 0};
+    if (poll(&waited, 1, static_cast<int>(std::min<long>(left.count(), 60000))) <= 0)
+      continue;
+    const ssize_t count = read(in, buffer, sizeof buffer);
+    if (count > 0 && messages.size() < kMaxMessageBytes)
+      messages.append(buffer, static_cast<size_t>(count));
+    else if (count == 0 || (count < 0 && errno != EINTR))
+      return true;
+  }
+}
+
+/// -1 when something else in this process has waited for the child.
+int exitCodeOf(pid_t child) {
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0)
+    if (errno != EINTR)
+      return -1;
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+} // namespace
+
+ProgramResult runProgram(const std::string& path, const std::vector<std::string>& arguments,
+                         const std::string& input, unsigned timeoutSeconds) {
+  const UniqueFd in = memoryFile("mneme-input");
+  const UniqueFd out = memoryFile("mneme-output");
+  writeAll(in.get(), std::as_bytes(std::span(input.data(), input.size())), "memory file");
+  lseek(in.get(), 0, SEEK_SET);
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0)
+    throw Error(ErrorCode::IoFailed, systemMessage("cannot make a pipe", errno));
+  UniqueFd listening(ends[0]);
+  UniqueFd talking = moved(UniqueFd(ends[1]));
+  Actions actions;
+  actions.openNull(0);
+  actions.put(talking.get(), 1);
+  actions.put(talking.get(), 2);
+  actions.put(in.get(), 3);
+  actions.put(out.get(), 4);
+  const pid_t child = start(path, arguments, actions);
+  talking = UniqueFd();
+  ProgramResult result;
+  result.isTimedOut = !readMessages(listening.get(), timeoutSeconds, result.messages);
+  if (result.isTimedOut)
+    kill(child, SIGKILL);
+  result.exitCode = exitCodeOf(child);
+  result.output = contentOf(out.get());
+  return result;
+}
+
+} // namespace mneme::compile

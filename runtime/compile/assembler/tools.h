@@ -1,0 +1,33 @@
+// Room compile: which program or library turns PTX into machine code on this machine. Holds no
+// LLVM: the disk cache asks too.
+#pragma once
+
+#include <string>
+
+namespace mneme::compile {
+
+enum class AssemblerKind {
+  Driver, ///< neither is installed: the image is PTX text
+  Ptxas,
+  NvJitLink,
+};
+
+struct AssemblerTool {
+  AssemblerKind kind = AssemblerKind::Driver;
+  std::string path; ///< empty for the driver
+};
+
+/// MNEME_ASSEMBLER ("ptxas", "nvjitlink", "driver") if set, else ptxas, else nvJitLink, else the
+/// driver. ptxas is MNEME_PTXAS if set, else looked for in bin/ of MNEME_CUDA_ROOT, CUDA_HOME and
+/// CUDA_PATH, in PATH and in /usr/local/cuda/bin. nvJitLink is MNEME_NVJITLINK if set, else
+/// libnvJitLink.so.13 or .12 in lib64/ or lib/ of the same roots, of the root of each ptxas in
+/// PATH, in Python's nvidia/nvjitlink/lib beside such a root, in LD_LIBRARY_PATH and the system's
+/// library directories. Looks once for one set of those variables. Thread-safe.
+/// \throws Error{InvalidArgument} for another MNEME_ASSEMBLER, Error{BackendUnavailable} when the
+/// tool it, MNEME_PTXAS or MNEME_NVJITLINK names is not there.
+AssemblerTool findAssembler();
+
+/// Changes whenever the tool does: kind, path, size and modification time.
+std::string assemblerIdentity(const AssemblerTool& tool);
+
+} // namespace mneme::compile

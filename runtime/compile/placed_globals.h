@@ -1,0 +1,16 @@
+// Room compile: device variables at fixed addresses.
+#pragma once
+
+#include <llvm/IR/Module.h>
+
+#include "runtime/compile/mneme_compile.h"
+
+namespace mneme::compile {
+
+/// Uses of each named variable in device memory become its address, and the variable goes away with
+/// its initialiser. Names the module lacks, and variables in constant or shared memory, are left
+/// alone.
+/// \throws Error{InvalidArgument} for a place without a name or with the null address.
+void placeGlobals(llvm::Module& module, const mneme_global_place* places, size_t count);
+
+} // namespace mneme::compile
