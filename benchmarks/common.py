@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
+import ctypes
 import datetime as dt
+import importlib.metadata
 import json
 import os
 import platform
@@ -21,8 +24,41 @@ BUILD = Path(os.environ.get("MNEME_BUILD_DIR", ROOT / "build"))
 RESULTS = ROOT / "benchmarks" / "results"
 
 
-def machine() -> dict[str, Any]:
-    """Describe this machine: processor, cores, memory, versions."""
+def compiler_version() -> str:
+    """First line of `clang --version`; empty where there is no clang."""
+    try:
+        done = subprocess.run(["clang-22", "--version"], capture_output=True, text=True, check=True)
+    except (OSError, subprocess.CalledProcessError):
+        return ""
+    return done.stdout.splitlines()[0]
+
+
+def gpu(device: str) -> dict[str, Any]:
+    """Describe a CUDA device: what `nvidia-smi` says, and the CUDA version of the driver."""
+    fields = ("name", "driver_version", "memory.total", "clocks.max.sm", "clocks.max.mem")
+    ordinal = device.partition(":")[2] or "0"
+    query = [
+        "nvidia-smi",
+        f"--id={ordinal}",
+        f"--query-gpu={','.join(fields)}",
+        "--format=csv,noheader",
+    ]
+    facts: dict[str, Any] = {"device": device}
+    try:
+        done = subprocess.run(query, capture_output=True, text=True, check=True, timeout=30)
+        values = done.stdout.strip().split(", ")
+        facts.update(zip(fields, values, strict=False))
+    except (OSError, subprocess.SubprocessError) as error:
+        facts["nvidia_smi"] = str(error)
+    with contextlib.suppress(OSError):
+        version = ctypes.c_int()
+        ctypes.CDLL("libcuda.so.1").cuDriverGetVersion(ctypes.byref(version))
+        facts["cuda"] = f"{version.value // 1000}.{version.value % 1000 // 10}"
+    return facts
+
+
+def machine(device: str = "cpu") -> dict[str, Any]:
+    """Describe this machine: processor, cores, memory, versions, and the GPU if one is measured."""
     cpu = next(
         (
             line.split(":", 1)[1].strip()
@@ -32,15 +68,15 @@ def machine() -> dict[str, Any]:
         platform.processor(),
     )
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
-    clang = subprocess.run(["clang-22", "--version"], capture_output=True, text=True, check=False)
-    return {
+    facts = {
         "cpu": cpu,
         "cores": len(os.sched_getaffinity(0)),
         "memory_gib": round(memory, 1),
         "kernel": platform.release(),
         "python": platform.python_version(),
-        "clang": clang.stdout.splitlines()[0] if clang.returncode == 0 else "",
+        "clang": compiler_version(),
     }
+    return facts if device == "cpu" else {**facts, "gpu": gpu(device)}
 
 
 def best_of(repeats: int, action: Callable[[], object]) -> float:
@@ -77,13 +113,22 @@ def mneme(*arguments: str | Path, **environment: str) -> subprocess.CompletedPro
     return done
 
 
+def stamp() -> dict[str, str]:
+    """Version and date of a result."""
+    try:
+        version = importlib.metadata.version("mneme-gpu")
+    except importlib.metadata.PackageNotFoundError:
+        version = json.loads((BUILD / "config.json").read_text())["version"]
+    return {"mneme": version, "date": dt.datetime.now(tz=dt.timezone.utc).date().isoformat()}
+
+
 def publish(name: str, what: str, numbers: dict[str, Any]) -> None:
     """Print the numbers and write benchmarks/results/<name>.json."""
     for key, value in numbers.items():
         print(f"{key:48} {value}")
     content = {
         "what": what,
-        "date": dt.datetime.now(tz=dt.timezone.utc).date().isoformat(),
+        **stamp(),
         "machine": machine(),
         "numbers": numbers,
     }

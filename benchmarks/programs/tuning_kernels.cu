@@ -111,6 +111,10 @@ public:
   explicit Problem(const std::string& name) : name_(name) {
     input_ = upload(values(9 * kItems, 0.05, 0.01));
     temperature_ = upload(values(kItems, 1.0, 0.5));
+    std::vector<float4> particles(kItems);
+    for (int i = 0; i < kItems; ++i)
+      particles[i] = {0.4f * (i % 61), 0.4f * (i % 59), 0.4f * (i % 53), 1.0f};
+    position_ = upload(particles);
     check(cudaMalloc(&output_, 9 * kItems * sizeof(double)), "cudaMalloc");
     check(cudaMemset(output_, 0, 9 * kItems * sizeof(double)), "cudaMemset");
   }
@@ -118,8 +122,8 @@ public:
   void launch(int work) {
     const int blocks = kItems / kThreads;
     if (name_ == "forces")
-      forces<<<blocks, kThreads>>>(reinterpret_cast<const float4*>(input_),
-                                   reinterpret_cast<float4*>(output_), 1e30f, work, kItems);
+      forces<<<blocks, kThreads>>>(position_, reinterpret_cast<float4*>(output_), 400.0f, work,
+                                   kItems);
     else if (name_ == "lattice")
       lattice<<<blocks, kThreads>>>(input_, output_, 0.6, work, kItems);
     else
@@ -164,15 +168,16 @@ private:
       result[i] = base + range * std::sin(0.001 * i);
     return result;
   }
-  static double* upload(const std::vector<double>& host) {
-    double* device = nullptr;
-    check(cudaMalloc(&device, host.size() * sizeof(double)), "cudaMalloc");
-    check(cudaMemcpy(device, host.data(), host.size() * sizeof(double), cudaMemcpyHostToDevice),
+  template <typename T> static T* upload(const std::vector<T>& host) {
+    T* device = nullptr;
+    check(cudaMalloc(&device, host.size() * sizeof(T)), "cudaMalloc");
+    check(cudaMemcpy(device, host.data(), host.size() * sizeof(T), cudaMemcpyHostToDevice),
           "upload");
     return device;
   }
 
   std::string name_;
+  float4* position_ = nullptr;
   double* input_ = nullptr;
   double* temperature_ = nullptr;
   double* output_ = nullptr;

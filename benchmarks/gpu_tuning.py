@@ -1,0 +1,184 @@
+"""Configurations per second while tuning, and the numbers of the existing tool beside ours."""
+
+from __future__ import annotations
+
+import os
+import time
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from gpu_examples import measure_launch
+from guests import FAILURES, BenchmarkError, launches_of, repeated, sizes_of, spread
+from replay_loop import pipelines
+
+from mneme.async_executor import AsyncReplayExecutor
+from mneme.replay_executor import BaseExecutor
+from mneme.tolerance import Tolerance
+
+if TYPE_CHECKING:
+    from guests import Guests
+
+    from mneme.mneme_types import ExperimentConfiguration
+
+# Measured with the existing tool on an H200 node with CUDA 13.0: two compiles and eight launches for
+# each configuration.
+REFERENCE: dict[str, Any] = {
+    "configurations_per_second": {"57 us": 6.3, "14 ms": 3.8, "262 ms": 0.37},
+    "replay_command_seconds": [1.2, 1.4],
+    "help_seconds": 0.42,
+    "vector_add": {"recording_adds_seconds": 0.66, "stored_bytes": 359e6},
+    "finite_elements": {"recording_adds_seconds": 1.26, "stored_bytes": 704e6},
+}
+
+# Pipelines may contract floating-point operations in other places than the recorded program did.
+TOLERANCES = {
+    "forces": "force=rel:1e-3:f32",
+    "lattice": "out=rel:1e-9:f64",
+    "reactions": "species=rel:1e-9:f64",
+}
+
+# Kernel, duration in microseconds, configurations to try.
+GPU_KERNELS = (("forces", 57, 120), ("lattice", 14_000, 60), ("reactions", 262_000, 6))
+CPU_KERNELS = (("forces", 2_000, 12), ("lattice", 5_000, 8), ("reactions", 10_000, 4))
+
+
+def measure_tuning(guests: Guests) -> dict[str, Any]:
+    """Measure three kernels of chosen duration."""
+    rows: dict[str, Any] = {}
+    for name, microseconds, count in GPU_KERNELS if guests.is_gpu else CPU_KERNELS:
+        try:
+            rows[name] = measure_kernel(guests, name, microseconds, count)
+        except FAILURES as error:
+            rows[name] = {"failed": str(error)}
+    return rows
+
+
+def measure_kernel(guests: Guests, name: str, microseconds: int, count: int) -> dict[str, Any]:
+    """Calibrate, record and tune one kernel."""
+    work = guests.plain("tuning_kernels", "calibrate", name, str(microseconds)).stdout.strip()
+    folder = guests.folder(f"tuning/{name}")
+    guests.record(folder, "tuning_kernels", name, work, options=["-mr", "1"])
+    found = launches_of(folder)
+    if not found:
+        raise BenchmarkError(f"the kernel '{name}' was not recorded")
+    record, record_id = found[0]
+    with BaseExecutor(record, record_id, device="cpu") as executor:
+        recorded = executor.recorded_configuration()
+    configurations = [replace(recorded, passes=text) for text in pipelines(count)]
+    serial = measure_launch(
+        guests,
+        record,
+        record_id,
+        "--pipelines",
+        str(max(2, count // 4)),
+        MNEME_CACHE_DIR=str(guests.folder(f"caches/serial-{name}")),
+    )
+    return {
+        "microseconds_wanted": microseconds,
+        "work": int(work),
+        "one_process": serial,
+        "executor_8_launches": run_executor(guests, name, configurations, (5, 2)),
+        "executor_2_launches": run_executor(guests, name, configurations, (1, 0)),
+    }
+
+
+def run_executor(
+    guests: Guests,
+    name: str,
+    configurations: list[ExperimentConfiguration],
+    launches: tuple[int, int],
+) -> dict[str, Any]:
+    """Evaluate configurations with AsyncReplayExecutor, nothing compiled before."""
+    iterations, warmup = launches
+    record, record_id = launches_of(guests.scratch / "tuning" / name)[0]
+    tolerances = [Tolerance.parse(TOLERANCES[name])]
+    logs = guests.folder("tuning/logs")
+    logs.mkdir(parents=True)
+    before = os.environ.get("MNEME_CACHE_DIR")
+    os.environ["MNEME_CACHE_DIR"] = str(guests.folder("caches/executor"))
+    try:
+        start = time.perf_counter()
+        with AsyncReplayExecutor(
+            record,
+            record_id,
+            iterations,
+            logs,
+            1,
+            warmup,
+            device=guests.device,
+            timeout=60.0,
+            tolerances=tolerances,
+        ) as executor:
+            first = executor.evaluate(replace(configurations[0], passes="default<O1>"))
+            started = time.perf_counter()
+            futures = [executor.submit(configuration) for configuration in configurations]
+            results = [result for future in futures if (result := future.result()) is not None]
+            wall = time.perf_counter() - started
+    finally:
+        os.environ.pop("MNEME_CACHE_DIR")
+        if before is not None:
+            os.environ["MNEME_CACHE_DIR"] = before
+    if first.failed:
+        raise BenchmarkError(f"the first configuration failed: {first.error}")
+    busy = sum(sum(result.exec_time) for result in results) * 1e-9
+    good = [result for result in results if not result.failed]
+    kernel = [min(result.exec_time) * 1e-3 for result in good if result.exec_time]
+    return {
+        "launches_per_configuration": 1 + iterations + warmup,
+        "configurations": len(results),
+        "per_second": len(results) / wall,
+        "until_first_result_seconds": started - start,
+        "verified": sum(result.verified for result in good),
+        "exact": sum(result.result_class == "exact" for result in good),
+        "largest_relative_distance": max((result.max_relative for result in good), default=0.0),
+        "failed": len(results) - len(good),
+        "first_failure": next((result.error for result in results if result.failed), ""),
+        "distinct_binaries": len({result.image_hash for result in good}),
+        "kernel_microseconds": spread(kernel) if kernel else None,
+        # Measured launches only; the verified one comes on top.
+        "share_of_wall_in_kernels": busy / wall,
+        "compile_seconds": spread(
+            [r.preprocess_ir_time + r.opt_time + r.codegen_time for r in good] or [0.0]
+        ),
+    }
+
+
+def measure_reference(guests: Guests) -> dict[str, Any]:
+    """Record what the existing tool was measured on, or programs of the same size."""
+    # Three float arrays, stored raw once and the result twice, are the 359 MB of the other tool.
+    elements = 22_437_500 if guests.is_gpu else 1 << 20
+    edge = "64" if guests.is_gpu else "16"
+    rows: dict[str, Any] = {"existing_tool": REFERENCE}
+    rows["help_seconds"] = repeated(5, lambda: guests.mneme("--help").seconds)
+    for title, name, *arguments in (
+        ("vector_add", "vector_add", str(elements)),
+        ("finite_elements", "fe_cg", edge, "50"),
+    ):
+        try:
+            rows[title] = measure_recording(guests, name, arguments)
+        except FAILURES as error:
+            rows[title] = {"failed": str(error)}
+    return rows
+
+
+def measure_recording(guests: Guests, name: str, arguments: list[str]) -> dict[str, Any]:
+    """What recording adds to the wall time of a program, and what it stores."""
+    plain = repeated(guests.repeats, lambda: guests.plain(name, *arguments).seconds)
+    folder = guests.folder(f"reference/{name}")
+    recorded, summary = [], ""
+    for _ in range(guests.repeats):
+        folder = guests.folder(f"reference/{name}")
+        run = guests.record(folder, name, *arguments)
+        recorded.append(run.seconds)
+        summary = run.stderr.strip()
+    record, record_id = launches_of(folder)[0]
+    replays = repeated(guests.repeats, lambda: guests.replay(record, record_id).seconds)
+    return {
+        "arguments": arguments,
+        "plain_seconds": plain,
+        "recorded_seconds": spread(recorded),
+        "recording_adds_seconds": spread(recorded)["median"] - plain["median"],
+        "bytes": sizes_of(folder),
+        "recorder_says": summary.splitlines(),
+        "replay_command_seconds": replays,
+    }
