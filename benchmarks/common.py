@@ -20,7 +20,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 ROOT = Path(__file__).resolve().parents[1]
-BUILD = Path(os.environ.get("MNEME_BUILD_DIR", ROOT / "build"))
+# A bundle has what was built beside the sources, a checkout in a build tree.
+BUILD = Path(
+    os.environ.get("MNEME_BUILD_DIR", ROOT if (ROOT / "config.json").is_file() else ROOT / "build")
+)
+PROGRAMS = BUILD / "benchmarks" / "bin"
 RESULTS = ROOT / "benchmarks" / "results"
 
 

@@ -19,7 +19,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from common import BUILD, RESULTS, machine, stamp
+from common import BUILD, PROGRAMS, RESULTS, machine, stamp
 from gpu_examples import measure_examples
 from gpu_table import show
 from gpu_tuning import measure_reference, measure_tuning
@@ -103,7 +103,7 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--device", help="default: the first GPU, else cpu")
     parser.add_argument("--parts", nargs="+", choices=PARTS, default=list(PARTS))
     parser.add_argument("--examples", type=Path, default=BUILD / "examples")
-    parser.add_argument("--programs", type=Path, default=BUILD / "benchmarks")
+    parser.add_argument("--programs", type=Path, default=PROGRAMS)
     parser.add_argument(
         "--scratch", type=Path, help="where recordings go; default: a temporary one"
     )

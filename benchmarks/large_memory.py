@@ -20,7 +20,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from common import BUILD, RESULTS, machine, stamp
+from common import PROGRAMS, RESULTS, machine, stamp
 from guests import BenchmarkError, Guests, last_json, launches_of, sizes_of
 
 from mneme.devices import choose_device
@@ -136,7 +136,7 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--gib", type=float, default=40.0)
     parser.add_argument("--launches", type=int, default=100)
     parser.add_argument("--noise-bits", type=int, default=8, help="0 compresses best, 40 hardly")
-    parser.add_argument("--programs", type=Path, default=BUILD / "benchmarks")
+    parser.add_argument("--programs", type=Path, default=PROGRAMS)
     parser.add_argument("--output", type=Path, help="default: benchmarks/results/large_memory.json")
     parser.add_argument("--limit", type=float, default=540.0, help="seconds for everything")
     parser.add_argument("--no-touch", action="store_true", help="do not touch host memory before")
