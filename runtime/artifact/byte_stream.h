@@ -17,10 +17,16 @@ static_assert(std::endian::native == std::endian::little, "file formats are litt
 /// Appends values to a growing buffer.
 class ByteWriter {
 public:
-  template <typename Value> void put(Value value) {
+  template <typename Value> void put(const Value& value) {
     static_assert(std::is_trivially_copyable_v<Value>);
     const auto* raw = reinterpret_cast<const std::byte*>(&value);
     bytes_.insert(bytes_.end(), raw, raw + sizeof(Value));
+  }
+  /// 7 bits a byte, lowest first.
+  void putVarint(uint64_t value) {
+    for (; value >= 0x80; value >>= 7)
+      bytes_.push_back(static_cast<std::byte>(value | 0x80));
+    bytes_.push_back(static_cast<std::byte>(value));
   }
   void putString(const std::string& text) {
     put(static_cast<uint32_t>(text.size()));
@@ -49,6 +55,18 @@ public:
     if (const auto raw = take(sizeof(Value)); !raw.empty())
       std::memcpy(&value, raw.data(), sizeof(Value));
     return value;
+  }
+  uint64_t getVarint() {
+    uint64_t value = 0;
+    for (unsigned shift = 0; shift < 64 && isGood_ && !bytes_.empty(); shift += 7) {
+      const auto byte = static_cast<uint64_t>(bytes_.front());
+      bytes_ = bytes_.subspan(1);
+      value |= (byte & 0x7f) << shift;
+      if (byte < 0x80)
+        return value;
+    }
+    isGood_ = false;
+    return 0;
   }
   std::string getString() {
     const auto raw = take(get<uint32_t>());

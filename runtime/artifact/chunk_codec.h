@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "runtime/artifact/snapshot_format.h"
+#include "runtime/artifact/snapshot_table.h"
 
 namespace mneme::artifact {
 
@@ -18,7 +18,12 @@ struct StoredChunk {
 /// Largest stored size of a chunk of `rawBytes`.
 uint64_t compressBound(uint32_t rawBytes) noexcept;
 
+/// Stays raw where compression saves less than a 32nd, which costs next to nothing to find out for
+/// content that looks like noise.
 StoredChunk compressChunk(std::span<const std::byte> raw, int level);
+
+/// Anything, with a level for small data. Gives the bytes themselves where zstd fails.
+std::vector<std::byte> compressBytes(std::span<const std::byte> raw);
 
 /// Decodes into `out`; false when the bytes are damaged or do not give exactly out.size() bytes.
 bool decodeChunk(Codec codec, std::span<const std::byte> stored, std::span<std::byte> out) noexcept;

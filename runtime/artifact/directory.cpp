@@ -1,6 +1,7 @@
 #include "runtime/artifact/directory.h"
 
 #include <algorithm>
+#include <fstream>
 #include <map>
 #include <set>
 
@@ -55,8 +56,24 @@ private:
   fs::path path_;
 };
 
+/// Compares piece by piece: snapshots may be larger than the memory.
+bool hasSameContent(const fs::path& a, const fs::path& b) {
+  if (fs::file_size(a) != fs::file_size(b))
+    return false;
+  std::ifstream first(a, std::ios::binary), second(b, std::ios::binary);
+  std::vector<char> left(1 << 20), right(1 << 20);
+  while (first && second) {
+    first.read(left.data(), static_cast<std::streamsize>(left.size()));
+    second.read(right.data(), static_cast<std::streamsize>(right.size()));
+    if (first.gcount() != second.gcount() ||
+        !std::equal(left.begin(), left.begin() + first.gcount(), right.begin()))
+      return false;
+  }
+  return first.eof() && second.eof();
+}
+
 void refuseOther(const fs::path& existing, const fs::path& incoming) {
-  if (readFile(existing) != readFile(incoming))
+  if (!hasSameContent(existing, incoming))
     throw Error(ErrorCode::InvalidArgument, "'" + existing.string() +
                                                 "' exists and differs from '" + incoming.string() +
                                                 "'; choose another destination or remove it first");
@@ -68,7 +85,7 @@ void checkRecord(const fs::path& json) {
     record.readModule(directoryOf(json), index);
   for (const std::string& name : filesOfRecord(json))
     if (name.ends_with(".mneme"))
-      Snapshot::open(directoryOf(json) / name).verifyAll();
+      Snapshot::open(directoryOf(json) / name).verifyStored();
 }
 
 /// Copies everything into the staging directory and checks it there; returns the names, records

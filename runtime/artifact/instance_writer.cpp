@@ -1,6 +1,7 @@
 #include "runtime/artifact/instance_writer.h"
 
-#include <algorithm>
+#include <set>
+#include <utility>
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -35,22 +36,9 @@ bool isSame(const Region& a, const Region& b) {
          a.isConstant == b.isConstant && a.name == b.name && isSame(a.annotation, b.annotation);
 }
 
-bool isSame(const SnapshotDraft& draft, const std::filesystem::path& path) {
-  const SnapshotTable table = readTable(openSnapshotFile(path), path);
-  if (draft.args != table.args || draft.regions.size() != table.regions.size())
-    return false;
-  for (size_t index = 0; index < table.regions.size(); ++index) {
-    const RegionDraft& region = draft.regions[index];
-    if (!isSame(region.region, table.regions[index]))
-      return false;
-    for (size_t chunk = 0; chunk < region.chunks.size(); ++chunk) {
-      const ChunkDraft& mine = region.chunks[chunk];
-      if ((mine.isZero ? zeroHash(mine.rawBytes) : mine.hash) !=
-          table.chunks[table.firstChunk[index] + chunk].hash)
-        return false;
-    }
-  }
-  return true;
+void nameFiles(Instance& instance, uint64_t staticHash, unsigned generation) {
+  instance.prologue = snapshotName(false, staticHash, instance.dynamicHash, generation);
+  instance.epilogue = snapshotName(true, staticHash, instance.dynamicHash, generation);
 }
 
 void syncDirectory(const std::filesystem::path& directory) noexcept {
@@ -61,11 +49,48 @@ void syncDirectory(const std::filesystem::path& directory) noexcept {
 
 } // namespace
 
-bool InstanceWriter::isSameAsPublished(const InstanceDraft& draft,
-                                       const Instance& published) const {
+std::vector<RegionPlan> InstanceWriter::plan(const SnapshotDraft& draft,
+                                             const std::shared_ptr<const Layer>& similar,
+                                             bool isWhole) const {
+  std::vector<RegionPlan> plans;
+  std::set<std::pair<const Layer*, uint32_t>> bases;
+  for (const RegionDraft& region : draft.regions) {
+    plans.push_back(ledger_.plan(region, similar, isWhole));
+    // The format has every base once in a snapshot.
+    if (plans.back().base &&
+        !bases.emplace(plans.back().base.get(), plans.back().baseRegion).second)
+      plans.back() = ledger_.plan(region, nullptr, true);
+  }
+  return plans;
+}
+
+/// The published snapshot if the draft says the same, else null.
+std::shared_ptr<const Layer> InstanceWriter::publishedTwin(const SnapshotDraft& draft,
+                                                           const std::string& file) const {
+  std::shared_ptr<const Layer> layer = LayerLoader(options_.directory).load(file);
+  const SnapshotTable& table = layer->table;
+  if (draft.args != table.args || draft.regions.size() != table.regions.size())
+    return nullptr;
+  for (size_t index = 0; index < table.regions.size(); ++index)
+    if (!isSame(draft.regions[index].region, table.regions[index].region) ||
+        !hasContent(ledger_.plan(draft.regions[index], nullptr, false), *layer, index))
+      return nullptr;
+  return layer;
+}
+
+bool InstanceWriter::isPublished(const InstanceDraft& draft, const Instance& published) {
   try {
-    return isSame(draft.prologue, options_.directory / published.prologue) &&
-           isSame(draft.epilogue, options_.directory / published.epilogue);
+    const auto prologue = publishedTwin(draft.prologue, published.prologue);
+    if (!prologue)
+      return false;
+    ledger_.add(draft.prologue.id, prologue);
+    const auto epilogue = publishedTwin(draft.epilogue, published.epilogue);
+    if (!epilogue)
+      return false;
+    ledger_.add(draft.epilogue.id, epilogue);
+    for (const auto& layer : {prologue, epilogue})
+      index_.learn(layer->name, layer->table);
+    return true;
   } catch (const Error&) { // damaged or gone: it is written again
     return false;
   }
@@ -76,62 +101,85 @@ void InstanceWriter::publishRecord(uint64_t staticHash, const Instance& instance
   syncDirectory(options_.directory);
 }
 
-InstanceCost InstanceWriter::write(uint64_t staticHash, const InstanceDraft& draft) {
+InstanceCost InstanceWriter::write(uint64_t staticHash, InstanceDraft& draft) {
   if (!store_.contains(staticHash))
     throw Error(ErrorCode::NotFound, "its kernel could not be written");
   InstanceCost cost;
   cost.rawBytes = rawBytesOf(draft.prologue) + rawBytesOf(draft.epilogue);
-  if (const auto published = store_.published(staticHash, draft.instance.dynamicHash);
-      published && isSameAsPublished(draft, *published)) {
-    Instance instance = draft.instance;
-    instance.prologue = published->prologue;
-    instance.epilogue = published->epilogue;
-    const DirectoryLock lock(options_.directory);
-    publishRecord(staticHash, instance);
-    return cost;
-  }
-  for (unsigned generation = 0; generation < kMaxGenerations; ++generation)
-    if (writeFiles(staticHash, draft, generation, cost))
+  try {
+    if (const auto published = store_.published(staticHash, draft.instance.dynamicHash);
+        published && isPublished(draft, *published)) {
+      Instance instance = draft.instance;
+      instance.prologue = published->prologue;
+      instance.epilogue = published->epilogue;
+      const DirectoryLock lock(options_.directory);
+      publishRecord(staticHash, instance);
       return cost;
-  throw Error(ErrorCode::IoFailed, "no free file name is left for it");
+    }
+    const InstanceCost written = writeFiles(staticHash, draft);
+    cost.uniqueBytes = written.uniqueBytes;
+    cost.storedBytes = written.storedBytes;
+    return cost;
+  } catch (...) {
+    ledger_.forget(draft.prologue.id);
+    ledger_.forget(draft.epilogue.id);
+    throw;
+  }
 }
 
-bool InstanceWriter::writeFiles(uint64_t staticHash, const InstanceDraft& draft,
-                                unsigned generation, InstanceCost& cost) {
+bool InstanceWriter::isFree(const Instance& instance) const {
+  return access((options_.directory / instance.prologue).c_str(), F_OK) != 0 &&
+         access((options_.directory / instance.epilogue).c_str(), F_OK) != 0;
+}
+
+InstanceCost InstanceWriter::writeFiles(uint64_t staticHash, InstanceDraft& draft) {
   Instance instance = draft.instance;
-  const uint64_t dynamicHash = instance.dynamicHash;
-  instance.prologue = snapshotName(false, staticHash, dynamicHash, generation);
-  instance.epilogue = snapshotName(true, staticHash, dynamicHash, generation);
-  for (const std::string& name : {instance.prologue, instance.epilogue})
-    if (access((options_.directory / name).c_str(), F_OK) == 0)
-      return false;
+  unsigned generation = 0;
+  nameFiles(instance, staticHash, generation);
+  while (!isFree(instance) && generation < kMaxGenerations)
+    nameFiles(instance, staticHash, ++generation);
   PendingChunks pending;
-  BuilderOptions builder{options_.compressionLevel, options_.compressionThreads, false};
+  BuilderOptions builder{options_.compressionLevel, &threads_, false, release_};
   SnapshotBuilder prologue(options_.directory, instance.prologue, index_, pending, builder);
-  prologue.write(draft.prologue);
+  prologue.write(plan(draft.prologue, nullptr, false), draft.prologue.args, draft.prologue.storage);
+  ledger_.add(draft.prologue.id, prologue.layer());
   builder.storesEverything = options_.epilogueFormat == EpilogueFormat::Bytes;
   SnapshotBuilder epilogue(options_.directory, instance.epilogue, index_, pending, builder);
-  epilogue.write(draft.epilogue);
+  epilogue.write(plan(draft.epilogue, prologue.layer(), builder.storesEverything),
+                 draft.epilogue.args, draft.epilogue.storage);
+  publishFiles(staticHash, instance, generation, prologue, epilogue);
+  ledger_.add(draft.epilogue.id, epilogue.layer());
+  index_.store(pending.places);
+  return {0, prologue.uniqueBytes() + epilogue.uniqueBytes(),
+          prologue.fileBytes() + epilogue.fileBytes()};
+}
+
+/// Under the names chosen before, or the next free ones where another session took them meanwhile.
+void InstanceWriter::publishFiles(uint64_t staticHash, Instance instance, unsigned generation,
+                                  SnapshotBuilder& prologue, SnapshotBuilder& epilogue) {
   // A snapshot without a record is an orphan: nobody may look before both are there.
   const DirectoryLock lock(options_.directory);
   try {
-    if (!prologue.publish())
-      return false;
-    if (!epilogue.publish()) {
-      prologue.retract();
-      return false;
+    for (; generation < kMaxGenerations; ++generation) {
+      const std::string before = prologue.layer()->name;
+      nameFiles(instance, staticHash, generation);
+      if (!isFree(instance))
+        continue;
+      prologue.rename(instance.prologue);
+      epilogue.rename(instance.epilogue);
+      epilogue.renameReference(before, instance.prologue);
+      if (!prologue.publish())
+        continue;
+      if (epilogue.publish())
+        return publishRecord(staticHash, instance);
+      prologue.unpublish();
     }
-    publishRecord(staticHash, instance);
   } catch (...) {
     prologue.retract();
     epilogue.retract();
     throw;
   }
-  for (const auto& [hash, place] : pending.places)
-    index_.store(hash, place);
-  cost.uniqueBytes = prologue.uniqueBytes() + epilogue.uniqueBytes();
-  cost.storedBytes = prologue.fileBytes() + epilogue.fileBytes();
-  return true;
+  throw Error(ErrorCode::IoFailed, "no free file name is left for it");
 }
 
 void InstanceWriter::removeOrphans() noexcept {

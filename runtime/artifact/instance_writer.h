@@ -1,13 +1,18 @@
 // Room artifact (internal): turns one draft into published files. One thread.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "runtime/artifact/chunk_index.h"
+#include "runtime/artifact/ledger.h"
 #include "runtime/artifact/record_store.h"
+#include "runtime/artifact/snapshot_builder.h"
 #include "runtime/artifact/writer.h"
 
 namespace mneme::artifact {
@@ -20,12 +25,16 @@ struct InstanceCost {
 
 class InstanceWriter {
 public:
-  InstanceWriter(const WriterOptions& options, ChunkIndex& index, RecordStore& store)
-      : options_(options), index_(index), store_(store) {}
+  /// \param threads  for compression; may change while writing
+  /// \param release  called for every slab of a draft as soon as it is not needed any more
+  InstanceWriter(const WriterOptions& options, const std::atomic<unsigned>& threads,
+                 std::function<void(DraftSlab&)> release, ChunkIndex& index, RecordStore& store)
+      : options_(options), threads_(threads), release_(std::move(release)), index_(index),
+        store_(store) {}
 
-  /// Writes both snapshots and publishes the instance. On failure nothing is left behind.
-  /// \throws Error
-  InstanceCost write(uint64_t staticHash, const InstanceDraft& draft);
+  /// Writes both snapshots and publishes the instance. On failure nothing is left behind, and what
+  /// is based on the snapshots fails too. \throws Error
+  InstanceCost write(uint64_t staticHash, InstanceDraft& draft);
 
   /// Removes snapshots of this session's kernels that no record needs any more, because an instance
   /// was recorded again. While other sessions record into the directory nothing is removed: the
@@ -33,14 +42,23 @@ public:
   void removeOrphans() noexcept;
 
 private:
-  bool isSameAsPublished(const InstanceDraft& draft, const Instance& published) const;
-  bool writeFiles(uint64_t staticHash, const InstanceDraft& draft, unsigned generation,
-                  InstanceCost& cost);
+  std::vector<RegionPlan> plan(const SnapshotDraft& draft,
+                               const std::shared_ptr<const Layer>& similar, bool isWhole) const;
+  std::shared_ptr<const Layer> publishedTwin(const SnapshotDraft& draft,
+                                             const std::string& file) const;
+  bool isPublished(const InstanceDraft& draft, const Instance& published);
+  InstanceCost writeFiles(uint64_t staticHash, InstanceDraft& draft);
+  void publishFiles(uint64_t staticHash, Instance instance, unsigned generation,
+                    SnapshotBuilder& prologue, SnapshotBuilder& epilogue);
+  bool isFree(const Instance& instance) const;
   void publishRecord(uint64_t staticHash, const Instance& instance);
 
   const WriterOptions& options_;
+  const std::atomic<unsigned>& threads_;
+  std::function<void(DraftSlab&)> release_;
   ChunkIndex& index_;
   RecordStore& store_;
+  Ledger ledger_;
 };
 
 } // namespace mneme::artifact

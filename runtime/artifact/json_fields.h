@@ -37,6 +37,9 @@ public:
   std::string fileName(const char* name) const;
   std::vector<std::string> fileNames(const char* name) const;
 
+  /// For what the type alone does not show. \throws Error{ArtifactCorrupt}
+  [[noreturn]] void refuse(const char* name, const std::string& what) const { fail(name, what); }
+
 private:
   const nlohmann::json& at(const char* name) const;
   [[noreturn]] void fail(const char* name, const std::string& what) const;

@@ -1,5 +1,7 @@
 #include "runtime/artifact/recording.h"
 
+#include <algorithm>
+
 #include <nlohmann/json.hpp>
 
 #include "runtime/artifact/json_fields.h"
@@ -18,12 +20,30 @@ Dim3 dimsFromJson(const Fields& fields) {
   return {fields.u32("x"), fields.u32("y"), fields.u32("z")};
 }
 
+/// "ClusterDims": more than one block and no more than any device can have.
+Dim3 clusterFromJson(const Fields& fields) {
+  if (!fields.has("ClusterDims"))
+    return {};
+  const Dim3 cluster = dimsFromJson(fields.object("ClusterDims"));
+  constexpr uint64_t limit = 1024;
+  const uint64_t y = std::min<uint64_t>(cluster.y, limit + 1);
+  const uint64_t z = std::min<uint64_t>(cluster.z, limit + 1);
+  const uint64_t blocks = std::min<uint64_t>(cluster.x, limit + 1) * y * z;
+  if (blocks == 0 || blocks > limit)
+    fields.refuse("ClusterDims", "is no cluster of 1 to 1024 blocks");
+  return cluster;
+}
+
 json instanceToJson(const Instance& instance) {
-  return {{"GridDims", dimsToJson(instance.grid)}, {"BlockDims", dimsToJson(instance.block)},
-          {"SharedMem", instance.sharedBytes},     {"Args", json::array()},
-          {"Occurrences", instance.occurrences},   {"Prologue", instance.prologue},
-          {"Epilogue", instance.epilogue},         {"Cooperative", instance.isCooperative},
-          {"RecordedNs", instance.recordedNs}};
+  json value = {{"GridDims", dimsToJson(instance.grid)}, {"BlockDims", dimsToJson(instance.block)},
+                {"SharedMem", instance.sharedBytes},     {"Args", json::array()},
+                {"Occurrences", instance.occurrences},   {"Prologue", instance.prologue},
+                {"Epilogue", instance.epilogue},         {"Cooperative", instance.isCooperative},
+                {"RecordedNs", instance.recordedNs}};
+  const Dim3& cluster = instance.cluster;
+  if (cluster.x != 1 || cluster.y != 1 || cluster.z != 1)
+    value["ClusterDims"] = dimsToJson(cluster);
+  return value;
 }
 
 Instance instanceFromJson(const Fields& fields, uint64_t dynamicHash) {
@@ -31,6 +51,7 @@ Instance instanceFromJson(const Fields& fields, uint64_t dynamicHash) {
   instance.dynamicHash = dynamicHash;
   instance.grid = dimsFromJson(fields.object("GridDims"));
   instance.block = dimsFromJson(fields.object("BlockDims"));
+  instance.cluster = clusterFromJson(fields);
   instance.sharedBytes = fields.u64("SharedMem");
   instance.occurrences = fields.u64("Occurrences");
   instance.prologue = fields.fileName("Prologue");

@@ -1,7 +1,9 @@
 // Room artifact: what a recording directory holds, as values. Knows bytes and regions, not devices.
 //
-// A recording directory is in one of these states, and a reader can tell which from the files alone:
-//   - `<static hash>.json` lists only finished instances: every snapshot it names is complete, synced
+// A recording directory is in one of these states, and a reader can tell which from the files
+// alone:
+//   - `<static hash>.json` lists only finished instances: every snapshot it names is complete,
+//   synced
 //     and was renamed into place before the JSON was replaced (by one rename).
 //   - `*.tmp-<pid>-<n>` are unfinished files of a recording that still runs or was killed; no JSON
 //     names them and readers ignore them.
@@ -24,7 +26,7 @@ namespace mneme::artifact {
 
 /// Bumped with every change old readers cannot understand; a golden recording of each version is
 /// kept in tests/golden.
-inline constexpr uint32_t kFormatVersion = 1;
+inline constexpr uint32_t kFormatVersion = 2;
 
 /// Unit of deduplication and checksums, in bytes; the last chunk of a region may be shorter.
 inline constexpr uint64_t kChunkBytes = 64 * 1024;
@@ -32,7 +34,7 @@ inline constexpr uint64_t kChunkBytes = 64 * 1024;
 /// Tolerance metadata of one region: the fields of mneme/MnemeAnnotation.hpp.
 struct Annotation {
   bool isSet = false;
-  uint8_t dataType = 0;      ///< device::DataType
+  uint8_t dataType = 0; ///< device::DataType
   double threshold = 0.0;
   uint8_t thresholdKind = 0; ///< device::ThresholdKind
   uint8_t norm = 0;          ///< device::Norm
@@ -65,7 +67,7 @@ struct Instance {
   uint64_t occurrences = 1; ///< launches with this dynamic hash, recorded or not
   std::string prologue;     ///< file name in the directory
   std::string epilogue;
-  uint64_t recordedNs = 0;  ///< execution time of the recorded launch, 0 if unknown
+  uint64_t recordedNs = 0; ///< execution time of the recorded launch, 0 if unknown
 };
 
 struct Argument {
@@ -77,16 +79,17 @@ struct Argument {
 };
 
 /// `<static hash>.json`: one kernel. Field names in the file are those of interface.md §2.8, plus
-/// "FormatVersion", "ArgTypes", "ArgKinds", "ArgSizes", "ModuleHashes", "Options", "Device", "Arch",
-/// per instance "Cooperative" and "RecordedNs", and "Checksum": XXH3_64 (hex) of the compact JSON
-/// without that field. A file whose checksum does not match is refused; one without is accepted.
+/// "FormatVersion", "ArgTypes", "ArgKinds", "ArgSizes", "ModuleHashes", "Options", "Device",
+/// "Arch", per instance "Cooperative" and "RecordedNs", and "Checksum": XXH3_64 (hex) of the
+/// compact JSON without that field. A file whose checksum does not match is refused; one without is
+/// accepted.
 struct KernelRecord {
   uint64_t staticHash = 0;
   std::string kernelName;
   std::string demangledName;
-  uint64_t windowAddress = 0; ///< "VAddr"
-  uint64_t windowBytes = 0;   ///< "VASize"
-  std::vector<std::string> modules; ///< "RecordedIR_<static hash>.bc", ...
+  uint64_t windowAddress = 0;            ///< "VAddr"
+  uint64_t windowBytes = 0;              ///< "VASize"
+  std::vector<std::string> modules;      ///< "RecordedIR_<static hash>.bc", ...
   std::vector<std::string> moduleHashes; ///< Hash128 of each module in hex; empty in foreign files
   std::vector<Argument> args;
   std::string optionsJson; ///< ahead-of-time code generation options (blob metadata "options")

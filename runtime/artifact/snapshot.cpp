@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "runtime/artifact/chunk_codec.h"
+#include "runtime/artifact/layers.h"
 #include "runtime/artifact/parallel.h"
-#include "runtime/artifact/snapshot_file.h"
 #include "runtime/base/error.h"
 
 namespace mneme::artifact {
@@ -17,26 +17,53 @@ namespace {
 
 /// Content from which on one read is spread over threads.
 constexpr uint64_t kParallelReadBytes = 4ull << 20;
+/// Read with one call where it lies side by side; also the unit of work of one thread.
+constexpr uint64_t kPieceChunks = 16;
+/// Hashes of a larger region (16 TiB) are not handed out in one vector.
+constexpr uint64_t kMaxHashes = 1ull << 28;
+
+/// Chunks of one region whose content lies side by side in one file.
+struct Piece {
+  size_t region = 0;
+  uint64_t first = 0;
+  uint64_t count = 0;
+  const ChunkRef* refs = nullptr; ///< null: zeros
+  const std::string* file = nullptr;
+};
+
+/// What a file stores itself, by offset.
+using StoredContent = std::vector<ChunkRef>;
+
+StoredContent storedContent(const SnapshotTable& table) {
+  StoredContent content;
+  for (const TableRegion& region : table.regions)
+    for (const ChunkRun& run : region.runs)
+      if (run.kind == RunKind::Stored && run.file == 0)
+        for (uint64_t index = run.firstRef; index < run.firstRef + run.count; ++index)
+          content.push_back(table.refs[index]);
+  std::sort(content.begin(), content.end(),
+            [](const ChunkRef& a, const ChunkRef& b) { return a.offset < b.offset; });
+  return content;
+}
 
 } // namespace
 
 struct Snapshot::Impl {
   std::filesystem::path path;
   SnapshotFile own;
-  SnapshotTable table;
+  std::shared_ptr<const Layer> layer;
+  std::vector<Region> regions;
+  std::vector<std::vector<Extent>> extents; ///< per region
   mutable std::mutex mutex;
-  mutable std::map<uint32_t, SnapshotFile> referenced; ///< opened on first use
+  mutable std::map<std::string, SnapshotFile> referenced; ///< opened on first use
 
-  const SnapshotFile& fileOf(const ChunkRef& chunk) const {
-    if (chunk.file == 0)
+  const SnapshotFile& fileOf(const std::string& name) const {
+    if (name == layer->name)
       return own;
     const std::lock_guard lock(mutex);
-    auto found = referenced.find(chunk.file);
+    auto found = referenced.find(name);
     if (found == referenced.end())
-      found = referenced
-                  .emplace(chunk.file,
-                           openSnapshotFile(path.parent_path() / table.references[chunk.file - 1]))
-                  .first;
+      found = referenced.emplace(name, openSnapshotFile(path.parent_path() / name)).first;
     return found->second;
   }
 
@@ -45,42 +72,143 @@ struct Snapshot::Impl {
            path.string() + "'";
   }
 
-  void readChunk(size_t region, uint64_t index, std::span<std::byte> out) const {
-    const ChunkRef& chunk = table.chunks[table.firstChunk[region] + index];
-    if (chunk.codec == Codec::Zero) {
-      std::memset(out.data(), 0, out.size());
-      return;
-    }
-    const SnapshotFile& file = fileOf(chunk);
-    if (chunk.offset + chunk.storedBytes > file.header.tableOffset)
-      throw Error(ErrorCode::ArtifactCorrupt, describe(region, index) + " lies outside '" +
-                                                  table.references[chunk.file - 1] +
-                                                  "', which is not the file it was");
-    thread_local std::vector<std::byte> stored;
-    stored.resize(chunk.storedBytes);
-    if (!readAt(file.descriptor.get(), chunk.offset, stored))
-      throw Error(ErrorCode::IoFailed,
-                  systemMessage("cannot read " + describe(region, index), errno));
-    if (!decodeChunk(chunk.codec, stored, out) || hash128(out) != chunk.hash)
-      throw Error(
-          ErrorCode::ArtifactCorrupt,
-          describe(region, index) + " is damaged: its checksum does not match" +
-              (chunk.file ? " (stored in '" + table.references[chunk.file - 1] + "')" : ""));
+  void checkRegion(size_t region) const {
+    if (region >= regions.size())
+      throw Error(ErrorCode::OutOfRange,
+                  "'" + path.string() + "' has no region " + std::to_string(region));
   }
 
-  /// Reads the part of chunk `index` that lies in [offset, offset + out.size()) of its region.
-  void readPart(size_t region, uint64_t index, uint64_t offset, std::span<std::byte> out) const {
-    const uint64_t begin = index * kChunkBytes;
-    const uint32_t size = chunkSize(table.regions[region].sizeBytes, index);
-    const uint64_t from = std::max(begin, offset);
-    const uint64_t to = std::min(begin + size, offset + out.size());
-    const auto place = out.subspan(from - offset, to - from);
-    if (place.size() == size)
-      return readChunk(region, index, place);
-    thread_local std::vector<std::byte> whole;
-    whole.resize(size);
-    readChunk(region, index, whole);
-    std::memcpy(place.data(), whole.data() + (from - begin), place.size());
+  /// Index of the extent that holds a chunk.
+  size_t extentAt(size_t region, uint64_t chunk) const {
+    const auto& all = extents[region];
+    const auto after =
+        std::upper_bound(all.begin(), all.end(), chunk,
+                         [](uint64_t value, const Extent& extent) { return value < extent.first; });
+    return static_cast<size_t>(after - all.begin()) - 1;
+  }
+
+  /// The chunks [first, end) of a region, cut where their content does not lie side by side.
+  void addPieces(std::vector<Piece>& pieces, size_t region, uint64_t first, uint64_t end) const {
+    for (size_t at = extentAt(region, first); first < end; ++at) {
+      const Extent& extent = extents[region][at];
+      const uint64_t stop = std::min(end, extent.first + extent.count);
+      while (first < stop) {
+        Piece piece{region, first, 1, nullptr, extent.file};
+        if (extent.refs) {
+          const ChunkRef* refs = piece.refs = extent.refs + (first - extent.first);
+          while (piece.count < std::min(kPieceChunks, stop - first) &&
+                 refs[piece.count - 1].offset + refs[piece.count - 1].storedBytes ==
+                     refs[piece.count].offset)
+            ++piece.count;
+        } else {
+          piece.count = std::min(kPieceChunks, stop - first);
+        }
+        first += piece.count;
+        pieces.push_back(piece);
+      }
+    }
+  }
+
+  /// Reads what a piece has in its file.
+  std::span<const std::byte> fetch(const Piece& piece) const {
+    const SnapshotFile& file = fileOf(*piece.file);
+    const ChunkRef& last = piece.refs[piece.count - 1];
+    const uint64_t begin = piece.refs->offset;
+    const uint64_t end = last.offset + last.storedBytes;
+    if (end > file.header.tableOffset)
+      throw Error(ErrorCode::ArtifactCorrupt, describe(piece.region, piece.first) +
+                                                  " lies outside '" + *piece.file +
+                                                  "', which is not the file it was");
+    thread_local std::vector<std::byte> stored;
+    if (stored.size() < end - begin)
+      stored.resize(end - begin);
+    const auto target = std::span(stored).first(end - begin);
+    if (!readAt(file.descriptor.get(), begin, target))
+      throw Error(ErrorCode::IoFailed,
+                  systemMessage("cannot read " + describe(piece.region, piece.first), errno));
+    return target;
+  }
+
+  void decode(const Piece& piece, uint64_t index, std::span<const std::byte> stored,
+              std::span<std::byte> out) const {
+    const ChunkRef& ref = piece.refs[index];
+    if (!decodeChunk(ref.codec, stored.subspan(ref.offset - piece.refs->offset, ref.storedBytes),
+                     out) ||
+        hash128(out) != ref.hash)
+      throw Error(ErrorCode::ArtifactCorrupt,
+                  describe(piece.region, piece.first + index) +
+                      " is damaged: its checksum does not match" +
+                      (*piece.file != layer->name ? " (stored in '" + *piece.file + "')" : ""));
+  }
+
+  /// Reads the part of a piece that lies in [offset, offset + out.size()) of its region.
+  void read(const Piece& piece, uint64_t offset, std::span<std::byte> out) const {
+    const std::span<const std::byte> stored =
+        piece.refs ? fetch(piece) : std::span<const std::byte>();
+    for (uint64_t index = 0; index < piece.count; ++index) {
+      const uint64_t begin = (piece.first + index) * kChunkBytes;
+      const uint32_t size = chunkSize(regions[piece.region].sizeBytes, piece.first + index);
+      const uint64_t from = std::max(begin, offset);
+      const uint64_t to = std::min(begin + size, offset + out.size());
+      const auto place = out.subspan(from - offset, to - from);
+      if (!piece.refs) {
+        std::memset(place.data(), 0, place.size());
+      } else if (place.size() == size) {
+        decode(piece, index, stored, place);
+      } else {
+        thread_local std::vector<std::byte> whole;
+        whole.resize(size);
+        decode(piece, index, stored, whole);
+        std::memcpy(place.data(), whole.data() + (from - begin), place.size());
+      }
+    }
+  }
+
+  /// Reads and checks pieces, in parallel.
+  void verify(const std::vector<Piece>& pieces) const {
+    parallelFor(pieces.size(), readerThreads(), [&](uint64_t at) {
+      const Piece& piece = pieces[at];
+      const auto stored = fetch(piece);
+      thread_local std::vector<std::byte> content;
+      for (uint64_t index = 0; index < piece.count; ++index) {
+        content.resize(chunkSize(regions[piece.region].sizeBytes, piece.first + index));
+        decode(piece, index, stored, content);
+      }
+    });
+  }
+
+  /// Checks that the file a run refers to stores that content there itself.
+  void checkReferences(std::map<std::string, StoredContent>& others, size_t region, uint64_t chunk,
+                       const ChunkRun& run) const {
+    const std::string& name = layer->table.references[run.file - 1];
+    auto found = others.find(name);
+    if (found == others.end()) {
+      const std::filesystem::path other = path.parent_path() / name;
+      found = others.emplace(name, storedContent(readTable(openSnapshotFile(other), other))).first;
+    }
+    for (uint64_t index = 0; index < run.count; ++index) {
+      const ChunkRef& ref = layer->table.refs[run.firstRef + index];
+      const StoredContent& content = found->second;
+      const auto same = std::lower_bound(
+          content.begin(), content.end(), ref.offset,
+          [](const ChunkRef& one, uint64_t offset) { return one.offset < offset; });
+      if (same == content.end() || same->hash != ref.hash || same->offset != ref.offset ||
+          same->storedBytes != ref.storedBytes)
+        throw Error(ErrorCode::ArtifactCorrupt, describe(region, chunk + index) +
+                                                    " lies outside '" + name +
+                                                    "', which is not the file it was");
+    }
+  }
+
+  /// Calls visit(first chunk, count, refs or null) for the chunks [first, end) of a region.
+  template <typename Visit>
+  void visitExtents(size_t region, uint64_t first, uint64_t end, const Visit& visit) const {
+    for (size_t at = extentAt(region, first); first < end; ++at) {
+      const Extent& extent = extents[region][at];
+      const uint64_t count = std::min(end, extent.first + extent.count) - first;
+      visit(first, count, extent.refs ? extent.refs + (first - extent.first) : nullptr);
+      first += count;
+    }
   }
 };
 
@@ -93,28 +221,39 @@ Snapshot Snapshot::open(const std::filesystem::path& path) {
   auto impl = std::make_unique<Impl>();
   impl->path = path;
   impl->own = openSnapshotFile(path);
-  impl->table = readTable(impl->own, path);
+  impl->layer = LayerLoader(path.parent_path()).load(path.filename().string(), impl->own);
+  const auto& regions = impl->layer->table.regions;
+  for (size_t index = 0; index < regions.size(); ++index) {
+    impl->regions.push_back(regions[index].region);
+    impl->extents.push_back(resolve(*impl->layer, index));
+  }
   return Snapshot(std::move(impl));
 }
 
-const std::vector<Region>& Snapshot::regions() const noexcept { return impl_->table.regions; }
+const std::vector<Region>& Snapshot::regions() const noexcept { return impl_->regions; }
 
 const std::vector<std::vector<std::byte>>& Snapshot::args() const noexcept {
-  return impl_->table.args;
+  return impl_->layer->table.args;
 }
 
 const std::vector<std::string>& Snapshot::references() const noexcept {
-  return impl_->table.references;
+  return impl_->layer->table.references;
 }
 
 SnapshotSizes Snapshot::sizes() const noexcept {
   SnapshotSizes sizes;
   sizes.storedBytes = impl_->own.header.fileBytes;
   std::vector<std::pair<uint64_t, uint32_t>> stored;
-  for (const ChunkRef& chunk : impl_->table.chunks) {
-    sizes.rawBytes += chunk.rawBytes;
-    if (chunk.file == 0 && chunk.codec != Codec::Zero)
-      stored.emplace_back(chunk.offset, chunk.rawBytes);
+  for (const TableRegion& region : impl_->layer->table.regions) {
+    sizes.rawBytes += region.region.sizeBytes;
+    uint64_t chunk = 0;
+    for (const ChunkRun& run : region.runs) {
+      for (uint64_t index = 0; run.kind == RunKind::Stored && run.file == 0 && index < run.count;
+           ++index)
+        stored.emplace_back(impl_->layer->table.refs[run.firstRef + index].offset,
+                            chunkSize(region.region.sizeBytes, chunk + index));
+      chunk += run.count;
+    }
   }
   std::sort(stored.begin(), stored.end());
   stored.erase(std::unique(stored.begin(), stored.end()), stored.end());
@@ -124,7 +263,7 @@ SnapshotSizes Snapshot::sizes() const noexcept {
 }
 
 void Snapshot::read(size_t index, uint64_t offset, std::span<std::byte> out) const {
-  const auto& regions = impl_->table.regions;
+  const auto& regions = impl_->regions;
   if (index >= regions.size() || offset > regions[index].sizeBytes ||
       out.size() > regions[index].sizeBytes - offset)
     throw Error(ErrorCode::OutOfRange, "a read of " + std::to_string(out.size()) +
@@ -133,55 +272,109 @@ void Snapshot::read(size_t index, uint64_t offset, std::span<std::byte> out) con
                                            impl_->path.string() + "'");
   if (out.empty())
     return;
-  const uint64_t first = offset / kChunkBytes;
-  const uint64_t last = (offset + out.size() - 1) / kChunkBytes;
-  parallelFor(last - first + 1, out.size() >= kParallelReadBytes ? readerThreads() : 1,
-              [&](uint64_t step) { impl_->readPart(index, first + step, offset, out); });
+  std::vector<Piece> pieces;
+  impl_->addPieces(pieces, index, offset / kChunkBytes,
+                   (offset + out.size() - 1) / kChunkBytes + 1);
+  parallelFor(pieces.size(), out.size() >= kParallelReadBytes ? readerThreads() : 1,
+              [&](uint64_t at) { impl_->read(pieces[at], offset, out); });
 }
 
 std::vector<Hash128> Snapshot::chunkHashes(size_t index) const {
-  const SnapshotTable& table = impl_->table;
-  if (index >= table.regions.size())
-    throw Error(ErrorCode::OutOfRange,
-                "'" + impl_->path.string() + "' has no region " + std::to_string(index));
+  impl_->checkRegion(index);
+  const uint64_t sizeBytes = impl_->regions[index].sizeBytes;
+  const uint64_t count = chunkCount(sizeBytes);
+  if (count > kMaxHashes)
+    throw Error(ErrorCode::OutOfMemory,
+                "region " + std::to_string(index) + " of '" + impl_->path.string() + "' has " +
+                    std::to_string(sizeBytes) + " bytes, more than can be listed");
   std::vector<Hash128> hashes;
-  for (uint64_t chunk = table.firstChunk[index]; chunk < table.firstChunk[index + 1]; ++chunk)
-    hashes.push_back(table.chunks[chunk].hash);
+  hashes.reserve(count);
+  impl_->visitExtents(index, 0, count, [&](uint64_t first, uint64_t run, const ChunkRef* refs) {
+    for (uint64_t chunk = 0; chunk < run; ++chunk)
+      hashes.push_back(refs ? refs[chunk].hash : zeroHash(chunkSize(sizeBytes, first + chunk)));
+  });
   return hashes;
 }
 
+std::vector<ByteRange> Snapshot::zeroRanges(size_t index) const {
+  impl_->checkRegion(index);
+  const uint64_t sizeBytes = impl_->regions[index].sizeBytes;
+  std::vector<ByteRange> ranges;
+  for (const Extent& extent : impl_->extents[index])
+    if (!extent.refs) {
+      const uint64_t begin = extent.first * kChunkBytes;
+      ranges.push_back(
+          {begin, std::min(sizeBytes, (extent.first + extent.count) * kChunkBytes) - begin});
+    }
+  return ranges;
+}
+
 void Snapshot::verifyAll() const {
-  const SnapshotTable& table = impl_->table;
-  parallelFor(table.chunks.size(), readerThreads(), [&](uint64_t chunk) {
-    const auto after = std::upper_bound(table.firstChunk.begin(), table.firstChunk.end(), chunk);
-    const auto region = static_cast<size_t>(after - table.firstChunk.begin()) - 1;
-    thread_local std::vector<std::byte> content;
-    content.resize(table.chunks[chunk].rawBytes);
-    impl_->readChunk(region, chunk - table.firstChunk[region], content);
-  });
+  std::vector<Piece> pieces;
+  for (size_t region = 0; region < impl_->regions.size(); ++region)
+    for (const Extent& extent : impl_->extents[region])
+      if (extent.refs)
+        impl_->addPieces(pieces, region, extent.first, extent.first + extent.count);
+  impl_->verify(pieces);
+}
+
+void Snapshot::verifyStored() const {
+  std::vector<Piece> pieces;
+  std::map<std::string, StoredContent> others;
+  const SnapshotTable& table = impl_->layer->table;
+  for (size_t region = 0; region < impl_->regions.size(); ++region) {
+    uint64_t chunk = 0;
+    for (const ChunkRun& run : table.regions[region].runs) {
+      if (run.kind == RunKind::Stored && run.file == 0)
+        impl_->addPieces(pieces, region, chunk, chunk + run.count);
+      else if (run.kind == RunKind::Stored)
+        impl_->checkReferences(others, region, chunk, run);
+      chunk += run.count;
+    }
+  }
+  impl_->verify(pieces);
 }
 
 std::vector<ChangedRange> changedRanges(const Snapshot& prologue, const Snapshot& epilogue,
                                         size_t index) {
+  const Snapshot::Impl& now = *epilogue.impl_;
+  const Snapshot::Impl& before = *prologue.impl_;
   const Region& region = epilogue.regions().at(index);
-  const auto& before = prologue.regions();
-  const auto twin = std::find_if(before.begin(), before.end(), [&](const Region& candidate) {
-    return candidate.address == region.address && candidate.sizeBytes == region.sizeBytes;
-  });
-  if (twin == before.end())
+  const auto twin =
+      std::find_if(before.regions.begin(), before.regions.end(), [&](const Region& candidate) {
+        return candidate.address == region.address && candidate.sizeBytes == region.sizeBytes;
+      });
+  if (twin == before.regions.end())
     return {{0, region.sizeBytes}};
-  const auto old = prologue.chunkHashes(static_cast<size_t>(twin - before.begin()));
-  const auto now = epilogue.chunkHashes(index);
+  const auto old = static_cast<size_t>(twin - before.regions.begin());
   std::vector<ChangedRange> ranges;
-  for (uint64_t chunk = 0; chunk < now.size(); ++chunk) {
-    if (old[chunk] == now[chunk])
-      continue;
+  const auto add = [&](uint64_t chunk) {
     const uint64_t offset = chunk * kChunkBytes;
     const uint64_t size = chunkSize(region.sizeBytes, chunk);
     if (!ranges.empty() && ranges.back().offset + ranges.back().sizeBytes == offset)
       ranges.back().sizeBytes += size;
     else
       ranges.push_back({offset, size});
+  };
+  const auto hashOf = [&](const ChunkRef* refs, uint64_t first, uint64_t chunk) {
+    return refs ? refs[chunk - first].hash : zeroHash(chunkSize(region.sizeBytes, chunk));
+  };
+  const auto compare = [&](uint64_t first, uint64_t count, const ChunkRef* refs) {
+    before.visitExtents(
+        old, first, first + count, [&](uint64_t start, uint64_t run, const ChunkRef* others) {
+          for (uint64_t chunk = start; (refs || others) && chunk < start + run; ++chunk)
+            if (hashOf(refs, first, chunk) != hashOf(others, start, chunk))
+              add(chunk);
+        });
+  };
+  const TableRegion& own = now.layer->table.regions[index];
+  const bool isBasedOnIt = own.baseFile != 0 && own.baseRegion == old &&
+                           now.layer->table.references[own.baseFile - 1] == before.layer->name;
+  uint64_t chunk = 0;
+  for (const ChunkRun& run : own.runs) {
+    if (!isBasedOnIt || run.kind != RunKind::Base)
+      now.visitExtents(index, chunk, chunk + run.count, compare);
+    chunk += run.count;
   }
   return ranges;
 }

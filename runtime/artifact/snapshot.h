@@ -13,19 +13,28 @@
 
 namespace mneme::artifact {
 
-/// File layout (little endian, version 1):
+/// File layout (little endian, version 2; version 1 is read too):
 ///   SnapshotHeader {magic "MNEMESNP", version, headerBytes, chunkBytes, tableOffset, tableBytes,
 ///                   tableChecksum, fileBytes}, then chunk payloads, then the table.
-/// The table holds: referenced file names, regions (address, size, kind, name, annotation), for every
-/// region one ChunkRef per chunk, and the argument values. A ChunkRef says where the content is: all
-/// zero, in this file, or in a referenced file of the same directory; with offset, stored size, codec
-/// (raw or zstd), raw size and the Hash128 of the raw bytes, which is checked on every read.
-/// The header is written last; a file without a valid header and table checksum is not a snapshot.
+/// The table holds: referenced file names, regions (address, size, kind, name, annotation) and the
+/// argument values. The chunks of a region are runs: all zero, stored in this file or in a
+/// referenced one of the same directory, or as in the region's base, a region of the same size in a
+/// referenced file, which may have a base in turn. A stored chunk has offset, stored size, codec
+/// (raw or zstd) and the Hash128 of the raw bytes, which is checked on every read
+/// (snapshot_table.h). The header is written last; a file without a valid header and table checksum
+/// is not a snapshot.
 struct SnapshotSizes {
-  uint64_t rawBytes = 0;      ///< sum of region sizes
-  uint64_t uniqueBytes = 0;   ///< raw bytes whose content is stored in this file
-  uint64_t storedBytes = 0;   ///< size of this file
+  uint64_t rawBytes = 0;    ///< sum of region sizes
+  uint64_t uniqueBytes = 0; ///< raw bytes whose content is stored in this file
+  uint64_t storedBytes = 0; ///< size of this file
 };
+
+struct ByteRange {
+  uint64_t offset = 0;
+  uint64_t sizeBytes = 0;
+};
+/// Byte ranges of a region whose chunks differ between two snapshots.
+using ChangedRange = ByteRange;
 
 /// An open snapshot. Immutable; reads are thread-safe.
 class Snapshot {
@@ -40,7 +49,8 @@ public:
   /// Values of the kernel's arguments, in order (prologues; empty in epilogues).
   const std::vector<std::vector<std::byte>>& args() const noexcept;
   SnapshotSizes sizes() const noexcept;
-  /// Names of files in the same directory whose chunks this snapshot refers to (directly).
+  /// Names of files in the same directory that this snapshot refers to, for chunks or as a base of
+  /// a region. Those refer to others in turn: who copies a snapshot needs all of them.
   const std::vector<std::string>& references() const noexcept;
 
   /// Reads [offset, offset + out.size()) of region `index`.
@@ -50,10 +60,18 @@ public:
   /// Content hashes of the chunks of region `index`, in order.
   std::vector<Hash128> chunkHashes(size_t index) const;
 
+  /// Parts of region `index` known to be all zero, in units of whole chunks, in order.
+  std::vector<ByteRange> zeroRanges(size_t index) const;
+
   /// Reads and checks everything, in parallel. \throws as read().
   void verifyAll() const;
+  /// The same for what is stored in this file; of what it refers to it checks that the other file
+  /// describes it so. A recording is sound when every one of its files is.
+  void verifyStored() const;
 
 private:
+  friend std::vector<ChangedRange> changedRanges(const Snapshot& prologue, const Snapshot& epilogue,
+                                                 size_t index);
   struct Impl;
   explicit Snapshot(std::unique_ptr<Impl> impl);
   std::unique_ptr<Impl> impl_;
@@ -61,10 +79,6 @@ private:
 
 /// Byte ranges of `epilogue`'s region `index` whose chunks differ from `prologue`'s region with the
 /// same address and size (whole region if there is none), in units of whole chunks.
-struct ChangedRange {
-  uint64_t offset = 0;
-  uint64_t sizeBytes = 0;
-};
 std::vector<ChangedRange> changedRanges(const Snapshot& prologue, const Snapshot& epilogue,
                                         size_t index);
 

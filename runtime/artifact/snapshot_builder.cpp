@@ -1,5 +1,6 @@
 #include "runtime/artifact/snapshot_builder.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 
@@ -7,18 +8,14 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "runtime/artifact/chunk_codec.h"
 #include "runtime/artifact/names.h"
-#include "runtime/artifact/parallel.h"
 #include "runtime/artifact/snapshot_file.h"
 #include "runtime/base/error.h"
 
 namespace mneme::artifact {
 namespace {
 
-constexpr size_t kWriteBytes = 1 << 20;
-/// Chunks compressed together: bounds the memory for compressed content.
-constexpr size_t kBatchChunks = 256;
+constexpr const char* kLostContent = "it refers to content of a lost recording";
 
 /// Renames without replacing. False if the target exists.
 bool renameIfFree(const std::filesystem::path& from, const std::filesystem::path& to) {
@@ -41,16 +38,50 @@ bool renameIfFree(const std::filesystem::path& from, const std::filesystem::path
   throw Error(ErrorCode::IoFailed, systemMessage("cannot publish '" + to.string() + "'", errno));
 }
 
+/// Releases slabs in the order in which the content of the items is written.
+class SlabReleaser {
+public:
+  SlabReleaser(const std::vector<ContentItem>& items, std::vector<DraftSlab>& slabs,
+               const std::function<void(DraftSlab&)>& release)
+      : slabs_(slabs), release_(release), needed_(slabs.size(), 0) {
+    for (size_t slab = 0; slab < slabs.size(); ++slab)
+      byAddress_[slabs[slab].bytes.data()] = slab;
+    for (size_t item = 0; item < items.size(); ++item)
+      if (!items[item].bytes.empty())
+        if (auto slab = byAddress_.upper_bound(items[item].bytes.data());
+            slab != byAddress_.begin())
+          needed_[(--slab)->second] = item + 1;
+    for (size_t slab = 0; slab < slabs.size(); ++slab)
+      order_.emplace(needed_[slab], slab);
+    releaseUntil(0);
+  }
+
+  /// The first `items` items are written.
+  void releaseUntil(size_t items) {
+    for (; !order_.empty() && order_.begin()->first <= items; order_.erase(order_.begin()))
+      if (DraftSlab& slab = slabs_[order_.begin()->second]; !slab.bytes.empty())
+        release_(slab);
+  }
+
+private:
+  std::vector<DraftSlab>& slabs_;
+  const std::function<void(DraftSlab&)>& release_;
+  std::vector<size_t> needed_; ///< per slab, until that many items are written
+  std::map<const std::byte*, size_t> byAddress_;
+  std::multimap<size_t, size_t> order_;
+};
+
 } // namespace
 
 SnapshotBuilder::SnapshotBuilder(const std::filesystem::path& directory, const std::string& name,
                                  ChunkIndex& index, PendingChunks& pending, BuilderOptions options)
-    : directory_(directory), name_(name), temporary_(temporaryName(directory / name)),
+    : directory_(directory), temporary_(temporaryName(directory / name)),
       file_(open(temporary_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644)), index_(index),
-      pending_(pending), options_(options), ownFile_(index.fileId(name)) {
+      pending_(pending), options_(std::move(options)), ownFile_(index.addFile()) {
   if (!file_)
     throw Error(ErrorCode::IoFailed,
                 systemMessage("cannot create '" + temporary_.string() + "'", errno));
+  layer_->name = name;
 }
 
 SnapshotBuilder::~SnapshotBuilder() {
@@ -58,41 +89,33 @@ SnapshotBuilder::~SnapshotBuilder() {
     unlink(temporary_.c_str());
 }
 
-void SnapshotBuilder::flush() {
-  writeAll(file_.get(), buffer_, temporary_);
-  buffer_.clear();
-}
-
-void SnapshotBuilder::append(std::span<const std::byte> bytes) {
-  buffer_.insert(buffer_.end(), bytes.begin(), bytes.end());
-  fileBytes_ += bytes.size();
-  if (buffer_.size() >= kWriteBytes)
-    flush();
-}
-
 std::optional<ChunkPlace> SnapshotBuilder::findElsewhere(const Hash128& hash) const {
-  if (const auto found = pending_.places.find(hash); found != pending_.places.end())
-    return found->second;
+  if (const ChunkPlace* found = pending_.places.find(hash))
+    return *found;
   return index_.find(hash);
 }
 
-SnapshotBuilder::Owners SnapshotBuilder::chunksToStore(const SnapshotDraft& draft) const {
-  std::unordered_map<Hash128, const ChunkDraft*> wanted;
-  Owners order;
-  for (const RegionDraft& region : draft.regions)
-    for (const ChunkDraft& chunk : region.chunks)
-      if (!chunk.isZero && (options_.storesEverything || !findElsewhere(chunk.hash)) &&
-          wanted.try_emplace(chunk.hash, &chunk).second)
-        order.push_back(&chunk);
-  // The bytes may come with a later occurrence of the same content.
-  for (const RegionDraft& region : draft.regions)
-    for (const ChunkDraft& chunk : region.chunks)
-      if (!chunk.bytes.empty())
-        if (const auto found = wanted.find(chunk.hash); found != wanted.end())
-          found->second = &chunk;
-  for (const ChunkDraft*& chunk : order)
-    chunk = wanted[chunk->hash];
-  return order;
+std::vector<ContentItem>
+SnapshotBuilder::contentToStore(const std::vector<RegionPlan>& plans) const {
+  std::vector<ContentItem> items;
+  HashMap<size_t> wanted;
+  for (const RegionPlan& plan : plans)
+    for (const ChunkDraft& chunk : plan.chunks) {
+      if (chunk.isZero)
+        continue;
+      const auto place = findElsewhere(chunk.hash);
+      if (place && !options_.storesEverything)
+        continue;
+      const auto [item, isNew] = wanted.tryEmplace(chunk.hash, items.size());
+      if (isNew)
+        items.push_back({chunk.hash, chunk.rawBytes, chunk.bytes, place.value_or(ChunkPlace())});
+      else if (items[*item].bytes.empty()) // the bytes may come with a later occurrence
+        items[*item].bytes = chunk.bytes;
+    }
+  for (const ContentItem& item : items)
+    if (item.bytes.empty() && item.source.storedBytes == 0)
+      throw Error(ErrorCode::NotFound, kLostContent);
+  return items;
 }
 
 std::vector<std::byte> SnapshotBuilder::fetch(const ChunkPlace& place) const {
@@ -107,110 +130,144 @@ std::vector<std::byte> SnapshotBuilder::fetch(const ChunkPlace& place) const {
   return stored;
 }
 
-void SnapshotBuilder::storeOne(const Hash128& hash, Codec codec, uint32_t rawBytes,
-                               std::span<const std::byte> stored) {
-  const ChunkPlace place{ownFile_, fileBytes_, static_cast<uint32_t>(stored.size()), rawBytes,
-                         codec};
-  append(stored);
-  uniqueBytes_ += rawBytes;
-  own_[hash] = place;
-}
-
-void SnapshotBuilder::storeAll(const Owners& chunks) {
-  for (size_t begin = 0; begin < chunks.size(); begin += kBatchChunks) {
-    const size_t count = std::min(kBatchChunks, chunks.size() - begin);
-    std::vector<StoredChunk> stored(count);
-    parallelFor(count, options_.threads, [&](uint64_t index) {
-      const ChunkDraft& chunk = *chunks[begin + index];
-      if (chunk.bytes.empty())
-        return;
-      if (chunk.bytes.size() != chunk.rawBytes || hash128(chunk.bytes) != chunk.hash)
-        throw Error(ErrorCode::Internal, "memory changed while it was captured");
-      stored[index] = compressChunk(chunk.bytes, options_.compressionLevel);
-    });
-    for (size_t index = 0; index < count; ++index) {
-      const ChunkDraft& chunk = *chunks[begin + index];
-      if (!chunk.bytes.empty()) {
-        const bool isRaw = stored[index].codec == Codec::Raw;
-        storeOne(chunk.hash, stored[index].codec, chunk.rawBytes,
-                 isRaw ? chunk.bytes : std::span<const std::byte>(stored[index].bytes));
-      } else if (const auto place = findElsewhere(chunk.hash)) {
-        storeOne(chunk.hash, place->codec, place->rawBytes, fetch(*place));
-      } else {
-        throw Error(ErrorCode::NotFound, "it refers to content of a lost recording");
-      }
-    }
+void SnapshotBuilder::storeContent(const std::vector<ContentItem>& items,
+                                   std::vector<DraftSlab>& storage) {
+  SlabReleaser releaser(items, storage, options_.release);
+  ContentOptions options;
+  options.compressionLevel = options_.compressionLevel;
+  options.threads = options_.threads;
+  options.fetch = [this](const ChunkPlace& place) { return fetch(place); };
+  options.onWritten = [&](size_t count) { releaser.releaseUntil(count); };
+  const std::vector<StoredItem> stored =
+      writeContent(file_.get(), temporary_, sizeof(SnapshotHeader), items, options);
+  own_.reserve(items.size());
+  contentEnd_ = sizeof(SnapshotHeader);
+  for (size_t index = 0; index < items.size(); ++index) {
+    const StoredItem& item = stored[index];
+    own_.tryEmplace(items[index].hash,
+                    {item.offset, ownFile_, item.storedBytes, items[index].rawBytes, item.codec});
+    uniqueBytes_ += items[index].rawBytes;
+    contentEnd_ = item.offset + item.storedBytes;
   }
 }
 
-ChunkRef SnapshotBuilder::refer(const ChunkPlace& place, const Hash128& hash) {
-  ChunkRef ref{hash, place.offset, place.storedBytes, place.rawBytes, 0, place.codec};
-  if (place.file == ownFile_)
-    return ref;
-  const auto [found, isNew] = referenceNumbers_.try_emplace(
-      place.file, static_cast<uint32_t>(table_.references.size() + 1));
+uint32_t SnapshotBuilder::reference(const std::string& file) {
+  auto& names = layer_->table.references;
+  const auto [found, isNew] =
+      references_.try_emplace(file, static_cast<uint32_t>(names.size() + 1));
   if (isNew)
-    table_.references.push_back(index_.fileName(place.file));
-  ref.file = found->second;
-  return ref;
+    names.push_back(file);
+  return found->second;
 }
 
-ChunkRef SnapshotBuilder::locate(const ChunkDraft& chunk) {
+uint32_t SnapshotBuilder::reference(uint32_t file) {
+  if (file == ownFile_)
+    return 0;
+  if (const auto found = fileReferences_.find(file); found != fileReferences_.end())
+    return found->second;
+  const auto pending = pending_.names.find(file);
+  return fileReferences_[file] =
+             reference(pending != pending_.names.end() ? pending->second : index_.fileName(file));
+}
+
+void SnapshotBuilder::describe(const ChunkDraft& chunk) {
+  SnapshotTable& table = layer_->table;
   if (chunk.isZero)
-    return {zeroHash(chunk.rawBytes), 0, 0, chunk.rawBytes, 0, Codec::Zero};
-  if (const auto own = own_.find(chunk.hash); own != own_.end())
-    return refer(own->second, chunk.hash);
-  if (const auto place = findElsewhere(chunk.hash))
-    return refer(*place, chunk.hash);
-  throw Error(ErrorCode::NotFound, "it refers to content of a lost recording");
+    return appendZero(table, 1);
+  const ChunkPlace* own = own_.find(chunk.hash);
+  const auto place = own ? std::optional(*own) : findElsewhere(chunk.hash);
+  if (!place)
+    throw Error(ErrorCode::NotFound, kLostContent);
+  if (place->rawBytes != chunk.rawBytes)
+    throw Error(ErrorCode::Internal, "a captured region has the wrong number of bytes");
+  appendStored(table, reference(place->file),
+               {chunk.hash, place->offset, place->storedBytes, place->codec});
 }
 
-void SnapshotBuilder::write(const SnapshotDraft& draft) {
-  const SnapshotHeader blank{};
-  append(std::as_bytes(std::span(&blank, 1)));
-  storeAll(chunksToStore(draft));
-  table_.args = draft.args;
-  for (const RegionDraft& region : draft.regions) {
-    table_.regions.push_back(region.region);
-    const uint64_t count = chunkCount(region.region.sizeBytes);
-    for (uint64_t index = 0; index < region.chunks.size(); ++index) {
-      const ChunkDraft& chunk = region.chunks[index];
-      if (region.chunks.size() != count ||
-          chunk.rawBytes != chunkSize(region.region.sizeBytes, index))
-        throw Error(ErrorCode::Internal, "a captured region has the wrong number of bytes");
-      table_.chunks.push_back(locate(chunk));
-    }
+void SnapshotBuilder::describe(const RegionPlan& plan) {
+  TableRegion& region = layer_->table.regions.emplace_back();
+  region.region = plan.region;
+  layer_->bases.push_back(plan.base);
+  if (plan.base) {
+    region.baseFile = reference(plan.base->name);
+    region.baseRegion = plan.baseRegion;
   }
-  finishFile();
-  pending_.places.insert(own_.begin(), own_.end());
-  pending_.files[ownFile_] = temporary_;
+  uint64_t next = 0;
+  for (const ChunkDraft& chunk : plan.chunks) {
+    if (chunk.index > next)
+      appendBase(layer_->table, chunk.index - next);
+    describe(chunk);
+    next = chunk.index + 1;
+  }
+  if (const uint64_t count = chunkCount(plan.region.sizeBytes); next < count)
+    appendBase(layer_->table, count - next);
 }
 
-void SnapshotBuilder::finishFile() {
-  const std::vector<std::byte> table = encodeTable(table_);
-  const SnapshotHeader header = makeHeader(fileBytes_, table);
-  decodeTable(table, header, name_); // what a reader would refuse must not be published
-  append(table);
-  flush();
-  if (lseek(file_.get(), 0, SEEK_SET) != 0)
-    throw Error(ErrorCode::IoFailed,
-                systemMessage("cannot write '" + temporary_.string() + "'", errno));
+void SnapshotBuilder::write(const std::vector<RegionPlan>& plans,
+                            std::vector<std::vector<std::byte>> args,
+                            std::vector<DraftSlab>& storage) {
+  storeContent(contentToStore(plans), storage);
+  layer_->table.args = std::move(args);
+  for (const RegionPlan& plan : plans)
+    describe(plan);
+  writeTable();
+  own_.forEach([this](const Hash128& hash, const ChunkPlace& place) {
+    pending_.places.tryEmplace(hash, place);
+  });
+  pending_.files[ownFile_] = temporary_;
+  pending_.names[ownFile_] = layer_->name;
+}
+
+void SnapshotBuilder::writeTable() {
+  const std::vector<std::byte> table = encodeTable(layer_->table);
+  const SnapshotHeader header = makeHeader(contentEnd_, table);
+  decodeTable(table, header, layer_->name); // what a reader would refuse must not be published
+  const auto fail = [this](const char* what) {
+    throw Error(
+        ErrorCode::IoFailed,
+        systemMessage(std::string("cannot ") + what + " '" + temporary_.string() + "'", errno));
+  };
+  if (lseek(file_.get(), static_cast<off_t>(contentEnd_), SEEK_SET) < 0)
+    fail("write");
+  writeAll(file_.get(), table, temporary_);
+  fileBytes_ = contentEnd_ + table.size();
+  if (ftruncate(file_.get(), static_cast<off_t>(fileBytes_)) != 0 ||
+      lseek(file_.get(), 0, SEEK_SET) != 0)
+    fail("write");
   writeAll(file_.get(), std::as_bytes(std::span(&header, 1)), temporary_);
   if (fsync(file_.get()) != 0)
-    throw Error(ErrorCode::IoFailed,
-                systemMessage("cannot sync '" + temporary_.string() + "'", errno));
+    fail("sync");
+}
+
+void SnapshotBuilder::rename(const std::string& name) { layer_->name = name; }
+
+void SnapshotBuilder::renameReference(const std::string& from, const std::string& to) {
+  auto& names = layer_->table.references;
+  const auto found = std::find(names.begin(), names.end(), from);
+  if (found == names.end() || from == to)
+    return;
+  *found = to;
+  writeTable();
 }
 
 bool SnapshotBuilder::publish() {
-  isPublished_ = renameIfFree(temporary_, directory_ / name_);
-  file_ = UniqueFd();
+  isPublished_ = renameIfFree(temporary_, directory_ / layer_->name);
+  if (isPublished_)
+    index_.nameFile(ownFile_, layer_->name);
   return isPublished_;
+}
+
+void SnapshotBuilder::unpublish() {
+  if (::rename((directory_ / layer_->name).c_str(), temporary_.c_str()) != 0)
+    throw Error(ErrorCode::IoFailed,
+                systemMessage("cannot rename '" + layer_->name + "' again", errno));
+  isPublished_ = false;
 }
 
 void SnapshotBuilder::retract() noexcept {
   std::error_code ignored;
   if (isPublished_)
-    std::filesystem::remove(directory_ / name_, ignored);
+    std::filesystem::remove(directory_ / layer_->name, ignored);
 }
 
 } // namespace mneme::artifact

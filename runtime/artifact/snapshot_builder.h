@@ -1,16 +1,21 @@
 // Room artifact (internal): writes one snapshot file under a temporary name.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
-#include <span>
+#include <functional>
+#include <map>
+#include <memory>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
 #include "runtime/artifact/chunk_index.h"
-#include "runtime/artifact/snapshot_format.h"
+#include "runtime/artifact/content_writer.h"
+#include "runtime/artifact/layers.h"
+#include "runtime/artifact/ledger.h"
 #include "runtime/artifact/writer.h"
 #include "runtime/base/file.h"
 
@@ -18,19 +23,22 @@ namespace mneme::artifact {
 
 /// Content stored by the files of one instance that is not published yet.
 struct PendingChunks {
-  std::unordered_map<Hash128, ChunkPlace> places;
+  HashMap<ChunkPlace> places;
   std::unordered_map<uint32_t, std::filesystem::path> files; ///< file id to temporary name
+  std::unordered_map<uint32_t, std::string> names;           ///< file id to name
 };
 
 struct BuilderOptions {
   int compressionLevel = 1;
-  unsigned threads = 1;
-  bool storesEverything = false; ///< refer to no other file
+  const std::atomic<unsigned>* threads = nullptr;
+  bool storesEverything = false;                ///< refer to no other file
+  std::function<void(DraftSlab& slab)> release; ///< called when a slab is not needed any more
 };
 
 /// One snapshot on its way to disk. The temporary file is removed on destruction unless published.
 class SnapshotBuilder {
 public:
+  /// \param name what the file is called if nobody takes the name before it is published
   /// \throws Error{IoFailed}
   SnapshotBuilder(const std::filesystem::path& directory, const std::string& name,
                   ChunkIndex& index, PendingChunks& pending, BuilderOptions options);
@@ -38,46 +46,52 @@ public:
   SnapshotBuilder(const SnapshotBuilder&) = delete;
   SnapshotBuilder& operator=(const SnapshotBuilder&) = delete;
 
-  /// Writes and syncs everything. New content is entered into the pending chunks.
+  /// Writes and syncs everything. New content is entered into the pending chunks. The slabs are
+  /// released: the chunks' bytes are gone afterwards.
   /// \throws Error{IoFailed}, Error{NotFound} for content nobody has, Error{Internal} for content
-  /// or a region that does not match its description.
-  void write(const SnapshotDraft& draft);
+  /// that does not match its description.
+  void write(const std::vector<RegionPlan>& plans, std::vector<std::vector<std::byte>> args,
+             std::vector<DraftSlab>& storage);
+
+  /// Gives the file, and a file it refers to, another name. \throws Error{IoFailed}
+  void rename(const std::string& name);
+  void renameReference(const std::string& from, const std::string& to);
 
   /// Renames the file into place without replacing another; false if the name is taken.
   /// \throws Error{IoFailed}
   bool publish();
+  /// Takes the published file back, to be published under another name. \throws Error{IoFailed}
+  void unpublish();
   /// Removes the published file again.
   void retract() noexcept;
 
+  std::shared_ptr<const Layer> layer() const noexcept { return layer_; }
   uint64_t fileBytes() const noexcept { return fileBytes_; }
   uint64_t uniqueBytes() const noexcept { return uniqueBytes_; }
 
 private:
-  using Owners = std::vector<const ChunkDraft*>;
-  ChunkRef refer(const ChunkPlace& place, const Hash128& hash);
-  ChunkRef locate(const ChunkDraft& chunk);
+  std::vector<ContentItem> contentToStore(const std::vector<RegionPlan>& plans) const;
+  void storeContent(const std::vector<ContentItem>& items, std::vector<DraftSlab>& storage);
   std::optional<ChunkPlace> findElsewhere(const Hash128& hash) const;
-  void finishFile();
-  Owners chunksToStore(const SnapshotDraft& draft) const;
-  void storeAll(const Owners& chunks);
-  void storeOne(const Hash128& hash, Codec codec, uint32_t rawBytes,
-                std::span<const std::byte> stored);
   std::vector<std::byte> fetch(const ChunkPlace& place) const;
-  void append(std::span<const std::byte> bytes);
-  void flush();
+  void describe(const RegionPlan& plan);
+  void describe(const ChunkDraft& chunk);
+  uint32_t reference(const std::string& file);
+  uint32_t reference(uint32_t file);
+  void writeTable();
 
   std::filesystem::path directory_;
-  std::string name_;
   std::filesystem::path temporary_;
   UniqueFd file_;
   ChunkIndex& index_;
   PendingChunks& pending_;
   BuilderOptions options_;
   uint32_t ownFile_;
-  SnapshotTable table_;
-  std::unordered_map<uint32_t, uint32_t> referenceNumbers_;
-  std::unordered_map<Hash128, ChunkPlace> own_;
-  std::vector<std::byte> buffer_;
+  std::shared_ptr<Layer> layer_ = std::make_shared<Layer>();
+  std::map<std::string, uint32_t> references_;            ///< number in the table
+  std::unordered_map<uint32_t, uint32_t> fileReferences_; ///< the same by file id
+  HashMap<ChunkPlace> own_;
+  uint64_t contentEnd_ = 0;
   uint64_t fileBytes_ = 0;
   uint64_t uniqueBytes_ = 0;
   bool isPublished_ = false;

@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <span>
 
-#include "runtime/artifact/snapshot_format.h"
+#include "runtime/artifact/snapshot_table.h"
 #include "runtime/base/file.h"
 
 namespace mneme::artifact {

@@ -1,5 +1,7 @@
 #include "runtime/artifact/writer.h"
 
+#include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <deque>
@@ -12,8 +14,8 @@
 #include "runtime/artifact/blocked_signals.h"
 #include "runtime/artifact/chunk_index.h"
 #include "runtime/artifact/directory_files.h"
-#include "runtime/artifact/draft_expander.h"
 #include "runtime/artifact/instance_writer.h"
+#include "runtime/artifact/machine_share.h"
 #include "runtime/artifact/names.h"
 #include "runtime/artifact/record_store.h"
 #include "runtime/artifact/session_file.h"
@@ -35,6 +37,7 @@ struct InstanceTask {
   uint64_t staticHash = 0;
   InstanceDraft draft;
   uint64_t contentBytes = 0;
+  std::vector<Hash128> content; ///< hashes of the chunks that bring bytes
 };
 struct CountTask {
   uint64_t staticHash = 0;
@@ -43,12 +46,21 @@ struct CountTask {
 };
 using Task = std::variant<KernelTask, InstanceTask, CountTask>;
 
-template <typename Visit> void visitContent(const InstanceDraft& draft, const Visit& visit) {
-  for (const SnapshotDraft* snapshot : {&draft.prologue, &draft.epilogue})
+InstanceTask makeTask(uint64_t staticHash, InstanceDraft draft) {
+  InstanceTask task{staticHash, std::move(draft), 0, {}};
+  uint64_t chunkBytes = 0, slabBytes = 0;
+  for (const SnapshotDraft* snapshot : {&task.draft.prologue, &task.draft.epilogue}) {
+    for (const DraftSlab& slab : snapshot->storage)
+      slabBytes += slab.bytes.size();
     for (const RegionDraft& region : snapshot->regions)
       for (const ChunkDraft& chunk : region.chunks)
-        if (!chunk.bytes.empty())
-          visit(chunk);
+        if (!chunk.bytes.empty()) {
+          task.content.push_back(chunk.hash);
+          chunkBytes += chunk.bytes.size();
+        }
+  }
+  task.contentBytes = std::max(chunkBytes, slabBytes);
+  return task;
 }
 
 std::string nameOf(uint64_t staticHash, uint64_t dynamicHash) {
@@ -59,11 +71,17 @@ std::string nameOf(uint64_t staticHash, uint64_t dynamicHash) {
 
 struct RecordingWriter::Impl {
   explicit Impl(WriterOptions given)
-      : options(std::move(given)), store(options.directory), instances(options, index, store) {}
+      : options(std::move(given)), store(options.directory),
+        instances(options, threads, [this](DraftSlab& slab) { release(slab); }, index, store) {
+    if (options.queueBytes == 0)
+      options.queueBytes = automaticQueueBytes();
+    threads = options.compressionThreads != 0 ? options.compressionThreads
+                                              : std::max(1u, availableCores() / 4);
+  }
 
   WriterOptions options;
+  std::atomic<unsigned> threads{1};
   ChunkIndex index;
-  DraftExpander expander;
   RecordStore store;
   InstanceWriter instances;
   std::optional<SessionFile> session;
@@ -72,6 +90,7 @@ struct RecordingWriter::Impl {
   std::condition_variable hasWork, hasRoom;
   std::deque<Task> tasks;
   uint64_t waitingBytes = 0; ///< content queued or being written
+  uint64_t currentBytes = 0; ///< the part of it that belongs to the instance being written
   bool isEnding = false;
   bool isEnded = false;
   WriterStatistics statistics;
@@ -86,6 +105,7 @@ struct RecordingWriter::Impl {
   void perform(Task& task);
   void addKernel(KernelTask& task);
   void writeInstance(InstanceTask& task);
+  void release(DraftSlab& slab);
   void lose(const std::string& sentence, bool isInstance) noexcept;
 };
 
@@ -137,7 +157,7 @@ void RecordingWriter::Impl::enqueue(Task task) {
   if (auto* instance = std::get_if<InstanceTask>(&task)) {
     waitForRoom(lock, instance->contentBytes);
     // Announced in the order of the queue: who omits content comes behind who brings it.
-    visitContent(instance->draft, [&](const ChunkDraft& chunk) { index.announce(chunk.hash); });
+    index.announce(instance->content);
     waitingBytes += instance->contentBytes;
   }
   if (isEnding)
@@ -157,7 +177,21 @@ void RecordingWriter::Impl::waitForRoom(std::unique_lock<std::mutex>& lock, uint
       static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(waited).count());
 }
 
+/// Content of the instance being written that is on its way to the disk.
+void RecordingWriter::Impl::release(DraftSlab& slab) {
+  const uint64_t bytes = slab.bytes.size();
+  slab = {};
+  {
+    const std::lock_guard lock(mutex);
+    const uint64_t released = std::min(bytes, currentBytes);
+    currentBytes -= released;
+    waitingBytes -= released;
+  }
+  hasRoom.notify_all();
+}
+
 void RecordingWriter::Impl::work() {
+  lowerPriority();
   std::unique_lock lock(mutex);
   for (;;) {
     hasWork.wait(lock, [this] { return !tasks.empty() || isEnding; });
@@ -165,13 +199,13 @@ void RecordingWriter::Impl::work() {
       return;
     Task task = std::move(tasks.front());
     tasks.pop_front();
+    if (const auto* instance = std::get_if<InstanceTask>(&task))
+      currentBytes = instance->contentBytes;
     lock.unlock();
     perform(task);
     lock.lock();
-    if (const auto* instance = std::get_if<InstanceTask>(&task)) {
-      waitingBytes -= instance->contentBytes;
-      hasRoom.notify_all();
-    }
+    waitingBytes -= std::exchange(currentBytes, 0);
+    hasRoom.notify_all();
   }
 }
 
@@ -205,8 +239,6 @@ void RecordingWriter::Impl::writeInstance(InstanceTask& task) {
       KernelTask again = unsaved->second;
       addKernel(again);
     }
-    expander.expand(task.draft.prologue);
-    expander.expand(task.draft.epilogue);
     const InstanceCost cost = instances.write(task.staticHash, task.draft);
     const std::lock_guard lock(mutex);
     ++statistics.instancesWritten;
@@ -214,13 +246,11 @@ void RecordingWriter::Impl::writeInstance(InstanceTask& task) {
     statistics.uniqueBytes += cost.uniqueBytes;
     statistics.storedBytes += cost.storedBytes;
   } catch (const std::exception& error) {
-    expander.forget(task.draft.prologue.id);
-    expander.forget(task.draft.epilogue.id);
     lose(nameOf(task.staticHash, task.draft.instance.dynamicHash) + " was lost: " + error.what(),
          true);
   }
   // Content that was not stored after all (a failure, or an instance that was published before).
-  visitContent(task.draft, [&](const ChunkDraft& chunk) { index.withdraw(chunk.hash); });
+  index.withdraw(task.content);
   task.draft = {}; // frees the content before room is announced
 }
 
@@ -262,10 +292,7 @@ void RecordingWriter::waitForRoom(uint64_t bytes) {
 void RecordingWriter::submit(uint64_t staticHash, InstanceDraft draft) {
   const uint64_t dynamicHash = draft.instance.dynamicHash;
   try {
-    InstanceTask task{staticHash, std::move(draft), 0};
-    visitContent(task.draft,
-                 [&](const ChunkDraft& chunk) { task.contentBytes += chunk.bytes.size(); });
-    impl_->enqueue(std::move(task));
+    impl_->enqueue(makeTask(staticHash, std::move(draft)));
   } catch (const std::exception& error) {
     impl_->lose(nameOf(staticHash, dynamicHash) + " was lost: " + error.what(), true);
   }
@@ -289,6 +316,8 @@ void RecordingWriter::finish() noexcept {
       if (std::exchange(impl_->isEnded, true))
         return;
     }
+    if (impl_->options.compressionThreads == 0)
+      impl_->threads = availableCores(); // who waits for the end does not need them
     impl_->hasWork.notify_all();
     impl_->hasRoom.notify_all();
     if (impl_->worker.joinable())

@@ -20,9 +20,9 @@ struct ChunkDraft {
   Hash128 hash;       ///< of the content, of zeros too
   uint32_t rawBytes = 0;
   bool isZero = false;
-  /// Empty when RecordingWriter::hasChunk(hash) was true, when another chunk of the same snapshot or
-  /// of the instance's prologue brings the bytes, or when all are zero. SnapshotDraft::storage of
-  /// the same snapshot keeps them alive.
+  /// Empty when RecordingWriter::hasChunk(hash) was true, when another chunk of the same snapshot
+  /// or of the instance's prologue brings the bytes, or when all are zero. SnapshotDraft::storage
+  /// of the same snapshot keeps them alive.
   std::span<const std::byte> bytes;
 };
 
@@ -67,19 +67,28 @@ enum class EpilogueFormat {
 
 struct WriterOptions {
   std::filesystem::path directory;
-  uint64_t queueBytes = 512ull << 20; ///< bound on content waiting to be written
-  int compressionLevel = 1;           ///< zstd; incompressible chunks are stored raw
-  unsigned compressionThreads = 1;
+  /// Bound on content waiting to be written. 0: automaticQueueBytes().
+  uint64_t queueBytes = 0;
+  int compressionLevel = 1; ///< zstd; chunks that hardly compress are stored raw
+  /// 0: a quarter of the cores, and all of them once finish() waits. The application needs its
+  /// cores; a quarter of a node's compresses faster than its disk takes. All threads of the writer
+  /// run at low priority.
+  unsigned compressionThreads = 0;
   EpilogueFormat epilogueFormat = EpilogueFormat::Diff;
 };
+
+/// MNEME_QUEUE_BYTES ("40G", "512M", "1073741824"), else half of the memory that is available now
+/// to this process (the system's and its control groups'; the other half stays for the application
+/// and the page cache), but at least 512 MiB.
+uint64_t automaticQueueBytes();
 
 struct WriterStatistics {
   uint64_t instancesWritten = 0;
   uint64_t instancesLost = 0;
-  uint64_t rawBytes = 0;    ///< what the snapshots describe
-  uint64_t uniqueBytes = 0; ///< distinct content
-  uint64_t storedBytes = 0; ///< on disk
-  uint64_t waitNs = 0;      ///< time submit() was blocked by the bound
+  uint64_t rawBytes = 0;           ///< what the snapshots describe
+  uint64_t uniqueBytes = 0;        ///< distinct content
+  uint64_t storedBytes = 0;        ///< on disk
+  uint64_t waitNs = 0;             ///< time submit() was blocked by the bound
   std::vector<std::string> losses; ///< one sentence each
 };
 
@@ -104,8 +113,8 @@ public:
   /// The same for many, much cheaper than one by one.
   std::vector<bool> hasChunks(std::span<const Hash128> hashes) const;
 
-  /// Blocks until `bytes` more fit into the queue, or it is empty. Called before a capture is copied
-  /// it keeps the memory in use within queueBytes; submit() alone blocks after the copy.
+  /// Blocks until `bytes` more fit into the queue, or it is empty. Called before a capture is
+  /// copied it keeps the memory in use within queueBytes; submit() alone blocks after the copy.
   void waitForRoom(uint64_t bytes);
 
   /// Queues a capture; blocks while more than queueBytes wait. A draft based on a snapshot that was

@@ -24,6 +24,8 @@ struct Subject {
 
 constexpr std::array kSubjects = {
     Subject{"snapshot", mneme::fuzz::sampleSnapshot, mneme::fuzz::repairSnapshot},
+    Subject{"snapshot", mneme::fuzz::sampleDelta, mneme::fuzz::repairSnapshot},
+    Subject{"snapshot", mneme::fuzz::sampleSnapshotV1, mneme::fuzz::repairSnapshot},
     Subject{"record", mneme::fuzz::sampleRecord, mneme::fuzz::repairRecord},
     Subject{"blob", mneme::fuzz::sampleBlob, mneme::fuzz::repairBlob},
     Subject{"image", mneme::fuzz::sampleImage, mneme::fuzz::repairImage}};
@@ -102,6 +104,7 @@ uint64_t run(const Subject& subject, uint64_t files, Random& random) {
 int main(int argc, char** argv) {
   const uint64_t files = argc > 1 ? std::strtoull(argv[1], nullptr, 10) : 40000;
   Random random(argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 1);
+  mneme::fuzz::provide(mneme::fuzz::kBaseName, mneme::fuzz::sampleSnapshot());
   try {
     for (const Subject& subject : kSubjects) {
       const uint64_t share = files / kSubjects.size();

@@ -21,4 +21,7 @@ struct NamedReader {
 
 const std::vector<NamedReader>& readers();
 
+/// Puts a file beside those that are read.
+void provide(const char* name, std::span<const std::byte> bytes);
+
 } // namespace mneme::fuzz

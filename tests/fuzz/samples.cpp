@@ -5,7 +5,7 @@
 #include <string>
 
 #include "runtime/artifact/recording.h"
-#include "runtime/artifact/snapshot_format.h"
+#include "runtime/artifact/snapshot_table.h"
 #include "runtime/base/hash.h"
 #include "runtime/embed/blob_format.h"
 #include "tests/unit/embed/image_maker.h"
@@ -13,7 +13,6 @@
 namespace mneme::fuzz {
 namespace {
 
-using artifact::ChunkRef;
 using artifact::Codec;
 using artifact::SnapshotHeader;
 
@@ -42,33 +41,78 @@ void repairBlobAt(Bytes& bytes, size_t place) {
   std::memcpy(bytes.data() + place, &header, sizeof(header));
 }
 
-} // namespace
-
-Bytes sampleSnapshot() {
-  artifact::SnapshotTable table;
-  Bytes content;
-  const auto addRegion = [&](uint64_t address, uint64_t size, const char* name) {
-    artifact::Region region;
-    region.address = address;
-    region.sizeBytes = size;
-    region.name = name;
-    region.annotation.tag = "field";
-    table.firstChunk.push_back(table.chunks.size());
-    table.regions.push_back(region);
-  };
-  addRegion(0x600000000000, 3 * artifact::kChunkBytes + 100, "");
-  for (const uint32_t size : {65536u, 65536u, 65536u, 100u})
-    table.chunks.push_back({artifact::zeroHash(size), 0, 0, size, 0, Codec::Zero});
-  addRegion(0x700000000000, 100, "counter");
-  const Bytes raw(100, std::byte{7});
-  table.chunks.push_back({hash128(raw), sizeof(SnapshotHeader), 100, 100, 0, Codec::Raw});
-  content.insert(content.end(), raw.begin(), raw.end());
-  table.args = {Bytes(8, std::byte{1}), Bytes(4)};
+/// The file of a table over 100 bytes of content.
+Bytes fileOf(const artifact::SnapshotTable& table) {
+  const Bytes content(100, std::byte{7});
   const Bytes encoded = artifact::encodeTable(table);
   Bytes file;
   append(file, artifact::makeHeader(sizeof(SnapshotHeader) + content.size(), encoded));
   file.insert(file.end(), content.begin(), content.end());
   file.insert(file.end(), encoded.begin(), encoded.end());
+  return file;
+}
+
+artifact::TableRegion regionOf(uint64_t address, uint64_t size, const char* name) {
+  artifact::TableRegion region;
+  region.region.address = address;
+  region.region.sizeBytes = size;
+  region.region.name = name;
+  region.region.annotation.tag = "field";
+  return region;
+}
+
+artifact::ChunkRef storedContent() {
+  return {hash128(Bytes(100, std::byte{7})), sizeof(SnapshotHeader), 100, Codec::Raw};
+}
+
+} // namespace
+
+Bytes sampleSnapshot() {
+  artifact::SnapshotTable table;
+  table.regions.push_back(regionOf(0x600000000000, 3 * artifact::kChunkBytes + 100, ""));
+  artifact::appendZero(table, 3);
+  artifact::appendStored(table, 0, storedContent());
+  table.regions.push_back(regionOf(0x700000000000, 100, "counter"));
+  artifact::appendStored(table, 0, storedContent());
+  table.args = {Bytes(8, std::byte{1}), Bytes(4)};
+  return fileOf(table);
+}
+
+Bytes sampleDelta() {
+  artifact::SnapshotTable table;
+  table.references = {kBaseName};
+  table.regions.push_back(regionOf(0x600000000000, 3 * artifact::kChunkBytes + 100, ""));
+  table.regions.back().baseFile = 1;
+  artifact::appendBase(table, 1);
+  artifact::appendZero(table, 1);
+  artifact::appendBase(table, 1);
+  artifact::appendStored(table, 0, storedContent());
+  table.regions.push_back(regionOf(0x700000000000, 100, "counter"));
+  artifact::appendStored(table, 1, storedContent());
+  return fileOf(table);
+}
+
+Bytes sampleSnapshotV1() {
+  Bytes table;
+  append(table, uint32_t{0}); // references
+  append(table, uint32_t{1}); // regions
+  append(table, uint64_t{0x600000000000});
+  append(table, uint64_t{artifact::kChunkBytes + 100});
+  table.resize(table.size() + 2 + 4 + 2 + sizeof(double) + 2 + 4); // no name, no annotation
+  const auto addChunk = [&table](const Hash128& hash, uint64_t offset, uint32_t size,
+                                 artifact::Codec codec) {
+    append(table, hash);
+    append(table, offset);
+    append(table, size);
+    append(table, static_cast<uint32_t>(codec) << 30);
+  };
+  addChunk(artifact::zeroHash(artifact::kChunkBytes), 0, 0, Codec::Zero);
+  addChunk(storedContent().hash, sizeof(SnapshotHeader), 100, Codec::Raw);
+  append(table, uint32_t{0}); // arguments
+  Bytes file;
+  append(file, artifact::makeHeader(sizeof(SnapshotHeader) + 100, table, 1));
+  file.resize(file.size() + 100, std::byte{7});
+  file.insert(file.end(), table.begin(), table.end());
   return file;
 }
 
@@ -102,7 +146,8 @@ void repairSnapshot(Bytes& bytes) {
   std::memcpy(&header, bytes.data(), sizeof(header));
   header.fileBytes = bytes.size();
   header.tableOffset = std::clamp<uint64_t>(header.tableOffset, sizeof(header), bytes.size());
-  header = artifact::makeHeader(header.tableOffset, std::span(bytes).subspan(header.tableOffset));
+  header = artifact::makeHeader(header.tableOffset, std::span(bytes).subspan(header.tableOffset),
+                                std::max(header.version, 1u));
   std::memcpy(bytes.data(), &header, sizeof(header));
 }
 

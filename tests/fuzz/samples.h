@@ -8,8 +8,12 @@ namespace mneme::fuzz {
 
 using Bytes = std::vector<std::byte>;
 
+inline constexpr char kBaseName[] = "base.mneme";
+
 /// A file that its reader accepts.
 Bytes sampleSnapshot();
+Bytes sampleDelta(); ///< a snapshot based on a file kBaseName with the content of sampleSnapshot()
+Bytes sampleSnapshotV1(); ///< of format version 1
 Bytes sampleRecord();
 Bytes sampleBlob();
 Bytes sampleImage(); ///< a fat binary with one ELF image with one blob

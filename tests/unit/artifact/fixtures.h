@@ -30,7 +30,8 @@ using Bytes = std::vector<std::byte>;
 /// Bytes that do not compress, the same for the same seed.
 Bytes noise(size_t size, uint64_t seed);
 
-/// A snapshot of one region whose chunks carry their bytes, except those `writer` (may be null) has already.
+/// A snapshot of one region whose chunks carry their bytes, except those `writer` (may be null) has
+/// already.
 SnapshotDraft snapshotOf(uint64_t address, const Bytes& content, const RecordingWriter* writer);
 
 KernelRecord kernelRecord(uint64_t staticHash);

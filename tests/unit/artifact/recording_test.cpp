@@ -49,6 +49,7 @@ TEST_CASE("a record survives saving and loading") {
   instance.dynamicHash = ~0ull;
   instance.grid = {1, 2, 3};
   instance.isCooperative = true;
+  instance.cluster = {2, 4, 1};
   instance.occurrences = 17;
   instance.prologue = "p.mneme";
   instance.epilogue = "e.mneme";
@@ -60,6 +61,7 @@ TEST_CASE("a record survives saving and loading") {
   CHECK(loaded.args.at(0).kind == "pointer");
   CHECK(loaded.instances.at(~0ull).isCooperative);
   CHECK(loaded.instances.at(~0ull).grid.z == 3);
+  CHECK(loaded.instances.at(~0ull).cluster.y == 4);
   CHECK(loaded.optionsJson == record.optionsJson);
 }
 
@@ -69,6 +71,8 @@ TEST_CASE("records of the existing tools are accepted") {
   CHECK(record.windowAddress == 0x700000000000);
   CHECK(record.args.size() == 2);
   CHECK(record.instances.at(42).occurrences == 3);
+  CHECK(record.instances.at(42).cluster.x == 1);
+  CHECK(record.toJson().find("ClusterDims") == std::string::npos);
 }
 
 TEST_CASE("an absolute path into the record's own directory is taken as a name") {
@@ -89,6 +93,11 @@ TEST_CASE("what is wrong with a record is named") {
             .find("instances.42.SharedMem") != std::string::npos);
   CHECK(refusal(replaced(kForeign, "\"x\":32", "\"x\":4294967296")).find("too large") !=
         std::string::npos);
+  for (const char* cluster : {"0", "1025", "4294967295", "\"2\""})
+    CHECK(refusal(replaced(kForeign, "\"SharedMem\": 16",
+                           "\"SharedMem\": 16, \"ClusterDims\": {\"x\":" + std::string(cluster) +
+                               ",\"y\":1,\"z\":1}"))
+              .find("ClusterDims") != std::string::npos);
   CHECK(refusal(replaced(kForeign, "\"42\"", "\"4x\"")).find("decimal") != std::string::npos);
   CHECK(refusal(replaced(kForeign, "0x0000700000000000", "0xzz")).find("hexadecimal") !=
         std::string::npos);

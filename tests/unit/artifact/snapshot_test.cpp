@@ -3,7 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "runtime/artifact/snapshot.h"
-#include "runtime/artifact/snapshot_format.h"
+#include "runtime/artifact/snapshot_table.h"
 #include "runtime/base/error.h"
 #include "runtime/base/file.h"
 #include "tests/unit/artifact/fixtures.h"
@@ -37,11 +37,32 @@ std::string refusal(const SnapshotTable& table) {
 SnapshotTable tableOf(std::initializer_list<Region> regions) {
   SnapshotTable table;
   for (const Region& region : regions) {
-    table.regions.push_back(region);
-    for (uint64_t index = 0; index < std::min<uint64_t>(chunkCount(region.sizeBytes), 4); ++index)
-      table.chunks.push_back(
-          {zeroHash(chunkSize(region.sizeBytes, index)), 0, 0, 0, 0, Codec::Zero});
+    table.regions.push_back({region, 0, 0, {}});
+    appendZero(table, std::max<uint64_t>(std::min<uint64_t>(chunkCount(region.sizeBytes), 4), 1));
   }
+  return table;
+}
+
+/// A region of 100 bytes whose only chunk is stored.
+SnapshotTable storedIn(uint32_t file, const ChunkRef& ref) {
+  SnapshotTable table;
+  Region region;
+  region.address = 4096;
+  region.sizeBytes = 100;
+  table.regions.push_back({region, 0, 0, {}});
+  appendStored(table, file, ref);
+  return table;
+}
+
+/// A region without chunks of its own.
+SnapshotTable basedOn(const std::string& file, uint32_t region, uint64_t sizeBytes) {
+  SnapshotTable table = tableOf({});
+  table.references = {file};
+  Region described;
+  described.address = 4096;
+  described.sizeBytes = sizeBytes;
+  table.regions.push_back({described, 1, region, {}});
+  appendBase(table, chunkCount(sizeBytes));
   return table;
 }
 
@@ -103,8 +124,7 @@ TEST_CASE("hostile tables are refused with a sentence") {
         std::string::npos);
   CHECK(refusal(tableOf({region(4096, 0)})).find("impossible size") != std::string::npos);
   CHECK(refusal(tableOf({region(~0ull - 5, 100)})).find("impossible size") != std::string::npos);
-  CHECK(refusal(tableOf({region(4096, 1ull << 60)})).find("larger than the table") !=
-        std::string::npos);
+  CHECK(refusal(tableOf({region(4096, 1ull << 60)})).find("impossible run") != std::string::npos);
 
   SnapshotTable table = tableOf({region(4096, 100)});
   table.references = {"../../etc/passwd"};
@@ -113,25 +133,65 @@ TEST_CASE("hostile tables are refused with a sentence") {
   CHECK(refusal(table).find("not a plain name") != std::string::npos);
   table.references.clear();
 
-  table.chunks[0] = {noise(16, 1).size() ? Hash128{1, 2} : Hash128{}, 64, 100, 100, 1, Codec::Raw};
+  const Hash128 other{1, 2};
+  CHECK(refusal(storedIn(0, {other, 64, 100, Codec::Raw})).find("checksum does not match") !=
+        std::string::npos);
+  CHECK(refusal(storedIn(0, {other, 1 << 20, 100, Codec::Raw})).find("outside") !=
+        std::string::npos);
+  CHECK(refusal(storedIn(0, {other, ~0ull - 4, 100, Codec::Raw})).find("impossible offset") !=
+        std::string::npos);
+  CHECK(refusal(storedIn(0, {other, 64, 1 << 30, Codec::Zstd})).find("stored size") !=
+        std::string::npos);
+  SnapshotTable missing = storedIn(1, {other, 64, 100, Codec::Raw});
+  missing.references = {"gone.mneme"};
+  const TemporaryDirectory directory;
+  writeRaw(directory.path() / "x.mneme", missing, Bytes(256));
+  CHECK_THROWS_WITH_AS(Snapshot::open(directory.path() / "x.mneme").verifyAll(),
+                       doctest::Contains("cannot open"), Error);
+}
+
+TEST_CASE("bases that do not fit are refused with a sentence") {
+  const TemporaryDirectory directory;
+  const auto opening = [&](const std::string& name) {
+    Snapshot::open(directory.path() / name).verifyAll();
+  };
+  writeRaw(directory.path() / "base.mneme", tableOf({region(4096, 100)}), Bytes(256));
+  writeRaw(directory.path() / "fits.mneme", basedOn("base.mneme", 0, 100), Bytes(256));
+  CHECK_NOTHROW(opening("fits.mneme"));
+  writeRaw(directory.path() / "size.mneme", basedOn("base.mneme", 0, 101), Bytes(256));
+  CHECK_THROWS_WITH_AS(opening("size.mneme"), doctest::Contains("another size"), Error);
+  writeRaw(directory.path() / "index.mneme", basedOn("base.mneme", 1, 100), Bytes(256));
+  CHECK_THROWS_WITH_AS(opening("index.mneme"), doctest::Contains("does not exist"), Error);
+  SnapshotTable table = basedOn("base.mneme", 0, 100);
+  table.references.clear();
   CHECK(refusal(table).find("not in the list of references") != std::string::npos);
-  table.chunks[0].file = 0;
-  CHECK(refusal(table).find("checksum does not match") != std::string::npos);
-  table.chunks[0].offset = 1 << 20;
-  CHECK(refusal(table).find("outside") != std::string::npos);
-  table.chunks[0].offset = ~0ull - 4;
-  CHECK(refusal(table).find("impossible offset") != std::string::npos);
-  table.chunks[0].storedBytes = 1 << 30;
-  CHECK(refusal(table).find("stored size") != std::string::npos);
-  table.chunks[0] = {Hash128{1, 2}, 0, 0, 100, 0, Codec::Zero};
-  CHECK(refusal(table).find("called zero") != std::string::npos);
+  table = basedOn("base.mneme", 0, 100);
+  table.regions[0].baseFile = 0;
+  CHECK(refusal(table).find("a base it does not have") != std::string::npos);
+  table = basedOn("base.mneme", 0, 100);
+  table.regions.push_back(table.regions[0]);
+  table.regions[1].region.address += 4096;
+  CHECK(refusal(table).find("the same base") != std::string::npos);
+}
+
+TEST_CASE("snapshots based on one another for ever are refused") {
+  const TemporaryDirectory directory;
+  const auto path = directory.path() / "0.mneme";
+  writeRaw(path, basedOn("0.mneme", 0, 100), Bytes(256));
+  CHECK_THROWS_WITH_AS(Snapshot::open(path), doctest::Contains("based on itself"), Error);
+  writeRaw(path, basedOn("1.mneme", 0, 100), Bytes(256));
+  writeRaw(directory.path() / "1.mneme", basedOn("0.mneme", 0, 100), Bytes(256));
+  CHECK_THROWS_WITH_AS(Snapshot::open(path), doctest::Contains("based on itself"), Error);
+  for (int index = 0; index < 300; ++index)
+    writeRaw(directory.path() / (std::to_string(index) + ".mneme"),
+             basedOn(std::to_string(index + 1) + ".mneme", 0, 100), Bytes(256));
+  CHECK_THROWS_WITH_AS(Snapshot::open(path), doctest::Contains("too many"), Error);
 }
 
 TEST_CASE("a snapshot that refers to itself or in a circle is refused, not followed for ever") {
   const TemporaryDirectory directory;
-  SnapshotTable table = tableOf({region(4096, 100)});
+  SnapshotTable table = storedIn(1, {Hash128{1, 2}, 64, 100, Codec::Raw});
   table.references = {"b.mneme"};
-  table.chunks[0] = {Hash128{1, 2}, 64, 100, 100, 1, Codec::Raw};
   writeRaw(directory.path() / "a.mneme", table, Bytes(256));
   table.references = {"a.mneme"};
   writeRaw(directory.path() / "b.mneme", table, Bytes(256));

@@ -1,0 +1,46 @@
+// Room artifact (internal): chunks into a file, compressed in parallel while others are written.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "runtime/artifact/chunk_index.h"
+
+namespace mneme::artifact {
+
+/// One content to store.
+struct ContentItem {
+  Hash128 hash;
+  uint32_t rawBytes = 0;
+  std::span<const std::byte> bytes; ///< empty: copied from `source`
+  ChunkPlace source;
+};
+
+/// Where and how an item was stored.
+struct StoredItem {
+  uint64_t offset = 0;
+  uint32_t storedBytes = 0;
+  Codec codec = Codec::Raw;
+};
+
+struct ContentOptions {
+  int compressionLevel = 1;
+  const std::atomic<unsigned>* threads = nullptr; ///< looked at again and again
+  /// Stored bytes of an item without bytes.
+  std::function<std::vector<std::byte>(const ChunkPlace& place)> fetch;
+  /// Called with the number of items, from the first, whose bytes are not needed any more.
+  std::function<void(size_t items)> onWritten;
+};
+
+/// Writes items from `offset` on, one behind the other and in order: content that does not compress
+/// goes from its place to the kernel without a copy.
+/// \throws Error{IoFailed}, Error{Internal} for bytes that do not have their hash.
+std::vector<StoredItem> writeContent(int descriptor, const std::filesystem::path& path,
+                                     uint64_t offset, std::span<const ContentItem> items,
+                                     const ContentOptions& options);
+
+} // namespace mneme::artifact
