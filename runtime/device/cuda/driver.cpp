@@ -169,7 +169,8 @@ struct Opened {
       bindQueues(*library, driver);
       bindModules(*library, driver);
     } catch (const std::exception& failure) {
-      whyNot = std::string(failure.what()) + "; install NVIDIA's driver (11.8 or newer)";
+      whyNot = std::string("no NVIDIA driver found: ") + failure.what() +
+               "; install one for CUDA 11.8 or newer";
       return;
     }
     const CUresult result = driver.cuInit(0);

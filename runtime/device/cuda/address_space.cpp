@@ -1,0 +1,188 @@
+#include "runtime/device/cuda/address_space.h"
+
+#include "runtime/base/error.h"
+#include "runtime/base/hash.h"
+#include "runtime/base/log.h"
+
+namespace mneme::device::cuda {
+
+namespace {
+
+std::string rangeText(uint64_t address, uint64_t sizeBytes) {
+  return std::to_string(sizeBytes) + " bytes at 0x" + toHex(address);
+}
+
+std::string mebibytes(uint64_t sizeBytes) { return std::to_string(sizeBytes >> 20) + " MiB"; }
+
+} // namespace
+
+AddressSpace::AddressSpace(Context& context) : context_(context), blocks_(context.driver()) {
+  properties_.type = CU_MEM_ALLOCATION_TYPE_PINNED;
+  properties_.location = {CU_MEM_LOCATION_TYPE_DEVICE, context.device()};
+  if (context.attribute(CU_DEVICE_ATTRIBUTE_GPU_DIRECT_RDMA_WITH_CUDA_VMM_SUPPORTED))
+    properties_.allocFlags.gpuDirectRDMACapable = 1;
+  const ContextScope scope = context_.use();
+  size_t granularity = 0;
+  context_.check(context_.driver().cuMemGetAllocationGranularity(&granularity, &properties_,
+                                                                 CU_MEM_ALLOC_GRANULARITY_MINIMUM),
+                 "asking for the GPU's page size");
+  granularity_ = granularity;
+}
+
+AddressSpace::~AddressSpace() {
+  while (!reserved_.empty()) {
+    const uint64_t address = reserved_.begin()->first;
+    release(address, reserved_.begin()->second.sizeBytes);
+  }
+}
+
+uint64_t AddressSpace::roundUp(uint64_t sizeBytes) const {
+  if (sizeBytes == 0 || sizeBytes > UINT64_MAX / 2)
+    throw Error(ErrorCode::InvalidArgument,
+                "a range of " + std::to_string(sizeBytes) + " bytes cannot be reserved or mapped");
+  return (sizeBytes + granularity_ - 1) / granularity_ * granularity_;
+}
+
+uint64_t AddressSpace::reserve(uint64_t address, uint64_t sizeBytes) {
+  const uint64_t size = roundUp(sizeBytes);
+  if (address % granularity_ != 0)
+    throw Error(ErrorCode::AddressUnavailable,
+                rangeText(address, size) +
+                    " cannot be reserved on this GPU: its pages start at "
+                    "multiples of " +
+                    std::to_string(granularity_));
+  context_.requireUsable();
+  const ContextScope scope = context_.use();
+  if (address != 0) {
+    if (!blocks_.take(address, size))
+      throw Error(ErrorCode::AddressUnavailable,
+                  rangeText(address, size) + " are taken in this process");
+    reserved_[address] = {size, true};
+    return address;
+  }
+  CUdeviceptr granted = 0;
+  const CUresult result = context_.driver().cuMemAddressReserve(&granted, size, 0, 0, 0);
+  if (result != CUDA_SUCCESS) {
+    context_.probe();
+    throw Error(ErrorCode::OutOfMemory, "cannot reserve " + std::to_string(size) +
+                                            " bytes of addresses: " + describe(result));
+  }
+  reserved_[granted] = {size, false};
+  return granted;
+}
+
+void AddressSpace::release(uint64_t address, uint64_t) noexcept {
+  const auto found = reserved_.find(address);
+  if (found == reserved_.end())
+    return;
+  const Reserved reserved = found->second;
+  unmap(address, reserved.sizeBytes);
+  if (!context_.isHung()) {
+    try {
+      const ContextScope scope = context_.use();
+      if (reserved.isShared)
+        blocks_.give(address, reserved.sizeBytes);
+      else
+        context_.driver().cuMemAddressFree(address, reserved.sizeBytes);
+    } catch (const std::exception& failure) {
+      log(LogLevel::Warn, failure.what());
+    }
+  }
+  reserved_.erase(found);
+}
+
+CUmemGenericAllocationHandle AddressSpace::create(uint64_t sizeBytes) {
+  const Driver& driver = context_.driver();
+  CUmemGenericAllocationHandle handle = 0;
+  CUresult result = driver.cuMemCreate(&handle, sizeBytes, &properties_, 0);
+  if (result != CUDA_SUCCESS && result != CUDA_ERROR_OUT_OF_MEMORY &&
+      properties_.allocFlags.gpuDirectRDMACapable) {
+    properties_.allocFlags.gpuDirectRDMACapable = 0;
+    result = driver.cuMemCreate(&handle, sizeBytes, &properties_, 0);
+  }
+  if (result == CUDA_ERROR_OUT_OF_MEMORY) {
+    size_t free = 0, total = 0;
+    driver.cuMemGetInfo(&free, &total);
+    throw Error(ErrorCode::OutOfMemory, "the GPU has no " + mebibytes(sizeBytes) +
+                                            " of memory left: " + mebibytes(free) + " of " +
+                                            mebibytes(total) + " are free; " + describe(result));
+  }
+  context_.check(result, "allocating " + mebibytes(sizeBytes) + " on the GPU");
+  return handle;
+}
+
+void AddressSpace::map(uint64_t address, uint64_t sizeBytes) {
+  context_.requireUsable();
+  const ContextScope scope = context_.use();
+  const auto parts = blocks_.parts(address, roundUp(sizeBytes));
+  size_t done = 0;
+  try {
+    for (; done < parts.size(); ++done)
+      mapPart(parts[done].first, parts[done].second);
+  } catch (...) {
+    while (done-- > 0)
+      unmap(parts[done].first, parts[done].second);
+    throw;
+  }
+}
+
+void AddressSpace::mapPart(uint64_t address, uint64_t size) {
+  const Driver& driver = context_.driver();
+  const CUmemGenericAllocationHandle handle = create(size);
+  const CUresult mapped = driver.cuMemMap(address, size, 0, handle, 0);
+  driver.cuMemRelease(handle); // the mapping keeps the memory
+  context_.check(mapped, "mapping " + rangeText(address, size));
+  const CUmemAccessDesc access{properties_.location, CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
+  CUresult result = driver.cuMemSetAccess(address, size, &access, 1);
+  if (result == CUDA_SUCCESS)
+    result = driver.cuMemsetD8Async(address, 0, size, context_.stream());
+  if (result != CUDA_SUCCESS)
+    driver.cuMemUnmap(address, size);
+  context_.check(result, "making " + rangeText(address, size) + " accessible");
+  mapped_[address] = size;
+}
+
+void AddressSpace::unmap(uint64_t address, uint64_t sizeBytes) noexcept {
+  // A caller that gives back what it mapped gives the size it asked for, not the rounded one.
+  const uint64_t end = address + (sizeBytes + granularity_ - 1) / granularity_ * granularity_;
+  auto run = mapped_.lower_bound(address);
+  if (run == mapped_.end() || run->first + run->second > end)
+    return;
+  if (context_.isHung())
+    return;
+  try {
+    const ContextScope scope = context_.use();
+    // Memory must be quiet before it goes: what we started may still use it.
+    context_.driver().cuStreamSynchronize(context_.stream());
+    while (run != mapped_.end() && run->first + run->second <= end) {
+      const CUresult result = context_.driver().cuMemUnmap(run->first, run->second);
+      if (result != CUDA_SUCCESS && context_.isUsable())
+        log(LogLevel::Warn,
+            "cannot unmap " + rangeText(run->first, run->second) + ": " + describe(result));
+      run = mapped_.erase(run);
+    }
+  } catch (const std::exception& failure) {
+    log(LogLevel::Warn, failure.what());
+  }
+}
+
+void AddressSpace::requireAccess(uint64_t address, uint64_t sizeBytes, const char* what) const {
+  const uint64_t end = address + sizeBytes;
+  auto reservation = reserved_.upper_bound(address);
+  if (reservation != reserved_.begin())
+    --reservation;
+  if (sizeBytes == 0 || reservation == reserved_.end() || reservation->first >= end ||
+      reservation->first + reservation->second.sizeBytes <= address)
+    return;
+  auto run = mapped_.upper_bound(address);
+  if (run != mapped_.begin())
+    --run;
+  uint64_t covered = address;
+  for (; run != mapped_.end() && run->first <= covered && covered < end; ++run)
+    covered = std::max(covered, run->first + run->second);
+  if (covered < end)
+    throw Error(ErrorCode::OutOfRange, std::string(what) + " of " + rangeText(address, sizeBytes) +
+                                           " reaches memory that is not mapped");
+}
+
+} // namespace mneme::device::cuda

@@ -1,0 +1,49 @@
+// Room device/cuda: reservations at chosen addresses and the memory mapped into them.
+#pragma once
+
+#include <cstdint>
+#include <map>
+
+#include "runtime/device/cuda/address_blocks.h"
+#include "runtime/device/cuda/context.h"
+
+namespace mneme::device::cuda {
+
+/// Not thread-safe. Everything still reserved is given back on destruction, unless a kernel hangs.
+class AddressSpace {
+public:
+  explicit AddressSpace(Context& context);
+  AddressSpace(const AddressSpace&) = delete;
+  AddressSpace& operator=(const AddressSpace&) = delete;
+  ~AddressSpace();
+
+  uint64_t granularity() const noexcept { return granularity_; }
+  /// As Device::reserve(), map(), unmap() and release(). What is mapped in one call is unmapped
+  /// as a whole.
+  uint64_t reserve(uint64_t address, uint64_t sizeBytes);
+  void release(uint64_t address, uint64_t sizeBytes) noexcept;
+  void map(uint64_t address, uint64_t sizeBytes);
+  void unmap(uint64_t address, uint64_t sizeBytes) noexcept;
+
+  /// \throws Error{OutOfRange} when a part of the range is reserved here but has no memory: a
+  /// kernel that touches it would take the context with it. Foreign addresses are let through.
+  void requireAccess(uint64_t address, uint64_t sizeBytes, const char* what) const;
+
+private:
+  struct Reserved {
+    uint64_t sizeBytes = 0;
+    bool isShared = false; ///< in blocks_, for its address was chosen
+  };
+  CUmemGenericAllocationHandle create(uint64_t sizeBytes);
+  void mapPart(uint64_t address, uint64_t sizeBytes);
+  uint64_t roundUp(uint64_t sizeBytes) const;
+
+  Context& context_;
+  CUmemAllocationProp properties_;
+  AddressBlocks blocks_;
+  uint64_t granularity_ = 0;
+  std::map<uint64_t, Reserved> reserved_; ///< by address
+  std::map<uint64_t, uint64_t> mapped_;   ///< address -> size, one entry per run
+};
+
+} // namespace mneme::device::cuda

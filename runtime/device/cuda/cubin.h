@@ -1,0 +1,30 @@
+// Room device/cuda: what a cubin (an ELF file) says about itself. No byte is trusted: a damaged
+// file gives fewer facts, never a fault.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace mneme::device::cuda {
+
+bool isElf(std::span<const std::byte> image) noexcept;
+
+/// A variable the file defines.
+struct CubinVariable {
+  std::string name;
+  uint64_t sizeBytes = 0;
+  bool isConstant = false;
+};
+
+struct CubinFacts {
+  std::string target; ///< "sm_90"; empty if unknown
+  std::vector<CubinVariable> variables;
+  std::vector<uint64_t> argumentSizes; ///< of the kernel asked for
+};
+
+CubinFacts readCubin(std::span<const std::byte> image, const std::string& kernel);
+
+} // namespace mneme::device::cuda

@@ -1,0 +1,147 @@
+#include "runtime/device/cuda/cupti.h"
+
+#include <cstddef>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+
+#include "runtime/base/log.h"
+#include "runtime/device/cuda/cupti_library.h"
+
+namespace mneme::device::cuda {
+
+namespace {
+
+constexpr int success = 0;
+constexpr int kindKernel = 3;
+constexpr int kindConcurrentKernel = 10;
+constexpr uint32_t flushForced = 1;
+/// CUPTI clears each buffer and hands it over with every flush: room for some 150 records is
+/// plenty.
+constexpr size_t bufferBytes = 32 << 10;
+
+/// What the kernel records of every CUPTI since 9.0 begin with.
+struct KernelRecord {
+  int32_t kind;
+  uint8_t cacheConfig;
+  uint8_t sharedMemoryConfig;
+  uint16_t registersPerThread;
+  int32_t partitionedCacheRequested;
+  int32_t partitionedCacheExecuted;
+  uint64_t start;
+  uint64_t end;
+  uint64_t completed;
+  uint32_t deviceId;
+  uint32_t contextId;
+  uint32_t streamId;
+  int32_t grid[3];
+  int32_t block[3];
+  int32_t staticSharedMemory;
+  int32_t dynamicSharedMemory;
+  uint32_t localMemoryPerThread;
+  uint32_t localMemoryTotal;
+  uint32_t correlationId;
+};
+static_assert(offsetof(KernelRecord, start) == 16);
+static_assert(offsetof(KernelRecord, deviceId) == 40);
+static_assert(offsetof(KernelRecord, grid) == 52);
+static_assert(offsetof(KernelRecord, correlationId) == 92);
+
+/// Set once, before callbacks can come; never freed, because CUPTI has threads of its own.
+Cupti* instance = nullptr;
+
+} // namespace
+
+Cupti::Cupti(const Functions& functions) : functions_(functions) {}
+
+std::unique_ptr<Cupti> Cupti::start() {
+  const Functions* functions = cuptiFunctions();
+  if (!functions)
+    return nullptr;
+  std::unique_ptr<Cupti> cupti(new Cupti(*functions));
+  instance = cupti.get();
+  int result = functions->activityRegisterCallbacks(giveBuffer, takeBuffer);
+  if (result == success)
+    result = functions->activityEnable(kindConcurrentKernel);
+  if (result == success)
+    return cupti;
+  const char* text = nullptr;
+  if (functions->getResultString(result, &text) != success || !text)
+    text = "unknown error";
+  log(LogLevel::Info, std::string("kernel times come from events, CUPTI does not start: ") + text);
+  cupti.release(); // a callback may still know it
+  return nullptr;
+}
+
+Cupti* Cupti::find() noexcept {
+  static Cupti* const started = []() noexcept -> Cupti* {
+    try {
+      return start().release();
+    } catch (const std::exception& failure) {
+      log(LogLevel::Info, std::string("kernel times come from events: ") + failure.what());
+      return nullptr;
+    }
+  }();
+  return started;
+}
+
+void Cupti::giveBuffer(uint8_t** buffer, size_t* sizeBytes, size_t* maxRecords) {
+  *buffer = static_cast<uint8_t*>(std::aligned_alloc(8, bufferBytes));
+  *sizeBytes = *buffer ? bufferBytes : 0;
+  *maxRecords = 0;
+}
+
+void Cupti::takeBuffer(CUcontext, uint32_t, uint8_t* buffer, size_t, size_t validBytes) {
+  const std::lock_guard lock(instance->mutex_);
+  void* record = nullptr;
+  while (instance->functions_.activityGetNextRecord(buffer, validBytes, &record) == success)
+    instance->note(static_cast<const uint8_t*>(record));
+  std::free(buffer);
+}
+
+void Cupti::note(const uint8_t* bytes) {
+  KernelRecord record;
+  std::memcpy(&record.kind, bytes, sizeof(record.kind));
+  if (record.kind != kindConcurrentKernel && record.kind != kindKernel)
+    return;
+  std::memcpy(&record, bytes, sizeof(record));
+  if (record.deviceId >= maxDevices)
+    return;
+  Kernel& newest = newest_[record.deviceId];
+  const auto age = static_cast<int32_t>(record.correlationId - newest.correlation);
+  if (newest.endNs != 0 && age <= 0)
+    return;
+  newest.startNs = record.start;
+  newest.endNs = record.end;
+  newest.correlation = record.correlationId;
+  std::memcpy(newest.grid, record.grid, sizeof(newest.grid));
+  std::memcpy(newest.block, record.block, sizeof(newest.block));
+  newest.isNew = true;
+}
+
+std::optional<uint64_t> Cupti::take(CUdevice device, const LaunchShape& shape) {
+  const std::lock_guard lock(mutex_);
+  if (device < 0 || static_cast<uint32_t>(device) >= maxDevices)
+    return std::nullopt;
+  Kernel& newest = newest_[device];
+  bool isSame = newest.isNew && newest.startNs != 0 && newest.endNs > newest.startNs;
+  for (int i = 0; i < 3; ++i)
+    isSame = isSame && static_cast<uint32_t>(newest.grid[i]) == shape.grid[i] &&
+             static_cast<uint32_t>(newest.block[i]) == shape.block[i];
+  if (!isSame)
+    return std::nullopt;
+  newest.isNew = false;
+  return newest.endNs - newest.startNs;
+}
+
+std::optional<uint64_t> Cupti::lastKernelNs(CUdevice device, const LaunchShape& shape) noexcept {
+  if (functions_.activityFlushAll(0) != success)
+    return std::nullopt;
+  if (const auto time = take(device, shape))
+    return time;
+  if (functions_.activityFlushAll(flushForced) != success)
+    return std::nullopt;
+  return take(device, shape);
+}
+
+} // namespace mneme::device::cuda

@@ -1,0 +1,17 @@
+// Room device/cuda: what can be said about GPUs without starting them.
+#pragma once
+
+#include <string>
+
+#include "runtime/device/cuda/driver.h"
+#include "runtime/device/device.h"
+
+namespace mneme::device::cuda {
+
+std::string gpuName(const Driver& driver, CUdevice device);
+/// "CUDA 13.0, driver 580.159.04"
+std::string driverText(const Driver& driver);
+/// \throws as check()
+Description describeGpu(const Driver& driver, CUdevice device);
+
+} // namespace mneme::device::cuda

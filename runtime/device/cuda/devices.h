@@ -1,0 +1,19 @@
+// Room device/cuda: the GPUs of this machine, for the registry.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "runtime/device/device.h"
+
+namespace mneme::device::cuda {
+
+/// One entry per GPU this process sees, or one named "cuda" that says why there is none. Starts the
+/// driver, but no GPU.
+std::vector<DeviceStatus> listGpus();
+/// How many GPUs this process can use.
+int gpuCount() noexcept;
+/// \throws Error{BackendUnavailable}
+std::unique_ptr<Device> openGpu(int ordinal);
+
+} // namespace mneme::device::cuda

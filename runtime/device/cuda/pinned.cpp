@@ -1,0 +1,43 @@
+#include "runtime/device/cuda/pinned.h"
+
+#include <string>
+#include <utility>
+
+namespace mneme::device::cuda {
+
+PinnedBuffer::PinnedBuffer(const Driver& driver, size_t sizeBytes) : driver_(&driver) {
+  void* memory = nullptr;
+  check(driver.cuMemHostAlloc(&memory, sizeBytes, CU_MEMHOSTALLOC_PORTABLE),
+        "pinning " + std::to_string(sizeBytes) + " bytes of host memory");
+  data_ = static_cast<std::byte*>(memory);
+  sizeBytes_ = sizeBytes;
+}
+
+PinnedBuffer& PinnedBuffer::operator=(PinnedBuffer&& other) noexcept {
+  std::swap(driver_, other.driver_);
+  std::swap(data_, other.data_);
+  std::swap(sizeBytes_, other.sizeBytes_);
+  return *this;
+}
+
+PinnedBuffer::~PinnedBuffer() {
+  if (data_)
+    driver_->cuMemFreeHost(data_);
+}
+
+Event::Event(const Driver& driver, unsigned flags) : driver_(&driver) {
+  check(driver.cuEventCreate(&event_, flags), "making an event");
+}
+
+Event& Event::operator=(Event&& other) noexcept {
+  std::swap(driver_, other.driver_);
+  std::swap(event_, other.event_);
+  return *this;
+}
+
+Event::~Event() {
+  if (event_)
+    driver_->cuEventDestroy(event_);
+}
+
+} // namespace mneme::device::cuda
