@@ -14,6 +14,7 @@
 #include "runtime/compile/codegen.h"
 #include "runtime/compile/cpu/lower.h"
 #include "runtime/compile/image_linker.h"
+#include "runtime/compile/line_directives.h"
 #include "runtime/compile/llvm_compat.h"
 #include "runtime/compile/module_loader.h"
 #include "runtime/compile/pass_pipeline.h"
@@ -91,6 +92,8 @@ JobOutputs CompileJob::run() {
     compat::setModuleTriple(*module_, machine_->getTargetTriple());
     module_->setDataLayout(machine_->createDataLayout());
     stampTarget(*module_, *machine_);
+    if (keepLineDirectives(*module_))
+      assemblerOptions_.push_back("-lineinfo");
   }
   preprocessSeconds_ = preprocessing.seconds();
 
