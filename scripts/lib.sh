@@ -129,15 +129,20 @@ build_mneme() {
 
 mneme() { "$venv/bin/python" -m mneme "$@"; }
 
-# Builds examples/ as a user would: find_package(mneme), add_mneme(), options from `mneme config`.
-build_examples() {
-  say "building the examples in $build/examples"
-  local arguments
-  if [ ! -f "$build/examples/build.ninja" ]; then
+# build_project NAME [cmake options...]: builds NAME/ as a user would: find_package(mneme),
+# add_mneme(), options from `mneme config`.
+build_project() {
+  local name=$1 arguments
+  shift
+  say "building $name/ in $build/$name"
+  if [ ! -f "$build/$name/build.ninja" ]; then
     mapfile -t arguments < <(mneme config cmake-args | tr ' ' '\n')
-    cmake -S "$root/examples" -B "$build/examples" -G Ninja -DMNEME_EXAMPLES_PLAIN=ON "${arguments[@]}" \
-      >"$setup/examples.log" 2>&1 || { tail -n 30 "$setup/examples.log" >&2; die "CMake could not configure the examples"; }
+    cmake -S "$root/$name" -B "$build/$name" -G Ninja "$@" "${arguments[@]}" \
+      >"$setup/$name.log" 2>&1 || { tail -n 30 "$setup/$name.log" >&2; die "CMake could not configure $name/"; }
   fi
-  ninja -C "$build/examples" -j "$jobs" >"$setup/examples.log" 2>&1 ||
-    { tail -n 40 "$setup/examples.log" >&2; die "the examples did not build (whole log: $setup/examples.log)"; }
+  ninja -C "$build/$name" -j "$jobs" >"$setup/$name.log" 2>&1 ||
+    { tail -n 40 "$setup/$name.log" >&2; die "$name/ did not build (whole log: $setup/$name.log)"; }
 }
+
+build_examples() { build_project examples -DMNEME_EXAMPLES_PLAIN=ON; }
+build_benchmarks() { build_project benchmarks; }
