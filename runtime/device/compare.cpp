@@ -62,6 +62,11 @@ void checkRequest(const CompareRequest& request) {
 
 CompareReport finishComparison(const CompareRequest& request, ComparePart part) {
   const bool isTailDifferent = compareTail(request, part);
+  return makeReport(request, part, isTailDifferent);
+}
+
+CompareReport makeReport(const CompareRequest& request, const ComparePart& part,
+                         bool isTailDifferent) {
   CompareReport report;
   report.isExact = part.differentCount == 0;
   report.differentCount = part.differentCount;

@@ -3,84 +3,17 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <type_traits>
 #include <utility>
 
-#include "runtime/device/element.h"
+#include "runtime/device/element_distance.h"
 
 namespace mneme::device {
 
 namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
-
-struct Distance {
-  double absolute = 0;
-  double relative = 0;
-  uint64_t ulp = 0;
-  bool isWithin = true;
-};
-
 bool isExactRequest(const CompareRequest& request) noexcept {
   return request.threshold == 0 && request.norm == Norm::None;
-}
-
-constexpr Distance unrelated{infinity, infinity, std::numeric_limits<uint64_t>::max(), false};
-
-template <DataType type>
-Distance integerDistance(const CompareRequest& request, uint64_t actual, uint64_t expected) {
-  using Integer = typename IntegerOf<type>::Type;
-  const auto a = static_cast<Integer>(actual), e = static_cast<Integer>(expected);
-  const auto wide = [](Integer value) {
-    return static_cast<uint64_t>(static_cast<int64_t>(value));
-  };
-  const uint64_t difference = a > e ? wide(a) - wide(e) : wide(e) - wide(a);
-  const long double magnitude = std::abs(static_cast<long double>(e));
-  Distance result;
-  result.absolute = static_cast<double>(difference);
-  result.relative = difference == 0 ? 0
-                    : e == 0        ? infinity
-                                    : static_cast<double>(difference / magnitude);
-  const long double limit = request.kind == ThresholdKind::Relative
-                                ? static_cast<long double>(request.threshold) * magnitude
-                                : static_cast<long double>(request.threshold);
-  result.isWithin = static_cast<long double>(difference) <= limit;
-  return result;
-}
-
-// An infinity matches itself only: it has no distance from other values, whatever the threshold.
-template <DataType type>
-Distance floatDistance(const CompareRequest& request, uint64_t actual, uint64_t expected) {
-  const double a = decode<type>(actual), e = decode<type>(expected);
-  const bool isNanA = a != a, isNanE = e != e;
-  if (isNanA || isNanE) {
-    const bool isMatch = isNanA && isNanE &&
-                         (request.nan == NanPolicy::Equal ||
-                          (request.nan == NanPolicy::Bitwise && actual == expected));
-    return isMatch ? Distance{} : unrelated;
-  }
-  if (a == e)
-    return {};
-  Distance result;
-  result.ulp = ulpDistance<type>(actual, expected);
-  if (std::isinf(a) || std::isinf(e)) {
-    result.absolute = result.relative = infinity;
-    result.isWithin = false;
-    return result;
-  }
-  result.absolute = std::abs(a - e);
-  result.relative = e == 0 ? infinity : result.absolute / std::abs(e);
-  switch (request.kind) {
-  case ThresholdKind::Absolute:
-    result.isWithin = result.absolute <= request.threshold;
-    break;
-  case ThresholdKind::Relative:
-    result.isWithin = result.absolute <= request.threshold * std::abs(e);
-    break;
-  case ThresholdKind::Ulp:
-    result.isWithin = static_cast<double>(result.ulp) <= request.threshold;
-    break;
-  }
-  return result;
 }
 
 /// Sums over one block of elements. Types whose squares fit sum in double there, which is many
@@ -101,22 +34,16 @@ template <typename Real> struct BlockSums {
   }
 };
 
-template <DataType type, bool isInteger> struct BitsOf {
-  using Type = typename FloatFormat<type>::Bits;
-};
-template <DataType type> struct BitsOf<type, true> {
-  using Type = std::make_unsigned_t<typename IntegerOf<type>::Type>;
-};
-
 template <DataType type> struct ElementComparer {
   static constexpr bool isFloat = !isIntegerType<type>;
-  static constexpr uint64_t elementBytes = sizeof(typename BitsOf<type, !isFloat>::Type);
-  using Bits = typename BitsOf<type, !isFloat>::Type;
+  static constexpr uint64_t elementBytes = elementBytesOf<type>();
+  using Bits = BitsOf<type>;
   using Real = std::conditional_t<elementBytes == 8, long double, double>;
 
   const CompareRequest& request;
   ComparePart& part;
   BlockSums<Real> differences{}, expectedValues{};
+  const Tolerance tolerance{request.threshold, request.kind, request.nan};
   const bool isExact = isExactRequest(request);
   const bool hasNorm = request.norm != Norm::None;
   const bool needsExpected = hasNorm && request.kind == ThresholdKind::Relative;
@@ -126,13 +53,6 @@ template <DataType type> struct ElementComparer {
     Bits bits;
     memcpy(&bits, reinterpret_cast<const char*>(base) + index * sizeof(Bits), sizeof(Bits));
     return bits;
-  }
-
-  Distance distance(uint64_t actual, uint64_t expected) const {
-    if constexpr (isFloat)
-      return floatDistance<type>(request, actual, expected);
-    else
-      return integerDistance<type>(request, actual, expected);
   }
 
   void addExpected(uint64_t bits) noexcept {
@@ -153,7 +73,7 @@ template <DataType type> struct ElementComparer {
     const bool isDifferent = actual != expected;
     if (!isDifferent && !needsNans)
       return;
-    const Distance found = distance(actual, expected);
+    const Distance found = distanceOf<type>(tolerance, actual, expected, part.maxRelative);
     if (isDifferent) {
       ++part.differentCount;
       part.maxAbsolute = std::max(part.maxAbsolute, found.absolute);

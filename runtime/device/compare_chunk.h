@@ -31,5 +31,8 @@ void checkRequest(const CompareRequest& request);
 ComparePart compareElements(const CompareRequest& request, uint64_t begin, uint64_t end);
 void mergeParts(ComparePart& into, const ComparePart& next) noexcept;
 CompareReport finishComparison(const CompareRequest& request, ComparePart part);
+/// The report of a request of which `part` is known, tail included. Reads no device memory.
+CompareReport makeReport(const CompareRequest& request, const ComparePart& part,
+                         bool isTailDifferent);
 
 } // namespace mneme::device

@@ -1,13 +1,10 @@
-// Room device: bits of one element and what they mean. Internal.
+// Room device: bits of one element and what they mean. Compiled for the host and for GPUs; no
+// library headers. Internal.
 #pragma once
 
-#include <bit>
-#include <cmath>
-#include <cstdint>
-#include <limits>
-#include <type_traits>
+#include <stdint.h>
 
-#include "runtime/device/compare.h"
+#include "runtime/device/compare_types.h"
 
 namespace mneme::device {
 
@@ -72,8 +69,13 @@ template <> struct IntegerOf<DataType::I64> {
   using Type = int64_t;
 };
 
-template <DataType type>
-constexpr bool isIntegerType = !std::is_void_v<typename IntegerOf<type>::Type>;
+template <DataType type> constexpr bool isIntegerType = type <= DataType::I64;
+
+constexpr double infinity = __builtin_huge_val();
+
+constexpr double powerOfTwo(int exponent) noexcept {
+  return __builtin_bit_cast(double, static_cast<uint64_t>(exponent + 1023) << 52);
+}
 
 /// Decodes by the fields of the format; for formats the host has no type for.
 template <DataType type> double decodeFields(uint64_t bits) noexcept {
@@ -86,34 +88,32 @@ template <DataType type> double decodeFields(uint64_t bits) noexcept {
   const auto mantissa = static_cast<uint32_t>(bits) & mantissaMask;
   double magnitude = 0;
   if (exponent == exponentMask && Format::hasInfinity)
-    magnitude = mantissa ? std::numeric_limits<double>::quiet_NaN()
-                         : std::numeric_limits<double>::infinity();
+    magnitude = mantissa ? __builtin_nan("") : infinity;
   else if (exponent == exponentMask && mantissa == mantissaMask)
-    magnitude = std::numeric_limits<double>::quiet_NaN();
+    magnitude = __builtin_nan("");
   else if (exponent == 0)
-    magnitude = std::ldexp(mantissa, 1 - bias - Format::mantissa);
+    magnitude = mantissa * powerOfTwo(1 - bias - Format::mantissa);
   else
-    magnitude = std::ldexp(mantissa + mantissaMask + 1,
-                           static_cast<int>(exponent) - bias - Format::mantissa);
+    magnitude = (mantissa + mantissaMask + 1) *
+                powerOfTwo(static_cast<int>(exponent) - bias - Format::mantissa);
   return isNegative ? -magnitude : magnitude;
 }
 
 /// The value of a floating element; every format fits into double.
 template <DataType type> double decode(uint64_t bits) noexcept {
   if constexpr (type == DataType::F64)
-    return std::bit_cast<double>(bits);
+    return __builtin_bit_cast(double, bits);
   else if constexpr (type == DataType::F32)
-    return std::bit_cast<float>(static_cast<uint32_t>(bits));
+    return __builtin_bit_cast(float, static_cast<uint32_t>(bits));
   else if constexpr (type == DataType::BF16)
-    return std::bit_cast<float>(static_cast<uint32_t>(bits << 16));
+    return __builtin_bit_cast(float, static_cast<uint32_t>(bits << 16));
   else
     return decodeFields<type>(bits);
 }
 
 /// Steps between neighbouring values from one to the other; +0 and -0 are the same place.
-template <DataType type> uint64_t ulpDistance(uint64_t first, uint64_t second) noexcept {
-  using Format = FloatFormat<type>;
-  constexpr uint64_t sign = uint64_t{1} << (Format::exponent + Format::mantissa);
+inline uint64_t ulpDistance(uint64_t first, uint64_t second, uint32_t elementBytes) noexcept {
+  const uint64_t sign = uint64_t{1} << (8 * elementBytes - 1);
   const uint64_t a = first & (sign - 1), b = second & (sign - 1);
   if ((first & sign) != (second & sign))
     return a + b;

@@ -1,5 +1,5 @@
-// Room device: the bulk operations of every GPU, written once. The kernels are ours (kernels/, plain
-// C++ compiled for the GPU family without any vendor header); a BulkRunner starts them.
+// Room device: the bulk operations of every GPU, written once. The kernels are ours (kernels/,
+// plain C++ compiled for the GPU family without any vendor header); a BulkRunner starts them.
 #pragma once
 
 #include <cstddef>

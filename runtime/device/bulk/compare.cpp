@@ -1,0 +1,142 @@
+#include <cmath>
+#include <vector>
+
+#include "runtime/device/bulk/bulk.h"
+#include "runtime/device/bulk/launch_plan.h"
+#include "runtime/device/bulk/layout.h"
+#include "runtime/device/compare_chunk.h"
+
+namespace mneme::device {
+
+namespace {
+
+using bulk::CompareEntry;
+using bulk::NormSums;
+using bulk::TileCounts;
+using bulk::TileNorms;
+
+uint64_t divideUp(uint64_t value, uint64_t by) { return value / by + (value % by != 0); }
+
+/// The requests cut into tiles and groups of tiles, and where everything lies in device memory.
+struct Plan {
+  std::vector<CompareEntry> entries;
+  uint64_t tileBytes = 0, tiles = 0, groups = 0;
+  bool hasNorms = false, hasCounts = false;
+  uint64_t table = 0, flags = 0, counts = 0, norms = 0, groupCounts = 0, groupNorms = 0;
+  uint64_t sizeBytes = 0;
+
+  void cut(std::span<const CompareRequest> requests, uint32_t multiprocessors) {
+    uint64_t total = 0;
+    for (const CompareRequest& request : requests)
+      total += request.sizeBytes;
+    tileBytes = bulk::tileBytesFor(total, multiprocessors);
+    for (const CompareRequest& request : requests) {
+      if (request.sizeBytes == 0)
+        continue;
+      const uint64_t count = divideUp(request.sizeBytes, tileBytes);
+      entries.push_back({request, tiles, tiles + count, groups});
+      tiles += count;
+      groups += divideUp(count, bulk::groupTiles);
+      (request.norm == Norm::None ? hasCounts : hasNorms) = true;
+    }
+  }
+
+  void place(uint64_t base) {
+    uint64_t at = base;
+    const auto take = [&at](uint64_t bytes) {
+      const uint64_t start = at;
+      at += divideUp(bytes, 16) * 16;
+      return start;
+    };
+    table = take(entries.size() * sizeof(CompareEntry));
+    flags = take(tiles);
+    counts = take(tiles * sizeof(TileCounts));
+    norms = take(hasNorms ? tiles * sizeof(TileNorms) : 0);
+    groupCounts = take(groups * sizeof(TileCounts));
+    groupNorms = take(hasNorms ? groups * sizeof(TileNorms) : 0);
+    sizeBytes = at - base;
+  }
+};
+
+void start(BulkRunner& runner, const char* kernel, uint64_t warps, std::vector<uint64_t> values) {
+  std::vector<void*> args;
+  for (uint64_t& value : values)
+    args.push_back(&value);
+  runner.launch(BulkModule::Compare, kernel, bulk::blocksFor(warps, runner.multiprocessors()),
+                bulk::blockThreads, args);
+}
+
+void startAll(BulkRunner& runner, const Plan& plan) {
+  const uint64_t count = plan.entries.size();
+  runner.copyToDevice(plan.table, plan.entries.data(), count * sizeof(CompareEntry));
+  start(runner, "mnemeCompareScan", plan.tiles,
+        {plan.table, count, plan.tiles, plan.tileBytes, plan.flags});
+  if (plan.hasCounts)
+    start(runner, "mnemeCompareElements", plan.tiles,
+          {plan.table, count, plan.tiles, plan.tileBytes, plan.flags, plan.counts});
+  if (plan.hasNorms)
+    start(runner, "mnemeCompareNorms", plan.tiles,
+          {plan.table, count, plan.tiles, plan.tileBytes, plan.flags, plan.counts, plan.norms});
+  start(runner, "mnemeCompareGroups", plan.groups,
+        {plan.table, count, plan.groups, plan.flags, plan.counts, plan.norms, plan.groupCounts,
+         plan.groupNorms});
+}
+
+void addSums(const NormSums& sums, long double& sum, long double& squares, long double& largest) {
+  sum += sums.sum + std::ldexp(static_cast<long double>(sums.hugeSum), 600);
+  squares += sums.squares + std::ldexp(static_cast<long double>(sums.hugeSquares), 1200) +
+             std::ldexp(static_cast<long double>(sums.tinySquares), -1200);
+  largest = std::max<long double>(largest, sums.largest);
+}
+
+ComparePart partOf(const TileCounts& counts, const TileNorms* norms) {
+  ComparePart part;
+  part.mismatchCount = counts.mismatchCount;
+  part.differentCount = counts.differentCount;
+  part.firstMismatch = counts.firstMismatch;
+  part.firstActualBits = counts.firstActualBits;
+  part.firstExpectedBits = counts.firstExpectedBits;
+  part.maxAbsolute = counts.maxAbsolute;
+  part.maxRelative = counts.maxRelative;
+  part.maxUlp = counts.maxUlp;
+  if (norms) {
+    addSums(norms->difference, part.sum, part.sumSquares, part.largest);
+    addSums(norms->expected, part.expectedSum, part.expectedSumSquares, part.expectedLargest);
+  }
+  return part;
+}
+
+} // namespace
+
+std::vector<CompareReport> BulkOperations::compare(std::span<const CompareRequest> requests) {
+  for (const CompareRequest& request : requests)
+    checkRequest(request);
+  Plan plan;
+  plan.cut(requests, runner_.multiprocessors());
+  std::vector<TileCounts> counts(plan.groups);
+  std::vector<TileNorms> norms(plan.hasNorms ? plan.groups : 0);
+  if (plan.groups > 0) {
+    plan.place(0);
+    plan.place(runner_.scratch(plan.sizeBytes));
+    startAll(runner_, plan);
+    runner_.copyToHost(counts.data(), plan.groupCounts, counts.size() * sizeof(TileCounts));
+    if (plan.hasNorms)
+      runner_.copyToHost(norms.data(), plan.groupNorms, norms.size() * sizeof(TileNorms));
+  }
+  std::vector<CompareReport> reports;
+  uint64_t group = 0;
+  for (const CompareRequest& request : requests) {
+    ComparePart part;
+    bool isTailDifferent = false;
+    const uint64_t end =
+        group + divideUp(divideUp(request.sizeBytes, plan.tileBytes), bulk::groupTiles);
+    for (; group < end; ++group) {
+      mergeParts(part, partOf(counts[group], request.norm == Norm::None ? nullptr : &norms[group]));
+      isTailDifferent |= counts[group].isTailDifferent != 0;
+    }
+    reports.push_back(makeReport(request, part, isTailDifferent));
+  }
+  return reports;
+}
+
+} // namespace mneme::device

@@ -1,0 +1,105 @@
+// Room device: kernels that hash, diff and copy. Every warp takes units in turn.
+#include "runtime/device/bulk/layout.h"
+
+#include "access.h"
+#include "xxh3_long.h"
+
+using mneme::device::bulk::Range;
+
+namespace {
+
+template <bool isAligned> void copyPairs(uint64_t destination, uint64_t source, uint64_t pairs) {
+  constexpr uint32_t unroll = 8;
+  uint64_t at = gpu::lane();
+  for (; at - gpu::lane() + unroll * gpu::lanes <= pairs; at += unroll * gpu::lanes) {
+    gpu::Pair data[unroll];
+#pragma unroll
+    for (uint32_t k = 0; k < unroll; ++k)
+      data[k] = gpu::loadPair<isAligned>(source + (at + k * gpu::lanes) * gpu::pairBytes);
+#pragma unroll
+    for (uint32_t k = 0; k < unroll; ++k)
+      gpu::store(destination + (at + k * gpu::lanes) * gpu::pairBytes, data[k]);
+  }
+  for (; at < pairs; at += gpu::lanes)
+    gpu::store(destination + at * gpu::pairBytes,
+               gpu::loadPair<isAligned>(source + at * gpu::pairBytes));
+}
+
+void copyTile(uint64_t destination, uint64_t source, uint64_t sizeBytes) {
+  const uint64_t head = gpu::smaller(gpu::bytesToAlignment(destination), sizeBytes);
+  const uint64_t pairs = (sizeBytes - head) / gpu::pairBytes;
+  const uint64_t tailAt = head + pairs * gpu::pairBytes;
+  if (gpu::lane() < head)
+    gpu::store(destination + gpu::lane(), gpu::load<uint8_t>(source + gpu::lane()));
+  if (gpu::lane() < sizeBytes - tailAt)
+    gpu::store(destination + tailAt + gpu::lane(),
+               gpu::load<uint8_t>(source + tailAt + gpu::lane()));
+  if ((source + head) % gpu::pairBytes == 0)
+    copyPairs<true>(destination + head, source + head, pairs);
+  else
+    copyPairs<false>(destination + head, source + head, pairs);
+}
+
+template <bool isAligned>
+xxh3::Hash hashPage(const xxh3::WarpHash<isAligned>& hasher, uint64_t page, uint64_t sizeBytes) {
+  if (sizeBytes > xxh3::shortBytes)
+    return hasher.hash(page, sizeBytes);
+  return gpu::lane() == 0 ? xxh3::hashShort(page, static_cast<uint32_t>(sizeBytes)) : xxh3::Hash{};
+}
+
+template <bool isAligned>
+void hashPages(uint64_t ranges, uint64_t rangeCount, uint64_t pages, uint64_t pageBytes,
+               uint64_t hashes) {
+  gpu::Cursor<Range> cursor(ranges, rangeCount, pages);
+  const xxh3::WarpHash<isAligned> hasher;
+  for (uint64_t page = gpu::warp(); page < pages; page += gpu::warps()) {
+    const Range& range = cursor.entryOf(page);
+    const uint64_t offset = (page - range.firstUnit) * pageBytes;
+    const xxh3::Hash hash =
+        hashPage(hasher, range.first + offset, gpu::smaller(pageBytes, range.sizeBytes - offset));
+    if (gpu::lane() == 0)
+      gpu::store(hashes + page * gpu::pairBytes, gpu::Pair{hash.low, hash.high});
+  }
+}
+
+} // namespace
+
+/// Units are pages. Pages begin at multiples of 16; `hashes` has 16 bytes for each.
+GPU_KERNEL mnemeHashAlignedPages(uint64_t ranges, uint64_t rangeCount, uint64_t pages,
+                                 uint64_t pageBytes, uint64_t hashes) {
+  hashPages<true>(ranges, rangeCount, pages, pageBytes, hashes);
+}
+
+/// The same for pages that begin anywhere.
+GPU_KERNEL mnemeHashPages(uint64_t ranges, uint64_t rangeCount, uint64_t pages, uint64_t pageBytes,
+                          uint64_t hashes) {
+  hashPages<false>(ranges, rangeCount, pages, pageBytes, hashes);
+}
+
+/// Units are tiles, `tilesPerPage` to a page. Sets the byte of each page that differs.
+GPU_KERNEL mnemeDiffPages(uint64_t first, uint64_t second, uint64_t sizeBytes, uint64_t pageBytes,
+                          uint64_t tileBytes, uint64_t tilesPerPage, uint64_t tiles,
+                          uint64_t flags) {
+  for (uint64_t tile = gpu::warp(); tile < tiles; tile += gpu::warps()) {
+    const uint64_t page = tile / tilesPerPage;
+    const uint64_t begin = page * pageBytes + (tile - page * tilesPerPage) * tileBytes;
+    const uint64_t pageEnd = gpu::smaller(sizeBytes, (page + 1) * pageBytes);
+    if (begin >= pageEnd)
+      continue;
+    const uint64_t size = gpu::smaller(tileBytes, pageEnd - begin);
+    if (gpu::warpDiffers(first + begin, second + begin, size) && gpu::lane() == 0)
+      gpu::store<uint8_t>(flags + page, 1);
+  }
+}
+
+/// Units are tiles of `tileBytes`.
+GPU_KERNEL mnemeCopyRanges(uint64_t ranges, uint64_t rangeCount, uint64_t tiles,
+                           uint64_t tileBytes) {
+  gpu::Cursor<Range> cursor(ranges, rangeCount, tiles);
+  for (uint64_t tile = gpu::warp(); tile < tiles; tile += gpu::warps()) {
+    const Range& range = cursor.entryOf(tile);
+    const uint64_t offset = (tile - range.firstUnit) * tileBytes;
+    copyTile(range.first + offset, range.second + offset,
+             gpu::smaller(tileBytes, range.sizeBytes - offset));
+  }
+}
