@@ -1,13 +1,6 @@
-#include "runtime/record/memory_backend.h"
-
-#include <algorithm>
-#include <atomic>
-#include <cstring>
-#include <system_error>
-#include <thread>
-#include <vector>
-
 #include <sys/mman.h>
+
+#include "runtime/record/memory_backend.h"
 
 #ifndef MAP_FIXED_NOREPLACE
 #define MAP_FIXED_NOREPLACE 0x100000
@@ -15,10 +8,6 @@
 
 namespace mneme::record {
 namespace {
-
-/// Less than this is hashed faster than a thread is started.
-constexpr uint64_t kBytesPerThread = 4ull << 20;
-constexpr unsigned kMaxThreads = 16;
 
 class HostBackend final : public MemoryBackend {
 public:
@@ -35,6 +24,10 @@ public:
     return granted == wanted;
   }
 
+  void release(uint64_t address, uint64_t sizeBytes) noexcept override {
+    munmap(reinterpret_cast<void*>(address), sizeBytes);
+  }
+
   bool map(uint64_t address, uint64_t sizeBytes) override {
     return mprotect(reinterpret_cast<void*>(address), sizeBytes, PROT_READ | PROT_WRITE) == 0;
   }
@@ -43,33 +36,6 @@ public:
     void* place = reinterpret_cast<void*>(address);
     madvise(place, sizeBytes, MADV_DONTNEED);
     mprotect(place, sizeBytes, PROT_NONE);
-  }
-
-  void hashPages(uint64_t address, uint64_t sizeBytes, uint64_t pageBytes,
-                 std::span<Hash128> hashes) const override {
-    std::atomic<uint64_t> next{0};
-    const auto work = [&] {
-      for (uint64_t page = next++; page < hashes.size(); page = next++) {
-        const uint64_t offset = page * pageBytes;
-        hashes[page] = hash128({reinterpret_cast<const std::byte*>(address + offset),
-                                static_cast<size_t>(std::min(pageBytes, sizeBytes - offset))});
-      }
-    };
-    const unsigned threads = static_cast<unsigned>(std::min<uint64_t>(
-        {sizeBytes / kBytesPerThread, std::thread::hardware_concurrency(), kMaxThreads}));
-    std::vector<std::thread> helpers;
-    try {
-      for (unsigned helper = 1; helper < threads; ++helper)
-        helpers.emplace_back(work);
-    } catch (const std::system_error&) { // no more threads to be had: fewer do the same work
-    }
-    work();
-    for (std::thread& helper : helpers)
-      helper.join();
-  }
-
-  void copyToHost(void* destination, uint64_t source, uint64_t sizeBytes) const override {
-    std::memcpy(destination, reinterpret_cast<const void*>(source), sizeBytes);
   }
 };
 

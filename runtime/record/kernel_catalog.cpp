@@ -128,15 +128,18 @@ void KernelCatalog::visitStates(
 }
 
 uint64_t dynamicHash(const embed::KernelBlob& blob, const mneme_launch& launch,
-                     bool isCooperative) noexcept {
+                     const LaunchTraits& traits) noexcept {
   struct Shape {
     mneme_dim3 grid, block;
     uint64_t sharedBytes;
     uint64_t isCooperative;
   };
   static_assert(sizeof(Shape) == 40); // no padding: every byte counts
-  const Shape shape{launch.grid, launch.block, launch.sharedBytes, isCooperative ? 1u : 0u};
+  const Shape shape{launch.grid, launch.block, launch.sharedBytes, traits.isCooperative ? 1u : 0u};
   uint64_t hash = hash64(std::as_bytes(std::span(&shape, 1)));
+  const mneme_dim3& cluster = traits.cluster;
+  if (cluster.x != 1 || cluster.y != 1 || cluster.z != 1)
+    hash = combineHashes(hash, hash64(std::as_bytes(std::span(&cluster, 1))));
   for (size_t index = 0; index < blob.args.size(); ++index)
     if (blob.args[index].kind != embed::ArgKind::Pointer)
       hash = combineHashes(hash, hash64({static_cast<const std::byte*>(launch.args[index]),
@@ -164,6 +167,21 @@ std::vector<uint64_t> pointerArguments(const embed::KernelBlob& blob, const mnem
       pointers.push_back(value);
     }
   return pointers;
+}
+
+std::vector<uint64_t> aggregateWords(const embed::KernelBlob& blob, const mneme_launch& launch) {
+  std::vector<uint64_t> words;
+  for (size_t index = 0; index < blob.args.size(); ++index) {
+    if (blob.args[index].kind != embed::ArgKind::Aggregate)
+      continue;
+    const auto* bytes = static_cast<const std::byte*>(launch.args[index]);
+    for (size_t at = 0; at + sizeof(uint64_t) <= blob.args[index].sizeBytes; at += 8) {
+      uint64_t word = 0;
+      std::memcpy(&word, bytes + at, sizeof(word));
+      words.push_back(word);
+    }
+  }
+  return words;
 }
 
 artifact::KernelRecord describeKernel(const KernelInfo& info, const std::string& device) {

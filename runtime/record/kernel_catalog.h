@@ -78,15 +78,17 @@ private:
   std::map<uint64_t, std::shared_ptr<KernelState>> states_;
 };
 
-/// Identity of a launch beside its kernel: grid, block, shared memory, cooperative flag and the
-/// bytes of every argument that is no pointer. Aggregates count with all their bytes, pointers and
-/// padding in them included: nothing tells them apart here.
+/// Identity of a launch beside its kernel: grid, block, shared memory, cooperative flag, cluster
+/// and the bytes of every argument that is no pointer. Aggregates count with all their bytes,
+/// pointers and padding in them included: nothing tells them apart here.
 uint64_t dynamicHash(const embed::KernelBlob& blob, const mneme_launch& launch,
-                     bool isCooperative) noexcept;
+                     const LaunchTraits& traits) noexcept;
 
 std::vector<std::vector<std::byte>> argumentValues(const embed::KernelBlob& blob,
                                                    const mneme_launch& launch);
 std::vector<uint64_t> pointerArguments(const embed::KernelBlob& blob, const mneme_launch& launch);
+/// The words of by-value aggregates: some of them may be pointers.
+std::vector<uint64_t> aggregateWords(const embed::KernelBlob& blob, const mneme_launch& launch);
 
 /// The record of a kernel without instances.
 artifact::KernelRecord describeKernel(const KernelInfo& info, const std::string& device);

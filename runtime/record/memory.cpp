@@ -8,22 +8,41 @@ namespace {
 
 uint64_t addressOf(const void* pointer) { return reinterpret_cast<uint64_t>(pointer); }
 
+bool isHostKind(artifact::RegionKind kind) { return kind == artifact::RegionKind::HostPinned; }
+
 } // namespace
 
-Memory::Memory(std::unique_ptr<MemoryBackend> backend, uint64_t windowBytes)
-    : backend_(std::move(backend)), windowBytes_(windowBytes) {}
+Memory::Memory(Options options) : options_(std::move(options)) {}
+
+WindowAllocator* Memory::existingWindow(unsigned device) const {
+  const auto found = places_.find(device);
+  return found == places_.end() || !found->second.window || found->second.window->base() == 0
+             ? nullptr
+             : found->second.window.get();
+}
 
 WindowAllocator* Memory::windowOf(unsigned device) {
-  if (!backend_)
+  if (const auto known = places_.find(device); known != places_.end())
+    return existingWindow(device);
+  Place& place = places_[device];
+  place.backend = options_.makeBackend ? options_.makeBackend(device) : nullptr;
+  if (!place.backend)
     return nullptr;
-  auto& window = windows_[device];
-  if (!window)
-    window = std::make_unique<WindowAllocator>(*backend_, device, windowBytes_);
-  if (window->base() == 0) {
+  place.window = std::make_unique<WindowAllocator>(*place.backend, device, options_.windowBytes);
+  if (place.window->base() == 0) {
     isWindowRefused_ = true;
     return nullptr;
   }
-  return window.get();
+  for (const auto& [owner, user] : sharing_)
+    if (owner == device)
+      place.window->share(user);
+  // Copies between devices work on the vendor's memory without further ado: let them here, too.
+  for (const auto& [other, otherPlace] : places_)
+    if (WindowAllocator* window = existingWindow(other); window && other != device) {
+      window->share(device);
+      place.window->share(other);
+    }
+  return place.window.get();
 }
 
 void* Memory::allocate(uint64_t sizeBytes, artifact::RegionKind kind, unsigned device) {
@@ -32,74 +51,107 @@ void* Memory::allocate(uint64_t sizeBytes, artifact::RegionKind kind, unsigned d
   WindowAllocator* window = sizeBytes ? windowOf(device) : nullptr;
   const uint64_t address = window ? window->allocate(sizeBytes) : 0;
   if (address != 0)
-    live_[address] = {address, sizeBytes, kind, device, false, {}};
+    live_[address] = {address, sizeBytes, kind, device, Owner::Window, {}};
   return reinterpret_cast<void*>(address);
 }
 
 std::optional<Allocation> Memory::findExact(const void* pointer) const {
   const std::shared_lock lock(mutex_);
   const auto found = live_.find(addressOf(pointer));
-  return found == live_.end() ? std::nullopt : std::optional(found->second);
+  return found == live_.end() || found->second.owner == Owner::Vendor
+             ? std::nullopt
+             : std::optional(found->second);
 }
 
-std::optional<Allocation> Memory::findContaining(uint64_t address) const {
-  const std::shared_lock lock(mutex_);
-  auto after = live_.upper_bound(address);
-  if (after == live_.begin())
+bool Memory::isServed(const void* pointer) const {
+  const auto found = findExact(pointer);
+  return found && found->owner == Owner::Window;
+}
+
+std::optional<Allocation> Memory::detach(const void* pointer) {
+  const std::unique_lock lock(mutex_);
+  const auto found = live_.find(addressOf(pointer));
+  if (found == live_.end() || found->second.owner != Owner::Window)
     return std::nullopt;
-  const Allocation& candidate = std::prev(after)->second;
-  // One past the end counts: it is a legal pointer to the allocation.
-  if (address - candidate.address > candidate.sizeBytes)
-    return std::nullopt;
-  return candidate;
+  Allocation gone = std::move(found->second);
+  live_.erase(found);
+  return gone;
+}
+
+void Memory::giveBack(const Allocation& detached) {
+  const std::unique_lock lock(mutex_);
+  WindowAllocator* window = existingWindow(detached.device);
+  if (!window)
+    return;
+  window->release(detached.address, detached.sizeBytes);
+  if (options_.idleBytesKept != ~0ull)
+    window->trim(options_.idleBytesKept);
+}
+
+void* Memory::attachAgain(const Allocation& detached, uint64_t sizeBytes) {
+  const std::unique_lock lock(mutex_);
+  live_[detached.address] = {detached.address, sizeBytes,     detached.kind,
+                             detached.device,  Owner::Window, {}};
+  return reinterpret_cast<void*>(detached.address);
 }
 
 bool Memory::release(const void* pointer) {
-  const std::unique_lock lock(mutex_);
-  const auto found = live_.find(addressOf(pointer));
-  if (found == live_.end() || found->second.isRegistered)
-    return false;
-  windows_.at(found->second.device)->release(found->first, found->second.sizeBytes);
-  live_.erase(found);
-  return true;
+  const auto gone = detach(pointer);
+  if (gone)
+    giveBack(*gone);
+  return gone.has_value();
 }
 
 std::vector<Allocation> Memory::reset(unsigned device) {
   const std::unique_lock lock(mutex_);
   std::vector<Allocation> gone;
   for (const auto& [address, allocation] : live_)
-    if (allocation.device == device || allocation.isRegistered)
+    if (allocation.device == device || allocation.owner == Owner::Application)
       gone.push_back(allocation);
   for (const Allocation& allocation : gone)
     live_.erase(allocation.address);
-  foreign_.clear();
-  if (const auto window = windows_.find(device); window != windows_.end() && window->second->base())
-    window->second->reset();
+  std::erase_if(sharing_,
+                [&](const auto& pair) { return pair.first == device || pair.second == device; });
+  if (const auto place = places_.find(device); place != places_.end()) {
+    place->second.window.reset(); // before its backend
+    places_.erase(place);
+  }
   return gone;
 }
 
-void Memory::noteForeign(const void* pointer, uint64_t sizeBytes) {
+void Memory::noteForeign(const void* pointer, uint64_t sizeBytes, artifact::RegionKind kind,
+                         unsigned device) {
   const std::unique_lock lock(mutex_);
   hasSeenAllocations_ = true;
-  foreign_[addressOf(pointer)] = sizeBytes;
-}
-
-void Memory::forgetForeign(const void* pointer) {
-  const std::unique_lock lock(mutex_);
-  foreign_.erase(addressOf(pointer));
+  const uint64_t address = addressOf(pointer);
+  live_[address] = {address, sizeBytes, kind, device, Owner::Vendor, {}};
 }
 
 void Memory::noteRegistered(const void* pointer, uint64_t sizeBytes) {
   const std::unique_lock lock(mutex_);
-  live_[addressOf(pointer)] = {
-      addressOf(pointer), sizeBytes, artifact::RegionKind::HostPinned, 0, true, {}};
+  const uint64_t address = addressOf(pointer);
+  live_[address] = {address, sizeBytes,          artifact::RegionKind::HostPinned,
+                    0,       Owner::Application, {}};
 }
 
-void Memory::forgetRegistered(const void* pointer) {
+void Memory::forget(const void* pointer) {
   const std::unique_lock lock(mutex_);
   const auto found = live_.find(addressOf(pointer));
-  if (found != live_.end() && found->second.isRegistered)
+  if (found != live_.end() && found->second.owner != Owner::Window)
     live_.erase(found);
+}
+
+void Memory::share(unsigned owner, unsigned user) {
+  const std::unique_lock lock(mutex_);
+  sharing_.insert({owner, user});
+  if (WindowAllocator* window = existingWindow(owner))
+    window->share(user);
+}
+
+uint64_t Memory::idleBytes(unsigned device) const {
+  const std::shared_lock lock(mutex_);
+  const WindowAllocator* window = existingWindow(device);
+  return window ? window->idleBytes() : 0;
 }
 
 bool Memory::annotate(const void* pointer, const artifact::Annotation& annotation) {
@@ -120,16 +172,16 @@ const artifact::Annotation* Memory::annotationOf(const void* pointer) const {
 
 std::string Memory::whyNotCapturable() const {
   const std::shared_lock lock(mutex_);
-  if (!backend_)
-    return "memory of this runtime cannot be captured; run it on the CPU device "
-           "(mneme record --device cpu)";
+  if (options_.capturesVendors)
+    return "";
   if (isWindowRefused_)
-    return "the address window of " + std::to_string(windowBytes_ >> 20) +
+    return "the address window of " + std::to_string(options_.windowBytes >> 20) +
            " MiB is not granted in this process; try a smaller -vass";
-  if (!foreign_.empty())
-    return "an allocation of " + std::to_string(foreign_.begin()->second) +
-           " bytes did not fit into the address window of " + std::to_string(windowBytes_ >> 20) +
-           " MiB; raise -vass";
+  for (const auto& [address, allocation] : live_)
+    if (allocation.owner == Owner::Vendor)
+      return "an allocation of " + std::to_string(allocation.sizeBytes) +
+             " bytes did not fit into the address window of " +
+             std::to_string(options_.windowBytes >> 20) + " MiB; raise -vass";
   return "";
 }
 
@@ -138,13 +190,14 @@ std::vector<artifact::Region> Memory::regions(unsigned device,
   const std::shared_lock lock(mutex_);
   std::vector<artifact::Region> regions;
   for (const auto& [address, allocation] : live_) {
-    const bool isReached = std::any_of(pointers.begin(), pointers.end(), [&](uint64_t pointer) {
+    const bool isOptional =
+        isHostKind(allocation.kind)
+            ? allocation.owner != Owner::Window
+            : allocation.kind == artifact::RegionKind::Allocation && allocation.device != device;
+    const auto isInside = [&](uint64_t pointer) {
       return pointer >= address && pointer - address < allocation.sizeBytes;
-    });
-    if (allocation.isRegistered && !isReached)
-      continue;
-    if (allocation.device != device && allocation.kind == artifact::RegionKind::Allocation &&
-        !isReached)
+    };
+    if (isOptional && std::none_of(pointers.begin(), pointers.end(), isInside))
       continue;
     artifact::Region region;
     region.address = address;
@@ -158,9 +211,16 @@ std::vector<artifact::Region> Memory::regions(unsigned device,
 
 Window Memory::window(unsigned device) const {
   const std::shared_lock lock(mutex_);
-  const auto found = windows_.find(device);
-  return found == windows_.end() ? Window{}
-                                 : Window{found->second->base(), found->second->sizeBytes()};
+  const WindowAllocator* window = existingWindow(device);
+  return window ? Window{window->base(), window->sizeBytes()} : Window{};
+}
+
+bool Memory::hasForeign() const {
+  const std::shared_lock lock(mutex_);
+  return std::any_of(live_.begin(), live_.end(), [](const auto& item) {
+    return item.second.owner == Owner::Vendor &&
+           item.second.kind == artifact::RegionKind::Allocation;
+  });
 }
 
 bool Memory::hasSeenAllocations() const noexcept { return hasSeenAllocations_; }

@@ -5,8 +5,10 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <shared_mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "runtime/artifact/recording.h"
@@ -14,12 +16,19 @@
 
 namespace mneme::record {
 
+/// Whose memory an allocation is.
+enum class Owner : uint8_t {
+  Window,      ///< ours, at an address of our choice
+  Vendor,      ///< the vendor's, at an address of its choice
+  Application, ///< host memory of the application, registered with the vendor
+};
+
 struct Allocation {
   uint64_t address = 0;
   uint64_t sizeBytes = 0;
   artifact::RegionKind kind = artifact::RegionKind::Allocation;
   unsigned device = 0;
-  bool isRegistered = false; ///< host memory of the application itself
+  Owner owner = Owner::Window;
   artifact::Annotation annotation;
 };
 
@@ -28,37 +37,61 @@ struct Window {
   uint64_t sizeBytes = 0;
 };
 
-/// What lives where. Allocations from the windows are ours; those the vendor had to serve are known
-/// by address only, and while one of them lives nothing can be recorded. Thread-safe.
+/// What lives where. Thread-safe.
 class Memory {
 public:
-  /// `backend` null: this runtime's memory cannot be placed, every allocation is the vendor's.
-  Memory(std::unique_ptr<MemoryBackend> backend, uint64_t windowBytes);
+  struct Options {
+    MakeBackend makeBackend; ///< empty: every allocation is the vendor's
+    uint64_t windowBytes = 0;
+    /// Whether the vendor's own allocations can be captured as well; if not, nothing can be
+    /// recorded while one of them lives.
+    bool capturesVendors = false;
+    uint64_t idleBytesKept = ~0ull; ///< freed memory of a device that is not given back at once
+  };
+  explicit Memory(Options options);
 
   /// Null when the window cannot serve it: the caller asks the vendor then.
   void* allocate(uint64_t sizeBytes, artifact::RegionKind kind, unsigned device);
   std::optional<Allocation> findExact(const void* pointer) const;
-  std::optional<Allocation> findContaining(uint64_t address) const;
+  /// Whether an allocation of the window starts here.
+  bool isServed(const void* pointer) const;
+  /// Frees what allocate() served; false for anything else.
   bool release(const void* pointer);
-  /// Forgets everything of one device; returns what it was.
+
+  // The same in two steps, for memory that work already started may still use.
+  /// Forgets an allocation but keeps its block taken.
+  std::optional<Allocation> detach(const void* pointer);
+  void giveBack(const Allocation& detached);
+  /// Makes a detached block a live allocation again.
+  void* attachAgain(const Allocation& detached, uint64_t sizeBytes);
+
+  /// Forgets everything of one device, its window included; returns what it was. The next
+  /// allocation makes a new window.
   std::vector<Allocation> reset(unsigned device);
 
-  void noteForeign(const void* pointer, uint64_t sizeBytes);
-  void forgetForeign(const void* pointer);
+  void noteForeign(const void* pointer, uint64_t sizeBytes,
+                   artifact::RegionKind kind = artifact::RegionKind::Allocation,
+                   unsigned device = 0);
   void noteRegistered(const void* pointer, uint64_t sizeBytes);
-  void forgetRegistered(const void* pointer);
+  /// Forgets what noteForeign() or noteRegistered() said.
+  void forget(const void* pointer);
+
+  /// From now on device `user` may use what lives in the window of `owner`.
+  void share(unsigned owner, unsigned user);
+  uint64_t idleBytes(unsigned device) const;
 
   bool annotate(const void* pointer, const artifact::Annotation& annotation);
   const artifact::Annotation* annotationOf(const void* pointer) const;
 
   /// A sentence when the present state cannot be captured, else empty.
   std::string whyNotCapturable() const;
-  /// Live allocations of `device` (host kinds included), by address; registered host memory only
-  /// where one of `pointers` points into it.
+  /// Live allocations of `device` (host kinds included), by address. Memory of other devices, and
+  /// host memory that is not in the window, only where one of `pointers` points into it.
   std::vector<artifact::Region> regions(unsigned device,
                                         const std::vector<uint64_t>& pointers) const;
   Window window(unsigned device) const;
-  const MemoryBackend* backend() const noexcept { return backend_.get(); }
+  /// Whether the vendor serves what the window should have: its addresses may not be granted again.
+  bool hasForeign() const;
   /// Whether any allocation function of the vendor was ever seen.
   bool hasSeenAllocations() const noexcept;
 
@@ -66,13 +99,19 @@ public:
   std::shared_mutex& mutex() noexcept { return mutex_; }
 
 private:
+  struct Place {
+    std::unique_ptr<MemoryBackend> backend;
+    std::unique_ptr<WindowAllocator> window;
+  };
   WindowAllocator* windowOf(unsigned device);
-  std::unique_ptr<MemoryBackend> backend_;
-  uint64_t windowBytes_;
+  WindowAllocator* existingWindow(unsigned device) const;
+  void forgetHere(uint64_t address, bool isRegistered);
+
+  Options options_;
   mutable std::shared_mutex mutex_;
-  std::map<unsigned, std::unique_ptr<WindowAllocator>> windows_;
+  std::map<unsigned, Place> places_;
+  std::set<std::pair<unsigned, unsigned>> sharing_; ///< owner, user
   std::map<uint64_t, Allocation> live_;
-  std::map<uint64_t, uint64_t> foreign_;
   bool isWindowRefused_ = false;
   bool hasSeenAllocations_ = false;
 };

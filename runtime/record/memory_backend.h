@@ -3,32 +3,32 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
-#include <span>
-
-#include "runtime/base/hash.h"
 
 namespace mneme::record {
 
-/// Memory of one device at addresses of our choice. Calls are serialised by the caller, except
-/// hashPages() and copyToHost(), which only read.
+/// Memory of one device at addresses of our choice. Calls are serialised by the caller.
 class MemoryBackend {
 public:
   virtual ~MemoryBackend() = default;
   virtual uint64_t granularity() const = 0;
   /// Reserves exactly this range without memory; false if it is not granted.
   virtual bool reserve(uint64_t address, uint64_t sizeBytes) = 0;
-  /// Puts zeroed memory behind a part of a reservation; false when there is none.
+  /// Gives a reservation back; nothing in it is mapped any more.
+  virtual void release(uint64_t address, uint64_t sizeBytes) noexcept = 0;
+  /// Puts memory behind a part of a reservation; false when there is none.
   virtual bool map(uint64_t address, uint64_t sizeBytes) = 0;
+  /// Takes back exactly what one map() call mapped.
   virtual void unmap(uint64_t address, uint64_t sizeBytes) noexcept = 0;
-
-  /// hashes[i] = hash128 of page i; the last page may be short.
-  virtual void hashPages(uint64_t address, uint64_t sizeBytes, uint64_t pageBytes,
-                         std::span<Hash128> hashes) const = 0;
-  virtual void copyToHost(void* destination, uint64_t source, uint64_t sizeBytes) const = 0;
+  /// Lets another device use what one map() call mapped; false if that cannot be.
+  virtual bool share(uint64_t address, uint64_t sizeBytes, unsigned device) { return true; }
 };
 
-/// The CPU device: host memory is device memory. Hashes on several threads.
+/// Null for a device whose memory cannot be placed.
+using MakeBackend = std::function<std::unique_ptr<MemoryBackend>(unsigned device)>;
+
+/// The CPU device: host memory is device memory.
 std::unique_ptr<MemoryBackend> makeHostBackend();
 
 } // namespace mneme::record

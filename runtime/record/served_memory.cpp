@@ -39,18 +39,59 @@ auto guarded(Session& session, const char* what, decltype(std::declval<Action>()
   }
 }
 
-void* take(Session& session, size_t bytes, RegionKind kind) {
+bool canServe(const Vendor* vendor, RegionKind kind) {
+  if (!vendor)
+    return false;
+  return vendor->isCpuDevice ||
+         (vendor->makeBackend && kind == RegionKind::Allocation && vendor->prepareContext() == 0);
+}
+
+void* take(Session& session, size_t bytes, RegionKind kind, void* const* stream) {
   const Vendor* vendor = session.vendor();
-  if (bytes == 0 || !session.isActive() || !vendor || !vendor->isCpuDevice)
+  if (bytes == 0 || !session.isActive() || !canServe(vendor, kind))
     return nullptr;
-  void* served = session.memory()->allocate(bytes, kind, currentDevice(session));
-  if (served)
+  Memory& memory = *session.memory();
+  DeferredFrees& deferred = *session.deferredFrees();
+  const unsigned device = currentDevice(session);
+  deferred.collect();
+  if (stream)
+    if (void* reused = deferred.reuse(bytes, device, *stream))
+      return reused;
+  void* served = memory.allocate(bytes, kind, device);
+  if (!served && !vendor->isCpuDevice) {
+    // Before the vendor is asked, and perhaps has to refuse: everything that can be had.
+    deferred.waitFor(device);
+    session.giveBackDeviceMemory();
+    served = memory.allocate(bytes, kind, device);
+  }
+  if (served && vendor->adopt)
     vendor->adopt(served, bytes, adoptKind(kind));
   return served;
 }
 
+int serveAny(void** pointer, size_t bytes, RegionKind kind, void* const* stream,
+             const Next& next) noexcept {
+  const CallGuard guard;
+  Session* session = guard.session();
+  if (!session || !pointer)
+    return next();
+  void* served = guarded(*session, "an allocation", static_cast<void*>(nullptr),
+                         [&] { return take(*session, bytes, kind, stream); });
+  if (served) {
+    *pointer = served;
+    return 0;
+  }
+  const int status = next();
+  if (status == 0 && *pointer && session->isActive())
+    guarded(*session, "an allocation", 0, [&] {
+      session->memory()->noteForeign(*pointer, bytes, kind, currentDevice(*session));
+      return 0;
+    });
+  return status;
+}
+
 bool isOfKind(const Allocation& allocation, FreeKind kind) {
-  return !allocation.isRegistered &&
+  return allocation.owner == Owner::Window &&
          (allocation.kind == RegionKind::HostPinned) == (kind == FreeKind::Host);
 }
 
@@ -64,52 +105,76 @@ bool isCapturingGraph(const Vendor* vendor, void* stream) noexcept {
 }
 
 int serve(void** pointer, size_t bytes, RegionKind kind, const Next& next) noexcept {
-  const CallGuard guard;
-  Session* session = guard.session();
-  if (!session || !pointer)
-    return next();
-  void* served = guarded(*session, "an allocation", static_cast<void*>(nullptr),
-                         [&] { return take(*session, bytes, kind); });
-  if (served) {
-    *pointer = served;
-    return 0;
-  }
-  const int status = next();
-  if (status == 0 && *pointer && session->isActive())
-    guarded(*session, "an allocation", 0, [&] {
-      session->memory()->noteForeign(*pointer, bytes);
-      return 0;
-    });
-  return status;
+  return serveAny(pointer, bytes, kind, nullptr, next);
 }
 
 int serveOrdered(void** pointer, size_t bytes, void* stream, const Next& next) noexcept {
   if (isCapturingGraph(findVendor(), stream))
     return next(); // the memory is the graph's
-  return serve(pointer, bytes, RegionKind::Allocation, next);
+  return serveAny(pointer, bytes, RegionKind::Allocation, &stream, next);
 }
+
+namespace {
+
+/// Passes a free on and forgets what the vendor had served.
+int freeForeign(Session& session, void* pointer, const Next& next) noexcept {
+  const int status = next();
+  if (status == 0)
+    guarded(session, "a free", 0, [&] {
+      session.memory()->forget(pointer);
+      return 0;
+    });
+  return status;
+}
+
+std::optional<Allocation> findServed(Session& session, void* pointer, FreeKind kind) noexcept {
+  const auto known = guarded(session, "a free", std::optional<Allocation>(),
+                             [&] { return session.memory()->findExact(pointer); });
+  return known && isOfKind(*known, kind) ? known : std::nullopt;
+}
+
+int synchronizeOwner(const Vendor& vendor, const Allocation& allocation) {
+  return vendor.synchronizeDevice ? vendor.synchronizeDevice(allocation.device)
+                                  : vendor.deviceSynchronize();
+}
+
+} // namespace
 
 int serveFree(void* pointer, FreeKind kind, const Next& next) noexcept {
   const CallGuard guard;
   Session* session = guard.session();
   if (!session || !pointer)
     return next();
-  const auto known = guarded(*session, "a free", std::optional<Allocation>(),
-                             [&] { return session->memory()->findExact(pointer); });
-  if (!known || !isOfKind(*known, kind)) {
-    const int status = next();
-    if (status == 0)
-      guarded(*session, "a free", 0, [&] {
-        session->memory()->forgetForeign(pointer);
-        return 0;
-      });
-    return status;
-  }
+  const auto known = findServed(*session, pointer, kind);
+  if (!known)
+    return freeForeign(*session, pointer, next);
   const Vendor* vendor = session->vendor();
-  const int status = vendor->deviceSynchronize();
-  vendor->disown(pointer);
+  const int status = synchronizeOwner(*vendor, *known);
+  if (vendor->disown)
+    vendor->disown(pointer);
   guarded(*session, "a free", false, [&] { return session->memory()->release(pointer); });
   return status;
+}
+
+int serveFreeOrdered(void* pointer, void* stream, const Next& next) noexcept {
+  const Vendor* vendor = findVendor();
+  if (!vendor || !vendor->markStream)
+    return serveFree(pointer, FreeKind::Device, next);
+  const CallGuard guard;
+  Session* session = guard.session();
+  if (!session || !pointer)
+    return next();
+  const auto known = findServed(*session, pointer, FreeKind::Device);
+  if (!known)
+    return freeForeign(*session, pointer, next);
+  return guarded(*session, "a free", 0, [&] {
+    const auto detached = session->memory()->detach(pointer);
+    if (detached && !session->deferredFrees()->add(*detached, stream)) {
+      synchronizeOwner(*vendor, *detached);
+      session->memory()->giveBack(*detached);
+    }
+    return 0;
+  });
 }
 
 int watchRegister(void* pointer, size_t bytes, const Next& next) noexcept {
@@ -128,7 +193,7 @@ int watchUnregister(void* pointer, const Next& next) noexcept {
   const int status = next();
   if (Session* session = guard.session(); session && status == 0)
     guarded(*session, "registered host memory", 0, [&] {
-      session->memory()->forgetRegistered(pointer);
+      session->memory()->forget(pointer);
       return 0;
     });
   return status;
@@ -143,17 +208,55 @@ int serveReset(const Next& next) noexcept {
   if (vendor)
     vendor->deviceSynchronize();
   guarded(*session, "a device reset", 0, [&] {
-    for (const Allocation& gone : session->memory()->reset(currentDevice(*session)))
-      if (!gone.isRegistered && vendor && vendor->disown)
+    const unsigned device = currentDevice(*session);
+    session->forgetDevice(device);
+    session->deferredFrees()->forget(device);
+    for (const Allocation& gone : session->memory()->reset(device))
+      if (gone.owner == Owner::Window && vendor && vendor->disown)
         vendor->disown(reinterpret_cast<const void*>(gone.address));
     return 0;
   });
   return next();
 }
 
+int watchPeerAccess(int owner, const Next& next) noexcept {
+  const CallGuard guard;
+  const int status = next();
+  if (Session* session = guard.session(); session && status == 0 && owner >= 0)
+    guarded(*session, "access to another device", 0, [&] {
+      session->memory()->share(static_cast<unsigned>(owner), currentDevice(*session));
+      return 0;
+    });
+  return status;
+}
+
+int serveFreeBytes(size_t* freeBytes, const Next& next) noexcept {
+  const CallGuard guard;
+  const int status = next();
+  if (Session* session = guard.session(); session && status == 0 && freeBytes)
+    *freeBytes += guarded(*session, "free memory", uint64_t{0},
+                          [&] { return session->memory()->idleBytes(currentDevice(*session)); });
+  return status;
+}
+
+int watchExport(const void* pointer, const Next& next) noexcept {
+  const CallGuard guard;
+  if (Session* session = guard.session(); session && isServed(pointer))
+    session->note("memory was to be shared with another process, which memory placed for a "
+                  "recording cannot be; run with MNEME_ALLOCATIONS=vendor if the program needs it");
+  return next();
+}
+
+int watchUnrecorded(const char* what, const void* key, const Next& next) noexcept {
+  const CallGuard guard;
+  if (Session* session = guard.session(); session && session->isActive())
+    session->noteOnce(what, key);
+  return next();
+}
+
 bool isServed(const void* pointer) noexcept {
   Session* session = Session::existing();
-  return session && session->memory() && session->memory()->findExact(pointer).has_value();
+  return session && session->memory() && session->memory()->isServed(pointer);
 }
 
 bool pitchedSize(size_t width, size_t height, size_t depth, size_t pitchBytes, size_t& rowBytes,

@@ -26,7 +26,8 @@ private:
 
 enum class FreeKind { Device, Host };
 
-/// Serves an allocation from the window or passes it on and remembers the result as foreign.
+/// Serves an allocation from the window or passes it on and remembers the result as foreign. On a
+/// GPU only device memory is served.
 int serve(void** pointer, size_t bytes, artifact::RegionKind kind, const Next& next) noexcept;
 
 /// Same for stream-ordered device allocations; those captured into a graph are the vendor's.
@@ -36,11 +37,27 @@ int serveOrdered(void** pointer, size_t bytes, void* stream, const Next& next) n
 /// vendor's functions do: kernels that still run may use the memory.
 int serveFree(void* pointer, FreeKind kind, const Next& next) noexcept;
 
+/// Same in the order of a stream: nothing is waited for, the memory is free when the stream's
+/// present work is done.
+int serveFreeOrdered(void* pointer, void* stream, const Next& next) noexcept;
+
 int watchRegister(void* pointer, size_t bytes, const Next& next) noexcept;
 int watchUnregister(void* pointer, const Next& next) noexcept;
 
 /// Forgets everything on the current device, then resets it.
 int serveReset(const Next& next) noexcept;
+
+/// The current device is about to be allowed to use the memory of `owner`.
+int watchPeerAccess(int owner, const Next& next) noexcept;
+
+/// Calls `next`, then adds what the recorder would give back if it were needed.
+int serveFreeBytes(size_t* freeBytes, const Next& next) noexcept;
+
+/// Passes a call on in which memory is to leave the process, and says so if it was served.
+int watchExport(const void* pointer, const Next& next) noexcept;
+
+/// Passes on work the recorder cannot record; `what` names it in the summary, once for each `key`.
+int watchUnrecorded(const char* what, const void* key, const Next& next) noexcept;
 
 /// Whether work given to this stream becomes part of a graph instead of being run.
 bool isCapturingGraph(const Vendor* vendor, void* stream) noexcept;

@@ -8,7 +8,6 @@
 
 #include "runtime/base/error.h"
 #include "runtime/base/log.h"
-#include "runtime/record/capture.h"
 #include "runtime/record/inside_call.h"
 #include "runtime/record/process_facts.h"
 #include "runtime/record/served_memory.h"
@@ -19,7 +18,24 @@ namespace {
 
 std::atomic<Session*> theSession{nullptr};
 
+/// Freed device memory kept for reuse; libraries that allocate past us need the rest.
+constexpr uint64_t kIdleBytesKept = 1ull << 30;
+
 artifact::Dim3 dims(const mneme_dim3& value) { return {value.x, value.y, value.z}; }
+
+Memory::Options memoryOptions(const Vendor* vendor, const Settings& settings) {
+  Memory::Options options;
+  options.windowBytes = settings.windowBytes;
+  if (vendor && vendor->isCpuDevice) {
+    options.makeBackend = [](unsigned) { return makeHostBackend(); };
+  } else if (vendor) {
+    options.capturesVendors = true;
+    options.idleBytesKept = kIdleBytesKept;
+    if (settings.usesWindow)
+      options.makeBackend = vendor->makeBackend;
+  }
+  return options;
+}
 
 } // namespace
 
@@ -53,9 +69,9 @@ Session::Session() noexcept : owner_(getpid()) {
     settings_ = readSettings();
     if (settings_.isRankRecorded) {
       vendor_ = findVendor();
-      const bool canPlace = vendor_ && vendor_->isCpuDevice;
-      memory_ =
-          std::make_unique<Memory>(canPlace ? makeHostBackend() : nullptr, settings_.windowBytes);
+      memory_ = std::make_unique<Memory>(memoryOptions(vendor_, settings_));
+      if (vendor_)
+        deferredFrees_ = std::make_unique<DeferredFrees>(*vendor_, *memory_);
       catalog_ = std::make_unique<KernelCatalog>(settings_);
       isActive_ = true;
     }
@@ -75,6 +91,36 @@ void Session::note(const std::string& reason) noexcept {
     ++notes_[reason];
   } catch (const std::exception&) { // no memory for a note: the application matters more
   }
+}
+
+void Session::noteOnce(const char* reason, const void* key) noexcept {
+  try {
+    const std::lock_guard lock(notesMutex_);
+    if (notedOnce_.insert(key).second)
+      ++notes_[reason];
+  } catch (const std::exception&) { // as above
+  }
+}
+
+DeviceAccess& Session::accessOf(unsigned device) {
+  const std::lock_guard lock(accessMutex_);
+  auto& access = accesses_[device];
+  if (!access)
+    access = vendor_->makeAccess ? vendor_->makeAccess(device)
+                                 : std::make_unique<HostAccess>(vendor_->deviceSynchronize);
+  return *access;
+}
+
+void Session::forgetDevice(unsigned device) noexcept {
+  const std::lock_guard lock(accessMutex_);
+  accesses_.erase(device);
+  history_.forgetAll();
+}
+
+void Session::giveBackDeviceMemory() noexcept {
+  const std::lock_guard lock(accessMutex_);
+  for (const auto& [device, access] : accesses_)
+    access->giveBack();
 }
 
 void Session::moduleUnregistered(const mneme_module_entry* module) noexcept {
@@ -98,7 +144,7 @@ Session::Attempt Session::decide(const mneme_launch& launch) {
   }
   if (launch.form != MNEME_LAUNCH_PLAIN && vendor_ && vendor_->launchTraits)
     attempt.traits = vendor_->launchTraits(launch);
-  attempt.dynamicHash = dynamicHash(*info->blob, launch, attempt.traits.isCooperative);
+  attempt.dynamicHash = dynamicHash(*info->blob, launch, attempt.traits);
   KernelState& state = *info->state;
   const std::lock_guard lock(state.mutex);
   const auto known = state.instances.find(attempt.dynamicHash);
@@ -149,10 +195,10 @@ std::string Session::whyNot(const Attempt& attempt, const mneme_launch& launch) 
     return kernel + kStaticRuntime;
   if (!vendor_)
     return kernel + "no shared vendor runtime is loaded in this process";
-  if (attempt.traits.hasCluster)
-    return kernel + "launches with clusters of several blocks cannot be recorded";
-  if (isCapturingGraph(vendor_, launch.stream))
+  if (isCapturingGraph(vendor_, vendor_->streamOf ? vendor_->streamOf(launch) : launch.stream))
     return kernel + "launches captured into a graph cannot be recorded";
+  if (vendor_->isCapturingAny && vendor_->isCapturingAny())
+    return kernel + "launches cannot be recorded while another stream is captured into a graph";
   const std::string memory = memory_->whyNotCapturable();
   return memory.empty() ? "" : kernel + memory;
 }
@@ -183,140 +229,77 @@ void Session::announce(const KernelInfo& info) {
     modules.push_back(module->bitcode);
   writer().addKernel(record, modules);
   for (const std::string& name : info.hiddenGlobals)
-    if (!vendor_->visitGlobals)
+    if (!vendor_->visitGlobals && !vendor_->findGlobal)
       note("device variable '" + name + "' of kernel '" + info.blob->demangled +
            "' is out of the host's reach: a replay starts it from its initial value");
   state.isAnnounced = true;
 }
 
-namespace {
-
-struct HiddenGlobals {
-  const std::vector<std::string>* names;
-  std::vector<artifact::Region>* regions;
-};
-
-void addHiddenGlobal(void* user, const char* name, void* address, size_t sizeBytes) {
-  const auto* hidden = static_cast<HiddenGlobals*>(user);
-  if (std::find(hidden->names->begin(), hidden->names->end(), name) == hidden->names->end())
-    return;
-  artifact::Region region;
-  region.address = reinterpret_cast<uint64_t>(address);
-  region.sizeBytes = sizeBytes;
-  region.kind = artifact::RegionKind::Global;
-  region.name = name;
-  hidden->regions->push_back(region);
-}
-
-} // namespace
-
-void Session::addGlobals(const KernelInfo& info, const void* kernel,
-                         std::vector<artifact::Region>& regions) {
-  HiddenGlobals hidden{&info.hiddenGlobals, &regions};
-  if (vendor_->visitGlobals && !info.hiddenGlobals.empty())
-    vendor_->visitGlobals(kernel, addHiddenGlobal, &hidden);
-  for (const GlobalPlace& global : info.globals) {
-    void* address = nullptr;
-    if (!vendor_->symbolAddress || vendor_->symbolAddress(&address, global.hostShadow) != 0 ||
-        !address)
-      throw Error(ErrorCode::DeviceFailed,
-                  "the address of device variable '" + global.name + "' cannot be found");
-    artifact::Region region;
-    region.address = reinterpret_cast<uint64_t>(address);
-    region.sizeBytes = global.sizeBytes;
-    region.kind = artifact::RegionKind::Global;
-    region.isConstant = global.isConstant;
-    region.name = global.name;
-    regions.push_back(region);
-  }
-}
-
-/// The device variable of any instrumented unit that `pointer` points into: kernels reach variables
-/// they do not name through pointers. Empty size if there is none.
-artifact::Region Session::globalAt(uint64_t pointer) const {
-  struct Search {
-    const Vendor* vendor;
-    uint64_t pointer;
-    artifact::Region found;
-  } search{vendor_, pointer, {}};
-  if (!vendor_->symbolAddress)
-    return search.found;
-  mneme_rt_visit_modules(
-      [](void* user, const mneme_module_entry* module) {
-        auto& wanted = *static_cast<Search*>(user);
-        for (uint64_t i = 0; i < module->globalCount && wanted.found.sizeBytes == 0; ++i) {
-          const mneme_global_entry& global = module->globals[i];
-          void* place = nullptr;
-          if (wanted.vendor->symbolAddress(&place, global.hostShadow) != 0 || !place)
-            continue;
-          const auto address = reinterpret_cast<uint64_t>(place);
-          if (wanted.pointer < address || wanted.pointer - address >= global.sizeBytes)
-            continue;
-          wanted.found = {address,
-                          global.sizeBytes,
-                          artifact::RegionKind::Global,
-                          (global.flags & 1) != 0,
-                          global.name,
-                          {}};
-        }
-      },
-      &search);
-  return search.found;
-}
-
-std::vector<artifact::Region> Session::regionsOf(const KernelInfo& info,
-                                                 const mneme_launch& launch) {
-  const std::vector<uint64_t> pointers = pointerArguments(*info.blob, launch);
-  auto regions = memory_->regions(static_cast<unsigned>(device_), pointers);
-  addGlobals(info, launch.kernel, regions);
-  for (const uint64_t pointer : pointers) {
-    const auto isInside = [&](const artifact::Region& region) {
-      return pointer >= region.address && pointer - region.address <= region.sizeBytes;
-    };
-    if (pointer == 0 || std::any_of(regions.begin(), regions.end(), isInside))
-      continue;
-    if (const artifact::Region global = globalAt(pointer); global.sizeBytes != 0)
-      regions.push_back(global);
-    else
-      note("kernel '" + info.blob->demangled +
-           "' was given a pointer to memory that is not known here; its replay may fail");
-  }
-  return regions;
-}
-
-/// Prologue, launch, epilogue. The whole device is synchronised, not only the launch's stream:
-/// work of other streams may write to the same memory, and nothing tells which. False (with a note)
-/// when there is nothing to keep.
-bool Session::captureAround(Attempt& attempt, const mneme_launch& launch,
-                            artifact::InstanceDraft& draft) {
+/// False (with a note) when the kernel did not run to its end.
+bool Session::launchAndWait(Attempt& attempt, const mneme_launch& launch, DeviceAccess& access,
+                            artifact::Instance& instance) {
   const KernelInfo& info = *attempt.info;
   const std::string kernel = "kernel '" + info.blob->demangled + "' ";
-  if (vendor_->deviceSynchronize() != 0) {
-    note(kernel + "was not recorded: the device had failed before its launch");
-    return false;
-  }
-  Capture capture(*memory_->backend(), writer());
-  const std::vector<artifact::Region> regions = regionsOf(info, launch);
-  draft.prologue = capture.take(regions);
-  draft.prologue.args = argumentValues(*info.blob, launch);
   const uint64_t begin = nowNs();
+  access.launchBegins(launch);
   attempt.status = mneme_rt_call_vendor(&launch);
   if (*attempt.status != 0) {
     note(kernel + "was not recorded: its launch was refused with status " +
          std::to_string(*attempt.status));
     return false;
   }
-  if (const int status = vendor_->deviceSynchronize(); status != 0) {
+  uint64_t elapsedNs = 0;
+  if (const int status = access.launchEnds(launch, elapsedNs); status != 0) {
     note(kernel + "was not recorded: it failed with status " + std::to_string(status));
     return false;
   }
-  const uint64_t launchNs = nowNs() - begin;
-  launchNs_ += launchNs;
+  launchNs_ += nowNs() - begin;
   // A runtime that compiles or loads at the first launch would be timed doing that.
   const bool isFirst = !std::exchange(info.state->hasRun, true);
-  draft.instance.recordedNs = isFirst && !vendor_->prepareKernel ? 0 : launchNs;
-  draft.epilogue = capture.take(regions);
+  instance.recordedNs = isFirst && !vendor_->prepareKernel ? 0 : elapsedNs;
   return true;
+}
+
+/// Prologue, launch, epilogue. The whole device is synchronised before, not only the launch's
+/// stream: work of other streams may write to the same memory, and nothing tells which. False (with
+/// a note) when there is nothing to keep.
+bool Session::captureAround(Attempt& attempt, const mneme_launch& launch, DeviceAccess& access,
+                            artifact::InstanceDraft& draft) {
+  const KernelInfo& info = *attempt.info;
+  if (access.synchronize() != 0) {
+    note("kernel '" + info.blob->demangled +
+         "' was not recorded: the device had failed before its launch");
+    return false;
+  }
+  if (const uint64_t lost = writer().statistics().instancesLost;
+      std::exchange(instancesLost_, lost) != lost)
+    history_.forgetAll();
+  Capture capture(access, writer(), history_);
+  const std::vector<artifact::Region> regions = regionsOf(info, launch, access);
+  draft.prologue = capture.take(regions);
+  draft.prologue.args = argumentValues(*info.blob, launch);
+  if (!launchAndWait(attempt, launch, access, draft.instance))
+    return false;
+  draft.epilogue = capture.take(regions);
+  history_.forgetOlderThan(draft.prologue.id);
+  return true;
+}
+
+/// The bytes may still be on their way.
+void Session::submitLater(const Attempt& attempt, DeviceAccess& access,
+                          artifact::InstanceDraft draft) {
+  access.afterwards(
+      [this, attempt, content = std::make_shared<artifact::InstanceDraft>(std::move(draft))](
+          std::exception_ptr failure) {
+        try {
+          if (failure)
+            std::rethrow_exception(failure);
+          writer_->submit(attempt.info->blob->staticHash, std::move(*content));
+        } catch (const std::exception& error) {
+          note("kernel '" + attempt.info->blob->demangled + "' was not recorded: " + error.what());
+          settle(attempt, Fate::Failed, false);
+        }
+      });
 }
 
 void Session::record(Attempt& attempt, const mneme_launch& launch) {
@@ -333,6 +316,10 @@ void Session::record(Attempt& attempt, const mneme_launch& launch) {
     device_ = 0;
     if (vendor_->getDevice)
       vendor_->getDevice(&device_);
+    if (vendor_->prepareContext && vendor_->prepareContext() != 0)
+      throw Error(ErrorCode::Unsupported,
+                  "the program works in a context of its own beside the runtime's");
+    DeviceAccess& access = accessOf(static_cast<unsigned>(device_));
     if (vendor_->prepareKernel)
       vendor_->prepareKernel(launch.kernel);
     announce(*attempt.info);
@@ -342,11 +329,15 @@ void Session::record(Attempt& attempt, const mneme_launch& launch) {
     draft.instance.block = dims(launch.block);
     draft.instance.sharedBytes = launch.sharedBytes;
     draft.instance.isCooperative = attempt.traits.isCooperative;
-    if (captureAround(attempt, launch, draft))
-      writer().submit(attempt.info->blob->staticHash, std::move(draft));
-    else
+    draft.instance.cluster = dims(attempt.traits.cluster);
+    if (captureAround(attempt, launch, access, draft)) {
+      submitLater(attempt, access, std::move(draft));
+    } else {
+      history_.forgetAll();
       settle(attempt, Fate::Failed, false);
+    }
   } catch (...) {
+    history_.forgetAll();
     settle(attempt, Fate::Failed, false);
     captureNs_ += nowNs() - begin;
     throw;

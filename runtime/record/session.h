@@ -8,6 +8,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <shared_mutex>
 #include <string>
 #include <vector>
@@ -17,6 +18,8 @@
 
 #include "runtime/artifact/writer.h"
 #include "runtime/jit/mneme_rt.h"
+#include "runtime/record/capture.h"
+#include "runtime/record/deferred_frees.h"
 #include "runtime/record/kernel_catalog.h"
 #include "runtime/record/memory.h"
 #include "runtime/record/settings.h"
@@ -43,9 +46,17 @@ public:
   /// Null in a process that never recorded. Frees are served even when recording has ended.
   Memory* memory() noexcept { return memory_.get(); }
   const Vendor* vendor() const noexcept { return vendor_; }
+  /// Frees that wait for work on a stream; as memory().
+  DeferredFrees* deferredFrees() noexcept { return deferredFrees_.get(); }
+  /// The device is about to lose everything: forgets what the recorder holds on it.
+  void forgetDevice(unsigned device) noexcept;
+  /// For an allocation of the application that found no device memory left.
+  void giveBackDeviceMemory() noexcept;
 
   /// Notes something that is not recorded; notes are counted per reason.
   void note(const std::string& reason) noexcept;
+  /// As note(), at the first call with this key only.
+  void noteOnce(const char* reason, const void* key) noexcept;
 
   /// Writes everything, says the summary and stops recording. Idempotent.
   void finish() noexcept;
@@ -74,9 +85,17 @@ private:
   Attempt decide(const mneme_launch& launch);
   std::string whyNot(const Attempt& attempt, const mneme_launch& launch) const;
   void record(Attempt& attempt, const mneme_launch& launch);
-  bool captureAround(Attempt& attempt, const mneme_launch& launch, artifact::InstanceDraft& draft);
+  bool captureAround(Attempt& attempt, const mneme_launch& launch, DeviceAccess& access,
+                     artifact::InstanceDraft& draft);
+  void submitLater(const Attempt& attempt, DeviceAccess& access, artifact::InstanceDraft draft);
   artifact::Region globalAt(uint64_t pointer) const;
-  std::vector<artifact::Region> regionsOf(const KernelInfo& info, const mneme_launch& launch);
+  DeviceAccess& accessOf(unsigned device);
+  bool launchAndWait(Attempt& attempt, const mneme_launch& launch, DeviceAccess& access,
+                     artifact::Instance& instance);
+  void addHiddenGlobals(const KernelInfo& info, const void* kernel,
+                        std::vector<artifact::Region>& regions);
+  std::vector<artifact::Region> regionsOf(const KernelInfo& info, const mneme_launch& launch,
+                                          DeviceAccess& access);
   void addGlobals(const KernelInfo& info, const void* kernel,
                   std::vector<artifact::Region>& regions);
   void announce(const KernelInfo& info);
@@ -91,18 +110,24 @@ private:
   Settings settings_;
   std::unique_ptr<KernelCatalog> catalog_;
   std::unique_ptr<Memory> memory_;
+  std::unique_ptr<DeferredFrees> deferredFrees_;
+  std::mutex accessMutex_;
+  std::map<unsigned, std::unique_ptr<DeviceAccess>> accesses_;
+  CaptureHistory history_;
   std::unique_ptr<artifact::RecordingWriter> writer_;
   std::atomic<bool> isActive_{false};
   std::shared_timed_mutex gate_; ///< shared: calls of the application; unique: a capture
   std::mutex notesMutex_;
   std::map<std::string, uint64_t> notes_;
+  std::set<const void*> notedOnce_;
   std::atomic<uint64_t> launches_{0};
   std::atomic<bool> hasFinisher_{false};
   sem_t finishWanted_{};
   sem_t finishDone_{};
   uint64_t captureNs_ = 0;
-  uint64_t launchNs_ = 0; ///< of captureNs_, the kernels themselves
-  int device_ = 0;        ///< current device of the launch under capture
+  uint64_t launchNs_ = 0;      ///< of captureNs_, the kernels themselves
+  int device_ = 0;             ///< current device of the launch under capture
+  uint64_t instancesLost_ = 0; ///< by the writer, when last asked
 };
 
 /// Taken around every call of the application that changes what is allocated: while one lives, no

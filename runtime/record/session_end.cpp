@@ -62,6 +62,11 @@ void Session::finish() noexcept {
       return;
     const InsideCall inside;
     const uint64_t begin = nowNs();
+    {
+      const std::lock_guard accesses(accessMutex_);
+      for (const auto& [device, access] : accesses_)
+        access->finish(); // what is on its way is submitted then
+    }
     if (writer_) {
       pushOccurrences();
       const std::lock_guard notes(notesMutex_);

@@ -84,6 +84,15 @@ artifact::EpilogueFormat readEpilogue() {
   refuse("MNEME_EPILOGUE_TYPE", text, "is none of bytes, diff, best");
 }
 
+bool readUsesWindow() {
+  const std::string text = valueOf("MNEME_ALLOCATIONS");
+  if (text.empty() || text == "window")
+    return true;
+  if (text == "vendor")
+    return false;
+  refuse("MNEME_ALLOCATIONS", text, "is neither window nor vendor");
+}
+
 } // namespace
 
 bool isRankListed(const std::string& list, int rank) {
@@ -124,6 +133,7 @@ Settings readSettings() {
   settings.skipRecordings = readCount("MNEME_SKIP_RECORDINGS", 0);
   settings.kernels = readKernels();
   settings.epilogue = readEpilogue();
+  settings.usesWindow = readUsesWindow();
   return settings;
 }
 

@@ -18,6 +18,7 @@ struct Settings {
   uint64_t skipRecordings = 0;       ///< MNEME_SKIP_RECORDINGS, instances per kernel
   std::optional<std::regex> kernels; ///< MNEME_RR_KERNELS
   artifact::EpilogueFormat epilogue = artifact::EpilogueFormat::Diff; ///< MNEME_EPILOGUE_TYPE
+  bool usesWindow = true;     ///< MNEME_ALLOCATIONS is not "vendor"
   bool isRankRecorded = true; ///< MNEME_RECORD_RANKS against this process's rank
 
   /// Whether a kernel with these names is to be recorded.

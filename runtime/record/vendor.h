@@ -3,17 +3,21 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "runtime/jit/mneme_rt.h"
+#include "runtime/record/device_access.h"
+#include "runtime/record/memory_backend.h"
 
 namespace mneme::record {
 
 /// How a launch differs from a plain one.
 struct LaunchTraits {
   bool isCooperative = false;
-  bool hasCluster = false; ///< more than one block per cluster
+  mneme_dim3 cluster{1, 1, 1}; ///< blocks per cluster
 };
 
 /// Functions may be null where the runtime has none; statuses are the vendor's, 0 is success.
@@ -29,6 +33,8 @@ struct Vendor {
   /// Makes the runtime load a kernel now rather than at its first launch; failures do not matter.
   void (*prepareKernel)(const void* kernel) = nullptr;
   LaunchTraits (*launchTraits)(const mneme_launch& launch) = nullptr;
+  /// The stream of a launch, as streamIsCapturing takes it.
+  void* (*streamOf)(const mneme_launch& launch) = nullptr;
 
   // The CPU device's runtime is told about memory we allocate; kind 0 device, 1 managed, 2 host.
   void (*adopt)(const void* base, size_t sizeBytes, int kind) = nullptr;
@@ -36,6 +42,23 @@ struct Vendor {
   // It also tells where variables are that the host program cannot name. Status 0 is success.
   using VisitGlobal = void (*)(void* user, const char* name, void* address, size_t sizeBytes);
   int (*visitGlobals)(const void* kernel, VisitGlobal visit, void* user) = nullptr;
+  /// Where such a variable of this name is, on a GPU.
+  int (*findGlobal)(const void* kernel, const char* name, void** address,
+                    size_t* sizeBytes) = nullptr;
+
+  // A GPU.
+  /// Makes sure that this thread works in a context in which memory can be placed.
+  int (*prepareContext)() = nullptr;
+  /// As deviceSynchronize(), of any device.
+  int (*synchronizeDevice)(unsigned device) = nullptr;
+  MakeBackend makeBackend; ///< empty: memory cannot be placed
+  std::function<std::unique_ptr<DeviceAccess>(unsigned device)> makeAccess;
+  /// Whether any stream is being captured into a graph: nothing may be synchronised then.
+  bool (*isCapturingAny)() = nullptr;
+  /// A mark behind the work a stream has now; null if there can be none.
+  void* (*markStream)(void* stream) = nullptr;
+  /// Whether that work is done (after waiting for it, if asked); the mark is then gone.
+  bool (*isMarkPassed)(void* mark, bool shallWait) = nullptr;
 };
 
 /// The runtime this process uses, looked up at the first call. Null if there is none.

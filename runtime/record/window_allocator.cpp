@@ -6,6 +6,8 @@ namespace mneme::record {
 namespace {
 
 constexpr uint64_t kDeviceStride = 1ull << 40;
+/// A run is given back whole: small enough that one small block does not hold much memory.
+constexpr uint64_t kMaxRunBytes = 256ull << 20;
 
 uint64_t roundUp(uint64_t value, uint64_t unit) { return (value + unit - 1) / unit * unit; }
 
@@ -26,25 +28,45 @@ WindowAllocator::WindowAllocator(MemoryBackend& backend, unsigned device, uint64
       continue;
     base_ = address;
     sizeBytes_ = sizeBytes;
-    isMapped_.assign(sizeBytes_ / backend_.granularity(), false);
     insertFree(base_, sizeBytes_);
     return;
   }
 }
 
+WindowAllocator::~WindowAllocator() {
+  for (const auto& [address, sizeBytes] : runs_)
+    backend_.unmap(address, sizeBytes);
+  if (base_ != 0)
+    backend_.release(base_, sizeBytes_);
+}
+
+bool WindowAllocator::mapRun(uint64_t address, uint64_t sizeBytes) {
+  if (!backend_.map(address, sizeBytes))
+    return false;
+  runs_.emplace(address, sizeBytes);
+  for (const unsigned device : sharers_)
+    backend_.share(address, sizeBytes, device);
+  return true;
+}
+
 bool WindowAllocator::mapRange(uint64_t address, uint64_t sizeBytes) {
   const uint64_t piece = backend_.granularity();
-  uint64_t first = (address - base_) / piece;
-  const uint64_t end = (address + sizeBytes - base_ + piece - 1) / piece;
-  while (first < end) {
-    uint64_t last = first;
-    while (last < end && !isMapped_[last])
-      ++last;
-    if (last > first && !backend_.map(base_ + first * piece, (last - first) * piece))
+  const uint64_t end = base_ + roundUp(address + sizeBytes - base_, piece);
+  uint64_t at = base_ + (address - base_) / piece * piece;
+  while (at < end) {
+    auto next = runs_.upper_bound(at);
+    if (next != runs_.begin()) {
+      const auto& [start, bytes] = *std::prev(next);
+      if (at - start < bytes) {
+        at = start + bytes;
+        continue;
+      }
+    }
+    const uint64_t stop = std::min(
+        {end, next == runs_.end() ? end : next->first, at + std::max(kMaxRunBytes, piece)});
+    if (!mapRun(at, stop - at))
       return false;
-    std::fill(isMapped_.begin() + static_cast<ptrdiff_t>(first),
-              isMapped_.begin() + static_cast<ptrdiff_t>(last), true);
-    first = last + 1;
+    at = stop;
   }
   return true;
 }
@@ -67,8 +89,11 @@ uint64_t WindowAllocator::allocate(uint64_t sizeBytes) {
   if (fit == freeBySize_.end())
     return 0;
   const auto [blockBytes, address] = *fit;
-  if (!mapRange(address, needed))
+  // What lies idle elsewhere in the window may be the memory that is missing here.
+  if (!mapRange(address, needed) && !(trim() > 0 && mapRange(address, needed))) {
+    trim(); // what was mapped for nothing
     return 0;
+  }
   eraseFree(freeByAddress_.find(address));
   if (blockBytes > needed)
     insertFree(address + needed, blockBytes - needed);
@@ -93,12 +118,41 @@ void WindowAllocator::release(uint64_t address, uint64_t sizeBytes) {
   insertFree(address, sizeBytes);
 }
 
-void WindowAllocator::reset() {
-  backend_.unmap(base_, sizeBytes_);
-  std::fill(isMapped_.begin(), isMapped_.end(), false);
-  freeByAddress_.clear();
-  freeBySize_.clear();
-  insertFree(base_, sizeBytes_);
+bool WindowAllocator::isFree(uint64_t address, uint64_t sizeBytes) const {
+  const auto after = freeByAddress_.upper_bound(address);
+  if (after == freeByAddress_.begin())
+    return false;
+  const auto& [start, bytes] = *std::prev(after);
+  return address + sizeBytes <= start + bytes;
+}
+
+uint64_t WindowAllocator::idleBytes() const {
+  uint64_t idle = 0;
+  for (const auto& [address, bytes] : runs_)
+    idle += isFree(address, bytes) ? bytes : 0;
+  return idle;
+}
+
+uint64_t WindowAllocator::trim(uint64_t keepBytes) {
+  const uint64_t idle = idleBytes();
+  uint64_t given = 0;
+  for (auto run = runs_.begin(); run != runs_.end() && idle - given > keepBytes;) {
+    const auto [address, bytes] = *run;
+    if (!isFree(address, bytes)) {
+      ++run;
+      continue;
+    }
+    backend_.unmap(address, bytes);
+    given += bytes;
+    run = runs_.erase(run);
+  }
+  return given;
+}
+
+void WindowAllocator::share(unsigned device) {
+  if (sharers_.insert(device).second)
+    for (const auto& [address, bytes] : runs_)
+      backend_.share(address, bytes, device);
 }
 
 } // namespace mneme::record

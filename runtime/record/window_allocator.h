@@ -14,8 +14,8 @@ namespace mneme::record {
 /// The alignment vendors promise for every allocation is 256 bytes; pitched rows want 512.
 inline constexpr uint64_t kAllocationAlignment = 512;
 
-/// Best fit with coalescing. Memory is mapped on demand in pieces of the backend's granularity and
-/// stays mapped until reset(): a freed block is reused, not returned. Not thread-safe.
+/// Best fit with coalescing. Memory is mapped on demand in runs of pieces of the backend's
+/// granularity and stays mapped for reuse until trim(). Not thread-safe.
 class WindowAllocator {
 public:
   /// Windows of device d start at one of these plus d TiB: places that Linux leaves free between
@@ -25,6 +25,10 @@ public:
 
   /// Reserves `sizeBytes` at the first candidate that is granted; base() is 0 if none is.
   WindowAllocator(MemoryBackend& backend, unsigned device, uint64_t sizeBytes);
+  /// Gives memory and addresses back, whatever is still allocated.
+  ~WindowAllocator();
+  WindowAllocator(const WindowAllocator&) = delete;
+  WindowAllocator& operator=(const WindowAllocator&) = delete;
 
   uint64_t base() const noexcept { return base_; }
   uint64_t sizeBytes() const noexcept { return sizeBytes_; }
@@ -33,12 +37,19 @@ public:
   uint64_t allocate(uint64_t sizeBytes);
   /// `address` and `sizeBytes` as given to and by allocate().
   void release(uint64_t address, uint64_t sizeBytes);
-  /// Forgets every allocation and gives the memory back.
-  void reset();
+
+  /// Bytes that are mapped and not allocated, in runs of which nothing is allocated.
+  uint64_t idleBytes() const;
+  /// Gives idle memory back to the device until at most `keepBytes` remain; returns how much.
+  uint64_t trim(uint64_t keepBytes = 0);
+  /// Lets another device use the window's memory, present and future.
+  void share(unsigned device);
 
 private:
   using FreeBlock = std::pair<uint64_t, uint64_t>; ///< size, address
   bool mapRange(uint64_t address, uint64_t sizeBytes);
+  bool mapRun(uint64_t address, uint64_t sizeBytes);
+  bool isFree(uint64_t address, uint64_t sizeBytes) const;
   void insertFree(uint64_t address, uint64_t sizeBytes);
   void eraseFree(std::map<uint64_t, uint64_t>::iterator block);
 
@@ -47,7 +58,8 @@ private:
   uint64_t sizeBytes_ = 0;
   std::map<uint64_t, uint64_t> freeByAddress_;
   std::set<FreeBlock> freeBySize_;
-  std::vector<bool> isMapped_; ///< per piece
+  std::map<uint64_t, uint64_t> runs_; ///< mapped at once: address to size
+  std::set<unsigned> sharers_;
 };
 
 } // namespace mneme::record

@@ -18,7 +18,8 @@ TEST_CASE("a capture copies every content once and reads back as it was") {
   artifact::Region region;
   region.address = reinterpret_cast<uint64_t>(memory.data());
   region.sizeBytes = memory.size();
-  const auto backend = makeHostBackend();
+  HostAccess access([] { return 0; });
+  CaptureHistory history;
   {
     artifact::WriterOptions options;
     options.directory = directory;
@@ -26,7 +27,7 @@ TEST_CASE("a capture copies every content once and reads back as it was") {
     artifact::KernelRecord record;
     record.staticHash = 1;
     writer.addKernel(record, {});
-    Capture capture(*backend, writer);
+    Capture capture(access, writer, history);
     artifact::InstanceDraft draft;
     draft.instance.dynamicHash = 2;
     draft.prologue = capture.take({region});
@@ -41,11 +42,18 @@ TEST_CASE("a capture copies every content once and reads back as it was") {
     CHECK(draft.prologue.regions[0].chunks[0].isZero);
     CHECK(copies(draft.prologue) == 10);
     CHECK(copies(draft.epilogue) == 1);
+    CHECK(draft.epilogue.regions[0].chunks.size() == 1);
+    CHECK(draft.epilogue.regions[0].base->snapshot == draft.prologue.id);
     writer.submit(1, std::move(draft));
     writer.finish();
     CHECK(writer.statistics().losses.empty());
-    Capture again(*backend, writer);
-    CHECK(copies(again.take({region})) == 0);
+    Capture again(access, writer, history);
+    const auto unchanged = again.take({region});
+    CHECK(unchanged.regions.at(0).chunks.empty());
+    CHECK(unchanged.regions.at(0).base->snapshot == 2);
+    CaptureHistory none;
+    Capture fresh(access, writer, none);
+    CHECK(copies(fresh.take({region})) == 0); // the writer has it all
   }
   const auto epilogue = artifact::Snapshot::open(directory / "DeviceState.epilogue.1.2.mneme");
   std::vector<std::byte> content(memory.size());

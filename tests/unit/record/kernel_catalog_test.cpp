@@ -32,23 +32,24 @@ embed::KernelBlob blob() {
 
 TEST_CASE("a launch is told apart by shape, scalars and structs, not by pointers") {
   Launch one;
-  const uint64_t hash = dynamicHash(blob(), one.launch, false);
+  const uint64_t hash = dynamicHash(blob(), one.launch, {});
   one.buffer = &one;
-  CHECK(dynamicHash(blob(), one.launch, false) == hash);
-  CHECK(dynamicHash(blob(), one.launch, true) != hash);
+  CHECK(dynamicHash(blob(), one.launch, {}) == hash);
+  CHECK(dynamicHash(blob(), one.launch, {true, {1, 1, 1}}) != hash);
+  CHECK(dynamicHash(blob(), one.launch, {false, {2, 1, 1}}) != hash);
   one.count = 6;
-  CHECK(dynamicHash(blob(), one.launch, false) != hash);
+  CHECK(dynamicHash(blob(), one.launch, {}) != hash);
   one.count = 5;
   one.step.y = 3;
-  CHECK(dynamicHash(blob(), one.launch, false) != hash);
+  CHECK(dynamicHash(blob(), one.launch, {}) != hash);
   one.step.y = 2;
   one.launch.grid.z = 2;
-  CHECK(dynamicHash(blob(), one.launch, false) != hash);
+  CHECK(dynamicHash(blob(), one.launch, {}) != hash);
   one.launch.grid.z = 1;
   one.launch.sharedBytes = 1;
-  CHECK(dynamicHash(blob(), one.launch, false) != hash);
+  CHECK(dynamicHash(blob(), one.launch, {}) != hash);
   one.launch.sharedBytes = 0;
-  CHECK(dynamicHash(blob(), one.launch, false) == hash);
+  CHECK(dynamicHash(blob(), one.launch, {}) == hash);
 }
 
 TEST_CASE("argument values and pointers are taken as they are") {

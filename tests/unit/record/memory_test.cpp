@@ -8,12 +8,19 @@ namespace {
 
 using artifact::RegionKind;
 
+Memory::Options onHost(uint64_t windowBytes) {
+  Memory::Options options;
+  options.makeBackend = [](unsigned) { return makeHostBackend(); };
+  options.windowBytes = windowBytes;
+  return options;
+}
+
 uint64_t address(const void* pointer) { return reinterpret_cast<uint64_t>(pointer); }
 
 } // namespace
 
 TEST_CASE("live allocations are regions until they are freed") {
-  Memory memory(makeHostBackend(), 64 << 20);
+  Memory memory(onHost(64 << 20));
   void* first = memory.allocate(1000, RegionKind::Allocation, 0);
   void* second = memory.allocate(2000, RegionKind::Managed, 0);
   REQUIRE(first);
@@ -31,7 +38,7 @@ TEST_CASE("live allocations are regions until they are freed") {
 }
 
 TEST_CASE("another device's memory is captured only when the kernel is given it") {
-  Memory memory(makeHostBackend(), 64 << 20);
+  Memory memory(onHost(64 << 20));
   void* far = memory.allocate(1000, RegionKind::Allocation, 1);
   REQUIRE(far);
   CHECK(memory.regions(0, {}).empty());
@@ -40,35 +47,63 @@ TEST_CASE("another device's memory is captured only when the kernel is given it"
 }
 
 TEST_CASE("registered host memory is captured only when the kernel is given it") {
-  Memory memory(makeHostBackend(), 64 << 20);
+  Memory memory(onHost(64 << 20));
   char buffer[100];
   memory.noteRegistered(buffer, sizeof(buffer));
   CHECK(memory.regions(0, {}).empty());
   CHECK(memory.regions(0, {address(buffer) + 5}).size() == 1);
   CHECK_FALSE(memory.release(buffer));
-  memory.forgetRegistered(buffer);
+  memory.forget(buffer);
   CHECK(memory.regions(0, {address(buffer) + 5}).empty());
 }
 
 TEST_CASE("while the vendor's own allocations live nothing can be captured") {
-  Memory memory(makeHostBackend(), 4 << 20);
+  Memory memory(onHost(4 << 20));
   CHECK(memory.allocate(8 << 20, RegionKind::Allocation, 0) == nullptr);
   CHECK(memory.whyNotCapturable().empty());
   int foreign = 0;
   memory.noteForeign(&foreign, 8 << 20);
   CHECK(memory.whyNotCapturable().find("raise -vass") != std::string::npos);
-  memory.forgetForeign(&foreign);
+  memory.forget(&foreign);
   CHECK(memory.whyNotCapturable().empty());
 }
 
-TEST_CASE("without a place for memory the reason is the runtime") {
-  Memory memory(nullptr, 4 << 20);
+TEST_CASE("where the vendor's allocations can be captured they are regions like others") {
+  Memory::Options options = onHost(4 << 20);
+  options.makeBackend = nullptr;
+  options.capturesVendors = true;
+  Memory memory(std::move(options));
   CHECK(memory.allocate(8, RegionKind::Allocation, 0) == nullptr);
-  CHECK(memory.whyNotCapturable().find("--device cpu") != std::string::npos);
+  int device = 0, managed = 0, pinned = 0;
+  memory.noteForeign(&device, 4, RegionKind::Allocation, 0);
+  memory.noteForeign(&managed, 4, RegionKind::Managed, 0);
+  memory.noteForeign(&pinned, 4, RegionKind::HostPinned, 0);
+  CHECK(memory.whyNotCapturable().empty());
+  CHECK(memory.hasForeign());
+  CHECK(memory.regions(0, {}).size() == 2);
+  CHECK(memory.regions(1, {}).size() == 1); // managed memory is everybody's
+  CHECK(memory.regions(0, {address(&pinned)}).size() == 3);
+  CHECK_FALSE(memory.release(&device)); // not ours to free
+  memory.forget(&device);
+  CHECK_FALSE(memory.hasForeign());
+}
+
+TEST_CASE("a detached block is nobody's until it is given back or attached again") {
+  Memory memory(onHost(4 << 20));
+  void* first = memory.allocate(1000, RegionKind::Allocation, 0);
+  const auto detached = memory.detach(first);
+  REQUIRE(detached);
+  CHECK(memory.regions(0, {}).empty());
+  CHECK_FALSE(memory.release(first)); // freed once already
+  CHECK(memory.allocate(1000, RegionKind::Allocation, 0) != first);
+  CHECK(memory.attachAgain(*detached, 900) == first);
+  CHECK(memory.findExact(first)->sizeBytes == 900);
+  memory.giveBack(*memory.detach(first));
+  CHECK(memory.allocate(1000, RegionKind::Allocation, 0) == first);
 }
 
 TEST_CASE("annotations belong to the start of an allocation and die with it") {
-  Memory memory(makeHostBackend(), 4 << 20);
+  Memory memory(onHost(4 << 20));
   void* buffer = memory.allocate(1000, RegionKind::Allocation, 0);
   artifact::Annotation annotation;
   annotation.isSet = true;
@@ -87,11 +122,11 @@ TEST_CASE("annotations belong to the start of an allocation and die with it") {
 }
 
 TEST_CASE("a reset device has no allocations") {
-  Memory memory(makeHostBackend(), 4 << 20);
+  Memory memory(onHost(4 << 20));
   memory.allocate(1000, RegionKind::Allocation, 0);
   memory.allocate(1000, RegionKind::HostPinned, 0);
   memory.noteForeign(&memory, 1);
-  CHECK(memory.reset(0).size() == 2);
+  CHECK(memory.reset(0).size() == 3);
   CHECK(memory.regions(0, {}).empty());
   CHECK(memory.whyNotCapturable().empty());
   CHECK(memory.allocate(4 << 20, RegionKind::Allocation, 0) != nullptr);

@@ -3,7 +3,6 @@
 #include <random>
 
 #include <doctest/doctest.h>
-#include <sys/mman.h>
 
 #include "runtime/record/window_allocator.h"
 
@@ -17,20 +16,31 @@ public:
   bool reserve(uint64_t address, uint64_t sizeBytes) override {
     return address >= lowestGranted && sizeBytes <= largestGranted;
   }
-  bool map(uint64_t, uint64_t sizeBytes) override {
+  void release(uint64_t, uint64_t) noexcept override { isReserved = false; }
+  bool map(uint64_t address, uint64_t sizeBytes) override {
     if (mapped + sizeBytes > memory)
       return false;
     mapped += sizeBytes;
+    runs[address] = sizeBytes;
     return true;
   }
-  void unmap(uint64_t, uint64_t) noexcept override { mapped = 0; }
-  void hashPages(uint64_t, uint64_t, uint64_t, std::span<Hash128>) const override {}
-  void copyToHost(void*, uint64_t, uint64_t) const override {}
+  void unmap(uint64_t address, uint64_t sizeBytes) noexcept override {
+    CHECK(runs.at(address) == sizeBytes); // runs come back whole
+    runs.erase(address);
+    mapped -= sizeBytes;
+  }
+  bool share(uint64_t, uint64_t sizeBytes, unsigned) override {
+    shared += sizeBytes;
+    return true;
+  }
 
   uint64_t lowestGranted = 0;
   uint64_t largestGranted = ~0ull;
   uint64_t memory = ~0ull;
   uint64_t mapped = 0;
+  uint64_t shared = 0;
+  bool isReserved = true;
+  std::map<uint64_t, uint64_t> runs;
 };
 
 } // namespace
@@ -101,14 +111,41 @@ TEST_CASE("no memory behind the addresses is an exhausted window") {
 
 TEST_CASE("memory is mapped once and freed blocks are reused") {
   PaperBackend backend;
-  WindowAllocator window(backend, 0, 1 << 20);
-  for (int round = 0; round < 10; ++round)
-    window.release(window.allocate(10000), 10000);
-  CHECK(backend.mapped == 12288);
-  window.allocate(1);
-  window.reset();
+  {
+    WindowAllocator window(backend, 0, 1 << 20);
+    for (int round = 0; round < 10; ++round)
+      window.release(window.allocate(10000), 10000);
+    CHECK(backend.mapped == 12288);
+    window.allocate(1);
+  }
   CHECK(backend.mapped == 0);
-  CHECK(window.allocate(1 << 20) == window.base());
+  CHECK_FALSE(backend.isReserved);
+}
+
+TEST_CASE("idle memory is given back where nothing else is left") {
+  PaperBackend backend;
+  backend.memory = 5 * 4096;
+  WindowAllocator window(backend, 0, 1 << 20);
+  const uint64_t first = window.allocate(2 * 4096), second = window.allocate(2 * 4096);
+  window.release(first, 2 * 4096);
+  CHECK(window.idleBytes() == 2 * 4096);
+  CHECK(window.allocate(3 * 4096) != 0); // does not fit where the first was
+  CHECK(window.idleBytes() == 0);
+  CHECK(window.allocate(4096) == 0);
+  window.release(second, 2 * 4096);
+  CHECK(window.trim(2 * 4096) == 0);
+  CHECK(window.trim() == 2 * 4096);
+}
+
+TEST_CASE("what is shared later covers what is mapped already and what comes") {
+  PaperBackend backend;
+  WindowAllocator window(backend, 0, 1 << 20);
+  window.allocate(4096);
+  window.share(1);
+  CHECK(backend.shared == 4096);
+  window.share(1);
+  window.allocate(4096);
+  CHECK(backend.shared == 8192);
 }
 
 TEST_CASE("host memory is zero when fresh and can be written") {
@@ -122,8 +159,6 @@ TEST_CASE("host memory is zero when fresh and can be written") {
   std::memset(bytes, 1, 5 << 20);
   const WindowAllocator second(*backend, 7, 16 << 20);
   CHECK(second.base() != window.base()); // the first place is taken
-  munmap(reinterpret_cast<void*>(second.base()), second.sizeBytes());
-  munmap(reinterpret_cast<void*>(window.base()), window.sizeBytes());
 }
 
 } // namespace mneme::record::test

@@ -1,0 +1,62 @@
+#include "runtime/record/deferred_frees.h"
+
+#include <algorithm>
+
+namespace mneme::record {
+
+bool DeferredFrees::add(const Allocation& detached, void* stream) {
+  void* mark = vendor_.markStream ? vendor_.markStream(stream) : nullptr;
+  if (!mark)
+    return false;
+  const std::lock_guard lock(mutex_);
+  waiting_.push_back({detached, stream, mark});
+  return true;
+}
+
+void DeferredFrees::collect() {
+  const std::lock_guard lock(mutex_);
+  std::erase_if(unneeded_, [&](void* mark) { return vendor_.isMarkPassed(mark, false); });
+  std::erase_if(waiting_, [&](const Waiting& one) {
+    if (!vendor_.isMarkPassed(one.mark, false))
+      return false;
+    memory_.giveBack(one.block);
+    return true;
+  });
+}
+
+void DeferredFrees::waitFor(unsigned device) {
+  const std::lock_guard lock(mutex_);
+  std::erase_if(waiting_, [&](const Waiting& one) {
+    if (one.block.device != device || !vendor_.isMarkPassed(one.mark, true))
+      return false;
+    memory_.giveBack(one.block);
+    return true;
+  });
+}
+
+void* DeferredFrees::reuse(uint64_t sizeBytes, unsigned device, void* stream) {
+  const auto roundUp = [](uint64_t bytes) {
+    return (bytes + kAllocationAlignment - 1) / kAllocationAlignment;
+  };
+  const std::lock_guard lock(mutex_);
+  const auto fit = std::find_if(waiting_.begin(), waiting_.end(), [&](const Waiting& one) {
+    return one.stream == stream && one.block.device == device &&
+           roundUp(one.block.sizeBytes) == roundUp(sizeBytes);
+  });
+  if (fit == waiting_.end())
+    return nullptr;
+  const Waiting chosen = *fit;
+  waiting_.erase(fit);
+  // The mark is let go in its own time: it says nothing that matters any more.
+  if (!vendor_.isMarkPassed(chosen.mark, false))
+    unneeded_.push_back(chosen.mark);
+  return memory_.attachAgain(chosen.block, sizeBytes);
+}
+
+void DeferredFrees::forget(unsigned device) {
+  const std::lock_guard lock(mutex_);
+  std::erase_if(waiting_, [&](const Waiting& one) { return one.block.device == device; });
+  unneeded_.clear();
+}
+
+} // namespace mneme::record

@@ -1,0 +1,93 @@
+// Room record: what the recorder does on one device of the application, for every vendor alike.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "runtime/artifact/writer.h"
+#include "runtime/base/hash.h"
+#include "runtime/jit/mneme_rt.h"
+
+namespace mneme::record {
+
+struct HashTask {
+  const artifact::Region* region = nullptr;
+  std::span<Hash128> hashes; ///< one per chunk of artifact::kChunkBytes
+};
+
+/// A part of a region whose bytes are to be kept.
+struct Piece {
+  const artifact::Region* region = nullptr;
+  uint64_t offset = 0; ///< in the region
+  uint32_t sizeBytes = 0;
+};
+
+struct Content {
+  std::vector<std::span<const std::byte>> pieces; ///< in the order asked for
+  std::vector<artifact::DraftSlab> storage;       ///< what keeps them alive
+};
+
+/// Calls are serialised by the caller and come from threads in which the device is current, unless
+/// said otherwise.
+class DeviceAccess {
+public:
+  virtual ~DeviceAccess() = default;
+
+  /// Waits for everything the application has started. Returns the vendor's status.
+  virtual int synchronize() = 0;
+  /// Around the launch that is recorded: launchEnds() waits for it and for nothing else that need
+  /// not be waited for. Returns the vendor's status; `elapsedNs` is the time of the kernel.
+  virtual void launchBegins(const mneme_launch& launch) = 0;
+  virtual int launchEnds(const mneme_launch& launch, uint64_t& elapsedNs) = 0;
+
+  /// Whether memory of the vendor is still there and can be read from here.
+  virtual bool canRead(const artifact::Region& region) = 0;
+  /// All regions of a snapshot. \throws Error when the device fails.
+  virtual void hash(std::span<const HashTask> tasks) = 0;
+  /// Keeps what hash() has just seen. The application may write to it again on return; the bytes
+  /// may arrive later, see afterwards(). \throws Error
+  virtual Content take(std::span<const Piece> pieces) = 0;
+
+  /// Calls `action` once everything taken before has arrived, with the first failure or null. May
+  /// be on another thread; actions run in order and must not throw.
+  virtual void afterwards(std::function<void(std::exception_ptr)> action) { action(nullptr); }
+  /// Waits until every action has run. Any thread.
+  virtual void finish() noexcept {}
+  /// Gives back device memory the recorder itself uses; true if there was some. Any thread.
+  virtual bool giveBack() noexcept { return false; }
+};
+
+/// The CPU device, where host memory is device memory. Works on several threads.
+class HostAccess : public DeviceAccess {
+public:
+  /// `synchronizeDevice` returns the vendor's status.
+  explicit HostAccess(int (*synchronizeDevice)()) : synchronizeDevice_(synchronizeDevice) {}
+  int synchronize() override { return synchronizeDevice_(); }
+  void launchBegins(const mneme_launch& launch) override;
+  int launchEnds(const mneme_launch& launch, uint64_t& elapsedNs) override;
+  bool canRead(const artifact::Region& region) override { return true; }
+  void hash(std::span<const HashTask> tasks) override;
+  Content take(std::span<const Piece> pieces) override;
+
+private:
+  int (*synchronizeDevice_)();
+  uint64_t beginNs_ = 0;
+};
+
+/// Bytes in host memory and where their chunk hashes go.
+struct HostHashTask {
+  std::span<const std::byte> bytes;
+  std::span<Hash128> hashes;
+};
+/// Hashes chunks on several threads.
+void hashOnHost(std::span<const HostHashTask> tasks);
+
+/// Copies host memory into slabs, on several threads. \throws Error{OutOfMemory}
+Content copyOnHost(std::span<const std::span<const std::byte>> sources);
+
+} // namespace mneme::record

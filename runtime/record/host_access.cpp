@@ -1,0 +1,113 @@
+#include <algorithm>
+#include <cstring>
+
+#include <sched.h>
+
+#include "runtime/artifact/blocked_signals.h"
+#include "runtime/artifact/parallel.h"
+#include "runtime/record/device_access.h"
+#include "runtime/record/inside_call.h"
+#include "runtime/record/slab.h"
+
+namespace mneme::record {
+namespace {
+
+/// Less than this is done faster than a thread is started.
+constexpr uint64_t kBytesPerThread = 4ull << 20;
+constexpr uint64_t kSlabBytes = 64ull << 20;
+constexpr unsigned kMaxThreads = 16;
+
+unsigned allowedProcessors() noexcept {
+  cpu_set_t allowed;
+  CPU_ZERO(&allowed);
+  return sched_getaffinity(0, sizeof(allowed), &allowed) == 0
+             ? static_cast<unsigned>(CPU_COUNT(&allowed))
+             : 1;
+}
+
+/// Half of the processors: the application waits meanwhile, its other threads may not.
+unsigned copyThreads() noexcept { return std::clamp(allowedProcessors() / 2, 1u, kMaxThreads); }
+
+unsigned threadsFor(uint64_t bytes, unsigned most) {
+  return static_cast<unsigned>(std::clamp<uint64_t>(bytes / kBytesPerThread, 1, most));
+}
+
+/// A part of one task.
+struct Part {
+  size_t task = 0;
+  uint64_t index = 0;
+};
+
+} // namespace
+
+void hashOnHost(std::span<const HostHashTask> tasks) {
+  std::vector<Part> parts;
+  uint64_t bytes = 0;
+  for (size_t task = 0; task < tasks.size(); ++task) {
+    bytes += tasks[task].bytes.size();
+    for (uint64_t index = 0; index < tasks[task].hashes.size(); ++index)
+      parts.push_back({task, index});
+  }
+  const artifact::BlockedSignals blocked;
+  const unsigned most = std::min(std::max(allowedProcessors(), 1u), kMaxThreads);
+  artifact::parallelFor(parts.size(), threadsFor(bytes, most), [&](uint64_t number) {
+    const Part& part = parts[number];
+    const HostHashTask& task = tasks[part.task];
+    const uint64_t offset = part.index * artifact::kChunkBytes;
+    task.hashes[part.index] = hash128(task.bytes.subspan(
+        offset, std::min<uint64_t>(artifact::kChunkBytes, task.bytes.size() - offset)));
+  });
+}
+
+void HostAccess::launchBegins(const mneme_launch&) { beginNs_ = nowNs(); }
+
+int HostAccess::launchEnds(const mneme_launch&, uint64_t& elapsedNs) {
+  const int status = synchronize();
+  elapsedNs = nowNs() - beginNs_;
+  return status;
+}
+
+void HostAccess::hash(std::span<const HashTask> tasks) {
+  std::vector<HostHashTask> onHost;
+  for (const HashTask& task : tasks)
+    onHost.push_back({{reinterpret_cast<const std::byte*>(task.region->address),
+                       static_cast<size_t>(task.region->sizeBytes)},
+                      task.hashes});
+  hashOnHost(onHost);
+}
+
+Content HostAccess::take(std::span<const Piece> pieces) {
+  std::vector<std::span<const std::byte>> sources;
+  for (const Piece& piece : pieces)
+    sources.emplace_back(reinterpret_cast<const std::byte*>(piece.region->address + piece.offset),
+                         piece.sizeBytes);
+  return copyOnHost(sources);
+}
+
+Content copyOnHost(std::span<const std::span<const std::byte>> sources) {
+  uint64_t bytes = 0;
+  for (const auto& source : sources)
+    bytes += source.size();
+  checkHostMemory(bytes);
+  Content content;
+  uint64_t left = bytes, used = 0;
+  Slab slab;
+  for (const auto& source : sources) {
+    if (slab.sizeBytes - used < source.size()) {
+      slab = makeSlab(std::max(std::min(left, kSlabBytes), uint64_t{source.size()}));
+      content.storage.push_back(slab.asDraft());
+      used = 0;
+    }
+    content.pieces.emplace_back(slab.memory.get() + used, source.size());
+    used += source.size();
+    left -= source.size();
+  }
+  const artifact::BlockedSignals blocked;
+  artifact::parallelFor(sources.size(), threadsFor(bytes, copyThreads()), [&](uint64_t index) {
+    auto* destination = const_cast<std::byte*>(content.pieces[index].data());
+    std::memcpy(destination, sources[index].data(), sources[index].size());
+  });
+  return content;
+}
+
+} // namespace mneme::record

@@ -1,0 +1,140 @@
+// Room record: the CUDA driver API of programs that are linked with it. The runtime reaches the
+// driver by handles of its own and does not come by here.
+#include "runtime/record/exported.h"
+#include "runtime/record/interpose/cuda_runtime.h"
+#include "runtime/record/served_memory.h"
+
+using namespace mneme::record;
+using mneme::artifact::RegionKind;
+
+namespace {
+
+constexpr size_t kPitchBytes = 512; // what NVIDIA devices round rows to
+constexpr unsigned kAttachGlobal = 1, kAttachHost = 2;
+constexpr unsigned kHostAllocFlags = 7;
+constexpr const char* kDriverLaunch =
+    "a kernel was launched through the driver API; it is not recorded";
+
+using Address = unsigned long long;
+
+void** asPointer(Address* address) { return reinterpret_cast<void**>(address); }
+void* asPointer(Address address) { return reinterpret_cast<void*>(address); }
+
+} // namespace
+
+MNEME_RECORD_API int cuMemAlloc_v2(Address* address, size_t bytes) {
+  return serve(asPointer(address), bytes, RegionKind::Allocation,
+               [&] { return forward<cuMemAlloc_v2>("cuMemAlloc_v2", address, bytes); });
+}
+
+MNEME_RECORD_API int cuMemAllocPitch_v2(Address* address, size_t* pitch, size_t width,
+                                        size_t height, unsigned elementBytes) {
+  const auto next = [&] {
+    return forward<cuMemAllocPitch_v2>("cuMemAllocPitch_v2", address, pitch, width, height,
+                                       elementBytes);
+  };
+  size_t rowBytes = 0, bytes = 0;
+  const bool isElement = elementBytes == 4 || elementBytes == 8 || elementBytes == 16;
+  if (!pitch || !isElement || !pitchedSize(width, height, 1, kPitchBytes, rowBytes, bytes))
+    return next();
+  const int status = serve(asPointer(address), bytes, RegionKind::Allocation, next);
+  if (status == 0 && isServed(asPointer(*address)))
+    *pitch = rowBytes;
+  return status;
+}
+
+MNEME_RECORD_API int cuMemAllocManaged(Address* address, size_t bytes, unsigned flags) {
+  const auto next = [&] {
+    return forward<cuMemAllocManaged>("cuMemAllocManaged", address, bytes, flags);
+  };
+  if (flags != kAttachGlobal && flags != kAttachHost)
+    return next();
+  return serve(asPointer(address), bytes, RegionKind::Managed, next);
+}
+
+MNEME_RECORD_API int cuMemAllocAsync(Address* address, size_t bytes, void* stream) {
+  return serveOrdered(asPointer(address), bytes, legacyStream(stream), [&] {
+    return forward<cuMemAllocAsync>("cuMemAllocAsync", address, bytes, stream);
+  });
+}
+
+MNEME_RECORD_API int cuMemAllocAsync_ptsz(Address* address, size_t bytes, void* stream) {
+  return serveOrdered(asPointer(address), bytes, perThreadStream(stream), [&] {
+    return forward<cuMemAllocAsync_ptsz>("cuMemAllocAsync_ptsz", address, bytes, stream);
+  });
+}
+
+MNEME_RECORD_API int cuMemAllocHost_v2(void** pointer, size_t bytes) {
+  return serve(pointer, bytes, RegionKind::HostPinned,
+               [&] { return forward<cuMemAllocHost_v2>("cuMemAllocHost_v2", pointer, bytes); });
+}
+
+MNEME_RECORD_API int cuMemHostAlloc(void** pointer, size_t bytes, unsigned flags) {
+  const auto next = [&] {
+    return forward<cuMemHostAlloc>("cuMemHostAlloc", pointer, bytes, flags);
+  };
+  if (flags & ~kHostAllocFlags)
+    return next();
+  return serve(pointer, bytes, RegionKind::HostPinned, next);
+}
+
+MNEME_RECORD_API int cuMemFree_v2(Address address) {
+  return serveFree(asPointer(address), FreeKind::Device,
+                   [&] { return forward<cuMemFree_v2>("cuMemFree_v2", address); });
+}
+
+MNEME_RECORD_API int cuMemFreeAsync(Address address, void* stream) {
+  return serveFreeOrdered(asPointer(address), legacyStream(stream), [&] {
+    return forward<cuMemFreeAsync>("cuMemFreeAsync", address, stream);
+  });
+}
+
+MNEME_RECORD_API int cuMemFreeAsync_ptsz(Address address, void* stream) {
+  return serveFreeOrdered(asPointer(address), perThreadStream(stream), [&] {
+    return forward<cuMemFreeAsync_ptsz>("cuMemFreeAsync_ptsz", address, stream);
+  });
+}
+
+MNEME_RECORD_API int cuMemFreeHost(void* pointer) {
+  return serveFree(pointer, FreeKind::Host,
+                   [&] { return forward<cuMemFreeHost>("cuMemFreeHost", pointer); });
+}
+
+MNEME_RECORD_API int cuMemHostRegister_v2(void* pointer, size_t bytes, unsigned flags) {
+  return watchRegister(pointer, bytes, [&] {
+    return forward<cuMemHostRegister_v2>("cuMemHostRegister_v2", pointer, bytes, flags);
+  });
+}
+
+MNEME_RECORD_API int cuMemHostUnregister(void* pointer) {
+  return watchUnregister(
+      pointer, [&] { return forward<cuMemHostUnregister>("cuMemHostUnregister", pointer); });
+}
+
+MNEME_RECORD_API int cuMemGetInfo_v2(size_t* freeBytes, size_t* totalBytes) {
+  return serveFreeBytes(freeBytes, [&] {
+    return forward<cuMemGetInfo_v2>("cuMemGetInfo_v2", freeBytes, totalBytes);
+  });
+}
+
+MNEME_RECORD_API int cuIpcGetMemHandle(void* handle, Address address) {
+  return watchExport(asPointer(address), [&] {
+    return forward<cuIpcGetMemHandle>("cuIpcGetMemHandle", handle, address);
+  });
+}
+
+MNEME_RECORD_API int cuLaunchKernel(void* function, unsigned gridX, unsigned gridY, unsigned gridZ,
+                                    unsigned blockX, unsigned blockY, unsigned blockZ,
+                                    unsigned sharedBytes, void* stream, void** args, void** extra) {
+  return watchUnrecorded(kDriverLaunch, function, [&] {
+    return forward<cuLaunchKernel>("cuLaunchKernel", function, gridX, gridY, gridZ, blockX, blockY,
+                                   blockZ, sharedBytes, stream, args, extra);
+  });
+}
+
+MNEME_RECORD_API int cuLaunchKernelEx(const void* config, void* function, void** args,
+                                      void** extra) {
+  return watchUnrecorded(kDriverLaunch, function, [&] {
+    return forward<cuLaunchKernelEx>("cuLaunchKernelEx", config, function, args, extra);
+  });
+}

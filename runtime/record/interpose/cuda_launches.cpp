@@ -1,0 +1,128 @@
+// Room record: work of the CUDA runtime that does not come through libmneme_rt: it is passed on and
+// named in the summary.
+#include <atomic>
+#include <cstdint>
+
+#include "runtime/jit/mneme_rt.h"
+#include "runtime/record/exported.h"
+#include "runtime/record/interpose/cuda_runtime.h"
+#include "runtime/record/served_memory.h"
+
+using namespace mneme::record;
+
+namespace {
+
+std::atomic<int> captures{0};
+
+constexpr const char* kForeignKernel =
+    "a kernel of code that was not built with mneme was launched; it is not recorded";
+constexpr const char* kGraph = "a CUDA graph was launched; the kernels in it are not recorded";
+
+int watchKernel(const void* kernel, const Next& next) noexcept {
+  return watchUnrecorded(kForeignKernel, kernel, next);
+}
+
+int countBegin(int status) noexcept {
+  if (status == 0)
+    ++captures;
+  return status;
+}
+
+int countEnd(int status) noexcept {
+  int open = captures.load();
+  while (open > 0 && !captures.compare_exchange_weak(open, open - 1)) {
+  }
+  return status;
+}
+
+} // namespace
+
+bool mneme::record::isCapturingAny() noexcept { return captures.load() > 0; }
+
+MNEME_RECORD_API int cudaLaunchKernel(const void* kernel, mneme_dim3 grid, mneme_dim3 block,
+                                      void** args, size_t sharedBytes, void* stream) {
+  return watchKernel(kernel, [&] {
+    return forward<cudaLaunchKernel>("cudaLaunchKernel", kernel, grid, block, args, sharedBytes,
+                                     stream);
+  });
+}
+
+MNEME_RECORD_API int cudaLaunchKernel_ptsz(const void* kernel, mneme_dim3 grid, mneme_dim3 block,
+                                           void** args, size_t sharedBytes, void* stream) {
+  return watchKernel(kernel, [&] {
+    return forward<cudaLaunchKernel_ptsz>("cudaLaunchKernel_ptsz", kernel, grid, block, args,
+                                          sharedBytes, stream);
+  });
+}
+
+MNEME_RECORD_API int cudaLaunchCooperativeKernel(const void* kernel, mneme_dim3 grid,
+                                                 mneme_dim3 block, void** args, size_t sharedBytes,
+                                                 void* stream) {
+  return watchKernel(kernel, [&] {
+    return forward<cudaLaunchCooperativeKernel>("cudaLaunchCooperativeKernel", kernel, grid, block,
+                                                args, sharedBytes, stream);
+  });
+}
+
+MNEME_RECORD_API int cudaLaunchCooperativeKernel_ptsz(const void* kernel, mneme_dim3 grid,
+                                                      mneme_dim3 block, void** args,
+                                                      size_t sharedBytes, void* stream) {
+  return watchKernel(kernel, [&] {
+    return forward<cudaLaunchCooperativeKernel_ptsz>("cudaLaunchCooperativeKernel_ptsz", kernel,
+                                                     grid, block, args, sharedBytes, stream);
+  });
+}
+
+MNEME_RECORD_API int cudaLaunchKernelExC(const void* config, const void* kernel, void** args) {
+  return watchKernel(kernel, [&] {
+    return forward<cudaLaunchKernelExC>("cudaLaunchKernelExC", config, kernel, args);
+  });
+}
+
+MNEME_RECORD_API int cudaLaunchKernelExC_ptsz(const void* config, const void* kernel, void** args) {
+  return watchKernel(kernel, [&] {
+    return forward<cudaLaunchKernelExC_ptsz>("cudaLaunchKernelExC_ptsz", config, kernel, args);
+  });
+}
+
+MNEME_RECORD_API int cudaGraphLaunch(void* graph, void* stream) {
+  return watchUnrecorded(
+      kGraph, kGraph, [&] { return forward<cudaGraphLaunch>("cudaGraphLaunch", graph, stream); });
+}
+
+MNEME_RECORD_API int cudaGraphLaunch_ptsz(void* graph, void* stream) {
+  return watchUnrecorded(kGraph, kGraph, [&] {
+    return forward<cudaGraphLaunch_ptsz>("cudaGraphLaunch_ptsz", graph, stream);
+  });
+}
+
+MNEME_RECORD_API int cudaStreamBeginCapture(void* stream, int mode) {
+  return countBegin(forward<cudaStreamBeginCapture>("cudaStreamBeginCapture", stream, mode));
+}
+
+MNEME_RECORD_API int cudaStreamBeginCapture_ptsz(void* stream, int mode) {
+  return countBegin(
+      forward<cudaStreamBeginCapture_ptsz>("cudaStreamBeginCapture_ptsz", stream, mode));
+}
+
+MNEME_RECORD_API int cudaStreamBeginCaptureToGraph(void* stream, void* graph,
+                                                   const void* dependencies, const void* data,
+                                                   size_t count, int mode) {
+  return countBegin(forward<cudaStreamBeginCaptureToGraph>("cudaStreamBeginCaptureToGraph", stream,
+                                                           graph, dependencies, data, count, mode));
+}
+
+MNEME_RECORD_API int cudaStreamBeginCaptureToGraph_ptsz(void* stream, void* graph,
+                                                        const void* dependencies, const void* data,
+                                                        size_t count, int mode) {
+  return countBegin(forward<cudaStreamBeginCaptureToGraph_ptsz>(
+      "cudaStreamBeginCaptureToGraph_ptsz", stream, graph, dependencies, data, count, mode));
+}
+
+MNEME_RECORD_API int cudaStreamEndCapture(void* stream, void** graph) {
+  return countEnd(forward<cudaStreamEndCapture>("cudaStreamEndCapture", stream, graph));
+}
+
+MNEME_RECORD_API int cudaStreamEndCapture_ptsz(void* stream, void** graph) {
+  return countEnd(forward<cudaStreamEndCapture_ptsz>("cudaStreamEndCapture_ptsz", stream, graph));
+}

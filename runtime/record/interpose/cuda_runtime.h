@@ -1,0 +1,38 @@
+// Room record: what the sources that stand in for the CUDA runtime share.
+#pragma once
+
+#include <array>
+
+#include "runtime/record/next_symbol.h"
+
+namespace mneme::record {
+
+inline constexpr int kInitializationError = 3;
+
+/// Shared runtimes and drivers an application may have opened for itself, out of the global scope.
+inline constexpr std::array<const char*, 4> kLibraries = {"libcudart.so.13", "libcudart.so.12",
+                                                          "libcudart.so.11.0", "libcuda.so.1"};
+
+template <typename Function> Function find(const char* name) {
+  return reinterpret_cast<Function>(nextSymbol(name, kLibraries));
+}
+
+/// The vendor's function of this name, looked up once. `Self` is the function that stands in for
+/// it. Its absence is an uninitialised runtime.
+template <auto Self, typename... Args> int forward(const char* name, Args... args) {
+  static const auto next = find<decltype(Self)>(name);
+  return next ? next(args...) : kInitializationError;
+}
+
+/// The handles that name the two default streams whatever a function takes null for.
+inline void* legacyStream(void* stream) noexcept {
+  return stream ? stream : reinterpret_cast<void*>(1);
+}
+inline void* perThreadStream(void* stream) noexcept {
+  return stream ? stream : reinterpret_cast<void*>(2);
+}
+
+/// Whether any stream of the process is being captured into a graph.
+bool isCapturingAny() noexcept;
+
+} // namespace mneme::record

@@ -1,0 +1,173 @@
+#include "runtime/record/interpose/cuda_gpu.h"
+
+#include "runtime/device/cuda/context.h"
+
+namespace mneme::record::gpu {
+namespace {
+
+using namespace device::cuda;
+
+constexpr int kInitializationError = 3;
+
+/// Filled in once by describeGpu(), before any of these functions is called.
+struct Runtime {
+  int (*getDevice)(int* device) = nullptr;
+  int (*deviceSynchronize)() = nullptr;
+  int (*free)(void* pointer) = nullptr;
+  int (*functionOf)(CUfunction* function, const void* kernel) = nullptr;
+};
+Runtime runtime;
+
+/// Our own driver calls must not spoil what the application captures into a graph.
+class RelaxedCapture {
+public:
+  explicit RelaxedCapture(const Driver& driver) : driver_(driver) {
+    isSet_ = driver_.cuThreadExchangeStreamCaptureMode(&mode_) == CUDA_SUCCESS;
+  }
+  ~RelaxedCapture() {
+    if (isSet_)
+      driver_.cuThreadExchangeStreamCaptureMode(&mode_);
+  }
+  RelaxedCapture(const RelaxedCapture&) = delete;
+  RelaxedCapture& operator=(const RelaxedCapture&) = delete;
+
+private:
+  const Driver& driver_;
+  CUstreamCaptureMode mode_ = CU_STREAM_CAPTURE_MODE_RELAXED;
+  bool isSet_ = false;
+};
+
+/// The primary context of a device if there is one now; null otherwise.
+CUcontext primaryContext(const Driver& driver, CUdevice device) {
+  unsigned flags = 0;
+  int isActive = 0;
+  CUcontext context = nullptr;
+  if (driver.cuDevicePrimaryCtxGetState(device, &flags, &isActive) != CUDA_SUCCESS || !isActive ||
+      driver.cuDevicePrimaryCtxRetain(&context, device) != CUDA_SUCCESS)
+    return nullptr;
+  driver.cuDevicePrimaryCtxRelease(device); // the runtime holds it, too
+  return context;
+}
+
+bool isCurrentDevice(const Driver& driver, CUdevice device) {
+  int ordinal = 0;
+  CUdevice wanted = -1;
+  return runtime.getDevice(&ordinal) == 0 && driver.cuDeviceGet(&wanted, ordinal) == CUDA_SUCCESS &&
+         wanted == device;
+}
+
+int prepareContext() {
+  const Driver* driver = Driver::find();
+  if (!driver)
+    return kInitializationError;
+  if (const Side side = currentSide(); side.driver && isCurrentDevice(*driver, side.device))
+    return 0;
+  CUcontext current = nullptr;
+  CUdevice device = -1;
+  const bool hasContext = driver->cuCtxGetCurrent(&current) == CUDA_SUCCESS && current &&
+                          driver->cuCtxGetDevice(&device) == CUDA_SUCCESS;
+  if (hasContext && isCurrentDevice(*driver, device))
+    return kInitializationError; // a context of the application's own
+  // The runtime makes or selects its context at the first call that needs one; this is the
+  // cheapest.
+  if (runtime.free(nullptr) != 0)
+    return kInitializationError;
+  return currentSide().driver ? 0 : kInitializationError;
+}
+
+int synchronizeDevice(unsigned device) {
+  int current = -1;
+  const Driver* driver = Driver::find();
+  CUdevice other = 0;
+  if (!driver || runtime.getDevice(&current) != 0 || current == static_cast<int>(device) ||
+      driver->cuDeviceGet(&other, static_cast<int>(device)) != CUDA_SUCCESS)
+    return runtime.deviceSynchronize();
+  const CUcontext context = primaryContext(*driver, other);
+  if (!context || driver->cuCtxPushCurrent(context) != CUDA_SUCCESS)
+    return runtime.deviceSynchronize();
+  const int status = driver->cuCtxSynchronize();
+  CUcontext ignored = nullptr;
+  driver->cuCtxPopCurrent(&ignored);
+  return status;
+}
+
+int streamIsCapturing(void* stream, int* status) {
+  const Driver* driver = Driver::find();
+  CUstreamCaptureStatus found = CU_STREAM_CAPTURE_STATUS_NONE;
+  *status = 0;
+  if (!driver)
+    return 0;
+  const CUresult result = driver->cuStreamIsCapturing(static_cast<CUstream>(stream), &found);
+  if (result == CUDA_ERROR_INVALID_CONTEXT || result == CUDA_ERROR_NOT_INITIALIZED)
+    return 0; // nothing was ever started
+  *status = found;
+  return result;
+}
+
+int findGlobal(const void* kernel, const char* name, void** address, size_t* sizeBytes) {
+  const Driver* driver = Driver::find();
+  CUfunction function = nullptr;
+  CUmodule module = nullptr;
+  CUdeviceptr place = 0;
+  if (!driver || !runtime.functionOf || runtime.functionOf(&function, kernel) != 0)
+    return kInitializationError;
+  CUresult result = driver->cuFuncGetModule(&module, function);
+  if (result == CUDA_SUCCESS)
+    result = driver->cuModuleGetGlobal(&place, sizeBytes, module, name);
+  *address = reinterpret_cast<void*>(place);
+  return result;
+}
+
+void* markStream(void* stream) {
+  const Driver* driver = Driver::find();
+  CUevent event = nullptr;
+  if (!driver || driver->cuEventCreate(&event, CU_EVENT_DISABLE_TIMING) != CUDA_SUCCESS)
+    return nullptr;
+  if (driver->cuEventRecord(event, static_cast<CUstream>(stream)) == CUDA_SUCCESS)
+    return event;
+  driver->cuEventDestroy(event);
+  return nullptr;
+}
+
+bool isMarkPassed(void* mark, bool shallWait) {
+  const Driver& driver = Driver::get();
+  const auto event = static_cast<CUevent>(mark);
+  const RelaxedCapture relaxed(driver);
+  const CUresult result = shallWait ? driver.cuEventSynchronize(event) : driver.cuEventQuery(event);
+  if (result == CUDA_ERROR_NOT_READY)
+    return false;
+  driver.cuEventDestroy(event);
+  return true;
+}
+
+} // namespace
+
+Side currentSide() noexcept {
+  const Driver* driver = Driver::find();
+  Side side;
+  if (!driver || driver->cuCtxGetCurrent(&side.context) != CUDA_SUCCESS || !side.context ||
+      driver->cuCtxGetDevice(&side.device) != CUDA_SUCCESS ||
+      primaryContext(*driver, side.device) != side.context)
+    return {};
+  side.driver = driver;
+  return side;
+}
+
+void describeGpu(Vendor& vendor, const RuntimeCalls& calls) {
+  runtime.getDevice = vendor.getDevice;
+  runtime.deviceSynchronize = vendor.deviceSynchronize;
+  runtime.free = calls.free;
+  runtime.functionOf = reinterpret_cast<decltype(runtime.functionOf)>(calls.functionOf);
+  vendor.prepareContext = prepareContext;
+  vendor.synchronizeDevice = synchronizeDevice;
+  vendor.streamIsCapturing = streamIsCapturing;
+  vendor.findGlobal = findGlobal;
+  vendor.markStream = markStream;
+  vendor.isMarkPassed = isMarkPassed;
+  vendor.makeBackend = [](unsigned) { return makeBackend(currentSide()); };
+  vendor.makeAccess = [streamOf = vendor.streamOf](unsigned) {
+    return makeAccess(currentSide(), streamOf);
+  };
+}
+
+} // namespace mneme::record::gpu

@@ -1,0 +1,143 @@
+#include <algorithm>
+#include <cstdint>
+
+#include <dlfcn.h>
+
+#include "runtime/record/interpose/cuda_gpu.h"
+#include "runtime/record/interpose/cuda_runtime.h"
+#include "runtime/record/vendor.h"
+
+namespace mneme::record {
+namespace {
+
+constexpr uint32_t kAttributeCooperative = 2;
+constexpr uint32_t kAttributeClusterDimension = 4;
+
+struct LaunchAttribute {
+  uint32_t id;
+  char padding[4];
+  union {
+    int cooperative;
+    struct {
+      unsigned x, y, z;
+    } cluster;
+    char reserved[64];
+  };
+};
+static_assert(sizeof(LaunchAttribute) == 72);
+struct LaunchConfig {
+  unsigned grid[3], block[3];
+  size_t sharedBytes;
+  void* stream;
+  const LaunchAttribute* attributes;
+  unsigned attributeCount;
+};
+static_assert(sizeof(LaunchConfig) == 56);
+
+LaunchTraits traitsOf(const mneme_launch& launch) {
+  LaunchTraits traits;
+  traits.isCooperative = launch.form == MNEME_LAUNCH_COOPERATIVE;
+  const auto* config = static_cast<const LaunchConfig*>(launch.config);
+  for (unsigned index = 0; config && config->attributes && index < config->attributeCount;
+       ++index) {
+    const LaunchAttribute& attribute = config->attributes[index];
+    if (attribute.id == kAttributeCooperative)
+      traits.isCooperative = attribute.cooperative != 0;
+    if (attribute.id == kAttributeClusterDimension)
+      traits.cluster = {std::max(1u, attribute.cluster.x), std::max(1u, attribute.cluster.y),
+                        std::max(1u, attribute.cluster.z)};
+  }
+  return traits;
+}
+
+/// Whether the launch was written against a function for which stream 0 is the thread's own.
+bool isPerThread(const void* vendorEntry) {
+  for (const char* name :
+       {"cudaLaunchKernel_ptsz", "cudaLaunchCooperativeKernel_ptsz", "cudaLaunchKernelExC_ptsz"})
+    // A position-dependent program names a function by a stub of its own, which the first finds.
+    if (vendorEntry &&
+        (vendorEntry == dlsym(RTLD_DEFAULT, name) || vendorEntry == find<void*>(name)))
+      return true;
+  return false;
+}
+
+void* streamOf(const mneme_launch& launch) {
+  if (launch.stream)
+    return launch.stream;
+  return isPerThread(launch.vendorEntry) ? perThreadStream(nullptr) : legacyStream(nullptr);
+}
+
+/// Our own calls of the runtime leave the error the application may ask for as it is.
+class KeepsLastError {
+public:
+  KeepsLastError() : peek_(find<int (*)()>("cudaPeekAtLastError")), before_(peek_ ? peek_() : 0) {}
+  ~KeepsLastError() {
+    static const auto clear = find<int (*)()>("cudaGetLastError");
+    if (peek_ && clear && before_ == 0 && peek_() != 0)
+      clear();
+  }
+  KeepsLastError(const KeepsLastError&) = delete;
+  KeepsLastError& operator=(const KeepsLastError&) = delete;
+
+private:
+  int (*peek_)();
+  int before_;
+};
+
+void prepareKernel(const void* kernel) {
+  static const auto attributesOf = find<int (*)(void*, const void*)>("cudaFuncGetAttributes");
+  const KeepsLastError keeps;
+  alignas(16) std::array<char, 1024> attributes; // the struct has 144 bytes in CUDA 13 and grows
+  if (attributesOf)
+    attributesOf(attributes.data(), kernel);
+}
+
+int symbolAddress(void** address, const void* hostShadow) {
+  static const auto addressOf = find<int (*)(void**, const void*)>("cudaGetSymbolAddress");
+  const KeepsLastError keeps;
+  return addressOf ? addressOf(address, hostShadow) : kInitializationError;
+}
+
+void describeCpuDevice(Vendor& vendor) {
+  vendor.isCpuDevice = true;
+  vendor.streamIsCapturing = find<int (*)(void*, int*)>("cudaStreamIsCapturing");
+  vendor.visitGlobals =
+      find<int (*)(const void*, Vendor::VisitGlobal, void*)>("mneme_cudart_visit_globals");
+  // Attributes are known before a kernel is compiled here: asking for them prepares nothing.
+  vendor.prepareKernel = find<void (*)(const void*)>("mneme_cudart_prepare");
+}
+
+} // namespace
+
+const Vendor* findVendor() noexcept {
+  static const Vendor* vendor = []() -> const Vendor* {
+    auto* found = new Vendor;
+    found->deviceKind = "cuda";
+    found->runtimePrefixes = {"libcudart.so", "libmneme_cudart.so", "librecord.so"};
+    found->deviceSynchronize = find<int (*)()>("cudaDeviceSynchronize");
+    found->getDevice = find<int (*)(int*)>("cudaGetDevice");
+    found->symbolAddress = symbolAddress;
+    found->launchTraits = traitsOf;
+    found->isCapturingAny = isCapturingAny;
+    found->adopt = find<void (*)(const void*, size_t, int)>("mneme_cudart_adopt");
+    found->disown = find<void (*)(const void*)>("mneme_cudart_disown");
+    if (!found->deviceSynchronize || !found->getDevice)
+      return nullptr;
+    if (found->adopt && found->disown) {
+      describeCpuDevice(*found);
+      return found;
+    }
+    found->streamOf = streamOf;
+    found->prepareKernel = prepareKernel;
+    gpu::RuntimeCalls calls;
+    calls.free = find<int (*)(void*)>("cudaFree");
+    calls.functionOf = find<int (*)(void**, const void*)>("cudaGetFuncBySymbol");
+    if (!calls.free)
+      return nullptr;
+    gpu::describeGpu(*found, calls);
+    return found;
+  }();
+  return vendor;
+}
+
+} // namespace mneme::record
