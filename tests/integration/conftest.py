@@ -13,7 +13,10 @@ from typing import Any
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-BUILD = Path(os.environ.get("MNEME_BUILD_DIR", ROOT / "build"))
+# A bundle has what was built beside the tests, a checkout in a build tree.
+BUILD = Path(
+    os.environ.get("MNEME_BUILD_DIR", ROOT if (ROOT / "config.json").is_file() else ROOT / "build")
+)
 EXAMPLES = BUILD / "examples"
 
 

@@ -1,0 +1,71 @@
+"""Where things are, and how commands are run: what the end-to-end tests use, on another device."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from mneme.devices import choose_device
+from mneme.errors import MnemeError
+
+DEVICE = os.environ.get("MNEME_TEST_DEVICE", "cuda:0")
+IS_GPU = DEVICE != "cpu"
+
+
+def _integration_helpers() -> ModuleType:
+    name = "mneme_integration_helpers"
+    path = Path(__file__).resolve().parents[1] / "integration" / "conftest.py"
+    spec = importlib.util.spec_from_file_location(name, path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+helpers = _integration_helpers()
+mneme = helpers.mneme
+run_command = helpers.run_command
+example = helpers.example
+records = helpers.records
+instances = helpers.instances
+EXAMPLE_NAMES: tuple[str, ...] = helpers.EXAMPLE_NAMES
+BUILD: Path = helpers.BUILD
+
+
+def why_no_device() -> str:
+    """The device's own reason for not being there; empty if it is."""
+    try:
+        choose_device(DEVICE)
+    except MnemeError as error:
+        return str(error)
+    return ""
+
+
+def run(program: Path, *arguments: str, **environment: str) -> Any:
+    """Run a program on the device, unrecorded."""
+    return mneme("run", "--device", DEVICE, "--", program, *arguments, **environment)
+
+
+def record(directory: Path, program: Path, *arguments: str, device: str = DEVICE) -> Any:
+    """Record a program on the device."""
+    return mneme("record", "-rdb", directory, "--device", device, "--", program, *arguments)
+
+
+def replay(record_file: Path, record_id: str, *arguments: str, device: str = DEVICE) -> Any:
+    """Replay one recorded launch in a process of its own."""
+    place = ("-rdb", record_file, "-rid", record_id, "--device", device)
+    return mneme("replay", *place, "-it", "1", "--warmup", "0", *arguments)
+
+
+def launches(directory: Path) -> Iterator[tuple[Path, str]]:
+    """Every recorded launch of a directory."""
+    for path in records(directory):
+        for record_id in instances(path):
+            yield path, record_id
