@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from mneme import _native
 
 from gpu import support
 from gpu.support import DEVICE, EXAMPLE_NAMES, launches
+from mneme import _native
 
 # Atomics of all blocks in any order.
 NO_DEFINED_ORDER = ("reduction",)

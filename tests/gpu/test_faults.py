@@ -6,13 +6,13 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from mneme.async_executor import AsyncReplayExecutor
-from mneme.mneme_types import ExperimentConfiguration
-from mneme.replay_executor import BaseExecutor
 
 from gpu import support
 from gpu.fault_kernels import FAULTS, registers
 from gpu.support import DEVICE, IS_GPU, launches
+from mneme.async_executor import AsyncReplayExecutor
+from mneme.mneme_types import ExperimentConfiguration
+from mneme.replay_executor import BaseExecutor
 
 TIMEOUT_SECONDS = 5.0
 FAILING = ["trap", "illegal address", "infinite loop", "local memory"]
