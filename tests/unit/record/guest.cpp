@@ -117,7 +117,7 @@ int main(int argc, char** argv) {
                 cudaDeviceSynchronize());
   if (mode == "large") {
     void* large = nullptr;
-    std::printf("large %d\n", cudaMalloc(&large, 512 << 20));
+    std::printf("large %d\n", cudaMalloc(&large, 16 << 20));
     launch(static_cast<float*>(large), 7);
     std::printf("free %d\n", cudaFree(large));
     launch(static_cast<float*>(data), 8);

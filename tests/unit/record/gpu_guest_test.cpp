@@ -1,0 +1,80 @@
+// librecord.so in a process whose runtime is a vendor's: memory comes from the driver's virtual
+// memory functions, here a fake driver's.
+#include "tests/unit/record/guest_run.h"
+
+namespace mneme::record::test {
+namespace {
+
+Run runOnGpu(const std::string& mode, bool isRecorded, const std::string& environment = "") {
+  return run(mode, isRecorded, "LD_LIBRARY_PATH=" MNEME_TEST_GPU_DRIVER " " + environment,
+             MNEME_TEST_GPU_GUEST);
+}
+
+artifact::Snapshot prologueOf(const Run& run, size_t index) {
+  const fs::path data = run.directory / "data";
+  const auto record = artifact::KernelRecord::load(data / "1.json");
+  auto instance = record.instances.begin();
+  std::advance(instance, index);
+  return artifact::Snapshot::open(data / instance->second.prologue);
+}
+
+} // namespace
+
+TEST_CASE("a program recorded on a GPU behaves as it does alone") {
+  for (const char* mode : {"plain", "threads", "fork", "fault", "_exit", "quick_exit", "handler"}) {
+    CAPTURE(mode);
+    const Run alone = runOnGpu(mode, false), recorded = runOnGpu(mode, true);
+    CHECK(recorded.status == alone.status);
+    CHECK(recorded.output == alone.output);
+    CHECK(wholeInstances(recorded) >= 2);
+  }
+}
+
+TEST_CASE("device memory of a GPU is placed in the window") {
+  const Run recorded = runOnGpu("plain", true);
+  CAPTURE(recorded.said);
+  const auto record = artifact::KernelRecord::load(recorded.directory / "data" / "1.json");
+  CHECK(record.device == "cuda:0");
+  CHECK(record.windowAddress == 0x600000000000);
+  REQUIRE(record.instances.size() == 2);
+  for (const auto& [hash, instance] : record.instances)
+    CHECK(instance.recordedNs == 500000); // as the driver's events say
+  const auto prologue = prologueOf(recorded, 0);
+  REQUIRE(prologue.regions().size() == 2);
+  CHECK(prologue.regions()[0].address == record.windowAddress);
+  CHECK(prologue.regions()[1].name == "counter");
+}
+
+TEST_CASE("what does not fit into the window of a GPU is recorded where the vendor placed it") {
+  const Run recorded = runOnGpu("large", true, "MNEME_PAGE_SIZE=0.01");
+  CHECK(recorded.output == runOnGpu("large", false).output);
+  CHECK(recorded.said.find("may not be granted these addresses: raise -vass") != std::string::npos);
+  CHECK(wholeInstances(recorded) == 4);
+}
+
+TEST_CASE("a driver that places no memory leaves it to the vendor") {
+  for (const char* refusal :
+       {"MNEME_FAKE_CUDA=cuMemCreate=801", "MNEME_FAKE_CUDA=cuMemMap=1",
+        "MNEME_FAKE_CUDA=cuMemSetAccess=1", "MNEME_FAKE_CUDA=cuMemAddressReserve=2",
+        "MNEME_ALLOCATIONS=vendor"}) {
+    CAPTURE(refusal);
+    const Run recorded = runOnGpu("plain", true, refusal);
+    CHECK(recorded.output == runOnGpu("plain", false).output);
+    CHECK(wholeInstances(recorded) == 2);
+    CHECK(prologueOf(recorded, 0).regions()[0].address != 0x600000000000);
+  }
+}
+
+TEST_CASE("a driver that fails while recording costs recordings, not the program") {
+  for (const char* refusal :
+       {"MNEME_FAKE_CUDA=cuMemcpyDtoHAsync=1", "MNEME_FAKE_CUDA=cuMemHostAlloc=2",
+        "MNEME_FAKE_CUDA=cuEventRecord=1", "MNEME_FAKE_CUDA=cuInit=100"}) {
+    CAPTURE(refusal);
+    const Run recorded = runOnGpu("plain", true, refusal);
+    CHECK(recorded.output == runOnGpu("plain", false).output);
+    CHECK(recorded.status == 0);
+    CHECK(recorded.said.find("mneme: ") != std::string::npos);
+  }
+}
+
+} // namespace mneme::record::test
