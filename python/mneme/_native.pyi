@@ -62,7 +62,9 @@ class _Compiled(TypedDict):
     """Final assembly, if asked for."""
     statistics: str
     """JSON: preprocess_ir_time, opt_time, codegen_time (seconds), obj_size, reg_usage,
-    local_mem_usage, const_mem_usage (bytes), ir_hash, image_hash, passes, target_cpu."""
+    local_mem_usage, const_mem_usage, shared_mem_usage (bytes), ir_hash, image_hash, passes,
+    target_cpu; for GPUs also spill_store_bytes, spill_load_bytes, stack_bytes, ptx_version,
+    assembler, assemble_time (seconds)."""
     is_from_cache: bool
 
 class _BinaryKernel(TypedDict):
@@ -97,6 +99,13 @@ def ir_to_text(ir: bytes) -> str:
 def ir_to_bitcode(ir: bytes) -> bytes:
     """Return textual IR (or bitcode) as bitcode."""
 
+def record_modules(record: _Path) -> list[bytes]:
+    """Return the modules of a record file, checked against their hashes.
+
+    Raises:
+        NotFound, ArtifactCorrupt
+    """
+
 def compile_ir(
     modules: list[bytes],
     kernel: str,
@@ -114,6 +123,9 @@ def compile_ir(
     block: _Dims = (1, 1, 1),
     specialized_args: dict[int, bytes] = {},
     options_json: str = "",
+    placed_globals: dict[str, int] = {},
+    max_registers: int = 0,
+    assembler_options: str = "",
     want_ir: bool = False,
     want_assembly: bool = False,
     use_cache: bool = True,
@@ -136,6 +148,9 @@ def compile_ir(
         block: Threads of a block.
         specialized_args: Values of arguments to turn into constants, by index.
         options_json: Ahead-of-time options to honour, as recorded.
+        placed_globals: Addresses of device variables, by name; GPU targets only.
+        max_registers: Of a thread; 0: no limit. GPU targets only.
+        assembler_options: Further options for ptxas. GPU targets only.
         want_ir: Return the final IR.
         want_assembly: Return the final assembly.
         use_cache: Look for a stored image and store the new one.
@@ -171,7 +186,10 @@ class ReplaySession:
         Args:
             configuration_json: The fields of ExperimentConfiguration.
             options_json: "iterations", "warmup", "timeout" (seconds per launch), "tolerances" (list
-                of texts or objects), "want_ir", "want_assembly", "use_cache".
+                of texts or objects), "want_ir", "want_assembly", "use_cache", "cold_cache",
+                "confidence" (relative half width of the median's 95 % interval at which measuring
+                ends; 0: fixed iterations), "min_iterations", "max_iterations", "time_budget"
+                (seconds), "stop_above_ns".
             ir: Replaces the recorded IR (text or bitcode) unless empty.
 
         What the kernel prints appears on standard error: while this runs, the standard output of the

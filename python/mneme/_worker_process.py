@@ -75,6 +75,8 @@ class TuneWorkerHandle:
     ) -> ExperimentResult:
         """Have one configuration evaluated; a dead or late worker gives a failed result.
 
+        A worker whose device became unusable is replaced before the next evaluation.
+
         Raises:
             MnemeError: If the worker cannot be started.
         """
@@ -87,7 +89,11 @@ class TuneWorkerHandle:
         if answer is None:
             self._reap(kill=True)
             return self._failed(f"Worker timed out after {self._spec.timeout} s")
-        return ExperimentResult.from_dict(answer[2])
+        result = ExperimentResult.from_dict(answer[2])
+        if not result.device_usable:
+            # The next configuration gets a process in which the device works again.
+            self._reap(kill=True)
+        return result
 
     def close(self) -> None:
         """Ask the process to end and wait for it."""

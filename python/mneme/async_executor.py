@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from typing_extensions import Self
 
+    from mneme.measuring import Measuring
     from mneme.tolerance import Tolerance
 
 __all__ = ["AsyncReplayExecutor", "EvalFuture", "TuneWorkerHandle"]
@@ -76,7 +77,8 @@ class EvalFuture:
 class AsyncReplayExecutor:
     """A pool of worker processes, each with the recording open on its own device.
 
-    A configuration that crashes or hangs costs itself and its process, which is replaced. Use it
+    A configuration that crashes, hangs or leaves the device unusable costs itself and its process,
+    which is replaced. Use it
     under `if __name__ == "__main__":`, as the workers are spawned. Thread-safe.
     """
 
@@ -93,6 +95,7 @@ class AsyncReplayExecutor:
         device: str | None = None,
         timeout: float | None = None,
         tolerances: Sequence[Tolerance] = (),
+        measuring: Measuring | None = None,
     ) -> None:
         """Make the pool; processes start with the first configurations.
 
@@ -108,6 +111,7 @@ class AsyncReplayExecutor:
             device: Device of every worker; None gives worker i device i.
             timeout: Seconds one configuration may take; None for no limit.
             tolerances: How far memory may be from what was recorded.
+            measuring: How launches are measured; None: `iterations` of them.
 
         Raises:
             NotFound: If record, instance or directory do not exist.
@@ -131,7 +135,7 @@ class AsyncReplayExecutor:
             results_db_dir=Path(results_db_dir),
             max_startup_failures=max_startup_failures,
             timeout=timeout,
-            options={"tolerances": tuple(tolerances)},
+            options={"tolerances": tuple(tolerances), "measuring": measuring},
         )
         devices = [
             choose_device(device) if device else device_by_number(i) for i in range(num_workers)

@@ -264,6 +264,34 @@ class ExperimentResult:
     verify_time: float = 0.0
     """Seconds for comparing memory."""
 
+    timer: str = ""
+    """What measured `exec_time`: host clock, events or cupti."""
+
+    median_ns: int = 0
+    """Median of the measured launches, warm-ups apart, in nanoseconds."""
+
+    time_ci_ns: list[int] = field(default_factory=list)
+    """95 % confidence interval [low, high] of the median, by order statistics; empty for fewer than
+    six launches."""
+
+    iterations_used: int = 0
+    """Measured launches."""
+
+    cold_cache: bool = False
+    """Caches were replaced before every launch."""
+
+    stopped_early: bool = False
+    """Measuring ended because the configuration is slower than `stop_above_ns`."""
+
+    device_usable: bool = True
+    """False if the process that ran this can do nothing more with the device."""
+
+    device_open_time: float = 0.0
+    """Seconds of `open_time` for opening the device."""
+
+    upload_time: float = 0.0
+    """Seconds of `open_time` for reserving and filling memory."""
+
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> ExperimentResult:
         """Return the result that `to_dict` gave; unknown keys are ignored."""
@@ -274,6 +302,7 @@ class ExperimentResult:
         """Return the result as plain JSON values, in field order."""
         values = {item.name: getattr(self, item.name) for item in fields(self)}
         values["exec_time"] = list(self.exec_time)
+        values["time_ci_ns"] = list(self.time_ci_ns)
         values["mismatches"] = [dict(item) for item in self.mismatches]
         return values
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from mneme.devices import choose_device, device_by_number
 from mneme.errors import InvalidArgument, IoFailed, NotFound
+from mneme.measuring import Measuring
 from mneme.mneme_types import ExperimentConfiguration, ExperimentResult
 from mneme.recorded_execution import KernelInstance, RecordedExecution
 from mneme.records import find_instance
@@ -88,6 +89,7 @@ class BaseExecutor:
         device: str | None = None,
         tolerances: Sequence[Tolerance] = (),
         timeout: float | None = None,
+        measuring: Measuring | None = None,
     ) -> None:
         """Name a recorded launch; nothing is opened yet.
 
@@ -100,6 +102,7 @@ class BaseExecutor:
             device: "cpu" or a GPU by name; None takes `device_id`.
             tolerances: How far memory may be from what was recorded; empty: not at all.
             timeout: Seconds one launch may take; None or 0 for no limit.
+            measuring: How launches are measured; None: `iterations` of them, caches as they are.
 
         Raises:
             InvalidArgument: If a number is out of its range.
@@ -114,6 +117,7 @@ class BaseExecutor:
         self.device = device
         self.tolerances = tuple(tolerances)
         self.timeout = timeout
+        self.measuring = measuring or Measuring()
         self._session: ReplaySession | None = None
         self._record: RecordedExecution | None = None
 
@@ -203,6 +207,7 @@ class BaseExecutor:
         }
         if self.timeout:
             options["timeout"] = self.timeout
+        options.update(self.measuring.to_options())
         text, final_ir, assembly = self._opened().run(
             json.dumps(config.to_dict()), json.dumps(options), ir_bytes(ir)
         )

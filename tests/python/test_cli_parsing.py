@@ -71,6 +71,10 @@ def plain(value: object) -> object:
         (["--iterations", "9"], "iterations", 9),
         (["--warmup", "0"], "warmup", 0),
         (["--timeout", "1.5"], "timeout", 1.5),
+        (["--confidence", "0.02"], "confidence", 0.02),
+        (["--max-iterations", "50"], "max_iterations", 50),
+        (["--time-budget", "2.5"], "time_budget", 2.5),
+        (["--cold-l2"], "cold_l2", True),
         (["-ol", "out.ll"], "output_ll", "out.ll"),
         (["--output-ll", "out.ll"], "output_ll", "out.ll"),
         (["--output-asm", "out.s"], "output_asm", "out.s"),
@@ -91,6 +95,7 @@ def test_replay_has_the_documented_defaults() -> None:
     assert (values["codegen_opt"], values["iterations"], values["warmup"]) == (3, 3, 2)
     changed = ("specialize", "set_launch_bounds", "specialize_dims", "shared_mem", "grid_dim_x")
     assert all(values[name] is None for name in changed)
+    assert (values["confidence"], values["time_budget"], values["cold_l2"]) == (0, 0, False)
 
 
 @pytest.mark.parametrize(

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import signal
 import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -17,6 +19,7 @@ from mneme.async_executor import AsyncReplayExecutor
 from mneme.cli._retry import open_or_retry
 from mneme.errors import AddressUnavailable, ArtifactCorrupt, InvalidArgument, NotFound
 from mneme.inventory import describe_record, find_record
+from mneme.measuring import Measuring
 from mneme.mneme_types import ExperimentConfiguration, ExperimentResult
 from mneme.recorded_execution import RecordedExecution
 from mneme.recording import Recording
@@ -174,6 +177,66 @@ def test_crashed_worker_is_replaced(
         )
         assert "no-such-pass" in pool.evaluate(config_without_code).error
         assert pool.workers[0].pid != pid
+
+
+def test_worker_is_replaced_when_its_device_became_unusable(
+    record: RecordedExecution, config: ExperimentConfiguration, tmp_path: Path
+) -> None:
+    with AsyncReplayExecutor(record.path, None, 1, tmp_path, 1, device="cpu") as pool:
+        (worker,) = pool.workers
+        assert pool.evaluate(config).verified
+        pid = worker.pid
+        receive = worker._receive
+        broken = ExperimentResult(failed=True, error="illegal address", device_usable=False)
+
+        def answer(timeout: float | None) -> object:
+            receive(timeout)
+            worker._receive = receive  # type: ignore[method-assign]
+            return ("result", 1, broken.to_dict())
+
+        worker._receive = answer  # type: ignore[method-assign]
+        assert pool.evaluate(config) == broken
+        assert worker.pid is None
+        assert pool.evaluate(config).verified
+        assert worker.pid not in (None, pid)
+
+
+def test_measuring_is_reported(record: RecordedExecution) -> None:
+    adaptive = Measuring(confidence=0.5, max_iterations=50, cold_cache=True)
+    with BaseExecutor(record.path, device="cpu", warmup=1, measuring=adaptive) as executor:
+        result = executor.evaluate(executor.recorded_configuration())
+    assert result.cold_cache
+    assert result.timer == "host clock"
+    assert 6 <= result.iterations_used <= 50
+    assert len(result.exec_time) == 1 + result.iterations_used
+    low, high = result.time_ci_ns
+    assert low <= result.median_ns <= high
+    slow = Measuring(stop_above_ns=1)
+    with BaseExecutor(record.path, iterations=1000, device="cpu", measuring=slow) as executor:
+        result = executor.evaluate(executor.recorded_configuration())
+    assert result.verified
+    assert (result.stopped_early, result.iterations_used) == (True, 1)
+
+
+@pytest.mark.parametrize(
+    "values", [{"confidence": -1.0}, {"time_budget": math.inf}, {"max_iterations": 0}]
+)
+def test_measuring_refuses_what_cannot_be_meant(values: dict[str, Any]) -> None:
+    with pytest.raises(InvalidArgument):
+        Measuring(**values)
+
+
+def test_interrupt_ends_a_replay_that_never_ends(record: RecordedExecution, tmp_path: Path) -> None:
+    log = tmp_path / "stderr"
+    line = ("replay", "-rdb", record.path, "--device", "cpu", "-it", "1000000000", "default<O1>")
+    with log.open("w") as errors:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "mneme", *map(str, line)], stdout=errors, stderr=errors
+        )
+        time.sleep(2)
+        assert process.poll() is None
+        process.send_signal(signal.SIGINT)
+        assert process.wait(timeout=5) == -signal.SIGINT
 
 
 def test_late_worker_is_replaced(

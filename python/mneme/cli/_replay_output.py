@@ -59,6 +59,13 @@ def _write(path: Path | None, text: str, what: str) -> None:
 def _verdict(result: ExperimentResult) -> str:
     times = sorted(result.exec_time)
     fastest = f", fastest launch {_console.format_ns(times[0])}" if times else ""
+    if result.time_ci_ns and result.median_ns:
+        low, high = result.time_ci_ns
+        part = 50 * (high - low) / result.median_ns
+        fastest += (
+            f", median {_console.format_ns(result.median_ns)} ± {part:.2g} % "
+            f"of {result.iterations_used}"
+        )
     kind = result.result_class.replace("_", " ")
     distance = ""
     if kind not in ("exact", "") and result.max_absolute > 0:

@@ -31,7 +31,11 @@ def open_or_retry(executor: BaseExecutor) -> None:
     except AddressUnavailable as error:
         attempt = int(os.environ.get(_ATTEMPT_VARIABLE, "1"))
         if attempt >= _MOST_ATTEMPTS:
-            raise
+            raise AddressUnavailable(
+                f"{error}; {_MOST_ATTEMPTS} processes could not have these addresses, so something "
+                "on this machine always lies there: try another device (--device cpu), or record "
+                "again here"
+            ) from error
         say(f"{error}; trying again in a new process")
         os.environ[_ATTEMPT_VARIABLE] = str(attempt + 1)
         sys.stdout.flush()

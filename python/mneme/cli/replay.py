@@ -101,6 +101,38 @@ def replay(
     warmup: Annotated[
         int, typer.Option("--warmup", metavar="N", min=0, help="Launches before those.")
     ] = 2,
+    confidence: Annotated[
+        float,
+        typer.Option(
+            "--confidence",
+            metavar="PART",
+            min=0,
+            max=1,
+            help="Measure until the median is known to this part of itself (0.02: 2 %), at least "
+            "--iterations and 6 launches.",
+            show_default=False,
+        ),
+    ] = 0.0,
+    max_iterations: Annotated[
+        int,
+        typer.Option(
+            "--max-iterations", metavar="N", min=1, help="Limit of launches with --confidence."
+        ),
+    ] = 1000,
+    time_budget: Annotated[
+        float,
+        typer.Option(
+            "--time-budget",
+            metavar="SECONDS",
+            min=0,
+            help="Limit for measuring.",
+            show_default=False,
+        ),
+    ] = 0.0,
+    cold_l2: Annotated[
+        bool,
+        typer.Option("--cold-l2", help="Empty the caches of the device before every launch."),
+    ] = False,
     timeout: Annotated[
         Optional[float],
         typer.Option("--timeout", metavar="SECONDS", min=0, help="Limit for one launch."),
@@ -131,7 +163,9 @@ def replay(
     Compiles the kernel with PASSES and launches it on the recorded memory. Prints configuration and
     result as JSON on stdout; the exit code is 0 only if the result is verified.
     """
+    from mneme.cli._interrupt import interrupt_ends_process  # noqa: PLC0415
     from mneme.cli._retry import open_or_retry  # noqa: PLC0415
+    from mneme.measuring import Measuring  # noqa: PLC0415
     from mneme.mneme_types import ConfigurationChanges  # noqa: PLC0415
     from mneme.replay_executor import BaseExecutor  # noqa: PLC0415
     from mneme.tolerance import Tolerance  # noqa: PLC0415
@@ -162,11 +196,18 @@ def replay(
         device=device,
         tolerances=rules,
         timeout=timeout,
+        measuring=Measuring(
+            confidence=confidence,
+            max_iterations=max_iterations,
+            time_budget=time_budget,
+            cold_cache=cold_l2,
+        ),
     )
-    open_or_retry(executor)
-    with executor:
-        config = changes.apply(executor.recorded_configuration())
-        output = executor.replay(
-            config, ir, want_ir=output_ll is not None, want_assembly=output_asm is not None
-        )
+    with interrupt_ends_process():
+        open_or_retry(executor)
+        with executor:
+            config = changes.apply(executor.recorded_configuration())
+            output = executor.replay(
+                config, ir, want_ir=output_ll is not None, want_assembly=output_asm is not None
+            )
     raise typer.Exit(_replay_output.show(config, output, files))
