@@ -64,8 +64,8 @@ def choose_device(wanted: str | None = None) -> str:
         return next(gpus, _CPU)
     family = wanted.partition(":")[0]
     for entry in devices:
-        if entry.id == wanted and entry.is_available:
-            return wanted
+        if entry.is_available and entry.id in (wanted, f"{wanted}:0"):
+            return entry.id
         if entry.id in (wanted, family) or entry.id.partition(":")[0] == family:
             reason = entry.why_unavailable
             if not entry.is_available and reason:

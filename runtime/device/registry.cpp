@@ -1,46 +1,52 @@
 #include <cstdlib>
-#include <filesystem>
+#include <optional>
 
 #include "runtime/base/dynamic_library.h"
 #include "runtime/base/error.h"
 #include "runtime/device/cpu/cpu_device.h"
+#include "runtime/device/cuda/devices.h"
 #include "runtime/device/device.h"
 
 namespace mneme::device {
 
 namespace {
 
-struct Vendor {
-  const char* kind;    ///< "cuda"
-  const char* name;    ///< "NVIDIA GPU"
-  const char* library; ///< what its driver installs
-};
+constexpr const char* hipLibrary = "libamdhip64.so";
 
-constexpr Vendor vendors[] = {
-    {"cuda", "NVIDIA GPU", "libcuda.so.1"},
-    {"hip", "AMD GPU", "libamdhip64.so"},
-};
-
-std::string whyUnavailable(const Vendor& vendor) {
+std::string whyNoHip() {
   try {
-    DynamicLibrary::open(vendor.library);
+    DynamicLibrary::open(hipLibrary);
   } catch (const Error& failure) {
-    return std::string("no ") + vendor.name + " driver found: " + failure.what();
+    return std::string("no AMD GPU driver found: ") + failure.what();
   }
-  return std::string("the ") + vendor.kind +
-         " device is not part of this version, although a driver (" + vendor.library +
-         ") is installed; use the CPU device (--device cpu)";
+  return std::string("the hip device is not part of this version, although a driver (") +
+         hipLibrary + ") is installed; use the CPU device (--device cpu)";
 }
 
-/// "cuda:1" -> "cuda"; empty if `id` is neither "<kind>" nor "<kind>:<number>".
-std::string kindOf(const std::string& id) {
+struct DeviceId {
+  std::string kind;
+  int number = 0;
+};
+
+/// "cuda:1" and "cuda" (number 0); nothing if `id` is neither "<kind>" nor "<kind>:<number>".
+std::optional<DeviceId> parseId(const std::string& id) {
   const size_t colon = id.find(':');
   if (colon == std::string::npos)
-    return id;
+    return DeviceId{id, 0};
   const std::string number = id.substr(colon + 1);
   const bool isNumber = !number.empty() && number.size() <= 4 &&
                         number.find_first_not_of("0123456789") == std::string::npos;
-  return isNumber ? id.substr(0, colon) : "";
+  if (!isNumber)
+    return std::nullopt;
+  return DeviceId{id.substr(0, colon), std::stoi(number)};
+}
+
+std::string wantedId(const std::string& id) {
+  if (!id.empty())
+    return id;
+  if (const char* fromEnvironment = getenv("MNEME_DEVICE"); fromEnvironment && *fromEnvironment)
+    return fromEnvironment;
+  return cuda::gpuCount() > 0 ? "cuda:0" : "cpu";
 }
 
 } // namespace
@@ -52,29 +58,28 @@ std::vector<DeviceStatus> listDevices() {
   cpu.isAvailable = true;
   cpu.name = cpu::CpuDevice().description().name;
   result.push_back(cpu);
-  for (const Vendor& vendor : vendors) {
-    DeviceStatus status;
-    status.id = vendor.kind;
-    status.name = vendor.name;
-    status.whyUnavailable = whyUnavailable(vendor);
-    result.push_back(status);
-  }
+  for (DeviceStatus& status : cuda::listGpus())
+    result.push_back(std::move(status));
+  DeviceStatus hip;
+  hip.id = "hip";
+  hip.name = "AMD GPU";
+  hip.whyUnavailable = whyNoHip();
+  result.push_back(hip);
   return result;
 }
 
 std::unique_ptr<Device> openDevice(const std::string& id) {
-  std::string wanted = id;
-  if (wanted.empty()) {
-    const char* fromEnvironment = getenv("MNEME_DEVICE");
-    wanted = fromEnvironment && *fromEnvironment ? fromEnvironment : "cpu";
-  }
-  if (wanted == "cpu" || wanted == "cpu:0")
+  const std::string wanted = wantedId(id);
+  const std::optional<DeviceId> parsed = parseId(wanted);
+  if (parsed && parsed->kind == "cpu" && parsed->number == 0)
     return std::make_unique<cpu::CpuDevice>();
-  const std::string kind = kindOf(wanted);
-  for (const Vendor& vendor : vendors) {
-    if (kind == vendor.kind)
-      throw Error(ErrorCode::BackendUnavailable,
-                  "device '" + wanted + "' is not available: " + whyUnavailable(vendor));
+  try {
+    if (parsed && parsed->kind == "cuda")
+      return cuda::openGpu(parsed->number);
+    if (parsed && parsed->kind == "hip")
+      throw Error(ErrorCode::BackendUnavailable, whyNoHip());
+  } catch (const Error& failure) {
+    throw Error(failure.code(), "device '" + wanted + "' is not available: " + failure.what());
   }
   throw Error(ErrorCode::InvalidArgument,
               "'" + wanted + "' is not a device; use cpu, cuda:N or hip:N");

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mneme.devices import choose_device, device_by_number, list_devices
+from mneme.devices import DeviceInfo, choose_device, device_by_number, list_devices
 from mneme.errors import BackendUnavailable, InvalidArgument
 from native_parts import needs_native
 
@@ -51,3 +51,13 @@ def test_device_number_beyond_the_gpus() -> None:
         return
     with pytest.raises(InvalidArgument, match="no device number 64"):
         device_by_number(64)
+
+
+def test_a_vendor_alone_means_its_first_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    gpus = [
+        DeviceInfo(id=f"cuda:{number}", is_available=True, name="GPU", why_unavailable="")
+        for number in range(2)
+    ]
+    monkeypatch.setattr("mneme.devices.list_devices", lambda: gpus)
+    assert choose_device("cuda") == "cuda:0"
+    assert choose_device("cuda:1") == "cuda:1"

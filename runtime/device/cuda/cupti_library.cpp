@@ -23,17 +23,10 @@ constexpr const char* names[] = {"libcupti.so.13", "libcupti.so.12", "libcupti.s
 
 /// What profilers, sanitizers and debuggers set in the programs they run: only one tool at a time
 /// can drive CUPTI.
-constexpr std::string_view toolVariables[] = {"CUDA_INJECTION64_PATH=",
-                                              "NVTX_INJECTION64_PATH=",
-                                              "NV_COMPUTE_PROFILER",
-                                              "NV_SANITIZER",
-                                              "NV_NSIGHT",
-                                              "NV_TPS",
-                                              "COMPUTE_SANITIZER",
-                                              "CUPTI_INJECTION",
-                                              "NSYS_",
-                                              "QUADD_",
-                                              "CUDBG_"};
+constexpr std::string_view toolVariables[] = {"CUDA_INJECTION64_PATH=", "NVTX_INJECTION64_PATH=",
+                                              "NV_COMPUTE_PROFILER",    "NV_SANITIZER",
+                                              "NV_NSIGHT_INJECTION",    "NV_TPS",
+                                              "NSYS_PROFILING_SESSION", "CUDBG_"};
 
 std::string foreignTool() {
   for (char** entry = environ; entry && *entry; ++entry)

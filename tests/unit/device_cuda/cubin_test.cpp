@@ -1,0 +1,129 @@
+#include <doctest/doctest.h>
+
+#include <cstring>
+
+#include <elf.h>
+
+#include "runtime/device/cuda/cubin.h"
+#include "runtime/device/cuda/module_loader.h"
+#include "support.h"
+
+using namespace mneme::device::cuda;
+
+namespace {
+
+/// Puts sections behind one another and their headers at the end.
+class ElfMaker {
+public:
+  ElfMaker() { add("", SHT_NULL, {}); }
+  uint32_t add(const std::string& name, uint32_t type, std::vector<std::byte> bytes,
+               uint32_t link = 0) {
+    Elf64_Shdr header{};
+    header.sh_name = static_cast<uint32_t>(names_.size());
+    header.sh_type = type;
+    header.sh_link = link;
+    header.sh_offset = sizeof(Elf64_Ehdr) + content_.size();
+    header.sh_size = bytes.size();
+    names_ += name + '\0';
+    content_.insert(content_.end(), bytes.begin(), bytes.end());
+    headers_.push_back(header);
+    return static_cast<uint32_t>(headers_.size() - 1);
+  }
+  std::vector<std::byte> finish(uint8_t abi, uint32_t flags) {
+    names_ += std::string(".shstrtab") + '\0';
+    const auto text = test::bytesOf(names_);
+    const uint32_t names = add("", SHT_STRTAB, {text.begin(), text.end()});
+    Elf64_Ehdr header{};
+    std::memcpy(header.e_ident, ELFMAG, SELFMAG);
+    header.e_ident[EI_CLASS] = ELFCLASS64;
+    header.e_ident[EI_ABIVERSION] = abi;
+    header.e_machine = 190;
+    header.e_flags = flags;
+    header.e_shoff = sizeof(header) + content_.size();
+    header.e_shnum = static_cast<uint16_t>(headers_.size());
+    header.e_shstrndx = static_cast<uint16_t>(names);
+    std::vector<std::byte> file(header.e_shoff + headers_.size() * sizeof(Elf64_Shdr));
+    std::memcpy(file.data(), &header, sizeof(header));
+    std::memcpy(file.data() + sizeof(header), content_.data(), content_.size());
+    std::memcpy(file.data() + header.e_shoff, headers_.data(),
+                headers_.size() * sizeof(Elf64_Shdr));
+    return file;
+  }
+
+private:
+  std::string names_;
+  std::vector<std::byte> content_;
+  std::vector<Elf64_Shdr> headers_;
+};
+
+std::vector<std::byte> bytesOf(std::initializer_list<uint32_t> words) {
+  std::vector<std::byte> bytes(words.size() * 4);
+  std::memcpy(bytes.data(), words.begin(), bytes.size());
+  return bytes;
+}
+
+std::vector<std::byte> sampleCubin(uint8_t abi = 8, uint32_t flags = 0x6005a04) {
+  ElfMaker elf;
+  // Written by ptxas 13.0 for a kernel of (u64, u32, 24 bytes), last parameter first.
+  elf.add(".nv.info.k", SHT_LOPROC,
+          bytesOf({0x00043704, 0x00000082, 0x000c1704, 0, 0x00100002, 0x0061f000, 0x000c1704, 0,
+                   0x00080001, 0x0011f000, 0x000c1704, 0, 0x00000000, 0x0021f000, 0x00005003,
+                   0x00ff1b03}));
+  const uint32_t global = elf.add(".nv.global.init", SHT_PROGBITS, bytesOf({5}));
+  const uint32_t constant = elf.add(".nv.constant3", SHT_PROGBITS, bytesOf({1, 2, 3, 4}));
+  const uint32_t bank = elf.add(".nv.constant0.k", SHT_PROGBITS, bytesOf({1}));
+  const std::string names("\0counter\0coefficients\0other\0", 28);
+  const auto text = test::bytesOf(names);
+  const uint32_t strings = elf.add(".strtab", SHT_STRTAB, {text.begin(), text.end()});
+  Elf64_Sym symbols[4]{};
+  symbols[1] = {1, ELF64_ST_INFO(STB_GLOBAL, STT_OBJECT), 0, static_cast<uint16_t>(global), 0, 4};
+  symbols[2] = {9, ELF64_ST_INFO(STB_GLOBAL, STT_OBJECT), 0, static_cast<uint16_t>(constant), 0,
+                16};
+  symbols[3] = {22, ELF64_ST_INFO(STB_GLOBAL, STT_OBJECT), 0, static_cast<uint16_t>(bank), 0, 4};
+  const auto table = std::as_bytes(std::span(symbols));
+  elf.add(".symtab", SHT_SYMTAB, {table.begin(), table.end()}, strings);
+  return elf.finish(abi, flags);
+}
+
+} // namespace
+
+TEST_CASE("a cubin names its architecture, variables and arguments") {
+  const CubinFacts facts = readCubin(sampleCubin(), "k");
+  CHECK(facts.target == "sm_90");
+  CHECK(facts.argumentSizes == std::vector<uint64_t>{8, 4, 24});
+  REQUIRE(facts.variables.size() == 2);
+  CHECK(facts.variables[0].name == "counter");
+  CHECK(!facts.variables[0].isConstant);
+  CHECK(facts.variables[1].name == "coefficients");
+  CHECK(facts.variables[1].sizeBytes == 16);
+  CHECK(facts.variables[1].isConstant);
+  CHECK(readCubin(sampleCubin(7, 0x5a055a), "k").target == "sm_90");
+  CHECK(readCubin(sampleCubin(), "another").argumentSizes.empty());
+}
+
+TEST_CASE("a damaged cubin gives fewer facts, never a fault") {
+  const std::vector<std::byte> whole = sampleCubin();
+  for (size_t size = 0; size < whole.size(); ++size)
+    readCubin(std::span(whole).first(size), "k");
+  for (size_t i = 0; i < whole.size(); ++i)
+    for (const int bits : {0x01, 0x80, 0xff}) {
+      std::vector<std::byte> damaged = whole;
+      damaged[i] ^= std::byte(bits);
+      readCubin(damaged, "k");
+    }
+}
+
+TEST_CASE("PTX names its target") {
+  CHECK(targetOfPtx(".version 8.0\n.target sm_90a, texmode_unified\n") == "sm_90a");
+  CHECK(targetOfPtx("// nothing").empty());
+}
+
+TEST_CASE("the variables of a loaded cubin have the driver's addresses") {
+  const auto device = test::openFake();
+  const auto module = device->load(sampleCubin(), "k", {});
+  const auto globals = module->globals();
+  REQUIRE(globals.size() == 1); // the driver does not name the other
+  CHECK(globals[0].name == "coefficients");
+  CHECK(globals[0].address == 0x7000);
+  CHECK(globals[0].isConstant);
+}
