@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 def measure_bandwidth(guests: Guests) -> dict[str, Any]:
     """Copy bandwidths of this machine, by the vendor's own copies."""
-    mebibytes = "2048" if guests.is_gpu else "64"
+    mebibytes = "1024" if guests.is_gpu else "64"
     return last_json(guests.plain("device_bandwidth", mebibytes).stdout)
 
 

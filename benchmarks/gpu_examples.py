@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -30,7 +31,7 @@ GPU_PROGRAMS: tuple[tuple[str, ...], ...] = (
     ("vector_add", str(32 << 20)),
     ("stencil2d", "2048", "20"),
     ("reduction",),
-    ("spmv_cg", "512", "50"),
+    ("spmv_cg", "256", "300"),
     ("nbody", "16384", "5"),
     ("linked_list",),
     ("multi_unit",),
@@ -83,7 +84,8 @@ def measure_example(guests: Guests, name: str, arguments: list[str]) -> dict[str
     kernels = {}
     for record, record_id in launches:
         if record.name not in kernels:
-            kernels[record.name] = measure_launch(guests, record, record_id)
+            numbers = measure_launch(guests, record, record_id)
+            kernels[record.name] = {"name": kernel_name(record), **numbers}
     return {
         "plain_seconds": spread([run.seconds for run in plain_runs]),
         "recorded_first_seconds": spread([run.seconds for run in first_runs]),
@@ -94,6 +96,12 @@ def measure_example(guests: Guests, name: str, arguments: list[str]) -> dict[str
         "replay_command": measure_command(guests, *launches[0]),
         "kernels": kernels,
     }
+
+
+def kernel_name(record: Path) -> str:
+    """Return the kernel's name without return type and arguments."""
+    name: str = json.loads(record.read_text())["DemangledName"]
+    return name.split("(")[0].rsplit(" ", 1)[-1]
 
 
 def is_same_output(name: str, plain: str, recorded: str) -> bool:
@@ -133,7 +141,8 @@ def measure_launch(
         numbers["verify_bytes_per_second"] = 2 * live / numbers["verify_seconds"]
     if numbers["seconds_beside_kernel"] > 0:
         numbers["restore_bytes_per_second"] = 2 * changed / numbers["seconds_beside_kernel"]
-    numbers["open_bytes_per_second"] = live / numbers["open_seconds"]
+    opening = numbers["upload_seconds"] or numbers["open_seconds"]
+    numbers["open_bytes_per_second"] = live / opening
     return numbers
 
 

@@ -66,11 +66,11 @@ def show_examples(numbers: dict[str, Any]) -> None:
                 seconds(row["replay_command"]["warm_seconds"]),
             ]
         )
-        kernels += [kernel_row(title, record, k) for record, k in row["kernels"].items()]
+        kernels += [kernel_row(title, kernel) for kernel in row["kernels"].values()]
     header = ["program", "plain s", "recorded s", "again s", "launches", "live MB", "stored MB"]
     table("Programs", [*header, "replay cold s", "replay warm s"], programs)
     header = [
-        "kernel of",
+        "kernel",
         "class",
         "kernel us",
         "launches/s",
@@ -81,9 +81,9 @@ def show_examples(numbers: dict[str, Any]) -> None:
     table("Kernels, one recording open", [*header, "restore GB/s", "verify GB/s"], kernels)
 
 
-def kernel_row(title: str, record: str, kernel: dict[str, Any]) -> list[str]:
+def kernel_row(title: str, kernel: dict[str, Any]) -> list[str]:
     """One kernel as cells."""
-    name = f"{title} {Path(record).stem[:6]}"
+    name = f"{title}: {kernel['name']}"
     if "failed" in kernel:
         return [name, "failed", kernel["failed"][:40], *["-"] * 6]
     return [
@@ -146,12 +146,12 @@ def show_reference(reference: dict[str, Any]) -> None:
             f"{theirs.get('help_seconds')}",
         ]
     ]
-    for name in ("vector_add", "finite_elements"):
+    for name in ("vector_add", "vector_add_random", "finite_elements"):
         row = reference.get(name, {})
         if "recording_adds_seconds" not in row:
             rows.append([name, row.get("failed", "not measured")[:60], "-"])
             continue
-        other = theirs[name]
+        other = theirs[name.removesuffix("_random")]
         rows += [
             [
                 f"{name}: recording adds (s)",

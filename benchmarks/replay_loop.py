@@ -129,7 +129,10 @@ def measure(executor: BaseExecutor, seconds: float, count: int) -> dict[str, Any
         return {"failed": first.error, "open_seconds": opened}
     numbers: dict[str, Any] = {
         "open_seconds": opened,
+        "device_open_seconds": first.device_open_time,
+        "upload_seconds": first.upload_time,
         "first_seconds": first_seconds,
+        "timer": first.timer,
         "class": first.result_class,
         "verified": first.verified,
         "max_ulp": first.max_ulp,
