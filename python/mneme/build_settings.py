@@ -6,7 +6,13 @@ from mneme import _paths
 from mneme._vendors import CMAKE_DEVICE_LANGUAGE, DEFAULT_CMAKE_ARCH
 from mneme.errors import ArtifactCorrupt
 
-__all__ = ["build_setting", "cmake_arguments"]
+__all__ = ["KEYS", "build_setting", "cmake_arguments"]
+
+KEYS = (
+    *("cc", "cxx", "cudac", "prefix", "libdir", "includedir", "cmakedir"),
+    *("cflags", "ldflags", "llvmdir", "cmake-args"),
+)
+"""What can be asked for."""
 
 
 def build_setting(key: str) -> str:

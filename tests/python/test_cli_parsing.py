@@ -10,14 +10,14 @@ import pytest
 import typer
 from typer.main import get_command
 
-from mneme.cli.app import app
+from mneme.cli.app import make_app
 
 REPLAY = ["-rdb", "17.json", "default<O3>"]
 
 
 def parse(verb: str, *arguments: str) -> dict[str, Any]:
     """Parse without running; returns the values by parameter name."""
-    group: Any = get_command(app)
+    group: Any = get_command(make_app())
     context = group.make_context("mneme", [verb, *arguments])
     command = group.get_command(context, verb)
     parsed = command.make_context(verb, list(arguments), parent=context)
@@ -185,7 +185,7 @@ def test_config_knows(key: str) -> None:
 
 
 def test_every_verb_has_help() -> None:
-    group: Any = get_command(app)
+    group: Any = get_command(make_app())
     context = typer.Context(group, info_name="mneme")
     verbs = group.list_commands(context)
     assert verbs == [

@@ -10,12 +10,12 @@ import pytest
 import typer
 from typer.main import get_command
 
-from mneme.cli.app import app
+from mneme.cli.app import make_app
 from mneme.cli.exit_codes import ExitCode
 from mneme.mneme_types import ExperimentConfiguration, ExperimentResult
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
-GROUP: Any = get_command(app)
+GROUP: Any = get_command(make_app())
 CONTEXT = typer.Context(GROUP, info_name="mneme")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 
 __all__ = ["main"]
@@ -16,6 +17,38 @@ def main(argv: Sequence[str] | None = None) -> int:
     Returns:
         The exit code; see `mneme.cli.exit_codes`.
     """
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    if _answers_without_parser(arguments):
+        return 0
     from mneme.cli.app import run  # noqa: PLC0415 - `import mneme.cli` stays light
 
-    return run(argv)
+    return run(arguments)
+
+
+def _answers_without_parser(arguments: list[str]) -> bool:
+    """Answer what build scripts ask hundreds of times; the parser takes longer than the answer.
+
+    Everything else, mistakes too, is left to the parser.
+    """
+    answer = ""
+    if arguments == ["--version"]:
+        from mneme import __version__  # noqa: PLC0415 - only here
+
+        answer = f"mneme {__version__}"
+    elif len(arguments) == 2 and arguments[0] == "config":  # noqa: PLR2004 - verb and key
+        from mneme.build_settings import KEYS, build_setting  # noqa: PLC0415 - only here
+        from mneme.errors import MnemeError  # noqa: PLC0415
+
+        if arguments[1] in KEYS:
+            try:
+                answer = build_setting(arguments[1])
+            except MnemeError:
+                return False
+    if not answer:
+        return False
+    try:
+        sys.stdout.write(f"{answer}\n")
+        sys.stdout.flush()
+    except BrokenPipeError:
+        return False
+    return True

@@ -6,28 +6,35 @@ import os
 import sys
 import traceback
 from collections.abc import Sequence
+from importlib import import_module
 from typing import Annotated, Optional
 
 import typer
 
-from mneme.cli import clean, config, copy, devices, ls, move, record, replay, show
-from mneme.cli import run as run_verb
 from mneme.cli._console import print_line, say
-from mneme.cli._guest import GuestCommand
 from mneme.cli._options import LogLevel
 from mneme.cli.exit_codes import ExitCode, code_of
 
-__all__ = ["app", "run"]
+__all__ = ["make_app", "run"]
 
 _LEVEL_VARIABLE = "MNEME_LOG_LEVEL"
 
-app = typer.Typer(
-    name="mneme",
-    add_completion=False,
-    rich_markup_mode=None,
-    pretty_exceptions_enable=False,
-    invoke_without_command=True,
-)
+# The verbs in the order of the help text: module and function of each.
+_VERBS = {
+    "record": "record.record",
+    "run": "run.run",
+    "compile": "compile.compile_kernel",
+    "replay": "replay.replay",
+    "devices": "devices.devices",
+    "ls": "ls.ls",
+    "show": "show.show",
+    "config": "config.config",
+    "clean": "clean.clean",
+    "copy": "copy.copy",
+    "move": "move.move",
+}
+# Those that start a program, named after `--`.
+_GUEST_VERBS = ("record", "run")
 
 
 def _version(*, is_wanted: bool) -> None:
@@ -38,7 +45,6 @@ def _version(*, is_wanted: bool) -> None:
         raise typer.Exit(ExitCode.OK)
 
 
-@app.callback()
 def _main(
     ctx: typer.Context,
     verbosity: Annotated[
@@ -57,13 +63,39 @@ def _main(
         raise typer.Exit(ExitCode.USAGE)
 
 
-app.command(cls=GuestCommand)(record.record)
-app.command(cls=GuestCommand)(run_verb.run)
-for _verb in (
-    *(replay.replay, devices.devices, ls.ls, show.show),
-    *(config.config, clean.clean, copy.copy, move.move),
-):
-    app.command()(_verb)
+def make_app(verb: str | None = None) -> typer.Typer:
+    """Return the application with one verb, or with all where `verb` is none of them.
+
+    Only the modules of the verbs it has are loaded.
+    """
+    app = typer.Typer(
+        name="mneme",
+        add_completion=False,
+        rich_markup_mode=None,
+        pretty_exceptions_enable=False,
+        invoke_without_command=True,
+    )
+    app.callback()(_main)
+    for name in (verb,) if verb in _VERBS else _VERBS:
+        module, _, function = _VERBS[name].partition(".")
+        kind = None
+        if name in _GUEST_VERBS:
+            from mneme.cli._guest import GuestCommand  # noqa: PLC0415 - only these need it
+
+            kind = GuestCommand
+        app.command(name, cls=kind)(getattr(import_module(f"mneme.cli.{module}"), function))
+    return app
+
+
+def _verb_of(arguments: list[str]) -> str | None:
+    """Return the first argument that is no option nor an option's value."""
+    skips = False
+    for argument in arguments:
+        if skips or argument.startswith("-"):
+            skips = not skips and argument in ("-v", "--verbosity")
+        else:
+            return argument
+    return None
 
 
 def run(argv: Sequence[str] | None = None) -> int:
@@ -81,6 +113,7 @@ def run(argv: Sequence[str] | None = None) -> int:
 
 def _dispatch(arguments: list[str]) -> int:
     try:
+        app = make_app(_verb_of(arguments))
         code = app(args=arguments, prog_name="mneme", standalone_mode=False)
     except typer.Exit as request:
         return request.exit_code
