@@ -1,6 +1,9 @@
 #include "runtime/artifact/record_store.h"
 
 #include <algorithm>
+#include <utility>
+
+#include <sys/stat.h>
 
 #include "runtime/artifact/directory_lock.h"
 #include "runtime/artifact/names.h"
@@ -28,31 +31,48 @@ uint64_t RecordStore::add(KernelRecord record, const std::vector<std::vector<std
     written += modules[index].size();
   }
   const uint64_t hash = record.staticHash;
-  kernels_[hash] = {std::move(record), false};
+  Kernel& kernel = kernels_[hash];
+  kernel = {};
+  kernel.record = std::move(record);
   return written;
 }
 
-/// What the JSON has to say: the instances on disk, those of this session over them.
-KernelRecord RecordStore::merged(const Kernel& kernel) const {
-  KernelRecord result = kernel.record;
-  const std::filesystem::path path = directory_ / recordName(result.staticHash);
+RecordStore::FileState RecordStore::stateOf(const std::filesystem::path& path) const {
+  struct stat status{};
+  if (stat(path.c_str(), &status) != 0)
+    return {};
+  return {status.st_ino, static_cast<uint64_t>(status.st_size),
+          static_cast<uint64_t>(status.st_ctim.tv_sec) * 1'000'000'000 +
+              static_cast<uint64_t>(status.st_ctim.tv_nsec)};
+}
+
+/// Looks at what other sessions wrote, unless nobody did since this one.
+void RecordStore::mergeOthers(Kernel& kernel) const {
+  const std::filesystem::path path = directory_ / recordName(kernel.record.staticHash);
+  if (const FileState now = stateOf(path); now == kernel.written && now.inode != 0)
+    return;
+  kernel.others.clear();
   try {
-    for (auto& [hash, instance] : KernelRecord::load(path).instances)
-      result.instances.try_emplace(hash, std::move(instance));
+    kernel.others = KernelRecord::load(path).instances;
   } catch (const Error& error) {
     if (error.code() == ErrorCode::NotFound)
-      return result;
+      return;
     // A file that cannot be read may be somebody's data: it is put aside, not overwritten.
-    const std::filesystem::path aside = directory_ / damagedName(result.staticHash);
+    const std::filesystem::path aside = directory_ / damagedName(kernel.record.staticHash);
     std::error_code ignored;
     std::filesystem::rename(path, aside, ignored);
     notice("an unreadable record was renamed to '" + aside.string() + "': " + error.what());
   }
-  return result;
 }
 
-void RecordStore::write(const Kernel& kernel) const {
-  writeFileAtomically(directory_ / recordName(kernel.record.staticHash), merged(kernel).toJson());
+/// The instances on disk, those of this session over them.
+void RecordStore::write(Kernel& kernel) const {
+  mergeOthers(kernel);
+  const std::filesystem::path path = directory_ / recordName(kernel.record.staticHash);
+  KernelRecord whole = kernel.record;
+  whole.instances.insert(kernel.others.begin(), kernel.others.end());
+  writeFileAtomically(path, whole.toJson());
+  kernel.written = stateOf(path);
 }
 
 std::optional<Instance> RecordStore::published(uint64_t staticHash, uint64_t dynamicHash) {
@@ -62,9 +82,15 @@ std::optional<Instance> RecordStore::published(uint64_t staticHash, uint64_t dyn
   const auto& own = kernel->second.record.instances;
   if (const auto found = own.find(dynamicHash); found != own.end())
     return found->second;
+  const std::filesystem::path path = directory_ / recordName(staticHash);
+  Kernel& known = kernel->second;
   try {
-    const auto onDisk = KernelRecord::load(directory_ / recordName(staticHash)).instances;
-    if (const auto found = onDisk.find(dynamicHash); found != onDisk.end())
+    const FileState now = stateOf(path);
+    if (now != known.written || now.inode == 0) {
+      known.others = KernelRecord::load(path).instances;
+      known.written = now;
+    }
+    if (const auto found = known.others.find(dynamicHash); found != known.others.end())
       return found->second;
   } catch (const Error&) { // no record, or a damaged one: nothing is published
   }

@@ -37,12 +37,22 @@ public:
   void publishCounts();
 
 private:
-  struct Kernel {
-    KernelRecord record; ///< own instances only
-    bool isDirty = false;
+  struct FileState {
+    uint64_t inode = 0;
+    uint64_t sizeBytes = 0;
+    uint64_t changedNs = 0;
+    bool operator==(const FileState&) const = default;
   };
-  KernelRecord merged(const Kernel& kernel) const;
-  void write(const Kernel& kernel) const;
+  struct Kernel {
+    KernelRecord record;                 ///< own instances only
+    std::map<uint64_t, Instance> others; ///< of other sessions, as of the last look
+    bool isDirty = false;
+    /// The file as this store wrote it last: while it is the same, nobody added to it.
+    FileState written;
+  };
+  FileState stateOf(const std::filesystem::path& path) const;
+  void mergeOthers(Kernel& kernel) const;
+  void write(Kernel& kernel) const;
   std::filesystem::path directory_;
   std::map<uint64_t, Kernel> kernels_;
 };

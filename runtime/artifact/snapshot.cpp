@@ -109,24 +109,35 @@ struct Snapshot::Impl {
     }
   }
 
-  /// Reads what a piece has in its file.
-  std::span<const std::byte> fetch(const Piece& piece) const {
+  /// Reads what a piece has in its file, `out.size()` bytes.
+  void fetch(const Piece& piece, std::span<std::byte> out) const {
     const SnapshotFile& file = fileOf(*piece.file);
-    const ChunkRef& last = piece.refs[piece.count - 1];
-    const uint64_t begin = piece.refs->offset;
-    const uint64_t end = last.offset + last.storedBytes;
-    if (end > file.header.tableOffset)
+    if (piece.refs->offset + out.size() > file.header.tableOffset)
       throw Error(ErrorCode::ArtifactCorrupt, describe(piece.region, piece.first) +
                                                   " lies outside '" + *piece.file +
                                                   "', which is not the file it was");
-    thread_local std::vector<std::byte> stored;
-    if (stored.size() < end - begin)
-      stored.resize(end - begin);
-    const auto target = std::span(stored).first(end - begin);
-    if (!readAt(file.descriptor.get(), begin, target))
+    if (!readAt(file.descriptor.get(), piece.refs->offset, out))
       throw Error(ErrorCode::IoFailed,
                   systemMessage("cannot read " + describe(piece.region, piece.first), errno));
+  }
+
+  /// The same into a buffer of the thread, valid until the next call.
+  std::span<const std::byte> fetch(const Piece& piece) const {
+    const ChunkRef& last = piece.refs[piece.count - 1];
+    thread_local std::vector<std::byte> stored;
+    const uint64_t size = last.offset + last.storedBytes - piece.refs->offset;
+    if (stored.size() < size)
+      stored.resize(size);
+    const auto target = std::span(stored).first(size);
+    fetch(piece, target);
     return target;
+  }
+
+  [[noreturn]] void damaged(const Piece& piece, uint64_t index) const {
+    throw Error(ErrorCode::ArtifactCorrupt,
+                describe(piece.region, piece.first + index) +
+                    " is damaged: its checksum does not match" +
+                    (*piece.file != layer->name ? " (stored in '" + *piece.file + "')" : ""));
   }
 
   void decode(const Piece& piece, uint64_t index, std::span<const std::byte> stored,
@@ -135,14 +146,31 @@ struct Snapshot::Impl {
     if (!decodeChunk(ref.codec, stored.subspan(ref.offset - piece.refs->offset, ref.storedBytes),
                      out) ||
         hash128(out) != ref.hash)
-      throw Error(ErrorCode::ArtifactCorrupt,
-                  describe(piece.region, piece.first + index) +
-                      " is damaged: its checksum does not match" +
-                      (*piece.file != layer->name ? " (stored in '" + *piece.file + "')" : ""));
+      damaged(piece, index);
+  }
+
+  /// Reads a piece of raw chunks to where it belongs; false if it is none, or not wholly wanted.
+  bool readRaw(const Piece& piece, uint64_t offset, std::span<std::byte> out) const {
+    const uint64_t begin = piece.first * kChunkBytes;
+    const uint64_t end =
+        std::min(begin + piece.count * kChunkBytes, regions[piece.region].sizeBytes);
+    if (begin < offset || end > offset + out.size() ||
+        std::any_of(piece.refs, piece.refs + piece.count,
+                    [](const ChunkRef& ref) { return ref.codec != Codec::Raw; }))
+      return false;
+    const auto target = out.subspan(begin - offset, end - begin);
+    fetch(piece, target);
+    for (uint64_t index = 0; index < piece.count; ++index)
+      if (const ChunkRef& ref = piece.refs[index];
+          hash128(target.subspan(index * kChunkBytes, ref.storedBytes)) != ref.hash)
+        damaged(piece, index);
+    return true;
   }
 
   /// Reads the part of a piece that lies in [offset, offset + out.size()) of its region.
   void read(const Piece& piece, uint64_t offset, std::span<std::byte> out) const {
+    if (piece.refs && readRaw(piece, offset, out))
+      return;
     const std::span<const std::byte> stored =
         piece.refs ? fetch(piece) : std::span<const std::byte>();
     for (uint64_t index = 0; index < piece.count; ++index) {
