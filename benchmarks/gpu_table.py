@@ -109,19 +109,19 @@ def show_tuning(tuning: dict[str, Any], reference: dict[str, Any]) -> None:
         strict=False,
     ):
         if "failed" in row:
-            rows.append([name, row["failed"][:60], *["-"] * 6])
+            rows.append([name, row["failed"][:60], *["-"] * 8])
             continue
-        eight, two = row["executor_8_launches"], row["executor_2_launches"]
-        kernel = eight["kernel_microseconds"]
+        eight = row["executor_8_launches"]
+        runs = [row[f"{kind}_{n}_launches"] for kind in ("executor", "pool") for n in (8, 2)]
+        exact, verified = eight.get("exact", 0), eight.get("verified", 0)
         rows.append(
             [
                 name,
-                text(kernel, 1, 1),
-                text(eight["per_second"], 1, 1),
-                text(two["per_second"], 1, 1),
+                text(eight.get("kernel_microseconds"), 1, 1),
+                *[text(run.get("per_second"), 1, 1) for run in runs],
                 text(row["one_process"].get("configurations_of_8_launches_per_second"), 1, 1),
-                f"{eight['exact']}+{eight['verified'] - eight['exact']} of {eight['configurations']}",
-                str(eight["distinct_binaries"]),
+                f"{exact}+{verified - exact} of {eight.get('configurations', 0)}",
+                str(eight.get("distinct_binaries", "-")),
                 f"{rate} ({duration})",
             ]
         )
@@ -130,6 +130,8 @@ def show_tuning(tuning: dict[str, Any], reference: dict[str, Any]) -> None:
         "us",
         "conf/s, 8 launches",
         "2 launches",
+        "8, compile pool",
+        "2, compile pool",
         "8, binary at hand",
         "exact+close",
     ]

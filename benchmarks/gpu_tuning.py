@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import os
+import subprocess
 import time
+from concurrent.futures import BrokenExecutor
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from compile_pool import cached_images, compile_pool, submit_all
 from gpu_examples import measure_launch
 from guests import FAILURES, BenchmarkError, launches_of, repeated, sizes_of, spread
 from replay_loop import pipelines
@@ -37,9 +40,19 @@ TOLERANCES = {
     "reactions": "species=rel:1e-9:f64",
 }
 
+POOL_WORKERS = max(1, len(os.sched_getaffinity(0)) - 1)
+
 # Kernel, duration in microseconds, configurations to try.
 GPU_KERNELS = (("forces", 57, 120), ("lattice", 14_000, 60), ("reactions", 262_000, 6))
 CPU_KERNELS = (("forces", 2_000, 12), ("lattice", 5_000, 8), ("reactions", 10_000, 4))
+
+# Name, iterations and warm-ups, compiling processes beside the one that owns the device.
+RUNS = (
+    ("executor_8_launches", (5, 2), 0),
+    ("executor_2_launches", (1, 0), 0),
+    ("pool_8_launches", (5, 2), POOL_WORKERS),
+    ("pool_2_launches", (1, 0), POOL_WORKERS),
+)
 
 
 def measure_tuning(guests: Guests) -> dict[str, Any]:
@@ -79,9 +92,25 @@ def measure_kernel(guests: Guests, name: str, microseconds: int, count: int) -> 
         "microseconds_wanted": microseconds,
         "work": int(work),
         "one_process": serial,
-        "executor_8_launches": run_executor(guests, name, configurations, (5, 2)),
-        "executor_2_launches": run_executor(guests, name, configurations, (1, 0)),
+        **{
+            title: attempt(guests, name, configurations, launches, compilers)
+            for title, launches, compilers in RUNS
+        },
     }
+
+
+def attempt(
+    guests: Guests,
+    name: str,
+    configurations: list[ExperimentConfiguration],
+    launches: tuple[int, int],
+    compilers: int,
+) -> dict[str, Any]:
+    """Run the executor; what fails says why."""
+    try:
+        return run_executor(guests, name, configurations, launches, compilers)
+    except (*FAILURES, BrokenExecutor, OSError, subprocess.SubprocessError) as error:
+        return {"failed": f"{type(error).__name__}: {error}"}
 
 
 def run_executor(
@@ -89,8 +118,12 @@ def run_executor(
     name: str,
     configurations: list[ExperimentConfiguration],
     launches: tuple[int, int],
+    compilers: int,
 ) -> dict[str, Any]:
-    """Evaluate configurations with AsyncReplayExecutor, nothing compiled before."""
+    """Evaluate configurations with AsyncReplayExecutor, nothing compiled before.
+
+    With `compilers`, as many processes compile; else the process that owns the device does.
+    """
     iterations, warmup = launches
     record, record_id = launches_of(guests.scratch / "tuning" / name)[0]
     tolerances = [Tolerance.parse(TOLERANCES[name])]
@@ -100,22 +133,26 @@ def run_executor(
     os.environ["MNEME_CACHE_DIR"] = str(guests.folder("caches/executor"))
     try:
         start = time.perf_counter()
-        with AsyncReplayExecutor(
-            record,
-            record_id,
-            iterations,
-            logs,
-            1,
-            warmup,
-            device=guests.device,
-            timeout=60.0,
-            tolerances=tolerances,
-        ) as executor:
+        with (
+            compile_pool(record, guests.device, compilers) as pool,
+            AsyncReplayExecutor(
+                record,
+                record_id,
+                iterations,
+                logs,
+                1,
+                warmup,
+                device=guests.device,
+                timeout=60.0,
+                tolerances=tolerances,
+            ) as executor,
+        ):
             first = executor.evaluate(replace(configurations[0], passes="default<O1>"))
             started = time.perf_counter()
-            futures = [executor.submit(configuration) for configuration in configurations]
+            futures = submit_all(executor, pool, configurations)
             results = [result for future in futures if (result := future.result()) is not None]
             wall = time.perf_counter() - started
+        images = cached_images()
     finally:
         os.environ.pop("MNEME_CACHE_DIR")
         if before is not None:
@@ -126,6 +163,9 @@ def run_executor(
     good = [result for result in results if not result.failed]
     kernel = [min(result.exec_time) * 1e-3 for result in good if result.exec_time]
     return {
+        "compile_processes": compilers,
+        # One for each configuration and the one before; more where a replay did not find its image.
+        "images_compiled": images,
         "launches_per_configuration": 1 + iterations + warmup,
         "configurations": len(results),
         "per_second": len(results) / wall,
