@@ -3,8 +3,17 @@
 #include "runtime/base/error.h"
 #include "runtime/device/cuda/cubin.h"
 #include "runtime/device/cuda/module_loader.h"
+#include "runtime/device/cuda/ptx.h"
 
 namespace mneme::device::cuda {
+
+namespace {
+
+std::string_view textOf(std::span<const std::byte> image) {
+  return {reinterpret_cast<const char*>(image.data()), image.size()};
+}
+
+} // namespace
 
 CudaModule::CudaModule(Context& context, const Description& device,
                        std::span<const std::byte> image, const std::string& kernel)
@@ -20,7 +29,8 @@ CudaModule::CudaModule(Context& context, const Description& device,
       throw Error(ErrorCode::NotFound, "the image has no kernel '" + kernel + "'");
     context_.check(found, "finding kernel '" + kernel + "'");
     readAttributes();
-    readArgumentSizes(facts.argumentSizes);
+    readArgumentSizes(isElf(image) ? facts.argumentSizes
+                                   : argumentSizesOfPtx(textOf(image), kernel));
     for (const CubinVariable& variable : facts.variables) {
       CUdeviceptr address = 0;
       size_t sizeBytes = 0;
@@ -49,7 +59,7 @@ void CudaModule::load(const Description& device, std::span<const std::byte> imag
   std::string text; // PTX for the driver ends with a zero
   std::string madeFor = target;
   if (!isElf(image)) {
-    text.assign(reinterpret_cast<const char*>(image.data()), image.size());
+    text = textOf(image);
     madeFor = targetOfPtx(text);
     if (madeFor.empty())
       throw Error(ErrorCode::CompileFailed,

@@ -1,9 +1,10 @@
 #include "runtime/device/cuda/cupti.h"
 
+#include <chrono>
 #include <cstddef>
 #include <cstdlib>
 #include <cstring>
-#include <new>
+#include <thread>
 
 #include "runtime/base/log.h"
 #include "runtime/device/cuda/cupti_library.h"
@@ -16,6 +17,8 @@ constexpr int success = 0;
 constexpr int kindKernel = 3;
 constexpr int kindConcurrentKernel = 10;
 constexpr uint32_t flushForced = 1;
+/// A thread of CUPTI's own may hold the record for a moment.
+constexpr int attempts = 5;
 /// CUPTI clears each buffer and hands it over with every flush: room for some 150 records is
 /// plenty.
 constexpr size_t bufferBytes = 32 << 10;
@@ -105,7 +108,7 @@ void Cupti::note(const uint8_t* bytes) {
   if (record.kind != kindConcurrentKernel && record.kind != kindKernel)
     return;
   std::memcpy(&record, bytes, sizeof(record));
-  if (record.deviceId >= maxDevices)
+  if (record.deviceId >= maxDevices || record.start == 0 || record.end < record.start)
     return;
   Kernel& newest = newest_[record.deviceId];
   const auto age = static_cast<int32_t>(record.correlationId - newest.correlation);
@@ -124,7 +127,7 @@ std::optional<uint64_t> Cupti::take(CUdevice device, const LaunchShape& shape) {
   if (device < 0 || static_cast<uint32_t>(device) >= maxDevices)
     return std::nullopt;
   Kernel& newest = newest_[device];
-  bool isSame = newest.isNew && newest.startNs != 0 && newest.endNs > newest.startNs;
+  bool isSame = newest.isNew;
   for (int i = 0; i < 3; ++i)
     isSame = isSame && static_cast<uint32_t>(newest.grid[i]) == shape.grid[i] &&
              static_cast<uint32_t>(newest.block[i]) == shape.block[i];
@@ -135,12 +138,15 @@ std::optional<uint64_t> Cupti::take(CUdevice device, const LaunchShape& shape) {
 }
 
 std::optional<uint64_t> Cupti::lastKernelNs(CUdevice device, const LaunchShape& shape) noexcept {
-  if (functions_.activityFlushAll(0) != success)
-    return std::nullopt;
-  if (const auto time = take(device, shape))
-    return time;
-  if (functions_.activityFlushAll(flushForced) != success)
-    return std::nullopt;
+  for (int attempt = 0; attempt < attempts; ++attempt) {
+    if (attempt > 0)
+      std::this_thread::sleep_for(std::chrono::microseconds(100));
+    if (functions_.activityFlushAll(0) != success)
+      return std::nullopt;
+    if (const auto time = take(device, shape))
+      return time;
+  }
+  functions_.activityFlushAll(flushForced);
   return take(device, shape);
 }
 

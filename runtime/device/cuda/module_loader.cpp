@@ -28,15 +28,4 @@ CUmodule loadModule(const Driver& driver, const void* image, const std::string& 
   throw Error(ErrorCode::CompileFailed, message);
 }
 
-std::string targetOfPtx(std::string_view text) {
-  constexpr std::string_view directive = ".target";
-  const size_t at = text.find(directive);
-  if (at == std::string_view::npos)
-    return "";
-  const size_t begin = text.find_first_not_of(" \t", at + directive.size());
-  if (begin == std::string_view::npos)
-    return "";
-  return std::string(text.substr(begin, text.find_first_of(", \t\r\n", begin) - begin));
-}
-
 } // namespace mneme::device::cuda

@@ -1,8 +1,6 @@
 // Room device/cuda: images into modules.
 #pragma once
 
-#include <cstddef>
-#include <span>
 #include <string>
 
 #include "runtime/device/cuda/driver.h"
@@ -14,8 +12,5 @@ namespace mneme::device::cuda {
 /// \throws Error{CompileFailed} with the driver's text and the assembler's log, Error{OutOfMemory},
 /// and as check() for a context that was lost before.
 CUmodule loadModule(const Driver& driver, const void* image, const std::string& what);
-
-/// The part of PTX text that says what it is for: "sm_90"; empty if there is none.
-std::string targetOfPtx(std::string_view text);
 
 } // namespace mneme::device::cuda

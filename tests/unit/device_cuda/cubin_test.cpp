@@ -5,7 +5,7 @@
 #include <elf.h>
 
 #include "runtime/device/cuda/cubin.h"
-#include "runtime/device/cuda/module_loader.h"
+#include "runtime/device/cuda/ptx.h"
 #include "support.h"
 
 using namespace mneme::device::cuda;
@@ -116,6 +116,20 @@ TEST_CASE("a damaged cubin gives fewer facts, never a fault") {
 TEST_CASE("PTX names its target") {
   CHECK(targetOfPtx(".version 8.0\n.target sm_90a, texmode_unified\n") == "sm_90a");
   CHECK(targetOfPtx("// nothing").empty());
+}
+
+TEST_CASE("PTX names the arguments of a kernel") {
+  const std::string text = ".visible .entry kernel2(.param .u32 a) { ret; }\n"
+                           ".visible .entry kernel(\n\t.param .u64 .ptr .global .align 1 k_p_0,\n"
+                           "\t.param .f32 k_p_1,\n\t.param .align 8 .b8 k_p_2[24],\n"
+                           "\t.param .b8 k_p_3\n)\n.maxntid 64\n{\n.reg .b64 %d<2>; ret; }\n"
+                           ".entry none() { ret; }\n";
+  CHECK(argumentSizesOfPtx(text, "kernel") == std::vector<uint64_t>{8, 4, 24, 1});
+  CHECK(argumentSizesOfPtx(text, "kernel2") == std::vector<uint64_t>{4});
+  CHECK(argumentSizesOfPtx(text, "none").empty());
+  CHECK(argumentSizesOfPtx(text, "absent").empty());
+  for (size_t size = 0; size < text.size(); ++size)
+    argumentSizesOfPtx(std::string_view(text).substr(0, size), "kernel");
 }
 
 TEST_CASE("the variables of a loaded cubin have the driver's addresses") {
