@@ -160,6 +160,8 @@ int serveFreeOrdered(void* pointer, void* stream, const Next& next) noexcept {
   const Vendor* vendor = findVendor();
   if (!vendor || !vendor->markStream)
     return serveFree(pointer, FreeKind::Device, next);
+  if (isCapturingGraph(vendor, stream))
+    return next(); // graphs free what graphs allocate
   const CallGuard guard;
   Session* session = guard.session();
   if (!session || !pointer)

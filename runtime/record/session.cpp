@@ -1,6 +1,7 @@
 #include "runtime/record/session.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <thread>
 #include <utility>
 
@@ -104,6 +105,9 @@ void Session::noteOnce(const char* reason, const void* key) noexcept {
 
 DeviceAccess& Session::accessOf(unsigned device) {
   const std::lock_guard lock(accessMutex_);
+  // The vendor has started by now, so this handler runs before the one that shuts it down.
+  if (accesses_.empty() && !std::exchange(hasEndHandler_, true))
+    std::atexit([] { Session::existing()->vendorEnds(); });
   auto& access = accesses_[device];
   if (!access)
     access = vendor_->makeAccess ? vendor_->makeAccess(device)

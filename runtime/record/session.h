@@ -58,6 +58,9 @@ public:
   /// As note(), at the first call with this key only.
   void noteOnce(const char* reason, const void* key) noexcept;
 
+  /// The vendor is about to shut down: what is on its way from a device is waited for, now and
+  /// after every later launch.
+  void vendorEnds() noexcept;
   /// Writes everything, says the summary and stops recording. Idempotent.
   void finish() noexcept;
   /// Lets a thread of the recorder finish() and waits for it, some seconds at most. Takes no lock:
@@ -102,6 +105,7 @@ private:
   void settle(const Attempt& attempt, Fate fate, bool mayRetry);
   artifact::RecordingWriter& writer();
   void startFinisher();
+  void finishTransfers() noexcept;
   void pushOccurrences();
   void sayGoodbye(uint64_t finishNs);
 
@@ -114,6 +118,7 @@ private:
   std::mutex accessMutex_;
   std::map<unsigned, std::unique_ptr<DeviceAccess>> accesses_;
   CaptureHistory history_;
+  bool hasEndHandler_ = false;
   std::unique_ptr<artifact::RecordingWriter> writer_;
   std::atomic<bool> isActive_{false};
   std::shared_timed_mutex gate_; ///< shared: calls of the application; unique: a capture
@@ -122,6 +127,7 @@ private:
   std::set<const void*> notedOnce_;
   std::atomic<uint64_t> launches_{0};
   std::atomic<bool> hasFinisher_{false};
+  std::atomic<bool> isVendorEnding_{false};
   sem_t finishWanted_{};
   sem_t finishDone_{};
   uint64_t captureNs_ = 0;

@@ -54,6 +54,20 @@ void Session::finishElsewhere() noexcept {
   }
 }
 
+/// What is on its way is submitted then.
+void Session::finishTransfers() noexcept {
+  const std::lock_guard lock(accessMutex_);
+  for (const auto& [device, access] : accesses_)
+    access->finish();
+}
+
+void Session::vendorEnds() noexcept {
+  if (!isOwner())
+    return;
+  isVendorEnding_ = true;
+  finishTransfers();
+}
+
 void Session::finish() noexcept {
   try {
     // A call of another thread that never returns must not keep the program from ending.
@@ -62,11 +76,7 @@ void Session::finish() noexcept {
       return;
     const InsideCall inside;
     const uint64_t begin = nowNs();
-    {
-      const std::lock_guard accesses(accessMutex_);
-      for (const auto& [device, access] : accesses_)
-        access->finish(); // what is on its way is submitted then
-    }
+    finishTransfers();
     if (writer_) {
       pushOccurrences();
       const std::lock_guard notes(notesMutex_);

@@ -128,8 +128,8 @@ bool GpuAccess::canRead(const Region& region) {
   if (driver_.cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, region.address) !=
       CUDA_SUCCESS)
     return false;
-  if (region.kind == RegionKind::HostPinned && type != CU_MEMORYTYPE_HOST)
-    return false;
+  if (region.kind == RegionKind::HostPinned)
+    return type == CU_MEMORYTYPE_HOST;
   return driver_.cuPointerGetAttribute(&start, CU_POINTER_ATTRIBUTE_RANGE_START_ADDR,
                                        region.address) == CUDA_SUCCESS &&
          driver_.cuPointerGetAttribute(&sizeBytes, CU_POINTER_ATTRIBUTE_RANGE_SIZE,

@@ -64,9 +64,9 @@ int prepareContext() {
     return 0;
   CUcontext current = nullptr;
   CUdevice device = -1;
-  const bool hasContext = driver->cuCtxGetCurrent(&current) == CUDA_SUCCESS && current &&
-                          driver->cuCtxGetDevice(&device) == CUDA_SUCCESS;
-  if (hasContext && isCurrentDevice(*driver, device))
+  if (driver->cuCtxGetCurrent(&current) == CUDA_SUCCESS && current &&
+      driver->cuCtxGetDevice(&device) == CUDA_SUCCESS && isCurrentDevice(*driver, device) &&
+      primaryContext(*driver, device))
     return kInitializationError; // a context of the application's own
   // The runtime makes or selects its context at the first call that needs one; this is the
   // cheapest.
