@@ -43,8 +43,8 @@ def table(title: str, header: list[str], rows: list[list[str]]) -> None:
         print("  ".join(cells).rstrip())
 
 
-def show_examples(numbers: dict[str, Any]) -> None:
-    """Print programs, then kernels."""
+def show_examples(numbers: dict[str, Any], device_copy: float | None = None) -> None:
+    """Print programs, then kernels, beside the bandwidth of a copy on the device."""
     programs, kernels = [], []
     for title, row in numbers.items():
         if not isinstance(row, dict):
@@ -79,6 +79,10 @@ def show_examples(numbers: dict[str, Any]) -> None:
         "open GB/s",
     ]
     table("Kernels, one recording open", [*header, "restore GB/s", "verify GB/s"], kernels)
+    if device_copy and kernels:
+        print(
+            f"a copy on the device: {device_copy / 1e9:.1f} GB/s, 70 %: {device_copy / 1e9 * 0.7:.1f}"
+        )
 
 
 def kernel_row(title: str, kernel: dict[str, Any]) -> list[str]:
@@ -177,7 +181,7 @@ def show(content: dict[str, Any]) -> None:
     for name in ("bandwidth", "bulk", "launch_overhead", "commands"):
         if name in numbers:
             print(f"\n{name}: {json.dumps(numbers[name])}")
-    show_examples(numbers.get("examples", {}))
+    show_examples(numbers.get("examples", {}), numbers.get("bandwidth", {}).get("device_copy"))
     if "tuning" in numbers:
         show_tuning(numbers["tuning"], numbers.get("reference", {}))
     if "reference" in numbers:
