@@ -19,7 +19,7 @@ apt_packages=(
 python_packages=(
   'nvidia-cuda-nvcc==13.0.*' 'nvidia-cuda-runtime==13.0.*' 'nvidia-cuda-cccl==13.0.*' 'nvidia-curand'
   'pybind11>=2.13' 'scikit-build-core>=0.10' 'lit>=18' 'pytest>=8' 'hypothesis>=6' 'ruff>=0.6' 'mypy>=1.11'
-  'build>=1' 'typer>=0.20' 'rich>=13' 'optuna>=4.4' 'llvmlite>=0.50' 'jinja2>=3.1' 'numpy>=1.26'
+  'build>=1' 'typer>=0.20,<0.29' 'rich>=13' 'optuna>=4.4' 'llvmlite>=0.50' 'jinja2>=3.1' 'numpy>=1.26'
 )
 
 say() { printf '\033[1m== %s\033[0m\n' "$*" >&2; }

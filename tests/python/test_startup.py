@@ -10,7 +10,10 @@ import pytest
 from mneme.build_settings import KEYS
 from mneme.cli.config import Key
 
-HEAVY = ("rich", "optuna", "llvmlite", "numpy", "jinja2", "mneme._native", "multiprocessing")
+HEAVY = (
+    *("rich", "optuna", "llvmlite", "numpy", "jinja2", "pydantic"),
+    *("mneme._native", "multiprocessing"),
+)
 PARSER = ("typer", "click", "inspect", "dataclasses")
 
 
