@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
+#include <pybind11/stl/filesystem.h>
 
+#include "runtime/artifact/recording.h"
 #include "runtime/compile/client.h"
 
 namespace mneme::bindings {
@@ -16,7 +19,10 @@ py::dict compileIr(const std::vector<py::bytes>& modules, const std::string& ker
                    bool prune, bool internalize, bool setLaunchBounds, uint32_t maxThreads,
                    uint32_t minBlocksPerSm, bool specializeDims, const Dims& grid,
                    const Dims& block, const std::map<uint32_t, py::bytes>& specializedArgs,
-                   const std::string& optionsJson, bool wantIr, bool wantAssembly, bool useCache) {
+                   const std::string& optionsJson,
+                   const std::map<std::string, uint64_t>& placedGlobals, uint32_t maxRegisters,
+                   const std::string& assemblerOptions, bool wantIr, bool wantAssembly,
+                   bool useCache) {
   compile::Request request;
   for (const py::bytes& bytes : modules)
     request.modules.push_back(fromBytes(bytes));
@@ -35,6 +41,10 @@ py::dict compileIr(const std::vector<py::bytes>& modules, const std::string& ker
   for (const auto& [index, value] : specializedArgs)
     request.specializedArgs.push_back({index, fromBytes(value)});
   request.optionsJson = optionsJson;
+  for (const auto& [name, address] : placedGlobals)
+    request.placedGlobals.push_back({name, address});
+  request.maxRegisters = maxRegisters;
+  request.assemblerOptions = assemblerOptions;
   request.wantIr = wantIr;
   request.wantAssembly = wantAssembly;
   compile::Result result;
@@ -51,6 +61,14 @@ py::dict compileIr(const std::vector<py::bytes>& modules, const std::string& ker
   return answer;
 }
 
+py::list recordModules(const std::filesystem::path& path) {
+  const artifact::KernelRecord record = artifact::KernelRecord::load(path);
+  py::list modules;
+  for (size_t index = 0; index < record.modules.size(); ++index)
+    modules.append(toBytes(record.readModule(path.parent_path(), index)));
+  return modules;
+}
+
 } // namespace
 
 void bindCompile(py::module_& module) {
@@ -65,12 +83,15 @@ void bindCompile(py::module_& module) {
       "ir_to_bitcode",
       [](const py::bytes& ir) { return toBytes(compile::irToBitcode(fromBytes(ir))); }, arg("ir"));
   const Dims one = {1, 1, 1};
+  module.def("record_modules", &recordModules, arg("record"));
   module.def("compile_ir", &compileIr, arg("modules"), arg("kernel"), py::kw_only(),
              arg("target") = "cpu", arg("passes") = "default<O3>", arg("codegen_opt") = 3,
              arg("prune") = true, arg("internalize") = true, arg("set_launch_bounds") = false,
              arg("max_threads") = 0, arg("min_blocks_per_sm") = 0, arg("specialize_dims") = false,
              arg("grid") = one, arg("block") = one,
              arg("specialized_args") = std::map<uint32_t, py::bytes>(), arg("options_json") = "",
+             arg("placed_globals") = std::map<std::string, uint64_t>(), arg("max_registers") = 0,
+             arg("assembler_options") = "",
              arg("want_ir") = false, arg("want_assembly") = false, arg("use_cache") = true);
 }
 

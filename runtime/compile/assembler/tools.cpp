@@ -8,6 +8,7 @@
 #include <unistd.h>
 #include <vector>
 
+#include "runtime/base/dynamic_library.h"
 #include "runtime/base/error.h"
 
 namespace mneme::compile {
@@ -46,6 +47,16 @@ std::vector<std::string> toolkitRoots() {
   return roots;
 }
 
+/// Toolkits installed from Python packages, beside the package that holds this code.
+std::vector<std::string> packageRoots() {
+  const std::string here = directoryOfCode(reinterpret_cast<const void*>(&findAssembler));
+  std::vector<std::string> roots;
+  for (const char* packages : {"/..", "/../.."})
+    for (const char* toolkit : {"/nvidia/cu13", "/nvidia/cuda_nvcc"})
+      roots.push_back(here + packages + toolkit);
+  return roots;
+}
+
 /// Empty when there is none.
 std::string findPtxas() {
   if (const std::string path = variable("MNEME_PTXAS"); !path.empty()) {
@@ -60,6 +71,8 @@ std::string findPtxas() {
   for (const std::string& directory : listed("PATH"))
     directories.push_back(directory);
   directories.push_back("/usr/local/cuda/bin");
+  for (const std::string& root : packageRoots())
+    directories.push_back(root + "/bin");
   for (const std::string& directory : directories)
     if (isFile(directory + "/ptxas", X_OK))
       return directory + "/ptxas";
@@ -72,6 +85,8 @@ std::vector<std::string> libraryDirectories() {
     if (isFile(directory + "/ptxas", X_OK))
       roots.push_back(directory + "/..");
   roots.push_back("/usr/local/cuda");
+  for (const std::string& root : packageRoots())
+    roots.push_back(root);
   std::vector<std::string> directories;
   for (const std::string& root : roots)
     for (const char* relative : {"/lib64", "/lib", "/../nvjitlink/lib"})

@@ -1,0 +1,135 @@
+"""`mneme compile`: machine code of a recorded kernel, without a device."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Optional
+
+import typer
+
+from mneme.cli import _console
+from mneme.cli._options import RecordIdOption
+
+if TYPE_CHECKING:
+    from mneme.compile_record import CompiledKernel
+
+__all__ = ["compile_kernel"]
+
+
+def _number(*names: str, text: str, smallest: int = 0, largest: int | None = None) -> object:
+    return typer.Option(
+        *names, metavar="N", min=smallest, max=largest, help=text, show_default=False
+    )
+
+
+def _file(*names: str, text: str) -> object:
+    return typer.Option(*names, metavar="FILE", help=text, show_default=False)
+
+
+def compile_kernel(
+    record_database: Annotated[
+        Path,
+        typer.Argument(
+            metavar="DB",
+            help="A <static hash>.json file, or a directory that holds one.",
+            show_default=False,
+        ),
+    ],
+    passes: Annotated[
+        str, typer.Argument(metavar="PASSES", help="LLVM pass pipeline.")
+    ] = "default<O3>",
+    record_id: RecordIdOption = None,
+    arch: Annotated[
+        str,
+        typer.Option(
+            "--arch",
+            metavar="ARCH",
+            help="sm_90, sm_100, ..., or cpu; else what the program was built for.",
+            show_default=False,
+        ),
+    ] = "",
+    specialize: Annotated[
+        bool, typer.Option("--specialize", help="Fix scalar arguments to their recorded values.")
+    ] = False,
+    specialize_dims: Annotated[
+        bool, typer.Option("-sdims", "--specialize-dims", help="Fix grid and block extents.")
+    ] = False,
+    set_launch_bounds: Annotated[
+        bool, typer.Option("-slb", "--set-launch-bounds", help="Promise the bounds below.")
+    ] = False,
+    max_threads: Annotated[
+        int, _number("--max-threads", text="Threads of the largest block, else the recorded one's.")
+    ] = 0,
+    min_blocks: Annotated[
+        int,
+        _number("--min-blocks", "--min-blocks-per-sm", text="Blocks that fit on a multiprocessor."),
+    ] = 0,
+    codegen_opt: Annotated[
+        int,
+        typer.Option(
+            "-co", "--codegen-opt", metavar="0..3", min=0, max=3, help="Generator and assembler."
+        ),
+    ] = 3,
+    max_registers: Annotated[
+        int, _number("--max-registers", text="Registers of a thread.", largest=255)
+    ] = 0,
+    assembler_options: Annotated[
+        str,
+        typer.Option(
+            "--assembler-options", metavar="TEXT", help="More for ptxas.", show_default=False
+        ),
+    ] = "",
+    cache: Annotated[
+        bool, typer.Option("--cache/--no-cache", help="Use stored results.", show_default=False)
+    ] = True,
+    output: Annotated[Optional[Path], _file("-o", "--output", text="Write the image.")] = None,
+    ptx: Annotated[Optional[Path], _file("--ptx", text="Write the PTX, or host assembly.")] = None,
+    ll: Annotated[Optional[Path], _file("--ll", text="Write the final IR.")] = None,
+) -> None:
+    """Compile a recorded kernel, with or without a GPU.
+
+    Prints what the kernel uses and what compiling took as JSON on stdout.
+    """
+    from mneme.compile_record import CompileOptions, compile_record  # noqa: PLC0415
+
+    options = CompileOptions(
+        target=arch,
+        passes=passes,
+        codegen_opt=codegen_opt,
+        specialize=specialize,
+        specialize_dims=specialize_dims,
+        set_launch_bounds=set_launch_bounds,
+        max_threads=max_threads,
+        min_blocks_per_sm=min_blocks,
+        max_registers=max_registers,
+        assembler_options=assembler_options,
+        use_cache=cache,
+    )
+    compiled = compile_record(record_database, record_id, options)
+    _write(compiled, output, ptx, ll)
+    _console.print_json(
+        {
+            "kernel": compiled.kernel_name,
+            "target": compiled.target,
+            "passes": passes,
+            "statistics": compiled.statistics,
+        }
+    )
+
+
+def _write(
+    compiled: CompiledKernel, image: Path | None, assembly: Path | None, ir: Path | None
+) -> None:
+    from mneme.errors import IoFailed  # noqa: PLC0415
+
+    for path, content in (
+        (image, compiled.image),
+        (assembly, compiled.assembly.encode()),
+        (ir, compiled.ir.encode()),
+    ):
+        if path is None:
+            continue
+        try:
+            path.write_bytes(content)
+        except OSError as error:
+            raise IoFailed(f"cannot write '{path}': {error.strerror}") from error

@@ -1,0 +1,122 @@
+"""`mneme compile`: machine code of a recorded kernel on a machine without a GPU."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mneme.compile_record import CompileOptions, compile_record
+from mneme.errors import InvalidArgument, NotFound
+from native_parts import needs_native
+
+GOLDEN = Path(__file__).resolve().parents[1] / "golden" / "v1"
+TWO_LAUNCHES = GOLDEN / "1416834155090425783.json"
+ONE_LAUNCH = GOLDEN / "14750330367451325428.json"
+
+pytestmark = [pytest.mark.compile, needs_native]
+
+
+@pytest.fixture(autouse=True)
+def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MNEME_CACHE_DIR", str(tmp_path / "cache"))
+
+
+def command(*arguments: str | Path, **variables: str) -> subprocess.CompletedProcess[str]:
+    line = [sys.executable, "-m", "mneme", "compile", *(str(one) for one in arguments)]
+    environment = {**os.environ, **variables}
+    return subprocess.run(
+        line, capture_output=True, text=True, check=False, timeout=120, env=environment
+    )
+
+
+def statistics(done: subprocess.CompletedProcess[str]) -> dict[str, Any]:
+    assert done.returncode == 0, done.stderr
+    return dict(json.loads(done.stdout)["statistics"])
+
+
+def test_without_options_the_kernel_is_compiled_for_what_it_was_built_for(tmp_path: Path) -> None:
+    image, ptx, ir = tmp_path / "image", tmp_path / "ptx", tmp_path / "ll"
+    done = command(ONE_LAUNCH, "-o", image, "--ptx", ptx, "--ll", ir)
+    found = statistics(done)
+    assert json.loads(done.stdout)["target"] == "sm_90"
+    assert found["target_cpu"] == "sm_90"
+    assert found["obj_size"] == image.stat().st_size
+    assert ".target sm_90" in ptx.read_text()
+    assert "define" in ir.read_text()
+    if found["assembler"] == "driver":
+        assert image.read_text() == ptx.read_text()
+    else:
+        assert image.read_bytes()[:4] == b"\x7fELF"
+        assert found["reg_usage"] > 0
+
+
+def test_another_architecture_and_the_cpu_can_be_asked_for() -> None:
+    assert statistics(command(ONE_LAUNCH, "--arch", "sm_80"))["target_cpu"] == "sm_80"
+    assert "assembler" not in statistics(command(ONE_LAUNCH, "--arch", "cpu"))
+
+
+def test_without_an_assembler_the_image_is_ptx(tmp_path: Path) -> None:
+    image = tmp_path / "image"
+    done = command(ONE_LAUNCH, "-o", image, MNEME_ASSEMBLER="driver")
+    assert statistics(done)["assembler"] == "driver"
+    assert image.read_text().lstrip().startswith("//")
+
+
+def test_a_second_compilation_is_found_in_the_cache_unless_it_is_switched_off() -> None:
+    assert statistics(command(ONE_LAUNCH))["is_from_cache"] is False
+    assert statistics(command(ONE_LAUNCH))["is_from_cache"] is True
+    assert statistics(command(ONE_LAUNCH, "--no-cache"))["is_from_cache"] is False
+    other = statistics(command(ONE_LAUNCH, MNEME_ASSEMBLER="driver"))
+    assert (other["is_from_cache"], other["assembler"]) == (False, "driver")
+
+
+def test_fixing_values_needs_to_know_which_launch() -> None:
+    done = command(TWO_LAUNCHES, "--specialize")
+    assert done.returncode == 3
+    assert "choose one with -rid" in done.stderr
+    assert command(TWO_LAUNCHES).returncode == 0
+    record_id = next(iter(json.loads(TWO_LAUNCHES.read_text())["instances"]))
+    fixed = statistics(command(TWO_LAUNCHES, "--specialize", "-rid", record_id))
+    assert fixed["ir_hash"] != statistics(command(TWO_LAUNCHES))["ir_hash"]
+
+
+def test_launch_bounds_and_register_limit_reach_the_code() -> None:
+    options = CompileOptions(
+        set_launch_bounds=True, max_threads=256, min_blocks_per_sm=2, max_registers=40
+    )
+    compiled = compile_record(ONE_LAUNCH, options=options)
+    assert ".maxntid 256" in compiled.assembly
+    assert ".minnctapersm 2" in compiled.assembly
+    assert compiled.statistics["reg_usage"] <= 40
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["--arch", "sm_9"], "target 'sm_9' names a processor LLVM does not know"),
+        (["--arch", "vax"], "unknown target 'vax'"),
+        (["no-such-pass"], "no-such-pass"),
+        (["--assembler-options=-o=x"], "assembler option '-o=x' cannot be given"),
+    ],
+)
+def test_bad_requests_end_with_one_sentence(arguments: list[str], sentence: str) -> None:
+    done = command(ONE_LAUNCH, *arguments)
+    assert done.returncode == 3
+    assert sentence in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+    assert done.stdout == ""
+
+
+def test_errors_are_those_of_the_runtime() -> None:
+    with pytest.raises(NotFound):
+        compile_record(GOLDEN / "no.json")
+    with pytest.raises(NotFound, match="name one"):
+        compile_record(GOLDEN)
+    with pytest.raises(InvalidArgument, match="unknown target"):
+        compile_record(ONE_LAUNCH, options=CompileOptions(target="vax"))
