@@ -40,6 +40,10 @@ struct Section {
   Bytes bytes;
 };
 
+bool isInside(Bytes image, uint64_t offset, uint64_t sizeBytes) {
+  return offset <= image.size() && sizeBytes <= image.size() - offset;
+}
+
 std::vector<Section> sectionsOf(Bytes image, const Elf64_Ehdr& header) {
   std::vector<Section> sections;
   for (uint32_t i = 0; i < header.e_shnum; ++i) {
@@ -47,8 +51,7 @@ std::vector<Section> sectionsOf(Bytes image, const Elf64_Ehdr& header) {
     if (!section)
       return {};
     Bytes bytes;
-    if (section->sh_type != SHT_NOBITS && section->sh_offset <= image.size() &&
-        section->sh_size <= image.size() - section->sh_offset)
+    if (section->sh_type != SHT_NOBITS && isInside(image, section->sh_offset, section->sh_size))
       bytes = image.subspan(section->sh_offset, section->sh_size);
     sections.push_back({*section, "", bytes});
   }
@@ -56,6 +59,22 @@ std::vector<Section> sectionsOf(Bytes image, const Elf64_Ehdr& header) {
     for (Section& section : sections)
       section.name = textAt(sections[header.e_shstrndx].bytes, section.header.sh_name);
   return sections;
+}
+
+bool isWhole(Bytes image, const Elf64_Ehdr& header, const std::vector<Section>& sections) {
+  if (sections.empty() || header.e_shentsize != sizeof(Elf64_Shdr) ||
+      (header.e_phnum > 0 && header.e_phentsize != sizeof(Elf64_Phdr)) ||
+      !isInside(image, header.e_phoff, header.e_phnum * sizeof(Elf64_Phdr)))
+    return false;
+  for (const Section& section : sections)
+    if (section.header.sh_type != SHT_NOBITS && section.header.sh_type != SHT_NULL &&
+        !isInside(image, section.header.sh_offset, section.header.sh_size))
+      return false;
+  for (uint16_t i = 0; i < header.e_phnum; ++i)
+    if (const auto segment = valueAt<Elf64_Phdr>(image, header.e_phoff + i * sizeof(Elf64_Phdr));
+        !isInside(image, segment->p_offset, segment->p_filesz))
+      return false;
+  return true;
 }
 
 std::vector<CubinVariable> variablesOf(const std::vector<Section>& sections) {
@@ -113,10 +132,12 @@ CubinFacts readCubin(Bytes image, const std::string& kernel) {
   const auto header = valueAt<Elf64_Ehdr>(image, 0);
   if (!isElf(image) || header->e_machine != machineCuda)
     return facts;
+  const std::vector<Section> sections = sectionsOf(image, *header);
+  if (!isWhole(image, *header, sections))
+    return facts;
   // Version 8 of the ABI (CUDA 13) moved the architecture up by a byte.
   const unsigned shift = header->e_ident[EI_ABIVERSION] >= 8 ? 8 : 0;
   facts.target = "sm_" + std::to_string(header->e_flags >> shift & 0xff);
-  const std::vector<Section> sections = sectionsOf(image, *header);
   facts.variables = variablesOf(sections);
   facts.argumentSizes = argumentSizesOf(sections, kernel);
   return facts;

@@ -20,7 +20,8 @@ struct CubinVariable {
 };
 
 struct CubinFacts {
-  std::string target; ///< "sm_90"; empty if unknown
+  /// "sm_90"; empty for what is no cubin or is cut off: the driver would read past its end.
+  std::string target;
   std::vector<CubinVariable> variables;
   std::vector<uint64_t> argumentSizes; ///< of the kernel asked for
 };

@@ -28,6 +28,13 @@ std::string secondsText(double seconds) {
   return text;
 }
 
+/// Nothing is started for a GPU that is not there.
+Cupti* startCupti(int ordinal) {
+  int count = 0;
+  const bool isThere = Driver::get().cuDeviceGetCount(&count) == CUDA_SUCCESS && ordinal < count;
+  return isThere ? Cupti::find() : nullptr;
+}
+
 /// Leaves what freeing would wait for a kernel that never ends.
 template <typename Resource> void leak(Resource& resource) { new Resource(std::move(resource)); }
 
@@ -47,8 +54,9 @@ void leaveWithoutWaiting() {
 } // namespace
 
 CudaDevice::CudaDevice(int ordinal)
-    : context_(ordinal), description_(describeGpu(context_.driver(), context_.device())),
-      space_(context_), copies_(context_),
+    : cupti_(startCupti(ordinal)), context_(ordinal),
+      description_(describeGpu(context_.driver(), context_.device())), space_(context_),
+      copies_(context_),
       runner_(context_.driver(), context_.stream(), description_.multiprocessors),
       operations_(runner_) {
   const ContextScope scope = context_.use();
@@ -171,7 +179,6 @@ uint64_t CudaDevice::launch(Module& module, const LaunchShape& shape, void* cons
   auto& kernel = static_cast<CudaModule&>(module);
   const Driver& driver = context_.driver();
   const ContextScope scope = context_.use();
-  cupti(); // started before the first kernel it is to see
   prepareLaunch(context_, description_, kernel, shape);
   context_.check(driver.cuEventRecord(start_.raw(), context_.stream()), "starting the timer");
   startLaunch(context_, kernel, shape, args);
@@ -198,10 +205,10 @@ void CudaDevice::waitForKernel(const std::string& kernel, double timeoutSeconds)
 }
 
 uint64_t CudaDevice::elapsedNs(const LaunchShape& shape) {
-  if (Cupti* timer = cupti()) {
-    if (const auto time = timer->lastKernelNs(context_.device(), shape))
+  if (cupti_) {
+    if (const auto time = cupti_->lastKernelNs(context_.device(), shape))
       return *time;
-    isCuptiLost_ = true;
+    cupti_ = nullptr;
     log(LogLevel::Warn, "CUPTI left no record of a kernel; times come from events from here on");
   }
   float milliseconds = 0;
@@ -210,9 +217,7 @@ uint64_t CudaDevice::elapsedNs(const LaunchShape& shape) {
   return static_cast<uint64_t>(std::llround(double{milliseconds} * 1e6));
 }
 
-Cupti* CudaDevice::cupti() const noexcept { return isCuptiLost_ ? nullptr : Cupti::find(); }
-
-const char* CudaDevice::timerName() const { return cupti() ? "cupti" : "events"; }
+const char* CudaDevice::timerName() const { return cupti_ ? "cupti" : "events"; }
 
 void CudaDevice::flushCaches() {
   bulk([&] {

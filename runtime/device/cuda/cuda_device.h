@@ -49,10 +49,11 @@ public:
 
 private:
   template <typename Action> auto bulk(const Action& action);
-  Cupti* cupti() const noexcept;
   void waitForKernel(const std::string& kernel, double timeoutSeconds);
   uint64_t elapsedNs(const LaunchShape& shape);
 
+  /// Null when times come from events. Started before the context, to be there from its beginning.
+  Cupti* cupti_;
   Context context_;
   Description description_;
   AddressSpace space_;
@@ -63,7 +64,6 @@ private:
   Event end_;
   DeviceRange evictor_; ///< of flushCaches()
   unsigned char evictorValue_ = 0;
-  mutable bool isCuptiLost_ = false; ///< it missed a kernel: times come from events from then on
 };
 
 } // namespace mneme::device::cuda

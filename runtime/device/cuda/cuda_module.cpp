@@ -13,35 +13,43 @@ std::string_view textOf(std::span<const std::byte> image) {
   return {reinterpret_cast<const char*>(image.data()), image.size()};
 }
 
+CubinFacts factsOf(std::span<const std::byte> image, const std::string& kernel) {
+  CubinFacts facts;
+  if (isElf(image)) {
+    facts = readCubin(image, kernel);
+  } else {
+    facts.target = targetOfPtx(textOf(image));
+    facts.argumentSizes = argumentSizesOfPtx(textOf(image), kernel);
+  }
+  if (facts.target.empty())
+    throw Error(ErrorCode::CompileFailed, "loading kernel '" + kernel +
+                                              "' failed: the image is neither a whole cubin nor "
+                                              "PTX text");
+  return facts;
+}
+
 } // namespace
 
 CudaModule::CudaModule(Context& context, const Description& device,
                        std::span<const std::byte> image, const std::string& kernel)
     : context_(context), kernel_(kernel) {
   context_.requireUsable();
-  const CubinFacts facts = readCubin(image, kernel);
+  const CubinFacts facts = factsOf(image, kernel);
   const ContextScope scope = context_.use();
-  load(device, image, facts.target);
   try {
-    const Driver& driver = context_.driver();
-    const CUresult found = driver.cuModuleGetFunction(&function_, module_, kernel.c_str());
-    if (found == CUDA_ERROR_NOT_FOUND)
-      throw Error(ErrorCode::NotFound, "the image has no kernel '" + kernel + "'");
-    context_.check(found, "finding kernel '" + kernel + "'");
+    load(image);
     readAttributes();
-    readArgumentSizes(isElf(image) ? facts.argumentSizes
-                                   : argumentSizesOfPtx(textOf(image), kernel));
-    for (const CubinVariable& variable : facts.variables) {
-      CUdeviceptr address = 0;
-      size_t sizeBytes = 0;
-      // Variables the driver does not name cannot be reached by anyone else either.
-      if (driver.cuModuleGetGlobal(&address, &sizeBytes, module_, variable.name.c_str()) ==
-          CUDA_SUCCESS)
-        globals_.push_back({variable.name, address, sizeBytes, variable.isConstant});
-    }
-  } catch (...) {
-    context_.driver().cuModuleUnload(module_);
-    throw;
+    readArgumentSizes(facts.argumentSizes);
+    readGlobals(facts.variables);
+  } catch (const Error& failure) {
+    context_.probe();
+    if (module_ && !context_.isHung())
+      context_.driver().cuModuleUnload(module_);
+    if (failure.code() != ErrorCode::CompileFailed || facts.target.starts_with(device.target))
+      throw;
+    throw Error(ErrorCode::CompileFailed, std::string(failure.what()) + "; the image is for " +
+                                              facts.target + ", device " + device.id + " (" +
+                                              device.name + ") is " + device.target);
   }
 }
 
@@ -53,30 +61,28 @@ CudaModule::~CudaModule() {
   context_.driver().cuCtxPopCurrent(&ignored);
 }
 
-void CudaModule::load(const Description& device, std::span<const std::byte> image,
-                      const std::string& target) {
+void CudaModule::load(std::span<const std::byte> image) {
+  const Driver& driver = context_.driver();
   const std::string what = "loading kernel '" + kernel_ + "'";
-  std::string text; // PTX for the driver ends with a zero
-  std::string madeFor = target;
-  if (!isElf(image)) {
-    text = textOf(image);
-    madeFor = targetOfPtx(text);
-    if (madeFor.empty())
-      throw Error(ErrorCode::CompileFailed,
-                  what + " failed: the image is neither a cubin nor PTX text");
+  if (isElf(image)) {
+    module_ = loadModule(driver, image.data(), what);
+  } else { // the driver wants a zero behind the text
+    module_ = loadModule(driver, std::string(textOf(image)).c_str(), what);
   }
-  try {
-    module_ =
-        loadModule(context_.driver(),
-                   text.empty() ? static_cast<const void*>(image.data()) : text.c_str(), what);
-  } catch (const Error& failure) {
-    context_.probe();
-    if (failure.code() != ErrorCode::CompileFailed || madeFor.empty() ||
-        madeFor.starts_with(device.target))
-      throw;
-    throw Error(ErrorCode::CompileFailed, std::string(failure.what()) + "; the image is for " +
-                                              madeFor + ", device " + device.id + " (" +
-                                              device.name + ") is " + device.target);
+  const CUresult found = driver.cuModuleGetFunction(&function_, module_, kernel_.c_str());
+  if (found == CUDA_ERROR_NOT_FOUND)
+    throw Error(ErrorCode::NotFound, "the image has no kernel '" + kernel_ + "'");
+  context_.check(found, what);
+}
+
+void CudaModule::readGlobals(const std::vector<CubinVariable>& variables) {
+  for (const CubinVariable& variable : variables) {
+    CUdeviceptr address = 0;
+    size_t sizeBytes = 0;
+    // Variables the driver does not name cannot be reached by anyone else either.
+    if (context_.driver().cuModuleGetGlobal(&address, &sizeBytes, module_, variable.name.c_str()) ==
+        CUDA_SUCCESS)
+      globals_.push_back({variable.name, address, sizeBytes, variable.isConstant});
   }
 }
 

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "runtime/device/cuda/context.h"
+#include "runtime/device/cuda/cubin.h"
 #include "runtime/device/device.h"
 
 namespace mneme::device::cuda {
@@ -31,9 +32,10 @@ public:
   std::optional<LaunchShape> accepted;
 
 private:
-  void load(const Description& device, std::span<const std::byte> image, const std::string& target);
+  void load(std::span<const std::byte> image);
   void readAttributes();
   void readArgumentSizes(const std::vector<uint64_t>& fromImage);
+  void readGlobals(const std::vector<CubinVariable>& variables);
 
   Context& context_;
   std::string kernel_;

@@ -52,7 +52,7 @@ TEST_CASE("images that do not load say why") {
   CHECK(failureOf([&] { loadPtx(*device, "missing"); }).says("the image has no kernel 'missing'"));
   CHECK(failureOf([&] {
           device->load(test::bytesOf("nonsense"), "k", {});
-        }).says("neither a cubin nor PTX"));
+        }).says("neither a whole cubin nor PTX"));
   {
     const Failing failing("cuModuleLoadDataEx=218");
     const auto failure = failureOf([&] { loadPtx(*device, "k"); });
