@@ -259,7 +259,7 @@ class ExperimentResult:
     """Seconds for opening the recording on the device."""
 
     restore_time: float = 0.0
-    """Seconds for restoring memory, over all launches."""
+    """Seconds for restoring memory, over all launches; from those that were waited for."""
 
     verify_time: float = 0.0
     """Seconds for comparing memory."""
