@@ -1,0 +1,98 @@
+"""Small programs on the GPU: recording changes nothing, and what was recorded replays."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from gpu import support
+from gpu.support import BUILD, launches
+
+APPS = BUILD / "tests" / "apps"
+FAULTS = ("assert", "trap", "address")
+# Replays cannot be exact where results depend on the order of threads.
+TOLERANCE = ("--tolerance", "rel:1e-4:f32")
+
+NVCC_PROGRAM = """
+#include <cstdio>
+__global__ void twice(int* values) { values[threadIdx.x] *= 2; }
+int main() {
+  int host[32], *device = nullptr;
+  for (int i = 0; i < 32; ++i) host[i] = i;
+  cudaMalloc(&device, sizeof host);
+  cudaMemcpy(device, host, sizeof host, cudaMemcpyHostToDevice);
+  twice<<<1, 32>>>(device);
+  cudaMemcpy(host, device, sizeof host, cudaMemcpyDeviceToHost);
+  std::printf("%d %s\\n", host[31], cudaGetErrorString(cudaGetLastError()));
+  return host[31] == 62 ? 0 : 1;
+}
+"""
+
+
+def programs(folder: str) -> list[Path]:
+    found = sorted(path for path in (APPS / folder).glob("*") if path.is_file())
+    return [
+        path
+        for path in found
+        if ".so" not in path.name and path.name != "faults" and path.read_bytes()[:4] == b"\x7fELF"
+    ]
+
+
+def named(program: Path) -> str:
+    return program.name
+
+
+def check_recording_changes_nothing(program: Path, directory: Path) -> str:
+    plain = support.run(program)
+    recorded = support.record(directory, program)
+    assert recorded.returncode == plain.returncode, plain.stderr + recorded.stderr
+    assert sorted(recorded.stdout.splitlines()) == sorted(plain.stdout.splitlines())
+    return str(recorded.stderr)
+
+
+@pytest.mark.parametrize("program", programs("api"), ids=named)
+def test_recording_changes_nothing(program: Path, tmp_path: Path) -> None:
+    check_recording_changes_nothing(program, tmp_path)
+
+
+@pytest.mark.parametrize("kind", FAULTS)
+def test_a_program_whose_kernel_fails_ends_on_its_own(kind: str, tmp_path: Path) -> None:
+    # Recording waits for the kernel, so that its failure is reported earlier than without.
+    done = support.record(tmp_path, APPS / "api" / "faults", kind)
+    assert done.returncode in (0, 1, 2, 3, 4), done.stderr
+    assert "was not recorded" in done.stderr
+
+
+@pytest.mark.parametrize("program", programs("gpu_record"), ids=named)
+def test_recorded_launches_replay(program: Path, tmp_path: Path) -> None:
+    said = check_recording_changes_nothing(program, tmp_path)
+    for path, record_id in launches(tmp_path):
+        done = support.replay(path, record_id, "default<O3>")
+        if done.returncode != 0:
+            done = support.replay(path, record_id, *TOLERANCE, "default<O3>")
+        assert done.returncode == 0, f"{path.name} {record_id}: {done.stderr}\n{said}"
+
+
+@pytest.mark.parametrize("runtime", ["static", "shared"])
+def test_a_plain_nvcc_program_runs_and_is_named(
+    only_gpu: None, runtime: str, tmp_path: Path
+) -> None:
+    compiler = shutil.which("nvcc")
+    if compiler is None:
+        pytest.skip("nvcc is not on PATH")
+    source = tmp_path / "twice.cu"
+    source.write_text(NVCC_PROGRAM)
+    program = tmp_path / "twice"
+    built = support.run_command(
+        compiler, "-arch=native", f"-cudart={runtime}", source, "-o", program
+    )
+    assert built.returncode == 0, built.stderr
+    plain = support.run_command(program)
+    if plain.returncode == 127:
+        pytest.skip(f"the program does not start: {plain.stderr.strip()}")
+    done = support.record(tmp_path / "db", program)
+    assert (done.stdout, done.returncode) == ("62 no error\n", 0), done.stderr
+    assert support.records(tmp_path / "db") == []
+    assert "mneme" in done.stderr
