@@ -142,8 +142,11 @@ def show_tuning(tuning: dict[str, Any], reference: dict[str, Any]) -> None:
     table("Tuning", [*header, "binaries", "existing tool"], rows)
 
 
-def show_reference(reference: dict[str, Any]) -> None:
+def show_reference(reference: dict[str, Any], device: str) -> None:
     """Print the recordings beside the existing tool's."""
+    title = "Beside the existing tool"
+    if device == "cpu":
+        title += " (theirs on a GPU, with larger problems)"
     theirs = reference.get("existing_tool", {})
     rows = [
         [
@@ -171,7 +174,7 @@ def show_reference(reference: dict[str, Any]) -> None:
             ],
             [f"{name}: mneme replay (s)", seconds(row["replay_command_seconds"]), "1.2-1.4"],
         ]
-    table("Beside the existing tool", ["what", "ours", "theirs"], rows)
+    table(title, ["what", "ours", "theirs"], rows)
 
 
 def show(content: dict[str, Any]) -> None:
@@ -185,7 +188,7 @@ def show(content: dict[str, Any]) -> None:
     if "tuning" in numbers:
         show_tuning(numbers["tuning"], numbers.get("reference", {}))
     if "reference" in numbers:
-        show_reference(numbers["reference"])
+        show_reference(numbers["reference"], content["device"])
 
 
 if __name__ == "__main__":

@@ -90,6 +90,7 @@ def compare(plain: dict[str, Any], recorded: dict[str, Any]) -> dict[str, Any]:
         "first_launch_adds_seconds": added[0],
         "live_bytes_over_pinned_bandwidth_seconds": transfer,
         "first_launch_over_transfer": added[0] / transfer,
+        "first_launch_over_transfer_and_hash": added[0] / (transfer + hashing),
         "other_launches_add_seconds": {
             "median": statistics.median(others),
             "min": min(others),

@@ -20,7 +20,7 @@ from mneme.replay_executor import BaseExecutor
 PASSES = (
     "sroa",
     "early-cse<memssa>",
-    "instcombine",
+    "instcombine<no-verify-fixpoint>",
     "simplifycfg",
     "reassociate",
     "gvn",

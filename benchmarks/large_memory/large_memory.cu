@@ -46,6 +46,7 @@ __global__ void advance(double* a, double* b, double* c, double* d, uint64_t cou
   const uint64_t stride = static_cast<uint64_t>(gridDim.x) * blockDim.x;
   for (uint64_t i = static_cast<uint64_t>(blockIdx.x) * blockDim.x + threadIdx.x; i < changed;
        i += stride)
+#pragma unroll
     for (int field = 0; field < kFields; ++field) {
       const uint64_t index = (first + i + field * (count / kFields)) % count;
       fields[field][index] = sample(index, field, step, noiseBits);
