@@ -16,19 +16,6 @@ namespace {
 // others; below, one launch for many ranges beats one call for each.
 constexpr uint64_t vendorCopyBytes = uint64_t{256} << 20;
 
-uint64_t pagesOf(uint64_t sizeBytes, uint64_t pageBytes) {
-  return sizeBytes / pageBytes + (sizeBytes % pageBytes != 0);
-}
-
-void launchWarps(BulkRunner& runner, BulkModule module, const char* kernel, uint64_t warps,
-                 std::vector<uint64_t> values) {
-  std::vector<void*> args;
-  for (uint64_t& value : values)
-    args.push_back(&value);
-  runner.launch(module, kernel, bulk::blocksFor(warps, runner.multiprocessors()),
-                bulk::blockThreads, args);
-}
-
 } // namespace
 
 void BulkOperations::hashPages(std::span<const HashRequest> requests, uint64_t pageBytes) {
@@ -39,7 +26,7 @@ void BulkOperations::hashPages(std::span<const HashRequest> requests, uint64_t p
       continue;
     ranges.push_back({request.address, 0, request.sizeBytes, pages});
     misalignment |= request.address;
-    pages += pagesOf(request.sizeBytes, pageBytes);
+    pages += bulk::divideUp(request.sizeBytes, pageBytes);
   }
   if (ranges.empty())
     return;
@@ -47,14 +34,13 @@ void BulkOperations::hashPages(std::span<const HashRequest> requests, uint64_t p
   const uint64_t hashes = runner_.scratch(hashBytes + ranges.size() * sizeof(Range));
   const uint64_t table = hashes + hashBytes;
   runner_.copyToDevice(table, ranges.data(), ranges.size() * sizeof(Range));
-  launchWarps(runner_, BulkModule::Memory,
-              misalignment % 16 == 0 ? "mnemeHashAlignedPages" : "mnemeHashPages", pages,
-              {table, ranges.size(), pages, pageBytes, hashes});
+  bulk::launchWarps(runner_, misalignment % 16 == 0 ? bulk::hashAlignedPages : bulk::hashPages,
+                    pages, {table, ranges.size(), pages, pageBytes, hashes});
   std::vector<Hash128> found(pages);
   runner_.copyToHost(found.data(), hashes, hashBytes);
   const Hash128* next = found.data();
   for (const HashRequest& request : requests) {
-    const uint64_t count = pagesOf(request.sizeBytes, pageBytes);
+    const uint64_t count = bulk::divideUp(request.sizeBytes, pageBytes);
     std::copy_n(next, count, request.hashes.begin());
     next += count;
   }
@@ -63,17 +49,17 @@ void BulkOperations::hashPages(std::span<const HashRequest> requests, uint64_t p
 std::vector<uint64_t> BulkOperations::diffPages(uint64_t first, uint64_t second, uint64_t sizeBytes,
                                                 uint64_t pageBytes) {
   std::vector<uint64_t> different;
-  const uint64_t pages = pagesOf(sizeBytes, pageBytes);
+  const uint64_t pages = bulk::divideUp(sizeBytes, pageBytes);
   if (pages == 0 || first == second)
     return different;
   const uint64_t tileBytes =
       std::min(pageBytes, bulk::tileBytesFor(sizeBytes, runner_.multiprocessors()));
-  const uint64_t tilesPerPage = pagesOf(pageBytes, tileBytes);
+  const uint64_t tilesPerPage = bulk::divideUp(pageBytes, tileBytes);
   const uint64_t flags = runner_.scratch(pages);
   runner_.clear(flags, pages);
   const uint64_t tiles = pages * tilesPerPage;
-  launchWarps(runner_, BulkModule::Memory, "mnemeDiffPages", tiles,
-              {first, second, sizeBytes, pageBytes, tileBytes, tilesPerPage, tiles, flags});
+  bulk::launchWarps(runner_, bulk::diffPages, tiles,
+                    {first, second, sizeBytes, pageBytes, tileBytes, tilesPerPage, tiles, flags});
   std::vector<uint8_t> found(pages);
   runner_.copyToHost(found.data(), flags, pages);
   for (uint64_t page = 0; page < pages; ++page)
@@ -101,12 +87,11 @@ void BulkOperations::restore(std::span<const CopyRange> ranges) {
   uint64_t tiles = 0;
   for (Range& range : small) {
     range.firstUnit = tiles;
-    tiles += pagesOf(range.sizeBytes, tileBytes);
+    tiles += bulk::divideUp(range.sizeBytes, tileBytes);
   }
   const uint64_t table = runner_.scratch(small.size() * sizeof(Range));
   runner_.copyToDevice(table, small.data(), small.size() * sizeof(Range));
-  launchWarps(runner_, BulkModule::Memory, "mnemeCopyRanges", tiles,
-              {table, small.size(), tiles, tileBytes});
+  bulk::launchWarps(runner_, bulk::copyRanges, tiles, {table, small.size(), tiles, tileBytes});
 }
 
 } // namespace mneme::device

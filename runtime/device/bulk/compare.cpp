@@ -15,8 +15,6 @@ using bulk::NormSums;
 using bulk::TileCounts;
 using bulk::TileNorms;
 
-uint64_t divideUp(uint64_t value, uint64_t by) { return value / by + (value % by != 0); }
-
 /// The requests cut into tiles and groups of tiles, and where everything lies in device memory.
 struct Plan {
   std::vector<CompareEntry> entries;
@@ -33,10 +31,10 @@ struct Plan {
     for (const CompareRequest& request : requests) {
       if (request.sizeBytes == 0)
         continue;
-      const uint64_t count = divideUp(request.sizeBytes, tileBytes);
+      const uint64_t count = bulk::divideUp(request.sizeBytes, tileBytes);
       entries.push_back({request, tiles, tiles + count, groups});
       tiles += count;
-      groups += divideUp(count, bulk::groupTiles);
+      groups += bulk::divideUp(count, bulk::groupTiles);
       (request.norm == Norm::None ? hasCounts : hasNorms) = true;
     }
   }
@@ -45,7 +43,7 @@ struct Plan {
     uint64_t at = base;
     const auto take = [&at](uint64_t bytes) {
       const uint64_t start = at;
-      at += divideUp(bytes, 16) * 16;
+      at += bulk::divideUp(bytes, 16) * 16;
       return start;
     };
     table = take(entries.size() * sizeof(CompareEntry));
@@ -58,28 +56,21 @@ struct Plan {
   }
 };
 
-void start(BulkRunner& runner, const char* kernel, uint64_t warps, std::vector<uint64_t> values) {
-  std::vector<void*> args;
-  for (uint64_t& value : values)
-    args.push_back(&value);
-  runner.launch(BulkModule::Compare, kernel, bulk::blocksFor(warps, runner.multiprocessors()),
-                bulk::blockThreads, args);
-}
-
 void startAll(BulkRunner& runner, const Plan& plan) {
   const uint64_t count = plan.entries.size();
   runner.copyToDevice(plan.table, plan.entries.data(), count * sizeof(CompareEntry));
-  start(runner, "mnemeCompareScan", plan.tiles,
-        {plan.table, count, plan.tiles, plan.tileBytes, plan.flags});
+  bulk::launchWarps(runner, bulk::compareScan, plan.tiles,
+                    {plan.table, count, plan.tiles, plan.tileBytes, plan.flags});
   if (plan.hasCounts)
-    start(runner, "mnemeCompareElements", plan.tiles,
-          {plan.table, count, plan.tiles, plan.tileBytes, plan.flags, plan.counts});
+    bulk::launchWarps(runner, bulk::compareElements, plan.tiles,
+                      {plan.table, count, plan.tiles, plan.tileBytes, plan.flags, plan.counts});
   if (plan.hasNorms)
-    start(runner, "mnemeCompareNorms", plan.tiles,
-          {plan.table, count, plan.tiles, plan.tileBytes, plan.flags, plan.counts, plan.norms});
-  start(runner, "mnemeCompareGroups", plan.groups,
-        {plan.table, count, plan.groups, plan.flags, plan.counts, plan.norms, plan.groupCounts,
-         plan.groupNorms});
+    bulk::launchWarps(
+        runner, bulk::compareNorms, plan.tiles,
+        {plan.table, count, plan.tiles, plan.tileBytes, plan.flags, plan.counts, plan.norms});
+  bulk::launchWarps(runner, bulk::compareGroups, plan.groups,
+                    {plan.table, count, plan.groups, plan.flags, plan.counts, plan.norms,
+                     plan.groupCounts, plan.groupNorms});
 }
 
 void addSums(const NormSums& sums, long double& sum, long double& squares, long double& largest) {
@@ -129,7 +120,7 @@ std::vector<CompareReport> BulkOperations::compare(std::span<const CompareReques
     ComparePart part;
     bool isTailDifferent = false;
     const uint64_t end =
-        group + divideUp(divideUp(request.sizeBytes, plan.tileBytes), bulk::groupTiles);
+        group + bulk::divideUp(bulk::divideUp(request.sizeBytes, plan.tileBytes), bulk::groupTiles);
     for (; group < end; ++group) {
       mergeParts(part, partOf(counts[group], request.norm == Norm::None ? nullptr : &norms[group]));
       isTailDifferent |= counts[group].isTailDifferent != 0;

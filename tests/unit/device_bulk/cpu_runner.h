@@ -8,7 +8,6 @@
 #include <string>
 #include <vector>
 
-#include "runtime/base/file.h"
 #include "runtime/compile/client.h"
 #include "runtime/device/bulk/bulk.h"
 #include "runtime/device/cpu/executor.h"
@@ -16,6 +15,9 @@
 namespace test {
 
 using mneme::device::BulkModule;
+
+/// LLVM bitcode of the kernels of a module.
+std::vector<std::byte> bitcodeOf(BulkModule module);
 
 class CpuRunner final : public mneme::device::BulkRunner {
 public:
@@ -57,9 +59,7 @@ private:
     auto& image = images()[kernel];
     if (!image) {
       mneme::compile::Request request;
-      request.modules.push_back(
-          mneme::readFile(std::string(BITCODE_DIR) +
-                          (module == BulkModule::Memory ? "/memory.bc" : "/compare.bc")));
+      request.modules.push_back(bitcodeOf(module));
       request.kernel = kernel;
       image = mneme::device::cpu::Image::load(mneme::compile::compile(request).image);
       bindGlobals(*image, kernel);

@@ -1,9 +1,11 @@
 // Hashing, diffing and copying against hash128 and memcpy.
 #include "cpu_runner.h"
 
+#include <algorithm>
 #include <random>
 
 #include "runtime/base/hash.h"
+#include "runtime/device/bulk/launch_plan.h"
 
 using namespace mneme;
 using namespace mneme::device;
@@ -143,16 +145,23 @@ TEST_CASE("nothing to do starts nothing") {
   CHECK(runner.launches == 0);
 }
 
-TEST_CASE("the embedded PTX names its kernels and an old enough version") {
-  const auto memory = bulkPtx(BulkModule::Memory), compare = bulkPtx(BulkModule::Compare);
-  CHECK(memory.find(".version 6.3") != std::string_view::npos);
-  CHECK(memory.find(".target sm_70") != std::string_view::npos);
-  for (const char* kernel :
-       {"mnemeHashPages", "mnemeHashAlignedPages", "mnemeDiffPages", "mnemeCopyRanges"})
-    CHECK(memory.find(std::string(".entry ") + kernel) != std::string_view::npos);
-  for (const char* kernel :
-       {"mnemeCompareScan", "mnemeCompareElements", "mnemeCompareNorms", "mnemeCompareGroups"})
-    CHECK(compare.find(std::string(".entry ") + kernel) != std::string_view::npos);
-  CHECK(memory.data()[memory.size()] == 0);
-  CHECK(compare.data()[compare.size()] == 0);
+TEST_CASE("the embedded PTX is of an old version and has the bounds its kernels are started with") {
+  using namespace mneme::device::bulk;
+  for (BulkModule module : {BulkModule::Memory, BulkModule::Compare}) {
+    const std::string_view text = bulkPtx(module);
+    CHECK(text.find(".version 6.3") != std::string_view::npos);
+    CHECK(text.find(".target sm_70") != std::string_view::npos);
+    CHECK(text.data()[text.size()] == 0);
+  }
+  for (const Kernel& kernel : {hashPages, hashAlignedPages, diffPages, copyRanges, compareScan,
+                               compareElements, compareNorms, compareGroups}) {
+    const std::string_view text = bulkPtx(kernel.module);
+    const size_t at = text.find(std::string(".entry ") + kernel.name + "(");
+    REQUIRE_MESSAGE(at != std::string_view::npos, kernel.name);
+    const std::string_view head = text.substr(at, text.find('{', at) - at);
+    CHECK(head.find(".maxntid " + std::to_string(blockThreads) + ", 1, 1") !=
+          std::string_view::npos);
+    CHECK(head.find(".minnctapersm " + std::to_string(kernel.residentBlocks)) !=
+          std::string_view::npos);
+  }
 }

@@ -50,8 +50,8 @@ public:
   Cursor(uint64_t table, uint64_t count, uint64_t units)
       : table_(reinterpret_cast<const Global<Entry>*>(table)), count_(count), units_(units) {}
 
-  /// The entry of `unit`; units must be asked for in ascending order.
-  const Entry& entryOf(uint64_t unit) {
+  /// The entry of `unit`, in memory; units must be asked for in ascending order.
+  const Global<Entry>* entryOf(uint64_t unit) {
     if (unit >= nextUnit_)
       find(unit);
     return entry_;
@@ -64,14 +64,14 @@ private:
       const uint64_t middle = low + (high - low) / 2;
       (table_[middle].*first <= unit ? low : high) = middle;
     }
-    entry_ = table_[low];
+    entry_ = table_ + low;
     nextUnit_ = low + 1 < count_ ? table_[low + 1].*first : units_;
   }
 
   const Global<Entry>* table_;
   uint64_t count_, units_;
   uint64_t nextUnit_ = 0;
-  Entry entry_;
+  const Global<Entry>* entry_ = nullptr;
 };
 
 /// True in every lane if the two ranges differ; all lanes of a warp take part.

@@ -59,7 +59,7 @@ struct LaneCounts {
 struct LaneNorms {
   TileNorms norms = {};
 
-  static void add(NormSums& sums, double value) {
+  [[gnu::always_inline]] static void add(NormSums& sums, double value) {
     sums.largest = larger(sums.largest, value);
     if (value >= hugeLimit) {
       sums.hugeSum += value * hugeScale;
@@ -73,7 +73,7 @@ struct LaneNorms {
       sums.squares += value * value;
   }
 
-  static void mergeSums(NormSums& into, const NormSums& other) {
+  [[gnu::always_inline]] static void mergeSums(NormSums& into, const NormSums& other) {
     into.sum += other.sum;
     into.squares += other.squares;
     into.hugeSum += other.hugeSum;
@@ -82,7 +82,7 @@ struct LaneNorms {
     into.largest = larger(into.largest, other.largest);
   }
 
-  static void reduceSums(NormSums& sums) {
+  [[gnu::always_inline]] static void reduceSums(NormSums& sums) {
     for (uint32_t mask = gpu::lanes / 2; mask > 0; mask /= 2)
       mergeSums(sums,
                 {gpu::shuffleXor(sums.sum, mask), gpu::shuffleXor(sums.squares, mask),
@@ -267,15 +267,16 @@ private:
       LaneNorms::add(norm.norms.expected, value);
   }
 
-  const CompareRequest& request_;
+  const CompareRequest request_;
   const Element element_;
   const Tolerance tolerance_;
   const bool isExact_, needsExpected_, needsNans_;
 };
 
 template <bool hasNorm>
-void compareTile(const CompareRequest& request, uint64_t offset, uint64_t sizeBytes,
-                 uint64_t counts, uint64_t norms) {
+[[gnu::always_inline]] inline void compareTile(const CompareRequest& request, uint64_t offset,
+                                               uint64_t sizeBytes, uint64_t counts,
+                                               uint64_t norms) {
   TileComparer<hasNorm> comparer(request);
   comparer.run(offset, sizeBytes);
   comparer.total.reduce();
