@@ -8,12 +8,17 @@
 #include <llvm/Passes/PassBuilder.h>
 #include <llvm/Support/raw_ostream.h>
 
+#include <mutex>
+#include <set>
+
 #include "runtime/compile/diagnostics.h"
 #include "runtime/compile/llvm_compat.h"
 #include "runtime/compile/target_library.h"
 
 namespace mneme::compile {
 namespace {
+
+constexpr size_t kMaxRememberedPipelines = 4096;
 
 bool isBlank(const std::string& text) {
   return text.find_first_not_of(" \t\n") == std::string::npos;
@@ -54,8 +59,19 @@ void runPasses(llvm::Module& module, llvm::TargetMachine& machine, const std::st
 }
 
 void checkPassPipeline(const std::string& passes) {
+  // Building a pipeline to see that it can be built takes as long as running it on a small kernel.
+  static std::mutex mutex;
+  static auto& known = *new std::set<std::string>; // static destructors may compile
+  {
+    const std::lock_guard lock(mutex);
+    if (known.contains(passes))
+      return;
+  }
   llvm::PassBuilder builder;
   parse(builder, passes);
+  const std::lock_guard lock(mutex);
+  if (known.size() < kMaxRememberedPipelines)
+    known.insert(passes);
 }
 
 } // namespace mneme::compile

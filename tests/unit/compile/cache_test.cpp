@@ -126,3 +126,36 @@ TEST_CASE("without the compiler the error says what to set") {
   CHECK(path == "/nonexistent/libmneme_compile.so");
   CHECK(compile::libraryIdentity(path).empty());
 }
+
+TEST_CASE("what only the assembler sees is part of the key") {
+  const compile::Request plain = vectorAddRequest("sm_90");
+  std::vector<Hash128> keys;
+  const auto add = [&](const compile::Request& request) {
+    keys.push_back(compile::cacheKey(request, "library"));
+  };
+  add(plain);
+  compile::Request changed = plain;
+  changed.maxRegisters = 32;
+  add(changed);
+  changed = plain;
+  changed.assemblerOptions = "-lineinfo";
+  add(changed);
+  changed = plain;
+  changed.placedGlobals = {{"counter", 4096}};
+  add(changed);
+  changed.placedGlobals = {{"counter", 8192}};
+  add(changed);
+  const TemporaryDirectory directory;
+  const std::string tool = (directory.path() / "ptxas").string();
+  std::ofstream(tool) << "#!/bin/sh\n";
+  std::filesystem::permissions(tool, std::filesystem::perms::owner_all);
+  const ScopedEnvironment ptxas("MNEME_PTXAS", tool.c_str());
+  add(plain);
+  std::ofstream(tool) << "#!/bin/sh\n# another release\n";
+  add(plain);
+  const ScopedEnvironment driver("MNEME_ASSEMBLER", "driver");
+  add(plain);
+  for (size_t i = 0; i < keys.size(); ++i)
+    for (size_t k = 0; k < i; ++k)
+      CHECK(keys[i] != keys[k]);
+}
