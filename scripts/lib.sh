@@ -17,7 +17,7 @@ apt_packages=(
   python3 python3-dev python3-venv mpich
 )
 python_packages=(
-  'nvidia-cuda-nvcc==13.0.*' 'nvidia-cuda-runtime==13.0.*' 'nvidia-cuda-cccl==13.0.*' 'nvidia-curand'
+  'nvidia-cuda-nvcc==13.0.*' 'nvidia-cuda-runtime==13.0.*' 'nvidia-cuda-cccl==13.0.*' 'nvidia-curand' 'nvidia-nvjitlink==13.0.*'
   'pybind11>=2.13' 'scikit-build-core>=0.10' 'lit>=18' 'pytest>=8' 'hypothesis>=6' 'ruff>=0.6' 'mypy>=1.11'
   'build>=1' 'typer>=0.20,<0.29' 'rich>=13' 'optuna>=4.4' 'llvmlite>=0.50' 'jinja2>=3.1' 'numpy>=1.26'
 )
@@ -129,20 +129,25 @@ build_mneme() {
 
 mneme() { "$venv/bin/python" -m mneme "$@"; }
 
-# build_project NAME [cmake options...]: builds NAME/ as a user would: find_package(mneme),
-# add_mneme(), options from `mneme config`.
+# build_project DIRECTORY [cmake options...]: builds a project of ours as a user would:
+# find_package(mneme), add_mneme(), options from `mneme config`.
 build_project() {
-  local name=$1 arguments
+  local name=$1 log=$setup/${1//\//-}.log arguments
   shift
-  say "building $name/ in $build/$name"
+  say "building $name in $build/$name"
   if [ ! -f "$build/$name/build.ninja" ]; then
     mapfile -t arguments < <(mneme config cmake-args | tr ' ' '\n')
-    cmake -S "$root/$name" -B "$build/$name" -G Ninja "$@" "${arguments[@]}" \
-      >"$setup/$name.log" 2>&1 || { tail -n 30 "$setup/$name.log" >&2; die "CMake could not configure $name/"; }
+    cmake -S "$root/$name" -B "$build/$name" -G Ninja "$@" "${arguments[@]}" >"$log" 2>&1 ||
+      { tail -n 30 "$log" >&2; die "CMake could not configure $name (whole log: $log)"; }
   fi
-  ninja -C "$build/$name" -j "$jobs" >"$setup/$name.log" 2>&1 ||
-    { tail -n 40 "$setup/$name.log" >&2; die "$name/ did not build (whole log: $setup/$name.log)"; }
+  ninja -C "$build/$name" -j "$jobs" >"$log" 2>&1 ||
+    { tail -n 40 "$log" >&2; die "$name did not build (whole log: $log)"; }
 }
 
 build_examples() { build_project examples -DMNEME_EXAMPLES_PLAIN=ON; }
-build_benchmarks() { build_project benchmarks; }
+build_gpu_programs() {
+  local directory
+  for directory in benchmarks tests/apps/gpu_record; do
+    [ ! -f "$root/$directory/CMakeLists.txt" ] || build_project "$directory"
+  done
+}

@@ -1,6 +1,7 @@
 // Loading and launching the hand-written images.
 #pragma once
 
+#include <cstdlib>
 #include <string>
 #include <vector>
 
@@ -15,7 +16,10 @@ using mneme::device::cpu::Image;
 using mneme::device::cpu::LaunchOutcome;
 
 inline std::vector<std::byte> imageBytes(const std::string& name) {
-  return mneme::readFile(std::string(TEST_IMAGE_DIR) + "/test_image_" + name + ".so");
+  // The images lie elsewhere where the build tree is not.
+  const char* elsewhere = std::getenv("MNEME_TEST_IMAGE_DIR");
+  const std::string directory = elsewhere ? elsewhere : TEST_IMAGE_DIR;
+  return mneme::readFile(directory + "/test_image_" + name + ".so");
 }
 
 inline std::unique_ptr<Image> loadImage(const std::string& name) {
