@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["RecordRequest", "record_environment", "run_environment"]
 
 _RECORDER = "librecord.so"
+_AUTO = "auto"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,7 +50,7 @@ class RecordRequest:
     """Regular expression on mangled or demangled names; None records every kernel."""
 
     device: str | None = None
-    """Device to run on; None takes the first GPU, else the CPU device."""
+    """Device to run on; None or "auto" takes the first GPU, else the CPU device."""
 
     def variables(self) -> dict[str, str]:
         """Return the variables the recorder reads."""
@@ -74,7 +75,7 @@ def run_environment(base: Mapping[str, str], device: str | None = None) -> dict[
         BackendUnavailable: If the device or one of mneme's libraries is not there.
         InvalidArgument: If there is no such device.
     """
-    chosen = choose_device(device)
+    chosen = _choose(device)
     return _preload(base, _runtimes(chosen), {"MNEME_DEVICE": chosen})
 
 
@@ -86,7 +87,7 @@ def record_environment(base: Mapping[str, str], request: RecordRequest) -> dict[
         InvalidArgument: If there is no such device.
         IoFailed: If the directory cannot be made.
     """
-    chosen = choose_device(request.device)
+    chosen = _choose(request.device)
     variables = {"MNEME_DEVICE": chosen, **request.variables()}
     environment = _preload(base, [library(_RECORDER), *_runtimes(chosen)], variables)
     try:
@@ -96,6 +97,10 @@ def record_environment(base: Mapping[str, str], request: RecordRequest) -> dict[
             f"cannot make the directory '{request.directory}': {error.strerror}"
         ) from error
     return environment
+
+
+def _choose(device: str | None) -> str:
+    return choose_device(None if device == _AUTO else device)
 
 
 def _runtimes(device: str) -> list[Path]:

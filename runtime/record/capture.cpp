@@ -105,7 +105,8 @@ void Capture::takeContent(artifact::SnapshotDraft& draft, const std::vector<Want
     pieces.push_back({&region.region, chunk.index * kChunkBytes, chunk.rawBytes});
     bytes += chunk.rawBytes;
   }
-  writer_.waitForRoom(bytes);
+  if (!access_.isBuffered())
+    writer_.waitForRoom(bytes);
   checkHostMemory(bytes);
   Content content = access_.take(pieces);
   for (size_t index = 0; index < wanted.size(); ++index)

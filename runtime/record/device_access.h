@@ -49,6 +49,8 @@ public:
   virtual bool canRead(const artifact::Region& region) = 0;
   /// All regions of a snapshot. \throws Error when the device fails.
   virtual void hash(std::span<const HashTask> tasks) = 0;
+  /// Whether what take() keeps waits on the device when the host has no room for it yet.
+  virtual bool isBuffered() const { return false; }
   /// Keeps what hash() has just seen. The application may write to it again on return; the bytes
   /// may arrive later, see afterwards(). \throws Error
   virtual Content take(std::span<const Piece> pieces) = 0;

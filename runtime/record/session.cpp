@@ -108,11 +108,13 @@ DeviceAccess& Session::accessOf(unsigned device) {
   // The vendor has started by now, so this handler runs before the one that shuts it down.
   if (accesses_.empty() && !std::exchange(hasEndHandler_, true))
     std::atexit([] { Session::existing()->vendorEnds(); });
-  auto& access = accesses_[device];
-  if (!access)
-    access = vendor_->makeAccess ? vendor_->makeAccess(device)
-                                 : std::make_unique<HostAccess>(vendor_->deviceSynchronize);
-  return *access;
+  const auto known = accesses_.find(device);
+  if (known != accesses_.end())
+    return *known->second;
+  std::unique_ptr<DeviceAccess> made =
+      vendor_->makeAccess ? vendor_->makeAccess(device)
+                          : std::make_unique<HostAccess>(vendor_->deviceSynchronize);
+  return *(accesses_[device] = std::move(made));
 }
 
 void Session::forgetDevice(unsigned device) noexcept {

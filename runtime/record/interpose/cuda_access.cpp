@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <unordered_map>
 
@@ -44,6 +45,7 @@ public:
   int launchEnds(const mneme_launch& launch, uint64_t& elapsedNs) override;
   bool canRead(const Region& region) override;
   void hash(std::span<const HashTask> tasks) override;
+  bool isBuffered() const override { return bulk_ != nullptr; }
   Content take(std::span<const Piece> pieces) override;
   void afterwards(std::function<void(std::exception_ptr)> action) override;
   void finish() noexcept override;
@@ -195,7 +197,7 @@ bool GpuAccess::hashByKernels(std::span<const HashTask> tasks) {
 /// Device memory through two pinned buffers: while one is filled the other is emptied.
 void GpuAccess::fetch(std::byte* destination, uint64_t source, uint64_t sizeBytes) {
   const char* what = "copying device memory to the host";
-  const size_t half = std::min<uint64_t>(kStagingBytes, std::max<uint64_t>(sizeBytes, 64 << 10));
+  const size_t half = std::clamp<size_t>(std::bit_ceil(sizeBytes), 256 << 10, kStagingBytes);
   for (size_t index = 0; index < 2; ++index)
     if (staging_[index].size() < half) {
       staging_[index] = PinnedBuffer(driver_, half);

@@ -1,6 +1,8 @@
 #include "runtime/record/interpose/cuda_gpu.h"
 
-#include "runtime/device/cuda/context.h"
+#include <string>
+
+#include "runtime/base/error.h"
 
 namespace mneme::record::gpu {
 namespace {
@@ -165,8 +167,12 @@ void describeGpu(Vendor& vendor, const RuntimeCalls& calls) {
   vendor.markStream = markStream;
   vendor.isMarkPassed = isMarkPassed;
   vendor.makeBackend = [](unsigned) { return makeBackend(currentSide()); };
-  vendor.makeAccess = [streamOf = vendor.streamOf](unsigned) {
-    return makeAccess(currentSide(), streamOf);
+  vendor.makeAccess = [streamOf = vendor.streamOf](unsigned device) {
+    const Side side = currentSide();
+    if (!side.driver)
+      throw Error(ErrorCode::DeviceFailed,
+                  "GPU " + std::to_string(device) + " has no context the recorder can use");
+    return makeAccess(side, streamOf);
   };
 }
 

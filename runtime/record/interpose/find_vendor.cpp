@@ -70,17 +70,20 @@ void* streamOf(const mneme_launch& launch) {
 /// Our own calls of the runtime leave the error the application may ask for as it is.
 class KeepsLastError {
 public:
-  KeepsLastError() : peek_(find<int (*)()>("cudaPeekAtLastError")), before_(peek_ ? peek_() : 0) {}
+  KeepsLastError() : before_(peek()) {}
   ~KeepsLastError() {
     static const auto clear = find<int (*)()>("cudaGetLastError");
-    if (peek_ && clear && before_ == 0 && peek_() != 0)
+    if (clear && before_ == 0 && peek() != 0)
       clear();
   }
   KeepsLastError(const KeepsLastError&) = delete;
   KeepsLastError& operator=(const KeepsLastError&) = delete;
 
 private:
-  int (*peek_)();
+  static int peek() {
+    static const auto ask = find<int (*)()>("cudaPeekAtLastError");
+    return ask ? ask() : 0;
+  }
   int before_;
 };
 
