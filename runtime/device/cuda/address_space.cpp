@@ -1,5 +1,8 @@
 #include "runtime/device/cuda/address_space.h"
 
+#include <algorithm>
+#include <iterator>
+
 #include "runtime/base/error.h"
 #include "runtime/base/hash.h"
 #include "runtime/base/log.h"
@@ -43,6 +46,16 @@ uint64_t AddressSpace::roundUp(uint64_t sizeBytes) const {
   return (sizeBytes + granularity_ - 1) / granularity_ * granularity_;
 }
 
+bool AddressSpace::isReserved(uint64_t address, uint64_t sizeBytes) const {
+  const auto next = reserved_.lower_bound(address);
+  if (next != reserved_.end() && next->first < address + sizeBytes)
+    return true;
+  if (next == reserved_.begin())
+    return false;
+  const auto before = std::prev(next);
+  return before->first + before->second.sizeBytes > address;
+}
+
 uint64_t AddressSpace::reserve(uint64_t address, uint64_t sizeBytes) {
   const uint64_t size = roundUp(sizeBytes);
   if (address % granularity_ != 0)
@@ -54,7 +67,7 @@ uint64_t AddressSpace::reserve(uint64_t address, uint64_t sizeBytes) {
   context_.requireUsable();
   const ContextScope scope = context_.use();
   if (address != 0) {
-    if (!blocks_.take(address, size))
+    if (isReserved(address, size) || !blocks_.take(address, size))
       throw Error(ErrorCode::AddressUnavailable,
                   rangeText(address, size) + " are taken in this process");
     reserved_[address] = {size, true};

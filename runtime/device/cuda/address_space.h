@@ -36,6 +36,7 @@ private:
   };
   CUmemGenericAllocationHandle create(uint64_t sizeBytes);
   void mapPart(uint64_t address, uint64_t sizeBytes);
+  bool isReserved(uint64_t address, uint64_t sizeBytes) const;
   uint64_t roundUp(uint64_t sizeBytes) const;
 
   Context& context_;

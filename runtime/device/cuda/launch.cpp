@@ -112,12 +112,14 @@ void checkCluster(Context& context, const Description& device, const CudaModule&
     context.check(driver.cuFuncSetAttribute(module.function(),
                                             CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1),
                   "allowing clusters of " + std::to_string(blocks) + " blocks");
-  const Configuration configuration(shape, context.stream());
+  LaunchShape asWillBe = shape;
+  std::copy_n(cluster, 3, asWillBe.cluster);
+  const Configuration configuration(asWillBe, context.stream());
   int clusters = 0, largest = 0;
-  if (driver.cuOccupancyMaxActiveClusters(&clusters, module.function(), &configuration.config) ==
-          CUDA_SUCCESS &&
-      clusters > 0)
-    return;
+  const CUresult result =
+      driver.cuOccupancyMaxActiveClusters(&clusters, module.function(), &configuration.config);
+  if (result != CUDA_ERROR_INVALID_CLUSTER_SIZE && (result != CUDA_SUCCESS || clusters > 0))
+    return; // a driver that cannot tell refuses the launch itself
   driver.cuOccupancyMaxPotentialClusterSize(&largest, module.function(), &configuration.config);
   refuse("no cluster of " + std::to_string(blocks) + " blocks of kernel '" + module.kernel() +
          "' with block " + triple(shape.block) + " fits on " + device.name + "; at most " +

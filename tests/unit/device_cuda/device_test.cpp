@@ -94,6 +94,9 @@ TEST_CASE("an address that is taken is refused, and nothing is kept") {
   const auto failure = failureOf([&] { other->reserve(0x610000000000, mebibyte); });
   CHECK(failure.code == ErrorCode::AddressUnavailable);
   CHECK(failure.says("0x0000610000000000"));
+  for (const uint64_t overlapping : {uint64_t{0x610000000000}, 0x610000000000 - 2 * mebibyte})
+    CHECK(failureOf([&] { device->reserve(overlapping, 4 * mebibyte); }).code ==
+          ErrorCode::AddressUnavailable);
   CHECK(failureOf([&] { device->reserve(0x620000001000, mebibyte); }).says("multiples of 2097152"));
   device->release(0x610000000000, mebibyte);
   CHECK(other->reserve(0x610000000000, mebibyte) == 0x610000000000);
