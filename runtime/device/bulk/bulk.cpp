@@ -36,6 +36,10 @@ void BulkOperations::hashPages(std::span<const HashRequest> requests, uint64_t p
   runner_.copyToDevice(table, ranges.data(), ranges.size() * sizeof(Range));
   bulk::launchWarps(runner_, misalignment % 16 == 0 ? bulk::hashAlignedPages : bulk::hashPages,
                     pages, {table, ranges.size(), pages, pageBytes, hashes});
+  if (requests.size() == 1) {
+    runner_.copyToHost(requests[0].hashes.data(), hashes, hashBytes);
+    return;
+  }
   std::vector<Hash128> found(pages);
   runner_.copyToHost(found.data(), hashes, hashBytes);
   const Hash128* next = found.data();

@@ -19,7 +19,7 @@ using bulk::TileNorms;
 struct Plan {
   std::vector<CompareEntry> entries;
   uint64_t tileBytes = 0, tiles = 0, groups = 0;
-  bool hasNorms = false, hasCounts = false;
+  bool hasFloats = false, hasOthers = false, hasNorms = false;
   uint64_t table = 0, flags = 0, counts = 0, norms = 0, groupCounts = 0, groupNorms = 0;
   uint64_t sizeBytes = 0;
 
@@ -35,7 +35,8 @@ struct Plan {
       entries.push_back({request, tiles, tiles + count, groups});
       tiles += count;
       groups += bulk::divideUp(count, bulk::groupTiles);
-      (request.norm == Norm::None ? hasCounts : hasNorms) = true;
+      const bool isFloat = request.type == DataType::F32 || request.type == DataType::F64;
+      (request.norm != Norm::None ? hasNorms : isFloat ? hasFloats : hasOthers) = true;
     }
   }
 
@@ -61,7 +62,10 @@ void startAll(BulkRunner& runner, const Plan& plan) {
   runner.copyToDevice(plan.table, plan.entries.data(), count * sizeof(CompareEntry));
   bulk::launchWarps(runner, bulk::compareScan, plan.tiles,
                     {plan.table, count, plan.tiles, plan.tileBytes, plan.flags});
-  if (plan.hasCounts)
+  if (plan.hasFloats)
+    bulk::launchWarps(runner, bulk::compareFloats, plan.tiles,
+                      {plan.table, count, plan.tiles, plan.tileBytes, plan.flags, plan.counts});
+  if (plan.hasOthers)
     bulk::launchWarps(runner, bulk::compareElements, plan.tiles,
                       {plan.table, count, plan.tiles, plan.tileBytes, plan.flags, plan.counts});
   if (plan.hasNorms)

@@ -17,7 +17,7 @@ uint64_t offsetOf(const CompareEntry& entry, uint64_t tile, uint64_t tileBytes) 
   return (tile - entry.firstUnit) * tileBytes;
 }
 
-template <bool hasNorm>
+template <bulk::Share share>
 void compareTiles(uint64_t table, uint64_t count, uint64_t tiles, uint64_t tileBytes,
                   uint64_t flags, uint64_t counts, uint64_t norms) {
   gpu::Cursor<CompareEntry> cursor(table, count, tiles);
@@ -25,12 +25,12 @@ void compareTiles(uint64_t table, uint64_t count, uint64_t tiles, uint64_t tileB
     if (gpu::load<uint8_t>(flags + tile) == 0)
       continue;
     const CompareEntry entry = *cursor.entryOf(tile);
-    if ((entry.request.norm != Norm::None) != hasNorm)
+    if (bulk::shareOf(entry.request) != share)
       continue;
     const uint64_t offset = offsetOf(entry, tile, tileBytes);
-    bulk::compareTile<hasNorm>(
-        entry.request, offset, gpu::smaller(tileBytes, entry.request.sizeBytes - offset),
-        counts + tile * sizeof(TileCounts), norms + tile * sizeof(TileNorms));
+    bulk::compareTile<share>(entry.request, offset,
+                             gpu::smaller(tileBytes, entry.request.sizeBytes - offset),
+                             counts + tile * sizeof(TileCounts), norms + tile * sizeof(TileNorms));
   }
 }
 
@@ -59,16 +59,22 @@ GPU_KERNEL mnemeCompareScan(uint64_t table, uint64_t count, uint64_t tiles, uint
   }
 }
 
-/// Compares the elements of the marked tiles of requests without norm.
+/// Compares the elements of the marked tiles of requests without norm: f32 and f64.
+GPU_KERNEL mnemeCompareFloats(uint64_t table, uint64_t count, uint64_t tiles, uint64_t tileBytes,
+                              uint64_t flags, uint64_t counts) {
+  compareTiles<bulk::Share::CommonFloats>(table, count, tiles, tileBytes, flags, counts, 0);
+}
+
+/// The same for the other types.
 GPU_KERNEL mnemeCompareElements(uint64_t table, uint64_t count, uint64_t tiles, uint64_t tileBytes,
                                 uint64_t flags, uint64_t counts) {
-  compareTiles<false>(table, count, tiles, tileBytes, flags, counts, 0);
+  compareTiles<bulk::Share::OtherTypes>(table, count, tiles, tileBytes, flags, counts, 0);
 }
 
 /// The same for requests with a norm.
 GPU_KERNEL mnemeCompareNorms(uint64_t table, uint64_t count, uint64_t tiles, uint64_t tileBytes,
                              uint64_t flags, uint64_t counts, uint64_t norms) {
-  compareTiles<true>(table, count, tiles, tileBytes, flags, counts, norms);
+  compareTiles<bulk::Share::Norms>(table, count, tiles, tileBytes, flags, counts, norms);
 }
 
 /// Adds up the marked tiles of each group. `norms` and `groupNorms` are used for requests with a

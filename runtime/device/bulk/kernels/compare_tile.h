@@ -164,8 +164,20 @@ struct Element {
   uint32_t bytes;
 };
 
+/// The same for a type known to the compiler: for those that fill most buffers.
+template <DataType known> struct FloatElement {
+  static constexpr uint32_t bytes = sizeof(typename FloatFormat<known>::Bits);
+
+  explicit FloatElement(DataType) {}
+  [[gnu::always_inline]] Distance distance(const Tolerance& tolerance, uint64_t actual,
+                                           uint64_t expected, double largest) const {
+    return distanceOf<known>(tolerance, actual, expected, largest);
+  }
+  double magnitude(uint64_t bits) const { return __builtin_fabs(decode<known>(bits)); }
+};
+
 /// Compares elements; hasNorm makes the sums, which cost registers.
-template <bool hasNorm> class TileComparer {
+template <typename ElementType, bool hasNorm> class TileComparer {
 public:
   explicit TileComparer(const CompareRequest& request)
       : request_(request), element_(request.type),
@@ -268,25 +280,51 @@ private:
   }
 
   const CompareRequest request_;
-  const Element element_;
+  const ElementType element_;
   const Tolerance tolerance_;
   const bool isExact_, needsExpected_, needsNans_;
 };
 
-template <bool hasNorm>
+template <typename ElementType, bool hasNorm>
+[[gnu::always_inline]] inline void compareTileOf(const CompareRequest& request, uint64_t offset,
+                                                 uint64_t sizeBytes, LaneCounts& counts,
+                                                 LaneNorms& norms) {
+  TileComparer<ElementType, hasNorm> comparer(request);
+  comparer.run(offset, sizeBytes);
+  counts = comparer.total;
+  norms = comparer.norm;
+}
+
+/// Requests are shared out to kernels, which differ in the registers they need.
+enum class Share { CommonFloats, OtherTypes, Norms };
+
+inline Share shareOf(const CompareRequest& request) {
+  if (request.norm != Norm::None)
+    return Share::Norms;
+  const bool isCommon = request.type == DataType::F32 || request.type == DataType::F64;
+  return isCommon ? Share::CommonFloats : Share::OtherTypes;
+}
+
+template <Share share>
 [[gnu::always_inline]] inline void compareTile(const CompareRequest& request, uint64_t offset,
                                                uint64_t sizeBytes, uint64_t counts,
                                                uint64_t norms) {
-  TileComparer<hasNorm> comparer(request);
-  comparer.run(offset, sizeBytes);
-  comparer.total.reduce();
-  if (hasNorm)
-    comparer.norm.reduce();
+  LaneCounts total;
+  LaneNorms norm;
+  if (share != Share::CommonFloats)
+    compareTileOf<Element, share == Share::Norms>(request, offset, sizeBytes, total, norm);
+  else if (request.type == DataType::F32)
+    compareTileOf<FloatElement<DataType::F32>, false>(request, offset, sizeBytes, total, norm);
+  else
+    compareTileOf<FloatElement<DataType::F64>, false>(request, offset, sizeBytes, total, norm);
+  total.reduce();
+  if (share == Share::Norms)
+    norm.reduce();
   if (gpu::lane() != 0)
     return;
-  gpu::store(counts, comparer.total.counts);
-  if (hasNorm)
-    gpu::store(norms, comparer.norm.norms);
+  gpu::store(counts, total.counts);
+  if (share == Share::Norms)
+    gpu::store(norms, norm.norms);
 }
 
 } // namespace mneme::device::bulk
