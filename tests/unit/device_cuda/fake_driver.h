@@ -1,0 +1,111 @@
+// A libcuda.so.1 without a GPU: memory is mmap'ed at the asked addresses, copies and kernels wait
+// in one queue until somebody synchronises, kernels do what their names say. MNEME_FAKE_CUDA
+// ("cuMemCreate=2,cuInit=100") makes calls fail with a code.
+#pragma once
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <deque>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <string>
+
+#include "runtime/device/cuda/driver_types.h"
+
+namespace fake {
+
+using namespace mneme::device::cuda;
+
+constexpr size_t pageBytes = 2 << 20;
+constexpr size_t blockBytes = 32 << 20;
+constexpr size_t totalBytes = size_t{1} << 30;
+
+struct Function {
+  std::string name;
+  int registers = 32;
+  int maxThreads = 1024;
+  int requiredCluster = 0;
+};
+
+struct State {
+  std::recursive_mutex mutex;
+  CUresult sticky = CUDA_SUCCESS;
+  bool isHung = false;
+  std::deque<std::function<CUresult()>> queue;
+  uint64_t queued = 0, done = 0;
+  std::map<const char*, size_t> pinned;
+  std::map<uint64_t, size_t> mapped, reserved;
+  std::map<uint64_t, size_t> handles;
+  uint64_t nextHandle = 1;
+  size_t usedBytes = 0;
+};
+
+inline State& state() {
+  static State* instance = new State();
+  return *instance;
+}
+
+inline thread_local int depth = 0;
+
+/// The code MNEME_FAKE_CUDA wants of this call, the sticky one after that, else success.
+inline CUresult verdict(const char* call) {
+  if (const char* wanted = getenv("MNEME_FAKE_CUDA")) {
+    const std::string text = std::string(",") + wanted;
+    const std::string key = std::string(",") + call + "=";
+    if (const size_t at = text.find(key); at != std::string::npos)
+      return static_cast<CUresult>(atoi(text.c_str() + at + key.size()));
+  }
+  return state().sticky;
+}
+
+[[noreturn]] inline void wouldHang(const char* call) {
+  fprintf(stderr, "fake CUDA: %s would wait for a kernel that never ends\n", call);
+  abort();
+}
+
+/// Runs the queue up to `end`; false when a hung kernel is in the way.
+inline bool drain(uint64_t end) {
+  State& s = state();
+  while (s.done < end && !s.isHung) {
+    const auto action = std::move(s.queue.front());
+    s.queue.pop_front();
+    ++s.done;
+    if (s.sticky == CUDA_SUCCESS)
+      s.sticky = action();
+  }
+  return s.done >= end;
+}
+
+inline CUresult enqueue(std::function<CUresult()> action) {
+  State& s = state();
+  s.queue.push_back(std::move(action));
+  ++s.queued;
+  return CUDA_SUCCESS;
+}
+
+inline bool isPinned(const void* pointer) {
+  const auto* address = static_cast<const char*>(pointer);
+  auto found = state().pinned.upper_bound(address);
+  return found != state().pinned.begin() && (--found, address < found->first + found->second);
+}
+
+inline CUresult copy(void* destination, const void* source, size_t size) {
+  if (depth == 0)
+    return CUDA_ERROR_INVALID_CONTEXT;
+  return enqueue([=] {
+    memmove(destination, source, size);
+    return CUDA_SUCCESS;
+  });
+}
+
+inline void* pointerTo(CUdeviceptr address) { return reinterpret_cast<void*>(address); }
+
+} // namespace fake
+
+#define FAKE(name, ...) extern "C" __attribute__((visibility("default"))) CUresult name(__VA_ARGS__)
+#define GUARD(name)                                                                                \
+  const std::lock_guard lock(state().mutex);                                                       \
+  if (const CUresult code = verdict(name); code != CUDA_SUCCESS)                                   \
+  return code
