@@ -8,6 +8,7 @@
 #include <map>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <thread>
 #include <variant>
 
@@ -94,6 +95,7 @@ struct RecordingWriter::Impl {
   bool isEnding = false;
   bool isEnded = false;
   WriterStatistics statistics;
+  std::set<uint64_t> lostSnapshots;
   std::map<uint64_t, KernelTask> unsavedKernels; ///< tried again with every instance
   std::thread worker;
 
@@ -248,6 +250,10 @@ void RecordingWriter::Impl::writeInstance(InstanceTask& task) {
   } catch (const std::exception& error) {
     lose(nameOf(task.staticHash, task.draft.instance.dynamicHash) + " was lost: " + error.what(),
          true);
+    const std::lock_guard lock(mutex);
+    for (const uint64_t id : {task.draft.prologue.id, task.draft.epilogue.id})
+      if (id != 0)
+        lostSnapshots.insert(id);
   }
   // Content that was not stored after all (a failure, or an instance that was published before).
   index.withdraw(task.content);
@@ -282,6 +288,11 @@ bool RecordingWriter::hasChunk(const Hash128& hash) const { return impl_->index.
 
 std::vector<bool> RecordingWriter::hasChunks(std::span<const Hash128> hashes) const {
   return impl_->index.contains(hashes);
+}
+
+bool RecordingWriter::isLost(uint64_t snapshot) const {
+  const std::lock_guard lock(impl_->mutex);
+  return impl_->lostSnapshots.contains(snapshot);
 }
 
 void RecordingWriter::waitForRoom(uint64_t bytes) {

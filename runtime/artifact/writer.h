@@ -113,6 +113,10 @@ public:
   /// The same for many, much cheaper than one by one.
   std::vector<bool> hasChunks(std::span<const Hash128> hashes) const;
 
+  /// True once a submitted snapshot could not be written: what is based on it is lost too, so the
+  /// next capture is not.
+  bool isLost(uint64_t snapshot) const;
+
   /// Blocks until `bytes` more fit into the queue, or it is empty. Called before a capture is
   /// copied it keeps the memory in use within queueBytes; submit() alone blocks after the copy.
   void waitForRoom(uint64_t bytes);

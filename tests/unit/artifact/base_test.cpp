@@ -195,6 +195,8 @@ TEST_CASE("what is based on a lost snapshot is lost with a sentence") {
   recorder.writer.submit(1, instanceOf(4, noise(100, 1), noise(100, 2), &recorder.writer));
   recorder.writer.finish();
   const WriterStatistics statistics = recorder.writer.statistics();
+  CHECK(recorder.writer.isLost(recorder.lastId()));
+  CHECK(!recorder.writer.isLost(0));
   CHECK(statistics.instancesWritten == 1);
   REQUIRE(statistics.losses.size() == 3);
   CHECK(statistics.losses[0].find("cannot write") != std::string::npos);
