@@ -22,6 +22,7 @@ namespace mneme::compile {
 namespace {
 
 constexpr size_t kMaxMessageBytes = size_t{1} << 20;
+constexpr int kPollMilliseconds = 50;
 // The program's own descriptors are 0 to 4; ours must not be among them while they are put in
 // place.
 constexpr int kLowestDescriptor = 10;
@@ -122,23 +123,33 @@ pid_t start(const std::string& path, const std::vector<std::string>& arguments,
   return child;
 }
 
-/// What comes through the pipe until its end; false when time runs out first.
-bool readMessages(int in, unsigned timeoutSeconds, std::string& messages) {
+bool hasEnded(pid_t child) {
+  siginfo_t info = {};
+  const int status = waitid(P_PID, static_cast<id_t>(child), &info, WEXITED | WNOHANG | WNOWAIT);
+  return status != 0 || info.si_pid == child;
+}
+
+/// What comes through the pipe until the child's end; false when time runs out first. The end of
+/// the pipe may come later: a process forked elsewhere in this one holds a copy of it for a while.
+bool readMessages(int in, pid_t child, unsigned timeoutSeconds, std::string& messages) {
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(timeoutSeconds);
   char buffer[16384];
+  bool isOver = false;
   for (;;) {
-    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(
-        deadline - std::chrono::steady_clock::now());
-    if (left.count() <= 0)
-      return false;
     pollfd waited = {in, POLLIN, 0};
-    if (poll(&waited, 1, static_cast<int>(std::min<long>(left.count(), 60000))) <= 0)
-      continue;
-    const ssize_t count = read(in, buffer, sizeof buffer);
-    if (count > 0 && messages.size() < kMaxMessageBytes)
-      messages.append(buffer, static_cast<size_t>(count));
-    else if (count == 0 || (count < 0 && errno != EINTR))
+    if (poll(&waited, 1, isOver ? 0 : kPollMilliseconds) > 0) {
+      const ssize_t count = read(in, buffer, sizeof buffer);
+      if (count == 0 || (count < 0 && errno != EINTR))
+        return true;
+      if (count > 0 && messages.size() < kMaxMessageBytes)
+        messages.append(buffer, static_cast<size_t>(count));
+    } else if (isOver) {
       return true;
+    } else {
+      isOver = hasEnded(child);
+    }
+    if (std::chrono::steady_clock::now() > deadline)
+      return isOver;
   }
 }
 
@@ -173,7 +184,7 @@ ProgramResult runProgram(const std::string& path, const std::vector<std::string>
   const pid_t child = start(path, arguments, actions);
   talking = UniqueFd();
   ProgramResult result;
-  result.isTimedOut = !readMessages(listening.get(), timeoutSeconds, result.messages);
+  result.isTimedOut = !readMessages(listening.get(), child, timeoutSeconds, result.messages);
   if (result.isTimedOut)
     kill(child, SIGKILL);
   result.exitCode = exitCodeOf(child);

@@ -1,5 +1,6 @@
 #include <doctest/doctest.h>
 
+#include <chrono>
 #include <csignal>
 
 #include "kernels.h"
@@ -31,6 +32,15 @@ TEST_CASE("a program is not watched by what watches this process") {
   const compile::ProgramResult result =
       runProgram("/bin/sh", {"-c", "echo \"[$LD_PRELOAD]\""}, "", 60);
   CHECK(result.messages == "[]\n");
+}
+
+TEST_CASE("a program has ended even if something it started goes on") {
+  const auto start = std::chrono::steady_clock::now();
+  const compile::ProgramResult result =
+      runProgram("/bin/sh", {"-c", "sleep 20 & echo done; exit 3"}, "", 60);
+  CHECK(result.exitCode == 3);
+  CHECK(result.messages == "done\n");
+  CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(15));
 }
 
 TEST_CASE("a program that cannot be started is named") {
