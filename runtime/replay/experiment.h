@@ -42,7 +42,7 @@ public:
 private:
   void build();
   void checkArguments() const;
-  void restore(bool everything);
+  void restore(bool everything, bool isTimed);
   uint64_t launch();
   uint64_t measuredLaunch(bool everything);
   Verdict runAndVerify(bool everything);
@@ -59,7 +59,9 @@ private:
   std::shared_ptr<device::Module> module_;
   std::unique_ptr<Verifier> verifier_;
   std::vector<void*> args_;
-  uint64_t launchedNs_ = 0; ///< by runAndVerify()
+  double timedRestoreSeconds_ = 0; ///< of the restores that were waited for
+  uint32_t timedRestores_ = 0, restores_ = 0;
+  uint64_t launchedNs_ = 0;         ///< by runAndVerify()
   uint64_t fastestNs_ = UINT64_MAX; ///< of these launches
 };
 

@@ -71,6 +71,8 @@ public:
   void restoreAll();
   /// Puts back what the recorded launch changed, and every site named by suspect().
   void restoreChanged();
+  /// Restoring may go on behind the caller's back, in order with launches; this waits for its end.
+  void waitForRestore();
   /// A launch changed bytes of this site that the recorded one did not.
   void suspect(size_t site);
 
@@ -109,6 +111,7 @@ private:
   std::unique_ptr<device::PreparedRestore> changes_; ///< of restoreChanged(); null: to be made
   std::vector<size_t> scannedSites_; ///< moved globals no pointer leads to
   Uploader uploader_;
+  std::unique_ptr<device::StagingBuffer> fence_; ///< of waitForRestore()
   std::vector<DeviceBuffer> reservations_;
   DeviceBuffer goldenPrologue_;
   DeviceBuffer goldenEpilogue_;

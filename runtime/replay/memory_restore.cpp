@@ -94,6 +94,15 @@ void MemoryImage::restoreAll() {
   device_.restore(ranges);
 }
 
+void MemoryImage::waitForRestore() {
+  if (sites_.empty())
+    return;
+  if (!fence_)
+    fence_ = device_.makeStaging(64);
+  // A copy of nothing is over when everything before it is.
+  device_.waitForCopy(device_.startCopyToDevice(sites_.front().live, *fence_, 0));
+}
+
 void MemoryImage::restoreFromSnapshots(bool everything) {
   std::vector<UploadPiece> pieces;
   std::vector<std::pair<uint64_t, uint64_t>> zeros;

@@ -114,7 +114,10 @@ void Session::open(const std::filesystem::path& path, const std::string& recordI
   s.openSeconds = secondsSince(start);
 }
 
-Session::~Session() = default;
+Session::~Session() {
+  const KernelOutput redirected; // a device may still hold what kernels printed
+  impl_.reset();
+}
 
 Configuration Session::recorded() const {
   Configuration configuration;
@@ -157,6 +160,7 @@ Result Session::run(const Configuration& configuration, const Options& options) 
   const KernelOutput redirected;
   try {
     experiment.perform();
+    s.image->waitForRestore(); // devices hand over what kernels printed when they are waited for
   } catch (const Error& error) {
     fail(error.what());
   } catch (const std::bad_alloc&) {

@@ -15,8 +15,11 @@ void launchFault(const std::string& name, Device& device) {
   };
   if (name == "null")
     return launch("writes", kPatience, uint64_t{0});
-  if (name == "behind")
-    return launch("writes", kPatience, memory.end() + (1 << 20));
+  if (name == "behind") { // reserved, so that nothing else can be there
+    const uint64_t size = 64 * device.granularity(), address = device.reserve(0, size);
+    device.map(address, device.granularity());
+    return launch("writes", kPatience, address + size / 2);
+  }
   if (name == "host")
     return launch("writes", kPatience, uint64_t{0x123456789000});
   if (name == "trap")

@@ -34,7 +34,6 @@ public:
   ~Memory();
   Memory(const Memory&) = delete;
   uint64_t address() const { return address_; }
-  uint64_t end() const { return address_ + sizeBytes_; }
 
   template <typename Value> void write(const std::vector<Value>& values, uint64_t offset = 0) {
     device_.copyToDevice(address_ + offset, values.data(), values.size() * sizeof(Value));
