@@ -10,12 +10,15 @@ namespace gpu {
 typedef uint64_t Pair __attribute__((ext_vector_type(2)));
 constexpr uint64_t pairBytes = 16;
 
+/// Numbers and vectors. Structures are accessed through plain pointers: older compilers do not copy
+/// them between address spaces.
 template <typename T> T load(uint64_t address) {
   return *reinterpret_cast<const Global<T>*>(address);
 }
 template <typename T> void store(uint64_t address, T value) {
   *reinterpret_cast<Global<T>*>(address) = value;
 }
+template <typename T> T& at(uint64_t address) { return *reinterpret_cast<T*>(address); }
 
 /// 16 bytes from any address, out of the aligned words around them.
 template <bool isAligned> Pair loadPair(uint64_t address) {
@@ -48,13 +51,13 @@ inline uint64_t smaller(uint64_t a, uint64_t b) { return a < b ? a : b; }
 template <typename Entry, uint64_t Entry::* first = &Entry::firstUnit> class Cursor {
 public:
   Cursor(uint64_t table, uint64_t count, uint64_t units)
-      : table_(reinterpret_cast<const Global<Entry>*>(table)), count_(count), units_(units) {}
+      : table_(reinterpret_cast<const Entry*>(table)), count_(count), units_(units) {}
 
   /// The entry of `unit`, in memory; units must be asked for in ascending order.
-  const Global<Entry>* entryOf(uint64_t unit) {
+  const Entry& entryOf(uint64_t unit) {
     if (unit >= nextUnit_)
       find(unit);
-    return entry_;
+    return *entry_;
   }
 
 private:
@@ -68,10 +71,10 @@ private:
     nextUnit_ = low + 1 < count_ ? table_[low + 1].*first : units_;
   }
 
-  const Global<Entry>* table_;
+  const Entry* table_;
   uint64_t count_, units_;
   uint64_t nextUnit_ = 0;
-  const Global<Entry>* entry_ = nullptr;
+  const Entry* entry_ = nullptr;
 };
 
 /// True in every lane if the two ranges differ; all lanes of a warp take part.

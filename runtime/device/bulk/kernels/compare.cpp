@@ -24,7 +24,7 @@ void compareTiles(uint64_t table, uint64_t count, uint64_t tiles, uint64_t tileB
   for (uint64_t tile = gpu::warp(); tile < tiles; tile += gpu::warps()) {
     if (gpu::load<uint8_t>(flags + tile) == 0)
       continue;
-    const CompareEntry entry = *cursor.entryOf(tile);
+    const CompareEntry entry = cursor.entryOf(tile);
     if (bulk::shareOf(entry.request) != share)
       continue;
     const uint64_t offset = offsetOf(entry, tile, tileBytes);
@@ -48,7 +48,7 @@ GPU_KERNEL mnemeCompareScan(uint64_t table, uint64_t count, uint64_t tiles, uint
                             uint64_t flags) {
   gpu::Cursor<CompareEntry> cursor(table, count, tiles);
   for (uint64_t tile = gpu::warp(); tile < tiles; tile += gpu::warps()) {
-    const CompareEntry entry = *cursor.entryOf(tile);
+    const CompareEntry entry = cursor.entryOf(tile);
     const CompareRequest& request = entry.request;
     const uint64_t offset = offsetOf(entry, tile, tileBytes);
     const bool isWanted = bulk::needsEveryElement(request) ||
@@ -84,7 +84,7 @@ GPU_KERNEL mnemeCompareGroups(uint64_t table, uint64_t count, uint64_t groups, u
                               uint64_t groupNorms) {
   gpu::Cursor<CompareEntry, &CompareEntry::firstGroup> cursor(table, count, groups);
   for (uint64_t group = gpu::warp(); group < groups; group += gpu::warps()) {
-    const CompareEntry entry = *cursor.entryOf(group);
+    const CompareEntry entry = cursor.entryOf(group);
     const CompareRequest& request = entry.request;
     const uint64_t first = entry.firstUnit + (group - entry.firstGroup) * groupTiles;
     const uint64_t end = gpu::smaller(first + groupTiles, entry.endUnit);
@@ -94,9 +94,9 @@ GPU_KERNEL mnemeCompareGroups(uint64_t table, uint64_t count, uint64_t groups, u
     for (uint64_t tile = first + gpu::lane(); tile < end; tile += gpu::lanes) {
       if (gpu::load<uint8_t>(flags + tile) == 0)
         continue;
-      sum.merge(gpu::load<TileCounts>(counts + tile * sizeof(TileCounts)));
+      sum.merge(gpu::at<TileCounts>(counts + tile * sizeof(TileCounts)));
       if (hasNorm)
-        norm.merge(gpu::load<TileNorms>(norms + tile * sizeof(TileNorms)));
+        norm.merge(gpu::at<TileNorms>(norms + tile * sizeof(TileNorms)));
     }
     sum.reduce();
     if (hasNorm)
@@ -109,8 +109,8 @@ GPU_KERNEL mnemeCompareGroups(uint64_t table, uint64_t count, uint64_t groups, u
       sum.counts.firstActualBits = bitsAt(request, request.actual, index, elementBytes);
       sum.counts.firstExpectedBits = bitsAt(request, request.expected, index, elementBytes);
     }
-    gpu::store(groupCounts + group * sizeof(TileCounts), sum.counts);
+    gpu::at<TileCounts>(groupCounts + group * sizeof(TileCounts)) = sum.counts;
     if (hasNorm)
-      gpu::store(groupNorms + group * sizeof(TileNorms), norm.norms);
+      gpu::at<TileNorms>(groupNorms + group * sizeof(TileNorms)) = norm.norms;
   }
 }

@@ -322,9 +322,9 @@ template <Share share>
     norm.reduce();
   if (gpu::lane() != 0)
     return;
-  gpu::store(counts, total.counts);
+  gpu::at<TileCounts>(counts) = total.counts;
   if (share == Share::Norms)
-    gpu::store(norms, norm.norms);
+    gpu::at<TileNorms>(norms) = norm.norms;
 }
 
 } // namespace mneme::device::bulk

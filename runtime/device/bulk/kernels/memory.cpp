@@ -53,7 +53,7 @@ void hashPages(uint64_t ranges, uint64_t rangeCount, uint64_t pages, uint64_t pa
   gpu::Cursor<Range> cursor(ranges, rangeCount, pages);
   const xxh3::WarpHash<isAligned> hasher;
   for (uint64_t page = gpu::warp(); page < pages; page += gpu::warps()) {
-    const Range range = *cursor.entryOf(page);
+    const Range range = cursor.entryOf(page);
     const uint64_t offset = (page - range.firstUnit) * pageBytes;
     const xxh3::Hash hash =
         hashPage(hasher, range.first + offset, gpu::smaller(pageBytes, range.sizeBytes - offset));
@@ -97,7 +97,7 @@ GPU_KERNEL mnemeCopyRanges(uint64_t ranges, uint64_t rangeCount, uint64_t tiles,
                            uint64_t tileBytes) {
   gpu::Cursor<Range> cursor(ranges, rangeCount, tiles);
   for (uint64_t tile = gpu::warp(); tile < tiles; tile += gpu::warps()) {
-    const Range range = *cursor.entryOf(tile);
+    const Range range = cursor.entryOf(tile);
     const uint64_t offset = (tile - range.firstUnit) * tileBytes;
     copyTile(range.first + offset, range.second + offset,
              gpu::smaller(tileBytes, range.sizeBytes - offset));

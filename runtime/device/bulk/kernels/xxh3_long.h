@@ -1,5 +1,5 @@
 // Room device: XXH3 (128 bits, seed 0, default secret) of inputs longer than 240 bytes by one warp.
-// After xxHash by Yann Collet, https://github.com/Cyan4973/xxHash, BSD-2-Clause.
+// After xxHash by Yann Collet, BSD-2-Clause: see LICENSE-xxHash.
 //
 // A block of 1024 bytes is 16 stripes of 8 words; word i of stripe s goes, with secret word s + i,
 // into accumulators i and i ^ 1. All of that are sums, so lanes may add in any order: a lane takes

@@ -1,5 +1,5 @@
 // Room device: XXH3 (128 bits, seed 0, default secret) of inputs of at most 240 bytes, one thread.
-// After xxHash by Yann Collet, https://github.com/Cyan4973/xxHash, BSD-2-Clause.
+// After xxHash by Yann Collet, BSD-2-Clause: see LICENSE-xxHash.
 #pragma once
 
 #include "access.h"
