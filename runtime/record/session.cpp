@@ -324,7 +324,7 @@ void Session::record(Attempt& attempt, const mneme_launch& launch) {
       vendor_->getDevice(&device_);
     if (vendor_->prepareContext && vendor_->prepareContext() != 0)
       throw Error(ErrorCode::Unsupported,
-                  "the program works in a context of its own beside the runtime's");
+                  "the thread works in a context the recorder cannot use (not the runtime's own)");
     DeviceAccess& access = accessOf(static_cast<unsigned>(device_));
     if (vendor_->prepareKernel)
       vendor_->prepareKernel(launch.kernel);
