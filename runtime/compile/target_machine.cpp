@@ -87,8 +87,9 @@ const std::vector<unsigned>& knownPtxVersions() {
 }
 
 llvm::FPOpFusion::FPOpFusionMode fusionMode(TargetKind kind, const AotOptions& options) {
-  if (kind == TargetKind::Cpu || options.fpContract == AotOptions::FpContract::Off)
+  if (kind == TargetKind::Cpu)
     return llvm::FPOpFusion::Strict;
+  // As clang: with "off" and "on" what its front end contracted stays contracted, nothing else.
   return options.fpContract == AotOptions::FpContract::Fast ? llvm::FPOpFusion::Fast
                                                             : llvm::FPOpFusion::Standard;
 }
