@@ -16,6 +16,25 @@ namespace {
 // others; below, one launch for many ranges beats one call for each.
 constexpr uint64_t vendorCopyBytes = uint64_t{256} << 20;
 
+/// Ranges that continue the one before them joined with it, and without those that copy nothing.
+std::vector<CopyRange> joined(std::span<const CopyRange> ranges) {
+  std::vector<CopyRange> result;
+  for (const CopyRange& range : ranges) {
+    if (range.sizeBytes == 0 || range.destination == range.source)
+      continue;
+    if (!result.empty()) {
+      CopyRange& last = result.back();
+      if (last.destination + last.sizeBytes == range.destination &&
+          last.source + last.sizeBytes == range.source) {
+        last.sizeBytes += range.sizeBytes;
+        continue;
+      }
+    }
+    result.push_back(range);
+  }
+  return result;
+}
+
 } // namespace
 
 void BulkOperations::hashPages(std::span<const HashRequest> requests, uint64_t pageBytes) {
@@ -75,9 +94,7 @@ std::vector<uint64_t> BulkOperations::diffPages(uint64_t first, uint64_t second,
 void BulkOperations::restore(std::span<const CopyRange> ranges) {
   std::vector<Range> small;
   uint64_t total = 0;
-  for (const CopyRange& range : ranges) {
-    if (range.sizeBytes == 0 || range.destination == range.source)
-      continue;
+  for (const CopyRange& range : joined(ranges)) {
     if (range.sizeBytes >= vendorCopyBytes) {
       runner_.copyOnDevice(range.destination, range.source, range.sizeBytes);
       continue;

@@ -32,6 +32,7 @@ public:
   }
   void copyToDevice(uint64_t destination, const void* source, size_t sizeBytes) override {
     memcpy(reinterpret_cast<void*>(destination), source, sizeBytes);
+    lastTableBytes = sizeBytes;
   }
   void copyToHost(void* destination, uint64_t source, size_t sizeBytes) override {
     memcpy(destination, reinterpret_cast<const void*>(source), sizeBytes);
@@ -49,6 +50,7 @@ public:
   uint32_t multiprocessors() const override { return 1; }
 
   size_t launches = 0;
+  size_t lastTableBytes = 0; ///< of the last copy to the device
 
 private:
   struct alignas(16) Unit {

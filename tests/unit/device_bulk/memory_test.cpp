@@ -6,6 +6,7 @@
 
 #include "runtime/base/hash.h"
 #include "runtime/device/bulk/launch_plan.h"
+#include "runtime/device/bulk/layout.h"
 
 using namespace mneme;
 using namespace mneme::device;
@@ -127,6 +128,19 @@ TEST_CASE("ranges of any size and alignment are copied, and nothing else is touc
     bulk.restore(ranges);
     REQUIRE(destination == expected);
   }
+}
+
+TEST_CASE("ranges that continue each other are copied as one") {
+  test::CpuRunner runner;
+  BulkOperations bulk(runner);
+  const auto source = randomBytes(100000);
+  std::vector<std::byte> destination(100000);
+  std::vector<CopyRange> ranges;
+  for (uint64_t at = 0; at < source.size(); at += 1000)
+    ranges.push_back({addressOf(destination, at), addressOf(source, at), 1000});
+  bulk.restore(ranges);
+  CHECK(destination == source);
+  CHECK(runner.lastTableBytes == sizeof(mneme::device::bulk::Range));
 }
 
 TEST_CASE("nothing to do starts nothing") {
