@@ -44,6 +44,7 @@ void appendPart(std::vector<Extent>& extents, const std::vector<Extent>& base, s
 std::vector<Extent> overlay(const Layer& layer, const TableRegion& region,
                             const std::vector<Extent>& base) {
   std::vector<Extent> extents;
+  extents.reserve(base.size() + 2 * region.runs.size());
   uint64_t chunk = 0;
   size_t at = 0;
   for (const ChunkRun& run : region.runs) {
