@@ -63,7 +63,8 @@ void Capture::addChanges(artifact::RegionDraft& draft, const std::vector<Hash128
     chunk.isZero = chunk.hash == hashOfZeros(chunk.rawBytes);
     draft.chunks.push_back(chunk);
   };
-  if (const CaptureHistory::Known* before = history_.find(draft.region)) {
+  const CaptureHistory::Known* before = history_.find(draft.region);
+  if (before && !writer_.isLost(before->draft.snapshot)) {
     draft.base = before->draft;
     visitDifferences(before->hashes, hashes, add);
     return;

@@ -277,9 +277,6 @@ bool Session::captureAround(Attempt& attempt, const mneme_launch& launch, Device
          "' was not recorded: the device had failed before its launch");
     return false;
   }
-  if (const uint64_t lost = writer().statistics().instancesLost;
-      std::exchange(instancesLost_, lost) != lost)
-    history_.forgetAll();
   Capture capture(access, writer(), history_);
   const std::vector<artifact::Region> regions = regionsOf(info, launch, access);
   draft.prologue = capture.take(regions);

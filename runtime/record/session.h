@@ -133,7 +133,6 @@ private:
   uint64_t captureNs_ = 0;
   uint64_t launchNs_ = 0;      ///< of captureNs_, the kernels themselves
   int device_ = 0;             ///< current device of the launch under capture
-  uint64_t instancesLost_ = 0; ///< by the writer, when last asked
 };
 
 /// Taken around every call of the application that changes what is allocated: while one lives, no
