@@ -6,6 +6,7 @@
 #define cuCtxPushCurrent_v2 deviceCtxPushCurrent
 #define cuCtxPopCurrent_v2 deviceCtxPopCurrent
 #include "tests/unit/device_cuda/fake_driver.cpp"
+#include "tests/unit/device_cuda/fake_queue.cpp"
 #undef cuCtxGetCurrent
 #undef cuPointerGetAttribute
 #undef cuMemcpyDtoH_v2
