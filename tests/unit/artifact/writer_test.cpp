@@ -191,6 +191,33 @@ TEST_CASE("what does not fit on the disk is lost with a sentence, and the rest s
   CHECK(listing.notes.size() == 2);
 }
 
+TEST_CASE("a large instance is written in pieces, or lost as a whole when the disk is full") {
+  const TemporaryDirectory directory;
+  Bytes content = noise(kChunkBytes, 1);
+  content.resize(1100 * kChunkBytes);
+  for (uint64_t chunk = 1; chunk < 1100; ++chunk) {
+    std::byte* place = content.data() + chunk * kChunkBytes;
+    if (chunk % 5 != 0) // the fifth ones compress
+      std::memcpy(place, content.data(), kChunkBytes);
+    std::memcpy(place, &chunk, sizeof(chunk));
+  }
+  RecordingWriter writer(optionsFor(directory.path()));
+  writer.addKernel(kernelRecord(1), {});
+  {
+    const FileSizeLimit limit(40ull << 20);
+    writer.submit(1, instanceOf(1, content, noise(10, 1), &writer));
+    while (writer.statistics().instancesLost < 1)
+      std::this_thread::yield();
+  }
+  writer.submit(1, instanceOf(2, content, noise(10, 1), &writer));
+  writer.finish();
+  CHECK(writer.statistics().instancesWritten == 1);
+  CHECK(listDirectory(directory.path()).unfinished.empty());
+  const auto prologue = directory.path() / "DeviceState.prologue.1.2.mneme";
+  CHECK(contentOf(prologue) == content);
+  CHECK(file_size(prologue) < 900 * kChunkBytes);
+}
+
 TEST_CASE("content that does not match its hash is never stored") {
   const TemporaryDirectory directory;
   RecordingWriter writer(optionsFor(directory.path()));
