@@ -2,6 +2,8 @@
 
 #include "runtime/base/error.h"
 #include "runtime/device/device.h"
+#include "runtime/replay/build.h"
+#include "tests/unit/replay/forwarding_device.h"
 #include "tests/unit/replay/kernels.h"
 #include "tests/unit/replay/recording_maker.h"
 
@@ -36,6 +38,57 @@ TEST_CASE("device globals are restored, visible to the kernel and verified") {
   const replay::Result result = replayOnce(globalsPlan(kGlobalsAt));
   CHECK(result.error == "");
   CHECK(result.resultClass == ResultClass::Exact);
+}
+
+TEST_CASE("where loading places no globals, the compiler is told their addresses") {
+  TemporaryDirectory directory;
+  const auto record =
+      artifact::KernelRecord::load(writeRecording(directory.path(), globalsPlan(kGlobalsAt)));
+  const compile::Request request = replay::makeRequest(
+      record, {bytesOfText(kGlobals)}, {bytesOfOne(kScaleOut)},
+      {.name = "sm_90",
+       .placedGlobals = {{"counter", kGlobalsAt, 4}, {"link", kGlobalsAt + 32, 8}}},
+      {}, {});
+  CHECK(request.target == "sm_90");
+  REQUIRE(request.placedGlobals.size() == 2);
+  CHECK(request.placedGlobals[1].name == "link");
+  CHECK(request.placedGlobals[1].address == kGlobalsAt + 32);
+}
+
+TEST_CASE("globals that stay in the module get the recorded content there") {
+  // The CPU's code keeps its globals whatever the compiler was told: all of them move.
+  class LeavesGlobals final : public ForwardingDevice {
+  public:
+    bool placesGlobalsOnLoad() const override { return false; }
+    std::unique_ptr<device::Module> load(std::span<const std::byte> image,
+                                         const std::string& kernel,
+                                         std::span<const device::GlobalPlacement>) override {
+      return ForwardingDevice::load(image, kernel, {});
+    }
+  };
+  TemporaryDirectory directory;
+  RecordingPlan plan{.kernel = "globals",
+                     .ir =
+                         edited(kGlobals, "%v = load i32, ptr %p, align 4", "%v = add i32 0, 99")};
+  plan.addGlobal("counter", kGlobalsAt, bytesOfOne(30), bytesOfOne(33));
+  plan.addGlobal("limit", kGlobalsAt + 64, bytesOfOne(3), bytesOfOne(3));
+  plan.addRegion(kScaleOut, bytesOfOne(0), bytesOfOne(99));
+  plan.addPointer("out", kScaleOut);
+  {
+    replay::Session session(writeRecording(directory.path(), plan), "",
+                            std::make_unique<LeavesGlobals>());
+    for (int i = 0; i < 2; ++i)
+      CHECK(session.run(session.recorded(), {}).resultClass == ResultClass::Exact);
+  }
+  TemporaryDirectory pointed;
+  RecordingPlan toCounter = globalsPlan(kGlobalsAt);
+  toCounter.regions[2].before = toCounter.regions[2].after = bytesOfOne(kGlobalsAt);
+  replay::Session session(writeRecording(pointed.path(), toCounter), "",
+                          std::make_unique<LeavesGlobals>());
+  const replay::Result result = session.run(session.recorded(), {});
+  CHECK(result.failed);
+  CHECK(result.error.find("global 'counter'") != std::string::npos);
+  CHECK(result.error.find("memory at 0x610000800020 points to it") != std::string::npos);
 }
 
 TEST_CASE("a wrong device global is named") {

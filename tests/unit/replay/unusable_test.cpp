@@ -1,6 +1,7 @@
 #include <doctest/doctest.h>
 
 #include "runtime/base/error.h"
+#include "tests/unit/replay/forwarding_device.h"
 #include "tests/unit/replay/kernels.h"
 #include "tests/unit/replay/recording_maker.h"
 
@@ -12,31 +13,17 @@ namespace {
 
 /// The CPU device, with a driver that gives up after a fault as those of GPUs do, and with copies
 /// that need their source until they are waited for.
-class FragileDevice final : public device::Device {
+class FragileDevice final : public ForwardingDevice {
 public:
   explicit FragileDevice(uint32_t launchesUntilFault) : launchesLeft_(launchesUntilFault) {}
 
-  const device::Description& description() const override { return real_->description(); }
-  uint64_t granularity() const override { return real_->granularity(); }
-  uint64_t reserve(uint64_t address, uint64_t sizeBytes) override {
-    return real_->reserve(address, sizeBytes);
-  }
-  void release(uint64_t address, uint64_t sizeBytes) noexcept override {
-    real_->release(address, sizeBytes);
-  }
-  void map(uint64_t address, uint64_t sizeBytes) override { real_->map(address, sizeBytes); }
-  void unmap(uint64_t address, uint64_t sizeBytes) noexcept override {
-    real_->unmap(address, sizeBytes);
-  }
   void copyToHost(void* destination, uint64_t source, size_t sizeBytes) override {
-    requireUsable();
-    finishCopies(UINT64_MAX);
-    real_->copyToHost(destination, source, sizeBytes);
+    prepare();
+    ForwardingDevice::copyToHost(destination, source, sizeBytes);
   }
   void copyToDevice(uint64_t destination, const void* source, size_t sizeBytes) override {
-    requireUsable();
-    finishCopies(UINT64_MAX);
-    real_->copyToDevice(destination, source, sizeBytes);
+    prepare();
+    ForwardingDevice::copyToDevice(destination, source, sizeBytes);
   }
   uint64_t startCopyToDevice(uint64_t destination, device::StagingBuffer& source,
                              size_t sizeBytes) override {
@@ -44,42 +31,26 @@ public:
     return started_++;
   }
   void waitForCopy(uint64_t ticket) override { finishCopies(ticket); }
-  void hashPages(uint64_t address, uint64_t sizeBytes, uint64_t pageBytes,
-                 std::span<Hash128> hashes) override {
-    real_->hashPages(address, sizeBytes, pageBytes, hashes);
-  }
-  std::vector<uint64_t> diffPages(uint64_t first, uint64_t second, uint64_t sizeBytes,
-                                  uint64_t pageBytes) override {
-    return real_->diffPages(first, second, sizeBytes, pageBytes);
-  }
   void restore(std::span<const device::CopyRange> ranges) override {
-    requireUsable();
-    finishCopies(UINT64_MAX);
-    real_->restore(ranges);
+    prepare();
+    ForwardingDevice::restore(ranges);
   }
   std::vector<device::CompareReport>
   compare(std::span<const device::CompareRequest> requests) override {
-    requireUsable();
-    return real_->compare(requests);
-  }
-  std::unique_ptr<device::Module>
-  load(std::span<const std::byte> image, const std::string& kernel,
-       std::span<const device::GlobalPlacement> placements) override {
-    requireUsable();
-    return real_->load(image, kernel, placements);
+    prepare();
+    return ForwardingDevice::compare(requests);
   }
   uint64_t launch(device::Module& module, const device::LaunchShape& shape, void* const* args,
                   double timeoutSeconds) override {
-    requireUsable();
+    prepare();
     if (launchesLeft_ == 0) {
       isUsable_ = false;
       throw Error(ErrorCode::DeviceFailed, "the kernel accessed an illegal address");
     }
     --launchesLeft_;
-    return real_->launch(module, shape, args, timeoutSeconds);
+    return ForwardingDevice::launch(module, shape, args, timeoutSeconds);
   }
   bool isUsable() const override { return isUsable_; }
-  void flushCaches() override { real_->flushCaches(); }
   const char* timerName() const override { return "events"; }
 
 private:
@@ -88,19 +59,19 @@ private:
     device::StagingBuffer* source;
     size_t sizeBytes;
   };
-  void requireUsable() const {
+  void prepare() {
     if (!isUsable_)
       throw Error(ErrorCode::DeviceFailed, "the driver has given up");
+    finishCopies(UINT64_MAX);
   }
   void finishCopies(uint64_t last) {
     for (; !copies_.empty() && finished_ <= last; ++finished_) {
       const Copy copy = copies_.front();
       copies_.erase(copies_.begin());
-      real_->copyToDevice(copy.destination, copy.source->bytes().data(), copy.sizeBytes);
+      ForwardingDevice::copyToDevice(copy.destination, copy.source->bytes().data(), copy.sizeBytes);
     }
   }
 
-  std::unique_ptr<device::Device> real_ = device::openDevice("cpu");
   uint32_t launchesLeft_;
   bool isUsable_ = true;
   uint64_t started_ = 0, finished_ = 0;
