@@ -216,16 +216,17 @@ TEST_CASE("a failed launch throws the sentence, and the device goes on") {
 
 TEST_CASE("devices are listed with reasons and opened by id") {
   const auto devices = listDevices();
-  REQUIRE(devices.size() == 3);
+  REQUIRE(devices.size() >= 3);
   CHECK(devices[0].id == "cpu");
   CHECK(devices[0].isAvailable);
-  CHECK(!devices[1].whyUnavailable.empty());
-  CHECK(codeOf([] { openDevice("cuda:0"); }) == ErrorCode::BackendUnavailable);
+  for (const DeviceStatus& device : devices)
+    CHECK(device.isAvailable == device.whyUnavailable.empty());
+  CHECK(codeOf([] { openDevice("cuda:99"); }) == ErrorCode::BackendUnavailable);
   CHECK(codeOf([] { openDevice("hip"); }) == ErrorCode::BackendUnavailable);
   for (const char* id : {"gpu", "cpu:7", "cuda:", "cuda:x", "cuda:12345", ":0"})
     CHECK(codeOf([id] { openDevice(id); }) == ErrorCode::InvalidArgument);
-  CHECK(openDevice("")->description().id == "cpu");
-  setenv("MNEME_DEVICE", "cuda:1", 1);
+  CHECK(openDevice("")->description().id == (devices[1].isAvailable ? "cuda:0" : "cpu"));
+  setenv("MNEME_DEVICE", "cuda:99", 1);
   CHECK(codeOf([] { openDevice(""); }) == ErrorCode::BackendUnavailable);
   unsetenv("MNEME_DEVICE");
   CHECK(openDevice("cpu")->description().name.starts_with("CPU ("));

@@ -226,7 +226,7 @@ TEST_CASE("a cooperative grid runs at once or is refused with the numbers") {
   gpu->launch(*module, shape, args, 10);
   uint32_t value = 0;
   gpu->copyToHost(&value, arrivals, 4);
-  CHECK(value == shape.grid[0]);
+  CHECK(value == shape.grid[0] * shape.block[0]);
   shape.grid[0] = 1000000;
   const std::string message = messageOf([&] { gpu->launch(*module, shape, args, 10); });
   std::printf("%s\n", message.c_str());
