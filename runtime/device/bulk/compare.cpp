@@ -19,7 +19,7 @@ using bulk::TileNorms;
 struct Plan {
   std::vector<CompareEntry> entries;
   uint64_t tileBytes = 0, tiles = 0, groups = 0;
-  bool hasFloats = false, hasOthers = false, hasNorms = false;
+  bool hasFloats = false, hasOthers = false, hasFloatNorms = false, hasOtherNorms = false;
   uint64_t table = 0, flags = 0, counts = 0, norms = 0, groupCounts = 0, groupNorms = 0;
   uint64_t sizeBytes = 0;
 
@@ -35,10 +35,20 @@ struct Plan {
       entries.push_back({request, tiles, tiles + count, groups});
       tiles += count;
       groups += bulk::divideUp(count, bulk::groupTiles);
-      const bool isFloat = request.type == DataType::F32 || request.type == DataType::F64;
-      (request.norm != Norm::None ? hasNorms : isFloat ? hasFloats : hasOthers) = true;
+      noteKernel(request);
     }
   }
+
+  /// As shareOf() in kernels/compare_tile.h.
+  void noteKernel(const CompareRequest& request) {
+    const bool isF32 = request.type == DataType::F32, isF64 = request.type == DataType::F64;
+    if (request.norm != Norm::None)
+      (isF32 ? hasFloatNorms : hasOtherNorms) = true;
+    else
+      (isF32 || isF64 ? hasFloats : hasOthers) = true;
+  }
+
+  bool hasNorms() const { return hasFloatNorms || hasOtherNorms; }
 
   void place(uint64_t base) {
     uint64_t at = base;
@@ -50,9 +60,9 @@ struct Plan {
     table = take(entries.size() * sizeof(CompareEntry));
     flags = take(tiles);
     counts = take(tiles * sizeof(TileCounts));
-    norms = take(hasNorms ? tiles * sizeof(TileNorms) : 0);
+    norms = take(hasNorms() ? tiles * sizeof(TileNorms) : 0);
     groupCounts = take(groups * sizeof(TileCounts));
-    groupNorms = take(hasNorms ? groups * sizeof(TileNorms) : 0);
+    groupNorms = take(hasNorms() ? groups * sizeof(TileNorms) : 0);
     sizeBytes = at - base;
   }
 };
@@ -68,7 +78,11 @@ void startAll(BulkRunner& runner, const Plan& plan) {
   if (plan.hasOthers)
     bulk::launchWarps(runner, bulk::compareElements, plan.tiles,
                       {plan.table, count, plan.tiles, plan.tileBytes, plan.flags, plan.counts});
-  if (plan.hasNorms)
+  if (plan.hasFloatNorms)
+    bulk::launchWarps(
+        runner, bulk::compareFloatNorms, plan.tiles,
+        {plan.table, count, plan.tiles, plan.tileBytes, plan.flags, plan.counts, plan.norms});
+  if (plan.hasOtherNorms)
     bulk::launchWarps(
         runner, bulk::compareNorms, plan.tiles,
         {plan.table, count, plan.tiles, plan.tileBytes, plan.flags, plan.counts, plan.norms});
@@ -109,13 +123,13 @@ std::vector<CompareReport> BulkOperations::compare(std::span<const CompareReques
   Plan plan;
   plan.cut(requests, runner_.multiprocessors());
   std::vector<TileCounts> counts(plan.groups);
-  std::vector<TileNorms> norms(plan.hasNorms ? plan.groups : 0);
+  std::vector<TileNorms> norms(plan.hasNorms() ? plan.groups : 0);
   if (plan.groups > 0) {
     plan.place(0);
     plan.place(runner_.scratch(plan.sizeBytes));
     startAll(runner_, plan);
     runner_.copyToHost(counts.data(), plan.groupCounts, counts.size() * sizeof(TileCounts));
-    if (plan.hasNorms)
+    if (plan.hasNorms())
       runner_.copyToHost(norms.data(), plan.groupNorms, norms.size() * sizeof(TileNorms));
   }
   std::vector<CompareReport> reports;

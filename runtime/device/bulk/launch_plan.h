@@ -29,6 +29,7 @@ constexpr Kernel copyRanges{BulkModule::Memory, "mnemeCopyRanges", 3};
 constexpr Kernel compareScan{BulkModule::Compare, "mnemeCompareScan", 4};
 constexpr Kernel compareFloats{BulkModule::Compare, "mnemeCompareFloats", 2};
 constexpr Kernel compareElements{BulkModule::Compare, "mnemeCompareElements", 2};
+constexpr Kernel compareFloatNorms{BulkModule::Compare, "mnemeCompareFloatNorms", 2};
 constexpr Kernel compareNorms{BulkModule::Compare, "mnemeCompareNorms", 1};
 constexpr Kernel compareGroups{BulkModule::Compare, "mnemeCompareGroups", 2};
 

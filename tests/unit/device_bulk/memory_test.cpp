@@ -167,8 +167,9 @@ TEST_CASE("the embedded PTX is of an old version and has the bounds its kernels 
     CHECK(text.find(".target sm_70") != std::string_view::npos);
     CHECK(text.data()[text.size()] == 0);
   }
-  for (const Kernel& kernel : {hashPages, hashAlignedPages, diffPages, copyRanges, compareScan,
-                               compareFloats, compareElements, compareNorms, compareGroups}) {
+  for (const Kernel& kernel :
+       {hashPages, hashAlignedPages, diffPages, copyRanges, compareScan, compareFloats,
+        compareElements, compareFloatNorms, compareNorms, compareGroups}) {
     const std::string_view text = bulkPtx(kernel.module);
     const size_t at = text.find(std::string(".entry ") + kernel.name + "(");
     REQUIRE_MESSAGE(at != std::string_view::npos, kernel.name);

@@ -71,10 +71,17 @@ GPU_KERNEL mnemeCompareElements(uint64_t table, uint64_t count, uint64_t tiles, 
   compareTiles<bulk::Share::OtherTypes>(table, count, tiles, tileBytes, flags, counts, 0);
 }
 
-/// The same for requests with a norm.
+/// The same for requests with a norm: f32.
+GPU_KERNEL mnemeCompareFloatNorms(uint64_t table, uint64_t count, uint64_t tiles,
+                                  uint64_t tileBytes, uint64_t flags, uint64_t counts,
+                                  uint64_t norms) {
+  compareTiles<bulk::Share::FloatNorms>(table, count, tiles, tileBytes, flags, counts, norms);
+}
+
+/// The same for the other types.
 GPU_KERNEL mnemeCompareNorms(uint64_t table, uint64_t count, uint64_t tiles, uint64_t tileBytes,
                              uint64_t flags, uint64_t counts, uint64_t norms) {
-  compareTiles<bulk::Share::Norms>(table, count, tiles, tileBytes, flags, counts, norms);
+  compareTiles<bulk::Share::OtherNorms>(table, count, tiles, tileBytes, flags, counts, norms);
 }
 
 /// Adds up the marked tiles of each group. `norms` and `groupNorms` are used for requests with a

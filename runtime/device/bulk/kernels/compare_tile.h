@@ -59,15 +59,15 @@ struct LaneCounts {
 struct LaneNorms {
   TileNorms norms = {};
 
-  [[gnu::always_inline]] static void add(NormSums& sums, double value) {
+  template <bool isWide> [[gnu::always_inline]] static void add(NormSums& sums, double value) {
     sums.largest = larger(sums.largest, value);
-    if (value >= hugeLimit) {
+    if (isWide && value >= hugeLimit) {
       sums.hugeSum += value * hugeScale;
       sums.hugeSquares += value * hugeScale * (value * hugeScale);
       return;
     }
     sums.sum += value;
-    if (value < tinyLimit)
+    if (isWide && value < tinyLimit)
       sums.tinySquares += value * tinyScale * (value * tinyScale);
     else
       sums.squares += value * value;
@@ -103,6 +103,8 @@ struct LaneNorms {
 /// What has to be known of a type when it is not known to the compiler: code for each of the 14
 /// would make the module many times larger and its loading as much slower.
 struct Element {
+  static constexpr bool isWide = true; ///< squares may not fit into double
+
   explicit Element(DataType dataType)
       : type(dataType), isFloat(dataType >= DataType::F16),
         isSigned(!isFloat && static_cast<uint32_t>(dataType) % 2), bytes(bytesOf(dataType)) {}
@@ -166,6 +168,7 @@ struct Element {
 
 /// The same for a type known to the compiler: for those that fill most buffers.
 template <DataType known> struct FloatElement {
+  static constexpr bool isWide = known == DataType::F64;
   static constexpr uint32_t bytes = sizeof(typename FloatFormat<known>::Bits);
 
   explicit FloatElement(DataType) {}
@@ -263,7 +266,7 @@ private:
       counts.maxUlp = larger(counts.maxUlp, found.ulp);
     }
     if (hasNorm)
-      LaneNorms::add(norm.norms.difference, found.absolute);
+      LaneNorms::add<ElementType::isWide>(norm.norms.difference, found.absolute);
     if ((isDifferent && (isExact_ || hasNorm)) || !found.isWithin)
       noteMismatch(index);
   }
@@ -276,7 +279,7 @@ private:
   [[gnu::always_inline]] void addExpected(uint64_t bits) {
     const double value = element_.magnitude(bits);
     if (value < infinity) // neither infinite nor NaN
-      LaneNorms::add(norm.norms.expected, value);
+      LaneNorms::add<ElementType::isWide>(norm.norms.expected, value);
   }
 
   const CompareRequest request_;
@@ -296,11 +299,11 @@ template <typename ElementType, bool hasNorm>
 }
 
 /// Requests are shared out to kernels, which differ in the registers they need.
-enum class Share { CommonFloats, OtherTypes, Norms };
+enum class Share { CommonFloats, OtherTypes, FloatNorms, OtherNorms };
 
 inline Share shareOf(const CompareRequest& request) {
   if (request.norm != Norm::None)
-    return Share::Norms;
+    return request.type == DataType::F32 ? Share::FloatNorms : Share::OtherNorms;
   const bool isCommon = request.type == DataType::F32 || request.type == DataType::F64;
   return isCommon ? Share::CommonFloats : Share::OtherTypes;
 }
@@ -309,21 +312,22 @@ template <Share share>
 [[gnu::always_inline]] inline void compareTile(const CompareRequest& request, uint64_t offset,
                                                uint64_t sizeBytes, uint64_t counts,
                                                uint64_t norms) {
+  constexpr bool hasNorm = share == Share::FloatNorms || share == Share::OtherNorms;
   LaneCounts total;
   LaneNorms norm;
-  if (share != Share::CommonFloats)
-    compareTileOf<Element, share == Share::Norms>(request, offset, sizeBytes, total, norm);
-  else if (request.type == DataType::F32)
-    compareTileOf<FloatElement<DataType::F32>, false>(request, offset, sizeBytes, total, norm);
+  if (share == Share::OtherTypes || share == Share::OtherNorms)
+    compareTileOf<Element, hasNorm>(request, offset, sizeBytes, total, norm);
+  else if (share == Share::FloatNorms || request.type == DataType::F32)
+    compareTileOf<FloatElement<DataType::F32>, hasNorm>(request, offset, sizeBytes, total, norm);
   else
-    compareTileOf<FloatElement<DataType::F64>, false>(request, offset, sizeBytes, total, norm);
+    compareTileOf<FloatElement<DataType::F64>, hasNorm>(request, offset, sizeBytes, total, norm);
   total.reduce();
-  if (share == Share::Norms)
+  if (hasNorm)
     norm.reduce();
   if (gpu::lane() != 0)
     return;
   gpu::at<TileCounts>(counts) = total.counts;
-  if (share == Share::Norms)
+  if (hasNorm)
     gpu::at<TileNorms>(norms) = norm.norms;
 }
 
