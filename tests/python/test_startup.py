@@ -65,3 +65,10 @@ def test_every_key_is_answered_without_the_parser() -> None:
 
 def test_a_verb_loads_no_other_verb() -> None:
     assert verbs(loaded_after(run("ls", "/nowhere"))) == {"ls"}
+
+
+def test_help_before_a_verb_lists_every_verb() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "mneme", "--help", "ls"], capture_output=True, text=True, check=True
+    )
+    assert "replay" in done.stdout

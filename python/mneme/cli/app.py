@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import traceback
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import Annotated, Optional
 
@@ -63,10 +63,13 @@ def _main(
         raise typer.Exit(ExitCode.USAGE)
 
 
-def make_app(verb: str | None = None) -> typer.Typer:
+def make_app(verb: str | None = None, *, is_list: bool = False) -> typer.Typer:
     """Return the application with one verb, or with all where `verb` is none of them.
 
-    Only the modules of the verbs it has are loaded.
+    Args:
+        verb: The verb that will run; no other is loaded.
+        is_list: Whether all verbs may lack their options, which take most of the time to make: for
+            the list of verbs, and for what is wrong with a command line before its verb.
     """
     app = typer.Typer(
         name="mneme",
@@ -83,14 +86,27 @@ def make_app(verb: str | None = None) -> typer.Typer:
             from mneme.cli._guest import GuestCommand  # noqa: PLC0415 - only these need it
 
             kind = GuestCommand
-        app.command(name, cls=kind)(getattr(import_module(f"mneme.cli.{module}"), function))
+        action = getattr(import_module(f"mneme.cli.{module}"), function)
+        is_only_named = is_list and verb not in _VERBS
+        app.command(name, cls=kind)(_only_named(action) if is_only_named else action)
     return app
 
 
+def _only_named(action: Callable[..., None]) -> Callable[[], None]:
+    """Return a verb without options that has the help of another."""
+
+    def named() -> None: ...
+
+    named.__doc__ = action.__doc__
+    return named
+
+
 def _verb_of(arguments: list[str]) -> str | None:
-    """Return the first argument that is no option nor an option's value."""
+    """Return the first argument that is no option nor an option's value; None if help comes first."""
     skips = False
     for argument in arguments:
+        if argument == "--help":
+            return None
         if skips or argument.startswith("-"):
             skips = not skips and argument in ("-v", "--verbosity")
         else:
@@ -113,7 +129,7 @@ def run(argv: Sequence[str] | None = None) -> int:
 
 def _dispatch(arguments: list[str]) -> int:
     try:
-        app = make_app(_verb_of(arguments))
+        app = make_app(_verb_of(arguments), is_list=True)
         code = app(args=arguments, prog_name="mneme", standalone_mode=False)
     except typer.Exit as request:
         return request.exit_code
