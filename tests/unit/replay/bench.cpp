@@ -1,4 +1,5 @@
-// Measures replay on the CPU device: bench_replay [MiB per buffer]. Not a test.
+// Measures replay on the device of MNEME_TEST_DEVICE, else the CPU: bench_replay [MiB per buffer].
+// Not a test.
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -44,7 +45,7 @@ void measureLarge(size_t mib) {
   TemporaryDirectory directory;
   const auto record = writeRecording(directory.path(), plan);
   double start = seconds(), cpuStart = cpuSeconds();
-  replay::Session session(record, "", "cpu");
+  replay::Session session(record, "", testDevice());
   const double open = seconds() - start, cpuOpen = cpuSeconds() - cpuStart;
   const replay::Result first = session.run(session.recorded(), {.iterations = 1, .warmup = 0});
   const replay::Result result = session.run(session.recorded(), {.iterations = 9, .warmup = 0});
@@ -65,7 +66,7 @@ void measureSmall() {
   TemporaryDirectory directory;
   const auto record = writeRecording(directory.path(), scalePlan(1000));
   double start = seconds();
-  replay::Session session(record, "", "cpu");
+  replay::Session session(record, "", testDevice());
   const double open = seconds() - start;
   start = seconds();
   const replay::Result result = session.run(session.recorded(), {.iterations = 1, .warmup = 0});

@@ -158,7 +158,7 @@ TEST_CASE("without device copies everything is read from the snapshots") {
   const auto record = writeRecording(directory.path(), scalePlan());
   const std::string wrong = edited(kScale, "fmul float %x, %factor", "fadd float %x, %factor");
   for (const uint64_t limit : {uint64_t{0}, uint64_t{4 << 20}, uint64_t{8192}}) {
-    replay::Session session(record, "", "cpu", {.goldenBytesLimit = limit});
+    replay::Session session(record, "", testDevice(), {.goldenBytesLimit = limit});
     CAPTURE(limit);
     CHECK(session.run(session.recorded(), {}).resultClass == ResultClass::Exact);
     const replay::Result result = session.run(session.recorded(), {.ir = bytesOfText(wrong)});

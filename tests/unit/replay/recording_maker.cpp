@@ -1,6 +1,7 @@
 #include "tests/unit/replay/recording_maker.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <unistd.h>
 
 #include "runtime/artifact/writer.h"
@@ -113,10 +114,15 @@ RecordingPlan scalePlan(uint32_t count) {
   return plan;
 }
 
+std::string testDevice() {
+  const char* device = std::getenv("MNEME_TEST_DEVICE");
+  return device && *device ? device : "cpu";
+}
+
 replay::Result replayOnce(const RecordingPlan& plan, const std::string& ir,
                           replay::Options options) {
   TemporaryDirectory directory;
-  replay::Session session(writeRecording(directory.path(), plan), "", "cpu");
+  replay::Session session(writeRecording(directory.path(), plan), "", testDevice());
   options.ir = bytesOfText(ir);
   return session.run(session.recorded(), options);
 }

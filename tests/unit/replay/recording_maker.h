@@ -75,7 +75,10 @@ RecordingPlan scalePlan(uint32_t count = 1000);
 inline constexpr uint64_t kScaleIn = kWindow;
 inline constexpr uint64_t kScaleOut = kWindow + (2 << 20);
 
-/// Opens the recording on the CPU device and runs it once as recorded, with `ir` if not empty.
+/// "cpu", or what MNEME_TEST_DEVICE says: for running the tests that ruin no GPU on one.
+std::string testDevice();
+
+/// Opens the recording on testDevice() and runs it once as recorded, with `ir` if not empty.
 replay::Result replayOnce(const RecordingPlan& plan, const std::string& ir = "",
                           replay::Options options = {});
 

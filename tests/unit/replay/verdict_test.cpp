@@ -37,12 +37,12 @@ TEST_CASE("an unmodified kernel is exact, and warm-ups come first in the times")
   CHECK(result.execNs.size() == 5);
   CHECK(result.mismatches.empty());
   CHECK(result.objectBytes > 0);
-  CHECK(result.device == "cpu");
+  CHECK(result.device == testDevice());
 }
 
 TEST_CASE("every default pipeline and specialisation is exact") {
   TemporaryDirectory directory;
-  replay::Session session(writeRecording(directory.path(), scalePlan()), "", "cpu");
+  replay::Session session(writeRecording(directory.path(), scalePlan()), "", testDevice());
   for (const char* level : {"O0", "O1", "O2", "O3", "Os", "Oz"})
     for (int flags = 0; flags < 8; ++flags) {
       replay::Configuration configuration = session.recorded();
@@ -60,7 +60,7 @@ TEST_CASE("every default pipeline and specialisation is exact") {
 
 TEST_CASE("a specialised kernel has the recorded values as constants") {
   TemporaryDirectory directory;
-  replay::Session session(writeRecording(directory.path(), scalePlan()), "", "cpu");
+  replay::Session session(writeRecording(directory.path(), scalePlan()), "", testDevice());
   replay::Configuration configuration = session.recorded();
   configuration.specialize = true;
   const replay::Result result = session.run(configuration, {.wantIr = true});
@@ -120,7 +120,7 @@ TEST_CASE("a write between two regions is a stray write") {
 
 TEST_CASE("a sabotaged binary does not spoil the next one") {
   TemporaryDirectory directory;
-  replay::Session session(writeRecording(directory.path(), scalePlan()), "", "cpu");
+  replay::Session session(writeRecording(directory.path(), scalePlan()), "", testDevice());
   const std::string stray = edited(kScale, "  %y = fmul float %x, %factor",
                                    "  %y = fmul float %x, %factor\n"
                                    "  %stray = getelementptr i8, ptr %in, i64 4004\n"
