@@ -102,7 +102,7 @@ def _only_named(action: Callable[..., None]) -> Callable[[], None]:
 
 
 def _verb_of(arguments: list[str]) -> str | None:
-    """Return the first argument that is no option nor an option's value; None if help comes first."""
+    """Return the first argument that is neither option nor value; None if help comes first."""
     skips = False
     for argument in arguments:
         if argument == "--help":
