@@ -10,6 +10,7 @@
 #include "runtime/artifact/chunk_codec.h"
 #include "runtime/artifact/layers.h"
 #include "runtime/artifact/parallel.h"
+#include "runtime/artifact/stored_content.h"
 #include "runtime/base/error.h"
 
 namespace mneme::artifact {
@@ -30,21 +31,6 @@ struct Piece {
   const ChunkRef* refs = nullptr; ///< null: zeros
   const std::string* file = nullptr;
 };
-
-/// What a file stores itself, by offset.
-using StoredContent = std::vector<ChunkRef>;
-
-StoredContent storedContent(const SnapshotTable& table) {
-  StoredContent content;
-  for (const TableRegion& region : table.regions)
-    for (const ChunkRun& run : region.runs)
-      if (run.kind == RunKind::Stored && run.file == 0)
-        for (uint64_t index = run.firstRef; index < run.firstRef + run.count; ++index)
-          content.push_back(table.refs[index]);
-  std::sort(content.begin(), content.end(),
-            [](const ChunkRef& a, const ChunkRef& b) { return a.offset < b.offset; });
-  return content;
-}
 
 } // namespace
 
@@ -212,20 +198,13 @@ struct Snapshot::Impl {
     auto found = others.find(name);
     if (found == others.end()) {
       const std::filesystem::path other = path.parent_path() / name;
-      found = others.emplace(name, storedContent(readTable(openSnapshotFile(other), other))).first;
+      found = others.emplace(name, StoredContent(readTable(openSnapshotFile(other), other))).first;
     }
-    for (uint64_t index = 0; index < run.count; ++index) {
-      const ChunkRef& ref = layer->table.refs[run.firstRef + index];
-      const StoredContent& content = found->second;
-      const auto same = std::lower_bound(
-          content.begin(), content.end(), ref.offset,
-          [](const ChunkRef& one, uint64_t offset) { return one.offset < offset; });
-      if (same == content.end() || same->hash != ref.hash || same->offset != ref.offset ||
-          same->storedBytes != ref.storedBytes)
+    for (uint64_t index = 0; index < run.count; ++index)
+      if (!found->second.holds(layer->table.refs[run.firstRef + index]))
         throw Error(ErrorCode::ArtifactCorrupt, describe(region, chunk + index) +
                                                     " lies outside '" + name +
                                                     "', which is not the file it was");
-    }
   }
 
   /// Calls visit(first chunk, count, refs or null) for the chunks [first, end) of a region.
