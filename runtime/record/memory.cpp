@@ -154,6 +154,12 @@ uint64_t Memory::idleBytes(unsigned device) const {
   return window ? window->idleBytes() : 0;
 }
 
+bool Memory::hasRoom(uint64_t sizeBytes, unsigned device) const {
+  const std::shared_lock lock(mutex_);
+  const WindowAllocator* window = existingWindow(device);
+  return window && window->hasRoom(sizeBytes);
+}
+
 bool Memory::annotate(const void* pointer, const artifact::Annotation& annotation) {
   const std::unique_lock lock(mutex_);
   const auto found = live_.find(addressOf(pointer));

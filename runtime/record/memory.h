@@ -79,6 +79,8 @@ public:
   /// From now on device `user` may use what lives in the window of `owner`.
   void share(unsigned owner, unsigned user);
   uint64_t idleBytes(unsigned device) const;
+  /// Whether the window has addresses for so much: what it does not serve then lacks memory.
+  bool hasRoom(uint64_t sizeBytes, unsigned device) const;
 
   bool annotate(const void* pointer, const artifact::Annotation& annotation);
   const artifact::Annotation* annotationOf(const void* pointer) const;

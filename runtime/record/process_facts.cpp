@@ -99,4 +99,23 @@ std::string whyNothingWasSeen(bool hasSeenAllocations) {
   return modules == 0 ? kNotInstrumented : "the program launched no kernel; nothing was recorded";
 }
 
+std::vector<std::string> loadedKernelLibraries(const Vendor& vendor) {
+  struct Search {
+    const Vendor& vendor;
+    std::vector<std::string> found;
+  } search{vendor, {}};
+  dl_iterate_phdr(
+      [](dl_phdr_info* info, size_t, void* user) {
+        auto& wanted = *static_cast<Search*>(user);
+        const std::string path = info->dlpi_name ? info->dlpi_name : "";
+        const std::string file = path.substr(path.rfind('/') + 1);
+        for (const std::string& prefix : wanted.vendor.kernelLibraries)
+          if (file.starts_with(prefix))
+            wanted.found.push_back(file);
+        return 0;
+      },
+      &search);
+  return search.found;
+}
+
 } // namespace mneme::record

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "runtime/record/vendor.h"
 
@@ -14,5 +15,8 @@ bool isRuntimeLinkedStatically(const void* vendorEntry, const Vendor* vendor) no
 /// For a process that launched no kernel through libmneme_rt: what its user should know, or an
 /// empty text for a program that has nothing to do with devices.
 std::string whyNothingWasSeen(bool hasSeenAllocations);
+
+/// Libraries in this process that launch kernels nobody sees, by file name.
+std::vector<std::string> loadedKernelLibraries(const Vendor& vendor);
 
 } // namespace mneme::record

@@ -61,8 +61,10 @@ void* take(Session& session, size_t bytes, RegionKind kind, void* const* stream)
   if (!served && !vendor->isCpuDevice) {
     // Before the vendor is asked, and perhaps has to refuse: everything that can be had.
     deferred.waitFor(device);
-    session.giveBackDeviceMemory();
-    served = memory.allocate(bytes, kind, device);
+    if (memory.hasRoom(bytes, device)) {
+      session.giveBackDeviceMemory();
+      served = memory.allocate(bytes, kind, device);
+    }
   }
   if (served && vendor->adopt)
     vendor->adopt(served, bytes, adoptKind(kind));
@@ -212,7 +214,8 @@ int serveReset(const Next& next) noexcept {
   guarded(*session, "a device reset", 0, [&] {
     const unsigned device = currentDevice(*session);
     session->forgetDevice(device);
-    session->deferredFrees()->forget(device);
+    if (DeferredFrees* deferred = session->deferredFrees())
+      deferred->forget(device);
     for (const Allocation& gone : session->memory()->reset(device))
       if (gone.owner == Owner::Window && vendor && vendor->disown)
         vendor->disown(reinterpret_cast<const void*>(gone.address));

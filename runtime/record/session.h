@@ -131,8 +131,8 @@ private:
   sem_t finishWanted_{};
   sem_t finishDone_{};
   uint64_t captureNs_ = 0;
-  uint64_t launchNs_ = 0;      ///< of captureNs_, the kernels themselves
-  int device_ = 0;             ///< current device of the launch under capture
+  uint64_t launchNs_ = 0; ///< of captureNs_, the kernels themselves
+  int device_ = 0;        ///< current device of the launch under capture
 };
 
 /// Taken around every call of the application that changes what is allocated: while one lives, no

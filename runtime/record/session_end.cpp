@@ -77,6 +77,9 @@ void Session::finish() noexcept {
     const InsideCall inside;
     const uint64_t begin = nowNs();
     finishTransfers();
+    if (vendor_ && launches_ > 0)
+      for (const std::string& library : loadedKernelLibraries(*vendor_))
+        note("'" + library + "' is loaded: kernels it launches itself are not recorded");
     if (writer_) {
       pushOccurrences();
       const std::lock_guard notes(notesMutex_);

@@ -24,7 +24,9 @@ struct LaunchTraits {
 struct Vendor {
   std::string deviceKind;                   ///< "cuda"
   std::vector<std::string> runtimePrefixes; ///< file names of its shared runtimes begin so
-  bool isCpuDevice = false;                 ///< the runtime is mneme's own, on the CPU device
+  /// File names of libraries with kernels and a runtime of their own begin so.
+  std::vector<std::string> kernelLibraries;
+  bool isCpuDevice = false; ///< the runtime is mneme's own, on the CPU device
 
   int (*deviceSynchronize)() = nullptr; ///< never null
   int (*getDevice)(int* device) = nullptr;

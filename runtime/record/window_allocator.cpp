@@ -81,6 +81,12 @@ void WindowAllocator::eraseFree(std::map<uint64_t, uint64_t>::iterator block) {
   freeByAddress_.erase(block);
 }
 
+bool WindowAllocator::hasRoom(uint64_t sizeBytes) const {
+  return sizeBytes <= sizeBytes_ &&
+         freeBySize_.lower_bound({roundUp(sizeBytes, kAllocationAlignment), 0}) !=
+             freeBySize_.end();
+}
+
 uint64_t WindowAllocator::allocate(uint64_t sizeBytes) {
   if (sizeBytes == 0 || sizeBytes > sizeBytes_)
     return 0;

@@ -35,6 +35,8 @@ public:
 
   /// Address of at least `sizeBytes` bytes, or 0 when the window or the memory is exhausted.
   uint64_t allocate(uint64_t sizeBytes);
+  /// Whether addresses for so much are free, memory or not.
+  bool hasRoom(uint64_t sizeBytes) const;
   /// `address` and `sizeBytes` as given to and by allocate().
   void release(uint64_t address, uint64_t sizeBytes);
 

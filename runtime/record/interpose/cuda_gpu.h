@@ -35,6 +35,7 @@ std::unique_ptr<DeviceAccess> makeAccess(const Side& side,
 struct RuntimeCalls {
   int (*free)(void* pointer) = nullptr;                             ///< cudaFree
   int (*functionOf)(void** function, const void* kernel) = nullptr; ///< cudaGetFuncBySymbol
+  int (*kernelOf)(void** kernel, const void* handle) = nullptr;     ///< cudaGetKernel
 };
 
 /// Fills in what a GPU offers. `vendor.streamOf` and what comes from the runtime itself are set.

@@ -16,7 +16,8 @@ struct Runtime {
   int (*getDevice)(int* device) = nullptr;
   int (*deviceSynchronize)() = nullptr;
   int (*free)(void* pointer) = nullptr;
-  int (*functionOf)(CUfunction* function, const void* kernel) = nullptr;
+  int (*functionOf)(void** function, const void* kernel) = nullptr;
+  int (*kernelOf)(void** kernel, const void* handle) = nullptr;
 };
 Runtime runtime;
 
@@ -106,16 +107,30 @@ int streamIsCapturing(void* stream, int* status) {
   return result;
 }
 
+/// The module a kernel of the runtime lies in; null if it cannot be found.
+CUmodule moduleOf(const Driver& driver, const void* kernel) {
+  void* function = nullptr;
+  CUmodule module = nullptr;
+  if (runtime.functionOf && runtime.functionOf(&function, kernel) == 0 &&
+      driver.cuFuncGetModule(&module, static_cast<CUfunction>(function)) == CUDA_SUCCESS)
+    return module;
+  void* handle = nullptr;
+  CUlibrary library = nullptr;
+  if (runtime.kernelOf && driver.cuKernelGetLibrary && driver.cuLibraryGetModule &&
+      runtime.kernelOf(&handle, kernel) == 0 &&
+      driver.cuKernelGetLibrary(&library, static_cast<CUkernel>(handle)) == CUDA_SUCCESS &&
+      driver.cuLibraryGetModule(&module, library) == CUDA_SUCCESS)
+    return module;
+  return nullptr;
+}
+
 int findGlobal(const void* kernel, const char* name, void** address, size_t* sizeBytes) {
   const Driver* driver = Driver::find();
-  CUfunction function = nullptr;
-  CUmodule module = nullptr;
+  const CUmodule module = driver ? moduleOf(*driver, kernel) : nullptr;
   CUdeviceptr place = 0;
-  if (!driver || !runtime.functionOf || runtime.functionOf(&function, kernel) != 0)
+  if (!module)
     return kInitializationError;
-  CUresult result = driver->cuFuncGetModule(&module, function);
-  if (result == CUDA_SUCCESS)
-    result = driver->cuModuleGetGlobal(&place, sizeBytes, module, name);
+  const CUresult result = driver->cuModuleGetGlobal(&place, sizeBytes, module, name);
   *address = reinterpret_cast<void*>(place);
   return result;
 }
@@ -159,7 +174,8 @@ void describeGpu(Vendor& vendor, const RuntimeCalls& calls) {
   runtime.getDevice = vendor.getDevice;
   runtime.deviceSynchronize = vendor.deviceSynchronize;
   runtime.free = calls.free;
-  runtime.functionOf = reinterpret_cast<decltype(runtime.functionOf)>(calls.functionOf);
+  runtime.functionOf = calls.functionOf;
+  runtime.kernelOf = calls.kernelOf;
   vendor.prepareContext = prepareContext;
   vendor.synchronizeDevice = synchronizeDevice;
   vendor.streamIsCapturing = streamIsCapturing;

@@ -101,6 +101,18 @@ int symbolAddress(void** address, const void* hostShadow) {
   return addressOf ? addressOf(address, hostShadow) : kInitializationError;
 }
 
+int functionOf(void** function, const void* kernel) {
+  static const auto ask = find<int (*)(void**, const void*)>("cudaGetFuncBySymbol");
+  const KeepsLastError keeps;
+  return ask ? ask(function, kernel) : kInitializationError;
+}
+
+int kernelOf(void** kernel, const void* handle) {
+  static const auto ask = find<int (*)(void**, const void*)>("cudaGetKernel");
+  const KeepsLastError keeps;
+  return ask ? ask(kernel, handle) : kInitializationError;
+}
+
 void describeCpuDevice(Vendor& vendor) {
   vendor.isCpuDevice = true;
   vendor.streamIsCapturing = find<int (*)(void*, int*)>("cudaStreamIsCapturing");
@@ -117,6 +129,8 @@ const Vendor* findVendor() noexcept {
     auto* found = new Vendor;
     found->deviceKind = "cuda";
     found->runtimePrefixes = {"libcudart.so", "libmneme_cudart.so", "librecord.so"};
+    found->kernelLibraries = {"libcublas",   "libcudnn",    "libcufft", "libcurand",
+                              "libcusolver", "libcusparse", "libnccl"};
     found->deviceSynchronize = find<int (*)()>("cudaDeviceSynchronize");
     found->getDevice = find<int (*)(int*)>("cudaGetDevice");
     found->symbolAddress = symbolAddress;
@@ -134,7 +148,8 @@ const Vendor* findVendor() noexcept {
     found->prepareKernel = prepareKernel;
     gpu::RuntimeCalls calls;
     calls.free = find<int (*)(void*)>("cudaFree");
-    calls.functionOf = find<int (*)(void**, const void*)>("cudaGetFuncBySymbol");
+    calls.functionOf = functionOf;
+    calls.kernelOf = kernelOf;
     if (!calls.free)
       return nullptr;
     gpu::describeGpu(*found, calls);
