@@ -3,6 +3,11 @@
 #include <algorithm>
 
 namespace mneme::record {
+namespace {
+
+constexpr size_t kMaxBusyMarks = 16;
+
+} // namespace
 
 bool DeferredFrees::add(const Allocation& detached, void* stream) {
   void* mark = vendor_.markStream ? vendor_.markStream(stream) : nullptr;
@@ -15,9 +20,11 @@ bool DeferredFrees::add(const Allocation& detached, void* stream) {
 
 void DeferredFrees::collect() {
   const std::lock_guard lock(mutex_);
+  size_t busy =
+      0; // marks of one stream pass in order: behind some that wait there is little to find
   std::erase_if(unneeded_, [&](void* mark) { return vendor_.isMarkPassed(mark, false); });
   std::erase_if(waiting_, [&](const Waiting& one) {
-    if (!vendor_.isMarkPassed(one.mark, false))
+    if (busy >= kMaxBusyMarks || (!vendor_.isMarkPassed(one.mark, false) && ++busy))
       return false;
     memory_.giveBack(one.block);
     return true;

@@ -72,7 +72,7 @@ public:
   int synchronize() override { return synchronizeDevice_(); }
   void launchBegins(const mneme_launch& launch) override;
   int launchEnds(const mneme_launch& launch, uint64_t& elapsedNs) override;
-  bool canRead(const artifact::Region& region) override { return true; }
+  bool canRead(const artifact::Region& region) override;
   void hash(std::span<const HashTask> tasks) override;
   Content take(std::span<const Piece> pieces) override;
 
@@ -88,6 +88,10 @@ struct HostHashTask {
 };
 /// Hashes chunks on several threads.
 void hashOnHost(std::span<const HostHashTask> tasks);
+
+/// Whether all of this range is mapped: memory may go while the vendor still counts it as
+/// registered.
+bool isHostMemory(uint64_t address, uint64_t sizeBytes) noexcept;
 
 /// Copies host memory into slabs, on several threads. \throws Error{OutOfMemory}
 Content copyOnHost(std::span<const std::span<const std::byte>> sources);

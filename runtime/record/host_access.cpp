@@ -2,6 +2,8 @@
 #include <cstring>
 
 #include <sched.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "runtime/artifact/blocked_signals.h"
 #include "runtime/artifact/parallel.h"
@@ -57,6 +59,17 @@ void hashOnHost(std::span<const HostHashTask> tasks) {
     task.hashes[part.index] = hash128(task.bytes.subspan(
         offset, std::min<uint64_t>(artifact::kChunkBytes, task.bytes.size() - offset)));
   });
+}
+
+bool isHostMemory(uint64_t address, uint64_t sizeBytes) noexcept {
+  const uint64_t page = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+  const uint64_t begin = address / page * page;
+  // Does nothing but say whether something is not mapped.
+  return msync(reinterpret_cast<void*>(begin), address + sizeBytes - begin, MS_ASYNC) == 0;
+}
+
+bool HostAccess::canRead(const artifact::Region& region) {
+  return isHostMemory(region.address, region.sizeBytes);
 }
 
 void HostAccess::launchBegins(const mneme_launch&) { beginNs_ = nowNs(); }

@@ -277,6 +277,8 @@ bool Session::captureAround(Attempt& attempt, const mneme_launch& launch, Device
          "' was not recorded: the device had failed before its launch");
     return false;
   }
+  if (isTransferLost_.exchange(false))
+    history_.forgetAll();
   Capture capture(access, writer(), history_);
   const std::vector<artifact::Region> regions = regionsOf(info, launch, access);
   draft.prologue = capture.take(regions);

@@ -128,6 +128,7 @@ private:
   std::atomic<uint64_t> launches_{0};
   std::atomic<bool> hasFinisher_{false};
   std::atomic<bool> isVendorEnding_{false};
+  std::atomic<bool> isTransferLost_{false}; ///< since the latest capture began
   sem_t finishWanted_{};
   sem_t finishDone_{};
   uint64_t captureNs_ = 0;

@@ -131,7 +131,7 @@ bool GpuAccess::canRead(const Region& region) {
       CUDA_SUCCESS)
     return false;
   if (region.kind == RegionKind::HostPinned)
-    return type == CU_MEMORYTYPE_HOST;
+    return type == CU_MEMORYTYPE_HOST && isHostMemory(region.address, region.sizeBytes);
   return driver_.cuPointerGetAttribute(&start, CU_POINTER_ATTRIBUTE_RANGE_START_ADDR,
                                        region.address) == CUDA_SUCCESS &&
          driver_.cuPointerGetAttribute(&sizeBytes, CU_POINTER_ATTRIBUTE_RANGE_SIZE,
