@@ -1,10 +1,18 @@
 // The fake driver of device_cuda as a program under a recorder needs it: with a primary context
 // that is current, pointers that can be asked about, and plain allocations.
+#include <algorithm>
+
+#include "runtime/base/hash.h"
+#include "runtime/device/bulk/layout.h"
+
 #define cuCtxGetCurrent deviceCtxGetCurrent
 #define cuPointerGetAttribute devicePointerGetAttribute
 #define cuMemcpyDtoH_v2 deviceMemcpyDtoH
 #define cuCtxPushCurrent_v2 deviceCtxPushCurrent
 #define cuCtxPopCurrent_v2 deviceCtxPopCurrent
+#define cuMemAlloc_v2 deviceMemAlloc
+#define cuMemFree_v2 deviceMemFree
+#define cuLaunchKernel deviceLaunchKernel
 #include "tests/unit/device_cuda/fake_driver.cpp"
 #include "tests/unit/device_cuda/fake_queue.cpp"
 #undef cuCtxGetCurrent
@@ -12,6 +20,9 @@
 #undef cuMemcpyDtoH_v2
 #undef cuCtxPushCurrent_v2
 #undef cuCtxPopCurrent_v2
+#undef cuMemAlloc_v2
+#undef cuMemFree_v2
+#undef cuLaunchKernel
 
 FAKE(cuCtxGetCurrent, CUcontext* context) {
   depth = 1; // copies ask for it
@@ -38,4 +49,45 @@ FAKE(cuPointerGetAttribute, void* data, CUpointer_attribute attribute, CUdevicep
 FAKE(cuMemcpyDtoH_v2, void* destination, CUdeviceptr source, size_t size) {
   memcpy(destination, pointerTo(source), size);
   return CUDA_SUCCESS;
+}
+
+FAKE(cuMemAlloc_v2, CUdeviceptr* address, size_t size) {
+  *address = reinterpret_cast<CUdeviceptr>(malloc(size));
+  return CUDA_SUCCESS;
+}
+FAKE(cuMemFree_v2, CUdeviceptr address) { return free(pointerTo(address)), CUDA_SUCCESS; }
+
+namespace {
+
+using mneme::device::bulk::Range;
+
+void hashPages(const Range* ranges, uint64_t count, uint64_t pageBytes, mneme::Hash128* hashes) {
+  for (uint64_t index = 0; index < count; ++index)
+    for (uint64_t at = 0; at < ranges[index].sizeBytes; at += pageBytes)
+      hashes[ranges[index].firstUnit + at / pageBytes] =
+          mneme::hash128({static_cast<const std::byte*>(pointerTo(ranges[index].first + at)),
+                          std::min(pageBytes, ranges[index].sizeBytes - at)});
+}
+
+void copyRanges(const Range* ranges, uint64_t count) {
+  for (uint64_t index = 0; index < count; ++index)
+    memcpy(pointerTo(ranges[index].first), pointerTo(ranges[index].second),
+           ranges[index].sizeBytes);
+}
+
+} // namespace
+
+FAKE(cuLaunchKernel, CUfunction function, unsigned, unsigned, unsigned, unsigned, unsigned,
+     unsigned, unsigned, CUstream, void** args, void**) {
+  GUARD("cuLaunchKernel");
+  const std::string name = reinterpret_cast<Function*>(function)->name;
+  const auto value = [&](int index) { return *static_cast<const uint64_t*>(args[index]); };
+  const auto* ranges = static_cast<const Range*>(pointerTo(value(0)));
+  const uint64_t count = value(1), third = value(3);
+  if (name == "mnemeCopyRanges")
+    return enqueue([=] { return copyRanges(ranges, count), CUDA_SUCCESS; });
+  if (!name.starts_with("mnemeHash"))
+    return CUDA_ERROR_NOT_FOUND;
+  auto* hashes = static_cast<mneme::Hash128*>(pointerTo(value(4)));
+  return enqueue([=] { return hashPages(ranges, count, third, hashes), CUDA_SUCCESS; });
 }

@@ -52,6 +52,21 @@ TEST_CASE("what does not fit into the window of a GPU is recorded where the vend
   CHECK(wholeInstances(recorded) == 4);
 }
 
+TEST_CASE("large memory is hashed on the device and arrives behind the program's back") {
+  const std::string many = "MNEME_MAX_RECORDINGS=100 MNEME_PAGE_SIZE=0.2";
+  const Run recorded = runOnGpu("much", true, many);
+  CAPTURE(recorded.said);
+  CHECK(recorded.output == runOnGpu("much", false).output);
+  CHECK(wholeInstances(recorded) == 5);
+  // A driver that does not take our kernels: copies do the same.
+  const Run copied = runOnGpu("much", true, "MNEME_FAKE_CUDA=cuModuleLoadDataEx=218 " + many);
+  CHECK(copied.output == recorded.output);
+  CHECK(wholeInstances(copied) == 5);
+  const Run hindered = runOnGpu("much", true, "MNEME_FAKE_CUDA=cuLaunchKernel=1 " + many);
+  CHECK(hindered.output == recorded.output);
+  CHECK(wholeInstances(hindered) == 2); // those before there was much
+}
+
 TEST_CASE("a driver that places no memory leaves it to the vendor") {
   for (const char* refusal :
        {"MNEME_FAKE_CUDA=cuMemCreate=801", "MNEME_FAKE_CUDA=cuMemMap=1",

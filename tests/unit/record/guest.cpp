@@ -83,6 +83,21 @@ void launchFromThreads() {
     thread.join();
 }
 
+/// More than is fetched whole: unlike chunks, some of which every launch changes.
+void launchOnMuch() {
+  constexpr size_t count = 24 << 20;
+  void* memory = nullptr;
+  std::printf("much %d\n", cudaMalloc(&memory, count * sizeof(float)));
+  auto* data = static_cast<float*>(memory);
+  for (size_t index = 0; index < count; ++index)
+    data[index] = static_cast<float>(index / 77);
+  launch(data, 5'000'000);
+  data[20'000'000] = 1;
+  launch(data, 10);
+  launch(data, 3'000'000);
+  std::printf("free %d value %g\n", cudaFree(memory), 1.0);
+}
+
 void inChild(const std::string& mode, void* data) {
   std::fflush(stdout);
   const pid_t child = mode == "vfork" ? vfork() : fork();
@@ -110,6 +125,8 @@ int main(int argc, char** argv) {
   std::printf("value %g\n", static_cast<double>(static_cast<float*>(data)[5]));
   if (mode == "threads")
     launchFromThreads();
+  if (mode == "much")
+    launchOnMuch();
   if (mode == "fork" || mode == "vfork")
     inChild(mode, data);
   if (mode == "fault")
