@@ -1,5 +1,6 @@
 // Room record: the ways a process begins, multiplies and ends. Hooks are set by a constructor; the
 // session ends at exit(), at _exit(), or before the program is replaced by another.
+#include <atomic>
 #include <cerrno>
 #include <cstdarg>
 #include <cstdlib>
@@ -20,10 +21,12 @@ namespace mneme::record {
 namespace {
 
 pid_t constructedIn = 0;
+std::atomic<bool> hasSeenModules{false}; ///< instrumented code that has signed off
 
 int onLaunch(void*, const mneme_launch* launch) { return Session::instance().launch(*launch); }
 
 void onModuleUnregistered(void*, const mneme_module_entry* module) {
+  hasSeenModules = true;
   if (Session* session = Session::existing())
     session->moduleUnregistered(module);
 }
@@ -33,7 +36,7 @@ constexpr mneme_hooks kHooks{MNEME_RT_ABI, nullptr, onLaunch, onModuleUnregister
 /// No call of the vendor's runtime came by.
 void sayNothingSeen() noexcept {
   try {
-    const std::string reason = whyNothingWasSeen(false);
+    const std::string reason = whyNothingWasSeen(false, hasSeenModules);
     if (!reason.empty() && readSettings().isRankRecorded)
       notice(reason);
   } catch (const std::exception& error) {

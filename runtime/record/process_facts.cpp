@@ -88,15 +88,20 @@ bool isRuntimeLinkedStatically(const void* vendorEntry, const Vendor* vendor) no
   }
 }
 
-std::string whyNothingWasSeen(bool hasSeenAllocations) {
+bool hasModules() noexcept {
+  size_t modules = 0;
+  mneme_rt_visit_modules(countModule, &modules);
+  return modules > 0;
+}
+
+std::string whyNothingWasSeen(bool hasSeenAllocations, bool hasSeenModules) {
   const ExecutableFacts facts = readExecutable();
   if (!facts.holdsDeviceCode && !hasSeenAllocations)
     return "";
   if (facts.holdsDeviceCode && !facts.importsRuntime && !hasSeenAllocations)
     return kStaticRuntime;
-  size_t modules = 0;
-  mneme_rt_visit_modules(countModule, &modules);
-  return modules == 0 ? kNotInstrumented : "the program launched no kernel; nothing was recorded";
+  return hasSeenModules || hasModules() ? "the program launched no kernel; nothing was recorded"
+                                        : kNotInstrumented;
 }
 
 std::vector<std::string> loadedKernelLibraries(const Vendor& vendor) {

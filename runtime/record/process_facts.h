@@ -13,8 +13,11 @@ namespace mneme::record {
 bool isRuntimeLinkedStatically(const void* vendorEntry, const Vendor* vendor) noexcept;
 
 /// For a process that launched no kernel through libmneme_rt: what its user should know, or an
-/// empty text for a program that has nothing to do with devices.
-std::string whyNothingWasSeen(bool hasSeenAllocations);
+/// empty text for a program that has nothing to do with devices. `hasSeenModules`: instrumented
+/// code was seen earlier; at the end of a process it has signed off.
+std::string whyNothingWasSeen(bool hasSeenAllocations, bool hasSeenModules);
+/// Whether instrumented code is registered now.
+bool hasModules() noexcept;
 
 /// Libraries in this process that launch kernels nobody sees, by file name.
 std::vector<std::string> loadedKernelLibraries(const Vendor& vendor);

@@ -70,6 +70,7 @@ Session::Session() noexcept : owner_(getpid()) {
     settings_ = readSettings();
     if (settings_.isRankRecorded) {
       vendor_ = findVendor();
+      hasSeenModules_ = hasModules();
       memory_ = std::make_unique<Memory>(memoryOptions(vendor_, settings_));
       if (vendor_)
         deferredFrees_ = std::make_unique<DeferredFrees>(*vendor_, *memory_);

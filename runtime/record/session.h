@@ -119,6 +119,7 @@ private:
   std::map<unsigned, std::unique_ptr<DeviceAccess>> accesses_;
   CaptureHistory history_;
   bool hasEndHandler_ = false;
+  bool hasSeenModules_ = false; ///< when the session began
   std::unique_ptr<artifact::RecordingWriter> writer_;
   std::atomic<bool> isActive_{false};
   std::shared_timed_mutex gate_; ///< shared: calls of the application; unique: a capture

@@ -109,7 +109,8 @@ void Session::sayGoodbye(uint64_t finishNs) {
   for (const std::string& line : summaryLines(facts))
     notice(line);
   if (facts.launches == 0)
-    if (const std::string reason = whyNothingWasSeen(memory_->hasSeenAllocations());
+    if (const std::string reason =
+            whyNothingWasSeen(memory_->hasSeenAllocations(), hasSeenModules_);
         !reason.empty())
       notice(reason);
 }
