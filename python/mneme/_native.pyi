@@ -99,12 +99,57 @@ def ir_to_text(ir: bytes) -> str:
 def ir_to_bitcode(ir: bytes) -> bytes:
     """Return textual IR (or bitcode) as bitcode."""
 
-def record_modules(record: _Path) -> list[bytes]:
-    """Return the modules of a record file, checked against their hashes.
+def cache_directory() -> str:
+    """Return where compiled images are kept, made if it was missing; empty if there is none."""
 
-    Raises:
-        NotFound, ArtifactCorrupt
-    """
+_CodeTarget = tuple[str, list[tuple[str, int]]]
+"""What code is made for: "sm_90"; names and addresses of the globals that are compiled in."""
+
+class RecordedCode:
+    """A recorded kernel as replays compile it, without a device. Reads the IR once."""
+
+    def __init__(self, record: _Path, record_id: str = "") -> None:
+        """Open a record file.
+
+        Args:
+            record: Path of `<static hash>.json`.
+            record_id: The launch whose values can be fixed and whose globals have places; may be
+                empty.
+
+        Raises:
+            NotFound, ArtifactCorrupt
+        """
+
+    def recorded_target(self, name: str) -> _CodeTarget:
+        """Return the code target of a device that has every global where it was recorded.
+
+        Raises:
+            NotFound, ArtifactCorrupt
+        """
+
+    def compile(
+        self,
+        configuration_json: str,
+        target: _CodeTarget,
+        options_json: str = "{}",
+        ir: bytes = b"",
+        *,
+        max_registers: int = 0,
+        assembler_options: str = "",
+    ) -> _Compiled:
+        """Compile a configuration as `ReplaySession.run` does on a device with this code target.
+
+        Args:
+            configuration_json: As for `ReplaySession.run`.
+            target: `ReplaySession.code_target()`, or `recorded_target()`.
+            options_json: "want_ir", "want_assembly", "use_cache".
+            ir: Replaces the recorded IR (text or bitcode) unless empty.
+            max_registers: Of a thread; 0: no limit. GPU targets only.
+            assembler_options: Further options for ptxas. GPU targets only.
+
+        Raises:
+            CompileFailed, Unsupported, InvalidArgument, NotFound, BackendUnavailable
+        """
 
 def compile_ir(
     modules: list[bytes],
@@ -177,6 +222,9 @@ class ReplaySession:
 
     def recorded(self) -> str:
         """Return the configuration of the recorded launch as JSON."""
+
+    def code_target(self) -> _CodeTarget:
+        """Return what `run` has code made for; stays the same."""
 
     def run(
         self, configuration_json: str, options_json: str = "{}", ir: bytes = b""

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mneme.errors import InvalidArgument
+from mneme.mneme_types import ExperimentConfiguration, dim3
 from mneme.recorded_execution import RecordedExecution
 from mneme.records import find_instance
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from mneme.recorded_execution import KernelInstance
 
 __all__ = ["CompileOptions", "CompiledKernel", "compile_record"]
@@ -55,6 +55,12 @@ class CompileOptions:
     use_cache: bool = True
     """Look for a stored image, and store the new one."""
 
+    want_ir: bool = False
+    """Return the final IR; a replay finds only images without it in the cache."""
+
+    want_assembly: bool = False
+    """Return the final assembly; as `want_ir`."""
+
     def needs_launch(self) -> bool:
         """Tell whether the code depends on which launch is meant."""
         bounds_by_block = self.set_launch_bounds and self.max_threads == 0
@@ -75,10 +81,10 @@ class CompiledKernel:
     """A cubin (or PTX text without ptxas and nvJitLink), or a shared object for the CPU."""
 
     ir: str = field(repr=False)
-    """Final IR as text."""
+    """Final IR as text, if it was asked for."""
 
     assembly: str = field(repr=False)
-    """Final PTX, or assembly of the CPU."""
+    """Final PTX, or assembly of the CPU, if it was asked for."""
 
     statistics: dict[str, Any]
     """Times in seconds, sizes in bytes, registers; see docs/cli.md."""
@@ -88,6 +94,8 @@ def compile_record(
     database: str | Path, record_id: str | None = None, options: CompileOptions | None = None
 ) -> CompiledKernel:
     """Compile the kernel of a record, without a device.
+
+    The image is stored where replays on a device of this target look for it.
 
     Args:
         database: A `<static hash>.json` file, or a directory of them.
@@ -103,34 +111,25 @@ def compile_record(
     from mneme import _native  # noqa: PLC0415 - loads native code
 
     wanted = options or CompileOptions()
-    record, instance = _find(database, record_id, wanted)
+    record, instance, placing = _find(database, record_id, wanted)
     target = wanted.target or record.arch
     if not target:
         raise InvalidArgument(
             f"'{record.path}' does not say what it was built for; name an architecture (sm_90, cpu)"
         )
-    recorded_options = record.extras.get("Options", "")
-    compiled = _native.compile_ir(
-        _native.record_modules(str(record.path)),
-        record.kernel_name,
-        target=target,
-        passes=wanted.passes,
-        codegen_opt=wanted.codegen_opt,
-        set_launch_bounds=wanted.set_launch_bounds,
-        max_threads=_max_threads(wanted, instance),
-        min_blocks_per_sm=wanted.min_blocks_per_sm,
-        specialize_dims=wanted.specialize_dims,
-        specialized_args=_values(record, instance) if wanted.specialize and instance else {},
-        grid=_dims(instance.grid_dim) if instance else (1, 1, 1),
-        block=_dims(instance.block_dim) if instance else (1, 1, 1),
-        options_json=(
-            recorded_options if isinstance(recorded_options, str) else json.dumps(recorded_options)
+    code = _native.RecordedCode(record.path, placing.dynamic_hash if placing else "")
+    compiled = code.compile(
+        json.dumps(_configuration(wanted, instance)),
+        code.recorded_target(target),
+        json.dumps(
+            {
+                "want_ir": wanted.want_ir,
+                "want_assembly": wanted.want_assembly,
+                "use_cache": wanted.use_cache,
+            }
         ),
         max_registers=wanted.max_registers,
         assembler_options=wanted.assembler_options,
-        want_ir=True,
-        want_assembly=True,
-        use_cache=wanted.use_cache,
     )
     statistics = json.loads(compiled["statistics"])
     statistics["is_from_cache"] = compiled["is_from_cache"]
@@ -146,37 +145,32 @@ def compile_record(
 
 def _find(
     database: str | Path, record_id: str | None, options: CompileOptions
-) -> tuple[RecordedExecution, KernelInstance | None]:
+) -> tuple[RecordedExecution, KernelInstance | None, KernelInstance | None]:
+    """Return record, the launch that is meant, and a launch that says where globals were."""
     from mneme.inventory import find_record  # noqa: PLC0415 - only without a launch
 
     if record_id is not None or options.needs_launch():
         path, found = find_instance(database, record_id)
         record = RecordedExecution.from_json(path)
-        return record, record.get(found)
-    return find_record(database), None
+        return record, record.get(found), record.get(found)
+    record = find_record(database)
+    complete = (one for one in record.values() if _has_snapshots(one))
+    return record, None, next(complete, None)
 
 
-def _dims(dims: Any) -> tuple[int, int, int]:  # noqa: ANN401 - dim3, or what behaves like one
-    return (dims.x, dims.y, dims.z)
+def _has_snapshots(instance: KernelInstance) -> bool:
+    return Path(instance.prologue.fn).is_file() and Path(instance.epilogue.fn).is_file()
 
 
-def _max_threads(options: CompileOptions, instance: KernelInstance | None) -> int:
-    if not options.set_launch_bounds or instance is None:
-        return options.max_threads
-    block = instance.block_dim
-    threads = block.x * block.y * block.z
-    if 0 < options.max_threads < threads:
-        raise InvalidArgument(
-            f"the launch bounds allow {options.max_threads} threads but the block has {threads}; "
-            "raise max_threads"
-        )
-    return options.max_threads or threads
-
-
-def _values(record: RecordedExecution, instance: KernelInstance) -> dict[int, bytes]:
-    values = instance.prologue.snapshot.args()
-    return {
-        index: value
-        for index, value in enumerate(values)
-        if index < len(record.specializations) and record.specializations[index]
-    }
+def _configuration(options: CompileOptions, instance: KernelInstance | None) -> dict[str, Any]:
+    return ExperimentConfiguration(
+        grid=instance.grid_dim if instance else dim3(),
+        block=instance.block_dim if instance else dim3(),
+        specialize=options.specialize,
+        set_launch_bounds=options.set_launch_bounds,
+        max_threads=options.max_threads,
+        min_blocks_per_sm=options.min_blocks_per_sm,
+        specialize_dims=options.specialize_dims,
+        passes=options.passes,
+        codegen_opt=options.codegen_opt,
+    ).to_dict()

@@ -5,14 +5,29 @@
 #include <filesystem>
 #include <pybind11/stl/filesystem.h>
 
-#include "runtime/artifact/recording.h"
 #include "runtime/compile/client.h"
+#include "runtime/compile/disk_cache.h"
+#include "runtime/replay/recorded_code.h"
 
 namespace mneme::bindings {
 
 namespace {
 
 using Dims = std::array<uint32_t, 3>;
+
+py::dict toDict(const compile::Result& result) {
+  py::dict answer;
+  answer["image"] = toBytes(result.image);
+  answer["ir"] = toText(result.ir);
+  answer["assembly"] = toText(result.assembly);
+  answer["statistics"] = toText(result.statisticsJson);
+  answer["is_from_cache"] = result.isFromCache;
+  return answer;
+}
+
+compile::Result compileRequest(const compile::Request& request, bool useCache) {
+  return useCache ? compile::compileCached(request) : compile::compile(request);
+}
 
 py::dict compileIr(const std::vector<py::bytes>& modules, const std::string& kernel,
                    const std::string& target, const std::string& passes, uint32_t codegenOpt,
@@ -50,23 +65,32 @@ py::dict compileIr(const std::vector<py::bytes>& modules, const std::string& ker
   compile::Result result;
   {
     py::gil_scoped_release release;
-    result = useCache ? compile::compileCached(request) : compile::compile(request);
+    result = compileRequest(request, useCache);
   }
-  py::dict answer;
-  answer["image"] = toBytes(result.image);
-  answer["ir"] = toText(result.ir);
-  answer["assembly"] = toText(result.assembly);
-  answer["statistics"] = toText(result.statisticsJson);
-  answer["is_from_cache"] = result.isFromCache;
-  return answer;
+  return toDict(result);
 }
 
-py::list recordModules(const std::filesystem::path& path) {
-  const artifact::KernelRecord record = artifact::KernelRecord::load(path);
-  py::list modules;
-  for (size_t index = 0; index < record.modules.size(); ++index)
-    modules.append(toBytes(record.readModule(path.parent_path(), index)));
-  return modules;
+py::dict compileConfiguration(replay::RecordedCode& code, const std::string& configurationJson,
+                              const CodePlace& place, const std::string& optionsJson,
+                              const py::bytes& ir, uint32_t maxRegisters,
+                              const std::string& assemblerOptions) {
+  const replay::Configuration configuration = replay::configurationFromJson(configurationJson);
+  replay::Options options = replay::optionsFromJson(optionsJson);
+  options.ir = fromBytes(ir);
+  compile::Result result;
+  {
+    py::gil_scoped_release release;
+    compile::Request request = code.request(toCodeTarget(place), configuration, options);
+    request.maxRegisters = maxRegisters;
+    request.assemblerOptions = assemblerOptions;
+    result = compileRequest(request, options.useCache);
+  }
+  return toDict(result);
+}
+
+std::string cacheDirectory() {
+  const auto directory = compile::cacheDirectory();
+  return directory ? directory->string() : std::string();
 }
 
 } // namespace
@@ -83,7 +107,19 @@ void bindCompile(py::module_& module) {
       "ir_to_bitcode",
       [](const py::bytes& ir) { return toBytes(compile::irToBitcode(fromBytes(ir))); }, arg("ir"));
   const Dims one = {1, 1, 1};
-  module.def("record_modules", &recordModules, arg("record"));
+  module.def("cache_directory", &cacheDirectory);
+  py::class_<replay::RecordedCode>(module, "RecordedCode")
+      .def(py::init<const std::filesystem::path&, const std::string&>(), arg("record"),
+           arg("record_id") = "", py::call_guard<py::gil_scoped_release>())
+      .def(
+          "recorded_target",
+          [](replay::RecordedCode& code, const std::string& name) {
+            return toPlace(code.recordedTarget(name));
+          },
+          arg("name"))
+      .def("compile", &compileConfiguration, arg("configuration_json"), arg("target"),
+           arg("options_json") = "{}", arg("ir") = py::bytes(), py::kw_only(),
+           arg("max_registers") = 0, arg("assembler_options") = "");
   module.def("compile_ir", &compileIr, arg("modules"), arg("kernel"), py::kw_only(),
              arg("target") = "cpu", arg("passes") = "default<O3>", arg("codegen_opt") = 3,
              arg("prune") = true, arg("internalize") = true, arg("set_launch_bounds") = false,

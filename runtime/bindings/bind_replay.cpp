@@ -29,6 +29,8 @@ public:
                           toText(result.assembly));
   }
 
+  CodePlace codeTarget() const { return toPlace(open().codeTarget()); }
+
   void close() { session_.reset(); }
 
 private:
@@ -55,6 +57,20 @@ py::list devices() {
 
 } // namespace
 
+CodePlace toPlace(const replay::CodeTarget& target) {
+  CodePlace place{target.name, {}};
+  for (const device::GlobalPlacement& global : target.placedGlobals)
+    place.second.emplace_back(global.name, global.address);
+  return place;
+}
+
+replay::CodeTarget toCodeTarget(const CodePlace& place) {
+  replay::CodeTarget target{.name = place.first};
+  for (const auto& [name, address] : place.second)
+    target.placedGlobals.push_back({.name = name, .address = address});
+  return target;
+}
+
 void bindReplay(py::module_& module) {
   using py::arg;
   using Release = py::call_guard<py::gil_scoped_release>;
@@ -63,6 +79,7 @@ void bindReplay(py::module_& module) {
       .def(py::init<const std::string&, const std::string&, const std::string&>(), arg("record"),
            arg("record_id") = "", arg("device") = "", Release())
       .def("recorded", &ReplaySession::recorded)
+      .def("code_target", &ReplaySession::codeTarget)
       .def("run", &ReplaySession::run, arg("configuration_json"), arg("options_json") = "{}",
            arg("ir") = py::bytes())
       .def("close", &ReplaySession::close, Release())

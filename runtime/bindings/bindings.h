@@ -9,6 +9,8 @@
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
+#include "runtime/replay/replay.h"
+
 namespace mneme::bindings {
 
 namespace py = pybind11;
@@ -29,6 +31,11 @@ inline std::vector<std::byte> fromBytes(const py::bytes& bytes) {
   const auto* data = reinterpret_cast<const std::byte*>(view.data());
   return {data, data + view.size()};
 }
+
+/// A replay::CodeTarget in Python: its name; names and addresses of placed globals.
+using CodePlace = std::pair<std::string, std::vector<std::pair<std::string, uint64_t>>>;
+CodePlace toPlace(const replay::CodeTarget& target);
+replay::CodeTarget toCodeTarget(const CodePlace& place);
 
 /// Text whose encoding nobody vouches for.
 inline py::str toText(const std::string& text) {

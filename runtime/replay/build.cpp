@@ -28,6 +28,13 @@ template <typename List, typename Entry> void remember(List& list, Entry entry, 
 
 } // namespace
 
+CodeTarget codeTargetOf(const device::Device& device, const MemoryImage& image) {
+  CodeTarget target{.name = device.description().target};
+  if (!device.placesGlobalsOnLoad())
+    target.placedGlobals = image.placements();
+  return target;
+}
+
 compile::Request makeRequest(const artifact::KernelRecord& record,
                              const std::vector<std::vector<std::byte>>& modules,
                              const std::vector<std::vector<std::byte>>& values,

@@ -15,12 +15,8 @@
 
 namespace mneme::replay {
 
-/// What code is made for.
-struct CodeTarget {
-  std::string name; ///< device::Description::target
-  /// Of a device that does not place globals when it loads: their addresses are compiled in.
-  std::vector<device::GlobalPlacement> placedGlobals = {};
-};
+/// What code is made for on this device.
+CodeTarget codeTargetOf(const device::Device& device, const MemoryImage& image);
 
 /// What the compiler is asked for. `modules` is the IR, `values` the recorded argument values.
 /// \throws Error{InvalidArgument} when launch bounds and block contradict each other.

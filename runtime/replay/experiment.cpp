@@ -56,11 +56,8 @@ void Experiment::perform() {
 
 void Experiment::build() {
   const auto request = [&] {
-    CodeTarget target{.name = bench_.device.description().target};
-    if (!bench_.device.placesGlobalsOnLoad())
-      target.placedGlobals = bench_.image.placements();
-    return makeRequest(bench_.record, bench_.modules, bench_.values, target, configuration_,
-                       options_);
+    return makeRequest(bench_.record, bench_.modules, bench_.values,
+                       codeTargetOf(bench_.device, bench_.image), configuration_, options_);
   };
   const std::shared_ptr<const compile::Result> built =
       bench_.cache.build(keyOf(configuration_, options_), options_.useCache, request);

@@ -135,6 +135,13 @@ struct SessionOptions {
   uint64_t goldenBytesLimit = UINT64_MAX;
 };
 
+/// What code is made for.
+struct CodeTarget {
+  std::string name; ///< device::Description::target
+  /// Of a device that does not place globals when it loads: their addresses are compiled in.
+  std::vector<device::GlobalPlacement> placedGlobals = {};
+};
+
 /// A recorded instance, opened on a device: memory reserved at the recorded addresses, prologue and
 /// epilogue uploaded once. One host thread.
 class Session {
@@ -153,6 +160,10 @@ public:
 
   /// The configuration of the recorded launch.
   Configuration recorded() const;
+
+  /// What run() has code made for: with it, another process fills the compile cache
+  /// (RecordedCode::request()). Stays the same as long as the session is open.
+  CodeTarget codeTarget() const;
 
   /// Builds once, restores, runs and verifies, then measures the same binary. Errors of the
   /// configuration, the compiler or the kernel are in the result (failed, error), not thrown.

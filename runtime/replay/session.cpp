@@ -12,27 +12,11 @@
 #include "runtime/replay/kernel_output.h"
 #include "runtime/replay/labels.h"
 #include "runtime/replay/memory_image.h"
+#include "runtime/replay/recorded_code.h"
 
 namespace mneme::replay {
 
 namespace {
-
-const artifact::Instance& chooseInstance(const artifact::KernelRecord& record,
-                                         const std::string& recordId) {
-  if (record.instances.empty())
-    throw Error(ErrorCode::NotFound, "kernel '" + record.kernelName + "' has no recorded instance");
-  std::string known;
-  for (const auto& [hash, instance] : record.instances) {
-    if (std::to_string(hash) == recordId || (recordId.empty() && record.instances.size() == 1))
-      return instance;
-    known += (known.empty() ? "" : ", ") + std::to_string(hash);
-  }
-  if (recordId.empty())
-    throw Error(ErrorCode::InvalidArgument,
-                "the record has several instances; choose a record id among " + known);
-  throw Error(ErrorCode::NotFound,
-              "the record has no instance '" + recordId + "'; it has " + known);
-}
 
 /// ISO 8601, UTC, microseconds.
 std::string timeText() {
@@ -94,10 +78,7 @@ void Session::open(const std::filesystem::path& path, const std::string& recordI
   s.record = artifact::KernelRecord::load(path);
   s.instance = chooseInstance(s.record, recordId);
   const std::filesystem::path directory = path.parent_path();
-  if (s.record.modules.empty())
-    throw Error(ErrorCode::ArtifactCorrupt, "record '" + path.string() + "' names no IR module");
-  for (size_t i = 0; i < s.record.modules.size(); ++i)
-    s.modules.push_back(s.record.readModule(directory, i));
+  s.modules = readModules(s.record, path);
   s.prologue = std::make_unique<artifact::Snapshot>(
       artifact::Snapshot::open(directory / s.instance.prologue));
   s.epilogue = std::make_unique<artifact::Snapshot>(
@@ -128,6 +109,8 @@ Configuration Session::recorded() const {
   configuration.minBlocksPerSm = 1;
   return configuration;
 }
+
+CodeTarget Session::codeTarget() const { return codeTargetOf(*impl_->device, *impl_->image); }
 
 Result Session::run(const Configuration& configuration, const Options& options) {
   Impl& s = *impl_;

@@ -13,6 +13,7 @@ import pytest
 
 from mneme.compile_record import CompileOptions, compile_record
 from mneme.errors import InvalidArgument, NotFound
+from mneme.replay_executor import BaseExecutor
 from native_parts import needs_native
 
 GOLDEN = Path(__file__).resolve().parents[1] / "golden" / "v1"
@@ -88,7 +89,11 @@ def test_fixing_values_needs_to_know_which_launch() -> None:
 
 def test_launch_bounds_and_register_limit_reach_the_code() -> None:
     options = CompileOptions(
-        set_launch_bounds=True, max_threads=256, min_blocks_per_sm=2, max_registers=40
+        set_launch_bounds=True,
+        max_threads=256,
+        min_blocks_per_sm=2,
+        max_registers=40,
+        want_assembly=True,
     )
     compiled = compile_record(ONE_LAUNCH, options=options)
     assert ".maxntid 256" in compiled.assembly
@@ -120,3 +125,19 @@ def test_errors_are_those_of_the_runtime() -> None:
         compile_record(GOLDEN)
     with pytest.raises(InvalidArgument, match="unknown target"):
         compile_record(ONE_LAUNCH, options=CompileOptions(target="vax"))
+
+
+@pytest.mark.parametrize("extra", [{}, {"specialize": True}, {"set_launch_bounds": True}])
+def test_a_replay_finds_what_was_compiled(extra: dict[str, bool], tmp_path: Path) -> None:
+    (record_id,) = json.loads(ONE_LAUNCH.read_text())["instances"]
+    options = CompileOptions(target="cpu", passes="default<O1>", **extra)  # type: ignore[arg-type]
+    assert compile_record(ONE_LAUNCH, record_id, options).statistics["is_from_cache"] is False
+    compiled = list((tmp_path / "cache").glob("*.mnemec"))
+    with BaseExecutor(ONE_LAUNCH, record_id, device="cpu") as executor:
+        config = executor.recorded_configuration()
+        config.passes = "default<O1>"
+        config.max_threads, config.min_blocks_per_sm = 0, 0
+        for name, value in extra.items():
+            setattr(config, name, value)
+        assert executor.evaluate(config).verified
+    assert list((tmp_path / "cache").glob("*.mnemec")) == compiled

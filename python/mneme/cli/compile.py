@@ -104,6 +104,8 @@ def compile_kernel(
         max_registers=max_registers,
         assembler_options=assembler_options,
         use_cache=cache,
+        want_ir=ll is not None,
+        want_assembly=ptx is not None,
     )
     compiled = compile_record(record_database, record_id, options)
     _write(compiled, output, ptx, ll)
