@@ -7,30 +7,36 @@ namespace mneme::device::cuda {
 namespace {
 
 constexpr uint64_t kBlockBytes = 32 << 20;
-/// Partly used blocks the driver may still have, to be filled before it looks at the wanted
-/// address.
-constexpr int kAttempts = 8;
+/// Tried one after the other: the driver looks at the wanted address once it has no free range of
+/// this size left over from earlier reservations.
+constexpr uint64_t kGrowing[] = {kBlockBytes, 1ull << 30, 32ull << 30, 1ull << 40};
+constexpr int kAttempts = 4;
 
 uint64_t roundDown(uint64_t value) { return value / kBlockBytes * kBlockBytes; }
 uint64_t roundUp(uint64_t value) { return roundDown(value + kBlockBytes - 1); }
 
 } // namespace
 
-bool AddressBlocks::reserveExactly(uint64_t address, uint64_t sizeBytes) {
-  std::vector<CUdeviceptr> misplaced;
+bool AddressBlocks::reserveExactly(uint64_t address, uint64_t sizeBytes, uint64_t room) {
+  std::vector<std::pair<CUdeviceptr, uint64_t>> misplaced;
   bool isGranted = false;
-  for (int attempt = 0; attempt < kAttempts && !isGranted; ++attempt) {
-    CUdeviceptr granted = 0;
-    if (driver_.cuMemAddressReserve(&granted, sizeBytes, 0, address, 0) != CUDA_SUCCESS)
+  for (const uint64_t growing : kGrowing) {
+    const uint64_t size = std::min(std::max(growing, sizeBytes), room);
+    for (int attempt = 0; attempt < kAttempts && !isGranted; ++attempt) {
+      CUdeviceptr granted = 0;
+      if (driver_.cuMemAddressReserve(&granted, size, 0, address, 0) != CUDA_SUCCESS)
+        break;
+      isGranted = granted == address;
+      if (isGranted)
+        reservations_[address] = {size, 0};
+      else
+        misplaced.emplace_back(granted, size);
+    }
+    if (isGranted)
       break;
-    isGranted = granted == address;
-    if (!isGranted)
-      misplaced.push_back(granted);
   }
-  for (const CUdeviceptr range : misplaced)
-    driver_.cuMemAddressFree(range, sizeBytes);
-  if (isGranted)
-    reservations_[address] = {sizeBytes, 0};
+  for (const auto& [range, size] : misplaced)
+    driver_.cuMemAddressFree(range, size);
   return isGranted;
 }
 
@@ -51,8 +57,9 @@ bool AddressBlocks::take(uint64_t address, uint64_t sizeBytes) {
       cursor = next->first + next->second.sizeBytes;
       continue;
     }
-    const uint64_t stop = next == reservations_.end() ? end : std::min(end, next->first);
-    isGranted = reserveExactly(cursor, stop - cursor);
+    const uint64_t room = (next == reservations_.end() ? UINT64_MAX / 2 : next->first) - cursor;
+    const uint64_t stop = std::min(end, cursor + room);
+    isGranted = reserveExactly(cursor, stop - cursor, room);
     cursor = stop;
   }
   if (isGranted)

@@ -34,7 +34,8 @@ private:
     unsigned users = 0;
   };
   using Reservations = std::map<uint64_t, Reservation>;
-  bool reserveExactly(uint64_t address, uint64_t sizeBytes);
+  /// `room` bytes from `address` on are not held yet: the reservation may become so large.
+  bool reserveExactly(uint64_t address, uint64_t sizeBytes, uint64_t room);
   Reservations::iterator firstOverlap(uint64_t address);
   void dropUnused() noexcept;
 
