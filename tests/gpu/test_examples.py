@@ -92,7 +92,8 @@ def test_a_recording_replays_on_the_other_device(
     assert done.returncode == 0, done.stderr
     for path, record_id in launches(tmp_path):
         tries = []
-        for tolerance in ((), (f"{BOUND}:f32",), (f"{BOUND}:f64",)):
+        # Components near zero are relatively far off where fusion differs: the whole counts.
+        for tolerance in ((), (f"{BOUND}:l2:f32",), (f"{BOUND}:l2:f64",)):
             options = [part for text in tolerance for part in ("--tolerance", text)]
             tries.append(
                 support.replay(path, record_id, *options, "default<O3>", device=replayed_on)
