@@ -48,7 +48,8 @@ bool canServe(const Vendor* vendor, RegionKind kind) {
 
 void* take(Session& session, size_t bytes, RegionKind kind, void* const* stream) {
   const Vendor* vendor = session.vendor();
-  if (bytes == 0 || !session.isActive() || !canServe(vendor, kind))
+  // On a device that has failed the vendor's own function says so.
+  if (bytes == 0 || !session.isActive() || session.hasDeviceFailed() || !canServe(vendor, kind))
     return nullptr;
   Memory& memory = *session.memory();
   DeferredFrees& deferred = *session.deferredFrees();
@@ -221,6 +222,7 @@ int serveReset(const Next& next) noexcept {
         vendor->disown(reinterpret_cast<const void*>(gone.address));
     return 0;
   });
+  session->setDeviceFailed(false);
   return next();
 }
 

@@ -215,7 +215,6 @@ artifact::RecordingWriter& Session::writer() {
     artifact::WriterOptions options;
     options.directory = settings_.directory;
     options.epilogueFormat = settings_.epilogue;
-    options.compressionThreads = std::clamp(std::thread::hardware_concurrency() / 4, 1u, 8u);
     writer_ = std::make_unique<artifact::RecordingWriter>(options);
     startFinisher();
   }
@@ -258,6 +257,7 @@ bool Session::launchAndWait(Attempt& attempt, const mneme_launch& launch, Device
   uint64_t elapsedNs = 0;
   if (const int status = access.launchEnds(launch, elapsedNs); status != 0) {
     note(kernel + "was not recorded: it failed with status " + std::to_string(status));
+    setDeviceFailed(true);
     return false;
   }
   launchNs_ += nowNs() - begin;

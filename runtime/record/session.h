@@ -39,6 +39,11 @@ public:
   /// False when this process does not record (rank filter, bad settings, forked child, ended).
   bool isActive() const noexcept { return isActive_.load(std::memory_order_acquire); }
 
+  /// After a kernel of the application failed, until the device is reset: allocations are the
+  /// vendor's to refuse.
+  bool hasDeviceFailed() const noexcept { return hasDeviceFailed_.load(std::memory_order_relaxed); }
+  void setDeviceFailed(bool hasFailed) noexcept { hasDeviceFailed_ = hasFailed; }
+
   /// The launch hook: counts, records if it is time to, and calls the vendor. Returns its status.
   int launch(const mneme_launch& launch) noexcept;
   void moduleUnregistered(const mneme_module_entry* module) noexcept;
@@ -122,6 +127,7 @@ private:
   bool hasSeenModules_ = false; ///< when the session began
   std::unique_ptr<artifact::RecordingWriter> writer_;
   std::atomic<bool> isActive_{false};
+  std::atomic<bool> hasDeviceFailed_{false};
   std::shared_timed_mutex gate_; ///< shared: calls of the application; unique: a capture
   std::mutex notesMutex_;
   std::map<std::string, uint64_t> notes_;
