@@ -204,6 +204,9 @@ def compile_ir(
         CompileFailed, Unsupported, InvalidArgument, NotFound, BackendUnavailable
     """
 
+def driving_tool() -> str:
+    """Return the profiler, sanitizer or debugger that drives this process; "" without one."""
+
 class ReplaySession:
     """A recorded launch, opened on a device: memory at its recorded addresses, content uploaded."""
 

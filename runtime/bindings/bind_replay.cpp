@@ -2,6 +2,7 @@
 
 #include "runtime/base/error.h"
 #include "runtime/device/device.h"
+#include "runtime/device/driving_tool.h"
 #include "runtime/replay/replay.h"
 
 namespace mneme::bindings {
@@ -75,6 +76,7 @@ void bindReplay(py::module_& module) {
   using py::arg;
   using Release = py::call_guard<py::gil_scoped_release>;
   module.def("devices", &devices);
+  module.def("driving_tool", &device::drivingTool);
   py::class_<ReplaySession>(module, "ReplaySession")
       .def(py::init<const std::string&, const std::string&, const std::string&>(), arg("record"),
            arg("record_id") = "", arg("device") = "", Release())

@@ -349,7 +349,7 @@ def test_taken_addresses_are_tried_again_in_a_new_process(
     monkeypatch.delenv("MNEME_REPLAY_ATTEMPT", raising=False)
     open_or_retry(executor)
     open_or_retry(executor)
-    assert [line[1:3] for line in started] == [["-m", "mneme"]] * 2
+    assert [line[1:] for line in started] == [sys.orig_argv[1:]] * 2
     with pytest.raises(AddressUnavailable):
         open_or_retry(executor)
 

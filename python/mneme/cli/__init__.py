@@ -22,6 +22,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 0
     from mneme.cli.app import run  # noqa: PLC0415 - `import mneme.cli` stays light
 
+    if argv is None:
+        from mneme.cli._leave import own_process  # noqa: PLC0415
+
+        own_process()
     return run(arguments)
 
 

@@ -39,4 +39,4 @@ def open_or_retry(executor: BaseExecutor) -> None:
         say(f"{error}; trying again in a new process")
         os.environ[_ATTEMPT_VARIABLE] = str(attempt + 1)
         sys.stdout.flush()
-        os.execv(sys.executable, [sys.executable, "-m", "mneme", *sys.argv[1:]])  # noqa: S606
+        os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:]])  # noqa: S606

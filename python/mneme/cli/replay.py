@@ -164,6 +164,7 @@ def replay(
     result as JSON on stdout; the exit code is 0 only if the result is verified.
     """
     from mneme.cli._interrupt import interrupt_ends_process  # noqa: PLC0415
+    from mneme.cli._leave import leave_at_once  # noqa: PLC0415
     from mneme.cli._retry import open_or_retry  # noqa: PLC0415
     from mneme.measuring import Measuring  # noqa: PLC0415
     from mneme.mneme_types import ConfigurationChanges  # noqa: PLC0415
@@ -210,4 +211,6 @@ def replay(
             output = executor.replay(
                 config, ir, want_ir=output_ll is not None, want_assembly=output_asm is not None
             )
-    raise typer.Exit(_replay_output.show(config, output, files))
+            code = _replay_output.show(config, output, files)
+            leave_at_once(code)
+    raise typer.Exit(code)

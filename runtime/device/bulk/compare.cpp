@@ -127,6 +127,8 @@ std::vector<CompareReport> BulkOperations::compare(std::span<const CompareReques
   if (plan.groups > 0) {
     plan.place(0);
     plan.place(runner_.scratch(plan.sizeBytes));
+    if (plan.hasNorms()) // kernels leave out groups that need none
+      runner_.clear(plan.groupNorms, norms.size() * sizeof(TileNorms));
     startAll(runner_, plan);
     runner_.copyToHost(counts.data(), plan.groupCounts, counts.size() * sizeof(TileCounts));
     if (plan.hasNorms())

@@ -39,7 +39,7 @@ CudaModule::CudaModule(Context& context, const Description& device,
   try {
     load(image);
     readAttributes();
-    readArgumentSizes(facts.argumentSizes);
+    argumentSizes_ = facts.argumentSizes;
     readGlobals(facts.variables);
   } catch (const Error& failure) {
     context_.probe();
@@ -104,21 +104,6 @@ void CudaModule::readAttributes() {
   attributes_.constantBytes = read(CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES);
   attributes_.registers = read(CU_FUNC_ATTRIBUTE_NUM_REGS);
   attributes_.maxThreadsPerBlock = read(CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK);
-}
-
-void CudaModule::readArgumentSizes(const std::vector<uint64_t>& fromImage) {
-  argumentSizes_ = fromImage;
-  const Driver& driver = context_.driver();
-  if (!driver.cuFuncGetParamInfo)
-    return;
-  std::vector<uint64_t> sizes;
-  size_t offset = 0, size = 0;
-  CUresult result = CUDA_SUCCESS;
-  while ((result = driver.cuFuncGetParamInfo(function_, sizes.size(), &offset, &size)) ==
-         CUDA_SUCCESS)
-    sizes.push_back(size);
-  if (result == CUDA_ERROR_INVALID_VALUE) // past the last one
-    argumentSizes_ = sizes;
 }
 
 } // namespace mneme::device::cuda

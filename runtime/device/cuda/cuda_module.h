@@ -34,7 +34,6 @@ public:
 private:
   void load(std::span<const std::byte> image);
   void readAttributes();
-  void readArgumentSizes(const std::vector<uint64_t>& fromImage);
   void readGlobals(const std::vector<CubinVariable>& variables);
 
   Context& context_;

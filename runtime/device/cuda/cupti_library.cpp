@@ -2,16 +2,14 @@
 
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include <unistd.h>
-
 #include "runtime/base/dynamic_library.h"
 #include "runtime/base/error.h"
 #include "runtime/base/log.h"
+#include "runtime/device/driving_tool.h"
 
 namespace mneme::device::cuda {
 
@@ -20,25 +18,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* names[] = {"libcupti.so.13", "libcupti.so.12", "libcupti.so"};
-
-/// What profilers, sanitizers and debuggers set in the programs they run: only one tool at a time
-/// can drive CUPTI.
-constexpr std::string_view toolVariables[] = {"CUDA_INJECTION64_PATH=", "NVTX_INJECTION64_PATH=",
-                                              "NV_COMPUTE_PROFILER",    "NV_SANITIZER",
-                                              "NV_NSIGHT_INJECTION",    "NV_TPS",
-                                              "NSYS_PROFILING_SESSION", "CUDBG_"};
-
-std::string foreignTool() {
-  for (char** entry = environ; entry && *entry; ++entry)
-    for (const std::string_view prefix : toolVariables)
-      if (std::string_view(*entry).starts_with(prefix))
-        return std::string(*entry).substr(0, std::string_view(*entry).find('='));
-  std::ifstream status("/proc/self/status");
-  for (std::string line; std::getline(status, line);)
-    if (line.starts_with("TracerPid:"))
-      return line.find_first_of("123456789") == std::string::npos ? "" : "a debugger";
-  return "";
-}
 
 void addToolkit(std::vector<fs::path>& directories, const fs::path& root) {
   directories.push_back(root / "extras/CUPTI/lib64");
@@ -104,7 +83,7 @@ const Cupti::Functions* cuptiFunctions() {
   const char* wanted = getenv("MNEME_TIMER");
   if (wanted && std::string_view(wanted) == "events")
     return nullptr;
-  if (const std::string tool = foreignTool(); !tool.empty()) {
+  if (const std::string tool = drivingTool(); !tool.empty()) {
     log(LogLevel::Info,
         "kernel times come from events: another tool drives this process (" + tool + ")");
     return nullptr;

@@ -108,7 +108,6 @@ void bindModules(const DynamicLibrary& library, Driver& driver) {
   bind(library, driver.cuFuncGetModule, "cuFuncGetModule");
   bind(library, driver.cuFuncGetAttribute, "cuFuncGetAttribute");
   bind(library, driver.cuFuncSetAttribute, "cuFuncSetAttribute");
-  bindIfThere(library, driver.cuFuncGetParamInfo, "cuFuncGetParamInfo");
   bindIfThere(library, driver.cuFuncGetName, "cuFuncGetName");
   bindIfThere(library, driver.cuKernelGetFunction, "cuKernelGetFunction");
   bindIfThere(library, driver.cuKernelGetLibrary, "cuKernelGetLibrary");

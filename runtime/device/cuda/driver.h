@@ -110,8 +110,6 @@ struct Driver {
   CUresult (*cuFuncGetModule)(CUmodule* module, CUfunction function);
   CUresult (*cuFuncGetAttribute)(int* value, CUfunction_attribute attribute, CUfunction function);
   CUresult (*cuFuncSetAttribute)(CUfunction function, CUfunction_attribute attribute, int value);
-  /// Optional (12.4).
-  CUresult (*cuFuncGetParamInfo)(CUfunction function, size_t index, size_t* offset, size_t* size);
   /// Optional (12.3).
   CUresult (*cuFuncGetName)(const char** name, CUfunction function);
   /// Optional (12.0): from the runtime's cudaKernel_t / library loading to function and module.
