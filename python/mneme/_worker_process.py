@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import multiprocessing
+import os
 from contextlib import suppress
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection, wait
@@ -16,7 +17,10 @@ if TYPE_CHECKING:
     from multiprocessing.context import SpawnProcess
     from pathlib import Path
 
-__all__ = ["TuneWorkerHandle", "WorkerSpec"]
+__all__ = ["CodeTarget", "TuneWorkerHandle", "WorkerSpec"]
+
+CodeTarget = tuple[str, list[tuple[str, int]]]
+"""What code is made for: "sm_90"; names and addresses of globals that are compiled in."""
 
 
 class _Pipe:
@@ -50,6 +54,9 @@ class WorkerSpec:
     timeout: float | None
     """Seconds one evaluation may take, compiling included; None for no limit."""
 
+    environment: dict[str, str] = field(default_factory=dict)
+    """Added to that of this process."""
+
     options: dict[str, Any] = field(default_factory=dict)
     """Further keywords of `BaseExecutor`."""
 
@@ -64,11 +71,21 @@ class TuneWorkerHandle:
         self._spec = spec
         self._process: SpawnProcess | None = None
         self._connection: Connection[Any, Any] | None = None
+        self._target: CodeTarget = ("", [])
 
     @property
     def pid(self) -> int | None:
         """Process id, None while there is no process."""
         return self._process.pid if self._process else None
+
+    def start(self) -> CodeTarget:
+        """Have the recording open in a process, and return what code has to be made for.
+
+        Raises:
+            MnemeError: If the worker cannot be started.
+        """
+        self._ready()
+        return self._target
 
     def evaluate(
         self, job_id: int, ir: bytes | None, config: ExperimentConfiguration
@@ -85,15 +102,32 @@ class TuneWorkerHandle:
             connection.send((job_id, ir, config.to_dict()))
             answer = self._receive(self._spec.timeout)
         except (EOFError, OSError):
-            return self._failed(f"Worker crashed (exit code: {self._reap()})")
+            return self.failed(
+                f"Worker crashed (exit code: {self._reap()}) running on device {self.device}"
+            )
         if answer is None:
             self._reap(kill=True)
-            return self._failed(f"Worker timed out after {self._spec.timeout} s")
+            return self.failed(
+                f"Worker timed out after {self._spec.timeout} s running on device {self.device}"
+            )
         result = ExperimentResult.from_dict(answer[2])
         if not result.device_usable:
             # The next configuration gets a process in which the device works again.
             self._reap(kill=True)
         return result
+
+    def failed(self, error: str) -> ExperimentResult:
+        """Return the result of a configuration that did not run."""
+        return ExperimentResult(
+            failed=True, error=error, result_class="failed", gpu_id=self.index, device=self.device
+        )
+
+    def kill(self) -> None:
+        """End the process whatever it does; for any thread."""
+        process = self._process
+        if process is not None:
+            with suppress(ValueError):  # closed meanwhile
+                process.kill()
 
     def close(self) -> None:
         """Ask the process to end and wait for it."""
@@ -106,6 +140,9 @@ class TuneWorkerHandle:
 
     def _ready(self) -> Connection[Any, Any]:
         """Return the connection to a process that has opened the recording."""
+        if self._process is not None and not self._process.is_alive():
+            # Ended while it had nothing to do: no configuration is to blame.
+            self._reap()
         sentence = ""
         for _ in range(max(1, self._spec.max_startup_failures)):
             if self._connection is not None:
@@ -117,6 +154,7 @@ class TuneWorkerHandle:
                 sentence = f"it ended with exit code {self._reap()}"
                 continue
             if answer is not None and answer[0] == "ready":
+                self._target = answer[1]
                 continue
             kind, sentence = answer[1:] if answer else ("InternalError", "no answer")
             self._reap()
@@ -142,6 +180,8 @@ class TuneWorkerHandle:
                 "results_db_dir": spec.results_db_dir,
                 "warmup": spec.warmup,
                 "device": self.device,
+                "environment": spec.environment,
+                "parent": os.getpid(),
                 **spec.options,
             },
             name=f"mneme-worker-{self.index}",
@@ -174,9 +214,3 @@ class TuneWorkerHandle:
         code = process.exitcode
         process.close()
         return code
-
-    def _failed(self, what: str) -> ExperimentResult:
-        error = f"{what} running on device {self.device}"
-        return ExperimentResult(
-            failed=True, error=error, result_class="failed", gpu_id=self.index, device=self.device
-        )

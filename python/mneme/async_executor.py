@@ -1,13 +1,16 @@
-"""Replays one recorded launch in worker processes, one configuration after another."""
+"""Replays one recorded launch in worker processes, compiling ahead in others."""
 
 from __future__ import annotations
 
 import itertools
-import queue
+import os
+import tempfile
 import threading
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from mneme._compile_pool import CompilePool, PoolSpec, usable_cache_directory
+from mneme._schedule import Schedule
 from mneme._worker_process import TuneWorkerHandle, WorkerSpec
 from mneme.devices import choose_device, device_by_number
 from mneme.errors import InvalidArgument, MnemeError, NotFound
@@ -25,6 +28,9 @@ if TYPE_CHECKING:
     from mneme.tolerance import Tolerance
 
 __all__ = ["AsyncReplayExecutor", "EvalFuture", "TuneWorkerHandle"]
+
+# Compiled configurations that may wait for each worker.
+_READY_AHEAD = 4
 
 
 class EvalFuture:
@@ -96,6 +102,8 @@ class AsyncReplayExecutor:
         timeout: float | None = None,
         tolerances: Sequence[Tolerance] = (),
         measuring: Measuring | None = None,
+        compile_workers: int | None = None,
+        compile_timeout: float = 60.0,
     ) -> None:
         """Make the pool; processes start with the first configurations.
 
@@ -112,6 +120,10 @@ class AsyncReplayExecutor:
             timeout: Seconds one configuration may take; None for no limit.
             tolerances: How far memory may be from what was recorded.
             measuring: How launches are measured; None: `iterations` of them.
+            compile_workers: Processes that compile ahead of the workers; 0 for none. None: as many
+                as there are cores left beside the workers, at least 1; on the CPU device, whose
+                times they would disturb, none.
+            compile_timeout: Seconds one of them may take for a configuration.
 
         Raises:
             NotFound: If record, instance or directory do not exist.
@@ -122,11 +134,22 @@ class AsyncReplayExecutor:
                 "need num_workers >= 1, iterations >= 0 and warmup >= 0; "
                 f"got {num_workers}, {iterations} and {warmup}"
             )
+        if (compile_workers or 0) < 0 or not compile_timeout > 0:
+            raise InvalidArgument(
+                "need compile_workers >= 0 and compile_timeout > 0; "
+                f"got {compile_workers} and {compile_timeout}"
+            )
         if not Path(results_db_dir).is_dir():
             raise NotFound(
                 f"the directory for the workers' logs, '{results_db_dir}', does not exist"
             )
         path, found_id = find_instance(record_db, record_id)
+        devices = [
+            choose_device(device) if device else device_by_number(i) for i in range(num_workers)
+        ]
+        self._own_cache: tempfile.TemporaryDirectory[str] | None = None
+        compilers = _compilers(devices) if compile_workers is None else compile_workers
+        environment = self._cache_environment() if compilers else {}
         spec = WorkerSpec(
             record_db=path,
             record_id=found_id,
@@ -135,18 +158,28 @@ class AsyncReplayExecutor:
             results_db_dir=Path(results_db_dir),
             max_startup_failures=max_startup_failures,
             timeout=timeout,
+            environment=environment,
             options={"tolerances": tuple(tolerances), "measuring": measuring},
         )
-        devices = [
-            choose_device(device) if device else device_by_number(i) for i in range(num_workers)
-        ]
         self.iterations = iterations
         self.warmup = warmup
         self.workers = [TuneWorkerHandle(i, name, spec) for i, name in enumerate(devices)]
+        self.compile_workers = compilers
+        self._pool: CompilePool | None = None
+        if compilers:
+            pool_spec = PoolSpec(
+                record_db=path,
+                record_id=found_id,
+                log_directory=Path(results_db_dir),
+                timeout=compile_timeout,
+                environment=environment,
+            )
+            self._pool = CompilePool(pool_spec, compilers)
+        self._schedule = Schedule(self._pool, compilers + _READY_AHEAD * num_workers, self._fail)
         self._ir: bytes | None = None
         self._ids = itertools.count()
-        self._jobs: queue.SimpleQueue[EvalFuture | None] = queue.SimpleQueue()
-        self._is_shut_down = False
+        self._lock = threading.Lock()
+        self._serving = num_workers
         self._threads = [
             threading.Thread(target=self._serve, args=(worker,), daemon=True)
             for worker in self.workers
@@ -164,12 +197,10 @@ class AsyncReplayExecutor:
         Raises:
             InvalidArgument: If the executor is shut down.
         """
-        if self._is_shut_down:
-            raise InvalidArgument("the executor is shut down and takes no configurations")
         # A copy: the caller may go on changing its own.
         copy = ExperimentConfiguration.from_dict(config.to_dict())
         future = EvalFuture(next(self._ids), copy, self._ir)
-        self._jobs.put(future)
+        self._schedule.add(future)
         return future
 
     def evaluate(self, config: ExperimentConfiguration) -> ExperimentResult:
@@ -179,15 +210,27 @@ class AsyncReplayExecutor:
             raise AssertionError
         return result
 
-    def shutdown(self) -> None:
-        """Finish what is queued and end the workers; does nothing the second time."""
-        if self._is_shut_down:
+    def shutdown(self, *, cancel: bool = False) -> None:
+        """End the workers; does nothing the second time.
+
+        Args:
+            cancel: Do not finish what is queued: waiting for it raises `InvalidArgument`, and what
+                runs gives a failed result.
+        """
+        is_first = self._schedule.close()
+        if cancel:
+            for future in self._schedule.drop():
+                future.set_error(InvalidArgument("the executor was shut down before this ran"))
+            for worker in self.workers:
+                worker.kill()
+        if not is_first:
             return
-        self._is_shut_down = True
-        for _ in self._threads:
-            self._jobs.put(None)
         for thread in self._threads:
             thread.join()
+        if self._pool is not None:
+            self._pool.close(kill=cancel)
+        if self._own_cache is not None:
+            self._own_cache.cleanup()
 
     def __enter__(self) -> Self:
         return self
@@ -198,12 +241,54 @@ class AsyncReplayExecutor:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        self.shutdown()
+        # Who interrupts does not want to wait.
+        self.shutdown(cancel=kind is not None and not issubclass(kind, Exception))
 
     def _serve(self, worker: TuneWorkerHandle) -> None:
-        while (future := self._jobs.get()) is not None:
+        while self._schedule.has_work():
+            try:
+                target = worker.start()
+            except MnemeError as error:
+                if self._leave(worker):
+                    return
+                future = self._schedule.take_uncompiled()
+                if future is not None:
+                    future.set_error(error)
+                continue
+            future = self._schedule.take(worker.index, target)
+            if future is None:
+                break
             try:
                 future.set_result(worker.evaluate(future.job_id, future.ir, future.config))
-            except MnemeError as error:
+            except BaseException as error:  # noqa: BLE001 - whoever waits learns of it
                 future.set_error(error)
         worker.close()
+
+    def _leave(self, worker: TuneWorkerHandle) -> bool:
+        """Leave the work to the other workers; false if there is none."""
+        with self._lock:
+            if self._serving == 1:
+                return False
+            self._serving -= 1
+        self._schedule.retire(worker.index)
+        return True
+
+    def _fail(self, future: EvalFuture, worker: int, sentence: str) -> None:
+        future.set_result(self.workers[worker].failed(sentence))
+
+    def _cache_environment(self) -> dict[str, str]:
+        """Return where every process keeps images; a directory of our own if nowhere else."""
+        directory = usable_cache_directory()
+        if directory is None:
+            self._own_cache = tempfile.TemporaryDirectory(
+                prefix="mneme-cache-", ignore_cleanup_errors=True
+            )
+            directory = Path(self._own_cache.name)
+        return {"MNEME_CACHE_DIR": str(directory)}
+
+
+def _compilers(devices: Sequence[str]) -> int:
+    """Return how many processes compile when nobody says."""
+    if "cpu" in devices:
+        return 0
+    return max(1, len(os.sched_getaffinity(0)) - len(devices))

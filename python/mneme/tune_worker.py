@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
+from mneme._compile_worker import exit_with_parent
 from mneme.errors import MnemeError
 from mneme.mneme_types import ExperimentConfiguration, ExperimentResult
 from mneme.replay_executor import BaseExecutor
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 __all__ = ["Channel", "TuneWorker"]
 
@@ -37,7 +42,7 @@ class TuneWorker(BaseExecutor):
     def serve(self, requests: Channel, responses: Channel) -> None:
         """Answer requests until one is None.
 
-        Responses are `("ready", "")`, `("broken", class name, sentence)`, or
+        Responses are `("ready", code target)`, `("broken", class name, sentence)`, or
         `("result", job id, result as a dictionary)`.
         """
         try:
@@ -45,7 +50,7 @@ class TuneWorker(BaseExecutor):
         except MnemeError as error:
             responses.put(("broken", type(error).__name__, str(error)))
             return
-        responses.put(("ready", ""))
+        responses.put(("ready", self._opened().code_target()))
         while (request := requests.get()) is not None:
             job_id, ir, config = request
             result = self.process_payload(ir, ExperimentConfiguration.from_dict(config))
@@ -62,19 +67,27 @@ class TuneWorker(BaseExecutor):
         results_db_dir: str | Path,
         state: object = None,
         warmup: int = 2,
+        environment: Mapping[str, str] | None = None,
+        parent: int | None = None,
         **options: Any,  # noqa: ANN401 - the keywords of the constructor
     ) -> None:
         """Serve requests; the main function of a worker process.
 
         What kernels print goes to `<results_db_dir>/Worker-<device_id>.log`. `state` is accepted
-        from older callers and not used.
+        from older callers and not used. `environment` is added to that of the process, which
+        ends soon after the process `parent`, if there is one.
         """
         del state
+        # Interrupts of the terminal are for the process that asks.
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        os.environ.update(environment or {})
+        if parent is not None:
+            exit_with_parent(parent)
         _redirect_output(Path(results_db_dir) / f"Worker-{device_id}.log")
         worker = TuneWorker(record_db, record_id, iterations, device_id, warmup, **options)
         try:
             worker.serve(request_q, response_q)
-        except (EOFError, BrokenPipeError, KeyboardInterrupt):
+        except (EOFError, BrokenPipeError):
             # The process that asked is gone or stops; nobody is left to tell.
             return
         finally:

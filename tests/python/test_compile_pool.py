@@ -1,0 +1,232 @@
+"""Compile workers beside the workers that replay."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from mneme.async_executor import AsyncReplayExecutor
+from mneme.errors import InvalidArgument
+from mneme.inventory import find_record
+from mneme.mneme_types import ExperimentConfiguration
+from mneme.recorded_execution import RecordedExecution
+from native_parts import needs_native
+
+PROGRAM = Path(os.environ.get("MNEME_BUILD_DIR", "build")) / "examples" / "vector_add"
+# Minutes of work.
+ENDLESS = ",".join(["default<O3>"] * 5000)
+
+pytestmark = [pytest.mark.compile, needs_native]
+
+
+@pytest.fixture(scope="module")
+def record(tmp_path_factory: pytest.TempPathFactory) -> RecordedExecution:
+    path = tmp_path_factory.mktemp("recording")
+    line = ("record", "-rdb", path, "--device", "cpu", "--", PROGRAM, "4096")
+    subprocess.run([sys.executable, "-m", "mneme", *map(str, line)], check=True, timeout=60)
+    return find_record(path)
+
+
+@pytest.fixture(scope="module")
+def config(record: RecordedExecution) -> ExperimentConfiguration:
+    (instance,) = record.values()
+    return ExperimentConfiguration(
+        grid=instance.grid_dim, block=instance.block_dim, passes="default<O1>"
+    )
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("MNEME_CACHE_DIR", str(tmp_path / "cache"))
+    return tmp_path / "cache"
+
+
+def make_pool(
+    record: RecordedExecution, logs: Path, workers: int = 1, timeout: float = 60.0
+) -> AsyncReplayExecutor:
+    return AsyncReplayExecutor(
+        record.path,
+        None,
+        1,
+        logs,
+        1,
+        0,
+        device="cpu",
+        compile_workers=workers,
+        compile_timeout=timeout,
+    )
+
+
+def compiler_pids(pool: AsyncReplayExecutor) -> list[int]:
+    assert pool._pool is not None
+    deadline = time.monotonic() + 30
+    while not pool._pool.pids and time.monotonic() < deadline:
+        time.sleep(0.01)
+    return pool._pool.pids
+
+
+def is_gone(pid: int) -> bool:
+    deadline = time.monotonic() + 5
+    while time.monotonic() < deadline:
+        try:
+            state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+        except FileNotFoundError:
+            return True
+        if state == "Z" and os.getppid() != pid:
+            return True
+        time.sleep(0.05)
+    return False
+
+
+def test_replays_find_what_the_pool_compiled(
+    record: RecordedExecution, config: ExperimentConfiguration, cache: Path, tmp_path: Path
+) -> None:
+    pipelines = ["default<O1>", "default<O2>", "default<O3>", "default<O1>"]
+    with make_pool(record, tmp_path, 2) as pool:
+        assert pool.compile_workers == 2
+        futures = [pool.submit(replace(config, passes=passes)) for passes in pipelines]
+        results = [future.result() for future in futures]
+    assert all(result is not None and result.verified for result in results)
+    assert len(list(cache.glob("*.mnemec"))) == 3
+
+
+def test_launch_dimensions_and_values_are_those_of_the_replay(
+    record: RecordedExecution, config: ExperimentConfiguration, cache: Path, tmp_path: Path
+) -> None:
+    changed = replace(
+        config, specialize=True, specialize_dims=True, set_launch_bounds=True, max_threads=1024
+    )
+    with make_pool(record, tmp_path) as pool:
+        assert pool.evaluate(changed).verified
+        # Neither the code nor its place in the cache depends on what only the launch uses.
+        assert pool.evaluate(replace(config, shared_mem=1024)).verified
+        assert pool.evaluate(config).verified
+    assert len(list(cache.glob("*.mnemec"))) == 2
+
+
+def test_what_cannot_be_compiled_is_a_failed_result(
+    record: RecordedExecution, config: ExperimentConfiguration, tmp_path: Path
+) -> None:
+    with make_pool(record, tmp_path) as pool:
+        failed = pool.evaluate(replace(config, passes="no-such-pass"))
+        assert pool.evaluate(config).verified
+    assert (failed.failed, failed.verified, failed.result_class) == (True, False, "failed")
+    assert failed.device == "cpu"
+    assert "no-such-pass" in failed.error
+
+
+def test_endless_compilation_costs_itself(
+    record: RecordedExecution, config: ExperimentConfiguration, tmp_path: Path
+) -> None:
+    with make_pool(record, tmp_path, timeout=1.0) as pool:
+        late = pool.submit(replace(config, passes=ENDLESS))
+        (pid,) = compiler_pids(pool)
+        after = pool.evaluate(config)
+        result = late.result()
+    assert result is not None
+    assert result.error == "Compiling took longer than 1 s"
+    assert after.verified, after.error
+    assert is_gone(pid)
+
+
+def test_crash_of_the_compiler_costs_itself(
+    record: RecordedExecution, config: ExperimentConfiguration, tmp_path: Path
+) -> None:
+    with make_pool(record, tmp_path) as pool:
+        assert pool.evaluate(config).verified
+        future = pool.submit(replace(config, passes=ENDLESS))
+        (pid,) = compiler_pids(pool)
+        assert future.result(timeout=0.3) is None
+        os.kill(pid, signal.SIGABRT)
+        crashed = future.result()
+        assert crashed is not None
+        assert crashed.error.startswith("The compiler crashed (signal 6) on this configuration")
+        assert pool.evaluate(replace(config, passes="default<O2>")).verified
+        assert pool._pool is not None
+        assert pool._pool.pids not in ([], [pid])
+
+
+def test_without_a_cache_there_is_one_for_the_time_being(
+    record: RecordedExecution, config: ExperimentConfiguration, cache: Path, tmp_path: Path
+) -> None:
+    cache.write_text("not a directory")
+    with make_pool(record, tmp_path) as pool:
+        assert pool._own_cache is not None
+        own = Path(pool._own_cache.name)
+        assert pool.evaluate(config).verified
+        assert len(list(own.glob("*.mnemec"))) == 1
+    assert not own.exists()
+
+
+def test_worker_that_does_not_start_leaves_compiling_to_the_replay(
+    record: RecordedExecution,
+    config: ExperimentConfiguration,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("mneme._compile_pool._COMMAND", "raise SystemExit(3)")
+    with make_pool(record, tmp_path) as pool:
+        assert pool.evaluate(config).verified
+
+
+def test_interrupt_drops_what_is_queued(
+    record: RecordedExecution, config: ExperimentConfiguration, tmp_path: Path
+) -> None:
+    start = time.monotonic()
+    futures = []
+    with pytest.raises(KeyboardInterrupt), make_pool(record, tmp_path) as pool:
+        assert pool.evaluate(config).verified
+        futures = [pool.submit(replace(config, passes=ENDLESS)) for _ in range(20)]
+        pids = [*compiler_pids(pool), pool.workers[0].pid or 0]
+        raise KeyboardInterrupt
+    assert time.monotonic() - start < 30
+    for future in futures:
+        with pytest.raises(InvalidArgument, match="shut down"):
+            future.result(timeout=0)
+    assert all(is_gone(pid) for pid in pids)
+
+
+def test_processes_do_not_outlive_the_one_that_made_them(
+    record: RecordedExecution, tmp_path: Path
+) -> None:
+    script = f"""
+import sys, time
+sys.path.insert(0, {str(Path(__file__).parent)!r})
+from dataclasses import replace
+from pathlib import Path
+from test_compile_pool import ENDLESS, compiler_pids, make_pool
+from mneme.mneme_types import ExperimentConfiguration
+from mneme.recorded_execution import RecordedExecution
+
+if __name__ == "__main__":
+    record = RecordedExecution.from_json({str(record.path)!r})
+    (one,) = record.values()
+    config = ExperimentConfiguration(grid=one.grid_dim, block=one.block_dim)
+    pool = make_pool(record, Path({str(tmp_path)!r}))
+    assert pool.evaluate(config).verified
+    pool.submit(replace(config, passes=ENDLESS))
+    time.sleep(0.5)
+    print(pool.workers[0].pid, *compiler_pids(pool), flush=True)
+    time.sleep(60)
+"""
+    (tmp_path / "script.py").write_text(script)
+    line = [sys.executable, str(tmp_path / "script.py")]
+    with subprocess.Popen(line, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        pids = [int(word) for word in process.stdout.readline().split()]
+        process.kill()
+    assert len(pids) == 2
+    assert all(is_gone(pid) for pid in pids)
+
+
+def test_pool_refuses_what_cannot_be_meant(record: RecordedExecution, tmp_path: Path) -> None:
+    for workers, timeout in ((-1, 60.0), (1, 0.0)):
+        with pytest.raises(InvalidArgument, match="compile_workers"):
+            make_pool(record, tmp_path, workers, timeout)
