@@ -129,16 +129,7 @@ class AsyncReplayExecutor:
             NotFound: If record, instance or directory do not exist.
             InvalidArgument: If there are too many or too few workers.
         """
-        if num_workers < 1 or iterations < 0 or warmup < 0:
-            raise InvalidArgument(
-                "need num_workers >= 1, iterations >= 0 and warmup >= 0; "
-                f"got {num_workers}, {iterations} and {warmup}"
-            )
-        if (compile_workers or 0) < 0 or not compile_timeout > 0:
-            raise InvalidArgument(
-                "need compile_workers >= 0 and compile_timeout > 0; "
-                f"got {compile_workers} and {compile_timeout}"
-            )
+        _check(num_workers, iterations, warmup, compile_workers, compile_timeout)
         if not Path(results_db_dir).is_dir():
             raise NotFound(
                 f"the directory for the workers' logs, '{results_db_dir}', does not exist"
@@ -167,14 +158,7 @@ class AsyncReplayExecutor:
         self.compile_workers = compilers
         self._pool: CompilePool | None = None
         if compilers:
-            pool_spec = PoolSpec(
-                record_db=path,
-                record_id=found_id,
-                log_directory=Path(results_db_dir),
-                timeout=compile_timeout,
-                environment=environment,
-            )
-            self._pool = CompilePool(pool_spec, compilers)
+            self._pool = CompilePool(_pool_spec(spec, compile_timeout), compilers)
         self._schedule = Schedule(self._pool, compilers + _READY_AHEAD * num_workers, self._fail)
         self._ir: bytes | None = None
         self._ids = itertools.count()
@@ -292,3 +276,32 @@ def _compilers(devices: Sequence[str]) -> int:
     if "cpu" in devices:
         return 0
     return max(1, len(os.sched_getaffinity(0)) - len(devices))
+
+
+def _pool_spec(workers: WorkerSpec, timeout: float) -> PoolSpec:
+    return PoolSpec(
+        record_db=workers.record_db,
+        record_id=workers.record_id,
+        log_directory=workers.results_db_dir,
+        timeout=timeout,
+        environment=workers.environment,
+    )
+
+
+def _check(
+    num_workers: int,
+    iterations: int,
+    warmup: int,
+    compile_workers: int | None,
+    compile_timeout: float,
+) -> None:
+    if num_workers < 1 or iterations < 0 or warmup < 0:
+        raise InvalidArgument(
+            "need num_workers >= 1, iterations >= 0 and warmup >= 0; "
+            f"got {num_workers}, {iterations} and {warmup}"
+        )
+    if (compile_workers or 0) < 0 or not compile_timeout > 0:
+        raise InvalidArgument(
+            "need compile_workers >= 0 and compile_timeout > 0; "
+            f"got {compile_workers} and {compile_timeout}"
+        )

@@ -181,7 +181,7 @@ def test_interrupt_drops_what_is_queued(
 ) -> None:
     start = time.monotonic()
     futures = []
-    with pytest.raises(KeyboardInterrupt), make_pool(record, tmp_path) as pool:
+    with pytest.raises(KeyboardInterrupt), make_pool(record, tmp_path) as pool:  # noqa: PT012
         assert pool.evaluate(config).verified
         futures = [pool.submit(replace(config, passes=ENDLESS)) for _ in range(20)]
         pids = [*compiler_pids(pool), pool.workers[0].pid or 0]
