@@ -5,11 +5,10 @@ from __future__ import annotations
 import os
 import subprocess
 import time
-from concurrent.futures import BrokenExecutor
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from compile_pool import cached_images, compile_pool, submit_all
 from gpu_examples import measure_launch
 from guests import FAILURES, BenchmarkError, launches_of, repeated, sizes_of, spread
 from replay_loop import pipelines
@@ -109,7 +108,7 @@ def attempt(
     """Run the executor; what fails says why."""
     try:
         return run_executor(guests, name, configurations, launches, compilers)
-    except (*FAILURES, BrokenExecutor, OSError, subprocess.SubprocessError) as error:
+    except (*FAILURES, OSError, subprocess.SubprocessError) as error:
         return {"failed": f"{type(error).__name__}: {error}"}
 
 
@@ -122,7 +121,7 @@ def run_executor(
 ) -> dict[str, Any]:
     """Evaluate configurations with AsyncReplayExecutor, nothing compiled before.
 
-    With `compilers`, as many processes compile; else the process that owns the device does.
+    With `compilers`, up to as many processes compile; else the process that owns the device does.
     """
     if time.monotonic() > guests.deadline:
         raise BenchmarkError("not measured: the time given to the benchmark is up")
@@ -135,23 +134,21 @@ def run_executor(
     os.environ["MNEME_CACHE_DIR"] = str(guests.folder("caches/executor"))
     try:
         start = time.perf_counter()
-        with (
-            compile_pool(record, guests.device, compilers) as pool,
-            AsyncReplayExecutor(
-                record,
-                record_id,
-                iterations,
-                logs,
-                1,
-                warmup,
-                device=guests.device,
-                timeout=60.0,
-                tolerances=tolerances,
-            ) as executor,
-        ):
+        with AsyncReplayExecutor(
+            record,
+            record_id,
+            iterations,
+            logs,
+            1,
+            warmup,
+            device=guests.device,
+            timeout=60.0,
+            tolerances=tolerances,
+            compile_workers=compilers,
+        ) as executor:
             first = executor.evaluate(replace(configurations[0], passes="default<O1>"))
             started = time.perf_counter()
-            futures = submit_all(executor, pool, configurations)
+            futures = [executor.submit(configuration) for configuration in configurations]
             results = [result for future in futures if (result := future.result()) is not None]
             wall = time.perf_counter() - started
         images = cached_images()
@@ -228,3 +225,8 @@ def measure_recording(guests: Guests, name: str, arguments: list[str]) -> dict[s
         "recorder_says": summary.splitlines(),
         "replay_command_seconds": replays,
     }
+
+
+def cached_images() -> int:
+    """Entries of the compile cache."""
+    return sum(1 for _ in Path(os.environ["MNEME_CACHE_DIR"]).glob("*.mnemec"))

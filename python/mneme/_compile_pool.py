@@ -32,6 +32,8 @@ _STARTUP_SECONDS = 120.0
 _STARTUP_ATTEMPTS = 3
 # Less would not show a file system or a quota that is full.
 _PROBE_BYTES = 1 << 16
+# Started before there is work for each.
+_EAGER_WORKERS = 16
 # From the end of its answers to its exit code.
 _LAST_WORDS_SECONDS = 5.0
 
@@ -235,13 +237,15 @@ class _CompileProcess:
 
 
 class CompilePool:
-    """Compiles in up to `workers` processes; those not needed are not started. Thread-safe.
+    """Compiles in up to `workers` processes. Thread-safe.
+
+    A few start with the first request, while the device is being opened; others as they are needed.
 
     What is asked for twice while it is compiled is compiled once.
     """
 
     def __init__(self, spec: PoolSpec, workers: int) -> None:
-        """Make a pool without processes; they start as there is work for them."""
+        """Make a pool without processes."""
         self._spec = spec
         self._workers = workers
         self._lock = threading.Lock()
@@ -267,7 +271,8 @@ class CompilePool:
                 return
             self._running[key] = [done]
             self._queue.put((key, request))
-            if len(self._threads) < min(self._workers, len(self._running)):
+            wanted = min(self._workers, max(len(self._running), _EAGER_WORKERS))
+            for _ in range(len(self._threads), wanted):
                 self._add_worker()
 
     def close(self, *, kill: bool = False) -> None:
@@ -294,6 +299,7 @@ class CompilePool:
         thread.start()
 
     def _serve(self, process: _CompileProcess) -> None:
+        process.start()
         while (item := self._queue.get()) is not None:
             key, request = item
             sentence = ""

@@ -130,14 +130,9 @@ class AsyncReplayExecutor:
             InvalidArgument: If there are too many or too few workers.
         """
         _check(num_workers, iterations, warmup, compile_workers, compile_timeout)
-        if not Path(results_db_dir).is_dir():
-            raise NotFound(
-                f"the directory for the workers' logs, '{results_db_dir}', does not exist"
-            )
+        logs = _directory(results_db_dir)
         path, found_id = find_instance(record_db, record_id)
-        devices = [
-            choose_device(device) if device else device_by_number(i) for i in range(num_workers)
-        ]
+        devices = _devices(device, num_workers)
         self._own_cache: tempfile.TemporaryDirectory[str] | None = None
         compilers = _compilers(devices) if compile_workers is None else compile_workers
         environment = self._cache_environment() if compilers else {}
@@ -146,7 +141,7 @@ class AsyncReplayExecutor:
             record_id=found_id,
             iterations=iterations,
             warmup=warmup,
-            results_db_dir=Path(results_db_dir),
+            results_db_dir=logs,
             max_startup_failures=max_startup_failures,
             timeout=timeout,
             environment=environment,
@@ -286,6 +281,16 @@ def _pool_spec(workers: WorkerSpec, timeout: float) -> PoolSpec:
         timeout=timeout,
         environment=workers.environment,
     )
+
+
+def _directory(logs: str | Path) -> Path:
+    if not Path(logs).is_dir():
+        raise NotFound(f"the directory for the workers' logs, '{logs}', does not exist")
+    return Path(logs)
+
+
+def _devices(device: str | None, count: int) -> list[str]:
+    return [choose_device(device) if device else device_by_number(i) for i in range(count)]
 
 
 def _check(
