@@ -115,6 +115,24 @@ class Schedule:
                     return None
                 self._changed.wait()
 
+    def take_early(self, worker: int) -> EvalFuture | None:
+        """Return one more configuration if there are enough for every worker, without waiting."""
+        with self._changed:
+            target = self._targets.get(worker)
+            if self._pool is None:
+                ready = list(self._waiting)
+            else:
+                jobs = (job for job in self._ahead if job.is_ready and job.target == target)
+                ready = [job.future for job in jobs]
+            # Long IR would fill the pipe to a worker that is busy.
+            if target is None or len(ready) < len(self._targets) or ready[0].ir is not None:
+                return None
+            if self._pool is None:
+                return self._waiting.popleft()
+            self._ahead = [job for job in self._ahead if job.future is not ready[0]]
+            self._advance()
+            return ready[0]
+
     def take_uncompiled(self) -> EvalFuture | None:
         """Return the oldest configuration, compiled or not, without waiting."""
         with self._changed:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+from collections import deque
 from contextlib import suppress
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection, wait
@@ -72,6 +73,9 @@ class TuneWorkerHandle:
         self._process: SpawnProcess | None = None
         self._connection: Connection[Any, Any] | None = None
         self._target: CodeTarget = ("", [])
+        self._sent: deque[tuple[int, bytes | None, dict[str, Any]]] = deque()
+        self._is_killed = False
+        self._delivered = 0  # of those sent, oldest first, to the process there is
 
     @property
     def pid(self) -> int | None:
@@ -90,21 +94,43 @@ class TuneWorkerHandle:
     def evaluate(
         self, job_id: int, ir: bytes | None, config: ExperimentConfiguration
     ) -> ExperimentResult:
-        """Have one configuration evaluated; a dead or late worker gives a failed result.
+        """Have one configuration evaluated; see `send` and `receive`."""
+        self.send(job_id, ir, config)
+        return self.receive()
 
-        A worker whose device became unusable is replaced before the next evaluation.
+    def send(self, job_id: int, ir: bytes | None, config: ExperimentConfiguration) -> None:
+        """Give the worker something to do after what it does now.
 
         Raises:
-            MnemeError: If the worker cannot be started.
+            MnemeError: If the worker cannot be started; the configuration is not kept.
         """
-        connection = self._ready()
+        self._sent.append((job_id, ir, config.to_dict()))
         try:
-            connection.send((job_id, ir, config.to_dict()))
+            with suppress(EOFError, OSError):  # receive() finds that out again
+                self._deliver()
+        except errors.MnemeError:
+            self._sent.pop()
+            raise
+
+    def receive(self) -> ExperimentResult:
+        """Return the result of the oldest configuration; a dead or late worker gives a failed one.
+
+        Configurations sent after one that costs the worker its process, or leaves its device
+        unusable, go to the process that replaces it.
+
+        Raises:
+            MnemeError: If the worker cannot be started; the configuration is not kept.
+        """
+        try:
+            self._deliver()
             answer = self._receive(self._spec.timeout)
+            self._delivered -= answer is not None
         except (EOFError, OSError):
             return self.failed(
                 f"Worker crashed (exit code: {self._reap()}) running on device {self.device}"
             )
+        finally:
+            self._sent.popleft()
         if answer is None:
             self._reap(kill=True)
             return self.failed(
@@ -116,6 +142,15 @@ class TuneWorkerHandle:
             self._reap(kill=True)
         return result
 
+    def _deliver(self) -> None:
+        """Hand what was sent to the process; one that died of it is not replaced here."""
+        connection = self._connection if self._delivered else self._ready()
+        if connection is None:
+            raise EOFError
+        for job in list(self._sent)[self._delivered :]:
+            connection.send(job)
+            self._delivered += 1
+
     def failed(self, error: str) -> ExperimentResult:
         """Return the result of a configuration that did not run."""
         return ExperimentResult(
@@ -123,7 +158,8 @@ class TuneWorkerHandle:
         )
 
     def kill(self) -> None:
-        """End the process whatever it does; for any thread."""
+        """End the process whatever it does, and start no other; for any thread."""
+        self._is_killed = True
         process = self._process
         if process is not None:
             with suppress(ValueError):  # closed meanwhile
@@ -143,6 +179,8 @@ class TuneWorkerHandle:
         if self._process is not None and not self._process.is_alive():
             # Ended while it had nothing to do: no configuration is to blame.
             self._reap()
+        if self._is_killed:
+            raise errors.InvalidArgument("the executor was shut down before this ran")
         sentence = ""
         for _ in range(max(1, self._spec.max_startup_failures)):
             if self._connection is not None:
@@ -202,6 +240,7 @@ class TuneWorkerHandle:
 
     def _reap(self, *, kill: bool = False) -> int | None:
         """Forget the process and return its exit code."""
+        self._delivered = 0
         process, self._process = self._process, None
         connection, self._connection = self._connection, None
         if connection is not None:

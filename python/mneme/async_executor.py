@@ -198,18 +198,28 @@ class AsyncReplayExecutor:
         """
         is_first = self._schedule.close()
         if cancel:
-            for future in self._schedule.drop():
-                future.set_error(InvalidArgument("the executor was shut down before this ran"))
-            for worker in self.workers:
-                worker.kill()
+            self._cancel()
         if not is_first:
             return
-        for thread in self._threads:
-            thread.join()
+        try:
+            for thread in self._threads:
+                thread.join()
+        except BaseException:
+            self._cancel()
+            raise
+        finally:
+            if self._pool is not None:
+                self._pool.close()
+            if self._own_cache is not None:
+                self._own_cache.cleanup()
+
+    def _cancel(self) -> None:
+        for future in self._schedule.drop():
+            future.set_error(InvalidArgument("the executor was shut down before this ran"))
+        for worker in self.workers:
+            worker.kill()
         if self._pool is not None:
-            self._pool.close(kill=cancel)
-        if self._own_cache is not None:
-            self._own_cache.cleanup()
+            self._pool.close(kill=True)
 
     def __enter__(self) -> Self:
         return self
@@ -224,24 +234,45 @@ class AsyncReplayExecutor:
         self.shutdown(cancel=kind is not None and not issubclass(kind, Exception))
 
     def _serve(self, worker: TuneWorkerHandle) -> None:
+        while (future := self._next(worker)) is not None:
+            while future is not None:
+                # The worker has the next one at hand when it is done with this.
+                early = self._schedule.take_early(worker.index)
+                if early is not None and not self._send(worker, early):
+                    early = None
+                try:
+                    future.set_result(worker.receive())
+                except BaseException as error:  # noqa: BLE001 - whoever waits learns of it
+                    future.set_error(error)
+                future = early
+        worker.close()
+
+    def _next(self, worker: TuneWorkerHandle) -> EvalFuture | None:
+        """Wait for a configuration and send it to the worker; None if there is nothing left."""
         while self._schedule.has_work():
             try:
                 target = worker.start()
             except MnemeError as error:
                 if self._leave(worker):
-                    return
+                    return None
                 future = self._schedule.take_uncompiled()
                 if future is not None:
                     future.set_error(error)
                 continue
             future = self._schedule.take(worker.index, target)
-            if future is None:
-                break
-            try:
-                future.set_result(worker.evaluate(future.job_id, future.ir, future.config))
-            except BaseException as error:  # noqa: BLE001 - whoever waits learns of it
-                future.set_error(error)
-        worker.close()
+            if future is None or self._send(worker, future):
+                return future
+        return None
+
+    @staticmethod
+    def _send(worker: TuneWorkerHandle, future: EvalFuture) -> bool:
+        """Send a configuration to the worker; false if it cannot be, as the future knows then."""
+        try:
+            worker.send(future.job_id, future.ir, future.config)
+        except MnemeError as error:
+            future.set_error(error)
+            return False
+        return True
 
     def _leave(self, worker: TuneWorkerHandle) -> bool:
         """Leave the work to the other workers; false if there is none."""

@@ -49,12 +49,16 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def make_pool(
-    record: RecordedExecution, logs: Path, workers: int = 1, timeout: float = 60.0
+    record: RecordedExecution,
+    logs: Path,
+    workers: int = 1,
+    timeout: float = 60.0,
+    iterations: int = 1,
 ) -> AsyncReplayExecutor:
     return AsyncReplayExecutor(
         record.path,
         None,
-        1,
+        iterations,
         logs,
         1,
         0,
@@ -151,6 +155,21 @@ def test_crash_of_the_compiler_costs_itself(
         assert pool.evaluate(replace(config, passes="default<O2>")).verified
         assert pool._pool is not None
         assert pool._pool.pids not in ([], [pid])
+
+
+@pytest.mark.parametrize("workers", [0, 1])
+def test_crash_of_a_worker_costs_one_configuration(
+    workers: int, record: RecordedExecution, config: ExperimentConfiguration, tmp_path: Path
+) -> None:
+    with make_pool(record, tmp_path, workers, iterations=20_000) as pool:
+        pipelines = ["default<O1>", "default<O2>", "default<O3>"]
+        futures = [pool.submit(replace(config, passes=passes)) for passes in pipelines]
+        assert futures[0].result() is not None
+        os.kill(pool.workers[0].pid or 0, signal.SIGKILL)
+        results = [future.result() for future in futures]
+    assert [result.failed for result in results if result] == [False, True, False]
+    assert results[1] is not None
+    assert results[1].error == "Worker crashed (exit code: -9) running on device cpu"
 
 
 def test_without_a_cache_there_is_one_for_the_time_being(
