@@ -91,28 +91,43 @@ std::vector<uint64_t> BulkOperations::diffPages(uint64_t first, uint64_t second,
   return different;
 }
 
-void BulkOperations::restore(std::span<const CopyRange> ranges) {
+CopyPlan::CopyPlan(std::span<const CopyRange> ranges, uint32_t multiprocessors) {
   std::vector<Range> small;
   uint64_t total = 0;
   for (const CopyRange& range : joined(ranges)) {
     if (range.sizeBytes >= vendorCopyBytes) {
-      runner_.copyOnDevice(range.destination, range.source, range.sizeBytes);
+      large_.push_back(range);
       continue;
     }
     small.push_back({range.destination, range.source, range.sizeBytes, 0});
     total += range.sizeBytes;
   }
-  if (small.empty())
-    return;
-  const uint64_t tileBytes = bulk::tileBytesFor(total, runner_.multiprocessors());
-  uint64_t tiles = 0;
+  tileBytes_ = bulk::tileBytesFor(total, multiprocessors);
   for (Range& range : small) {
-    range.firstUnit = tiles;
-    tiles += bulk::divideUp(range.sizeBytes, tileBytes);
+    range.firstUnit = tiles_;
+    tiles_ += bulk::divideUp(range.sizeBytes, tileBytes_);
   }
-  const uint64_t table = runner_.scratch(small.size() * sizeof(Range));
-  runner_.copyToDevice(table, small.data(), small.size() * sizeof(Range));
-  bulk::launchWarps(runner_, bulk::copyRanges, tiles, {table, small.size(), tiles, tileBytes});
+  rangeCount_ = small.size();
+  const auto bytes = std::as_bytes(std::span(small));
+  table_.assign(bytes.begin(), bytes.end());
+}
+
+void BulkOperations::run(const CopyPlan& plan, uint64_t table) {
+  for (const CopyRange& range : plan.large_)
+    runner_.copyOnDevice(range.destination, range.source, range.sizeBytes);
+  if (plan.rangeCount_ > 0)
+    bulk::launchWarps(runner_, bulk::copyRanges, plan.tiles_,
+                      {table, plan.rangeCount_, plan.tiles_, plan.tileBytes_});
+}
+
+void BulkOperations::restore(std::span<const CopyRange> ranges) {
+  const CopyPlan plan(ranges, runner_.multiprocessors());
+  uint64_t table = 0;
+  if (!plan.table().empty()) {
+    table = runner_.scratch(plan.table().size());
+    runner_.copyToDevice(table, plan.table().data(), plan.table().size());
+  }
+  run(plan, table);
 }
 
 } // namespace mneme::device

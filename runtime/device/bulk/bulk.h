@@ -51,6 +51,22 @@ struct HashRequest {
   std::span<Hash128> hashes; ///< one per page; the last page may be short
 };
 
+/// Ranges to be copied, in the form the kernels take them.
+class CopyPlan {
+public:
+  CopyPlan(std::span<const CopyRange> ranges, uint32_t multiprocessors);
+  /// What BulkOperations::run() wants to find in device memory; may be empty.
+  std::span<const std::byte> table() const noexcept { return table_; }
+
+private:
+  friend class BulkOperations;
+  std::vector<CopyRange> large_; ///< for the vendor's own copy
+  std::vector<std::byte> table_; ///< of the others
+  uint64_t rangeCount_ = 0;
+  uint64_t tiles_ = 0;
+  uint64_t tileBytes_ = 0;
+};
+
 /// Semantics as the functions of the same names in Device. Not thread-safe.
 class BulkOperations {
 public:
@@ -63,6 +79,8 @@ public:
   /// Started, not waited for. Destinations may be any memory the device can write, pinned host
   /// memory included. No alignment is required of any address or size.
   void restore(std::span<const CopyRange> ranges);
+  /// The same of a plan whose table lies at `table` in device memory.
+  void run(const CopyPlan& plan, uint64_t table);
   std::vector<CompareReport> compare(std::span<const CompareRequest> requests);
 
 private:

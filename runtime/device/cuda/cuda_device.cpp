@@ -151,12 +151,62 @@ std::vector<uint64_t> CudaDevice::diffPages(uint64_t first, uint64_t second, uin
   return bulk([&] { return operations_.diffPages(first, second, sizeBytes, pageBytes); });
 }
 
-void CudaDevice::restore(std::span<const CopyRange> ranges) {
+void CudaDevice::requireAccess(std::span<const CopyRange> ranges) const {
   for (const CopyRange& range : ranges) {
     space_.requireAccess(range.source, range.sizeBytes, "the restoration");
     space_.requireAccess(range.destination, range.sizeBytes, "the restoration");
   }
+}
+
+void CudaDevice::restore(std::span<const CopyRange> ranges) {
+  requireAccess(ranges);
   bulk([&] { operations_.restore(ranges); });
+}
+
+/// The table of the ranges stays on the device: nothing crosses the bus for a restoration.
+class CudaDevice::RestoreFromTable final : public PreparedRestore {
+public:
+  RestoreFromTable(CudaDevice& device, std::span<const CopyRange> ranges)
+      : device_(device), plan_(ranges, device.description_.multiprocessors) {
+    const std::span<const std::byte> table = plan_.table();
+    if (table.empty())
+      return;
+    device.bulk([&] {
+      table_ = DeviceRange::allocate(device.context_.driver(), device.context_.device(),
+                                     table.size());
+      device.runner_.copyToDevice(table_.address(), table.data(), table.size());
+    });
+  }
+  RestoreFromTable(const RestoreFromTable&) = delete;
+  RestoreFromTable& operator=(const RestoreFromTable&) = delete;
+  ~RestoreFromTable() override {
+    if (device_.context_.isHung()) {
+      leak(table_);
+      return;
+    }
+    try {
+      const ContextScope scope = device_.context_.use();
+      device_.context_.driver().cuStreamSynchronize(device_.context_.stream());
+      table_ = DeviceRange();
+    } catch (const std::exception& failure) {
+      log(LogLevel::Warn, failure.what());
+      leak(table_);
+    }
+  }
+
+  void run() override {
+    device_.bulk([&] { device_.operations_.run(plan_, table_.address()); });
+  }
+
+private:
+  CudaDevice& device_;
+  CopyPlan plan_;
+  DeviceRange table_;
+};
+
+std::unique_ptr<PreparedRestore> CudaDevice::prepareRestore(std::vector<CopyRange> ranges) {
+  requireAccess(ranges);
+  return std::make_unique<RestoreFromTable>(*this, ranges);
 }
 
 std::vector<CompareReport> CudaDevice::compare(std::span<const CompareRequest> requests) {

@@ -37,6 +37,7 @@ public:
   std::vector<uint64_t> diffPages(uint64_t first, uint64_t second, uint64_t sizeBytes,
                                   uint64_t pageBytes) override;
   void restore(std::span<const CopyRange> ranges) override;
+  std::unique_ptr<PreparedRestore> prepareRestore(std::vector<CopyRange> ranges) override;
   std::vector<CompareReport> compare(std::span<const CompareRequest> requests) override;
   std::unique_ptr<Module> load(std::span<const std::byte> image, const std::string& kernel,
                                std::span<const GlobalPlacement> placements) override;
@@ -48,7 +49,9 @@ public:
   const char* timerName() const override;
 
 private:
+  class RestoreFromTable;
   template <typename Action> auto bulk(const Action& action);
+  void requireAccess(std::span<const CopyRange> ranges) const;
   void waitForKernel(const std::string& kernel, double timeoutSeconds);
   uint64_t elapsedNs(const LaunchShape& shape);
 
