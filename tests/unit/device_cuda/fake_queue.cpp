@@ -145,9 +145,6 @@ FAKE(cuFuncGetAttribute, int* value, CUfunction_attribute attribute, CUfunction 
   return verdict("cuFuncGetAttribute");
 }
 FAKE(cuFuncSetAttribute, CUfunction, CUfunction_attribute, int) { return CUDA_SUCCESS; }
-FAKE(cuFuncGetParamInfo, CUfunction, size_t index, size_t* offset, size_t* size) {
-  return *offset = 8 * index, *size = 8, index < 2 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
-}
 FAKE(cuLaunchKernel, CUfunction function, unsigned, unsigned, unsigned, unsigned, unsigned,
      unsigned, unsigned, CUstream stream, void**, void**) {
   GUARD("cuLaunchKernel");

@@ -58,6 +58,7 @@ inline std::span<const std::byte> bytesOf(const std::string& text) {
 /// own with `variable` set to `value`.
 std::string outputOfChild(const std::string& test, const char* variable, const char* value);
 
-inline const std::string ptx = ".version 8.0\n.target sm_90\n.visible .entry k() { ret; }\n";
+inline const std::string ptx = ".version 8.0\n.target sm_90\n"
+                               ".visible .entry k(.param .u64 out, .param .u64 in) { ret; }\n";
 
 } // namespace test
