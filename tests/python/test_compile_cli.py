@@ -13,6 +13,7 @@ import pytest
 
 from mneme.compile_record import CompileOptions, compile_record
 from mneme.errors import InvalidArgument, NotFound
+from mneme.recorded_execution import RecordedExecution
 from mneme.replay_executor import BaseExecutor
 from native_parts import needs_native
 
@@ -141,3 +142,20 @@ def test_a_replay_finds_what_was_compiled(extra: dict[str, bool], tmp_path: Path
             setattr(config, name, value)
         assert executor.evaluate(config).verified
     assert list((tmp_path / "cache").glob("*.mnemec")) == compiled
+
+
+def test_globals_are_placed_where_they_were_recorded() -> None:
+    from mneme import _native  # noqa: PLC0415 - not without the extension
+
+    record_id, launch = next(iter(RecordedExecution.from_json(TWO_LAUNCHES).items()))
+    with launch.prologue as memory:
+        found = [
+            (region["name"], region["address"])
+            for region in memory.snapshot.regions()
+            if region["kind"] == "global"
+        ]
+    code = _native.RecordedCode(TWO_LAUNCHES, record_id)
+    assert found
+    assert code.recorded_target("sm_90") == ("sm_90", sorted(found, key=lambda one: one[1]))
+    assert code.recorded_target("cpu") == ("cpu", [])
+    assert _native.RecordedCode(TWO_LAUNCHES).recorded_target("sm_90") == ("sm_90", [])
