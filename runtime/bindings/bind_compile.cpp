@@ -127,8 +127,8 @@ void bindCompile(py::module_& module) {
              arg("grid") = one, arg("block") = one,
              arg("specialized_args") = std::map<uint32_t, py::bytes>(), arg("options_json") = "",
              arg("placed_globals") = std::map<std::string, uint64_t>(), arg("max_registers") = 0,
-             arg("assembler_options") = "",
-             arg("want_ir") = false, arg("want_assembly") = false, arg("use_cache") = true);
+             arg("assembler_options") = "", arg("want_ir") = false, arg("want_assembly") = false,
+             arg("use_cache") = true);
 }
 
 } // namespace mneme::bindings
