@@ -108,7 +108,7 @@ class TuneWorkerHandle:
         try:
             with suppress(EOFError, OSError):  # receive() finds that out again
                 self._deliver()
-        except errors.MnemeError:
+        except BaseException:
             self._sent.pop()
             raise
 

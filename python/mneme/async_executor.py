@@ -252,7 +252,7 @@ class AsyncReplayExecutor:
         while self._schedule.has_work():
             try:
                 target = worker.start()
-            except MnemeError as error:
+            except (MnemeError, OSError) as error:
                 if self._leave(worker):
                     return None
                 future = self._schedule.take_uncompiled()
@@ -269,7 +269,7 @@ class AsyncReplayExecutor:
         """Send a configuration to the worker; false if it cannot be, as the future knows then."""
         try:
             worker.send(future.job_id, future.ir, future.config)
-        except MnemeError as error:
+        except BaseException as error:  # noqa: BLE001 - whoever waits learns of it
             future.set_error(error)
             return False
         return True
