@@ -12,16 +12,18 @@ import pytest
 from gpu import support
 from gpu.support import DEVICE, launches
 
-# Takes the recorded address in this process before anything else, then does what ARGUMENTS say.
+# Takes the recorded address in the first process before anything else, then does what ARGUMENTS say.
 TAKE = """
-import ctypes, sys
+import ctypes, os, sys
 libc = ctypes.CDLL(None, use_errno=True)
 libc.mmap.restype = ctypes.c_void_p
 libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, *[ctypes.c_int] * 3, ctypes.c_long]
 MAP_PRIVATE, MAP_ANONYMOUS, MAP_FIXED_NOREPLACE = 0x02, 0x20, 0x100000
 address = int(sys.argv[1], 16)
-taken = libc.mmap(address, 1 << 20, 0, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0)
-assert taken == address, (hex(address), ctypes.get_errno())
+if "MNEME_REPLAY_ATTEMPT" not in os.environ:
+    flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE
+    taken = libc.mmap(address, 1 << 20, 0, flags, -1, 0)
+    assert taken == address, (hex(address), ctypes.get_errno())
 sys.argv[1:] = sys.argv[2:]
 """
 RETRY = "from mneme.cli import main\nsys.exit(main())\n"
