@@ -52,6 +52,9 @@ void* DeferredFrees::reuse(uint64_t sizeBytes, unsigned device, void* stream) {
   });
   if (fit == waiting_.end())
     return nullptr;
+  // One handle may stand for several streams: the default stream of each thread.
+  if (vendor_.waitOnStream && !vendor_.waitOnStream(stream, fit->mark))
+    return nullptr;
   const Waiting chosen = *fit;
   waiting_.erase(fit);
   // The mark is let go in its own time: it says nothing that matters any more.

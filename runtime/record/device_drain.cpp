@@ -190,7 +190,12 @@ Drained DeviceDrain::take(std::span<const DrainPiece> pieces, device::BulkOperat
       task.source = shadow;
       shadow += task.sizeBytes;
     }
-    bulk.restore(ranges);
+    try {
+      bulk.restore(ranges);
+    } catch (...) {
+      synchronise(); // a copy that was started must not lose its shadow
+      throw;
+    }
     synchronise();
     job.slabs = drained.slabs;
     push(std::move(job));

@@ -62,10 +62,9 @@ void* take(Session& session, size_t bytes, RegionKind kind, void* const* stream)
   if (!served && !vendor->isCpuDevice) {
     // Before the vendor is asked, and perhaps has to refuse: everything that can be had.
     deferred.waitFor(device);
-    if (memory.hasRoom(bytes, device)) {
-      session.giveBackDeviceMemory();
+    session.giveBackDeviceMemory();
+    if (memory.hasRoom(bytes, device))
       served = memory.allocate(bytes, kind, device);
-    }
   }
   if (served && vendor->adopt)
     vendor->adopt(served, bytes, adoptKind(kind));
@@ -136,6 +135,13 @@ std::optional<Allocation> findServed(Session& session, void* pointer, FreeKind k
   return known && isOfKind(*known, kind) ? known : std::nullopt;
 }
 
+/// For a free while a graph is captured, when nothing may be waited for.
+void leaveTaken(Session& session, void* pointer) noexcept {
+  guarded(session, "a free", false,
+          [&] { return session.memory()->detach(pointer).has_value(); });
+  session.note("memory freed while a graph was captured stays taken until the device is reset");
+}
+
 int synchronizeOwner(const Vendor& vendor, const Allocation& allocation) {
   return vendor.synchronizeDevice ? vendor.synchronizeDevice(allocation.device)
                                   : vendor.deviceSynchronize();
@@ -152,6 +158,10 @@ int serveFree(void* pointer, FreeKind kind, const Next& next) noexcept {
   if (!known)
     return freeForeign(*session, pointer, next);
   const Vendor* vendor = session->vendor();
+  if (vendor->isCapturingAny && vendor->isCapturingAny()) {
+    leaveTaken(*session, pointer);
+    return 0;
+  }
   const int status = synchronizeOwner(*vendor, *known);
   if (vendor->disown)
     vendor->disown(pointer);
@@ -175,6 +185,8 @@ int serveFreeOrdered(void* pointer, void* stream, const Next& next) noexcept {
   return guarded(*session, "a free", 0, [&] {
     const auto detached = session->memory()->detach(pointer);
     if (detached && !session->deferredFrees()->add(*detached, stream)) {
+      if (vendor->isCapturingAny && vendor->isCapturingAny())
+        return 0; // cannot wait now: the block stays taken
       synchronizeOwner(*vendor, *detached);
       session->memory()->giveBack(*detached);
     }
@@ -239,6 +251,8 @@ int watchPeerAccess(int owner, const Next& next) noexcept {
 
 int serveFreeBytes(size_t* freeBytes, const Next& next) noexcept {
   const CallGuard guard;
+  if (Session* session = guard.session())
+    session->giveBackDeviceMemory();
   const int status = next();
   if (Session* session = guard.session(); session && status == 0 && freeBytes)
     *freeBytes += guarded(*session, "free memory", uint64_t{0},
@@ -251,6 +265,11 @@ int watchExport(const void* pointer, const Next& next) noexcept {
   if (Session* session = guard.session(); session && isServed(pointer))
     session->note("memory was to be shared with another process, which memory placed for a "
                   "recording cannot be; run with MNEME_ALLOCATIONS=vendor if the program needs it");
+  return next();
+}
+
+int watchCapture(const Next& next) noexcept {
+  const CallGuard guard; // no recording is under way meanwhile
   return next();
 }
 

@@ -56,6 +56,9 @@ int serveFreeBytes(size_t* freeBytes, const Next& next) noexcept;
 /// Passes a call on in which memory is to leave the process, and says so if it was served.
 int watchExport(const void* pointer, const Next& next) noexcept;
 
+/// Begins the capture of a stream into a graph, between recordings.
+int watchCapture(const Next& next) noexcept;
+
 /// Passes on work the recorder cannot record; `what` names it in the summary, once for each `key`.
 int watchUnrecorded(const char* what, const void* key, const Next& next) noexcept;
 

@@ -278,6 +278,9 @@ bool Session::captureAround(Attempt& attempt, const mneme_launch& launch, Device
          "' was not recorded: the device had failed before its launch");
     return false;
   }
+  // Devices bring their content to the host one by one, and a draft may be based on another's.
+  if (std::exchange(lastDevice_, device_) != device_)
+    finishTransfers();
   if (isTransferLost_.exchange(false))
     history_.forgetAll();
   Capture capture(access, writer(), history_);
@@ -302,6 +305,7 @@ void Session::submitLater(const Attempt& attempt, DeviceAccess& access,
             std::rethrow_exception(failure);
           writer_->submit(attempt.info->blob->staticHash, std::move(*content));
         } catch (const std::exception& error) {
+          isTransferLost_ = true;
           note("kernel '" + attempt.info->blob->demangled + "' was not recorded: " + error.what());
           settle(attempt, Fate::Failed, false);
         }
@@ -309,6 +313,10 @@ void Session::submitLater(const Attempt& attempt, DeviceAccess& access,
 }
 
 void Session::record(Attempt& attempt, const mneme_launch& launch) {
+  // What other threads must do for this device to become idle they can still do here, but not once
+  // the gate is shut.
+  if (whyNot(attempt, launch).empty())
+    vendor_->deviceSynchronize();
   const std::unique_lock lock(gate_);
   const InsideCall inside;
   if (!isActive())
@@ -338,6 +346,8 @@ void Session::record(Attempt& attempt, const mneme_launch& launch) {
     draft.instance.cluster = dims(attempt.traits.cluster);
     if (captureAround(attempt, launch, access, draft)) {
       submitLater(attempt, access, std::move(draft));
+      if (isVendorEnding_)
+        access.finish();
     } else {
       history_.forgetAll();
       settle(attempt, Fate::Failed, false);

@@ -140,6 +140,7 @@ private:
   sem_t finishDone_{};
   uint64_t captureNs_ = 0;
   uint64_t launchNs_ = 0; ///< of captureNs_, the kernels themselves
+  int lastDevice_ = -1; ///< of the capture before
   int device_ = 0;        ///< current device of the launch under capture
 };
 

@@ -115,8 +115,16 @@ void Session::sayGoodbye(uint64_t finishNs) {
       notice(reason);
 }
 
-void Session::beforeFork() noexcept { gate_.lock(); }
-void Session::afterForkInParent() noexcept { gate_.unlock(); }
+// A fork inside a call of ours (a driver may start a helper program) finds the gate held already.
+void Session::beforeFork() noexcept {
+  if (!isInsideCall)
+    gate_.lock();
+}
+
+void Session::afterForkInParent() noexcept {
+  if (!isInsideCall)
+    gate_.unlock();
+}
 
 void Session::afterForkInChild() noexcept {
   isActive_ = false;

@@ -109,13 +109,16 @@ std::vector<artifact::Region> Session::regionsOf(const KernelInfo& info, const m
   addGlobals(info, launch.kernel, regions);
   for (const uint64_t pointer : pointers) {
     const auto isInside = [&](const artifact::Region& region) {
-      return pointer >= region.address && pointer - region.address <= region.sizeBytes;
+      return pointer >= region.address && pointer - region.address < region.sizeBytes;
+    };
+    const auto isEnd = [&](const artifact::Region& region) {
+      return pointer == region.address + region.sizeBytes;
     };
     if (pointer == 0 || std::any_of(regions.begin(), regions.end(), isInside))
       continue;
     if (const artifact::Region global = globalAt(pointer); global.sizeBytes != 0)
       regions.push_back(global);
-    else
+    else if (std::none_of(regions.begin(), regions.end(), isEnd))
       note("kernel '" + info.blob->demangled +
            "' was given a pointer to memory that is not known here; its replay may fail");
   }

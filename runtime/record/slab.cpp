@@ -1,12 +1,12 @@
 #include "runtime/record/slab.h"
 
 #include <cerrno>
-#include <fstream>
 #include <new>
 #include <string>
 
 #include <sys/mman.h>
 
+#include "runtime/artifact/machine_share.h"
 #include "runtime/base/error.h"
 #include "runtime/record/summary.h"
 
@@ -16,22 +16,12 @@ namespace {
 constexpr size_t kHugePageBytes = 2ull << 20;
 constexpr uint64_t kUncheckedBytes = 256ull << 20; ///< what any machine that runs this has
 
-uint64_t availableBytes() {
-  std::ifstream file("/proc/meminfo");
-  std::string name, unit;
-  uint64_t kibibytes = 0;
-  while (file >> name >> kibibytes && std::getline(file, unit))
-    if (name == "MemAvailable:")
-      return kibibytes << 10;
-  return ~0ull;
-}
-
 } // namespace
 
 void checkHostMemory(uint64_t sizeBytes) {
   if (sizeBytes <= kUncheckedBytes)
     return;
-  const uint64_t available = availableBytes();
+  const uint64_t available = artifact::availableMemory().value_or(~0ull);
   if (sizeBytes > available / 10 * 9)
     throw Error(ErrorCode::OutOfMemory, "its memory holds " + formatBytes(sizeBytes) +
                                             " of new content, but the host has only " +

@@ -59,6 +59,8 @@ struct Vendor {
   bool (*isCapturingAny)() = nullptr;
   /// A mark behind the work a stream has now; null if there can be none.
   void* (*markStream)(void* stream) = nullptr;
+  /// Makes a stream wait for that work, on the device. False if it cannot.
+  bool (*waitOnStream)(void* stream, void* mark) = nullptr;
   /// Whether that work is done (after waiting for it, if asked); the mark is then gone.
   bool (*isMarkPassed)(void* mark, bool shallWait) = nullptr;
 };

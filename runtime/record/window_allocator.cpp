@@ -92,8 +92,10 @@ uint64_t WindowAllocator::allocate(uint64_t sizeBytes) {
     return 0;
   const uint64_t needed = roundUp(sizeBytes, kAllocationAlignment);
   const auto fit = freeBySize_.lower_bound({needed, 0});
-  if (fit == freeBySize_.end())
+  if (fit == freeBySize_.end()) {
+    trim(); // the vendor, who is asked next, may need it
     return 0;
+  }
   const auto [blockBytes, address] = *fit;
   // What lies idle elsewhere in the window may be the memory that is missing here.
   if (!mapRange(address, needed) && !(trim() > 0 && mapRange(address, needed))) {

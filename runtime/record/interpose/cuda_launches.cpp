@@ -22,10 +22,13 @@ int watchKernel(const void* kernel, const Next& next) noexcept {
   return watchUnrecorded(kForeignKernel, kernel, next);
 }
 
-int countBegin(int status) noexcept {
-  if (status == 0)
-    ++captures;
-  return status;
+int countBegin(const Next& next) noexcept {
+  return watchCapture([&] {
+    const int status = next();
+    if (status == 0)
+      ++captures;
+    return status;
+  });
 }
 
 int countEnd(int status) noexcept {
@@ -97,26 +100,32 @@ MNEME_RECORD_API int cudaGraphLaunch_ptsz(void* graph, void* stream) {
 }
 
 MNEME_RECORD_API int cudaStreamBeginCapture(void* stream, int mode) {
-  return countBegin(forward<cudaStreamBeginCapture>("cudaStreamBeginCapture", stream, mode));
+  return countBegin(
+      [&] { return forward<cudaStreamBeginCapture>("cudaStreamBeginCapture", stream, mode); });
 }
 
 MNEME_RECORD_API int cudaStreamBeginCapture_ptsz(void* stream, int mode) {
-  return countBegin(
-      forward<cudaStreamBeginCapture_ptsz>("cudaStreamBeginCapture_ptsz", stream, mode));
+  return countBegin([&] {
+    return forward<cudaStreamBeginCapture_ptsz>("cudaStreamBeginCapture_ptsz", stream, mode);
+  });
 }
 
 MNEME_RECORD_API int cudaStreamBeginCaptureToGraph(void* stream, void* graph,
                                                    const void* dependencies, const void* data,
                                                    size_t count, int mode) {
-  return countBegin(forward<cudaStreamBeginCaptureToGraph>("cudaStreamBeginCaptureToGraph", stream,
-                                                           graph, dependencies, data, count, mode));
+  return countBegin([&] {
+    return forward<cudaStreamBeginCaptureToGraph>("cudaStreamBeginCaptureToGraph", stream, graph,
+                                                  dependencies, data, count, mode);
+  });
 }
 
 MNEME_RECORD_API int cudaStreamBeginCaptureToGraph_ptsz(void* stream, void* graph,
                                                         const void* dependencies, const void* data,
                                                         size_t count, int mode) {
-  return countBegin(forward<cudaStreamBeginCaptureToGraph_ptsz>(
-      "cudaStreamBeginCaptureToGraph_ptsz", stream, graph, dependencies, data, count, mode));
+  return countBegin([&] {
+    return forward<cudaStreamBeginCaptureToGraph_ptsz>("cudaStreamBeginCaptureToGraph_ptsz", stream,
+                                                       graph, dependencies, data, count, mode);
+  });
 }
 
 MNEME_RECORD_API int cudaStreamEndCapture(void* stream, void** graph) {

@@ -146,6 +146,12 @@ void* markStream(void* stream) {
   return nullptr;
 }
 
+bool waitOnStream(void* stream, void* mark) {
+  const Driver* driver = Driver::find();
+  return driver && driver->cuStreamWaitEvent(static_cast<CUstream>(stream),
+                                             static_cast<CUevent>(mark), 0) == CUDA_SUCCESS;
+}
+
 bool isMarkPassed(void* mark, bool shallWait) {
   const Driver& driver = Driver::get();
   const auto event = static_cast<CUevent>(mark);
@@ -181,6 +187,7 @@ void describeGpu(Vendor& vendor, const RuntimeCalls& calls) {
   vendor.streamIsCapturing = streamIsCapturing;
   vendor.findGlobal = findGlobal;
   vendor.markStream = markStream;
+  vendor.waitOnStream = waitOnStream;
   vendor.isMarkPassed = isMarkPassed;
   vendor.makeBackend = [](unsigned) { return makeBackend(currentSide()); };
   vendor.makeAccess = [streamOf = vendor.streamOf](unsigned device) {
