@@ -1,11 +1,10 @@
 #include "runtime/record/copy_team.h"
 
 #include <algorithm>
-#include <csignal>
 #include <cstring>
-#include <pthread.h>
 #include <system_error>
 
+#include "runtime/artifact/blocked_signals.h"
 #include "runtime/base/error.h"
 #include "runtime/base/unique_handle.h"
 
@@ -29,13 +28,6 @@ struct StreamTraits {
   static Raw none() noexcept { return nullptr; }
   static void release(Raw raw) noexcept { Driver::find()->cuStreamDestroy(raw); }
 };
-
-/// The application's signals are for its own threads.
-void blockSignals() noexcept {
-  sigset_t all;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, nullptr);
-}
 
 } // namespace
 
@@ -85,7 +77,7 @@ void CopyTeam::move(std::span<const CopyTask> tasks) {
 }
 
 void CopyTeam::work() {
-  blockSignals();
+  const artifact::BlockedSignals signals;
   driver_.cuCtxPushCurrent(context_);
   // A capture of the application's into a graph must not be spoilt by what this thread does.
   CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;

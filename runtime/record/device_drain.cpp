@@ -1,11 +1,9 @@
 #include "runtime/record/device_drain.h"
 
 #include <algorithm>
-#include <csignal>
-#include <pthread.h>
 #include <sched.h>
-#include <sys/mman.h>
 
+#include "runtime/artifact/blocked_signals.h"
 #include "runtime/base/error.h"
 #include "runtime/device/cuda/device_range.h"
 
@@ -15,6 +13,8 @@ using namespace device::cuda;
 
 namespace {
 
+/// Host memory is let go in pieces of this size, as their content is written.
+constexpr uint64_t kSlabBytes = 64 << 20;
 /// Less than this crosses the bus at once: starting threads would take longer.
 constexpr uint64_t kSmallBytes = 4 << 20;
 constexpr size_t kSmallRuns = 64;
@@ -30,18 +30,6 @@ unsigned copyThreads() {
   return std::clamp(CPU_COUNT(&set) / 4, 1, 8);
 }
 
-HostSlab makeSlab(uint64_t sizeBytes) {
-  void* memory = mmap(nullptr, sizeBytes, PROT_READ | PROT_WRITE,
-                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (memory == MAP_FAILED)
-    throw Error(ErrorCode::OutOfMemory, "there is no host memory for " + std::to_string(sizeBytes) +
-                                            " bytes of a recording");
-  madvise(memory, sizeBytes, MADV_HUGEPAGE);
-  return {std::shared_ptr<std::byte>(static_cast<std::byte*>(memory),
-                                     [sizeBytes](std::byte* base) { munmap(base, sizeBytes); }),
-          sizeBytes};
-}
-
 /// Lays the pieces out in slabs, one behind the other.
 Drained layOut(std::span<const DrainPiece> pieces) {
   Drained drained;
@@ -53,7 +41,7 @@ Drained layOut(std::span<const DrainPiece> pieces) {
   for (const DrainPiece& piece : pieces) {
     if (drained.slabs.empty() || used + piece.sizeBytes > drained.slabs.back().sizeBytes) {
       drained.slabs.push_back(
-          makeSlab(std::max<uint64_t>(std::min(left, HostSlab::kBytes), piece.sizeBytes)));
+          makeSlab(std::max<uint64_t>(std::min(left, kSlabBytes), piece.sizeBytes)));
       used = 0;
     }
     drained.pieces.emplace_back(drained.slabs.back().memory.get() + used, piece.sizeBytes);
@@ -230,9 +218,7 @@ void DeviceDrain::finish() noexcept {
 }
 
 void DeviceDrain::run() {
-  sigset_t all;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, nullptr);
+  const artifact::BlockedSignals signals;
   driver_.cuCtxPushCurrent(context_); // shadows are given back here
   CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
   driver_.cuThreadExchangeStreamCaptureMode(&mode);

@@ -20,26 +20,20 @@
 #include "runtime/device/bulk/bulk.h"
 #include "runtime/device/cuda/driver.h"
 #include "runtime/record/copy_team.h"
+#include "runtime/record/slab.h"
 
 namespace mneme::record {
 
-/// A piece of device memory to be kept, at most HostSlab::kBytes.
+/// A piece of device memory to be kept.
 struct DrainPiece {
   uint64_t address = 0;
   uint32_t sizeBytes = 0;
 };
 
-/// Host memory that content arrives in.
-struct HostSlab {
-  static constexpr uint64_t kBytes = 64 << 20;
-  std::shared_ptr<std::byte> memory;
-  uint64_t sizeBytes = 0;
-};
-
 struct Drained {
   /// In the order asked for. The bytes arrive later: whoever reads them waits for afterwards().
   std::vector<std::span<const std::byte>> pieces;
-  std::vector<HostSlab> slabs; ///< what keeps them alive; a piece lies in one slab
+  std::vector<Slab> slabs; ///< what keeps them alive; a piece lies in one slab
 };
 
 /// One device of the application, in its primary context. One thread at a time calls take().
@@ -72,7 +66,7 @@ private:
   struct Job {
     std::shared_ptr<Shadow> shadow;
     std::vector<CopyTask> tasks;
-    std::vector<HostSlab> slabs;
+    std::vector<Slab> slabs;
     std::function<void(std::exception_ptr)> action;
   };
   std::shared_ptr<Shadow> makeShadow(uint64_t sizeBytes);

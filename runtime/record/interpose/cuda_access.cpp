@@ -328,8 +328,8 @@ Content GpuAccess::take(std::span<const Piece> pieces) {
   });
   for (size_t index = 0; index < deviceIndices.size(); ++index)
     content.pieces[deviceIndices[index]] = drained.pieces[index];
-  for (const HostSlab& slab : drained.slabs)
-    content.storage.push_back({slab.memory, {slab.memory.get(), slab.sizeBytes}});
+  for (const Slab& slab : drained.slabs)
+    content.storage.push_back(slab.asDraft());
   return content;
 }
 
