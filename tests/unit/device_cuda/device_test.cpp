@@ -87,6 +87,27 @@ TEST_CASE("neighbours share a block of addresses, and memory spans both") {
   device->release(first + size, size);
 }
 
+TEST_CASE("a block of addresses stays until its last user goes") {
+  const auto device = openFake();
+  const auto other = openFake();
+  const uint64_t first = 0x610000000000, second = first + 8 * mebibyte, size = 4 * mebibyte;
+  CHECK(device->reserve(first, size) == first);
+  CHECK(device->reserve(second, size) == second);
+  device->release(first, size);
+  device->map(second, size);
+  const auto data = numbers(1000);
+  device->copyToDevice(second, data.data(), 4000);
+  CHECK(failureOf([&] { other->reserve(first, size); }).code == ErrorCode::AddressUnavailable);
+  CHECK(device->reserve(first, size) == first);
+  std::vector<uint32_t> back(1000);
+  device->copyToHost(back.data(), second, 4000);
+  CHECK(back == data);
+  device->unmap(second, size);
+  device->release(first, size);
+  device->release(second, size);
+  CHECK(other->reserve(first, size) == first);
+}
+
 TEST_CASE("an address that is taken is refused, and nothing is kept") {
   const auto device = openFake();
   const auto other = openFake();
