@@ -1,0 +1,72 @@
+// Room jit: what the tuned-kernel JIT needs of a vendor's runtime. One implementation per runtime;
+// everything above it is written once. Functions throw mneme::Error only; the caller turns that into
+// one warning and the ahead-of-time kernel.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "runtime/embed/kernel_blob.h"
+#include "runtime/jit/mneme_rt.h"
+
+namespace mneme::jit {
+
+/// Grid and block of a launch, as launched or overridden.
+struct Dims {
+  mneme_dim3 grid{1, 1, 1};
+  mneme_dim3 block{1, 1, 1};
+};
+
+/// A tuned kernel, loaded on one device. Never destroyed while launches may be in flight.
+class LoadedKernel {
+public:
+  virtual ~LoadedKernel() = default;
+};
+
+/// What a tuned kernel is loaded from.
+struct KernelImage {
+  std::span<const std::byte> image; ///< compile::Result::image
+  std::string kernel;               ///< mangled name
+  const void* handle = nullptr;     ///< host handle of the ahead-of-time kernel: its attributes and
+                                    ///< device variables are shared
+  const mneme_module_entry* module = nullptr; ///< the unit that registered the handle
+  /// Device variables the kernel refers to (of all linked blobs). Their storage stays the program's.
+  std::vector<embed::KernelGlobal> globals;
+};
+
+class Backend {
+public:
+  virtual ~Backend() = default;
+
+  /// Number of the device a launch made by this thread now goes to; -1 if that cannot be told (no
+  /// context yet): the launch is then left as it is. Cheap: called for every launch of a tuned kernel.
+  virtual int currentDevice() noexcept = 0;
+  /// What runtime/compile is asked for on this device: "sm_90", "cpu". \throws Error
+  virtual std::string target(int device) = 0;
+  /// As device::Description::name. \throws Error
+  virtual std::string deviceName(int device) = 0;
+  /// Whether variables are compiled in as places that load() fills in
+  /// (compile::GlobalPlace::address 0); otherwise load() binds them.
+  virtual bool needsPlacedGlobals() const = 0;
+
+  /// Loads an image on the current device. Thread-safe. Safe while streams are captured.
+  /// \throws Error
+  virtual std::unique_ptr<LoadedKernel> load(const KernelImage& image) = 0;
+
+  /// Launches in place of the ahead-of-time kernel, on the launch's stream and in its form. Returns
+  /// true and sets `status` (the vendor's code) if the kernel was launched; false if it cannot be
+  /// launched this way, in which case nothing happened and the ahead-of-time kernel shall run.
+  /// Thread-safe; no allocation.
+  virtual bool launch(LoadedKernel& kernel, const mneme_launch& launch, const Dims& dims,
+                      int& status) noexcept = 0;
+};
+
+/// The backend of the runtime this process uses; null if there is none. `why` then says what is
+/// missing. Called once, at the first launch of a program with tuned kernels.
+std::unique_ptr<Backend> makeBackend(const mneme_launch& launch, std::string& why);
+
+} // namespace mneme::jit
