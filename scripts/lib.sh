@@ -14,13 +14,17 @@ apt_packages=(
   clang-22 llvm-22-dev llvm-22-tools lld-22 liblld-22-dev clang-tools-22 libclang-rt-22-dev
   cmake ninja-build ccache pkg-config git make
   libzstd-dev libxxhash-dev libboost-context-dev nlohmann-json3-dev doctest-dev
-  python3 python3-dev python3-venv mpich
+  python3 python3-dev python3-venv
 )
+# What only tests use; those that miss something skip and say so.
+apt_test_packages=(mpich chromium postgresql)
 python_packages=(
   'nvidia-cuda-nvcc==13.0.*' 'nvidia-cuda-runtime==13.0.*' 'nvidia-cuda-cccl==13.0.*' 'nvidia-curand' 'nvidia-nvjitlink==13.0.*'
   'pybind11>=2.13' 'scikit-build-core>=0.10' 'lit>=18' 'pytest>=8' 'hypothesis>=6' 'ruff>=0.6' 'mypy>=1.11'
   'build>=1' 'typer>=0.20,<0.29' 'rich>=13' 'optuna>=4.4' 'llvmlite>=0.50' 'jinja2>=3.1' 'numpy>=1.26'
+  'pyyaml>=6' 'plotly>=6' 'scikit-learn>=1.3' 'cmaes>=0.12' 'optuna-dashboard>=0.17'
 )
+python_test_packages=('dask[distributed]>=2024.1' 'psycopg[binary]>=3.1' 'types-PyYAML')
 
 say() { printf '\033[1m== %s\033[0m\n' "$*" >&2; }
 die() { printf 'mneme: %s\n' "$*" >&2; exit 1; }
@@ -32,11 +36,19 @@ lock() {
   flock -n 9 || { say "another mneme script is at work in $root; waiting for it"; flock 9; }
 }
 
+# missing_packages PACKAGE...: those that are not installed.
 missing_packages() {
   local package
-  for package in "${apt_packages[@]}"; do
+  for package in "$@"; do
     dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q 'ok installed' || echo "$package"
   done
+}
+
+# apt_install PACKAGE...: false if it did not work; the log says why.
+apt_install() {
+  export DEBIAN_FRONTEND=noninteractive
+  apt-get update -qq || true
+  apt-get install -y -qq --no-install-recommends "$@" >"$setup/apt.log" 2>&1
 }
 
 install_system_packages() {
@@ -48,17 +60,26 @@ install_system_packages() {
     done
     return
   fi
-  local missing
-  missing=$(missing_packages)
+  local missing list
+  missing=$(missing_packages "${apt_packages[@]}")
   [ -n "$missing" ] || return 0
-  local list
   list=$(echo $missing)
   [ "$(id -u)" = 0 ] || die "these packages are missing: run 'sudo apt-get install --no-install-recommends $list', then start again"
   say "installing packages: $list"
-  export DEBIAN_FRONTEND=noninteractive
-  apt-get update -qq || true
-  apt-get install -y -qq --no-install-recommends $missing >"$setup/apt.log" 2>&1 ||
+  apt_install $missing ||
     { tail -n 20 "$setup/apt.log" >&2; die "apt-get could not install: $list (LLVM 22 comes from bookworm-security, or from the LLVM project's own archive for other releases)"; }
+}
+
+install_test_packages() {
+  command -v dpkg-query >/dev/null 2>&1 || return 0
+  local missing list
+  missing=$(missing_packages "${apt_test_packages[@]}")
+  [ -n "$missing" ] || return 0
+  list=$(echo $missing)
+  say "installing packages for tests: $list"
+  if [ "$(id -u)" != 0 ] || ! apt_install $missing; then
+    say "not installed: $list; the tests that need them skip"
+  fi
 }
 
 find_python() {
@@ -74,9 +95,11 @@ sys.exit(not (sys.version_info >= (3, 10) and os.path.exists(sysconfig.get_path(
   die "no Python 3.10 or newer with venv and headers found; install python3-venv and python3-dev or set MNEME_PYTHON"
 }
 
+# install_python_packages NAME PACKAGE...: into the virtual environment, once for every list.
 install_python_packages() {
-  local stamp=$setup/python-packages wanted
-  wanted=$(printf '%s\n' "${python_packages[@]}")
+  local stamp=$setup/$1 wanted
+  shift
+  wanted=$(printf '%s\n' "$@")
   if [ -x "$venv/bin/python" ] && [ -f "$stamp" ] && [ "$(cat "$stamp")" = "$wanted" ]; then
     return
   fi
@@ -84,7 +107,7 @@ install_python_packages() {
   python=$(find_python)
   [ -x "$venv/bin/python" ] || { say "creating $venv with $("$python" --version)"; "$python" -m venv "$venv"; }
   say "installing Python packages into $venv"
-  "$venv/bin/python" -m pip install -q --disable-pip-version-check "${python_packages[@]}" ||
+  "$venv/bin/python" -m pip install -q --disable-pip-version-check "$@" ||
     die "pip could not install the packages named in scripts/lib.sh; without access to a package index, unpack a bundle made by scripts/gpu-bundle instead"
   printf '%s\n' "$wanted" >"$stamp"
 }
@@ -95,10 +118,15 @@ find_cuda_root() {
   [ -e "$cuda_root/lib/libcudart.so" ] || ln -s libcudart.so.13 "$cuda_root/lib/libcudart.so"
 }
 
+# prepare [tests]: what building and running needs, and what only tests do.
 prepare() {
   lock
   install_system_packages
-  install_python_packages
+  install_python_packages python-packages "${python_packages[@]}"
+  if [ "${1:-}" = tests ]; then
+    install_test_packages
+    install_python_packages python-test-packages "${python_test_packages[@]}"
+  fi
   find_cuda_root
   export PATH="$venv/bin:$PATH" VIRTUAL_ENV="$venv"
   # The toolkit of the virtual environment, whatever else is on this machine.
