@@ -1,0 +1,5 @@
+"""Tuning: spaces of configurations, ways to sample them, and sessions that search them."""
+
+from __future__ import annotations
+
+__all__: list[str] = []

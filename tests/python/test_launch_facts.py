@@ -1,0 +1,112 @@
+"""What is written down to recognise a launch."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import struct
+from pathlib import Path
+
+import pytest
+
+from mneme.errors import ArtifactCorrupt, InvalidArgument, NotFound
+from mneme.tuning.launch_facts import decode_scalar, launch_facts, static_hash_text
+from native_parts import needs_native
+
+GOLDEN = Path(__file__).resolve().parents[1] / "golden" / "v2"
+LINKED_LIST = "13326948811992799613"
+
+
+@needs_native
+def test_facts_are_those_of_the_recording() -> None:
+    facts = launch_facts(GOLDEN / f"{LINKED_LIST}.json", "5414914570903653460")
+    record = json.loads((GOLDEN / f"{LINKED_LIST}.json").read_text())
+    launch = record["instances"]["5414914570903653460"]
+    assert int(facts["static_hash"], 16) == record["StaticHash"]
+    assert len(facts["static_hash"]) == 16
+    assert facts["kernel_name"] == record["KernelName"]
+    assert facts["demangled_name"] == record["DemangledName"]
+    assert facts["source_arch"] == "sm_90"
+    assert (facts["grid"], facts["block"]) == (launch["GridDims"], launch["BlockDims"])
+    assert (facts["shared_mem"], facts["occurrences"]) == (0, launch["Occurrences"])
+    scalars = [i for i, can in enumerate(record["Specializations"]) if can]
+    assert [one["index"] for one in facts["args"]] == scalars
+    for one in facts["args"]:
+        assert one["name"] == record["ArgNames"][one["index"]]
+        assert one["type"] == record["ArgTypes"][one["index"]]
+        assert len(bytes.fromhex(one["bytes"])) == one["size"] == record["ArgSizes"][one["index"]]
+    json.dumps(facts, allow_nan=False)
+
+
+@needs_native
+def test_value_of_an_argument_comes_from_the_snapshot() -> None:
+    record = next(path for path in sorted(GOLDEN.glob("*.json")) if launches(path) == 1)
+    by_name = {one["name"]: one for one in launch_facts(record)["args"]}
+    assert by_name == {
+        "count": {
+            "index": 1,
+            "name": "count",
+            "type": "i32",
+            "size": 4,
+            "bytes": "28000000",
+            "value": 40,
+        },
+        "stride": {
+            "index": 2,
+            "name": "stride",
+            "type": "i32",
+            "size": 4,
+            "bytes": "01000000",
+            "value": 1,
+        },
+    }
+
+
+def launches(path: Path) -> int:
+    return len(json.loads(path.read_text())["instances"])
+
+
+def test_launch_has_to_be_named_where_there_are_several() -> None:
+    several = next(path for path in sorted(GOLDEN.glob("*.json")) if launches(path) > 1)
+    with pytest.raises(InvalidArgument, match="2 instances"):
+        launch_facts(several)
+    with pytest.raises(NotFound, match="no instance 7"):
+        launch_facts(several, "7")
+
+
+@needs_native
+def test_record_that_knows_more_arguments_than_its_snapshot_is_damaged(tmp_path: Path) -> None:
+    shutil.copytree(GOLDEN, tmp_path, dirs_exist_ok=True)
+    path = next(path for path in sorted(tmp_path.glob("*.json")) if launches(path) == 1)
+    record = json.loads(path.read_text())
+    record["Specializations"] += [True] * 40
+    path.write_text(json.dumps(record))
+    with pytest.raises(ArtifactCorrupt, match="record again"):
+        launch_facts(path)
+
+
+@pytest.mark.parametrize(
+    ("kind", "value", "expected"),
+    [
+        ("i1", b"\x01", True),
+        ("i1", b"\x00", False),
+        ("i8", b"\xff", -1),
+        ("i32", b"\x00\x08\x00\x00", 2048),
+        ("i64", (-5).to_bytes(8, "little", signed=True), -5),
+        ("float", struct.pack("<f", 0.25), 0.25),
+        ("double", struct.pack("<d", -1e300), -1e300),
+        ("double", struct.pack("<d", float("nan")), "nan"),
+        ("float", struct.pack("<f", float("-inf")), "-inf"),
+        ("x86_fp80", b"\x01\x02", "0102"),
+        ("", b"\x01\x02", "0102"),
+    ],
+)
+def test_scalars_are_decoded_by_type(kind: str, value: bytes, expected: object) -> None:
+    decoded = decode_scalar(kind, value)
+    assert decoded == expected
+    assert type(decoded) is type(expected)
+
+
+def test_static_hash_has_sixteen_digits() -> None:
+    assert static_hash_text("17") == "0000000000000011"
+    assert static_hash_text(2**64 - 1) == "f" * 16
