@@ -19,6 +19,30 @@ class _Device(TypedDict):
     why_unavailable: str
     """A sentence a user can act on; empty when available."""
 
+class _DeviceFacts(TypedDict):
+    id: str
+    name: str
+    target: str
+    """What code is compiled for: "sm_90", "cpu"."""
+    total_memory_bytes: int
+    multiprocessors: int
+    warp_size: int
+    max_threads_per_block: int
+    max_block: tuple[int, int, int]
+    max_grid: tuple[int, int, int]
+    max_shared_per_block_bytes: int
+    """Without asking for more."""
+    max_shared_per_block_optin_bytes: int
+    """Dynamic shared memory a kernel can ask for."""
+    l2_cache_bytes: int
+    """0: not known."""
+    max_registers_per_block: int
+    """0: no such limit."""
+    max_cluster_blocks: int
+    """1: no thread block clusters."""
+    driver: str
+    """Empty for the CPU."""
+
 class _Annotation(TypedDict):
     data_type: str
     """ "f32", "u8", ..."""
@@ -85,6 +109,22 @@ def compiler_version() -> str:
 
 def devices() -> list[_Device]:
     """Return every device mneme knows, with the reason where one is absent."""
+
+def describe_device(id: str) -> _DeviceFacts:
+    """Open a device and return its facts; an empty id means the default device.
+
+    Raises:
+        BackendUnavailable: With the reason.
+        InvalidArgument: If there is no such device.
+    """
+
+def llvm_passes() -> str:
+    """Return JSON of the passes the LLVM in use can name in a pipeline; loads the compiler.
+
+    Keys say what passes run on: "module", "cgscc", "function", "loopnest", "loop" with lists of
+    names, and each with "_with_params" behind it for lists of [name, description of the parameters];
+    a key is missing where LLVM has no such passes.
+    """
 
 def check_passes(passes: str) -> None:
     """Check a pass pipeline.

@@ -98,6 +98,7 @@ std::string cacheDirectory() {
 void bindCompile(py::module_& module) {
   using py::arg;
   module.def("compiler_version", &compile::versionJson, py::call_guard<py::gil_scoped_release>());
+  module.def("llvm_passes", &compile::passNamesJson, py::call_guard<py::gil_scoped_release>());
   module.def("check_passes", &compile::checkPasses, arg("passes"),
              py::call_guard<py::gil_scoped_release>());
   module.def(

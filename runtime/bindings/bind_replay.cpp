@@ -56,6 +56,34 @@ py::list devices() {
   return list;
 }
 
+py::tuple toTuple(const uint32_t (&dims)[3]) { return py::make_tuple(dims[0], dims[1], dims[2]); }
+
+py::dict describeDevice(const std::string& id) {
+  std::unique_ptr<device::Device> opened;
+  {
+    py::gil_scoped_release release;
+    opened = device::openDevice(id);
+  }
+  const device::Description& facts = opened->description();
+  py::dict dict;
+  dict["id"] = toText(facts.id);
+  dict["name"] = toText(facts.name);
+  dict["target"] = toText(facts.target);
+  dict["total_memory_bytes"] = facts.totalMemoryBytes;
+  dict["multiprocessors"] = facts.multiprocessors;
+  dict["warp_size"] = facts.warpSize;
+  dict["max_threads_per_block"] = facts.maxThreadsPerBlock;
+  dict["max_block"] = toTuple(facts.maxBlock);
+  dict["max_grid"] = toTuple(facts.maxGrid);
+  dict["max_shared_per_block_bytes"] = facts.maxSharedPerBlockBytes;
+  dict["max_shared_per_block_optin_bytes"] = facts.maxSharedPerBlockOptinBytes;
+  dict["l2_cache_bytes"] = facts.l2CacheBytes;
+  dict["max_registers_per_block"] = facts.maxRegistersPerBlock;
+  dict["max_cluster_blocks"] = facts.maxClusterBlocks;
+  dict["driver"] = toText(facts.driver);
+  return dict;
+}
+
 } // namespace
 
 CodePlace toPlace(const replay::CodeTarget& target) {
@@ -76,6 +104,7 @@ void bindReplay(py::module_& module) {
   using py::arg;
   using Release = py::call_guard<py::gil_scoped_release>;
   module.def("devices", &devices);
+  module.def("describe_device", &describeDevice, arg("id"));
   module.def("driving_tool", &device::drivingTool);
   py::class_<ReplaySession>(module, "ReplaySession")
       .def(py::init<const std::string&, const std::string&, const std::string&>(), arg("record"),

@@ -23,6 +23,7 @@ struct Library {
   decltype(&mneme_compile_check_passes) checkPasses;
   decltype(&mneme_compile_version) version;
   decltype(&mneme_compile_convert_ir) convertIr;
+  decltype(&mneme_compile_pass_names) passNames;
   decltype(&mneme_compile_free) freeText;
 };
 
@@ -52,6 +53,7 @@ const Library& loadLibrary() {
   resolve(library, "mneme_compile_check_passes", functions->checkPasses);
   resolve(library, "mneme_compile_version", functions->version);
   resolve(library, "mneme_compile_convert_ir", functions->convertIr);
+  resolve(library, "mneme_compile_pass_names", functions->passNames);
   resolve(library, "mneme_compile_free", functions->freeText);
   // The library is linked with -z nodelete: its functions outlive this handle.
   return *functions.release();
@@ -184,6 +186,17 @@ void checkPasses(const std::string& passes) {
 }
 
 std::string versionJson() { return theLibrary().version(); }
+
+std::string passNamesJson() {
+  const Library& library = theLibrary();
+  char* names = nullptr;
+  const int code = library.passNames(&names);
+  const std::string text = names ? names : "";
+  library.freeText(names);
+  if (code != 0)
+    throw Error(static_cast<ErrorCode>(code), "the kernel compiler cannot list its passes");
+  return text;
+}
 
 std::string irToText(const std::vector<std::byte>& ir) {
   const std::vector<std::byte> text = convert(ir, 1);

@@ -69,6 +69,9 @@ void checkPasses(const std::string& passes);
 /// JSON of mneme_compile_version().
 std::string versionJson();
 
+/// JSON of mneme_compile_pass_names().
+std::string passNamesJson();
+
 /// Textual IR of bitcode (or text), and back. \throws Error{ArtifactCorrupt} if it is not IR.
 std::string irToText(const std::vector<std::byte>& ir);
 std::vector<std::byte> irToBitcode(const std::vector<std::byte>& ir);

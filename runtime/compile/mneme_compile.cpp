@@ -15,6 +15,7 @@
 #include "runtime/compile/fatal_guard.h"
 #include "runtime/compile/isolation.h"
 #include "runtime/compile/module_loader.h"
+#include "runtime/compile/pass_names.h"
 #include "runtime/compile/pass_pipeline.h"
 
 struct mneme_compile_result {
@@ -160,6 +161,20 @@ int mneme_compile_check_passes(const char* passes, char** message) {
   });
   if (message)
     *message = code ? strdup(text.c_str()) : nullptr;
+  return code;
+}
+
+int mneme_compile_pass_names(char** names) {
+  std::string message;
+  std::string text;
+  const int code = atBorder(message, [&] {
+    runJob(
+        std::make_unique<std::string>(), [&](std::string&) { text = passNames(); },
+        [](const std::string&) {
+          return mneme::Error(mneme::ErrorCode::Internal, "LLVM cannot list its passes");
+        });
+  });
+  *names = code ? nullptr : strdup(text.c_str());
   return code;
 }
 

@@ -104,6 +104,13 @@ const char* mneme_compile_version(void);
 int mneme_compile_convert_ir(mneme_bytes input, uint32_t wantText, mneme_compile_result** result);
 void mneme_compile_free(char* text);
 
+/// *names (free with mneme_compile_free): JSON of the passes this LLVM can name in a pipeline, by
+/// what they run on: {"module": [name...], "module_with_params": [[name, params]...], and so for
+/// "cgscc", "function", "loopnest" and "loop"}. A key is missing where LLVM has no such passes.
+/// `params` is LLVM's own description of what stands between < and >: alternatives separated by
+/// semicolons; most of these passes can be named without them too. Returns an ErrorCode; on failure *names is null.
+int mneme_compile_pass_names(char** names);
+
 #ifdef __cplusplus
 }
 #endif

@@ -1,0 +1,65 @@
+#include "runtime/compile/pass_names.h"
+
+#include <llvm/ADT/StringExtras.h>
+#include <llvm/ADT/StringRef.h>
+#include <llvm/Passes/PassBuilder.h>
+#include <llvm/Support/JSON.h>
+#include <llvm/Support/raw_ostream.h>
+
+namespace mneme::compile {
+namespace {
+
+constexpr llvm::StringLiteral kPassesEnd = " passes";
+constexpr llvm::StringLiteral kParametersEnd = " passes with params";
+
+/// The key of a heading such as "Module passes with params"; empty for those that list no passes
+/// a pipeline can name (analyses, passes of code generation).
+std::string keyOf(llvm::StringRef heading) {
+  std::string suffix;
+  if (heading.consume_back(kParametersEnd))
+    suffix = "_with_params";
+  else if (!heading.consume_back(kPassesEnd))
+    return {};
+  return heading.starts_with("Machine") ? std::string() : heading.lower() + suffix;
+}
+
+/// "name<params>" as ["name", "params"].
+llvm::json::Array splitParameters(llvm::StringRef name) {
+  auto [front, parameters] = name.split('<');
+  parameters.consume_back(">");
+  return llvm::json::Array{front, parameters};
+}
+
+} // namespace
+
+std::string passNames() {
+  // LLVM prints its registries and offers no other way to read them: headings that end in a colon,
+  // names behind two blanks.
+  std::string printed;
+  llvm::raw_string_ostream stream(printed);
+  llvm::PassBuilder builder;
+  builder.printPassNames(stream);
+
+  llvm::json::Object sections;
+  std::string key;
+  for (llvm::StringRef line : llvm::split(printed, '\n')) {
+    const bool isName = line.consume_front("  ");
+    if (!isName) {
+      line.consume_back(":");
+      key = keyOf(line);
+      if (!key.empty())
+        sections.try_emplace(key, llvm::json::Array());
+    } else if (!key.empty()) {
+      llvm::json::Array& names = *sections.getArray(key);
+      if (llvm::StringRef(key).ends_with("_with_params"))
+        names.push_back(splitParameters(line));
+      else
+        names.push_back(line);
+    }
+  }
+  std::string text;
+  llvm::raw_string_ostream(text) << llvm::json::Value(std::move(sections));
+  return text;
+}
+
+} // namespace mneme::compile
