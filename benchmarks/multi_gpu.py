@@ -1,0 +1,125 @@
+"""How tuning scales with the GPUs of one node.
+
+    python benchmarks/multi_gpu.py               # 1, 2 and 4 GPUs, as many as there are
+    python benchmarks/multi_gpu.py --device cpu  # 1 and 2 workers on the CPU device
+
+For each number of GPUs as many more configurations and compiling processes; nothing is compiled
+before. One parent process drives all.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shutil
+import sys
+import tempfile
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from common import BUILD, PROGRAMS, RESULTS, machine, stamp
+from gpu_tuning import TOLERANCES
+from guests import BenchmarkError, Guests, launches_of
+from replay_loop import pipelines
+
+from mneme.async_executor import AsyncReplayExecutor
+from mneme.devices import choose_device, list_devices
+from mneme.mneme_types import ExperimentConfiguration
+from mneme.replay_executor import BaseExecutor
+from mneme.tolerance import Tolerance
+
+# Kernel, duration in microseconds, configurations for each GPU.
+GPU_KERNELS = (("forces", 57, 600), ("lattice", 14_000, 60))
+CPU_KERNELS = (("forces", 500, 12),)
+
+
+def recorded(guests: Guests, name: str, microseconds: int) -> tuple[Path, str]:
+    """Record one launch of about this duration."""
+    work = guests.plain("tuning_kernels", "calibrate", name, str(microseconds)).stdout.strip()
+    folder = guests.folder(f"multi/{name}")
+    guests.record(folder, "tuning_kernels", name, work, options=["-mr", "1"])
+    found = launches_of(folder)
+    if not found:
+        raise BenchmarkError(f"the kernel '{name}' was not recorded")
+    return found[0]
+
+
+def measure(
+    guests: Guests, name: str, launch: tuple[Path, str], gpus: int, count: int
+) -> dict[str, Any]:
+    """Evaluate `count` configurations for each GPU."""
+    instance = BaseExecutor(*launch).instance
+    first = ExperimentConfiguration(
+        grid=instance.grid_dim, block=instance.block_dim, shared_mem=instance.shared_mem
+    )
+    configurations = [replace(first, passes=text) for text in pipelines(count * gpus)]
+    cores = len(os.sched_getaffinity(0))
+    compilers = min(16 * gpus, cores - gpus) if guests.is_gpu else 0
+    logs = guests.folder("multi/logs")
+    logs.mkdir(parents=True)
+    os.environ["MNEME_CACHE_DIR"] = str(guests.folder(f"multi/cache-{name}-{gpus}"))
+    options: dict[str, Any] = {} if guests.is_gpu else {"device": "cpu"}
+    with AsyncReplayExecutor(
+        *(*launch, 5, logs, gpus, 2),
+        timeout=60.0,
+        tolerances=[Tolerance.parse(TOLERANCES[name])],
+        compile_workers=compilers,
+        **options,
+    ) as executor:
+        # Every worker has its device open before the clock starts.
+        warm = [executor.submit(replace(first, passes="default<O1>")) for _ in range(4 * gpus)]
+        for future in warm:
+            future.result()
+        begin = time.perf_counter()
+        futures = [executor.submit(configuration) for configuration in configurations]
+        results = [result for future in futures if (result := future.result()) is not None]
+        wall = time.perf_counter() - begin
+    return {
+        "gpus": gpus,
+        "compile_processes": compilers,
+        "configurations": len(results),
+        "per_second": len(results) / wall,
+        "failures": sum(result.failed for result in results),
+        "verified": sum(result.verified for result in results),
+        "by_gpu": {
+            str(gpu): sum(result.gpu_id == gpu for result in results)
+            for gpu in sorted({result.gpu_id for result in results})
+        },
+    }
+
+
+def main() -> int:
+    """Measure and write the result."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--device", default=None)
+    parser.add_argument("--output", type=Path, default=RESULTS / "multi_gpu.json")
+    options = parser.parse_args()
+    device = choose_device(options.device)
+    scratch = Path(tempfile.mkdtemp(prefix="mneme-multi-"))
+    guests = Guests(device=device, examples=BUILD / "examples", programs=PROGRAMS, scratch=scratch)
+    there = sum(each.is_available and each.id.startswith("cuda:") for each in list_devices())
+    numbers = [n for n in (1, 2, 4, 8) if n <= (there if guests.is_gpu else 2)]
+    kernels: dict[str, Any] = {}
+    for name, microseconds, count in GPU_KERNELS if guests.is_gpu else CPU_KERNELS:
+        launch = recorded(guests, name, microseconds)
+        rows = [measure(guests, name, launch, gpus, count) for gpus in numbers]
+        for row in rows:
+            row["speedup"] = row["per_second"] / rows[0]["per_second"]
+            print(
+                f"{name:10} {row['gpus']} GPU(s): {row['per_second']:8.1f} configurations/s, "
+                f"{row['speedup']:.2f} x, {row['failures']} failures, {row['by_gpu']}"
+            )
+        kernels[name] = {"microseconds_wanted": microseconds, "runs": rows}
+        content = {**stamp(), "machine": machine(device), "kernels": kernels}
+        options.output.write_text(
+            json.dumps({"what": "configurations per second by GPUs", **content}, indent=2) + "\n"
+        )
+    shutil.rmtree(scratch, ignore_errors=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
