@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "runtime/compile/place_name.h"
+
 namespace mneme::compile {
 
 struct ArgValue {
@@ -18,6 +20,8 @@ struct ArgValue {
 
 struct GlobalPlace {
   std::string name;
+  /// 0: the loader writes the address into the image's constant placeVariable(name), if the image
+  /// has it; see mneme_global_place.
   uint64_t address = 0;
 };
 

@@ -13,7 +13,7 @@
 extern "C" {
 #endif
 
-#define MNEME_COMPILE_ABI 2u
+#define MNEME_COMPILE_ABI 3u
 
 typedef struct mneme_bytes {
   const void* data;
@@ -30,6 +30,13 @@ typedef struct mneme_arg_value {
 /// Where a device variable has to be: its uses become this address and the variable goes away.
 /// Variables in constant memory stay in the image, and so do all variables for the CPU, where the
 /// loader places them.
+///
+/// Address 0 stands for "known only when the image is loaded": each function then begins by reading
+/// the address from the constant `__mneme_place_<name>` (place_name.h says how names are written
+/// that PTX does not allow): 8 bytes in constant memory, visible by name (cuModuleGetGlobal), zero
+/// until the loader fills it in before the first launch. An image has this constant only if the
+/// kernel reaches the variable. Such an image is good for every process. Unsupported: a constant
+/// that is initialised with such an address.
 typedef struct mneme_global_place {
   const char* name;
   uint64_t address;
@@ -108,7 +115,8 @@ void mneme_compile_free(char* text);
 /// what they run on: {"module": [name...], "module_with_params": [[name, params]...], and so for
 /// "cgscc", "function", "loopnest" and "loop"}. A key is missing where LLVM has no such passes.
 /// `params` is LLVM's own description of what stands between < and >: alternatives separated by
-/// semicolons; most of these passes can be named without them too. Returns an ErrorCode; on failure *names is null.
+/// semicolons; most of these passes can be named without them too. Returns an ErrorCode; on failure
+/// *names is null.
 int mneme_compile_pass_names(char** names);
 
 #ifdef __cplusplus

@@ -1,5 +1,6 @@
 #include <doctest/doctest.h>
 
+#include "runtime/compile/disk_cache.h"
 #include "toolkit.h"
 
 using namespace mneme;
@@ -117,8 +118,108 @@ TEST_CASE("without places, variables stay; for the CPU they always do") {
   CHECK(contains(compile::compile(request).ir, "counter"));
 }
 
-TEST_CASE("a place needs an address") {
+TEST_CASE("a place needs a name") {
   compile::Request request = globalsRequest();
-  request.placedGlobals = {{"counter", 0}};
+  request.placedGlobals = {{"", 4096}};
   CHECK(failureOf([&] { compile::compile(request); }).code == ErrorCode::InvalidArgument);
+}
+
+TEST_CASE("a place without an address is read from a constant the loader fills in") {
+  const WithAssembler tool("ptxas");
+  if (!tool)
+    return;
+  for (const char* passes : {"", "default<O3>"}) {
+    CAPTURE(passes);
+    compile::Request request = globalsRequest();
+    request.passes = passes;
+    request.wantAssembly = true;
+    request.placedGlobals = {{"counter", 0}, {"table", 0}, {"pointer", 0}, {"factor", 0}};
+    const compile::Result result = compile::compile(request);
+    CHECK(isCubin(result.image));
+    for (const char* name : {"counter", "table", "pointer"}) {
+      CAPTURE(name);
+      CHECK_FALSE(contains(result.ir, "@" + std::string(name) + " ="));
+      CHECK(contains(result.assembly,
+                     ".visible .const .align 8 .u64 __mneme_place_" + std::string(name)));
+      CHECK(contains(textOf(result.image), "__mneme_place_" + std::string(name)));
+    }
+    CHECK_FALSE(contains(result.ir, "__mneme_place_factor"));
+    CHECK(contains(result.ir, "@factor = "));
+  }
+}
+
+TEST_CASE("images with open places do not depend on addresses, others do") {
+  compile::Request request = globalsRequest();
+  const auto keyWith = [&](uint64_t address) {
+    request.placedGlobals = {{"counter", address}};
+    return compile::cacheKey(request, "library");
+  };
+  CHECK(keyWith(0) == keyWith(0));
+  CHECK_FALSE(keyWith(0) == keyWith(4096));
+}
+
+TEST_CASE("loops use a place that was read before them, in global memory instructions") {
+  compile::Request request;
+  request.modules = {bytesOf(R"(
+target triple = "nvptx64-nvidia-cuda"
+@"odd.name" = internal addrspace(1) externally_initialized global [64 x float] zeroinitializer, align 16
+define internal void @addTo(i64 %i, float %x) noinline {
+  %slot = getelementptr [64 x float], ptr addrspacecast (ptr addrspace(1) @"odd.name" to ptr), i64 0, i64 %i
+  store float %x, ptr %slot
+  ret void
+}
+define ptx_kernel void @sumUp(ptr %in, i64 %n) {
+entry:
+  br label %loop
+loop:
+  %i = phi i64 [ 0, %entry ], [ %next, %loop ]
+  %from = getelementptr float, ptr %in, i64 %i
+  %x = load float, ptr %from
+  %old = load float, ptr addrspacecast (ptr addrspace(1) @"odd.name" to ptr)
+  %sum = fadd float %x, %old
+  store float %sum, ptr addrspacecast (ptr addrspace(1) @"odd.name" to ptr)
+  call void @addTo(i64 %i, float %sum)
+  %next = add i64 %i, 1
+  %again = icmp slt i64 %next, %n
+  br i1 %again, label %loop, label %done
+done:
+  ret void
+})")};
+  request.kernel = "sumUp";
+  request.target = "sm_90";
+  request.placedGlobals = {{"odd.name", 0}};
+  request.wantIr = true;
+  request.wantAssembly = true;
+  const std::string place = compile::placeVariable("odd.name");
+  CHECK(place == "__mneme_place_odd$2ename");
+  const WithAssembler tool("ptxas");
+  const compile::Result result = compile::compile(request);
+  CHECK((!tool || isCubin(result.image)));
+  CHECK(contains(result.assembly, ".visible .const .align 8 .u64 " + place));
+  const std::string kernel = result.ir.substr(result.ir.find("@sumUp"));
+  const size_t read = kernel.find("load ptr addrspace(1), ptr addrspace(4) @\"" + place);
+  const size_t phi = kernel.find(" = phi ");
+  REQUIRE(phi != std::string::npos);
+  CHECK(read < phi);
+  CHECK(contains(result.assembly, "st.global"));
+  CHECK_FALSE(contains(result.assembly, "\tst.b32"));
+}
+
+TEST_CASE("a constant cannot hold an address that is not known yet") {
+  compile::Request request;
+  request.modules = {bytesOf(R"(
+target triple = "nvptx64-nvidia-cuda"
+@table = addrspace(1) externally_initialized global [4 x float] zeroinitializer, align 4
+@where = addrspace(4) externally_initialized global ptr addrspacecast (ptr addrspace(1) @table to ptr), align 8
+define ptx_kernel void @useWhere(ptr %out) {
+  %p = load ptr, ptr addrspace(4) @where
+  store ptr %p, ptr %out
+  ret void
+})")};
+  request.kernel = "useWhere";
+  request.target = "sm_90";
+  request.placedGlobals = {{"table", 0}};
+  const Failure failure = failureOf([&] { compile::compile(request); });
+  CHECK(failure.code == ErrorCode::Unsupported);
+  CHECK(contains(failure.message, "'table'"));
 }
