@@ -73,7 +73,7 @@ class TuneWorkerHandle:
         self._process: SpawnProcess | None = None
         self._connection: Connection[Any, Any] | None = None
         self._target: CodeTarget = ("", [])
-        self._sent: deque[tuple[int, bytes | None, dict[str, Any]]] = deque()
+        self._sent: deque[tuple[Any, ...]] = deque()
         self._is_killed = False
         self._delivered = 0  # of those sent, oldest first, to the process there is
 
@@ -98,13 +98,19 @@ class TuneWorkerHandle:
         self.send(job_id, ir, config)
         return self.receive()
 
-    def send(self, job_id: int, ir: bytes | None, config: ExperimentConfiguration) -> None:
+    def send(
+        self,
+        job_id: int,
+        ir: bytes | None,
+        config: ExperimentConfiguration,
+        overrides: dict[str, Any] | None = None,
+    ) -> None:
         """Give the worker something to do after what it does now.
 
         Raises:
             MnemeError: If the worker cannot be started; the configuration is not kept.
         """
-        self._sent.append((job_id, ir, config.to_dict()))
+        self._sent.append((job_id, ir, config.to_dict(), overrides or {}))
         try:
             with suppress(EOFError, OSError):  # receive() finds that out again
                 self._deliver()

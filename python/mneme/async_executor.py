@@ -14,6 +14,7 @@ from mneme._schedule import Schedule
 from mneme._worker_process import TuneWorkerHandle, WorkerSpec
 from mneme.devices import choose_device, device_by_number
 from mneme.errors import InvalidArgument, MnemeError, NotFound
+from mneme.eval_future import EvalFuture, as_completed
 from mneme.mneme_types import ExperimentConfiguration, ExperimentResult
 from mneme.records import find_instance
 from mneme.replay_executor import ir_bytes
@@ -27,57 +28,10 @@ if TYPE_CHECKING:
     from mneme.measuring import Measuring
     from mneme.tolerance import Tolerance
 
-__all__ = ["AsyncReplayExecutor", "EvalFuture", "TuneWorkerHandle"]
+__all__ = ["AsyncReplayExecutor", "EvalFuture", "TuneWorkerHandle", "as_completed"]
 
 # Compiled configurations that may wait for each worker.
 _READY_AHEAD = 4
-
-
-class EvalFuture:
-    """The result of one configuration, now or later. Thread-safe."""
-
-    def __init__(
-        self, job_id: int, config: ExperimentConfiguration, ir: bytes | None = None
-    ) -> None:
-        """Make a future without result."""
-        self.job_id = job_id
-        self.config = config
-        self.ir = ir
-        self._done = threading.Event()
-        self._result: ExperimentResult | None = None
-        self._error: BaseException | None = None
-
-    def set_result(self, result: ExperimentResult) -> None:
-        """Give the result to everybody who waits."""
-        self._result = result
-        self._done.set()
-
-    def set_error(self, error: BaseException) -> None:
-        """Let `result` raise for everybody who waits."""
-        self._error = error
-        self._done.set()
-
-    def done(self) -> bool:
-        """Whether there is a result or an error."""
-        return self._done.is_set()
-
-    def result(self, timeout: float | None = None) -> ExperimentResult | None:
-        """Wait for the result.
-
-        Args:
-            timeout: Seconds to wait; None waits as long as it takes.
-
-        Returns:
-            The result, or None if it is not there in time.
-
-        Raises:
-            MnemeError: If the configuration could not be evaluated at all.
-        """
-        if not self._done.wait(timeout):
-            return None
-        if self._error is not None:
-            raise self._error
-        return self._result
 
 
 class AsyncReplayExecutor:
@@ -170,15 +124,41 @@ class AsyncReplayExecutor:
         """Use other IR for what is submitted from now on: text, a path, bitcode, a module, None."""
         self._ir = ir_bytes(ir) or None
 
-    def submit(self, config: ExperimentConfiguration) -> EvalFuture:
+    @property
+    def capacity(self) -> int:
+        """Configurations worth having in flight."""
+        return self.compile_workers + _READY_AHEAD * len(self.workers)
+
+    def submit(
+        self,
+        config: ExperimentConfiguration,
+        *,
+        iterations: int | None = None,
+        measuring: Measuring | None = None,
+        fresh: bool = False,
+        worker: int | None = None,
+    ) -> EvalFuture:
         """Queue a configuration.
+
+        Args:
+            config: How to compile and launch.
+            iterations: Measured launches; None: those of the executor.
+            measuring: How launches are measured; None: as the executor was told.
+            fresh: Measure even what was measured already.
+            worker: Number of the worker that has to run it.
 
         Raises:
             InvalidArgument: If the executor is shut down.
         """
+        del fresh, worker
         # A copy: the caller may go on changing its own.
         copy = ExperimentConfiguration.from_dict(config.to_dict())
         future = EvalFuture(next(self._ids), copy, self._ir)
+        future.overrides = {}
+        if iterations is not None:
+            future.overrides["iterations"] = iterations
+        if measuring is not None:
+            future.overrides["measuring"] = measuring
         self._schedule.add(future)
         return future
 
@@ -268,7 +248,7 @@ class AsyncReplayExecutor:
     def _send(worker: TuneWorkerHandle, future: EvalFuture) -> bool:
         """Send a configuration to the worker; false if it cannot be, as the future knows then."""
         try:
-            worker.send(future.job_id, future.ir, future.config)
+            worker.send(future.job_id, future.ir, future.config, future.overrides)
         except BaseException as error:  # noqa: BLE001 - whoever waits learns of it
             future.set_error(error)
             return False

@@ -292,6 +292,18 @@ class ExperimentResult:
     upload_time: float = 0.0
     """Seconds of `open_time` for reserving and filling memory."""
 
+    reused: bool = False
+    """Measured as part of another configuration, which gave the same binary and launch."""
+
+    worker_died: bool = False
+    """The process that evaluated this crashed or was ended because it took too long."""
+
+    launches: int = 0
+    """Launches of any purpose."""
+
+    launched_ns: int = 0
+    """Nanoseconds of all these launches."""
+
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> ExperimentResult:
         """Return the result that `to_dict` gave; unknown keys are ignored."""

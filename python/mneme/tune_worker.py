@@ -51,8 +51,12 @@ class TuneWorker(BaseExecutor):
             responses.put(("broken", type(error).__name__, str(error)))
             return
         responses.put(("ready", self._opened().code_target()))
+        usual = (self.iterations, self.measuring)
         while (request := requests.get()) is not None:
-            job_id, ir, config = request
+            job_id, ir, config, *overrides = request
+            self.iterations, self.measuring = usual
+            for name, value in (overrides[0] if overrides else {}).items():
+                setattr(self, name, value)
             result = self.process_payload(ir, ExperimentConfiguration.from_dict(config))
             responses.put(("result", job_id, result.to_dict()))
 
