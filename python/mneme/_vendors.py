@@ -10,6 +10,7 @@ __all__ = [
     "DEVICE_CODE_SECTIONS",
     "RUNTIME_BY_SECTION",
     "SHARED_RUNTIME_HINT",
+    "codegen_of",
 ]
 
 # Runtimes on the CPU device, preloaded for programs that were linked to the vendor's.
@@ -28,3 +29,9 @@ DEVICE_CODE_SECTIONS = frozenset(RUNTIME_BY_SECTION)
 
 # How CMake is told to link the shared runtime.
 SHARED_RUNTIME_HINT = "CMake: CUDA_RUNTIME_LIBRARY Shared, which add_mneme() sets"
+
+
+def codegen_of(arch: str) -> str:
+    """Return "CodeGen" of a tuned kernel that was recorded in a program built for `arch`."""
+    methods = (name for start, name in CODEGEN_BY_ARCH_PREFIX.items() if arch.startswith(start))
+    return next(methods, "rtc")

@@ -1,13 +1,17 @@
-"""Writes what was found as files that production runs and existing tools read."""
+"""Writes one configuration as a file that production runs and existing tools read."""
 
 from __future__ import annotations
 
-import json
-import os
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mneme._vendors import CODEGEN_BY_ARCH_PREFIX
+from mneme._vendors import codegen_of
+from mneme.deploy import make_variant, match_of
+from mneme.errors import MnemeError
+from mneme.tuned_file import TunedKernel, publish_text, write_tuned_file
+from mneme.tuned_variant import Match
+from mneme.tuning.launch_facts import launch_facts, static_hash_text
 
 if TYPE_CHECKING:
     from mneme.mneme_types import ExperimentConfiguration
@@ -17,23 +21,15 @@ __all__ = ["convert_to_json", "export_proteus_tuned_kernel", "tuned_kernel"]
 
 
 def tuned_kernel(
-    recorded_execution: RecordedExecution, config: ExperimentConfiguration
+    recorded_execution: RecordedExecution,
+    config: ExperimentConfiguration,
+    kernel_descr: KernelInstance | None = None,
 ) -> dict[str, Any]:
-    """Return the entry of one kernel in a tuned-kernels file."""
-    arch = recorded_execution.arch
-    methods = (m for start, m in CODEGEN_BY_ARCH_PREFIX.items() if arch.startswith(start))
-    return {
-        "CodeGen": next(methods, "rtc"),
-        "LaunchBounds": config.set_launch_bounds,
-        "SpecializeArgs": config.specialize,
-        "SpecializeDims": config.specialize_dims,
-        "SpecializeDimsRange": config.specialize_dims,
-        "OptLevel": 1,
-        "Pipeline": config.passes,
-        "CodeGenOptLevel": config.codegen_opt,
-        "TunedMaxThreads": config.max_threads,
-        "MinBlocksPerSM": config.min_blocks_per_sm,
-    }
+    """Return the entry of one kernel in a tuned-kernels file.
+
+    Without the launch (`kernel_descr`) it has the keys of existing tools only.
+    """
+    return _entry(recorded_execution, kernel_descr, config).to_json()
 
 
 def convert_to_json(
@@ -44,13 +40,20 @@ def convert_to_json(
 ) -> None:
     """Write a configuration as a tuned-kernels file (`PROTEUS_TUNED_KERNELS`).
 
+    It serves every launch of this code on every device. `mneme deploy` writes guards, gains and
+    launch dimensions too, which it knows from the results of a tuning.
+
     Args:
         filename: Replaced if it exists.
         recorded_execution: The kernel.
         kernel_descr: The launch the configuration was found for.
         config: The configuration.
+
+    Raises:
+        IoFailed: If the file cannot be written.
     """
-    _write(filename, {kernel_descr.kernel_name: tuned_kernel(recorded_execution, config)})
+    entry = _entry(recorded_execution, kernel_descr, config)
+    write_tuned_file(filename, {kernel_descr.kernel_name: entry})
 
 
 def export_proteus_tuned_kernel(
@@ -63,8 +66,18 @@ def export_proteus_tuned_kernel(
 ) -> None:
     """Write a tuned-kernels file and, if named, a text that says how to use it."""
     convert_to_json(filename, recorded_execution, kernel_descr, config)
-    if usage_filename is None:
-        return
+    if usage_filename is not None:
+        publish_text(
+            usage_filename, _usage(Path(filename), recorded_execution, kernel_descr, config)
+        )
+
+
+def _usage(
+    filename: Path,
+    recorded_execution: RecordedExecution,
+    kernel_descr: KernelInstance,
+    config: ExperimentConfiguration,
+) -> str:
     numbers = [str(index + 1) for index in kernel_descr.available_specializations]
     annotation = "".join(f", {number}" for number in numbers) if config.specialize else ""
     lines = [
@@ -72,19 +85,37 @@ def export_proteus_tuned_kernel(
         f"Tuned for:    grid {config.grid!r}, block {config.block!r}",
         "",
         "Run the program with",
-        f"    PROTEUS_TUNED_KERNELS={Path(filename).resolve()}",
+        f"    PROTEUS_TUNED_KERNELS={filename.resolve()}",
         "",
         "The program has to be built with add_mneme() or add_proteus(). A kernel that is compiled",
         "just in time by annotation carries",
         f'    __attribute__((annotate("jit"{annotation})))',
         "",
     ]
-    Path(usage_filename).write_text("\n".join(lines), encoding="utf-8")
+    return "\n".join(lines)
 
 
-def _write(filename: str | Path, content: dict[str, Any]) -> None:
-    """Publish with one rename: a production run that starts now reads the old file or the new."""
-    path = Path(filename)
-    temporary = path.with_name(f"{path.name}.tmp-{os.getpid()}")
-    temporary.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
-    temporary.replace(path)
+def _entry(
+    record: RecordedExecution, launch: KernelInstance | None, config: ExperimentConfiguration
+) -> TunedKernel:
+    codegen = codegen_of(record.arch)
+    if launch is None:
+        variant = make_variant(config, Match())
+        return TunedKernel(variants=(variant,), codegen=codegen, is_flat=True)
+    variant = make_variant(config, _match(record, launch))
+    if config.specialize:
+        variant = replace(variant, specialized_args=tuple(launch.available_specializations))
+    return TunedKernel(
+        variants=(variant,),
+        static_hash=static_hash_text(record.static_hash),
+        demangled_name=record.demangled_name,
+        codegen=codegen,
+    )
+
+
+def _match(record: RecordedExecution, launch: KernelInstance) -> Match:
+    """Return the recorded launch; without the values of arguments where they cannot be read."""
+    try:
+        return match_of(launch_facts(record.path, launch.dynamic_hash))
+    except (MnemeError, ImportError):
+        return Match(grid=launch.grid_dim, block=launch.block_dim, shared_mem=launch.shared_mem)

@@ -1,0 +1,317 @@
+"""From results of tunings to the tuned-kernels file of a production run. Prints nothing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from mneme._vendors import codegen_of
+from mneme.errors import InvalidArgument
+from mneme.mneme_types import dim3
+from mneme.tuned_file import TunedKernel, read_tuned_file, write_tuned_file
+from mneme.tuned_variant import LaunchOverride, Match, MatchedArgument, TunedVariant
+from mneme.tuning_results import Choice, TuningResult, find_results, read_result, result_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from mneme.mneme_types import ExperimentConfiguration
+
+__all__ = [
+    "GUARD_CHOICES",
+    "DeployOptions",
+    "Deployed",
+    "Deployment",
+    "LeftOut",
+    "export_result",
+    "make_variant",
+    "match_of",
+    "plan_deployment",
+    "write_deployment",
+]
+
+GUARD_CHOICES = ("static-hash", "arch", "launch", "args", "none")
+"""What `--guard` takes."""
+
+_GUARDS_OF_CHOICE = {"arch": ("Arch",), "launch": ("Grid", "Block", "SharedMem"), "args": ("Args",)}
+RESULT_FILE = "proteus_tuned_kernels.json"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeployOptions:
+    """What to deploy of the results."""
+
+    guards: tuple[str, ...] = ("static-hash", "arch")
+    """Some of GUARD_CHOICES; "none" stands alone."""
+
+    use_launch: bool = False
+    """Take the best configuration with its own grid and block; else the best with the recorded."""
+
+    min_gain: float = 1.0
+    """Leave out what is not this many times as fast, by the lower end of the interval."""
+
+    needs_gain: bool = True
+    """Leave out what is not significantly faster."""
+
+    def __post_init__(self) -> None:
+        """Check the guards."""
+        unknown = [one for one in self.guards if one not in GUARD_CHOICES]
+        if unknown:
+            raise InvalidArgument(
+                f"there is no guard '{unknown[0]}'; there are {', '.join(GUARD_CHOICES)}"
+            )
+        if "none" in self.guards and len(set(self.guards)) > 1:
+            raise InvalidArgument("the guard 'none' cannot stand beside others")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Deployed:
+    """A variant that goes into the file."""
+
+    kernel_name: str
+    demangled_name: str
+    static_hash: str
+    """16 hexadecimal digits; empty if code of any hash is served."""
+    codegen: str
+    directory: Path
+    variant: TunedVariant
+    note: str = ""
+    """What a user should know, empty if nothing."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LeftOut:
+    """A result that does not go into the file."""
+
+    directory: Path
+    kernel_name: str
+    reason: str
+
+
+@dataclass(slots=True, kw_only=True)
+class Deployment:
+    """What goes into a file, and what does not."""
+
+    deployed: list[Deployed] = field(default_factory=list)
+    left_out: list[LeftOut] = field(default_factory=list)
+
+
+def plan_deployment(
+    results: Iterable[str | Path], options: DeployOptions | None = None
+) -> Deployment:
+    """Choose what to deploy of one or more results directories.
+
+    Raises:
+        NotFound: If a path holds no results.
+        ArtifactCorrupt: If one is damaged.
+        InvalidArgument: If two results are of different code of one kernel.
+    """
+    options = options or DeployOptions()
+    plan = Deployment()
+    hashes: dict[str, str] = {}
+    for directory in dict.fromkeys(one for path in results for one in find_results(path)):
+        result = read_result(directory)
+        name, static_hash = str(result.facts["kernel_name"]), str(result.facts["static_hash"])
+        if hashes.setdefault(name, static_hash) != static_hash:
+            raise InvalidArgument(
+                f"'{directory}' tuned other code of {result.facts['demangled_name']} than the "
+                "results before it: the program changed between the recordings; deploy the newer"
+            )
+        chosen = _decide(result, options)
+        if isinstance(chosen, LeftOut):
+            plan.left_out.append(chosen)
+        else:
+            plan.deployed.append(chosen)
+    return plan
+
+
+def _decide(result: TuningResult, options: DeployOptions) -> Deployed | LeftOut:
+    """Return what to deploy of one result, or why nothing."""
+    choice, note = _choose(result, options)
+    reason = note
+    if choice is not None:
+        reason = _reason_against(choice, options)
+    facts = result.facts
+    if choice is None or reason:
+        return LeftOut(
+            directory=result.directory, kernel_name=str(facts["demangled_name"]), reason=reason
+        )
+    return Deployed(
+        kernel_name=str(facts["kernel_name"]),
+        demangled_name=str(facts["demangled_name"]),
+        static_hash=str(facts["static_hash"]) if "static-hash" in options.guards else "",
+        codegen=codegen_of(str(facts["source_arch"])),
+        directory=result.directory,
+        variant=_variant_of(result, choice, options),
+        note=note or _bounds_note(choice.config),
+    )
+
+
+def _choose(result: TuningResult, options: DeployOptions) -> tuple[Choice | None, str]:
+    """Return the configuration to deploy, and a sentence if it is not the expected one."""
+    if _keeps_launch(result.best.config, result.facts):
+        return result.best, ""
+    if options.use_launch:
+        if result.best.config.shared_mem == int(result.facts["shared_mem"]):
+            return result.best, ""
+        note = "the best configuration uses other shared memory, which a production run cannot"
+    else:
+        note = "" if result.same_launch else "only with other dimensions (--launch)"
+    return result.same_launch, note
+
+
+def _keeps_launch(config: ExperimentConfiguration, facts: dict[str, Any]) -> bool:
+    recorded = (dim3.from_dict(facts["grid"]), dim3.from_dict(facts["block"]))
+    return (config.grid, config.block) == recorded and config.shared_mem == facts["shared_mem"]
+
+
+def _reason_against(choice: Choice, options: DeployOptions) -> str:
+    """Return why a configuration is not worth deploying; empty if it is."""
+    if not options.needs_gain:
+        return ""
+    if choice.is_baseline:
+        return "nothing faster than the baseline was found"
+    if not choice.is_significant:
+        interval = f" ({choice.gain.low:.3f} to {choice.gain.high:.3f})" if choice.gain else ""
+        return f"no significant gain{interval}"
+    if choice.gain is not None and choice.gain.low < options.min_gain:
+        return f"gains {choice.gain.low:.3f} at least, less than {options.min_gain:g}"
+    return ""
+
+
+def _bounds_note(config: ExperimentConfiguration) -> str:
+    if config.set_launch_bounds and config.max_threads != config.block.volume:
+        return (
+            f"measured for blocks of up to {config.max_threads} threads, compiled for "
+            f"{config.block.volume}"
+        )
+    return ""
+
+
+def _variant_of(result: TuningResult, choice: Choice, options: DeployOptions) -> TunedVariant:
+    launch = None
+    if not _keeps_launch(choice.config, result.facts):
+        launch = LaunchOverride(
+            rule=result.launch_rule, grid=choice.config.grid, block=choice.config.block
+        )
+    match = match_of(result.facts, arch=result.arch, device=result.device)
+    guards = [one for name in options.guards for one in _GUARDS_OF_CHOICE.get(name, ())]
+    return replace(
+        make_variant(choice.config, match),
+        # What the code was measured on is not known for results of older tools.
+        guards=tuple(one for one in dict.fromkeys(guards) if one != "Arch" or match.arch),
+        launch=launch,
+        baseline_ns=result.baseline_ns,
+        tuned_ns=choice.metric_ns,
+        gain=choice.gain,
+        weight=result.weight,
+    )
+
+
+def match_of(facts: dict[str, Any], *, arch: str = "", device: str = "") -> Match:
+    """Return the launch that `launch_facts` describes."""
+    return Match(
+        arch=arch,
+        device=device,
+        grid=dim3.from_dict(facts["grid"]),
+        block=dim3.from_dict(facts["block"]),
+        shared_mem=int(facts["shared_mem"]),
+        args=tuple(
+            MatchedArgument(
+                index=int(one["index"]),
+                name=str(one["name"]),
+                type=str(one["type"]),
+                bytes=str(one["bytes"]),
+                value=one["value"],
+            )
+            for one in facts["args"]
+        ),
+    )
+
+
+def make_variant(config: ExperimentConfiguration, match: Match) -> TunedVariant:
+    """Return a configuration found for the launch `match`, without guards."""
+    return TunedVariant(
+        launch_bounds=config.set_launch_bounds,
+        specialize_args=config.specialize,
+        specialize_dims=config.specialize_dims,
+        pipeline=config.passes,
+        codegen_opt_level=config.codegen_opt,
+        tuned_max_threads=config.max_threads,
+        min_blocks_per_sm=config.min_blocks_per_sm,
+        max_registers=int(getattr(config, "max_registers", 0)),
+        specialized_args=tuple(one.index for one in match.args) if config.specialize else (),
+        match=match,
+    )
+
+
+def write_deployment(plan: Deployment, output: str | Path, *, merge: bool = False) -> list[str]:
+    """Write what is deployed with one rename.
+
+    Args:
+        plan: At least one variant is deployed.
+        output: The tuned-kernels file.
+        merge: Keep what the file says of other kernels and other launches.
+
+    Returns:
+        Sentences about what was replaced or dropped in a file that was there.
+
+    Raises:
+        ArtifactCorrupt: If a file to merge with is none.
+        IoFailed: If the operating system refuses.
+    """
+    output = Path(output)
+    kernels = read_tuned_file(output) if merge and output.exists() else {}
+    sentences: list[str] = []
+    for one in plan.deployed:
+        old = kernels.get(one.kernel_name)
+        kept: tuple[TunedVariant, ...] = ()
+        if old is not None:
+            kept, sentence = _kept(old, one)
+            sentences += [sentence] if sentence else []
+        kernels[one.kernel_name] = TunedKernel(
+            variants=(*kept, one.variant),
+            static_hash=one.static_hash,
+            demangled_name=one.demangled_name,
+            codegen=one.codegen,
+        )
+    write_tuned_file(output, kernels)
+    return sentences
+
+
+def _kept(old: TunedKernel, new: Deployed) -> tuple[tuple[TunedVariant, ...], str]:
+    """Return what stays of an entry beside a new variant, and what there is to say."""
+    name = new.demangled_name
+    if old.is_flat:
+        return (), f"{name}: the entry of another tool is replaced"
+    if old.static_hash and new.static_hash and old.static_hash != new.static_hash:
+        return (), f"{name}: {len(old.variants)} variants for older code are dropped"
+    kept = tuple(one for one in old.variants if not one.match.is_same_launch(new.variant.match))
+    return kept, ""
+
+
+def export_result(results_dir: str | Path, best: dict[str, Any]) -> Path:
+    """Write the tuned-kernels file that a tuning leaves in its results directory.
+
+    It holds the best configuration, with its launch dimensions and the guards `static-hash` and
+    `arch`, whether or not it is significantly faster: what production runs is for `mneme deploy` to
+    decide.
+
+    Args:
+        results_dir: The results directory.
+        best: The content of `best.json`.
+
+    Returns:
+        The file.
+    """
+    directory = Path(results_dir)
+    options = DeployOptions(use_launch=True, needs_gain=False)
+    result = result_of(directory, best)
+    plan = Deployment()
+    chosen = _decide(result, options)
+    if isinstance(chosen, Deployed):
+        plan.deployed.append(chosen)
+    path = directory / RESULT_FILE
+    write_deployment(plan, path)
+    return path

@@ -1,0 +1,323 @@
+"""One way to compile and launch a kernel, and the launches it is for, as in tuned-kernels files."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from mneme.errors import InvalidArgument
+
+if TYPE_CHECKING:
+    from mneme._tuned_json import Place
+    from mneme.mneme_types import dim3
+
+__all__ = ["GUARDS", "Gain", "LaunchOverride", "Match", "MatchedArgument", "TunedVariant"]
+
+GUARDS = ("Arch", "Grid", "Block", "SharedMem", "Args")
+"""Guards without a number; `Arg:2` is one too."""
+
+_LAUNCH_RULES = ("exact", "cover", "agnostic")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MatchedArgument:
+    """A scalar argument of the launch a variant was found for."""
+
+    index: int
+    """From 0."""
+
+    name: str = ""
+    """As in the source, if known."""
+
+    type: str = ""
+    """IR type, if known."""
+
+    bytes: str
+    """Hexadecimal digits, as they lie in memory."""
+
+    value: object = None
+    """For people."""
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the argument as in the file."""
+        return {
+            "Index": self.index,
+            "Name": self.name,
+            "Type": self.type,
+            "Bytes": self.bytes,
+            "Value": self.value,
+        }
+
+    @classmethod
+    def from_json(cls, place: Place) -> MatchedArgument:
+        """Read an argument."""
+        digits = place.text("Bytes")
+        try:
+            bytes.fromhex(digits)
+        except ValueError:
+            raise place.broken("Bytes", f"is {digits!r}, no hexadecimal digits") from None
+        return cls(
+            index=place.number("Index"),
+            name=place.text("Name", ""),
+            type=place.text("Type", ""),
+            bytes=digits.lower(),
+            value=place.data.get("Value"),
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Match:
+    """The launch a variant was found for; what is None or empty is not known."""
+
+    arch: str = ""
+    """Target of the code: "sm_90", "cpu"."""
+
+    device: str = ""
+    """Name of the device."""
+
+    grid: dim3 | None = None
+    """Blocks."""
+
+    block: dim3 | None = None
+    """Threads of a block."""
+
+    shared_mem: int | None = None
+    """Bytes of dynamic shared memory."""
+
+    args: tuple[MatchedArgument, ...] = ()
+    """Scalar arguments, by index."""
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the launch as in the file."""
+        known: dict[str, Any] = {
+            "Arch": self.arch,
+            "Device": self.device,
+            "GridDim": None if self.grid is None else self.grid.to_dict(),
+            "BlockDim": None if self.block is None else self.block.to_dict(),
+            "SharedMem": self.shared_mem,
+        }
+        values = {key: value for key, value in known.items() if value not in (None, "")}
+        return {**values, "Args": [one.to_json() for one in self.args]}
+
+    @classmethod
+    def from_json(cls, place: Place) -> Match:
+        """Read a launch."""
+        return cls(
+            arch=place.text("Arch", ""),
+            device=place.text("Device", ""),
+            grid=place.dims("GridDim"),
+            block=place.dims("BlockDim"),
+            shared_mem=place.number("SharedMem") if place.has("SharedMem") else None,
+            args=tuple(MatchedArgument.from_json(one) for one in place.objects("Args")),
+        )
+
+    def is_same_launch(self, other: Match) -> bool:
+        """Whether both are one launch on one architecture."""
+
+        def key(match: Match) -> tuple[object, ...]:
+            args = tuple(sorted((one.index, one.bytes) for one in match.args))
+            return match.arch, match.grid, match.block, match.shared_mem, args
+
+        return key(self) == key(other)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LaunchOverride:
+    """Other dimensions to launch with."""
+
+    rule: str
+    """exact, cover or agnostic."""
+
+    grid: dim3
+    """Blocks."""
+
+    block: dim3
+    """Threads of a block."""
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the override as in the file."""
+        return {
+            "Rule": self.rule,
+            "GridDim": self.grid.to_dict(),
+            "BlockDim": self.block.to_dict(),
+        }
+
+    @classmethod
+    def from_json(cls, place: Place) -> LaunchOverride:
+        """Read an override."""
+        return cls(
+            rule=place.one_of("Rule", _LAUNCH_RULES),
+            grid=_extent(place, "GridDim"),
+            block=_extent(place, "BlockDim"),
+        )
+
+
+def _extent(place: Place, key: str) -> dim3:
+    extent = place.dims(key)
+    if extent is None or extent.volume == 0:
+        raise place.broken(key, "is missing or has an extent of 0")
+    return extent
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gain:
+    """Baseline time / tuned time, with its 95 % confidence interval."""
+
+    ratio: float
+    """Best estimate."""
+
+    low: float
+    """Lower end."""
+
+    high: float
+    """Upper end."""
+
+    def to_json(self) -> dict[str, float]:
+        """Return the gain as in the file."""
+        return {"Ratio": self.ratio, "Low": self.low, "High": self.high}
+
+    @classmethod
+    def from_json(cls, place: Place) -> Gain:
+        """Read a gain."""
+        return cls(ratio=place.real("Ratio"), low=place.real("Low"), high=place.real("High"))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TunedVariant:
+    """How a kernel is compiled and launched, and for which launches. Defaults are the file's."""
+
+    launch_bounds: bool = True
+    """Compile for blocks of exactly the threads that are launched."""
+
+    specialize_args: bool = False
+    """Turn the values of `specialized_args` into constants."""
+
+    specialize_dims: bool = True
+    """Turn grid and block into constants."""
+
+    pipeline: str = "default<O3>"
+    """LLVM pass pipeline."""
+
+    codegen_opt_level: int = 3
+    """Level of the code generator, 0 to 3."""
+
+    tuned_max_threads: int = -1
+    """Threads of the block `min_blocks_per_sm` is meant for; not positive: of every block."""
+
+    min_blocks_per_sm: int = 0
+    """Blocks that have to fit on a multiprocessor; 0 says nothing."""
+
+    max_registers: int = 0
+    """Registers of a thread; 0: no limit."""
+
+    specialized_args: tuple[int, ...] = ()
+    """Indices from 0."""
+
+    match: Match = field(default_factory=Match)
+    """The launch it was found for."""
+
+    guards: tuple[str, ...] = ()
+    """What has to be as in `match` for the variant to be used at all."""
+
+    launch: LaunchOverride | None = None
+    """Other dimensions to launch with."""
+
+    baseline_ns: float = 0
+    """Time of the untuned kernel; 0 if unknown."""
+
+    tuned_ns: float = 0
+    """Time of this variant; 0 if unknown."""
+
+    gain: Gain | None = None
+    """What it brings, if it was measured."""
+
+    weight: float = 1.0
+    """Share of the application's time this launch stands for."""
+
+    def flat_json(self) -> dict[str, Any]:
+        """Return the keys that existing tools know too."""
+        return {
+            "LaunchBounds": self.launch_bounds,
+            "SpecializeArgs": self.specialize_args,
+            "SpecializeDims": self.specialize_dims,
+            "Pipeline": self.pipeline,
+            "CodeGenOptLevel": self.codegen_opt_level,
+            "TunedMaxThreads": self.tuned_max_threads,
+            "MinBlocksPerSM": self.min_blocks_per_sm,
+        }
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the variant as in the file."""
+        values = {
+            **self.flat_json(),
+            "MaxRegisters": self.max_registers,
+            "SpecializedArgs": list(self.specialized_args),
+            "Match": self.match.to_json(),
+            "Guards": list(self.guards),
+        }
+        if self.launch is not None:
+            values["Launch"] = self.launch.to_json()
+        values.update(BaselineNs=self.baseline_ns, TunedNs=self.tuned_ns)
+        if self.gain is not None:
+            values["Gain"] = self.gain.to_json()
+        return {**values, "Weight": self.weight}
+
+    @classmethod
+    def from_flat(cls, place: Place) -> TunedVariant:
+        """Read the keys that existing tools know, with their defaults."""
+        level = place.data.get("OptLevel")
+        known = level if isinstance(level, str) and level else "3"
+        return cls(
+            launch_bounds=place.flag("LaunchBounds", default=True),
+            specialize_args=place.flag("SpecializeArgs", default=False),
+            specialize_dims=place.flag("SpecializeDims", default=True),
+            pipeline=place.text("Pipeline", f"default<O{known}>"),
+            codegen_opt_level=place.whole("CodeGenOptLevel", 3),
+            tuned_max_threads=place.whole("TunedMaxThreads", -1),
+            min_blocks_per_sm=place.whole("MinBlocksPerSM", 0),
+        )
+
+    @classmethod
+    def from_json(cls, place: Place) -> TunedVariant:
+        """Read a variant."""
+        variant = replace(
+            cls.from_flat(place),
+            max_registers=place.whole("MaxRegisters", 0),
+            specialized_args=tuple(place.numbers("SpecializedArgs")),
+            match=Match.from_json(place.object("Match")) if place.has("Match") else Match(),
+            guards=tuple(place.texts("Guards")),
+            launch=LaunchOverride.from_json(place.object("Launch"))
+            if place.has("Launch")
+            else None,
+            baseline_ns=place.real("BaselineNs", 0),
+            tuned_ns=place.real("TunedNs", 0),
+            gain=Gain.from_json(place.object("Gain")) if place.has("Gain") else None,
+            weight=place.real("Weight", 1.0),
+        )
+        try:
+            variant.check_guards()
+        except InvalidArgument as error:
+            raise place.broken("Guards", str(error)) from None
+        return variant
+
+    def check_guards(self) -> None:
+        """Check that every guard is known and has something to compare with.
+
+        Raises:
+            InvalidArgument: If not.
+        """
+        match = self.match
+        known = {
+            "Arch": bool(match.arch),
+            "Grid": match.grid is not None,
+            "Block": match.block is not None,
+            "SharedMem": match.shared_mem is not None,
+            "Args": True,
+            **{f"Arg:{one.index}": True for one in match.args},
+        }
+        for guard in self.guards:
+            if not known.get(guard):
+                what = "compares with nothing in Match" if guard in known else "is unknown"
+                if guard.startswith("Arg:"):
+                    what = "names an argument that Match does not list"
+                raise InvalidArgument(f"has '{guard}', which {what}")
