@@ -19,6 +19,7 @@ _DYNAMIC = struct.Struct("<qQ")
 _MAGIC_64_LITTLE = b"\x7fELF\x02\x01"
 _LOAD, _DYNAMIC_SEGMENT, _INTERPRETER = 1, 2, 3
 _NEEDED, _STRING_TABLE = 1, 5
+_SEARCH_PATHS = (15, 29)  # DT_RPATH, DT_RUNPATH
 _LONGEST_NAME = 4096
 
 
@@ -34,6 +35,9 @@ class ElfFacts:
 
     sections: frozenset[str]
     """Names of its sections."""
+
+    search_path: tuple[str, ...] = ()
+    """Directories where it looks for libraries, as written: with `$ORIGIN`."""
 
 
 def read_elf(path: Path) -> ElfFacts | None:
@@ -60,21 +64,25 @@ def _facts(data: mmap.mmap) -> ElfFacts:
         for i in range(section_count)
     ]
     names_at = sections[names_index][4] if names_index < len(sections) else 0
+    search_path = [text.split(":") for text in _dynamic_texts(data, segments, _SEARCH_PATHS)]
     return ElfFacts(
         is_static=not any(segment[0] == _INTERPRETER for segment in segments),
-        needed=tuple(_needed(data, segments)),
+        needed=tuple(_dynamic_texts(data, segments, (_NEEDED,))),
         sections=frozenset(_text(data, names_at + section[0]) for section in sections),
+        search_path=tuple(name for names in search_path for name in names if name),
     )
 
 
-def _needed(data: mmap.mmap, segments: list[tuple[int, ...]]) -> list[str]:
+def _dynamic_texts(
+    data: mmap.mmap, segments: list[tuple[int, ...]], tags: tuple[int, ...]
+) -> list[str]:
     for segment in segments:
         if segment[0] == _DYNAMIC_SEGMENT:
             start, size = segment[2], segment[5]
             entries = list(_DYNAMIC.iter_unpack(data[start : start + size - size % _DYNAMIC.size]))
             strings = next((value for tag, value in entries if tag == _STRING_TABLE), 0)
             strings_at = _file_offset(strings, segments)
-            return [_text(data, strings_at + value) for tag, value in entries if tag == _NEEDED]
+            return [_text(data, strings_at + value) for tag, value in entries if tag in tags]
     return []
 
 

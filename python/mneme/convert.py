@@ -7,11 +7,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mneme._vendors import codegen_of
-from mneme.deploy import make_variant, match_of
+from mneme.deploy import make_variant
 from mneme.errors import MnemeError
 from mneme.tuned_file import TunedKernel, publish_text, write_tuned_file
 from mneme.tuned_variant import Match
 from mneme.tuning.launch_facts import launch_facts, static_hash_text
+from mneme.tuning_results import match_of
 
 if TYPE_CHECKING:
     from mneme.mneme_types import ExperimentConfiguration

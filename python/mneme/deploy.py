@@ -10,7 +10,7 @@ from mneme._vendors import codegen_of
 from mneme.errors import InvalidArgument
 from mneme.mneme_types import dim3
 from mneme.tuned_file import TunedKernel, read_tuned_file, write_tuned_file
-from mneme.tuned_variant import LaunchOverride, Match, MatchedArgument, TunedVariant
+from mneme.tuned_variant import LaunchOverride, Match, TunedVariant
 from mneme.tuning_results import Choice, TuningResult, find_results, read_result, result_of
 
 if TYPE_CHECKING:
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from mneme.mneme_types import ExperimentConfiguration
 
 __all__ = [
+    "DEFAULT_GUARDS",
     "GUARD_CHOICES",
     "DeployOptions",
     "Deployed",
@@ -26,13 +27,15 @@ __all__ = [
     "LeftOut",
     "export_result",
     "make_variant",
-    "match_of",
     "plan_deployment",
     "write_deployment",
 ]
 
 GUARD_CHOICES = ("static-hash", "arch", "launch", "args", "none")
 """What `--guard` takes."""
+
+DEFAULT_GUARDS = ("static-hash", "arch")
+"""What `mneme deploy` asks for when nothing is said."""
 
 _GUARDS_OF_CHOICE = {"arch": ("Arch",), "launch": ("Grid", "Block", "SharedMem"), "args": ("Args",)}
 RESULT_FILE = "proteus_tuned_kernels.json"
@@ -42,7 +45,7 @@ RESULT_FILE = "proteus_tuned_kernels.json"
 class DeployOptions:
     """What to deploy of the results."""
 
-    guards: tuple[str, ...] = ("static-hash", "arch")
+    guards: tuple[str, ...] = DEFAULT_GUARDS
     """Some of GUARD_CHOICES; "none" stands alone."""
 
     use_launch: bool = False
@@ -137,13 +140,16 @@ def _decide(result: TuningResult, options: DeployOptions) -> Deployed | LeftOut:
         return LeftOut(
             directory=result.directory, kernel_name=str(facts["demangled_name"]), reason=reason
         )
+    variant = _variant_of(result, choice, options)
+    # Other dimensions were shown to be right for this code only.
+    is_bound = "static-hash" in options.guards or variant.launch is not None
     return Deployed(
         kernel_name=str(facts["kernel_name"]),
         demangled_name=str(facts["demangled_name"]),
-        static_hash=str(facts["static_hash"]) if "static-hash" in options.guards else "",
+        static_hash=str(facts["static_hash"]) if is_bound else "",
         codegen=codegen_of(str(facts["source_arch"])),
         directory=result.directory,
-        variant=_variant_of(result, choice, options),
+        variant=variant,
         note=note or _bounds_note(choice.config),
     )
 
@@ -195,7 +201,7 @@ def _variant_of(result: TuningResult, choice: Choice, options: DeployOptions) ->
         launch = LaunchOverride(
             rule=result.launch_rule, grid=choice.config.grid, block=choice.config.block
         )
-    match = match_of(result.facts, arch=result.arch, device=result.device)
+    match = result.match
     guards = [one for name in options.guards for one in _GUARDS_OF_CHOICE.get(name, ())]
     return replace(
         make_variant(choice.config, match),
@@ -206,27 +212,6 @@ def _variant_of(result: TuningResult, choice: Choice, options: DeployOptions) ->
         tuned_ns=choice.metric_ns,
         gain=choice.gain,
         weight=result.weight,
-    )
-
-
-def match_of(facts: dict[str, Any], *, arch: str = "", device: str = "") -> Match:
-    """Return the launch that `launch_facts` describes."""
-    return Match(
-        arch=arch,
-        device=device,
-        grid=dim3.from_dict(facts["grid"]),
-        block=dim3.from_dict(facts["block"]),
-        shared_mem=int(facts["shared_mem"]),
-        args=tuple(
-            MatchedArgument(
-                index=int(one["index"]),
-                name=str(one["name"]),
-                type=str(one["type"]),
-                bytes=str(one["bytes"]),
-                value=one["value"],
-            )
-            for one in facts["args"]
-        ),
     )
 
 
@@ -272,7 +257,7 @@ def write_deployment(plan: Deployment, output: str | Path, *, merge: bool = Fals
             sentences += [sentence] if sentence else []
         kernels[one.kernel_name] = TunedKernel(
             variants=(*kept, one.variant),
-            static_hash=one.static_hash,
+            static_hash=one.static_hash or (old.static_hash if old is not None and kept else ""),
             demangled_name=one.demangled_name,
             codegen=one.codegen,
         )

@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from mneme.errors import ArtifactCorrupt, IoFailed, MnemeError, NotFound
-from mneme.mneme_types import ExperimentConfiguration
-from mneme.tuned_variant import Gain
+from mneme.mneme_types import ExperimentConfiguration, dim3
+from mneme.tuned_variant import Gain, Match, MatchedArgument
 from mneme.tuning.launch_facts import launch_facts
 
-__all__ = ["Choice", "TuningResult", "find_results", "read_result", "result_of"]
+__all__ = ["Choice", "TuningResult", "find_results", "match_of", "read_result", "result_of"]
 
 _BASELINE_TRIAL = -1
 
@@ -67,11 +67,8 @@ class TuningResult:
     weight: float
     """Share of the application's time."""
 
-    arch: str
-    """Target of the measured code, empty if unknown."""
-
-    device: str
-    """Name of the device, empty if unknown."""
+    match: Match
+    """The launch, and what it was measured on."""
 
 
 def find_results(path: str | Path) -> list[Path]:
@@ -131,12 +128,16 @@ def result_of(directory: Path, best: dict[str, Any]) -> TuningResult:
         MnemeError: If the record has to be read and cannot be.
     """
     facts = best.get("facts") or _facts_of_record(best)
+    for key in ("kernel_name", "demangled_name", "static_hash", "source_arch"):
+        if not isinstance(facts[key], str):
+            raise TypeError(f"{key} is {facts[key]!r}, no text")
     baseline = best["baseline_metric"]
     same = best.get("same_launch")
     measured_on = best.get("device") or {}
     if not isinstance(measured_on, dict):
         measured_on = {"id": measured_on}
     result = best.get("result") or {}
+    arch = str(measured_on.get("arch") or _arch(str(result.get("device", "")), facts))
     return TuningResult(
         directory=directory,
         facts=facts,
@@ -145,8 +146,28 @@ def result_of(directory: Path, best: dict[str, Any]) -> TuningResult:
         launch_rule=str(best.get("launch_rule", "exact")),
         baseline_ns=float(baseline),
         weight=float(best.get("weight", 1.0)),
-        arch=str(measured_on.get("arch") or _arch(str(result.get("device", "")), facts)),
-        device=str(measured_on.get("name", "")),
+        match=match_of(facts, arch=arch, device=str(measured_on.get("name", ""))),
+    )
+
+
+def match_of(facts: dict[str, Any], *, arch: str = "", device: str = "") -> Match:
+    """Return the launch that `launch_facts` describes."""
+    return Match(
+        arch=arch,
+        device=device,
+        grid=dim3.from_dict(facts["grid"]),
+        block=dim3.from_dict(facts["block"]),
+        shared_mem=int(facts["shared_mem"]),
+        args=tuple(
+            MatchedArgument(
+                index=int(one["index"]),
+                name=str(one["name"]),
+                type=str(one["type"]),
+                bytes=str(one["bytes"]),
+                value=one["value"],
+            )
+            for one in facts["args"]
+        ),
     )
 
 

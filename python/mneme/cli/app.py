@@ -25,6 +25,7 @@ _VERBS = {
     "run": "run.run",
     "compile": "compile.compile_kernel",
     "replay": "replay.replay",
+    "deploy": "deploy.deploy",
     "devices": "devices.devices",
     "ls": "ls.ls",
     "show": "show.show",

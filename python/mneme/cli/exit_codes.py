@@ -16,7 +16,8 @@ class ExitCode(IntEnum):
     """Done; for `replay`: the result is verified."""
 
     NOT_VERIFIED = 1
-    """The kernel ran, but left other memory behind than recorded."""
+    """The kernel ran, but left other memory behind than recorded; for `deploy`: nothing to deploy,
+    or a kernel that does not match."""
 
     USAGE = 2
     """The command line does not follow the grammar: unknown option, missing argument, no `--`."""

@@ -1,0 +1,160 @@
+"""`mneme deploy`: results of tunings into the file that production runs read."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Optional
+
+import typer
+
+from mneme.cli import _console
+from mneme.cli._options import JsonOption
+from mneme.cli.exit_codes import ExitCode
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from mneme.deploy import Deployed, Deployment
+
+__all__ = ["deploy"]
+
+
+def deploy(
+    results: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="RESULTS...",
+            help="Results directories of mneme tune; with --check, programs and libraries.",
+            show_default=False,
+        ),
+    ],
+    output: Annotated[
+        Optional[Path],
+        typer.Option(
+            "-o",
+            "--output",
+            metavar="FILE",
+            help="The tuned-kernels file to write.",
+            show_default=False,
+        ),
+    ] = None,
+    merge: Annotated[
+        bool, typer.Option("--merge", help="Keep other kernels and launches the file has.")
+    ] = False,
+    launch: Annotated[
+        bool, typer.Option("--launch", help="Deploy other grids and blocks too, where better.")
+    ] = False,
+    guard: Annotated[
+        Optional[list[str]],
+        typer.Option(
+            "--guard",
+            metavar="GUARD",
+            help="What has to be equal in production: static-hash, arch, launch, args, or none. "
+            "More than once.  [default: static-hash, arch]",
+            show_default=False,
+        ),
+    ] = None,
+    min_gain: Annotated[
+        float,
+        typer.Option(
+            "--min-gain", metavar="X", min=0, help="Leave out what is surely not X times as fast."
+        ),
+    ] = 1.0,
+    check: Annotated[
+        Optional[Path],
+        typer.Option(
+            "--check",
+            metavar="FILE",
+            help="Write nothing; say which kernels of FILE the programs have.",
+            show_default=False,
+        ),
+    ] = None,
+    json: JsonOption = False,
+) -> None:
+    """Write what tuning found for production runs.
+
+    PROTEUS_TUNED_KERNELS=FILE makes a program use it.
+    """
+    if check is not None:
+        _check(check, results, json=json)
+        return
+    if output is None:
+        raise typer.BadParameter("say where the file goes, with -o FILE")
+    from mneme import deploy as deploying  # noqa: PLC0415
+
+    options = deploying.DeployOptions(
+        guards=tuple(guard) if guard else deploying.DEFAULT_GUARDS,
+        use_launch=launch,
+        min_gain=min_gain,
+    )
+    plan = deploying.plan_deployment(results, options)
+    for one in plan.left_out:
+        _console.say(f"{one.kernel_name} is left out: {one.reason} ('{one.directory}')")
+    if not plan.deployed:
+        _console.say(f"nothing is worth deploying, so '{output}' is not written")
+        raise typer.Exit(ExitCode.NOT_VERIFIED)
+    for sentence in deploying.write_deployment(plan, output, merge=merge):
+        _console.say(sentence)
+    _show(plan, output, json=json)
+
+
+def _show(plan: Deployment, output: Path, *, json: bool) -> None:
+    if json:
+        deployed = [{"kernel": one.kernel_name, **one.variant.to_json()} for one in plan.deployed]
+        left_out = [
+            {"kernel": one.kernel_name, "directory": str(one.directory), "reason": one.reason}
+            for one in plan.left_out
+        ]
+        _console.print_json({"file": str(output), "deployed": deployed, "left_out": left_out})
+        return
+    content = _console.table("deployed", ("kernel", "launch", ">gain", "guards"))
+    for one in plan.deployed:
+        content.add_row(one.demangled_name, _launch_text(one), _gain_text(one), _guards_text(one))
+    _console.print_table(content)
+    for one in plan.deployed:
+        if one.note:
+            _console.say(f"{one.demangled_name}: {one.note}")
+    _console.say(f"wrote '{output}'; run the program with PROTEUS_TUNED_KERNELS={output.resolve()}")
+
+
+def _launch_text(one: Deployed) -> str:
+    match, override = one.variant.match, one.variant.launch
+    recorded = f"{_dims(match.grid)} of {_dims(match.block)}"
+    if override is None:
+        return recorded
+    return f"{recorded} -> {_dims(override.grid)} of {_dims(override.block)} ({override.rule})"
+
+
+def _dims(extent: object) -> str:
+    x, y, z = (getattr(extent, axis) for axis in "xyz")
+    return f"{x}x{y}x{z}" if z > 1 else f"{x}x{y}" if y > 1 else f"{x}"
+
+
+def _gain_text(one: Deployed) -> str:
+    variant = one.variant
+    if variant.gain is None:
+        ratio = variant.baseline_ns / variant.tuned_ns if variant.tuned_ns else 0
+        return f"{ratio:.3f} (no interval)"
+    gain = variant.gain
+    return f"{gain.ratio:.3f} ({gain.low:.3f} to {gain.high:.3f})"
+
+
+def _guards_text(one: Deployed) -> str:
+    names = [*(["static hash"] if one.static_hash else []), *one.variant.guards]
+    values = {"Arch": f"Arch {one.variant.match.arch}"}
+    return ", ".join(values.get(name, name) for name in names) or "none"
+
+
+def _check(tuned: Path, programs: Sequence[Path], *, json: bool) -> None:
+    from mneme.deploy_check import check_tuned_file  # noqa: PLC0415
+
+    checks = check_tuned_file(tuned, programs)
+    if json:
+        _console.print_json([one.to_dict() for one in checks])
+    else:
+        content = _console.table(str(tuned), ("kernel", "status", "why", "file"))
+        for one in checks:
+            content.add_row(one.demangled_name, one.status, one.reason, one.file)
+        _console.print_table(content)
+    if not all(one.is_match for one in checks):
+        raise typer.Exit(ExitCode.NOT_VERIFIED)

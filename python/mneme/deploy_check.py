@@ -1,0 +1,122 @@
+"""Whether the kernels of a tuned-kernels file are those of a program. Prints nothing."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from mneme._needed import with_libraries
+from mneme.errors import NotFound
+from mneme.tuned_file import read_tuned_file
+from mneme.tuning.launch_facts import static_hash_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from mneme.tuned_file import TunedKernel
+
+__all__ = ["KernelCheck", "check_tuned_file"]
+
+MATCHES, STALE, ABSENT, UNINSTRUMENTED = "matches", "stale", "not there", "not instrumented"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KernelCheck:
+    """Whether one entry of the file serves one kernel of the program."""
+
+    kernel_name: str
+    """Mangled."""
+
+    demangled_name: str
+    """As in the source, if file or program say it."""
+
+    status: str
+    """matches, stale, not there or not instrumented."""
+
+    reason: str
+    """A sentence."""
+
+    file: str
+    """Program or library that has the kernel; empty if none."""
+
+    @property
+    def is_match(self) -> bool:
+        """Whether a production run uses the entry."""
+        return self.status == MATCHES
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain JSON values."""
+        return asdict(self)
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    file: Path
+    static_hash: str
+    demangled_name: str
+
+
+def check_tuned_file(tuned: str | Path, programs: Iterable[str | Path]) -> list[KernelCheck]:
+    """Compare a tuned-kernels file with programs and the libraries they are linked to.
+
+    Args:
+        tuned: The tuned-kernels file.
+        programs: Executables and libraries; of each, the libraries beside it are looked at too.
+
+    Raises:
+        NotFound: If a file does not exist.
+        ArtifactCorrupt: If the tuned-kernels file, or code in a program, is damaged.
+    """
+    kernels = read_tuned_file(tuned)
+    named = [Path(one) for one in programs]
+    for path in named:
+        if not path.is_file():
+            raise NotFound(f"there is no program '{path}'")
+    found = _embedded_kernels(named)
+    text = ", ".join(f"'{path}'" for path in named)
+    return [_check(name, kernel, found, text) for name, kernel in kernels.items()]
+
+
+def _embedded_kernels(programs: list[Path]) -> dict[str, list[_Found]]:
+    from mneme import _native  # noqa: PLC0415 - loads native code
+
+    found: dict[str, list[_Found]] = defaultdict(list)
+    for file in dict.fromkeys(one for path in programs for one in with_libraries(path)):
+        for one in _native.describe_binary(file):
+            static_hash = static_hash_text(one["static_hash"])
+            found[one["kernel"]].append(_Found(file, static_hash, one["demangled"]))
+    return found
+
+
+def _check(
+    name: str, kernel: TunedKernel, found: dict[str, list[_Found]], programs: str
+) -> KernelCheck:
+    """Return how one entry fares; `programs` names those that were looked at."""
+    candidates = found.get(name, [])
+    wanted = kernel.static_hash
+    matching = [one for one in candidates if wanted in ("", one.static_hash)]
+    if matching:
+        status = MATCHES
+        reason = f"code {wanted}" if wanted else "the entry serves code of any hash"
+    elif candidates:
+        status = STALE
+        reason = (
+            f"the code changed since it was tuned: {wanted} then, {candidates[0].static_hash} now; "
+            "record and tune it again"
+        )
+    elif found:
+        status = ABSENT
+        reason = f"{programs} and the libraries beside have no such kernel"
+    else:
+        status = UNINSTRUMENTED
+        reason = f"{programs} has no kernel that carries its IR; build it with add_mneme()"
+    best = next(iter(matching or candidates), None)
+    return KernelCheck(
+        kernel_name=name,
+        demangled_name=kernel.demangled_name or (best.demangled_name if best else name),
+        status=status,
+        reason=reason,
+        file=str(best.file) if best else "",
+    )

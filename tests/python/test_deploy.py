@@ -1,0 +1,290 @@
+"""What of a tuning goes to production, and what does not."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from deploy_samples import (
+    BLOCK,
+    GRID,
+    OTHER_BLOCK,
+    OTHER_GRID,
+    best,
+    config,
+    facts,
+    gain,
+    write_result,
+)
+from mneme.cli.exit_codes import ExitCode
+from mneme.deploy import DeployOptions, export_result, plan_deployment, write_deployment
+from mneme.errors import ArtifactCorrupt, InvalidArgument, NotFound
+from mneme.tuned_file import TunedKernel, read_tuned_file, write_tuned_file
+from mneme.tuned_variant import Gain, LaunchOverride, TunedVariant
+
+
+def deploy(tmp_path: Path, *contents: dict[str, Any], **options: Any) -> TunedKernel:
+    """Deploy results and return the one kernel of the file that was written."""
+    directories = [write_result(tmp_path / str(i), one) for i, one in enumerate(contents)]
+    plan = plan_deployment(directories, DeployOptions(**options))
+    write_deployment(plan, tmp_path / "tuned.json")
+    (kernel,) = read_tuned_file(tmp_path / "tuned.json").values()
+    return kernel
+
+
+def reason(tmp_path: Path, content: dict[str, Any], **options: Any) -> str:
+    """Return why a result is left out."""
+    plan = plan_deployment([write_result(tmp_path / "r", content)], DeployOptions(**options))
+    assert plan.deployed == []
+    (left_out,) = plan.left_out
+    return left_out.reason
+
+
+def test_recorded_launch_is_deployed_unless_others_are_wanted(tmp_path: Path) -> None:
+    kernel = deploy(tmp_path, best())
+    (variant,) = kernel.variants
+    assert variant.launch is None
+    assert (variant.pipeline, variant.specialized_args) == ("default<O2>", (0,))
+    assert variant.gain == Gain(ratio=1.2, low=1.19, high=1.21)
+    assert (variant.baseline_ns, variant.tuned_ns, variant.weight) == (3000, 2500, 0.75)
+    assert (variant.match.grid, variant.match.block) == (GRID, BLOCK)
+
+
+def test_default_guards_are_code_and_architecture(tmp_path: Path) -> None:
+    kernel = deploy(tmp_path, best())
+    assert kernel.static_hash == "00000000000000ab"
+    assert kernel.variants[0].guards == ("Arch",)
+    assert kernel.variants[0].match.arch == "cpu"
+
+
+@pytest.mark.parametrize("rule", ["exact", "cover", "agnostic"])
+def test_other_dimensions_are_deployed_with_their_rule(tmp_path: Path, rule: str) -> None:
+    kernel = deploy(tmp_path, best(launch_rule=rule), use_launch=True, guards=("none",))
+    (variant,) = kernel.variants
+    assert variant.launch == LaunchOverride(rule=rule, grid=OTHER_GRID, block=OTHER_BLOCK)
+    assert (variant.match.grid, variant.match.block) == (GRID, BLOCK)
+    assert (variant.tuned_max_threads, variant.min_blocks_per_sm) == (256, 2)
+    assert variant.guards == ()
+    assert kernel.static_hash == "00000000000000ab", "the rule was shown for this code only"
+
+
+def test_code_of_any_hash_is_served_without_guards(tmp_path: Path) -> None:
+    assert deploy(tmp_path, best(), guards=("none",)).static_hash == ""
+
+
+@pytest.mark.parametrize(
+    ("chosen", "guards"),
+    [
+        (("launch",), ("Grid", "Block", "SharedMem")),
+        (("args", "arch"), ("Args", "Arch")),
+        (("launch", "args"), ("Grid", "Block", "SharedMem", "Args")),
+    ],
+)
+def test_guards_are_those_asked_for(
+    tmp_path: Path, chosen: tuple[str, ...], guards: tuple[str, ...]
+) -> None:
+    assert deploy(tmp_path, best(), guards=chosen).variants[0].guards == guards
+
+
+@pytest.mark.parametrize("guards", [("colour",), ("none", "arch")])
+def test_guards_that_make_no_sense_are_refused(guards: tuple[str, ...]) -> None:
+    with pytest.raises(InvalidArgument, match="guard"):
+        DeployOptions(guards=guards)
+
+
+def same(**changes: Any) -> dict[str, Any]:
+    """A result whose best configuration keeps the launch."""
+    return best(config=config(), same_launch=None, **changes)
+
+
+@pytest.mark.parametrize(
+    ("content", "options", "sentence"),
+    [
+        (same(gain=gain(1.005, significant=False)), {}, "no significant gain (0.995 to 1.015)"),
+        (same(trial=-1), {}, "nothing faster than the baseline"),
+        (same(gain=gain(1.05)), {"min_gain": 1.045}, "gains 1.040 at least, less than 1.045"),
+        (best(same_launch=None), {}, "only with other dimensions (--launch)"),
+        (
+            best(config=config(shared_mem=64), same_launch=None),
+            {"use_launch": True},
+            "other shared memory",
+        ),
+        (same(gain=None, best_metric=3001), {}, "no significant gain"),
+    ],
+)
+def test_what_is_not_worth_it_is_left_out(
+    tmp_path: Path, content: dict[str, Any], options: dict[str, Any], sentence: str
+) -> None:
+    assert sentence in reason(tmp_path, content, **options)
+
+
+def test_gain_at_the_limit_is_enough(tmp_path: Path) -> None:
+    assert deploy(tmp_path, same(gain=gain(1.5, margin=0.25)), min_gain=1.25).variants
+
+
+def test_results_without_an_interval_count_by_their_times(tmp_path: Path) -> None:
+    (variant,) = deploy(tmp_path, same(gain=None)).variants
+    assert variant.gain is None
+    assert (variant.baseline_ns, variant.tuned_ns) == (3000, 2000)
+
+
+def test_architecture_is_that_of_the_measuring_device(tmp_path: Path) -> None:
+    gpu = best(result={"device": "cuda:0"})
+    assert deploy(tmp_path, gpu).variants[0].match.arch == "sm_90"
+    named = best(device={"id": "cuda:0", "arch": "sm_100", "name": "A GPU"})
+    match = deploy(tmp_path, named).variants[0].match
+    assert (match.arch, match.device) == ("sm_100", "A GPU")
+
+
+def test_unknown_architecture_guards_nothing(tmp_path: Path) -> None:
+    assert deploy(tmp_path, best(result={})).variants[0].guards == ()
+
+
+def other_launch(weight: float) -> dict[str, Any]:
+    return best(facts=facts(grid={"x": 4, "y": 4, "z": 1}), weight=weight, config=config())
+
+
+def test_launches_of_one_kernel_become_variants(tmp_path: Path) -> None:
+    first, second = best(weight=0.25), best(facts=facts(args=[]), weight=0.75)
+    second["same_launch"]["config"]["passes"] = "default<Oz>"
+    kernel = deploy(tmp_path, first, second)
+    assert [one.weight for one in kernel.variants] == [0.25, 0.75]
+    assert kernel.to_json()["Pipeline"] == "default<Oz>"
+
+
+def test_results_of_different_code_do_not_mix(tmp_path: Path) -> None:
+    with pytest.raises(InvalidArgument, match="the program changed between the recordings"):
+        deploy(tmp_path, best(), best(facts=facts(static_hash="00000000000000cd")))
+
+
+def test_parent_directory_stands_for_what_it_lists(tmp_path: Path) -> None:
+    for name, kernel in (("a", "_Z1ai"), ("b", "_Z1bi")):
+        write_result(tmp_path / name, best(facts=facts(kernel_name=kernel)))
+    names = [one.kernel_name for one in plan_deployment([tmp_path]).deployed]
+    assert names == ["_Z1ai", "_Z1bi"]
+    listed = {"instances": [{"directory": "b"}, {"directory": "failed"}]}
+    (tmp_path / "all.json").write_text(json.dumps(listed))
+    assert [one.kernel_name for one in plan_deployment([tmp_path]).deployed] == ["_Z1bi"]
+
+
+def test_result_without_facts_reads_its_recording(tmp_path: Path) -> None:
+    record = Path(__file__).resolve().parents[1] / "golden/v2/16372073875777044691.json"
+    names = {"record_database": str(record), "record_id": "3913246467672645478"}
+    content = same(record=names)
+    del content["facts"]
+    content["config"] = config(grid={"x": 1}, block={"x": 64}, specialize=True)
+    (variant,) = deploy(tmp_path, content).variants
+    assert variant.specialized_args == (1, 2)
+    assert variant.launch is None
+
+
+@pytest.mark.parametrize("key", ["config", "best_metric", "trial", "facts"])
+def test_damaged_results_are_named(tmp_path: Path, key: str) -> None:
+    content = best()
+    content[key] = {"x": 1}
+    with pytest.raises(ArtifactCorrupt, match="best.json"):
+        plan_deployment([write_result(tmp_path, content)])
+
+
+def test_no_results_are_named(tmp_path: Path) -> None:
+    with pytest.raises(NotFound, match="holds no results of a tuning"):
+        plan_deployment([tmp_path])
+
+
+def merge(tmp_path: Path, content: dict[str, Any]) -> tuple[dict[str, TunedKernel], list[str]]:
+    plan = plan_deployment([write_result(tmp_path / "merged", content)])
+    sentences = write_deployment(plan, tmp_path / "tuned.json", merge=True)
+    return read_tuned_file(tmp_path / "tuned.json"), sentences
+
+
+def test_merging_replaces_the_same_launch_and_keeps_the_rest(tmp_path: Path) -> None:
+    deploy(tmp_path, best())
+    other = best(facts=facts(grid={"x": 4, "y": 4, "z": 1}), gain=gain(1.9))
+    other["config"]["grid"] = {"x": 4, "y": 4, "z": 1}
+    other["config"]["block"] = BLOCK.to_dict()
+    kernels, sentences = merge(tmp_path, other)
+    assert [one.gain and one.gain.ratio for one in kernels["_Z4walki"].variants] == [1.2, 1.9]
+    other["gain"] = gain(2.5)
+    kernels, sentences = merge(tmp_path, other)
+    assert [one.gain and one.gain.ratio for one in kernels["_Z4walki"].variants] == [1.2, 2.5]
+    kernels, sentences = merge(tmp_path, best(facts=facts(kernel_name="_Z5otherv")))
+    assert set(kernels) == {"_Z4walki", "_Z5otherv"}
+    assert sentences == []
+
+
+def test_merging_drops_what_was_found_for_older_code(tmp_path: Path) -> None:
+    deploy(tmp_path, best())
+    kernels, sentences = merge(tmp_path, best(facts=facts(static_hash="00000000000000cd")))
+    assert len(kernels["_Z4walki"].variants) == 1
+    assert kernels["_Z4walki"].static_hash == "00000000000000cd"
+    assert sentences == ["walk(int): 1 variants for older code are dropped"]
+
+
+def test_merging_replaces_an_entry_of_another_tool(tmp_path: Path) -> None:
+    flat = TunedKernel(variants=(TunedVariant(),), is_flat=True)
+    write_tuned_file(tmp_path / "tuned.json", {"_Z4walki": flat, "_Z5otherv": flat})
+    kernels, sentences = merge(tmp_path, best())
+    assert not kernels["_Z4walki"].is_flat
+    assert kernels["_Z5otherv"] == flat
+    assert "another tool" in sentences[0]
+
+
+def test_file_of_a_tuning_holds_its_best_configuration(tmp_path: Path) -> None:
+    path = export_result(tmp_path, best(gain=gain(1.0, significant=False)))
+    assert path.name == "proteus_tuned_kernels.json"
+    entry = json.loads(path.read_text())["_Z4walki"]
+    assert (entry["TunedMaxThreads"], entry["MinBlocksPerSM"]) == (256, 2)
+    (variant,) = entry["Mneme"]["Variants"]
+    assert variant["Launch"]["BlockDim"] == OTHER_BLOCK.to_dict()
+
+
+def mneme(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    line = [sys.executable, "-m", "mneme", "deploy", *(str(one) for one in arguments)]
+    return subprocess.run(
+        line,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+        env={**os.environ, "COLUMNS": "160"},
+    )
+
+
+def test_command_prints_what_it_deployed(tmp_path: Path) -> None:
+    write_result(tmp_path / "a", best())
+    write_result(tmp_path / "b", same(gain=gain(1, significant=False)))
+    done = mneme(tmp_path / "a", tmp_path / "b", "-o", tmp_path / "t.json", "--launch")
+    assert done.returncode == ExitCode.OK, done.stderr
+    for text in ("walk(int)", "16x16 of 16x16 -> 8x32 of 32x8 (cover)", "1.500 (1.490 to 1.510)"):
+        assert text in done.stdout
+    assert "walk(int) is left out: no significant gain" in done.stderr
+    assert len(read_tuned_file(tmp_path / "t.json")) == 1
+
+
+def test_command_writes_nothing_where_there_is_nothing(tmp_path: Path) -> None:
+    write_result(tmp_path / "a", same(trial=-1))
+    done = mneme(tmp_path / "a", "-o", tmp_path / "t.json")
+    assert done.returncode == ExitCode.NOT_VERIFIED
+    assert "nothing is worth deploying" in done.stderr
+    assert done.stdout == ""
+    assert not (tmp_path / "t.json").exists()
+
+
+def test_command_prints_json_alone(tmp_path: Path) -> None:
+    write_result(tmp_path / "a", best())
+    done = mneme(tmp_path / "a", "-o", tmp_path / "t.json", "--json")
+    ((deployed,), left_out) = (json.loads(done.stdout)[key] for key in ("deployed", "left_out"))
+    assert deployed["Gain"]["Ratio"] == 1.2
+    assert left_out == []
+
+
+def test_command_wants_to_know_where_the_file_goes(tmp_path: Path) -> None:
+    done = mneme(write_result(tmp_path / "a"))
+    assert done.returncode == ExitCode.USAGE
+    assert "-o FILE" in done.stderr

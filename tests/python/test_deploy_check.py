@@ -1,0 +1,113 @@
+"""Whether a tuned-kernels file fits a program that was built."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from mneme.cli.exit_codes import ExitCode
+from mneme.deploy_check import KernelCheck, check_tuned_file
+from mneme.errors import NotFound
+from mneme.tuned_file import TunedKernel, write_tuned_file
+from mneme.tuned_variant import TunedVariant
+from native_parts import needs_native
+
+EXAMPLES = Path(os.environ.get("MNEME_BUILD_DIR", "build")) / "examples"
+PROGRAM = EXAMPLES / "vector_add"
+KERNEL = "_Z9vectorAddPKfS0_Pffi"
+
+pytestmark = [pytest.mark.compile, needs_native]
+
+
+def static_hash() -> str:
+    from mneme import _native  # noqa: PLC0415
+
+    (kernel,) = _native.describe_binary(PROGRAM)
+    return f"{kernel['static_hash']:016x}"
+
+
+def tuned(tmp_path: Path, **hashes: str) -> Path:
+    path = tmp_path / "tuned.json"
+    kernels = {
+        name: TunedKernel(variants=(TunedVariant(),), static_hash=text)
+        for name, text in hashes.items()
+    }
+    write_tuned_file(path, kernels)
+    return path
+
+
+def only(checks: list[KernelCheck]) -> KernelCheck:
+    (check,) = checks
+    return check
+
+
+@pytest.mark.parametrize("wanted", ["", "same"])
+def test_kernel_with_the_tuned_code_matches(tmp_path: Path, wanted: str) -> None:
+    path = tuned(tmp_path, **{KERNEL: wanted and static_hash()})
+    check = only(check_tuned_file(path, [PROGRAM]))
+    assert (check.status, check.is_match) == ("matches", True)
+    assert check.demangled_name.startswith("vectorAdd(")
+    assert check.file == str(PROGRAM)
+
+
+def test_kernel_with_other_code_is_stale(tmp_path: Path) -> None:
+    check = only(check_tuned_file(tuned(tmp_path, **{KERNEL: "1" * 16}), [PROGRAM]))
+    assert check.status == "stale"
+    assert f"{'1' * 16} then, {static_hash()} now" in check.reason
+
+
+def test_kernel_the_program_lacks_is_not_there(tmp_path: Path) -> None:
+    check = only(check_tuned_file(tuned(tmp_path, _Z5otherv=""), [PROGRAM]))
+    assert check.status == "not there"
+
+
+def test_program_without_embedded_code_is_not_instrumented(tmp_path: Path) -> None:
+    check = only(check_tuned_file(tuned(tmp_path, **{KERNEL: ""}), [Path("/bin/true")]))
+    assert check.status == "not instrumented"
+    assert "add_mneme()" in check.reason
+
+
+def test_kernels_of_linked_libraries_count(tmp_path: Path) -> None:
+    """An executable without kernels of its own, linked to a library that has some."""
+    library = tmp_path / "lib" / "libkernels.so"
+    library.parent.mkdir()
+    library.write_bytes(PROGRAM.read_bytes())
+    (tmp_path / "empty.c").write_text("int unused;")
+    (tmp_path / "main.c").write_text("int main(void) { return 0; }")
+    stub = tmp_path / "stub.so"
+    subprocess.run(
+        ["cc", "-shared", "-Wl,-soname,libkernels.so", "-o", stub, tmp_path / "empty.c"], check=True
+    )
+    program = tmp_path / "app"
+    link = ["-Wl,--no-as-needed", stub, "-Wl,-rpath,$ORIGIN/lib"]
+    subprocess.run(["cc", "-o", program, tmp_path / "main.c", *link], check=True)
+    check = only(check_tuned_file(tuned(tmp_path, **{KERNEL: static_hash()}), [program]))
+    assert check.status == "matches"
+    assert Path(check.file) == library
+
+
+def test_missing_program_is_named(tmp_path: Path) -> None:
+    with pytest.raises(NotFound, match="no program 'gone'"):
+        check_tuned_file(tuned(tmp_path), ["gone"])
+
+
+def mneme(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    line = [sys.executable, "-m", "mneme", "deploy", *(str(one) for one in arguments)]
+    return subprocess.run(line, capture_output=True, text=True, check=False, timeout=60)
+
+
+def test_command_ends_well_only_if_all_match(tmp_path: Path) -> None:
+    path = tuned(tmp_path, **{KERNEL: static_hash()})
+    done = mneme("--check", path, PROGRAM)
+    assert done.returncode == ExitCode.OK, done.stderr
+    assert "matches" in done.stdout
+    done = mneme("--check", tuned(tmp_path, **{KERNEL: static_hash(), "_Z5otherv": ""}), PROGRAM)
+    assert done.returncode == ExitCode.NOT_VERIFIED
+    assert "not there" in done.stdout
+    done = mneme("--check", path, PROGRAM, "--json")
+    assert [one["status"] for one in json.loads(done.stdout)] == ["matches", "not there"]
