@@ -43,6 +43,7 @@ void bindDevices(const DynamicLibrary& library, Driver& driver) {
   bind(library, driver.cuCtxPopCurrent, "cuCtxPopCurrent_v2");
   bind(library, driver.cuCtxGetCurrent, "cuCtxGetCurrent");
   bind(library, driver.cuCtxGetDevice, "cuCtxGetDevice");
+  bindIfThere(library, driver.cuCtxGetId, "cuCtxGetId");
   bind(library, driver.cuCtxSynchronize, "cuCtxSynchronize");
   bind(library, driver.cuCtxSetLimit, "cuCtxSetLimit");
   bind(library, driver.cuCtxGetLimit, "cuCtxGetLimit");

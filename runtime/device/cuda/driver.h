@@ -37,6 +37,8 @@ struct Driver {
   CUresult (*cuCtxPopCurrent)(CUcontext* context);
   CUresult (*cuCtxGetCurrent)(CUcontext* context);
   CUresult (*cuCtxGetDevice)(CUdevice* device);
+  /// Optional (12.0): no two contexts of a process ever have the same.
+  CUresult (*cuCtxGetId)(CUcontext context, unsigned long long* id);
   CUresult (*cuCtxSynchronize)();
   CUresult (*cuCtxSetLimit)(CUlimit limit, size_t value);
   CUresult (*cuCtxGetLimit)(size_t* value, CUlimit limit);

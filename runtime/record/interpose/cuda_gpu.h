@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <memory>
 
-#include "runtime/device/cuda/driver.h"
+#include "runtime/device/cuda/application.h"
 #include "runtime/record/device_access.h"
 #include "runtime/record/memory_backend.h"
 #include "runtime/record/vendor.h"
@@ -33,9 +33,8 @@ std::unique_ptr<DeviceAccess> makeAccess(const Side& side,
 
 /// What is needed of the runtime beside what Vendor has.
 struct RuntimeCalls {
-  int (*free)(void* pointer) = nullptr;                             ///< cudaFree
-  int (*functionOf)(void** function, const void* kernel) = nullptr; ///< cudaGetFuncBySymbol
-  int (*kernelOf)(void** kernel, const void* handle) = nullptr;     ///< cudaGetKernel
+  int (*free)(void* pointer) = nullptr; ///< cudaFree
+  device::cuda::KernelLookup lookup;
 };
 
 /// Fills in what a GPU offers. `vendor.streamOf` and what comes from the runtime itself are set.

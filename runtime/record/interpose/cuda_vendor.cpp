@@ -16,41 +16,9 @@ struct Runtime {
   int (*getDevice)(int* device) = nullptr;
   int (*deviceSynchronize)() = nullptr;
   int (*free)(void* pointer) = nullptr;
-  int (*functionOf)(void** function, const void* kernel) = nullptr;
-  int (*kernelOf)(void** kernel, const void* handle) = nullptr;
+  KernelLookup lookup;
 };
 Runtime runtime;
-
-/// Our own driver calls must not spoil what the application captures into a graph.
-class RelaxedCapture {
-public:
-  explicit RelaxedCapture(const Driver& driver) : driver_(driver) {
-    isSet_ = driver_.cuThreadExchangeStreamCaptureMode(&mode_) == CUDA_SUCCESS;
-  }
-  ~RelaxedCapture() {
-    if (isSet_)
-      driver_.cuThreadExchangeStreamCaptureMode(&mode_);
-  }
-  RelaxedCapture(const RelaxedCapture&) = delete;
-  RelaxedCapture& operator=(const RelaxedCapture&) = delete;
-
-private:
-  const Driver& driver_;
-  CUstreamCaptureMode mode_ = CU_STREAM_CAPTURE_MODE_RELAXED;
-  bool isSet_ = false;
-};
-
-/// The primary context of a device if there is one now; null otherwise.
-CUcontext primaryContext(const Driver& driver, CUdevice device) {
-  unsigned flags = 0;
-  int isActive = 0;
-  CUcontext context = nullptr;
-  if (driver.cuDevicePrimaryCtxGetState(device, &flags, &isActive) != CUDA_SUCCESS || !isActive ||
-      driver.cuDevicePrimaryCtxRetain(&context, device) != CUDA_SUCCESS)
-    return nullptr;
-  driver.cuDevicePrimaryCtxRelease(device); // the runtime holds it, too
-  return context;
-}
 
 bool isCurrentDevice(const Driver& driver, CUdevice device) {
   int ordinal = 0;
@@ -107,26 +75,9 @@ int streamIsCapturing(void* stream, int* status) {
   return result;
 }
 
-/// The module a kernel of the runtime lies in; null if it cannot be found.
-CUmodule moduleOf(const Driver& driver, const void* kernel) {
-  void* function = nullptr;
-  CUmodule module = nullptr;
-  if (runtime.functionOf && runtime.functionOf(&function, kernel) == 0 &&
-      driver.cuFuncGetModule(&module, static_cast<CUfunction>(function)) == CUDA_SUCCESS)
-    return module;
-  void* handle = nullptr;
-  CUlibrary library = nullptr;
-  if (runtime.kernelOf && driver.cuKernelGetLibrary && driver.cuLibraryGetModule &&
-      runtime.kernelOf(&handle, kernel) == 0 &&
-      driver.cuKernelGetLibrary(&library, static_cast<CUkernel>(handle)) == CUDA_SUCCESS &&
-      driver.cuLibraryGetModule(&module, library) == CUDA_SUCCESS)
-    return module;
-  return nullptr;
-}
-
 int findGlobal(const void* kernel, const char* name, void** address, size_t* sizeBytes) {
   const Driver* driver = Driver::find();
-  const CUmodule module = driver ? moduleOf(*driver, kernel) : nullptr;
+  const CUmodule module = driver ? moduleOf(*driver, runtime.lookup, kernel) : nullptr;
   CUdeviceptr place = 0;
   if (!module)
     return kInitializationError;
@@ -180,8 +131,7 @@ void describeGpu(Vendor& vendor, const RuntimeCalls& calls) {
   runtime.getDevice = vendor.getDevice;
   runtime.deviceSynchronize = vendor.deviceSynchronize;
   runtime.free = calls.free;
-  runtime.functionOf = calls.functionOf;
-  runtime.kernelOf = calls.kernelOf;
+  runtime.lookup = calls.lookup;
   vendor.prepareContext = prepareContext;
   vendor.synchronizeDevice = synchronizeDevice;
   vendor.streamIsCapturing = streamIsCapturing;

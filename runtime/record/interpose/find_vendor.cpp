@@ -10,42 +10,20 @@
 namespace mneme::record {
 namespace {
 
-constexpr uint32_t kAttributeCooperative = 2;
-constexpr uint32_t kAttributeClusterDimension = 4;
-
-struct LaunchAttribute {
-  uint32_t id;
-  char padding[4];
-  union {
-    int cooperative;
-    struct {
-      unsigned x, y, z;
-    } cluster;
-    char reserved[64];
-  };
-};
-static_assert(sizeof(LaunchAttribute) == 72);
-struct LaunchConfig {
-  unsigned grid[3], block[3];
-  size_t sharedBytes;
-  void* stream;
-  const LaunchAttribute* attributes;
-  unsigned attributeCount;
-};
-static_assert(sizeof(LaunchConfig) == 56);
+using namespace device::cuda;
 
 LaunchTraits traitsOf(const mneme_launch& launch) {
   LaunchTraits traits;
   traits.isCooperative = launch.form == MNEME_LAUNCH_COOPERATIVE;
-  const auto* config = static_cast<const LaunchConfig*>(launch.config);
+  const auto* config = static_cast<const RuntimeLaunchConfig*>(launch.config);
   for (unsigned index = 0; config && config->attributes && index < config->attributeCount;
        ++index) {
-    const LaunchAttribute& attribute = config->attributes[index];
-    if (attribute.id == kAttributeCooperative)
-      traits.isCooperative = attribute.cooperative != 0;
-    if (attribute.id == kAttributeClusterDimension)
-      traits.cluster = {std::max(1u, attribute.cluster.x), std::max(1u, attribute.cluster.y),
-                        std::max(1u, attribute.cluster.z)};
+    const CUlaunchAttribute& attribute = config->attributes[index];
+    const auto& cluster = attribute.value.clusterDim;
+    if (attribute.id == CU_LAUNCH_ATTRIBUTE_COOPERATIVE)
+      traits.isCooperative = attribute.value.cooperative != 0;
+    if (attribute.id == CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION)
+      traits.cluster = {std::max(1u, cluster.x), std::max(1u, cluster.y), std::max(1u, cluster.z)};
   }
   return traits;
 }
@@ -68,28 +46,15 @@ void* streamOf(const mneme_launch& launch) {
 }
 
 /// Our own calls of the runtime leave the error the application may ask for as it is.
-class KeepsLastError {
-public:
-  KeepsLastError() : before_(peek()) {}
-  ~KeepsLastError() {
-    static const auto clear = find<int (*)()>("cudaGetLastError");
-    if (clear && before_ == 0 && peek() != 0)
-      clear();
-  }
-  KeepsLastError(const KeepsLastError&) = delete;
-  KeepsLastError& operator=(const KeepsLastError&) = delete;
-
-private:
-  static int peek() {
-    static const auto ask = find<int (*)()>("cudaPeekAtLastError");
-    return ask ? ask() : 0;
-  }
-  int before_;
-};
+KeepsLastError keepLastError() {
+  static const auto peek = find<int (*)()>("cudaPeekAtLastError");
+  static const auto clear = find<int (*)()>("cudaGetLastError");
+  return {peek, clear};
+}
 
 void prepareKernel(const void* kernel) {
   static const auto attributesOf = find<int (*)(void*, const void*)>("cudaFuncGetAttributes");
-  const KeepsLastError keeps;
+  const KeepsLastError keeps = keepLastError();
   alignas(16) std::array<char, 1024> attributes; // the struct has 144 bytes in CUDA 13 and grows
   if (attributesOf)
     attributesOf(attributes.data(), kernel);
@@ -97,19 +62,19 @@ void prepareKernel(const void* kernel) {
 
 int symbolAddress(void** address, const void* hostShadow) {
   static const auto addressOf = find<int (*)(void**, const void*)>("cudaGetSymbolAddress");
-  const KeepsLastError keeps;
+  const KeepsLastError keeps = keepLastError();
   return addressOf ? addressOf(address, hostShadow) : kInitializationError;
 }
 
 int functionOf(void** function, const void* kernel) {
   static const auto ask = find<int (*)(void**, const void*)>("cudaGetFuncBySymbol");
-  const KeepsLastError keeps;
+  const KeepsLastError keeps = keepLastError();
   return ask ? ask(function, kernel) : kInitializationError;
 }
 
 int kernelOf(void** kernel, const void* handle) {
   static const auto ask = find<int (*)(void**, const void*)>("cudaGetKernel");
-  const KeepsLastError keeps;
+  const KeepsLastError keeps = keepLastError();
   return ask ? ask(kernel, handle) : kInitializationError;
 }
 
@@ -148,8 +113,7 @@ const Vendor* findVendor() noexcept {
     found->prepareKernel = prepareKernel;
     gpu::RuntimeCalls calls;
     calls.free = find<int (*)(void*)>("cudaFree");
-    calls.functionOf = functionOf;
-    calls.kernelOf = kernelOf;
+    calls.lookup = {functionOf, kernelOf};
     if (!calls.free)
       return nullptr;
     gpu::describeGpu(*found, calls);

@@ -78,9 +78,10 @@ bool isListed(const Kernel& kernel, const char* name) {
       [&](const auto& module) { return std::ranges::any_of(module->globals, isNamed); });
 }
 
-std::shared_ptr<GlobalStorage> storageFor(Kernel& kernel, const mneme_cpu_global& global) {
+std::shared_ptr<GlobalStorage> storageFor(const Kernel& kernel, BoundImage& bound,
+                                          const mneme_cpu_global& global) {
   if (global.isDefined && !isListed(kernel, global.name)) {
-    auto& own = kernel.ownGlobals[global.name];
+    auto& own = bound.ownGlobals[global.name];
     return own ? own : own = newStorage(global);
   }
   if (global.isDefined) {
@@ -98,35 +99,35 @@ std::shared_ptr<GlobalStorage> storageFor(Kernel& kernel, const mneme_cpu_global
                   "with add_mneme()");
 }
 
-void bindGlobals(Kernel& kernel) {
-  const mneme_cpu_image_header& header = kernel.image->header();
+void bindGlobals(const Kernel& kernel, BoundImage& bound) {
+  const mneme_cpu_image_header& header = bound.image->header();
   std::vector<bool> isFresh(header.globalCount, false);
   std::vector<std::shared_ptr<GlobalStorage>> fresh;
-  kernel.boundGlobals.clear();
+  bound.globals.clear();
   for (size_t index = 0; index < header.globalCount; ++index) {
     const mneme_cpu_global& global = header.globals[index];
-    const auto storage = storageFor(kernel, global);
+    const auto storage = storageFor(kernel, bound, global);
     if (storage->bytes < global.sizeBytes)
       throw Error(ErrorCode::CompileFailed,
                   "device variable '" + storage->name + "' of kernel '" + kernel.name + "' has " +
                       std::to_string(global.sizeBytes) + " bytes, registered with " +
                       std::to_string(storage->bytes));
-    kernel.image->bindGlobal(index, storage->address);
-    kernel.boundGlobals.push_back(storage);
+    bound.image->bindGlobal(index, storage->address);
+    bound.globals.push_back(storage);
     if (global.isDefined && !storage->isInitialised) {
       isFresh[index] = true;
       fresh.push_back(storage);
     }
   }
-  kernel.image->initialiseGlobals(isFresh);
+  bound.image->initialiseGlobals(isFresh);
   for (const auto& storage : fresh)
     storage->isInitialised = true;
 }
 
 void makeReady(Kernel& kernel) {
-  if (!kernel.image)
-    kernel.image = device::cpu::Image::load(compileImage(kernel));
-  bindGlobals(kernel);
+  if (!kernel.aheadOfTime.image)
+    kernel.aheadOfTime.image = device::cpu::Image::load(compileImage(kernel));
+  bindGlobals(kernel, kernel.aheadOfTime);
   kernel.isReady = true;
 }
 
@@ -190,7 +191,36 @@ Status prepare(Kernel& kernel) {
 
 std::vector<std::shared_ptr<GlobalStorage>> globalsOf(const Kernel& kernel) {
   const std::lock_guard load(Registry::instance().load);
-  return kernel.boundGlobals;
+  return kernel.aheadOfTime.globals;
+}
+
+std::shared_ptr<Variant> loadVariant(const std::shared_ptr<Kernel>& kernel,
+                                     std::span<const std::byte> image) {
+  auto variant = std::make_shared<Variant>();
+  variant->kernel = kernel;
+  variant->bound.image = device::cpu::Image::load(image);
+  if (kernel->name != variant->bound.image->header().kernelName)
+    throw Error(ErrorCode::InvalidArgument,
+                "the image is of kernel '" +
+                    std::string(variant->bound.image->header().kernelName) + "', not of '" +
+                    kernel->name + "'");
+  return variant;
+}
+
+Status prepare(Variant& variant) {
+  const uint64_t life = deviceLife();
+  if (variant.boundInLife.load(std::memory_order_acquire) == life)
+    return Status::Success;
+  const std::lock_guard load(Registry::instance().load);
+  if (variant.boundInLife == life)
+    return Status::Success;
+  const Status status = locate(*variant.kernel);
+  if (status != Status::Success)
+    return status;
+  bindGlobals(*variant.kernel, variant.bound);
+  variant.kernel->hasVariants = true;
+  variant.boundInLife = life;
+  return status;
 }
 
 std::shared_ptr<GlobalStorage> findGlobal(const void* hostShadow, bool needsContents) {

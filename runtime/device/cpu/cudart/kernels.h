@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -33,19 +34,33 @@ struct FatBinary {
   std::map<std::string, std::shared_ptr<GlobalStorage>> globals; ///< under the load lock
 };
 
+/// Runnable code of a kernel and the variables it refers to.
+struct BoundImage {
+  std::unique_ptr<device::cpu::Image> image;
+  /// Tables only this code can name and nobody writes; under the load lock. Their names say
+  /// nothing in another image, whose optimiser may have made others.
+  std::map<std::string, std::shared_ptr<GlobalStorage>> ownGlobals;
+  /// What the image refers to, in its order; under the load lock.
+  std::vector<std::shared_ptr<GlobalStorage>> globals;
+};
+
 /// One registered kernel.
 struct Kernel {
   std::string name; ///< mangled
   std::shared_ptr<FatBinary> binary;
   std::shared_ptr<const embed::KernelBlob> blob;
-  std::unique_ptr<device::cpu::Image> image;
-  /// Variables that only this kernel's code can name; under the load lock.
-  std::map<std::string, std::shared_ptr<GlobalStorage>> ownGlobals;
-  /// What the image refers to, in its order; under the load lock.
-  std::vector<std::shared_ptr<GlobalStorage>> boundGlobals;
+  BoundImage aheadOfTime;
   std::atomic<bool> isReady{false};          ///< image loaded and globals initialised
+  std::atomic<bool> hasVariants{false};      ///< some other image of it has been prepared
   std::atomic<int> maxDynamicSharedBytes{0}; ///< opted in by cudaFuncSetAttribute; 0: the default
   std::atomic<int> carveout{-1};
+};
+
+/// Another image of a kernel, on the same variables.
+struct Variant {
+  std::shared_ptr<Kernel> kernel;
+  BoundImage bound;
+  std::atomic<uint64_t> boundInLife{0}; ///< deviceLife() when the variables were bound; 0: never
 };
 
 // Registration; `binary` is what registerFatBinary returned. Thread-safe.
@@ -64,6 +79,12 @@ Status describe(Kernel& kernel);
 /// Makes the kernel runnable: compiles, loads, binds and initialises globals. \throws mneme::Error
 Status prepare(Kernel& kernel);
 
+/// \throws mneme::Error if these bytes are no image of the kernel
+std::shared_ptr<Variant> loadVariant(const std::shared_ptr<Kernel>& kernel,
+                                     std::span<const std::byte> image);
+/// Binds and initialises globals of a variant, once per life of the device. \throws mneme::Error
+Status prepare(Variant& variant);
+
 /// Variables of a prepared kernel; none before.
 std::vector<std::shared_ptr<GlobalStorage>> globalsOf(const Kernel& kernel);
 
@@ -74,5 +95,7 @@ std::shared_ptr<GlobalStorage> findGlobal(const void* hostShadow, bool needsCont
 void markInitialised(GlobalStorage& global);
 /// Every global gets its initial value again at its next use (device reset).
 void resetGlobals();
+/// Counts from 1; a reset begins the next. Thread-safe.
+uint64_t deviceLife() noexcept;
 
 } // namespace mneme::cudart

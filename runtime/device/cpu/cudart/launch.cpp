@@ -10,6 +10,7 @@
 #include "runtime/device/cpu/cudart/device_facts.h"
 #include "runtime/device/cpu/cudart/exported.h"
 #include "runtime/device/cpu/cudart/stream.h"
+#include "runtime/device/cpu/cudart/variants.h"
 
 namespace mneme::cudart {
 namespace {
@@ -104,14 +105,14 @@ double timeoutSeconds() {
   return seconds;
 }
 
-void execute(Kernel& kernel, const Launch& launch) {
+void execute(device::cpu::Image& image, const Launch& launch) {
   device::LaunchShape shape;
   shape.grid[0] = launch.grid.x, shape.grid[1] = launch.grid.y, shape.grid[2] = launch.grid.z;
   shape.block[0] = launch.block.x, shape.block[1] = launch.block.y, shape.block[2] = launch.block.z;
   shape.dynamicSharedBytes = launch.sharedBytes;
   shape.isCooperative = launch.isCooperative;
   const device::cpu::LaunchOutcome outcome =
-      device::cpu::run(*kernel.image, shape, launch.args, timeoutSeconds());
+      device::cpu::run(image, shape, launch.args, timeoutSeconds());
   const Status status = statusOf(outcome.fault);
   if (status == Status::Success)
     return;
@@ -135,9 +136,25 @@ Status start(const Launch& launch) {
     if (status == Status::Success)
       status = prepare(*kernel);
     if (status == Status::Success)
-      execute(*kernel, launch);
+      execute(*kernel->aheadOfTime.image, launch);
     return status;
   });
+}
+
+void readAttributes(const LaunchConfig& config, Launch& launch) {
+  for (unsigned index = 0; index < config.numAttrs && config.attrs; ++index) {
+    const LaunchAttribute& attribute = config.attrs[index];
+    if (attribute.id == kLaunchClusterDimension)
+      launch.cluster = attribute.value.clusterDim;
+    else if (attribute.id == kLaunchCooperative)
+      launch.isCooperative = attribute.value.cooperative != 0;
+  }
+}
+
+/// Whether the variant may run and is ready to. Changes nothing the program can see.
+bool canRun(Variant& variant, const Launch& launch) {
+  return findKernel(launch.handle) == variant.kernel && isStream(launch.stream) && !isFaulted() &&
+         check(*variant.kernel, launch) == Status::Success && prepare(variant) == Status::Success;
 }
 
 } // namespace
@@ -185,14 +202,34 @@ MNEME_CUDA_API Status cudaLaunchKernelExC(const LaunchConfig* config, const void
     return remember(Status::InvalidValue);
   Launch launch{function, config->gridDim,          config->blockDim, {1, 1, 1},
                 args,     config->dynamicSmemBytes, config->stream,   false};
-  for (unsigned index = 0; index < config->numAttrs && config->attrs; ++index) {
-    const LaunchAttribute& attribute = config->attrs[index];
-    if (attribute.id == kLaunchClusterDimension)
-      launch.cluster = attribute.value.clusterDim;
-    else if (attribute.id == kLaunchCooperative)
-      launch.isCooperative = attribute.value.cooperative != 0;
-  }
+  readAttributes(*config, launch);
   return start(launch);
+}
+
+MNEME_CUDA_API int mneme_cudart_launch_variant(void* variant, const mneme_cudart_launch* wanted,
+                                               int* status) {
+  try {
+    const auto& [gridX, gridY, gridZ] = wanted->grid;
+    const auto& [blockX, blockY, blockZ] = wanted->block;
+    Launch launch{wanted->function,
+                  {gridX, gridY, gridZ},
+                  {blockX, blockY, blockZ},
+                  {1, 1, 1},
+                  wanted->args,
+                  wanted->sharedBytes,
+                  wanted->stream,
+                  wanted->isCooperative != 0};
+    if (wanted->config)
+      readAttributes(*static_cast<const LaunchConfig*>(wanted->config), launch);
+    Variant& chosen = **static_cast<std::shared_ptr<Variant>*>(variant);
+    if (!canRun(chosen, launch))
+      return 0;
+    execute(*chosen.bound.image, launch);
+    *status = static_cast<int>(Status::Success);
+    return 1;
+  } catch (...) { // prepare() could not: the kernel itself says why
+    return 0;
+  }
 }
 
 MNEME_CUDA_API unsigned __cudaPushCallConfiguration(Dim3 grid, Dim3 block, size_t sharedBytes,

@@ -73,7 +73,7 @@ void unregisterFatBinary(void* handle) {
   std::erase_if(registry.shadows, [&](const auto& entry) { return entry.second.first == binary; });
   // Kernels that have run stay launchable: at exit, static destructors may come after this call.
   std::erase_if(registry.kernels, [&](const auto& entry) {
-    return entry.second->binary == binary && !entry.second->isReady;
+    return entry.second->binary == binary && !entry.second->isReady && !entry.second->hasVariants;
   });
 }
 
@@ -127,10 +127,13 @@ void resetGlobals() {
   const std::shared_lock lock(registry.tables);
   for (const auto& [handle, kernel] : registry.kernels) {
     kernel->isReady = false;
-    clear(kernel->ownGlobals);
+    clear(kernel->aheadOfTime.ownGlobals);
   }
   for (const auto& binary : registry.binaries)
     clear(binary->globals);
+  ++registry.deviceLife;
 }
+
+uint64_t deviceLife() noexcept { return Registry::instance().deviceLife; }
 
 } // namespace mneme::cudart

@@ -1,6 +1,8 @@
 // Room device/cpu/cudart: tables behind kernels.h, shared by registry.cpp and kernel_loader.cpp.
 #pragma once
 
+#include <atomic>
+#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <shared_mutex>
@@ -20,6 +22,7 @@ struct Registry {
   std::unordered_map<const void*, std::pair<std::shared_ptr<FatBinary>, std::string>> shadows;
   std::vector<std::shared_ptr<FatBinary>> binaries;
 
+  std::atomic<uint64_t> deviceLife{1};
   std::mutex load; ///< guards contents of fat binaries, globals and images
 };
 

@@ -1,0 +1,44 @@
+#include "runtime/device/cuda/application.h"
+
+namespace mneme::device::cuda {
+
+bool hasTiedBlocks(const RuntimeLaunchConfig& config) noexcept {
+  for (unsigned index = 0; config.attributes && index < config.attributeCount; ++index) {
+    const CUlaunchAttribute& attribute = config.attributes[index];
+    if (attribute.id == CU_LAUNCH_ATTRIBUTE_COOPERATIVE && attribute.value.cooperative)
+      return true;
+    if (attribute.id == CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION ||
+        attribute.id == CU_LAUNCH_ATTRIBUTE_PREFERRED_CLUSTER_DIMENSION)
+      return true;
+  }
+  return false;
+}
+
+CUcontext primaryContext(const Driver& driver, CUdevice device) noexcept {
+  unsigned flags = 0;
+  int isActive = 0;
+  CUcontext context = nullptr;
+  if (driver.cuDevicePrimaryCtxGetState(device, &flags, &isActive) != CUDA_SUCCESS || !isActive ||
+      driver.cuDevicePrimaryCtxRetain(&context, device) != CUDA_SUCCESS)
+    return nullptr;
+  driver.cuDevicePrimaryCtxRelease(device); // the runtime holds it, too
+  return context;
+}
+
+CUmodule moduleOf(const Driver& driver, const KernelLookup& lookup, const void* handle) noexcept {
+  void* function = nullptr;
+  CUmodule module = nullptr;
+  if (lookup.functionOf && lookup.functionOf(&function, handle) == 0 &&
+      driver.cuFuncGetModule(&module, static_cast<CUfunction>(function)) == CUDA_SUCCESS)
+    return module;
+  void* kernel = nullptr;
+  CUlibrary library = nullptr;
+  if (lookup.kernelOf && driver.cuKernelGetLibrary && driver.cuLibraryGetModule &&
+      lookup.kernelOf(&kernel, handle) == 0 &&
+      driver.cuKernelGetLibrary(&library, static_cast<CUkernel>(kernel)) == CUDA_SUCCESS &&
+      driver.cuLibraryGetModule(&module, library) == CUDA_SUCCESS)
+    return module;
+  return nullptr;
+}
+
+} // namespace mneme::device::cuda

@@ -1,0 +1,100 @@
+#include "runtime/jit/backend_cpu.h"
+
+#include <array>
+
+#include <dlfcn.h>
+
+#include "runtime/base/error.h"
+#include "runtime/device/cpu/cudart/variants.h"
+#include "runtime/device/cpu/description.h"
+#include "runtime/device/cuda/application.h"
+
+namespace mneme::jit {
+namespace {
+
+struct Runtime {
+  decltype(&mneme_cudart_load_variant) load = nullptr;
+  decltype(&mneme_cudart_launch_variant) launch = nullptr;
+  decltype(&mneme_cudart_free_variant) free = nullptr;
+
+  bool isThere() const noexcept { return load && launch && free; }
+};
+
+template <typename Function> void find(Function& function, const char* name) {
+  function = reinterpret_cast<Function>(dlsym(RTLD_DEFAULT, name));
+}
+
+Runtime findRuntime() {
+  Runtime runtime;
+  find(runtime.load, "mneme_cudart_load_variant");
+  find(runtime.launch, "mneme_cudart_launch_variant");
+  find(runtime.free, "mneme_cudart_free_variant");
+  return runtime;
+}
+
+class CpuKernel final : public LoadedKernel {
+public:
+  CpuKernel(const Runtime& runtime, void* variant) : runtime_(runtime), variant_(variant) {}
+  ~CpuKernel() override { runtime_.free(variant_); }
+  CpuKernel(const CpuKernel&) = delete;
+  CpuKernel& operator=(const CpuKernel&) = delete;
+
+  void* variant() const noexcept { return variant_; }
+
+private:
+  Runtime runtime_;
+  void* variant_;
+};
+
+class CpuBackend final : public Backend {
+public:
+  explicit CpuBackend(const Runtime& runtime) : runtime_(runtime) {}
+
+  int currentDevice() noexcept override { return 0; }
+  std::string target(int) override { return "cpu"; }
+  std::string deviceName(int) override { return device::cpu::cpuDescription().name; }
+  bool needsPlacedGlobals() const override { return false; }
+  bool mayReshape(const mneme_launch& launch) const noexcept override {
+    const auto* config = static_cast<const device::cuda::RuntimeLaunchConfig*>(launch.config);
+    return launch.form == MNEME_LAUNCH_PLAIN ||
+           (launch.form == MNEME_LAUNCH_EX && config && !device::cuda::hasTiedBlocks(*config));
+  }
+
+  std::unique_ptr<LoadedKernel> load(const KernelImage& image) override {
+    void* variant = nullptr;
+    std::array<char, 1024> why{};
+    const int status = runtime_.load(image.handle, image.image.data(), image.image.size(), &variant,
+                                     why.data(), why.size());
+    if (status != 0)
+      throw Error(ErrorCode::DeviceFailed, "loading the tuned kernel '" + image.kernel +
+                                               "' failed: " + why.data() + " (CUDA error " +
+                                               std::to_string(status) + ")");
+    return std::make_unique<CpuKernel>(runtime_, variant);
+  }
+
+  bool launch(LoadedKernel& kernel, const mneme_launch& launch, const Dims& dims,
+              int& status) noexcept override {
+    mneme_cudart_launch wanted{};
+    wanted.function = launch.kernel;
+    wanted.grid[0] = dims.grid.x, wanted.grid[1] = dims.grid.y, wanted.grid[2] = dims.grid.z;
+    wanted.block[0] = dims.block.x, wanted.block[1] = dims.block.y, wanted.block[2] = dims.block.z;
+    wanted.args = launch.args;
+    wanted.sharedBytes = launch.sharedBytes;
+    wanted.stream = launch.stream;
+    wanted.config = launch.form == MNEME_LAUNCH_EX ? launch.config : nullptr;
+    wanted.isCooperative = launch.form == MNEME_LAUNCH_COOPERATIVE;
+    return runtime_.launch(static_cast<CpuKernel&>(kernel).variant(), &wanted, &status) != 0;
+  }
+
+private:
+  Runtime runtime_;
+};
+
+} // namespace
+
+std::unique_ptr<Backend> makeCpuBackend() {
+  const Runtime runtime = findRuntime();
+  return runtime.isThere() ? std::make_unique<CpuBackend>(runtime) : nullptr;
+}
+
+} // namespace mneme::jit
