@@ -6,6 +6,7 @@
 
 #include "runtime/base/dynamic_library.h"
 #include "runtime/base/error.h"
+#include "runtime/base/log.h"
 #include "runtime/compile/disk_cache.h"
 #include "runtime/compile/library_identity.h"
 #include "runtime/compile/mneme_compile.h"
@@ -171,7 +172,9 @@ Result compileCached(const Request& request) {
   if (std::optional<Result> stored = loadCached(*directory, key))
     return std::move(*stored);
   Result result = compile(request);
-  storeCached(*directory, key, result);
+  const std::string problem = storeCached(*directory, key, result, cacheBytesLimit());
+  if (!problem.empty())
+    log(LogLevel::Info, "a compiled kernel was not stored: " + problem);
   return result;
 }
 

@@ -62,9 +62,9 @@ Result compile(const Request& request);
 
 /// Like compile(), but first looks for a stored image under the cache directory (MNEME_CACHE_DIR,
 /// else $XDG_CACHE_HOME/mneme, else ~/.cache/mneme, else no cache) and stores the new one there.
-/// Hits load no LLVM. The key covers the request, the library and the host CPU. Entries are written
-/// atomically and checksummed; a damaged entry is compiled again; an unusable directory is no
-/// error.
+/// Hits load no LLVM. Images used least recently go when there are more than MNEME_CACHE_BYTES. The
+/// key covers the request, the library and the host CPU. Entries are written atomically and
+/// checksummed; a damaged entry is compiled again; an unusable directory is no error.
 Result compileCached(const Request& request);
 
 /// \throws Error{InvalidArgument} naming the offending pass.

@@ -1,7 +1,9 @@
 #include "runtime/compile/disk_cache.h"
 
+#include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <string_view>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -9,7 +11,9 @@
 #include "runtime/base/file.h"
 #include "runtime/base/log.h"
 #include "runtime/compile/assembler/tools.h"
+#include "runtime/compile/cache_limit.h"
 #include "runtime/compile/library_identity.h"
+#include "runtime/compile/packing.h"
 
 namespace mneme::compile {
 namespace {
@@ -24,56 +28,6 @@ struct EntryHeader {
   uint64_t checksumHigh;
 };
 
-template <typename T> std::span<const std::byte> bytesOf(const T& content) {
-  return std::as_bytes(std::span(content.data(), content.size()));
-}
-
-/// Length-prefixed fields one after the other, so that no two requests give the same bytes.
-class Packer {
-public:
-  void add(std::span<const std::byte> bytes) {
-    add(uint64_t{bytes.size()});
-    packed_.insert(packed_.end(), bytes.begin(), bytes.end());
-  }
-  void add(uint64_t number) {
-    const auto* begin = reinterpret_cast<const std::byte*>(&number);
-    packed_.insert(packed_.end(), begin, begin + sizeof number);
-  }
-  const std::vector<std::byte>& packed() const { return packed_; }
-
-private:
-  std::vector<std::byte> packed_;
-};
-
-/// Takes length-prefixed fields off a buffer; isGood() turns false at the first that does not fit.
-class Unpacker {
-public:
-  explicit Unpacker(std::span<const std::byte> bytes) : rest_(bytes) {}
-
-  template <typename T> void take(T& out) {
-    uint64_t size = 0;
-    if (!isGood_ || rest_.size() < sizeof size) {
-      isGood_ = false;
-      return;
-    }
-    memcpy(&size, rest_.data(), sizeof size);
-    rest_ = rest_.subspan(sizeof size);
-    if (size > rest_.size()) {
-      isGood_ = false;
-      return;
-    }
-    out.resize(size);
-    if (size != 0)
-      memcpy(out.data(), rest_.data(), size);
-    rest_ = rest_.subspan(size);
-  }
-  bool isGood() const { return isGood_ && rest_.empty(); }
-
-private:
-  std::span<const std::byte> rest_;
-  bool isGood_ = true;
-};
-
 std::optional<std::filesystem::path> configuredDirectory() {
   if (const char* path = getenv("MNEME_CACHE_DIR"); path && *path)
     return path;
@@ -85,32 +39,40 @@ std::optional<std::filesystem::path> configuredDirectory() {
 }
 
 std::filesystem::path entryPath(const std::filesystem::path& directory, const Hash128& key) {
-  return directory / (toHex(key) + ".mnemec");
+  return directory / (toHex(key) + kEntrySuffix);
 }
 
 } // namespace
+
+DirectoryCheck checkCacheDirectory(const std::filesystem::path& directory) {
+  struct stat status = {};
+  if (stat(directory.c_str(), &status) != 0) {
+    std::error_code ignored;
+    if (directory.has_parent_path())
+      std::filesystem::create_directories(directory.parent_path(), ignored);
+    if (mkdir(directory.c_str(), 0700) != 0 && errno != EEXIST)
+      return {.isUsable = false, .whyNot = systemMessage("it cannot be made", errno)};
+    if (stat(directory.c_str(), &status) != 0)
+      return {.isUsable = false, .whyNot = systemMessage("it cannot be read", errno)};
+  }
+  const bool isOurs = S_ISDIR(status.st_mode) && status.st_uid == geteuid() &&
+                      (status.st_mode & (S_IWGRP | S_IWOTH)) == 0;
+  if (!isOurs)
+    return {.isUsable = false,
+            .whyNot = "it must be a directory of this user that nobody else can write to "
+                      "(chmod go-w)"};
+  return {.isUsable = true, .whyNot = {}};
+}
 
 std::optional<std::filesystem::path> cacheDirectory() {
   const auto directory = configuredDirectory();
   if (!directory)
     return std::nullopt;
-  struct stat status = {};
-  if (stat(directory->c_str(), &status) != 0) {
-    std::error_code ignored;
-    if (directory->has_parent_path())
-      std::filesystem::create_directories(directory->parent_path(), ignored);
-    if (mkdir(directory->c_str(), 0700) != 0 && errno != EEXIST)
-      return std::nullopt;
-    if (stat(directory->c_str(), &status) != 0)
-      return std::nullopt;
-  }
-  const bool isOurs = S_ISDIR(status.st_mode) && status.st_uid == geteuid() &&
-                      (status.st_mode & (S_IWGRP | S_IWOTH)) == 0;
-  if (isOurs)
+  const DirectoryCheck check = checkCacheDirectory(*directory);
+  if (check.isUsable)
     return directory;
-  log(LogLevel::Warn, "the cache directory '" + directory->string() +
-                          "' is not used: it must be a directory of this user that nobody else "
-                          "can write to (chmod go-w)");
+  log(LogLevel::Warn,
+      "the cache directory '" + directory->string() + "' is not used: " + check.whyNot);
   return std::nullopt;
 }
 
@@ -179,10 +141,12 @@ std::optional<Result> loadCached(const std::filesystem::path& directory, const H
   if (!unpacker.isGood())
     return std::nullopt;
   result.isFromCache = true;
+  noteUse(entryPath(directory, key));
   return result;
 }
 
-void storeCached(const std::filesystem::path& directory, const Hash128& key, const Result& result) {
+std::string storeCached(const std::filesystem::path& directory, const Hash128& key,
+                        const Result& result, uint64_t maxBytes) {
   Packer packer;
   packer.add(bytesOf(result.image));
   packer.add(bytesOf(result.ir));
@@ -201,8 +165,29 @@ void storeCached(const std::filesystem::path& directory, const Hash128& key, con
   try {
     writeFileAtomically(entryPath(directory, key), content);
   } catch (const Error& error) {
-    log(LogLevel::Info, std::string("a compiled kernel was not stored: ") + error.what());
+    return error.what();
   }
+  limitCache(directory, maxBytes, content.size());
+  return {};
+}
+
+uint64_t cacheBytesLimit() {
+  constexpr uint64_t kDefaultBytes = uint64_t{10} << 30;
+  const char* text = getenv("MNEME_CACHE_BYTES");
+  if (!text || !*text)
+    return kDefaultBytes;
+  char* end = nullptr;
+  const uint64_t number = strtoull(text, &end, 10);
+  constexpr std::string_view kUnits = "KMGT";
+  const size_t unit = *end ? kUnits.find(*end) : std::string_view::npos;
+  const bool isPlain = end != text && *end == '\0';
+  if (isPlain)
+    return number;
+  if (end != text && unit != std::string_view::npos && end[1] == '\0')
+    return number << (10 * (unit + 1));
+  log(LogLevel::Warn, std::string("MNEME_CACHE_BYTES is '") + text +
+                          "', which is no size such as 500M or 10G; 10G is used");
+  return kDefaultBytes;
 }
 
 } // namespace mneme::compile

@@ -22,10 +22,25 @@ std::optional<std::filesystem::path> cacheDirectory();
 /// targets the host's and for others the assembler's. \throws as findAssembler()
 Hash128 cacheKey(const Request& request, const std::string& libraryIdentity);
 
-/// The stored result; nothing when there is none or it is damaged. Never throws for file problems.
+struct DirectoryCheck {
+  bool isUsable = false;
+  std::string whyNot; ///< "it cannot be made: ..."; empty when usable
+};
+
+/// Makes the directory if it is missing (mode 0700) and says whether it may hold a cache, as above.
+DirectoryCheck checkCacheDirectory(const std::filesystem::path& directory);
+
+/// The stored result, which counts as used now; nothing when there is none or it is damaged. Never
+/// throws for file problems.
 std::optional<Result> loadCached(const std::filesystem::path& directory, const Hash128& key);
 
-/// Stores a result with one rename. A full disk or a refused write is no error.
-void storeCached(const std::filesystem::path& directory, const Hash128& key, const Result& result);
+/// Stores a result with one rename, then deletes what was not used for longest while there are more
+/// than `maxBytes` (0: no limit). Returns what went wrong: "", or a sentence about a full disk or a
+/// refused write, which leaves nothing behind.
+std::string storeCached(const std::filesystem::path& directory, const Hash128& key,
+                        const Result& result, uint64_t maxBytes);
+
+/// MNEME_CACHE_BYTES (a number, or one with K, M, G or T behind it; 0: no limit), else 10 GiB.
+uint64_t cacheBytesLimit();
 
 } // namespace mneme::compile

@@ -22,6 +22,7 @@ namespace mneme::compile {
 namespace {
 
 constexpr const char* kLibraryName = "libmneme_compile.so";
+constexpr const char* kProgramName = "mneme-jit-compile";
 constexpr size_t kMaxNoteBytes = 4096;
 
 template <typename T> bool readAt(int descriptor, T* out, size_t count, uint64_t offset) {
@@ -119,6 +120,21 @@ std::string compileLibraryPath() {
     if (access(path.c_str(), R_OK) == 0)
       return path;
   return beside;
+}
+
+std::string compileProgramPath() {
+  if (const char* path = getenv("MNEME_COMPILE_PROGRAM"); path && *path)
+    return path;
+  const std::string library = compileLibraryPath();
+  const size_t slash = library.rfind('/');
+  const std::string beside = slash == std::string::npos ? "." : library.substr(0, slash);
+  const std::string here = directoryOfCode(reinterpret_cast<const void*>(&compileLibraryPath));
+  for (const std::string& directory : {beside, here, here + "/../../.."})
+    for (const char* relative : {"/", "/../bin/"})
+      if (const std::string path = directory + relative + kProgramName;
+          access(path.c_str(), X_OK) == 0)
+        return path;
+  return {};
 }
 
 std::string libraryIdentity(const std::string& path) {

@@ -11,6 +11,10 @@ namespace mneme::compile {
 /// from the Python package); the first that exists, else the first looked for.
 std::string compileLibraryPath();
 
+/// MNEME_COMPILE_PROGRAM if set; else mneme-jit-compile beside the library, in ../bin of its
+/// directory, or there seen from the code that holds this function; empty if there is none.
+std::string compileProgramPath();
+
 /// Changes whenever the library's code changes: its GNU build id, or size and modification time for
 /// a library without one. Empty when the file cannot be read.
 std::string libraryIdentity(const std::string& path);

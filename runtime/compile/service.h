@@ -12,18 +12,18 @@
 namespace mneme::compile {
 
 struct ServiceOptions {
-  /// Where images are kept; empty: nowhere. Made if missing (mode 0700). A directory that belongs to
-  /// another user or that others can write to is not used, with one warning.
+  /// Where images are kept; empty: nowhere. Made if missing (mode 0700). A directory that belongs
+  /// to another user or that others can write to is not used, with one warning.
   std::filesystem::path cacheDirectory;
   /// Images used least recently are deleted when there are more bytes than this. 0: no limit.
   uint64_t cacheBytes = uint64_t{1} << 30;
   double timeoutSeconds = 300; ///< for one compilation; 0: no limit
 };
 
-/// The stored image, else a new one, which is stored. Processes that want the same image at the same
-/// time share one compilation (they wait for whoever began it; for no longer than the timeout).
-/// The environment of the compiler process has no LD_PRELOAD, and nothing it prints reaches the
-/// application. Problems with the directory are no errors. Thread-safe.
+/// The stored image, else a new one, which is stored. Processes that want the same image at the
+/// same time share one compilation (they wait for whoever began it; for no longer than the
+/// timeout). The environment of the compiler process has no LD_PRELOAD, and nothing it prints
+/// reaches the application. Problems with the directory are no errors. Thread-safe.
 /// \throws Error with the compiler's own code and sentence; Error{CompileFailed} when the compiler
 /// died (naming the signal) or took too long; Error{NotFound} when it is not installed.
 Result compileApart(const Request& request, const ServiceOptions& options);

@@ -76,7 +76,7 @@ private:
 /// A fresh program must not inherit which signals this thread blocks or this process ignores.
 class Attributes {
 public:
-  Attributes() {
+  explicit Attributes(ProgramGroup group) {
     posix_spawnattr_init(&attributes_);
     sigset_t none;
     sigemptyset(&none);
@@ -86,7 +86,12 @@ public:
       sigaddset(&usual, signal);
     posix_spawnattr_setsigmask(&attributes_, &none);
     posix_spawnattr_setsigdefault(&attributes_, &usual);
-    posix_spawnattr_setflags(&attributes_, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+    int flags = POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF;
+    if (group == ProgramGroup::Own) {
+      posix_spawnattr_setpgroup(&attributes_, 0);
+      flags |= POSIX_SPAWN_SETPGROUP;
+    }
+    posix_spawnattr_setflags(&attributes_, static_cast<short>(flags));
   }
   ~Attributes() { posix_spawnattr_destroy(&attributes_); }
   Attributes(const Attributes&) = delete;
@@ -107,12 +112,12 @@ std::vector<char*> environmentWithoutPreload() {
 }
 
 pid_t start(const std::string& path, const std::vector<std::string>& arguments,
-            const Actions& actions) {
+            const Actions& actions, ProgramGroup group) {
   std::vector<char*> argv = {const_cast<char*>(path.c_str())};
   for (const std::string& argument : arguments)
     argv.push_back(const_cast<char*>(argument.c_str()));
   argv.push_back(nullptr);
-  const Attributes attributes;
+  const Attributes attributes(group);
   std::vector<char*> environment = environmentWithoutPreload();
   pid_t child = -1;
   const int status = posix_spawn(&child, path.c_str(), actions.get(), attributes.get(), argv.data(),
@@ -131,8 +136,8 @@ bool hasEnded(pid_t child) {
 
 /// What comes through the pipe until the child's end; false when time runs out first. The end of
 /// the pipe may come later: a process forked elsewhere in this one holds a copy of it for a while.
-bool readMessages(int in, pid_t child, unsigned timeoutSeconds, std::string& messages) {
-  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(timeoutSeconds);
+bool readMessages(int in, pid_t child, double timeoutSeconds, std::string& messages) {
+  const auto start = std::chrono::steady_clock::now();
   char buffer[16384];
   bool isOver = false;
   for (;;) {
@@ -148,7 +153,8 @@ bool readMessages(int in, pid_t child, unsigned timeoutSeconds, std::string& mes
     } else {
       isOver = hasEnded(child);
     }
-    if (std::chrono::steady_clock::now() > deadline)
+    const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - start;
+    if (timeoutSeconds > 0 && passed.count() > timeoutSeconds)
       return isOver;
   }
 }
@@ -165,7 +171,7 @@ int exitCodeOf(pid_t child) {
 } // namespace
 
 ProgramResult runProgram(const std::string& path, const std::vector<std::string>& arguments,
-                         const std::string& input, unsigned timeoutSeconds) {
+                         const std::string& input, double timeoutSeconds, ProgramGroup group) {
   const UniqueFd in = memoryFile("mneme-input");
   const UniqueFd out = memoryFile("mneme-output");
   writeAll(in.get(), std::as_bytes(std::span(input.data(), input.size())), "memory file");
@@ -181,12 +187,12 @@ ProgramResult runProgram(const std::string& path, const std::vector<std::string>
   actions.put(talking.get(), 2);
   actions.put(in.get(), 3);
   actions.put(out.get(), 4);
-  const pid_t child = start(path, arguments, actions);
+  const pid_t child = start(path, arguments, actions, group);
   talking = UniqueFd();
   ProgramResult result;
   result.isTimedOut = !readMessages(listening.get(), child, timeoutSeconds, result.messages);
   if (result.isTimedOut)
-    kill(child, SIGKILL);
+    kill(group == ProgramGroup::Own ? -child : child, SIGKILL);
   result.exitCode = exitCodeOf(child);
   result.output = contentOf(out.get());
   return result;

@@ -17,10 +17,16 @@ struct ProgramResult {
 inline constexpr const char* kProgramInput = "/proc/self/fd/3";
 inline constexpr const char* kProgramOutput = "/proc/self/fd/4";
 
+enum class ProgramGroup {
+  Ours, ///< the terminal's Ctrl-C reaches it
+  Own,  ///< it does not; what the program started is killed with it when time runs out
+};
+
 /// Runs `path` with `arguments` (without the program's name) and no LD_PRELOAD: what watches this
-/// process stays out of it. Killed after `timeoutSeconds`.
+/// process stays out of it. Killed after `timeoutSeconds` (0: never).
 /// \throws Error{BackendUnavailable} if it cannot be started, Error{IoFailed} without memory files.
 ProgramResult runProgram(const std::string& path, const std::vector<std::string>& arguments,
-                         const std::string& input, unsigned timeoutSeconds);
+                         const std::string& input, double timeoutSeconds,
+                         ProgramGroup group = ProgramGroup::Ours);
 
 } // namespace mneme::compile
