@@ -25,6 +25,7 @@ _VERBS = {
     "run": "run.run",
     "compile": "compile.compile_kernel",
     "replay": "replay.replay",
+    "tune": "tune.tune",
     "deploy": "deploy.deploy",
     "devices": "devices.devices",
     "ls": "ls.ls",
@@ -87,6 +88,10 @@ def make_app(verb: str | None = None, *, is_list: bool = False) -> typer.Typer:
             from mneme.cli._guest import GuestCommand  # noqa: PLC0415 - only these need it
 
             kind = GuestCommand
+        elif name == "tune":
+            from mneme.cli._tune_command import TuneCommand  # noqa: PLC0415 - it has lists
+
+            kind = TuneCommand
         action = getattr(import_module(f"mneme.cli.{module}"), function)
         is_only_named = is_list and verb not in _VERBS
         app.command(name, cls=kind)(_only_named(action) if is_only_named else action)

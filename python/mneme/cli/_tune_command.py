@@ -1,0 +1,19 @@
+"""The parser of `mneme tune`: some options take several values."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from typer.core import TyperCommand
+
+from mneme.cli._tune_options import spread_lists
+
+__all__ = ["TuneCommand"]
+
+
+class TuneCommand(TyperCommand):
+    """A command whose lists may be written as `--passes A B C`."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401 - the parser's own type
+        """Parse with every value behind an option of its own."""
+        return list(super().parse_args(ctx, spread_lists(args)))

@@ -1,0 +1,242 @@
+"""What `mneme tune` shows: progress on a terminal, a line now and then elsewhere, a summary."""
+
+from __future__ import annotations
+
+import sys
+import time
+from typing import TYPE_CHECKING, Any
+
+from typing_extensions import Self
+
+from mneme.cli import _console
+from mneme.tuning.events import TuneListener
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from rich.progress import Progress as RichProgress
+
+    from mneme.tuning.events import Outcome, Progress
+    from mneme.tuning.options import TuneOptions
+    from mneme.tuning.trials import CompletedCandidate
+
+__all__ = ["PlainOutput", "QuietOutput", "TerminalOutput", "listener_for"]
+
+_SECONDS_BETWEEN_LINES = 10.0
+_SECONDS_BETWEEN_FRAMES = 0.1
+_REASONS = {
+    "failed_verification": "wrong result",
+    "invalid_launch": "launch refused",
+    "invalid_config": "invalid",
+    "compile_error": "not compiled",
+    "runtime_error": "crashed or hung",
+    "internal_error": "lost",
+}
+
+
+def listener_for(options: TuneOptions) -> QuietOutput:
+    """Return what fits the options and where stderr goes."""
+    if options.quiet:
+        return QuietOutput()
+    return TerminalOutput() if sys.stderr.isatty() else PlainOutput()
+
+
+class QuietOutput(TuneListener):
+    """Errors only."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End what is shown."""
+
+    def warn(self, sentence: str) -> None:
+        """Show a warning."""
+        _console.say(" ".join(sentence.split()))
+
+    def failed(self, sentence: str) -> None:
+        """Show why there is no result."""
+        self.close()
+        _console.say(" ".join(sentence.split()))
+
+    def space(self, description: dict[str, Any], candidates: list[dict[str, Any]]) -> None:
+        """Print what was asked for."""
+        content = {"search_space": description}
+        _console.print_json({**content, "configurations": candidates} if candidates else content)
+
+
+class PlainOutput(QuietOutput):
+    """Lines on stderr, one every few seconds."""
+
+    def __init__(self) -> None:
+        """Say nothing yet."""
+        self._last = time.monotonic()
+        self._kernel = ""
+
+    def note(self, sentence: str) -> None:
+        """Show a sentence."""
+        _console.say(sentence)
+
+    def started(self, kernel: str, record_id: str, directory: Path) -> None:
+        """Say what is tuned."""
+        self._kernel = kernel
+        _console.say(f"tuning {kernel}, instance {record_id}; results in {directory}")
+
+    def baseline(self, done: CompletedCandidate) -> None:
+        """Say how fast the baseline is."""
+        _console.say(
+            f"baseline {_time(done.metric)} ({done.candidate.config.passes}) on "
+            f"{done.result.device}"
+        )
+
+    def progress(self, progress: Progress) -> None:
+        """Say where the search stands, now and then."""
+        if time.monotonic() - self._last >= _SECONDS_BETWEEN_LINES:
+            self._last = time.monotonic()
+            _console.say(_line(progress))
+
+    def final_round(self, done: int, total: int) -> None:
+        """Say that the last measurements begin."""
+        if done == 1:
+            _console.say(f"measuring the best again, in turn with the baseline, {total} rounds")
+
+    def finished(self, outcome: Outcome) -> None:
+        """Print the summary."""
+        self.close()
+        for line in summary(outcome):
+            _console.say(line)
+
+
+class TerminalOutput(PlainOutput):
+    """A progress bar."""
+
+    def __init__(self) -> None:
+        """Show nothing yet."""
+        super().__init__()
+        self._bar: RichProgress | None = None
+        self._task: Any = None
+
+    def close(self) -> None:
+        """Remove the bar."""
+        if self._bar is not None:
+            self._bar.stop()
+            self._bar = None
+
+    def progress(self, progress: Progress) -> None:
+        """Move the bar."""
+        is_last = progress.total is not None and progress.done >= progress.total
+        if time.monotonic() - self._last < _SECONDS_BETWEEN_FRAMES and not is_last:
+            return
+        self._last = time.monotonic()
+        self._show(progress.done, progress.total, _line(progress, has_bar=True))
+
+    def final_round(self, done: int, total: int) -> None:
+        """Move the bar of the last measurements."""
+        self._show(done, total, "measuring the best again, in turn with the baseline")
+
+    def warn(self, sentence: str) -> None:
+        """Show a warning above the bar."""
+        self.close()
+        super().warn(sentence)
+
+    def _show(self, done: int, total: int | None, text: str) -> None:
+        if self._bar is None:
+            from rich.console import Console  # noqa: PLC0415 - slow to import
+            from rich.progress import BarColumn, Progress, TextColumn  # noqa: PLC0415
+
+            columns = (BarColumn(bar_width=24), TextColumn("{task.description}", markup=False))
+            self._bar = Progress(*columns, console=Console(stderr=True), transient=True)
+            self._task = self._bar.add_task("", total=total)
+            self._bar.start()
+        self._bar.update(self._task, completed=done, total=total, description=text)
+
+
+def _line(progress: Progress, *, has_bar: bool = False) -> str:
+    total = "" if progress.total is None else f"/{progress.total}"
+    parts = [f"{progress.done}{total} trials"]
+    if progress.best is not None and progress.best.metric:
+        speedup = progress.best.speedup or 1.0
+        parts.append(f"best {_time(progress.best.metric)} ({speedup:.2f}x)")
+    else:
+        parts.append("nothing faster yet")
+    parts.append(f"{progress.rate:.1f}/s")
+    if progress.failures:
+        parts.append(_failures(progress.failures))
+    if progress.eta is not None:
+        parts.append(f"{_duration(progress.eta)} left")
+    return (" · " if has_bar else ", ").join(parts)
+
+
+def _failures(failures: dict[str, int]) -> str:
+    return ", ".join(f"{count} {_REASONS.get(name, name)}" for name, count in failures.items())
+
+
+def summary(outcome: Outcome) -> list[str]:
+    """Return the lines that end a session."""
+    progress = outcome.progress
+    lines: list[str] = []
+    if progress.done:
+        told = f"; {_failures(progress.failures)}" if progress.failures else ""
+        same = f", {progress.reused} of them with a binary known before" if progress.reused else ""
+        lines.append(f"{progress.done} trials{same}{told}")
+    if outcome.status == "interrupted":
+        lines.append(
+            f"interrupted; go on with: mneme tune --resume --results-dir {outcome.directory}"
+        )
+        return lines
+    baseline, best, gain = outcome.baseline, outcome.best, outcome.gain
+    if baseline is not None and outcome.status == "baseline_only":
+        return [*lines, f"results: {outcome.directory}"]
+    if baseline is None or best is None or gain is None:
+        return lines
+    if best is baseline:
+        said = f": {gain.ratio:.3f}x, 95 % [{gain.low:.3f}, {gain.high:.3f}]" if gain.rounds else ""
+        lines.append(f"no significant gain over the baseline{said}")
+    else:
+        base = baseline.metric or 0.0
+        lines.append(
+            f"baseline {_time(base)}, best {_time(base / gain.ratio)} (trial "
+            f"{best.candidate.trial})"
+        )
+        lines.append(
+            f"gain {gain.ratio:.3f}x, 95 % confidence [{gain.low:.3f}, {gain.high:.3f}], "
+            f"{gain.rounds} rounds"
+        )
+        lines += [f"  {text}" for text in differences(baseline, best)]
+    lines.append(f"results: {outcome.directory}")
+    lines.append(f"look at them: mneme report {outcome.directory}")
+    if best is not baseline:
+        lines.append(f"use them:     mneme deploy {outcome.directory} -o tuned.json")
+    return lines
+
+
+def differences(baseline: CompletedCandidate, best: CompletedCandidate) -> list[str]:
+    """Return what the winner has other than the baseline, one line each."""
+    old, new = baseline.candidate.config.to_dict(), best.candidate.config.to_dict()
+    return [
+        f"{name}: {_value(old[name])} -> {_value(new[name])}"
+        for name in new
+        if new[name] != old[name]
+    ]
+
+
+def _value(value: object) -> str:
+    if isinstance(value, dict):
+        return "x".join(str(one) for one in value.values())
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _time(nanoseconds: float | None) -> str:
+    return _console.format_ns(round(nanoseconds or 0))
+
+
+def _duration(seconds: float) -> str:
+    whole = round(seconds)
+    if whole < 60:  # noqa: PLR2004
+        return f"{whole} s"
+    minutes, rest = divmod(whole, 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02d}:{rest:02d}" if hours else f"{minutes}:{rest:02d} min"

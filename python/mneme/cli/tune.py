@@ -1,0 +1,116 @@
+"""`mneme tune`: search for the fastest configuration of a recorded kernel."""
+
+from __future__ import annotations
+
+import signal
+from pathlib import Path
+from types import FrameType
+from typing import Annotated, Any, Optional
+
+import typer
+
+from mneme.cli import _tune_options as opt
+from mneme.cli._options import DeviceOption, RecordIdOption
+
+__all__ = ["tune"]
+
+Number = Optional[int]
+Real = Optional[float]
+Flag = Optional[bool]
+Text = Optional[str]
+Texts = Optional[list[str]]
+File = Optional[Path]
+
+
+def tune(
+    record_database: Annotated[File, opt.RECORD_DATABASE] = None,
+    record_id: RecordIdOption = None,
+    all: Annotated[Flag, opt.ALL] = None,  # noqa: A002 - the name of the option
+    device: DeviceOption = None,
+    space_preset: Annotated[Text, opt.SPACE_PRESET] = None,
+    sampler: Annotated[Text, opt.SAMPLER] = None,
+    trials: Annotated[Number, opt.TRIALS] = None,
+    timeout: Annotated[Real, opt.TIMEOUT] = None,
+    seed: Annotated[Number, opt.SEED] = None,
+    metric: Annotated[Text, opt.METRIC] = None,
+    objective: Annotated[Texts, opt.OBJECTIVE] = None,
+    iterations: Annotated[Number, opt.ITERATIONS] = None,
+    warmup: Annotated[Number, opt.WARMUP] = None,
+    max_iterations: Annotated[Number, opt.MAX_ITERATIONS] = None,
+    confidence: Annotated[Real, opt.CONFIDENCE] = None,
+    early_stop: Annotated[Real, opt.EARLY_STOP] = None,
+    workers: Annotated[Number, opt.WORKERS] = None,
+    compile_workers: Annotated[Number, opt.COMPILE_WORKERS] = None,
+    trial_timeout: Annotated[Real, opt.TRIAL_TIMEOUT] = None,
+    compile_timeout: Annotated[Real, opt.COMPILE_TIMEOUT] = None,
+    tolerance: Annotated[Texts, opt.TOLERANCE] = None,
+    fail_fast: Annotated[Flag, opt.FAIL_FAST] = None,
+    final_rounds: Annotated[Number, opt.FINAL_ROUNDS] = None,
+    top: Annotated[Number, opt.TOP] = None,
+    results_dir: Annotated[File, opt.RESULTS_DIR] = None,
+    resume: Annotated[Flag, opt.RESUME] = None,
+    rerun_baseline: Annotated[Flag, opt.RERUN_BASELINE] = None,
+    print_space: Annotated[Flag, opt.PRINT_SPACE] = None,
+    dry_run: Annotated[Flag, opt.DRY_RUN] = None,
+    baseline_only: Annotated[Flag, opt.BASELINE_ONLY] = None,
+    quiet: Annotated[Flag, opt.QUIET] = None,
+    proteus_output: Annotated[File, opt.PROTEUS_OUTPUT] = None,
+    no_proteus_output: Annotated[Flag, opt.NO_PROTEUS_OUTPUT] = None,
+    study_name: Annotated[Text, opt.STUDY_NAME] = None,
+    optuna_storage: Annotated[Text, opt.OPTUNA_STORAGE] = None,
+    pruner: Annotated[Text, opt.PRUNER] = None,
+    launch_dim: Annotated[Text, opt.LAUNCH_DIM] = None,
+    launch_safety: Annotated[Text, opt.LAUNCH_SAFETY] = None,
+    adaptive_invalid_ban: Annotated[Flag, opt.ADAPTIVE_INVALID_BAN] = None,
+    passes: Annotated[Texts, opt.PASSES] = None,
+    fixed_passes: Annotated[Text, opt.FIXED_PASSES] = None,
+    pipeline_file: Annotated[File, opt.PIPELINE_FILE] = None,
+    codegen_opt_range: Annotated[Text, opt.CODEGEN_OPT_RANGE] = None,
+    fixed_codegen_opt: Annotated[Number, opt.FIXED_CODEGEN_OPT] = None,
+    codegen_method: Annotated[Text, opt.CODEGEN_METHOD] = None,
+    specialize_space: Annotated[Text, opt.SPECIALIZE_SPACE] = None,
+    specialize_dims_space: Annotated[Text, opt.SPECIALIZE_DIMS_SPACE] = None,
+    launch_bounds_space: Annotated[Text, opt.LAUNCH_BOUNDS_SPACE] = None,
+    min_blocks_per_sm_range: Annotated[Text, opt.MIN_BLOCKS_PER_SM_RANGE] = None,
+    fixed_min_blocks_per_sm: Annotated[Number, opt.FIXED_MIN_BLOCKS_PER_SM] = None,
+    max_threads_range: Annotated[Text, opt.MAX_THREADS_RANGE] = None,
+    max_threads_policy: Annotated[Text, opt.MAX_THREADS_POLICY] = None,
+    space_module: Annotated[Text, opt.SPACE_MODULE] = None,
+    space_arg: Annotated[Texts, opt.SPACE_ARG] = None,
+    config: Annotated[File, opt.CONFIG] = None,
+    dump_config: Annotated[File, opt.DUMP_CONFIG] = None,
+) -> None:
+    """Search for the fastest configuration of a recorded kernel.
+
+    Every configuration is compiled, verified and measured; the best are measured again, in turn
+    with the baseline, before a winner is named. Options can stand in a file (--config).
+    """
+    given = {name: value for name, value in locals().items() if _is_given(value)}
+    raise typer.Exit(_tune(given))
+
+
+def _is_given(value: object) -> bool:
+    return value is not None and value not in ([], ())
+
+
+def _tune(given: dict[str, Any]) -> int:
+    from mneme.cli._tune_output import listener_for  # noqa: PLC0415 - `--help` stays light
+    from mneme.tuning.option_files import combine_options, write_options  # noqa: PLC0415
+    from mneme.tuning.session import TuningSession  # noqa: PLC0415
+
+    config = given.pop("config", None)
+    dump = given.pop("dump_config", None)
+    options = combine_options(given, config)
+    if dump is not None:
+        options.validate()
+        write_options(dump, options)
+        return 0
+    signal.signal(signal.SIGTERM, _interrupt)
+    with listener_for(options) as listener:
+        return TuningSession(options, listener).run()
+
+
+def _interrupt(number: int, frame: FrameType | None) -> None:
+    """End as after an interrupt from the keyboard: batch systems ask this way."""
+    del number, frame
+    raise KeyboardInterrupt

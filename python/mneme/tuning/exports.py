@@ -1,0 +1,246 @@
+"""Writes what a session found: summary, winner, tuned-kernels file, code of baseline and winner."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from mneme.errors import MnemeError
+from mneme.tuning.events import Outcome
+from mneme.tuning.final_round import no_gain
+from mneme.tuning.trials import FAILURES, CompletedCandidate, objective_value, plain_params
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from mneme.recorded_execution import KernelInstance, RecordedExecution
+    from mneme.tuning.options import TuneOptions
+    from mneme.tuning.result_store import ResultStore
+    from mneme.tuning.search_space import SearchSpace
+    from mneme.tuning.winner import Finalist, Standing
+
+__all__ = ["TUNED_FILE", "Exporter"]
+
+TUNED_FILE = "proteus_tuned_kernels.json"
+
+
+class Exporter:
+    """Writes the files of one results directory, `trials.jsonl` and the study apart."""
+
+    def __init__(
+        self,
+        options: TuneOptions,
+        record: RecordedExecution,
+        instance: KernelInstance,
+        store: ResultStore,
+    ) -> None:
+        """Write results of a launch to a directory."""
+        self._options = options
+        self._record = record
+        self._instance = instance
+        self._store = store
+        self.warnings: list[str] = []
+        """What could not be written and is not essential."""
+
+    def write_baseline(self, baseline: CompletedCandidate) -> None:
+        """Write `baseline.json`."""
+        content = baseline.to_dict()
+        kept = {name: content[name] for name in ("config", "result", "metric")}
+        self._store.write("baseline.json", kept)
+
+    def failed(self, baseline: CompletedCandidate) -> Outcome:
+        """Write that the baseline cannot be used."""
+        content = baseline.to_dict()
+        names = ("status", "config", "result", "metric")
+        self._store.write("baseline.json", {name: content[name] for name in names})
+        outcome = self._outcome("baseline_failed", baseline, None)
+        self._write_summary(outcome, [])
+        return outcome
+
+    def interrupted(
+        self, baseline: CompletedCandidate | None, trials: Sequence[CompletedCandidate]
+    ) -> Outcome:
+        """Write how far a session came; no winner is named, since none was measured again."""
+        outcome = self._outcome("interrupted", baseline, None)
+        self._write_summary(outcome, trials)
+        return outcome
+
+    def write(  # noqa: PLR0913, PLR0917 - what there is to say
+        self,
+        status: str,
+        baseline: CompletedCandidate,
+        finalist: Finalist | None,
+        trials: Sequence[CompletedCandidate],
+        space: SearchSpace,
+        executor: Any,  # noqa: ANN401
+    ) -> Outcome:
+        """Write everything."""
+        outcome = self._outcome(status, baseline, finalist)
+        if finalist is not None:
+            rule = self._launch_rule(executor, finalist, space)
+            outcome.details = self._best(status, baseline, finalist, rule)
+            self._store.write("best.json", outcome.details)
+            outcome.tuned_file = self._write_tuned_file()
+            self._write_artifacts(baseline, finalist.best)
+        self._write_summary(outcome, trials)
+        return outcome
+
+    def _outcome(
+        self, status: str, baseline: CompletedCandidate | None, finalist: Finalist | None
+    ) -> Outcome:
+        outcome = Outcome(
+            status=status,
+            kernel=self._record.demangled_name,
+            directory=self._store.directory,
+            baseline=baseline,
+        )
+        if finalist is not None:
+            outcome.best = finalist.best.done
+            outcome.gain = (finalist.contender or finalist.best).gain
+        return outcome
+
+    def _best(
+        self, status: str, baseline: CompletedCandidate, finalist: Finalist, rule: str
+    ) -> dict[str, Any]:
+        from mneme.tuning.launch_facts import launch_facts  # noqa: PLC0415 - opens snapshots
+
+        best = finalist.best
+        base = float(baseline.metric or 0.0)
+        content: dict[str, Any] = {
+            "status": status,
+            "trial": best.done.candidate.trial,
+            "speedup": best.gain.ratio,
+            "baseline_metric": base,
+            "best_metric": base / best.gain.ratio,
+            "metric": self._options.metric,
+            "params": plain_params(best.done.candidate.params),
+            "config": best.done.candidate.config.to_dict(),
+            "result": {**best.done.result.to_dict(), "metric": best.done.metric},
+            "record": self._record_names(),
+            "gain": best.gain.to_dict(),
+            "same_launch": _standing(finalist.same_launch, base),
+            "launch_rule": rule,
+            "facts": launch_facts(self._record.path, self._instance.dynamic_hash),
+            "weight": base * max(1, self._instance.occ) * 1e-9,
+            "device": self._device(baseline),
+            "rejected": {str(trial): why for trial, why in finalist.rejected.items()},
+        }
+        if finalist.contender is not None:
+            content["contender"] = _standing(finalist.contender, base)
+        if len(self._options.objectives) > 1:
+            content["objectives"] = list(self._options.objectives)
+            content["pareto"] = [self._pareto_entry(done) for done in finalist.pareto]
+        return content
+
+    def _pareto_entry(self, done: CompletedCandidate) -> dict[str, Any]:
+        return {
+            "trial": done.candidate.trial,
+            "values": {name: objective_value(done, name) for name in self._options.objectives},
+            "config": done.candidate.config.to_dict(),
+        }
+
+    def _record_names(self) -> dict[str, str]:
+        return {
+            "record_database": str(self._record.path.resolve()),
+            "record_id": self._instance.dynamic_hash,
+            "kernel_name": self._record.kernel_name,
+        }
+
+    @staticmethod
+    def _device(baseline: CompletedCandidate) -> dict[str, str]:
+        from mneme.devices import list_devices  # noqa: PLC0415 - loads native code
+
+        wanted = baseline.result.device
+        names = [one.name for one in list_devices() if one.id == wanted]
+        return {"id": wanted, "name": names[0] if names else ""}
+
+    @staticmethod
+    def _launch_rule(executor: Any, finalist: Finalist, space: SearchSpace) -> str:  # noqa: ANN401
+        del executor, finalist, space
+        return "exact"
+
+    def _write_tuned_file(self) -> Path | None:
+        from mneme.deploy import (  # noqa: PLC0415 - for the end only
+            DeployOptions,
+            plan_deployment,
+            write_deployment,
+        )
+
+        if self._options.no_proteus_output:
+            return None
+        output = self._options.proteus_output
+        path = Path(output) if output else self._store.directory / TUNED_FILE
+        plan = plan_deployment([self._store.directory], DeployOptions(use_launch=True))
+        write_deployment(plan, path)
+        self._store.write_text("proteus_usage.txt", self._usage(path, bool(plan.deployed)))
+        return path
+
+    def _usage(self, path: Path, is_faster: bool) -> str:  # noqa: FBT001
+        if not is_faster:
+            return (
+                f"Nothing significantly faster than the baseline of {self._record.demangled_name} "
+                "was found;\nthe tuned-kernels file is empty.\n"
+            )
+        return (
+            f"Tuned kernel: {self._record.demangled_name}\n\n"
+            f"Run the program with\n    PROTEUS_TUNED_KERNELS={path.resolve()}\n\n"
+            "The program has to be built with add_mneme() or add_proteus().\n"
+        )
+
+    def _write_artifacts(self, baseline: CompletedCandidate, best: Standing) -> None:
+        from mneme.compile_record import CompileOptions, compile_record  # noqa: PLC0415
+
+        for name, done in (("baseline", baseline), ("best", best.done)):
+            config = done.candidate.config
+            options = CompileOptions(
+                target="cpu" if done.result.device == "cpu" else "",
+                passes=config.passes,
+                codegen_opt=config.codegen_opt,
+                specialize=config.specialize,
+                specialize_dims=config.specialize_dims,
+                set_launch_bounds=config.set_launch_bounds,
+                max_threads=config.max_threads,
+                min_blocks_per_sm=config.min_blocks_per_sm,
+                want_ir=True,
+                want_assembly=True,
+            )
+            try:
+                code = compile_record(self._record.path, self._instance.dynamic_hash, options)
+                self._store.write_text(f"artifacts/{name}.ll", code.ir)
+                self._store.write_text(f"artifacts/{name}.s", code.assembly)
+            except MnemeError as error:
+                self.warnings.append(f"the code of the {name} cannot be shown: {error}")
+
+    def _write_summary(self, outcome: Outcome, trials: Sequence[CompletedCandidate]) -> None:
+        counts = {f"num_{status}": 0 for status in FAILURES}
+        for done in trials:
+            if not done.is_verified:
+                counts[f"num_{done.status}"] = counts.get(f"num_{done.status}", 0) + 1
+        baseline = outcome.baseline.metric if outcome.baseline is not None else None
+        gain = outcome.details.get("gain") or no_gain().to_dict()
+        content: dict[str, Any] = {
+            "status": outcome.status,
+            "num_trials_requested": self._options.trials,
+            "num_trials_completed": len(trials),
+            "num_verified": sum(done.is_verified for done in trials),
+            **counts,
+            "baseline_metric": baseline,
+            "best_metric": outcome.details.get("best_metric"),
+            "best_speedup": outcome.details.get("speedup"),
+            "best_trial": outcome.details.get("trial"),
+            "gain": gain if outcome.details else None,
+            "record": self._record_names(),
+        }
+        if "pareto" in outcome.details:
+            content["pareto"] = [one["trial"] for one in outcome.details["pareto"]]
+        self._store.write("summary.json", content)
+
+
+def _standing(one: Standing, baseline: float) -> dict[str, Any]:
+    return {
+        "trial": one.done.candidate.trial,
+        "config": one.done.candidate.config.to_dict(),
+        "result": {**one.done.result.to_dict(), "metric": one.done.metric},
+        "metric": baseline / one.gain.ratio,
+        "gain": one.gain.to_dict(),
+    }

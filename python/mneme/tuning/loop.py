@@ -1,0 +1,325 @@
+"""The search: keeps the executor busy with configurations and takes in what comes of them."""
+
+from __future__ import annotations
+
+import inspect
+import queue
+import statistics
+import time
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Protocol
+
+from mneme.errors import MnemeError
+from mneme.mneme_types import ExperimentConfiguration, ExperimentResult
+from mneme.tuning.events import Progress
+from mneme.tuning.trials import (
+    Candidate,
+    CompletedCandidate,
+    classify_result,
+    metric_value,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from mneme.measuring import Measuring
+    from mneme.tuning.events import TuneListener
+    from mneme.tuning.options import TuneOptions
+    from mneme.tuning.result_store import ResultStore
+
+__all__ = ["Executor", "Future", "Search", "SearchLoop", "complete", "submit"]
+
+# How long a sampler may name nothing but what is known before the space counts as searched.
+_KNOWN_IN_A_ROW = 200
+_POLL_SECONDS = 0.2
+_REFUSALS_BEFORE_BAN = 2
+_ENOUGH_FOR_MEDIAN = 8
+
+
+class Future(Protocol):
+    """A result, now or later."""
+
+    def result(self, timeout: float | None = None) -> ExperimentResult | None:
+        """Wait for the result."""
+
+    def add_done_callback(self, fn: Callable[[Any], None]) -> None:
+        """Call when there is a result."""
+
+
+class Executor(Protocol):
+    """What evaluates configurations."""
+
+    def submit(self, config: ExperimentConfiguration) -> Any:  # noqa: ANN401 - a `Future`
+        """Queue a configuration; may know the keywords iterations, measuring, fresh, worker."""
+
+
+class Search(Protocol):
+    """Says what to try next."""
+
+    def ask(self) -> Candidate | None:
+        """Return the next configuration; None if there is nothing left to try."""
+
+    def tell(self, done: CompletedCandidate, *, is_repeated: bool = False) -> None:
+        """Take in what came of a configuration `ask` gave, now or, `is_repeated`, before."""
+
+    def give_up(self, candidates: Iterable[Candidate]) -> None:
+        """Take in that these will have no result."""
+
+
+def submit(executor: Executor, config: ExperimentConfiguration, **wishes: Any) -> Any:  # noqa: ANN401
+    """Queue a configuration with those wishes the executor knows."""
+    known = inspect.signature(executor.submit).parameters
+    if not any(one.kind is inspect.Parameter.VAR_KEYWORD for one in known.values()):
+        wishes = {name: value for name, value in wishes.items() if name in known}
+    return executor.submit(config, **wishes)
+
+
+def complete(
+    candidate: Candidate, future: Future, metric: str, iterations: int, baseline: float | None
+) -> CompletedCandidate:
+    """Return a candidate with the result of its future, whatever became of it."""
+    try:
+        result = future.result()
+        status = ""
+    except MnemeError as error:
+        result = ExperimentResult(failed=True, error=str(error))
+        status = "internal_error"
+    if result is None:  # pragma: no cover - without timeout there is a result
+        raise AssertionError
+    status = status or classify_result(result)
+    value = metric_value(result, metric, iterations) if status == "verified" else None
+    if status == "verified" and value is None:
+        status, result = "runtime_error", replace(result, error="no launch was measured")
+    return CompletedCandidate(
+        candidate=candidate, status=status, result=result, metric=value, baseline_metric=baseline
+    )
+
+
+class SearchLoop:
+    """One search over one space."""
+
+    def __init__(  # noqa: PLR0913, PLR0917 - what a search consists of
+        self,
+        executor: Executor,
+        search: Search,
+        store: ResultStore,
+        listener: TuneListener,
+        options: TuneOptions,
+        baseline: CompletedCandidate,
+        *,
+        measuring: Measuring,
+        iterations: int,
+        capacity: int,
+        on_done: Callable[[CompletedCandidate], None] = lambda _done: None,
+    ) -> None:
+        """Prepare; `run` searches."""
+        self._on_done = on_done
+        self._executor = executor
+        self._search = search
+        self._store = store
+        self._listener = listener
+        self._options = options
+        self._measuring = measuring
+        self._iterations = iterations
+        self._capacity = max(1, capacity)
+        self._baseline = baseline
+        self._known: dict[str, CompletedCandidate] = {}
+        self._following: dict[str, list[Candidate]] = {}
+        self._in_flight: dict[str, Candidate] = {}
+        self._finished: queue.SimpleQueue[tuple[Candidate, Any]] = queue.SimpleQueue()
+        self._refusals: dict[tuple[object, ...], int] = {}
+        self._next_trial = 0
+        self._repeated_in_a_row = 0
+        self._has_failed_fast = False
+        self.progress = Progress(baseline_ns=baseline.metric)
+        self.completed: list[CompletedCandidate] = []
+        """Every trial, those of earlier runs first."""
+        self.errors: list[str] = []
+
+    def recall(self, history: Iterable[CompletedCandidate]) -> None:
+        """Take in trials of earlier runs; they are not run again."""
+        for done in history:
+            self._next_trial = max(self._next_trial, done.candidate.trial + 1)
+            self._count(replace(done, baseline_metric=self._baseline.metric))
+
+    def run(self, *, trials: int | None, timeout: float | None) -> str:
+        """Search until something ends it; return what: completed, timeout or failed_fast.
+
+        An interrupt comes through; what was finished by then is stored.
+        """
+        began = time.monotonic()
+        deadline = None if timeout is None else began + timeout
+        self.progress.total = trials
+        while True:
+            is_over = deadline is not None and time.monotonic() >= deadline
+            may_ask = not is_over and not self._has_failed_fast
+            asked = self._fill(trials, deadline) if may_ask else False
+            if not self._in_flight and not asked:
+                break
+            self._take_in(began, deadline)
+        if self._has_failed_fast:
+            return "failed_fast"
+        is_over = deadline is not None and time.monotonic() >= deadline
+        return (
+            "timeout"
+            if is_over and (trials is None or self.progress.done < trials)
+            else "completed"
+        )
+
+    def give_up(self) -> None:
+        """Tell the study what will have no result."""
+        following = [one for many in self._following.values() for one in many]
+        self._search.give_up([*self._in_flight.values(), *following])
+
+    def _fill(self, trials: int | None, deadline: float | None) -> bool:
+        """Submit as many configurations as are worth having in flight; false if none is left."""
+        while len(self._in_flight) < self._capacity:
+            if trials is not None and self.progress.done + len(self._in_flight) >= trials:
+                return False
+            if deadline is not None and time.monotonic() >= deadline:
+                return False
+            if self._repeated_in_a_row >= _KNOWN_IN_A_ROW:
+                return False
+            candidate = self._search.ask()
+            if candidate is None:
+                return False
+            self._start(candidate)
+        return True
+
+    def _start(self, candidate: Candidate) -> None:
+        key = _key(candidate.config)
+        known = self._known.get(key)
+        if known is not None:
+            self._repeat(candidate, known)
+            return
+        if key in self._in_flight:
+            self._repeated_in_a_row += 1
+            self._following.setdefault(key, []).append(candidate)
+            return
+        self._repeated_in_a_row = 0
+        candidate.trial = self._next_trial
+        self._next_trial += 1
+        if self._is_banned(candidate.config):
+            self._finish_banned(candidate)
+            return
+        future = submit(
+            self._executor,
+            candidate.config,
+            measuring=replace(self._measuring, stop_above_ns=self._threshold()),
+            iterations=self._iterations,
+        )
+        self._in_flight[key] = candidate
+        future.add_done_callback(lambda done: self._finished.put((candidate, done)))
+
+    def _repeat(self, candidate: Candidate, known: CompletedCandidate) -> None:
+        self._repeated_in_a_row += 1
+        self.progress.repeated += 1
+        self._search.tell(replace(known, candidate=candidate), is_repeated=True)
+
+    def _take_in(self, began: float, deadline: float | None) -> None:
+        """Wait for a result, then take in all there are."""
+        try:
+            # Waits in slices, so that an interrupt is heard.
+            candidate, future = self._finished.get(timeout=_POLL_SECONDS)
+        except queue.Empty:
+            return
+        while True:
+            self._finish(candidate, future)
+            self.progress.seconds = time.monotonic() - began
+            self.progress.in_flight = len(self._in_flight)
+            if deadline is not None:
+                self.progress.time_left = max(0.0, deadline - time.monotonic())
+            self._listener.progress(self.progress)
+            try:
+                candidate, future = self._finished.get_nowait()
+            except queue.Empty:
+                return
+
+    def _finish(self, candidate: Candidate, future: Future) -> None:
+        key = _key(candidate.config)
+        self._in_flight.pop(key, None)
+        self._record(
+            complete(
+                candidate,
+                future,
+                self._options.metric,
+                self._iterations,
+                self._baseline.metric,
+            )
+        )
+
+    def _finish_banned(self, candidate: Candidate) -> None:
+        error = "the device refused this block shape before; it was not tried again"
+        result = ExperimentResult(failed=True, error=error)
+        self._record(
+            CompletedCandidate(
+                candidate=candidate,
+                status="invalid_launch",
+                result=result,
+                metric=None,
+                baseline_metric=self._baseline.metric,
+            )
+        )
+
+    def _record(self, done: CompletedCandidate) -> None:
+        self._store.append(done)
+        self._on_done(done)
+        self._search.tell(done)
+        self._count(done)
+        self.progress.done_now += 1
+        for candidate in self._following.pop(_key(done.candidate.config), ()):
+            self.progress.repeated += 1
+            self._search.tell(replace(done, candidate=candidate), is_repeated=True)
+        if self._options.fail_fast and not done.is_verified:
+            self._has_failed_fast = True
+            self.errors.append(done.result.error or done.status)
+
+    def _count(self, done: CompletedCandidate) -> None:
+        self._known[_key(done.candidate.config)] = done
+        self.completed.append(done)
+        self.progress.done += 1
+        self.progress.reused += bool(getattr(done.result, "reused", False))
+        if not done.is_verified:
+            failures = self.progress.failures
+            failures[done.status] = failures.get(done.status, 0) + 1
+        if done.status == "invalid_launch":
+            shape = _shape(done.candidate.config)
+            self._refusals[shape] = self._refusals.get(shape, 0) + 1
+        elif done.result.executed:
+            self._refusals[_shape(done.candidate.config)] = -1_000_000
+        best = self.progress.best
+        if done.metric is not None and not done.result.stopped_early:
+            to_beat = self._baseline.metric if best is None else best.metric
+            if to_beat is None or done.metric < to_beat:
+                self.progress.best = done
+
+    def _is_banned(self, config: ExperimentConfiguration) -> bool:
+        is_wanted = self._options.adaptive_invalid_ban
+        return is_wanted and self._refusals.get(_shape(config), 0) >= _REFUSALS_BEFORE_BAN
+
+    def _threshold(self) -> int:
+        """Return the nanoseconds above which a configuration is hopeless; 0: none is."""
+        found: list[float] = []
+        best = self.progress.best or self._baseline
+        if self._options.early_stop and best.metric:
+            found.append(self._options.early_stop * best.metric)
+        if self._options.pruner == "median":
+            times = [one.metric for one in self.completed if one.metric]
+            if len(times) >= _ENOUGH_FOR_MEDIAN:
+                found.append(statistics.median(times))
+        return int(min(found)) if found and self._is_about_time() else 0
+
+    def _is_about_time(self) -> bool:
+        """Whether slow configurations are of no interest whatever else they are."""
+        return all(one in ("time", "speedup") for one in self._options.objectives)
+
+
+def _key(config: ExperimentConfiguration) -> str:
+    """Return the same text for configurations that do the same."""
+    grounded = ExperimentConfiguration.from_dict(config.to_dict())
+    grounded.ground()
+    return grounded.hash()
+
+
+def _shape(config: ExperimentConfiguration) -> tuple[object, ...]:
+    return (config.block, config.shared_mem)

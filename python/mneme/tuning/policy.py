@@ -1,0 +1,78 @@
+"""How long a trial is measured: enough to tell it from others, no longer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING
+
+from mneme.measuring import Measuring
+
+if TYPE_CHECKING:
+    from mneme.tuning.options import TuneOptions
+
+__all__ = ["Policy", "final_iterations", "trial_policy", "warmup_launches"]
+
+# Kernels from here on are long: their times vary little, and every launch more costs throughput.
+_LONG_NS = 5e6
+_LAUNCHES_OF_LONG = 2
+_WARMUPS_OF_LONG = 1
+# Measuring a trial may take this many times the launches that are asked for at least ...
+_BUDGET_FACTOR = 4.0
+# ... but no trial has to be quicker than the overhead of any.
+_SMALLEST_BUDGET = 0.004
+_NS = 1e-9
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Policy:
+    """How trials are measured."""
+
+    measuring: Measuring
+    """When measuring ends."""
+    iterations: int
+    """Smallest number of measured launches."""
+
+
+def trial_policy(options: TuneOptions, baseline_ns: float) -> Policy:
+    """Return how trials are measured.
+
+    Args:
+        options: What was asked for; numbers that were named are kept.
+        baseline_ns: Time of the baseline; 0 if it is the one to be measured.
+    """
+    iterations = options.iterations
+    if not baseline_ns:
+        measuring = Measuring(confidence=options.confidence, max_iterations=options.max_iterations)
+        return Policy(measuring=measuring, iterations=iterations)
+    if _is_long(baseline_ns):
+        iterations = _unless_named(options, "iterations", _LAUNCHES_OF_LONG)
+    budget = max(_SMALLEST_BUDGET, _BUDGET_FACTOR * iterations * baseline_ns * _NS)
+    measuring = Measuring(
+        confidence=0.0 if _is_long(baseline_ns) else options.confidence,
+        max_iterations=max(iterations, options.max_iterations),
+        time_budget=budget if options.early_stop else 0.0,
+    )
+    return Policy(measuring=measuring, iterations=iterations)
+
+
+def warmup_launches(options: TuneOptions, recorded_ns: float) -> int:
+    """Return how many launches come before those that are measured."""
+    if _is_long(recorded_ns):
+        return _unless_named(options, "warmup", _WARMUPS_OF_LONG)
+    return options.warmup
+
+
+def final_iterations(options: TuneOptions, baseline_ns: float) -> int:
+    """Return how many launches of a configuration one round of the last measurements has."""
+    return 1 if _is_long(baseline_ns) else max(1, options.iterations)
+
+
+def _is_long(nanoseconds: float) -> bool:
+    return nanoseconds > _LONG_NS
+
+
+def _unless_named(options: TuneOptions, name: str, number: int) -> int:
+    """Return the smaller number, unless the user named another than the default."""
+    value = int(getattr(options, name))
+    default = next(one.default for one in fields(options) if one.name == name)
+    return min(value, number) if value == default else value

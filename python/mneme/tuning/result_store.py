@@ -1,0 +1,195 @@
+"""The results directory of a tuning session.
+
+Trials are appended line by line, each with one write, so that a process that is killed loses none
+that had finished; a torn last line is ignored. Every other file is replaced by one rename.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from mneme.errors import ArtifactCorrupt, InvalidArgument, IoFailed
+from mneme.tuning.trials import CompletedCandidate
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from typing_extensions import Self
+
+__all__ = ["ResultStore", "read_trials"]
+
+_TRIALS = "trials.jsonl"
+
+
+class ResultStore:
+    """Writes and reads one results directory; one process at a time."""
+
+    def __init__(self, directory: str | Path) -> None:
+        """Name a directory; nothing is made or read yet."""
+        self.directory = Path(directory)
+        """Where everything lies."""
+        self.problem = ""
+        """Why something could not be written; empty if all was."""
+        self._lock = -1
+        self._trials = -1
+        self._pending = bytearray()
+
+    def open(self, *, resume: bool = False) -> None:
+        """Make the directory and keep others from writing to it.
+
+        Args:
+            resume: Go on with what it holds; otherwise it must hold no trials.
+
+        Raises:
+            InvalidArgument: If it holds trials, or another session writes to it.
+            IoFailed: If the operating system refuses.
+        """
+        try:
+            (self.directory / "logs").mkdir(parents=True, exist_ok=True)
+            (self.directory / "logs" / "tune.log").touch()
+            self._lock = os.open(self.directory / ".lock", os.O_RDWR | os.O_CREAT, 0o644)
+        except OSError as error:
+            raise IoFailed(
+                f"cannot write to the results directory '{self.directory}': {error.strerror}"
+            ) from error
+        try:
+            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            self.close()
+            raise InvalidArgument(
+                f"another 'mneme tune' writes to '{self.directory}'; give each its own "
+                "--results-dir (they can share a study with --optuna-storage)"
+            ) from error
+        trials = self.directory / _TRIALS
+        if not resume and trials.exists() and trials.stat().st_size:
+            self.close()
+            raise InvalidArgument(
+                f"'{self.directory}' holds trials of an earlier run; add --resume to go on with "
+                "it, or name another --results-dir"
+            )
+        self._open_trials(trials)
+
+    def _open_trials(self, path: Path) -> None:
+        try:
+            self._trials = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
+            size = os.fstat(self._trials).st_size
+            if size and os.pread(self._trials, 1, size - 1) != b"\n":
+                # What was torn stays a line of its own.
+                self._pending += b"\n"
+        except OSError as error:
+            raise IoFailed(f"cannot open '{path}': {error.strerror}") from error
+
+    def close(self) -> None:
+        """Write what is left and let others in; does nothing the second time."""
+        self._flush()
+        for descriptor in (self._trials, self._lock):
+            if descriptor >= 0:
+                os.close(descriptor)
+        self._trials = self._lock = -1
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def append(self, done: CompletedCandidate) -> None:
+        """Add a trial. Where the disk is full it is kept and written with a later one."""
+        line = json.dumps(done.to_dict(), sort_keys=True, default=str)
+        self._pending += line.encode() + b"\n"
+        self._flush()
+
+    def _flush(self) -> None:
+        if not self._pending or self._trials < 0:
+            return
+        try:
+            while self._pending:
+                written = os.write(self._trials, self._pending)
+                del self._pending[:written]
+        except OSError as error:
+            self.problem = f"cannot write to '{self.directory / _TRIALS}': {error.strerror}"
+        else:
+            self.problem = ""
+
+    @property
+    def unwritten(self) -> int:
+        """How many trials are in memory only."""
+        return self._pending.count(b"\n")
+
+    def trials(self) -> list[CompletedCandidate]:
+        """Return the trials of earlier runs, torn lines left out."""
+        return read_trials(self.directory)
+
+    def write(self, name: str, content: Mapping[str, Any]) -> None:
+        """Replace a JSON file.
+
+        Raises:
+            IoFailed: If the operating system refuses; the old file is still there then.
+        """
+        self.write_text(name, json.dumps(content, indent=2, default=str) + "\n")
+
+    def write_text(self, name: str, text: str) -> None:
+        """Replace a file; see `write`."""
+        path = self.directory / name
+        temporary = path.with_name(f".{path.name}.tmp-{os.getpid()}")
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            temporary.write_text(text, encoding="utf-8")
+            temporary.replace(path)
+        except OSError as error:
+            temporary.unlink(missing_ok=True)
+            raise IoFailed(f"cannot write '{path}': {error.strerror}") from error
+
+    def read(self, name: str) -> dict[str, Any] | None:
+        """Return a JSON file, None if there is none.
+
+        Raises:
+            ArtifactCorrupt: If it is damaged.
+        """
+        path = self.directory / name
+        try:
+            data = json.loads(path.read_text(encoding="utf-8"))
+        except FileNotFoundError:
+            return None
+        except (OSError, ValueError) as error:
+            raise ArtifactCorrupt(f"'{path}' cannot be read: {error}") from error
+        if not isinstance(data, dict):
+            raise ArtifactCorrupt(f"'{path}' is damaged: it holds no object")
+        return data
+
+    def log(self, sentence: str) -> None:
+        """Add a line to `logs/tune.log`; what cannot be written is let go."""
+        from datetime import datetime, timezone  # noqa: PLC0415 - for the log only
+
+        now = datetime.now(timezone.utc).isoformat(timespec="seconds")
+        try:
+            with (self.directory / "logs" / "tune.log").open("a", encoding="utf-8") as file:
+                file.write(f"{now} {sentence}\n")
+        except OSError:
+            return
+
+
+def read_trials(directory: str | Path) -> list[CompletedCandidate]:
+    """Return the trials of a results directory in the order they finished, torn lines left out.
+
+    Raises:
+        ArtifactCorrupt: If the file cannot be read.
+    """
+    path = Path(directory) / _TRIALS
+    try:
+        lines = path.read_bytes().split(b"\n")
+    except FileNotFoundError:
+        return []
+    except OSError as error:
+        raise ArtifactCorrupt(f"'{path}' cannot be read: {error.strerror}") from error
+    found: list[CompletedCandidate] = []
+    for line in lines:
+        try:
+            found.append(CompletedCandidate.from_dict(json.loads(line)))
+        except (ValueError, KeyError, TypeError, AttributeError):
+            continue
+    return found

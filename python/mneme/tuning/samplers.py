@@ -1,0 +1,109 @@
+"""Samplers of Optuna by name, with a sentence where a package is missing."""
+
+from __future__ import annotations
+
+import inspect
+import warnings
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from mneme.errors import BackendUnavailable, InvalidArgument
+from mneme.tuning.search_space import constraint_values
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from optuna.samplers import BaseSampler
+
+__all__ = ["SAMPLERS", "make_sampler"]
+
+# Name, class in optuna.samplers, and the packages it needs besides Optuna's own.
+SAMPLERS: dict[str, tuple[str, tuple[str, ...]]] = {
+    "random": ("RandomSampler", ()),
+    "tpe": ("TPESampler", ()),
+    "nsga2": ("NSGAIISampler", ()),
+    "nsga3": ("NSGAIIISampler", ()),
+    "cmaes": ("CmaEsSampler", ("cmaes",)),
+    "gp": ("GPSampler", ("torch", "scipy")),
+    "qmc": ("QMCSampler", ("scipy",)),
+}
+
+# What we ask for where a sampler has such an option.
+_WISHES: Mapping[str, Any] = {
+    "multivariate": True,
+    "warn_independent_sampling": False,
+    "warn_asynchronous_seeding": False,
+}
+
+
+def make_sampler(name: str, *, seed: int | None, is_parallel: bool) -> BaseSampler:
+    """Return a sampler.
+
+    Args:
+        name: One of `SAMPLERS`, or MODULE:CLASS of a sampler.
+        seed: Makes it repeat itself.
+        is_parallel: Several configurations are under way at once.
+
+    Raises:
+        InvalidArgument: If there is no such sampler.
+        BackendUnavailable: If a package is missing.
+    """
+    import optuna  # noqa: PLC0415 - slow to import
+
+    optuna.logging.set_verbosity(optuna.logging.WARNING)
+    kind: Any
+    if ":" in name:
+        kind = _load(name)
+    elif name in SAMPLERS:
+        class_name, packages = SAMPLERS[name]
+        _check_packages(name, packages)
+        kind = getattr(optuna.samplers, class_name)
+    else:
+        raise InvalidArgument(
+            f"there is no sampler '{name}'; known are {', '.join(SAMPLERS)}, grid, exhaustive, and "
+            "MODULE:CLASS"
+        )
+    known = inspect.signature(kind).parameters
+    wishes = {key: value for key, value in _WISHES.items() if key in known}
+    if "seed" in known:
+        wishes["seed"] = seed
+    if "constant_liar" in known:
+        wishes["constant_liar"] = is_parallel
+    # From Optuna 5 on constraints belong to the trials, not to the sampler.
+    if "constraints_func" in known and not hasattr(optuna.trial.Trial, "set_constraint"):
+        wishes["constraints_func"] = constraint_values
+    with warnings.catch_warnings():
+        # Options we use on purpose; some are experimental, some on their way out.
+        warnings.simplefilter("ignore")
+        try:
+            sampler: BaseSampler = kind(**wishes)
+        except ImportError as error:
+            raise BackendUnavailable(
+                f"sampler '{name}' needs a package that is not installed: {error}"
+            ) from error
+    if not isinstance(sampler, optuna.samplers.BaseSampler):
+        raise InvalidArgument(f"'{name}' is no sampler of Optuna")
+    return sampler
+
+
+def _check_packages(name: str, packages: tuple[str, ...]) -> None:
+    for package in packages:
+        try:
+            import_module(package)
+        except ImportError as error:
+            raise BackendUnavailable(
+                f"sampler '{name}' needs the package '{package}': pip install {package}"
+            ) from error
+
+
+def _load(name: str) -> Any:  # noqa: ANN401 - a class of the user's
+    module_name, _, class_name = name.partition(":")
+    try:
+        found = getattr(import_module(module_name), class_name)
+    except (ImportError, AttributeError, ValueError) as error:
+        raise InvalidArgument(
+            f"cannot load sampler '{name}' (MODULE:CLASS, MODULE on PYTHONPATH): {error}"
+        ) from error
+    if not isinstance(found, type):
+        raise InvalidArgument(f"'{name}' is no class")
+    return found

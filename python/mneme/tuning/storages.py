@@ -1,0 +1,199 @@
+"""Where Optuna keeps a study: in memory, in a journal file, in a database."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import socket
+import time
+import warnings
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from mneme.errors import BackendUnavailable, InvalidArgument, IoFailed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from optuna.samplers import BaseSampler
+    from optuna.storages import BaseStorage
+    from optuna.study import Study
+
+__all__ = ["OWNER_ATTRIBUTE", "Owner", "open_storage", "open_study", "storage_errors"]
+
+OWNER_ATTRIBUTE = "mneme.owner"
+"""User attribute of a trial of a shared study: which process evaluates it."""
+
+_ALIVE_ATTRIBUTE = "mneme.alive"
+_BEAT_SECONDS = 20.0
+_DEAD_AFTER_SECONDS = 120.0
+_SQLITE_WAIT_SECONDS = 60
+
+
+@contextlib.contextmanager
+def storage_errors(what: str) -> Iterator[None]:
+    """Turn the errors of storages into one sentence."""
+    import optuna  # noqa: PLC0415 - slow to import
+
+    try:
+        yield
+    except (optuna.exceptions.StorageInternalError, OSError) as error:
+        raise IoFailed(f"the study storage '{what}' failed: {_first_line(error)}") from error
+    except Exception as error:
+        if type(error).__module__.partition(".")[0] in ("sqlalchemy", "psycopg", "psycopg2"):
+            raise IoFailed(f"the study storage '{what}' failed: {_first_line(error)}") from error
+        raise
+
+
+def open_storage(place: str | None) -> BaseStorage:
+    """Return a storage.
+
+    Args:
+        place: URL of a database, or the name of a journal file ("journal:NAME" too); None: memory.
+
+    Raises:
+        InvalidArgument: If the URL is malformed.
+        BackendUnavailable: If the driver of the database is not installed.
+        IoFailed: If the storage cannot be opened.
+    """
+    import optuna  # noqa: PLC0415 - slow to import
+
+    if place is None:
+        return optuna.storages.InMemoryStorage()
+    if "://" not in place or place.startswith("journal:"):
+        path = Path(place.removeprefix("journal:").removeprefix("//"))
+        return _journal(path)
+    url = _with_driver(place)
+    engine: dict[str, Any] = {"pool_pre_ping": True}
+    if url.startswith("sqlite"):
+        engine = {"connect_args": {"timeout": _SQLITE_WAIT_SECONDS}}
+    with storage_errors(_without_password(place)):
+        try:
+            return optuna.storages.RDBStorage(url, engine_kwargs=engine)
+        except (ImportError, ValueError) as error:
+            raise InvalidArgument(
+                f"cannot use the study storage '{_without_password(place)}': {_first_line(error)}"
+            ) from error
+
+
+def _journal(path: Path) -> BaseStorage:
+    import optuna  # noqa: PLC0415
+    from optuna.storages.journal import JournalFileBackend, JournalFileOpenLock  # noqa: PLC0415
+
+    with storage_errors(str(path)), warnings.catch_warnings():
+        warnings.simplefilter("ignore", category=optuna.exceptions.ExperimentalWarning)
+        if not path.parent.is_dir():
+            raise IoFailed(f"the directory of the journal file '{path}' does not exist")
+        backend = JournalFileBackend(str(path), lock_obj=JournalFileOpenLock(str(path)))
+        return optuna.storages.JournalStorage(backend)
+
+
+def _with_driver(url: str) -> str:
+    """Name the driver that is installed, where the URL names none."""
+    scheme, _, rest = url.partition("://")
+    if scheme not in ("postgresql", "postgres"):
+        return url
+    for package in ("psycopg2", "psycopg"):
+        if find_spec(package) is not None:
+            return f"postgresql+{package}://{rest}"
+    raise BackendUnavailable("PostgreSQL needs the package psycopg: pip install 'psycopg[binary]'")
+
+
+def open_study(
+    storage: BaseStorage, name: str, directions: Sequence[str], sampler: BaseSampler, record: str
+) -> Study:
+    """Return the study of this name, made if there is none.
+
+    Raises:
+        InvalidArgument: If the one there is has other objectives or tunes another launch.
+    """
+    import optuna  # noqa: PLC0415
+
+    study = optuna.create_study(
+        storage=storage,
+        study_name=name,
+        directions=[optuna.study.StudyDirection[one.upper()] for one in directions],
+        sampler=sampler,
+        load_if_exists=True,
+    )
+    if [one.name.lower() for one in study.directions] != list(directions):
+        raise InvalidArgument(
+            f"study '{name}' has other objectives; choose another --study-name or storage"
+        )
+    owner = study.user_attrs.get("mneme.record")
+    if owner not in (None, record):
+        raise InvalidArgument(
+            f"study '{name}' tunes another launch ({owner}); choose another --study-name"
+        )
+    if owner is None:
+        study.set_user_attr("mneme.record", record)
+    return study
+
+
+class Owner:
+    """One process that takes part in a shared study, and the judge of others that died."""
+
+    def __init__(self, study: Study) -> None:
+        """Say that this process is alive."""
+        self.name = f"{socket.gethostname()}/{os.getpid()}/{_start_time(os.getpid())}"
+        self._study = study
+        self._last = 0.0
+        self.beat()
+
+    def beat(self) -> None:
+        """Say so again, and fail trials whose process is dead; cheap if it was said recently."""
+        now = time.time()
+        if now - self._last < _BEAT_SECONDS:
+            return
+        self._last = now
+        self._study.set_user_attr(f"{_ALIVE_ATTRIBUTE}:{self.name}", now)
+        self.fail_orphans()
+
+    def fail_orphans(self) -> int:
+        """Tell trials as failed whose process does not run any more; return how many."""
+        import optuna  # noqa: PLC0415
+
+        running = optuna.trial.TrialState.RUNNING
+        beats = self._study.user_attrs
+        count = 0
+        for trial in self._study.get_trials(deepcopy=False, states=(running,)):
+            owner = trial.user_attrs.get(OWNER_ATTRIBUTE)
+            if owner is None or owner == self.name or _is_alive(str(owner), beats):
+                continue
+            with contextlib.suppress(ValueError, RuntimeError):
+                # Somebody else may have been quicker.
+                self._study.tell(trial.number, state=optuna.trial.TrialState.FAIL)
+                count += 1
+        return count
+
+
+def _is_alive(owner: str, beats: dict[str, Any]) -> bool:
+    host, _, rest = owner.partition("/")
+    process, _, start = rest.partition("/")
+    if host == socket.gethostname():
+        return _start_time(int(process)) == start
+    last = beats.get(f"{_ALIVE_ATTRIBUTE}:{owner}", 0.0)
+    return time.time() - float(last) < _DEAD_AFTER_SECONDS
+
+
+def _start_time(process: int) -> str:
+    """Return when a process began, which tells it from later ones with its number."""
+    try:
+        text = Path(f"/proc/{process}/stat").read_text(encoding="utf-8")
+    except OSError:
+        return ""
+    fields = text.rpartition(")")[2].split()
+    return "" if fields[0] in "ZX" else fields[19]
+
+
+def _without_password(url: str) -> str:
+    head, at, tail = url.rpartition("@")
+    if not at or "://" not in head:
+        return url
+    scheme, _, user = head.partition("://")
+    return f"{scheme}://{user.partition(':')[0]}@{tail}"
+
+
+def _first_line(error: BaseException) -> str:
+    return (str(error).strip() or type(error).__name__).splitlines()[0]

@@ -1,0 +1,399 @@
+"""What to try next: Optuna's samplers or plain enumeration, and the studies that remember."""
+
+from __future__ import annotations
+
+import os
+import time
+import warnings
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from mneme.errors import InvalidArgument
+from mneme.tuning.conditions import assign
+from mneme.tuning.samplers import make_sampler
+from mneme.tuning.search_space import CONSTRAINTS_ATTRIBUTE, sample_optuna_param
+from mneme.tuning.storages import OWNER_ATTRIBUTE, Owner, open_storage, open_study, storage_errors
+from mneme.tuning.trials import Candidate, CompletedCandidate, objective_value, plain_params
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+    from pathlib import Path
+
+    from optuna.distributions import BaseDistribution
+    from optuna.study import Study
+    from optuna.trial import FrozenTrial, Trial
+
+    from mneme.tuning.options import TuneOptions
+    from mneme.tuning.search_space import Sample, SearchSpace
+
+__all__ = ["EnumeratedSearch", "Mirror", "OptunaSearch", "directions_of", "make_search"]
+
+RESULT_ATTRIBUTE = "mneme.result"
+"""User attribute of a trial that was evaluated: configuration, status, time."""
+
+_REPEATED = "repeated"
+_REFRESH_SECONDS = 0.5
+_MIRROR_BATCH = 50
+_MIRROR_SECONDS = 2.0
+# What the sampler may learn to avoid; the other failures say nothing about the parameters.
+_AVOIDABLE = ("invalid_launch", "invalid_config", "failed_verification", "compile_error")
+
+
+def directions_of(options: TuneOptions) -> list[str]:
+    """Return which way each objective goes."""
+    return ["maximize" if one == "speedup" else "minimize" for one in options.objectives]
+
+
+def make_search(
+    options: TuneOptions,
+    space: SearchSpace,
+    *,
+    record: str,
+    capacity: int,
+    history: Iterable[CompletedCandidate] = (),
+) -> OptunaSearch | EnumeratedSearch:
+    """Return what says which configurations to try.
+
+    Args:
+        options: Sampler, seed, objectives, storage.
+        space: What may be tried.
+        record: The launch that is tuned.
+        capacity: Configurations that are under way at once.
+        history: What earlier runs tried, for the sampler to learn from.
+
+    Raises:
+        InvalidArgument: If sampler, storage or study do not fit.
+        BackendUnavailable: If a package is missing.
+        IoFailed: If the storage cannot be opened.
+    """
+    name = "random" if options.enumerates else options.sampler
+    sampler = make_sampler(name, seed=options.seed, is_parallel=capacity > 1)
+    storage = open_storage(options.optuna_storage)
+    with storage_errors(options.optuna_storage or "memory"):
+        study = open_study(storage, options.study_name, directions_of(options), sampler, record)
+        is_shared = options.optuna_storage is not None
+        if options.enumerates:
+            return EnumeratedSearch(space, study, options, is_shared=is_shared)
+        search = OptunaSearch(space, study, options, is_shared=is_shared)
+        if not is_shared:
+            search.learn(history)
+    return search
+
+
+class _Shared:
+    """What both kinds of search know of the other processes of a study."""
+
+    def __init__(self, study: Study, options: TuneOptions, *, is_shared: bool) -> None:
+        self.study = study
+        self.options = options
+        self.place = options.optuna_storage or "memory"
+        self.owner = Owner(study) if is_shared else None
+        self._trials: list[FrozenTrial] = []
+        self._refreshed = 0.0
+
+    def trials(self) -> list[FrozenTrial]:
+        """Return the evaluated or running trials of all processes, not quite the newest."""
+        if self.owner is None:
+            return []
+        now = time.monotonic()
+        if now - self._refreshed > _REFRESH_SECONDS:
+            self._refreshed = now
+            self.owner.beat()
+            found = self.study.get_trials(deepcopy=False)
+            self._trials = [one for one in found if _counts(one)]
+        return self._trials
+
+    def is_full(self) -> bool:
+        """Whether all processes together have as many trials as were asked for."""
+        wanted = self.options.trials
+        return self.owner is not None and wanted is not None and len(self.trials()) >= wanted
+
+    def others(self) -> list[CompletedCandidate]:
+        """Return what other processes found, numbered from -2 downwards."""
+        if self.owner is None:
+            return []
+        self._refreshed = 0.0
+        found: list[CompletedCandidate] = []
+        for trial in self.trials():
+            data = trial.user_attrs.get(RESULT_ATTRIBUTE)
+            if data is None or data.get("owner") == self.owner.name:
+                continue
+            done = CompletedCandidate.from_dict(data)
+            done.candidate.trial = -2 - len(found)
+            found.append(done)
+        return found
+
+
+def _counts(trial: FrozenTrial) -> bool:
+    data = trial.user_attrs.get(RESULT_ATTRIBUTE) or {}
+    is_repeated = bool(data.get(_REPEATED))
+    is_lost = trial.state.name == "FAIL" and not data
+    return CONSTRAINTS_ATTRIBUTE not in trial.user_attrs and not is_repeated and not is_lost
+
+
+class OptunaSearch:
+    """What a sampler of Optuna suggests."""
+
+    def __init__(
+        self, space: SearchSpace, study: Study, options: TuneOptions, *, is_shared: bool
+    ) -> None:
+        """Search a space with the sampler of a study."""
+        self._space = space
+        self._study = study
+        self._options = options
+        self.shared = _Shared(study, options, is_shared=is_shared)
+        self._running = 0
+
+    def ask(self) -> Candidate | None:
+        """Return what the sampler suggests; None if the shared study is complete.
+
+        Raises:
+            InvalidArgument: If the space is empty, or the study was made for another one.
+        """
+        with storage_errors(self.shared.place), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            if self.shared.is_full():
+                return None
+            try:
+                sample, trial = self._space.ask(self._study)
+            except ValueError as error:
+                if "dynamic value space" not in str(error):
+                    raise
+                raise InvalidArgument(
+                    f"study '{self._options.study_name}' was made for another search space; "
+                    "choose another --study-name or storage"
+                ) from error
+            if self.shared.owner is not None:
+                trial.set_user_attr(OWNER_ATTRIBUTE, self.shared.owner.name)
+            study_params = dict(trial.params)
+        return Candidate(
+            trial=-2,
+            config=sample.config,
+            params=sample.params,
+            token=trial,
+            study_params=study_params,
+        )
+
+    def tell(self, done: CompletedCandidate, *, is_repeated: bool = False) -> None:
+        """Tell the study; a configuration that does not work is no number."""
+        import optuna  # noqa: PLC0415
+
+        trial: Any = done.candidate.token
+        if trial is None:
+            return
+        state, values = _verdict(done, self._options)
+        with storage_errors(self.shared.place), warnings.catch_warnings():
+            warnings.simplefilter("ignore", category=optuna.exceptions.ExperimentalWarning)
+            attributes = _attributes(done)
+            if self.shared.owner is not None:
+                attributes["owner"] = self.shared.owner.name
+            if is_repeated:
+                attributes[_REPEATED] = True
+            trial.set_user_attr(RESULT_ATTRIBUTE, attributes)
+            if state.name == "PRUNED":
+                _constrain(trial)
+            self._study.tell(trial, values, state=state, skip_if_finished=True)
+
+    def give_up(self, candidates: Iterable[Candidate]) -> None:
+        """Tell what will never have a result."""
+        import optuna  # noqa: PLC0415
+
+        for candidate in candidates:
+            trial: Any = candidate.token
+            if trial is not None:
+                with storage_errors(self.shared.place):
+                    self._study.tell(
+                        trial, state=optuna.trial.TrialState.FAIL, skip_if_finished=True
+                    )
+
+    def learn(self, history: Iterable[CompletedCandidate]) -> None:
+        """Let the sampler know of earlier runs."""
+        dimensions = self._space.dimensions()
+        trials = (frozen_trial(done, dimensions, self._options) for done in history)
+        self._study.add_trials([trial for trial in trials if trial is not None])
+
+
+class EnumeratedSearch:
+    """Every member of a space, once; processes that share a study begin at different places."""
+
+    def __init__(
+        self, space: SearchSpace, study: Study, options: TuneOptions, *, is_shared: bool
+    ) -> None:
+        """Enumerate a space."""
+        self._space = space
+        self._study = study
+        self._options = options
+        self.shared = _Shared(study, options, is_shared=is_shared)
+        self._samples: Iterator[Sample] = self._rotated() if is_shared else iter(space.samples())
+
+    def ask(self) -> Candidate | None:
+        """Return the next member; None if there is none."""
+        with storage_errors(self.shared.place):
+            for sample in self._samples:
+                candidate = Candidate(trial=-2, config=sample.config, params=sample.params)
+                candidate.study_params = plain_params(sample.params)
+                if candidate.config_hash not in self._done_by_others():
+                    return candidate
+        return None
+
+    def tell(self, done: CompletedCandidate, *, is_repeated: bool = False) -> None:
+        """Let other processes know."""
+        if self.shared.owner is None or is_repeated:
+            return
+        trial = frozen_trial(
+            done, self._space.dimensions(), self._options, {"owner": self.shared.owner.name}
+        )
+        with storage_errors(self.shared.place):
+            if trial is not None:
+                self._study.add_trial(trial)
+
+    def give_up(self, candidates: Iterable[Candidate]) -> None:
+        """Nothing was told, so nothing has to be taken back."""
+
+    def _rotated(self) -> Iterator[Sample]:
+        samples = list(self._space.samples())
+        start = hash((os.getpid(), time.time_ns())) % max(1, len(samples))
+        return iter(samples[start:] + samples[:start])
+
+    def _done_by_others(self) -> set[str]:
+        found = (trial.user_attrs.get(RESULT_ATTRIBUTE) for trial in self.shared.trials())
+        return {str(data["config_hash"]) for data in found if data}
+
+
+class Mirror:
+    """Keeps the trials of a results directory as an Optuna study in `study.journal`.
+
+    `trials.jsonl` is the truth: the journal is made anew from it when a session is resumed.
+    """
+
+    def __init__(self, path: Path, space: SearchSpace, options: TuneOptions) -> None:
+        """Begin a journal; one that is there is replaced."""
+        path.unlink(missing_ok=True)
+        self._options = options
+        self._dimensions = space.dimensions()
+        self._waiting: list[FrozenTrial] = []
+        self._written = time.monotonic()
+        self._study: Study | None = open_study(
+            open_storage(str(path)),
+            "mneme",
+            directions_of(options),
+            make_sampler("random", seed=None, is_parallel=False),
+            "",
+        )
+        self.problem = ""
+
+    def add(self, done: CompletedCandidate) -> None:
+        """Add a trial, sooner or later."""
+        trial = frozen_trial(done, self._dimensions, self._options)
+        if trial is None:
+            return
+        self._waiting.append(trial)
+        is_late = time.monotonic() - self._written > _MIRROR_SECONDS
+        if len(self._waiting) >= _MIRROR_BATCH or is_late:
+            self.flush()
+
+    def flush(self) -> None:
+        """Write what waits; where that fails, the journal ends here."""
+        if self._study is None:
+            return
+        try:
+            self._study.add_trials(self._waiting)
+        except OSError as error:
+            self.problem = f"cannot write the study's journal: {error.strerror}"
+            self._study = None
+        self._waiting.clear()
+        self._written = time.monotonic()
+
+
+def frozen_trial(
+    done: CompletedCandidate,
+    dimensions: Mapping[str, Any],
+    options: TuneOptions,
+    extra: Mapping[str, Any] | None = None,
+) -> FrozenTrial | None:
+    """Return a finished trial for a study; None if its parameters do not fit the space any more."""
+    import optuna  # noqa: PLC0415
+
+    params = done.candidate.study_params or plain_params(done.candidate.params)
+    try:
+        distributions = _distributions(params, dimensions)
+        state, values = _verdict(done, options)
+        attributes: dict[str, Any] = {RESULT_ATTRIBUTE: {**_attributes(done), **(extra or {})}}
+        if state.name == "PRUNED":
+            attributes[CONSTRAINTS_ATTRIBUTE] = [1.0]
+        trial = optuna.trial.create_trial(
+            state=state,
+            values=values,
+            params={name: params[name] for name in distributions},
+            distributions=distributions,
+            user_attrs=attributes,
+        )
+    except (ValueError, KeyError, InvalidArgument):
+        return None
+    trial.datetime_start = _time_of(done.result.start_time) or trial.datetime_start
+    trial.datetime_complete = _time_of(done.result.end_time) or trial.datetime_complete
+    return trial
+
+
+def _distributions(
+    params: Mapping[str, Any], dimensions: Mapping[str, Any]
+) -> dict[str, BaseDistribution]:
+    """Return what a trial with these parameters could have had."""
+    import optuna  # noqa: PLC0415
+
+    fixed = optuna.trial.FixedTrial(dict(params))
+    with warnings.catch_warnings():
+        # A value that is no choice any more.
+        warnings.simplefilter("error")
+        try:
+            assign("the search space", dimensions, lambda one: sample_optuna_param(fixed, one))
+        except UserWarning as error:
+            raise ValueError(str(error)) from error
+    return dict(fixed.distributions)
+
+
+def _verdict(done: CompletedCandidate, options: TuneOptions) -> tuple[Any, list[float] | None]:
+    """Return state and values for a study."""
+    from optuna.trial import TrialState  # noqa: PLC0415
+
+    if not done.is_verified:
+        return (TrialState.PRUNED if done.status in _AVOIDABLE else TrialState.FAIL), None
+    values = [objective_value(done, one) for one in options.objectives]
+    if any(value is None for value in values):
+        return TrialState.FAIL, None
+    return TrialState.COMPLETE, [float(value) for value in values if value is not None]
+
+
+def _attributes(done: CompletedCandidate) -> dict[str, Any]:
+    result = done.result
+    return {
+        "trial": done.candidate.trial,
+        "status": done.status,
+        "config_hash": done.candidate.config_hash,
+        "config": done.candidate.config.to_dict(),
+        "params": plain_params(done.candidate.params),
+        "metric": done.metric,
+        "baseline_metric": done.baseline_metric,
+        "result": {
+            "error": result.error[:500],
+            "reg_usage": result.reg_usage,
+            "obj_size": result.obj_size,
+            "image_hash": result.image_hash,
+            "stopped_early": result.stopped_early,
+            "verified": result.verified,
+        },
+    }
+
+
+def _constrain(trial: Trial) -> None:
+    trial.set_user_attr(CONSTRAINTS_ATTRIBUTE, [1.0])
+    set_constraint = getattr(trial, "set_constraint", None)
+    if set_constraint is not None:
+        set_constraint("mneme", 1.0)
+
+
+def _time_of(text: str) -> datetime | None:
+    try:
+        return datetime.fromisoformat(text).astimezone().replace(tzinfo=None) if text else None
+    except ValueError:
+        return None

@@ -1,0 +1,199 @@
+"""From trials to the configuration that is named the winner."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from mneme.measuring import Measuring
+from mneme.tuning.final_round import FinalRound, Gain, no_gain
+from mneme.tuning.loop import submit
+from mneme.tuning.policy import final_iterations
+from mneme.tuning.trials import objective_value
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from mneme.mneme_types import ExperimentConfiguration, ExperimentResult
+    from mneme.recorded_execution import KernelInstance
+    from mneme.tuning.events import TuneListener
+    from mneme.tuning.options import TuneOptions
+    from mneme.tuning.trials import CompletedCandidate
+
+__all__ = ["Finalist", "Standing", "keeps_launch", "name_winner", "pareto_front"]
+
+# What was slower than this times the baseline is not measured again.
+_WORTH_ANOTHER_LOOK = 1.1
+
+
+@dataclass(kw_only=True)
+class Standing:
+    """A configuration that was measured again."""
+
+    done: CompletedCandidate
+    """What the search found."""
+    gain: Gain
+    """What the last rounds found."""
+
+
+@dataclass(kw_only=True)
+class Finalist:
+    """The outcome of the last rounds."""
+
+    best: Standing
+    """The winner; the baseline (trial -1) if nothing is significantly better."""
+    same_launch: Standing
+    """The best that keeps the recorded launch; the baseline if nothing is significantly better."""
+    contender: Standing | None = None
+    """What would have won, had its gain been significant."""
+    rejected: dict[int, str] = field(default_factory=dict)
+    """Trials that did not stand the second look, with the reason."""
+    pareto: list[CompletedCandidate] = field(default_factory=list)
+    """With several objectives: what no other trial beats in all of them."""
+
+
+def keeps_launch(config: ExperimentConfiguration, recorded: KernelInstance) -> bool:
+    """Whether grid, block and shared memory are the recorded ones."""
+    return (
+        config.grid == recorded.grid_dim
+        and config.block == recorded.block_dim
+        and config.shared_mem == recorded.shared_mem
+    )
+
+
+def name_winner(  # noqa: PLR0913, PLR0917 - everything that decides
+    executor: Any,  # noqa: ANN401 - an `Executor`
+    options: TuneOptions,
+    recorded: KernelInstance,
+    baseline: CompletedCandidate,
+    trials: Sequence[CompletedCandidate],
+    listener: TuneListener,
+) -> Finalist:
+    """Measure the best trials again and name the winner."""
+    nothing = Standing(done=baseline, gain=no_gain())
+    finalist = Finalist(best=nothing, same_launch=nothing)
+    finalist.pareto = pareto_front(trials, options) if len(options.objectives) > 1 else []
+    ranked = _ranked(trials, options, baseline)
+    same = [one for one in ranked if keeps_launch(one.candidate.config, recorded)]
+    chosen = {one.candidate.trial: one for one in [*ranked[: options.top], *same[: options.top]]}
+    if not chosen:
+        return finalist
+    rounds = FinalRound(
+        _measure(executor, options, baseline),
+        baseline.candidate.config,
+        metric=options.metric,
+        rounds=options.final_rounds,
+        tell=listener.final_round,
+    )
+    standing = rounds.choose(list(chosen.values()))
+    if not _is_about_time(options):
+        standing.sort(key=lambda one: _rank(one, options))
+    first = _first(rounds, standing)
+    unchanged = [one for one in standing if keeps_launch(one.candidate.config, recorded)]
+    if first is not None and unchanged and unchanged[0] is first.done:
+        kept: Standing | None = first
+    else:
+        kept = _first(rounds, unchanged)
+    finalist.rejected = dict(rounds.rejected)
+    is_better = _is_better(options, baseline)
+    for one in (kept, first):
+        if one is not None and is_better(one):
+            finalist.best = one
+    if kept is not None and is_better(kept):
+        finalist.same_launch = kept
+    finalist.contender = first if finalist.best is nothing else None
+    return finalist
+
+
+def _first(rounds: FinalRound, standing: Sequence[CompletedCandidate]) -> Standing | None:
+    """Return the first that stands, with its gain."""
+    for done in standing:
+        gain = rounds.gain(done)
+        if gain is not None:
+            return Standing(done=done, gain=gain)
+    return None
+
+
+def _is_better(options: TuneOptions, baseline: CompletedCandidate) -> Callable[[Standing], bool]:
+    if _is_about_time(options):
+        return lambda one: one.gain.significant
+    to_beat = _rank(baseline, options)
+    return lambda one: _rank(one.done, options) < to_beat
+
+
+def _is_about_time(options: TuneOptions) -> bool:
+    return options.objectives[0] in ("time", "speedup")
+
+
+def _rank(done: CompletedCandidate, options: TuneOptions) -> float:
+    """Return what is smaller for better candidates."""
+    objective = options.objectives[0]
+    value = objective_value(done, objective)
+    if value is None:
+        return float("inf")
+    return -value if objective == "speedup" else value
+
+
+def _ranked(
+    trials: Sequence[CompletedCandidate], options: TuneOptions, baseline: CompletedCandidate
+) -> list[CompletedCandidate]:
+    """Return what may win, the best first, each binary and launch once."""
+    limit = (baseline.metric or 0.0) * _WORTH_ANOTHER_LOOK
+    about_time = _is_about_time(options)
+    found: dict[object, CompletedCandidate] = {_identity(baseline): baseline}
+    usable = [one for one in trials if one.is_verified and one.metric]
+    for done in sorted(usable, key=lambda one: _rank(one, options)):
+        is_slow = done.result.stopped_early or (done.metric or 0.0) > limit
+        if not (about_time and is_slow):
+            found.setdefault(_identity(done), done)
+    found.pop(_identity(baseline))
+    return list(found.values())
+
+
+def _identity(done: CompletedCandidate) -> object:
+    config, image = done.candidate.config, done.result.image_hash
+    code = image or done.candidate.config_hash
+    return (code, config.grid, config.block, config.shared_mem)
+
+
+def _measure(executor: Any, options: TuneOptions, baseline: CompletedCandidate) -> Any:  # noqa: ANN401
+    launches = final_iterations(options, baseline.metric or 0.0)
+
+    def measure(config: ExperimentConfiguration) -> Callable[[], ExperimentResult]:
+        future = submit(
+            executor,
+            config,
+            iterations=launches,
+            measuring=Measuring(),
+            fresh=True,
+            worker=0,
+        )
+        wait: Callable[[], ExperimentResult] = future.result
+        return wait
+
+    return measure
+
+
+def pareto_front(
+    trials: Sequence[CompletedCandidate], options: TuneOptions
+) -> list[CompletedCandidate]:
+    """Return the trials that no other beats in one objective without being worse in another."""
+    points: list[tuple[tuple[float, ...], CompletedCandidate]] = []
+    for done in trials:
+        values = [objective_value(done, one) for one in options.objectives]
+        if not done.is_verified or any(value is None for value in values):
+            continue
+        signed = [
+            -value if name == "speedup" else value
+            for name, value in zip(options.objectives, values, strict=True)
+            if value is not None
+        ]
+        points.append((tuple(signed), done))
+    front: list[CompletedCandidate] = []
+    best: list[tuple[float, ...]] = []
+    for point, done in sorted(points, key=lambda one: one[0]):
+        # Whoever beats this one comes before it in the order.
+        if not any(all(a <= b for a, b in zip(other, point, strict=True)) for other in best):
+            best.append(point)
+            front.append(done)
+    return front
