@@ -10,6 +10,7 @@ from importlib import import_module
 from typing import Annotated, Optional
 
 import typer
+from typer.core import TyperCommand
 
 from mneme.cli._console import print_line, say
 from mneme.cli._options import LogLevel
@@ -26,6 +27,7 @@ _VERBS = {
     "compile": "compile.compile_kernel",
     "replay": "replay.replay",
     "tune": "tune.tune",
+    "scaffold": "scaffold.scaffold",
     "deploy": "deploy.deploy",
     "devices": "devices.devices",
     "ls": "ls.ls",
@@ -83,11 +85,15 @@ def make_app(verb: str | None = None, *, is_list: bool = False) -> typer.Typer:
     app.callback()(_main)
     for name in (verb,) if verb in _VERBS else _VERBS:
         module, _, function = _VERBS[name].partition(".")
-        kind = None
+        kind: type[TyperCommand] | None = None
         if name in _GUEST_VERBS:
             from mneme.cli._guest import GuestCommand  # noqa: PLC0415 - only these need it
 
             kind = GuestCommand
+        elif name == "scaffold":
+            from mneme.cli.scaffold import ScaffoldCommand  # noqa: PLC0415 - its options vary
+
+            kind = ScaffoldCommand
         elif name == "tune":
             from mneme.cli._tune_command import TuneCommand  # noqa: PLC0415 - it has lists
 

@@ -1,0 +1,122 @@
+"""`mneme scaffold`: ready-to-run files from templates."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Optional
+
+import typer
+from typer.core import TyperCommand
+
+from mneme.cli import _console
+from mneme.cli._options import RecordIdOption
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from mneme.scaffold import Template
+
+__all__ = ["ScaffoldCommand", "scaffold"]
+
+
+class ScaffoldCommand(TyperCommand):
+    """A verb that leaves options it does not know in `ctx.args`: they are the template's."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401 - the parser's own type
+        """Parse what the verb knows."""
+        ctx.ignore_unknown_options = True
+        ctx.allow_extra_args = True
+        # An option's value must not be taken for the name of the template, so that comes first.
+        return list(super().parse_args(ctx, args))
+
+
+def scaffold(
+    ctx: typer.Context,
+    template: Annotated[
+        Optional[str],
+        typer.Argument(
+            metavar="NAME", help="The template, before its options.", show_default=False
+        ),
+    ] = None,
+    list_all: Annotated[
+        bool, typer.Option("--list", help="List the templates with their options.")
+    ] = False,
+    out: Annotated[
+        Path, typer.Option("--out", metavar="DIR", help="Where the files go; made if missing.")
+    ] = Path(),
+    force: Annotated[bool, typer.Option("--force", help="Replace files that are there.")] = False,
+    record_database: Annotated[
+        Optional[Path],
+        typer.Option(
+            "-rdb",
+            "--record-database",
+            metavar="DB",
+            help="Fit the files to this recording.",
+            show_default=False,
+        ),
+    ] = None,
+    record_id: RecordIdOption = None,
+) -> None:
+    """Write ready-to-run files, fitted to a recording.
+
+    Templates have options of their own, which --list shows.
+    """
+    from mneme import scaffold as scaffolding  # noqa: PLC0415
+
+    if list_all:
+        _list(scaffolding.list_templates())
+        return
+    if template is None:
+        raise typer.BadParameter("say which template; 'mneme scaffold --list' lists them")
+    loaded = scaffolding.load_template(template)
+    request = scaffolding.ScaffoldRequest(
+        template=loaded,
+        out=out,
+        values=_values(loaded, ctx.args),
+        record_database=record_database,
+        record_id=record_id,
+    )
+    made = scaffolding.render(request)
+    for path in scaffolding.write(made, force=force):
+        _console.say(f"wrote '{path}'")
+    if made.next_steps:
+        _console.print_line(made.next_steps)
+
+
+def _values(template: Template, arguments: Sequence[str]) -> dict[str, object]:
+    """Return the template's own options: `--name value`, `--name=value`, `--flag`, `--no-flag`."""
+    flags = {one.option for one in template.parameters if isinstance(one.default, bool)}
+    values: dict[str, object] = {}
+    waiting = list(arguments)
+    while waiting:
+        option, has_value, value = waiting.pop(0).partition("=")
+        if not option.startswith("--"):
+            raise typer.BadParameter(f"'{option}' is no option of template {template.name}")
+        if not has_value and option in flags:
+            values[_name(option)] = True
+        elif not has_value and option.startswith("--no-") and f"--{option[5:]}" in flags:
+            values[_name(option[5:])] = False
+        elif has_value:
+            values[_name(option)] = value
+        elif waiting and not waiting[0].startswith("--"):
+            values[_name(option)] = waiting.pop(0)
+        elif option in {one.option for one in template.parameters}:
+            raise typer.BadParameter(f"{option} needs a value")
+        else:
+            values[_name(option)] = ""
+    return values
+
+
+def _name(option: str) -> str:
+    return option.removeprefix("--").replace("-", "_")
+
+
+def _list(templates: Sequence[Template]) -> None:
+    needs = {"required": "needs a recording (-rdb). ", "optional": "-rdb optional. ", "none": ""}
+    content = _console.table("templates", ("name", "option", "what it is", "default"))
+    for one in templates:
+        content.add_row(one.name, "", f"{one.description}. {needs[one.recording]}".strip(), "")
+        for item in one.parameters:
+            choices = f" ({', '.join(item.choices)})" if item.choices else ""
+            content.add_row("", item.option, item.help + choices, str(item.default))
+    _console.print_table(content)
