@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 import os
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
+from typing import Any
 
 from mneme.errors import BackendUnavailable, InvalidArgument
 
-__all__ = ["DeviceInfo", "choose_device", "device_by_number", "list_devices"]
+__all__ = [
+    "DeviceInfo",
+    "DeviceLimits",
+    "choose_device",
+    "device_by_number",
+    "device_limits",
+    "list_devices",
+]
 
 _CPU = "cpu"
 
@@ -31,6 +39,71 @@ class DeviceInfo:
     def to_dict(self) -> dict[str, str | bool]:
         """Return the device as plain JSON values."""
         return asdict(self)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeviceLimits:
+    """What a device can run at most."""
+
+    id: str = "cpu"
+    """As in `--device`."""
+
+    name: str = ""
+    """The vendor's name of the model."""
+
+    target: str = "cpu"
+    """What code is compiled for: "sm_90", "cpu"."""
+
+    multiprocessors: int = 1
+    """Blocks run on these side by side."""
+
+    warp_size: int = 32
+    """Threads that run in step."""
+
+    max_threads_per_block: int = 1024
+    """Product of the extents of a block."""
+
+    max_block: tuple[int, int, int] = (1024, 1024, 64)
+    """Extent of a block in x, y, z."""
+
+    max_grid: tuple[int, int, int] = (2**31 - 1, 65535, 65535)
+    """Extent of a grid in x, y, z."""
+
+    max_shared_per_block_bytes: int = 48 * 1024
+    """Shared memory of a block, without asking for more."""
+
+    max_shared_per_block_optin_bytes: int = 227 * 1024
+    """Shared memory a kernel can ask for."""
+
+    max_registers_per_block: int = 0
+    """Registers of all threads of a block; 0: no such limit."""
+
+    total_memory_bytes: int = 0
+    """Memory of the device; 0: not known."""
+
+    l2_cache_bytes: int = 0
+    """Size of the last cache; 0: not known."""
+
+
+def device_limits(device: str | None = None) -> DeviceLimits:
+    """Return what a device can run at most; opens it for a moment.
+
+    Args:
+        device: As in `--device`; None: the device used when nobody says.
+
+    Raises:
+        InvalidArgument: If there is no such device.
+        BackendUnavailable: If it is not available; the message says why.
+    """
+    from mneme import _native  # noqa: PLC0415 - loads native code
+
+    facts = _native.describe_device(device or choose_device())
+    known = {item.name for item in fields(DeviceLimits)}
+    return DeviceLimits(**{key: _limit(value) for key, value in facts.items() if key in known})
+
+
+def _limit(value: object) -> Any:  # noqa: ANN401 - the type of the field
+    return tuple(value) if isinstance(value, list) else value
 
 
 def list_devices() -> list[DeviceInfo]:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 __all__ = [
+    "ADAPTORS",
     "AbstractPass",
     "ConcretePass",
     "PassLevel",
@@ -45,8 +46,7 @@ _SECTIONS = {
     "loopnest": PassLevel.LOOP,
     "loop": PassLevel.LOOP,
 }
-# Adaptors that only say what their passes run on; None: what they stand in.
-_ADAPTORS: dict[str, PassLevel | None] = {
+ADAPTORS: dict[str, PassLevel | None] = {
     "module": PassLevel.MODULE,
     "cgscc": PassLevel.CGSCC,
     "function": PassLevel.FUNCTION,
@@ -56,6 +56,7 @@ _ADAPTORS: dict[str, PassLevel | None] = {
     "repeat": None,
     "coro-cond": PassLevel.MODULE,
 }
+"""What the passes in an adaptor run on; None: the same as the adaptor itself."""
 _LOOPS = (PassLevel.LOOP, PassLevel.LOOP_MSSA)
 
 
@@ -149,9 +150,9 @@ class PipelineManager:
         """
         return [self.to_string([item]) for item in self.from_string(s)]
 
-    def abstract(self, item: ConcretePass) -> AbstractPass | None:
-        """Return what is known of a pass that is drawn; None for others."""
-        found = self._by_key.get((item.name, item.level))
+    def abstract(self, item: ConcretePass, level: PassLevel) -> AbstractPass | None:
+        """Return what is known of a pass at a level; None for passes that are not drawn."""
+        found = self._by_key.get((item.name, level))
         return found if found is not None and reason_left_out(item.name) is None else None
 
     @staticmethod
@@ -223,9 +224,9 @@ def _leaves(text: str, level: PassLevel | None) -> Iterator[tuple[str, PassLevel
             yield part, level
             continue
         name = head.partition("<")[0]
-        if name not in _ADAPTORS:
+        if name not in ADAPTORS:
             raise UnknownPass(f"Unknown pass {name}")
-        yield from _leaves(inner.removesuffix(")"), _ADAPTORS[name] or level)
+        yield from _leaves(inner.removesuffix(")"), ADAPTORS[name] or level)
 
 
 def _grouped(passes: Sequence[ConcretePass | str]) -> Iterator[str]:

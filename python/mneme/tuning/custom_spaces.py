@@ -1,0 +1,133 @@
+"""Search spaces users bring along, and what any space says of itself."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import importlib.util
+import inspect
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from mneme.errors import InvalidArgument, NotFound
+from mneme.tuning.conditions import assignments, checked_dimensions
+from mneme.tuning.params import ABSENT, BaseParam, plain_value
+from mneme.tuning.search_space import SearchSpace
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+    from types import ModuleType
+
+__all__ = ["describe_search_space", "iter_finite_params", "load_custom_space"]
+
+
+def load_custom_space(
+    spec: str, kernel: object, kwargs: Mapping[str, Any] | None = None
+) -> SearchSpace:
+    """Return a search space of the user's own.
+
+    Args:
+        spec: "MODULE:CLASS" or "PATH:CLASS".
+        kernel: The recorded kernel; given as first argument to a constructor that takes one.
+        kwargs: Further arguments of the constructor.
+
+    Raises:
+        NotFound: If there is no such file, module or class.
+        InvalidArgument: If it cannot be loaded or made, or is no `SearchSpace`.
+    """
+    place, colon, name = spec.rpartition(":")
+    if not colon or not place or not name:
+        raise InvalidArgument(f"'{spec}' names no search space; write MODULE:CLASS or PATH:CLASS")
+    found = getattr(_module(place), name, None)
+    if found is None:
+        raise NotFound(f"'{place}' has no class '{name}'")
+    if not (inspect.isclass(found) and issubclass(found, SearchSpace)):
+        raise InvalidArgument(f"'{spec}' is no class derived from SearchSpace")
+    make: Callable[..., SearchSpace] = found
+    arguments = dict(kwargs or {})
+    try:
+        return make(kernel, **arguments) if _takes_kernel(make, arguments) else make(**arguments)
+    except Exception as error:
+        raise InvalidArgument(f"the search space '{spec}' cannot be made: {error!r}") from error
+
+
+def describe_search_space(space: SearchSpace) -> dict[str, Any]:
+    """Return a space as plain JSON values: "type", "dimensions", and what it says of itself.
+
+    A space that has a method `description` adds what that returns, such as "preset" and "metadata".
+    """
+    dimensions = checked_dimensions(type(space).__name__, space.dimensions())
+    own = getattr(space, "description", None)
+    return {
+        "type": "custom",
+        "class": type(space).__qualname__,
+        "dimensions": {key: _described(param) for key, param in dimensions.items()},
+        **(own() if callable(own) else {}),
+    }
+
+
+def iter_finite_params(space: SearchSpace) -> Iterator[dict[str, Any]]:
+    """Yield every assignment of a space's parameters once, whatever its constraints say.
+
+    Raises:
+        InvalidArgument: If the values of a parameter cannot be listed.
+    """
+    name = type(space).__name__
+    return assignments(name, checked_dimensions(name, space.dimensions()))
+
+
+def _described(param: BaseParam) -> dict[str, Any]:
+    facts = param.describe()
+    if param.when is not None:
+        facts["when"] = "function" if callable(param.when) else plain_value(param.when)
+        if param.otherwise is not ABSENT:
+            facts["otherwise"] = plain_value(param.otherwise)
+    return facts
+
+
+def _takes_kernel(make: Callable[..., object], arguments: Mapping[str, Any]) -> bool:
+    """Whether the constructor has a place for the kernel besides the arguments given by name."""
+    places = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    for name, parameter in inspect.signature(make).parameters.items():
+        if parameter.kind is inspect.Parameter.VAR_POSITIONAL:
+            return True
+        if parameter.kind in places:
+            return name not in arguments
+    return False
+
+
+def _module(place: str) -> ModuleType:
+    try:
+        if place.endswith(".py") or "/" in place:
+            return _module_at(Path(place))
+        return importlib.import_module(place)
+    except ModuleNotFoundError as error:
+        if error.name is not None and f"{place}.".startswith(f"{error.name}."):
+            raise NotFound(
+                f"there is no module '{place}'; name a file, or put its directory on PYTHONPATH"
+            ) from error
+        raise InvalidArgument(f"'{place}' cannot be loaded: {error}") from error
+    except (InvalidArgument, NotFound):
+        raise
+    except Exception as error:
+        raise InvalidArgument(f"'{place}' cannot be loaded: {error!r}") from error
+
+
+def _module_at(path: Path) -> ModuleType:
+    if not path.is_file():
+        raise NotFound(f"there is no file '{path}'")
+    # A name of its own: two files of one name are two modules.
+    digest = hashlib.sha256(str(path.resolve()).encode()).hexdigest()[:16]
+    name = f"mneme_space_{digest}"
+    spec = importlib.util.spec_from_file_location(name, path)
+    if spec is None or spec.loader is None:
+        raise InvalidArgument(f"'{path}' is no Python file")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    try:
+        spec.loader.exec_module(module)
+    except BaseException:
+        del sys.modules[name]
+        raise
+    return module

@@ -1,0 +1,207 @@
+"""Finds out by trying whether a kernel minds how it is launched.
+
+What a rule says was verified against the recorded result for the launches that were tried, and for
+no others; who relies on it says so to the user (docs/tuned-kernels.md).
+"""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from mneme.mneme_types import ExperimentConfiguration, dim3
+from mneme.tuning.configurations import shape_text
+from mneme.tuning.launch_shapes import RecordedLaunch, covering_grid, fits_device
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from mneme.devices import DeviceLimits
+    from mneme.mneme_types import ExperimentResult
+
+    Evaluate = Callable[[ExperimentConfiguration], ExperimentResult]
+
+__all__ = ["LaunchEvidence", "LaunchRule", "TriedLaunch", "find_launch_rule", "try_launches"]
+
+# Blocks that are a small share of the recorded ones: a kernel that merely has spare threads needs
+# more, and one that loops over its grid takes only this many times as long.
+_SHARE = 8
+_COVERING_TRIES = 3
+
+
+class LaunchRule(str, enum.Enum):
+    """Which launches give the recorded result."""
+
+    EXACT = "exact"
+    """The recorded one; nothing is known of others."""
+
+    COVER = "cover"
+    """Every block shape that covers the same threads."""
+
+    AGNOSTIC = "agnostic"
+    """Any grid and block."""
+
+    def __str__(self) -> str:
+        return self.value
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TriedLaunch:
+    """One launch that was tried."""
+
+    grid: str
+    """Blocks, "128x1x1"."""
+
+    block: str
+    """Threads of a block, "32x8x1"."""
+
+    rule: LaunchRule
+    """What it speaks for."""
+
+    verified: bool
+    """Whether it left the recorded memory behind."""
+
+    reason: str = ""
+    """What went wrong, if it did."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the launch as plain JSON values."""
+        return {
+            "grid": self.grid,
+            "block": self.block,
+            "rule": self.rule.value,
+            "verified": self.verified,
+            "reason": self.reason,
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LaunchEvidence:
+    """A rule and what it rests on."""
+
+    rule: LaunchRule
+    """What every launch that was tried agrees with."""
+
+    tried: tuple[TriedLaunch, ...]
+    """In order; the last one failed, unless the rule is the widest that could be tried."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return rule and launches as plain JSON values."""
+        return {"rule": self.rule.value, "tried": [launch.to_dict() for launch in self.tried]}
+
+
+def find_launch_rule(
+    evaluate: Evaluate, recorded: ExperimentConfiguration, limits: DeviceLimits
+) -> LaunchRule:
+    """Return the widest rule a kernel was seen to keep; as `try_launches`."""
+    return try_launches(evaluate, recorded, limits).rule
+
+
+def try_launches(
+    evaluate: Evaluate, recorded: ExperimentConfiguration, limits: DeviceLimits
+) -> LaunchEvidence:
+    """Find out how a kernel may be launched, with at most seven evaluations.
+
+    First other blocks with grids that cover exactly the recorded threads; if all of them verify,
+    fewer and more threads than recorded. One launch that does not verify ends the search. Where
+    nothing else can be tried, as for a single thread, the rule is `EXACT`.
+
+    Args:
+        evaluate: Replays a configuration; one launch of it is enough.
+        recorded: The recorded launch; how it is compiled is kept, launch bounds apart.
+        limits: Of the device that replays.
+    """
+    launch = RecordedLaunch(
+        grid=recorded.grid, block=recorded.block, shared_mem=recorded.shared_mem
+    )
+    tried: list[TriedLaunch] = []
+    rule = LaunchRule.EXACT
+    for wanted, shapes in (
+        (LaunchRule.COVER, list(_covering(launch, limits))),
+        (LaunchRule.AGNOSTIC, _other_counts(launch, limits)),
+    ):
+        if not shapes:
+            break
+        for grid, block in shapes:
+            found = _tried(evaluate, recorded, grid, block, wanted)
+            if found is not None:
+                tried.append(found)
+                if not found.verified:
+                    return LaunchEvidence(rule=rule, tried=tuple(tried))
+        if not any(found.rule is wanted for found in tried):
+            break
+        rule = wanted
+    return LaunchEvidence(rule=rule, tried=tuple(tried))
+
+
+def _tried(
+    evaluate: Evaluate,
+    recorded: ExperimentConfiguration,
+    grid: dim3,
+    block: dim3,
+    rule: LaunchRule,
+) -> TriedLaunch | None:
+    """Return what came of a launch; None if a block larger than recorded was refused."""
+    config = ExperimentConfiguration.from_dict(
+        {**recorded.to_dict(), "grid": grid.to_dict(), "block": block.to_dict()}
+    )
+    if config.set_launch_bounds:
+        config.max_threads = block.volume
+    result = evaluate(config)
+    if block.volume > recorded.block.volume and result.failed and not result.executed:
+        return None
+    reason = result.error or ("" if result.verified else "the result differs from the recorded one")
+    return TriedLaunch(
+        grid=shape_text(grid),
+        block=shape_text(block),
+        rule=rule,
+        verified=result.verified and not result.failed,
+        reason=reason,
+    )
+
+
+def _covering(launch: RecordedLaunch, limits: DeviceLimits) -> Iterator[tuple[dim3, dim3]]:
+    """Yield other blocks that make up exactly the recorded threads, very different ones first."""
+    block = launch.block
+    candidates = [
+        dim3(block.x // 2, block.y, block.z),
+        dim3(block.x, block.y // 2, block.z),
+        dim3(block.x, block.y, block.z // 2),
+        dim3(block.x * 2, block.y, block.z),
+        dim3(block.x, block.y * 2, block.z),
+        dim3(block.x * 2, block.y // 2, block.z),
+        dim3(block.x // 2, block.y * 2, block.z),
+        dim3(block.x // 4, block.y, block.z),
+    ]
+    # One axis that is really used after the other, then all that is left.
+    found = [shape for shape in candidates if _tiles(launch, shape, limits)]
+    for shape in found[:_COVERING_TRIES]:
+        yield covering_grid(launch, shape), shape
+
+
+def _tiles(launch: RecordedLaunch, block: dim3, limits: DeviceLimits) -> bool:
+    if 0 in (block.x, block.y, block.z):
+        return False
+    extents = zip(launch.extents, (block.x, block.y, block.z), strict=True)
+    return all(threads % size == 0 for threads, size in extents) and fits_device(
+        covering_grid(launch, block), block, limits
+    )
+
+
+def _other_counts(launch: RecordedLaunch, limits: DeviceLimits) -> list[tuple[dim3, dim3]]:
+    """Return launches with fewer and with more threads than recorded; none without fewer."""
+    grid, block = launch.grid, launch.block
+    # An odd number of blocks: strides that happen to divide everything prove nothing.
+    fewer = dim3(_fewer(grid.x), _fewer(grid.y), _fewer(grid.z))
+    if fewer == grid:
+        return []
+    more = dim3(grid.x + grid.x // 2 + 1, grid.y, grid.z)
+    half = dim3(max(1, block.x // 2), block.y, block.z)
+    shapes = [(fewer, block), (fewer, half), (more, block), (more, half)]
+    return [shape for shape in shapes if fits_device(*shape, limits)]
+
+
+def _fewer(blocks: int) -> int:
+    share = blocks // _SHARE
+    return max(1, share - (share % 2 == 0))

@@ -1,0 +1,73 @@
+"""Which pass pipelines the built-in search spaces choose from."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from mneme.errors import InvalidArgument, NotFound
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = ["LEVELS", "checked_pipelines", "near_good_pipelines", "read_pipeline_file"]
+
+LEVELS = ("default<O3>", "default<O2>", "default<O1>", "default<Os>", "default<Oz>", "default<O0>")
+"""LLVM's own pipelines, those that usually win first."""
+
+
+def checked_pipelines(pipelines: Sequence[str]) -> list[str]:
+    """Return pipelines, each once.
+
+    Raises:
+        InvalidArgument: If LLVM does not know one.
+    """
+    from mneme import _native  # noqa: PLC0415 - loads the compiler
+
+    for pipeline in pipelines:
+        if not isinstance(pipeline, str):
+            raise InvalidArgument(f"a pass pipeline has to be a text, not {pipeline!r}")
+        _native.check_passes(pipeline)
+    return list(dict.fromkeys(pipelines))
+
+
+def read_pipeline_file(path: str | Path) -> list[str]:
+    """Return the pipelines of a file: one a line, '#' begins a comment; or a JSON list of texts.
+
+    Raises:
+        NotFound: If there is no such file.
+        InvalidArgument: If it is no text or has no pipeline.
+    """
+    try:
+        text = Path(path).read_text(encoding="utf-8")
+    except FileNotFoundError as error:
+        raise NotFound(f"there is no pipeline file '{path}'") from error
+    except (OSError, UnicodeDecodeError) as error:
+        raise InvalidArgument(f"cannot read the pipeline file '{path}': {error}") from error
+    pipelines = _json_texts(text)
+    if pipelines is None:
+        lines = (line.partition("#")[0].strip() for line in text.splitlines())
+        pipelines = [line for line in lines if line]
+    if not pipelines:
+        raise InvalidArgument(f"the pipeline file '{path}' has no pipeline")
+    return pipelines
+
+
+def near_good_pipelines(count: int) -> list[str]:
+    """Return LLVM's pipelines written out, and others near them; the same for the same LLVM."""
+    from mneme.pipeline import PipelineManager  # noqa: PLC0415 - asks LLVM
+    from mneme.pipeline_mutation import KNOWN_GOOD, known_pipeline, mutations  # noqa: PLC0415
+
+    manager = PipelineManager()
+    known = [known_pipeline(name, manager) for name in KNOWN_GOOD]
+    return [*known, *mutations(manager, count - len(known), bases=known)]
+
+
+def _json_texts(text: str) -> list[str] | None:
+    try:
+        found = json.loads(text)
+    except json.JSONDecodeError:
+        return None
+    is_list = isinstance(found, list) and all(isinstance(item, str) for item in found)
+    return found if is_list else None
