@@ -269,6 +269,16 @@ class ReplaySession:
     def code_target(self) -> _CodeTarget:
         """Return what `run` has code made for; stays the same."""
 
+    def build(self, configuration_json: str, options_json: str = "{}", ir: bytes = b"") -> str:
+        """Build what a `run` with the same arguments soon after needs.
+
+        Returns:
+            The compiler's statistics, as `RecordedCode.compile` gives them.
+
+        Raises:
+            CompileFailed, InvalidArgument, Unsupported
+        """
+
     def run(
         self, configuration_json: str, options_json: str = "{}", ir: bytes = b""
     ) -> tuple[str, str, str]:
@@ -280,7 +290,8 @@ class ReplaySession:
                 of texts or objects), "want_ir", "want_assembly", "use_cache", "cold_cache",
                 "confidence" (relative half width of the median's 95 % interval at which measuring
                 ends; 0: fixed iterations), "min_iterations", "max_iterations", "time_budget"
-                (seconds), "stop_above_ns".
+                (seconds), "stop_above_ns", "classify_wrong" (false: launch what disagrees no
+                further to tell wrong from nondeterministic).
             ir: Replaces the recorded IR (text or bitcode) unless empty.
 
         What the kernel prints appears on standard error: while this runs, the standard output of the

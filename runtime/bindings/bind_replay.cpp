@@ -30,6 +30,18 @@ public:
                           toText(result.assembly));
   }
 
+  py::str build(const std::string& configurationJson, const std::string& optionsJson,
+                const py::bytes& ir) {
+    replay::Options options = replay::optionsFromJson(optionsJson);
+    options.ir = fromBytes(ir);
+    std::string statistics;
+    {
+      py::gil_scoped_release release;
+      statistics = open().build(replay::configurationFromJson(configurationJson), options);
+    }
+    return toText(statistics);
+  }
+
   CodePlace codeTarget() const { return toPlace(open().codeTarget()); }
 
   void close() { session_.reset(); }
@@ -111,6 +123,8 @@ void bindReplay(py::module_& module) {
            arg("record_id") = "", arg("device") = "", Release())
       .def("recorded", &ReplaySession::recorded)
       .def("code_target", &ReplaySession::codeTarget)
+      .def("build", &ReplaySession::build, arg("configuration_json"), arg("options_json") = "{}",
+           arg("ir") = py::bytes())
       .def("run", &ReplaySession::run, arg("configuration_json"), arg("options_json") = "{}",
            arg("ir") = py::bytes())
       .def("close", &ReplaySession::close, Release())

@@ -35,6 +35,14 @@ CodeTarget codeTargetOf(const device::Device& device, const MemoryImage& image) 
   return target;
 }
 
+device::LaunchShape launchShape(const artifact::Instance& instance, const Configuration& c) {
+  return {.grid = {c.grid.x, c.grid.y, c.grid.z},
+          .block = {c.block.x, c.block.y, c.block.z},
+          .dynamicSharedBytes = c.sharedBytes,
+          .cluster = {instance.cluster.x, instance.cluster.y, instance.cluster.z},
+          .isCooperative = instance.isCooperative};
+}
+
 compile::Request makeRequest(const artifact::KernelRecord& record,
                              const std::vector<std::vector<std::byte>>& modules,
                              const std::vector<std::vector<std::byte>>& values,

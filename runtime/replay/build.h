@@ -18,6 +18,10 @@ namespace mneme::replay {
 /// What code is made for on this device.
 CodeTarget codeTargetOf(const device::Device& device, const MemoryImage& image);
 
+/// How a configuration of a recorded launch is launched.
+device::LaunchShape launchShape(const artifact::Instance& instance,
+                                const Configuration& configuration);
+
 /// What the compiler is asked for. `modules` is the IR, `values` the recorded argument values.
 /// \throws Error{InvalidArgument} when launch bounds and block contradict each other.
 compile::Request makeRequest(const artifact::KernelRecord& record,

@@ -37,13 +37,7 @@ void Experiment::perform() {
                 "device " + bench_.device.description().id +
                     " cannot be used any more in this process after an earlier failure; start a "
                     "new process");
-  const artifact::Dim3 &grid = configuration_.grid, &block = configuration_.block;
-  shape_ = {
-      .grid = {grid.x, grid.y, grid.z},
-      .block = {block.x, block.y, block.z},
-      .dynamicSharedBytes = configuration_.sharedBytes,
-      .cluster = {bench_.instance.cluster.x, bench_.instance.cluster.y, bench_.instance.cluster.z},
-      .isCooperative = bench_.instance.isCooperative};
+  shape_ = launchShape(bench_.instance, configuration_);
   device::checkShape(bench_.device.description(), shape_, 0);
   build();
   device::checkShape(bench_.device.description(), shape_, module_->attributes().staticSharedBytes);
@@ -110,23 +104,24 @@ uint64_t Experiment::launch() {
   if (args_.empty())
     for (const std::vector<std::byte>& value : bench_.values)
       args_.push_back(const_cast<std::byte*>(value.data()));
-  return bench_.device.launch(*module_, shape_, args_.data(), options_.timeoutSeconds);
+  if (options_.coldCache)
+    bench_.device.flushCaches();
+  const uint64_t ns = bench_.device.launch(*module_, shape_, args_.data(), options_.timeoutSeconds);
+  ++result_.launches;
+  result_.launchedNs += ns;
+  return ns;
 }
 
 uint64_t Experiment::measuredLaunch(bool everything) {
   // The first is timed to its end; the others may overlap with what the host does next.
   restore(everything, /*isTimed=*/result_.execNs.empty());
-  if (options_.coldCache)
-    bench_.device.flushCaches();
   result_.execNs.push_back(launch());
   return result_.execNs.back();
 }
 
 Verdict Experiment::runAndVerify(bool everything) {
   restore(everything, /*isTimed=*/true);
-  const uint64_t ns = launch();
-  launchedNs_ += ns;
-  fastestNs_ = std::min(fastestNs_, ns);
+  judgedNs_.push_back(launch());
   result_.executed = true;
   Stopwatch watch(result_.verifySeconds);
   Verdict verdict = verifier_->verify();
@@ -143,8 +138,11 @@ void Experiment::judge() {
   // runs again on memory restored as a whole.
   const bool isWhole = bench_.isMemoryFresh || !bench_.isMemoryTrusted;
   Verdict first = runAndVerify(/*everything=*/false);
-  if (!first.isExact() && !isWhole)
+  const bool isEnough = first.isExact() || (first.isAccepted() && !options_.classifyWrong);
+  if (!isEnough && !isWhole) {
+    judgedNs_.clear();
     first = runAndVerify(/*everything=*/true);
+  }
   if (!first.isExact())
     return judgeInexact(first);
   result_.resultClass = ResultClass::Exact;
@@ -155,12 +153,26 @@ void Experiment::judgeInexact(const Verdict& first) {
   Verdict widest = first;
   bool isAccepted = first.isAccepted();
   std::vector<bool> isVarying(bench_.image.sites().size());
+  if (options_.classifyWrong)
+    isAccepted = repeat(first, widest, isVarying) && isAccepted;
+  report(widest, isVarying);
+  result_.verified = isAccepted;
+  if (std::find(isVarying.begin(), isVarying.end(), true) != isVarying.end())
+    result_.resultClass = ResultClass::Nondeterministic;
+  else
+    result_.resultClass = isAccepted ? ResultClass::WithinTolerance : ResultClass::Wrong;
+}
+
+/// Runs until a site varies, or it is clear that none does; false if a verdict was not accepted.
+bool Experiment::repeat(const Verdict& first, Verdict& widest, std::vector<bool>& isVarying) {
+  bool isAccepted = true;
   const auto hasVaried = [&] {
     return std::find(isVarying.begin(), isVarying.end(), true) != isVarying.end();
   };
   const auto firstHashes = verifier_->hashSites(first);
-  const uint64_t budgetNs = launchedNs_ + kRepetitionNs;
-  for (int i = 1; i < kRepetitions && !hasVaried() && (i == 1 || launchedNs_ < budgetNs); ++i) {
+  const uint64_t budgetNs = result_.launchedNs + kRepetitionNs;
+  for (int i = 1; i < kRepetitions && !hasVaried() && (i == 1 || result_.launchedNs < budgetNs);
+       ++i) {
     const Verdict next = runAndVerify(/*everything=*/true);
     isAccepted = isAccepted && next.isAccepted();
     const auto hashes = verifier_->hashSites(first);
@@ -171,12 +183,7 @@ void Experiment::judgeInexact(const Verdict& first) {
       if (!widest.merge(finding) && finding.site != kNone)
         isVarying[finding.site] = true; // the first run had it as recorded
   }
-  report(widest, isVarying);
-  result_.verified = isAccepted;
-  if (hasVaried())
-    result_.resultClass = ResultClass::Nondeterministic;
-  else
-    result_.resultClass = isAccepted ? ResultClass::WithinTolerance : ResultClass::Wrong;
+  return isAccepted;
 }
 
 void Experiment::report(const Verdict& verdict, const std::vector<bool>& isVarying) {
@@ -196,13 +203,35 @@ void Experiment::report(const Verdict& verdict, const std::vector<bool>& isVaryi
   }
 }
 
+/// Enters the verified launches where measured ones would be.
+void Experiment::useJudged(MeasuringPlan& plan) {
+  for (const uint64_t ns : judgedNs_)
+    plan.see(ns);
+  const bool isOver = plan.isHopeless() || (!result_.verified && !options_.classifyWrong);
+  if (isOver && plan.wantsMore()) {
+    result_.execNs.push_back(judgedNs_.back());
+    plan.end(judgedNs_.back());
+    return;
+  }
+  for (size_t i = 0; i < judgedNs_.size(); ++i) {
+    const bool isWarmup = result_.execNs.size() < options_.warmup;
+    if (!isWarmup && (!plan.wantsMore() || (i == 0 && judgedNs_[i] < MeasuringPlan::kLongNs)))
+      continue;
+    result_.execNs.push_back(judgedNs_[i]);
+    if (!isWarmup)
+      plan.measure(judgedNs_[i]);
+  }
+}
+
 void Experiment::measure() {
   // A binary that strays or disagrees may have changed anything.
   const bool everything = !bench_.isMemoryTrusted;
   MeasuringPlan plan(options_);
-  plan.see(fastestNs_);
-  for (uint32_t i = 0; i < options_.warmup && plan.wantsWarmups(); ++i)
+  useJudged(plan);
+  while (result_.execNs.size() < options_.warmup && plan.wantsWarmups())
     plan.see(measuredLaunch(everything));
+  if (plan.isHopeless() && plan.sample().count() == 0 && plan.wantsMore())
+    plan.end(result_.execNs.back()); // a warm-up says it, too
   while (plan.wantsMore())
     plan.measure(measuredLaunch(everything));
   bench_.isMemoryTrusted = !everything;

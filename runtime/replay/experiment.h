@@ -30,6 +30,10 @@ struct Workbench {
 };
 
 /// Fills in `result`. One use.
+///
+/// Launches that are verified are also warm-ups, or, if no more of these are wanted, measured: they
+/// run the same binary on restored memory and the same caches. Not so the first launch of a binary
+/// whose costs a short kernel would show.
 class Experiment {
 public:
   Experiment(const Workbench& bench, const Configuration& configuration, const Options& options,
@@ -48,8 +52,10 @@ private:
   Verdict runAndVerify(bool everything);
   void judge();
   void judgeInexact(const Verdict& first);
+  bool repeat(const Verdict& first, Verdict& widest, std::vector<bool>& isVarying);
   void report(const Verdict& verdict, const std::vector<bool>& isVarying);
   void measure();
+  void useJudged(MeasuringPlan& plan);
 
   Workbench bench_;
   const Configuration& configuration_;
@@ -61,8 +67,7 @@ private:
   std::vector<void*> args_;
   double timedRestoreSeconds_ = 0; ///< of the restores that were waited for
   uint32_t timedRestores_ = 0, restores_ = 0;
-  uint64_t launchedNs_ = 0;         ///< by runAndVerify()
-  uint64_t fastestNs_ = UINT64_MAX; ///< of these launches
+  std::vector<uint64_t> judgedNs_; ///< of the verified launches, on memory that is beyond doubt
 };
 
 } // namespace mneme::replay

@@ -184,6 +184,7 @@ Options optionsFromJson(const std::string& text) {
        {"time_budget", [&](const Json& v) { o.timeBudgetSeconds = positiveOf(v, "time_budget"); }},
        {"stop_above_ns",
         [&](const Json& v) { o.stopAboveNs = unsignedOf(v, "stop_above_ns", INT64_MAX); }},
+       {"classify_wrong", flag(o.classifyWrong)},
        {"tolerances",
         [&](const Json& v) {
           if (!v.is_array())
@@ -244,7 +245,9 @@ std::string toJson(const Result& r) {
                      {"stopped_early", r.isStoppedEarly},
                      {"device_usable", r.isDeviceUsable},
                      {"device_open_time", r.deviceOpenSeconds},
-                     {"upload_time", r.uploadSeconds}};
+                     {"upload_time", r.uploadSeconds},
+                     {"launches", r.launches},
+                     {"launched_ns", r.launchedNs}};
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 

@@ -57,10 +57,13 @@ struct Options {
   /// Half the width of the median's 95 % confidence interval, relative to the median, at which
   /// measuring ends; 0: a fixed number of launches.
   double confidence = 0;
-  uint32_t minIterations = 0; ///< with `confidence`; 0: `iterations`
+  uint32_t minIterations = 0;    ///< with `confidence`; 0: `iterations`
   uint32_t maxIterations = 1000; ///< with `confidence`
-  double timeBudgetSeconds = 0; ///< measuring ends after the launch in which it is over; 0: none
-  uint64_t stopAboveNs = 0; ///< measuring ends once the kernel is surely slower; 0: never
+  double timeBudgetSeconds = 0;  ///< measuring ends after the launch in which it is over; 0: none
+  uint64_t stopAboveNs = 0;      ///< measuring ends once the kernel is surely slower; 0: never
+  /// Launch a binary that disagrees again, to tell wrong from nondeterministic. Without it, what is
+  /// not accepted is wrong, and not measured any further.
+  bool classifyWrong = true;
   std::vector<ToleranceRule> tolerances = {};
   std::vector<std::byte> ir = {}; ///< replaces the recorded IR (text or bitcode) when not empty
   bool wantIr = false;
@@ -86,7 +89,8 @@ struct Mismatch {
 struct Result {
   double preprocessIrSeconds = 0, optSeconds = 0, codegenSeconds = 0;
   uint64_t objectBytes = 0;
-  std::vector<uint64_t> execNs; ///< warm-ups first, then iterations
+  /// Warm-ups first, then iterations. The launch that is verified is one of them (experiment.h).
+  std::vector<uint64_t> execNs;
   bool verified = false, executed = false, failed = false;
   std::string startTime, endTime; ///< ISO 8601 UTC
   uint32_t gpuId = 0;
@@ -104,15 +108,17 @@ struct Result {
   std::string irHash, imageHash;
   std::string ir, assembly; ///< when asked for
   double openSeconds = 0, restoreSeconds = 0, verifySeconds = 0;
-  std::string timer;             ///< what execNs were measured with: device::Device::timerName()
-  uint64_t medianNs = 0;         ///< of the measured launches, warm-ups apart
-  std::vector<uint64_t> ciNs;    ///< 95 % confidence interval of the median; empty below 6 launches
-  uint64_t iterationsUsed = 0;   ///< measured launches
+  std::string timer;           ///< what execNs were measured with: device::Device::timerName()
+  uint64_t medianNs = 0;       ///< of the measured launches, warm-ups apart
+  std::vector<uint64_t> ciNs;  ///< 95 % confidence interval of the median; empty below 6 launches
+  uint64_t iterationsUsed = 0; ///< measured launches
   bool isColdCache = false;
-  bool isStoppedEarly = false;   ///< slower than Options::stopAboveNs
-  bool isDeviceUsable = true;    ///< false: this process can do nothing more with the device
-  double deviceOpenSeconds = 0;  ///< part of openSeconds: opening the device
-  double uploadSeconds = 0;      ///< part of openSeconds: reserving and filling memory
+  bool isStoppedEarly = false;  ///< slower than Options::stopAboveNs
+  bool isDeviceUsable = true;   ///< false: this process can do nothing more with the device
+  double deviceOpenSeconds = 0; ///< part of openSeconds: opening the device
+  double uploadSeconds = 0;     ///< part of openSeconds: reserving and filling memory
+  uint64_t launches = 0;        ///< of any purpose
+  uint64_t launchedNs = 0;      ///< all of them together
 };
 
 std::string toJson(const Configuration& configuration);
@@ -124,7 +130,8 @@ Configuration configurationFromJson(const std::string& json);
 /// Keys: "iterations", "warmup", "timeout" (seconds), "tolerances" (list of texts as
 /// parseToleranceRule() reads, or objects {"region","type","kind","threshold","norm","nan"}),
 /// "want_ir", "want_assembly", "use_cache", "cold_cache", "confidence", "min_iterations",
-/// "max_iterations", "time_budget" (seconds), "stop_above_ns". All optional. \throws Error{InvalidArgument}
+/// "max_iterations", "time_budget" (seconds), "stop_above_ns", "classify_wrong". All optional.
+/// \throws Error{InvalidArgument}
 Options optionsFromJson(const std::string& json);
 /// "exact", "within_tolerance", "nondeterministic", "wrong" or "failed".
 const char* nameOf(ResultClass resultClass) noexcept;
@@ -164,6 +171,10 @@ public:
   /// What run() has code made for: with it, another process fills the compile cache
   /// (RecordedCode::request()). Stays the same as long as the session is open.
   CodeTarget codeTarget() const;
+
+  /// Builds only, for a run() with the same arguments soon after; returns the compiler's statistics
+  /// (JSON). \throws Error as the compiler, or when the device cannot launch such a shape.
+  std::string build(const Configuration& configuration, const Options& options);
 
   /// Builds once, restores, runs and verifies, then measures the same binary. Errors of the
   /// configuration, the compiler or the kernel are in the result (failed, error), not thrown.

@@ -7,6 +7,7 @@
 
 #include "runtime/artifact/snapshot.h"
 #include "runtime/base/error.h"
+#include "runtime/device/device.h"
 #include "runtime/replay/build.h"
 #include "runtime/replay/experiment.h"
 #include "runtime/replay/kernel_output.h"
@@ -111,6 +112,17 @@ Configuration Session::recorded() const {
 }
 
 CodeTarget Session::codeTarget() const { return codeTargetOf(*impl_->device, *impl_->image); }
+
+std::string Session::build(const Configuration& configuration, const Options& options) {
+  Impl& s = *impl_;
+  device::checkShape(s.device->description(), launchShape(s.instance, configuration), 0);
+  const auto request = [&] {
+    return makeRequest(s.record, s.modules, s.prologue->args(), codeTargetOf(*s.device, *s.image),
+                       configuration, options);
+  };
+  return s.modulesOnDevice->build(keyOf(configuration, options), options.useCache, request)
+      ->statisticsJson;
+}
 
 Result Session::run(const Configuration& configuration, const Options& options) {
   Impl& s = *impl_;

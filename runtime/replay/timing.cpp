@@ -11,6 +11,10 @@ constexpr size_t kSmallestInterval = 6;
 /// From here on the normal distribution stands for the binomial one.
 constexpr size_t kManyTimes = 100;
 constexpr double kTail = 0.025;
+/// Without an interval: how many times as long all of one, two, ... long launches have to take.
+constexpr double kSurelySlower[] = {2.0, 1.25, 1.1, 1.05, 1.02};
+/// So many long launches that hardly differ are precise, if whoever asks is content with so few.
+constexpr size_t kFewest = 3;
 constexpr double kNormalQuantile = 1.959963984540054;
 
 /// Largest j such that fewer than j of n fair coins show heads with a probability of kTail at most:
@@ -60,7 +64,20 @@ std::optional<Interval> TimeSample::interval() const {
   return Interval{times_[rank - 1], times_[n - rank]};
 }
 
-void MeasuringPlan::see(uint64_t ns) { fastest_ = std::min(fastest_, ns); }
+Interval TimeSample::range() const {
+  sort();
+  return {times_.front(), times_.back()};
+}
+
+void MeasuringPlan::see(uint64_t ns) {
+  fastest_ = std::min(fastest_, ns);
+  ++seen_;
+}
+
+void MeasuringPlan::end(uint64_t ns) {
+  sample_.add(ns);
+  isEnded_ = true;
+}
 
 void MeasuringPlan::measure(uint64_t ns) {
   see(ns);
@@ -73,10 +90,11 @@ void MeasuringPlan::measure(uint64_t ns) {
 void MeasuringPlan::evaluate() {
   nextEvaluation_ = sample_.count() + 1 + sample_.count() / 20;
   const auto interval = sample_.interval();
-  if (!interval)
+  const Interval ends = interval ? *interval : sample_.range();
+  if (!interval && (sample_.count() < kFewest || ends.low < kLongNs))
     return;
-  isSlow_ = interval->low > options_.stopAboveNs;
-  const double width = static_cast<double>(interval->high - interval->low);
+  isSlow_ = ends.low > options_.stopAboveNs;
+  const double width = static_cast<double>(ends.high - ends.low);
   isPrecise_ = width / 2 <= options_.confidence * static_cast<double>(sample_.median());
 }
 
@@ -91,13 +109,19 @@ bool MeasuringPlan::isHopeless() const {
     return false;
   if (sample_.count() >= kSmallestInterval)
     return isSlow_;
-  return fastest_ != UINT64_MAX && fastest_ / 2 > options_.stopAboveNs;
+  if (seen_ == 0)
+    return false;
+  const size_t longOnes = fastest_ < kLongNs ? 1 : std::min(seen_, std::size(kSurelySlower));
+  return static_cast<double>(fastest_) / kSurelySlower[longOnes - 1] >
+         static_cast<double>(options_.stopAboveNs);
 }
 
 bool MeasuringPlan::wantsMore() const {
   const bool isAdaptive = options_.confidence > 0;
   const size_t least =
       isAdaptive && options_.minIterations > 0 ? options_.minIterations : options_.iterations;
+  if (isEnded_)
+    return false;
   if (sample_.count() == 0)
     return least > 0 || isAdaptive;
   if (isHopeless() || isOutOfTime())

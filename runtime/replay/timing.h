@@ -31,6 +31,8 @@ public:
   uint64_t median() const;
   /// 95 %; nothing for fewer than six times.
   std::optional<Interval> interval() const;
+  /// From the shortest to the longest; there has to be a time.
+  Interval range() const;
 
 private:
   void sort() const;
@@ -42,17 +44,23 @@ private:
 /// Decides after every launch whether another one is worth its time. Starts its clock when made.
 class MeasuringPlan {
 public:
+  /// Launches as long as this are steady: a few of them say as much as many short ones.
+  static constexpr uint64_t kLongNs = 1'000'000;
+
   explicit MeasuringPlan(const Options& options) : options_(options) {}
 
   /// A launch that is not measured: a warm-up, or one that was verified.
   void see(uint64_t ns);
   void measure(uint64_t ns);
+  /// Measures a launch that was seen, and nothing more.
+  void end(uint64_t ns);
   /// Whether warm-ups still make sense.
-  bool wantsWarmups() const { return !isHopeless() && !isOutOfTime(); }
+  bool wantsWarmups() const { return !isEnded_ && !isHopeless() && !isOutOfTime(); }
   /// False when there are enough measured launches, or there will be no more.
   bool wantsMore() const;
   /// The configuration is slower than Options::stopAboveNs: its interval lies above, or, with too
-  /// few times for an interval, every launch took more than twice as long.
+  /// few times for an interval, every launch took more than twice as long. Of long launches two
+  /// that took 1.25 times as long are enough, three with 1.1, four with 1.05, five with 1.02.
   bool isHopeless() const;
   const TimeSample& sample() const noexcept { return sample_; }
 
@@ -63,9 +71,11 @@ private:
   const Options& options_;
   TimeSample sample_;
   uint64_t fastest_ = UINT64_MAX; ///< of all launches
+  size_t seen_ = 0;               ///< all launches
   size_t nextEvaluation_ = 0;     ///< rarer and rarer: what is known changes ever more slowly
   bool isSlow_ = false;
   bool isPrecise_ = false;
+  bool isEnded_ = false;
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 

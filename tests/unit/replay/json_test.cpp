@@ -72,7 +72,8 @@ TEST_CASE("options name tolerances as text or as objects") {
 TEST_CASE("options say how to measure") {
   const Options options = optionsFromJson(
       R"({"cold_cache":true,"confidence":0.02,"min_iterations":9,"max_iterations":90,)"
-      R"("time_budget":1.5,"stop_above_ns":123456,"timeout":null})");
+      R"("time_budget":1.5,"stop_above_ns":123456,"timeout":null,"classify_wrong":false})");
+  CHECK_FALSE(options.classifyWrong);
   CHECK(options.coldCache);
   CHECK(options.confidence == 0.02);
   CHECK(options.minIterations == 9);

@@ -92,6 +92,54 @@ TEST_CASE("hopeless configurations stop") {
   CHECK(good.sample().count() == 100);
 }
 
+TEST_CASE("a few long launches say what it takes many short ones to say") {
+  constexpr uint64_t kMs = 1'000'000;
+  const auto launchesUntilHopeless = [](uint64_t ns, uint64_t limit) {
+    const Options options{.iterations = 50, .stopAboveNs = limit};
+    MeasuringPlan plan(options);
+    while (plan.wantsMore())
+      plan.measure(ns);
+    return plan.isHopeless() ? plan.sample().count() : 0;
+  };
+  CHECK(launchesUntilHopeless(30 * kMs, 14 * kMs) == 1);
+  CHECK(launchesUntilHopeless(18 * kMs, 14 * kMs) == 2);
+  CHECK(launchesUntilHopeless(16 * kMs, 14 * kMs) == 3);
+  CHECK(launchesUntilHopeless(15 * kMs, 14 * kMs) == 4);
+  CHECK(launchesUntilHopeless(18'000, 14'000) == 6);
+  CHECK(launchesUntilHopeless(14 * kMs, 14 * kMs) == 0);
+  const Options options{.confidence = 0.01, .minIterations = 3, .maxIterations = 50};
+  MeasuringPlan steady(options), noisy(options), brief(options);
+  while (steady.wantsMore())
+    steady.measure(14 * kMs);
+  CHECK(steady.sample().count() == 3);
+  while (brief.wantsMore())
+    brief.measure(14'000);
+  CHECK(brief.sample().count() == 6);
+  for (uint64_t i = 0; noisy.wantsMore(); ++i)
+    noisy.measure((14 + i % 2) * kMs);
+  CHECK(noisy.sample().count() == 50);
+}
+
+TEST_CASE("the launch that is verified is a warm-up, or all that a hopeless one costs") {
+  TemporaryDirectory directory;
+  Session session(writeRecording(directory.path(), scalePlan()), "", testDevice());
+  const Result warm = session.run(session.recorded(), {.iterations = 3, .warmup = 2});
+  CHECK(warm.execNs.size() == 5);
+  CHECK(warm.launches == 5);
+  const Result cold = session.run(session.recorded(), {.iterations = 3, .warmup = 0});
+  CHECK(cold.execNs.size() == 3);
+  CHECK(cold.launches >= 3); // a short one's first launch is not measured
+  CHECK(cold.launches <= 4);
+  const Result slow =
+      session.run(session.recorded(), {.iterations = 50, .warmup = 2, .stopAboveNs = 1});
+  CHECK(slow.verified);
+  CHECK(slow.launches == 1);
+  CHECK(slow.isStoppedEarly);
+  CHECK(slow.iterationsUsed == 1);
+  CHECK(slow.medianNs == slow.launchedNs);
+  CHECK(session.run(session.recorded(), {.iterations = 0, .warmup = 0}).execNs.empty());
+}
+
 TEST_CASE("fixed iterations stay exact, and results say how they were measured") {
   TemporaryDirectory directory;
   Session session(writeRecording(directory.path(), scalePlan()), "", testDevice());

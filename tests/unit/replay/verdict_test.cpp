@@ -183,6 +183,30 @@ TEST_CASE("floating-point atomics are nondeterministic and suggest a tolerance")
   CHECK(readFloats(bytesOf(in)).size() == count);
 }
 
+TEST_CASE("what is known to be deterministic is not launched again to see whether it is") {
+  const std::string ir = edited(kScale, kStore,
+                                "%z = fadd float %y, 5.0e-1\n"
+                                "store float %z, ptr %to, align 4");
+  const replay::Result asked = replayOnce(scalePlan(), ir, {.iterations = 9});
+  CHECK(asked.resultClass == ResultClass::Wrong);
+  CHECK(asked.launches > 9);
+  const replay::Result wrong =
+      replayOnce(scalePlan(), ir, {.iterations = 9, .classifyWrong = false});
+  CHECK(wrong.resultClass == ResultClass::Wrong);
+  CHECK_FALSE(wrong.verified);
+  CHECK(wrong.launches == 1);
+  CHECK(wrong.execNs.size() == 1);
+  CHECK_FALSE(wrong.mismatches.empty());
+  const replay::Result near =
+      replayOnce(scalePlan(), ir,
+                 {.iterations = 9,
+                  .warmup = 1,
+                  .classifyWrong = false,
+                  .tolerances = {replay::parseToleranceRule("out=f32:abs:1")}});
+  CHECK(near.resultClass == ResultClass::WithinTolerance);
+  CHECK(near.launches == 10);
+}
+
 TEST_CASE("what a kernel prints stays off standard output") {
   const std::string ir =
       edited(edited(kScale, "define ptx_kernel",
