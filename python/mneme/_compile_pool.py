@@ -2,29 +2,33 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import os
-import pickle
-import queue
-import select
-import signal
-import subprocess
-import sys
 import tempfile
-import threading
-import time
-from contextlib import suppress
+from collections import deque
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from mneme._child_process import ChildProcess, ChildSpec
+
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    import asyncio
+    from collections.abc import Callable, Hashable, Mapping
 
-    from mneme._worker_process import CodeTarget
+    from mneme.mneme_types import ExperimentConfiguration
 
-__all__ = ["CompilePool", "CompileRequest", "PoolSpec", "usable_cache_directory"]
+__all__ = [
+    "CodeTarget",
+    "CompileAnswer",
+    "CompilePool",
+    "CompileRequest",
+    "PoolSpec",
+    "usable_cache_directory",
+]
+
+CodeTarget = tuple[str, tuple[tuple[str, int], ...]]
+"""What code is made for: "sm_90"; names and addresses of globals that are compiled in."""
 
 _COMMAND = "from mneme._compile_worker import main; main()"
 # Of a process that imports Python modules and loads LLVM, from a slow file system.
@@ -34,8 +38,8 @@ _STARTUP_ATTEMPTS = 3
 _PROBE_BYTES = 1 << 16
 # Started before there is work for each.
 _EAGER_WORKERS = 16
-# From the end of its answers to its exit code.
-_LAST_WORDS_SECONDS = 5.0
+_GRACE_SECONDS = 5.0
+_MEMORY = 1 << 16
 
 
 def usable_cache_directory() -> Path | None:
@@ -57,18 +61,23 @@ def usable_cache_directory() -> Path | None:
 class CompileRequest:
     """What one configuration needs compiled."""
 
-    configuration: Mapping[str, Any]
-    """The fields of `ExperimentConfiguration`."""
+    configuration: ExperimentConfiguration
+
+    text: str
+    """The configuration as JSON."""
 
     target: CodeTarget
     """Of the device that will run it."""
 
-    ir: bytes | None = None
-    """Replaces the recorded IR."""
+    ir_number: int = 0
+    """Of the IR that replaces the recorded one; 0: none does."""
 
-    def key(self) -> str:
-        """Return a text that differs wherever the code may differ, and for little else."""
-        relevant = dict(self.configuration)
+    ir: bytes = b""
+    """The IR of that number."""
+
+    def key(self) -> Hashable:
+        """Return what differs wherever the code may differ, and for little else."""
+        relevant = dict(vars(self.configuration))
         del relevant["shared_mem"]
         if not relevant["specialize_dims"]:
             del relevant["grid"]
@@ -76,7 +85,18 @@ class CompileRequest:
                 del relevant["block"]
         if not relevant["set_launch_bounds"]:
             del relevant["max_threads"], relevant["min_blocks_per_sm"]
-        return repr((relevant, self.target, self.ir))
+        return (tuple(relevant.items()), self.target, self.ir_number)
+
+
+@dataclass(frozen=True, slots=True)
+class CompileAnswer:
+    """What came of a request. Empty: nobody tried; whoever replays compiles by itself."""
+
+    failure: str = ""
+    """Why it cannot be compiled."""
+
+    statistics: str = ""
+    """JSON of the compiler."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,221 +113,215 @@ class PoolSpec:
     """Added to that of this process."""
 
 
-class _CompileProcess:
-    """Owns one compile worker. One thread at a time; `kill` from any."""
+class _Compiler:
+    """One compile worker and what it does."""
 
-    def __init__(self, index: int, spec: PoolSpec) -> None:
-        """Describe a worker; its process starts with the first compilation."""
+    def __init__(self, index: int) -> None:
+        """Describe a worker without a process."""
+        self.index = index
+        self.child: ChildProcess | None = None
+        self.is_ready = False
+        self.failed_starts = 0
+        self.sentence = ""
+        self.key: Hashable = None
+        self.ir_number = 0
+        self.why_killed = ""
+        self.timer: asyncio.TimerHandle | None = None
+
+    def cancel_timer(self) -> None:
+        if self.timer is not None:
+            self.timer.cancel()
+            self.timer = None
+
+
+class CompilePool:
+    """Compiles in up to `workers` processes. All calls come from the thread of its event loop.
+
+    What was asked for before, or is being compiled, is not compiled again.
+    """
+
+    def __init__(self, loop: asyncio.AbstractEventLoop, spec: PoolSpec, workers: int) -> None:
+        """Make a pool without processes."""
+        self._loop = loop
         self._spec = spec
-        self._log = spec.log_directory / f"Compiler-{index}.log"
-        self._process: subprocess.Popen[bytes] | None = None
-        self._rest = b""
-        self._is_broken = False
+        self._workers = workers
+        self._queue: deque[tuple[Hashable, CompileRequest]] = deque()
+        self._waiting: dict[Hashable, list[Callable[[CompileAnswer], None]]] = {}
+        self._known: dict[Hashable, CompileAnswer] = {}
+        self._compilers: list[_Compiler] = []
+        self._idle: list[_Compiler] = []
+        self._is_closing = False
+        self._on_closed: Callable[[], None] | None = None
+        self.compiled = 0
+        self.restarts = 0
 
     @property
-    def pid(self) -> int | None:
-        """Process id, None while there is no process."""
-        process = self._process
-        return process.pid if process is not None else None
+    def pids(self) -> list[int]:
+        """Process ids of the workers there are; for any thread."""
+        return [one.child.pid for one in list(self._compilers) if one.child is not None]
 
-    def compile(self, request: CompileRequest) -> str:
-        """Compile into the cache; return why it cannot be done, or nothing.
+    def prepare(self) -> None:
+        """Start a few processes, as there will be something to compile."""
+        for _ in range(len(self._compilers), min(self._workers, _EAGER_WORKERS)):
+            self._add()
 
-        A worker that cannot start returns nothing: who replays compiles by itself then.
-        """
-        process = self.start()
-        if process is None or process.stdin is None:
-            return ""
-        text = json.dumps(request.configuration)
-        try:
-            pickle.dump((text, request.target, request.ir), process.stdin)
-            process.stdin.flush()
-            kind, sentence = self._answer(self._spec.timeout)
-        except TimeoutError:
-            self._end()
-            return f"Compiling took longer than {self._spec.timeout:g} s"
-        except (EOFError, OSError, ValueError):
-            code = self._end(_LAST_WORDS_SECONDS)
-            how = f"signal {-code}" if code < 0 else f"exit code {code}"
-            return f"The compiler crashed ({how}) on this configuration; see '{self._log}'"
-        return sentence if kind == "failed" else ""
+    def submit(self, request: CompileRequest, done: Callable[[CompileAnswer], None]) -> None:
+        """Have something compiled; `done` is called later."""
+        key = request.key()
+        known = self._known.get(key)
+        if known is not None or self._workers == 0:
+            self._loop.call_soon(done, known or CompileAnswer())
+        elif key in self._waiting:
+            self._waiting[key].append(done)
+        else:
+            self._waiting[key] = [done]
+            self._queue.append((key, request))
+            self._dispatch()
 
-    def start(self) -> subprocess.Popen[bytes] | None:
-        """Return the process, started if there is none; None if it does not start."""
-        sentence = ""
-        for _ in range(_STARTUP_ATTEMPTS):
-            if self._is_broken:
-                return None
-            if self._process is not None and self._process.poll() is None:
-                return self._process
-            self._end()
-            try:
-                self._spawn()
-                kind, sentence = self._answer(_STARTUP_SECONDS)
-            except (EOFError, OSError, ValueError) as error:
-                code = self._end(_LAST_WORDS_SECONDS)
-                sentence = str(error) or f"it ended with exit code {code}"
-                continue
-            if kind == "ready":
-                return self._process
-            break
-        self._end()
-        self._is_broken = True
-        logging.getLogger("mneme").warning(
-            "a compile worker does not start, so configurations are compiled where they run: %s; "
-            "see '%s'",
-            sentence,
-            self._log,
-        )
-        return None
+    def close(self, on_closed: Callable[[], None], *, kill: bool = False) -> None:
+        """End the processes; what they do is dropped. `on_closed` is called when they are gone."""
+        self._is_closing = True
+        self._on_closed = on_closed
+        self._queue.clear()
+        for one in self._compilers:
+            if one.child is not None:
+                one.child.finish()
+                if kill or one.key is not None:
+                    one.child.kill()
+                else:
+                    self._loop.call_later(_GRACE_SECONDS, one.child.kill)
+        self._check_closed()
 
-    def kill(self) -> None:
-        """End the process whatever it does, and its assembler with it."""
-        process = self._process
-        if process is not None and process.returncode is None:
-            with suppress(ProcessLookupError, PermissionError):
-                os.killpg(process.pid, signal.SIGKILL)
+    def _check_closed(self) -> None:
+        if self._on_closed is not None and not self.pids:
+            on_closed, self._on_closed = self._on_closed, None
+            self._loop.call_soon(on_closed)
 
-    def close(self) -> None:
-        """End the process and wait for it."""
-        self._is_broken = True
-        self._end()
+    def _dispatch(self) -> None:
+        while self._queue and self._idle:
+            one = self._idle.pop()
+            one.key, request = self._queue.popleft()
+            is_new = request.ir_number != one.ir_number
+            one.ir_number = request.ir_number
+            assert one.child is not None  # noqa: S101 - idle ones have a process
+            one.child.send(
+                (request.text, request.target, request.ir_number, request.ir if is_new else b"")
+            )
+            one.timer = self._loop.call_later(self._spec.timeout, self._late, one)
+        starting = sum(not one.is_ready for one in self._compilers) if self._queue else 0
+        for _ in range(starting, min(len(self._queue), starting + self._room())):
+            self._add()
 
-    def _spawn(self) -> None:
+    def _room(self) -> int:
+        return self._workers - len(self._compilers)
+
+    def _add(self) -> None:
+        used = {one.index for one in self._compilers}
+        one = _Compiler(next(i for i in range(len(used) + 1) if i not in used))
+        self._compilers.append(one)
+        self._start(one)
+
+    def _start(self, one: _Compiler) -> None:
         spec = self._spec
         settings = {
             "parent": os.getpid(),
             "record": str(spec.record_db),
             "record_id": spec.record_id,
         }
-        path = os.pathsep.join(entry for entry in sys.path if entry)
-        with self._log.open("ab") as log:
-            self._process = subprocess.Popen(
-                [sys.executable, "-c", _COMMAND, json.dumps(settings)],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=log,
-                env={**os.environ, **spec.environment, "PYTHONPATH": path},
-                # A group of its own: interrupts of the terminal are its parent's, and it can be
-                # killed with the assembler it runs.
-                start_new_session=True,
+        one.is_ready, one.ir_number, one.why_killed = False, 0, ""
+        child = ChildSpec(
+            command=_COMMAND,
+            settings=settings,
+            log=self._log(one),
+            environment=spec.environment,
+        )
+        try:
+            one.child = ChildProcess(
+                self._loop,
+                child,
+                lambda _, message: self._answered(one, message),
+                lambda _, code: self._ended(one, code),
             )
-        self._rest = b""
+        except OSError as error:
+            one.sentence = str(error)
+            one.failed_starts = _STARTUP_ATTEMPTS
+            self._loop.call_soon(self._ended, one, -1)
+            return
+        one.timer = self._loop.call_later(_STARTUP_SECONDS, self._late, one)
 
-    def _answer(self, timeout: float) -> tuple[str, str]:
-        """Wait for a line.
+    def _log(self, one: _Compiler) -> Path:
+        return self._spec.log_directory / f"Compiler-{one.index}.log"
 
-        Raises:
-            TimeoutError: If it does not come in time.
-            EOFError: If the process ends without.
-        """
-        if self._process is None or self._process.stdout is None:
-            raise EOFError
-        descriptor = self._process.stdout.fileno()
-        poll = select.poll()
-        poll.register(descriptor, select.POLLIN)
-        deadline = time.monotonic() + timeout
-        while b"\n" not in self._rest:
-            left = deadline - time.monotonic()
-            if left <= 0 or not poll.poll(left * 1000):
-                raise TimeoutError(f"no answer within {timeout:g} s")
-            chunk = os.read(descriptor, 1 << 16)
-            if not chunk:
-                raise EOFError
-            self._rest += chunk
-        line, _, self._rest = self._rest.partition(b"\n")
-        kind, sentence = json.loads(line)
-        return kind, sentence
+    def _answered(self, one: _Compiler, message: tuple[str, Any]) -> None:
+        kind, text = message
+        one.cancel_timer()
+        if kind == "broken":
+            one.sentence, one.failed_starts = text, _STARTUP_ATTEMPTS
+            return
+        key, one.key = one.key, None
+        self._idle.append(one)
+        if kind == "ready":
+            one.is_ready, one.failed_starts = True, 0
+        else:
+            self.compiled += kind == "done"
+            answer = CompileAnswer("", text) if kind == "done" else CompileAnswer(text)
+            if len(self._known) >= _MEMORY:
+                self._known.clear()
+            self._known[key] = answer
+            self._finish(key, answer)
+        self._dispatch()
 
-    def _end(self, grace: float = 0.0) -> int:
-        """Kill the process unless it ends within `grace` seconds, and return its exit code."""
-        process = self._process
-        if process is None:
-            return 0
-        with suppress(subprocess.TimeoutExpired):
-            process.wait(grace)
-        self.kill()
-        code = process.wait()
-        for stream in (process.stdin, process.stdout):
-            if stream is not None:
-                with suppress(OSError):
-                    stream.close()
-        self._process = None
-        return code
+    def _finish(self, key: Hashable, answer: CompileAnswer) -> None:
+        for done in self._waiting.pop(key, ()):
+            done(answer)
 
+    def _late(self, one: _Compiler) -> None:
+        one.timer = None
+        if one.child is None:
+            return
+        one.sentence = f"no answer within {_STARTUP_SECONDS:g} s"
+        one.why_killed = f"Compiling took longer than {self._spec.timeout:g} s"
+        if one in self._idle:
+            self._idle.remove(one)
+        one.child.kill()
 
-class CompilePool:
-    """Compiles in up to `workers` processes. Thread-safe.
+    def _ended(self, one: _Compiler, code: int) -> None:
+        one.cancel_timer()
+        one.child = None
+        if one in self._idle:
+            self._idle.remove(one)
+        if self._is_closing:
+            self._check_closed()
+            return
+        key, one.key = one.key, None
+        if one.is_ready:
+            self.restarts += 1
+            if key is not None:
+                how = f"signal {-code}" if code < 0 else f"exit code {code}"
+                crash = (
+                    f"The compiler crashed ({how}) on this configuration; see '{self._log(one)}'"
+                )
+                self._finish(key, CompileAnswer(one.why_killed or crash))
+        else:
+            one.failed_starts += 1
+            one.sentence = one.sentence or f"it ended with exit code {code}"
+        if one.failed_starts >= _STARTUP_ATTEMPTS:
+            self._give_up(one)
+        else:
+            self._start(one)
+        self._dispatch()
 
-    A few start with the first request, while the device is being opened; others as they are needed.
-
-    What is asked for twice while it is compiled is compiled once.
-    """
-
-    def __init__(self, spec: PoolSpec, workers: int) -> None:
-        """Make a pool without processes."""
-        self._spec = spec
-        self._workers = workers
-        self._lock = threading.Lock()
-        self._queue: queue.SimpleQueue[tuple[str, CompileRequest] | None] = queue.SimpleQueue()
-        self._running: dict[str, list[Callable[[str], None]]] = {}
-        self._processes: list[_CompileProcess] = []
-        self._threads: list[threading.Thread] = []
-
-    @property
-    def pids(self) -> list[int]:
-        """Process ids of the workers there are."""
-        return [process.pid for process in self._processes if process.pid is not None]
-
-    def submit(self, request: CompileRequest, done: Callable[[str], None]) -> None:
-        """Have something compiled; `done` is called with why it cannot be, or nothing.
-
-        The call comes from a thread of the pool.
-        """
-        key = request.key()
-        with self._lock:
-            if key in self._running:
-                self._running[key].append(done)
-                return
-            self._running[key] = [done]
-            self._queue.put((key, request))
-            wanted = min(self._workers, max(len(self._running), _EAGER_WORKERS))
-            for _ in range(len(self._threads), wanted):
-                self._add_worker()
-
-    def close(self, *, kill: bool = False) -> None:
-        """Finish what is asked for, or with `kill` drop it, and end the processes."""
-        with self._lock:
-            threads, processes = list(self._threads), list(self._processes)
-        if kill:
-            with suppress(queue.Empty):
-                while True:
-                    self._queue.get_nowait()
-        for _ in threads:
-            self._queue.put(None)
-        if kill:
-            for process in processes:
-                process.kill()
-        for thread in threads:
-            thread.join()
-
-    def _add_worker(self) -> None:
-        process = _CompileProcess(len(self._processes), self._spec)
-        thread = threading.Thread(target=self._serve, args=(process,), daemon=True)
-        self._processes.append(process)
-        self._threads.append(thread)
-        thread.start()
-
-    def _serve(self, process: _CompileProcess) -> None:
-        process.start()
-        while (item := self._queue.get()) is not None:
-            key, request = item
-            sentence = ""
-            try:
-                sentence = process.compile(request)
-            finally:
-                with self._lock:
-                    waiting = self._running.pop(key)
-                for done in waiting:
-                    done(sentence)
-        process.close()
+    def _give_up(self, one: _Compiler) -> None:
+        """Do without a worker; without the last one, whoever replays compiles."""
+        self._workers = len(self._compilers) - 1
+        self._compilers.remove(one)
+        logging.getLogger("mneme").warning(
+            "a compile worker does not start, so configurations are compiled %s: %s; see '%s'",
+            "by fewer of them" if self._workers else "where they run",
+            one.sentence,
+            self._log(one),
+        )
+        if self._workers == 0:
+            self._queue.clear()
+            for key in list(self._waiting):
+                self._finish(key, CompileAnswer())

@@ -5,7 +5,6 @@ It imports no more than it needs, as many of them start at once.
 
 from __future__ import annotations
 
-import json
 import os
 import pickle
 import resource
@@ -13,7 +12,10 @@ import signal
 import sys
 import threading
 import time
-from typing import IO, Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 __all__ = ["exit_with_parent", "main"]
 
@@ -39,30 +41,26 @@ def exit_with_parent(parent: int) -> None:
 def main() -> None:
     """Compile what standard input asks for until it ends.
 
-    The only argument is JSON: "parent" (process id), "record", "record_id". Requests are pickled
-    `(configuration as JSON, code target, IR or nothing)`. Answers are lines of JSON:
-    `["ready", ""]` at first, then `["done", ""]` or `["failed", sentence]` for each request;
-    `["broken", sentence]` if there will be none.
+    The first message are settings: "parent" (process id), "record", "record_id". Requests are
+    `(configuration as JSON, code target, number of the IR, that IR if it is a new one)`. Answers
+    are `("ready", "")` at first, then for each request `("done", statistics as JSON)` or
+    `("failed", sentence)`; `("broken", sentence)` if there will be none.
     """
-    settings = json.loads(sys.argv[1])
+    from mneme._child_process import answer_channel, read_settings  # noqa: PLC0415
+
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    exit_with_parent(int(settings["parent"]))
     # What LLVM and the assembler print belongs to the log, not between the answers.
-    answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
-    os.dup2(2, 1)
+    answer = answer_channel()
+    settings = read_settings()
+    exit_with_parent(int(settings["parent"]))
     try:
-        _serve(sys.stdin.buffer, answers, settings)
+        _serve(answer, settings)
     except BrokenPipeError:
         return
 
 
-def _serve(requests: IO[bytes], answers: IO[str], settings: dict[str, Any]) -> None:
-    def answer(kind: str, sentence: str) -> None:
-        json.dump([kind, sentence], answers)
-        answers.write("\n")
-        answers.flush()
-
+def _serve(answer: Callable[[object], None], settings: dict[str, Any]) -> None:
     from mneme import _native  # noqa: PLC0415 - after the watch has begun
     from mneme.errors import MnemeError  # noqa: PLC0415
 
@@ -70,17 +68,20 @@ def _serve(requests: IO[bytes], answers: IO[str], settings: dict[str, Any]) -> N
         code = _native.RecordedCode(settings["record"], settings["record_id"])
         _native.compiler_version()  # loads the compiler
     except MnemeError as error:
-        answer("broken", str(error))
+        answer(("broken", str(error)))
         return
-    answer("ready", "")
+    answer(("ready", ""))
+    known_number, known_ir = 0, b""
     while True:
         try:
-            configuration, target, ir = pickle.load(requests)  # noqa: S301 - from our parent
+            text, target, number, ir = pickle.load(sys.stdin.buffer)  # noqa: S301 - our parent
         except EOFError:
             return
+        if number != known_number:
+            known_number, known_ir = number, ir
         try:
-            code.compile(configuration, target, ir=ir or b"")
+            compiled = code.compile(text, target, ir=known_ir)
         except MnemeError as error:
-            answer("failed", str(error))
+            answer(("failed", str(error)))
         else:
-            answer("done", "")
+            answer(("done", compiled["statistics"]))

@@ -2,42 +2,29 @@
 
 from __future__ import annotations
 
-import multiprocessing
+import json
 import os
+import time
 from collections import deque
-from contextlib import suppress
 from dataclasses import dataclass, field
-from multiprocessing.connection import Connection, wait
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from mneme import errors
-from mneme.mneme_types import ExperimentConfiguration, ExperimentResult
-from mneme.tune_worker import TuneWorker
+from mneme._child_process import ChildProcess, ChildSpec
+from mneme.mneme_types import ExperimentResult
 
 if TYPE_CHECKING:
-    from multiprocessing.context import SpawnProcess
+    import asyncio
     from pathlib import Path
 
-__all__ = ["CodeTarget", "TuneWorkerHandle", "WorkerSpec"]
+    from mneme._compile_pool import CodeTarget
+    from mneme._job import Job
 
-CodeTarget = tuple[str, list[tuple[str, int]]]
-"""What code is made for: "sm_90"; names and addresses of globals that are compiled in."""
+__all__ = ["TuneWorkerHandle", "WorkerOwner", "WorkerSpec"]
 
-
-class _Pipe:
-    """A connection with the two verbs of a queue."""
-
-    def __init__(self, connection: Connection[Any, Any]) -> None:
-        """Wrap one end of a pipe."""
-        self._connection = connection
-
-    def get(self) -> Any:  # noqa: ANN401 - whatever was put
-        """Wait for the next object."""
-        return self._connection.recv()
-
-    def put(self, item: Any) -> None:  # noqa: ANN401
-        """Hand an object over."""
-        self._connection.send(item)
+_COMMAND = "from mneme.tune_worker import main; main()"
+_GRACE_SECONDS = 10.0
+_SECONDS_AFTER_FAILED_START = 0.05
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,8 +33,6 @@ class WorkerSpec:
 
     record_db: Path
     record_id: str
-    iterations: int
-    warmup: int
     results_db_dir: Path
     max_startup_failures: int
     """Processes that may die before the first answer until the worker gives up."""
@@ -58,204 +43,235 @@ class WorkerSpec:
     environment: dict[str, str] = field(default_factory=dict)
     """Added to that of this process."""
 
-    options: dict[str, Any] = field(default_factory=dict)
-    """Further keywords of `BaseExecutor`."""
+
+class WorkerOwner(Protocol):
+    """Learns what becomes of the jobs of a worker."""
+
+    def worker_ready(self, worker: TuneWorkerHandle) -> None:
+        """The recording is open; `worker.target` says what code is made for."""
+
+    def worker_built(self, worker: TuneWorkerHandle, job: Job, statistics: str) -> None:
+        """A job sent to be built is built."""
+
+    def worker_finished(self, worker: TuneWorkerHandle, job: Job, result: ExperimentResult) -> None:
+        """A job has a result."""
+
+    def worker_broken(
+        self, worker: TuneWorkerHandle, jobs: list[Job], error: errors.MnemeError
+    ) -> None:
+        """No process starts; `jobs` are those the worker had."""
+
+    def worker_gone(self, worker: TuneWorkerHandle) -> None:
+        """After `close`: there is no process any more."""
 
 
 class TuneWorkerHandle:
-    """Owns one worker process, pinned to one device. One thread at a time."""
+    """Owns one worker process, pinned to one device. Calls come from the thread of the loop.
+
+    Jobs sent after one that costs the worker its process, or leaves its device unusable, go to the
+    process that replaces it.
+    """
 
     def __init__(self, index: int, device: str, spec: WorkerSpec) -> None:
-        """Describe a worker; its process starts with the first evaluation."""
+        """Describe a worker without a process."""
         self.index = index
         self.device = device
+        self.target: CodeTarget | None = None
+        self.is_ready = False
+        self.restarts = 0
         self._spec = spec
-        self._process: SpawnProcess | None = None
-        self._connection: Connection[Any, Any] | None = None
-        self._target: CodeTarget = ("", [])
-        self._sent: deque[tuple[Any, ...]] = deque()
-        self._is_killed = False
-        self._delivered = 0  # of those sent, oldest first, to the process there is
+        self._child: ChildProcess | None = None
+        self._tasks: deque[tuple[str, Job]] = deque()
+        self._failed_starts = 0
+        self._refusal: tuple[str, str] | None = None
+        self._is_late = False
+        self._is_replacing = False
+        self._is_closing = False
+        self._ir_number = 0
+        self._head_since = 0.0
+        self._timer: asyncio.TimerHandle | None = None
 
     @property
     def pid(self) -> int | None:
-        """Process id, None while there is no process."""
-        return self._process.pid if self._process else None
+        """Process id, None while there is no process; for any thread."""
+        child = self._child
+        return child.pid if child is not None else None
 
-    def start(self) -> CodeTarget:
-        """Have the recording open in a process, and return what code has to be made for.
+    @property
+    def jobs(self) -> list[Job]:
+        """What the worker has to do, the job under way first."""
+        return [job for _, job in self._tasks]
 
-        Raises:
-            MnemeError: If the worker cannot be started.
-        """
-        self._ready()
-        return self._target
+    def attach(self, loop: asyncio.AbstractEventLoop, owner: WorkerOwner) -> None:
+        """Say who calls, and who is called back."""
+        self._loop = loop
+        self._owner = owner
 
-    def evaluate(
-        self, job_id: int, ir: bytes | None, config: ExperimentConfiguration
-    ) -> ExperimentResult:
-        """Have one configuration evaluated; see `send` and `receive`."""
-        self.send(job_id, ir, config)
-        return self.receive()
-
-    def send(
-        self,
-        job_id: int,
-        ir: bytes | None,
-        config: ExperimentConfiguration,
-        overrides: dict[str, Any] | None = None,
-    ) -> None:
-        """Give the worker something to do after what it does now.
-
-        Raises:
-            MnemeError: If the worker cannot be started; the configuration is not kept.
-        """
-        self._sent.append((job_id, ir, config.to_dict(), overrides or {}))
+    def start(self) -> None:
+        """Start a process unless there is one."""
+        if self._child is not None or self._is_closing:
+            return
+        spec = self._spec
+        settings = {
+            "parent": os.getpid(),
+            "record_db": spec.record_db,
+            "record_id": spec.record_id,
+            "device_id": self.index,
+            "device": self.device,
+        }
+        self._refusal, self._is_late, self._is_replacing, self._ir_number = None, False, False, 0
+        child = ChildSpec(
+            command=_COMMAND, settings=settings, log=self.log, environment=spec.environment
+        )
         try:
-            with suppress(EOFError, OSError):  # receive() finds that out again
-                self._deliver()
-        except BaseException:
-            self._sent.pop()
-            raise
+            self._child = ChildProcess(self._loop, child, self._answered, self._ended)
+        except OSError as error:
+            self._refusal = ("BackendUnavailable", str(error))
+            self._loop.call_soon(self._not_started, -1)
 
-    def receive(self) -> ExperimentResult:
-        """Return the result of the oldest configuration; a dead or late worker gives a failed one.
+    @property
+    def log(self) -> Path:
+        """What the process prints."""
+        return self._spec.results_db_dir / f"Worker-{self.index}.log"
 
-        Configurations sent after one that costs the worker its process, or leaves its device
-        unusable, go to the process that replaces it.
+    def build(self, job: Job) -> None:
+        """Have a job compiled by the worker; `worker_built` follows, or `worker_finished`."""
+        self._send("build", job)
 
-        Raises:
-            MnemeError: If the worker cannot be started; the configuration is not kept.
-        """
-        try:
-            self._deliver()
-            answer = self._receive(self._spec.timeout)
-            self._delivered -= answer is not None
-        except (EOFError, OSError):
-            return self.failed(
-                f"Worker crashed (exit code: {self._reap()}) running on device {self.device}"
-            )
-        finally:
-            self._sent.popleft()
-        if answer is None:
-            self._reap(kill=True)
-            return self.failed(
-                f"Worker timed out after {self._spec.timeout} s running on device {self.device}"
-            )
-        result = ExperimentResult.from_dict(answer[2])
-        if not result.device_usable:
-            # The next configuration gets a process in which the device works again.
-            self._reap(kill=True)
-        return result
+    def run(self, job: Job) -> None:
+        """Have a job verified and measured; `worker_finished` follows."""
+        self._send("run", job)
 
-    def _deliver(self) -> None:
-        """Hand what was sent to the process; one that died of it is not replaced here."""
-        connection = self._connection if self._delivered else self._ready()
-        if connection is None:
-            raise EOFError
-        for job in list(self._sent)[self._delivered :]:
-            connection.send(job)
-            self._delivered += 1
-
-    def failed(self, error: str) -> ExperimentResult:
+    def failed(self, sentence: str, *, died: bool = False) -> ExperimentResult:
         """Return the result of a configuration that did not run."""
         return ExperimentResult(
-            failed=True, error=error, result_class="failed", gpu_id=self.index, device=self.device
+            failed=True,
+            error=sentence,
+            result_class="failed",
+            gpu_id=self.index,
+            device=self.device,
+            worker_died=died,
         )
 
-    def kill(self) -> None:
-        """End the process whatever it does, and start no other; for any thread."""
-        self._is_killed = True
-        process = self._process
-        if process is not None:
-            with suppress(ValueError):  # closed meanwhile
-                process.kill()
+    def close(self, *, kill: bool = False) -> None:
+        """End the process, at once or when it has answered."""
+        self._is_closing = True
+        if self._child is None:
+            return
+        self._child.finish()
+        if kill:
+            self._child.kill()
+        else:
+            self._loop.call_later(_GRACE_SECONDS, self._child.kill)
 
-    def close(self) -> None:
-        """Ask the process to end and wait for it."""
-        if self._connection is not None:
-            with suppress(OSError):
-                self._connection.send(None)
-            if self._process is not None:
-                self._process.join(timeout=10)
-        self._reap(kill=True)
+    def _send(self, verb: str, job: Job) -> None:
+        self._tasks.append((verb, job))
+        if self.is_ready:
+            self._deliver(verb, job)
+            if len(self._tasks) == 1:
+                self._begin_head()
 
-    def _ready(self) -> Connection[Any, Any]:
-        """Return the connection to a process that has opened the recording."""
-        if self._process is not None and not self._process.is_alive():
-            # Ended while it had nothing to do: no configuration is to blame.
-            self._reap()
-        if self._is_killed:
-            raise errors.InvalidArgument("the executor was shut down before this ran")
-        sentence = ""
-        for _ in range(max(1, self._spec.max_startup_failures)):
-            if self._connection is not None:
-                return self._connection
-            self._start()
-            try:
-                answer = self._receive(None)
-            except (EOFError, OSError):
-                sentence = f"it ended with exit code {self._reap()}"
-                continue
-            if answer is not None and answer[0] == "ready":
-                self._target = answer[1]
-                continue
-            kind, sentence = answer[1:] if answer else ("InternalError", "no answer")
-            self._reap()
-            # An address may be free in the next process; nothing else gets better by trying again.
-            if kind != "AddressUnavailable":
-                raise getattr(errors, kind)(sentence)
-        if self._connection is not None:
-            return self._connection
-        raise errors.BackendUnavailable(
-            f"worker {self.index} on device {self.device} cannot start: {sentence}; "
-            f"see '{self._spec.results_db_dir / f'Worker-{self.index}.log'}'"
-        )
+    def _deliver(self, verb: str, job: Job) -> None:
+        ir = job.ir if job.ir_number != self._ir_number else b""
+        self._ir_number = job.ir_number
+        assert self._child is not None  # noqa: S101 - ready ones have a process
+        self._child.send((verb, job.text, job.options, job.ir_number, ir))
 
-    def _start(self) -> None:
-        context = multiprocessing.get_context("spawn")
-        self._connection, theirs = context.Pipe()
-        channel = _Pipe(theirs)
-        spec = self._spec
-        self._process = context.Process(
-            target=TuneWorker.run,
-            args=(channel, channel, spec.record_db, spec.record_id, self.index, spec.iterations),
-            kwargs={
-                "results_db_dir": spec.results_db_dir,
-                "warmup": spec.warmup,
-                "device": self.device,
-                "environment": spec.environment,
-                "parent": os.getpid(),
-                **spec.options,
-            },
-            name=f"mneme-worker-{self.index}",
-            daemon=True,
-        )
-        self._process.start()
-        theirs.close()
+    def _begin_head(self) -> None:
+        self._head_since = time.monotonic()
+        limit = self._spec.timeout
+        if limit is not None and self._tasks:
+            left = max(0.0, limit - self._tasks[0][1].spent_seconds)
+            self._timer = self._loop.call_later(left, self._late)
 
-    def _receive(self, timeout: float | None) -> Any:  # noqa: ANN401 - a tuple, or None when late
-        if self._connection is None or self._process is None:
-            raise EOFError
-        ready = wait([self._connection, self._process.sentinel], timeout)
-        if not ready:
-            return None
-        if self._connection in ready:
-            return self._connection.recv()
-        raise EOFError
+    def _end_head(self) -> Job:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        _, job = self._tasks.popleft()
+        job.spent_seconds += time.monotonic() - self._head_since
+        return job
 
-    def _reap(self, *, kill: bool = False) -> int | None:
-        """Forget the process and return its exit code."""
-        self._delivered = 0
-        process, self._process = self._process, None
-        connection, self._connection = self._connection, None
-        if connection is not None:
-            connection.close()
-        if process is None:
-            return None
-        if kill and process.is_alive():
-            process.kill()
-        process.join()
-        code = process.exitcode
-        process.close()
-        return code
+    def _late(self) -> None:
+        self._timer = None
+        self._is_late = True
+        if self._child is not None:
+            self._child.kill()
+
+    def _answered(self, _: ChildProcess, message: tuple[Any, ...]) -> None:
+        kind, *content = message
+        if kind == "ready":
+            name, globals_ = content[0]
+            self.target = (name, tuple(tuple(place) for place in globals_))
+            self.is_ready, self._failed_starts = True, 0
+            for verb, job in self._tasks:
+                self._deliver(verb, job)
+            self._begin_head()
+            self._owner.worker_ready(self)
+        elif kind == "broken":
+            self._refusal = (content[0], content[1])
+        elif self.is_ready and not self._is_late:
+            self._task_answered(kind, content[0])
+
+    def _task_answered(self, kind: str, text: str) -> None:
+        job = self._end_head()
+        if kind == "built":
+            self._begin_head()
+            self._owner.worker_built(self, job, text)
+            return
+        if kind == "failed":
+            result = self.failed(text)
+        else:
+            result = ExperimentResult.from_dict(json.loads(text))
+        if result.device_usable:
+            self._begin_head()
+        elif self._child is not None:
+            # The next configuration gets a process in which the device works again.
+            self.is_ready, self._is_replacing = False, True
+            self._child.kill()
+        self._owner.worker_finished(self, job, result)
+
+    def _ended(self, _: ChildProcess, code: int) -> None:
+        self._child = None
+        was_ready, self.is_ready = self.is_ready, False
+        if not was_ready and not self._is_replacing:
+            self._not_started(code)
+            return
+        self.restarts += not self._is_closing
+        crashed = None
+        if was_ready and self._tasks:
+            job = self._end_head()
+            how = f"crashed (exit code: {code})"
+            if self._is_late:
+                how = f"timed out after {self._spec.timeout} s"
+            sentence = f"Worker {how} running on device {self.device}"
+            crashed = (job, self.failed(sentence, died=True))
+        self.start()
+        if crashed is not None:
+            self._owner.worker_finished(self, *crashed)
+        if self._is_closing:
+            self._owner.worker_gone(self)
+
+    def _not_started(self, code: int) -> None:
+        self._failed_starts += 1
+        kind, sentence = self._refusal or ("", f"it ended with exit code {code}")
+        if self._is_closing:
+            self._owner.worker_gone(self)
+        elif kind not in {"", "AddressUnavailable"}:
+            # Nothing but an address gets better by trying again.
+            self._give_up(getattr(errors, kind)(sentence))
+        elif self._failed_starts >= max(1, self._spec.max_startup_failures):
+            self._give_up(
+                errors.BackendUnavailable(
+                    f"worker {self.index} on device {self.device} cannot start: {sentence}; "
+                    f"see '{self.log}'"
+                )
+            )
+        else:
+            self._loop.call_later(_SECONDS_AFTER_FAILED_START * self._failed_starts, self.start)
+
+    def _give_up(self, error: errors.MnemeError) -> None:
+        self._failed_starts = 0
+        jobs = self.jobs
+        self._tasks.clear()
+        self._owner.worker_broken(self, jobs, error)

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
+import json
 import os
 import tempfile
-import threading
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mneme._compile_pool import CompilePool, PoolSpec, usable_cache_directory
-from mneme._schedule import Schedule
+from mneme._compile_pool import PoolSpec, usable_cache_directory
+from mneme._engine import Engine
+from mneme._job import Job
 from mneme._worker_process import TuneWorkerHandle, WorkerSpec
 from mneme.devices import choose_device, device_by_number
-from mneme.errors import InvalidArgument, MnemeError, NotFound
+from mneme.errors import InvalidArgument, NotFound
 from mneme.eval_future import EvalFuture, as_completed
-from mneme.mneme_types import ExperimentConfiguration, ExperimentResult
+from mneme.measuring import Measuring
 from mneme.records import find_instance
-from mneme.replay_executor import ir_bytes
+from mneme.replay_executor import ir_bytes, options_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,21 +27,22 @@ if TYPE_CHECKING:
 
     from typing_extensions import Self
 
-    from mneme.measuring import Measuring
+    from mneme.executor_statistics import ExecutorStatistics
+    from mneme.mneme_types import ExperimentConfiguration, ExperimentResult
     from mneme.tolerance import Tolerance
 
 __all__ = ["AsyncReplayExecutor", "EvalFuture", "TuneWorkerHandle", "as_completed"]
 
 # Compiled configurations that may wait for each worker.
 _READY_AHEAD = 4
+_CANCEL_SECONDS = 5.0
 
 
 class AsyncReplayExecutor:
     """A pool of worker processes, each with the recording open on its own device.
 
     A configuration that crashes, hangs or leaves the device unusable costs itself and its process,
-    which is replaced. Use it
-    under `if __name__ == "__main__":`, as the workers are spawned. Thread-safe.
+    which is replaced. Thread-safe.
     """
 
     def __init__(  # noqa: PLR0913, PLR0917 - documented signature
@@ -93,41 +96,45 @@ class AsyncReplayExecutor:
         spec = WorkerSpec(
             record_db=path,
             record_id=found_id,
-            iterations=iterations,
-            warmup=warmup,
             results_db_dir=logs,
             max_startup_failures=max_startup_failures,
             timeout=timeout,
             environment=environment,
-            options={"tolerances": tuple(tolerances), "measuring": measuring},
         )
         self.iterations = iterations
         self.warmup = warmup
-        self.workers = [TuneWorkerHandle(i, name, spec) for i, name in enumerate(devices)]
+        self.tolerances = tuple(tolerances)
+        self.measuring = measuring or Measuring()
         self.compile_workers = compilers
-        self._pool: CompilePool | None = None
-        if compilers:
-            self._pool = CompilePool(_pool_spec(spec, compile_timeout), compilers)
-        self._schedule = Schedule(self._pool, compilers + _READY_AHEAD * num_workers, self._fail)
-        self._ir: bytes | None = None
+        self.workers = [TuneWorkerHandle(i, name, spec) for i, name in enumerate(devices)]
+        pool = _pool_spec(spec, compile_timeout) if compilers else None
+        self._ahead = compilers + _READY_AHEAD * num_workers
+        self._engine = Engine(self.workers, pool, compilers, self._ahead)
+        self._ir = (0, b"")
+        self._ir_numbers = itertools.count(1)
         self._ids = itertools.count()
-        self._lock = threading.Lock()
-        self._serving = num_workers
-        self._threads = [
-            threading.Thread(target=self._serve, args=(worker,), daemon=True)
-            for worker in self.workers
-        ]
-        for thread in self._threads:
-            thread.start()
+        self._options = functools.lru_cache(maxsize=256)(self._options_text)
 
     def set_ir(self, ir: object) -> None:
         """Use other IR for what is submitted from now on: text, a path, bitcode, a module, None."""
-        self._ir = ir_bytes(ir) or None
+        content = ir_bytes(ir)
+        self._ir = (next(self._ir_numbers), content) if content else (0, b"")
 
     @property
     def capacity(self) -> int:
-        """Configurations worth having in flight."""
-        return self.compile_workers + _READY_AHEAD * len(self.workers)
+        """Configurations worth having in flight: with fewer, a device may have to wait."""
+        return self._ahead + 2 * len(self.workers)
+
+    @property
+    def compiler_pids(self) -> list[int]:
+        """Process ids of the compile workers there are."""
+        pool = self._engine.pool
+        return pool.pids if pool is not None else []
+
+    @property
+    def statistics(self) -> ExecutorStatistics:
+        """What was done so far."""
+        return self._engine.statistics()
 
     def submit(
         self,
@@ -140,31 +147,57 @@ class AsyncReplayExecutor:
     ) -> EvalFuture:
         """Queue a configuration.
 
+        Where binary and launch are those of a configuration that was measured in the same way, the
+        result is a copy of that one's, and says so (`reused`).
+
         Args:
-            config: How to compile and launch.
+            config: How to compile and launch; copied.
             iterations: Measured launches; None: those of the executor.
             measuring: How launches are measured; None: as the executor was told.
             fresh: Measure even what was measured already.
-            worker: Number of the worker that has to run it.
+            worker: Number of the worker that has to run it; None: any.
 
         Raises:
-            InvalidArgument: If the executor is shut down.
+            InvalidArgument: If the executor is shut down, or has no such worker.
         """
-        del fresh, worker
-        # A copy: the caller may go on changing its own.
-        copy = ExperimentConfiguration.from_dict(config.to_dict())
-        future = EvalFuture(next(self._ids), copy, self._ir)
-        future.overrides = {}
-        if iterations is not None:
-            future.overrides["iterations"] = iterations
-        if measuring is not None:
-            future.overrides["measuring"] = measuring
-        self._schedule.add(future)
+        wanted = self.iterations if iterations is None else iterations
+        if wanted < 0 or (worker is not None and not 0 <= worker < len(self.workers)):
+            raise InvalidArgument(
+                f"need iterations >= 0 and a worker below {len(self.workers)}; "
+                f"got {wanted} and {worker}"
+            )
+        copy = config.copy()
+        number, ir = self._ir
+        future = EvalFuture(next(self._ids), copy, ir or None)
+        how = self.measuring if measuring is None else measuring
+        job = Job(
+            future=future,
+            text=json.dumps(copy.to_dict()),
+            options=self._options(wanted, how),
+            iterations=wanted,
+            measuring=how,
+            ir_number=number,
+            ir=ir,
+            fresh=fresh,
+            worker=worker,
+        )
+        self._engine.submit(job)
         return future
 
-    def evaluate(self, config: ExperimentConfiguration) -> ExperimentResult:
-        """Evaluate a configuration and wait for its result."""
-        result = self.submit(config).result()
+    def evaluate(
+        self,
+        config: ExperimentConfiguration,
+        *,
+        iterations: int | None = None,
+        measuring: Measuring | None = None,
+        fresh: bool = False,
+        worker: int | None = None,
+    ) -> ExperimentResult:
+        """Evaluate a configuration and wait for its result; see `submit`."""
+        future = self.submit(
+            config, iterations=iterations, measuring=measuring, fresh=fresh, worker=worker
+        )
+        result = future.result()
         if result is None:  # pragma: no cover - without timeout there is a result
             raise AssertionError
         return result
@@ -176,30 +209,24 @@ class AsyncReplayExecutor:
             cancel: Do not finish what is queued: waiting for it raises `InvalidArgument`, and what
                 runs gives a failed result.
         """
-        is_first = self._schedule.close()
-        if cancel:
-            self._cancel()
-        if not is_first:
-            return
+        self._engine.close(cancel=cancel)
         try:
-            for thread in self._threads:
-                thread.join()
+            self._engine.join()
         except BaseException:
-            self._cancel()
+            self._engine.close(cancel=True)
+            self._engine.join(_CANCEL_SECONDS)
             raise
         finally:
-            if self._pool is not None:
-                self._pool.close()
             if self._own_cache is not None:
                 self._own_cache.cleanup()
 
-    def _cancel(self) -> None:
-        for future in self._schedule.drop():
-            future.set_error(InvalidArgument("the executor was shut down before this ran"))
-        for worker in self.workers:
-            worker.kill()
-        if self._pool is not None:
-            self._pool.close(kill=True)
+    def _options_text(self, iterations: int, measuring: Measuring) -> str:
+        return options_text(
+            iterations=iterations,
+            warmup=self.warmup,
+            tolerances=self.tolerances,
+            measuring=measuring,
+        )
 
     def __enter__(self) -> Self:
         return self
@@ -212,59 +239,6 @@ class AsyncReplayExecutor:
     ) -> None:
         # Who interrupts does not want to wait.
         self.shutdown(cancel=kind is not None and not issubclass(kind, Exception))
-
-    def _serve(self, worker: TuneWorkerHandle) -> None:
-        while (future := self._next(worker)) is not None:
-            while future is not None:
-                # The worker has the next one at hand when it is done with this.
-                early = self._schedule.take_early(worker.index)
-                if early is not None and not self._send(worker, early):
-                    early = None
-                try:
-                    future.set_result(worker.receive())
-                except BaseException as error:  # noqa: BLE001 - whoever waits learns of it
-                    future.set_error(error)
-                future = early
-        worker.close()
-
-    def _next(self, worker: TuneWorkerHandle) -> EvalFuture | None:
-        """Wait for a configuration and send it to the worker; None if there is nothing left."""
-        while self._schedule.has_work():
-            try:
-                target = worker.start()
-            except (MnemeError, OSError) as error:
-                if self._leave(worker):
-                    return None
-                future = self._schedule.take_uncompiled()
-                if future is not None:
-                    future.set_error(error)
-                continue
-            future = self._schedule.take(worker.index, target)
-            if future is None or self._send(worker, future):
-                return future
-        return None
-
-    @staticmethod
-    def _send(worker: TuneWorkerHandle, future: EvalFuture) -> bool:
-        """Send a configuration to the worker; false if it cannot be, as the future knows then."""
-        try:
-            worker.send(future.job_id, future.ir, future.config, future.overrides)
-        except BaseException as error:  # noqa: BLE001 - whoever waits learns of it
-            future.set_error(error)
-            return False
-        return True
-
-    def _leave(self, worker: TuneWorkerHandle) -> bool:
-        """Leave the work to the other workers; false if there is none."""
-        with self._lock:
-            if self._serving == 1:
-                return False
-            self._serving -= 1
-        self._schedule.retire(worker.index)
-        return True
-
-    def _fail(self, future: EvalFuture, worker: int, sentence: str) -> None:
-        future.set_result(self.workers[worker].failed(sentence))
 
     def _cache_environment(self) -> dict[str, str]:
         """Return where every process keeps images; a directory of our own if nowhere else."""

@@ -6,7 +6,7 @@ import logging
 import queue
 import threading
 import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -26,7 +26,6 @@ class EvalFuture:
         self.job_id = job_id
         self.config = config
         self.ir = ir
-        self.overrides: dict[str, Any] = {}
         self._done = threading.Event()
         self._lock = threading.Lock()
         self._callbacks: list[Callable[[EvalFuture], object]] = []

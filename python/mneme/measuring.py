@@ -42,6 +42,11 @@ class Measuring:
     cold_cache: bool = False
     """Replace what the caches of the device hold before every launch."""
 
+    classify_wrong: bool = True
+    """Launch a binary that disagrees a few times more, to tell wrong from nondeterministic. False
+    where the kernel is known to be deterministic: what is not accepted is wrong, and not measured.
+    """
+
     def __post_init__(self) -> None:
         """Refuse what cannot be meant."""
         for name in ("confidence", "min_iterations", "time_budget", "stop_above_ns"):

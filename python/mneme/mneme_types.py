@@ -5,6 +5,7 @@ The order of the fields is the order in the files; scripts and stored studies re
 
 from __future__ import annotations
 
+import copy
 import ctypes
 import hashlib
 import json
@@ -118,6 +119,13 @@ class ExperimentConfiguration:
         self.grid = _dims(self.grid, "grid")
         self.block = _dims(self.block, "block")
 
+    def copy(self) -> ExperimentConfiguration:
+        """Return an equal configuration that shares nothing with this one."""
+        other = copy.copy(self)
+        other.grid = dim3(self.grid.x, self.grid.y, self.grid.z)
+        other.block = dim3(self.block.x, self.block.y, self.block.z)
+        return other
+
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> ExperimentConfiguration:
         """Return the configuration that `to_dict` gave; unknown keys are ignored.
@@ -128,12 +136,12 @@ class ExperimentConfiguration:
         for key in ("grid", "block"):
             if key not in data:
                 raise InvalidArgument(f"the configuration lacks '{key}'")
-        known = {item.name for item in fields(cls)}
+        known = _CONFIGURATION_FIELDS
         return cls(**{key: value for key, value in data.items() if key in known})
 
     def to_dict(self) -> dict[str, Any]:
         """Return the configuration as plain JSON values, in field order."""
-        values: dict[str, Any] = {item.name: getattr(self, item.name) for item in fields(self)}
+        values = {name: getattr(self, name) for name in _CONFIGURATION_FIELDS}
         values["grid"] = self.grid.to_dict()
         values["block"] = self.block.to_dict()
         return values
@@ -307,16 +315,20 @@ class ExperimentResult:
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> ExperimentResult:
         """Return the result that `to_dict` gave; unknown keys are ignored."""
-        known = {item.name for item in fields(cls)}
+        known = _RESULT_FIELDS
         return cls(**{key: value for key, value in data.items() if key in known})
 
     def to_dict(self) -> dict[str, Any]:
         """Return the result as plain JSON values, in field order."""
-        values = {item.name: getattr(self, item.name) for item in fields(self)}
+        values = {name: getattr(self, name) for name in _RESULT_FIELDS}
         values["exec_time"] = list(self.exec_time)
         values["time_ci_ns"] = list(self.time_ci_ns)
         values["mismatches"] = [dict(item) for item in self.mismatches]
         return values
+
+
+_CONFIGURATION_FIELDS = tuple(item.name for item in fields(ExperimentConfiguration))
+_RESULT_FIELDS = tuple(item.name for item in fields(ExperimentResult))
 
 
 def _dims(value: object, name: str) -> dim3:

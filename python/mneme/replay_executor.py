@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from mneme._native import ReplaySession
     from mneme.tolerance import Tolerance
 
-__all__ = ["BaseExecutor", "ReplayOutput", "TuneWorker", "ir_bytes"]  # noqa: F822
+__all__ = ["BaseExecutor", "ReplayOutput", "TuneWorker", "ir_bytes", "options_text"]  # noqa: F822
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,6 +69,17 @@ def ir_bytes(ir: object) -> bytes:
     if not content:
         raise InvalidArgument(f"the IR file '{path}' is empty")
     return content
+
+
+def options_text(
+    *,
+    tolerances: Sequence[Tolerance],
+    measuring: Measuring,
+    **options: Any,  # noqa: ANN401 - of the runtime
+) -> str:
+    """Return options of the runtime as JSON."""
+    options["tolerances"] = [rule.to_text() for rule in tolerances]
+    return json.dumps({**options, **measuring.to_options()})
 
 
 class BaseExecutor:
@@ -198,18 +209,17 @@ class BaseExecutor:
             want_ir: Return the final IR too.
             want_assembly: Return the final assembly too.
         """
-        options: dict[str, Any] = {
-            "iterations": self.iterations,
-            "warmup": self.warmup,
-            "tolerances": [rule.to_text() for rule in self.tolerances],
-            "want_ir": want_ir,
-            "want_assembly": want_assembly,
-        }
-        if self.timeout:
-            options["timeout"] = self.timeout
-        options.update(self.measuring.to_options())
+        options = options_text(
+            iterations=self.iterations,
+            warmup=self.warmup,
+            tolerances=self.tolerances,
+            measuring=self.measuring,
+            timeout=self.timeout or 0.0,
+            want_ir=want_ir,
+            want_assembly=want_assembly,
+        )
         text, final_ir, assembly = self._opened().run(
-            json.dumps(config.to_dict()), json.dumps(options), ir_bytes(ir)
+            json.dumps(config.to_dict()), options, ir_bytes(ir)
         )
         result = ExperimentResult.from_dict(json.loads(text))
         return ReplayOutput(result=result, ir=final_ir, assembly=assembly)

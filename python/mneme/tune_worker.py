@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 import os
+import pickle
+import resource
 import signal
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
+from mneme._child_process import answer_channel, read_settings
 from mneme._compile_worker import exit_with_parent
 from mneme.errors import MnemeError
 from mneme.mneme_types import ExperimentConfiguration, ExperimentResult
 from mneme.replay_executor import BaseExecutor
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
-__all__ = ["Channel", "TuneWorker"]
+    from mneme._native import ReplaySession
+
+__all__ = ["Channel", "TuneWorker", "main"]
 
 
 class Channel(Protocol):
@@ -43,7 +48,8 @@ class TuneWorker(BaseExecutor):
         """Answer requests until one is None.
 
         Responses are `("ready", code target)`, `("broken", class name, sentence)`, or
-        `("result", job id, result as a dictionary)`.
+        `("result", job id, result as a dictionary)` for a request `(job id, IR, configuration as a
+        dictionary)`.
         """
         try:
             self.open()
@@ -51,14 +57,38 @@ class TuneWorker(BaseExecutor):
             responses.put(("broken", type(error).__name__, str(error)))
             return
         responses.put(("ready", self._opened().code_target()))
-        usual = (self.iterations, self.measuring)
         while (request := requests.get()) is not None:
-            job_id, ir, config, *overrides = request
-            self.iterations, self.measuring = usual
-            for name, value in (overrides[0] if overrides else {}).items():
-                setattr(self, name, value)
+            job_id, ir, config = request
             result = self.process_payload(ir, ExperimentConfiguration.from_dict(config))
             responses.put(("result", job_id, result.to_dict()))
+
+    def serve_texts(self, read: Callable[[], Any], answer: Callable[[object], None]) -> None:
+        """Answer requests until there are no more.
+
+        A request is `("build" or "run", configuration, options, number of the IR, that IR if it is
+        a new one)`, the first two as JSON. Answers are `("ready", code target)` or `("broken",
+        class name, sentence)` at first, then for each request `("built", statistics)`,
+        `("result", result)`, both as JSON, or `("failed", sentence)`.
+        """
+        try:
+            self.open()
+        except MnemeError as error:
+            answer(("broken", type(error).__name__, str(error)))
+            return
+        session = self._opened()
+        answer(("ready", session.code_target()))
+        known_number, known_ir = 0, b""
+        while (request := read()) is not None:
+            verb, config, options, number, ir = request
+            if number != known_number:
+                known_number, known_ir = number, ir
+            try:
+                if verb == "build":
+                    answer(("built", _build(session, config, options, known_ir)))
+                else:
+                    answer(("result", session.run(config, options, known_ir)[0]))
+            except MnemeError as error:
+                answer(("failed", str(error)))
 
     @staticmethod
     def run(  # noqa: PLR0913, PLR0917 - documented signature
@@ -75,7 +105,7 @@ class TuneWorker(BaseExecutor):
         parent: int | None = None,
         **options: Any,  # noqa: ANN401 - the keywords of the constructor
     ) -> None:
-        """Serve requests; the main function of a worker process.
+        """Serve the requests of a queue; the main function of a process of your own.
 
         What kernels print goes to `<results_db_dir>/Worker-<device_id>.log`. `state` is accepted
         from older callers and not used. `environment` is added to that of the process, which
@@ -96,6 +126,40 @@ class TuneWorker(BaseExecutor):
             return
         finally:
             worker.close()
+
+
+def main() -> None:
+    """Serve the process that started this one: see `TuneWorker.serve_texts`.
+
+    The first message are settings: "parent" (process id), "record_db", "record_id", "device_id",
+    "device".
+    """
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    # What kernels print belongs to the log, not between the answers.
+    answer = answer_channel()
+    settings = read_settings()
+    exit_with_parent(int(settings.pop("parent")))
+    worker = TuneWorker(**settings)
+    try:
+        worker.serve_texts(_read, answer)
+    except BrokenPipeError:
+        return
+    finally:
+        worker.close()
+
+
+def _build(session: ReplaySession, config: str, options: str, ir: bytes) -> str:
+    # Native code of an older build says nothing before it runs.
+    build = getattr(session, "build", None)
+    return str(build(config, options, ir)) if build is not None else ""
+
+
+def _read() -> Any:  # noqa: ANN401 - a request, or None at the end
+    try:
+        return pickle.load(sys.stdin.buffer)  # noqa: S301 - from our parent
+    except EOFError:
+        return None
 
 
 def _redirect_output(log: Path) -> None:

@@ -186,18 +186,17 @@ def test_worker_is_replaced_when_its_device_became_unusable(
         (worker,) = pool.workers
         assert pool.evaluate(config).verified
         pid = worker.pid
-        receive = worker._receive
+        answered = worker._task_answered
         broken = ExperimentResult(failed=True, error="illegal address", device_usable=False)
 
-        def answer(timeout: float | None) -> object:
-            receive(timeout)
-            worker._receive = receive  # type: ignore[method-assign]
-            return ("result", 1, broken.to_dict())
+        def answer(kind: str, text: str) -> None:
+            del text
+            worker._task_answered = answered  # type: ignore[method-assign]
+            answered(kind, json.dumps(broken.to_dict()))
 
-        worker._receive = answer  # type: ignore[method-assign]
-        assert pool.evaluate(config) == broken
-        assert worker.pid is None
-        assert pool.evaluate(config).verified
+        worker._task_answered = answer  # type: ignore[method-assign]
+        assert pool.evaluate(config, fresh=True) == broken
+        assert pool.evaluate(config, fresh=True).verified
         assert worker.pid not in (None, pid)
 
 

@@ -1,0 +1,195 @@
+"""A process of ours that answers messages, as an event loop of its owner sees it."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import signal
+import struct
+import subprocess
+import sys
+import time
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import IO, TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import asyncio
+    from collections.abc import Callable, Mapping
+    from pathlib import Path
+
+__all__ = ["ChildProcess", "ChildSpec", "answer_channel", "read_settings"]
+
+_LENGTH = struct.Struct("<I")
+_CHUNK = 1 << 16
+# From the end of its answers to its exit code.
+_LAST_WORDS_SECONDS = 5.0
+_SECONDS_BETWEEN_LOOKS = 0.005
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChildSpec:
+    """What is started."""
+
+    command: str
+    """Python source; it reads its settings with `read_settings`."""
+
+    settings: Mapping[str, Any]
+
+    log: Path
+    """What it prints is added to this file."""
+
+    environment: Mapping[str, str] = field(default_factory=dict)
+    """Added to that of this process."""
+
+
+class ChildProcess:
+    """One process. All calls come from the thread of its event loop; nothing here waits."""
+
+    def __init__(
+        self,
+        loop: asyncio.AbstractEventLoop,
+        spec: ChildSpec,
+        on_message: Callable[[ChildProcess, Any], None],
+        on_exit: Callable[[ChildProcess, int], None],
+    ) -> None:
+        """Start the process.
+
+        Args:
+            loop: Calls back.
+            spec: What is started.
+            on_message: Gets every answer.
+            on_exit: Gets the exit code once the process is gone, after its last answer.
+
+        Raises:
+            OSError: If no process can be started.
+        """
+        self._loop = loop
+        self._on_message = on_message
+        self._on_exit = on_exit
+        self._process = _start(spec)
+        self.pid = self._process.pid
+        assert self._process.stdin is not None  # noqa: S101 - both are pipes
+        assert self._process.stdout is not None  # noqa: S101
+        self._in: IO[bytes] = self._process.stdin
+        self._out: IO[bytes] = self._process.stdout
+        self._unsent = bytearray()
+        self._received = bytearray()
+        self._ends_at = 0.0
+        os.set_blocking(self._in.fileno(), False)
+        os.set_blocking(self._out.fileno(), False)
+        loop.add_reader(self._out.fileno(), self._readable)
+        self.send(dict(spec.settings))
+
+    def send(self, message: object) -> None:
+        """Hand a message over; one the process does not live to read is lost."""
+        data = pickle.dumps(message, pickle.HIGHEST_PROTOCOL)
+        if self._in.closed:
+            return
+        if not self._unsent:
+            with suppress(BlockingIOError):
+                try:
+                    data = data[os.write(self._in.fileno(), data) :]
+                except BrokenPipeError:
+                    return
+            if not data:
+                return
+            self._loop.add_writer(self._in.fileno(), self._writable)
+        self._unsent += data
+
+    def kill(self) -> None:
+        """End the process whatever it does, and its assembler with it; for any thread."""
+        if self._process.returncode is None:
+            with suppress(ProcessLookupError, PermissionError):
+                os.killpg(self.pid, signal.SIGKILL)
+
+    def finish(self) -> None:
+        """Let the process end when it has answered everything."""
+        self._close_input()
+
+    def _readable(self) -> None:
+        try:
+            data = os.read(self._out.fileno(), _CHUNK)
+        except BlockingIOError:
+            return
+        except OSError:
+            data = b""
+        if not data:
+            self._loop.remove_reader(self._out.fileno())
+            self._out.close()
+            self._ends_at = time.monotonic() + _LAST_WORDS_SECONDS
+            self._await_exit()
+            return
+        buffer = self._received
+        buffer += data
+        while len(buffer) >= _LENGTH.size:
+            end = _LENGTH.size + _LENGTH.unpack_from(buffer)[0]
+            if len(buffer) < end:
+                break
+            message = pickle.loads(memoryview(buffer)[_LENGTH.size : end].tobytes())  # noqa: S301
+            del buffer[:end]
+            self._on_message(self, message)
+
+    def _writable(self) -> None:
+        try:
+            del self._unsent[: os.write(self._in.fileno(), self._unsent)]
+        except BlockingIOError:
+            return
+        except OSError:
+            self._unsent.clear()
+        if not self._unsent:
+            self._loop.remove_writer(self._in.fileno())
+
+    def _close_input(self) -> None:
+        if self._in.closed:
+            return
+        self._loop.remove_writer(self._in.fileno())
+        self._unsent.clear()
+        with suppress(OSError):
+            self._in.close()
+
+    def _await_exit(self) -> None:
+        code = self._process.poll()
+        if code is None:
+            if time.monotonic() > self._ends_at:
+                self.kill()
+            self._loop.call_later(_SECONDS_BETWEEN_LOOKS, self._await_exit)
+            return
+        self._close_input()
+        self._on_exit(self, code)
+
+
+def _start(spec: ChildSpec) -> subprocess.Popen[bytes]:
+    path = os.pathsep.join(entry for entry in sys.path if entry)
+    with spec.log.open("ab") as log:
+        return subprocess.Popen(
+            [sys.executable, "-c", spec.command],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=log,
+            bufsize=0,
+            env={**os.environ, **spec.environment, "PYTHONPATH": path},
+            # A group of its own: interrupts of the terminal are its parent's, and it can be killed
+            # with the assembler it runs.
+            start_new_session=True,
+        )
+
+
+def read_settings() -> dict[str, Any]:
+    """In the process: return what it was started with."""
+    settings: dict[str, Any] = pickle.load(sys.stdin.buffer)  # noqa: S301 - from our parent
+    return settings
+
+
+def answer_channel() -> Callable[[object], None]:
+    """In the process: return what sends an answer; from now on prints go to the log."""
+    descriptor = os.dup(1)
+    os.dup2(2, 1)
+
+    def answer(message: object) -> None:
+        data = pickle.dumps(message, pickle.HIGHEST_PROTOCOL)
+        data = _LENGTH.pack(len(data)) + data
+        while data:
+            data = data[os.write(descriptor, data) :]
+
+    return answer

@@ -1,0 +1,175 @@
+"""What is compiled once, measured once, and who is next."""
+
+from __future__ import annotations
+
+import json
+import threading
+from dataclasses import replace
+
+import pytest
+
+from mneme._compile_pool import CodeTarget, CompileRequest
+from mneme._job import Job, Known
+from mneme._ready import ReadyJobs
+from mneme.eval_future import EvalFuture, as_completed
+from mneme.executor_statistics import ExecutorStatistics
+from mneme.measuring import Measuring
+from mneme.mneme_types import ExperimentConfiguration, ExperimentResult, dim3
+
+TARGET: CodeTarget = ("sm_90", ())
+OTHER: CodeTarget = ("sm_90", (("counter", 4096),))
+
+
+def job_of(number: int = 0, *, image: str = "a", block: int = 1, **options: object) -> Job:
+    config = ExperimentConfiguration(block=dim3(block))
+    values = {"iterations": 5, "measuring": Measuring(), **options}
+    job = Job(future=EvalFuture(number, config), text="{}", options="{}", **values)  # type: ignore[arg-type]
+    job.identify(json.dumps({"image_hash": image, "opt_time": float(number), "ir_hash": "i"}))
+    return job
+
+
+def test_the_oldest_job_that_fits_a_worker_is_next() -> None:
+    ready = ReadyJobs()
+    jobs = [job_of(0, worker=1), job_of(1), job_of(2), job_of(3, worker=0)]
+    for job in reversed(jobs):
+        ready.add(job, TARGET)
+    assert ready.count(TARGET) == 2
+    assert ready.take(0, OTHER) is None
+    assert [ready.take(0, TARGET) for _ in range(4)] == [jobs[1], jobs[2], jobs[3], None]
+    assert ready.take(1, TARGET) is jobs[0]
+
+
+def test_what_was_compiled_for_another_device_is_compiled_again() -> None:
+    ready = ReadyJobs()
+    jobs = [job_of(number) for number in range(4)]
+    for job in jobs:
+        ready.add(job, TARGET)
+    ready.expect(OTHER)
+    assert ready.steal(OTHER) is None
+    ready.arrived(OTHER)
+    assert ready.steal(OTHER) is jobs[0]
+    assert ready.take_others({TARGET}) == []
+    assert ready.take_others({OTHER}) == [jobs[3], jobs[2], jobs[1]]
+
+
+def test_equal_code_has_one_key_and_other_code_another() -> None:
+    def key(target: CodeTarget = TARGET, ir: int = 0, **changes: object) -> object:
+        config = ExperimentConfiguration(**changes)  # type: ignore[arg-type]
+        return CompileRequest(configuration=config, text="", target=target, ir_number=ir).key()
+
+    wide = dim3(64)
+    assert key() == key(grid=wide, block=wide, shared_mem=4, max_threads=7, min_blocks_per_sm=3)
+    bounds = key(set_launch_bounds=True)
+    assert bounds == key(set_launch_bounds=True, grid=wide)
+    fixed = key(specialize_dims=True)
+    others = {
+        key(passes="default<O1>"),
+        key(codegen_opt=2),
+        key(specialize=True),
+        key(ir=1),
+        key(OTHER),
+        bounds,
+        key(set_launch_bounds=True, block=wide),
+        fixed,
+        key(specialize_dims=True, grid=wide),
+    }
+    assert key() not in others
+    assert len(others) == 9
+
+
+def test_an_equal_binary_and_launch_is_measured_once() -> None:
+    known = Known()
+    first, second = job_of(1), job_of(2)
+    result = ExperimentResult(verified=True, median_ns=7, opt_time=1.0, launches=6, launched_ns=60)
+    assert known.claim(first) is True
+    assert known.claim(second) is False  # it waits for the first
+    assert known.settle(first, result) == [second]
+    copy = known.claim(second)
+    assert isinstance(copy, ExperimentResult)
+    assert (copy.reused, copy.verified, copy.median_ns) == (True, True, 7)
+    assert (copy.opt_time, copy.ir_hash) == (2.0, "i")
+    assert (copy.launches, copy.launched_ns) == (0, 0)
+    assert not result.reused
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"image": "b"},
+        {"block": 2},
+        {"iterations": 6},
+        {"measuring": Measuring(cold_cache=True)},
+        {"worker": 0},
+        {"fresh": True},
+    ],
+)
+def test_another_binary_launch_or_measurement_is_not_reused(other: dict[str, object]) -> None:
+    known = Known()
+    first = job_of(1)
+    known.claim(first)
+    known.settle(first, ExperimentResult(verified=True))
+    assert known.claim(job_of(2, **other)) is True  # type: ignore[arg-type]
+    assert known.claim(job_of(3)) is not True
+
+
+def test_failures_are_not_reused() -> None:
+    known = Known()
+    first, second, third = (job_of(number) for number in range(3))
+    assert [known.claim(job) for job in (first, second, third)] == [True, False, False]
+    assert known.settle(first, ExperimentResult(failed=True, worker_died=True)) == [second, third]
+    assert [known.claim(job) for job in (second, third)] == [True, False]
+
+
+def test_a_measurement_that_was_stopped_serves_whoever_would_stop_as_early() -> None:
+    known = Known()
+    first = job_of(1, measuring=Measuring(stop_above_ns=100))
+    known.claim(first)
+    known.settle(first, ExperimentResult(stopped_early=True))
+    assert known.claim(job_of(2, measuring=Measuring(stop_above_ns=90))) is not True
+    assert known.claim(job_of(3, measuring=Measuring(stop_above_ns=110))) is True
+    known = Known()
+    known.claim(first)
+    known.settle(first, ExperimentResult())
+    assert known.claim(job_of(4, measuring=Measuring())) is not True
+
+
+def test_futures_are_yielded_as_they_are_done() -> None:
+    futures = [EvalFuture(number, ExperimentConfiguration()) for number in range(3)]
+    futures[1].set_result(ExperimentResult())
+    seen = as_completed([*futures, futures[1]], timeout=5)
+    assert next(seen) is futures[1]
+    timer = threading.Timer(0.0, futures[2].set_error, [ValueError("no")])
+    timer.start()
+    assert next(seen) is futures[2]
+    with pytest.raises(ValueError, match="no"):
+        futures[2].result()
+    with pytest.raises(TimeoutError, match="1 of 2"):
+        list(as_completed([futures[0], futures[1], futures[0]], timeout=0))
+
+
+def test_callbacks_come_once_and_may_fail() -> None:
+    future, seen = EvalFuture(0, ExperimentConfiguration()), list[EvalFuture]()
+    future.add_done_callback(lambda _: 1 / 0)
+    future.add_done_callback(seen.append)
+    future.set_result(ExperimentResult(median_ns=1))
+    future.set_result(ExperimentResult(median_ns=2))
+    result = future.result()
+    assert result is not None
+    assert result.median_ns == 1
+    future.add_done_callback(seen.append)
+    assert seen == [future, future]
+
+
+def test_configurations_are_copied_whole() -> None:
+    config = ExperimentConfiguration(grid=dim3(3), passes="default<O1>")
+    copy = config.copy()
+    assert copy == config
+    config.grid.x = 4
+    config.passes = "default<O2>"
+    assert copy == ExperimentConfiguration(grid=dim3(3), passes="default<O1>")
+
+
+def test_busy_share_is_launches_by_wall() -> None:
+    statistics = ExecutorStatistics(device_busy_seconds=3.0, wall_seconds=2.0)
+    assert statistics.busy_share == 1.5
+    assert replace(statistics, wall_seconds=0.0).busy_share == 0.0
