@@ -1,0 +1,159 @@
+"""What the template `replay` needs besides text: the kernel's IR, and memory before and after."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from mneme.errors import InvalidArgument
+from mneme.scaffold import Additions
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from mneme._native import Snapshot
+    from mneme.scaffold import ScaffoldRequest
+
+__all__ = ["prepare"]
+
+_MEBIBYTE = 1 << 20
+
+
+def prepare(request: ScaffoldRequest, recording: Mapping[str, Any] | None) -> Additions:
+    """Return the files of a recorded launch and what the templates say of it.
+
+    Raises:
+        InvalidArgument: If a parameter makes no sense, or there is more memory than allowed.
+        NotFound, ArtifactCorrupt, CompileFailed: As reading and compiling the recording.
+    """
+    from mneme import _native  # noqa: PLC0415 - loads native code
+
+    if recording is None:
+        raise InvalidArgument("template replay is fitted to a recording; name one with -rdb")
+    defaults = {one.name: one.default for one in request.template.parameters}
+    values = {
+        one.name: one.value_of(request.values[one.name])
+        for one in request.template.parameters
+        if one.name in request.values
+    }
+    options = {**defaults, **values}
+    record = Path(recording["record_database"])
+    fields = json.loads(_native.load_record(record))
+    instance = fields["instances"][recording["record_id"]]
+    before = _native.Snapshot(record.parent / instance["Prologue"])
+    after = _native.Snapshot(record.parent / instance["Epilogue"])
+    _check_size(before, int(options["max_mebibytes"]))
+    regions, files = _memory(before, after)
+    code = _code(record, recording, options)
+    files["kernel.ll"] = code.pop("ir")
+    replay = {
+        **code,
+        "passes": str(options["passes"]).strip() or "verify",
+        "fp_contract": "fast" if fields["Options"].get("fp_contract") == "fast" else "on",
+        "grid": _triple(recording["grid"]),
+        "block": _triple(recording["block"]),
+        "cluster": _triple(instance.get("ClusterDims", {"x": 1, "y": 1, "z": 1})),
+        "regions": regions,
+        "arguments": _arguments(before, recording),
+        "written": sum(len(content) for name, content in files.items() if "memory" in name),
+    }
+    return Additions(context={"replay": replay}, files=files)
+
+
+def _check_size(snapshot: Snapshot, max_mebibytes: int) -> None:
+    size = sum(region["size"] for region in snapshot.regions())
+    if size > max_mebibytes * _MEBIBYTE:
+        raise InvalidArgument(
+            f"the launch sees {size / _MEBIBYTE:.0f} MiB, and --max-mebibytes is {max_mebibytes}; "
+            "record a smaller problem, or allow more"
+        )
+
+
+def _memory(before: Snapshot, after: Snapshot) -> tuple[list[dict[str, Any]], dict[str, bytes]]:
+    """Return the regions as `launch.h` lists them, and the files with their content."""
+    later = {region["address"]: index for index, region in enumerate(after.regions())}
+    regions: list[dict[str, Any]] = []
+    files: dict[str, bytes] = {}
+    for index, region in enumerate(before.regions()):
+        size = region["size"]
+        old = before.read(index, 0, size)
+        new = old
+        if region["address"] in later:
+            new = after.read(later[region["address"]], 0, size)
+        stem = f"{index:03d}"
+        if old.strip(b"\0"):
+            files[f"memory/{stem}.before"] = old
+        if new != old:
+            files[f"memory/{stem}.after"] = new
+        regions.append(
+            {
+                "address": region["address"],
+                "size": size,
+                "name": region["name"],
+                "is_constant": region["is_constant"],
+                "before": _quoted(f"{stem}.before" if old.strip(b"\0") else ""),
+                "after": _quoted(f"{stem}.after" if new != old else ""),
+            }
+        )
+    return regions, files
+
+
+def _quoted(name: str) -> str:
+    return f'"{name}"' if name else "nullptr"
+
+
+def _triple(dims: Mapping[str, int]) -> str:
+    return f"{dims['x']}, {dims['y']}, {dims['z']}"
+
+
+def _arguments(before: Snapshot, recording: Mapping[str, Any]) -> list[dict[str, str]]:
+    known = recording["args"]
+    return [
+        {
+            "bytes": ", ".join(f"{byte:#04x}" for byte in value),
+            "text": " ".join(
+                f"{known[index]['name']} = {known[index]['value']}".split()
+                if index < len(known)
+                else ("?",)
+            ),
+        }
+        for index, value in enumerate(before.args())
+    ]
+
+
+def _code(record: Path, recording: Mapping[str, Any], options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the kernel's IR before the pipeline, and what it has to be compiled with."""
+    from mneme import _native  # noqa: PLC0415 - loads native code
+
+    name = str(options["target"]) or recording["arch"]
+    if not name.startswith("sm_"):
+        raise InvalidArgument(f"--target is '{name}'; the reproducer needs sm_NN")
+    code = _native.RecordedCode(record, recording["record_id"])
+    configuration = {
+        "grid": recording["grid"],
+        "block": recording["block"],
+        "shared_mem": recording["shared_mem"],
+        "specialize": options["specialize"],
+        "specialize_dims": options["specialize_dims"],
+        "set_launch_bounds": bool(options["max_threads"]),
+        "max_threads": options["max_threads"],
+        "min_blocks_per_sm": options["min_blocks_per_sm"],
+        "passes": "",
+        "codegen_opt": options["codegen_opt"],
+        "prune": True,
+        "internalize": True,
+    }
+    _native.check_passes(str(options["passes"]))
+    compiled = code.compile(
+        json.dumps(configuration), code.recorded_target(name), json.dumps({"want_ir": True})
+    )
+    statistics = json.loads(compiled["statistics"])
+    version = str(json.loads(_native.compiler_version())["llvm"])
+    return {
+        "ir": compiled["ir"].encode(),
+        "target": name,
+        "ptx": statistics["ptx_version"].replace(".", ""),
+        "llvm": version,
+        "llvm_major": version.split(".", 1)[0],
+    }

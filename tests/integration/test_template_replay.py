@@ -1,0 +1,148 @@
+"""`mneme scaffold replay`: the reproducer builds, compiles as mneme does, runs and compares.
+
+There is no GPU here: `link_driver.cpp` is a driver that knows the recorded kernel.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+from conftest import ROOT, Finished, mneme, run_command
+
+from mneme.errors import InvalidArgument
+from mneme.scaffold import ScaffoldRequest, load_template, render
+
+RECORD = ROOT / "tests" / "golden" / "v2" / "16372073875777044691.json"
+RECORD_ID = "3913246467672645478"
+PASSES = "function(sroa,instcombine<max-iterations=2;no-verify-fixpoint>),default<O2>"
+NOTHING_RUN = 77
+
+
+@pytest.fixture(scope="module")
+def reproducer(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A built reproducer of a recorded launch."""
+    folder = tmp_path_factory.mktemp("replay")
+    made = mneme("scaffold", "replay", "--out", folder, "-rdb", RECORD, "--passes", PASSES,
+                 "--codegen-opt", "2")  # fmt: skip
+    assert made.returncode == 0, made.stderr
+    configured = run_command("cmake", "-S", folder, "-B", folder / "build", "-G", "Ninja")
+    assert configured.returncode == 0, configured.stdout + configured.stderr
+    built = run_command("cmake", "--build", folder / "build")
+    assert built.returncode == 0, built.stdout + built.stderr
+    return folder
+
+
+@pytest.fixture(scope="module")
+def driver(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a driver without a GPU."""
+    folder = tmp_path_factory.mktemp("driver")
+    source = Path(__file__).with_name("link_driver.cpp")
+    built = run_command("c++", "-shared", "-fPIC", source, "-o", folder / "libcuda.so.1")
+    assert built.returncode == 0, built.stderr
+    return folder
+
+
+def reproduce(reproducer: Path, driver: Path, **environment: str) -> Finished:
+    return run_command(
+        reproducer / "build" / "reproduce", LD_LIBRARY_PATH=str(driver), **environment
+    )
+
+
+def test_the_recorded_launch_leaves_what_was_recorded(reproducer: Path, driver: Path) -> None:
+    done = reproduce(reproducer, driver)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "SAME" in done.stdout
+    assert "Fake GPU, CUDA driver 13.0, code for sm_90" in done.stdout
+
+
+def test_the_first_difference_is_shown(reproducer: Path, driver: Path) -> None:
+    done = reproduce(reproducer, driver, LINK_DRIVER_WRONG="1")
+    assert done.returncode == 1
+    # The value of node 2: 16 bytes a node, the value 8 bytes into it.
+    assert "region at 0x600000000000, offset 40: expected 0x00000002" in done.stdout
+    assert "got 0x00000007" in done.stdout
+    assert "DIFFERENT: 1 bytes" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("told", "sentence"),
+    [
+        ("LINK_DRIVER_ELSEWHERE", "address 0x600000000000 is not free in this process"),
+        ("LINK_DRIVER_FAULT", "running the kernel: a fake error (700)"),
+    ],
+)
+def test_what_the_driver_refuses_is_said(
+    reproducer: Path, driver: Path, told: str, sentence: str
+) -> None:
+    done = reproduce(reproducer, driver, **{told: "1"})
+    assert done.returncode == 2
+    assert sentence in done.stderr
+
+
+def test_without_a_gpu_it_says_that_nothing_was_run(reproducer: Path, driver: Path) -> None:
+    done = reproduce(reproducer, driver, LINK_DRIVER_ABSENT="1")
+    assert done.returncode == NOTHING_RUN
+    assert "nothing was run" in done.stderr
+
+
+def test_it_compiles_to_what_mneme_compiles(reproducer: Path) -> None:
+    native = import_module("mneme._native")
+    code = native.RecordedCode(RECORD, RECORD_ID)
+    configuration = {
+        "grid": {"x": 1, "y": 1, "z": 1},
+        "block": {"x": 64, "y": 1, "z": 1},
+        "passes": PASSES,
+        "codegen_opt": 2,
+    }
+    options = json.dumps({"want_assembly": True, "use_cache": False})
+    made = code.compile(json.dumps(configuration), code.recorded_target("sm_90"), options)
+    assert (reproducer / "build" / "kernel.ptx").read_text() == made["assembly"]
+
+
+def llvm_bin() -> Path:
+    found = shutil.which("opt-22") or shutil.which("opt")
+    assert found, "LLVM's opt is not installed"
+    return Path(found).resolve().parent
+
+
+def test_without_ptxas_the_driver_gets_ptx(reproducer: Path, driver: Path, tmp_path: Path) -> None:
+    build = tmp_path / "build"
+    options = ("-DPTXAS=OFF", f"-DLLVM_BIN={llvm_bin()}", "-G", "Ninja")
+    configured = run_command("cmake", "-S", reproducer, "-B", build, *options)
+    assert configured.returncode == 0, configured.stdout + configured.stderr
+    assert run_command("cmake", "--build", build).returncode == 0
+    assert not (build / "kernel.cubin").exists()
+    done = run_command(build / "reproduce", LD_LIBRARY_PATH=str(driver))
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_memory_files_are_what_was_recorded(reproducer: Path) -> None:
+    before = [path.name for path in (reproducer / "memory").iterdir()]
+    # Before the launch everything was zero, which needs no file.
+    assert sorted(before) == ["000.after", "001.after"]
+    head = int.from_bytes((reproducer / "memory" / "001.after").read_bytes(), "little")
+    assert head == 0x600000000000
+    assert not (reproducer / "memory" / "000.before").exists()
+
+
+@pytest.mark.parametrize(
+    ("values", "sentence"),
+    [
+        ({"max_mebibytes": 0}, "--max-mebibytes is 0"),
+        ({"target": "cpu"}, "the reproducer needs sm_NN"),
+        ({"passes": "no-such-pass"}, "no-such-pass"),
+    ],
+)
+def test_what_cannot_be_is_refused(
+    values: dict[str, object], sentence: str, tmp_path: Path
+) -> None:
+    request = ScaffoldRequest(
+        template=load_template("replay"), out=tmp_path, values=values, record_database=RECORD
+    )
+    with pytest.raises(InvalidArgument, match=sentence):
+        render(request)
+    assert not list(tmp_path.iterdir())
