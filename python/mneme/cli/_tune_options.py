@@ -193,7 +193,7 @@ LAUNCH_SAFETY = _choice(
 ADAPTIVE_INVALID_BAN = _option(
     "--adaptive-invalid-ban/--no-adaptive-invalid-ban",
     panel=_SPACE,
-    text="Leave out block shapes the device refused twice.  [default: yes]",
+    text="Leave out block shapes that gave no right result.  [default: yes]",
 )
 PASSES = _option(
     "--passes", panel=_SPACE, metavar="P...", text="Pipelines to choose from, one or more."

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from rich.progress import Progress as RichProgress
 
-    from mneme.tuning.events import Outcome, Progress
+    from mneme.tuning.events import Outcome, Progress, Summary
     from mneme.tuning.options import TuneOptions
     from mneme.tuning.trials import CompletedCandidate
 
@@ -61,6 +61,25 @@ class QuietOutput(TuneListener):
         """Show why there is no result."""
         self.close()
         _console.say(" ".join(sentence.split()))
+
+    def finished_all(self, summary: Summary) -> None:
+        """Print a table of all launches."""
+        self.close()
+        columns = ("kernel", ">launches", ">share", ">baseline", ">best", "gain", "in")
+        table = _console.table(f"Results in {summary.directory}", columns)
+        for one in summary.instances:
+            table.add_row(
+                one["demangled_name"].partition("(")[0],
+                str(one["occurrences"]),
+                f"{100 * one['weight']:.1f} %",
+                _time(one["baseline_ns"]),
+                _time(one["best_ns"]),
+                _gain_text(one["gain"]),
+                one["directory"],
+            )
+        _console.print_table(table)
+        if summary.tuned_file is not None:
+            _console.say(f"tuned kernels: {summary.tuned_file}")
 
     def space(self, description: dict[str, Any], candidates: list[dict[str, Any]]) -> None:
         """Print what was asked for."""
@@ -182,6 +201,10 @@ def summary(outcome: Outcome) -> list[str]:
         told = f"; {_failures(progress.failures)}" if progress.failures else ""
         same = f", {progress.reused} of them with a binary known before" if progress.reused else ""
         lines.append(f"{progress.done} trials{same}{told}")
+    if progress.left_out:
+        lines.append(
+            f"{progress.left_out} more left out: no launch with their block shapes was right"
+        )
     if outcome.status == "interrupted":
         lines.append(
             f"interrupted; go on with: mneme tune --resume --results-dir {outcome.directory}"
@@ -221,6 +244,14 @@ def differences(baseline: CompletedCandidate, best: CompletedCandidate) -> list[
         for name in new
         if new[name] != old[name]
     ]
+
+
+def _gain_text(gain: dict[str, Any] | None) -> str:
+    if gain is None:
+        return "not searched"
+    if not gain["significant"]:
+        return "none"
+    return f"{gain['ratio']:.3f}x [{gain['low']:.3f}, {gain['high']:.3f}]"
 
 
 def _value(value: object) -> str:

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from mneme.tuning.final_round import Gain
     from mneme.tuning.trials import CompletedCandidate
 
-__all__ = ["Outcome", "Progress", "TuneListener"]
+__all__ = ["Outcome", "Progress", "Summary", "TuneListener"]
 
 
 @dataclass(kw_only=True)
@@ -28,6 +28,8 @@ class Progress:
     """Trials whose binary had been measured before."""
     repeated: int = 0
     """Configurations the sampler named that were known; they are no trials."""
+    left_out: int = 0
+    """Configurations with a block shape that was refused or wrong before; they are no trials."""
     failures: dict[str, int] = field(default_factory=dict)
     """Trials that are not verified, by reason."""
     baseline_ns: float | None = None
@@ -79,6 +81,18 @@ class Outcome:
     """The content of best.json."""
 
 
+@dataclass(kw_only=True)
+class Summary:
+    """What tuning every launch of a recording found."""
+
+    directory: Path
+    """Where the directories of the launches are."""
+    instances: list[dict[str, Any]]
+    """The content of `all.json`."""
+    tuned_file: Path | None = None
+    """What production runs read."""
+
+
 class TuneListener:
     """Hears of every step; does nothing. Called from the thread that runs the session."""
 
@@ -108,3 +122,6 @@ class TuneListener:
 
     def finished(self, outcome: Outcome) -> None:
         """The session is over."""
+
+    def finished_all(self, summary: Summary) -> None:
+        """Every launch of a recording is tuned."""

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from mneme.errors import MnemeError
+from mneme.measuring import Measuring
 from mneme.tuning.events import Outcome
 from mneme.tuning.final_round import no_gain
+from mneme.tuning.loop import submit
 from mneme.tuning.trials import FAILURES, CompletedCandidate, objective_value, plain_params
+from mneme.tuning.winner import keeps_launch
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from mneme.mneme_types import ExperimentConfiguration, ExperimentResult
     from mneme.recorded_execution import KernelInstance, RecordedExecution
     from mneme.tuning.options import TuneOptions
     from mneme.tuning.result_store import ResultStore
-    from mneme.tuning.search_space import SearchSpace
     from mneme.tuning.winner import Finalist, Standing
 
 __all__ = ["TUNED_FILE", "Exporter"]
@@ -33,12 +36,14 @@ class Exporter:
         record: RecordedExecution,
         instance: KernelInstance,
         store: ResultStore,
+        weight: float = 1.0,
     ) -> None:
         """Write results of a launch to a directory."""
         self._options = options
         self._record = record
         self._instance = instance
         self._store = store
+        self._weight = weight
         self.warnings: list[str] = []
         """What could not be written and is not essential."""
 
@@ -65,19 +70,18 @@ class Exporter:
         self._write_summary(outcome, trials)
         return outcome
 
-    def write(  # noqa: PLR0913, PLR0917 - what there is to say
+    def write(
         self,
         status: str,
         baseline: CompletedCandidate,
         finalist: Finalist | None,
         trials: Sequence[CompletedCandidate],
-        space: SearchSpace,
         executor: Any,  # noqa: ANN401
     ) -> Outcome:
         """Write everything."""
         outcome = self._outcome(status, baseline, finalist)
         if finalist is not None:
-            rule = self._launch_rule(executor, finalist, space)
+            rule = self._launch_rule(executor, baseline, trials)
             outcome.details = self._best(status, baseline, finalist, rule)
             self._store.write("best.json", outcome.details)
             outcome.tuned_file = self._write_tuned_file()
@@ -100,7 +104,7 @@ class Exporter:
         return outcome
 
     def _best(
-        self, status: str, baseline: CompletedCandidate, finalist: Finalist, rule: str
+        self, status: str, baseline: CompletedCandidate, finalist: Finalist, rule: dict[str, Any]
     ) -> dict[str, Any]:
         from mneme.tuning.launch_facts import launch_facts  # noqa: PLC0415 - opens snapshots
 
@@ -119,9 +123,10 @@ class Exporter:
             "record": self._record_names(),
             "gain": best.gain.to_dict(),
             "same_launch": _standing(finalist.same_launch, base),
-            "launch_rule": rule,
+            "launch_rule": rule["rule"],
+            "launches_tried": rule["tried"],
             "facts": launch_facts(self._record.path, self._instance.dynamic_hash),
-            "weight": base * max(1, self._instance.occ) * 1e-9,
+            "weight": self._weight,
             "device": self._device(baseline),
             "rejected": {str(trial): why for trial, why in finalist.rejected.items()},
         }
@@ -154,10 +159,25 @@ class Exporter:
         names = [one.name for one in list_devices() if one.id == wanted]
         return {"id": wanted, "name": names[0] if names else ""}
 
-    @staticmethod
-    def _launch_rule(executor: Any, finalist: Finalist, space: SearchSpace) -> str:  # noqa: ANN401
-        del executor, finalist, space
-        return "exact"
+    def _launch_rule(
+        self,
+        executor: Any,  # noqa: ANN401
+        baseline: CompletedCandidate,
+        trials: Sequence[CompletedCandidate],
+    ) -> dict[str, Any]:
+        """Find out by trying how the kernel may be launched, where other launches were tried."""
+        from mneme.devices import device_limits  # noqa: PLC0415 - loads native code
+        from mneme.tuning.launch_rules import LaunchEvidence, LaunchRule, try_launches  # noqa: PLC0415
+
+        def evaluate(config: ExperimentConfiguration) -> ExperimentResult:
+            done = submit(executor, config, iterations=1, measuring=Measuring()).result()
+            return cast("ExperimentResult", done)
+
+        recorded = baseline.candidate.config
+        if all(keeps_launch(one.candidate.config, self._instance) for one in trials):
+            return LaunchEvidence(rule=LaunchRule.EXACT, tried=()).to_dict()
+        limits = device_limits(baseline.result.device or None)
+        return try_launches(evaluate, recorded, limits).to_dict()
 
     def _write_tuned_file(self) -> Path | None:
         from mneme.deploy import (  # noqa: PLC0415 - for the end only

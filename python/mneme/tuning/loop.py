@@ -32,8 +32,11 @@ __all__ = ["Executor", "Future", "Search", "SearchLoop", "complete", "submit"]
 # How long a sampler may name nothing but what is known before the space counts as searched.
 _KNOWN_IN_A_ROW = 200
 _POLL_SECONDS = 0.2
-_REFUSALS_BEFORE_BAN = 2
+_ENOUGH_AGAINST_SHAPE = 2
 _ENOUGH_FOR_MEDIAN = 8
+# How much a failure says of the block shape; other memory than recorded comes from nothing else
+# as a rule, a crash from much.
+_AGAINST_SHAPE = {"invalid_launch": 1, "failed_verification": 2, "runtime_error": 1}
 
 
 class Future(Protocol):
@@ -127,7 +130,9 @@ class SearchLoop:
         self._following: dict[str, list[Candidate]] = {}
         self._in_flight: dict[str, Candidate] = {}
         self._finished: queue.SimpleQueue[tuple[Candidate, Any]] = queue.SimpleQueue()
-        self._refusals: dict[tuple[object, ...], int] = {}
+        # The baseline's shape is right, whatever becomes of code for it.
+        self._good_shapes = {_shape(baseline.candidate.config)}
+        self._bad_shapes: dict[tuple[object, ...], int] = {}
         self._next_trial = 0
         self._repeated_in_a_row = 0
         self._has_failed_fast = False
@@ -196,12 +201,12 @@ class SearchLoop:
             self._repeated_in_a_row += 1
             self._following.setdefault(key, []).append(candidate)
             return
+        if self._is_banned(candidate.config):
+            self._leave_out(candidate)
+            return
         self._repeated_in_a_row = 0
         candidate.trial = self._next_trial
         self._next_trial += 1
-        if self._is_banned(candidate.config):
-            self._finish_banned(candidate)
-            return
         future = submit(
             self._executor,
             candidate.config,
@@ -215,6 +220,15 @@ class SearchLoop:
         self._repeated_in_a_row += 1
         self.progress.repeated += 1
         self._search.tell(replace(known, candidate=candidate), is_repeated=True)
+
+    def _leave_out(self, candidate: Candidate) -> None:
+        self._repeated_in_a_row += 1
+        self.progress.left_out += 1
+        result = ExperimentResult(failed=True, error="no launch of this block shape was right")
+        banned = CompletedCandidate(
+            candidate=candidate, status="invalid_launch", result=result, metric=None
+        )
+        self._search.tell(banned, is_repeated=True)
 
     def _take_in(self, began: float, deadline: float | None) -> None:
         """Wait for a result, then take in all there are."""
@@ -248,19 +262,6 @@ class SearchLoop:
             )
         )
 
-    def _finish_banned(self, candidate: Candidate) -> None:
-        error = "the device refused this block shape before; it was not tried again"
-        result = ExperimentResult(failed=True, error=error)
-        self._record(
-            CompletedCandidate(
-                candidate=candidate,
-                status="invalid_launch",
-                result=result,
-                metric=None,
-                baseline_metric=self._baseline.metric,
-            )
-        )
-
     def _record(self, done: CompletedCandidate) -> None:
         self._store.append(done)
         self._on_done(done)
@@ -282,20 +283,28 @@ class SearchLoop:
         if not done.is_verified:
             failures = self.progress.failures
             failures[done.status] = failures.get(done.status, 0) + 1
-        if done.status == "invalid_launch":
-            shape = _shape(done.candidate.config)
-            self._refusals[shape] = self._refusals.get(shape, 0) + 1
-        elif done.result.executed:
-            self._refusals[_shape(done.candidate.config)] = -1_000_000
+        self._judge_shape(done)
         best = self.progress.best
         if done.metric is not None and not done.result.stopped_early:
             to_beat = self._baseline.metric if best is None else best.metric
             if to_beat is None or done.metric < to_beat:
                 self.progress.best = done
 
+    def _judge_shape(self, done: CompletedCandidate) -> None:
+        """Note whether a block shape works; one that ever did is never left out."""
+        shape = _shape(done.candidate.config)
+        if done.is_verified:
+            self._good_shapes.add(shape)
+        else:
+            weight = _AGAINST_SHAPE.get(done.status, 0)
+            self._bad_shapes[shape] = self._bad_shapes.get(shape, 0) + weight
+
     def _is_banned(self, config: ExperimentConfiguration) -> bool:
-        is_wanted = self._options.adaptive_invalid_ban
-        return is_wanted and self._refusals.get(_shape(config), 0) >= _REFUSALS_BEFORE_BAN
+        if not self._options.adaptive_invalid_ban:
+            return False
+        shape = _shape(config)
+        is_bad = self._bad_shapes.get(shape, 0) >= _ENOUGH_AGAINST_SHAPE
+        return is_bad and shape not in self._good_shapes
 
     def _threshold(self) -> int:
         """Return the nanoseconds above which a configuration is hopeless; 0: none is."""
@@ -322,4 +331,4 @@ def _key(config: ExperimentConfiguration) -> str:
 
 
 def _shape(config: ExperimentConfiguration) -> tuple[object, ...]:
-    return (config.block, config.shared_mem)
+    return (config.grid, config.block, config.shared_mem)

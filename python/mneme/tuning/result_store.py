@@ -186,10 +186,12 @@ def read_trials(directory: str | Path) -> list[CompletedCandidate]:
         return []
     except OSError as error:
         raise ArtifactCorrupt(f"'{path}' cannot be read: {error.strerror}") from error
-    found: list[CompletedCandidate] = []
+    found: dict[int, CompletedCandidate] = {}
     for line in lines:
         try:
-            found.append(CompletedCandidate.from_dict(json.loads(line)))
+            done = CompletedCandidate.from_dict(json.loads(line))
         except (ValueError, KeyError, TypeError, AttributeError):
             continue
-    return found
+        # An interrupt between writing and taking note of it leaves a line twice.
+        found[done.candidate.trial] = done
+    return list(found.values())

@@ -3,60 +3,51 @@
 from __future__ import annotations
 
 import itertools
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from mneme.mneme_types import ExperimentConfiguration
-from mneme.tuning.params import BoolParam, CategoricalParam
-from mneme.tuning.search_space import SearchSpace
+from mneme.tuning.builtin_spaces import (
+    BuiltinTuneSearchSpace,
+    load_custom_space,
+    parse_key_value_args,
+)
 
 if TYPE_CHECKING:
     from mneme.recorded_execution import KernelInstance
     from mneme.tuning.options import TuneOptions
-    from mneme.tuning.params import BaseParam
-    from mneme.tuning.search_space import Sample
+    from mneme.tuning.search_space import Sample, SearchSpace
 
-__all__ = ["describe", "first_samples", "make_space"]
-
-
-class _Pipelines(SearchSpace):
-    """The standard pipelines, for the recorded launch."""
-
-    def __init__(self, recorded: KernelInstance) -> None:
-        self._recorded = recorded
-
-    def dimensions(self) -> dict[str, BaseParam]:
-        levels = ("O3", "O2", "O1", "Os")
-        return {
-            "passes": CategoricalParam("passes", [f"default<{one}>" for one in levels]),
-            "specialize": BoolParam("specialize"),
-        }
-
-    def baseline(self) -> ExperimentConfiguration:
-        one = self._recorded
-        return ExperimentConfiguration(
-            grid=one.grid_dim,
-            block=one.block_dim,
-            shared_mem=one.shared_mem,
-            max_threads=0,
-            min_blocks_per_sm=0,
-        )
+__all__ = ["first_samples", "make_space"]
 
 
 def make_space(options: TuneOptions, recorded: KernelInstance) -> SearchSpace:
-    """Return the built-in space, or the user's own."""
-    del options
-    return _Pipelines(recorded)
+    """Return the built-in space, or the user's own.
 
-
-def describe(options: TuneOptions, space: SearchSpace) -> dict[str, Any]:
-    """Return the content of `search_space.json`."""
-    content: dict[str, Any] = {
-        "type": "custom" if options.space_module else "builtin",
-        "dimensions": {name: one.describe() for name, one in space.dimensions().items()},
-    }
-    if not options.space_module:
-        content["preset"] = options.space_preset
-    return content
+    Raises:
+        InvalidArgument: If the options exclude everything, or the user's space cannot be made.
+        NotFound: If a file, a module or a class does not exist.
+    """
+    if options.space_module is not None:
+        arguments = parse_key_value_args(list(options.space_arg))
+        return load_custom_space(options.space_module, recorded, arguments)
+    return BuiltinTuneSearchSpace(
+        recorded,
+        preset=options.space_preset,
+        launch_dim=options.launch_dim,
+        launch_safety=options.launch_safety,
+        passes=list(options.passes) or None,
+        fixed_passes=options.fixed_passes,
+        pipeline_file=options.pipeline_file,
+        codegen_opt_range=options.codegen_opt_range,
+        fixed_codegen_opt=options.fixed_codegen_opt,
+        specialize_space=options.specialize_space,
+        specialize_dims_space=options.specialize_dims_space,
+        launch_bounds_space=options.launch_bounds_space,
+        min_blocks_per_sm_range=options.min_blocks_per_sm_range,
+        fixed_min_blocks_per_sm=options.fixed_min_blocks_per_sm,
+        max_threads_range=options.max_threads_range,
+        max_threads_policy=options.max_threads_policy,
+        device=options.device,
+    )
 
 
 def first_samples(options: TuneOptions, space: SearchSpace, count: int = 10) -> list[Sample]:

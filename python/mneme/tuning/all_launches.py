@@ -1,0 +1,234 @@
+"""Tunes every launch of a recording, each in a directory of its own, the heavy ones most."""
+
+from __future__ import annotations
+
+import re
+import time
+from dataclasses import dataclass, replace
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from mneme.errors import MnemeError, NotFound
+from mneme.recording import Recording
+from mneme.tuning.events import Summary
+from mneme.tuning.option_files import write_options
+from mneme.tuning.result_store import ResultStore
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from mneme.recorded_execution import KernelInstance, RecordedExecution
+    from mneme.tuning.events import Outcome, TuneListener
+    from mneme.tuning.options import TuneOptions
+    from mneme.tuning.session import TuningSession
+
+__all__ = ["share_out", "tune_all"]
+
+_FEWEST_TRIALS = 10
+_LONGEST_NAME = 60
+_NS = 1e-9
+
+
+@dataclass(kw_only=True)
+class _Launch:
+    record: RecordedExecution
+    instance: KernelInstance
+    directory: Path
+    baseline_ns: float = 0.0
+    weight: float = 0.0
+    outcome: Outcome | None = None
+
+
+def share_out(total: int, weights: Sequence[float], minimum: int = _FEWEST_TRIALS) -> list[int]:
+    """Return a number for each weight, in proportion, none below the minimum where possible."""
+    if not weights:
+        return []
+    least = min(minimum, max(1, total // len(weights)))
+    spare = max(0, total - least * len(weights))
+    sum_of_weights = sum(weights) or 1.0
+    return [least + int(spare * one / sum_of_weights) for one in weights]
+
+
+def tune_all(
+    options: TuneOptions,
+    listener: TuneListener,
+    make_session: Callable[[TuneOptions, float], TuningSession],
+) -> int:
+    """Tune every launch of a recording directory.
+
+    Args:
+        options: As for one launch; `trials` and `timeout` are shared out.
+        listener: Hears of every step, and of all of them at the end.
+        make_session: Makes the session of one launch from its options and its weight.
+
+    Returns:
+        The exit code of `TuningSession.run`: 1 only if every baseline failed.
+
+    Raises:
+        NotFound: If there are no launches.
+        IoFailed: If results cannot be written.
+    """
+    parent = Path(options.results_dir or _default_directory(options.record_database))
+    launches = _launches(options, parent)
+    _prepare(parent, options)
+    began = time.monotonic()
+    for launch in launches:
+        listener.note(f"measuring the baseline of {launch.record.demangled_name}")
+        session = make_session(_baseline_options(options, launch), 1.0)
+        if (code := session.run()) == _INTERRUPTED:
+            return code
+        done = session.outcome.baseline if session.outcome is not None else None
+        if code == 0 and done is not None and done.metric:
+            launch.baseline_ns = done.metric
+    usable = sorted((one for one in launches if one.baseline_ns), key=_cost, reverse=True)
+    total = sum(_cost(one) for one in usable)
+    for launch in usable:
+        launch.weight = _cost(launch) / total
+    code = _search(options, usable, make_session, began)
+    _conclude(options, listener, parent, usable)
+    return code if usable else 1
+
+
+_INTERRUPTED = 130
+
+
+def _search(
+    options: TuneOptions,
+    launches: Sequence[_Launch],
+    make_session: Callable[[TuneOptions, float], TuningSession],
+    began: float,
+) -> int:
+    weights = [one.weight for one in launches]
+    shares: Sequence[int | None] = [None] * len(weights)
+    if options.trials is not None:
+        shares = share_out(options.trials, weights)
+    worst = 0
+    for index, (launch, trials) in enumerate(zip(launches, shares, strict=True)):
+        timeout = None
+        if options.timeout is not None:
+            left = options.timeout - (time.monotonic() - began)
+            timeout = max(0.001, left * launch.weight / sum(weights[index:]))
+        own = replace(
+            options,
+            **_names(launch),
+            trials=trials,
+            timeout=timeout,
+            resume=True,
+            rerun_baseline=False,
+        )
+        session = make_session(own, launch.weight)
+        code = session.run()
+        launch.outcome = session.outcome
+        if code == _INTERRUPTED:
+            return code
+        worst = worst or code
+    return worst
+
+
+def _launches(options: TuneOptions, parent: Path) -> list[_Launch]:
+    recording = Recording(options.record_database)
+    found = [
+        _Launch(
+            record=record,
+            instance=instance,
+            directory=parent / f"{_file_name(record.demangled_name)}-{record_id}",
+        )
+        for record in recording.values()
+        for record_id, instance in record.items()
+    ]
+    if not found:
+        raise NotFound(f"'{options.record_database}' holds no recorded launch")
+    return found
+
+
+def _prepare(parent: Path, options: TuneOptions) -> None:
+    store = ResultStore(parent)
+    store.open(resume=True)
+    try:
+        write_options(parent / "config.json", replace(options, results_dir=str(parent)))
+    finally:
+        store.close()
+
+
+def _baseline_options(options: TuneOptions, launch: _Launch) -> TuneOptions:
+    is_known = (launch.directory / "config.json").is_file()
+    return replace(
+        options,
+        **_names(launch),
+        baseline_only=True,
+        trials=None,
+        timeout=None,
+        sampler="random",
+        resume=is_known,
+    )
+
+
+def _names(launch: _Launch) -> dict[str, Any]:
+    return {
+        "all": False,
+        "record_database": launch.record.path,
+        "record_id": launch.instance.dynamic_hash,
+        "results_dir": launch.directory,
+        "proteus_output": None,
+    }
+
+
+def _cost(launch: _Launch) -> float:
+    """Return the seconds of the application this launch stands for."""
+    return max(1, launch.instance.occ) * launch.baseline_ns * _NS
+
+
+def _conclude(
+    options: TuneOptions, listener: TuneListener, parent: Path, launches: Sequence[_Launch]
+) -> None:
+    entries = [_entry(one, parent) for one in launches]
+    store = ResultStore(parent)
+    store.write("all.json", {"instances": entries})
+    tuned = None
+    if not options.no_proteus_output:
+        try:
+            tuned = _write_tuned_file(options, parent, launches)
+        except MnemeError as error:
+            listener.warn(f"no tuned-kernels file was written: {error}")
+    listener.finished_all(Summary(directory=parent, instances=entries, tuned_file=tuned))
+
+
+def _entry(launch: _Launch, parent: Path) -> dict[str, Any]:
+    details = launch.outcome.details if launch.outcome is not None else {}
+    return {
+        "directory": str(launch.directory.relative_to(parent)),
+        "kernel_name": launch.record.kernel_name,
+        "demangled_name": launch.record.demangled_name,
+        "record_id": launch.instance.dynamic_hash,
+        "occurrences": launch.instance.occ,
+        "baseline_ns": launch.baseline_ns,
+        "best_ns": details.get("best_metric", launch.baseline_ns),
+        "weight": launch.weight,
+        "gain": details.get("gain"),
+    }
+
+
+def _write_tuned_file(options: TuneOptions, parent: Path, launches: Sequence[_Launch]) -> Path:
+    from mneme.deploy import (  # noqa: PLC0415 - for the end only
+        DeployOptions,
+        plan_deployment,
+        write_deployment,
+    )
+
+    output = options.proteus_output
+    path = Path(output) if output else parent / "proteus_tuned_kernels.json"
+    found = [one.directory for one in launches if (one.directory / "best.json").is_file()]
+    write_deployment(plan_deployment(found, DeployOptions(use_launch=True)), path)
+    return path
+
+
+def _file_name(kernel: str) -> str:
+    """Return what of a kernel's name may be part of a file name."""
+    plain = kernel.partition("(")[0].split()[-1] if kernel.partition("(")[0].split() else kernel
+    return re.sub(r"[^A-Za-z0-9_.]+", "_", plain).strip("_")[:_LONGEST_NAME] or "kernel"
+
+
+def _default_directory(database: str | Path) -> Path:
+    stamp = datetime.now().strftime("%Y%m%d-%H%M%S")  # noqa: DTZ005 - people read it
+    return Path("mneme-tune-results") / f"{Path(database).name or 'all'}-{stamp}"

@@ -1,0 +1,245 @@
+"""One search of one launch: baseline, trials, a winner that is measured again, files."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from mneme import errors
+from mneme.mneme_types import ExperimentConfiguration
+from mneme.tuning.custom_spaces import describe_search_space
+from mneme.tuning.exports import Exporter
+from mneme.tuning.loop import SearchLoop, complete, submit
+from mneme.tuning.policy import trial_policy, warmup_launches
+from mneme.tuning.studies import Mirror, make_search
+from mneme.tuning.trials import Candidate, CompletedCandidate
+from mneme.tuning.winner import Finalist, name_winner
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from mneme.recorded_execution import KernelInstance, RecordedExecution
+    from mneme.tuning.events import Outcome
+    from mneme.tuning.result_store import ResultStore
+    from mneme.tuning.search_space import SearchSpace
+    from mneme.tuning.session import TuningSession
+    from mneme.tuning.studies import EnumeratedSearch, OptunaSearch
+
+__all__ = ["BASELINE_FAILED", "INTERRUPTED", "OK", "TRIAL_FAILED", "SessionRun"]
+
+OK = 0
+BASELINE_FAILED = 1
+TRIAL_FAILED = 7
+INTERRUPTED = 130
+_BASELINE = -1
+
+
+class SessionRun:
+    """One search of one launch, from the baseline to the files."""
+
+    def __init__(
+        self,
+        session: TuningSession,
+        record: RecordedExecution,
+        instance: KernelInstance,
+        space: SearchSpace,
+        store: ResultStore,
+    ) -> None:
+        self._session = session
+        self._options = session.options
+        self._listener = session.listener
+        self._record = record
+        self._instance = instance
+        self._space = space
+        self._store = store
+        self._history = store.trials() if session.options.resume else []
+        self._exporter = Exporter(session.options, record, instance, store, session.weight)
+        self._executor: Any = None
+        self._baseline: CompletedCandidate | None = None
+        self._loop: SearchLoop | None = None
+        self.outcome: Outcome | None = None
+        """What was found."""
+
+    def run(self) -> int:
+        """Search; return the exit code of `TuningSession.run`.
+
+        Raises:
+            MnemeError: If it cannot go on; trials that finished are stored.
+        """
+        options, store = self._options, self._store
+        stored = store.read("baseline.json") if options.resume else None
+        self._check_record(store.read("summary.json") if options.resume else None)
+        store.write("config.json", options.to_dict())
+        store.write("search_space.json", describe_search_space(self._space))
+        self._executor = self._open_executor()
+        try:
+            return self._tune(stored)
+        except KeyboardInterrupt:
+            self._executor.shutdown(cancel=True)
+            return self._interrupted()
+        except BaseException:
+            self._executor.shutdown(cancel=True)
+            raise
+        finally:
+            self._executor.shutdown()
+
+    def _tune(self, stored: dict[str, Any] | None) -> int:
+        baseline = self._baseline = self._measure_baseline(stored)
+        if not baseline.is_verified or not baseline.metric:
+            return self._baseline_failed(baseline)
+        self._listener.baseline(baseline)
+        if self._options.baseline_only:
+            return self._end("baseline_only", baseline, None)
+        capacity = int(getattr(self._executor, "capacity", 2 * self._options.workers))
+        search = make_search(
+            self._options,
+            self._space,
+            record=f"{self._record.static_hash}/{self._instance.dynamic_hash}",
+            capacity=capacity,
+            history=self._history,
+        )
+        reason = self._search(search, baseline, capacity)
+        if reason == "failed_fast":
+            return self._failed_fast(baseline)
+        trials = [*(self._loop.completed if self._loop else []), *search.shared.others()]
+        self._renew_executor(trials)
+        finalist = name_winner(
+            self._executor, self._options, self._instance, baseline, trials, self._listener
+        )
+        return self._end(reason, baseline, finalist)
+
+    def _search(
+        self, search: OptunaSearch | EnumeratedSearch, baseline: CompletedCandidate, capacity: int
+    ) -> str:
+        mirror = Mirror(self._store.directory / "study.journal", self._space, self._options)
+        for done in self._history:
+            mirror.add(done)
+        policy = trial_policy(self._options, baseline.metric or 0.0)
+        loop = self._loop = SearchLoop(
+            self._executor,
+            search,
+            self._store,
+            self._listener,
+            self._options,
+            baseline,
+            measuring=policy.measuring,
+            iterations=policy.iterations,
+            capacity=capacity,
+            on_done=mirror.add,
+        )
+        loop.recall(self._history)
+        try:
+            return loop.run(trials=self._options.trials, timeout=self._options.timeout)
+        except BaseException:
+            loop.give_up()
+            raise
+        finally:
+            mirror.flush()
+            if mirror.problem:
+                self._listener.warn(mirror.problem)
+
+    def _renew_executor(self, trials: Sequence[CompletedCandidate]) -> None:
+        """Measure the best in processes that wrong configurations have never touched.
+
+        On the CPU device a kernel that writes where it should not writes into the worker.
+        """
+        is_on_host = any(one.result.device == "cpu" for one in trials)
+        if is_on_host and any(not one.is_verified for one in trials):
+            self._executor.shutdown()
+            self._executor = self._open_executor()
+
+    def _failed_fast(self, baseline: CompletedCandidate) -> int:
+        sentence = (self._loop.errors if self._loop else [""])[0]
+        self._end("failed_fast", baseline, None)
+        self._fail(f"ended at the first configuration that failed: {sentence}")
+        return TRIAL_FAILED
+
+    def _end(self, status: str, baseline: CompletedCandidate, finalist: Finalist | None) -> int:
+        trials = self._loop.completed if self._loop is not None else []
+        self.outcome = self._exporter.write(status, baseline, finalist, trials, self._executor)
+        if self._loop is not None:
+            self.outcome.progress = self._loop.progress
+        for sentence in self._exporter.warnings:
+            self._listener.warn(sentence)
+        if self._store.problem:
+            raise errors.IoFailed(
+                f"{self._store.problem}; {self._store.unwritten} trials are not on disk"
+            )
+        self._listener.finished(self.outcome)
+        return OK
+
+    def _interrupted(self) -> int:
+        trials = self._loop.completed if self._loop is not None else self._history
+        self.outcome = self._exporter.interrupted(self._baseline, trials)
+        if self._loop is not None:
+            self.outcome.progress = self._loop.progress
+        self._listener.finished(self.outcome)
+        return INTERRUPTED
+
+    def _baseline_failed(self, baseline: CompletedCandidate) -> int:
+        error = baseline.result.error or "its memory differs from the recorded one"
+        suggestion = baseline.result.suggestion
+        hint = f"; try --tolerance {suggestion}" if suggestion else ""
+        self.outcome = self._exporter.failed(baseline)
+        self._fail(
+            f"the baseline of {self._record.demangled_name} cannot be used "
+            f"({baseline.status}): {error}{hint}"
+        )
+        return BASELINE_FAILED
+
+    def _fail(self, sentence: str) -> None:
+        self._session.error = sentence
+        self._listener.failed(sentence)
+
+    def _check_record(self, summary: dict[str, Any] | None) -> None:
+        record = (summary or {}).get("record") or {}
+        found = record.get("record_id", self._instance.dynamic_hash)
+        if str(found) != self._instance.dynamic_hash:
+            raise errors.InvalidArgument(
+                f"'{self._store.directory}' tuned instance {found}, not "
+                f"{self._instance.dynamic_hash}; name another --results-dir"
+            )
+
+    def _open_executor(self) -> Any:  # noqa: ANN401
+        from mneme.tolerance import Tolerance  # noqa: PLC0415
+
+        options = self._options
+        return self._session.executor(
+            self._record.path,
+            self._instance.dynamic_hash,
+            options.iterations,
+            self._store.directory,
+            options.workers,
+            warmup_launches(options, self._instance.recorded_ns),
+            device=options.device,
+            timeout=options.trial_timeout,
+            tolerances=tuple(Tolerance.parse(text) for text in options.tolerance),
+            compile_workers=options.compile_workers,
+            compile_timeout=options.compile_timeout,
+        )
+
+    def _measure_baseline(self, stored: dict[str, Any] | None) -> CompletedCandidate:
+        if stored is not None and not self._options.rerun_baseline:
+            names = {"trial": _BASELINE, "status": "verified"}
+            kept = CompletedCandidate.from_dict({**stored, **names})
+            kept.baseline_metric = kept.metric
+            return kept
+        config = self._space.baseline()
+        if config is None:
+            config = ExperimentConfiguration(
+                grid=self._instance.grid_dim,
+                block=self._instance.block_dim,
+                shared_mem=self._instance.shared_mem,
+                max_threads=0,
+                min_blocks_per_sm=0,
+            )
+        policy = trial_policy(self._options, 0)
+        candidate = Candidate(trial=_BASELINE, config=config)
+        future = submit(
+            self._executor, config, measuring=policy.measuring, iterations=policy.iterations
+        )
+        done = complete(candidate, future, self._options.metric, policy.iterations, None)
+        done = replace(done, baseline_metric=done.metric)
+        if done.is_verified:
+            self._exporter.write_baseline(done)
+        return done
