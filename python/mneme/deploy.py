@@ -11,7 +11,7 @@ from mneme.errors import InvalidArgument
 from mneme.mneme_types import dim3
 from mneme.tuned_file import TunedKernel, read_tuned_file, write_tuned_file
 from mneme.tuned_variant import LaunchOverride, Match, TunedVariant
-from mneme.tuning_results import Choice, TuningResult, find_results, read_result, result_of
+from mneme.tuning_results import Choice, TuningResult, find_results, read_result
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -25,7 +25,6 @@ __all__ = [
     "Deployed",
     "Deployment",
     "LeftOut",
-    "export_result",
     "make_variant",
     "plan_deployment",
     "write_deployment",
@@ -38,7 +37,6 @@ DEFAULT_GUARDS = ("static-hash", "arch")
 """What `mneme deploy` asks for when nothing is said."""
 
 _GUARDS_OF_CHOICE = {"arch": ("Arch",), "launch": ("Grid", "Block", "SharedMem"), "args": ("Args",)}
-RESULT_FILE = "proteus_tuned_kernels.json"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,9 +51,6 @@ class DeployOptions:
 
     min_gain: float = 1.0
     """Leave out what is not this many times as fast, by the lower end of the interval."""
-
-    needs_gain: bool = True
-    """Leave out what is not significantly faster."""
 
     def __post_init__(self) -> None:
         """Check the guards."""
@@ -125,8 +120,35 @@ def plan_deployment(
         if isinstance(chosen, LeftOut):
             plan.left_out.append(chosen)
         else:
-            plan.deployed.append(chosen)
+            _add(plan, chosen)
     return plan
+
+
+def _add(plan: Deployment, new: Deployed) -> None:
+    """Add a variant; of those for one launch only the one with the largest gain stays."""
+    rivals = [
+        one
+        for one in plan.deployed
+        if one.kernel_name == new.kernel_name
+        and one.variant.match.is_same_launch(new.variant.match)
+    ]
+    best = max([*rivals, new], key=lambda one: _sure_gain(one.variant))
+    for one in (*rivals, new):
+        if one is not best:
+            plan.left_out.append(
+                LeftOut(
+                    directory=one.directory,
+                    kernel_name=one.demangled_name,
+                    reason=f"'{best.directory}' found something better for the same launch",
+                )
+            )
+    plan.deployed = [*(one for one in plan.deployed if one not in rivals), best]
+
+
+def _sure_gain(variant: TunedVariant) -> float:
+    if variant.gain is not None:
+        return variant.gain.low
+    return variant.baseline_ns / variant.tuned_ns if variant.tuned_ns else 0.0
 
 
 def _decide(result: TuningResult, options: DeployOptions) -> Deployed | LeftOut:
@@ -174,8 +196,6 @@ def _keeps_launch(config: ExperimentConfiguration, facts: dict[str, Any]) -> boo
 
 def _reason_against(choice: Choice, options: DeployOptions) -> str:
     """Return why a configuration is not worth deploying; empty if it is."""
-    if not options.needs_gain:
-        return ""
     if choice.is_baseline:
         return "nothing faster than the baseline was found"
     if not choice.is_significant:
@@ -274,29 +294,3 @@ def _kept(old: TunedKernel, new: Deployed) -> tuple[tuple[TunedVariant, ...], st
         return (), f"{name}: {len(old.variants)} variants for older code are dropped"
     kept = tuple(one for one in old.variants if not one.match.is_same_launch(new.variant.match))
     return kept, ""
-
-
-def export_result(results_dir: str | Path, best: dict[str, Any]) -> Path:
-    """Write the tuned-kernels file that a tuning leaves in its results directory.
-
-    It holds the best configuration, with its launch dimensions and the guards `static-hash` and
-    `arch`, whether or not it is significantly faster: what production runs is for `mneme deploy` to
-    decide.
-
-    Args:
-        results_dir: The results directory.
-        best: The content of `best.json`.
-
-    Returns:
-        The file.
-    """
-    directory = Path(results_dir)
-    options = DeployOptions(use_launch=True, needs_gain=False)
-    result = result_of(directory, best)
-    plan = Deployment()
-    chosen = _decide(result, options)
-    if isinstance(chosen, Deployed):
-        plan.deployed.append(chosen)
-    path = directory / RESULT_FILE
-    write_deployment(plan, path)
-    return path

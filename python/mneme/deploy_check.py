@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mneme._needed import with_libraries
-from mneme.errors import NotFound
+from mneme.program_kernels import EmbeddedKernel, embedded_kernels
 from mneme.tuned_file import read_tuned_file
-from mneme.tuning.launch_facts import static_hash_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from pathlib import Path
 
     from mneme.tuned_file import TunedKernel
 
@@ -51,13 +48,6 @@ class KernelCheck:
         return asdict(self)
 
 
-@dataclass(frozen=True, slots=True)
-class _Found:
-    file: Path
-    static_hash: str
-    demangled_name: str
-
-
 def check_tuned_file(tuned: str | Path, programs: Iterable[str | Path]) -> list[KernelCheck]:
     """Compare a tuned-kernels file with programs and the libraries they are linked to.
 
@@ -70,28 +60,14 @@ def check_tuned_file(tuned: str | Path, programs: Iterable[str | Path]) -> list[
         ArtifactCorrupt: If the tuned-kernels file, or code in a program, is damaged.
     """
     kernels = read_tuned_file(tuned)
-    named = [Path(one) for one in programs]
-    for path in named:
-        if not path.is_file():
-            raise NotFound(f"there is no program '{path}'")
-    found = _embedded_kernels(named)
+    named = list(programs)
+    found = embedded_kernels(named)
     text = ", ".join(f"'{path}'" for path in named)
     return [_check(name, kernel, found, text) for name, kernel in kernels.items()]
 
 
-def _embedded_kernels(programs: list[Path]) -> dict[str, list[_Found]]:
-    from mneme import _native  # noqa: PLC0415 - loads native code
-
-    found: dict[str, list[_Found]] = defaultdict(list)
-    for file in dict.fromkeys(one for path in programs for one in with_libraries(path)):
-        for one in _native.describe_binary(file):
-            static_hash = static_hash_text(one["static_hash"])
-            found[one["kernel"]].append(_Found(file, static_hash, one["demangled"]))
-    return found
-
-
 def _check(
-    name: str, kernel: TunedKernel, found: dict[str, list[_Found]], programs: str
+    name: str, kernel: TunedKernel, found: dict[str, list[EmbeddedKernel]], programs: str
 ) -> KernelCheck:
     """Return how one entry fares; `programs` names those that were looked at."""
     candidates = found.get(name, [])

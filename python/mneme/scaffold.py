@@ -105,6 +105,8 @@ def render(request: ScaffoldRequest) -> Scaffold:
     template = request.template
     values = _parameter_values(template, request.values)
     recording = _recording(request)
+    if recording is not None:
+        recording["record_relative"] = os.path.relpath(recording["record_database"], request.out)
     context: dict[str, Any] = {
         **values,
         "recording": recording,

@@ -23,7 +23,7 @@ from deploy_samples import (
     write_result,
 )
 from mneme.cli.exit_codes import ExitCode
-from mneme.deploy import DeployOptions, export_result, plan_deployment, write_deployment
+from mneme.deploy import DeployOptions, plan_deployment, write_deployment
 from mneme.errors import ArtifactCorrupt, InvalidArgument, NotFound
 from mneme.tuned_file import TunedKernel, read_tuned_file, write_tuned_file
 from mneme.tuned_variant import Gain, LaunchOverride, TunedVariant
@@ -235,13 +235,13 @@ def test_merging_replaces_an_entry_of_another_tool(tmp_path: Path) -> None:
     assert "another tool" in sentences[0]
 
 
-def test_file_of_a_tuning_holds_its_best_configuration(tmp_path: Path) -> None:
-    path = export_result(tmp_path, best(gain=gain(1.0, significant=False)))
-    assert path.name == "proteus_tuned_kernels.json"
-    entry = json.loads(path.read_text())["_Z4walki"]
-    assert (entry["TunedMaxThreads"], entry["MinBlocksPerSM"]) == (256, 2)
-    (variant,) = entry["Mneme"]["Variants"]
-    assert variant["Launch"]["BlockDim"] == OTHER_BLOCK.to_dict()
+def test_better_of_two_results_for_one_launch_is_deployed(tmp_path: Path) -> None:
+    gains = [same(gain=gain(1.3)), same(gain=gain(1.6)), same(gain=gain(1.65, margin=0.2))]
+    kernel = deploy(tmp_path, *gains)
+    assert [one.gain and one.gain.ratio for one in kernel.variants] == [1.6]
+    plan = plan_deployment([tmp_path / "0", tmp_path / "1"])
+    assert [one.directory.name for one in plan.left_out] == ["0"]
+    assert "found something better for the same launch" in plan.left_out[0].reason
 
 
 def mneme(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
