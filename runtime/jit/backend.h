@@ -53,6 +53,12 @@ public:
   /// (compile::GlobalPlace::address 0); otherwise load() binds them.
   virtual bool needsPlacedGlobals() const = 0;
 
+  /// Whether the launch may get another grid and block: not if its blocks are tied to each other
+  /// (cooperative, clusters). Cheap: called for every launch of a tuned kernel.
+  virtual bool mayReshape(const mneme_launch& launch) const noexcept {
+    return launch.form == MNEME_LAUNCH_PLAIN;
+  }
+
   /// Loads an image on the current device. Thread-safe. Safe while streams are captured.
   /// \throws Error
   virtual std::unique_ptr<LoadedKernel> load(const KernelImage& image) = 0;

@@ -116,6 +116,7 @@ void mneme_rt_register_module(const mneme_module_entry* module) {
     addToTable(module);
   }
   pthread_rwlock_unlock(&lock);
+  mneme::rt::warnIfRecordingUntuned();
 }
 
 void mneme_rt_unregister_module(const mneme_module_entry* module) {

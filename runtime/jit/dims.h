@@ -1,0 +1,36 @@
+// Room jit: other dimensions than the program launches with. Pure arithmetic.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "runtime/jit/backend.h"
+
+namespace mneme::jit {
+
+enum class LaunchRule { Exact, Cover, Agnostic };
+
+/// `Launch` of a variant with the dimensions of its `Match`.
+struct LaunchOverride {
+  LaunchRule rule = LaunchRule::Exact;
+  Dims matched; ///< what was launched where the variant was found
+  Dims tuned;   ///< what was found better
+};
+
+inline bool operator==(const mneme_dim3& left, const mneme_dim3& right) noexcept {
+  return left.x == right.x && left.y == right.y && left.z == right.z;
+}
+inline bool operator==(const Dims& left, const Dims& right) noexcept {
+  return left.grid == right.grid && left.block == right.block;
+}
+
+/// Product of the axes; nothing if it overflows.
+std::optional<uint64_t> volume(const mneme_dim3& dims);
+/// Threads of a launch; nothing if there are too many to count.
+std::optional<uint64_t> threadsOf(const Dims& dims);
+
+/// What to launch instead of `launched`; nothing: as launched. `isMatched` says that the launch
+/// is the one of `Match` in everything. Never returns an empty or impossible shape.
+std::optional<Dims> overrideDims(const LaunchOverride& rule, const Dims& launched, bool isMatched);
+
+} // namespace mneme::jit

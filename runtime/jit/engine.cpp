@@ -1,0 +1,311 @@
+#include "runtime/jit/engine.h"
+
+#include <chrono>
+
+#include "runtime/base/error.h"
+#include "runtime/base/hash.h"
+
+namespace mneme::jit {
+namespace {
+
+/// Adds the time of its life.
+class Stopwatch {
+public:
+  explicit Stopwatch(std::atomic<uint64_t>& total) : total_(total) {}
+  ~Stopwatch() {
+    const auto elapsed = std::chrono::steady_clock::now() - start_;
+    total_ += static_cast<uint64_t>(
+        std::chrono::duration_cast<std::chrono::nanoseconds>(elapsed).count());
+  }
+  Stopwatch(const Stopwatch&) = delete;
+  Stopwatch& operator=(const Stopwatch&) = delete;
+
+private:
+  std::atomic<uint64_t>& total_;
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
+constexpr const char* kRunsAsBuilt = "; it runs as it was built";
+
+} // namespace
+
+Engine::Engine(Settings settings, TunedFile file, Services services)
+    : settings_(std::move(settings)), file_(std::move(file)), services_(std::move(services)),
+      pool_(*new Pool(settings_.asyncThreads)),
+      reader_([this](const std::string& kernel) { return file_.kernels.contains(kernel); }) {}
+
+int Engine::launchOtherwise(const mneme_launch& launch) noexcept {
+  if (settings_.trace.cache)
+    counters_.otherLaunches.fetch_add(1, std::memory_order_relaxed);
+  return mneme_rt_call_vendor(&launch);
+}
+
+int Engine::launch(const mneme_launch& launch) noexcept {
+  if (isOff_.load(std::memory_order_relaxed))
+    return mneme_rt_call_vendor(&launch);
+  Kernel* kernel = table_.find(launch.kernel);
+  if (!kernel)
+    kernel = resolve(launch);
+  if (!kernel->isTuned())
+    return mneme_rt_call_vendor(&launch);
+
+  Backend& backend = *backend_.load(std::memory_order_relaxed);
+  const LaunchShape shape{.device = backend.currentDevice(),
+                          .mayReshape = backend.mayReshape(launch),
+                          .dims = {launch.grid, launch.block},
+                          .sharedBytes = launch.sharedBytes};
+  if (shape.device < 0)
+    return launchOtherwise(launch);
+  Plan plan;
+  if (const Plan* known = kernel->recall(shape, launch.args))
+    plan = *known;
+  else if (!makePlan(*kernel, shape, launch.args, plan))
+    return launchOtherwise(launch);
+  if (!plan.binary || plan.binary->hasFailed())
+    return launchOtherwise(launch);
+  LoadedKernel* loaded = plan.binary->loaded();
+  if (!loaded)
+    loaded = obtain(*plan.binary);
+  int status = 0;
+  if (!loaded || !backend.launch(*loaded, launch, plan.dims, status))
+    return launchOtherwise(launch);
+  if (settings_.trace.cache)
+    counters_.tunedLaunches.fetch_add(1, std::memory_order_relaxed);
+  return status;
+}
+
+void Engine::forget(const mneme_module_entry* module) noexcept {
+  if (isOff_.load(std::memory_order_relaxed))
+    return;
+  table_.forget(module);
+  const std::lock_guard lock(mutex_);
+  reader_.forget(module);
+}
+
+Kernel* Engine::resolve(const mneme_launch& launch) noexcept {
+  const std::lock_guard lock(mutex_);
+  if (Kernel* known = table_.find(launch.kernel))
+    return known;
+  const mneme_module_entry* module = nullptr;
+  const char* name = nullptr;
+  Kernel* kernel = &untuned_;
+  try {
+    if (mneme_rt_find_kernel(launch.kernel, &module, &name))
+      kernel = makeKernel(launch, module, name);
+    table_.insert(launch.kernel, module, kernel);
+  } catch (const std::exception&) { // no memory: asked again at the next launch
+    return &untuned_;
+  }
+  return kernel;
+}
+
+Kernel* Engine::makeKernel(const mneme_launch& launch, const mneme_module_entry* module,
+                           const char* name) {
+  const auto tuned = file_.kernels.find(name);
+  if (tuned == file_.kernels.end())
+    return &untuned_;
+  try {
+    const Stopwatch watch(counters_.readNs);
+    KernelCode code = reader_.read(launch.kernel, module, name);
+    if (tuned->second.staticHash && *tuned->second.staticHash != code.blob->staticHash)
+      throw Error(ErrorCode::InvalidArgument,
+                  "its code is not the one that was tuned (hash " + toHex(code.blob->staticHash) +
+                      ", tuned " + toHex(*tuned->second.staticHash) + "); tune it again");
+    std::vector<Variant> variants = fittingVariants(tuned->second, code);
+    if (variants.empty())
+      return &untuned_;
+    makeBackend(launch);
+    if (!backend_.load())
+      return &untuned_;
+    kernels_.push_back(std::make_unique<Kernel>(std::move(code), std::move(variants)));
+    return kernels_.back().get();
+  } catch (const Error& error) {
+    services_.warn("tuned kernel '" + std::string(name) + "' is not used: " + error.what() +
+                   kRunsAsBuilt);
+    return &untuned_;
+  }
+}
+
+std::vector<Variant> Engine::fittingVariants(const TunedKernel& tuned,
+                                             const KernelCode& code) const {
+  std::vector<Variant> fitting;
+  for (size_t i = 0; i < tuned.variants.size(); ++i)
+    if (const std::string why = whyUnfit(tuned.variants[i], *code.blob); why.empty())
+      fitting.push_back(tuned.variants[i]);
+    else
+      services_.warn("variant " + std::to_string(i) + " of tuned kernel '" + code.name +
+                     "' is not used: " + why);
+  return fitting;
+}
+
+void Engine::makeBackend(const mneme_launch& launch) {
+  if (ownedBackend_ || isOff_.load())
+    return;
+  std::string why;
+  try {
+    ownedBackend_ = services_.makeBackend(launch, why);
+  } catch (const Error& error) {
+    why = error.what();
+  }
+  backend_.store(ownedBackend_.get());
+  if (ownedBackend_)
+    return;
+  services_.warn("kernels run as they were built, not as tuned: " + why);
+  turnOff();
+}
+
+std::string Engine::targetOf(int device) {
+  const std::lock_guard lock(mutex_);
+  if (const auto known = targets_.find(device); known != targets_.end())
+    return known->second;
+  std::string target;
+  try {
+    target = backend_.load()->target(device);
+  } catch (const Error& error) {
+    services_.warn("kernels on device " + std::to_string(device) +
+                   " run as they were built, not as tuned: " + error.what());
+  }
+  return targets_[device] = target;
+}
+
+bool Engine::makePlan(Kernel& kernel, const LaunchShape& shape, void** args, Plan& plan) noexcept {
+  try {
+    plan = kernel.plan(shape, args, [&] { return decide(kernel, shape, args); });
+    return true;
+  } catch (const std::exception& error) { // no memory
+    services_.warn("a launch of '" + kernel.code().name +
+                   "' runs as it was built: " + error.what());
+    return false;
+  }
+}
+
+Plan Engine::decide(Kernel& kernel, const LaunchShape& shape, void** args) {
+  const LaunchFacts facts{.arch = targetOf(shape.device),
+                          .dims = shape.dims,
+                          .sharedBytes = shape.sharedBytes,
+                          .args = args};
+  Plan plan{.binary = nullptr, .dims = shape.dims};
+  if (facts.arch.empty())
+    return plan;
+  const Choice choice = choose(kernel.variants(), facts);
+  if (choice.closeness != Closeness::None) {
+    const Variant& variant = kernel.variants()[choice.variant];
+    if (shape.mayReshape && variant.launch && variant.match.sharedBytes == shape.sharedBytes)
+      plan.dims =
+          overrideDims(*variant.launch, shape.dims, choice.isMatchedLaunch).value_or(shape.dims);
+    // Bounds in the source hold for blocks the variant does not state itself.
+    const uint32_t bound = kernel.code().blob->maxThreads;
+    if (!variant.launchBounds && bound != 0 && volume(plan.dims.block).value_or(0) > bound)
+      plan.dims = shape.dims;
+    BinarySpec spec{.target = facts.arch,
+                    .dims = plan.dims,
+                    .placesGlobals = backend_.load()->needsPlacedGlobals(),
+                    .wantsIr = settings_.dumpsIr || settings_.trace.ir};
+    for (const uint32_t index : specializedArgs(variant, *kernel.code().blob)) {
+      const auto* value = static_cast<const std::byte*>(args[index]);
+      spec.values.push_back({index, {value, value + kernel.code().blob->args[index].sizeBytes}});
+    }
+    plan.binary = binaryFor(kernel, choice.variant, shape.device, spec);
+    if (!plan.binary)
+      plan.dims = shape.dims;
+  }
+  if (settings_.trace.kernels)
+    tracePlan(kernel, shape, choice, plan);
+  return plan;
+}
+
+Binary* Engine::binaryFor(Kernel& kernel, size_t variant, int device, const BinarySpec& spec) {
+  bool isNew = false;
+  Binary* binary = kernel.findBinary(variant, device, spec, settings_.maxBinaries, isNew);
+  if (!binary)
+    services_.warn("kernel '" + kernel.label() + "' has " + std::to_string(settings_.maxBinaries) +
+                   " tuned binaries already (MNEME_JIT_MAX_BINARIES): launches with further values "
+                   "run as they were built");
+  else if (isNew && settings_.trace.specialization)
+    traceValues(*binary);
+  return binary;
+}
+
+LoadedKernel* Engine::obtain(Binary& binary) noexcept {
+  while (true)
+    switch (binary.next()) {
+    case Binary::Step::Build:
+      if (!startBuilding(binary))
+        return nullptr;
+      break;
+    case Binary::Step::Load:
+      load(binary);
+      break;
+    case Binary::Step::Wait: {
+      if (settings_.isAsync && !settings_.waitsForAsync)
+        return nullptr;
+      const double limit = settings_.timeoutSeconds;
+      // Whoever is at it may need a lock that this thread holds.
+      if (!binary.wait(limit > 0 ? limit + settings_.graceSeconds : 0))
+        return nullptr;
+      break;
+    }
+    case Binary::Step::Done:
+      return binary.loaded();
+    }
+}
+
+/// False: the launch does not wait for it.
+bool Engine::startBuilding(Binary& binary) {
+  if (!settings_.isAsync) {
+    build(binary);
+    return true;
+  }
+  try {
+    pool_.submit([this, &binary] { build(binary); });
+  } catch (const std::exception& error) {
+    fail(binary, "compiled", error.what());
+  }
+  return settings_.waitsForAsync;
+}
+
+void Engine::build(Binary& binary) noexcept {
+  try {
+    const Stopwatch watch(counters_.compileNs);
+    const compile::Request request =
+        makeRequest(binary.kernel().code(), binary.variant(), binary.spec());
+    compile::Result result = services_.compile(request);
+    ++counters_.built;
+    counters_.fromStore += result.isFromCache ? 1 : 0;
+    if (binary.spec().wantsIr)
+      dumpIr(binary, request, result.ir);
+    binary.built(std::move(result.image));
+  } catch (const std::exception& error) {
+    fail(binary, "compiled", error.what());
+  } catch (...) {
+    fail(binary, "compiled", "unknown exception");
+  }
+}
+
+void Engine::load(Binary& binary) noexcept {
+  try {
+    const Stopwatch watch(counters_.loadNs);
+    const KernelCode& code = binary.kernel().code();
+    binary.ready(backend_.load()->load({.image = binary.image(),
+                                        .kernel = code.name,
+                                        .handle = code.handle,
+                                        .module = code.module,
+                                        .globals = globalsOf(code)}));
+  } catch (const std::exception& error) {
+    fail(binary, "loaded", error.what());
+  } catch (...) {
+    fail(binary, "loaded", "unknown exception");
+  }
+}
+
+void Engine::fail(Binary& binary, const char* doing, const char* why) noexcept {
+  ++counters_.failed;
+  binary.fail();
+  try {
+    services_.warn("kernel '" + binary.kernel().label() + "' cannot be " + doing +
+                   " as tuned: " + why + kRunsAsBuilt);
+  } catch (const std::exception&) { // no memory for the sentence
+  }
+}
+
+} // namespace mneme::jit

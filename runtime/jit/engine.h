@@ -1,0 +1,91 @@
+// Room jit: launches of a program with tuned kernels. Knows no vendor, no compiler and no file;
+// whatever fails, the ahead-of-time kernel runs.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+
+#include "runtime/compile/client.h"
+#include "runtime/jit/kernel.h"
+#include "runtime/jit/kernel_table.h"
+#include "runtime/jit/pool.h"
+#include "runtime/jit/settings.h"
+#include "runtime/jit/tuned_file.h"
+
+namespace mneme::jit {
+
+/// What the engine works with. All thread-safe; `compile` and `makeBackend` may throw Error.
+struct Services {
+  std::function<std::unique_ptr<Backend>(const mneme_launch& launch, std::string& why)> makeBackend;
+  std::function<compile::Result(const compile::Request& request)> compile;
+  std::function<void(const std::string& sentence)> warn; ///< each sentence is heard once
+  std::function<void(const std::string& line)> trace;    ///< what Settings::trace asks for
+};
+
+/// Has to live as long as the process once it has launched anything.
+class Engine {
+public:
+  Engine(Settings settings, TunedFile file, Services services);
+  Engine(const Engine&) = delete;
+  Engine& operator=(const Engine&) = delete;
+
+  /// Launches as tuned, else as the program wrote it. Returns the vendor's status.
+  int launch(const mneme_launch& launch) noexcept;
+  /// Kernels of a unit that is unloaded, with no launch of it in flight.
+  void forget(const mneme_module_entry* module) noexcept;
+  /// Every launch from now on runs as the program wrote it. For children of fork(), where locks may
+  /// be held by threads that do not exist. Takes no lock.
+  void turnOff() noexcept { isOff_.store(true, std::memory_order_relaxed); }
+  /// What Settings::trace wants to know at exit. Takes no lock.
+  void report() const noexcept;
+
+private:
+  struct Counters {
+    std::atomic<uint64_t> tunedLaunches, otherLaunches, built, fromStore, failed;
+    std::atomic<uint64_t> readNs, compileNs, loadNs;
+  };
+
+  int launchOtherwise(const mneme_launch& launch) noexcept;
+  Kernel* resolve(const mneme_launch& launch) noexcept;
+  Kernel* makeKernel(const mneme_launch& launch, const mneme_module_entry* module,
+                     const char* name);
+  std::vector<Variant> fittingVariants(const TunedKernel& tuned, const KernelCode& code) const;
+  void makeBackend(const mneme_launch& launch);
+  bool makePlan(Kernel& kernel, const LaunchShape& shape, void** args, Plan& plan) noexcept;
+  Plan decide(Kernel& kernel, const LaunchShape& shape, void** args);
+  Binary* binaryFor(Kernel& kernel, size_t variant, int device, const BinarySpec& spec);
+  std::string targetOf(int device);
+  LoadedKernel* obtain(Binary& binary) noexcept;
+  bool startBuilding(Binary& binary);
+  void build(Binary& binary) noexcept;
+  void load(Binary& binary) noexcept;
+  void fail(Binary& binary, const char* doing, const char* why) noexcept;
+  void dumpIr(const Binary& binary, const compile::Request& request, const std::string& ir) const;
+  void tracePlan(const Kernel& kernel, const LaunchShape& shape, const Choice& choice,
+                 const Plan& plan) const;
+  void traceValues(const Binary& binary) const;
+
+  const Settings settings_;
+  const TunedFile file_;
+  const Services services_;
+  KernelTable table_;
+  Kernel untuned_;
+  std::atomic<bool> isOff_{false};
+  std::atomic<Backend*> backend_{nullptr}; ///< set before any tuned kernel is in table_
+  mutable Counters counters_{};
+  Pool& pool_; ///< never destroyed
+
+  std::mutex mutex_; ///< of what follows
+  CodeReader reader_;
+  std::unique_ptr<Backend> ownedBackend_;
+  std::vector<std::unique_ptr<Kernel>> kernels_;
+  std::map<int, std::string> targets_; ///< by device; empty: unusable
+};
+
+} // namespace mneme::jit

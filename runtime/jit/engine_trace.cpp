@@ -1,0 +1,113 @@
+// What the engine tells people who ask for it.
+#include <cstdio>
+
+#include "runtime/base/file.h"
+#include "runtime/base/hash.h"
+#include "runtime/base/log.h"
+#include "runtime/jit/engine.h"
+
+namespace mneme::jit {
+namespace {
+
+constexpr const char* kDumpDirectory = ".proteus-dump";
+
+std::string textOf(const mneme_dim3& dims) {
+  return std::to_string(dims.x) + "x" + std::to_string(dims.y) + "x" + std::to_string(dims.z);
+}
+
+std::string textOf(const Dims& dims) { return textOf(dims.grid) + ", " + textOf(dims.block); }
+
+std::string textOf(const embed::KernelArg& arg, const std::vector<std::byte>& value) {
+  if (arg.kind == embed::ArgKind::Integer && value.size() <= sizeof(int64_t))
+    return std::to_string(integerOf(value));
+  std::string hex = "0x";
+  for (size_t i = value.size(); i > 0; --i)
+    hex += toHex(std::to_integer<uint64_t>(value[i - 1])).substr(14);
+  return hex;
+}
+
+/// Identity of a binary, as far as its request says.
+uint64_t hashOf(const KernelCode& code, const compile::Request& request) {
+  std::string key = code.name + '\0' + request.target + '\0' + request.passes + '\0';
+  for (const uint32_t number :
+       {request.codegenOptLevel, request.maxThreads, request.minBlocksPerSm, request.maxRegisters,
+        uint32_t{request.specializeDims}, request.grid[0], request.grid[1], request.grid[2],
+        request.block[0], request.block[1], request.block[2]})
+    key += std::to_string(number) + ' ';
+  for (const compile::ArgValue& arg : request.specializedArgs) {
+    key += std::to_string(arg.index) + '=';
+    key.append(reinterpret_cast<const char*>(arg.value.data()), arg.value.size());
+  }
+  return combineHashes(code.blob->staticHash, hash64(key));
+}
+
+double seconds(const std::atomic<uint64_t>& nanoseconds) { return double(nanoseconds) * 1e-9; }
+
+} // namespace
+
+void Engine::tracePlan(const Kernel& kernel, const LaunchShape& shape, const Choice& choice,
+                       const Plan& plan) const {
+  std::string line = "[kernel-trace] " + kernel.label() + " <<<" + textOf(shape.dims) + ", " +
+                     std::to_string(shape.sharedBytes) + ">>> on device " +
+                     std::to_string(shape.device) + ": ";
+  if (!plan.binary)
+    line += choice.closeness == Closeness::None ? "no variant is allowed, runs as built"
+                                                : "runs as built";
+  else
+    line += "variant " + std::to_string(choice.variant) + ", " + closenessName(choice.closeness);
+  if (!(plan.dims == shape.dims))
+    line += ", launched <<<" + textOf(plan.dims) + ">>>";
+  services_.trace(line);
+}
+
+void Engine::traceValues(const Binary& binary) const {
+  const embed::KernelBlob& blob = *binary.kernel().code().blob;
+  const std::string begin = "[specialization] " + binary.kernel().label() + ": ";
+  for (const compile::ArgValue& arg : binary.spec().values)
+    services_.trace(begin + "argument " + std::to_string(arg.index) + " '" +
+                    blob.args[arg.index].name + "' = " + textOf(blob.args[arg.index], arg.value));
+  if (binary.variant().specializeDims)
+    services_.trace(begin + "dimensions = " + textOf(binary.spec().dims));
+  if (binary.variant().launchBounds)
+    services_.trace(begin + "launch bounds = " + textOf(binary.spec().dims.block));
+}
+
+void Engine::dumpIr(const Binary& binary, const compile::Request& request,
+                    const std::string& ir) const {
+  if (settings_.trace.ir)
+    services_.trace("[ir-dump] " + binary.kernel().label() + "\n" + ir);
+  if (!settings_.dumpsIr)
+    return;
+  try {
+    std::filesystem::create_directories(kDumpDirectory);
+    writeFileAtomically(
+        std::filesystem::path(kDumpDirectory) /
+            ("device-jit-" + std::to_string(hashOf(binary.kernel().code(), request)) + ".ll"),
+        ir);
+  } catch (const std::exception& error) {
+    services_.warn(std::string("the IR of tuned kernels is not written: ") + error.what());
+  }
+}
+
+void Engine::report() const noexcept {
+  if (isOff_.load(std::memory_order_relaxed))
+    return;
+  try {
+    if (settings_.trace.cache)
+      services_.trace("[cache-stats] launches: " + std::to_string(counters_.tunedLaunches) +
+                      " tuned, " + std::to_string(counters_.otherLaunches) +
+                      " of tuned kernels as built; binaries: " + std::to_string(counters_.built) +
+                      ", of these stored before: " + std::to_string(counters_.fromStore) +
+                      "; failed: " + std::to_string(counters_.failed));
+    if (settings_.trace.timers) {
+      char line[160];
+      std::snprintf(
+          line, sizeof(line), "[timers] reading IR %.3f s, compiling %.3f s, loading %.3f s",
+          seconds(counters_.readNs), seconds(counters_.compileNs), seconds(counters_.loadNs));
+      services_.trace(line);
+    }
+  } catch (const std::exception&) { // no memory
+  }
+}
+
+} // namespace mneme::jit

@@ -1,0 +1,107 @@
+// Room jit: one kernel of this process, with everything launches of it need.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "runtime/jit/binary.h"
+#include "runtime/jit/kernel_code.h"
+#include "runtime/jit/select.h"
+
+namespace mneme::jit {
+
+/// What becomes of a launch.
+struct Plan {
+  Binary* binary = nullptr; ///< null: the ahead-of-time kernel
+  Dims dims;
+};
+
+/// What tells launches of a kernel apart, but for the arguments.
+struct LaunchShape {
+  int device = 0;
+  bool mayReshape = false;
+  Dims dims;
+  uint64_t sharedBytes = 0;
+  bool operator==(const LaunchShape& other) const {
+    return device == other.device && mayReshape == other.mayReshape && dims == other.dims &&
+           sharedBytes == other.sharedBytes;
+  }
+};
+
+/// Lives as long as the process.
+class Kernel {
+public:
+  /// A kernel that is not tuned.
+  Kernel() = default;
+  /// `variants` all fit the code; there is one at least.
+  Kernel(KernelCode code, std::vector<Variant> variants);
+
+  bool isTuned() const noexcept { return !variants_.empty(); }
+  const KernelCode& code() const noexcept { return code_; }
+  const std::vector<Variant>& variants() const noexcept { return variants_; }
+  const std::string& label() const noexcept; ///< for messages
+
+  /// The plan of one of the last few kinds of launch. No lock, no allocation.
+  const Plan* recall(const LaunchShape& shape, void** args) const noexcept;
+
+  /// Of all launches but the last few; makes plans by `decide` and binaries by findBinary().
+  /// Thread-safe. \throws what `decide` throws; it is asked again at the next launch then.
+  template <typename Decide> Plan plan(const LaunchShape& shape, void** args, Decide&& decide) {
+    const std::lock_guard lock(mutex_);
+    std::string key = keyOf(shape, args);
+    if (const auto known = plans_.find(key); known != plans_.end()) {
+      makeRecent(*known->second);
+      return known->second->plan;
+    }
+    const Plan plan = decide();
+    // Beyond that many the program computes its arguments anew each time: deciding is cheap.
+    if (plans_.size() < kMaxPlans)
+      makeRecent(*plans_.emplace(std::move(key), remembered(shape, args, plan)).first->second);
+    return plan;
+  }
+
+  /// For `decide` only: the binary for a variant, made if there are fewer than `maxBinaries` on the
+  /// device; null otherwise. `isNew` says whether it was made.
+  Binary* findBinary(size_t variant, int device, const BinarySpec& spec, uint32_t maxBinaries,
+                     bool& isNew);
+
+private:
+  struct Arg {
+    uint32_t index;
+    uint32_t sizeBytes;
+  };
+  struct Remembered {
+    LaunchShape shape;
+    Plan plan;
+    std::vector<std::byte> values; ///< of args_, in that order
+  };
+  static constexpr size_t kRecent = 8;
+  static constexpr size_t kMaxPlans = 1024;
+
+  bool isSame(const Remembered& one, const LaunchShape& shape, void** args) const noexcept;
+  std::vector<std::byte> valuesOf(void** args) const;
+  std::string keyOf(const LaunchShape& shape, void** args) const;
+  std::unique_ptr<const Remembered> remembered(const LaunchShape& shape, void** args,
+                                               const Plan& plan) const;
+  void makeRecent(const Remembered& one) noexcept;
+
+  const KernelCode code_;
+  const std::vector<Variant> variants_;
+  std::vector<Arg> args_; ///< whose values matter, by index
+
+  std::array<std::atomic<const Remembered*>, kRecent> recent_{};
+  std::mutex mutex_; ///< of what follows
+  size_t nextRecent_ = 0;
+  std::unordered_map<std::string, std::unique_ptr<const Remembered>> plans_;
+  std::unordered_map<std::string, std::unique_ptr<Binary>> binaries_;
+  std::unordered_map<int, uint32_t> binaryCounts_; ///< by device
+};
+
+} // namespace mneme::jit

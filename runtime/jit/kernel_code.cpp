@@ -1,0 +1,63 @@
+#include "runtime/jit/kernel_code.h"
+
+#include <algorithm>
+
+#include <nlohmann/json.hpp>
+
+#include "runtime/base/error.h"
+
+namespace mneme::jit {
+namespace {
+
+constexpr size_t kMaxFatbins = 256;
+
+std::string optionsOf(const std::string& metadataJson) {
+  const auto metadata = nlohmann::json::parse(metadataJson, nullptr, false);
+  return metadata.is_object() && metadata.contains("options") ? metadata["options"].dump() : "";
+}
+
+} // namespace
+
+std::vector<embed::KernelGlobal> globalsOf(const KernelCode& code) {
+  std::vector<embed::KernelGlobal> globals;
+  for (const auto& module : code.modules)
+    for (const embed::KernelGlobal& global : module->globals) {
+      const auto known = std::ranges::find(globals, global.name, &embed::KernelGlobal::name);
+      if (known == globals.end())
+        globals.push_back(global);
+      else if (global.isDefined && !known->isDefined)
+        *known = global;
+    }
+  return globals;
+}
+
+const embed::BlobSet& CodeReader::unit(const mneme_module_entry* module) {
+  if (const auto known = units_.find(module); known != units_.end())
+    return known->second;
+  std::vector<const void*> fatbins(kMaxFatbins);
+  fatbins.resize(std::min(mneme_rt_fatbins(module, fatbins.data(), fatbins.size()), kMaxFatbins));
+  embed::BlobSet all;
+  for (const void* fatbin : fatbins) {
+    embed::BlobSet one = embed::readFatBinary(fatbin);
+    all.kernels.merge(one.kernels);
+    all.modules.insert(all.modules.end(), one.modules.begin(), one.modules.end());
+  }
+  std::erase_if(all.kernels, [&](const auto& item) { return !isWanted_(item.first); });
+  return units_[module] = std::move(all);
+}
+
+KernelCode CodeReader::read(const void* handle, const mneme_module_entry* module,
+                            const char* name) {
+  const embed::BlobSet& blobs = unit(module);
+  const auto blob = blobs.kernels.find(name);
+  if (blob == blobs.kernels.end())
+    throw Error(ErrorCode::NotFound, "it carries no mneme IR; build it with add_mneme()");
+  return {.handle = handle,
+          .module = module,
+          .name = name,
+          .blob = blob->second,
+          .modules = embed::modulesFor(blobs, name),
+          .optionsJson = optionsOf(blob->second->metadataJson)};
+}
+
+} // namespace mneme::jit

@@ -1,0 +1,45 @@
+// Room jit: the IR of a kernel this process has launched, read from its own binary.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "runtime/embed/kernel_blob.h"
+#include "runtime/jit/mneme_rt.h"
+
+namespace mneme::jit {
+
+struct KernelCode {
+  const void* handle = nullptr;
+  const mneme_module_entry* module = nullptr;
+  std::string name;                                              ///< mangled
+  std::shared_ptr<const embed::KernelBlob> blob;                 ///< of the kernel itself
+  std::vector<std::shared_ptr<const embed::KernelBlob>> modules; ///< to link, `blob` first
+  std::string optionsJson; ///< how the ahead-of-time build generates code
+};
+
+/// Device variables of all linked blobs, each name once; defined rather than declared.
+std::vector<embed::KernelGlobal> globalsOf(const KernelCode& code);
+
+/// Reads each translation unit once. Not thread-safe.
+class CodeReader {
+public:
+  /// Only kernels `isWanted` says yes to are kept in memory.
+  explicit CodeReader(std::function<bool(const std::string& kernel)> isWanted)
+      : isWanted_(std::move(isWanted)) {}
+
+  /// \throws Error{NotFound} if the kernel carries no IR; Error{ArtifactCorrupt, Unsupported}
+  KernelCode read(const void* handle, const mneme_module_entry* module, const char* name);
+  void forget(const mneme_module_entry* module) { units_.erase(module); }
+
+private:
+  const embed::BlobSet& unit(const mneme_module_entry* module);
+
+  std::function<bool(const std::string& kernel)> isWanted_;
+  std::map<const mneme_module_entry*, embed::BlobSet> units_;
+};
+
+} // namespace mneme::jit

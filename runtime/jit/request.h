@@ -1,0 +1,33 @@
+// Room jit: from a variant to what the compiler is asked for. Pure functions.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "runtime/compile/client.h"
+#include "runtime/jit/kernel_code.h"
+#include "runtime/jit/tuned_file.h"
+
+namespace mneme::jit {
+
+/// Indices of the arguments that `variant` makes constants of.
+std::vector<uint32_t> specializedArgs(const Variant& variant, const embed::KernelBlob& blob);
+
+/// Why a variant cannot serve this kernel: it names arguments that the kernel does not have, or
+/// has in another size. Empty if it can.
+std::string whyUnfit(const Variant& variant, const embed::KernelBlob& blob);
+
+/// What a binary is made for.
+struct BinarySpec {
+  std::string target;                         ///< as Backend::target()
+  Dims dims;                                  ///< that it is launched with
+  std::vector<compile::ArgValue> values = {}; ///< of specializedArgs(), in that order
+  bool placesGlobals = false;                 ///< as Backend::needsPlacedGlobals()
+  bool wantsIr = false;
+};
+
+/// The same request as a replay of the configuration makes, but for the places of variables.
+compile::Request makeRequest(const KernelCode& code, const Variant& variant,
+                             const BinarySpec& spec);
+
+} // namespace mneme::jit

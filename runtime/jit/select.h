@@ -1,0 +1,55 @@
+// Room jit: which variant a launch takes. Pure functions.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "runtime/jit/tuned_file.h"
+
+namespace mneme::jit {
+
+/// What of a launch variants are chosen by.
+struct LaunchFacts {
+  std::string arch; ///< of the device: "sm_90", "cpu"
+  Dims dims;
+  uint64_t sharedBytes = 0;
+  /// As in mneme_launch; every argument named by a variant has the bytes the variant says it has.
+  void** args = nullptr;
+};
+
+/// How well a variant fits a launch, best last.
+enum class Closeness {
+  None,      ///< guards do not hold
+  OtherArch, ///< found on another architecture
+  Nearest,   ///< found for another launch
+  Same,      ///< found for a launch like this one, as far as the file says
+};
+
+/// "found for this launch", ... for people; never null.
+const char* closenessName(Closeness closeness);
+
+struct Choice {
+  size_t variant = 0; ///< meaningless if closeness is None
+  Closeness closeness = Closeness::None;
+  /// Grid, block, shared memory and arguments are those of Match, which says all three dimensions:
+  /// `Launch` holds.
+  bool isMatchedLaunch = false;
+};
+
+/// Of equally near variants the one with the larger weight, then the first.
+Choice choose(std::span<const Variant> variants, const LaunchFacts& facts);
+
+/// Whether guards of the variant hold.
+bool isAllowed(const Variant& variant, const LaunchFacts& facts);
+
+/// Sum of |log2(launched / matched)| over threads in the grid, threads in a block and integer
+/// arguments, as far as the file says. 0 for equal values; values without a ratio (zero or negative
+/// against others) count 64, as far as the largest ratio of 64-bit numbers.
+double distance(const Match& match, const LaunchFacts& facts);
+
+/// The value of an integer argument, sign extended. `bytes` are 1 to 8.
+int64_t integerOf(std::span<const std::byte> bytes);
+
+} // namespace mneme::jit

@@ -1,0 +1,144 @@
+#include "runtime/jit/settings.h"
+
+#include <charconv>
+#include <cmath>
+#include <limits>
+
+namespace mneme::jit {
+namespace {
+
+constexpr uint64_t kMaxThreads = 256;
+constexpr double kMaxTimeoutSeconds = 1e6;
+
+class Reader {
+public:
+  Reader(const Environment& environment, std::vector<std::string>& warnings)
+      : environment_(environment), warnings_(warnings) {}
+
+  std::string text(const char* name) const {
+    const char* value = environment_(name);
+    return value ? value : "";
+  }
+
+  void number(const char* name, uint64_t low, uint64_t high, auto& target) {
+    const std::string value = text(name);
+    if (value.empty())
+      return;
+    uint64_t parsed = 0;
+    const char* end = value.data() + value.size();
+    const auto [stop, error] = std::from_chars(value.data(), end, parsed);
+    if (error != std::errc() || stop != end || parsed < low || parsed > high)
+      refuse(name, value,
+             "is no whole number from " + std::to_string(low) + " to " + std::to_string(high));
+    else
+      target = static_cast<std::decay_t<decltype(target)>>(parsed);
+  }
+
+  /// As the existing tool reads them: an integer, everything but 0 is true.
+  void flag(const char* name, bool& target) {
+    const std::string value = text(name);
+    if (value.empty())
+      return;
+    int parsed = 0;
+    const char* end = value.data() + value.size();
+    const auto [stop, error] = std::from_chars(value.data(), end, parsed);
+    if (error != std::errc() || stop != end)
+      refuse(name, value, "is neither 0 nor 1");
+    else
+      target = parsed != 0;
+  }
+
+  void bytes(const char* name, uint64_t& target) {
+    std::string value = text(name);
+    if (value.empty())
+      return;
+    const size_t suffix = std::string("KMG").find(value.back());
+    const unsigned shift = suffix == std::string::npos ? 0 : 10 * (unsigned(suffix) + 1);
+    uint64_t parsed = 0;
+    const char* end = value.data() + value.size() - (shift ? 1 : 0);
+    const auto [stop, error] = std::from_chars(value.data(), end, parsed);
+    if (error != std::errc() || stop != end ||
+        parsed > (std::numeric_limits<uint64_t>::max() >> shift))
+      refuse(name, value, "is no number of bytes like 500M or 2G");
+    else
+      target = parsed << shift;
+  }
+
+  void seconds(const char* name, double& target) {
+    const std::string value = text(name);
+    if (value.empty())
+      return;
+    double parsed = 0;
+    const char* end = value.data() + value.size();
+    const auto [stop, error] = std::from_chars(value.data(), end, parsed);
+    if (error != std::errc() || stop != end || !(parsed >= 0 && parsed <= kMaxTimeoutSeconds))
+      refuse(name, value, "is no number of seconds");
+    else
+      target = parsed;
+  }
+
+  void trace(const char* name, Trace& target) {
+    const std::string value = text(name);
+    for (size_t begin = 0; begin < value.size();) {
+      const size_t end = std::min(value.find(';', begin), value.size());
+      const std::string token = value.substr(begin, end - begin);
+      begin = end + 1;
+      if (token == "specialization")
+        target.specialization = true;
+      else if (token == "ir-dump")
+        target.ir = true;
+      else if (token == "kernel-trace")
+        target.kernels = true;
+      else if (token == "cache-stats")
+        target.cache = true;
+      else if (!token.empty())
+        warnings_.push_back(std::string(name) + " has no token '" + token +
+                            "'; it knows specialization, ir-dump, kernel-trace, cache-stats");
+    }
+  }
+
+private:
+  void refuse(const char* name, const std::string& value, const std::string& why) {
+    warnings_.push_back(std::string(name) + "='" + value + "' " + why + "; the default is used");
+  }
+
+  const Environment& environment_;
+  std::vector<std::string>& warnings_;
+};
+
+} // namespace
+
+Settings readSettings(const Environment& environment, std::vector<std::string>& warnings) {
+  Settings settings;
+  Reader read(environment, warnings);
+  bool isDisabled = false;
+  read.flag("PROTEUS_DISABLE", isDisabled);
+  if (!isDisabled)
+    settings.tunedKernels = read.text("PROTEUS_TUNED_KERNELS");
+  if (const std::string directory = read.text("PROTEUS_CACHE_DIR"); !directory.empty())
+    settings.cacheDirectory = directory;
+  bool isStored = true;
+  read.flag("PROTEUS_USE_STORED_CACHE", isStored);
+  if (!isStored)
+    settings.cacheDirectory.clear();
+  read.bytes("MNEME_JIT_CACHE_BYTES", settings.cacheBytes);
+  read.seconds("MNEME_JIT_TIMEOUT", settings.timeoutSeconds);
+  read.number("MNEME_JIT_MAX_BINARIES", 0, 1 << 20, settings.maxBinaries);
+  read.flag("PROTEUS_ASYNC_COMPILATION", settings.isAsync);
+  read.number("PROTEUS_ASYNC_THREADS", 1, kMaxThreads, settings.asyncThreads);
+  read.flag("PROTEUS_ASYNC_TEST_BLOCKING", settings.waitsForAsync);
+  read.flag("PROTEUS_DUMP_LLVM_IR", settings.dumpsIr);
+  read.trace("PROTEUS_TRACE_OUTPUT", settings.trace);
+  read.flag("PROTEUS_ENABLE_TIMERS", settings.trace.timers);
+  bool isDebugging = false;
+  read.flag("PROTEUS_DEBUG_OUTPUT", isDebugging);
+  if (isDebugging)
+    settings.trace = {.specialization = true,
+                      .ir = settings.trace.ir,
+                      .kernels = true,
+                      .cache = true,
+                      .timers = true};
+  return settings;
+}
+
+} // namespace mneme::jit

@@ -1,0 +1,42 @@
+// Room jit: what the environment asks of tuned kernels. docs/production.md lists the variables.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace mneme::jit {
+
+/// What is written to stderr beside warnings.
+struct Trace {
+  bool specialization = false; ///< values that become constants
+  bool ir = false;             ///< optimised IR of every binary
+  bool kernels = false;        ///< what each kind of launch got
+  bool cache = false;          ///< counters at exit
+  bool timers = false;         ///< seconds at exit
+};
+
+struct Settings {
+  std::filesystem::path tunedKernels = {};           ///< empty: none
+  std::filesystem::path cacheDirectory = ".proteus"; ///< empty: nothing is stored
+  uint64_t cacheBytes = uint64_t{1} << 30;
+  double timeoutSeconds = 300; ///< for one compilation; 0: no limit
+  double graceSeconds = 10;    ///< that threads wait longer for a compilation of another thread
+  uint32_t maxBinaries = 16;   ///< per kernel and device
+  bool isAsync = false;
+  uint32_t asyncThreads = 1;
+  bool waitsForAsync = false; ///< launches wait for the pool, for tests
+  bool dumpsIr = false;       ///< to .proteus-dump
+  Trace trace = {};
+};
+
+/// Value of an environment variable; null if it is not set.
+using Environment = std::function<const char*(const char* name)>;
+
+/// A value that makes no sense costs that value: the default is taken, and a sentence added to
+/// `warnings`.
+Settings readSettings(const Environment& environment, std::vector<std::string>& warnings);
+
+} // namespace mneme::jit

@@ -1,0 +1,72 @@
+// Room jit: the tuned-kernels file, as docs/tuned-kernels.md says. Knows no kernel and no device.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "runtime/jit/dims.h"
+
+namespace mneme::jit {
+
+/// A scalar argument of the launch a variant was found for.
+struct ArgMatch {
+  uint32_t index = 0;
+  bool isInteger = false;
+  std::vector<std::byte> bytes; ///< little endian, never empty
+};
+
+/// The launch a variant was found for, as far as the file says.
+struct Match {
+  std::string arch; ///< empty: unknown
+  std::optional<mneme_dim3> grid, block;
+  std::optional<uint64_t> sharedBytes;
+  std::vector<ArgMatch> args; ///< each index once
+};
+
+struct Guards {
+  bool arch = false, grid = false, block = false, sharedBytes = false;
+  std::vector<uint32_t> args; ///< indices, all in Match::args
+};
+
+/// One way to compile (and launch) a kernel. Fields are named after the keys of the file.
+struct Variant {
+  bool launchBounds = true;
+  bool specializeArgs = false;
+  bool specializeDims = true;
+  std::string pipeline = "default<O3>";
+  uint32_t codegenOptLevel = 3;
+  int64_t tunedMaxThreads = -1; ///< not positive: any
+  uint32_t minBlocksPerSm = 0;
+  uint32_t maxRegisters = 0;
+  /// Nothing: every argument that can be.
+  std::optional<std::vector<uint32_t>> specializedArgs;
+  Match match;
+  Guards guards;
+  std::optional<LaunchOverride> launch; ///< `matched` holds what Match says
+  double weight = 0;
+};
+
+struct TunedKernel {
+  std::optional<uint64_t> staticHash;
+  std::vector<Variant> variants; ///< never empty
+};
+
+struct TunedFile {
+  std::map<std::string, TunedKernel> kernels; ///< by mangled name
+  /// What was left out: sentences naming file, kernel and key.
+  std::vector<std::string> warnings;
+};
+
+/// `name` is what messages call the file. An entry that makes no sense costs that entry (or that
+/// variant). \throws Error{ArtifactCorrupt} if the text is no JSON object at all.
+TunedFile parseTunedFile(const std::string& text, const std::string& name);
+
+/// \throws as above; Error{NotFound, IoFailed} if it cannot be read.
+TunedFile readTunedFile(const std::filesystem::path& path);
+
+} // namespace mneme::jit
