@@ -27,6 +27,8 @@ _VERBS = {
     "compile": "compile.compile_kernel",
     "replay": "replay.replay",
     "tune": "tune.tune",
+    "report": "report.report",
+    "dashboard": "dashboard.dashboard",
     "scaffold": "scaffold.scaffold",
     "deploy": "deploy.deploy",
     "devices": "devices.devices",
@@ -90,14 +92,14 @@ def make_app(verb: str | None = None, *, is_list: bool = False) -> typer.Typer:
             from mneme.cli._guest import GuestCommand  # noqa: PLC0415 - only these need it
 
             kind = GuestCommand
-        elif name == "scaffold":
-            from mneme.cli.scaffold import ScaffoldCommand  # noqa: PLC0415 - its options vary
-
-            kind = ScaffoldCommand
         elif name == "tune":
             from mneme.cli._tune_command import TuneCommand  # noqa: PLC0415 - it has lists
 
             kind = TuneCommand
+        elif name == "scaffold":
+            from mneme.cli.scaffold import ScaffoldCommand  # noqa: PLC0415 - its options vary
+
+            kind = ScaffoldCommand
         action = getattr(import_module(f"mneme.cli.{module}"), function)
         is_only_named = is_list and verb not in _VERBS
         app.command(name, cls=kind)(_only_named(action) if is_only_named else action)

@@ -1,0 +1,249 @@
+"""Reports of tunings: whole, unfinished, without success, large, hostile."""
+
+from __future__ import annotations
+
+import json
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mneme.cli.app import run
+from mneme.cli.exit_codes import ExitCode
+from mneme.errors import ArtifactCorrupt, NotFound
+from mneme.report import write_report
+from mneme.report.differences import compare
+from mneme.report.figures import TimeUnit
+from mneme.report.results import read_results
+from report_samples import BASELINE_NS, KERNEL, write_results
+
+pytest.importorskip("plotly", reason="Plotly is not installed")
+
+TIMES, DASH = "\u00d7", "\u2013"
+
+
+class Page(HTMLParser):
+    """Texts, data of figures, and everything that names another place."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__()
+        self.text = ""
+        self.figures: dict[str, Any] = {}
+        self.places: list[str] = []
+        self.scripts = 0
+        self._figure: str | None = None
+        self._is_code = False
+        self.feed(path.read_text())
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        values = dict(attrs)
+        self._is_code = tag in ("script", "style")
+        self._figure = values.get("data-figure") if tag == "script" else None
+        self.scripts += tag == "script" and self._figure is None
+        self.places += [str(values[key]) for key in ("src", "href") if key in values]
+
+    def handle_endtag(self, tag: str) -> None:
+        self._is_code &= tag not in ("script", "style")
+
+    def handle_data(self, data: str) -> None:
+        if self._figure:
+            self.figures[self._figure] = json.loads(data)
+        elif not self._is_code:
+            self.text += f"{data} "
+        self._figure = None
+
+    def words(self) -> str:
+        return " ".join(self.text.split())
+
+
+def report(directory: Path) -> Page:
+    return Page(write_report(directory))
+
+
+def test_report_says_the_gain_with_its_interval(tmp_path: Path) -> None:
+    results = write_results(tmp_path / "run")
+    page = report(results)
+    gain = json.loads((results / "best.json").read_text())["gain"]
+    words = page.words()
+    low, high = f"{gain['low']:.3f}", f"{gain['high']:.3f}"
+    assert f"{gain['ratio']:.3f}{TIMES} faster {low} {DASH} {high}{TIMES}" in words
+    assert KERNEL in words
+    assert "mneme deploy run -o tuned.json" in words
+    assert set(page.figures) == {
+        f"k0-{name}"
+        for name in ("history", "distribution", "failures", "importance", "parallel", "slices")
+    }
+
+
+def test_history_holds_every_trial_and_the_best_so_far(tmp_path: Path) -> None:
+    page = report(write_results(tmp_path / "run"))
+    verified, best, failed = page.figures["k0-history"]["data"]
+    lines = [json.loads(one) for one in (tmp_path / "run/trials.jsonl").read_text().splitlines()]
+    good = [one for one in lines if one["status"] == "verified"]
+    assert verified["x"] == [one["trial"] for one in good]
+    assert verified["y"] == pytest.approx([one["metric"] / 1000 for one in good])
+    assert best["y"] == [min(verified["y"][: n + 1]) for n in range(len(good))]
+    assert failed["x"] == [one["trial"] for one in lines if one["status"] != "verified"]
+    shape = page.figures["k0-history"]["layout"]["shapes"][0]
+    assert shape["y0"] == shape["y1"] == BASELINE_NS / 1000
+
+
+def test_distribution_shows_measured_launches_without_warm_ups(tmp_path: Path) -> None:
+    page = report(write_results(tmp_path / "run"))
+    boxes = [one for one in page.figures["k0-distribution"]["data"] if one["type"] == "box"]
+    assert [one["name"] for one in boxes] == ["baseline", "best"]
+    times = json.loads((tmp_path / "run/baseline.json").read_text())["result"]["exec_time"]
+    assert boxes[0]["x"] == pytest.approx([one / 1000 for one in times[2:]])
+
+
+def test_no_significant_gain_is_said_first(tmp_path: Path) -> None:
+    words = report(write_results(tmp_path / "run", has_gain=False)).words()
+    assert "No significant gain" in words
+    assert "faster" not in words.split("History")[0]
+    assert "Nothing here is shown to be faster" in words
+
+
+def test_killed_tuning_has_a_report(tmp_path: Path) -> None:
+    results = write_results(tmp_path / "run", is_finished=False)
+    with (results / "trials.jsonl").open("a") as file:
+        file.write('{"trial": 60, "status": "veri')
+    words = report(results).words()
+    assert "Not finished" in words
+    assert "1 line of trials.jsonl is incomplete and left out." in words
+
+
+@pytest.mark.parametrize("trials", [0, 1, 2])
+def test_few_trials_are_enough(tmp_path: Path, trials: int) -> None:
+    page = report(write_results(tmp_path / "run", trials=trials))
+    assert ("k0-history" in page.figures) == (trials > 0)
+    assert "k0-distribution" in page.figures
+
+
+def test_directory_with_only_options_has_a_report(tmp_path: Path) -> None:
+    (tmp_path / "config.json").write_text('{"record_database": "x.json"}')
+    assert "Nothing verified" in report(tmp_path).words()
+
+
+def test_several_instances_share_one_file(tmp_path: Path) -> None:
+    write_results(tmp_path / "a-1", kernel="first(int)")
+    write_results(tmp_path / "b-2", kernel="second(int)", has_gain=False)
+    listed = [{"directory": "b-2"}, {"directory": "a-1"}]
+    (tmp_path / "all.json").write_text(json.dumps({"instances": listed}))
+    page = report(tmp_path)
+    # The order is that of all.json.
+    assert page.text.index("second(int)") < page.text.index("first(int)")
+    assert {"#k0", "#k1"} <= set(page.places)
+    assert {"k0-history", "k1-history"} <= set(page.figures)
+
+
+def test_names_are_never_markup(tmp_path: Path) -> None:
+    evil = "k<T & U>(</script><script>window.hurt = 1</script><img src=x onerror=hurt()>)"
+    results = write_results(tmp_path / "run", kernel=evil)
+    lines = (results / "trials.jsonl").read_text().splitlines()
+    hurt = json.loads(lines[0])
+    hurt["params"]["passes"] = hurt["config"]["passes"] = "<b>&</script><script>x</script>"
+    hurt["result"]["error"] = hurt["status"] = "<i>x</i></script><script>y</script>"
+    (results / "trials.jsonl").write_text("\n".join([json.dumps(hurt), *lines[1:]]) + "\n")
+    for name in ("baseline.ll", "best.ll"):
+        path = results / "artifacts" / name
+        path.write_text(path.read_text() + f"; {name} </td></script><script>z</script>\n")
+    page = report(results)
+    assert evil in page.words()
+    assert page.scripts == 2  # Plotly's and ours
+    assert not [one for one in page.places if not one.startswith(("#", "data:,"))]
+
+
+def test_file_names_no_other_place_and_no_home(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    results = write_results(tmp_path / "run")
+    best = json.loads((results / "best.json").read_text())
+    best["record"]["record_database"] = str(tmp_path / "rec" / "17.json")
+    (results / "best.json").write_text(json.dumps(best))
+    text = write_report(results).read_text()
+    assert str(tmp_path) not in text
+    assert "~/rec/17.json" in text
+    assert not re.findall(r"<(?:link|script|img|iframe)[^>]+(?:src|href)=[\"'](?!data:)", text)
+
+
+def test_configuration_and_resources_show_what_differs(tmp_path: Path) -> None:
+    results = write_results(tmp_path / "run")
+    best = json.loads((results / "best.json").read_text())
+    words = report(results).words()
+    block = TIMES.join(str(best["config"]["block"][axis]) for axis in "xyz")
+    assert f"block 16{TIMES}16{TIMES}1 {block} ≠" in words
+    assert f"registers per thread 40 {best['result']['reg_usage']}" in words
+
+
+def test_long_texts_get_short_names_in_figures(tmp_path: Path) -> None:
+    page = report(write_results(tmp_path / "run"))
+    (axis,) = (
+        one
+        for one in page.figures["k0-slices"]["layout"].values()
+        if isinstance(one, dict) and one.get("title", {}).get("text") == "passes"
+    )
+    assert axis["categoryarray"][-1] == "passes 1"
+    assert "default&lt;O3&gt;" in axis["categoryarray"]
+    assert "passes 1 function<eager-inv>(sroa" in page.words()
+
+
+def test_difference_folds_what_is_equal() -> None:
+    old = [f"line {n}" for n in range(40)]
+    new = [*old[:20], "changed", *old[21:]]
+    found = compare("\n".join(old), "\n".join(new), "llvm")
+    assert (found.removed, found.added) == (1, 1)
+    folded, context, change, after = found.blocks[:4]
+    assert [len(one.rows) for one in (folded, context, change, after)] == [17, 3, 1, 3]
+    assert (folded.is_folded, context.is_folded, change.is_change) == (True, False, True)
+    assert change.rows[0].old_number == change.rows[0].new_number == 21
+    assert compare("a\nb", "a\nb", "gas").is_equal
+
+
+def test_difference_of_huge_texts_is_limited_and_says_so() -> None:
+    old = "\n".join(f"  %v{n} = add i32 %a, {n}" for n in range(9000))
+    new = "\n".join(f"  %w{n} = add i32 %a, {n}" for n in range(9000))
+    found = compare(old, new, "llvm")
+    assert sum(len(one.rows) for one in found.blocks) <= 1500
+    assert "the first 4000 of 9000 lines" in " ".join(found.notes)
+
+
+def test_report_of_thousands_of_trials_stays_small(tmp_path: Path) -> None:
+    written = write_report(write_results(tmp_path / "run", trials=3000))
+    assert written.stat().st_size < 8 << 20
+    page = Page(written)
+    assert len(page.figures["k0-history"]["data"][0]["x"]) > 2500
+    assert len(page.figures["k0-parallel"]["data"]) <= 1001
+    assert "of 2" in page.words().split("Parallel coordinates and slices show")[1][:20]
+
+
+@pytest.mark.parametrize(
+    ("nanoseconds", "text"), [(12.0, "12 ns"), (51_000.0, "51 µs"), (14e6, "14 ms"), (2e9, "2 s")]
+)
+def test_times_have_readable_units(nanoseconds: float, text: str) -> None:
+    assert TimeUnit(nanoseconds).text(nanoseconds) == text
+
+
+def test_results_that_are_none_are_named(tmp_path: Path) -> None:
+    with pytest.raises(NotFound, match="no results"):
+        read_results(tmp_path)
+    with pytest.raises(NotFound, match="no directory"):
+        read_results(tmp_path / "gone")
+    (tmp_path / "best.json").write_text("[")
+    with pytest.raises(ArtifactCorrupt, match="best.json"):
+        read_results(tmp_path)
+
+
+def test_command_writes_where_it_is_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    results = write_results(tmp_path / "run", trials=3)
+    target = tmp_path / "out.html"
+    assert run(["report", str(results), "-o", str(target)]) == ExitCode.OK
+    assert capsys.readouterr().out == f"{target}\n"
+    assert target.read_text().startswith("<!DOCTYPE html>")
+    assert not list(tmp_path.glob("*.partial"))
+    assert run(["report", str(tmp_path / "gone")]) == ExitCode.RECORD_UNREADABLE
+    assert "gone" in capsys.readouterr().err
