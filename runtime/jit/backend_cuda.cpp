@@ -165,11 +165,15 @@ private:
 std::unique_ptr<Backend> makeCudaBackend(const mneme_launch& launch, std::string& why) {
   try {
     const Driver& driver = Driver::get();
-    return std::make_unique<CudaBackend>(driver, LoadedRuntime::find(launch.vendorEntry));
+    return makeCudaBackend(driver, LoadedRuntime::find(launch.vendorEntry));
   } catch (const Error& failure) {
     why = failure.what();
     return nullptr;
   }
+}
+
+std::unique_ptr<Backend> makeCudaBackend(const Driver& driver, const LoadedRuntime& runtime) {
+  return std::make_unique<CudaBackend>(driver, runtime);
 }
 
 } // namespace mneme::jit

@@ -5,11 +5,16 @@
 #include <memory>
 #include <string>
 
+#include "runtime/device/cuda/loaded_runtime.h"
 #include "runtime/jit/backend.h"
 
 namespace mneme::jit {
 
 /// Null when there is no driver; `why` then says so.
 std::unique_ptr<Backend> makeCudaBackend(const mneme_launch& launch, std::string& why);
+
+/// With a runtime found elsewhere. `driver` is never destroyed. For tests.
+std::unique_ptr<Backend> makeCudaBackend(const device::cuda::Driver& driver,
+                                         const device::cuda::LoadedRuntime& runtime);
 
 } // namespace mneme::jit

@@ -5,6 +5,12 @@
 
 using namespace fake;
 
+fake::Application fake::application;
+
+extern "C" __attribute__((visibility("default"))) Application* fakeApplication() {
+  return &application;
+}
+
 FAKE(cuInit, unsigned) { return verdict("cuInit"); }
 FAKE(cuDriverGetVersion, int* version) { return *version = 13000, CUDA_SUCCESS; }
 FAKE(cuGetErrorName, CUresult error, const char** text) {
@@ -41,7 +47,7 @@ FAKE(cuDeviceGetAttribute, int* value, CUdevice_attribute attribute, CUdevice) {
 FAKE(cuDeviceTotalMem_v2, size_t* bytes, CUdevice) { return *bytes = totalBytes, CUDA_SUCCESS; }
 FAKE(cuDeviceCanAccessPeer, int* can, CUdevice, CUdevice) { return *can = 0, CUDA_SUCCESS; }
 FAKE(cuDevicePrimaryCtxRetain, CUcontext* context, CUdevice device) {
-  *context = reinterpret_cast<CUcontext>(uintptr_t(0x1000) + device);
+  *context = primaryOf(device);
   return verdict("cuDevicePrimaryCtxRetain");
 }
 FAKE(cuDevicePrimaryCtxRelease_v2, CUdevice) {
@@ -55,9 +61,17 @@ FAKE(cuDevicePrimaryCtxGetState, CUdevice, unsigned* flags, int* isActive) {
 FAKE(cuCtxPushCurrent_v2, CUcontext) { return ++depth, CUDA_SUCCESS; }
 FAKE(cuCtxPopCurrent_v2, CUcontext* context) { return --depth, *context = nullptr, CUDA_SUCCESS; }
 FAKE(cuCtxGetCurrent, CUcontext* context) {
-  return *context = reinterpret_cast<CUcontext>(uintptr_t(depth)), CUDA_SUCCESS;
+  *context = depth == 0 ? application.current : reinterpret_cast<CUcontext>(uintptr_t(depth));
+  return CUDA_SUCCESS;
 }
-FAKE(cuCtxGetDevice, CUdevice* device) { return *device = 0, CUDA_SUCCESS; }
+FAKE(cuCtxGetDevice, CUdevice* device) { return *device = application.device, CUDA_SUCCESS; }
+FAKE(cuCtxGetId, CUcontext context, unsigned long long* id) {
+  *id = 1;
+  for (int device : {0, 1})
+    if (context == primaryOf(device))
+      *id = application.lives[device];
+  return verdict("cuCtxGetId");
+}
 FAKE(cuCtxSynchronize) { return CUDA_SUCCESS; }
 FAKE(cuCtxSetLimit, CUlimit, size_t) { return CUDA_SUCCESS; }
 FAKE(cuCtxGetLimit, size_t* value, CUlimit) { return *value = 0, CUDA_SUCCESS; }

@@ -11,6 +11,7 @@
 #include <map>
 #include <mutex>
 #include <string>
+#include <vector>
 
 #include "runtime/device/cuda/driver_types.h"
 
@@ -22,12 +23,49 @@ constexpr size_t pageBytes = 2 << 20;
 constexpr size_t blockBytes = 32 << 20;
 constexpr size_t totalBytes = size_t{1} << 30;
 
+struct Variable {
+  CUdeviceptr address = 0;
+  size_t sizeBytes = 0;
+};
+
+/// One for each image that is loaded. Lines ".variable NAME BYTES" in it make variables.
+struct Module {
+  std::map<std::string, Variable> variables;
+  bool isLoaded = true;
+};
+
 struct Function {
   std::string name;
   int registers = 32;
   int maxThreads = 1024;
   int requiredCluster = 0;
+  Module* module = nullptr;
+  std::map<int, int> attributes = {{8, 48 << 10}, {9, -1}};
 };
+
+/// A launch, with what the variables of its module hold when it runs.
+struct Seen {
+  std::string kernel;
+  CUlaunchConfig config;
+  std::vector<CUlaunchAttribute> attributes;
+  std::map<std::string, std::string> variables;
+};
+
+/// The program around a library that works inside it, and what the driver saw of that library.
+/// Tests find it as fakeApplication().
+struct Application {
+  CUcontext current = nullptr; ///< of every thread that pushed none
+  CUdevice device = 0;
+  unsigned long long lives[2] = {100, 200}; ///< ids of the primary contexts
+  int captureMode = CU_STREAM_CAPTURE_MODE_GLOBAL;
+  std::vector<int> modesOfLoads; ///< capture mode of the thread at each load
+  std::vector<Seen> launches;    ///< in the order they ran in
+  std::vector<Module*> modules;
+};
+
+inline CUcontext primaryOf(CUdevice device) {
+  return reinterpret_cast<CUcontext>(uintptr_t(0x1000) + device);
+}
 
 struct State {
   std::recursive_mutex mutex;
@@ -47,7 +85,9 @@ inline State& state() {
   return *instance;
 }
 
+extern Application application;
 inline thread_local int depth = 0;
+inline bool hasContext() { return depth > 0 || application.current; }
 
 /// The code MNEME_FAKE_CUDA wants of this call, the sticky one after that, else success.
 inline CUresult verdict(const char* call) {
@@ -92,7 +132,7 @@ inline bool isPinned(const void* pointer) {
 }
 
 inline CUresult copy(void* destination, const void* source, size_t size) {
-  if (depth == 0)
+  if (!hasContext())
     return CUDA_ERROR_INVALID_CONTEXT;
   return enqueue([=] {
     memmove(destination, source, size);

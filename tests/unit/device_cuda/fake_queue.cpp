@@ -9,20 +9,54 @@ struct Event {
   uint64_t position = 0;
 };
 
-CUresult launch(CUfunction raw, CUstream) {
+Module* moduleOf(CUmodule raw) { return reinterpret_cast<Module*>(raw); }
+
+std::string valueOf(const Variable& variable) {
+  return {static_cast<const char*>(pointerTo(variable.address)), variable.sizeBytes};
+}
+
+void note(Seen seen, const Module* module) {
+  if (module)
+    for (const auto& [name, variable] : module->variables)
+      seen.variables[name] = valueOf(variable);
+  application.launches.push_back(std::move(seen));
+}
+
+CUresult launch(CUfunction raw, const CUlaunchConfig& config) {
   const auto* function = reinterpret_cast<Function*>(raw);
   if (function->name == "refused")
     return CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
-  return enqueue([name = function->name] {
-    if (name == "illegal")
+  if (config.sharedMemBytes > static_cast<unsigned>(function->attributes.at(8)))
+    return CUDA_ERROR_INVALID_VALUE;
+  Seen seen{function->name, config, {config.attrs, config.attrs + config.numAttrs}, {}};
+  for (const CUlaunchAttribute& attribute : seen.attributes)
+    if (attribute.id == CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION && attribute.value.clusterDim.x > 8 &&
+        !function->attributes.contains(14))
+      return CUDA_ERROR_INVALID_CLUSTER_SIZE;
+  return enqueue([seen, module = function->module] {
+    note(seen, module);
+    if (seen.kernel == "illegal")
       return CUDA_ERROR_ILLEGAL_ADDRESS;
-    if (name == "hang") {
+    if (seen.kernel == "hang") {
       state().isHung = true;
       state().queue.push_front([] { return CUDA_SUCCESS; });
       --state().done;
     }
     return CUDA_SUCCESS;
   });
+}
+
+/// Variables begin as zeros, 8-byte aligned.
+Module* loadImage(const char* image) {
+  auto* module = new Module();
+  constexpr const char* kMark = ".variable ";
+  for (const char* at = strstr(image, kMark); at; at = strstr(at + 1, kMark)) {
+    char name[128];
+    size_t size = 0;
+    if (sscanf(at, ".variable %127s %zu", name, &size) == 2)
+      module->variables[name] = {reinterpret_cast<CUdeviceptr>(calloc(size + 8, 1)), size};
+  }
+  return module;
 }
 
 } // namespace
@@ -72,7 +106,11 @@ FAKE(cuStreamGetCtx, CUstream, CUcontext*) { return CUDA_ERROR_NOT_SUPPORTED; }
 FAKE(cuStreamIsCapturing, CUstream, CUstreamCaptureStatus* status) {
   return *status = CU_STREAM_CAPTURE_STATUS_NONE, CUDA_SUCCESS;
 }
-FAKE(cuThreadExchangeStreamCaptureMode, CUstreamCaptureMode*) { return CUDA_SUCCESS; }
+FAKE(cuThreadExchangeStreamCaptureMode, CUstreamCaptureMode* mode) {
+  const auto before = static_cast<CUstreamCaptureMode>(application.captureMode);
+  application.captureMode = *mode;
+  return *mode = before, CUDA_SUCCESS;
+}
 FAKE(cuLaunchHostFunc, CUstream, CUhostFn, void*) { return CUDA_ERROR_NOT_SUPPORTED; }
 
 FAKE(cuEventCreate, CUevent* event, unsigned) {
@@ -102,21 +140,28 @@ FAKE(cuEventElapsedTime, float* milliseconds, CUevent, CUevent) {
   return *milliseconds = 0.5f, CUDA_SUCCESS;
 }
 
-FAKE(cuModuleLoadDataEx, CUmodule* module, const void*, unsigned count, CUjit_option* options,
+FAKE(cuModuleLoadDataEx, CUmodule* module, const void* image, unsigned count, CUjit_option* options,
      void** values) {
+  const std::lock_guard lock(state().mutex);
   const CUresult result = verdict("cuModuleLoadDataEx");
   for (unsigned i = 0; i < count; ++i)
     if (result != CUDA_SUCCESS && options[i] == CU_JIT_ERROR_LOG_BUFFER)
       strcpy(static_cast<char*>(values[i]), "ptxas: line 7: what is this?\n");
-  return *module = reinterpret_cast<CUmodule>(uintptr_t(32)), result;
+  if (result != CUDA_SUCCESS)
+    return result;
+  Module* loaded = loadImage(static_cast<const char*>(image));
+  application.modules.push_back(loaded);
+  application.modesOfLoads.push_back(application.captureMode);
+  return *module = reinterpret_cast<CUmodule>(loaded), CUDA_SUCCESS;
 }
-FAKE(cuModuleUnload, CUmodule) {
+FAKE(cuModuleUnload, CUmodule module) {
   if (state().isHung)
     wouldHang("cuModuleUnload");
-  return CUDA_SUCCESS;
+  return moduleOf(module)->isLoaded = false, CUDA_SUCCESS;
 }
-FAKE(cuModuleGetFunction, CUfunction* function, CUmodule, const char* name) {
+FAKE(cuModuleGetFunction, CUfunction* function, CUmodule module, const char* name) {
   auto* made = new Function{name};
+  made->module = moduleOf(module);
   if (made->name == "missing")
     return CUDA_ERROR_NOT_FOUND;
   if (made->name == "fat")
@@ -126,14 +171,22 @@ FAKE(cuModuleGetFunction, CUfunction* function, CUmodule, const char* name) {
   *function = reinterpret_cast<CUfunction>(made);
   return CUDA_SUCCESS;
 }
-FAKE(cuModuleGetGlobal_v2, CUdeviceptr* address, size_t* size, CUmodule, const char* name) {
+FAKE(cuModuleGetGlobal_v2, CUdeviceptr* address, size_t* size, CUmodule module, const char* name) {
+  const auto& variables = moduleOf(module)->variables;
+  if (const auto found = variables.find(name); found != variables.end())
+    return *address = found->second.address, *size = found->second.sizeBytes, CUDA_SUCCESS;
   if (strcmp(name, "coefficients") != 0)
     return CUDA_ERROR_NOT_FOUND;
   return *address = 0x7000, *size = 16, CUDA_SUCCESS;
 }
-FAKE(cuFuncGetModule, CUmodule*, CUfunction) { return CUDA_ERROR_NOT_SUPPORTED; }
+FAKE(cuFuncGetModule, CUmodule* module, CUfunction function) {
+  *module = reinterpret_cast<CUmodule>(reinterpret_cast<Function*>(function)->module);
+  return *module ? CUDA_SUCCESS : CUDA_ERROR_NOT_SUPPORTED;
+}
 FAKE(cuFuncGetAttribute, int* value, CUfunction_attribute attribute, CUfunction raw) {
   const auto* function = reinterpret_cast<Function*>(raw);
+  if (const auto set = function->attributes.find(attribute); set != function->attributes.end())
+    return *value = set->second, verdict("cuFuncGetAttribute");
   *value = attribute == CU_FUNC_ATTRIBUTE_NUM_REGS                 ? function->registers
            : attribute == CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK  ? function->maxThreads
            : attribute == CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES      ? 1024
@@ -144,11 +197,16 @@ FAKE(cuFuncGetAttribute, int* value, CUfunction_attribute attribute, CUfunction 
                : 0;
   return verdict("cuFuncGetAttribute");
 }
-FAKE(cuFuncSetAttribute, CUfunction, CUfunction_attribute, int) { return CUDA_SUCCESS; }
-FAKE(cuLaunchKernel, CUfunction function, unsigned, unsigned, unsigned, unsigned, unsigned,
-     unsigned, unsigned, CUstream stream, void**, void**) {
+FAKE(cuFuncSetAttribute, CUfunction function, CUfunction_attribute attribute, int value) {
+  reinterpret_cast<Function*>(function)->attributes[attribute] = value;
+  return CUDA_SUCCESS;
+}
+FAKE(cuLaunchKernel, CUfunction function, unsigned gridX, unsigned gridY, unsigned gridZ,
+     unsigned blockX, unsigned blockY, unsigned blockZ, unsigned shared, CUstream stream, void**,
+     void**) {
   GUARD("cuLaunchKernel");
-  return launch(function, stream);
+  return launch(function,
+                {gridX, gridY, gridZ, blockX, blockY, blockZ, shared, stream, nullptr, 0});
 }
 FAKE(cuLaunchCooperativeKernel, CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned,
      unsigned, unsigned, CUstream, void**) {
@@ -156,7 +214,7 @@ FAKE(cuLaunchCooperativeKernel, CUfunction, unsigned, unsigned, unsigned, unsign
 }
 FAKE(cuLaunchKernelEx, const CUlaunchConfig* config, CUfunction function, void**, void**) {
   GUARD("cuLaunchKernelEx");
-  return config->numAttrs > 0 ? launch(function, config->hStream) : CUDA_ERROR_INVALID_VALUE;
+  return config->numAttrs > 0 ? launch(function, *config) : CUDA_ERROR_INVALID_VALUE;
 }
 FAKE(cuOccupancyMaxActiveBlocksPerMultiprocessor, int* blocks, CUfunction, int, size_t) {
   return *blocks = 2, CUDA_SUCCESS;
