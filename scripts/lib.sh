@@ -175,7 +175,7 @@ build_project() {
 build_examples() { build_project examples -DMNEME_EXAMPLES_PLAIN=ON; }
 build_gpu_programs() {
   local directory
-  for directory in benchmarks tests/apps/gpu_record; do
+  for directory in benchmarks tests/apps/gpu_record tests/apps/tuned; do
     [ ! -f "$root/$directory/CMakeLists.txt" ] || build_project "$directory"
   done
 }
