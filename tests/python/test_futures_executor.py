@@ -1,0 +1,194 @@
+"""Configurations evaluated by pools that are not ours."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import fields, replace
+from pathlib import Path
+
+import pytest
+
+from mneme.async_executor import AsyncReplayExecutor, as_completed
+from mneme.errors import ArtifactCorrupt, BackendUnavailable, InvalidArgument
+from mneme.futures_executor import FuturesReplayExecutor
+from mneme.inventory import find_record
+from mneme.mneme_types import ExperimentConfiguration, ExperimentResult
+from mneme.recorded_execution import RecordedExecution
+from native_parts import needs_native
+
+PROGRAM = Path(os.environ.get("MNEME_BUILD_DIR", "build")) / "examples" / "vector_add"
+PIPELINES = ["default<O1>", "default<O2>", "no-such-pass", "default<O3>", "default<O1>"]
+
+pytestmark = [pytest.mark.compile, needs_native]
+
+
+@pytest.fixture(scope="module")
+def record(tmp_path_factory: pytest.TempPathFactory) -> RecordedExecution:
+    path = tmp_path_factory.mktemp("recording")
+    line = ("record", "-rdb", path, "--device", "cpu", "--", PROGRAM, "4096")
+    subprocess.run([sys.executable, "-m", "mneme", *map(str, line)], check=True, timeout=60)
+    return find_record(path)
+
+
+@pytest.fixture(scope="module")
+def config(record: RecordedExecution) -> ExperimentConfiguration:
+    (instance,) = record.values()
+    return ExperimentConfiguration(grid=instance.grid_dim, block=instance.block_dim)
+
+
+@contextmanager
+def spawned() -> Iterator[Executor]:
+    with ProcessPoolExecutor(2, multiprocessing.get_context("spawn")) as pool:
+        yield pool
+
+
+@contextmanager
+def forked() -> Iterator[Executor]:
+    with ProcessPoolExecutor(1, multiprocessing.get_context("fork")) as pool:
+        yield pool
+
+
+@contextmanager
+def threaded() -> Iterator[Executor]:
+    with ThreadPoolExecutor(2) as pool:
+        yield pool
+
+
+@contextmanager
+def dask() -> Iterator[Executor]:
+    distributed = pytest.importorskip("distributed")
+    with (
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
+        ) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        yield client.get_executor()
+
+
+def executor_of(
+    pool: Executor, record: RecordedExecution, iterations: int = 2, timeout: float | None = None
+) -> FuturesReplayExecutor:
+    return FuturesReplayExecutor(
+        pool, record.path, None, iterations, warmup=1, device="cpu", timeout=timeout
+    )
+
+
+@pytest.mark.parametrize("make", [spawned, forked, threaded, dask], ids=lambda make: make.__name__)
+def test_results_are_those_of_local_workers(
+    make: object, record: RecordedExecution, config: ExperimentConfiguration, tmp_path: Path
+) -> None:
+    configs = [replace(config, passes=passes) for passes in PIPELINES]
+    with AsyncReplayExecutor(record.path, None, 2, tmp_path, 1, 1, device="cpu") as local:
+        expected = [local.evaluate(one) for one in configs]
+    with make() as pool, executor_of(pool, record) as executor:  # type: ignore[operator]
+        futures = [executor.submit(one) for one in configs]
+        assert {future.config.passes for future in as_completed(futures, 60)} == set(PIPELINES)
+        results = [future.result() for future in futures]
+        again = executor.evaluate(configs[0], iterations=5, fresh=True)
+        statistics = executor.statistics
+    for result, local_result in zip(results, expected, strict=True):
+        assert isinstance(result, ExperimentResult)
+        for name in ("verified", "failed", "error", "image_hash", "result_class", "device"):
+            assert getattr(result, name) == getattr(local_result, name)
+        assert len(result.exec_time) == len(local_result.exec_time)
+        assert [item.name for item in fields(result)] == [f.name for f in fields(local_result)]
+    assert (again.iterations_used, again.reused) == (5, False)
+    assert (statistics.submitted, statistics.finished, statistics.failures) == (6, 6, 1)
+
+
+def test_other_ir_reaches_the_pool(
+    record: RecordedExecution, config: ExperimentConfiguration
+) -> None:
+    wrong = str(record.link_llvm_modules()).replace("fmul", "fadd")
+    with threaded() as pool, executor_of(pool, record) as executor:
+        executor.set_ir(wrong)
+        assert not executor.evaluate(config).verified
+        executor.set_ir(None)
+        assert executor.evaluate(config).verified
+
+
+def test_a_kernel_without_end_costs_itself(
+    record: RecordedExecution, config: ExperimentConfiguration
+) -> None:
+    with spawned() as pool, executor_of(pool, record, timeout=1.0) as executor:
+        late = executor.submit(config, iterations=1_000_000_000)
+        assert executor.evaluate(config).verified
+        result = late.result(60)
+        assert result is not None
+        assert result.worker_died
+        assert "timed out after 1.0 s" in result.error
+        assert executor.evaluate(config, fresh=True).verified
+
+
+def test_a_pool_that_is_broken_says_so(
+    record: RecordedExecution, config: ExperimentConfiguration
+) -> None:
+    with spawned() as pool, executor_of(pool, record) as executor:
+        done = executor.submit(config)
+        assert done.result(60) is not None
+        flying = [executor.submit(config, iterations=1_000_000_000) for _ in range(3)]
+        for pid in list(pool._processes):  # type: ignore[attr-defined]
+            os.kill(pid, signal.SIGKILL)
+        lost = [future.result(60) for future in flying]
+        assert all(result is not None and result.worker_died for result in lost)
+        with pytest.raises(BackendUnavailable, match="make a new pool"):
+            executor.submit(config)
+        kept = done.result()
+        assert kept is not None
+        assert kept.verified
+
+
+def test_a_cluster_goes_on_without_a_process(
+    record: RecordedExecution, config: ExperimentConfiguration
+) -> None:
+    with dask() as pool, executor_of(pool, record) as executor:
+        assert executor.evaluate(config).verified
+        client = pool._client  # type: ignore[attr-defined]
+        (pid, *_) = client.run(os.getpid).values()
+        os.kill(pid, signal.SIGKILL)
+        configs = [replace(config, passes=passes) for passes in PIPELINES if "<" in passes]
+        results = [executor.submit(one, fresh=True).result(60) for one in configs]
+    assert [result.verified or result.worker_died for result in results if result] == [True] * 4
+    assert results[-1] is not None
+    assert results[-1].verified
+
+
+def test_what_cannot_be_opened_is_an_error(
+    record: RecordedExecution, config: ExperimentConfiguration, tmp_path: Path
+) -> None:
+    line = ("copy", Path(record.path).parent, tmp_path / "copy")
+    subprocess.run([sys.executable, "-m", "mneme", *map(str, line)], check=True, timeout=60)
+    (snapshot,) = (tmp_path / "copy").glob("DeviceState.prologue.*")
+    snapshot.write_bytes(b"")
+    damaged = find_record(tmp_path / "copy")
+    with (
+        spawned() as pool,
+        executor_of(pool, damaged) as executor,
+        pytest.raises(ArtifactCorrupt, match="prologue"),
+    ):
+        executor.evaluate(config)
+
+
+def test_interrupt_drops_what_is_queued(
+    record: RecordedExecution, config: ExperimentConfiguration
+) -> None:
+    with threaded() as pool:
+        with pytest.raises(KeyboardInterrupt), executor_of(pool, record, timeout=1.0) as executor:  # noqa: PT012
+            done = executor.submit(config)
+            assert done.result(60) is not None
+            flying = [executor.submit(config, iterations=1_000_000_000) for _ in range(4)]
+            raise KeyboardInterrupt
+        for future in flying:
+            with pytest.raises(InvalidArgument, match="shut down"):
+                future.result(0)
+        with pytest.raises(InvalidArgument, match="shut down"):
+            executor.submit(config)
+        assert done.result() is not None
