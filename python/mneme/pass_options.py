@@ -83,19 +83,21 @@ class AbstractPass:
 
     def variants(self) -> list[ConcretePass]:
         """Return the pass without and with each single option."""
-        words = itertools.chain.from_iterable(option.choices for option in self.options)
-        needed = NEEDED_OPTIONS.get(self.name, ())
-        return [self.concrete(), *(self.concrete([word]) for word in words if word not in needed)]
+        words = itertools.chain.from_iterable(option.choices for option in self._free_options())
+        return [self.concrete(), *(self.concrete([word]) for word in words)]
 
     def sample(self, rng: random.Random) -> ConcretePass:
         """Return the pass with random options; each is left out half of the time."""
-        needed = NEEDED_OPTIONS.get(self.name, ())
         chosen = [
             rng.choice(option.choices)
-            for option in self.options
-            if not set(option.choices) & set(needed) and rng.random() < 0.5  # noqa: PLR2004
+            for option in self._free_options()
+            if rng.random() < 0.5  # noqa: PLR2004
         ]
         return self.concrete(chosen)
+
+    def _free_options(self) -> list[PassOption]:
+        needed = set(NEEDED_OPTIONS.get(self.name, ()))
+        return [option for option in self.options if not needed & set(option.choices)]
 
 
 # Scripts know the class by this name too.

@@ -1,0 +1,136 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from launch_samples import GPU, dims
+from mneme.mneme_types import ExperimentConfiguration, ExperimentResult
+from mneme.tuning.launch_rules import LaunchRule, find_launch_rule, try_launches
+
+Judge = Callable[[ExperimentConfiguration], bool]
+
+
+class Device:
+    """Replays by asking a function whether the result would be right."""
+
+    def __init__(self, is_right: Judge, most_threads: int = 1024) -> None:
+        self.is_right = is_right
+        self.most_threads = most_threads
+        self.tried: list[ExperimentConfiguration] = []
+
+    def __call__(self, config: ExperimentConfiguration) -> ExperimentResult:
+        self.tried.append(config)
+        if config.block.volume > self.most_threads:
+            return ExperimentResult(failed=True, error="runs with at most some threads")
+        return ExperimentResult(executed=True, verified=self.is_right(config))
+
+
+def recorded(
+    grid: str = "64x1x1", block: str = "128x1x1", **more: object
+) -> ExperimentConfiguration:
+    return ExperimentConfiguration(grid=dims(grid), block=dims(block), **more)  # type: ignore[arg-type]
+
+
+def threads(config: ExperimentConfiguration) -> int:
+    return config.grid.volume * config.block.volume
+
+
+def test_a_kernel_that_loops_over_its_grid_is_agnostic() -> None:
+    device = Device(lambda _: True)
+    evidence = try_launches(device, recorded(), GPU)
+    assert evidence.rule is LaunchRule.AGNOSTIC
+    assert len(device.tried) == len(evidence.tried) <= 7
+    assert all(launch.verified for launch in evidence.tried)
+    counts = {threads(config) for config in device.tried}
+    assert min(counts) <= threads(recorded()) // 8
+    assert max(counts) > threads(recorded())
+
+
+def test_a_kernel_with_one_item_per_thread_covers() -> None:
+    device = Device(lambda c: threads(c) >= 64 * 128)
+    evidence = try_launches(device, recorded(), GPU)
+    assert evidence.rule is LaunchRule.COVER
+    assert evidence.tried[-1].verified is False
+    assert evidence.tried[-1].reason == "the result differs from the recorded one"
+    assert find_launch_rule(device, recorded(), GPU) is LaunchRule.COVER
+
+
+def test_spare_threads_do_not_make_a_kernel_agnostic() -> None:
+    needed = 64 * 128 // 6
+    assert find_launch_rule(Device(lambda c: threads(c) >= needed), recorded(), GPU) == "cover"
+
+
+def test_more_blocks_that_spoil_the_result_do_not_either() -> None:
+    rule = find_launch_rule(Device(lambda c: threads(c) <= 64 * 128), recorded(), GPU)
+    assert rule is LaunchRule.COVER
+
+
+def test_a_kernel_that_minds_its_block_is_exact() -> None:
+    device = Device(lambda c: c.block.x == 128)
+    assert find_launch_rule(device, recorded(), GPU) is LaunchRule.EXACT
+    assert len(device.tried) == 1
+
+
+def test_a_kernel_that_minds_one_axis_is_exact() -> None:
+    device = Device(lambda c: c.block.y == 16)
+    assert find_launch_rule(device, recorded("8x8x1", "16x16x1"), GPU) is LaunchRule.EXACT
+
+
+def test_refused_larger_blocks_prove_nothing() -> None:
+    device = Device(lambda _: True, most_threads=128)
+    evidence = try_launches(device, recorded(), GPU)
+    assert evidence.rule is LaunchRule.AGNOSTIC
+    assert all(dims(launch.block).volume <= 128 for launch in evidence.tried)
+
+
+def test_a_crash_counts_against_the_kernel() -> None:
+    def crash(config: ExperimentConfiguration) -> ExperimentResult:
+        return ExperimentResult(failed=True, error="Worker crashed")
+
+    evidence = try_launches(crash, recorded(), GPU)
+    assert evidence.rule is LaunchRule.EXACT
+    assert evidence.tried[0].reason == "Worker crashed"
+
+
+def test_what_cannot_be_tried_is_not_claimed() -> None:
+    device = Device(lambda _: True)
+    assert find_launch_rule(device, recorded("1x1x1", "1x1x1"), GPU) is LaunchRule.EXACT
+    assert device.tried == []
+    single = find_launch_rule(device, recorded("1x1x1", "128x1x1"), GPU)
+    assert single is LaunchRule.COVER
+
+
+def test_tries_keep_everything_but_the_launch() -> None:
+    device = Device(lambda _: True)
+    original = recorded(set_launch_bounds=True, max_threads=128, passes="default<O1>")
+    find_launch_rule(device, original, GPU)
+    assert {config.passes for config in device.tried} == {"default<O1>"}
+    assert all(config.max_threads == config.block.volume for config in device.tried)
+    assert original == recorded(set_launch_bounds=True, max_threads=128, passes="default<O1>")
+
+
+@pytest.mark.parametrize(
+    ("grid", "block"), [("7x3x2", "96x2x1"), ("8x8x8", "8x8x4"), ("16x16x1", "16x16x1")]
+)
+def test_covering_tries_cover_exactly(grid: str, block: str) -> None:
+    launched = threads(recorded(grid, block))
+    evidence = try_launches(Device(lambda c: threads(c) == launched), recorded(grid, block), GPU)
+    assert evidence.rule is LaunchRule.COVER
+
+
+def test_evidence_is_plain_json() -> None:
+    evidence = try_launches(Device(lambda c: c.block.x == 128), recorded(), GPU)
+    assert evidence.to_dict() == {
+        "rule": "exact",
+        "tried": [
+            {
+                "grid": "128x1x1",
+                "block": "64x1x1",
+                "rule": "cover",
+                "verified": False,
+                "reason": "the result differs from the recorded one",
+            }
+        ],
+    }
+    assert str(evidence.rule) == "exact"
