@@ -1,5 +1,6 @@
 #include "runtime/compile/compile_turn.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <fcntl.h>
@@ -11,8 +12,9 @@
 namespace mneme::compile {
 namespace {
 
-// Compilations take 10 ms and more.
-constexpr auto kLookAgain = std::chrono::milliseconds(5);
+// Compilations take 10 ms and more; a thousand processes may wait for one on a shared file system.
+constexpr std::chrono::milliseconds kLookAgain{5};
+constexpr std::chrono::milliseconds kLookAgainAtLast{250};
 constexpr size_t kMaxNoteBytes = 65536;
 
 } // namespace
@@ -29,7 +31,7 @@ CompileTurn::CompileTurn(const std::filesystem::path& directory, const Hash128& 
 
 bool CompileTurn::wait(double timeoutSeconds) {
   const auto start = std::chrono::steady_clock::now();
-  for (;;) {
+  for (auto pause = kLookAgain;; pause = std::min(pause * 3 / 2, kLookAgainAtLast)) {
     if (flock(file_.get(), LOCK_EX | LOCK_NB) == 0)
       return true;
     if (errno == EINTR)
@@ -40,7 +42,7 @@ bool CompileTurn::wait(double timeoutSeconds) {
     const std::chrono::duration<double> waited = std::chrono::steady_clock::now() - start;
     if (timeoutSeconds > 0 && waited.count() > timeoutSeconds)
       return false;
-    std::this_thread::sleep_for(kLookAgain);
+    std::this_thread::sleep_for(pause);
   }
 }
 

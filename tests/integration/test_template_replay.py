@@ -103,6 +103,22 @@ def test_it_compiles_to_what_mneme_compiles(reproducer: Path) -> None:
     assert (reproducer / "build" / "kernel.ptx").read_text() == made["assembly"]
 
 
+def test_what_was_built_runs_elsewhere(reproducer: Path, driver: Path, tmp_path: Path) -> None:
+    for name in ("reproduce", "kernel.cubin"):
+        shutil.copy(reproducer / "build" / name, tmp_path / name)
+    shutil.copytree(reproducer / "memory", tmp_path / "memory")
+    # One byte of the other value of the list's head.
+    head = tmp_path / "memory" / "001.after"
+    head.write_bytes(b"\1" + head.read_bytes()[1:])
+    done = run_command(
+        tmp_path / "reproduce", tmp_path / "kernel.cubin", tmp_path / "memory",
+        LD_LIBRARY_PATH=str(driver),
+    )  # fmt: skip
+    assert f"code for sm_90: {tmp_path}/kernel.cubin" in done.stdout
+    assert "region at 0x7e0000000200 head, offset 0: expected 0x00000001" in done.stdout
+    assert done.returncode == 1
+
+
 def llvm_bin() -> Path:
     found = shutil.which("opt-22") or shutil.which("opt")
     assert found, "LLVM's opt is not installed"

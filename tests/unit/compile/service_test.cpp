@@ -202,6 +202,14 @@ TEST_CASE("a compiler that crashes, hangs or talks nonsense costs one sentence")
   CHECK_FALSE(compileApart(request, options).image.empty());
 }
 
+TEST_CASE("LLVM's own crash is a sentence, and the next kernel compiles") {
+  const Failure failure =
+      failureOf([&] { compileApart(smallRequest("trigger-crash-module"), {}); });
+  CHECK(failure.code == ErrorCode::CompileFailed);
+  CHECK(contains(failure.message, "LLVM gave up on the kernel"));
+  CHECK_FALSE(compileApart(smallRequest(), {}).image.empty());
+}
+
 TEST_CASE("what is not installed is named, with what to set") {
   const TemporaryDirectory empty;
   {
