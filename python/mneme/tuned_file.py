@@ -123,7 +123,7 @@ def write_tuned_file(path: str | Path, kernels: Mapping[str, TunedKernel]) -> No
     for name, kernel in kernels.items():
         for variant in kernel.variants:
             try:
-                variant.check_guards()
+                variant.check()
             except InvalidArgument as error:
                 raise InvalidArgument(f"{name}: a variant {error}") from None
     content = {name: kernel.to_json() for name, kernel in kernels.items()}

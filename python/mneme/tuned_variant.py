@@ -53,9 +53,11 @@ class MatchedArgument:
         """Read an argument."""
         digits = place.text("Bytes")
         try:
-            bytes.fromhex(digits)
+            is_value = bool(bytes.fromhex(digits))
         except ValueError:
-            raise place.broken("Bytes", f"is {digits!r}, no hexadecimal digits") from None
+            is_value = False
+        if not is_value:
+            raise place.broken("Bytes", f"is {digits!r}, not the hexadecimal digits of a value")
         return cls(
             index=place.number("Index"),
             name=place.text("Name", ""),
@@ -102,13 +104,16 @@ class Match:
     @classmethod
     def from_json(cls, place: Place) -> Match:
         """Read a launch."""
+        args = tuple(MatchedArgument.from_json(one) for one in place.objects("Args"))
+        if len({one.index for one in args}) < len(args):
+            raise place.broken("Args", "lists an argument twice")
         return cls(
             arch=place.text("Arch", ""),
             device=place.text("Device", ""),
             grid=place.dims("GridDim"),
             block=place.dims("BlockDim"),
             shared_mem=place.number("SharedMem") if place.has("SharedMem") else None,
-            args=tuple(MatchedArgument.from_json(one) for one in place.objects("Args")),
+            args=args,
         )
 
     def is_same_launch(self, other: Match) -> bool:
@@ -210,8 +215,8 @@ class TunedVariant:
     max_registers: int = 0
     """Registers of a thread; 0: no limit."""
 
-    specialized_args: tuple[int, ...] = ()
-    """Indices from 0."""
+    specialized_args: tuple[int, ...] | None = None
+    """Indices from 0; None: every argument that can be."""
 
     match: Match = field(default_factory=Match)
     """The launch it was found for."""
@@ -251,10 +256,11 @@ class TunedVariant:
         values = {
             **self.flat_json(),
             "MaxRegisters": self.max_registers,
-            "SpecializedArgs": list(self.specialized_args),
             "Match": self.match.to_json(),
             "Guards": list(self.guards),
         }
+        if self.specialized_args is not None:
+            values["SpecializedArgs"] = list(self.specialized_args)
         if self.launch is not None:
             values["Launch"] = self.launch.to_json()
         values.update(BaselineNs=self.baseline_ns, TunedNs=self.tuned_ns)
@@ -283,7 +289,9 @@ class TunedVariant:
         variant = replace(
             cls.from_flat(place),
             max_registers=place.whole("MaxRegisters", 0),
-            specialized_args=tuple(place.numbers("SpecializedArgs")),
+            specialized_args=tuple(place.numbers("SpecializedArgs"))
+            if place.has("SpecializedArgs")
+            else None,
             match=Match.from_json(place.object("Match")) if place.has("Match") else Match(),
             guards=tuple(place.texts("Guards")),
             launch=LaunchOverride.from_json(place.object("Launch"))
@@ -292,16 +300,16 @@ class TunedVariant:
             baseline_ns=place.real("BaselineNs", 0),
             tuned_ns=place.real("TunedNs", 0),
             gain=Gain.from_json(place.object("Gain")) if place.has("Gain") else None,
-            weight=place.real("Weight", 1.0),
+            weight=place.real("Weight", 0),
         )
         try:
-            variant.check_guards()
+            variant.check()
         except InvalidArgument as error:
-            raise place.broken("Guards", str(error)) from None
+            raise place.broken("a variant", str(error)) from None
         return variant
 
-    def check_guards(self) -> None:
-        """Check that every guard is known and has something to compare with.
+    def check(self) -> None:
+        """Check that `match` says what guards and `launch` compare with.
 
         Raises:
             InvalidArgument: If not.
@@ -320,4 +328,6 @@ class TunedVariant:
                 what = "compares with nothing in Match" if guard in known else "is unknown"
                 if guard.startswith("Arg:"):
                     what = "names an argument that Match does not list"
-                raise InvalidArgument(f"has '{guard}', which {what}")
+                raise InvalidArgument(f"has the guard '{guard}', which {what}")
+        if self.launch is not None and None in (match.grid, match.block, match.shared_mem):
+            raise InvalidArgument("has Launch, but Match lacks grid, block or shared memory")

@@ -29,7 +29,7 @@ arguments = st.lists(
         index=st.integers(0, 30),
         name=names,
         type=names,
-        bytes=st.binary(max_size=8).map(bytes.hex),
+        bytes=st.binary(min_size=1, max_size=8).map(bytes.hex),
         value=values,
     ),
     max_size=3,
@@ -66,10 +66,12 @@ def variants(draw: st.DrawFn) -> TunedVariant:
             tuned_max_threads=st.integers(-1, 1024),
             min_blocks_per_sm=st.integers(0, 32),
             max_registers=st.integers(0, 255),
-            specialized_args=st.lists(st.integers(0, 30), max_size=4).map(tuple),
+            specialized_args=st.none() | st.lists(st.integers(0, 30), max_size=4).map(tuple),
             match=st.just(match),
             guards=st.lists(st.sampled_from(possible), unique=True).map(tuple),
-            launch=st.none() | st.builds(LaunchOverride, rule=rules, grid=extents, block=extents),
+            launch=st.builds(LaunchOverride, rule=rules, grid=extents, block=extents)
+            if None not in (match.grid, match.block, match.shared_mem) and draw(st.booleans())
+            else st.none(),
             baseline_ns=reals,
             tuned_ns=reals,
             gain=st.none() | st.builds(Gain, ratio=reals, low=reals, high=reals),
@@ -183,7 +185,13 @@ BAD += [
         ({"Guards": ["Arg:1"]}, "names an argument that Match does not list"),
         ({"Guards": ["Colour"]}, "'Colour', which is unknown"),
         ({"Guards": [1]}, "Guards is no list of texts"),
-        ({"Match": {"Args": [{"Index": 1, "Bytes": "xy"}]}}, "no hexadecimal digits"),
+        ({"Match": {"Args": [{"Index": 1, "Bytes": "xy"}]}}, "not the hexadecimal digits"),
+        ({"Match": {"Args": [{"Index": 1, "Bytes": ""}]}}, "not the hexadecimal digits"),
+        ({"Match": {"Args": [{"Index": 1, "Bytes": "01"}] * 2}}, "lists an argument twice"),
+        (
+            {"Launch": {"Rule": "exact", "GridDim": {"x": 1}, "BlockDim": {"x": 1}}},
+            "Match lacks grid, block or shared memory",
+        ),
         ({"Match": {"GridDim": {"x": -1}}}, "GridDim is wrong"),
         ({"Launch": {"Rule": "any"}}, "Rule is 'any', none of exact, cover, agnostic"),
         ({"Launch": {"Rule": "exact", "GridDim": {"x": 0}}}, "has an extent of 0"),
@@ -223,7 +231,7 @@ def test_failed_write_leaves_the_old_file(tmp_path: Path) -> None:
     path = tmp_path / "tuned.json"
     write_tuned_file(path, {"k": TunedKernel(variants=(TunedVariant(),))})
     before = path.read_bytes()
-    with pytest.raises(InvalidArgument, match="k: a variant has 'Grid'"):
+    with pytest.raises(InvalidArgument, match="k: a variant has the guard 'Grid'"):
         write_tuned_file(path, {"k": TunedKernel(variants=(TunedVariant(guards=("Grid",)),))})
     with pytest.raises(IoFailed, match="cannot write"):
         write_tuned_file(tmp_path / "no" / "where.json", {})
