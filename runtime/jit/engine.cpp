@@ -300,12 +300,12 @@ void Engine::load(Binary& binary) noexcept {
 
 void Engine::fail(Binary& binary, const char* doing, const char* why) noexcept {
   ++counters_.failed;
-  binary.fail();
-  try {
+  try { // said before anybody goes on
     services_.warn("kernel '" + binary.kernel().label() + "' cannot be " + doing +
                    " as tuned: " + why + kRunsAsBuilt);
   } catch (const std::exception&) { // no memory for the sentence
   }
+  binary.fail();
 }
 
 } // namespace mneme::jit

@@ -44,11 +44,11 @@ const char* closenessName(Closeness closeness) {
   case Closeness::OtherArch:
     return "found on another architecture";
   case Closeness::Nearest:
-    return "found for another launch";
+    return "nearest to this launch";
   case Closeness::Same:
     break;
   }
-  return "found for this launch";
+  return "fits this launch";
 }
 
 int64_t integerOf(std::span<const std::byte> bytes) {

@@ -27,7 +27,7 @@ enum class Closeness {
   Same,      ///< found for a launch like this one, as far as the file says
 };
 
-/// "found for this launch", ... for people; never null.
+/// "fits this launch", ... for people; never null.
 const char* closenessName(Closeness closeness);
 
 struct Choice {

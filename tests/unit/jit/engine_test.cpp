@@ -343,7 +343,7 @@ TEST_CASE("what was asked for is traced") {
   CHECK(world.traces[1] == "[specialization] k(int*): dimensions = 32x1x1, 64x1x1");
   CHECK(world.traces[2] == "[specialization] k(int*): launch bounds = 64x1x1");
   CHECK(world.traces[3] == "[kernel-trace] k(int*) <<<8x1x1, 256x1x1, 0>>> on device 0: variant "
-                           "0, found for this launch, launched <<<32x1x1, 64x1x1>>>");
+                           "0, fits this launch, launched <<<32x1x1, 64x1x1>>>");
   CHECK(world.traces[4] == "[ir-dump] k(int*)\n; IR");
   CHECK(world.traces[5] == "[cache-stats] launches: 1 tuned, 1 of tuned kernels as built; "
                            "binaries: 1, of these stored before: 0; failed: 0");

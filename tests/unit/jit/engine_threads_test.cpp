@@ -1,6 +1,7 @@
 #include <doctest/doctest.h>
 
 #include <csignal>
+#include <cstdio>
 #include <thread>
 
 #include <sys/wait.h>
@@ -171,6 +172,7 @@ TEST_CASE("threads of the pool leave signals to the program") {
 
 TEST_CASE("a process ends while something is compiled") {
   const Unit unit(0x1000, {"k"});
+  std::fflush(stdout); // else the child writes it once more
   const pid_t child = fork();
   if (child == 0) {
     alarm(20);
@@ -196,6 +198,7 @@ TEST_CASE("a child forked while another thread compiles launches as built") {
   };
   std::thread compiling([&] { Launch(0x1000).run(world.engine); });
   begun.wait();
+  std::fflush(stdout); // else the child writes it once more
   const pid_t child = fork();
   if (child == 0) {
     alarm(20);
