@@ -17,9 +17,9 @@ DEVICE = os.environ.get("MNEME_TEST_DEVICE", "cuda:0")
 IS_GPU = DEVICE != "cpu"
 
 
-def _integration_helpers() -> ModuleType:
-    name = "mneme_integration_helpers"
-    path = Path(__file__).resolve().parents[1] / "integration" / "conftest.py"
+def _integration_helpers(module_name: str) -> ModuleType:
+    name = f"mneme_integration_{module_name}"
+    path = Path(__file__).resolve().parents[1] / "integration" / f"{module_name}.py"
     spec = importlib.util.spec_from_file_location(name, path)
     assert spec is not None
     assert spec.loader is not None
@@ -29,7 +29,8 @@ def _integration_helpers() -> ModuleType:
     return module
 
 
-helpers = _integration_helpers()
+helpers = _integration_helpers("conftest")
+tuned_runs = _integration_helpers("tuned_runs")
 mneme = helpers.mneme
 run_command = helpers.run_command
 example = helpers.example

@@ -1,0 +1,122 @@
+"""Programs that run with tuned kernels print what they print without."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gpu import support
+from gpu.support import BUILD, IS_GPU, tuned_runs
+
+APPS = BUILD / "tests" / "apps" / "tuned"
+PROGRAMS = (
+    "variables",
+    "units",
+    "templates",
+    "streams",
+    "per_thread",
+    "graphs",
+    "forms",
+    "errors",
+    "reset",
+    "library",
+)
+LIBRARIES = {"library": ("libplugin.so",)}
+# Launches that cannot be tuned: refused ones, clusters and graphs on the CPU device.
+PARTLY_TUNED = {"errors", "forms"}
+UNTUNED = set() if IS_GPU else {"graphs"}
+WAYS: dict[str, dict[str, Any]] = {
+    "bounds": {},
+    "specialized": {
+        "SpecializeArgs": True,
+        "SpecializeDims": True,
+        "Pipeline": "default<O2>",
+        "CodeGenOptLevel": 2,
+    },
+    "barely optimised": {"LaunchBounds": False, "Pipeline": "default<O1>", "CodeGenOptLevel": 1},
+}
+
+
+def program(name: str) -> Path:
+    path = APPS / name
+    assert path.exists(), f"{path} is not built: run scripts/test"
+    return path
+
+
+def kernels_of(name: str) -> list[str]:
+    files = [program(name), *(APPS / library for library in LIBRARIES.get(name, ()))]
+    found: list[str] = tuned_runs.kernels_of(files)
+    return found
+
+
+@pytest.fixture(scope="module")
+def plain_runs() -> dict[str, Any]:
+    """How each program ends without tuned kernels."""
+    return {name: support.run(program(name)) for name in PROGRAMS}
+
+
+def run_tuned(name: str, directory: Path, kernels: list[str], keys: Any, **environment: str) -> Any:
+    directory.mkdir(exist_ok=True)
+    return support.run(
+        program(name),
+        PROTEUS_TUNED_KERNELS=str(
+            tuned_runs.write_tuned(directory / "tuned.json", kernels, **keys)
+        ),
+        PROTEUS_CACHE_DIR=str(directory / "cache"),
+        PROTEUS_TRACE_OUTPUT=tuned_runs.TRACE,
+        **environment,
+    )
+
+
+def check_same(plain: Any, tuned: Any) -> None:
+    assert tuned.stdout == plain.stdout, tuned.stderr
+    assert tuned.returncode == plain.returncode, tuned.stderr
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_tuned_programs_print_the_same(
+    name: str, way: str, plain_runs: dict[str, Any], tmp_path: Path
+) -> None:
+    done = run_tuned(name, tmp_path, kernels_of(name), WAYS[way])
+    check_same(plain_runs[name], done)
+    counts = tuned_runs.counts(done.stderr)
+    if name in UNTUNED:
+        return
+    assert counts.tuned > 0, done.stderr
+    if name not in PARTLY_TUNED:
+        assert counts.failed == 0, done.stderr
+        # A thread's first launch may be the one that gives it a context.
+        allowed = 2 if way != "specialized" else 1 << 20
+        assert counts.as_built <= allowed, done.stderr
+
+
+@pytest.mark.parametrize("half", [0, 1])
+@pytest.mark.parametrize("name", ["variables", "units", "library", "graphs"])
+def test_tuned_and_other_kernels_share_variables(
+    name: str, half: int, plain_runs: dict[str, Any], tmp_path: Path
+) -> None:
+    done = run_tuned(name, tmp_path, kernels_of(name)[half::2], WAYS["specialized"])
+    check_same(plain_runs[name], done)
+    assert name in UNTUNED or tuned_runs.counts(done.stderr).tuned > 0
+
+
+@pytest.mark.parametrize("name", ["variables", "streams"])
+def test_kernels_compiled_behind_the_program_print_the_same(
+    name: str, plain_runs: dict[str, Any], tmp_path: Path
+) -> None:
+    done = run_tuned(name, tmp_path, kernels_of(name), {}, PROTEUS_ASYNC_COMPILATION="1")
+    check_same(plain_runs[name], done)
+
+
+def test_the_second_run_compiles_nothing(plain_runs: dict[str, Any], tmp_path: Path) -> None:
+    first, second = (run_tuned("variables", tmp_path, kernels_of("variables"), {}) for _ in "12")
+    for done in (first, second):
+        check_same(plain_runs["variables"], done)
+    built = tuned_runs.counts(first.stderr)
+    assert built.binaries > 0
+    assert built.stored_before == 0
+    again = tuned_runs.counts(second.stderr)
+    assert again.stored_before == again.binaries == built.binaries
