@@ -159,3 +159,24 @@ TEST_CASE("what only the assembler sees is part of the key") {
     for (size_t k = 0; k < i; ++k)
       CHECK(keys[i] != keys[k]);
 }
+
+TEST_CASE("the size limit of the tuning cache can be written with a unit") {
+  const auto limitFrom = [](const char* text) {
+    const ScopedEnvironment variable("MNEME_CACHE_BYTES", text);
+    return compile::cacheBytesLimit();
+  };
+  CHECK(limitFrom(nullptr) == uint64_t{10} << 30);
+  CHECK(limitFrom("0") == 0);
+  CHECK(limitFrom("1234") == 1234);
+  CHECK(limitFrom("500M") == uint64_t{500} << 20);
+  CHECK(limitFrom("2T") == uint64_t{2} << 40);
+  CHECK(limitFrom("lots") == uint64_t{10} << 30);
+}
+
+TEST_CASE("the tuning cache stays below its limit") {
+  const TemporaryDirectory cache;
+  const ScopedEnvironment directory("MNEME_CACHE_DIR", cache.path().c_str());
+  const ScopedEnvironment limit("MNEME_CACHE_BYTES", "1K");
+  CHECK_FALSE(compile::compileCached(vectorAddRequest("sm_90")).image.empty());
+  CHECK(std::filesystem::is_empty(cache.path()));
+}

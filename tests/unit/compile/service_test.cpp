@@ -374,15 +374,15 @@ TEST_CASE("messages are whole or refused") {
   }
 }
 
-TEST_CASE("the size limit of the tuning cache can be written with a unit") {
-  const auto limitFrom = [](const char* text) {
-    const ScopedEnvironment variable("MNEME_CACHE_BYTES", text);
-    return compile::cacheBytesLimit();
-  };
-  CHECK(limitFrom(nullptr) == uint64_t{10} << 30);
-  CHECK(limitFrom("0") == 0);
-  CHECK(limitFrom("1234") == 1234);
-  CHECK(limitFrom("500M") == uint64_t{500} << 20);
-  CHECK(limitFrom("2T") == uint64_t{2} << 40);
-  CHECK(limitFrom("lots") == uint64_t{10} << 30);
+TEST_CASE("the compiler program is found in bin/ of the prefix whose lib/ has the library") {
+  const TemporaryDirectory prefix;
+  for (const char* directory : {"lib", "bin"})
+    std::filesystem::create_directory(prefix.path() / directory);
+  const std::filesystem::path library = prefix.path() / "lib" / "libmneme_compile.so";
+  const std::filesystem::path program = prefix.path() / "bin" / "mneme-jit-compile";
+  std::ofstream(library) << "x";
+  std::ofstream(program) << "x";
+  std::filesystem::permissions(program, std::filesystem::perms::owner_all);
+  const ScopedEnvironment chosen("MNEME_COMPILE_LIBRARY", library.c_str());
+  CHECK(std::filesystem::equivalent(compile::compileProgramPath(), program));
 }
