@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import sys
 import threading
 import time
 from collections import deque
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Engine"]
 
+_SWITCH_SECONDS = 0.0005
 _DROPPED = "the executor was shut down before this ran"
 
 
@@ -159,9 +161,13 @@ class Engine:
     # The thread.
 
     def _run(self) -> None:
+        # A sampler that computes all the time must not make devices wait for this thread.
+        usual = sys.getswitchinterval()
+        sys.setswitchinterval(min(usual, _SWITCH_SECONDS))
         try:
             self._loop.run_forever()
         finally:
+            sys.setswitchinterval(usual)
             self._loop.close()
 
     def _take_in(self) -> None:
@@ -261,12 +267,15 @@ class Engine:
         return False
 
     def _dispatch_ready(self) -> None:
-        """Give every worker a job, then one more where there are enough for all."""
-        for depth in (1, 2):
+        """Give every worker a job, then more where there are enough for all."""
+        for depth in range(1, 1 + max((worker.depth for worker in self._serving), default=0)):
             for worker in self._serving:
-                if not worker.is_ready or worker.target is None or len(worker.jobs) >= depth:
+                if not worker.is_ready or worker.target is None or worker.load >= depth:
                     continue
-                if depth > 1 and self._ready.count(worker.target) < len(self._serving):
+                is_early = depth > 1
+                if is_early and (
+                    depth > worker.depth or self._ready.count(worker.target) < len(self._serving)
+                ):
                     continue
                 job = self._take_ready(worker.index, worker.target)
                 if job is not None:
@@ -286,7 +295,7 @@ class Engine:
     def _dispatch_waiting(self) -> None:
         for depth in (1, 2):
             for worker in self._serving:
-                while worker.is_ready and self._waiting and len(worker.jobs) < depth:
+                while worker.is_ready and self._waiting and worker.load < depth:
                     if depth > 1 and len(self._waiting) < len(self._serving):
                         break
                     if not self._hand_over(worker):

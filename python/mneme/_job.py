@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -57,7 +58,7 @@ class Job:
         if image and not self.fresh:
             config = self.future.config
             launch = (config.grid, config.block, config.shared_mem)
-            how = replace(self.measuring, stop_above_ns=0)
+            how = _without_stop(self.measuring)
             self.key = (image, launch, self.iterations, how, self.worker)
 
     def copy_of(self, result: ExperimentResult) -> ExperimentResult:
@@ -67,6 +68,11 @@ class Job:
         for name in ("preprocess_ir_time", "opt_time", "codegen_time", "ir_hash"):
             values[name] = compiled.get(name, values[name])
         return ExperimentResult(**{**values, "reused": True, "launches": 0, "launched_ns": 0})
+
+
+@functools.lru_cache(maxsize=256)
+def _without_stop(measuring: Measuring) -> Measuring:
+    return replace(measuring, stop_above_ns=0)
 
 
 class Known:

@@ -25,6 +25,9 @@ __all__ = ["TuneWorkerHandle", "WorkerOwner", "WorkerSpec"]
 _COMMAND = "from mneme.tune_worker import main; main()"
 _GRACE_SECONDS = 10.0
 _SECONDS_AFTER_FAILED_START = 0.05
+# Jobs a worker has at once, the one under way included.
+_LONG_DEPTH, _SHORT_DEPTH = 2, 4
+_SHORT_SECONDS = 0.01
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,6 +92,7 @@ class TuneWorkerHandle:
         self._is_closing = False
         self._ir_number = 0
         self._head_since = 0.0
+        self._recent_seconds = _SHORT_SECONDS
         self._timer: asyncio.TimerHandle | None = None
 
     @property
@@ -96,6 +100,16 @@ class TuneWorkerHandle:
         """Process id, None while there is no process; for any thread."""
         child = self._child
         return child.pid if child is not None else None
+
+    @property
+    def load(self) -> int:
+        """How many jobs the worker has."""
+        return len(self._tasks)
+
+    @property
+    def depth(self) -> int:
+        """How many jobs it should have, so that short ones follow each other without a gap."""
+        return _SHORT_DEPTH if self._recent_seconds < _SHORT_SECONDS else _LONG_DEPTH
 
     @property
     def jobs(self) -> list[Job]:
@@ -189,7 +203,8 @@ class TuneWorkerHandle:
             self._timer.cancel()
             self._timer = None
         _, job = self._tasks.popleft()
-        job.spent_seconds += time.monotonic() - self._head_since
+        self._recent_seconds = time.monotonic() - self._head_since
+        job.spent_seconds += self._recent_seconds
         return job
 
     def _late(self) -> None:

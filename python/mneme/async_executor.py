@@ -123,7 +123,7 @@ class AsyncReplayExecutor:
     @property
     def capacity(self) -> int:
         """Configurations worth having in flight: with fewer, a device may have to wait."""
-        return self._ahead + 2 * len(self.workers)
+        return self._ahead + _READY_AHEAD * len(self.workers)
 
     @property
     def compiler_pids(self) -> list[int]:
