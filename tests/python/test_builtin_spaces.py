@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import json
 import random
+import re
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -14,12 +16,19 @@ from launch_samples import GPU, dims, kernel, launches
 from mneme.errors import InvalidArgument, NotFound
 from mneme.mneme_types import ExperimentConfiguration
 from mneme.tuning.builtin_spaces import (
+    MAX_THREADS_POLICIES,
     PRESETS,
     BuiltinTuneSearchSpace,
+    SpaceOptions,
     describe_search_space,
     iter_finite_params,
 )
-from mneme.tuning.launch_shapes import RecordedLaunch, covering_grid, fits_device
+from mneme.tuning.launch_shapes import (
+    LAUNCH_SAFETY,
+    RecordedLaunch,
+    covering_grid,
+    fits_device,
+)
 from native_parts import needs_native
 
 optuna.logging.set_verbosity(optuna.logging.ERROR)
@@ -262,3 +271,30 @@ def test_the_description_is_plain_json() -> None:
 def test_old_scripts_may_leave_the_device_to_us(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MNEME_DEVICE", "cpu")
     assert BuiltinTuneSearchSpace(kernel()).limits.id == "cpu"
+
+
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "search-spaces.md"
+EXAMPLES = re.findall(r"```python\n(.*?)```", PAGE.read_text(), re.DOTALL)
+
+
+@pytest.mark.parametrize("source", EXAMPLES, ids=range(len(EXAMPLES)))
+def test_examples_of_the_page_run(source: str) -> None:
+    names: dict[str, Any] = {}
+    exec(source, names)
+    if "Stencil" in names:
+        configs = list(names["Stencil"](kernel("64x64x1", "16x16x1")).sample_exhaustive())
+        assert len(configs) == 4 * (4 + 1)
+        assert all(config.grid.volume * config.block.volume == 1024**2 for config in configs)
+    else:
+        assert len(names["near_good_ones"]) == 50
+
+
+def test_the_page_names_presets_and_options() -> None:
+    text = PAGE.read_text()
+    words = [*PRESETS, *LAUNCH_SAFETY, *MAX_THREADS_POLICIES]
+    words += [item.name for item in fields(SpaceOptions) if item.name not in _UNSAID]
+    assert [word for word in words if f"`{word}`" not in text] == []
+
+
+# The heading of the table, and what is ignored.
+_UNSAID = ("preset", "codegen_method")

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from mneme.devices import DeviceInfo, choose_device, device_by_number, list_devices
+from mneme.devices import (
+    DeviceInfo,
+    choose_device,
+    device_by_number,
+    device_limits,
+    list_devices,
+)
 from mneme.errors import BackendUnavailable, InvalidArgument
 from native_parts import needs_native
 
@@ -61,3 +67,20 @@ def test_a_vendor_alone_means_its_first_gpu(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr("mneme.devices.list_devices", lambda: gpus)
     assert choose_device("cuda") == "cuda:0"
     assert choose_device("cuda:1") == "cuda:1"
+
+
+def test_the_limits_of_a_device_are_told() -> None:
+    limits = device_limits("cpu")
+    assert (limits.id, limits.target) == ("cpu", "cpu")
+    assert limits.warp_size == 32
+    assert limits.max_threads_per_block == 1024
+    assert limits.max_block == (1024, 1024, 64)
+    assert limits.max_grid[0] == 2**31 - 1
+    assert limits.total_memory_bytes > 0
+
+
+def test_limits_are_those_of_the_chosen_device(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MNEME_DEVICE", "cpu")
+    assert device_limits() == device_limits("cpu")
+    with pytest.raises(InvalidArgument, match="toaster"):
+        device_limits("toaster")
