@@ -153,11 +153,16 @@ class Exporter:
 
     @staticmethod
     def _device(baseline: CompletedCandidate) -> dict[str, str]:
-        from mneme.devices import list_devices  # noqa: PLC0415 - loads native code
+        from mneme.devices import device_limits  # noqa: PLC0415 - loads native code
 
         wanted = baseline.result.device
-        names = [one.name for one in list_devices() if one.id == wanted]
-        return {"id": wanted, "name": names[0] if names else ""}
+        try:
+            limits = device_limits(wanted) if wanted else None
+        except MnemeError:
+            limits = None
+        if limits is None:
+            return {"id": wanted, "name": ""}
+        return {"id": wanted, "name": limits.name, "arch": limits.target}
 
     def _launch_rule(
         self,
