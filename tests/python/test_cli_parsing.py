@@ -189,7 +189,8 @@ def test_every_verb_has_help() -> None:
     context = typer.Context(group, info_name="mneme")
     verbs = group.list_commands(context)
     assert verbs == [
-        *("record", "run", "compile", "replay", "scaffold", "deploy"),
+        *("record", "run", "compile", "replay"),
+        *("tune", "report", "dashboard", "scaffold", "deploy"),
         *("devices", "ls", "show", "config", "clean", "copy", "move"),
     ]
     assert all(group.get_command(context, verb).help for verb in verbs)

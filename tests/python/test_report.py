@@ -169,6 +169,39 @@ def test_file_names_no_other_place_and_no_home(
     assert not re.findall(r"<(?:link|script|img|iframe)[^>]+(?:src|href)=[\"'](?!data:)", text)
 
 
+def change(results: Path, **values: Any) -> Path:
+    path = results / "best.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), **values}))
+    return results
+
+
+def test_who_came_closest_is_shown_beside_a_baseline_that_won(tmp_path: Path) -> None:
+    results = write_results(tmp_path / "run", has_gain=False)
+    lines = [json.loads(one) for one in (results / "trials.jsonl").read_text().splitlines()]
+    third = lines[3]
+    gain = {"ratio": 0.996, "low": 0.972, "high": 1.008, "significant": False, "rounds": 12}
+    parts = {key: third[key] for key in ("trial", "config", "result", "metric")}
+    page = report(change(results, contender={**parts, "gain": gain}, rejected={"9": "it differs"}))
+    words = page.words()
+    assert f"No significant gain 0.996{TIMES}, 0.972 {DASH} 1.008{TIMES}" in words
+    assert "closest (trial 3)" in words
+    assert "Trial 9 was left out of the final round: it differs." in words
+    boxes = [one for one in page.figures["k0-distribution"]["data"] if one["type"] == "box"]
+    assert [one["name"] for one in boxes] == ["baseline", "trial 3"]
+    assert "Optimised IR" not in words
+
+
+def test_launches_tried_and_several_objectives_are_tables(tmp_path: Path) -> None:
+    tried = {"grid": "511x1x1", "block": "256x1x1", "rule": "agnostic", "verified": False}
+    front = {"trial": 4, "values": {"time": 36000.25, "registers": 32}, "config": {}}
+    results = write_results(tmp_path / "run")
+    values = {"objectives": ["time", "registers"], "pareto": [front]}
+    words = report(change(results, launches_tried=[tried], **values)).words()
+    assert "511x1x1 256x1x1 there may be more or fewer threads not verified" in words
+    assert "Pareto front" in words
+    assert "4 36000.2 32" in words
+
+
 def test_configuration_and_resources_show_what_differs(tmp_path: Path) -> None:
     results = write_results(tmp_path / "run")
     best = json.loads((results / "best.json").read_text())

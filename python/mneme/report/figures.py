@@ -12,12 +12,23 @@ if TYPE_CHECKING:
 
     from mneme.report.results import Instance, Trial
 
-__all__ = ["TimeUnit", "distribution", "failures", "history", "status_words", "time_unit"]
+__all__ = [
+    "BLUE",
+    "CARD",
+    "GREEN",
+    "INK",
+    "TimeUnit",
+    "distribution",
+    "failures",
+    "history",
+    "status_words",
+    "time_unit",
+]
 
 Figure = dict[str, Any]
 
-# Okabe and Ito's colours, which people with any colour vision tell apart.
-BLUE, ORANGE, GREEN, GREY = "#0072B2", "#D55E00", "#009E73", "#888888"
+# Variables of the page's style, which has them for light and for dark paper.
+BLUE, ORANGE, GREEN, GREY, INK, CARD = "--blue", "--orange", "--green", "--soft", "--ink", "--card"
 _STATUS_WORDS = {
     "verified": "verified",
     "invalid_launch": "launch refused",
@@ -29,7 +40,7 @@ _STATUS_WORDS = {
     "pruned": "given up as too slow",
 }
 # From this ratio of slowest to fastest on, a linear axis hides what matters.
-_RATIO_FOR_LOG_AXIS = 10.0
+_RATIO_FOR_LOG_AXIS = 4.0
 
 
 class TimeUnit:
@@ -86,14 +97,17 @@ def history(instance: Instance, unit: TimeUnit) -> Figure:
             "hoverinfo": "skip",
         },
     ]
-    if failed:
-        data.append(_failed_strip(failed))
     layout: Figure = {
-        "xaxis": {"title": {"text": "trial"}, "zeroline": False, "anchor": "y2"},
-        "yaxis": {"title": {"text": f"time [{unit.name}]"}, "domain": [0.14, 1.0]},
-        "yaxis2": {"domain": [0.0, 0.07], "visible": False, "range": [-1, 1], "fixedrange": True},
+        "xaxis": {"title": {"text": "trial"}, "zeroline": False},
+        "yaxis": {"title": {"text": f"time [{unit.name}]"}},
         "legend": {"orientation": "h", "y": 1.12},
     }
+    if failed:
+        data.append(_failed_strip(failed))
+        layout["xaxis"]["anchor"] = "y2"
+        layout["yaxis"]["domain"] = [0.14, 1.0]
+        strip = {"domain": [0.0, 0.07], "visible": False, "range": [-1, 1], "fixedrange": True}
+        layout["yaxis2"] = strip
     base = instance.baseline.metric_ns if instance.baseline else None
     if base is not None:
         layout.update(_baseline_line(unit.value(base)))
@@ -201,13 +215,13 @@ def _interval(name: str, trial: Trial, unit: TimeUnit) -> Figure:
         "mode": "markers",
         "x": [unit.value(middle)],
         "y": [name],
-        "marker": {"symbol": "diamond", "size": 10, "color": "ink"},
+        "marker": {"symbol": "diamond", "size": 10, "color": INK},
         "error_x": {
             "type": "data",
             "symmetric": False,
             "array": [unit.value(high - middle)],
             "arrayminus": [unit.value(middle - low)],
-            "color": "ink",
+            "color": INK,
             "thickness": 2,
             "width": 8,
         },

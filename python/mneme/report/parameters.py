@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 import warnings
 from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING, Any
 
 from mneme.errors import Unsupported
+from mneme.report.figures import BLUE, CARD, INK
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -82,7 +84,7 @@ class _Column:
         kinds = {type(value) for value in values}
         self.is_text = not kinds <= {int, float}
         self._low, self._high = 0.0, 0.0
-        texts = sorted({_text(value) for value in values})
+        texts = sorted({_text(value) for value in values}, key=_natural)
         self.count = len(texts)
         self.is_told = self.count > 1 and not (self.is_text and self.count > _MOST_TEXTS)
         long = [text for text in texts if len(text) > _LONGEST_LABEL]
@@ -105,6 +107,12 @@ class _Column:
 
     def value(self, value: object) -> object:
         return self._labels[_text(value)] if self.is_text else value
+
+
+def _natural(text: str) -> list[tuple[int, str]]:
+    """Return a key by which 64x4 comes before 128x1."""
+    parts = re.findall(r"\d+|\D+", text)
+    return [(int(part), "") if part.isdecimal() else (-1, part) for part in parts]
 
 
 def _text(value: object) -> str:
@@ -167,6 +175,8 @@ def _figures(study: optuna.Study, thinned: optuna.Study, unit: TimeUnit) -> dict
         layout = figures["importance"]["layout"]
         layout["showlegend"] = False
         layout["yaxis"].pop("title", None)
+        for trace in figures["importance"]["data"]:
+            trace["marker"] = {"color": BLUE}
         layout["xaxis"]["title"] = {"text": "share"}
     figures["slices"]["width"] = 250 * len({n for one in thinned.trials for n in one.params}) + 150
     return figures
@@ -194,8 +204,11 @@ def _recoloured(figure: Figure, *, is_strong_low: bool) -> Figure:
             place = trace["y"][0]
             mixed = [round(a + (b - a) * place) for a, b in zip(*ends, strict=True)]
             trace["line"]["color"] = f"rgb({mixed[0]}, {mixed[1]}, {mixed[2]})"
+    for axis in figure["layout"].values():
+        if isinstance(axis, dict) and "categoryarray" in axis:
+            axis["categoryarray"].sort(key=_natural)
     for note in figure["layout"].get("annotations", ()):
-        note.update(bgcolor="card", font={**note.get("font", {}), "color": "ink"})
+        note.update(bgcolor=CARD, font={**note.get("font", {}), "color": INK})
     return figure
 
 

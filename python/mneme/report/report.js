@@ -6,9 +6,10 @@
 
   const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 
-  // "ink" and "card" as colours mean the page's own.
+  // Colours of the page, by the names of its style's variables.
+  const names = new Set(["--ink", "--card", "--soft", "--blue", "--orange", "--green"]);
   const inked = (value) => {
-    if (value === "ink" || value === "card") return colour(`--${value}`);
+    if (names.has(value)) return colour(value);
     if (Array.isArray(value)) return value.map(inked);
     if (value && typeof value === "object")
       return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, inked(one)]));

@@ -95,9 +95,26 @@ class Instance:
         return min(verified, key=lambda one: one.metric_ns or 0.0, default=None)
 
     @property
+    def contender(self) -> Trial | None:
+        """The best but the baseline, where the baseline won."""
+        data = self.best.get("contender")
+        if not isinstance(data, Mapping):
+            return None
+        return _trial(data, status=VERIFIED, metric=data.get("metric"))
+
+    @property
+    def shown(self) -> Trial | None:
+        """What is shown beside the baseline: the winner, else who came closest."""
+        winner = self.winner
+        if winner is not None and winner.number == BASELINE:
+            return self.contender or winner
+        return winner
+
+    @property
     def gain(self) -> Mapping[str, Any] | None:
-        """Result of the final round; None while there is none."""
-        gain = self.best.get("gain")
+        """Result of the final round, of `shown`; None while there is none."""
+        contender = self.best.get("contender")
+        gain = (contender if isinstance(contender, Mapping) else self.best).get("gain")
         return gain if isinstance(gain, Mapping) and gain.get("ratio") else None
 
 

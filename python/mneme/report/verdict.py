@@ -1,0 +1,87 @@
+"""What the reader of a report wants to know first: what was gained, and how sure that is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from mneme.report.figures import TimeUnit
+    from mneme.report.results import Instance, Trial
+
+__all__ = ["counts", "name_of", "rejected", "verdict"]
+
+
+def verdict(instance: Instance, unit: TimeUnit) -> dict[str, Any]:
+    """Return what the reader wants to know first."""
+    winner, shown, base = instance.winner, instance.shown, instance.baseline
+    base_ns = base.metric_ns if base else None
+    gain = instance.gain
+    ratio = None
+    if gain:
+        ratio = float(gain["ratio"])
+    elif winner and winner.metric_ns and base_ns:
+        ratio = base_ns / winner.metric_ns
+    interval = None
+    if gain and gain.get("low") and gain.get("high"):
+        interval = (float(gain["low"]), float(gain["high"]))
+    return {
+        "kind": _kind(instance, winner, ratio),
+        "ratio": ratio,
+        "interval": interval,
+        "rounds": gain.get("rounds") if gain else None,
+        "trial": shown.number if shown else None,
+        "baseline": unit.text(base_ns),
+        "best": unit.text(shown.metric_ns if shown else None),
+        "same_launch": _same_launch(instance, unit),
+        "launch_rule": instance.best.get("launch_rule") or "",
+    }
+
+
+def _kind(instance: Instance, winner: Trial | None, ratio: float | None) -> str:
+    if winner is None:
+        return "nothing"
+    if instance.gain is None:
+        return "unfinished" if not instance.best else "unconfirmed"
+    if not instance.gain.get("significant") or winner.number < 0 or (ratio or 0.0) <= 1.0:
+        return "no-gain"
+    return "gain"
+
+
+def _same_launch(instance: Instance, unit: TimeUnit) -> dict[str, Any] | None:
+    same = instance.best.get("same_launch")
+    if not isinstance(same, Mapping) or same.get("trial") == instance.best.get("trial"):
+        return None
+    gain = same.get("gain") or {}
+    ratio = gain.get("ratio") if isinstance(gain, Mapping) else None
+    metric = same.get("metric")
+    return {
+        "trial": same.get("trial"),
+        "metric": unit.text(float(metric)) if isinstance(metric, (int, float)) else "",
+        "ratio": ratio,
+        "is_significant": bool(isinstance(gain, Mapping) and gain.get("significant")),
+    }
+
+
+def rejected(instance: Instance) -> list[str]:
+    """Return what the final round left out, as sentences."""
+    left_out = instance.best.get("rejected")
+    found = left_out.items() if isinstance(left_out, Mapping) else ()
+    return [f"Trial {trial} was left out of the final round: {why}." for trial, why in found]
+
+
+def counts(instance: Instance) -> list[tuple[str, int]]:
+    """Return how many trials there were, and of what kind."""
+    verified = sum(one.is_verified for one in instance.trials)
+    numbers = [("trials", len(instance.trials)), ("verified", verified)]
+    images = {one.result.get("image_hash") for one in instance.trials if one.is_verified}
+    distinct = len(images - {None, ""})
+    return [*numbers, ("distinct binaries", distinct)] if distinct else numbers
+
+
+def name_of(instance: Instance) -> str:
+    """Return what the trial beside the baseline is called."""
+    winner, shown = instance.winner, instance.shown
+    if shown is None or winner is None or winner.number == shown.number:
+        return "best"
+    return f"trial {shown.number}"
