@@ -6,6 +6,7 @@ that had finished; a torn last line is ignored. Every other file is replaced by 
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import json
 import os
@@ -141,7 +142,8 @@ class ResultStore:
             temporary.write_text(text, encoding="utf-8")
             temporary.replace(path)
         except OSError as error:
-            temporary.unlink(missing_ok=True)
+            with contextlib.suppress(OSError):
+                temporary.unlink()
             raise IoFailed(f"cannot write '{path}': {error.strerror}") from error
 
     def read(self, name: str) -> dict[str, Any] | None:

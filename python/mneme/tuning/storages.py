@@ -71,7 +71,10 @@ def open_storage(place: str | None) -> BaseStorage:
     with storage_errors(_without_password(place)):
         try:
             return optuna.storages.RDBStorage(url, engine_kwargs=engine)
-        except (ImportError, ValueError) as error:
+        except Exception as error:
+            is_malformed = type(error).__name__ in ("NoSuchModuleError", "ArgumentError")
+            if not isinstance(error, ImportError | ValueError) and not is_malformed:
+                raise
             raise InvalidArgument(
                 f"cannot use the study storage '{_without_password(place)}': {_first_line(error)}"
             ) from error

@@ -12,7 +12,8 @@ from mneme.errors import InvalidArgument
 from mneme.tuning.conditions import assign
 from mneme.tuning.samplers import make_sampler
 from mneme.tuning.search_space import CONSTRAINTS_ATTRIBUTE, sample_optuna_param
-from mneme.tuning.storages import OWNER_ATTRIBUTE, Owner, open_storage, open_study, storage_errors
+from mneme.tuning.shared_study import REPEATED, RESULT_ATTRIBUTE, SharedStudy
+from mneme.tuning.storages import OWNER_ATTRIBUTE, open_storage, open_study, storage_errors
 from mneme.tuning.trials import Candidate, CompletedCandidate, objective_value, plain_params
 
 if TYPE_CHECKING:
@@ -28,11 +29,6 @@ if TYPE_CHECKING:
 
 __all__ = ["EnumeratedSearch", "Mirror", "OptunaSearch", "directions_of", "make_search"]
 
-RESULT_ATTRIBUTE = "mneme.result"
-"""User attribute of a trial that was evaluated: configuration, status, time."""
-
-_REPEATED = "repeated"
-_REFRESH_SECONDS = 0.5
 _MIRROR_BATCH = 50
 _MIRROR_SECONDS = 2.0
 # What the sampler may learn to avoid; the other failures say nothing about the parameters.
@@ -80,57 +76,6 @@ def make_search(
     return search
 
 
-class _Shared:
-    """What both kinds of search know of the other processes of a study."""
-
-    def __init__(self, study: Study, options: TuneOptions, *, is_shared: bool) -> None:
-        self.study = study
-        self.options = options
-        self.place = options.optuna_storage or "memory"
-        self.owner = Owner(study) if is_shared else None
-        self._trials: list[FrozenTrial] = []
-        self._refreshed = 0.0
-
-    def trials(self) -> list[FrozenTrial]:
-        """Return the evaluated or running trials of all processes, not quite the newest."""
-        if self.owner is None:
-            return []
-        now = time.monotonic()
-        if now - self._refreshed > _REFRESH_SECONDS:
-            self._refreshed = now
-            self.owner.beat()
-            found = self.study.get_trials(deepcopy=False)
-            self._trials = [one for one in found if _counts(one)]
-        return self._trials
-
-    def is_full(self) -> bool:
-        """Whether all processes together have as many trials as were asked for."""
-        wanted = self.options.trials
-        return self.owner is not None and wanted is not None and len(self.trials()) >= wanted
-
-    def others(self) -> list[CompletedCandidate]:
-        """Return what other processes found, numbered from -2 downwards."""
-        if self.owner is None:
-            return []
-        self._refreshed = 0.0
-        found: list[CompletedCandidate] = []
-        for trial in self.trials():
-            data = trial.user_attrs.get(RESULT_ATTRIBUTE)
-            if data is None or data.get("owner") == self.owner.name:
-                continue
-            done = CompletedCandidate.from_dict(data)
-            done.candidate.trial = -2 - len(found)
-            found.append(done)
-        return found
-
-
-def _counts(trial: FrozenTrial) -> bool:
-    data = trial.user_attrs.get(RESULT_ATTRIBUTE) or {}
-    is_repeated = bool(data.get(_REPEATED))
-    is_lost = trial.state.name == "FAIL" and not data
-    return CONSTRAINTS_ATTRIBUTE not in trial.user_attrs and not is_repeated and not is_lost
-
-
 class OptunaSearch:
     """What a sampler of Optuna suggests."""
 
@@ -141,8 +86,8 @@ class OptunaSearch:
         self._space = space
         self._study = study
         self._options = options
-        self.shared = _Shared(study, options, is_shared=is_shared)
-        self._running = 0
+        self.shared = SharedStudy(study, options, is_shared=is_shared)
+        self._is_stopped = False
 
     def ask(self) -> Candidate | None:
         """Return what the sampler suggests; None if the shared study is complete.
@@ -150,9 +95,11 @@ class OptunaSearch:
         Raises:
             InvalidArgument: If the space is empty, or the study was made for another one.
         """
+        import optuna  # noqa: PLC0415 - slow to import
+
         with storage_errors(self.shared.place), warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            if self.shared.is_full():
+            if self._is_stopped or self.shared.is_full():
                 return None
             try:
                 sample, trial = self._space.ask(self._study)
@@ -165,6 +112,9 @@ class OptunaSearch:
                 ) from error
             if self.shared.owner is not None:
                 trial.set_user_attr(OWNER_ATTRIBUTE, self.shared.owner.name)
+            if self.shared.is_too_late(trial.number):
+                self._study.tell(trial, state=optuna.trial.TrialState.FAIL)
+                return None
             study_params = dict(trial.params)
         return Candidate(
             trial=-2,
@@ -188,11 +138,17 @@ class OptunaSearch:
             if self.shared.owner is not None:
                 attributes["owner"] = self.shared.owner.name
             if is_repeated:
-                attributes[_REPEATED] = True
+                attributes[REPEATED] = True
             trial.set_user_attr(RESULT_ATTRIBUTE, attributes)
             if state.name == "PRUNED":
                 _constrain(trial)
-            self._study.tell(trial, values, state=state, skip_if_finished=True)
+            try:
+                self._study.tell(trial, values, state=state, skip_if_finished=True)
+            except RuntimeError as error:
+                # How samplers that enumerate say that nothing is left.
+                if "Study.stop" not in str(error):
+                    raise
+                self._is_stopped = True
 
     def give_up(self, candidates: Iterable[Candidate]) -> None:
         """Tell what will never have a result."""
@@ -223,7 +179,7 @@ class EnumeratedSearch:
         self._space = space
         self._study = study
         self._options = options
-        self.shared = _Shared(study, options, is_shared=is_shared)
+        self.shared = SharedStudy(study, options, is_shared=is_shared)
         self._samples: Iterator[Sample] = self._rotated() if is_shared else iter(space.samples())
 
     def ask(self) -> Candidate | None:

@@ -1,0 +1,163 @@
+"""Who is named the winner, and with which gain."""
+
+from __future__ import annotations
+
+import itertools
+import random
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from mneme.errors import InvalidArgument
+from mneme.mneme_types import ExperimentConfiguration, ExperimentResult, dim3
+from mneme.tuning.events import TuneListener
+from mneme.tuning.final_round import FinalRound, median_interval
+from mneme.tuning.options import TuneOptions
+from mneme.tuning.trials import Candidate, CompletedCandidate
+from mneme.tuning.winner import name_winner, pareto_front
+from tune_parts import FakeExecutor, measured, recorded_launch, steady
+
+RECORDED: Any = SimpleNamespace(grid_dim=dim3(4), block_dim=dim3(256), shared_mem=0)
+
+
+def config(level: int, **more: Any) -> ExperimentConfiguration:
+    return ExperimentConfiguration(**{**recorded_launch(), "codegen_opt": level, **more})
+
+
+def trial(number: int, metric: float, what: ExperimentConfiguration) -> CompletedCandidate:
+    return CompletedCandidate(
+        candidate=Candidate(trial=number, config=what),
+        status="verified",
+        result=measured(what, [round(metric)]),
+        metric=metric,
+        baseline_metric=100_000.0,
+    )
+
+
+BASELINE = trial(-1, 100_000.0, config(0))
+
+
+def winner(answer: Any, *trials: CompletedCandidate, **options: Any) -> Any:
+    return name_winner(
+        FakeExecutor(answer), TuneOptions(**options), RECORDED, BASELINE, trials, TuneListener()
+    )
+
+
+# Ranks from the binomial distribution, as in the tables of Le Boudec's chapter 2.
+@pytest.mark.parametrize(
+    ("count", "low", "high"), [(6, 1, 6), (8, 1, 8), (9, 2, 8), (12, 3, 10), (15, 4, 12)]
+)
+def test_the_interval_lies_between_order_statistics(count: int, low: int, high: int) -> None:
+    values = [float(number) for number in range(1, count + 1)]
+    random.Random(1).shuffle(values)
+    assert median_interval(values)[1:] == (low, high)
+
+
+def test_an_interval_needs_six_values() -> None:
+    with pytest.raises(InvalidArgument, match="needs 6 values, not 5"):
+        median_interval([1.0] * 5)
+
+
+def test_the_fastest_wins_with_its_gain() -> None:
+    found = winner(steady, trial(0, 80_000, config(1)), trial(1, 40_000, config(3)))
+    assert found.best.done.candidate.trial == 1
+    assert found.best.gain.ratio == pytest.approx(2.5)
+    assert found.best.gain.significant
+    assert found.best.gain.rounds == 12
+
+
+def test_who_was_only_lucky_does_not_win() -> None:
+    lucky, honest = trial(0, 1_000, config(1)), trial(1, 60_000, config(2))
+    assert winner(steady, lucky, honest).best.done is honest
+
+
+def test_who_is_wrong_the_second_time_does_not_win() -> None:
+    def answer(what: ExperimentConfiguration) -> ExperimentResult:
+        result = steady(what)
+        result.verified = what.codegen_opt != 3
+        return result
+
+    found = winner(answer, trial(0, 40_000, config(3)), trial(1, 80_000, config(1)))
+    assert found.best.done.candidate.trial == 1
+    assert found.rejected == {0: "failed_verification"}
+
+
+def test_noise_is_no_gain() -> None:
+    noise = random.Random(7)
+
+    def answer(what: ExperimentConfiguration) -> ExperimentResult:
+        return measured(what, [round(100_000 * noise.uniform(0.9, 1.1)) for _ in range(5)])
+
+    trials = [trial(n, 90_000 + n, config(3, min_blocks_per_sm=n)) for n in range(5)]
+    found = winner(answer, *trials)
+    assert found.best.done is BASELINE
+    assert not found.contender.gain.significant
+    assert found.contender.gain.low < 1 < found.contender.gain.high
+
+
+def test_drift_of_the_machine_cancels() -> None:
+    clock = itertools.count()
+
+    def answer(what: ExperimentConfiguration) -> ExperimentResult:
+        # Slower by 2 % with every launch; the candidate takes 90 % of the baseline's time.
+        factor = 1.02 ** next(clock) * (1.0 if what.codegen_opt == 0 else 0.9)
+        return measured(what, [round(100_000 * factor)])
+
+    gain = winner(answer, trial(0, 90_000, config(1))).best.gain
+    assert gain.significant
+    assert gain.ratio == pytest.approx(1 / 0.9 / 1.02, rel=0.01)
+
+
+def test_the_best_with_the_recorded_launch_is_found_too() -> None:
+    other = config(3, block={"x": 128, "y": 1, "z": 1}, grid={"x": 8, "y": 1, "z": 1})
+    found = winner(steady, trial(0, 40_000, other), trial(1, 60_000, config(2)))
+    assert found.best.done.candidate.trial == 0
+    assert found.same_launch.done.candidate.trial == 1
+    assert found.same_launch.gain.ratio == pytest.approx(100 / 60, rel=1e-3)
+
+
+def test_the_baselines_own_binary_is_no_candidate() -> None:
+    same = trial(0, 50_000, config(0, min_blocks_per_sm=7))
+    same.result.image_hash = BASELINE.result.image_hash
+    executor = FakeExecutor()
+    found = name_winner(executor, TuneOptions(), RECORDED, BASELINE, [same], TuneListener())
+    assert found.best.done is BASELINE
+    assert executor.submitted == []
+
+
+def test_the_last_rounds_are_fresh_and_on_one_worker() -> None:
+    executor = FakeExecutor()
+    name_winner(
+        executor, TuneOptions(), RECORDED, BASELINE, [trial(0, 80_000, config(1))], TuneListener()
+    )
+    assert all(one["fresh"] is True and one["worker"] == 0 for one in executor.wishes)
+    levels = [one.codegen_opt for one in executor.submitted]
+    assert levels == [0, 1] * (5 + 12)
+
+
+def test_another_objective_decides() -> None:
+    found = winner(
+        steady, trial(0, 40_000, config(1)), trial(1, 90_000, config(3)), objective="registers"
+    )
+    assert found.best.done.candidate.trial == 1
+
+
+def test_the_front_holds_what_nothing_beats() -> None:
+    options = TuneOptions(objective=("time", "code-size"))
+    trials = [
+        trial(n, float(t), config(level))
+        for n, t, level in [(0, 50, 3), (1, 60, 2), (2, 70, 2), (3, 90, 0)]
+    ]
+    assert [one.candidate.trial for one in pareto_front(trials, options)] == [0, 1, 3]
+
+
+def test_a_round_without_usable_baseline_gives_no_ratio() -> None:
+    def measure(what: ExperimentConfiguration) -> Any:
+        result = steady(what)
+        result.verified = what.codegen_opt != 0
+        return lambda: result
+
+    rounds = FinalRound(measure, config(0))
+    assert rounds.gain(trial(0, 1.0, config(1))) is None
+    assert rounds.rejected == {0: "the baseline was not verified beside it"}
