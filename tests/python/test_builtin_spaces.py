@@ -1,8 +1,11 @@
 from __future__ import annotations
 
 import json
+import os
 import random
 import re
+import subprocess
+import sys
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -136,6 +139,31 @@ def test_every_pipeline_of_a_preset_parses() -> None:
 def test_a_space_is_the_same_every_time() -> None:
     first, second = (describe_search_space(make(preset="full")) for _ in range(2))
     assert json.dumps(first) == json.dumps(second)
+
+
+def test_a_space_is_the_same_in_every_process() -> None:
+    source = (
+        "import hashlib, json; from test_builtin_spaces import *;"
+        "text = json.dumps(describe_search_space(make(preset='full')));"
+        "print(hashlib.sha256(text.encode()).hexdigest())"
+    )
+    here = str(Path(__file__).parent)
+    digests = {
+        subprocess.run(
+            [sys.executable, "-c", source],
+            env={
+                **os.environ,
+                "PYTHONHASHSEED": seed,
+                "PYTHONPATH": f"{os.environ.get('PYTHONPATH', '')}:{here}",
+            },
+            capture_output=True,
+            text=True,
+            check=True,
+            timeout=60,
+        ).stdout
+        for seed in ("1", "2")
+    }
+    assert len(digests) == 1
 
 
 def test_options_override_the_preset() -> None:

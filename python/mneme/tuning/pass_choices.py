@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -54,14 +55,15 @@ def read_pipeline_file(path: str | Path) -> list[str]:
     return pipelines
 
 
-def near_good_pipelines(count: int) -> list[str]:
+@functools.cache
+def near_good_pipelines(count: int) -> tuple[str, ...]:
     """Return LLVM's pipelines written out, and others near them; the same for the same LLVM."""
     from mneme.pipeline import PipelineManager  # noqa: PLC0415 - asks LLVM
     from mneme.pipeline_mutation import KNOWN_GOOD, known_pipeline, mutations  # noqa: PLC0415
 
     manager = PipelineManager()
     known = [known_pipeline(name, manager) for name in KNOWN_GOOD]
-    return [*known, *mutations(manager, count - len(known), bases=known)]
+    return (*known, *mutations(manager, count - len(known), bases=known))
 
 
 def _json_texts(text: str) -> list[str] | None:

@@ -183,7 +183,7 @@ class SpaceOptions:
             given += read_pipeline_file(self.pipeline_file)
         if given:
             return checked_pipelines(given)
-        near = near_good_pipelines(preset.near_good) if preset.near_good else []
+        near = near_good_pipelines(preset.near_good) if preset.near_good else ()
         return [*LEVELS[: preset.levels], *near]
 
     def codegen_opt(self) -> tuple[int, int, int]:
