@@ -140,6 +140,27 @@ def show_tuning(tuning: dict[str, Any], reference: dict[str, Any]) -> None:
         "exact+close",
     ]
     table("Tuning", [*header, "binaries", "existing tool"], rows)
+    show_runs(tuning)
+
+
+def show_runs(tuning: dict[str, Any]) -> None:
+    """Print what devices and processes did meanwhile."""
+    rows = [
+        [
+            f"{name}: {title}",
+            text(run.get("per_second"), 1, 1),
+            text(run["share_of_wall_in_kernels"], 100, 1),
+            text(run["launches_per_configuration"], 1, 1),
+            *[str(run[key]) for key in ("reused", "stopped_early", "failures")],
+            f"{run['worker_restarts']}+{run['compile_restarts']}",
+        ]
+        for name, row in tuning.items()
+        if isinstance(row, dict)
+        for title, run in row.items()
+        if isinstance(run, dict) and "reused" in run
+    ]
+    header = ["run", "conf/s", "device busy %", "launches", "reused", "stopped", "failed"]
+    table("What the device did", [*header, "restarts"], rows)
 
 
 def show_reference(reference: dict[str, Any], device: str) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import time
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +14,7 @@ from guests import FAILURES, BenchmarkError, launches_of, repeated, sizes_of, sp
 from replay_loop import pipelines
 
 from mneme.async_executor import AsyncReplayExecutor
+from mneme.measuring import Measuring
 from mneme.mneme_types import ExperimentConfiguration
 from mneme.replay_executor import BaseExecutor
 from mneme.tolerance import Tolerance
@@ -45,12 +46,31 @@ POOL_WORKERS = max(1, len(os.sched_getaffinity(0)) - 1)
 GPU_KERNELS = (("forces", 57, 100), ("lattice", 14_000, 60), ("reactions", 262_000, 4))
 CPU_KERNELS = (("forces", 2_000, 12), ("lattice", 5_000, 8), ("reactions", 10_000, 4))
 
-# Name, iterations and warm-ups, compiling processes beside the one that owns the device.
+
+@dataclass(frozen=True, kw_only=True)
+class RunPlan:
+    """One way to evaluate the configurations."""
+
+    title: str
+    iterations: int
+
+    warmup: int
+    """The launch that is verified is one of them."""
+
+    compilers: int
+    """Processes that compile beside the one that owns the device."""
+
+    is_tuning: bool = False
+    """Measured as tuning does: as many launches as it takes, nothing more for what is slower than
+    the first configuration, identical binaries once."""
+
+
 RUNS = (
-    ("executor_8_launches", (5, 2), 0),
-    ("executor_2_launches", (1, 0), 0),
-    ("pool_8_launches", (5, 2), POOL_WORKERS),
-    ("pool_2_launches", (1, 0), POOL_WORKERS),
+    RunPlan(title="executor_8_launches", iterations=6, warmup=2, compilers=0),
+    RunPlan(title="executor_2_launches", iterations=1, warmup=1, compilers=0),
+    RunPlan(title="pool_8_launches", iterations=6, warmup=2, compilers=POOL_WORKERS),
+    RunPlan(title="pool_2_launches", iterations=1, warmup=1, compilers=POOL_WORKERS),
+    RunPlan(title="pool_tuning", iterations=5, warmup=1, compilers=POOL_WORKERS, is_tuning=True),
 )
 
 
@@ -91,41 +111,26 @@ def measure_kernel(guests: Guests, name: str, microseconds: int, count: int) -> 
         "microseconds_wanted": microseconds,
         "work": int(work),
         "one_process": serial,
-        **{
-            title: attempt(guests, name, configurations, launches, compilers)
-            for title, launches, compilers in RUNS
-        },
+        **{plan.title: attempt(guests, name, configurations, plan) for plan in RUNS},
     }
 
 
 def attempt(
-    guests: Guests,
-    name: str,
-    configurations: list[ExperimentConfiguration],
-    launches: tuple[int, int],
-    compilers: int,
+    guests: Guests, name: str, configurations: list[ExperimentConfiguration], plan: RunPlan
 ) -> dict[str, Any]:
     """Run the executor; what fails says why."""
     try:
-        return run_executor(guests, name, configurations, launches, compilers)
+        return run_executor(guests, name, configurations, plan)
     except (*FAILURES, OSError, subprocess.SubprocessError) as error:
         return {"failed": f"{type(error).__name__}: {error}"}
 
 
 def run_executor(
-    guests: Guests,
-    name: str,
-    configurations: list[ExperimentConfiguration],
-    launches: tuple[int, int],
-    compilers: int,
+    guests: Guests, name: str, configurations: list[ExperimentConfiguration], plan: RunPlan
 ) -> dict[str, Any]:
-    """Evaluate configurations with AsyncReplayExecutor, nothing compiled before.
-
-    With `compilers`, up to as many processes compile; else the process that owns the device does.
-    """
+    """Evaluate configurations with AsyncReplayExecutor, nothing compiled before."""
     if time.monotonic() > guests.deadline:
         raise BenchmarkError("not measured: the time given to the benchmark is up")
-    iterations, warmup = launches
     record, record_id = launches_of(guests.scratch / "tuning" / name)[0]
     tolerances = [Tolerance.parse(TOLERANCES[name])]
     logs = guests.folder("tuning/logs")
@@ -137,20 +142,26 @@ def run_executor(
         with AsyncReplayExecutor(
             record,
             record_id,
-            iterations,
+            plan.iterations,
             logs,
             1,
-            warmup,
+            plan.warmup,
             device=guests.device,
             timeout=60.0,
             tolerances=tolerances,
-            compile_workers=compilers,
+            compile_workers=plan.compilers,
         ) as executor:
             first = executor.evaluate(replace(configurations[0], passes="default<O1>"))
             started = time.perf_counter()
-            futures = [executor.submit(configuration) for configuration in configurations]
+            measuring = tuning_measuring(first.median_ns) if plan.is_tuning else None
+            # Each is measured, whatever binary it gives, unless this is tuning.
+            futures = [
+                executor.submit(configuration, measuring=measuring, fresh=not plan.is_tuning)
+                for configuration in configurations
+            ]
             results = [result for future in futures if (result := future.result()) is not None]
             wall = time.perf_counter() - started
+            statistics = executor.statistics
         images = cached_images()
     finally:
         os.environ.pop("MNEME_CACHE_DIR")
@@ -158,14 +169,14 @@ def run_executor(
             os.environ["MNEME_CACHE_DIR"] = before
     if first.failed:
         raise BenchmarkError(f"the first configuration failed: {first.error}")
-    busy = sum(sum(result.exec_time) for result in results) * 1e-9
+    busy = sum(result.launched_ns for result in results) * 1e-9
     good = [result for result in results if not result.failed]
     kernel = [min(result.exec_time) * 1e-3 for result in good if result.exec_time]
     return {
-        "compile_processes": compilers,
+        "compile_processes": plan.compilers,
         # One for each configuration and the one before; more where a replay did not find its image.
         "images_compiled": images,
-        "launches_per_configuration": 1 + iterations + warmup,
+        "launches_per_configuration": sum(r.launches for r in results) / max(1, len(results)),
         "configurations": len(results),
         "per_second": len(results) / wall,
         "until_first_result_seconds": started - start,
@@ -176,12 +187,26 @@ def run_executor(
         "first_failure": next((result.error for result in results if result.failed), ""),
         "distinct_binaries": len({result.image_hash for result in good}),
         "kernel_microseconds": spread(kernel) if kernel else None,
-        # Measured launches only; the verified one comes on top.
         "share_of_wall_in_kernels": busy / wall,
+        "reused": statistics.reused,
+        "stopped_early": sum(result.stopped_early for result in good),
+        "worker_restarts": statistics.worker_restarts,
+        "compile_restarts": statistics.compile_restarts,
         "compile_seconds": spread(
             [r.preprocess_ir_time + r.opt_time + r.codegen_time for r in good] or [0.0]
         ),
     }
+
+
+def tuning_measuring(best_ns: int) -> Measuring:
+    """How a tuning session measures: up to 2 %, and no more than it takes to see it is slower."""
+    return Measuring(
+        confidence=0.02,
+        min_iterations=3,
+        max_iterations=20,
+        stop_above_ns=best_ns,
+        classify_wrong=False,
+    )
 
 
 def measure_reference(guests: Guests) -> dict[str, Any]:

@@ -70,11 +70,13 @@ def measure(
         **options,
     ) as executor:
         # Every worker has its device open before the clock starts.
-        warm = [executor.submit(replace(first, passes="default<O1>")) for _ in range(4 * gpus)]
+        passes = replace(first, passes="default<O1>")
+        warm = [executor.submit(passes, fresh=True, worker=number) for number in range(gpus)]
         for future in warm:
             future.result()
         begin = time.perf_counter()
-        futures = [executor.submit(configuration) for configuration in configurations]
+        # Each is measured, whatever binary it gives.
+        futures = [executor.submit(one, fresh=True) for one in configurations]
         results = [result for future in futures if (result := future.result()) is not None]
         wall = time.perf_counter() - begin
     return {
@@ -82,6 +84,7 @@ def measure(
         "compile_processes": compilers,
         "configurations": len(results),
         "per_second": len(results) / wall,
+        "device_busy_share": sum(result.launched_ns for result in results) * 1e-9 / wall / gpus,
         "failures": sum(result.failed for result in results),
         "verified": sum(result.verified for result in results),
         "by_gpu": {
