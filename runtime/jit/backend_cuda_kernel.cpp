@@ -87,8 +87,6 @@ void CudaPlacement::bind(const CudaVariable& variable, CUmodule theirs) {
   };
   if (!place.address && !variable.isConstant)
     refuse("is in the tuned image, where the program does not see it");
-  if (!place.address && !variable.shadow)
-    return; // its value is in the image, and nobody can change it
   Found program = findIn(driver, theirs, variable.name);
   if (const CUdeviceptr address = source_.runtime.addressOf(variable.shadow))
     program = {address, program.sizeBytes ? program.sizeBytes : size_t{variable.sizeBytes}};

@@ -2,14 +2,15 @@
 //
 // - Variables in device memory are not in the image. The image has a constant place for the address
 //   of each (compile/place_name.h), which is filled in when the image is loaded.
-// - Variables in constant memory are in the image, so that the hardware's constant cache serves
-//   them. What the program can change of them is copied from its own variable to ours in front of
-//   every launch, on the launch's stream. That is enough: a change the program orders before its
+// - Variables in constant memory are in the image, without their initial values, so that the
+//   hardware's constant cache serves them. They are copied from the program's own to ours in front
+//   of every launch, on the launch's stream. That is enough: a change the program orders before its
 //   launch is ordered before our copy, which stands at the launch's place in the stream (and in the
 //   graph that is being captured); a change ordered after the launch is ordered after our copy,
-//   which the launch waits for. A change ordered neither way races with the kernel in the program
-//   as written. Launches of this kernel on several streams at once copy the same bytes over each
-//   other: if the bytes differed, the program would have changed a variable under a running kernel.
+//   which the launch waits for. A change ordered neither way races with the kernel in the program as
+//   written. Launches of this kernel on several streams at once copy the same bytes over each other:
+//   if the bytes differed, the program would have changed a variable under a running kernel.
+//   (Constants no program can change, such as tables of the compiler's, are not among them.)
 #pragma once
 
 #include <atomic>
@@ -29,7 +30,7 @@ struct CudaVariable {
   std::string name;
   uint64_t sizeBytes = 0;
   bool isConstant = false;
-  const void* shadow = nullptr; ///< host shadow; null: the host cannot name it
+  const void* shadow = nullptr; ///< host shadow; null: this unit's host code cannot name it
 };
 
 /// What a tuned kernel is made from, for every time it is loaded.
