@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import stat
 import subprocess
@@ -168,7 +169,6 @@ def test_every_template_has_a_description_and_help() -> None:
     assert "tune" in found
     for one in found.values():
         assert one.description
-        assert not one.description.endswith(".")
         assert all(item.help for item in one.parameters)
         assert one.files
         assert one.next_steps
@@ -187,6 +187,14 @@ def test_command_lists_templates_with_their_options() -> None:
     assert done.returncode == ExitCode.OK, done.stderr
     assert "tune" in done.stdout
     assert "--sampler" in done.stdout
+
+
+def test_command_prints_json_alone(template: Path, tmp_path: Path) -> None:
+    listed = {one["name"]: one for one in json.loads(mneme("--list", "--json").stdout)}
+    assert listed["tune"]["parameters"]["sampler"]["choices"] == ["exhaustive", "random", "tpe"]
+    done = mneme(template, "--out", tmp_path / "o", "--json")
+    names = [str(tmp_path / "o" / "dark-blue" / "out.sh"), str(tmp_path / "o" / "plain.txt")]
+    assert json.loads(done.stdout)["files"] == names
 
 
 def test_command_takes_the_options_of_the_template(template: Path, tmp_path: Path) -> None:

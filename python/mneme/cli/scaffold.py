@@ -9,7 +9,7 @@ import typer
 from typer.core import TyperCommand
 
 from mneme.cli import _console
-from mneme.cli._options import RecordIdOption
+from mneme.cli._options import JsonOption, RecordIdOption
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -56,6 +56,7 @@ def scaffold(
         ),
     ] = None,
     record_id: RecordIdOption = None,
+    json: JsonOption = False,
 ) -> None:
     """Write ready-to-run files, fitted to a recording.
 
@@ -64,7 +65,7 @@ def scaffold(
     from mneme import scaffold as scaffolding  # noqa: PLC0415
 
     if list_all:
-        _list(scaffolding.list_templates())
+        _list(scaffolding.list_templates(), json=json)
         return
     if template is None:
         raise typer.BadParameter("say which template; 'mneme scaffold --list' lists them")
@@ -77,7 +78,11 @@ def scaffold(
         record_id=record_id,
     )
     made = scaffolding.render(request)
-    for path in scaffolding.write(made, force=force):
+    paths = scaffolding.write(made, force=force)
+    if json:
+        _console.print_json({"files": [str(path) for path in paths], "next": made.next_steps})
+        return
+    for path in paths:
         _console.say(f"wrote '{path}'")
     if made.next_steps:
         _console.print_line(made.next_steps)
@@ -111,12 +116,30 @@ def _name(option: str) -> str:
     return option.removeprefix("--").replace("-", "_")
 
 
-def _list(templates: Sequence[Template]) -> None:
-    needs = {"required": "needs a recording (-rdb). ", "optional": "-rdb optional. ", "none": ""}
+def _list(templates: Sequence[Template], *, json: bool) -> None:
+    if json:
+        _console.print_json([_as_json(one) for one in templates])
+        return
+    needs = {"required": "Needs a recording (-rdb).", "optional": "-rdb optional.", "none": ""}
     content = _console.table("templates", ("name", "option", "what it is", "default"))
     for one in templates:
-        content.add_row(one.name, "", f"{one.description}. {needs[one.recording]}".strip(), "")
+        content.add_row(
+            one.name, "", f"{one.description.rstrip('.')}. {needs[one.recording]}".strip(), ""
+        )
         for item in one.parameters:
             choices = f" ({', '.join(item.choices)})" if item.choices else ""
             content.add_row("", item.option, item.help + choices, str(item.default))
     _console.print_table(content)
+
+
+def _as_json(template: Template) -> dict[str, Any]:
+    parameters = {
+        one.name: {"help": one.help, "default": one.default, "choices": list(one.choices)}
+        for one in template.parameters
+    }
+    return {
+        "name": template.name,
+        "description": template.description,
+        "recording": template.recording,
+        "parameters": parameters,
+    }
