@@ -1,7 +1,7 @@
-"""Record every example on this machine and replay each recorded kernel under several pipelines.
+"""Record every example on this machine, replay each recorded kernel, tune some, run them tuned.
 
-Run by scripts/demo, which sets up and builds first. Ends with one table; exits 0 only if every
-example gave the same output recorded as unrecorded and every replay was verified.
+Run by scripts/demo, which sets up and builds first. Ends with two tables; exits 0 only if every
+example gave the same output recorded, tuned and plain, and every replay was verified.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from demo_tuned import DemoError, tune_examples
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from mneme.mneme_types import dim3
 
 EXAMPLES = ("vector_add", "stencil2d", "reduction", "spmv_cg", "nbody", "linked_list", "multi_unit")
+TUNED_EXAMPLES = ("stencil2d", "spmv_cg", "nbody")
 PIPELINES = (
     "default<O0>",
     "default<O1>",
@@ -143,6 +145,20 @@ def main() -> int:
         f"{kernels} kernels, {len(rows)} recorded launches, {verified} verified under "
         f"{len(PIPELINES)} pipelines each. Recordings: {options.output}"
     )
+    try:
+        is_good = (
+            tune_examples(
+                tuple(name for name in TUNED_EXAMPLES if name in names),
+                options.examples,
+                options.output,
+                options.output / "tuned",
+                console,
+            )
+            and is_good
+        )
+    except DemoError as error:
+        console.print(escape(str(error)), style="red")
+        is_good = False
     return 0 if is_good and rows and verified == len(rows) else 1
 
 
