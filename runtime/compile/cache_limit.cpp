@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <ctime>
 #include <fcntl.h>
 #include <map>
@@ -9,6 +10,7 @@
 #include <string>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <thread>
 #include <unistd.h>
 #include <utility>
 #include <vector>
@@ -22,6 +24,8 @@ constexpr time_t kSecondsBetweenNotes = 60;
 // No compilation takes so long; a file of one that still goes on would be made again.
 constexpr time_t kLeftoverSeconds = 3600;
 constexpr unsigned kStoresBetweenLooks = 64;
+constexpr unsigned kTurnAttempts = 20;
+constexpr std::chrono::milliseconds kBetweenAttempts{5};
 
 struct Entry {
   std::filesystem::path path;
@@ -92,6 +96,17 @@ bool isTimeToLook(Belief& belief, uint64_t maxBytes, uint64_t addedBytes) {
   return true;
 }
 
+/// Waits a little: whoever has it may have looked before our store. False when it is not to be had;
+/// true too where locks do not work.
+bool takeTurn(int directory) {
+  for (unsigned attempt = 0; attempt < kTurnAttempts; ++attempt) {
+    if (flock(directory, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK)
+      return true;
+    std::this_thread::sleep_for(kBetweenAttempts);
+  }
+  return false;
+}
+
 void limitOrThrow(const std::filesystem::path& directory, uint64_t maxBytes, uint64_t addedBytes) {
   static std::mutex mutex;
   static auto& beliefs = *new std::map<std::string, Belief>; // static destructors may compile
@@ -100,8 +115,10 @@ void limitOrThrow(const std::filesystem::path& directory, uint64_t maxBytes, uin
   if (!isTimeToLook(belief, maxBytes, addedBytes))
     return;
   const UniqueFd turn(open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!turn || (flock(turn.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK))
+  if (!turn || !takeTurn(turn.get())) {
+    belief.storesLeft = 0;
     return;
+  }
   belief.bytes = deleteOldest(entriesOf(directory), maxBytes);
   flock(turn.get(), LOCK_UN); // processes forked meanwhile hold the descriptor too
 }

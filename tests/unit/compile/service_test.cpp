@@ -1,5 +1,6 @@
 #include <doctest/doctest.h>
 
+#include <cerrno>
 #include <chrono>
 #include <csignal>
 #include <fcntl.h>
@@ -344,8 +345,10 @@ TEST_CASE("programs that ignore the end of children, or wait for all of them, co
   const auto before = signal(SIGCHLD, SIG_IGN);
   CHECK_FALSE(compileApart(request, {}).image.empty());
   signal(SIGCHLD, [](int) {
+    const int saved = errno;
     while (waitpid(-1, nullptr, WNOHANG) > 0) {
     }
+    errno = saved;
   });
   CHECK_FALSE(compileApart(request, {}).image.empty());
   signal(SIGCHLD, before);
