@@ -119,9 +119,9 @@ def load_template(name: str) -> Template:
 def _directory() -> Path:
     from mneme._paths import prefix  # noqa: PLC0415 - not needed in a checkout
 
-    # A checkout's own templates are newer than those of its build tree.
+    # A checkout's own are newer than those of its build tree; a bundle has them there too.
     checkout = Path(__file__).resolve().parents[2] / "templates"
-    if checkout.is_dir() and (checkout.parent / "CMakeLists.txt").is_file():
+    if any(checkout.glob(f"*/{_DESCRIPTION}")):
         return checkout
     installed = prefix() / "share" / "mneme" / "templates"
     if not installed.is_dir():

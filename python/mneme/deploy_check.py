@@ -75,7 +75,7 @@ def _check(
     matching = [one for one in candidates if wanted in ("", one.static_hash)]
     if matching:
         status = MATCHES
-        reason = f"code {wanted}" if wanted else "the entry serves code of any hash"
+        reason = f"{_variants_text(kernel)}; " + (f"code {wanted}" if wanted else "any code")
     elif candidates:
         status = STALE
         reason = (
@@ -96,3 +96,11 @@ def _check(
         reason=reason,
         file=str(best.file) if best else "",
     )
+
+
+def _variants_text(kernel: TunedKernel) -> str:
+    """Return how many variants there are, and where they were found: "2 variants (sm_90)"."""
+    count = len(kernel.variants)
+    places = sorted({one.match.arch for one in kernel.variants} - {""})
+    text = f"{count} variant{'' if count == 1 else 's'}"
+    return f"{text} ({', '.join(places)})" if places else text

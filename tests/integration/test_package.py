@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
@@ -68,6 +69,17 @@ def test_consumer_of_the_build_tree(project: Path, tmp_path: Path) -> None:
     configured = configure(project, BUILD)
     assert configured.returncode == 0, configured.stdout + configured.stderr
     build_and_record(project, tmp_path / "db")
+
+
+def test_moved_prefix_has_its_templates(tmp_path: Path) -> None:
+    installed = run_command("cmake", "--install", BUILD, "--prefix", tmp_path / "first")
+    assert installed.returncode == 0, installed.stderr
+    prefix = tmp_path / "moved"
+    (tmp_path / "first").rename(prefix)
+    done = run_command(prefix / "bin" / "mneme", "scaffold", "--list", "--json", MNEME_BUILD_DIR="")
+    assert done.returncode == 0, done.stderr
+    assert {"tune", "ci", "slurm", "flux"} <= {one["name"] for one in json.loads(done.stdout)}
+    assert (prefix / "share" / "mneme" / "templates" / "tune" / "tune.py.j2").is_file()
 
 
 def test_consumer_of_a_moved_install_prefix(project: Path, tmp_path: Path) -> None:

@@ -53,6 +53,7 @@ def test_kernel_with_the_tuned_code_matches(tmp_path: Path, wanted: str) -> None
     assert (check.status, check.is_match) == ("matches", True)
     assert check.demangled_name.startswith("vectorAdd(")
     assert check.file == str(PROGRAM)
+    assert check.reason == "1 variant; " + (f"code {static_hash()}" if wanted else "any code")
 
 
 def test_kernel_with_other_code_is_stale(tmp_path: Path) -> None:
