@@ -21,10 +21,15 @@ __all__ = ["KNOWN_GOOD", "known_pipeline", "mutate", "mutations"]
 _SIMPLIFY: Final = "simplifycfg<switch-range-to-icmp;hoist-common-insts;sink-common-insts>"
 _COMBINE: Final = "instcombine<no-verify-fixpoint>"
 
+# Little but the passes the target itself wants first, such as resolving nvvm-reflect: they have
+# names only where LLVM knows the target, so no other text can ask for them.
+_TARGET_FIRST: Final = "default<O0>,"
+
 KNOWN_GOOD: Final = {
-    # What LLVM's own levels do to a kernel, without what serves other languages and targets.
+    "default": "default<O3>",
+    # What that does to a kernel, without what serves other languages and targets.
     "O3": (
-        "inferattrs,"
+        f"{_TARGET_FIRST}inferattrs,"
         "function<eager-inv>(lower-expect,simplifycfg,sroa<modify-cfg>,early-cse,callsite-splitting),"
         "ipsccp,called-value-propagation,globalopt,"
         f"function<eager-inv>(mem2reg,{_COMBINE},simplifycfg<switch-range-to-icmp>),"
@@ -54,7 +59,7 @@ KNOWN_GOOD: Final = {
     ),
     # Address spaces and addresses first, what GPU back ends run before code generation.
     "gpu": (
-        "always-inline,"
+        f"{_TARGET_FIRST}always-inline,"
         f"function<eager-inv>(sroa<modify-cfg>,early-cse<memssa>,{_COMBINE},infer-address-spaces,"
         "loop-mssa(loop-rotate,licm<allowspeculation>),loop(indvars,loop-unroll-full),"
         f"loop-unroll<O3>,{_COMBINE},separate-const-offset-from-gep<lower-gep>,slsr,gvn,"
@@ -198,9 +203,14 @@ def _insert(root: _Node, manager: PipelineManager, rng: random.Random) -> None:
 
 
 def _remove(root: _Node, manager: PipelineManager, rng: random.Random) -> None:  # noqa: ARG001
-    """Drop a pass that is not alone in its adaptor."""
+    """Drop a pass that is not alone in its adaptor, and no whole pipeline."""
     homes = [node for node in root.containers() if len(node.children) > 1]
-    passes = [(home, node) for home in homes for node in home.children if not node.is_adaptor]
+    passes = [
+        (home, node)
+        for home in homes
+        for node in home.children
+        if not node.is_adaptor and not node.text.startswith("default<")
+    ]
     if passes:
         home, node = rng.choice(passes)
         home.children = [child for child in home.children if child is not node]

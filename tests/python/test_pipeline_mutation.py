@@ -42,9 +42,9 @@ def test_known_pipelines_parse(manager: PipelineManager, name: str) -> None:
 
 
 def test_known_pipelines_lose_what_an_older_llvm_lacks() -> None:
-    old = PipelineManager({"function": ["sroa", "gvn"], "module": ["globaldce"]})
+    old = PipelineManager({"function": ["sroa", "gvn"], "module": ["globaldce", "default"]})
     text = known_pipeline("gpu", old)
-    assert set(flatten_passes(text)) == {"sroa<modify-cfg>", "gvn", "globaldce"}
+    assert text == "default<O0>,function<eager-inv>(sroa<modify-cfg>,gvn),globaldce"
     check(text)
     with pytest.raises(InvalidArgument, match="no pipeline 'O7'"):
         known_pipeline("O7", old)
@@ -88,6 +88,12 @@ def test_mutations_are_different_and_repeat_themselves(manager: PipelineManager)
     assert found != mutations(manager, 60, seed=4)
     assert mutations(manager, 0) == []
     assert len(mutations(manager, 5, bases=["default<O3>"])) == 5
+
+
+def test_whole_pipelines_are_never_removed(manager: PipelineManager) -> None:
+    rng = random.Random(2)
+    changed = [mutate("default<O3>", manager, rng, 20) for _ in range(20)]
+    assert all("default<O3>" in flatten_passes(text) for text in changed)
 
 
 def test_nonsense_cannot_be_mutated(manager: PipelineManager) -> None:

@@ -184,7 +184,7 @@ class SpaceOptions:
         if given:
             return checked_pipelines(given)
         near = near_good_pipelines(preset.near_good) if preset.near_good else ()
-        return [*LEVELS[: preset.levels], *near]
+        return list(dict.fromkeys((*LEVELS[: preset.levels], *near)))
 
     def codegen_opt(self) -> tuple[int, int, int]:
         """Return low, high and step of the code generation level."""
