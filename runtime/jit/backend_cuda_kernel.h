@@ -7,9 +7,9 @@
 //   of every launch, on the launch's stream. That is enough: a change the program orders before its
 //   launch is ordered before our copy, which stands at the launch's place in the stream (and in the
 //   graph that is being captured); a change ordered after the launch is ordered after our copy,
-//   which the launch waits for. A change ordered neither way races with the kernel in the program as
-//   written. Launches of this kernel on several streams at once copy the same bytes over each other:
-//   if the bytes differed, the program would have changed a variable under a running kernel.
+//   which the launch waits for. A change ordered neither way races with the kernel in the program
+//   as written. Launches of this kernel on several streams at once copy the same bytes over each
+//   other: if the bytes differed, the program would have changed a variable under a running kernel.
 //   (Constants no program can change, such as tables of the compiler's, are not among them.)
 #pragma once
 

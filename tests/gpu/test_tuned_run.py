@@ -57,17 +57,17 @@ def plain_runs() -> dict[str, Any]:
     return {name: support.run(program(name)) for name in PROGRAMS}
 
 
+def tuned_environment(directory: Path, kernels: list[str], keys: Any) -> dict[str, str]:
+    file = tuned_runs.write_tuned(directory / "tuned.json", kernels, **keys)
+    return {
+        "PROTEUS_TUNED_KERNELS": str(file),
+        "PROTEUS_CACHE_DIR": str(directory / "cache"),
+        "PROTEUS_TRACE_OUTPUT": tuned_runs.TRACE,
+    }
+
+
 def run_tuned(name: str, directory: Path, kernels: list[str], keys: Any, **environment: str) -> Any:
-    directory.mkdir(exist_ok=True)
-    return support.run(
-        program(name),
-        PROTEUS_TUNED_KERNELS=str(
-            tuned_runs.write_tuned(directory / "tuned.json", kernels, **keys)
-        ),
-        PROTEUS_CACHE_DIR=str(directory / "cache"),
-        PROTEUS_TRACE_OUTPUT=tuned_runs.TRACE,
-        **environment,
-    )
+    return support.run(program(name), **tuned_environment(directory, kernels, keys), **environment)
 
 
 def check_same(plain: Any, tuned: Any) -> None:
@@ -109,6 +109,14 @@ def test_kernels_compiled_behind_the_program_print_the_same(
 ) -> None:
     done = run_tuned(name, tmp_path, kernels_of(name), {}, PROTEUS_ASYNC_COMPILATION="1")
     check_same(plain_runs[name], done)
+
+
+def test_a_program_with_a_runtime_of_its_own(only_gpu: None, tmp_path: Path) -> None:
+    plain = support.run_command(program("static_runtime"))
+    tuned = tuned_environment(tmp_path, kernels_of("static_runtime"), {})
+    done = support.run_command(program("static_runtime"), **tuned)
+    check_same(plain, done)
+    assert tuned_runs.counts(done.stderr).tuned > 0, done.stderr
 
 
 def test_the_second_run_compiles_nothing(plain_runs: dict[str, Any], tmp_path: Path) -> None:

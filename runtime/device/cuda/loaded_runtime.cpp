@@ -1,10 +1,14 @@
 #include "runtime/device/cuda/loaded_runtime.h"
 
+#include <algorithm>
 #include <array>
 #include <atomic>
+#include <optional>
 #include <string_view>
 
 #include <dlfcn.h>
+
+#include "runtime/device/cuda/hidden_symbols.h"
 
 namespace mneme::device::cuda {
 namespace {
@@ -16,6 +20,8 @@ constexpr std::array kLegacyLaunches = {"cudaLaunchKernel", "cudaLaunchCooperati
                                         "cudaLaunchKernelExC"};
 constexpr std::array kPerThreadLaunches = {
     "cudaLaunchKernel_ptsz", "cudaLaunchCooperativeKernel_ptsz", "cudaLaunchKernelExC_ptsz"};
+
+constexpr const char* kPrefix = "cuda";
 
 /// cudaFuncAttributes. Older runtimes write less of it, newer ones more.
 struct FunctionAttributes {
@@ -41,9 +47,29 @@ void* libraryOf(const void* address) {
   return handle;
 }
 
+/// The exported function at this address, if it is one.
+const char* exportedName(const void* address) {
+  Dl_info info{};
+  return dladdr(address, &info) && info.dli_saddr == address ? info.dli_sname : nullptr;
+}
+
+/// By the names that a program with a runtime inside has not told the dynamic linker.
+DefaultStream hiddenStream(const HiddenSymbols& hidden, const void* entry) {
+  const auto isEntry = [&](const char* name) { return hidden.find(name) == entry; };
+  return std::ranges::any_of(kPerThreadLaunches, isEntry) ? DefaultStream::PerThread
+         : std::ranges::any_of(kLegacyLaunches, isEntry)  ? DefaultStream::Legacy
+                                                          : DefaultStream::Unknown;
+}
+
 class Finder {
 public:
-  explicit Finder(const void* entry) : library_(libraryOf(entry)) {}
+  explicit Finder(const void* entry) : library_(libraryOf(entry)) {
+    if (!entry || exportedName(entry))
+      return;
+    hidden_.emplace(entry, kPrefix);
+    if (hiddenStream(*hidden_, entry) == DefaultStream::Unknown)
+      hidden_.reset();
+  }
 
   template <typename Function> void operator()(Function& function, const char* name) const {
     function = reinterpret_cast<Function>(find(name));
@@ -51,6 +77,8 @@ public:
 
 private:
   void* find(const char* name) const {
+    if (hidden_) // another runtime would know nothing of its kernels
+      return hidden_->find(name);
     if (void* address = library_ ? dlsym(library_, name) : nullptr)
       return address;
     if (void* address = dlsym(RTLD_DEFAULT, name))
@@ -66,6 +94,7 @@ private:
   }
 
   void* library_;
+  std::optional<HiddenSymbols> hidden_; ///< of the program or library with a runtime inside
 };
 
 DefaultStream streamByName(std::string_view name) {
@@ -79,18 +108,16 @@ DefaultStream streamByName(std::string_view name) {
 }
 
 DefaultStream lookUpStream(const void* entry) {
-  Dl_info info{};
-  if (dladdr(entry, &info) && info.dli_saddr == entry && info.dli_sname)
-    if (const DefaultStream stream = streamByName(info.dli_sname); stream != DefaultStream::Unknown)
+  if (const char* name = exportedName(entry))
+    if (const DefaultStream stream = streamByName(name); stream != DefaultStream::Unknown)
       return stream;
   // A position-dependent program names a function by a stub of its own, which dlsym finds too.
-  for (const char* name : kPerThreadLaunches)
-    if (entry == dlsym(RTLD_DEFAULT, name))
-      return DefaultStream::PerThread;
-  for (const char* name : kLegacyLaunches)
-    if (entry == dlsym(RTLD_DEFAULT, name))
-      return DefaultStream::Legacy;
-  return DefaultStream::Unknown;
+  const auto isEntry = [&](const char* name) { return dlsym(RTLD_DEFAULT, name) == entry; };
+  if (std::ranges::any_of(kPerThreadLaunches, isEntry))
+    return DefaultStream::PerThread;
+  if (std::ranges::any_of(kLegacyLaunches, isEntry))
+    return DefaultStream::Legacy;
+  return hiddenStream(HiddenSymbols(entry, kPrefix), entry);
 }
 
 /// Answers by entry. A free place has a null entry; answers are written before entries.

@@ -13,8 +13,8 @@ struct LaunchWishes {
   bool hasLargeClusters = false;
 };
 
-/// The runtime's functions, null where it has none or is linked into the program. Statuses are the
-/// runtime's, 0 is success.
+/// The runtime's functions, null where it has none, or is linked into a program that is stripped.
+/// Statuses are the runtime's, 0 is success.
 struct LoadedRuntime {
   /// The runtime that `entry`, one of its launch functions, belongs to.
   static LoadedRuntime find(const void* entry) noexcept;
@@ -35,8 +35,8 @@ struct LoadedRuntime {
 
 enum class DefaultStream { Unknown, Legacy, PerThread };
 
-/// What stream 0 means to a launch function of the runtime. Quick but for the first call; no
-/// allocation. Thread-safe.
+/// What stream 0 means to a launch function of the runtime. Quick but for the first call.
+/// Thread-safe.
 DefaultStream defaultStreamOf(const void* entry) noexcept;
 
 } // namespace mneme::device::cuda
