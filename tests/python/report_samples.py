@@ -151,6 +151,7 @@ def write_results(
     has_gain: bool = True,
     is_finished: bool = True,
     blocks: int = 40,
+    none_verified: bool = False,
 ) -> Path:
     """Write the results of one launch; without a gain the final round finds none."""
     rng = random.Random(seed)
@@ -158,6 +159,9 @@ def write_results(
     base = _result(rng, BASELINE_NS, registers=40)
     recorded = ExperimentConfiguration(grid=dim3(128, 128), block=dim3(16, 16), max_threads=0)
     lines = [trial(rng, number) for number in range(trials)]
+    if none_verified:
+        wrong = ExperimentResult(executed=True, error="it differs")
+        lines = [_line(one["trial"], "failed_verification", one["params"], wrong) for one in lines]
     verified = [one for one in lines if one["status"] == "verified"]
 
     def write(name: str, data: Any) -> None:

@@ -116,6 +116,15 @@ def test_colours_follow_the_reader(page: Browser) -> None:
     assert page.evaluate(paper) != light
 
 
+@pytest.mark.parametrize("trials", [0, 1, 20])
+def test_tuning_without_success_is_drawn_too(browser: Browser, tmp_path: Path, trials: int) -> None:
+    browser.errors.clear()
+    results = write_results(tmp_path / "run", trials=trials, none_verified=True, has_gain=False)
+    browser.open(write_report(results))
+    browser.evaluate(DRAWN)
+    assert browser.errors == []
+
+
 def test_thousands_of_trials_open_at_once(browser: Browser, tmp_path: Path) -> None:
     written = write_report(write_results(tmp_path / "run", trials=5000))
     start = time.monotonic()

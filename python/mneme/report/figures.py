@@ -71,12 +71,18 @@ def status_words(status: str) -> str:
     return _STATUS_WORDS.get(status, status.replace("_", " ") or "unknown")
 
 
-def history(instance: Instance, unit: TimeUnit) -> Figure:
-    """Draw each trial's time, the best so far, the baseline, and where trials failed."""
+def history(instance: Instance, unit: TimeUnit) -> Figure | None:
+    """Draw each trial's time, the best so far, the baseline, and where trials failed.
+
+    None if there is no trial, or no time at all.
+    """
     verified = [one for one in instance.trials if one.is_verified]
     failed = [one for one in instance.trials if not one.is_verified]
     times = [unit.value(one.metric_ns or 0.0) for one in verified]
     numbers = [one.number for one in verified]
+    base = instance.baseline.metric_ns if instance.baseline else None
+    if not instance.trials or not (times or base):
+        return None
     data: list[Figure] = [
         {
             "type": "scatter",
@@ -102,15 +108,14 @@ def history(instance: Instance, unit: TimeUnit) -> Figure:
         "yaxis": {"title": {"text": f"time [{unit.name}]"}},
         "legend": {"orientation": "h", "y": 1.12},
     }
+    if base is not None:
+        data.append(_baseline_line(instance.trials, unit.value(base)))
     if failed:
         data.append(_failed_strip(failed))
         layout["xaxis"]["anchor"] = "y2"
         layout["yaxis"]["domain"] = [0.14, 1.0]
         strip = {"domain": [0.0, 0.07], "visible": False, "range": [-1, 1], "fixedrange": True}
         layout["yaxis2"] = strip
-    base = instance.baseline.metric_ns if instance.baseline else None
-    if base is not None:
-        layout.update(_baseline_line(unit.value(base)))
     if times and max(times) > _RATIO_FOR_LOG_AXIS * min(times):
         layout["yaxis"]["type"] = "log"
     return {"data": data, "layout": layout, "height": 400}
@@ -130,22 +135,15 @@ def _failed_strip(failed: Sequence[Trial]) -> Figure:
     }
 
 
-def _baseline_line(value: float) -> Figure:
-    # A trace would end at the last verified trial; a shape spans the whole figure.
+def _baseline_line(trials: Sequence[Trial], value: float) -> Figure:
     return {
-        "shapes": [
-            {
-                "type": "line",
-                "name": "baseline",
-                "showlegend": True,
-                "xref": "paper",
-                "x0": 0,
-                "x1": 1,
-                "y0": value,
-                "y1": value,
-                "line": {"color": GREEN, "width": 2, "dash": "dash"},
-            }
-        ]
+        "type": "scatter",
+        "mode": "lines",
+        "name": "baseline",
+        "x": [trials[0].number - 0.5, trials[-1].number + 0.5],
+        "y": [value, value],
+        "line": {"color": GREEN, "width": 2, "dash": "dash"},
+        "hovertemplate": "baseline: %{y:.4g}<extra></extra>",
     }
 
 

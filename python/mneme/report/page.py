@@ -89,7 +89,7 @@ def _describe(instance: Instance, number: int) -> dict[str, Any]:
     unit = figures.time_unit(instance)
     parameters = draw_parameters(instance.trials, unit)
     drawn = {
-        "history": figures.history(instance, unit) if instance.trials else None,
+        "history": figures.history(instance, unit),
         "failures": figures.failures(instance),
         "distribution": figures.distribution(tables.series(instance), unit),
         **parameters.figures,
@@ -113,9 +113,9 @@ def _describe(instance: Instance, number: int) -> dict[str, Any]:
         "times": tables.times(instance, unit),
         "best_trials": tables.best_trials(instance, unit),
         "unit": unit.name,
+        "metric": str(instance.options.get("metric") or "time"),
         "differences": _differences(instance),
         "environment": tables.environment(instance),
-        "is_finished": bool(instance.best),
     }
 
 

@@ -127,14 +127,16 @@ def read_results(directory: Path) -> list[Instance]:
     """
     if not directory.is_dir():
         raise NotFound(f"'{directory}' is no directory; name the results directory of a tuning")
-    if _has_results(directory):
+    if (directory / "baseline.json").is_file():
         return [_read_instance(directory)]
     children = [directory / name for name in _listed(directory)]
     children += sorted(path for path in directory.iterdir() if path not in children)
     found = [_read_instance(path) for path in children if path.is_dir() and _has_results(path)]
-    if not found:
-        raise NotFound(f"'{directory}' holds no results of 'mneme tune'")
-    return found
+    if found:
+        return found
+    if _has_results(directory):
+        return [_read_instance(directory)]
+    raise NotFound(f"'{directory}' holds no results of 'mneme tune'")
 
 
 def _has_results(directory: Path) -> bool:

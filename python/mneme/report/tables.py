@@ -153,7 +153,7 @@ def times(instance: Instance, unit: TimeUnit) -> list[dict[str, str]]:
         rows.append(
             {
                 "name": name,
-                "metric": unit.text(trial.metric_ns),
+                "metric": unit.text(trial.result.get("metric") or trial.metric_ns),
                 "interval": " \u2013 ".join(map(unit.text, interval)) if interval else _NONE,
                 "launches": str(len(trial.samples_ns)),
                 "timer": str(trial.result.get("timer") or _NONE),
