@@ -233,7 +233,8 @@ def compile_ir(
         block: Threads of a block.
         specialized_args: Values of arguments to turn into constants, by index.
         options_json: Ahead-of-time options to honour, as recorded.
-        placed_globals: Addresses of device variables, by name; GPU targets only.
+        placed_globals: Addresses of device variables, by name; GPU targets only. 0: the code reads the
+            address from the constant `__mneme_place_<name>`, which the loader fills in.
         max_registers: Of a thread; 0: no limit. GPU targets only.
         assembler_options: Further options for ptxas. GPU targets only.
         want_ir: Return the final IR.

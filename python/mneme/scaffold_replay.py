@@ -82,7 +82,8 @@ def _memory(before: Snapshot, after: Snapshot) -> tuple[list[dict[str, Any]], di
         if region["address"] in later:
             new = after.read(later[region["address"]], 0, size)
         stem = f"{index:03d}"
-        if old.strip(b"\0"):
+        has_content = old.count(0) != size
+        if has_content:
             files[f"memory/{stem}.before"] = old
         if new != old:
             files[f"memory/{stem}.after"] = new
@@ -92,7 +93,7 @@ def _memory(before: Snapshot, after: Snapshot) -> tuple[list[dict[str, Any]], di
                 "size": size,
                 "name": region["name"],
                 "is_constant": region["is_constant"],
-                "before": _quoted(f"{stem}.before" if old.strip(b"\0") else ""),
+                "before": _quoted(f"{stem}.before" if has_content else ""),
                 "after": _quoted(f"{stem}.after" if new != old else ""),
             }
         )
