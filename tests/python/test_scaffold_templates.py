@@ -92,7 +92,7 @@ def test_tune_script_leaves_results_to_deploy(sampler: str, record: Path, tmp_pa
     assert len((out / "results" / "trials.jsonl").read_text().splitlines()) == 6
     result = read_result(out / "results")
     assert result.facts["kernel_name"] == "_Z9vectorAddPKfS0_Pffi"
-    assert result.match.arch == "cpu"
+    assert (result.match.arch, result.match.device[:3]) == ("cpu", "CPU")
     assert result.best.gain is not None
     assert result.best.gain.low <= result.best.gain.ratio <= result.best.gain.high
     plan_deployment([out / "results"])
