@@ -33,12 +33,16 @@ class Policy:
     """Smallest number of measured launches."""
 
 
-def trial_policy(options: TuneOptions, baseline_ns: float) -> Policy:
+def trial_policy(
+    options: TuneOptions, baseline_ns: float, *, is_deterministic: bool = False
+) -> Policy:
     """Return how trials are measured.
 
     Args:
         options: What was asked for; numbers that were named are kept.
         baseline_ns: Time of the baseline; 0 if it is the one to be measured.
+        is_deterministic: The baseline left exactly the recorded memory behind: what does not is
+            wrong, and need not be launched again to tell.
     """
     iterations = options.iterations
     if not baseline_ns:
@@ -51,6 +55,7 @@ def trial_policy(options: TuneOptions, baseline_ns: float) -> Policy:
         confidence=0.0 if _is_long(baseline_ns) else options.confidence,
         max_iterations=max(iterations, options.max_iterations),
         time_budget=budget if options.early_stop else 0.0,
+        classify_wrong=not is_deterministic,
     )
     return Policy(measuring=measuring, iterations=iterations)
 

@@ -87,6 +87,7 @@ class SessionRun:
         baseline = self._baseline = self._measure_baseline(stored)
         if not baseline.is_verified or not baseline.metric:
             return self._baseline_failed(baseline)
+        self._store.log(f"baseline: {baseline.metric:.0f} ns on {baseline.result.device}")
         self._listener.baseline(baseline)
         if self._options.baseline_only:
             return self._end("baseline_only", baseline, None)
@@ -114,7 +115,11 @@ class SessionRun:
         mirror = Mirror(self._store.directory / "study.journal", self._space, self._options)
         for done in self._history:
             mirror.add(done)
-        policy = trial_policy(self._options, baseline.metric or 0.0)
+        policy = trial_policy(
+            self._options,
+            baseline.metric or 0.0,
+            is_deterministic=baseline.result.result_class == "exact",
+        )
         loop = self._loop = SearchLoop(
             self._executor,
             search,
@@ -160,7 +165,11 @@ class SessionRun:
         if self._loop is not None:
             self.outcome.progress = self._loop.progress
         for sentence in self._exporter.warnings:
+            self._store.log(sentence)
             self._listener.warn(sentence)
+        gain = self.outcome.gain
+        told = "" if gain is None else f", gain {gain.ratio:.4f} [{gain.low:.4f}, {gain.high:.4f}]"
+        self._store.log(f"{status}: {len(trials)} trials{told}")
         if self._store.problem:
             raise errors.IoFailed(
                 f"{self._store.problem}; {self._store.unwritten} trials are not on disk"
@@ -171,6 +180,7 @@ class SessionRun:
     def _interrupted(self) -> int:
         trials = self._loop.completed if self._loop is not None else self._history
         self.outcome = self._exporter.interrupted(self._baseline, trials)
+        self._store.log(f"interrupted: {len(trials)} trials")
         if self._loop is not None:
             self.outcome.progress = self._loop.progress
         self._listener.finished(self.outcome)
@@ -189,6 +199,7 @@ class SessionRun:
 
     def _fail(self, sentence: str) -> None:
         self._session.error = sentence
+        self._store.log(sentence)
         self._listener.failed(sentence)
 
     def _check_record(self, summary: dict[str, Any] | None) -> None:

@@ -9,12 +9,12 @@ import time
 import warnings
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from mneme.errors import BackendUnavailable, InvalidArgument, IoFailed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from optuna.samplers import BaseSampler
     from optuna.storages import BaseStorage
@@ -29,6 +29,12 @@ _ALIVE_ATTRIBUTE = "mneme.alive"
 _BEAT_SECONDS = 20.0
 _DEAD_AFTER_SECONDS = 120.0
 _SQLITE_WAIT_SECONDS = 60
+# A lock on a journal file is held for milliseconds; who holds it longer is dead.
+_LOCK_SECONDS = 5
+_ATTEMPTS = 8
+_PAUSE_SECONDS = 0.1
+
+Storage = TypeVar("Storage")
 
 
 @contextlib.contextmanager
@@ -70,7 +76,7 @@ def open_storage(place: str | None) -> BaseStorage:
         engine = {"connect_args": {"timeout": _SQLITE_WAIT_SECONDS}}
     with storage_errors(_without_password(place)):
         try:
-            return optuna.storages.RDBStorage(url, engine_kwargs=engine)
+            return _patiently(lambda: optuna.storages.RDBStorage(url, engine_kwargs=engine))
         except Exception as error:
             is_malformed = type(error).__name__ in ("NoSuchModuleError", "ArgumentError")
             if not isinstance(error, ImportError | ValueError) and not is_malformed:
@@ -80,15 +86,30 @@ def open_storage(place: str | None) -> BaseStorage:
             ) from error
 
 
+def _patiently(make: Callable[[], Storage]) -> Storage:
+    """Try again while other processes make the same tables."""
+    for attempt in range(_ATTEMPTS):
+        try:
+            return make()
+        except Exception as error:
+            text = str(error).lower()
+            is_race = any(word in text for word in ("already exists", "duplicate key", "is locked"))
+            if not is_race or attempt == _ATTEMPTS - 1:
+                raise
+            time.sleep(_PAUSE_SECONDS * (attempt + 1))
+    raise AssertionError
+
+
 def _journal(path: Path) -> BaseStorage:
     import optuna  # noqa: PLC0415
-    from optuna.storages.journal import JournalFileBackend, JournalFileOpenLock  # noqa: PLC0415
+    from optuna.storages.journal import JournalFileBackend, JournalFileSymlinkLock  # noqa: PLC0415
 
     with storage_errors(str(path)), warnings.catch_warnings():
         warnings.simplefilter("ignore", category=optuna.exceptions.ExperimentalWarning)
         if not path.parent.is_dir():
             raise IoFailed(f"the directory of the journal file '{path}' does not exist")
-        backend = JournalFileBackend(str(path), lock_obj=JournalFileOpenLock(str(path)))
+        lock = JournalFileSymlinkLock(str(path), grace_period=_LOCK_SECONDS)
+        backend = JournalFileBackend(str(path), lock_obj=lock)
         return optuna.storages.JournalStorage(backend)
 
 

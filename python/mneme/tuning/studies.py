@@ -225,6 +225,8 @@ class Mirror:
     def __init__(self, path: Path, space: SearchSpace, options: TuneOptions) -> None:
         """Begin a journal; one that is there is replaced."""
         path.unlink(missing_ok=True)
+        # Of a process that was killed: the results directory is ours alone.
+        path.with_name(f"{path.name}.lock").unlink(missing_ok=True)
         self._options = options
         self._dimensions = space.dimensions()
         self._waiting: list[FrozenTrial] = []
