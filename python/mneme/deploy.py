@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mneme._vendors import codegen_of
+from mneme.deploy_guards import guard_against
 from mneme.errors import InvalidArgument
 from mneme.mneme_types import dim3
 from mneme.tuned_file import TunedKernel, read_tuned_file, write_tuned_file
@@ -84,7 +85,12 @@ class LeftOut:
 
     directory: Path
     kernel_name: str
+    demangled_name: str
+    match: Match
+    """The launch."""
     reason: str
+    stays_as_built: bool = True
+    """Whether nothing else is deployed for the launch."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -121,7 +127,29 @@ def plan_deployment(
             plan.left_out.append(chosen)
         else:
             _add(plan, chosen)
+    adds_guards = "none" not in options.guards
+    plan.deployed = [_kept_to_itself(one, plan, adds_guards=adds_guards) for one in plan.deployed]
     return plan
+
+
+def _kept_to_itself(one: Deployed, plan: Deployment, *, adds_guards: bool) -> Deployed:
+    """Guard a variant against launches of its kernel for which nothing faster was found."""
+    others = [
+        left.match
+        for left in plan.left_out
+        if left.kernel_name == one.kernel_name
+        and left.stays_as_built
+        and not left.match.is_same_launch(one.variant.match)
+    ]
+    variant, served = guard_against(one.variant, others)
+    if adds_guards:
+        one = replace(one, variant=variant)
+    else:
+        served = others
+    if not served:
+        return one
+    note = f"it serves {len(served)} launch(es) too for which nothing faster was found"
+    return replace(one, note=f"{one.note}; {note}" if one.note else note)
 
 
 def _add(plan: Deployment, new: Deployed) -> None:
@@ -138,8 +166,11 @@ def _add(plan: Deployment, new: Deployed) -> None:
             plan.left_out.append(
                 LeftOut(
                     directory=one.directory,
-                    kernel_name=one.demangled_name,
+                    kernel_name=one.kernel_name,
+                    demangled_name=one.demangled_name,
+                    match=one.variant.match,
                     reason=f"'{best.directory}' found something better for the same launch",
+                    stays_as_built=False,
                 )
             )
     plan.deployed = [*(one for one in plan.deployed if one not in rivals), best]
@@ -160,7 +191,11 @@ def _decide(result: TuningResult, options: DeployOptions) -> Deployed | LeftOut:
     facts = result.facts
     if choice is None or reason:
         return LeftOut(
-            directory=result.directory, kernel_name=str(facts["demangled_name"]), reason=reason
+            directory=result.directory,
+            kernel_name=str(facts["kernel_name"]),
+            demangled_name=str(facts["demangled_name"]),
+            match=result.match,
+            reason=reason,
         )
     variant = _variant_of(result, choice, options)
     # Other dimensions were shown to be right for this code only.

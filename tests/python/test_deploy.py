@@ -197,6 +197,56 @@ def test_no_results_are_named(tmp_path: Path) -> None:
         plan_deployment([tmp_path])
 
 
+def nothing_for(**changes: Any) -> dict[str, Any]:
+    """A result for another launch of the kernel, whose baseline is best."""
+    return same(trial=-1, facts=facts(**changes))
+
+
+def argument(value: int, kind: str = "i32") -> list[dict[str, Any]]:
+    digits = value.to_bytes(4, "little").hex()
+    one = {"index": 0, "name": "n", "type": kind, "size": 4, "bytes": digits, "value": value}
+    return [one]
+
+
+@pytest.mark.parametrize(
+    ("changes", "guard"),
+    [
+        ({"grid": {"x": 4, "y": 4, "z": 1}}, "Grid"),
+        ({"block": {"x": 8, "y": 8, "z": 1}}, "Block"),
+        ({"shared_mem": 64}, "SharedMem"),
+        ({"args": argument(21)}, "Arg:0"),
+    ],
+)
+def test_launches_better_off_as_built_are_guarded_against(
+    tmp_path: Path, changes: dict[str, Any], guard: str
+) -> None:
+    (variant,) = deploy(tmp_path, best(), nothing_for(**changes)).variants
+    assert variant.guards == ("Arch", guard)
+
+
+def test_guards_there_already_are_enough(tmp_path: Path) -> None:
+    other = nothing_for(grid={"x": 4, "y": 4, "z": 1}, args=argument(21))
+    assert deploy(tmp_path, best(), other, guards=("args",)).variants[0].guards == ("Args",)
+    assert deploy(tmp_path, best(), other, guards=("none",)).variants[0].guards == ()
+
+
+def test_launches_no_guard_tells_apart_are_said(tmp_path: Path) -> None:
+    number = [{**argument(20)[0], "type": "float"}]
+    other = [{**argument(21)[0], "type": "float"}]
+    write_result(tmp_path / "a", best(facts=facts(args=number)))
+    write_result(tmp_path / "b", nothing_for(args=other))
+    (one,) = plan_deployment([tmp_path]).deployed
+    assert one.variant.guards == ("Arch",)
+    assert "it serves 1 launch(es) too for which nothing faster was found" in one.note
+
+
+def test_second_result_of_the_same_launch_guards_nothing(tmp_path: Path) -> None:
+    write_result(tmp_path / "a", best())
+    write_result(tmp_path / "b", nothing_for())
+    (one,) = plan_deployment([tmp_path]).deployed
+    assert (one.variant.guards, one.note) == (("Arch",), "")
+
+
 def merge(tmp_path: Path, content: dict[str, Any]) -> tuple[dict[str, TunedKernel], list[str]]:
     plan = plan_deployment([write_result(tmp_path / "merged", content)])
     sentences = write_deployment(plan, tmp_path / "tuned.json", merge=True)

@@ -89,7 +89,7 @@ def deploy(
     )
     plan = deploying.plan_deployment(results, options)
     for one in plan.left_out:
-        _console.say(f"{one.kernel_name} is left out: {one.reason} ('{one.directory}')")
+        _console.say(f"{one.demangled_name} is left out: {one.reason} ('{one.directory}')")
     if not plan.deployed:
         _console.say(f"nothing is worth deploying, so '{output}' is not written")
         raise typer.Exit(ExitCode.NOT_VERIFIED)
