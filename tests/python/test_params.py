@@ -1,9 +1,11 @@
 from __future__ import annotations
 
+import json
 import random
 import warnings
 from typing import Any
 
+import numpy as np
 import pytest
 
 from mneme.errors import InvalidArgument
@@ -55,6 +57,16 @@ def test_impossible_parameters_are_refused(make: Any, sentence: str) -> None:
         make()
 
 
+def test_numbers_of_arrays_become_plain_ones() -> None:
+    choices = CategoricalParam("c", np.array([8, 16])).choices
+    assert [type(value) for value in choices] == [int, int]
+    assert list(CategoricalParam("c", [np.float32(0.5), np.True_]).values()) == [0.5, True]
+    numbers = IntRangeParam("i", np.int64(1), np.int32(3)).values()
+    assert json.dumps(list(numbers)) == "[1, 2, 3]"
+    assert json.dumps(RealRangeParam("r", np.float64(0), 1).describe())
+    assert json.dumps(CategoricalParam("c", np.array([8, 16])).describe())
+
+
 def test_real_ranges_cannot_be_listed() -> None:
     with pytest.raises(InvalidArgument, match="'r' .* cannot be listed"):
         RealRangeParam("r", 0, 1).values()
@@ -67,7 +79,7 @@ def test_real_ranges_cannot_be_listed() -> None:
 SAMPLED = [
     BoolParam("b"),
     CategoricalParam("c", [(1, 2), "x", None, 3.5]),
-    IntRangeParam("i", -3, 9, 4),
+    IntRangeParam("i", -3, 11, 4),
     RealRangeParam("r", 0.25, 0.5),
     FixedParam("f", 7),
 ]

@@ -130,7 +130,7 @@ class CategoricalParam(BaseParam):
         super().__init__(name, when=when, otherwise=otherwise)
         if isinstance(choices, str | bytes):
             raise InvalidArgument(f"the choices of parameter '{name}' are one text, not a list")
-        self.choices = list(choices)
+        self.choices = [_without_array(value) for value in choices]
         if not self.choices:
             raise InvalidArgument(f"parameter '{name}' needs at least one choice")
         self._by_label = _labelled(self.choices)
@@ -331,6 +331,12 @@ def _labelled(choices: Sequence[Any]) -> dict[str, Any]:
     for value in choices:
         labels.setdefault(_label(value), value)
     return labels
+
+
+def _without_array(value: Any) -> Any:  # noqa: ANN401 - a parameter's value
+    """Return a number of an array as a plain one, which files can hold; others as they are."""
+    is_number_of_array = getattr(value, "ndim", None) == 0 and hasattr(value, "item")
+    return value.item() if is_number_of_array else value
 
 
 def is_whole(value: object) -> TypeGuard[int]:
