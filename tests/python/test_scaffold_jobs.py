@@ -40,7 +40,8 @@ def scaffold(name: str, record: Path, out: Path, **values: object) -> Path:
         "gpus": 0,
         "cores": 1,
         "preset": "quick",
-        "mneme": f"env MNEME_DEVICE=cpu {sys.executable} -m mneme",
+        "setup": "export MNEME_DEVICE=cpu",
+        "mneme": f"{sys.executable} -m mneme",
         **values,
     }
     request = ScaffoldRequest(
