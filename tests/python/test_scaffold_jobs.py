@@ -14,6 +14,7 @@ from mneme.scaffold import ScaffoldRequest, load_template, render, write
 from mneme.tuned_file import read_tuned_file
 from native_parts import needs_native
 from slurm_node import slurm_node, wait_for_jobs, why_not
+from test_tune_processes import postgresql
 
 PROGRAM = Path(os.environ.get("MNEME_BUILD_DIR", "build")) / "examples" / "vector_add"
 
@@ -106,6 +107,19 @@ def test_jobs_share_a_study_and_go_on(record: Path, tmp_path: Path) -> None:
     assert summary["status"] == "completed"
 
 
+@pytest.mark.slow
+def test_jobs_share_a_study_in_postgresql(record: Path, tmp_path: Path) -> None:
+    with postgresql() as url:
+        # The password of a real one would not be in the scripts.
+        out = scaffold("slurm", record, tmp_path, storage="postgresql://nobody@nowhere/study")
+        for task in ("0", "1"):
+            variables = {**SLURM_VARIABLES, "SLURM_ARRAY_TASK_ID": task}
+            done = run("bash", out / "tune.slurm", MNEME_STUDY_STORAGE=url, **variables)
+            assert done.returncode == 0, done.stderr
+    assert trials(out) == 6
+    assert not (out / "study.journal").exists()
+
+
 def with_gain(out: Path) -> None:
     """Make the first job have found something, which a launch of microseconds does not."""
     path = out / "results" / "job-0" / "best.json"
@@ -131,6 +145,7 @@ def test_best_of_all_jobs_is_deployed(record: Path, tmp_path: Path) -> None:
     assert kernel.variants[0].match.arch == "cpu"
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(bool(why_not()), reason=why_not() or "-")
 def test_slurm_runs_the_jobs(record: Path, tmp_path: Path) -> None:
     out = scaffold("slurm", record, tmp_path / "it's here")
@@ -172,6 +187,7 @@ echo "$number"
 """
 
 
+@pytest.mark.slow
 def test_flux_scripts_run_the_jobs(record: Path, tmp_path: Path) -> None:
     out = scaffold("flux", record, tmp_path / "it's here", queue="debug")
     programs, state = tmp_path / "bin", tmp_path / "state"
