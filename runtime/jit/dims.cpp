@@ -11,14 +11,6 @@ constexpr uint64_t kMaxBlockDepth = 64;
 constexpr uint64_t kMaxGridX = 0x7fffffff;
 constexpr uint64_t kMaxGridYz = 65535;
 
-bool isPossible(const Dims& dims) {
-  const std::optional<uint64_t> threads = volume(dims.block);
-  const std::optional<uint64_t> blocks = volume(dims.grid);
-  return threads && *threads > 0 && *threads <= kMaxBlockThreads &&
-         dims.block.z <= kMaxBlockDepth && blocks && *blocks > 0 && dims.grid.x <= kMaxGridX &&
-         dims.grid.y <= kMaxGridYz && dims.grid.z <= kMaxGridYz;
-}
-
 /// Blocks of `block` threads that cover what `blocks` of `threads` do; 0 if they do not fit.
 uint32_t dividedAxis(uint32_t blocks, uint32_t threads, uint32_t block) {
   const uint64_t extent = uint64_t{blocks} * threads;
@@ -64,6 +56,14 @@ std::optional<uint64_t> threadsOf(const Dims& dims) {
   if (!blocks || !threads || __builtin_mul_overflow(*blocks, *threads, &product))
     return std::nullopt;
   return product;
+}
+
+bool isPossible(const Dims& dims) {
+  const std::optional<uint64_t> threads = volume(dims.block);
+  const std::optional<uint64_t> blocks = volume(dims.grid);
+  return threads && *threads > 0 && *threads <= kMaxBlockThreads &&
+         dims.block.z <= kMaxBlockDepth && blocks && *blocks > 0 && dims.grid.x <= kMaxGridX &&
+         dims.grid.y <= kMaxGridYz && dims.grid.z <= kMaxGridYz;
 }
 
 std::optional<Dims> overrideDims(const LaunchOverride& rule, const Dims& launched, bool isMatched) {

@@ -29,6 +29,9 @@ std::optional<uint64_t> volume(const mneme_dim3& dims);
 /// Threads of a launch; nothing if there are too many to count.
 std::optional<uint64_t> threadsOf(const Dims& dims);
 
+/// Whether a device could launch it: nothing empty, nothing beyond the limits all devices keep.
+bool isPossible(const Dims& dims);
+
 /// What to launch instead of `launched`; nothing: as launched. `isMatched` says that the launch
 /// is the one of `Match` in everything. Never returns an empty or impossible shape.
 std::optional<Dims> overrideDims(const LaunchOverride& rule, const Dims& launched, bool isMatched);

@@ -185,7 +185,8 @@ Plan Engine::decide(Kernel& kernel, const LaunchShape& shape, void** args) {
                           .sharedBytes = shape.sharedBytes,
                           .args = args};
   Plan plan{.binary = nullptr, .dims = shape.dims};
-  if (facts.arch.empty())
+  // What no device launches is the vendor's to refuse.
+  if (facts.arch.empty() || !isPossible(shape.dims))
     return plan;
   const Choice choice = choose(kernel.variants(), facts);
   if (choice.closeness != Closeness::None) {

@@ -271,6 +271,16 @@ TEST_CASE("bounds in the source are kept where the variant states none") {
   CHECK(world.lastDims == Dims{{8, 1, 1}, {256, 1, 1}});
 }
 
+TEST_CASE("a launch that no device makes is the vendor's to refuse, nothing is compiled for it") {
+  const Unit unit(0x1000, {"k"});
+  World world(R"({"k": {}})");
+  CHECK(Launch(0x1000, 1, {0, 1, 1}).run(world.engine) == kVendorStatus);
+  CHECK(Launch(0x1000, 1, {1, 1, 1}, {2048, 1, 1}).run(world.engine) == kVendorStatus);
+  CHECK(Launch(0x1000, 1, {1, 1, 1}, {0, 0, 0}).run(world.engine) == kVendorStatus);
+  CHECK(world.requests.empty());
+  CHECK(world.warnings.empty());
+}
+
 TEST_CASE("guards that do not hold leave the launch as it is") {
   const Unit unit(0x1000, {"k"});
   World world(fileWith(kMatch + R"(, "Guards": ["Args"])"));

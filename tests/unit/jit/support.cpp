@@ -78,6 +78,13 @@ Services servicesOf(World& world) {
       .trace = listTo(world.traces)};
 }
 
+/// As in a program, engines live for ever; something has to point to them.
+Engine& keep(std::unique_ptr<Engine> engine) {
+  static auto& all = *new std::vector<std::unique_ptr<Engine>>;
+  all.push_back(std::move(engine));
+  return *all.back();
+}
+
 } // namespace
 
 Unit::Unit(uintptr_t firstHandle, const std::vector<std::string>& kernels, bool carriesIr)
@@ -114,8 +121,8 @@ Launch::Launch(uintptr_t handle, int32_t value, mneme_dim3 grid, mneme_dim3 bloc
 }
 
 World::World(const std::string& tunedFile, Settings settings)
-    : engine(*new Engine(std::move(settings), parseTunedFile(tunedFile, "t.json"),
-                         servicesOf(*this))) {
+    : engine(keep(std::make_unique<Engine>(std::move(settings), parseTunedFile(tunedFile, "t.json"),
+                                           servicesOf(*this)))) {
   vendorCalls = 0;
 }
 
