@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "runtime/base/error.h"
+#include "runtime/compile/assembler/remembering.h"
 
 namespace mneme::compile {
 namespace {
@@ -83,7 +84,8 @@ std::shared_ptr<const Assembler> openAssembler(const AssemblerTool& tool) {
   const std::lock_guard lock(mutex);
   std::shared_ptr<const Assembler>& known = opened[identity];
   if (!known)
-    known = tool.kind == AssemblerKind::Ptxas ? openPtxas(tool.path) : openNvJitLink(tool.path);
+    known = std::make_shared<RememberingAssembler>(
+        tool.kind == AssemblerKind::Ptxas ? openPtxas(tool.path) : openNvJitLink(tool.path));
   return known;
 }
 

@@ -23,12 +23,12 @@ struct ResourceUsage {
 };
 
 struct AssemblyRequest {
-  std::string ptx;
-  std::string kernel;
-  std::string arch; ///< "sm_90"
+  std::string ptx = {};
+  std::string kernel = {};
+  std::string arch = {}; ///< "sm_90"
   unsigned optLevel = 3;
   unsigned maxRegisters = 0;        ///< 0: no limit
-  std::vector<std::string> options; ///< ptxas's, checked by checkedOptions()
+  std::vector<std::string> options = {}; ///< ptxas's, checked by checkedOptions()
 };
 
 struct Assembly {
@@ -52,7 +52,8 @@ public:
   virtual Assembly assemble(const AssemblyRequest& request) const = 0;
 };
 
-/// The tool findAssembler() names, opened once per process; null for the driver.
+/// The tool findAssembler() names, opened once per process; null for the driver. It remembers what
+/// it made (remembering.h).
 /// \throws Error{BackendUnavailable} when it is there but does not work.
 std::shared_ptr<const Assembler> openAssembler(const AssemblerTool& tool);
 

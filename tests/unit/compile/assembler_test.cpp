@@ -5,6 +5,7 @@
 
 #include "runtime/compile/assembler/assembler.h"
 #include "runtime/compile/assembler/ptx_version.h"
+#include "runtime/compile/assembler/remembering.h"
 #include "runtime/compile/assembler/usage.h"
 #include "toolkit.h"
 
@@ -39,6 +40,40 @@ std::string fakePtxas(const TemporaryDirectory& directory, const std::string& re
 }
 
 } // namespace
+
+TEST_CASE("what was assembled before is not assembled again") {
+  class Counting : public compile::Assembler {
+  public:
+    explicit Counting(int& calls) : calls_(calls) {}
+    const compile::AssemblerVersion& version() const override { return version_; }
+    compile::Assembly assemble(const compile::AssemblyRequest& request) const override {
+      if (++calls_; request.ptx.empty())
+        throw Error(ErrorCode::CompileFailed, "no PTX");
+      return {.cubin = request.ptx + request.arch, .usage = {.registers = 7}};
+    }
+
+  private:
+    int& calls_;
+    compile::AssemblerVersion version_;
+  };
+  int calls = 0;
+  const compile::RememberingAssembler tool(std::make_shared<Counting>(calls));
+  const compile::AssemblyRequest one{.ptx = "a", .arch = "sm_90"};
+  CHECK(tool.assemble(one).cubin == "asm_90");
+  CHECK(tool.assemble(one).cubin == "asm_90");
+  CHECK(tool.assemble(one).usage.registers == 7);
+  CHECK(calls == 1);
+  CHECK(tool.assemble({.ptx = "a", .arch = "sm_80"}).cubin == "asm_80");
+  tool.assemble({.ptx = "b", .arch = "sm_90"});
+  tool.assemble({.ptx = "a", .kernel = "k", .arch = "sm_90"});
+  tool.assemble({.ptx = "a", .arch = "sm_90", .optLevel = 2});
+  tool.assemble({.ptx = "a", .arch = "sm_90", .maxRegisters = 32});
+  tool.assemble({.ptx = "a", .arch = "sm_90", .options = {"-lineinfo"}});
+  CHECK(calls == 7);
+  for (int i = 0; i < 2; ++i)
+    CHECK_THROWS_AS(static_cast<void>(tool.assemble(compile::AssemblyRequest{})), Error);
+  CHECK(calls == 9);
+}
 
 TEST_CASE("both assemblers make a cubin and tell what the kernel uses") {
   for (const char* name : {"ptxas", "nvjitlink"}) {
