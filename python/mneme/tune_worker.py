@@ -19,8 +19,6 @@ from mneme.replay_executor import BaseExecutor
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from mneme._native import ReplaySession
-
 __all__ = ["Channel", "TuneWorker", "main"]
 
 
@@ -84,7 +82,7 @@ class TuneWorker(BaseExecutor):
                 known_number, known_ir = number, ir
             try:
                 if verb == "build":
-                    answer(("built", _build(session, config, options, known_ir)))
+                    answer(("built", session.build(config, options, known_ir)))
                 else:
                     answer(("result", session.run(config, options, known_ir)[0]))
             except MnemeError as error:
@@ -147,12 +145,6 @@ def main() -> None:
         return
     finally:
         worker.close()
-
-
-def _build(session: ReplaySession, config: str, options: str, ir: bytes) -> str:
-    # Native code of an older build says nothing before it runs.
-    build = getattr(session, "build", None)
-    return str(build(config, options, ir)) if build is not None else ""
 
 
 def _read() -> Any:  # noqa: ANN401 - a request, or None at the end

@@ -12,9 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from mneme.async_executor import AsyncReplayExecutor
+from mneme.async_executor import AsyncReplayExecutor, as_completed
 from mneme.errors import InvalidArgument
 from mneme.inventory import find_record
+from mneme.measuring import Measuring
 from mneme.mneme_types import ExperimentConfiguration
 from mneme.recorded_execution import RecordedExecution
 from native_parts import needs_native
@@ -98,6 +99,60 @@ def test_replays_find_what_the_pool_compiled(
         results = [future.result() for future in futures]
     assert all(result is not None and result.verified for result in results)
     assert len(list(cache.glob("*.mnemec"))) == 3
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+def test_equal_binaries_are_measured_once(
+    workers: int, record: RecordedExecution, config: ExperimentConfiguration, tmp_path: Path
+) -> None:
+    # What comes after the optimiser changes nothing.
+    pipelines = ["default<O2>", "default<O2>,adce", "default<O2>,adce,dse"]
+    configs = [replace(config, passes=passes) for passes in pipelines]
+    with make_pool(record, tmp_path, workers) as pool:
+        results = [future.result() for future in [pool.submit(one) for one in configs]]
+        other_launch = pool.evaluate(replace(configs[0], shared_mem=64))
+        longer = pool.evaluate(configs[1], iterations=7)
+        fresh = pool.evaluate(configs[2], fresh=True)
+        wrong = str(record.link_llvm_modules()).replace("fmul", "fadd")
+        pool.set_ir(wrong)
+        other_code = pool.evaluate(configs[0])
+        statistics = pool.statistics
+    done = [result for result in results if result is not None]
+    assert {result.image_hash for result in done} == {done[0].image_hash}
+    assert [result.verified for result in done] == [True] * 3
+    assert sorted(result.reused for result in done) == [False, True, True]
+    assert len({tuple(result.exec_time) for result in done}) == 1
+    assert [result.launches > 0 for result in done] == [not result.reused for result in done]
+    apart = [other_launch, longer, fresh, other_code]
+    assert not any(result.reused for result in apart)
+    assert longer.iterations_used == 7
+    assert fresh.image_hash == done[0].image_hash
+    assert not other_code.verified
+    assert (statistics.submitted, statistics.measured, statistics.reused) == (7, 5, 2)
+    assert statistics.device_busy_seconds > 0
+
+
+def test_a_worker_can_be_chosen_and_results_come_as_they_are_done(
+    record: RecordedExecution, config: ExperimentConfiguration, tmp_path: Path
+) -> None:
+    with AsyncReplayExecutor(record.path, None, 1, tmp_path, 2, 0, device="cpu") as pool:
+        slow = pool.submit(config, worker=0, iterations=200_000, fresh=True)
+        behind = pool.submit(config, worker=0, fresh=True)
+        beside = [pool.submit(config, worker=1, fresh=True) for _ in range(3)]
+        order = list(as_completed([slow, behind, *beside], timeout=60))
+        assert pool.capacity >= 2
+        for worker in (-1, 2):
+            with pytest.raises(InvalidArgument, match="worker below 2"):
+                pool.submit(config, worker=worker)
+    assert order == [*beside, slow, behind]
+    adaptive = Measuring(stop_above_ns=1, classify_wrong=False)
+    with make_pool(record, tmp_path, 0, iterations=1000) as pool:
+        stopped = pool.evaluate(config, measuring=adaptive)
+        again = pool.evaluate(replace(config, passes="default<O1>,adce"), measuring=adaptive)
+        whole = pool.evaluate(config)
+    assert (stopped.stopped_early, stopped.launches, stopped.iterations_used) == (True, 1, 1)
+    assert again.reused
+    assert (whole.reused, whole.iterations_used) == (False, 1000)
 
 
 def test_launch_dimensions_and_values_are_those_of_the_replay(

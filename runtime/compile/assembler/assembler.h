@@ -27,7 +27,7 @@ struct AssemblyRequest {
   std::string kernel = {};
   std::string arch = {}; ///< "sm_90"
   unsigned optLevel = 3;
-  unsigned maxRegisters = 0;        ///< 0: no limit
+  unsigned maxRegisters = 0;             ///< 0: no limit
   std::vector<std::string> options = {}; ///< ptxas's, checked by checkedOptions()
 };
 
