@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
+import os
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,7 +18,7 @@ from mneme.tuned_variant import LaunchOverride, Match, TunedVariant
 from mneme.tuning_results import Choice, TuningResult, find_results, read_result
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from mneme.mneme_types import ExperimentConfiguration
 
@@ -298,11 +301,34 @@ def write_deployment(plan: Deployment, output: str | Path, *, merge: bool = Fals
         Sentences about what was replaced or dropped in a file that was there.
 
     Raises:
-        ArtifactCorrupt: If a file to merge with is none.
+        ArtifactCorrupt: If the file is there and no tuned-kernels file; it is not replaced then.
+        Unsupported: The same, if a newer mneme wrote it.
         IoFailed: If the operating system refuses.
     """
     output = Path(output)
-    kernels = read_tuned_file(output) if merge and output.exists() else {}
+    with _one_at_a_time(output.parent):
+        there = read_tuned_file(output) if output.exists() else {}
+        kernels, sentences = _merged(there if merge else {}, plan)
+        write_tuned_file(output, kernels)
+    return sentences
+
+
+@contextlib.contextmanager
+def _one_at_a_time(directory: Path) -> Iterator[None]:
+    """Keep other deployments into a directory waiting, where the file system can."""
+    with contextlib.ExitStack() as stack:
+        with contextlib.suppress(OSError):
+            handle = os.open(directory, os.O_RDONLY)
+            stack.callback(os.close, handle)
+            fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+
+
+def _merged(
+    there: dict[str, TunedKernel], plan: Deployment
+) -> tuple[dict[str, TunedKernel], list[str]]:
+    """Return the kernels of a file with what is deployed, and what there is to say."""
+    kernels = dict(there)
     sentences: list[str] = []
     for one in plan.deployed:
         old = kernels.get(one.kernel_name)
@@ -316,8 +342,7 @@ def write_deployment(plan: Deployment, output: str | Path, *, merge: bool = Fals
             demangled_name=one.demangled_name,
             codegen=one.codegen,
         )
-    write_tuned_file(output, kernels)
-    return sentences
+    return kernels, sentences
 
 
 def _kept(old: TunedKernel, new: Deployed) -> tuple[tuple[TunedVariant, ...], str]:

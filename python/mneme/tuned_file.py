@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import threading
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -137,7 +138,7 @@ def publish_text(path: str | Path, text: str) -> None:
         IoFailed: If the operating system refuses.
     """
     path = Path(path)
-    temporary = path.with_name(f"{path.name}.tmp-{os.getpid()}")
+    temporary = path.with_name(f"{path.name}.tmp-{os.getpid()}-{threading.get_ident()}")
     try:
         temporary.write_text(text, encoding="utf-8")
         temporary.replace(path)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -292,6 +294,27 @@ def test_better_of_two_results_for_one_launch_is_deployed(tmp_path: Path) -> Non
     plan = plan_deployment([tmp_path / "0", tmp_path / "1"])
     assert [one.directory.name for one in plan.left_out] == ["0"]
     assert "found something better for the same launch" in plan.left_out[0].reason
+
+
+def test_files_of_another_kind_are_not_replaced(tmp_path: Path) -> None:
+    plan = plan_deployment([write_result(tmp_path / "r")])
+    other = tmp_path / "r" / "best.json"
+    before = other.read_bytes()
+    with pytest.raises(ArtifactCorrupt, match="best.json"):
+        write_deployment(plan, other)
+    assert other.read_bytes() == before
+
+
+def test_deployments_at_the_same_time_lose_nothing(tmp_path: Path) -> None:
+    names = [f"_Z{number}k" for number in range(12)]
+    plans = [
+        plan_deployment([write_result(tmp_path / name, best(facts=facts(kernel_name=name)))])
+        for name in names
+    ]
+    with ThreadPoolExecutor(len(plans)) as pool:
+        write = functools.partial(write_deployment, output=tmp_path / "tuned.json", merge=True)
+        list(pool.map(write, plans))
+    assert sorted(read_tuned_file(tmp_path / "tuned.json")) == sorted(names)
 
 
 def mneme(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
