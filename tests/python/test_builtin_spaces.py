@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from launch_samples import GPU, dims, kernel, launches
 from mneme.errors import InvalidArgument, NotFound
-from mneme.mneme_types import ExperimentConfiguration
+from mneme.mneme_types import ExperimentConfiguration, ExperimentResult
 from mneme.tuning.builtin_spaces import (
     MAX_THREADS_POLICIES,
     PRESETS,
@@ -164,6 +164,32 @@ def test_a_space_is_the_same_in_every_process() -> None:
         for seed in ("1", "2")
     }
     assert len(digests) == 1
+
+
+def test_a_space_keeps_the_block_where_other_shapes_are_wrong() -> None:
+    def replay(config: ExperimentConfiguration) -> ExperimentResult:
+        return ExperimentResult(executed=True, verified=config.block.x == 16)
+
+    space = make(kernel("64x64x1", "16x16x1"))
+    assert len({shape.x for shape in space.shapes}) > 5
+    space.adapt(replay)
+    assert {shape.x for shape in space.shapes} == {16}
+    assert {shape.y for shape in space.shapes} == {2, 4, 8, 16, 32, 64}
+    assert values(space, "block_shape") == [f"16x{shape.y}x1" for shape in space.shapes]
+    assert all(config.block.x == 16 for config in space.sample_exhaustive())
+    assert space.description()["metadata"]["fixed_axes"] == "x"
+
+
+def test_what_adapting_cannot_change_is_not_replayed() -> None:
+    def replay(config: ExperimentConfiguration) -> ExperimentResult:
+        raise AssertionError(config)
+
+    make(preset="compiler").adapt(replay)
+    make(kernel("64x64x1", "16x16x1", shared_mem=64)).adapt(replay)
+    always = make(kernel("64x64x1", "16x16x1"))
+    before = values(always, "block_shape")
+    always.adapt(lambda _: ExperimentResult(executed=True, verified=True))
+    assert values(always, "block_shape") == before
 
 
 def test_options_override_the_preset() -> None:

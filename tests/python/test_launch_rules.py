@@ -6,7 +6,7 @@ import pytest
 
 from launch_samples import GPU, dims
 from mneme.mneme_types import ExperimentConfiguration, ExperimentResult
-from mneme.tuning.launch_rules import LaunchRule, find_launch_rule, try_launches
+from mneme.tuning.launch_rules import LaunchRule, find_launch_rule, free_axes, try_launches
 
 Judge = Callable[[ExperimentConfiguration], bool]
 
@@ -117,6 +117,28 @@ def test_covering_tries_cover_exactly(grid: str, block: str) -> None:
     launched = threads(recorded(grid, block))
     evidence = try_launches(Device(lambda c: threads(c) == launched), recorded(grid, block), GPU)
     assert evidence.rule is LaunchRule.COVER
+
+
+@pytest.mark.parametrize(
+    ("is_right", "axes"),
+    [
+        (lambda _: True, "xyz"),
+        (lambda c: c.block.x == 16, "yz"),
+        (lambda c: c.block.y == 16, "xz"),
+        (lambda c: c.block.volume == 256, "z"),
+        (lambda c: c.block.x % 16 == 0, "xyz"),
+        (lambda c: threads(c) == 128 * 128, "xyz"),
+    ],
+)
+def test_axes_are_free_where_another_extent_was_right(is_right: Judge, axes: str) -> None:
+    device = Device(is_right)
+    assert free_axes(device, recorded("8x8x1", "16x16x1"), GPU) == axes
+    assert len(device.tried) <= 6
+
+
+def test_a_refused_block_frees_no_axis() -> None:
+    device = Device(lambda c: c.block.x == 16 or c.block.volume > 256, most_threads=256)
+    assert free_axes(device, recorded("8x8x1", "16x16x1"), GPU) == "yz"
 
 
 def test_evidence_is_plain_json() -> None:

@@ -12,6 +12,7 @@ from mneme.tuning.custom_spaces import (
     iter_finite_params,
     load_custom_space,
 )
+from mneme.tuning.launch_rules import free_axes
 from mneme.tuning.launch_shapes import RecordedLaunch, block_shapes, covering_grid, fits_device
 from mneme.tuning.params import (
     ABSENT,
@@ -35,7 +36,9 @@ from mneme.tuning.space_options import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
+
+    from mneme.mneme_types import ExperimentResult
 
 __all__ = [
     "MAX_THREADS_POLICIES",
@@ -89,8 +92,9 @@ class BuiltinTuneSearchSpace(SearchSpace):
         )
         self.pipelines = self.options.pipelines()
         self._codegen = self.options.codegen_opt()
-        can_specialize = bool(getattr(recorded_kernel, "available_specializations", True))
-        self._made = self._make_dimensions(can_specialize=can_specialize)
+        self._can_specialize = bool(getattr(recorded_kernel, "available_specializations", True))
+        self._fixed_axes = ""
+        self._made = self._make_dimensions()
 
     def dimensions(self) -> dict[str, BaseParam]:
         """Return the parameters."""
@@ -133,6 +137,24 @@ class BuiltinTuneSearchSpace(SearchSpace):
             codegen_opt=self._codegen[1],
         )
 
+    def adapt(self, evaluate: Callable[[ExperimentConfiguration], ExperimentResult]) -> None:
+        """Keep the recorded extent of blocks along axes in which another gives a wrong result.
+
+        Most kernels with tiles in shared memory are of that kind, and without this most of a search
+        would go into block shapes that cannot work. Dynamic shared memory has few shapes anyway.
+        """
+        block = self.launch.block
+        if len(self.shapes) == 1 or self.launch.shared_mem:
+            return
+        axes = free_axes(evaluate, self.baseline(), self.limits)
+        self._fixed_axes = "".join(axis for axis in "xyz" if axis not in axes)
+        self.shapes = [
+            shape
+            for shape in self.shapes
+            if all(getattr(shape, axis) == getattr(block, axis) for axis in self._fixed_axes)
+        ]
+        self._made = self._make_dimensions()
+
     def description(self) -> dict[str, Any]:
         """Return what `search_space.json` says besides the dimensions."""
         extents = self.launch.extents
@@ -142,6 +164,7 @@ class BuiltinTuneSearchSpace(SearchSpace):
             "metadata": {
                 "device": self.limits.id,
                 "launch_safety": self.safety,
+                "fixed_axes": self._fixed_axes,
                 "recorded_grid": self.launch.grid.to_dict(),
                 "recorded_block": self.launch.block.to_dict(),
                 "recorded_threads": dict(zip("xyz", extents, strict=True)),
@@ -153,8 +176,9 @@ class BuiltinTuneSearchSpace(SearchSpace):
     def _grid(self) -> dim3:
         return dim3(self.launch.grid.x, self.launch.grid.y, self.launch.grid.z)
 
-    def _make_dimensions(self, *, can_specialize: bool) -> dict[str, BaseParam]:
+    def _make_dimensions(self) -> dict[str, BaseParam]:
         options = self.options
+        specialize = options.switch("specialize") if self._can_specialize else (False,)
         bounded: Condition = {"set_launch_bounds": True}
         names = [*self.pipelines, _DRAWN] if options.draws else self.pipelines
         most = options.max_threads(self.launch.block.volume, self.limits.max_threads_per_block)
@@ -162,7 +186,7 @@ class BuiltinTuneSearchSpace(SearchSpace):
             _choice("block_shape", [shape_text(shape) for shape in self.shapes]),
             _choice("passes", names),
             _number("codegen_opt", self._codegen),
-            _boolean("specialize", options.switch("specialize") if can_specialize else (False,)),
+            _boolean("specialize", specialize),
             _boolean("specialize_dims", options.switch("specialize_dims")),
             _boolean("set_launch_bounds", options.switch("launch_bounds")),
             _number("min_blocks_per_sm", options.min_blocks(), when=bounded, otherwise=0),

@@ -22,7 +22,14 @@ if TYPE_CHECKING:
 
     Evaluate = Callable[[ExperimentConfiguration], ExperimentResult]
 
-__all__ = ["LaunchEvidence", "LaunchRule", "TriedLaunch", "find_launch_rule", "try_launches"]
+__all__ = [
+    "LaunchEvidence",
+    "LaunchRule",
+    "TriedLaunch",
+    "find_launch_rule",
+    "free_axes",
+    "try_launches",
+]
 
 # Blocks that are a small share of the recorded ones: a kernel that merely has spare threads needs
 # more, and one that loops over its grid takes only this many times as long.
@@ -133,6 +140,38 @@ def try_launches(
             break
         rule = wanted
     return LaunchEvidence(rule=rule, tried=tuple(tried))
+
+
+def free_axes(evaluate: Evaluate, recorded: ExperimentConfiguration, limits: DeviceLimits) -> str:
+    """Return the axes along which a kernel's blocks may change, such as "y"; at most six replays.
+
+    An axis is free if a block that differs from the recorded one only there left the recorded
+    memory behind, or if there is none to try.
+
+    Args:
+        evaluate: Replays a configuration; one launch of it is enough.
+        recorded: The recorded launch; how it is compiled is kept, launch bounds apart.
+        limits: Of the device that replays.
+    """
+    launch = RecordedLaunch(
+        grid=recorded.grid, block=recorded.block, shared_mem=recorded.shared_mem
+    )
+    found = ""
+    for axis in "xyz":
+        size = getattr(recorded.block, axis)
+        shapes = [_with_extent(recorded.block, axis, n) for n in (size // 2, size * 2)]
+        shapes = [shape for shape in shapes if _tiles(launch, shape, limits)]
+        tried = (
+            _tried(evaluate, recorded, covering_grid(launch, shape), shape, LaunchRule.COVER)
+            for shape in shapes
+        )
+        if not shapes or any(one is not None and one.verified for one in tried):
+            found += axis
+    return found
+
+
+def _with_extent(block: dim3, axis: str, extent: int) -> dim3:
+    return dim3.from_dict({**block.to_dict(), axis: extent})
 
 
 def _tried(

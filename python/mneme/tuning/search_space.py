@@ -29,10 +29,12 @@ from mneme.tuning.params import (
 from mneme.tuning.pipeline_param import PipelineParam
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from optuna.study import Study
     from optuna.trial import FrozenTrial, Trial
+
+    from mneme.mneme_types import ExperimentResult
 
 __all__ = [
     "CONSTRAINTS_ATTRIBUTE",
@@ -97,6 +99,16 @@ class SearchSpace(ABC):
     def baseline(self) -> ExperimentConfiguration | None:
         """Return the configuration everything is compared with, None if the space has none."""
         return None
+
+    def adapt(self, evaluate: Callable[[ExperimentConfiguration], ExperimentResult]) -> None:
+        """Find out what cannot work, and leave it out; called at most once, before any sample.
+
+        This one does nothing.
+
+        Args:
+            evaluate: Replays a configuration with one measured launch.
+        """
+        del evaluate
 
     def seed(self, seed: int | None) -> None:
         """Begin a sequence of random samples that is the same for the same seed."""
