@@ -18,7 +18,7 @@ from typing_extensions import Self
 
 __all__ = ["Browser", "find_chromium"]
 
-_SECONDS = 60.0
+_SECONDS = 180.0
 
 
 def find_chromium() -> str | None:

@@ -245,12 +245,12 @@ def test_difference_of_huge_texts_is_limited_and_says_so() -> None:
 
 
 def test_report_of_thousands_of_trials_stays_small(tmp_path: Path) -> None:
-    written = write_report(write_results(tmp_path / "run", trials=3000))
+    written = write_report(write_results(tmp_path / "run", trials=2000))
     assert written.stat().st_size < 8 << 20
     page = Page(written)
-    assert len(page.figures["k0-history"]["data"][0]["x"]) > 2500
+    assert len(page.figures["k0-history"]["data"][0]["x"]) > 1700
     assert len(page.figures["k0-parallel"]["data"]) <= 1001
-    assert "of 2" in page.words().split("Parallel coordinates and slices show")[1][:20]
+    assert "of 1" in page.words().split("Parallel coordinates and slices show")[1][:20]
 
 
 @pytest.mark.parametrize(

@@ -185,9 +185,8 @@ def _figures(study: optuna.Study, thinned: optuna.Study, unit: TimeUnit) -> dict
 def _plain(figure: Any, height: int) -> Figure:  # noqa: ANN401 - Plotly's types are its own
     """Return the figure without what the page decides itself."""
     data = json.loads(figure.to_json(), object_hook=_unquoted)
-    layout = {
-        key: value for key, value in data["layout"].items() if key not in ("template", "title")
-    }
+    ours = ("template", "title", "width", "height")
+    layout = {key: value for key, value in data["layout"].items() if key not in ours}
     return {"data": data["data"], "layout": layout, "height": height}
 
 

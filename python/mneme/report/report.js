@@ -16,6 +16,10 @@
     return value;
   };
 
+  // A figure follows the width of its place, except on paper, which is there before a layout is.
+  const PAPER_WIDTH = 980;
+  const isPrinting = () => document.documentElement.classList.contains("printing");
+
   const themed = (figure) => {
     const layout = inked(figure.layout);
     const axis = { gridcolor: colour("--grid"), zerolinecolor: colour("--grid"), linecolor: colour("--line"), automargin: true };
@@ -24,6 +28,7 @@
     return {
       margin: { l: 60, r: 30, t: 30, b: 50 },
       ...layout,
+      ...(isPrinting() ? { width: PAPER_WIDTH } : { autosize: true }),
       paper_bgcolor: "rgba(0,0,0,0)",
       plot_bgcolor: "rgba(0,0,0,0)",
       modebar: { bgcolor: "rgba(0,0,0,0)", color: colour("--soft"), activecolor: colour("--ink") },
@@ -60,13 +65,23 @@
   }, { rootMargin: "600px" });
   for (const script of scripts) watcher.observe(document.getElementById(script.dataset.figure));
 
-  addEventListener("beforeprint", drawAll);
-  dark.addEventListener("change", () => {
+  const redraw = () => {
     for (const script of scripts)
       if (drawn.has(script.dataset.figure)) {
         const figure = JSON.parse(script.textContent);
         Plotly.react(script.dataset.figure, traces(figure), themed(figure));
       }
+  };
+  dark.addEventListener("change", redraw);
+  // Paper is white, and nothing on it comes into view later.
+  addEventListener("beforeprint", () => {
+    document.documentElement.classList.add("printing");
+    redraw();
+    drawAll();
+  });
+  addEventListener("afterprint", () => {
+    document.documentElement.classList.remove("printing");
+    redraw();
   });
 
   const valueOf = (row, column, isNumber) => {
