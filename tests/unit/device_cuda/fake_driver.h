@@ -9,6 +9,7 @@
 #include <deque>
 #include <functional>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <vector>
@@ -31,6 +32,7 @@ struct Variable {
 /// One for each image that is loaded. Lines ".variable NAME BYTES" in it make variables.
 struct Module {
   std::map<std::string, Variable> variables;
+  std::vector<std::unique_ptr<char[]>> storage;
   bool isLoaded = true;
 };
 
@@ -69,6 +71,8 @@ inline CUcontext primaryOf(CUdevice device) {
 
 struct State {
   std::recursive_mutex mutex;
+  std::vector<std::unique_ptr<Module>> modules; ///< all that were ever made
+  std::vector<std::unique_ptr<Function>> functions;
   CUresult sticky = CUDA_SUCCESS;
   bool isHung = false;
   std::deque<std::function<CUresult()>> queue;

@@ -48,13 +48,15 @@ CUresult launch(CUfunction raw, const CUlaunchConfig& config) {
 
 /// Variables begin as zeros, 8-byte aligned.
 Module* loadImage(const char* image) {
-  auto* module = new Module();
+  Module* module = state().modules.emplace_back(new Module()).get();
   constexpr const char* kMark = ".variable ";
   for (const char* at = strstr(image, kMark); at; at = strstr(at + 1, kMark)) {
     char name[128];
     size_t size = 0;
     if (sscanf(at, ".variable %127s %zu", name, &size) == 2)
-      module->variables[name] = {reinterpret_cast<CUdeviceptr>(calloc(size + 8, 1)), size};
+      module->variables[name] = {
+          reinterpret_cast<CUdeviceptr>(module->storage.emplace_back(new char[size + 8]()).get()),
+          size};
   }
   return module;
 }
@@ -160,7 +162,8 @@ FAKE(cuModuleUnload, CUmodule module) {
   return moduleOf(module)->isLoaded = false, CUDA_SUCCESS;
 }
 FAKE(cuModuleGetFunction, CUfunction* function, CUmodule module, const char* name) {
-  auto* made = new Function{name};
+  const std::lock_guard lock(state().mutex);
+  Function* made = state().functions.emplace_back(new Function{name}).get();
   made->module = moduleOf(module);
   if (made->name == "missing")
     return CUDA_ERROR_NOT_FOUND;

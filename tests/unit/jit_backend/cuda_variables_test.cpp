@@ -83,11 +83,11 @@ TEST_CASE("constants have the program's values at every launch, in the order of 
   CHECK(std::string(run(*backend, *kernel, plainLaunch()).variables["factors"].c_str()) == "one");
   // Queued before the launch, run after it was queued.
   const CUstream stream = nullptr;
+  std::deque<Storage> values; // until the queue has run
   const auto change = [&](const char* text) {
     const Driver& driver = Driver::get();
-    Storage* value = new Storage; // stays until the queue has run
-    value->set(text);
-    driver.cuMemcpyDtoDAsync(theirs.address(), value->address(), sizeof value->content, stream);
+    values.emplace_back().set(text);
+    driver.cuMemcpyDtoDAsync(theirs.address(), values.back().address(), sizeof(Storage), stream);
   };
   change("two");
   CHECK(tryLaunch(*backend, *kernel, plainLaunch()));
