@@ -93,8 +93,8 @@ def find_results(path: str | Path) -> list[Path]:
         found = [one.parent for one in sorted(path.glob("*/best.json"))]
     if not found:
         raise NotFound(
-            f"'{path}' holds no results of a tuning (best.json); 'mneme tune' writes some, also "
-            "before its end"
+            f"'{path}' holds no winner of a tuning (best.json), which 'mneme tune' writes at its "
+            "end; --resume goes on with one that was interrupted"
         )
     return found
 

@@ -195,7 +195,7 @@ def test_damaged_results_are_named(tmp_path: Path, key: str) -> None:
 
 
 def test_no_results_are_named(tmp_path: Path) -> None:
-    with pytest.raises(NotFound, match="holds no results of a tuning"):
+    with pytest.raises(NotFound, match="holds no winner of a tuning"):
         plan_deployment([tmp_path])
 
 
