@@ -17,6 +17,7 @@ from mneme.tuning.events import Progress, TuneListener
 from mneme.tuning.result_store import read_trials
 from mneme.tuning.samplers import make_sampler
 from mneme.tuning.session import TuneOptions, TuningSession
+from mneme.tuning.storages import bounded_memory
 from native_parts import needs_native
 from tune_parts import FakeExecutor, Levels, measured, recorded_launch, recording, steady
 
@@ -279,6 +280,14 @@ def test_a_sampler_that_is_not_there_is_explained() -> None:
     if importlib.util.find_spec("torch") is None:
         with pytest.raises(BackendUnavailable, match="'gp' needs the package 'torch': pip install"):
             make_sampler("gp", seed=None, is_parallel=False)
+
+
+def test_a_long_search_shows_the_sampler_the_best_and_the_latest() -> None:
+    study = optuna.create_study(storage=bounded_memory())
+    for value in range(300):
+        study.add_trial(optuna.trial.create_trial(value=float(value)))
+    seen = [one.value for one in study.trials]
+    assert seen == [*map(float, range(50)), *map(float, range(100, 300))]
 
 
 def test_two_objectives_give_a_front(recording: Path, tmp_path: Path) -> None:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from mneme import errors
-from mneme.mneme_types import ExperimentConfiguration
+from mneme.measuring import Measuring
+from mneme.mneme_types import ExperimentConfiguration, ExperimentResult
 from mneme.tuning.custom_spaces import describe_search_space
 from mneme.tuning.exports import Exporter
 from mneme.tuning.loop import SearchLoop, complete, submit
+from mneme.tuning.mirror import Mirror
 from mneme.tuning.policy import trial_policy, warmup_launches
-from mneme.tuning.studies import Mirror, make_search
+from mneme.tuning.studies import make_search
 from mneme.tuning.trials import Candidate, CompletedCandidate
 from mneme.tuning.winner import Finalist, name_winner
 
@@ -91,6 +93,8 @@ class SessionRun:
         self._listener.baseline(baseline)
         if self._options.baseline_only:
             return self._end("baseline_only", baseline, None)
+        self._space.adapt(self._replayed_once)
+        self._store.write("search_space.json", describe_search_space(self._space))
         capacity = int(getattr(self._executor, "capacity", 2 * self._options.workers))
         search = make_search(
             self._options,
@@ -108,6 +112,10 @@ class SessionRun:
             self._executor, self._options, self._instance, baseline, trials, self._listener
         )
         return self._end(reason, baseline, finalist)
+
+    def _replayed_once(self, config: ExperimentConfiguration) -> ExperimentResult:
+        done = submit(self._executor, config, iterations=1, measuring=Measuring()).result()
+        return cast("ExperimentResult", done)
 
     def _search(
         self, search: OptunaSearch | EnumeratedSearch, baseline: CompletedCandidate, capacity: int

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import copy
+import heapq
 import os
 import socket
 import time
@@ -14,13 +16,23 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from mneme.errors import BackendUnavailable, InvalidArgument, IoFailed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Container, Iterator, Sequence
 
     from optuna.samplers import BaseSampler
     from optuna.storages import BaseStorage
+    from optuna.storages.journal import JournalFileBackend
     from optuna.study import Study
+    from optuna.trial import FrozenTrial, TrialState
 
-__all__ = ["OWNER_ATTRIBUTE", "Owner", "open_storage", "open_study", "storage_errors"]
+__all__ = [
+    "OWNER_ATTRIBUTE",
+    "Owner",
+    "bounded_memory",
+    "journal_file",
+    "open_storage",
+    "open_study",
+    "storage_errors",
+]
 
 OWNER_ATTRIBUTE = "mneme.owner"
 """User attribute of a trial of a shared study: which process evaluates it."""
@@ -32,6 +44,8 @@ _SQLITE_WAIT_SECONDS = 60
 # A lock on a journal file is held for milliseconds; who holds it longer is dead.
 _LOCK_SECONDS = 5
 _ATTEMPTS = 8
+_SEEN_LATEST = 200
+_SEEN_BEST = 50
 _PAUSE_SECONDS = 0.1
 
 Storage = TypeVar("Storage")
@@ -100,17 +114,58 @@ def _patiently(make: Callable[[], Storage]) -> Storage:
     raise AssertionError
 
 
+def bounded_memory() -> BaseStorage:
+    """Return a study in memory whose sampler sees no more than a few hundred trials.
+
+    TPE models the best 25 trials, once there are 250, against all others, and takes time in
+    proportion to their number. The best and the latest of a long search give the same model of
+    what is good.
+    """
+    import optuna  # noqa: PLC0415 - slow to import
+
+    class Bounded(optuna.storages.InMemoryStorage):
+        def get_all_trials(
+            self,
+            study_id: int,
+            deepcopy: bool = True,  # noqa: FBT001, FBT002 - as in the base class
+            states: Container[TrialState] | None = None,
+        ) -> list[FrozenTrial]:
+            found = super().get_all_trials(study_id, deepcopy=False, states=states)
+            if len(found) > _SEEN_LATEST + _SEEN_BEST:
+                found = _best_and_latest(found, self.get_study_directions(study_id)[0].name)
+            return copy.deepcopy(found) if deepcopy else found
+
+    return Bounded()
+
+
+def _best_and_latest(trials: list[FrozenTrial], direction: str) -> list[FrozenTrial]:
+    sign = -1.0 if direction == "MAXIMIZE" else 1.0
+    older = trials[:-_SEEN_LATEST]
+    valued = [one for one in older if one.state.name == "COMPLETE"]
+    running = [one for one in older if not one.state.is_finished()]
+    best = heapq.nsmallest(_SEEN_BEST, valued, key=lambda one: sign * (one.value or 0.0))
+    kept = {one.number: one for one in (*best, *running, *trials[-_SEEN_LATEST:])}
+    return [kept[number] for number in sorted(kept)]
+
+
 def _journal(path: Path) -> BaseStorage:
+    import optuna  # noqa: PLC0415
+
+    with storage_errors(str(path)):
+        if not path.parent.is_dir():
+            raise IoFailed(f"the directory of the journal file '{path}' does not exist")
+        return optuna.storages.JournalStorage(journal_file(path))
+
+
+def journal_file(path: Path) -> JournalFileBackend:
+    """Return the backend of a journal file, as other users of Optuna open it."""
     import optuna  # noqa: PLC0415
     from optuna.storages.journal import JournalFileBackend, JournalFileSymlinkLock  # noqa: PLC0415
 
-    with storage_errors(str(path)), warnings.catch_warnings():
+    with warnings.catch_warnings():
         warnings.simplefilter("ignore", category=optuna.exceptions.ExperimentalWarning)
-        if not path.parent.is_dir():
-            raise IoFailed(f"the directory of the journal file '{path}' does not exist")
         lock = JournalFileSymlinkLock(str(path), grace_period=_LOCK_SECONDS)
-        backend = JournalFileBackend(str(path), lock_obj=lock)
-        return optuna.storages.JournalStorage(backend)
+        return JournalFileBackend(str(path), lock_obj=lock)
 
 
 def _with_driver(url: str) -> str:

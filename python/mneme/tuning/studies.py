@@ -13,12 +13,17 @@ from mneme.tuning.conditions import assign
 from mneme.tuning.samplers import make_sampler
 from mneme.tuning.search_space import CONSTRAINTS_ATTRIBUTE, sample_optuna_param
 from mneme.tuning.shared_study import REPEATED, RESULT_ATTRIBUTE, SharedStudy
-from mneme.tuning.storages import OWNER_ATTRIBUTE, open_storage, open_study, storage_errors
+from mneme.tuning.storages import (
+    OWNER_ATTRIBUTE,
+    bounded_memory,
+    open_storage,
+    open_study,
+    storage_errors,
+)
 from mneme.tuning.trials import Candidate, CompletedCandidate, objective_value, plain_params
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
-    from pathlib import Path
 
     from optuna.distributions import BaseDistribution
     from optuna.study import Study
@@ -27,10 +32,8 @@ if TYPE_CHECKING:
     from mneme.tuning.options import TuneOptions
     from mneme.tuning.search_space import Sample, SearchSpace
 
-__all__ = ["EnumeratedSearch", "Mirror", "OptunaSearch", "directions_of", "make_search"]
+__all__ = ["EnumeratedSearch", "OptunaSearch", "directions_of", "frozen_trial", "make_search"]
 
-_MIRROR_BATCH = 50
-_MIRROR_SECONDS = 2.0
 # What the sampler may learn to avoid; the other failures say nothing about the parameters.
 _AVOIDABLE = ("invalid_launch", "invalid_config", "failed_verification", "compile_error")
 
@@ -64,7 +67,11 @@ def make_search(
     """
     name = "random" if options.enumerates else options.sampler
     sampler = make_sampler(name, seed=options.seed, is_parallel=capacity > 1)
-    storage = open_storage(options.optuna_storage)
+    is_tpe_alone = options.sampler == "tpe" and options.optuna_storage is None
+    if is_tpe_alone and len(options.objectives) == 1:
+        storage = bounded_memory()
+    else:
+        storage = open_storage(options.optuna_storage)
     with storage_errors(options.optuna_storage or "memory"):
         study = open_study(storage, options.study_name, directions_of(options), sampler, record)
         is_shared = options.optuna_storage is not None
@@ -214,53 +221,6 @@ class EnumeratedSearch:
     def _done_by_others(self) -> set[str]:
         found = (trial.user_attrs.get(RESULT_ATTRIBUTE) for trial in self.shared.trials())
         return {str(data["config_hash"]) for data in found if data}
-
-
-class Mirror:
-    """Keeps the trials of a results directory as an Optuna study in `study.journal`.
-
-    `trials.jsonl` is the truth: the journal is made anew from it when a session is resumed.
-    """
-
-    def __init__(self, path: Path, space: SearchSpace, options: TuneOptions) -> None:
-        """Begin a journal; one that is there is replaced."""
-        path.unlink(missing_ok=True)
-        # Of a process that was killed: the results directory is ours alone.
-        path.with_name(f"{path.name}.lock").unlink(missing_ok=True)
-        self._options = options
-        self._dimensions = space.dimensions()
-        self._waiting: list[FrozenTrial] = []
-        self._written = time.monotonic()
-        self._study: Study | None = open_study(
-            open_storage(str(path)),
-            "mneme",
-            directions_of(options),
-            make_sampler("random", seed=None, is_parallel=False),
-            "",
-        )
-        self.problem = ""
-
-    def add(self, done: CompletedCandidate) -> None:
-        """Add a trial, sooner or later."""
-        trial = frozen_trial(done, self._dimensions, self._options)
-        if trial is None:
-            return
-        self._waiting.append(trial)
-        is_late = time.monotonic() - self._written > _MIRROR_SECONDS
-        if len(self._waiting) >= _MIRROR_BATCH or is_late:
-            self.flush()
-
-    def flush(self) -> None:
-        """Write what waits; where that fails, the journal ends here."""
-        if self._study is None:
-            return
-        try:
-            self._study.add_trials(self._waiting)
-        except OSError as error:
-            self.problem = f"cannot write the study's journal: {error.strerror}"
-            self._study = None
-        self._waiting.clear()
-        self._written = time.monotonic()
 
 
 def frozen_trial(
