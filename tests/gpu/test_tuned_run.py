@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -101,6 +102,33 @@ def test_tuned_and_other_kernels_share_variables(
     done = run_tuned(name, tmp_path, kernels_of(name)[half::2], WAYS["specialized"])
     check_same(plain_runs[name], done)
     assert name in UNTUNED or tuned_runs.counts(done.stderr).tuned > 0
+
+
+def test_other_dimensions_are_launched(plain_runs: dict[str, Any], tmp_path: Path) -> None:
+    def dims(x: int) -> dict[str, int]:
+        return {"x": x, "y": 1, "z": 1}
+
+    def launch(rule: str, *, found: tuple[int, int], tuned: tuple[int, int]) -> dict[str, Any]:
+        match, other = (
+            {"GridDim": dims(grid), "BlockDim": dims(block)} for grid, block in (found, tuned)
+        )
+        variant = {"Match": {**match, "SharedMem": 0}, "Launch": {"Rule": rule, **other}}
+        return {"Mneme": {"Version": 1, "Variants": [variant]}}
+
+    kernels = kernels_of("templates")
+    strided = [name for name in kernels if "fill" in name]
+    blockwise = [name for name in kernels if "fill" not in name]
+    entries = {
+        **dict.fromkeys(strided, launch("agnostic", found=(8, 64), tuned=(3, 96))),
+        **dict.fromkeys(blockwise, launch("cover", found=(8, 128), tuned=(16, 64))),
+    }
+    environment = tuned_environment(tmp_path, [], {})
+    Path(environment["PROTEUS_TUNED_KERNELS"]).write_text(json.dumps(entries))
+    done = support.run(program("templates"), **environment)
+    check_same(plain_runs["templates"], done)
+    assert tuned_runs.counts(done.stderr).as_built == 0, done.stderr
+    assert done.stderr.count("launched <<<16x1x1, 64x1x1>>>") == len(blockwise)
+    assert done.stderr.count(", 96x1x1>>>") == len(strided)
 
 
 @pytest.mark.parametrize("name", ["variables", "streams"])
