@@ -14,7 +14,7 @@ from mneme.tuning.launch_facts import launch_facts
 if TYPE_CHECKING:
     from mneme.inventory import InstanceDetails
 
-__all__ = ["describe_recording"]
+__all__ = ["describe_recording", "short_name"]
 
 
 def describe_recording(database: str | Path, record_id: str | None) -> dict[str, Any]:
@@ -39,7 +39,7 @@ def describe_recording(database: str | Path, record_id: str | None) -> dict[str,
         "record_id": chosen,
         "kernel_name": details.kernel_name,
         "demangled_name": details.demangled_name,
-        "short_name": _identifier(details.demangled_name),
+        "short_name": short_name(details.demangled_name),
         "static_hash": facts["static_hash"],
         "arch": details.arch,
         "device": details.device,
@@ -79,8 +79,9 @@ def _launch(instance: InstanceDetails) -> dict[str, Any]:
     }
 
 
-def _identifier(demangled: str) -> str:
+def short_name(demangled: str) -> str:
     """Return the kernel's own name: "void ns::axpby<double>(int)" gives "axpby"."""
-    plain = demangled.split("(", 1)[0].split("<", 1)[0].split()[-1:]
+    named = demangled.replace("(anonymous namespace)::", "")
+    plain = named.split("(", 1)[0].split("<", 1)[0].split()[-1:]
     name = plain[0].rsplit("::", 1)[-1] if plain else ""
     return re.sub(r"\W", "_", name) or "kernel"

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-import contextlib
-import fcntl
-import os
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mneme._vendors import codegen_of
 from mneme.deploy_guards import guard_against
+from mneme.deploy_write import write_deployment
 from mneme.errors import InvalidArgument
 from mneme.mneme_types import dim3
-from mneme.tuned_file import TunedKernel, read_tuned_file, write_tuned_file
 from mneme.tuned_variant import LaunchOverride, Match, TunedVariant
 from mneme.tuning_results import Choice, TuningResult, find_results, read_result
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
+    from pathlib import Path
 
     from mneme.mneme_types import ExperimentConfiguration
 
@@ -73,6 +70,8 @@ class Deployed:
 
     kernel_name: str
     demangled_name: str
+    code: str
+    """Static hash of the kernel that was tuned."""
     static_hash: str
     """16 hexadecimal digits; empty if code of any hash is served."""
     codegen: str
@@ -89,6 +88,8 @@ class LeftOut:
     directory: Path
     kernel_name: str
     demangled_name: str
+    code: str
+    """Static hash of the kernel that was tuned."""
     match: Match
     """The launch."""
     reason: str
@@ -112,27 +113,56 @@ def plan_deployment(
     Raises:
         NotFound: If a path holds no results.
         ArtifactCorrupt: If one is damaged.
-        InvalidArgument: If two results are of different code of one kernel.
     """
     options = options or DeployOptions()
     plan = Deployment()
-    hashes: dict[str, str] = {}
     for directory in dict.fromkeys(one for path in results for one in find_results(path)):
-        result = read_result(directory)
-        name, static_hash = str(result.facts["kernel_name"]), str(result.facts["static_hash"])
-        if hashes.setdefault(name, static_hash) != static_hash:
-            raise InvalidArgument(
-                f"'{directory}' tuned other code of {result.facts['demangled_name']} than the "
-                "results before it: the program changed between the recordings; deploy the newer"
-            )
-        chosen = _decide(result, options)
+        chosen = _decide(read_result(directory), options)
         if isinstance(chosen, LeftOut):
             plan.left_out.append(chosen)
         else:
             _add(plan, chosen)
+    for name in dict.fromkeys(one.kernel_name for one in plan.deployed):
+        _keep_one_code(plan, name)
     adds_guards = "none" not in options.guards
     plan.deployed = [_kept_to_itself(one, plan, adds_guards=adds_guards) for one in plan.deployed]
     return plan
+
+
+def _keep_one_code(plan: Deployment, name: str) -> None:
+    """Leave out all but one of several kernels with one name; units may have kernels of their own.
+
+    A file has one entry of a name. The one that saves most time stays.
+    """
+    saved: dict[str, float] = {}
+    for one in plan.deployed:
+        if one.kernel_name == name:
+            saved[one.code] = saved.get(one.code, 0.0) + _saved_time(one.variant)
+    if len(saved) < 2:  # noqa: PLR2004 - nothing to choose from
+        return
+    best = max(saved, key=lambda code: saved[code])
+    for one in plan.deployed:
+        if one.kernel_name == name and one.code != best:
+            reason = "another kernel of the same name saves more time, and a file holds one"
+            plan.left_out.append(_left_out(one, reason))
+    plan.deployed = [
+        # Bound to the code, so that the other kernel stays as it was built.
+        replace(one, static_hash=one.code) if one.kernel_name == name else one
+        for one in plan.deployed
+        if one.kernel_name != name or one.code == best
+    ]
+
+
+def _left_out(one: Deployed, reason: str) -> LeftOut:
+    return LeftOut(
+        directory=one.directory,
+        kernel_name=one.kernel_name,
+        demangled_name=one.demangled_name,
+        code=one.code,
+        match=one.variant.match,
+        reason=reason,
+        stays_as_built=False,
+    )
 
 
 def _kept_to_itself(one: Deployed, plan: Deployment, *, adds_guards: bool) -> Deployed:
@@ -140,7 +170,7 @@ def _kept_to_itself(one: Deployed, plan: Deployment, *, adds_guards: bool) -> De
     others = [
         left.match
         for left in plan.left_out
-        if left.kernel_name == one.kernel_name
+        if (left.kernel_name, left.code) == (one.kernel_name, one.code)
         and left.stays_as_built
         and not left.match.is_same_launch(one.variant.match)
     ]
@@ -160,22 +190,14 @@ def _add(plan: Deployment, new: Deployed) -> None:
     rivals = [
         one
         for one in plan.deployed
-        if one.kernel_name == new.kernel_name
+        if (one.kernel_name, one.code) == (new.kernel_name, new.code)
         and one.variant.match.is_same_launch(new.variant.match)
     ]
     best = max([*rivals, new], key=lambda one: _sure_gain(one.variant))
     for one in (*rivals, new):
         if one is not best:
-            plan.left_out.append(
-                LeftOut(
-                    directory=one.directory,
-                    kernel_name=one.kernel_name,
-                    demangled_name=one.demangled_name,
-                    match=one.variant.match,
-                    reason=f"'{best.directory}' found something better for the same launch",
-                    stays_as_built=False,
-                )
-            )
+            reason = f"'{best.directory}' found something better for the same launch"
+            plan.left_out.append(_left_out(one, reason))
     plan.deployed = [*(one for one in plan.deployed if one not in rivals), best]
 
 
@@ -183,6 +205,11 @@ def _sure_gain(variant: TunedVariant) -> float:
     if variant.gain is not None:
         return variant.gain.low
     return variant.baseline_ns / variant.tuned_ns if variant.tuned_ns else 0.0
+
+
+def _saved_time(variant: TunedVariant) -> float:
+    sure = max(_sure_gain(variant), 1e-9)
+    return variant.weight * (1 - 1 / sure)
 
 
 def _decide(result: TuningResult, options: DeployOptions) -> Deployed | LeftOut:
@@ -197,6 +224,7 @@ def _decide(result: TuningResult, options: DeployOptions) -> Deployed | LeftOut:
             directory=result.directory,
             kernel_name=str(facts["kernel_name"]),
             demangled_name=str(facts["demangled_name"]),
+            code=str(facts["static_hash"]),
             match=result.match,
             reason=reason,
         )
@@ -206,6 +234,7 @@ def _decide(result: TuningResult, options: DeployOptions) -> Deployed | LeftOut:
     return Deployed(
         kernel_name=str(facts["kernel_name"]),
         demangled_name=str(facts["demangled_name"]),
+        code=str(facts["static_hash"]),
         static_hash=str(facts["static_hash"]) if is_bound else "",
         codegen=codegen_of(str(facts["source_arch"])),
         directory=result.directory,
@@ -287,70 +316,3 @@ def make_variant(config: ExperimentConfiguration, match: Match) -> TunedVariant:
         specialized_args=tuple(one.index for one in match.args) if config.specialize else (),
         match=match,
     )
-
-
-def write_deployment(plan: Deployment, output: str | Path, *, merge: bool = False) -> list[str]:
-    """Write what is deployed with one rename.
-
-    Args:
-        plan: At least one variant is deployed.
-        output: The tuned-kernels file.
-        merge: Keep what the file says of other kernels and other launches.
-
-    Returns:
-        Sentences about what was replaced or dropped in a file that was there.
-
-    Raises:
-        ArtifactCorrupt: If the file is there and no tuned-kernels file; it is not replaced then.
-        Unsupported: The same, if a newer mneme wrote it.
-        IoFailed: If the operating system refuses.
-    """
-    output = Path(output)
-    with _one_at_a_time(output.parent):
-        there = read_tuned_file(output) if output.exists() else {}
-        kernels, sentences = _merged(there if merge else {}, plan)
-        write_tuned_file(output, kernels)
-    return sentences
-
-
-@contextlib.contextmanager
-def _one_at_a_time(directory: Path) -> Iterator[None]:
-    """Keep other deployments into a directory waiting, where the file system can."""
-    with contextlib.ExitStack() as stack:
-        with contextlib.suppress(OSError):
-            handle = os.open(directory, os.O_RDONLY)
-            stack.callback(os.close, handle)
-            fcntl.flock(handle, fcntl.LOCK_EX)
-        yield
-
-
-def _merged(
-    there: dict[str, TunedKernel], plan: Deployment
-) -> tuple[dict[str, TunedKernel], list[str]]:
-    """Return the kernels of a file with what is deployed, and what there is to say."""
-    kernels = dict(there)
-    sentences: list[str] = []
-    for one in plan.deployed:
-        old = kernels.get(one.kernel_name)
-        kept: tuple[TunedVariant, ...] = ()
-        if old is not None:
-            kept, sentence = _kept(old, one)
-            sentences += [sentence] if sentence else []
-        kernels[one.kernel_name] = TunedKernel(
-            variants=(*kept, one.variant),
-            static_hash=one.static_hash or (old.static_hash if old is not None and kept else ""),
-            demangled_name=one.demangled_name,
-            codegen=one.codegen,
-        )
-    return kernels, sentences
-
-
-def _kept(old: TunedKernel, new: Deployed) -> tuple[tuple[TunedVariant, ...], str]:
-    """Return what stays of an entry beside a new variant, and what there is to say."""
-    name = new.demangled_name
-    if old.is_flat:
-        return (), f"{name}: the entry of another tool is replaced"
-    if old.static_hash and new.static_hash and old.static_hash != new.static_hash:
-        return (), f"{name}: {len(old.variants)} variants for older code are dropped"
-    kept = tuple(one for one in old.variants if not one.match.is_same_launch(new.variant.match))
-    return kept, ""

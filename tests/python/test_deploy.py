@@ -160,9 +160,25 @@ def test_launches_of_one_kernel_become_variants(tmp_path: Path) -> None:
     assert kernel.to_json()["Pipeline"] == "default<Oz>"
 
 
-def test_results_of_different_code_do_not_mix(tmp_path: Path) -> None:
-    with pytest.raises(InvalidArgument, match="the program changed between the recordings"):
-        deploy(tmp_path, best(), best(facts=facts(static_hash="00000000000000cd")))
+def test_of_kernels_with_one_name_the_more_useful_is_deployed(tmp_path: Path) -> None:
+    """Two units may each have a kernel of the same name; a file holds one entry of a name."""
+    other = facts(static_hash="00000000000000cd")
+    contents = [
+        same(weight=0.5, gain=gain(1.5)),
+        same(weight=0.3, gain=gain(1.5), facts=other),
+        same(weight=0.3, gain=gain(1.5), facts={**other, "grid": {"x": 1, "y": 1, "z": 1}}),
+    ]
+    contents[2]["config"]["grid"] = {"x": 1, "y": 1, "z": 1}
+    kernel = deploy(tmp_path, *contents, guards=("none",))
+    assert kernel.static_hash == "00000000000000cd"
+    assert len(kernel.variants) == 2
+    plan = plan_deployment([tmp_path / str(number) for number in range(3)])
+    assert [one.directory.name for one in plan.left_out] == ["0"]
+    assert "another kernel of the same name saves more time" in plan.left_out[0].reason
+    # What stays as built of one kernel guards no variant of the other.
+    contents[0]["trial"] = -1
+    kernel = deploy(tmp_path, *contents)
+    assert {one.guards for one in kernel.variants} == {("Arch",)}
 
 
 def test_parent_directory_stands_for_what_it_lists(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from mneme._scaffold_recording import short_name
 from mneme.cli.exit_codes import ExitCode
 from mneme.errors import ArtifactCorrupt, InvalidArgument, NotFound
 from mneme.scaffold import Scaffold, ScaffoldRequest, list_templates, load_template, render, write
@@ -223,3 +224,18 @@ def test_command_explains_mistakes(
     assert words in done.stderr
     assert len(done.stderr.splitlines()) == 1
     assert not (tmp_path / "o").exists()
+
+
+@pytest.mark.parametrize(
+    ("demangled", "name"),
+    [
+        ("void ns::axpby<double>(int, double)", "axpby"),
+        ("(anonymous namespace)::apply(float*, int)", "apply"),
+        ("walk(int)", "walk"),
+        ("void f<(Kind)1>(int)", "f"),
+        ("kernel", "kernel"),
+        ("operator()(int)", "operator"),
+    ],
+)
+def test_kernels_have_a_short_name(demangled: str, name: str) -> None:
+    assert short_name(demangled) == name

@@ -1,0 +1,86 @@
+"""Writes what is deployed, beside what a tuned-kernels file says already."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from mneme.tuned_file import TunedKernel, read_tuned_file, write_tuned_file
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from mneme.deploy import Deployed, Deployment
+    from mneme.tuned_variant import TunedVariant
+
+__all__ = ["write_deployment"]
+
+
+def write_deployment(plan: Deployment, output: str | Path, *, merge: bool = False) -> list[str]:
+    """Write what is deployed with one rename.
+
+    Args:
+        plan: At least one variant is deployed.
+        output: The tuned-kernels file.
+        merge: Keep what the file says of other kernels and other launches.
+
+    Returns:
+        Sentences about what was replaced or dropped in a file that was there.
+
+    Raises:
+        ArtifactCorrupt: If the file is there and no tuned-kernels file; it is not replaced then.
+        Unsupported: The same, if a newer mneme wrote it.
+        IoFailed: If the operating system refuses.
+    """
+    output = Path(output)
+    with _one_at_a_time(output.parent):
+        there = read_tuned_file(output) if output.exists() else {}
+        kernels, sentences = _merged(there if merge else {}, plan)
+        write_tuned_file(output, kernels)
+    return sentences
+
+
+@contextlib.contextmanager
+def _one_at_a_time(directory: Path) -> Iterator[None]:
+    """Keep other deployments into a directory waiting, where the file system can."""
+    with contextlib.ExitStack() as stack:
+        with contextlib.suppress(OSError):
+            handle = os.open(directory, os.O_RDONLY)
+            stack.callback(os.close, handle)
+            fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+
+
+def _merged(
+    there: dict[str, TunedKernel], plan: Deployment
+) -> tuple[dict[str, TunedKernel], list[str]]:
+    """Return the kernels of a file with what is deployed, and what there is to say."""
+    kernels = dict(there)
+    sentences: list[str] = []
+    for one in plan.deployed:
+        old = kernels.get(one.kernel_name)
+        kept: tuple[TunedVariant, ...] = ()
+        if old is not None:
+            kept, sentence = _kept(old, one)
+            sentences += [sentence] if sentence else []
+        kernels[one.kernel_name] = TunedKernel(
+            variants=(*kept, one.variant),
+            static_hash=one.static_hash or (old.static_hash if old is not None and kept else ""),
+            demangled_name=one.demangled_name,
+            codegen=one.codegen,
+        )
+    return kernels, sentences
+
+
+def _kept(old: TunedKernel, new: Deployed) -> tuple[tuple[TunedVariant, ...], str]:
+    """Return what stays of an entry beside a new variant, and what there is to say."""
+    name = new.demangled_name
+    if old.is_flat:
+        return (), f"{name}: the entry of another tool is replaced"
+    if old.static_hash and new.static_hash and old.static_hash != new.static_hash:
+        return (), f"{name}: {len(old.variants)} variants for older code are dropped"
+    kept = tuple(one for one in old.variants if not one.match.is_same_launch(new.variant.match))
+    return kept, ""
