@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import sys
 import threading
 import time
 from collections import deque
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from mneme._compile_pool import CompileAnswer, CompilePool, CompileRequest
 from mneme._job import Job, Known
 from mneme._ready import ReadyJobs
+from mneme._switch_interval import quick_switches
 from mneme.errors import InternalError, InvalidArgument, MnemeError
 from mneme.executor_statistics import ExecutorStatistics
 
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Engine"]
 
-_SWITCH_SECONDS = 0.0005
 _DROPPED = "the executor was shut down before this ran"
 
 
@@ -161,13 +160,10 @@ class Engine:
     # The thread.
 
     def _run(self) -> None:
-        # A sampler that computes all the time must not make devices wait for this thread.
-        usual = sys.getswitchinterval()
-        sys.setswitchinterval(min(usual, _SWITCH_SECONDS))
         try:
-            self._loop.run_forever()
+            with quick_switches():
+                self._loop.run_forever()
         finally:
-            sys.setswitchinterval(usual)
             self._loop.close()
 
     def _take_in(self) -> None:

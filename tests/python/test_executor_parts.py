@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 import threading
 from dataclasses import replace
 
@@ -11,6 +12,7 @@ import pytest
 from mneme._compile_pool import CodeTarget, CompileRequest
 from mneme._job import Job, Known
 from mneme._ready import ReadyJobs
+from mneme._switch_interval import quick_switches
 from mneme.eval_future import EvalFuture, as_completed
 from mneme.executor_statistics import ExecutorStatistics
 from mneme.measuring import Measuring
@@ -167,6 +169,17 @@ def test_configurations_are_copied_whole() -> None:
     config.grid.x = 4
     config.passes = "default<O2>"
     assert copy == ExperimentConfiguration(grid=dim3(3), passes="default<O1>")
+
+
+def test_threads_take_turns_quickly_as_long_as_anybody_needs_it() -> None:
+    usual = sys.getswitchinterval()
+    first, second = quick_switches(), quick_switches()
+    first.__enter__()
+    second.__enter__()
+    first.__exit__(None, None, None)
+    assert sys.getswitchinterval() < usual
+    second.__exit__(None, None, None)
+    assert sys.getswitchinterval() == usual
 
 
 def test_busy_share_is_launches_by_wall() -> None:
