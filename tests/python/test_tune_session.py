@@ -14,6 +14,7 @@ import pytest
 from mneme.errors import BackendUnavailable, InvalidArgument
 from mneme.mneme_types import ExperimentConfiguration, ExperimentResult
 from mneme.tuning.events import Progress, TuneListener
+from mneme.tuning.option_files import combine_options
 from mneme.tuning.result_store import read_trials
 from mneme.tuning.samplers import make_sampler
 from mneme.tuning.session import TuneOptions, TuningSession
@@ -176,9 +177,24 @@ def test_failures_are_counted_and_told_to_the_study_as_such(
     assert (summary["num_failed_verification"], summary["num_invalid_launch"]) == (4, 4)
     backend = optuna.storages.journal.JournalFileBackend(str(tmp_path / "study.journal"))
     study = optuna.load_study(study_name="mneme", storage=optuna.storages.JournalStorage(backend))
+    assert all(one.values is None for one in study.trials if one.state.name == "PRUNED")
     states = [one.state.name for one in study.trials]
     assert (states.count("COMPLETE"), states.count("PRUNED")) == (4, 12)
-    assert all(one.values is None for one in study.trials if one.state.name == "PRUNED")
+    violated = [one for one in study.trials if "mneme.constraints" in one.user_attrs]
+    assert {one.state.name for one in violated} == {"PRUNED"}
+    assert len(violated) == 12
+
+
+def test_what_to_resume_is_found_from_any_directory(
+    recording: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(recording.parent)
+    session(Path(recording.name), tmp_path, sampler="random", trials=2).run()
+    monkeypatch.chdir(tmp_path)
+    options = combine_options({"resume": True, "results_dir": tmp_path, "trials": 3})
+    again = TuningSession(options, space=Levels(), make_executor=FakeExecutor())
+    assert again.run() == 0, again.error
+    assert len(read_trials(tmp_path)) == 3
 
 
 def test_fail_fast_ends_at_the_first_failure(recording: Path, tmp_path: Path) -> None:

@@ -146,9 +146,13 @@ def _prepare(parent: Path, options: TuneOptions) -> None:
     store = ResultStore(parent)
     store.open(resume=True)
     try:
-        write_options(parent / "config.json", replace(options, results_dir=str(parent)))
+        write_options(parent / "config.json", _findable(options))
     finally:
         store.close()
+
+
+def _findable(options: TuneOptions) -> TuneOptions:
+    return replace(options, record_database=Path(options.record_database).resolve())
 
 
 def _baseline_options(options: TuneOptions, launch: _Launch) -> TuneOptions:

@@ -2,7 +2,8 @@
 
 A search of thousands of noisy times prefers those that were lucky. So the candidates are measured
 again in rounds: in each, the baseline and every candidate run once, in turn and on one worker, and
-only times of one round are compared, which cancels what drifts (clock rates, other load). The first
+only times of one round are compared, which cancels what drifts (clock rates, other load). Every
+other round runs the other way round, which cancels what comes from the place in it. The first
 rounds choose the winner. Its gain comes from other rounds, which had no part in the choice: the
 median of the rounds' ratios with a 95 % confidence interval by order statistics, whose ranks the
 binomial distribution gives whatever the distribution of the ratios (J.-Y. Le Boudec, Performance
@@ -14,6 +15,7 @@ from __future__ import annotations
 
 import math
 import statistics
+from collections import deque
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -31,6 +33,7 @@ __all__ = ["FinalRound", "Gain", "Measure", "median_interval", "no_gain"]
 _LEVEL = 0.95
 _FEWEST_ROUNDS = 6
 _CHOOSING_ROUNDS = 5
+_BASELINE = -1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,6 +89,9 @@ def median_interval(values: Sequence[float]) -> tuple[float, float, float]:
     return statistics.median(ordered), ordered[rank - 1], ordered[count - rank]
 
 
+_Round = dict[int, "Callable[[], ExperimentResult]"]
+
+
 class FinalRound:
     """Names the winner."""
 
@@ -135,26 +141,46 @@ class FinalRound:
     ) -> dict[int, list[float]]:
         """Return baseline time / time by trial and round."""
         ratios: dict[int, list[float]] = {one.candidate.trial: [] for one in candidates}
+        under_way: deque[_Round] = deque()
+        queued = 0
         for number in range(rounds):
-            remaining = [one for one in candidates if one.candidate.trial not in self.rejected]
-            if not remaining:
-                break
-            waits = [self._measure(self._baseline)]
-            waits += [self._measure(one.candidate.config) for one in remaining]
-            results = [wait() for wait in waits]
-            base = metric_value(results[0], self._metric)
-            is_usable = classify_result(results[0]) == "verified" and base
-            for one, result in zip(remaining, results[1:], strict=True):
-                status = classify_result(result)
-                time = metric_value(result, self._metric)
-                if status != "verified" or not time:
-                    self.rejected[one.candidate.trial] = result.error or status
-                elif is_usable and base:
-                    ratios[one.candidate.trial].append(base / time)
+            # One round ahead: the device does not wait between rounds.
+            while queued < min(rounds, number + 2):
+                under_way.append(self._start(candidates, is_reversed=queued % 2 == 1))
+                queued += 1
+            self._take_in(under_way.popleft(), ratios)
             self._tell(number + 1, rounds)
+            if len(self.rejected.keys() & ratios.keys()) == len(ratios):
+                break
+        for left in under_way:
+            for wait in left.values():
+                wait()
         for one in candidates:
             if not ratios[one.candidate.trial]:
                 self.rejected.setdefault(
                     one.candidate.trial, "the baseline was not verified beside it"
                 )
         return ratios
+
+    def _start(self, candidates: Sequence[CompletedCandidate], *, is_reversed: bool) -> _Round:
+        """Queue a round; every other one the other way round, so that no place is an advantage."""
+        configs = {_BASELINE: self._baseline}
+        configs |= {
+            one.candidate.trial: one.candidate.config
+            for one in candidates
+            if one.candidate.trial not in self.rejected
+        }
+        order = list(reversed(configs)) if is_reversed else list(configs)
+        return {trial: self._measure(configs[trial]) for trial in order}
+
+    def _take_in(self, running: _Round, ratios: dict[int, list[float]]) -> None:
+        results = {trial: wait() for trial, wait in running.items()}
+        base = metric_value(results[_BASELINE], self._metric)
+        is_usable = classify_result(results.pop(_BASELINE)) == "verified" and base
+        for trial, result in results.items():
+            status = classify_result(result)
+            time = metric_value(result, self._metric)
+            if status != "verified" or not time:
+                self.rejected[trial] = result.error or status
+            elif is_usable and base:
+                ratios[trial].append(base / time)

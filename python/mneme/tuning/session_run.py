@@ -71,7 +71,7 @@ class SessionRun:
         options, store = self._options, self._store
         stored = store.read("baseline.json") if options.resume else None
         self._check_record(store.read("summary.json") if options.resume else None)
-        store.write("config.json", options.to_dict())
+        store.write("config.json", {**options.to_dict(), **self._record_names()})
         store.write("search_space.json", describe_search_space(self._space))
         self._executor = self._open_executor()
         try:
@@ -209,6 +209,13 @@ class SessionRun:
         self._session.error = sentence
         self._store.log(sentence)
         self._listener.failed(sentence)
+
+    def _record_names(self) -> dict[str, str]:
+        """Return what finds the launch again from any directory."""
+        return {
+            "record_database": str(self._record.path.resolve()),
+            "record_id": self._instance.dynamic_hash,
+        }
 
     def _check_record(self, summary: dict[str, Any] | None) -> None:
         record = (summary or {}).get("record") or {}

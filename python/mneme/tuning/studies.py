@@ -245,12 +245,22 @@ def frozen_trial(
             params={name: params[name] for name in distributions},
             distributions=distributions,
             user_attrs=attributes,
+            **_constraints(is_violated=state.name == "PRUNED"),
         )
     except (ValueError, KeyError, InvalidArgument):
         return None
     trial.datetime_start = _time_of(done.result.start_time) or trial.datetime_start
     trial.datetime_complete = _time_of(done.result.end_time) or trial.datetime_complete
     return trial
+
+
+def _constraints(*, is_violated: bool) -> dict[str, Any]:
+    """Return how a finished trial says whether it is possible at all, by the release of Optuna."""
+    import optuna  # noqa: PLC0415
+
+    if hasattr(optuna.trial.Trial, "set_constraint"):
+        return {"constraints": {"mneme": 1.0}} if is_violated else {}
+    return {"system_attrs": {"constraints": [1.0 if is_violated else 0.0]}}
 
 
 def _distributions(
