@@ -136,7 +136,8 @@ def test_a_worker_can_be_chosen_and_results_come_as_they_are_done(
     record: RecordedExecution, config: ExperimentConfiguration, tmp_path: Path
 ) -> None:
     with AsyncReplayExecutor(record.path, None, 1, tmp_path, 2, 0, device="cpu") as pool:
-        slow = pool.submit(config, worker=0, iterations=200_000, fresh=True)
+        assert all(pool.evaluate(config, worker=number).verified for number in range(2))
+        slow = pool.submit(config, worker=0, iterations=100_000, fresh=True)
         behind = pool.submit(config, worker=0, fresh=True)
         beside = [pool.submit(config, worker=1, fresh=True) for _ in range(3)]
         order = list(as_completed([slow, behind, *beside], timeout=60))
