@@ -126,7 +126,8 @@ def test_covering_tries_cover_exactly(grid: str, block: str) -> None:
         (lambda c: c.block.x == 16, "yz"),
         (lambda c: c.block.y == 16, "xz"),
         (lambda c: c.block.volume == 256, "z"),
-        (lambda c: c.block.x % 16 == 0, "xyz"),
+        (lambda c: c.block.y in (4, 16), "xz"),
+        (lambda c: c.block.y in (32, 16), "xz"),
         (lambda c: threads(c) == 128 * 128, "xyz"),
     ],
 )
@@ -141,14 +142,20 @@ def test_a_refused_block_frees_no_axis() -> None:
     assert free_axes(device, recorded("8x8x1", "16x16x1"), GPU) == "yz"
 
 
+def test_rows_of_whole_warps_stay_whole_warps() -> None:
+    device = Device(lambda c: c.block.x % 32 == 0)
+    assert free_axes(device, recorded("64x1x1", "32x1x1"), GPU) == "xyz"
+    assert free_axes(device, recorded("64x8x1", "64x4x1"), GPU) == "xyz"
+
+
 def test_evidence_is_plain_json() -> None:
     evidence = try_launches(Device(lambda c: c.block.x == 128), recorded(), GPU)
     assert evidence.to_dict() == {
         "rule": "exact",
         "tried": [
             {
-                "grid": "128x1x1",
-                "block": "64x1x1",
+                "grid": "256x1x1",
+                "block": "32x1x1",
                 "rule": "cover",
                 "verified": False,
                 "reason": "the result differs from the recorded one",

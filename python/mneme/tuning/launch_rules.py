@@ -35,6 +35,7 @@ __all__ = [
 # more, and one that loops over its grid takes only this many times as long.
 _SHARE = 8
 _COVERING_TRIES = 3
+_TRIES_PER_AXIS = 2
 
 
 class LaunchRule(str, enum.Enum):
@@ -145,8 +146,9 @@ def try_launches(
 def free_axes(evaluate: Evaluate, recorded: ExperimentConfiguration, limits: DeviceLimits) -> str:
     """Return the axes along which a kernel's blocks may change, such as "y"; at most six replays.
 
-    An axis is free if a block that differs from the recorded one only there left the recorded
-    memory behind, or if there is none to try.
+    An axis is free unless a block that differs from the recorded one only there left other memory
+    behind. One that was right proves little: what a block finds in shared memory may be right by
+    luck.
 
     Args:
         evaluate: Replays a configuration; one launch of it is enough.
@@ -159,13 +161,18 @@ def free_axes(evaluate: Evaluate, recorded: ExperimentConfiguration, limits: Dev
     found = ""
     for axis in "xyz":
         size = getattr(recorded.block, axis)
-        shapes = [_with_extent(recorded.block, axis, n) for n in (size // 2, size * 2)]
-        shapes = [shape for shape in shapes if _tiles(launch, shape, limits)]
+        shapes = [
+            shape
+            for extent in (size // 4, size * 2, size // 2)
+            if (shape := _with_extent(recorded.block, axis, extent))
+            and _tiles(launch, shape, limits)
+            and _keeps_warps(recorded.block, shape, limits)
+        ]
         tried = (
             _tried(evaluate, recorded, covering_grid(launch, shape), shape, LaunchRule.COVER)
-            for shape in shapes
+            for shape in shapes[:_TRIES_PER_AXIS]
         )
-        if not shapes or any(one is not None and one.verified for one in tried):
+        if all(one is None or one.verified for one in tried):
             found += axis
     return found
 
@@ -204,19 +211,29 @@ def _covering(launch: RecordedLaunch, limits: DeviceLimits) -> Iterator[tuple[di
     """Yield other blocks that make up exactly the recorded threads, very different ones first."""
     block = launch.block
     candidates = [
-        dim3(block.x // 2, block.y, block.z),
-        dim3(block.x, block.y // 2, block.z),
-        dim3(block.x, block.y, block.z // 2),
+        dim3(_smaller(block.x), block.y, block.z),
+        dim3(block.x, _smaller(block.y), block.z),
+        dim3(block.x, block.y, _smaller(block.z)),
         dim3(block.x * 2, block.y, block.z),
         dim3(block.x, block.y * 2, block.z),
         dim3(block.x * 2, block.y // 2, block.z),
         dim3(block.x // 2, block.y * 2, block.z),
-        dim3(block.x // 4, block.y, block.z),
+        dim3(block.x // 2, block.y, block.z),
     ]
     # One axis that is really used after the other, then all that is left.
     found = [shape for shape in candidates if _tiles(launch, shape, limits)]
     for shape in found[:_COVERING_TRIES]:
         yield covering_grid(launch, shape), shape
+
+
+def _smaller(extent: int) -> int:
+    """Return a quarter, or a half of what has no quarter; 0 of 1."""
+    return extent // 4 if extent % 4 == 0 else extent // 2
+
+
+def _keeps_warps(recorded: dim3, block: dim3, limits: DeviceLimits) -> bool:
+    """Whether rows that were whole warps still are; many kernels rightly count on that."""
+    return recorded.x % limits.warp_size != 0 or block.x % limits.warp_size == 0
 
 
 def _tiles(launch: RecordedLaunch, block: dim3, limits: DeviceLimits) -> bool:
