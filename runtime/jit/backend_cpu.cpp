@@ -6,7 +6,6 @@
 
 #include "runtime/base/error.h"
 #include "runtime/device/cpu/cudart/variants.h"
-#include "runtime/device/cpu/description.h"
 #include "runtime/device/cuda/application.h"
 
 namespace mneme::jit {
@@ -16,8 +15,9 @@ struct Runtime {
   decltype(&mneme_cudart_load_variant) load = nullptr;
   decltype(&mneme_cudart_launch_variant) launch = nullptr;
   decltype(&mneme_cudart_free_variant) free = nullptr;
+  decltype(&mneme_cudart_device_name) deviceName = nullptr;
 
-  bool isThere() const noexcept { return load && launch && free; }
+  bool isThere() const noexcept { return load && launch && free && deviceName; }
 };
 
 template <typename Function> void find(Function& function, const char* name) {
@@ -29,6 +29,7 @@ Runtime findRuntime() {
   find(runtime.load, "mneme_cudart_load_variant");
   find(runtime.launch, "mneme_cudart_launch_variant");
   find(runtime.free, "mneme_cudart_free_variant");
+  find(runtime.deviceName, "mneme_cudart_device_name");
   return runtime;
 }
 
@@ -52,7 +53,7 @@ public:
 
   int currentDevice() noexcept override { return 0; }
   std::string target(int) override { return "cpu"; }
-  std::string deviceName(int) override { return device::cpu::cpuDescription().name; }
+  std::string deviceName(int) override { return runtime_.deviceName(); }
   bool needsPlacedGlobals() const override { return false; }
   bool mayReshape(const mneme_launch& launch) const noexcept override {
     const auto* config = static_cast<const device::cuda::RuntimeLaunchConfig*>(launch.config);

@@ -45,4 +45,5 @@ TEST_CASE("what is no image of the kernel is refused, with a sentence and no las
         cudaErrorNoKernelImageForDevice);
   CHECK(cudaGetLastError() == cudaSuccess);
   mneme_cudart_free_variant(nullptr);
+  CHECK(std::strncmp(mneme_cudart_device_name(), "CPU (", 5) == 0);
 }

@@ -5,6 +5,7 @@
 
 #include "runtime/device/cpu/cudart/exported.h"
 #include "runtime/device/cpu/cudart/kernels.h"
+#include "runtime/device/cpu/description.h"
 
 using namespace mneme::cudart;
 
@@ -45,6 +46,10 @@ MNEME_CUDA_API int mneme_cudart_load_variant(const void* function, const void* i
     tell("unknown exception");
   }
   return static_cast<int>(Status::NoKernelImageForDevice);
+}
+
+MNEME_CUDA_API const char* mneme_cudart_device_name(void) {
+  return mneme::device::cpu::cpuDescription().name.c_str();
 }
 
 MNEME_CUDA_API void mneme_cudart_free_variant(void* variant) {

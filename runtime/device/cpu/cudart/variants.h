@@ -34,6 +34,9 @@ int mneme_cudart_load_variant(const void* function, const void* image, size_t im
 /// program's own parameters says what is wrong. Thread-safe.
 int mneme_cudart_launch_variant(void* variant, const mneme_cudart_launch* launch, int* status);
 
+/// What the CPU device is called (device::Description::name); static.
+const char* mneme_cudart_device_name(void);
+
 /// No launch of it may be in flight. Null is fine.
 void mneme_cudart_free_variant(void* variant);
 
