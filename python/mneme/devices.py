@@ -97,13 +97,9 @@ def device_limits(device: str | None = None) -> DeviceLimits:
     """
     from mneme import _native  # noqa: PLC0415 - loads native code
 
-    facts = _native.describe_device(device or choose_device())
+    facts = dict[str, Any](_native.describe_device(device or choose_device()))
     known = {item.name for item in fields(DeviceLimits)}
-    return DeviceLimits(**{key: _limit(value) for key, value in facts.items() if key in known})
-
-
-def _limit(value: object) -> Any:  # noqa: ANN401 - the type of the field
-    return tuple(value) if isinstance(value, list) else value
+    return DeviceLimits(**{key: value for key, value in facts.items() if key in known})
 
 
 def list_devices() -> list[DeviceInfo]:

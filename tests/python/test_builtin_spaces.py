@@ -72,6 +72,7 @@ def test_the_baseline_is_the_recorded_launch_compiled_as_usual() -> None:
         codegen_opt=3,
     )
     assert make(codegen_opt_range="0:2").baseline().codegen_opt == 2
+    assert make(codegen_opt_range="0:3:2").baseline().codegen_opt == 2
 
 
 @settings(max_examples=40, deadline=None)
