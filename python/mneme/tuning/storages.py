@@ -43,6 +43,7 @@ _DEAD_AFTER_SECONDS = 120.0
 _SQLITE_WAIT_SECONDS = 60
 # A lock on a journal file is held for milliseconds; who holds it longer is dead.
 _LOCK_SECONDS = 5
+_SIGNS_OF_RACE = ("already exists", "duplicate key", "unique constraint", "is locked")
 _ATTEMPTS = 8
 _SEEN_LATEST = 200
 _SEEN_BEST = 50
@@ -107,7 +108,7 @@ def _patiently(make: Callable[[], Storage]) -> Storage:
             return make()
         except Exception as error:
             text = str(error).lower()
-            is_race = any(word in text for word in ("already exists", "duplicate key", "is locked"))
+            is_race = any(word in text for word in _SIGNS_OF_RACE)
             if not is_race or attempt == _ATTEMPTS - 1:
                 raise
             time.sleep(_PAUSE_SECONDS * (attempt + 1))
