@@ -78,12 +78,13 @@ void Engine::forget(const mneme_module_entry* module) noexcept {
   if (isOff_.load(std::memory_order_relaxed))
     return;
   table_.forget(module);
-  const std::lock_guard lock(mutex_);
   reader_.forget(module);
 }
 
 Kernel* Engine::resolve(const mneme_launch& launch) noexcept {
-  const std::lock_guard lock(mutex_);
+  const std::unique_lock lock(resolving_, std::chrono::duration<double>(settings_.graceSeconds));
+  if (!lock) // this thread may hold what the other one waits for
+    return &untuned_;
   if (Kernel* known = table_.find(launch.kernel))
     return known;
   const mneme_module_entry* module = nullptr;
@@ -155,7 +156,7 @@ void Engine::makeBackend(const mneme_launch& launch) {
 }
 
 std::string Engine::targetOf(int device) {
-  const std::lock_guard lock(mutex_);
+  const std::lock_guard lock(targetsMutex_);
   if (const auto known = targets_.find(device); known != targets_.end())
     return known->second;
   std::string target;

@@ -37,7 +37,8 @@ public:
 
   /// Launches as tuned, else as the program wrote it. Returns the vendor's status.
   int launch(const mneme_launch& launch) noexcept;
-  /// Kernels of a unit that is unloaded, with no launch of it in flight.
+  /// Kernels of a unit that is unloaded, with no launch of it in flight. May be called under the
+  /// loader's lock: waits for nobody who might need that.
   void forget(const mneme_module_entry* module) noexcept;
   /// Every launch from now on runs as the program wrote it. For children of fork(), where locks may
   /// be held by threads that do not exist. Takes no lock.
@@ -81,10 +82,15 @@ private:
   mutable Counters counters_{};
   Pool& pool_; ///< never destroyed
 
-  std::mutex mutex_; ///< of what follows
   CodeReader reader_;
+
+  /// Of what follows. Held while the loader is asked for things, which another thread may have
+  /// locked while it launches something: nobody waits for ever.
+  std::timed_mutex resolving_;
   std::unique_ptr<Backend> ownedBackend_;
   std::vector<std::unique_ptr<Kernel>> kernels_;
+
+  std::mutex targetsMutex_;
   std::map<int, std::string> targets_; ///< by device; empty: unusable
 };
 

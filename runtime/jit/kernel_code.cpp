@@ -31,32 +31,41 @@ std::vector<embed::KernelGlobal> globalsOf(const KernelCode& code) {
   return globals;
 }
 
-const embed::BlobSet& CodeReader::unit(const mneme_module_entry* module) {
-  if (const auto known = units_.find(module); known != units_.end())
-    return known->second;
+void CodeReader::forget(const mneme_module_entry* module) {
+  const std::lock_guard lock(mutex_);
+  units_.erase(module);
+}
+
+std::shared_ptr<const embed::BlobSet> CodeReader::unit(const mneme_module_entry* module) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (const auto known = units_.find(module); known != units_.end())
+      return known->second;
+  }
   std::vector<const void*> fatbins(kMaxFatbins);
   fatbins.resize(std::min(mneme_rt_fatbins(module, fatbins.data(), fatbins.size()), kMaxFatbins));
-  embed::BlobSet all;
+  auto all = std::make_shared<embed::BlobSet>();
   for (const void* fatbin : fatbins) {
     embed::BlobSet one = embed::readFatBinary(fatbin);
-    all.kernels.merge(one.kernels);
-    all.modules.insert(all.modules.end(), one.modules.begin(), one.modules.end());
+    all->kernels.merge(one.kernels);
+    all->modules.insert(all->modules.end(), one.modules.begin(), one.modules.end());
   }
-  std::erase_if(all.kernels, [&](const auto& item) { return !isWanted_(item.first); });
+  std::erase_if(all->kernels, [&](const auto& item) { return !isWanted_(item.first); });
+  const std::lock_guard lock(mutex_);
   return units_[module] = std::move(all);
 }
 
 KernelCode CodeReader::read(const void* handle, const mneme_module_entry* module,
                             const char* name) {
-  const embed::BlobSet& blobs = unit(module);
-  const auto blob = blobs.kernels.find(name);
-  if (blob == blobs.kernels.end())
+  const std::shared_ptr<const embed::BlobSet> blobs = unit(module);
+  const auto blob = blobs->kernels.find(name);
+  if (blob == blobs->kernels.end())
     throw Error(ErrorCode::NotFound, "it carries no mneme IR; build it with add_mneme()");
   return {.handle = handle,
           .module = module,
           .name = name,
           .blob = blob->second,
-          .modules = embed::modulesFor(blobs, name),
+          .modules = embed::modulesFor(*blobs, name),
           .optionsJson = optionsOf(blob->second->metadataJson)};
 }
 

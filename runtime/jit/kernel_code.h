@@ -4,6 +4,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -24,7 +25,8 @@ struct KernelCode {
 /// Device variables of all linked blobs, each name once; defined rather than declared.
 std::vector<embed::KernelGlobal> globalsOf(const KernelCode& code);
 
-/// Reads each translation unit once. Not thread-safe.
+/// Reads each translation unit once. Thread-safe; its lock is never held while something is read,
+/// so that forget() may be called under the loader's lock.
 class CodeReader {
 public:
   /// Only kernels `isWanted` says yes to are kept in memory.
@@ -33,13 +35,14 @@ public:
 
   /// \throws Error{NotFound} if the kernel carries no IR; Error{ArtifactCorrupt, Unsupported}
   KernelCode read(const void* handle, const mneme_module_entry* module, const char* name);
-  void forget(const mneme_module_entry* module) { units_.erase(module); }
+  void forget(const mneme_module_entry* module);
 
 private:
-  const embed::BlobSet& unit(const mneme_module_entry* module);
+  std::shared_ptr<const embed::BlobSet> unit(const mneme_module_entry* module);
 
   std::function<bool(const std::string& kernel)> isWanted_;
-  std::map<const mneme_module_entry*, embed::BlobSet> units_;
+  std::mutex mutex_; ///< of units_
+  std::map<const mneme_module_entry*, std::shared_ptr<const embed::BlobSet>> units_;
 };
 
 } // namespace mneme::jit

@@ -23,7 +23,7 @@ struct Settings {
   std::filesystem::path cacheDirectory = ".proteus"; ///< empty: nothing is stored
   uint64_t cacheBytes = uint64_t{1} << 30;
   double timeoutSeconds = 300; ///< for one compilation; 0: no limit
-  double graceSeconds = 10;    ///< that threads wait longer for a compilation of another thread
+  double graceSeconds = 10;    ///< that threads wait longer than that for another thread
   uint32_t maxBinaries = 16;   ///< per kernel and device
   bool isAsync = false;
   uint32_t asyncThreads = 1;

@@ -214,6 +214,28 @@ TEST_CASE("a child forked while another thread compiles launches as built") {
   CHECK(Launch(0x1000).run(world.engine) == kTunedStatus);
 }
 
+TEST_CASE("a unit is unloaded while another thread waits for the loader's lock") {
+  const Unit unit(0x1000, {"k"});
+  Unit passing(0x2000, {"other"});
+  Gate begun, unloaded;
+  World world(kTuned, {.graceSeconds = 0.01});
+  world.onMakeBackend = [&] {
+    begun.open();
+    unloaded.wait();
+  };
+  int status = 0;
+  std::thread first([&] { status = Launch(0x1000).run(world.engine); });
+  begun.wait();
+  // Neither a constructor that launches something nor the end of the unit waits for that thread.
+  CHECK(Launch(0x2000).run(world.engine) == kVendorStatus);
+  passing.leave();
+  world.engine.forget(passing.entry());
+  unloaded.open();
+  first.join();
+  CHECK(status == kTunedStatus);
+  CHECK(Launch(0x1000).run(world.engine) == kTunedStatus);
+}
+
 TEST_CASE("units come and go while other kernels are launched") {
   const Unit stable(0x1000, {"k"});
   World world(kTuned, {.maxBinaries = 1000000});

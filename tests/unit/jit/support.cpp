@@ -58,6 +58,7 @@ Services servicesOf(World& world) {
   };
   return {
       .makeBackend = [&world](const mneme_launch&, std::string& why) -> std::unique_ptr<Backend> {
+        world.onMakeBackend();
         why = "there is no device";
         return world.hasBackend ? std::make_unique<FakeBackend>(world) : nullptr;
       },

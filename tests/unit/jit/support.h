@@ -71,7 +71,7 @@ struct World {
 
   // What goes wrong, or waits.
   std::function<void(const compile::Request&)> onCompile = [](const auto&) {};
-  std::function<void()> onLoad = [] {};
+  std::function<void()> onLoad = [] {}, onMakeBackend = [] {};
   bool hasBackend = true, refusesLaunch = false, placesGlobals = false;
   std::atomic<int> device{0};
 
