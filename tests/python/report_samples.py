@@ -160,7 +160,7 @@ def write_results(
     recorded = ExperimentConfiguration(grid=dim3(128, 128), block=dim3(16, 16), max_threads=0)
     lines = [trial(rng, number) for number in range(trials)]
     if none_verified:
-        wrong = ExperimentResult(executed=True, error="it differs")
+        wrong = ExperimentResult(executed=True, mismatches=[{"region": "out", "element": 3}])
         lines = [_line(one["trial"], "failed_verification", one["params"], wrong) for one in lines]
     verified = [one for one in lines if one["status"] == "verified"]
 

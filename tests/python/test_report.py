@@ -139,6 +139,11 @@ def test_several_instances_share_one_file(tmp_path: Path) -> None:
     assert {"k0-history", "k1-history"} <= set(page.figures)
 
 
+def test_wrong_results_say_where(tmp_path: Path) -> None:
+    results = write_results(tmp_path / "run", trials=4, none_verified=True, has_gain=False)
+    assert "4 wrong result memory differs from what was recorded: out" in report(results).words()
+
+
 def test_names_are_never_markup(tmp_path: Path) -> None:
     evil = "k<T & U>(</script><script>window.hurt = 1</script><img src=x onerror=hurt()>)"
     results = write_results(tmp_path / "run", kernel=evil)

@@ -102,12 +102,20 @@ def errors(instance: Instance) -> list[tuple[str, str, int]]:
     counted = Counter(
         (
             figures.status_words(one.status),
-            " ".join(str(one.result.get("error") or "").split())[:_LONGEST_SENTENCE],
+            " ".join(_reason(one).split())[:_LONGEST_SENTENCE],
         )
         for one in instance.trials
         if not one.is_verified
     )
     return [(*key, count) for key, count in counted.most_common(_ERROR_SENTENCES)]
+
+
+def _reason(trial: Trial) -> str:
+    if trial.result.get("error"):
+        return str(trial.result["error"])
+    differing = trial.result.get("mismatches") or ()
+    regions = sorted({str(one.get("region")) for one in differing if isinstance(one, Mapping)})
+    return f"memory differs from what was recorded: {', '.join(regions)}" if regions else ""
 
 
 def _text(value: object) -> str:
