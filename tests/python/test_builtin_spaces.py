@@ -102,6 +102,27 @@ def test_every_sample_is_possible_and_covers(
             assert (config.max_threads, config.min_blocks_per_sm) == (0, 0)
 
 
+@pytest.mark.filterwarnings("ignore::optuna.exceptions.ExperimentalWarning")
+@pytest.mark.parametrize(
+    "make_sampler",
+    [
+        lambda: optuna.samplers.TPESampler(seed=1, multivariate=True, group=True),
+        lambda: optuna.samplers.NSGAIISampler(seed=1, population_size=6),
+        lambda: optuna.samplers.CmaEsSampler(seed=1, warn_independent_sampling=False),
+        lambda: optuna.samplers.QMCSampler(seed=1, warn_independent_sampling=False),
+        lambda: optuna.samplers.BruteForceSampler(seed=1),
+    ],
+    ids=["tpe", "nsga2", "cmaes", "qmc", "brute-force"],
+)
+def test_samplers_of_optuna_give_members(make_sampler: Any) -> None:
+    study = optuna.create_study(sampler=make_sampler())
+    space = make(kernel("64x64x1", "16x16x1"), preset="full")
+    for _ in range(12):
+        config, trial = space.sample_optuna(study)
+        assert space.constraints(config)
+        study.tell(trial, config.block.x)
+
+
 def test_exhaustive_sampling_repeats_no_configuration() -> None:
     for preset in ("quick", "standard", "launch", "compiler"):
         hashes = [config.hash() for config in make(preset=preset).sample_exhaustive()]

@@ -203,6 +203,9 @@ def test_violations_are_told_as_pruned_and_never_as_a_number(
     assert all(constraint_values(trial) == (1.0,) for trial in pruned)
     assert all(constraint_values(trial) == (0.0,) for trial in complete)
     assert all(trial.user_attrs[CONSTRAINTS_ATTRIBUTE] == [1.0] for trial in pruned)
+    if hasattr(optuna.trial.Trial, "set_constraint"):
+        told = [any("constraint" in key for key in trial.system_attrs) for trial in pruned]
+        assert set(told) == {name != "random"}
 
 
 def takes_even(x: Any) -> bool:

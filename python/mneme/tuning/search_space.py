@@ -254,6 +254,11 @@ def constraint_values(trial: FrozenTrial) -> Sequence[float]:
 def _mark_violation(trial: Trial) -> None:
     trial.set_user_attr(CONSTRAINTS_ATTRIBUTE, [1.0])
     # Optuna 5 has constraints of its own; before, samplers are given `constraint_values`.
+    # Samplers that use none warn of them.
     set_constraint = getattr(trial, "set_constraint", None)
-    if set_constraint is not None:
+    kinds = {kind.__name__ for kind in type(trial.study.sampler).__mro__}
+    if set_constraint is not None and kinds & _CONSTRAINED_SAMPLERS:
         set_constraint("mneme", 1.0)
+
+
+_CONSTRAINED_SAMPLERS = frozenset(("TPESampler", "NSGAIISampler", "NSGAIIISampler", "GPSampler"))
