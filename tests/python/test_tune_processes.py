@@ -73,7 +73,9 @@ def test_a_killed_session_goes_on_where_it_was(recording: Path, tmp_path: Path) 
     trials = read_trials(tmp_path)
     assert len(trials) == count + 3
     assert len({one.candidate.config_hash for one in trials}) == len(trials)
-    assert json.loads((tmp_path / "summary.json").read_text())["status"] == "completed"
+    summary = json.loads((tmp_path / "summary.json").read_text())
+    assert summary["status"] == "completed"
+    assert summary["executor"]["submitted"] == 3
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

@@ -13,6 +13,7 @@ import pytest
 
 from mneme.errors import BackendUnavailable, InvalidArgument
 from mneme.mneme_types import ExperimentConfiguration, ExperimentResult
+from mneme.tuning import loop
 from mneme.tuning.events import Progress, TuneListener
 from mneme.tuning.option_files import combine_options
 from mneme.tuning.result_store import read_trials
@@ -183,6 +184,29 @@ def test_failures_are_counted_and_told_to_the_study_as_such(
     violated = [one for one in study.trials if "mneme.constraints" in one.user_attrs]
     assert {one.state.name for one in violated} == {"PRUNED"}
     assert len(violated) == 12
+
+
+def test_an_enumeration_goes_on_behind_all_that_is_known(
+    recording: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(loop, "_KNOWN_IN_A_ROW", 3)
+
+    def answer(config: ExperimentConfiguration) -> ExperimentResult:
+        if len(executor.submitted) == 10:
+            raise KeyboardInterrupt
+        return steady(config)
+
+    executor = FakeExecutor(answer)
+    assert session(recording, tmp_path, executor).run() == 130
+    assert session(recording, tmp_path, resume=True).run() == 0
+    assert len(read_trials(tmp_path)) == 16
+
+
+def test_a_sampler_that_names_only_what_is_known_ends_the_search(
+    recording: Path, tmp_path: Path
+) -> None:
+    assert session(recording, tmp_path, sampler="random", trials=100).run() == 0
+    assert len(read_trials(tmp_path)) == 16
 
 
 def test_what_to_resume_is_found_from_any_directory(

@@ -62,25 +62,6 @@ class QuietOutput(TuneListener):
         self.close()
         _console.say(" ".join(sentence.split()))
 
-    def finished_all(self, summary: Summary) -> None:
-        """Print a table of all launches."""
-        self.close()
-        columns = ("kernel", ">launches", ">share", ">baseline", ">best", "gain", "in")
-        table = _console.table(f"Results in {summary.directory}", columns)
-        for one in summary.instances:
-            table.add_row(
-                one["demangled_name"].partition("(")[0],
-                str(one["occurrences"]),
-                f"{100 * one['weight']:.1f} %",
-                _time(one["baseline_ns"]),
-                _time(one["best_ns"]),
-                _gain_text(one["gain"]),
-                one["directory"],
-            )
-        _console.print_table(table)
-        if summary.tuned_file is not None:
-            _console.say(f"tuned kernels: {summary.tuned_file}")
-
     def space(self, description: dict[str, Any], candidates: list[dict[str, Any]]) -> None:
         """Print what was asked for."""
         content = {"search_space": description}
@@ -127,6 +108,25 @@ class PlainOutput(QuietOutput):
         self.close()
         for line in summary(outcome):
             _console.say(line)
+
+    def finished_all(self, summary: Summary) -> None:
+        """Print a table of all launches."""
+        self.close()
+        columns = ("kernel", ">launches", ">share", ">baseline", ">best", "gain", "in")
+        table = _console.table(f"Results in {summary.directory}", columns)
+        for one in summary.instances:
+            table.add_row(
+                one["demangled_name"].partition("(")[0],
+                str(one["occurrences"]),
+                f"{100 * one['weight']:.1f} %",
+                _time(one["baseline_ns"]),
+                _time(one["best_ns"]),
+                _gain_text(one["gain"]),
+                one["directory"],
+            )
+        _console.print_table(table)
+        if summary.tuned_file is not None:
+            _console.say(f"tuned kernels: {summary.tuned_file}")
 
 
 class TerminalOutput(PlainOutput):
@@ -201,6 +201,10 @@ def summary(outcome: Outcome) -> list[str]:
         told = f"; {_failures(progress.failures)}" if progress.failures else ""
         same = f", {progress.reused} of them with a binary known before" if progress.reused else ""
         lines.append(f"{progress.done} trials{same}{told}")
+        if progress.done_now:
+            busy = progress.busy_share
+            part = "" if busy is None else f", device busy {100 * busy:.0f} % of the time"
+            lines.append(f"{progress.rate:.1f} trials a second{part}")
     if progress.left_out:
         lines.append(
             f"{progress.left_out} more left out: no launch with their block shapes was right"

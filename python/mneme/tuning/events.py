@@ -40,6 +40,8 @@ class Progress:
     """Since this search began."""
     done_now: int = 0
     """Trials of this run."""
+    busy_share: float | None = None
+    """Part of the time a device ran kernels, once the search is over; None if unknown."""
     time_left: float | None = None
     """Seconds until the search has to end."""
 

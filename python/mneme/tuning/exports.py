@@ -44,6 +44,8 @@ class Exporter:
         self._instance = instance
         self._store = store
         self._weight = weight
+        self.statistics: dict[str, Any] = {}
+        """What the executor did while searching, for `summary.json`."""
         self.warnings: list[str] = []
         """What could not be written and is not essential."""
 
@@ -255,6 +257,7 @@ class Exporter:
             "best_trial": outcome.details.get("trial"),
             "gain": gain if outcome.details else None,
             "record": self._record_names(),
+            "executor": self.statistics,
         }
         if "pareto" in outcome.details:
             content["pareto"] = [one["trial"] for one in outcome.details["pareto"]]

@@ -183,7 +183,8 @@ class SearchLoop:
                 return False
             if deadline is not None and time.monotonic() >= deadline:
                 return False
-            if self._repeated_in_a_row >= _KNOWN_IN_A_ROW:
+            # Who enumerates comes to an end by itself.
+            if self._repeated_in_a_row >= _KNOWN_IN_A_ROW and not self._options.enumerates:
                 return False
             candidate = self._search.ask()
             if candidate is None:

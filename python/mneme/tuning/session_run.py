@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any, cast
 
 from mneme import errors
@@ -142,14 +142,28 @@ class SessionRun:
         )
         loop.recall(self._history)
         try:
-            return loop.run(trials=self._options.trials, timeout=self._options.timeout)
+            reason = loop.run(trials=self._options.trials, timeout=self._options.timeout)
         except BaseException:
             loop.give_up()
             raise
+        else:
+            self._note_statistics(loop)
+            return reason
         finally:
             mirror.flush()
             if mirror.problem:
                 self._listener.warn(mirror.problem)
+
+    def _note_statistics(self, loop: SearchLoop) -> None:
+        if not hasattr(self._executor, "statistics"):
+            return
+        found = self._executor.statistics
+        loop.progress.busy_share = found.busy_share / max(1, self._options.workers)
+        self._exporter.statistics = {
+            **asdict(found),
+            "busy_share": loop.progress.busy_share,
+            "trials_per_second": loop.progress.rate,
+        }
 
     def _renew_executor(self, trials: Sequence[CompletedCandidate]) -> None:
         """Measure the best in processes that wrong configurations have never touched.

@@ -45,7 +45,10 @@ class SharedStudy:
     def is_full(self) -> bool:
         """Whether all processes together have as many trials as were asked for."""
         wanted = self.options.trials
-        return self.owner is not None and wanted is not None and len(self.trials()) >= wanted
+        if self.owner is None or wanted is None or len(self.trials()) < wanted:
+            return False
+        # What was running a moment ago may have turned out to be known, which does not count.
+        return len(self.trials(is_newest=True)) >= wanted
 
     def is_too_late(self, number: int) -> bool:
         """Whether the trial with this number is one too many: others were quicker."""
