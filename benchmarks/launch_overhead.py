@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+import sys
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -75,21 +76,31 @@ def time_launch(program: Path, values: int = 256, **environment: str) -> float:
     )
 
 
+def check_tuned(program: Path, values: int, **environment: str) -> None:
+    """End the benchmark if a launch of a tuned kernel runs as it was built."""
+    done = subprocess.run(
+        [str(program), "1", "256", str(values)],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={**os.environ, **environment, "PROTEUS_TRACE_OUTPUT": "cache-stats"},
+    )
+    if " 0 of tuned kernels as built" not in done.stderr:
+        sys.exit(f"not every launch was tuned:\n{done.stderr}")
+
+
 def time_tuned(folder: Path, program: Path) -> dict[str, float]:
     """Nanoseconds per launch with each of the tuned-kernels files."""
     times = {}
     for name, (content, values) in TUNED.items():
         file = folder / "tuned.json"
         file.write_text(json.dumps(content))
-        times[f"launch {name} (ns)"] = round(
-            time_launch(
-                program,
-                values,
-                PROTEUS_TUNED_KERNELS=str(file),
-                PROTEUS_CACHE_DIR=str(folder / "cache"),
-            ),
-            2,
-        )
+        environment = {
+            "PROTEUS_TUNED_KERNELS": str(file),
+            "PROTEUS_CACHE_DIR": str(folder / "cache"),
+        }
+        check_tuned(program, values, **environment)
+        times[f"launch {name} (ns)"] = round(time_launch(program, values, **environment), 2)
     return times
 
 

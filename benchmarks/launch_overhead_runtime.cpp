@@ -41,5 +41,6 @@ int mneme_cudart_launch_variant(void*, const mneme_cudart_launch*, int* status) 
   *status = 0;
   return 1;
 }
+const char* mneme_cudart_device_name(void) { return "none"; }
 void mneme_cudart_free_variant(void*) {}
 }
