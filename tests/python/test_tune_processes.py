@@ -229,6 +229,32 @@ def test_every_launch_of_a_recording_is_tuned(recording: Path, tmp_path: Path) -
     assert "vectorAdd" in done.stdout
 
 
+def test_a_space_of_the_users_own_on_two_workers(recording: Path, tmp_path: Path) -> None:
+    space = ("--space-module", f"{SPACE}:Levels", "--space-arg", "baseline_level=3")
+    done = command(*arguments(recording, tmp_path, "--sampler", "grid", "--workers", "2", *space))
+    assert done.returncode == 0, done.stderr
+    assert len(read_trials(tmp_path)) == 16
+    assert json.loads((tmp_path / "search_space.json").read_text())["type"] == "custom"
+    baseline = json.loads((tmp_path / "baseline.json").read_text())
+    assert baseline["config"]["codegen_opt"] == 3
+    assert {one.name for one in tmp_path.glob("Worker-*.log")} == {"Worker-0.log", "Worker-1.log"}
+
+
+def test_failures_of_a_real_search_are_told_apart(recording: Path, tmp_path: Path) -> None:
+    space = ("--space-module", f"{SPACE}:Failing", "--no-adaptive-invalid-ban")
+    done = command(*arguments(recording, tmp_path, "--sampler", "grid", *space))
+    assert done.returncode == 0, done.stderr
+    found = {one.candidate.params["what"]: one.status for one in read_trials(tmp_path)}
+    assert found == {
+        "fine": "verified",
+        "no such pass": "invalid_config",
+        "too many threads": "invalid_launch",
+        "too much shared memory": "invalid_launch",
+        "bounds below the block": "invalid_config",
+        "too few blocks": "failed_verification",
+    }
+
+
 def test_print_space_and_dry_run_measure_nothing(recording: Path, tmp_path: Path) -> None:
     for flag, key in (("--print-space", "search_space"), ("--dry-run", "configurations")):
         done = command(*arguments(recording, tmp_path / "r", flag))

@@ -7,7 +7,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
@@ -60,6 +60,25 @@ class Levels(SearchSpace):
         return ExperimentConfiguration(
             **recorded_launch(), codegen_opt=self._level, max_threads=0, min_blocks_per_sm=0
         )
+
+
+class Failing(Levels):
+    """One configuration that works, and one of every kind that cannot."""
+
+    changes: ClassVar[dict[str, dict[str, Any]]] = {
+        "fine": {},
+        "no such pass": {"passes": "no-such-pass"},
+        "too many threads": {"block": {"x": 4096, "y": 1, "z": 1}},
+        "too much shared memory": {"shared_mem": 1 << 30},
+        "bounds below the block": {"set_launch_bounds": True, "max_threads": 8},
+        "too few blocks": {"grid": {"x": 1, "y": 1, "z": 1}},
+    }
+
+    def dimensions(self) -> dict[str, Any]:
+        return {"what": CategoricalParam("what", list(self.changes))}
+
+    def derived(self, params: dict[str, Any]) -> ExperimentConfiguration:
+        return ExperimentConfiguration(**{**recorded_launch(), **self.changes[params["what"]]})
 
 
 def recorded_launch() -> dict[str, Any]:

@@ -9,7 +9,7 @@ import time
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Protocol
 
-from mneme.errors import MnemeError
+from mneme.errors import BackendUnavailable, MnemeError
 from mneme.mneme_types import ExperimentConfiguration, ExperimentResult
 from mneme.tuning.events import Progress
 from mneme.tuning.trials import (
@@ -32,6 +32,8 @@ __all__ = ["Executor", "Future", "Search", "SearchLoop", "complete", "submit"]
 # How long a sampler may name nothing but what is known before the space counts as searched.
 _KNOWN_IN_A_ROW = 200
 _POLL_SECONDS = 0.2
+# Configurations without any result, after which there is nobody left to evaluate them.
+_LOST_IN_A_ROW = 5
 _ENOUGH_AGAINST_SHAPE = 2
 _ENOUGH_FOR_MEDIAN = 8
 # How much a failure says of the block shape; other memory than recorded comes from nothing else
@@ -135,6 +137,7 @@ class SearchLoop:
         self._bad_shapes: dict[tuple[object, ...], int] = {}
         self._next_trial = 0
         self._repeated_in_a_row = 0
+        self._lost_in_a_row = 0
         self._has_failed_fast = False
         self.progress = Progress(baseline_ns=baseline.metric)
         self.completed: list[CompletedCandidate] = []
@@ -272,6 +275,12 @@ class SearchLoop:
         for candidate in self._following.pop(_key(done.candidate.config), ()):
             self.progress.repeated += 1
             self._search.tell(replace(done, candidate=candidate), is_repeated=True)
+        self._lost_in_a_row = self._lost_in_a_row + 1 if done.status == "internal_error" else 0
+        if self._lost_in_a_row >= _LOST_IN_A_ROW:
+            raise BackendUnavailable(
+                f"the search cannot go on: {done.result.error}; what finished is kept, go on with "
+                f"--resume --results-dir {self._store.directory}"
+            )
         if self._options.fail_fast and not done.is_verified:
             self._has_failed_fast = True
             self.errors.append(done.result.error or done.status)

@@ -54,7 +54,9 @@ class SessionRun:
         self._instance = instance
         self._space = space
         self._store = store
-        self._history = store.trials() if session.options.resume else []
+        # What had no result at all is tried again.
+        found = store.trials() if session.options.resume else []
+        self._history = [one for one in found if one.status != "internal_error"]
         self._exporter = Exporter(session.options, record, instance, store, session.weight)
         self._executor: Any = None
         self._baseline: CompletedCandidate | None = None

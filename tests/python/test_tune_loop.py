@@ -1,0 +1,74 @@
+"""The search loop where the executor or the storage gives up."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import sqlalchemy
+
+from mneme.errors import InternalError
+from mneme.eval_future import EvalFuture
+from mneme.mneme_types import ExperimentConfiguration
+from mneme.tuning.result_store import read_trials
+from mneme.tuning.session import TuneOptions, TuningSession
+from mneme.tuning.storages import storage_errors
+from mneme.tuning.studies import EnumeratedSearch
+from native_parts import needs_native
+from tune_parts import FakeExecutor, Levels, recording
+
+__all__ = ["recording"]
+
+pytestmark = [pytest.mark.compile, needs_native]
+
+
+class Dying(FakeExecutor):
+    """Evaluates a few configurations, then has no workers any more."""
+
+    def submit(self, config: ExperimentConfiguration, **wishes: Any) -> EvalFuture:
+        if len(self.submitted) < 4:
+            return super().submit(config, **wishes)
+        self.submitted.append(config)
+        future = EvalFuture(0, config)
+        future.set_error(InternalError("worker 0 does not start any more"))
+        return future
+
+
+def session(
+    recording: Path, results: Path, executor: FakeExecutor, **options: Any
+) -> TuningSession:
+    values = {"record_database": recording, "results_dir": results, "sampler": "grid", **options}
+    return TuningSession(TuneOptions(**values), space=Levels(), make_executor=executor)
+
+
+def test_without_workers_a_search_ends_soon_and_can_go_on(recording: Path, tmp_path: Path) -> None:
+    dying = Dying()
+    tuning = session(recording, tmp_path, dying)
+    assert tuning.run() == 6
+    assert "worker 0 does not start any more; what finished is kept" in tuning.error
+    assert len(dying.submitted) < 12
+    executor = FakeExecutor()
+    assert session(recording, tmp_path, executor, resume=True).run() == 0
+    trials = read_trials(tmp_path)
+    assert len(trials) == 16
+    assert {one.status for one in trials} == {"verified"}
+    assert len(executor.searched) == 13
+
+
+def test_a_storage_that_breaks_costs_no_result(
+    recording: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    original = EnumeratedSearch.tell
+
+    def tell(self: Any, done: Any, *, is_repeated: bool = False) -> None:
+        if done.candidate.trial == 5:
+            with storage_errors("postgresql://host"):
+                raise sqlalchemy.exc.OperationalError("insert", {}, Exception("gone"))
+        original(self, done, is_repeated=is_repeated)
+
+    monkeypatch.setattr(EnumeratedSearch, "tell", tell)
+    tuning = session(recording, tmp_path, FakeExecutor())
+    assert tuning.run() == 8
+    assert tuning.error.startswith("the study storage 'postgresql://host' failed:")
+    assert [one.candidate.trial for one in read_trials(tmp_path)] == list(range(6))
