@@ -174,6 +174,8 @@ class Engine:
             return
         if not self._counts["submitted"]:
             self._times[0] = time.monotonic()
+            for worker in self._serving:
+                worker.start()  # before compilers: a device takes longest to open
             if self.pool is not None:
                 self.pool.prepare()
         for job in jobs:
@@ -302,7 +304,7 @@ class Engine:
         for place, job in enumerate(self._waiting):
             if job not in self._open or job.worker in {None, worker.index}:
                 del self._waiting[place]
-                if job in self._open and job.fresh:
+                if job in self._open and (job.fresh or job.is_leader):
                     worker.run(job)
                 elif job in self._open:
                     worker.build(job)

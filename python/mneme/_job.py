@@ -48,12 +48,17 @@ class Job:
     key: Hashable = None
     """Of the measurement, once it is compiled."""
 
+    is_leader: bool = False
+    """Has to be measured; jobs of the same key wait for it."""
+
     spent_seconds: float = 0.0
     """Of a worker."""
 
     def identify(self, statistics: str) -> None:
-        """Note what the compiler said."""
+        """Note what the compiler said; for others to find it, a leader stays what it was."""
         self.statistics = statistics
+        if self.is_leader:
+            return
         image = json.loads(statistics).get("image_hash") if statistics else None
         if image and not self.fresh:
             config = self.future.config
@@ -88,7 +93,7 @@ class Known:
 
         If not, it is among those that `settle` returns.
         """
-        if job.key is None:
+        if job.key is None or job.is_leader:
             return True
         if job.key in self._followers:
             self._followers[job.key].append(job)
@@ -97,6 +102,7 @@ class Known:
         if known is not None and _serves(*known, job):
             return job.copy_of(known[0])
         self._followers[job.key] = []
+        job.is_leader = True
         return True
 
     def settle(self, job: Job, result: ExperimentResult | None) -> list[Job]:

@@ -114,6 +114,17 @@ def test_another_binary_launch_or_measurement_is_not_reused(other: dict[str, obj
     assert known.claim(job_of(3)) is not True
 
 
+def test_a_job_never_waits_for_itself() -> None:
+    known = Known()
+    first, second = job_of(1), job_of(2)
+    assert [known.claim(job) for job in (first, second)] == [True, False]
+    assert known.settle(first, ExperimentResult(failed=True)) == [second]
+    assert known.claim(second) is True
+    second.identify(json.dumps({"image_hash": "compiled again for another device"}))
+    assert known.claim(second) is True
+    assert known.claim(job_of(3)) is False  # it is found by what it was
+
+
 def test_failures_are_not_reused() -> None:
     known = Known()
     first, second, third = (job_of(number) for number in range(3))

@@ -15,7 +15,9 @@ from pathlib import Path
 
 import pytest
 
+from mneme import _remote_evaluation
 from mneme.async_executor import AsyncReplayExecutor, as_completed
+from mneme.devices import DeviceInfo
 from mneme.errors import ArtifactCorrupt, BackendUnavailable, InvalidArgument
 from mneme.futures_executor import FuturesReplayExecutor
 from mneme.inventory import find_record
@@ -175,6 +177,27 @@ def test_what_cannot_be_opened_is_an_error(
         pytest.raises(ArtifactCorrupt, match="prologue"),
     ):
         executor.evaluate(config)
+
+
+def test_processes_of_a_machine_take_different_devices(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gpus = [
+        DeviceInfo(id=name, is_available=True, name="", why_unavailable="")
+        for name in ("cpu", "gpu:0", "gpu:1")
+    ]
+    monkeypatch.delenv("MNEME_DEVICE", raising=False)
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    monkeypatch.setattr(_remote_evaluation, "list_devices", lambda: gpus)
+    monkeypatch.setattr(_remote_evaluation, "device_by_number", lambda number: f"gpu:{number}")
+    processes = [_remote_evaluation._Process() for _ in range(3)]
+    devices = [_remote_evaluation._claim_device(process) for process in processes]
+    assert devices == ["gpu:0", "gpu:1", "gpu:0"]  # the third has to share
+    monkeypatch.setenv("MNEME_DEVICE", "gpu:1")
+    assert _remote_evaluation._claim_device(_remote_evaluation._Process()) == "gpu:1"
+    for process in processes:
+        if process.claim is not None:
+            process.claim.close()
 
 
 def test_interrupt_drops_what_is_queued(

@@ -190,6 +190,23 @@ def test_kernels_that_fail_cost_themselves(
     assert not results[2].reused  # failures are not
 
 
+@pytest.mark.parametrize("compilers", [0, 1])
+def test_who_waits_for_a_measurement_that_fails_is_measured(
+    compilers: int, make: Make, config: ExperimentConfiguration
+) -> None:
+    with make(compilers=compilers, timeout=1.0) as executor:
+        assert executor.evaluate(config).verified
+        # Equal binaries: while the first hangs, the others wait for it, and one follows it.
+        futures = [
+            executor.submit(replace(config, passes=passes), iterations=FOREVER)
+            for passes in ("default<O2>", "default<O2>,adce")
+        ]
+        after = executor.submit(config)
+        results = results_of([*futures, after])
+    assert [result.worker_died for result in results] == [True, True, False]
+    assert results[2].verified
+
+
 def test_a_worker_that_stands_still_is_replaced(
     make: Make, config: ExperimentConfiguration
 ) -> None:
