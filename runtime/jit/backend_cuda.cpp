@@ -121,7 +121,10 @@ public:
     if (!placement)
       return false;
     const DriverLaunch wanted(launch, dims);
-    if (!wanted.isPossible)
+    // A block the program's kernel cannot have is an error the program is told of.
+    const uint64_t threads = uint64_t{launch.block.x} * launch.block.y * launch.block.z;
+    const uint64_t most = placement->maxThreadsPerBlock();
+    if (!wanted.isPossible || (most != 0 && threads > most))
       return false;
     const auto allowed = [&] {
       return static_cast<int>(launch.sharedBytes) <= placement->maxDynamicSharedBytes();

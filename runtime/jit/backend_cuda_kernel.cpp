@@ -69,10 +69,10 @@ CudaPlacement::CudaPlacement(const CudaSource& source, const CudaContext& contex
       bind(variable, theirs);
   }
   LaunchWishes wishes;
-  if (source.runtime.askWishes(source.handle, wishes))
-    applyWishes(wishes);
-  else
-    applyWishes({});
+  if (!source.runtime.askWishes(source.handle, wishes))
+    wishes = {};
+  maxThreadsPerBlock_ = static_cast<uint64_t>(wishes.maxThreadsPerBlock);
+  applyWishes(wishes);
 }
 
 void CudaPlacement::bind(const CudaVariable& variable, CUmodule theirs) {

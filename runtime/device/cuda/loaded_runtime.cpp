@@ -159,8 +159,8 @@ bool LoadedRuntime::askWishes(const void* handle, LaunchWishes& wishes) const no
   alignas(16) FunctionAttributes attributes{};
   if (getFuncAttributes(&attributes, handle) != 0)
     return false;
-  wishes = {attributes.maxDynamicSharedBytes, attributes.sharedCarveout, attributes.clusterPolicy,
-            attributes.hasLargeClusters != 0};
+  wishes = {attributes.maxThreadsPerBlock, attributes.maxDynamicSharedBytes,
+            attributes.sharedCarveout, attributes.clusterPolicy, attributes.hasLargeClusters != 0};
   return true;
 }
 

@@ -7,6 +7,7 @@ namespace mneme::device::cuda {
 
 /// What a kernel's attributes (cudaFuncGetAttributes) say about how it wants to be launched.
 struct LaunchWishes {
+  int maxThreadsPerBlock = 0; ///< 0: unknown
   int maxDynamicSharedBytes = 0;
   int sharedCarveout = -1; ///< per cent; -1: the driver's choice
   int clusterPolicy = 0;   ///< 0: the driver's choice
