@@ -396,3 +396,4 @@ def test_exit_codes_of_what_is_wrong(
     tuning = session(recording, tmp_path, **options)
     assert tuning.run() == code
     assert re.search(sentence, tuning.error)
+    assert not (tmp_path / "best.json").exists()

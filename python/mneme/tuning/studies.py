@@ -32,7 +32,14 @@ if TYPE_CHECKING:
     from mneme.tuning.options import TuneOptions
     from mneme.tuning.search_space import Sample, SearchSpace
 
-__all__ = ["EnumeratedSearch", "OptunaSearch", "directions_of", "frozen_trial", "make_search"]
+__all__ = [
+    "EnumeratedSearch",
+    "OptunaSearch",
+    "check_sampler",
+    "directions_of",
+    "frozen_trial",
+    "make_search",
+]
 
 # What the sampler may learn to avoid; the other failures say nothing about the parameters.
 _AVOIDABLE = ("invalid_launch", "invalid_config", "failed_verification", "compile_error")
@@ -41,6 +48,17 @@ _AVOIDABLE = ("invalid_launch", "invalid_config", "failed_verification", "compil
 def directions_of(options: TuneOptions) -> list[str]:
     """Return which way each objective goes."""
     return ["maximize" if one == "speedup" else "minimize" for one in options.objectives]
+
+
+def check_sampler(options: TuneOptions) -> None:
+    """Make sure that the sampler is there.
+
+    Raises:
+        InvalidArgument: If there is none of this name.
+        BackendUnavailable: If a package is missing.
+    """
+    if not options.enumerates and not options.baseline_only:
+        make_sampler(options.sampler, seed=options.seed, is_parallel=True)
 
 
 def make_search(
