@@ -2,7 +2,7 @@
 
     python benchmarks/tuning_throughput.py
 
-Measures a tiny and a medium kernel with 0, 1 and 2 compile workers, nothing compiled before and then
+Measures a tiny, a medium and a long kernel with 0, 1 and 2 compile workers, nothing compiled before and then
 once more with the cache full; how fast a killed worker is replaced; and, with processes that answer
 at once, how many configurations the one Python process of an executor can hand out.
 """
@@ -19,6 +19,7 @@ import tempfile
 import time
 from dataclasses import replace
 from pathlib import Path
+from statistics import median
 from typing import TYPE_CHECKING, Any
 from unittest.mock import patch
 
@@ -31,10 +32,15 @@ from mneme.inventory import find_record
 from mneme.mneme_types import ExperimentConfiguration
 
 if TYPE_CHECKING:
+    from mneme.mneme_types import ExperimentResult
     from mneme.recorded_execution import RecordedExecution
 
 # Example with its arguments, configurations.
-KERNELS = {"tiny": (("vector_add", "4096"), 120), "medium": (("stencil2d",), 120)}
+KERNELS = {
+    "tiny": (("vector_add", "4096"), 120),
+    "medium": (("stencil2d",), 120),
+    "long": (("nbody", "4096", "1"), 30),
+}
 COMPILERS = (0, 1, 2)
 ITERATIONS, WARMUP = 5, 2
 KILLS = 5
@@ -82,6 +88,11 @@ def images(cache: Path) -> int:
     return sum(1 for _ in cache.glob("*.mnemec"))
 
 
+def middle_time(results: list[ExperimentResult]) -> float:
+    """Return the median of the kernel's times, in microseconds."""
+    return median(result.median_ns for result in results if result.verified) * 1e-3
+
+
 def measure(
     record: RecordedExecution, count: int, compilers: int, cache: Path, logs: Path
 ) -> dict[str, Any]:
@@ -101,6 +112,7 @@ def measure(
         "configurations": len(results),
         "per_second": len(results) / wall,
         "verified": sum(result.verified for result in results),
+        "kernel_microseconds": middle_time(results),
         "measured": statistics.measured - 1,
         "reused": statistics.reused,
         "cache_hits": len(results) - (images(cache) - before),
