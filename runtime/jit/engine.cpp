@@ -259,11 +259,27 @@ bool Engine::startBuilding(Binary& binary) {
     return true;
   }
   try {
+    if (buildFromStore(binary))
+      return true;
     pool_.submit([this, &binary] { build(binary); });
   } catch (const std::exception& error) {
     fail(binary, "compiled", error.what());
   }
   return settings_.waitsForAsync;
+}
+
+/// So that launches of a run with a full cache are tuned from the first one on.
+bool Engine::buildFromStore(Binary& binary) {
+  if (binary.spec().wantsIr) // people look at it: no hurry
+    return false;
+  compile::Result result;
+  if (!services_.findStored(makeRequest(binary.kernel().code(), binary.variant(), binary.spec()),
+                            result))
+    return false;
+  ++counters_.built;
+  ++counters_.fromStore;
+  binary.built(std::move(result.image));
+  return true;
 }
 
 void Engine::build(Binary& binary) noexcept {

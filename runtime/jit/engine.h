@@ -24,6 +24,8 @@ namespace mneme::jit {
 struct Services {
   std::function<std::unique_ptr<Backend>(const mneme_launch& launch, std::string& why)> makeBackend;
   std::function<compile::Result(const compile::Request& request)> compile;
+  /// Only what was compiled before, in little time. False: there is nothing, or it failed.
+  std::function<bool(const compile::Request& request, compile::Result& result)> findStored;
   std::function<void(const std::string& sentence)> warn; ///< each sentence is heard once
   std::function<void(const std::string& line)> trace;    ///< what Settings::trace asks for
 };
@@ -64,6 +66,7 @@ private:
   std::string targetOf(int device);
   LoadedKernel* obtain(Binary& binary) noexcept;
   bool startBuilding(Binary& binary);
+  bool buildFromStore(Binary& binary);
   void build(Binary& binary) noexcept;
   void load(Binary& binary) noexcept;
   void fail(Binary& binary, const char* doing, const char* why) noexcept;

@@ -26,6 +26,10 @@ Services realServices(const Settings& settings) {
               [options](const compile::Request& request) {
                 return compile::compileApart(request, options);
               },
+          .findStored =
+              [options](const compile::Request& request, compile::Result& result) {
+                return compile::findStored(request, options, result);
+              },
           .warn = noticeOnce,
           .trace = notice};
 }

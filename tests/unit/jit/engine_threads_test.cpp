@@ -97,6 +97,15 @@ TEST_CASE("asynchronously, launches do not wait for the compiler") {
   CHECK(world.loaded == 1);
 }
 
+TEST_CASE("asynchronously, what is stored is there at the first launch") {
+  const Unit unit(0x1000, {"k"});
+  World world(kTuned, {.isAsync = true});
+  world.isStored = true;
+  CHECK(Launch(0x1000).run(world.engine) == kTunedStatus);
+  CHECK(world.compiled == 0);
+  CHECK(world.loaded == 1);
+}
+
 TEST_CASE("asynchronously, as many threads compile as were asked for") {
   const Unit unit(0x1000, {"k"});
   World world(kTuned, {.isAsync = true, .asyncThreads = 3});

@@ -75,6 +75,11 @@ Services servicesOf(World& world) {
             result.ir = "; IR";
             return result;
           },
+      .findStored =
+          [&world](const compile::Request&, compile::Result& result) {
+            result.image = embed::test::bytesOf("stored");
+            return world.isStored;
+          },
       .warn = listTo(world.warnings),
       .trace = listTo(world.traces)};
 }

@@ -72,7 +72,7 @@ struct World {
   // What goes wrong, or waits.
   std::function<void(const compile::Request&)> onCompile = [](const auto&) {};
   std::function<void()> onLoad = [] {}, onMakeBackend = [] {};
-  bool hasBackend = true, refusesLaunch = false, placesGlobals = false;
+  bool hasBackend = true, refusesLaunch = false, placesGlobals = false, isStored = false;
   std::atomic<int> device{0};
 
   // What was seen; under `mutex` as long as threads run.
