@@ -71,4 +71,7 @@ def test_a_storage_that_breaks_costs_no_result(
     tuning = session(recording, tmp_path, FakeExecutor())
     assert tuning.run() == 8
     assert tuning.error.startswith("the study storage 'postgresql://host' failed:")
+    assert tuning.error.endswith(
+        f"every trial that finished is kept, go on with --resume --results-dir {tmp_path}"
+    )
     assert [one.candidate.trial for one in read_trials(tmp_path)] == list(range(6))

@@ -14,6 +14,7 @@ from mneme.mneme_types import ExperimentConfiguration, ExperimentResult, dim3
 from mneme.tuning.events import TuneListener
 from mneme.tuning.final_round import FinalRound, median_interval
 from mneme.tuning.options import TuneOptions
+from mneme.tuning.policy import final_iterations
 from mneme.tuning.trials import Candidate, CompletedCandidate
 from mneme.tuning.winner import name_winner, pareto_front
 from tune_parts import FakeExecutor, measured, recorded_launch, steady
@@ -107,6 +108,13 @@ def test_drift_of_the_machine_cancels() -> None:
     gain = winner(answer, trial(0, 90_000, config(1))).best.gain
     assert gain.significant
     assert gain.ratio == pytest.approx(1 / 0.9, rel=0.001)
+
+
+@pytest.mark.parametrize(
+    ("baseline_ns", "launches"), [(2_000, 50), (50_000, 20), (900_000, 5), (14_000_000, 1)]
+)
+def test_short_kernels_are_launched_often_in_a_round(baseline_ns: float, launches: int) -> None:
+    assert final_iterations(TuneOptions(), baseline_ns) == launches
 
 
 def test_the_first_of_a_round_has_no_advantage() -> None:

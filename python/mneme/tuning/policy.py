@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING
 
@@ -21,6 +22,8 @@ _BUDGET_FACTOR = 4.0
 # ... but no trial has to be quicker than the overhead of any.
 _SMALLEST_BUDGET = 0.004
 _NS = 1e-9
+_ROUND_NS = 1e6
+_MOST_OF_A_ROUND = 50
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,8 +71,14 @@ def warmup_launches(options: TuneOptions, recorded_ns: float) -> int:
 
 
 def final_iterations(options: TuneOptions, baseline_ns: float) -> int:
-    """Return how many launches of a configuration one round of the last measurements has."""
-    return 1 if _is_long(baseline_ns) else max(1, options.iterations)
+    """Return how many launches of a configuration one round of the last measurements has.
+
+    Short kernels have a millisecond's worth: a few of their launches say little.
+    """
+    if _is_long(baseline_ns):
+        return 1
+    enough = math.ceil(_ROUND_NS / baseline_ns) if baseline_ns > 0 else 1
+    return max(1, options.iterations, min(enough, _MOST_OF_A_ROUND))
 
 
 def _is_long(nanoseconds: float) -> bool:

@@ -81,6 +81,9 @@ class SessionRun:
         except KeyboardInterrupt:
             self._executor.shutdown(cancel=True)
             return self._interrupted()
+        except errors.IoFailed as error:
+            self._executor.shutdown(cancel=True)
+            raise self._with_advice(error) from error
         except BaseException:
             self._executor.shutdown(cancel=True)
             raise
@@ -195,9 +198,7 @@ class SessionRun:
         told = "" if gain is None else f", gain {gain.ratio:.4f} [{gain.low:.4f}, {gain.high:.4f}]"
         self._store.log(f"{status}: {len(trials)} trials{told}")
         if self._store.problem:
-            raise errors.IoFailed(
-                f"{self._store.problem}; {self._store.unwritten} trials are not on disk"
-            )
+            raise errors.IoFailed(self._store.problem)
         self._listener.finished(self.outcome)
         return OK
 
@@ -225,6 +226,12 @@ class SessionRun:
         self._session.error = sentence
         self._store.log(sentence)
         self._listener.failed(sentence)
+
+    def _with_advice(self, error: errors.IoFailed) -> errors.IoFailed:
+        lost = self._store.unwritten
+        told = f"{lost} trials are not on disk" if lost else "every trial that finished is kept"
+        place = f"--resume --results-dir {self._store.directory}"
+        return errors.IoFailed(f"{error}; {told}, go on with {place}")
 
     def _record_names(self) -> dict[str, str]:
         """Return what finds the launch again from any directory."""
