@@ -117,6 +117,23 @@ def test_short_kernels_are_launched_often_in_a_round(baseline_ns: float, launche
     assert final_iterations(TuneOptions(), baseline_ns) == launches
 
 
+def test_a_gain_that_is_seen_only_once_is_none() -> None:
+    executor = FakeExecutor()
+
+    def answer(what: ExperimentConfiguration) -> ExperimentResult:
+        # Faster while it is chosen and while the gain is measured first, then no more.
+        is_early = len(executor.submitted) <= 2 * (5 + 12)
+        return measured(what, [90_000 if what.codegen_opt and is_early else 100_000])
+
+    executor.answer = answer
+    found = name_winner(
+        executor, TuneOptions(), RECORDED, BASELINE, [trial(0, 90_000, config(1))], TuneListener()
+    )
+    assert found.best.done is BASELINE
+    assert found.contender is not None
+    assert found.contender.gain.ratio == 1
+
+
 def test_the_first_of_a_round_has_no_advantage() -> None:
     executor = FakeExecutor()
 
@@ -158,8 +175,8 @@ def test_the_last_rounds_are_fresh_and_on_one_worker() -> None:
     )
     assert all(one["fresh"] is True and one["worker"] == 0 for one in executor.wishes)
     levels = [one.codegen_opt for one in executor.submitted]
-    # Five rounds to choose, twelve for the gain; each time the other way round.
-    assert levels == [0, 1, 1, 0, 0, 1, 1, 0, 0, 1] + [0, 1, 1, 0] * 6
+    # Five rounds to choose, twice twelve for the gain; every other one the other way round.
+    assert levels == [0, 1, 1, 0, 0, 1, 1, 0, 0, 1] + [0, 1, 1, 0] * 12
 
 
 def test_another_objective_decides() -> None:

@@ -4,11 +4,11 @@ A search of thousands of noisy times prefers those that were lucky. So the candi
 again in rounds: in each, the baseline and every candidate run once, in turn and on one worker, and
 only times of one round are compared, which cancels what drifts (clock rates, other load). Every
 other round runs the other way round, which cancels what comes from the place in it. The first
-rounds choose the winner. Its gain comes from other rounds, which had no part in the choice: the
-median of the rounds' ratios with a 95 % confidence interval by order statistics, whose ranks the
-binomial distribution gives whatever the distribution of the ratios (J.-Y. Le Boudec, Performance
-Evaluation of Computer and Communication Systems, chapter 2; pairing: T. Kalibera and R. Jones,
-Rigorous Benchmarking in Reasonable Time, ISMM 2013).
+rounds choose the winner. Its gain comes from other rounds, which had no part in the choice, and has
+to be significant twice: the median of the rounds' ratios with a 95 % confidence interval by order
+statistics, whose ranks the binomial distribution gives whatever the distribution of the ratios
+(J.-Y. Le Boudec, Performance Evaluation of Computer and Communication Systems, chapter 2; pairing:
+T. Kalibera and R. Jones, Rigorous Benchmarking in Reasonable Time, ISMM 2013).
 """
 
 from __future__ import annotations
@@ -128,7 +128,15 @@ class FinalRound:
         return sorted(kept, key=lambda one: -statistics.median(ratios[one.candidate.trial]))
 
     def gain(self, candidate: CompletedCandidate) -> Gain | None:
-        """Return the gain of a candidate, from rounds of its own; None if it is not verified."""
+        """Return the gain of a candidate, from rounds of its own; None if it is not verified.
+
+        A significant gain has to be seen twice, and the second time is what counts: load that comes
+        and goes can favour one side for as long as a few rounds last.
+        """
+        found = self._measured_gain(candidate)
+        return self._measured_gain(candidate) if found is not None and found.significant else found
+
+    def _measured_gain(self, candidate: CompletedCandidate) -> Gain | None:
         trial = candidate.candidate.trial
         ratios = self._compare([candidate], self._rounds)[trial]
         if trial in self.rejected or len(ratios) < _FEWEST_ROUNDS:
