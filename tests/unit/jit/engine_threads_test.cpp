@@ -13,6 +13,10 @@ using namespace mneme;
 using namespace mneme::jit;
 using namespace mneme::jit::test;
 
+/// The leak checker does not see the stacks of threads that a forked process starts; it asks here.
+static bool areStacksUnseen = false;
+extern "C" [[gnu::visibility("default")]] int __lsan_is_turned_off() { return areStacksUnseen; }
+
 namespace {
 
 const std::string kTuned =
@@ -149,18 +153,21 @@ TEST_CASE("asynchronously, a failure is remembered too") {
   CHECK(world.warnings.size() == 1);
 }
 
-TEST_CASE("whoever waits for a compilation that never ends gives up") {
+TEST_CASE("whoever waits for a compilation that does not end gives up") {
   const Unit unit(0x1000, {"k"});
-  static Gate& never = *new Gate; // nobody destroys what threads wait for
-  World& world = *new World(kTuned, {.timeoutSeconds = 0.01, .graceSeconds = 0.01});
-  world.onCompile = [](const auto&) { never.wait(); };
-  std::thread([&] { Launch(0x1000).run(world.engine); }).detach();
-  while (true) {
-    const std::lock_guard lock(world.mutex);
-    if (!world.requests.empty())
-      break;
-  }
+  Gate begun, end;
+  World world(kTuned, {.timeoutSeconds = 0.01, .graceSeconds = 0.01});
+  world.onCompile = [&](const auto&) {
+    begun.open();
+    end.wait();
+  };
+  int status = 0;
+  std::thread compiling([&] { status = Launch(0x1000).run(world.engine); });
+  begun.wait();
   CHECK(Launch(0x1000).run(world.engine) == kVendorStatus);
+  end.open();
+  compiling.join();
+  CHECK(status == kTunedStatus);
 }
 
 TEST_CASE("threads of the pool leave signals to the program") {
@@ -185,6 +192,7 @@ TEST_CASE("a process ends while something is compiled") {
   const pid_t child = fork();
   if (child == 0) {
     alarm(20);
+    areStacksUnseen = true;
     static Gate& never = *new Gate; // nobody destroys what threads wait for
     World& world = *new World(kTuned, {.isAsync = true});
     world.onCompile = [](const auto&) { never.wait(); };

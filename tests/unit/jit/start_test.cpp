@@ -48,7 +48,13 @@ constexpr mneme_hooks kRecorderHooks{MNEME_RT_ABI, nullptr,
 /// One unit, with a kernel that carries no IR.
 void registerUnit() {
   static const mneme_kernel_entry kernel{reinterpret_cast<const void*>(0x1000), "k"};
-  static const mneme_module_entry entry{MNEME_RT_ABI, 0, nullptr, &kernel, nullptr, 1, 0};
+  static const uint64_t fatbin[] = {0x00100001BA55ED50ull, 0};
+  static const struct {
+    uint32_t magic, version;
+    const void* data;
+    const void* unused;
+  } wrapper{0x466243b1, 1, fatbin, nullptr};
+  static const mneme_module_entry entry{MNEME_RT_ABI, 0, &wrapper, &kernel, nullptr, 1, 0};
   mneme_rt_register_module(&entry);
 }
 
