@@ -1,6 +1,6 @@
 // Room jit: what the tuned-kernel JIT needs of a vendor's runtime. One implementation per runtime;
-// everything above it is written once. Functions throw mneme::Error only; the caller turns that into
-// one warning and the ahead-of-time kernel.
+// everything above it is written once. Functions throw mneme::Error only; the caller turns that
+// into one warning and the ahead-of-time kernel.
 #pragma once
 
 #include <cstddef>
@@ -34,7 +34,8 @@ struct KernelImage {
   const void* handle = nullptr;     ///< host handle of the ahead-of-time kernel: its attributes and
                                     ///< device variables are shared
   const mneme_module_entry* module = nullptr; ///< the unit that registered the handle
-  /// Device variables the kernel refers to (of all linked blobs). Their storage stays the program's.
+  /// Device variables the kernel refers to (of all linked blobs). Their storage stays the
+  /// program's.
   std::vector<embed::KernelGlobal> globals;
 };
 
@@ -43,7 +44,8 @@ public:
   virtual ~Backend() = default;
 
   /// Number of the device a launch made by this thread now goes to; -1 if that cannot be told (no
-  /// context yet): the launch is then left as it is. Cheap: called for every launch of a tuned kernel.
+  /// context yet): the launch is then left as it is. Cheap: called for every launch of a tuned
+  /// kernel.
   virtual int currentDevice() noexcept = 0;
   /// What runtime/compile is asked for on this device: "sm_90", "cpu". \throws Error
   virtual std::string target(int device) = 0;
