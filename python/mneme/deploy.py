@@ -290,6 +290,9 @@ def _variant_of(result: TuningResult, choice: Choice, options: DeployOptions) ->
         )
     match = result.match
     guards = [one for name in options.guards for one in _GUARDS_OF_CHOICE.get(name, ())]
+    if choice.config.specialize and "none" not in options.guards:
+        # Code for a value that another launch does not have would be compiled again for that one.
+        guards += [f"Arg:{arg['index']}" for arg in result.facts["args"] if arg.get("varies")]
     return replace(
         make_variant(choice.config, match),
         # What the code was measured on is not known for results of older tools.

@@ -94,6 +94,15 @@ def test_guards_are_those_asked_for(
     assert deploy(tmp_path, best(), guards=chosen).variants[0].guards == guards
 
 
+@pytest.mark.parametrize(("varies", "guards"), [(True, ("Arch", "Arg:0")), (False, ("Arch",))])
+def test_values_that_change_are_not_compiled_in_again(
+    tmp_path: Path, varies: bool, guards: tuple[str, ...]
+) -> None:
+    content = best()
+    content["facts"]["args"][0]["varies"] = varies
+    assert deploy(tmp_path, content).variants[0].guards == guards
+
+
 @pytest.mark.parametrize("guards", [("colour",), ("none", "arch")])
 def test_guards_that_make_no_sense_are_refused(guards: tuple[str, ...]) -> None:
     with pytest.raises(InvalidArgument, match="guard"):

@@ -6,6 +6,7 @@ import json
 import shutil
 import struct
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -50,6 +51,7 @@ def test_value_of_an_argument_comes_from_the_snapshot() -> None:
             "size": 4,
             "bytes": "28000000",
             "value": 40,
+            "varies": False,
         },
         "stride": {
             "index": 2,
@@ -58,8 +60,28 @@ def test_value_of_an_argument_comes_from_the_snapshot() -> None:
             "size": 4,
             "bytes": "01000000",
             "value": 1,
+            "varies": False,
         },
     }
+
+
+@needs_native
+def test_argument_that_other_launches_have_otherwise_varies() -> None:
+    several = next(path for path in sorted(GOLDEN.glob("*.json")) if launches(path) > 1)
+    ids = list(json.loads(several.read_text())["instances"])
+    values = {
+        arg["name"]: (
+            arg["varies"],
+            {one["value"] for one in all_values(several, ids, arg["index"])},
+        )
+        for arg in launch_facts(several, ids[0])["args"]
+    }
+    assert values
+    assert all(varies == (len(found) > 1) for varies, found in values.values()), values
+
+
+def all_values(path: Path, ids: list[str], index: int) -> list[dict[str, Any]]:
+    return [arg for one in ids for arg in launch_facts(path, one)["args"] if arg["index"] == index]
 
 
 def launches(path: Path) -> int:

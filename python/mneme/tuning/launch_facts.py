@@ -35,8 +35,9 @@ def launch_facts(record_db: str | Path, record_id: str | None = None) -> dict[st
         "static_hash" (16 hexadecimal digits), "kernel_name", "demangled_name", "source_arch" (what
         the program was built for), "grid", "block" (`{"x", "y", "z"}`), "shared_mem" (bytes of
         dynamic shared memory), "occurrences", and "args": the scalar arguments whose values can
-        become constants, each `{"index", "name", "type", "size", "bytes", "value"}` with "bytes"
-        in hexadecimal digits as they lie in memory.
+        become constants, each `{"index", "name", "type", "size", "bytes", "value", "varies"}` with
+        "bytes" in hexadecimal digits as they lie in memory, and whether another recorded launch of
+        the kernel had another value.
 
     Raises:
         NotFound: If the record, the launch or its snapshot is missing.
@@ -45,7 +46,7 @@ def launch_facts(record_db: str | Path, record_id: str | None = None) -> dict[st
     """
     path, chosen = find_instance(record_db, record_id)
     record = RecordedExecution.from_json(path)
-    instance = record.get(chosen)
+    instance = record[chosen]
     return {
         "static_hash": static_hash_text(record.static_hash),
         "kernel_name": record.kernel_name,
@@ -55,7 +56,7 @@ def launch_facts(record_db: str | Path, record_id: str | None = None) -> dict[st
         "block": instance.block_dim.to_dict(),
         "shared_mem": instance.shared_mem,
         "occurrences": instance.occ,
-        "args": _scalar_args(record, instance),
+        "args": _scalar_args(record, chosen),
     }
 
 
@@ -86,11 +87,17 @@ def decode_scalar(kind: str, value: bytes) -> int | float | bool | str:
     return float(number) if math.isfinite(number) else str(number)
 
 
-def _scalar_args(record: RecordedExecution, instance: KernelInstance) -> list[dict[str, Any]]:
+def _values(instance: KernelInstance) -> list[bytes]:
+    with instance.prologue as memory:
+        return list(memory.args)
+
+
+def _scalar_args(record: RecordedExecution, record_id: str) -> list[dict[str, Any]]:
+    instance = record[record_id]
     if not instance.available_specializations:
         return []
-    with instance.prologue as memory:
-        values = memory.args
+    values = _values(instance)
+    others = [_values(other) for other in record.values() if other is not instance]
     types = record.extras.get("ArgTypes", [])
     found = []
     for index in instance.available_specializations:
@@ -108,6 +115,7 @@ def _scalar_args(record: RecordedExecution, instance: KernelInstance) -> list[di
                 "size": len(values[index]),
                 "bytes": values[index].hex(),
                 "value": decode_scalar(kind, values[index]),
+                "varies": any(other[index : index + 1] != [values[index]] for other in others),
             }
         )
     return found
