@@ -62,6 +62,7 @@ _WHOLE = "is a whole pipeline: put it in front as a base"
 _INNER = "is a mark that other passes set for one another"
 _RACES = "drops the atomicity other threads rely on"
 _WORSE = "undoes what other passes gain"
+_SPACES = "is what the dimension `unroll` of the built-in search spaces varies"
 _IMMATURE = "is known to crash or to miscompile"
 
 LEFT_OUT_PREFIXES: Final = {
@@ -123,6 +124,7 @@ _BY_REASON: Final = {
     _INNER: "extra-vector-passes extra-simple-loop-unswitch-passes",
     _RACES: "lower-atomic",
     _WORSE: "reg2mem",
+    _SPACES: "mneme-unroll",
     _IMMATURE: "sandbox-vectorizer assume-builder gvn-hoist",
 }
 

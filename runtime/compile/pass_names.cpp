@@ -6,6 +6,8 @@
 #include <llvm/Support/JSON.h>
 #include <llvm/Support/raw_ostream.h>
 
+#include "runtime/compile/unroll_pass.h"
+
 namespace mneme::compile {
 namespace {
 
@@ -57,6 +59,8 @@ std::string passNames() {
         names.push_back(line);
     }
   }
+  if (llvm::json::Array* functions = sections.getArray("function_with_params"))
+    functions->push_back(llvm::json::Array{kUnrollPass, "N"});
   std::string text;
   llvm::raw_string_ostream(text) << llvm::json::Value(std::move(sections));
   return text;

@@ -14,6 +14,7 @@
 #include "runtime/compile/diagnostics.h"
 #include "runtime/compile/llvm_compat.h"
 #include "runtime/compile/target_library.h"
+#include "runtime/compile/unroll_pass.h"
 
 namespace mneme::compile {
 namespace {
@@ -26,6 +27,7 @@ bool isBlank(const std::string& text) {
 
 llvm::ModulePassManager parse(llvm::PassBuilder& builder, const std::string& passes) {
   llvm::ModulePassManager manager;
+  registerUnrollPass(builder);
   if (!isBlank(passes))
     orThrow(builder.parsePassPipeline(manager, passes), ErrorCode::InvalidArgument,
             "invalid pass pipeline '" + passes + "'");
