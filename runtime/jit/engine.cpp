@@ -207,7 +207,9 @@ Plan Engine::decide(Kernel& kernel, const LaunchShape& shape, void** args) {
       const auto* value = static_cast<const std::byte*>(args[index]);
       spec.values.push_back({index, {value, value + kernel.code().blob->args[index].sizeBytes}});
     }
-    plan.binary = binaryFor(kernel, choice.variant, shape.device, spec);
+    const BinaryAnswer found = binaryFor(kernel, choice.variant, shape.device, spec);
+    plan.binary = found.binary;
+    plan.isFinal = !found.isTooSoon;
     if (!plan.binary)
       plan.dims = shape.dims;
   }
@@ -216,16 +218,16 @@ Plan Engine::decide(Kernel& kernel, const LaunchShape& shape, void** args) {
   return plan;
 }
 
-Binary* Engine::binaryFor(Kernel& kernel, size_t variant, int device, const BinarySpec& spec) {
-  bool isNew = false;
-  Binary* binary = kernel.findBinary(variant, device, spec, settings_.maxBinaries, isNew);
-  if (!binary)
+BinaryAnswer Engine::binaryFor(Kernel& kernel, size_t variant, int device,
+                               const BinarySpec& spec) {
+  const BinaryAnswer found = kernel.findBinary(variant, device, spec, settings_.maxBinaries);
+  if (!found.binary && !found.isTooSoon)
     services_.warn("kernel '" + kernel.label() + "' has " + std::to_string(settings_.maxBinaries) +
                    " tuned binaries already (MNEME_JIT_MAX_BINARIES): launches with further values "
                    "run as they were built");
-  else if (isNew && settings_.trace.specialization)
-    traceValues(*binary);
-  return binary;
+  else if (found.isNew && settings_.trace.specialization)
+    traceValues(*found.binary);
+  return found;
 }
 
 LoadedKernel* Engine::obtain(Binary& binary) noexcept {

@@ -62,7 +62,7 @@ private:
   void makeBackend(const mneme_launch& launch);
   bool makePlan(Kernel& kernel, const LaunchShape& shape, void** args, Plan& plan) noexcept;
   Plan decide(Kernel& kernel, const LaunchShape& shape, void** args);
-  Binary* binaryFor(Kernel& kernel, size_t variant, int device, const BinarySpec& spec);
+  BinaryAnswer binaryFor(Kernel& kernel, size_t variant, int device, const BinarySpec& spec);
   std::string targetOf(int device);
   LoadedKernel* obtain(Binary& binary) noexcept;
   bool startBuilding(Binary& binary);

@@ -108,8 +108,8 @@ std::unique_ptr<const Kernel::Remembered> Kernel::remembered(const LaunchShape& 
   return std::make_unique<const Remembered>(shape, plan, valuesOf(args));
 }
 
-Binary* Kernel::findBinary(size_t variant, int device, const BinarySpec& spec, uint32_t maxBinaries,
-                           bool& isNew) {
+BinaryAnswer Kernel::findBinary(size_t variant, int device, const BinarySpec& spec,
+                                uint32_t maxBinaries) {
   const Variant& tuned = variants_[variant];
   std::string key;
   appendBytes(key, variant);
@@ -120,15 +120,21 @@ Binary* Kernel::findBinary(size_t variant, int device, const BinarySpec& spec, u
     appendBytes(key, volume(spec.dims.block).value_or(0));
   for (const compile::ArgValue& arg : spec.values)
     key.append(reinterpret_cast<const char*>(arg.value.data()), arg.value.size());
-  isNew = false;
   if (const auto known = binaries_.find(key); known != binaries_.end())
-    return known->second.get();
-  if (binaryCounts_[device] >= maxBinaries)
-    return nullptr;
-  isNew = true;
-  ++binaryCounts_[device];
-  return binaries_.emplace(std::move(key), std::make_unique<Binary>(*this, tuned, spec))
-      .first->second.get();
+    return {.binary = known->second.get()};
+  uint32_t& count = binaryCounts_[device];
+  if (count >= maxBinaries)
+    return {};
+  if (count >= kMadeAtOnce && !spec.values.empty() && seenOnce_.erase(key) == 0) {
+    if (seenOnce_.size() >= kMaxSeenOnce)
+      seenOnce_.clear();
+    seenOnce_.insert(std::move(key));
+    return {.isTooSoon = true};
+  }
+  ++count;
+  Binary* made = binaries_.emplace(std::move(key), std::make_unique<Binary>(*this, tuned, spec))
+                     .first->second.get();
+  return {.binary = made, .isNew = true};
 }
 
 } // namespace mneme::jit

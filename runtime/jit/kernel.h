@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "runtime/jit/binary.h"
@@ -21,6 +22,14 @@ namespace mneme::jit {
 struct Plan {
   Binary* binary = nullptr; ///< null: the ahead-of-time kernel
   Dims dims;
+  bool isFinal = true; ///< false: to be decided again at the next launch of this kind
+};
+
+/// What Kernel::findBinary() says.
+struct BinaryAnswer {
+  Binary* binary = nullptr;
+  bool isNew = false;
+  bool isTooSoon = false; ///< no binary yet; there may be one the next time
 };
 
 /// What tells launches of a kernel apart, but for the arguments.
@@ -62,15 +71,15 @@ public:
     }
     const Plan plan = decide();
     // Beyond that many the program computes its arguments anew each time: deciding is cheap.
-    if (plans_.size() < kMaxPlans)
+    if (plan.isFinal && plans_.size() < kMaxPlans)
       makeRecent(*plans_.emplace(std::move(key), remembered(shape, args, plan)).first->second);
     return plan;
   }
 
   /// For `decide` only: the binary for a variant, made if there are fewer than `maxBinaries` on the
-  /// device; null otherwise. `isNew` says whether it was made.
-  Binary* findBinary(size_t variant, int device, const BinarySpec& spec, uint32_t maxBinaries,
-                     bool& isNew);
+  /// device; null otherwise. Once there are some, one for new specialised values is made when they
+  /// are launched a second time only: those that change with every launch are never worth it.
+  BinaryAnswer findBinary(size_t variant, int device, const BinarySpec& spec, uint32_t maxBinaries);
 
 private:
   struct Arg {
@@ -84,6 +93,8 @@ private:
   };
   static constexpr size_t kRecent = 8;
   static constexpr size_t kMaxPlans = 1024;
+  static constexpr uint32_t kMadeAtOnce = 4;
+  static constexpr size_t kMaxSeenOnce = 4096;
 
   bool isSame(const Remembered& one, const LaunchShape& shape, void** args) const noexcept;
   std::vector<std::byte> valuesOf(void** args) const;
@@ -102,6 +113,7 @@ private:
   std::unordered_map<std::string, std::unique_ptr<const Remembered>> plans_;
   std::unordered_map<std::string, std::unique_ptr<Binary>> binaries_;
   std::unordered_map<int, uint32_t> binaryCounts_; ///< by device
+  std::unordered_set<std::string> seenOnce_;       ///< keys of binaries that are not there
 };
 
 } // namespace mneme::jit

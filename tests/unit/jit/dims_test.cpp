@@ -60,6 +60,16 @@ TEST_CASE("agnostic scales the tuned grid by the threads launched") {
   CHECK(overrideDims(tuned, dimsOf({1, 1, 1}, {1, 1, 1}), false) == dimsOf({1, 2, 1}, {128, 1, 1}));
 }
 
+TEST_CASE("agnostic gives the matched dimensions the tuned grid, also with other arguments") {
+  const LaunchOverride tuned{.rule = LaunchRule::Agnostic,
+                             .matched = {{32, 1, 1}, {128, 1, 1}},
+                             .tuned = {{1056, 1, 1}, {96, 1, 1}}};
+  CHECK(overrideDims(tuned, dimsOf({32, 1, 1}, {128, 1, 1}), false) ==
+        dimsOf({1056, 1, 1}, {96, 1, 1}));
+  CHECK(overrideDims(tuned, dimsOf({64, 1, 1}, {128, 1, 1}), false) ==
+        dimsOf({2112, 1, 1}, {96, 1, 1}));
+}
+
 TEST_CASE("agnostic stays below the largest grid") {
   const LaunchOverride tuned{.rule = LaunchRule::Agnostic,
                              .matched = {{1, 1, 1}, {1, 1, 1}},

@@ -153,6 +153,19 @@ TEST_CASE("only so many binaries are made of a kernel, which is said once") {
   CHECK(Launch(0x1000, 3).run(world.engine) == kTunedStatus);
 }
 
+TEST_CASE("values that change with every launch are not compiled, those that come again are") {
+  const Unit unit(0x1000, {"k"});
+  World world(fileWith(R"("SpecializeArgs": true)"));
+  for (int32_t n = 0; n < 10000; ++n)
+    CHECK(Launch(0x1000, n).run(world.engine) == (n < 4 ? kTunedStatus : kVendorStatus));
+  CHECK(world.compiled == 4);
+  CHECK(Launch(0x1000, 20000).run(world.engine) == kVendorStatus);
+  CHECK(Launch(0x1000, 20000).run(world.engine) == kTunedStatus);
+  CHECK(Launch(0x1000, 20000).run(world.engine) == kTunedStatus);
+  CHECK(world.compiled == 5);
+  CHECK(world.warnings.empty());
+}
+
 TEST_CASE("thousands of values neither fail nor forget the first") {
   const Unit unit(0x1000, {"k"});
   World world(fileWith(R"("SpecializeArgs": true)"), {.maxBinaries = 4});
