@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from mneme.errors import InvalidArgument
 from mneme.scaffold import Additions
+from mneme.unrolling import split_unrolling
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -45,11 +46,12 @@ def prepare(request: ScaffoldRequest, recording: Mapping[str, Any] | None) -> Ad
     after = _native.Snapshot(record.parent / instance["Epilogue"])
     _check_size(before, int(options["max_mebibytes"]))
     regions, files = _memory(before, after)
-    code = _code(record, recording, options)
+    marks, passes = _split_passes(str(options["passes"]))
+    code = _code(record, recording, options, marks)
     files["kernel.ll"] = code.pop("ir")
     replay = {
         **code,
-        "passes": str(options["passes"]).strip() or "verify",
+        "passes": passes or "verify",
         "fp_contract": "fast" if fields["Options"].get("fp_contract") == "fast" else "on",
         "grid": _triple(recording["grid"]),
         "block": _triple(recording["block"]),
@@ -123,7 +125,25 @@ def _arguments(before: Snapshot, recording: Mapping[str, Any]) -> list[dict[str,
     ]
 
 
-def _code(record: Path, recording: Mapping[str, Any], options: Mapping[str, Any]) -> dict[str, Any]:
+def _split_passes(pipeline: str) -> tuple[str, str]:
+    """Return what is done to `kernel.ll` here, and the pipeline for LLVM's own tools.
+
+    These do not know the pass that marks loops, but do what the marks say.
+    """
+    from mneme import _native  # noqa: PLC0415 - loads native code
+
+    _native.check_passes(pipeline)
+    marks, rest = split_unrolling(pipeline)
+    if "mneme-unroll" in rest:
+        raise InvalidArgument(
+            f"--passes is '{pipeline}'; the reproducer takes mneme-unroll in front only"
+        )
+    return marks, rest.strip()
+
+
+def _code(
+    record: Path, recording: Mapping[str, Any], options: Mapping[str, Any], marks: str
+) -> dict[str, Any]:
     """Return the kernel's IR before the pipeline, and what it has to be compiled with."""
     from mneme import _native  # noqa: PLC0415 - loads native code
 
@@ -140,12 +160,11 @@ def _code(record: Path, recording: Mapping[str, Any], options: Mapping[str, Any]
         "set_launch_bounds": bool(options["max_threads"]),
         "max_threads": options["max_threads"],
         "min_blocks_per_sm": options["min_blocks_per_sm"],
-        "passes": "",
+        "passes": marks,
         "codegen_opt": options["codegen_opt"],
         "prune": True,
         "internalize": True,
     }
-    _native.check_passes(str(options["passes"]))
     compiled = code.compile(
         json.dumps(configuration), code.recorded_target(name), json.dumps({"want_ir": True})
     )

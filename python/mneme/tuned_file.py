@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from mneme._tuned_json import FORMAT_VERSION, Place
 from mneme.errors import ArtifactCorrupt, InvalidArgument, IoFailed, NotFound, Unsupported
 from mneme.tuned_variant import TunedVariant
+from mneme.unrolling import split_unrolling
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -56,6 +57,8 @@ class TunedKernel:
         }
         if self.is_flat:
             return entry
+        # Existing tools do not know the pass, and end at what they do not know.
+        entry["Pipeline"] = split_unrolling(main.pipeline)[1]
         own: dict[str, Any] = {"Version": FORMAT_VERSION, "DemangledName": self.demangled_name}
         if self.static_hash:
             own["StaticHash"] = self.static_hash

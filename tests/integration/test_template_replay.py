@@ -17,6 +17,7 @@ from mneme.errors import InvalidArgument
 from mneme.scaffold import ScaffoldRequest, load_template, render
 
 RECORD = ROOT / "tests" / "golden" / "v2" / "16372073875777044691.json"
+LOOPING = RECORD.with_name("13326948811992799613.json")
 RECORD_ID = "3913246467672645478"
 PASSES = "function(sroa,instcombine<max-iterations=2;no-verify-fixpoint>),default<O2>"
 NOTHING_RUN = 77
@@ -151,6 +152,7 @@ def test_memory_files_are_what_was_recorded(reproducer: Path) -> None:
         ({"max_mebibytes": 0}, "--max-mebibytes is 0"),
         ({"target": "cpu"}, "the reproducer needs sm_NN"),
         ({"passes": "no-such-pass"}, "no-such-pass"),
+        ({"passes": "default<O1>,function(mneme-unroll<2>)"}, "takes mneme-unroll in front only"),
     ],
 )
 def test_what_cannot_be_is_refused(
@@ -162,3 +164,17 @@ def test_what_cannot_be_is_refused(
     with pytest.raises(InvalidArgument, match=sentence):
         render(request)
     assert not list(tmp_path.iterdir())
+
+
+def test_loops_are_marked_before_tools_of_llvm_see_them(tmp_path: Path) -> None:
+    request = ScaffoldRequest(
+        template=load_template("replay"),
+        out=tmp_path,
+        values={"passes": "function(mneme-unroll<7>),default<O2>"},
+        record_database=LOOPING,
+        record_id="1972764553778116424",
+    )
+    files = {Path(file.path).name: file.content for file in render(request).files}
+    assert b'"-passes=default<O2>"' in files["opt.rsp"]
+    assert b"mneme-unroll" not in files["opt.rsp"]
+    assert b'!"llvm.loop.unroll.count", i32 7' in files["kernel.ll"]

@@ -50,7 +50,9 @@ def values(space: BuiltinTuneSearchSpace, name: str) -> list[Any]:
 def test_the_dimensions_have_their_documented_names() -> None:
     assert list(make().dimensions()) == [
         "block_shape",
+        "blocks",
         "passes",
+        "unroll",
         "codegen_opt",
         "specialize",
         "specialize_dims",
@@ -132,6 +134,7 @@ def test_exhaustive_sampling_repeats_no_configuration() -> None:
 
 def test_presets_vary_what_they_say() -> None:
     assert len(list(make(preset="quick").sample_exhaustive())) == 16
+    assert len(list(make(preset="standard", launch_dim="none").sample_exhaustive())) == 480
     assert len(values(make(preset="quick"), "block_shape")) == 1
     assert len(values(make(preset="launch"), "block_shape")) > 5
     assert values(make(preset="launch"), "specialize") == [False]
@@ -207,7 +210,9 @@ def test_what_adapting_cannot_change_is_not_replayed() -> None:
         raise AssertionError(config)
 
     make(preset="compiler").adapt(replay)
-    make(kernel("64x64x1", "16x16x1", shared_mem=64)).adapt(replay)
+    make(preset="quick").adapt(replay)
+    make(launch_dim="none").adapt(replay)
+    make(kernel("64x64x1", "16x16x1", shared_mem=64, is_cooperative=True)).adapt(replay)
     always = make(kernel("64x64x1", "16x16x1"))
     before = values(always, "block_shape")
     always.adapt(lambda _: ExperimentResult(executed=True, verified=True))

@@ -6,7 +6,13 @@ import pytest
 
 from launch_samples import GPU, dims
 from mneme.mneme_types import ExperimentConfiguration, ExperimentResult
-from mneme.tuning.launch_rules import LaunchRule, find_launch_rule, free_axes, try_launches
+from mneme.tuning.launch_rules import (
+    LaunchRule,
+    find_launch_rule,
+    free_axes,
+    free_grid_axis,
+    try_launches,
+)
 
 Judge = Callable[[ExperimentConfiguration], bool]
 
@@ -146,6 +152,30 @@ def test_rows_of_whole_warps_stay_whole_warps() -> None:
     device = Device(lambda c: c.block.x % 32 == 0)
     assert free_axes(device, recorded("64x1x1", "32x1x1"), GPU) == "xyz"
     assert free_axes(device, recorded("64x8x1", "64x4x1"), GPU) == "xyz"
+
+
+@pytest.mark.parametrize(
+    ("grid", "axis"), [("32x1x1", "x"), ("8x64x1", "y"), ("2x2x8", "z"), ("8x8x1", "x")]
+)
+def test_a_kernel_that_loops_over_its_grid_takes_any_number_of_blocks(grid: str, axis: str) -> None:
+    device = Device(lambda _: True)
+    assert free_grid_axis(device, recorded(grid), GPU) == axis
+    fewer, more = device.tried
+    assert threads(fewer) < threads(recorded(grid)) < threads(more)
+    assert fewer.block == more.block == dims("128x1x1")
+
+
+@pytest.mark.parametrize("is_right", [lambda c: c.grid.x >= 32, lambda c: c.grid.x <= 32])
+def test_a_kernel_that_minds_their_number_does_not(is_right: Judge) -> None:
+    assert free_grid_axis(Device(is_right), recorded("32x1x1"), GPU) == ""
+
+
+def test_a_single_block_can_be_smaller_only() -> None:
+    device = Device(lambda _: True)
+    assert free_grid_axis(device, recorded("1x1x1"), GPU) == "x"
+    assert [(c.grid.x, c.block.x) for c in device.tried] == [(1, 64), (2, 128)]
+    assert free_grid_axis(Device(lambda c: c.block.x == 128), recorded("1x1x1"), GPU) == ""
+    assert free_grid_axis(device, recorded("1x1x1", "1x64x1"), GPU) == ""
 
 
 def test_evidence_is_plain_json() -> None:

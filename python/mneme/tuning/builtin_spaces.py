@@ -12,8 +12,8 @@ from mneme.tuning.custom_spaces import (
     iter_finite_params,
     load_custom_space,
 )
-from mneme.tuning.launch_rules import free_axes
-from mneme.tuning.launch_shapes import RecordedLaunch, block_shapes, covering_grid, fits_device
+from mneme.tuning.launch_rules import free_axes, free_grid_axis
+from mneme.tuning.launch_shapes import RecordedLaunch, block_shapes, fits_device, grid_of
 from mneme.tuning.params import (
     ABSENT,
     BaseParam,
@@ -26,7 +26,8 @@ from mneme.tuning.params import (
 from mneme.tuning.pass_choices import LEVELS
 from mneme.tuning.pipeline_param import PipelineParam
 from mneme.tuning.ranges import parse_key_value_args, parse_range
-from mneme.tuning.search_space import SearchSpace
+from mneme.tuning.recorded_code import has_loops, recorded_ir
+from mneme.tuning.search_space import Sample, SearchSpace
 from mneme.tuning.space_options import (
     BLOCK_THREADS,
     MAX_THREADS_POLICIES,
@@ -34,9 +35,10 @@ from mneme.tuning.space_options import (
     Preset,
     SpaceOptions,
 )
+from mneme.unrolling import with_unrolling
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from mneme.mneme_types import ExperimentResult
 
@@ -57,6 +59,8 @@ _DRAWN: Final = "drawn"
 _DRAWS: Final = 8
 # Threads a multiprocessor holds at most, on every GPU so far.
 _MOST_RESIDENT_THREADS: Final = 2048
+# Blocks for each multiprocessor, for kernels that take any number of blocks.
+_BLOCKS_PER_MULTIPROCESSOR: Final = (1, 2, 4, 8, 16, 32)
 
 
 class BuiltinTuneSearchSpace(SearchSpace):
@@ -93,7 +97,10 @@ class BuiltinTuneSearchSpace(SearchSpace):
         self.pipelines = self.options.pipelines()
         self._codegen = self.options.codegen_opt()
         self._can_specialize = bool(getattr(recorded_kernel, "available_specializations", True))
+        ir = recorded_ir(recorded_kernel)
+        self._has_loops = ir is None or has_loops(ir)
         self._fixed_axes = ""
+        self._block_counts = [0]
         self._made = self._make_dimensions()
 
     def dimensions(self) -> dict[str, BaseParam]:
@@ -101,12 +108,12 @@ class BuiltinTuneSearchSpace(SearchSpace):
         return self._made
 
     def derived(self, params: dict[str, Any]) -> ExperimentConfiguration:
-        """Return the configuration: the grid covers the recorded threads with the block."""
+        """Return the configuration: the grid covers the recorded threads, or has `blocks`."""
         block = dims_from(params["block_shape"])
         has_bounds = params["set_launch_bounds"]
         most = params["max_threads"]
         return ExperimentConfiguration(
-            grid=covering_grid(self.launch, block) if block != self.launch.block else self._grid(),
+            grid=grid_of(self.launch, block, params["blocks"]),
             block=block,
             shared_mem=self.launch.shared_mem,
             specialize=params["specialize"],
@@ -114,13 +121,17 @@ class BuiltinTuneSearchSpace(SearchSpace):
             max_threads=block.volume if most == BLOCK_THREADS else most,
             min_blocks_per_sm=params["min_blocks_per_sm"],
             specialize_dims=params["specialize_dims"],
-            passes=params["pipeline"] if params["passes"] == _DRAWN else params["passes"],
+            passes=with_unrolling(
+                params["pipeline"] if params["passes"] == _DRAWN else params["passes"],
+                params["unroll"],
+            ),
             codegen_opt=params["codegen_opt"],
         )
 
     def constraints(self, x: ExperimentConfiguration) -> bool:
         """Whether the device can run a configuration as its launch bounds say."""
-        is_possible = x.block == self.launch.block or fits_device(x.grid, x.block, self.limits)
+        is_recorded = (x.grid, x.block) == (self.launch.grid, self.launch.block)
+        is_possible = is_recorded or fits_device(x.grid, x.block, self.limits)
         most = max(_MOST_RESIDENT_THREADS, x.max_threads)
         is_resident = x.max_threads * x.min_blocks_per_sm <= most
         return is_possible and x.is_valid() and (not x.set_launch_bounds or is_resident)
@@ -128,7 +139,7 @@ class BuiltinTuneSearchSpace(SearchSpace):
     def baseline(self) -> ExperimentConfiguration:
         """Return the recorded launch, compiled as usual."""
         return ExperimentConfiguration(
-            grid=self._grid(),
+            grid=dim3(self.launch.grid.x, self.launch.grid.y, self.launch.grid.z),
             block=dim3(self.launch.block.x, self.launch.block.y, self.launch.block.z),
             shared_mem=self.launch.shared_mem,
             max_threads=0,
@@ -138,22 +149,38 @@ class BuiltinTuneSearchSpace(SearchSpace):
         )
 
     def adapt(self, evaluate: Callable[[ExperimentConfiguration], ExperimentResult]) -> None:
-        """Keep the recorded extent of blocks along axes in which another gives a wrong result.
+        """Find out by replaying which launches are worth a try.
 
-        Most kernels with tiles in shared memory are of that kind, and without this most of a search
+        Blocks keep the recorded extent along axes in which another gives a wrong result. Most
+        kernels with tiles in shared memory are of that kind, and without this most of a search
         would go into block shapes that cannot work. Dynamic shared memory has few shapes anyway.
+        Kernels that loop over their grid get other numbers of blocks.
         """
-        block = self.launch.block
-        if len(self.shapes) == 1 or self.launch.shared_mem:
+        if self.options.axes == "none":
             return
-        axes = free_axes(evaluate, self.baseline(), self.limits)
+        if len(self.shapes) > 1 and not self.launch.shared_mem:
+            self._keep_free_axes(free_axes(evaluate, self.baseline(), self.limits))
+        waits = self.launch.is_cooperative and self.safety != "aggressive"
+        if not waits and free_grid_axis(evaluate, self.baseline(), self.limits):
+            count = max(1, self.limits.multiprocessors)
+            self._block_counts = [0, *(count * each for each in _BLOCKS_PER_MULTIPROCESSOR)]
+        self._made = self._make_dimensions()
+
+    def samples(self) -> Iterator[Sample]:
+        """Yield every member once: numbers of blocks that cover the threads are said as 0."""
+        for sample in super().samples():
+            is_covering = sample.config.grid == grid_of(self.launch, sample.config.block)
+            if not sample.params["blocks"] or not is_covering:
+                yield sample
+
+    def _keep_free_axes(self, axes: str) -> None:
+        block = self.launch.block
         self._fixed_axes = "".join(axis for axis in "xyz" if axis not in axes)
         self.shapes = [
             shape
             for shape in self.shapes
             if all(getattr(shape, axis) == getattr(block, axis) for axis in self._fixed_axes)
         ]
-        self._made = self._make_dimensions()
 
     def description(self) -> dict[str, Any]:
         """Return what `search_space.json` says besides the dimensions."""
@@ -173,9 +200,6 @@ class BuiltinTuneSearchSpace(SearchSpace):
             },
         }
 
-    def _grid(self) -> dim3:
-        return dim3(self.launch.grid.x, self.launch.grid.y, self.launch.grid.z)
-
     def _make_dimensions(self) -> dict[str, BaseParam]:
         options = self.options
         specialize = options.switch("specialize") if self._can_specialize else (False,)
@@ -184,7 +208,9 @@ class BuiltinTuneSearchSpace(SearchSpace):
         most = options.max_threads(self.launch.block.volume, self.limits.max_threads_per_block)
         params: list[BaseParam] = [
             _choice("block_shape", [shape_text(shape) for shape in self.shapes]),
+            _choice("blocks", self._block_counts),
             _choice("passes", names),
+            _choice("unroll", options.unroll_counts() if self._has_loops else (0,)),
             _number("codegen_opt", self._codegen),
             _boolean("specialize", specialize),
             _boolean("specialize_dims", options.switch("specialize_dims")),

@@ -28,6 +28,7 @@ __all__ = [
     "TriedLaunch",
     "find_launch_rule",
     "free_axes",
+    "free_grid_axis",
     "try_launches",
 ]
 
@@ -175,6 +176,38 @@ def free_axes(evaluate: Evaluate, recorded: ExperimentConfiguration, limits: Dev
         if all(one is None or one.verified for one in tried):
             found += axis
     return found
+
+
+def free_grid_axis(
+    evaluate: Evaluate, recorded: ExperimentConfiguration, limits: DeviceLimits
+) -> str:
+    """Return the axis along which a kernel takes any number of blocks; at most two replays.
+
+    That is the axis with most blocks, of kernels that loop over their grid: fewer blocks and more
+    of them left the recorded memory behind. Empty if one did not.
+
+    Args:
+        evaluate: Replays a configuration; one launch of it is enough.
+        recorded: The recorded launch; how it is compiled is kept, launch bounds apart.
+        limits: Of the device that replays.
+    """
+    grid, block = recorded.grid, recorded.block
+    axis = max("xyz", key=lambda name: int(getattr(grid, name)))
+    blocks = getattr(grid, axis)
+    more = _with_extent(grid, axis, blocks + blocks // 2 + 1)
+    # Of a single block there are no fewer, but it can be smaller.
+    fewer = (
+        (_with_extent(grid, axis, _fewer(blocks)), block)
+        if blocks > 1
+        else (grid, _with_extent(block, "x", block.x // 2))
+    )
+    for other in (fewer, (more, block)):
+        if not fits_device(*other, limits):
+            return ""
+        tried = _tried(evaluate, recorded, *other, LaunchRule.AGNOSTIC)
+        if tried is None or not tried.verified:
+            return ""
+    return axis
 
 
 def _with_extent(block: dim3, axis: str, extent: int) -> dim3:

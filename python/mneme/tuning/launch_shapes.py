@@ -5,11 +5,11 @@ from __future__ import annotations
 import itertools
 import re
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mneme.errors import InvalidArgument
 from mneme.mneme_types import dim3
+from mneme.tuning.recorded_code import recorded_ir
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -23,6 +23,7 @@ __all__ = [
     "block_shapes",
     "covering_grid",
     "fits_device",
+    "grid_of",
     "static_max_threads",
 ]
 
@@ -84,6 +85,23 @@ def covering_grid(launch: RecordedLaunch, block: dim3) -> dim3:
     return dim3(-(-x // block.x), -(-y // block.y), -(-z // block.z))
 
 
+def grid_of(launch: RecordedLaunch, block: dim3, blocks: int = 0) -> dim3:
+    """Return the grid to launch such blocks with.
+
+    Args:
+        launch: What was recorded.
+        block: Threads of a block.
+        blocks: How many, for kernels that take any number; made up along the axis with most blocks.
+            0: as many as have every recorded thread.
+    """
+    if not blocks:
+        return launch.grid if block == launch.block else covering_grid(launch, block)
+    covering = covering_grid(launch, block)
+    axis = max("xyz", key=lambda name: int(getattr(launch.grid, name)))
+    others = covering.volume // getattr(covering, axis)
+    return dim3.from_dict({**covering.to_dict(), axis: -(-blocks // others)})
+
+
 def fits_device(grid: dim3, block: dim3, limits: DeviceLimits) -> bool:
     """Whether a device can run such a launch, shared memory apart."""
     extents = zip(_axes(block), limits.max_block, strict=True)
@@ -130,14 +148,8 @@ def block_shapes(
 
 def static_max_threads(kernel: Any) -> int:  # noqa: ANN401 - an instance, or what a script has
     """Return how many threads of a block the recorded code promises at most; 0: nothing known."""
-    prologue = getattr(getattr(kernel, "prologue", None), "fn", None)
-    name = getattr(kernel, "kernel_name", "")
-    code = Path(str(prologue)).parent / f"RecordedIR_{getattr(kernel, 'static_hash', '')}.bc"
-    if prologue is None or not code.is_file():
-        return 0
-    from mneme import _native  # noqa: PLC0415 - loads the compiler
-
-    return _promised(_native.ir_to_text(code.read_bytes()), name)
+    ir = recorded_ir(kernel)
+    return 0 if ir is None else _promised(ir, getattr(kernel, "kernel_name", ""))
 
 
 def _promised(ir: str, kernel: str) -> int:

@@ -22,6 +22,7 @@ __all__ = [
     "BLOCK_THREADS",
     "MAX_THREADS_POLICIES",
     "PRESETS",
+    "UNROLL_COUNTS",
     "Preset",
     "SpaceOptions",
 ]
@@ -33,6 +34,9 @@ power of two from there, as many as the device allows."""
 _ON_OFF: Final = {"fixed": (False,), "off": (False,), "on": (True,), "on-off": (True, False)}
 BLOCK_THREADS: Final = "block-threads"
 """The policy of launch bounds that are the launched block."""
+
+UNROLL_COUNTS: Final = (0, 1, 2, 4, 8, 16)
+"""How often loops are unrolled; 0: as the compiler chooses."""
 
 _HIGHEST_CODEGEN_OPT: Final = 3
 # A warp's worth: 32.
@@ -55,6 +59,9 @@ class Preset:
     draws: bool = False
     """Random passes behind default<O3>."""
 
+    unroll: bool = False
+    """How often loops are unrolled."""
+
     codegen_opt: tuple[int, int, int] = (3, 3, 1)
     """Range of code generation levels."""
 
@@ -73,14 +80,17 @@ class Preset:
 
 PRESETS: Final = {
     "quick": Preset(levels=2),
-    "standard": Preset(launch=True, levels=4, min_blocks=(1, 4, 1)),
+    "standard": Preset(launch=True, levels=4, unroll=True, min_blocks=(1, 4, 1)),
     "launch": Preset(launch=True, specialize="off", min_blocks=(1, 8, 1)),
-    "compiler": Preset(levels=6, near_good=48, codegen_opt=(0, 3, 1), min_blocks=(1, 8, 1)),
+    "compiler": Preset(
+        levels=6, near_good=48, unroll=True, codegen_opt=(0, 3, 1), min_blocks=(1, 8, 1)
+    ),
     "full": Preset(
         launch=True,
         levels=6,
         near_good=48,
         draws=True,
+        unroll=True,
         codegen_opt=(0, 3, 1),
         min_blocks=(1, 8, 1),
     ),
@@ -185,6 +195,11 @@ class SpaceOptions:
             return checked_pipelines(given)
         near = near_good_pipelines(preset.near_good) if preset.near_good else ()
         return list(dict.fromkeys((*LEVELS[: preset.levels], *near)))
+
+    def unroll_counts(self) -> tuple[int, ...]:
+        """Return how often loops are unrolled; an only pipeline stays as it is."""
+        varies = PRESETS[self.preset].unroll and self.fixed_passes is None
+        return UNROLL_COUNTS if varies else UNROLL_COUNTS[:1]
 
     def codegen_opt(self) -> tuple[int, int, int]:
         """Return low, high and step of the code generation level."""
