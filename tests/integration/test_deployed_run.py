@@ -71,6 +71,29 @@ def test_production_runs_take_other_dimensions(recordings: dict[str, Path], tmp_
     assert "launched <<<" not in done.stderr
 
 
+def test_production_runs_take_another_number_of_blocks(
+    recordings: dict[str, Path], tmp_path: Path
+) -> None:
+    """The recorded launch: 32 blocks of 128 threads, whatever the size of the problem."""
+    other = {"grid": {"x": 7, "y": 1, "z": 1}, "block": {"x": 96, "y": 1, "z": 1}}
+    pipeline = "function(mneme-unroll<4>),default<O2>"
+    results = tuned(recordings["spmv_cg"], tmp_path / "results", passes=pipeline, **other)
+    path = results / "best.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), "launch_rule": "agnostic"}))
+    file = deploy(results, "--launch")
+    (kernel,) = json.loads(file.read_text()).values()
+    assert kernel["Pipeline"] == "default<O2>"
+    (variant,) = kernel["Mneme"]["Variants"]
+    assert variant["Pipeline"] == pipeline
+    assert variant["Launch"] == {"Rule": "agnostic", "GridDim": other["grid"],
+                                 "BlockDim": other["block"]}  # fmt: skip
+    for edge in ("64", "48"):
+        done = run(file, example("spmv_cg"), edge)
+        assert "PASSED" in done.stdout
+        assert "launched <<<7x1x1, 96x1x1>>>" in done.stderr
+        assert not [line for line in done.stderr.splitlines() if "cannot" in line]
+
+
 @pytest.mark.parametrize("guards", [["--guard", "launch"], ["--guard", "args"]])
 def test_guards_keep_other_launches_untuned(
     recordings: dict[str, Path], tmp_path: Path, guards: list[str]
