@@ -12,17 +12,19 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import mneme
 from mneme.errors import ArtifactCorrupt, BackendUnavailable
 
 __all__ = ["config", "library", "prefix"]
 
 
 def _candidates() -> list[Path]:
-    package = Path(__file__).resolve().parent
+    # An editable installation has two directories: the checkout's, and one with the native parts.
+    packages = [Path(directory).resolve() for directory in mneme.__path__]
     named = os.environ.get("MNEME_BUILD_DIR")
     # An install prefix has the package in <prefix>/lib/python3.x/site-packages/mneme.
-    above = list(package.parents)[:5]
-    return [*([Path(named).resolve()] if named else []), package, *above]
+    above = list(Path(__file__).resolve().parent.parents)[:5]
+    return [*([Path(named).resolve()] if named else []), *packages, *above]
 
 
 @cache
