@@ -1,63 +1,129 @@
 include_guard(GLOBAL)
 
-#[[ add_mneme(<target> [KERNELS <regex>])
+#[[ add_mneme(<target> [KERNELS <regex>] [NO_RECORD])
 
-Make an existing executable or library recordable: each kernel's LLVM IR is embedded in the device
-image and every launch goes through libmneme_rt. Needs clang as CUDA (or HIP) compiler.
-  <target>   Executable or library, already created. Mandatory. No generator expressions.
+Make an existing target recordable: each kernel's LLVM IR is embedded in the device image and every
+launch goes through libmneme_rt. Needs clang as CUDA (or HIP) compiler.
+  <target>   Executable, shared, static or object library, already created and not imported.
+             Mandatory. No generator expressions.
   KERNELS    Regular expression searched in demangled kernel names; others stay as they are.
              Default: every kernel. No generator expressions.
-Effects: PRIVATE compile options and link requirements on <target>; CUDA_RUNTIME_LIBRARY becomes
-Shared unless the target sets it, so that the recorder sees allocations. ]]
+  NO_RECORD  Tuned kernels only: the target keeps the CUDA runtime it has (CMake's default is the
+             static one), under which a program is tuned as ever but cannot be recorded.
+             Default: recordable.
+Effects: PRIVATE compile options and link requirements on <target>. Unless NO_RECORD is given,
+CUDA_RUNTIME_LIBRARY becomes Shared if the target does not set it, so that the recorder sees
+allocations. A compiler that cannot load the passes is a fatal error that names the right one. ]]
 function(add_mneme target)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "KERNELS" "")
-  if(NOT TARGET ${target})
-    message(FATAL_ERROR "add_mneme: '${target}' is not a target")
-  elseif(arg_UNPARSED_ARGUMENTS)
-    message(FATAL_ERROR "add_mneme(${target}): unknown arguments: ${arg_UNPARSED_ARGUMENTS}")
-  elseif(arg_KEYWORDS_MISSING_VALUES)
-    message(FATAL_ERROR "add_mneme(${target}): ${arg_KEYWORDS_MISSING_VALUES} needs a value")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "NO_RECORD" "KERNELS" "")
+  _mneme_check_arguments(add_mneme "${target}" "${arg_UNPARSED_ARGUMENTS}"
+    "${arg_KEYWORDS_MISSING_VALUES}")
+  _mneme_instrument("${target}" "${arg_KERNELS}")
+  get_target_property(runtimeLibrary ${target} CUDA_RUNTIME_LIBRARY)
+  if(NOT arg_NO_RECORD AND NOT runtimeLibrary)
+    set_target_properties(${target} PROPERTIES CUDA_RUNTIME_LIBRARY Shared)
   endif()
-  _mneme_check_compilers(${target})
+endfunction()
+
+#[[ add_proteus(<target> [FORCE_JIT_ANNOTATE_ALL])
+
+What add_mneme(<target>) does, for projects written for the reference tools.
+  <target>                As for add_mneme(). Mandatory. No generator expressions.
+  FORCE_JIT_ANNOTATE_ALL  Accepted; every kernel is embedded with and without it. Annotations in the
+                          source are neither needed nor in the way.
+Effects: as add_mneme(). ]]
+function(add_proteus target)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "FORCE_JIT_ANNOTATE_ALL" "" "")
+  _mneme_check_arguments(add_proteus "${target}" "${arg_UNPARSED_ARGUMENTS}" "")
+  add_mneme(${target})
+endfunction()
+
+# Fails with one sentence if a public function was not called as it is documented.
+function(_mneme_check_arguments function target unknown valueless)
+  if(NOT TARGET "${target}")
+    message(FATAL_ERROR "${function}: '${target}' is not a target")
+  elseif(unknown)
+    message(FATAL_ERROR "${function}(${target}): unknown arguments: ${unknown}")
+  elseif(valueless)
+    message(FATAL_ERROR "${function}(${target}): ${valueless} needs a value")
+  endif()
+  get_target_property(aliased ${target} ALIASED_TARGET)
+  get_target_property(isImported ${target} IMPORTED)
+  get_target_property(kind ${target} TYPE)
+  if(aliased)
+    message(FATAL_ERROR "${function}: '${target}' is another name of '${aliased}'; name that one")
+  elseif(isImported OR NOT kind MATCHES "^(EXECUTABLE|(SHARED|STATIC|MODULE|OBJECT)_LIBRARY)$")
+    message(FATAL_ERROR "${function}: '${target}' compiles nothing; name an executable or library of "
+      "this project")
+  endif()
+endfunction()
+
+# Compile options and link requirements; `kernels` is a regular expression or empty.
+function(_mneme_instrument target kernels)
+  get_target_property(major Mneme::passes MNEME_LLVM_MAJOR)
+  get_target_property(compiler Mneme::passes MNEME_CXX_COMPILER)
+  foreach(language IN ITEMS CUDA HIP CXX)
+    _mneme_check_compiler(${target} ${language} "${major}" "${compiler}")
+  endforeach()
 
   set(isDevice "$<COMPILE_LANGUAGE:CXX,CUDA,HIP>")
   target_compile_options(${target} PRIVATE
     "$<${isDevice}:-fpass-plugin=$<TARGET_FILE:Mneme::passes>>"
     "$<${isDevice}:-fno-discard-value-names>")
-  if(arg_KERNELS)
+  if(NOT kernels STREQUAL "")
+    if(kernels MATCHES ";")
+      message(FATAL_ERROR "add_mneme(${target}): no kernel has ';' in its name: KERNELS ${kernels}")
+    endif()
+    string(REPLACE ">" "$<ANGLE-R>" kernels "${kernels}")
+    string(REPLACE "," "$<COMMA>" kernels "${kernels}")
     # -fplugin loads the plugin before options are read, so that it knows its own.
     target_compile_options(${target} PRIVATE
       "$<${isDevice}:-fplugin=$<TARGET_FILE:Mneme::passes>>"
-      "$<${isDevice}:SHELL:-mllvm -mneme-kernels=${arg_KERNELS}>")
+      "$<${isDevice}:-mllvm=-mneme-kernels=${kernels}>")
   endif()
+  _mneme_link_relocatable(${target})
   target_link_libraries(${target} PRIVATE Mneme::mnemert)
-  get_target_property(runtimeLibrary ${target} CUDA_RUNTIME_LIBRARY)
-  if(NOT runtimeLibrary)
-    set_target_properties(${target} PROPERTIES CUDA_RUNTIME_LIBRARY Shared)
+  if(TARGET mneme_passes_ready)
+    # Where mneme is part of the same build, its plugin is there before it is used.
+    add_dependencies(${target} mneme_passes_ready)
   endif()
 endfunction()
 
-# Fails with the name of the right compiler when one of the project's cannot load the passes.
-function(_mneme_check_compilers target)
-  foreach(language IN ITEMS CUDA HIP CXX)
-    if(NOT CMAKE_${language}_COMPILER_ID)
-      continue()
-    endif()
-    if(NOT CMAKE_${language}_COMPILER_ID STREQUAL "Clang")
-      message(FATAL_ERROR "add_mneme(${target}): the ${language} compiler is "
-        "${CMAKE_${language}_COMPILER_ID} (${CMAKE_${language}_COMPILER}); mneme's passes need clang "
-        "${MNEME_LLVM_MAJOR}: configure with -DCMAKE_${language}_COMPILER=${MNEME_CXX_COMPILER} "
-        "(all options: mneme config cmake-args)")
-    endif()
+# With CUDA_SEPARABLE_COMPILATION clang links the device code itself: CMake's own steps are made for
+# the objects of nvcc and of older releases of clang.
+function(_mneme_link_relocatable target)
+  set_target_properties(${target} PROPERTIES CUDA_RESOLVE_DEVICE_SYMBOLS OFF)
+  get_target_property(kind ${target} TYPE)
+  set(scope PRIVATE)
+  if(kind MATCHES "^(STATIC|OBJECT)_LIBRARY$")
+    set(scope INTERFACE) # whoever links the objects links their device code
+  endif()
+  set(options -fgpu-rdc --offload-link)
+  if(CMAKE_CUDA_COMPILER_TOOLKIT_ROOT)
+    list(APPEND options "--cuda-path=${CMAKE_CUDA_COMPILER_TOOLKIT_ROOT}")
+  endif()
+  set(isRelocatable "$<BOOL:$<TARGET_PROPERTY:${target},CUDA_SEPARABLE_COMPILATION>>")
+  target_link_options(${target} ${scope} "$<${isRelocatable}:${options}>")
+endfunction()
+
+# Fails with the name of the right compiler when that of a language cannot load the passes.
+function(_mneme_check_compiler target language wantedMajor rightCompiler)
+  if(NOT CMAKE_${language}_COMPILER_ID)
+    return()
+  endif()
+  set(found "${CMAKE_${language}_COMPILER_ID}")
+  if(found STREQUAL "Clang")
     string(REGEX MATCH "^[0-9]+" major "${CMAKE_${language}_COMPILER_VERSION}")
     if(NOT major)
       execute_process(COMMAND "${CMAKE_${language}_COMPILER}" -dumpversion OUTPUT_VARIABLE major)
       string(REGEX MATCH "^[0-9]+" major "${major}")
     endif()
-    if(NOT major STREQUAL MNEME_LLVM_MAJOR)
-      message(FATAL_ERROR "add_mneme(${target}): the ${language} compiler is clang ${major} "
-        "(${CMAKE_${language}_COMPILER}); this mneme was built for clang ${MNEME_LLVM_MAJOR}: "
-        "configure with -DCMAKE_${language}_COMPILER=${MNEME_CXX_COMPILER}")
+    if(major STREQUAL wantedMajor)
+      return()
     endif()
-  endforeach()
+    set(found "clang ${major}")
+  endif()
+  message(FATAL_ERROR "add_mneme(${target}): the ${language} compiler is ${found} "
+    "(${CMAKE_${language}_COMPILER}); mneme's passes need clang ${wantedMajor}: configure with "
+    "-DCMAKE_${language}_COMPILER=${rightCompiler} (all options: mneme config cmake-args)")
 endfunction()

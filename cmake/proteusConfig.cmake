@@ -1,0 +1,31 @@
+# find_package(proteus CONFIG), served by mneme: projects written for the reference tools configure
+# as they are. add_proteus() makes kernels recordable and tunable, as add_mneme() does. The frontends
+# that make kernels from text at run time are no part of mneme: linking proteusFrontend is an error.
+find_package(mneme CONFIG QUIET PATHS "${CMAKE_CURRENT_LIST_DIR}/../mneme" NO_DEFAULT_PATH)
+if(NOT mneme_FOUND)
+  set(proteus_FOUND FALSE)
+  set(proteus_NOT_FOUND_MESSAGE "${mneme_NOT_FOUND_MESSAGE}")
+  return()
+endif()
+foreach(component IN LISTS proteus_FIND_COMPONENTS)
+  set(proteus_${component}_FOUND FALSE)
+  if(proteus_FIND_REQUIRED_${component})
+    set(proteus_FOUND FALSE)
+    set(proteus_NOT_FOUND_MESSAGE "mneme serves proteus without components, '${component}' among them")
+  endif()
+endforeach()
+
+if(NOT TARGET proteusFrontend)
+  add_library(proteusFrontend INTERFACE IMPORTED GLOBAL)
+  # A name with '::' that is no target: CMake stops with this name in its message.
+  set_target_properties(proteusFrontend PROPERTIES INTERFACE_LINK_LIBRARIES
+    Mneme::has_no_proteusFrontend__use_add_proteus_for_kernels_in_sources)
+endif()
+
+#[[ proteus_register_jit_pass_plugin(<target> PIPELINE <pipeline> (PLUGIN_TARGET <t>|PLUGIN_PATH <file>))
+
+Accepted with a warning: kernels are tuned with LLVM's own passes, without plugins. ]]
+function(proteus_register_jit_pass_plugin target)
+  message(WARNING "proteus_register_jit_pass_plugin(${target}): mneme runs no pass plugins on tuned "
+    "kernels; they are compiled without")
+endfunction()

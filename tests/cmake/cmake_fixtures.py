@@ -1,0 +1,24 @@
+"""Prefixes under test. A plugin, not a conftest.py: other folders import theirs by that name."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from cmake_parts import BUILD, run_command
+
+
+@pytest.fixture(scope="session")
+def moved_prefix(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An install prefix that was moved after the installation; one for the session."""
+    folder = tmp_path_factory.mktemp("installed")
+    done = run_command("cmake", "--install", BUILD, "--prefix", folder / "first")
+    assert done.returncode == 0, done.stderr
+    return (folder / "first").rename(folder / "moved")
+
+
+@pytest.fixture(scope="session")
+def build_tree() -> Path:
+    """The build tree under test."""
+    assert (BUILD / "config.json").is_file(), f"{BUILD} is not built: run scripts/test"
+    return BUILD

@@ -1,0 +1,184 @@
+"""find_package(mneme) and find_package(proteus) from wherever mneme can be, and what they offer."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from cmake_parts import (
+    BUILD,
+    HERE,
+    ROOT,
+    Finished,
+    build,
+    configure,
+    recorded_kernels,
+    run_command,
+    run_here,
+)
+
+pytest_plugins = ["cmake_fixtures"]
+pytestmark = pytest.mark.compile
+
+# The parts of a prefix that a package must have for everything users do with it.
+INSTALLED_FILES = (
+    "bin/mneme-cc",
+    "bin/mneme-cxx",
+    "bin/mneme-jit-compile",
+    "include/mneme/MnemeAnnotation.hpp",
+    "lib/cmake/mneme/mnemeConfigVersion.cmake",
+    "lib/cmake/proteus/proteusConfig.cmake",
+    "lib/libmneme_jit.so",
+    "share/mneme/templates/cmake/CMakeLists.txt.j2",
+)
+
+
+@pytest.mark.parametrize("where", ["build_tree", "moved_prefix"])
+def test_consumer_is_built_and_recorded(
+    where: str, request: pytest.FixtureRequest, tmp_path: Path
+) -> None:
+    prefix: Path = request.getfixturevalue(where)
+    configured = configure(HERE / "consumer", tmp_path / "build", prefix)
+    assert configured.returncode == 0, configured.words
+    build(tmp_path / "build")
+    program = tmp_path / "build" / "app"
+    # The target's KERNELS keep the other kernel as it is.
+    assert recorded_kernels(prefix, program, tmp_path / "db") == {"void fill<int, 3>"}
+    # NO_RECORD: instrumented, with the static CUDA runtime.
+    tuned_only = tmp_path / "build" / "tuned_only"
+    linked = run_command("ldd", tuned_only).stdout
+    assert "libmneme_rt.so" in linked
+    assert "libcudart" not in linked
+    done = run_here(
+        prefix, "record", "-rdb", tmp_path / "none", "--device", "cpu", "--", tuned_only
+    )
+    assert "is linked to no shared libcudart.so" in done.stderr
+
+
+def test_subdirectory_builds_the_plugin_before_it_is_used(build_tree: Path, tmp_path: Path) -> None:
+    options = [f"-DMNEME_SOURCE={ROOT}"]
+    # The compilers of this build tree, so that a compiler cache serves what was built there.
+    options += [f"-DCMAKE_{name}={_cached(name)}" for name in ("C_COMPILER", "CXX_COMPILER")]
+    if shutil.which("ccache"):
+        options.append("-DCMAKE_CXX_COMPILER_LAUNCHER=ccache")
+    configured = configure(HERE / "consumer", tmp_path / "build", build_tree, *options)
+    assert configured.returncode == 0, configured.words
+    build(tmp_path / "build", "--target", "app")
+    program = tmp_path / "build" / "app"
+    assert f"{tmp_path}/build/mneme/lib/libmneme_rt.so" in run_command("ldd", program).stdout
+    assert recorded_kernels(build_tree, program, tmp_path / "db") == {"void fill<int, 3>"}
+
+
+def _cached(name: str) -> str:
+    found = re.search(
+        rf"^CMAKE_{name}:\w+=(.*)$", (BUILD / "CMakeCache.txt").read_text(), re.MULTILINE
+    )
+    assert found
+    return found[1]
+
+
+def test_every_kind_of_target_and_unit_is_recorded(moved_prefix: Path, tmp_path: Path) -> None:
+    configured = configure(HERE / "kinds", tmp_path / "build", moved_prefix)
+    assert configured.returncode == 0, configured.words
+    build(tmp_path / "build", "--parallel", "2")
+    kinds = ("app", "shared", "static", "object", "rdc", "cxx")
+    recorded = recorded_kernels(moved_prefix, tmp_path / "build" / "app", tmp_path / "db")
+    assert recorded == {f"{kind}Kernel" for kind in kinds}
+    # Requirements stay with the targets that were named.
+    commands = run_command("ninja", "-C", tmp_path / "build", "-t", "commands", "plain").stdout
+    (own,) = [line for line in commands.splitlines() if " -c " in line and "plain.cpp" in line]
+    assert "MnemePasses" not in own
+    linked = run_command("readelf", "-d", tmp_path / "build" / "plain").stdout
+    assert "NEEDED" in linked
+    assert "libmneme_rt" not in linked
+
+
+def test_project_of_the_reference_tools_configures_unchanged(
+    moved_prefix: Path, tmp_path: Path
+) -> None:
+    configured = configure(HERE / "proteus", tmp_path / "build", moved_prefix)
+    assert configured.returncode == 0, configured.words
+    build(tmp_path / "build")
+    for name in ("forced", "annotated"):
+        program = tmp_path / "build" / name
+        assert recorded_kernels(moved_prefix, program, tmp_path / name) == {"existing"}
+    refused = run_command("cmake", "-DLINK_FRONTEND=ON", tmp_path / "build")
+    assert refused.returncode != 0
+    assert "has_no_proteusFrontend__use_add_proteus" in refused.words
+
+
+def test_installed_prefix_is_complete_and_names_no_build_directory(moved_prefix: Path) -> None:
+    assert [name for name in INSTALLED_FILES if not (moved_prefix / name).is_file()] == []
+    for directory in {BUILD, ROOT, moved_prefix.parent / "first"}:
+        naming = run_command("grep", "-rlF", f"{directory}/", moved_prefix).stdout.split()
+        assert naming == []
+
+
+def _without_languages(folder: Path, prefix: Path, lines: str, *options: str) -> Finished:
+    folder.mkdir(exist_ok=True)
+    text = f"cmake_minimum_required(VERSION 3.25)\nproject(tiny LANGUAGES NONE)\n{lines}\n"
+    (folder / "CMakeLists.txt").write_text(text)
+    return run_command(
+        "cmake", "-S", folder, "-B", folder / "build", f"-DCMAKE_PREFIX_PATH={prefix}", *options
+    )
+
+
+FIND = "find_package(mneme CONFIG REQUIRED)"
+
+
+@pytest.mark.parametrize(
+    ("lines", "sentence"),
+    [
+        ("find_package(mneme CONFIG REQUIRED COMPONENTS replay)",
+         "mneme has no component 'replay': there are 'record' and 'jit'"),
+        ("find_package(mneme 99.1 CONFIG REQUIRED)", 'compatible with requested version "99.1"'),
+        (f"{FIND}\nadd_mneme(nobody)", "add_mneme: 'nobody' is not a target"),
+        (f"{FIND}\nadd_library(a OBJECT a.c)\nadd_mneme(a RECORD_ALL)",
+         "add_mneme(a): unknown arguments: RECORD_ALL"),
+        (f"{FIND}\nadd_library(a OBJECT a.c)\nadd_mneme(a KERNELS)", "add_mneme(a): KERNELS needs a value"),
+        (f"{FIND}\nadd_library(a INTERFACE)\nadd_mneme(a)", "'a' compiles nothing"),
+        (f"{FIND}\nadd_library(a OBJECT a.c)\nadd_library(b ALIAS a)\nadd_mneme(b)",
+         "'b' is another name of 'a'"),
+        (f"{FIND}\nadd_library(a OBJECT a.c)\nadd_proteus(a FORCE)", "add_proteus(a): unknown arguments: FORCE"),
+        # A project's compilers as CMake describes them; they are not started.
+        (f"{FIND}\nset(CMAKE_CUDA_COMPILER_ID NVIDIA)\nadd_library(a OBJECT a.c)\nadd_mneme(a)",
+         "the CUDA compiler is NVIDIA"),
+        (f"{FIND}\nset(CMAKE_CXX_COMPILER_ID GNU)\nadd_library(a OBJECT a.c)\nadd_mneme(a)",
+         "-DCMAKE_CXX_COMPILER={prefix}/bin/mneme-cxx"),
+        ((f"{FIND}\nset(CMAKE_HIP_COMPILER_ID Clang)\nset(CMAKE_HIP_COMPILER_VERSION 17.0.6)\n"
+         "add_library(a OBJECT a.c)\nadd_mneme(a)"), "the HIP compiler is clang 17"),
+    ],
+)  # fmt: skip
+def test_mistake_is_a_fatal_error_with_a_sentence(
+    lines: str, sentence: str, moved_prefix: Path, tmp_path: Path
+) -> None:
+    done = _without_languages(tmp_path / "tiny", moved_prefix, lines)
+    assert done.returncode != 0
+    assert sentence.format(prefix=moved_prefix) in done.words
+
+
+def test_optional_component_that_is_missing_is_told_not_fatal(
+    moved_prefix: Path, tmp_path: Path
+) -> None:
+    lines = (
+        "find_package(mneme 0.1 CONFIG REQUIRED COMPONENTS record OPTIONAL_COMPONENTS jit other)\n"
+        'message(STATUS "found: ${mneme_record_FOUND} ${mneme_jit_FOUND} ${mneme_other_FOUND}")'
+    )
+    done = _without_languages(tmp_path / "tiny", moved_prefix, lines)
+    assert done.returncode == 0, done.words
+    assert "found: TRUE TRUE FALSE" in done.words
+
+
+def test_prefix_without_compiler_lacks_the_component(moved_prefix: Path, tmp_path: Path) -> None:
+    prefix = tmp_path / "prefix"
+    subprocess.run(["cp", "-rs", str(moved_prefix), str(prefix)], check=True)
+    (prefix / "bin" / "mneme-jit-compile").unlink()
+    done = _without_languages(
+        tmp_path / "tiny", prefix, "find_package(mneme CONFIG REQUIRED COMPONENTS jit)"
+    )
+    assert done.returncode != 0
+    assert "cannot compile tuned kernels" in done.words
+    assert _without_languages(tmp_path / "other", prefix, FIND).returncode == 0
