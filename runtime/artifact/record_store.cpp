@@ -52,8 +52,11 @@ void RecordStore::mergeOthers(Kernel& kernel) const {
   if (const FileState now = stateOf(path); now == kernel.written && now.inode != 0)
     return;
   kernel.others.clear();
+  kernel.othersLaunches = 0;
   try {
-    kernel.others = KernelRecord::load(path).instances;
+    KernelRecord found = KernelRecord::load(path);
+    kernel.others = std::move(found.instances);
+    kernel.othersLaunches = found.launches;
   } catch (const Error& error) {
     if (error.code() == ErrorCode::NotFound)
       return;
@@ -71,6 +74,8 @@ void RecordStore::write(Kernel& kernel) const {
   const std::filesystem::path path = directory_ / recordName(kernel.record.staticHash);
   KernelRecord whole = kernel.record;
   whole.instances.insert(kernel.others.begin(), kernel.others.end());
+  // Of several ranks or runs the one with most; each does about the same.
+  whole.launches = std::max(whole.launches, kernel.othersLaunches);
   writeFileAtomically(path, whole.toJson());
   kernel.written = stateOf(path);
 }
@@ -87,7 +92,9 @@ std::optional<Instance> RecordStore::published(uint64_t staticHash, uint64_t dyn
   try {
     const FileState now = stateOf(path);
     if (now != known.written || now.inode == 0) {
-      known.others = KernelRecord::load(path).instances;
+      KernelRecord found = KernelRecord::load(path);
+      known.others = std::move(found.instances);
+      known.othersLaunches = found.launches;
       known.written = now;
     }
     if (const auto found = known.others.find(dynamicHash); found != known.others.end())
@@ -132,6 +139,14 @@ void RecordStore::setOccurrences(uint64_t staticHash, uint64_t dynamicHash, uint
   if (found == own.end() || found->second.occurrences == occurrences)
     return;
   found->second.occurrences = occurrences;
+  kernel->second.isDirty = true;
+}
+
+void RecordStore::setLaunches(uint64_t staticHash, uint64_t launches) {
+  const auto kernel = kernels_.find(staticHash);
+  if (kernel == kernels_.end() || kernel->second.record.launches == launches)
+    return;
+  kernel->second.record.launches = launches;
   kernel->second.isDirty = true;
 }
 

@@ -34,6 +34,7 @@ public:
 
   /// Updates a count; publishes nothing until publishCounts().
   void setOccurrences(uint64_t staticHash, uint64_t dynamicHash, uint64_t occurrences);
+  void setLaunches(uint64_t staticHash, uint64_t launches);
   void publishCounts();
 
 private:
@@ -46,6 +47,7 @@ private:
   struct Kernel {
     KernelRecord record;                 ///< own instances only
     std::map<uint64_t, Instance> others; ///< of other sessions, as of the last look
+    uint64_t othersLaunches = 0;
     bool isDirty = false;
     /// The file as this store wrote it last: while it is the same, nobody added to it.
     FileState written;

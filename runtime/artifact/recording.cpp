@@ -145,6 +145,7 @@ KernelRecord KernelRecord::load(const std::filesystem::path& path) {
   record.optionsJson = fields.has("Options") ? dump(root["Options"]) : "";
   record.arch = fields.has("Arch") ? fields.text("Arch") : "";
   record.device = fields.has("Device") ? fields.text("Device") : "";
+  record.launches = fields.has("Launches") ? fields.u64("Launches") : 0;
   const Fields instances = fields.object("instances");
   for (const std::string& key : instances.keys()) {
     const uint64_t hash = dynamicHashOf(key, file);
@@ -165,6 +166,7 @@ std::string KernelRecord::toJson() const {
                {"ModuleHashes", moduleHashes},
                {"Arch", arch},
                {"Device", device},
+               {"Launches", launches},
                {"instances", json::object()}};
   argsToJson(args, root);
   if (!optionsJson.empty()) {

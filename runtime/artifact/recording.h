@@ -80,7 +80,7 @@ struct Argument {
 
 /// `<static hash>.json`: one kernel. Field names in the file are those of interface.md §2.8, plus
 /// "FormatVersion", "ArgTypes", "ArgKinds", "ArgSizes", "ModuleHashes", "Options", "Device",
-/// "Arch", per instance "Cooperative" and "RecordedNs", and "Checksum": XXH3_64 (hex) of the
+/// "Arch", "Launches", per instance "Cooperative" and "RecordedNs", and "Checksum": XXH3_64 (hex) of the
 /// compact JSON without that field. A file whose checksum does not match is refused; one without is
 /// accepted.
 struct KernelRecord {
@@ -95,6 +95,8 @@ struct KernelRecord {
   std::string optionsJson; ///< ahead-of-time code generation options (blob metadata "options")
   std::string arch;        ///< "sm_90"
   std::string device;      ///< "cpu", "cuda:0": where it was recorded
+  /// Launches of this kernel in the recorded run, whatever their hash; 0 if unknown.
+  uint64_t launches = 0;
   std::map<uint64_t, Instance> instances;
 
   /// \throws Error{NotFound, ArtifactCorrupt} naming file and field. Accepts files written by the

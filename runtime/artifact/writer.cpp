@@ -45,7 +45,11 @@ struct CountTask {
   uint64_t dynamicHash = 0;
   uint64_t occurrences = 0;
 };
-using Task = std::variant<KernelTask, InstanceTask, CountTask>;
+struct LaunchesTask {
+  uint64_t staticHash = 0;
+  uint64_t launches = 0;
+};
+using Task = std::variant<KernelTask, InstanceTask, CountTask, LaunchesTask>;
 
 InstanceTask makeTask(uint64_t staticHash, InstanceDraft draft) {
   InstanceTask task{staticHash, std::move(draft), 0, {}};
@@ -220,6 +224,8 @@ void RecordingWriter::Impl::perform(Task& task) {
       addKernel(*kernel);
     } else if (const auto* count = std::get_if<CountTask>(&task)) {
       store.setOccurrences(count->staticHash, count->dynamicHash, count->occurrences);
+    } else if (const auto* all = std::get_if<LaunchesTask>(&task)) {
+      store.setLaunches(all->staticHash, all->launches);
     }
   } catch (const std::exception& error) {
     lose(std::string("a kernel could not be written yet: ") + error.what(), false);
@@ -314,6 +320,13 @@ void RecordingWriter::setOccurrences(uint64_t staticHash, uint64_t dynamicHash,
   try {
     impl_->enqueue(CountTask{staticHash, dynamicHash, occurrences});
   } catch (const std::exception&) { // after the end counts no longer change
+  }
+}
+
+void RecordingWriter::setLaunches(uint64_t staticHash, uint64_t launches) {
+  try {
+    impl_->enqueue(LaunchesTask{staticHash, launches});
+  } catch (const std::exception&) { // as above
   }
 }
 

@@ -127,6 +127,8 @@ public:
 
   /// Sets the occurrence count written with an instance.
   void setOccurrences(uint64_t staticHash, uint64_t dynamicHash, uint64_t occurrences);
+  /// Sets the number of launches written with a kernel.
+  void setLaunches(uint64_t staticHash, uint64_t launches);
 
   /// Notes something that could not be recorded: goes into the session file and the losses.
   void noteLoss(const std::string& sentence);

@@ -30,6 +30,7 @@ struct KernelState {
     uint64_t occurrences = 0;
   };
   std::unordered_map<uint64_t, Instance> instances; ///< by dynamic hash
+  uint64_t launches = 0;
   uint64_t recorded = 0;
   uint64_t skipped = 0;
   bool isAnnounced = false; ///< the writer knows the kernel

@@ -154,6 +154,7 @@ Session::Attempt Session::decide(const mneme_launch& launch) {
   attempt.dynamicHash = dynamicHash(*info->blob, launch, attempt.traits);
   KernelState& state = *info->state;
   const std::lock_guard lock(state.mutex);
+  ++state.launches;
   const auto known = state.instances.find(attempt.dynamicHash);
   if (known != state.instances.end()) {
     ++known->second.occurrences;

@@ -27,6 +27,7 @@ void Session::pushOccurrences() {
     for (const auto& [hash, instance] : state.instances)
       if (instance.fate == Fate::Recorded)
         writer_->setOccurrences(staticHash, hash, instance.occurrences);
+    writer_->setLaunches(staticHash, state.launches);
   });
 }
 

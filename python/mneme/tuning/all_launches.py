@@ -179,8 +179,14 @@ def _names(launch: _Launch) -> dict[str, Any]:
 
 
 def _cost(launch: _Launch) -> float:
-    """Return the seconds of the application this launch stands for."""
-    return max(1, launch.instance.occ) * launch.baseline_ns * _NS
+    """Return the seconds of the application this launch stands for.
+
+    Launches of the kernel that were not recorded, since their arguments were others, count to those
+    that were.
+    """
+    recorded = sum(max(1, one.occ) for one in launch.record.values())
+    unrecorded_too = max(1.0, int(launch.record.extras.get("Launches", 0)) / recorded)
+    return max(1, launch.instance.occ) * unrecorded_too * launch.baseline_ns * _NS
 
 
 def _conclude(

@@ -137,9 +137,27 @@ TEST_CASE("occurrences are published at the end") {
   writer.submit(1, instanceOf(5, noise(10, 1), noise(10, 2), &writer));
   writer.setOccurrences(1, 5, 99);
   writer.setOccurrences(1, 6, 3);
+  writer.setLaunches(1, 250);
+  writer.setLaunches(2, 7);
   writer.finish();
   writer.finish();
-  CHECK(KernelRecord::load(directory.path() / "1.json").instances.at(5).occurrences == 99);
+  const KernelRecord record = KernelRecord::load(directory.path() / "1.json");
+  CHECK(record.instances.at(5).occurrences == 99);
+  CHECK(record.launches == 250);
+}
+
+TEST_CASE("of several sessions the largest number of launches is kept") {
+  const TemporaryDirectory directory;
+  for (const uint64_t launches : {10, 30, 20}) {
+    RecordingWriter writer(optionsFor(directory.path()));
+    writer.addKernel(kernelRecord(1), {});
+    writer.submit(1, instanceOf(launches, noise(10, 1), noise(10, 2), &writer));
+    writer.setLaunches(1, launches);
+    writer.finish();
+  }
+  const KernelRecord record = KernelRecord::load(directory.path() / "1.json");
+  CHECK(record.launches == 30);
+  CHECK(record.instances.size() == 3);
 }
 
 TEST_CASE("the queue is bounded and an oversized instance still passes") {
