@@ -25,7 +25,10 @@ from mneme.replay_executor import BaseExecutor
 if TYPE_CHECKING:
     from mneme.mneme_types import dim3
 
-EXAMPLES = ("vector_add", "stencil2d", "reduction", "spmv_cg", "nbody", "linked_list", "multi_unit")
+EXAMPLES = (
+    *("vector_add", "stencil2d", "heat3d", "reduction", "spmv_cg", "nbody", "linked_list"),
+    "multi_unit",
+)
 TUNED_EXAMPLES = ("stencil2d", "spmv_cg", "nbody")
 PIPELINES = (
     "default<O0>",

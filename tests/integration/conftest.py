@@ -88,6 +88,7 @@ def recordings(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 EXAMPLE_NAMES = (
     "vector_add",
     "stencil2d",
+    "heat3d",
     "reduction",
     "spmv_cg",
     "nbody",

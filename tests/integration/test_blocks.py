@@ -17,6 +17,7 @@ EXPECTED = {
     "reduction": [True],
     "vector_add": [False],
     "stencil2d": [False],
+    "heat3d": [False],
     "nbody": [False],
 }
 

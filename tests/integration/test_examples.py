@@ -18,6 +18,7 @@ from mneme import _native
 EXPECTED_KERNELS = {
     "vector_add": 1,
     "stencil2d": 1,
+    "heat3d": 1,
     "reduction": 1,
     "spmv_cg": 2,
     "nbody": 1,
