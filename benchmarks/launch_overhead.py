@@ -42,7 +42,7 @@ TUNED: dict[str, tuple[dict[str, Any], int]] = {
 def build(folder: Path, name: str, flags: list[str]) -> Path:
     """Build one variant of the program."""
     program = folder / name
-    compiler = str(BUILD / "bin" / "mneme-cxx")
+    compiler = str(BUILD / "bin" / "mneme-clang++")
     command = [
         compiler,
         "-O2",

@@ -27,11 +27,13 @@ pytestmark = pytest.mark.compile
 INSTALLED_FILES = (
     "bin/mneme-cc",
     "bin/mneme-cxx",
+    "bin/mneme-clang++",
     "bin/mneme-jit-compile",
     "include/mneme/MnemeAnnotation.hpp",
     "lib/cmake/mneme/mnemeConfigVersion.cmake",
     "lib/cmake/proteus/proteusConfig.cmake",
     "lib/libmneme_jit.so",
+    "lib/pkgconfig/mneme.pc",
     "share/mneme/templates/cmake/CMakeLists.txt.j2",
 )
 
@@ -147,7 +149,7 @@ FIND = "find_package(mneme CONFIG REQUIRED)"
         (f"{FIND}\nset(CMAKE_CUDA_COMPILER_ID NVIDIA)\nadd_library(a OBJECT a.c)\nadd_mneme(a)",
          "the CUDA compiler is NVIDIA"),
         (f"{FIND}\nset(CMAKE_CXX_COMPILER_ID GNU)\nadd_library(a OBJECT a.c)\nadd_mneme(a)",
-         "-DCMAKE_CXX_COMPILER={prefix}/bin/mneme-cxx"),
+         "-DCMAKE_CXX_COMPILER={prefix}/bin/mneme-clang++"),
         ((f"{FIND}\nset(CMAKE_HIP_COMPILER_ID Clang)\nset(CMAKE_HIP_COMPILER_VERSION 17.0.6)\n"
          "add_library(a OBJECT a.c)\nadd_mneme(a)"), "the HIP compiler is clang 17"),
     ],

@@ -116,7 +116,7 @@ def test_wrong_compiler_is_named(project: Path) -> None:
     (project / "CMakeLists.txt").write_text(PROJECT.format(arguments=""))
     configured = configure(project, BUILD, "-DCMAKE_CXX_COMPILER=g++")
     assert configured.returncode != 0
-    assert "mneme-cxx" in configured.stderr
+    assert "mneme-clang++" in configured.stderr
 
 
 def test_makefile_project_through_config(tmp_path: Path) -> None:

@@ -1,0 +1,204 @@
+"""mneme-cc and mneme-cxx in the place of a compiler: what they add, and projects built with them."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+from cmake_parts import HERE, recorded_kernels, run_command, run_here
+
+pytest_plugins = ["cmake_fixtures"]
+pytestmark = pytest.mark.compile
+
+WRAPPED = HERE / "wrapped"
+KERNELS = {"firstKernel", "secondKernel"}
+
+
+@pytest.fixture
+def told(tmp_path: Path) -> Path:
+    """A compiler that prints its arguments, one per line, and fails with code 3."""
+    compiler = tmp_path / "told compiler"
+    compiler.write_text(
+        "#!/bin/sh\nfor one; do printf '%s\\n' \"$one\"; done\necho 'a word' >&2\nexit 3\n"
+    )
+    compiler.chmod(0o755)
+    return compiler
+
+
+def added(prefix: Path, told: Path, *arguments: str, tool: str = "mneme-cxx") -> list[str]:
+    """What the wrapper adds behind arguments that have to arrive as they are."""
+    variable = "MNEME_CLANG" if tool in ("mneme-cc", "mneme-clang") else "MNEME_CLANGXX"
+    done = run_command(prefix / "bin" / tool, *arguments, cwd=told.parent, **{variable: str(told)})
+    assert (done.returncode, done.stderr) == (3, "a word\n")
+    lines = done.stdout.splitlines()
+    assert lines[: len(arguments)] == list(arguments)
+    rest = lines[len(arguments) :]
+    if rest:
+        assert (rest[0], rest[-1]) == ("--start-no-unused-arguments", "--end-no-unused-arguments")
+    return rest[1:-1]
+
+
+PLUGIN, LIBRARY, TOOLKIT, RUNTIME = "-fpass-plugin", "-lmneme_rt", "--cuda-path", "-Wl,-rpath"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "kinds"),
+    [
+        (["-c", "a.cpp"], {PLUGIN}),
+        (["-S", "-x", "c++", "-"], {PLUGIN}),
+        (["-c", "a b.cu", '-DTEXT="q q"', "-I", "c.cu"], {PLUGIN, TOOLKIT}),
+        (["-xcuda", "-c", "a.cpp"], {PLUGIN, TOOLKIT}),
+        (["-x", "cuda", "a.cpp", "-o", "a"], {PLUGIN, TOOLKIT, LIBRARY, RUNTIME}),
+        (["-c", "a.cpp", "-I", "b.cu", "-o", "c.cu", "-MF", "d.cu"], {PLUGIN}),
+        (["-###", "-c", "a.cu"], {PLUGIN, TOOLKIT}),
+        (["-v", "a.cpp"], {PLUGIN, LIBRARY}),
+        (["-E", "a.cu"], {TOOLKIT}),
+        (["-E", "a.cpp"], set()),
+        (["-M", "-x", "cuda", "a.cpp"], {TOOLKIT}),
+        (["-MMD", "-c", "a.cpp"], {PLUGIN}),
+        (["-fsyntax-only", "a.cu"], {TOOLKIT}),
+        (["a.o", "b.o", "-o", "a"], {LIBRARY}),
+        (["-shared", "a.o", "-l", "cudart"], {LIBRARY, RUNTIME}),
+        (["--offload-link", "a.o"], {TOOLKIT, LIBRARY, RUNTIME}),
+        (["-r", "a.o", "-o", "b.o"], set()),
+        (["-static", "a.o"], set()),
+        (["-c", "-x", "hip", "--offload-arch=gfx90a", "a.cpp"], {PLUGIN}),
+        (["--offload-arch=sm_90", "--cuda-path=/own", "-c", "a.cu"], {PLUGIN}),
+        (["-c", "a.cu", "-fpass-plugin=/own/libMnemePasses.so"], {TOOLKIT}),
+        (["@words"], {PLUGIN, TOOLKIT}),
+        (["--version"], set()),
+        (["-v"], set()),
+        (["-print-resource-dir"], set()),
+        (["a.cpp", "--version"], set()),
+        ([], set()),
+    ],
+    ids=" ".join,
+)
+def test_flags_are_added_where_they_belong(
+    arguments: list[str], kinds: set[str], build_tree: Path, told: Path
+) -> None:
+    (told.parent / "words").write_text("-c \"a b.cu\"\n-o 'c'\n")
+    found = added(build_tree, told, *arguments)
+    options = {option.split("=")[0] for option in found}
+    seen = options & {PLUGIN, LIBRARY, TOOLKIT}
+    if any(
+        option.startswith(RUNTIME) and not option.endswith(f"{build_tree}/lib") for option in found
+    ):
+        seen.add(RUNTIME)
+    assert seen == kinds
+    default_arch = [option for option in found if option.startswith("--offload-arch")]
+    is_chosen = any(option.startswith("--offload") for option in arguments)
+    assert len(default_arch) == (1 if TOOLKIT in kinds and not is_chosen else 0)
+
+
+def test_plain_compilers_and_a_switch_leave_programs_as_they_are(
+    build_tree: Path, told: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plain = added(build_tree, told, "a.cu", "-o", "a", tool="mneme-clang++")
+    assert any(option.startswith("--cuda-path=") for option in plain)
+    assert [option for option in plain if "mneme" in option.rpartition("/")[2].lower()] == []
+    assert added(build_tree, told, "-c", "a.c", tool="mneme-clang") == []
+    assert any(PLUGIN in option for option in added(build_tree, told, "-c", "a.c", tool="mneme-cc"))
+    monkeypatch.setenv("MNEME_INSTRUMENT", "0")
+    assert added(build_tree, told, "a.cpp") == []
+
+
+def test_toolkits_are_taken_in_the_documented_order(
+    build_tree: Path, told: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("home", "path"):
+        (tmp_path / name / "nvvm" / "libdevice").mkdir(parents=True)
+        (tmp_path / name / "bin").mkdir()
+        (tmp_path / name / "bin" / "ptxas").touch(mode=0o755)
+    monkeypatch.setenv("CUDA_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("CUDA_PATH", str(tmp_path / "path"))
+    assert f"--cuda-path={tmp_path}/home" in added(build_tree, told, "-c", "a.cu")
+    shutil.rmtree(tmp_path / "home" / "nvvm")
+    assert f"--cuda-path={tmp_path}/path" in added(build_tree, told, "-c", "a.cu")
+    monkeypatch.delenv("ROCM_PATH", raising=False)
+    (tmp_path / "rocm" / "include" / "hip").mkdir(parents=True)
+    monkeypatch.setenv("HIP_PATH", str(tmp_path / "rocm"))
+    hip = added(build_tree, told, "-c", "a.hip", "--offload-arch=gfx90a")
+    assert f"--rocm-path={tmp_path}/rocm" in hip
+
+
+def test_errors_are_the_compilers_own(build_tree: Path, tmp_path: Path) -> None:
+    (tmp_path / "bad.cpp").write_text("int main() { return missing; }\n")
+    ours = run_command(build_tree / "bin" / "mneme-cxx", "-Werror", "bad.cpp", cwd=tmp_path)
+    theirs = run_command("clang++-22", "-Werror", "bad.cpp", cwd=tmp_path)
+    assert (ours.returncode, ours.stderr) == (theirs.returncode, theirs.stderr)
+    assert ours.returncode == 1
+
+
+def test_missing_compiler_is_named(build_tree: Path) -> None:
+    done = run_command(build_tree / "bin" / "mneme-cxx", "-c", "a.cpp", MNEME_CLANGXX="/no/clang")
+    assert done.returncode == 127
+    assert "MNEME_CLANGXX is '/no/clang'" in done.stderr
+
+
+def _with_wrappers(prefix: Path) -> dict[str, str]:
+    return {"PATH": f"{prefix}/bin{os.pathsep}{os.environ['PATH']}", "MNEME_BUILD_DIR": ""}
+
+
+def test_makefile_project_in_parallel(moved_prefix: Path, tmp_path: Path) -> None:
+    command = ("make", "-j3", "-f", WRAPPED / "Makefile", f"SOURCE={WRAPPED}", "CXX=mneme-cxx")
+    done = run_command(*command, cwd=tmp_path, **_with_wrappers(moved_prefix))
+    assert (done.returncode, done.stderr) == (0, "")
+    assert recorded_kernels(moved_prefix, tmp_path / "app", tmp_path / "db") == KERNELS
+    assert "it is done" in run_here(moved_prefix, "run", "--", tmp_path / "app").stdout
+
+
+def test_pkg_config_prints_flags_of_a_moved_prefix(moved_prefix: Path, tmp_path: Path) -> None:
+    folder = {"PKG_CONFIG_PATH": str(moved_prefix / "lib" / "pkgconfig")}
+    flags = run_command("pkg-config", "--cflags", "--libs", "mneme", **folder).stdout.split()
+    compiler = run_command("pkg-config", "--variable=cxx", "mneme", **folder).stdout.strip()
+    unit, program = WRAPPED.parent / "proteus" / "app.cu", tmp_path / "app"
+    command = (compiler, "--offload-arch=sm_90", f"-I{HERE}", unit, "-o", program, "-lcudart")
+    done = run_command(*command, *flags)
+    assert done.returncode == 0, done.stderr
+    assert recorded_kernels(moved_prefix, program, tmp_path / "db") == {"existing"}
+
+
+@pytest.mark.skipif(not shutil.which("automake"), reason="automake is not installed")
+def test_autotools_project(moved_prefix: Path, tmp_path: Path) -> None:
+    for name in ("configure.ac", "Makefile.am", "main.cpp", "first.cu", "second.cu"):
+        shutil.copy(WRAPPED / name, tmp_path)
+    made = run_command("autoreconf", "-i", cwd=tmp_path)
+    assert made.returncode == 0, made.stderr
+    environment = _with_wrappers(moved_prefix)
+    configured = run_command("./configure", "CXX=mneme-cxx", cwd=tmp_path, **environment)
+    assert configured.returncode == 0, configured.stdout + configured.stderr
+    done = run_command("make", "-j2", f"SHARED={HERE}", cwd=tmp_path, **environment)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert recorded_kernels(moved_prefix, tmp_path / "app", tmp_path / "db") == KERNELS
+
+
+@pytest.mark.skipif(not shutil.which("meson"), reason="meson is not installed")
+def test_meson_project(moved_prefix: Path, tmp_path: Path) -> None:
+    environment = {**_with_wrappers(moved_prefix), "CXX": "mneme-cxx"}
+    configured = run_command("meson", "setup", tmp_path / "build", WRAPPED, **environment)
+    assert configured.returncode == 0, configured.stdout + configured.stderr
+    done = run_command("meson", "compile", "-C", tmp_path / "build", **environment)
+    assert done.returncode == 0, done.stdout + done.stderr
+    program = tmp_path / "build" / "app"
+    assert recorded_kernels(moved_prefix, program, tmp_path / "db") == KERNELS
+
+
+@pytest.mark.skipif(not shutil.which("ccache"), reason="ccache is not installed")
+@pytest.mark.parametrize("place", ["in front", "behind"])
+def test_compiler_cache(place: str, build_tree: Path, tmp_path: Path) -> None:
+    wrapper = str(build_tree / "bin" / "mneme-cxx")
+    environment = {"CCACHE_DIR": str(tmp_path / "cache"), "CCACHE_NOSTATS": ""}
+    command = ["ccache", wrapper] if place == "in front" else [wrapper]
+    if place == "behind":
+        environment["MNEME_CLANGXX"] = "ccache clang++-22"
+    unit = ("-O1", "--offload-arch=sm_90", f"-I{HERE}", "-c", WRAPPED / "first.cu", "-o", "first.o")
+    for _ in range(2):
+        done = run_command(*command, *unit, cwd=tmp_path, **environment)
+        assert done.returncode == 0, done.stderr
+    counts = run_command("ccache", "--print-stats", **environment).stdout
+    hits = {line.split("\t")[0]: int(line.split("\t")[1]) for line in counts.splitlines()}
+    assert (hits["direct_cache_hit"] + hits["preprocessed_cache_hit"], hits["cache_miss"]) == (1, 1)
+    assert b"mneme" in (tmp_path / "first.o").read_bytes()
