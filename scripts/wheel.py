@@ -1,0 +1,108 @@
+"""Build wheels that other machines can install, and the source distribution.
+
+Run by scripts/wheel, which installs what is needed. Every wheel is built from the checkout with
+the compiler cache, so that another Python costs a minute, and named by auditwheel after the oldest
+C library it works with.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+WORK = ROOT / ".setup" / "wheel"
+MOST_BYTES = 60 << 20
+BACKEND = ("pip>=23", "scikit-build-core>=0.10", "pybind11>=2.13")
+
+
+def environment(jobs: int) -> dict[str, str]:
+    """Variables of a build: the compiler cache where there is one, and our own tools first."""
+    result = dict(os.environ)
+    result["PATH"] = f"{Path(sys.executable).parent}:{result['PATH']}"
+    result["CMAKE_BUILD_PARALLEL_LEVEL"] = str(jobs)
+    if shutil.which("ccache"):
+        result.setdefault("CMAKE_C_COMPILER_LAUNCHER", "ccache")
+        result.setdefault("CMAKE_CXX_COMPILER_LAUNCHER", "ccache")
+    for name in ("MNEME_BUILD_DIR", "PYTHONPATH"):  # they would name another mneme
+        result.pop(name, None)
+    return result
+
+
+def run(log: Path, command: list[str], variables: dict[str, str]) -> None:
+    """Run a command; if it fails, end with the end of what it said."""
+    with log.open("a") as file:
+        done = subprocess.run(
+            command, cwd=ROOT, env=variables, stdout=file, stderr=subprocess.STDOUT, check=False
+        )
+    if done.returncode:
+        print(*log.read_text().splitlines()[-30:], sep="\n", file=sys.stderr)
+        sys.exit(f"mneme: '{' '.join(command)}' failed (whole log: {log})")
+
+
+def builder(python: Path, work: Path, log: Path, variables: dict[str, str]) -> Path:
+    """Return an interpreter like `python` that has the build backend."""
+    if python == Path(sys.executable):
+        return python
+    made = work / "venv" / "bin" / "python"
+    if not made.exists():
+        run(log, [str(python), "-m", "venv", str(work / "venv")], variables)
+        run(log, [str(made), "-m", "pip", "install", "-q", "-U", *BACKEND], variables)
+    return made
+
+
+def build_wheel(python: Path, output: Path, variables: dict[str, str]) -> Path:
+    """Build one wheel into `output`."""
+    query = "import sys; print(sys.implementation.cache_tag)"
+    tag = subprocess.check_output([python, "-c", query], text=True).strip()
+    work = WORK / tag
+    shutil.rmtree(work / "raw", ignore_errors=True)
+    work.mkdir(parents=True, exist_ok=True)
+    log = work / "log"
+    log.unlink(missing_ok=True)
+    interpreter = builder(python, work, log, variables)
+    pip = [str(interpreter), "-m", "pip", "wheel", ".", "--no-deps", "--no-build-isolation", "-v"]
+    run(log, [*pip, "-w", str(work / "raw"), f"-Cbuild-dir={work / 'build'}"], variables)
+    (raw,) = (work / "raw").glob("*.whl")
+    auditwheel = [sys.executable, "-m", "auditwheel", "repair", "-w", str(work / "repaired")]
+    shutil.rmtree(work / "repaired", ignore_errors=True)
+    run(log, [*auditwheel, str(raw)], variables)
+    (repaired,) = (work / "repaired").glob("*.whl")
+    size = repaired.stat().st_size
+    if size > MOST_BYTES:
+        sys.exit(f"mneme: {repaired} has {size} bytes, more than the {MOST_BYTES} a wheel may have")
+    output.mkdir(parents=True, exist_ok=True)
+    return Path(shutil.copy(repaired, output))
+
+
+def build_sdist(output: Path, variables: dict[str, str]) -> Path:
+    """Build the source distribution into `output`."""
+    WORK.mkdir(parents=True, exist_ok=True)
+    command = [sys.executable, "-m", "build", "--sdist", "--no-isolation", "-o", str(output), "."]
+    (WORK / "sdist.log").unlink(missing_ok=True)
+    run(WORK / "sdist.log", command, variables)
+    return max(output.glob("mneme_gpu-*.tar.gz"), key=lambda path: path.stat().st_mtime)
+
+
+def main() -> None:
+    """Build what is asked for and name it, one path a line."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--python", type=Path, action="append")
+    parser.add_argument("--no-sdist", action="store_true")
+    parser.add_argument("--output", type=Path, default=ROOT / "dist")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
+    arguments = parser.parse_args()
+    variables = environment(arguments.jobs)
+    output = arguments.output.absolute()
+    if not arguments.no_sdist:
+        print(build_sdist(output, variables))
+    for python in arguments.python or [Path(sys.executable)]:
+        print(build_wheel(python.absolute(), output, variables), flush=True)
+
+
+if __name__ == "__main__":
+    main()

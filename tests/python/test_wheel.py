@@ -1,0 +1,215 @@
+"""The wheel works alone: in a fresh environment, away from the checkout and from LLVM's libraries."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import re
+import shutil
+import subprocess
+import sys
+import sysconfig
+import tarfile
+import zipfile
+from email.parser import HeaderParser
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+MOST_BYTES = 60 << 20
+# Debian 12's. Archives of LLVM built for a newer one need what older machines lack.
+NEWEST_GLIBC = (2, 36)
+NATIVE = (
+    *("bin/mneme-cc", "bin/mneme-cxx", "bin/mneme-jit-compile", "bin/nvcc", "config.json"),
+    *("include/mneme/MnemeAnnotation.hpp", "lib/cmake/mneme/mnemeConfig.cmake"),
+    *("lib/libMnemePasses.so", "lib/libmneme_compile.so", "lib/libmneme_cudart.so"),
+    *("lib/libmneme_jit.so", "lib/libmneme_rt.so", "lib/librecord.so", "py.typed"),
+    *("report/report.html.j2", "share/mneme/templates/tune/tune.py.j2"),
+)
+TOOLS = ("clang-22", "cmake", "ninja", "ccache")
+MISSING = [
+    *(tool for tool in TOOLS if shutil.which(tool) is None),
+    *(name for name in ("auditwheel", "scikit_build_core") if find_spec(name) is None),
+]
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.compile,
+    pytest.mark.skipif(bool(MISSING), reason=f"building wheels needs {', '.join(MISSING)}"),
+]
+
+
+def run(*command: str | Path, cwd: Path, **environment: str) -> str:
+    """Run a command that has to work, without what points at the build tree; return its stdout."""
+    ours = ("MNEME_BUILD_DIR", "PYTHONPATH", "VIRTUAL_ENV")
+    variables = {name: value for name, value in os.environ.items() if name not in ours}
+    done = subprocess.run(
+        [str(part) for part in command],
+        cwd=cwd, env={**variables, **environment}, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, f"{command}\n{done.stdout}\n{done.stderr}"
+    return done.stdout
+
+
+def command_of(environment: Path, name: str) -> Path:
+    return environment / "bin" / name
+
+
+def fresh_environment(made: Path) -> Path:
+    """Make a virtual environment that sees what mneme depends on, and no mneme."""
+    run(sys.executable, "-m", "venv", made, cwd=made.parent)
+    (site,) = made.glob("lib/python3*/site-packages")
+    (site / "dependencies.pth").write_text(sysconfig.get_path("purelib") + "\n")
+    return made
+
+
+def pip_of(environment: Path) -> tuple[str | Path, ...]:
+    python = command_of(environment, "python")
+    return (python, "-m", "pip", "install", "-q", "--no-index", "--no-deps")
+
+
+@pytest.fixture(scope="module")
+def output(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A directory with the source distribution and the wheel for this Python."""
+    made = tmp_path_factory.mktemp("wheel")
+    run(sys.executable, ROOT / "scripts" / "wheel.py", "--output", made, cwd=ROOT)
+    return made
+
+
+@pytest.fixture(scope="module")
+def wheel(output: Path) -> Path:
+    (found,) = output.glob("*.whl")
+    return found
+
+
+@pytest.fixture(scope="module")
+def environment(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A fresh environment with the wheel; what mneme depends on is taken from this one's."""
+    made = fresh_environment(tmp_path_factory.mktemp("environment") / "venv")
+    run(*pip_of(made), wheel, cwd=made.parent)
+    return made
+
+
+@pytest.fixture(scope="module")
+def unpacked(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder: Path = tmp_path_factory.mktemp("unpacked")
+    zipfile.ZipFile(wheel).extractall(folder)
+    return folder
+
+
+def test_it_has_every_part_and_is_small(wheel: Path) -> None:
+    names = set(zipfile.ZipFile(wheel).namelist())
+    assert [name for name in NATIVE if f"mneme/{name}" not in names] == []
+    assert any(re.fullmatch(r"mneme/_native\..*\.so", name) for name in names)
+    assert wheel.stat().st_size <= MOST_BYTES
+
+
+@pytest.mark.skipif(
+    tuple(map(int, platform.libc_ver()[1].split("."))) > NEWEST_GLIBC,
+    reason="this C library is newer than the one wheels are built with",
+)
+def test_it_installs_where_the_c_library_is_2_34(wheel: Path) -> None:
+    assert wheel.name.endswith(f"-manylinux_2_34_{platform.machine()}.whl")
+
+
+def test_its_libraries_need_nothing_but_the_c_library(unpacked: Path) -> None:
+    allowed = re.compile(r"(libc|libm|libdl|libpthread|libgcc_s|ld-linux.*|libmneme_rt)\.so")
+    for library in unpacked.rglob("*.so"):
+        if library.name == "libMnemePasses.so":  # lives in clang
+            continue
+        dynamic = run("readelf", "-d", library, cwd=unpacked)
+        needed = re.findall(r"\(NEEDED\).*\[(.*)\]", dynamic)
+        assert [name for name in needed if not allowed.match(name)] == [], library.name
+
+
+def test_nothing_of_llvm_or_other_libraries_is_visible(unpacked: Path) -> None:
+    foreign = re.compile(
+        r" (LLVM\w+|_ZN4llvm\w+|_ZN3lld\w+|ZSTD_\w+|XXH\w+|make_fcontext|inflate)$"
+    )
+    for library in unpacked.rglob("*.so"):
+        exported = run("nm", "-D", "--defined-only", library, cwd=unpacked).splitlines()
+        assert [line for line in exported if foreign.search(line)] == [], library.name
+
+
+def test_it_knows_nothing_of_where_it_was_built(unpacked: Path) -> None:
+    places = [str(ROOT).encode() + b"/", str(Path.home()).encode() + b"/"]
+    files = [path for path in unpacked.rglob("*") if path.is_file()]
+    assert [p.name for p in files if any(place in p.read_bytes() for place in places)] == []
+
+
+def test_extras_are_what_the_documentation_names(unpacked: Path) -> None:
+    (metadata,) = unpacked.glob("*.dist-info/METADATA")
+    headers = HeaderParser().parsestr(metadata.read_text())
+    assert headers["Name"] == "mneme-gpu"
+    assert headers["Requires-Python"] == ">=3.10"
+    assert set(headers.get_all("Provides-Extra", [])) == {
+        *("tune", "dashboard", "dask", "dev", "cuda-toolkit")
+    }
+
+
+def test_the_source_distribution_has_what_is_built(output: Path) -> None:
+    (sdist,) = output.glob("*.tar.gz")
+    with tarfile.open(sdist) as archive:
+        inside = {name.partition("/")[2] for name in archive.getnames()}
+    parts = ("cmake", "passes", "runtime", "python", "include", "templates")
+    tracked = run("git", "ls-files", "--", *parts, "pyproject.toml", "LICENSE", "CMakeLists.txt",
+                  "README.md", cwd=ROOT).splitlines()  # fmt: skip
+    assert len(tracked) > 100
+    assert [name for name in tracked if name not in inside and (ROOT / name).exists()] == []
+    assert not any(name.startswith((".venv", "build", ".setup")) for name in inside)
+
+
+def test_the_command_answers(environment: Path, tmp_path: Path) -> None:
+    mneme = command_of(environment, "mneme")
+    assert re.fullmatch(r"mneme \d+\.\d+\.\d+\n", run(mneme, "--version", cwd=tmp_path))
+    package = Path(run(mneme, "config", "cmakedir", cwd=tmp_path).strip())
+    assert package.is_relative_to(environment)
+    assert (package / "mnemeConfig.cmake").is_file()
+
+
+def test_an_editable_installation_finds_its_native_parts(tmp_path: Path) -> None:
+    made = fresh_environment(tmp_path / "venv")
+    build = ROOT / ".setup" / "wheel" / str(sys.implementation.cache_tag) / "build"
+    launchers = {f"CMAKE_{language}_COMPILER_LAUNCHER": "ccache" for language in ("C", "CXX")}
+    run(*pip_of(made), "--no-build-isolation", f"-Cbuild-dir={build}", "-e", ".", cwd=ROOT,
+        CMAKE_BUILD_PARALLEL_LEVEL="2", **launchers)  # fmt: skip
+    mneme = command_of(made, "mneme")
+    assert Path(run(mneme, "config", "prefix", cwd=tmp_path).strip()).is_relative_to(made)
+    assert "cpu" in run(mneme, "devices", cwd=tmp_path)
+    code = "import mneme; print(mneme.__file__)"
+    assert str(ROOT) in run(command_of(made, "python"), "-c", code, cwd=tmp_path)
+
+
+def test_main_job_from_build_to_tuned_run(environment: Path, tmp_path: Path) -> None:
+    mneme = command_of(environment, "mneme")
+    for name in ("nbody", "common.h"):
+        source = ROOT / "examples" / name
+        (shutil.copytree if source.is_dir() else shutil.copy)(source, tmp_path / name)
+    (tmp_path / "CMakeLists.txt").write_text(
+        "cmake_minimum_required(VERSION 3.25)\nproject(alone LANGUAGES CXX CUDA)\n"
+        "find_package(mneme CONFIG REQUIRED)\nadd_executable(alone nbody/nbody.cu)\n"
+        "target_include_directories(alone PRIVATE .)\nadd_mneme(alone)\n"
+    )
+    arguments = run(mneme, "config", "cmake-args", cwd=tmp_path).split()
+    run("cmake", "-S", ".", "-B", "build", "-G", "Ninja", *arguments, cwd=tmp_path)
+    run("ninja", "-C", "build", cwd=tmp_path)
+    run(mneme, "record", "-rdb", "rec", "--", "./build/alone", cwd=tmp_path)
+    (record,) = (tmp_path / "rec").glob("[0-9]*.json")
+
+    replayed = json.loads(run(mneme, "replay", "-rdb", record, "default<O3>", cwd=tmp_path))
+    assert replayed["Result"]["verified"] is True
+
+    run(mneme, "tune", "-rdb", record, "--device", "cpu", "--trials", "8", "--seed", "1",
+        "--space-preset", "compiler",
+        "--passes", "default<O0>", "--passes", "default<O2>", "--passes", "default<O3>",
+        "--results-dir", "tuned", cwd=tmp_path)  # fmt: skip
+    run(mneme, "deploy", "tuned", "-o", "tuned.json", cwd=tmp_path)
+    tuned = {
+        "PROTEUS_TUNED_KERNELS": str(tmp_path / "tuned.json"),
+        "PROTEUS_CACHE_DIR": str(tmp_path / "cache"),
+    }
+    assert "PASSED" in run(mneme, "run", "--", "./build/alone", cwd=tmp_path, **tuned)
+    assert [path for path in (tmp_path / "cache").rglob("*") if path.is_file()] != []
