@@ -35,13 +35,19 @@ class CompileOptions:
     """Fix scalar arguments to their recorded values."""
 
     specialize_dims: bool = False
-    """Fix grid and block to the recorded ones."""
+    """Fix grid and block."""
+
+    grid: dim3 | None = None
+    """Blocks of the launch the code is for; None: as recorded."""
+
+    block: dim3 | None = None
+    """Threads of its block; None: as recorded."""
 
     set_launch_bounds: bool = False
     """Promise `max_threads` and `min_blocks_per_sm` to the code generator."""
 
     max_threads: int = 0
-    """Threads of the largest block; 0: those of the recorded block."""
+    """Threads of the largest block; 0: those of the block."""
 
     min_blocks_per_sm: int = 0
     """Blocks that have to fit on a multiprocessor."""
@@ -164,8 +170,8 @@ def _has_snapshots(instance: KernelInstance) -> bool:
 
 def _configuration(options: CompileOptions, instance: KernelInstance | None) -> dict[str, Any]:
     return ExperimentConfiguration(
-        grid=instance.grid_dim if instance else dim3(),
-        block=instance.block_dim if instance else dim3(),
+        grid=options.grid or (instance.grid_dim if instance else dim3()),
+        block=options.block or (instance.block_dim if instance else dim3()),
         specialize=options.specialize,
         set_launch_bounds=options.set_launch_bounds,
         max_threads=options.max_threads,

@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ import pytest
 
 from mneme.compile_record import CompileOptions, compile_record
 from mneme.errors import InvalidArgument, NotFound
+from mneme.mneme_types import dim3
 from mneme.recorded_execution import RecordedExecution
 from mneme.replay_executor import BaseExecutor
 from native_parts import needs_native
@@ -86,6 +88,18 @@ def test_fixing_values_needs_to_know_which_launch() -> None:
     record_id = next(iter(json.loads(TWO_LAUNCHES.read_text())["instances"]))
     fixed = statistics(command(TWO_LAUNCHES, "--specialize", "-rid", record_id))
     assert fixed["ir_hash"] != statistics(command(TWO_LAUNCHES))["ir_hash"]
+
+
+def test_code_for_another_launch_knows_its_dimensions() -> None:
+    bounds = {"set_launch_bounds": True, "max_threads": 32, "specialize_dims": True}
+    options = CompileOptions(
+        target="sm_90", grid=dim3(7), block=dim3(32), want_assembly=True, want_ir=True, **bounds
+    )
+    compiled = compile_record(ONE_LAUNCH, options=options)
+    assert ".maxntid 32" in compiled.assembly
+    assert "%ntid" not in compiled.assembly
+    with pytest.raises(InvalidArgument, match="allow 32 threads but the block has"):
+        compile_record(ONE_LAUNCH, options=replace(options, block=None))
 
 
 def test_launch_bounds_and_register_limit_reach_the_code() -> None:

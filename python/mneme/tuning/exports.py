@@ -225,6 +225,8 @@ class Exporter:
                 codegen_opt=config.codegen_opt,
                 specialize=config.specialize,
                 specialize_dims=config.specialize_dims,
+                grid=config.grid,
+                block=config.block,
                 set_launch_bounds=config.set_launch_bounds,
                 max_threads=config.max_threads,
                 min_blocks_per_sm=config.min_blocks_per_sm,
