@@ -10,6 +10,11 @@ __all__ = [
     "DEVICE_CODE_SECTIONS",
     "RUNTIME_BY_SECTION",
     "SHARED_RUNTIME_HINT",
+    "TOOLKIT_HINT",
+    "TOOLKIT_NAME",
+    "TOOLKIT_QUESTION",
+    "TOOLKIT_VERSION_FILE",
+    "TOOLKIT_VERSION_MACRO",
     "codegen_of",
 ]
 
@@ -29,6 +34,14 @@ DEVICE_CODE_SECTIONS = frozenset(RUNTIME_BY_SECTION)
 
 # How CMake is told to link the shared runtime.
 SHARED_RUNTIME_HINT = "CMake: CUDA_RUNTIME_LIBRARY Shared, which add_mneme() sets"
+
+# The toolkit programs are built with: how the compiler wrappers are asked where it is, where its
+# release stands (1000 * major + 10 * minor), and what to do without one.
+TOOLKIT_NAME = "CUDA toolkit"
+TOOLKIT_QUESTION = ("nvcc", "-", "__cmake_determine_cuda")
+TOOLKIT_VERSION_FILE = "include/cuda.h"
+TOOLKIT_VERSION_MACRO = "CUDA_VERSION"
+TOOLKIT_HINT = "set CUDA_HOME, or: pip install 'mneme-gpu[cuda-toolkit]'"
 
 
 def codegen_of(arch: str) -> str:

@@ -32,6 +32,7 @@ _VERBS = {
     "scaffold": "scaffold.scaffold",
     "deploy": "deploy.deploy",
     "devices": "devices.devices",
+    "doctor": "doctor.doctor",
     "ls": "ls.ls",
     "show": "show.show",
     "config": "config.config",

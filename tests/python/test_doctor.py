@@ -1,0 +1,94 @@
+"""`mneme doctor` tells what is there, what is missing and what is broken."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mneme import _paths
+from mneme.doctor import State, examine
+
+
+def doctor(**environment: str) -> tuple[int, dict[str, dict[str, str]]]:
+    """Exit code and findings by name."""
+    done = subprocess.run(
+        [sys.executable, "-m", "mneme", "doctor", "--json"],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, **environment},
+    )
+    told: dict[str, Any] = json.loads(done.stdout)
+    assert told["usable"] is (done.returncode == 0)
+    return done.returncode, {one["name"]: one for one in told["findings"]}
+
+
+def compiler(folder: Path, body: str) -> str:
+    """A program in the place of clang."""
+    path = folder / "clang++"
+    path.write_text(f"#!/bin/sh\n{body}\n")
+    path.chmod(0o755)
+    return str(path)
+
+
+def test_everything_that_is_here_is_found(tmp_path: Path) -> None:
+    code, found = doctor(MNEME_CACHE_DIR=str(tmp_path / "cache"), PROTEUS_CACHE_DIR="")
+    assert code == 0
+    for name in ("mneme", "libraries", "clang", "pass plugin", "ptxas", "nvJitLink", "device cpu"):
+        assert found[name]["state"] == "ok", found[name]
+    assert str(_paths.prefix()) in found["mneme"]["detail"]
+    assert found["CUDA toolkit"]["detail"].startswith("13.0, ")
+    assert found["LLVM in the library"]["detail"].startswith(_paths.config()["llvm_version"])
+    assert found["cache of compiled kernels"]["detail"] == str(tmp_path / "cache")
+    assert found["package optuna"]["state"] == "ok"
+
+
+def test_absent_clang_is_missing_and_the_rest_works() -> None:
+    code, found = doctor(MNEME_CLANGXX="/no/clang")
+    assert (code, found["clang"]["state"]) == (0, "missing")
+    assert "/no/clang" in found["clang"]["detail"]
+    assert "install clang" in found["clang"]["remedy"]
+    assert "pass plugin" not in found
+
+
+def test_other_clang_is_broken(tmp_path: Path) -> None:
+    code, found = doctor(MNEME_CLANGXX=compiler(tmp_path, "echo clang version 15.0.6"))
+    assert (code, found["clang"]["state"]) == (6, "broken")
+    assert "15.0.6, but mneme's passes are for" in found["clang"]["detail"]
+
+
+def test_clang_that_cannot_load_the_passes_is_broken(tmp_path: Path) -> None:
+    version = _paths.config()["llvm_version"]
+    refusing = (
+        f'[ "$1" = --version ] && echo clang version {version} && exit\necho refused >&2; exit 1'
+    )
+    code, found = doctor(MNEME_CLANGXX=compiler(tmp_path, refusing))
+    assert (code, found["pass plugin"]["state"]) == (6, "broken")
+    assert found["pass plugin"]["detail"] == "refused"
+
+
+def test_missing_library_is_broken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    prefix = tmp_path / "prefix"
+    (prefix / "lib").mkdir(parents=True)
+    (prefix / "config.json").write_text('{"llvm_version": "22.1"}')
+    monkeypatch.setattr(_paths, "prefix", lambda: prefix)
+    libraries = {one.name: one for one in examine()}["libraries"]
+    assert libraries.state is State.BROKEN
+    assert "librecord.so" in libraries.detail
+
+
+def test_cache_that_others_can_write_to_is_told(tmp_path: Path) -> None:
+    shared = tmp_path / "shared"
+    shared.mkdir()
+    shared.chmod(0o777)
+    code, found = doctor(PROTEUS_CACHE_DIR=str(shared))
+    cache = found["cache of tuned programs"]
+    assert (code, cache["state"]) == (0, "missing")
+    assert "others can write" in cache["detail"]
+    assert "PROTEUS_CACHE_DIR" in cache["remedy"]
