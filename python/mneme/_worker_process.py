@@ -72,7 +72,8 @@ class TuneWorkerHandle:
     """Owns one worker process, pinned to one device. Calls come from the thread of the loop.
 
     Jobs sent after one that costs the worker its process, or leaves its device unusable, go to the
-    process that replaces it.
+    process that replaces it. Once that happened a spare process is kept, with the recording open:
+    on a GPU a process takes long to end and to start.
     """
 
     def __init__(self, index: int, device: str, spec: WorkerSpec) -> None:
@@ -84,11 +85,15 @@ class TuneWorkerHandle:
         self.restarts = 0
         self._spec = spec
         self._child: ChildProcess | None = None
+        self._spare: ChildProcess | None = None
+        self._spare_answer: tuple[Any, ...] | None = None
+        self._retired: set[ChildProcess] = set()
         self._tasks: deque[tuple[str, Job]] = deque()
         self._failed_starts = 0
         self._refusal: tuple[str, str] | None = None
         self._is_late = False
-        self._is_replacing = False
+        self._keeps_spare = True
+        self._waits_for_room = False
         self._is_closing = False
         self._ir_number = 0
         self._head_since = 0.0
@@ -98,8 +103,14 @@ class TuneWorkerHandle:
     @property
     def pid(self) -> int | None:
         """Process id, None while there is no process; for any thread."""
-        child = self._child
+        child = self._child or next(iter((*self._retired, self._spare)), None)
         return child.pid if child is not None else None
+
+    @property
+    def spare_pid(self) -> int | None:
+        """Process id of the process kept to replace this one; for any thread."""
+        spare = self._spare
+        return spare.pid if spare is not None else None
 
     @property
     def load(self) -> int:
@@ -125,6 +136,20 @@ class TuneWorkerHandle:
         """Start a process unless there is one."""
         if self._child is not None or self._is_closing:
             return
+        self._refusal, self._is_late, self._ir_number = None, False, 0
+        if self._spare is not None:
+            self._child, self._spare = self._spare, None
+            answer, self._spare_answer = self._spare_answer, None
+            if answer is not None:
+                self._answered(self._child, answer)
+            return
+        try:
+            self._child = self._new_process()
+        except OSError as error:
+            self._refusal = ("BackendUnavailable", str(error))
+            self._loop.call_soon(self._not_started, -1)
+
+    def _new_process(self) -> ChildProcess:
         spec = self._spec
         settings = {
             "parent": os.getpid(),
@@ -133,15 +158,27 @@ class TuneWorkerHandle:
             "device_id": self.index,
             "device": self.device,
         }
-        self._refusal, self._is_late, self._is_replacing, self._ir_number = None, False, False, 0
         child = ChildSpec(
             command=_COMMAND, settings=settings, log=self.log, environment=spec.environment
         )
-        try:
-            self._child = ChildProcess(self._loop, child, self._answered, self._ended)
-        except OSError as error:
-            self._refusal = ("BackendUnavailable", str(error))
-            self._loop.call_soon(self._not_started, -1)
+        return ChildProcess(self._loop, child, self._answered, self._ended)
+
+    def _start_spare(self) -> None:
+        if self._spare is None and self._keeps_spare and not self._is_closing:
+            try:
+                self._spare = self._new_process()
+            except OSError:
+                self._keeps_spare = False
+
+    def _replace(self) -> None:
+        """Have another process in the place of one whose device does not work any more."""
+        assert self._child is not None  # noqa: S101 - it has just answered
+        self._child.kill()
+        self._retired.add(self._child)
+        self._child, self.is_ready = None, False
+        self.restarts += not self._is_closing
+        self.start()
+        self._start_spare()
 
     @property
     def log(self) -> Path:
@@ -170,6 +207,8 @@ class TuneWorkerHandle:
     def close(self, *, kill: bool = False) -> None:
         """End the process, at once or when it has answered."""
         self._is_closing = True
+        if self._spare is not None:
+            self._spare.kill()
         if self._child is None:
             return
         self._child.finish()
@@ -213,8 +252,13 @@ class TuneWorkerHandle:
         if self._child is not None:
             self._child.kill()
 
-    def _answered(self, _: ChildProcess, message: tuple[Any, ...]) -> None:
+    def _answered(self, child: ChildProcess, message: tuple[Any, ...]) -> None:
         kind, *content = message
+        if child is self._spare:
+            self._spare_answer = message
+            self._keeps_spare = kind == "ready"  # no room for two, for example
+        if child is not self._child:
+            return
         if kind == "ready":
             name, globals_ = content[0]
             self.target = (name, tuple(tuple(place) for place in globals_))
@@ -240,16 +284,19 @@ class TuneWorkerHandle:
             result = ExperimentResult.from_dict(json.loads(text))
         if result.device_usable:
             self._begin_head()
-        elif self._child is not None:
-            # The next configuration gets a process in which the device works again.
-            self.is_ready, self._is_replacing = False, True
-            self._child.kill()
+            self._owner.worker_finished(self, job, result)
+            return
+        self.is_ready = False
         self._owner.worker_finished(self, job, result)
+        self._replace()
 
-    def _ended(self, _: ChildProcess, code: int) -> None:
+    def _ended(self, child: ChildProcess, code: int) -> None:
+        if child is not self._child:
+            self._forget(child)
+            return
         self._child = None
         was_ready, self.is_ready = self.is_ready, False
-        if not was_ready and not self._is_replacing:
+        if not was_ready:
             self._not_started(code)
             return
         self.restarts += not self._is_closing
@@ -262,8 +309,20 @@ class TuneWorkerHandle:
             sentence = f"Worker {how} running on device {self.device}"
             crashed = (job, self.failed(sentence, died=True))
         self.start()
+        self._start_spare()
         if crashed is not None:
             self._owner.worker_finished(self, *crashed)
+        if self._is_closing:
+            self._owner.worker_gone(self)
+
+    def _forget(self, child: ChildProcess) -> None:
+        """Note the end of a process that was replaced, or not yet needed."""
+        self._retired.discard(child)
+        if child is self._spare:
+            self._spare = self._spare_answer = None
+        elif self._waits_for_room:
+            self._waits_for_room = False
+            self.start()
         if self._is_closing:
             self._owner.worker_gone(self)
 
@@ -272,6 +331,8 @@ class TuneWorkerHandle:
         kind, sentence = self._refusal or ("", f"it ended with exit code {code}")
         if self._is_closing:
             self._owner.worker_gone(self)
+        elif kind == "OutOfMemory" and self._retired:
+            self._waits_for_room = True  # what was replaced still has it
         elif kind not in {"", "AddressUnavailable"}:
             # Nothing but an address gets better by trying again.
             self._give_up(getattr(errors, kind)(sentence))

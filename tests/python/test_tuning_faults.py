@@ -40,6 +40,18 @@ def crashing(native):
 _native.RecordedCode.compile = crashing(_native.RecordedCode.compile)
 _native.ReplaySession.build = crashing(_native.ReplaySession.build)
 """
+LOSING = f"""
+import json
+from mneme import _native
+def losing(native):
+    def call(self, text, *rest):
+        result, *others = native(self, text, *rest)
+        if {CRASH!r} in text:
+            result = json.dumps(json.loads(result) | {{"failed": True, "device_usable": False}})
+        return (result, *others)
+    return call
+_native.ReplaySession.run = losing(_native.ReplaySession.run)
+"""
 # Minutes of work.
 ENDLESS = ",".join(["default<O3>"] * 5000)
 FOREVER = 1_000_000_000  # launches
@@ -100,6 +112,13 @@ def crashing(monkeypatch: pytest.MonkeyPatch) -> None:
     for module in ("_worker_process", "_compile_pool"):
         command = getattr(import_module(f"mneme.{module}"), "_COMMAND")  # noqa: B009
         monkeypatch.setattr(f"mneme.{module}._COMMAND", CRASHING + command)
+
+
+@pytest.fixture
+def losing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let one pipeline make kernels that cost a process its device."""
+    command = getattr(import_module("mneme._worker_process"), "_COMMAND")  # noqa: B009
+    monkeypatch.setattr("mneme._worker_process._COMMAND", LOSING + command)
 
 
 def different(config: ExperimentConfiguration, count: int) -> list[ExperimentConfiguration]:
@@ -265,6 +284,43 @@ def test_many_crashes_in_a_row_are_gone_through(
     assert time.monotonic() - start < BOUND_SECONDS
     assert [result.worker_died for result in results] == [True] * 12 + [False]
     assert results[-1].verified
+
+
+def test_after_a_crash_a_spare_process_is_there_for_the_next(
+    crashing: None, make: Make, config: ExperimentConfiguration
+) -> None:
+    configs = [replace(one, passes=CRASH) for one in different(config, 2)]
+    with make(workers=1) as executor:
+        (worker,) = executor.workers
+        assert executor.evaluate(config).verified
+        assert worker.spare_pid is None
+        assert executor.evaluate(configs[0]).worker_died
+        assert executor.evaluate(replace(config, passes="default<O1>")).verified
+        spare = worker.spare_pid
+        assert spare is not None
+        assert spare != worker.pid
+        assert executor.evaluate(configs[1]).worker_died
+        assert executor.evaluate(replace(config, passes="default<O2>")).verified
+        assert worker.pid == spare
+        last = worker.spare_pid
+    assert is_gone(spare)
+    assert last is None or is_gone(last)
+
+
+def test_a_process_whose_device_is_lost_is_replaced_at_once(
+    losing: None, make: Make, config: ExperimentConfiguration
+) -> None:
+    configs = [replace(one, passes=CRASH) for one in different(config, 4)]
+    with make(workers=1) as executor:
+        (worker,) = executor.workers
+        futures = [executor.submit(one) for one in (*configs, config)]
+        results = results_of(futures)
+        assert executor.statistics.worker_restarts == 4
+        pid = worker.pid
+    assert [result.device_usable for result in results] == [False] * 4 + [True]
+    assert [result.worker_died for result in results] == [False] * 5
+    assert results[-1].verified
+    assert pid is None or is_gone(pid)
 
 
 def test_a_worker_that_never_starts_fails_everything_soon(
