@@ -98,6 +98,23 @@ def test_every_kind_of_target_and_unit_is_recorded(moved_prefix: Path, tmp_path:
     assert "libmneme_rt" not in linked
 
 
+def test_hip_units_carry_their_kernels(build_tree: Path, tmp_path: Path) -> None:
+    compiler = build_tree / "bin" / "mneme-clang++"
+    configured = run_command(
+        *("cmake", "-S", HERE / "hip", "-B", tmp_path, "-G", "Ninja"),
+        *(f"-DCMAKE_CXX_COMPILER={compiler}", f"-DCMAKE_HIP_COMPILER={compiler}"),
+        *(f"-DCMAKE_PREFIX_PATH={build_tree}", "-DCMAKE_HIP_ARCHITECTURES=gfx90a"),
+        f"-DCMAKE_HIP_COMPILER_ROCM_ROOT={HERE / 'hip' / 'rocm'}",
+        *("-DCMAKE_HIP_FLAGS=-nogpuinc -nogpulib", "-DROCM_FLAGS=-nogpuinc;-nogpulib"),
+    )
+    assert configured.returncode == 0, configured.words
+    build(tmp_path)
+    for unit in ("hip", "cxx"):
+        image = (tmp_path / f"lib{unit}_unit.so").read_bytes()
+        assert b"__mneme_ir_" in image
+        assert b"mneme_launch_kernel" in image
+
+
 def test_project_of_the_reference_tools_configures_unchanged(
     moved_prefix: Path, tmp_path: Path
 ) -> None:
