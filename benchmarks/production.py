@@ -46,14 +46,15 @@ GPU_PROGRAMS = (
     Program(name="vector_add", arguments=(str(32 << 20),)),
     Program(name="stencil2d", arguments=("4096", "200")),
     Program(name="reduction"),
-    Program(name="spmv_cg", arguments=("1024", "100")),
-    Program(name="nbody", arguments=("65536", "5")),
+    Program(name="spmv_cg", arguments=("512", "800")),
+    Program(name="nbody", arguments=("65536", "10")),
+    Program(name="heat3d", arguments=("512", "100")),
     Program(name="linked_list"),
     Program(name="multi_unit"),
 )
 CPU_PROGRAMS = tuple(
     Program(name=name)
-    for name in ("vector_add", "stencil2d", "reduction", "spmv_cg", "nbody", "linked_list")
+    for name in ("vector_add", "stencil2d", "reduction", "spmv_cg", "nbody", "heat3d")
 )
 
 
@@ -104,7 +105,8 @@ def tune(guests: Guests, program: Program, trials: int, folder: Path) -> tuple[P
     start = time.monotonic()
     guests.mneme(
         *("tune", "-rdb", recording, "--all", "--device", guests.device, "--quiet"),
-        *("--sampler", "random", "--trials", str(trials), "--seed", "1"),
+        *("--space-preset", "full", "--sampler", "random"),
+        *("--trials", str(trials), "--seed", "1"),
         *("--results-dir", results, *program.tuning),
     )
     return results, time.monotonic() - start
@@ -206,7 +208,7 @@ def main() -> int:
     guests = replace(
         guests, environment={**guests.environment, "MNEME_CACHE_DIR": str(scratch / "images")}
     )
-    trials = options.trials or (300 if guests.is_gpu else 20)
+    trials = options.trials or (600 if guests.is_gpu else 20)
     tracer = build_tracer(scratch) if guests.is_gpu else None
     rows: dict[str, Any] = {}
     for program in GPU_PROGRAMS if guests.is_gpu else CPU_PROGRAMS:
