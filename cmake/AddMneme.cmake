@@ -25,6 +25,44 @@ function(add_mneme target)
   endif()
 endfunction()
 
+#[[ mneme_apply_tuned(<target> <json>)
+
+Build the kernels of a target as a file of tuned kernels says, as far as an ahead-of-time build can,
+for sites where production runs compile nothing: launch bounds and MaxRegisters become a limit of
+registers per thread, which is right for every launch. The compiler warns of what is left to runs
+with PROTEUS_TUNED_KERNELS (pipelines, specialisation, other launch dimensions) and of stale kernels.
+  <target>  Given to add_mneme() or add_proteus() before. Mandatory. No generator expressions.
+  <json>    File written by `mneme deploy` or `mneme tune`; relative to the current source directory.
+            Mandatory. No generator expressions.
+Effects: PRIVATE compile options on <target>; the sources it has now are compiled again when <json>
+changes. What is embedded for tuned runs stays as it was. ]]
+function(mneme_apply_tuned target json)
+  _mneme_check_arguments(mneme_apply_tuned "${target}" "${ARGN}" "")
+  get_target_property(libraries ${target} LINK_LIBRARIES)
+  if(NOT "Mneme::mnemert" IN_LIST libraries)
+    message(FATAL_ERROR "mneme_apply_tuned(${target}): call add_mneme(${target}) before")
+  endif()
+  get_filename_component(file "${json}" ABSOLUTE)
+  if(NOT EXISTS "${file}")
+    message(FATAL_ERROR "mneme_apply_tuned(${target}): there is no file '${file}'")
+  endif()
+  file(READ "${file}" content)
+  string(JSON kind ERROR_VARIABLE problem TYPE "${content}")
+  if(NOT kind STREQUAL "OBJECT")
+    message(FATAL_ERROR "mneme_apply_tuned(${target}): '${file}' is no file of tuned kernels: "
+      "${problem}")
+  endif()
+
+  set(isDevice "$<COMPILE_LANGUAGE:CXX,CUDA,HIP>")
+  target_compile_options(${target} PRIVATE
+    "$<${isDevice}:-fplugin=$<TARGET_FILE:Mneme::passes>>"
+    "$<${isDevice}:-mllvm=-mneme-tuned=${file}>")
+  get_target_property(sources ${target} SOURCES)
+  if(sources)
+    set_property(SOURCE ${sources} APPEND PROPERTY OBJECT_DEPENDS "${file}")
+  endif()
+endfunction()
+
 #[[ add_proteus(<target> [FORCE_JIT_ANNOTATE_ALL])
 
 What add_mneme(<target>) does, for projects written for the reference tools.

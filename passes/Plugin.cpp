@@ -18,14 +18,25 @@ llvm::cl::opt<std::string>
                                 "kernels mneme embeds (default: every kernel)"),
                  llvm::cl::init(""));
 
+llvm::cl::opt<std::string> tunedFile(
+    "mneme-tuned",
+    llvm::cl::desc("File of tuned kernels: what of it an ahead-of-time build can do is done"),
+    llvm::cl::init(""));
+
 bool parseEmbed(llvm::StringRef name, EmbedOptions& options) {
   if (!name.consume_front("mneme-embed"))
     return false;
   if (name.empty())
     return true;
-  if (!name.consume_front("<kernels=") || !name.consume_back(">"))
+  if (!name.consume_back(">"))
     return false;
-  options.kernels = name.str();
+  if (name.consume_front("<kernels="))
+    options.kernels = name.str();
+  else if (name.consume_front("<tuned="))
+    options.tuned = name.str();
+  else
+    return false;
+  options.optLevel = options.tuned.empty() ? "" : "3";
   return true;
 }
 
@@ -51,7 +62,7 @@ std::string levelName(llvm::OptimizationLevel level) {
 }
 
 void addAll(llvm::ModulePassManager& manager, llvm::OptimizationLevel level) {
-  manager.addPass(EmbedKernelsPass(EmbedOptions{kernelFilter, levelName(level)}));
+  manager.addPass(EmbedKernelsPass(EmbedOptions{kernelFilter, tunedFile, levelName(level)}));
   manager.addPass(RouteLaunchesPass());
   manager.addPass(RegisterKernelsPass());
 }

@@ -8,6 +8,7 @@
 
 #include <optional>
 
+#include "passes/apply_tuned.h"
 #include "passes/device_module.h"
 #include "passes/externalize_globals.h"
 #include "passes/kernel_closure.h"
@@ -50,6 +51,21 @@ std::optional<Blob> blobOf(const Closure& closure, llvm::Module& module,
   return std::nullopt;
 }
 
+/// What is embedded is the code as it was written: this comes behind.
+bool applyFile(llvm::Module& module, llvm::ArrayRef<std::pair<llvm::Function*, uint64_t>> hashes,
+               const EmbedOptions& options) {
+  std::string error;
+  llvm::json::Value file = readTunedFile(options.tuned, error);
+  if (!error.empty()) {
+    fail(module, error);
+    return false;
+  }
+  bool changed = false;
+  for (auto [kernel, hash] : hashes)
+    changed |= applyTuned(*kernel, hash, *file.getAsObject(), options.optLevel);
+  return changed;
+}
+
 bool holdsBlobs(const llvm::Module& module) {
   return llvm::any_of(module.globals(), [](const llvm::GlobalVariable& variable) {
     return variable.getName().starts_with(embed::kKernelSymbolPrefix) ||
@@ -76,9 +92,12 @@ bool embedKernels(llvm::Module& module, const EmbedOptions& options) {
   bool changed = !chosen.empty() && externalizeGlobals(module);
   // Every closure is cut before the first blob is added, so that none holds another's blob.
   llvm::SmallVector<Blob, 0> blobs;
+  llvm::SmallVector<std::pair<llvm::Function*, uint64_t>> hashes;
   for (llvm::Function* kernel : chosen)
-    if (std::optional<Blob> blob = blobOf(extractKernel(*kernel), module, options))
+    if (std::optional<Blob> blob = blobOf(extractKernel(*kernel), module, options)) {
+      hashes.emplace_back(kernel, blob->staticHash);
       blobs.push_back(std::move(*blob));
+    }
   std::optional<Blob> shared;
   if (Closure code = extractSharedCode(module); code.module)
     shared = blobOf(code, module, options);
@@ -87,6 +106,8 @@ bool embedKernels(llvm::Module& module, const EmbedOptions& options) {
   if (shared)
     emitBlob(module, *shared, embed::kModuleSymbolPrefix);
   changed |= !blobs.empty() || shared;
+  if (!options.tuned.empty() && !hashes.empty())
+    changed |= applyFile(module, hashes, options);
   return changed;
 }
 

@@ -9,6 +9,7 @@ namespace mneme::passes {
 
 struct EmbedOptions {
   std::string kernels;  ///< regular expression searched in demangled names; empty: every kernel
+  std::string tuned;    ///< file of tuned kernels to apply (apply_tuned.h); empty: none
   std::string optLevel; ///< "0".."3", "s" or "z": what the program is compiled with; empty: unknown
 };
 

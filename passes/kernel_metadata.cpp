@@ -265,6 +265,8 @@ std::string targetCpu(const llvm::Module& module, const llvm::Module& original) 
 
 } // namespace
 
+bool hasMinBlocks(const llvm::Function& kernel) { return minBlocks(kernel) != 0; }
+
 std::string readableName(llvm::StringRef kernel) {
   return kernel.empty() ? std::string() : llvm::demangle(withoutUniqueSuffix(kernel));
 }

@@ -15,6 +15,9 @@ namespace mneme::passes {
 llvm::json::Object describeClosure(const Closure& closure, uint64_t staticHash,
                                    const llvm::Module& original, llvm::StringRef optLevel);
 
+/// Whether the source says how many blocks have to fit on a multiprocessor.
+bool hasMinBlocks(const llvm::Function& kernel);
+
 /// Demangled name of a kernel, without unique suffixes.
 std::string readableName(llvm::StringRef kernel);
 

@@ -9,7 +9,9 @@
 #include <llvm/Passes/PassPlugin.h>
 #endif
 #include <llvm/IR/CallingConv.h>
+#include <llvm/IR/Constants.h>
 #include <llvm/IR/Function.h>
+#include <llvm/IR/Metadata.h>
 #include <llvm/IR/Module.h>
 #include <llvm/Passes/PassBuilder.h>
 #include <llvm/TargetParser/Triple.h>
@@ -27,6 +29,21 @@ void registerAtPipelineStart(llvm::PassBuilder& builder, AddPasses addPasses) {
       [addPasses](llvm::ModulePassManager& manager, llvm::OptimizationLevel level) {
         addPasses(manager, level);
       });
+}
+
+/// Limit of registers per thread of an NVPTX kernel: an attribute since LLVM 21, an annotation before.
+inline void setMaxRegisters(llvm::Function& kernel, uint32_t registers) {
+#if LLVM_VERSION_MAJOR >= 21
+  kernel.addFnAttr("nvvm.maxnreg", std::to_string(registers));
+#else
+  llvm::LLVMContext& context = kernel.getContext();
+  auto* value = llvm::ConstantInt::get(llvm::Type::getInt32Ty(context), registers);
+  kernel.getParent()
+      ->getOrInsertNamedMetadata("nvvm.annotations")
+      ->addOperand(llvm::MDNode::get(
+          context, {llvm::ValueAsMetadata::get(&kernel), llvm::MDString::get(context, "maxnreg"),
+                    llvm::ConstantAsMetadata::get(value)}));
+#endif
 }
 
 } // namespace mneme::passes::compat

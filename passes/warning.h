@@ -12,8 +12,8 @@ namespace mneme::passes {
 /// LLVM's own general diagnostic is younger than LLVM 19.
 class Warning : public llvm::DiagnosticInfo {
 public:
-  explicit Warning(std::string message)
-      : DiagnosticInfo(llvm::getNextAvailablePluginDiagnosticKind(), llvm::DS_Warning),
+  explicit Warning(std::string message, llvm::DiagnosticSeverity severity = llvm::DS_Warning)
+      : DiagnosticInfo(llvm::getNextAvailablePluginDiagnosticKind(), severity),
         message_(std::move(message)) {}
   void print(llvm::DiagnosticPrinter& printer) const override { printer << message_; }
 
@@ -24,6 +24,11 @@ private:
 /// Makes the compiler print "warning: mneme: <message>".
 inline void warn(llvm::Module& module, const llvm::Twine& message) {
   module.getContext().diagnose(Warning(("mneme: " + message).str()));
+}
+
+/// The same as an error: the compiler fails. For what the user of the compiler asked for by name.
+inline void fail(llvm::Module& module, const llvm::Twine& message) {
+  module.getContext().diagnose(Warning(("mneme: " + message).str(), llvm::DS_Error));
 }
 
 } // namespace mneme::passes

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 import subprocess
@@ -162,6 +163,10 @@ FIND = "find_package(mneme CONFIG REQUIRED)"
         (f"{FIND}\nadd_library(a OBJECT a.c)\nadd_library(b ALIAS a)\nadd_mneme(b)",
          "'b' is another name of 'a'"),
         (f"{FIND}\nadd_library(a OBJECT a.c)\nadd_proteus(a FORCE)", "add_proteus(a): unknown arguments: FORCE"),
+        (f"{FIND}\nadd_library(a OBJECT a.c)\nmneme_apply_tuned(a b.json)", "call add_mneme(a) before"),
+        (f"{FIND}\nadd_library(a OBJECT a.c)\nadd_mneme(a)\nmneme_apply_tuned(a b.json)", "there is no file"),
+        (f"{FIND}\nadd_library(a OBJECT a.c)\nadd_mneme(a)\nmneme_apply_tuned(a CMakeLists.txt)",
+         "CMakeLists.txt' is no file of tuned kernels"),
         # A project's compilers as CMake describes them; they are not started.
         (f"{FIND}\nset(CMAKE_CUDA_COMPILER_ID NVIDIA)\nadd_library(a OBJECT a.c)\nadd_mneme(a)",
          "the CUDA compiler is NVIDIA"),
@@ -201,3 +206,20 @@ def test_prefix_without_compiler_lacks_the_component(moved_prefix: Path, tmp_pat
     assert done.returncode != 0
     assert "cannot compile tuned kernels" in done.words
     assert _without_languages(tmp_path / "other", prefix, FIND).returncode == 0
+
+
+def test_tuned_choices_are_built_ahead_of_time(build_tree: Path, tmp_path: Path) -> None:
+    tuned, directory = tmp_path / "tuned.json", tmp_path / "build"
+    entry = {"TunedMaxThreads": 512, "MinBlocksPerSM": 2, "SpecializeDims": False}
+    tuned.write_text(json.dumps({"_Z8existingPii": {**entry, "Pipeline": "default<O1>"}}))
+    configured = configure(HERE / "tuned", directory, build_tree, f"-DTUNED={tuned}")
+    assert configured.returncode == 0, configured.words
+    # What cannot be done is told; what can is in the machine code, and in it again when it changes.
+    assert (
+        "left to runs with PROTEUS_TUNED_KERNELS: pipeline 'default<O1>'" in build(directory).words
+    )
+    assert b".maxnreg 64" in (directory / "app").read_bytes()
+    tuned.write_text(json.dumps({"_Z8existingPii": {**entry, "MinBlocksPerSM": 4}}))
+    assert "warning: mneme" not in build(directory).words
+    assert b".maxnreg 32" in (directory / "app").read_bytes()
+    assert recorded_kernels(build_tree, directory / "app", tmp_path / "db") == {"existing"}

@@ -1,0 +1,24 @@
+// Room passes: device side. What of a tuned-kernels file (docs/tuned-kernels.md) an ahead-of-time
+// build can do.
+#pragma once
+
+#include <llvm/IR/Function.h>
+#include <llvm/Support/JSON.h>
+
+#include <cstdint>
+#include <string>
+
+namespace mneme::passes {
+
+/// Reads a tuned-kernels file. Sets `error` to a sentence and returns null if it cannot be read.
+llvm::json::Value readTunedFile(llvm::StringRef path, std::string& error);
+
+/// Applies to `kernel` what its entry in `file` says and what is right for every launch: a limit of
+/// registers per thread, which is how launch bounds and MaxRegisters reach the machine code.
+/// Reports as a warning what is left to a tuned run (pipelines, specialisation, other dimensions),
+/// and a kernel that is stale: its IR, known by `staticHash`, is not the tuned one. `optLevel` as
+/// in EmbedOptions. A kernel without entry stays as it is. Returns whether the kernel changed.
+bool applyTuned(llvm::Function& kernel, uint64_t staticHash, const llvm::json::Object& file,
+                llvm::StringRef optLevel);
+
+} // namespace mneme::passes

@@ -1,0 +1,97 @@
+; What of a tuned-kernels file an ahead-of-time build does, and what it leaves with a warning.
+; RUN: split-file %s %t
+; RUN: %opt -passes='mneme-embed<tuned=%t/bounds.json>' -S %t/kernels.ll 2>%t/warnings | FileCheck %t/kernels.ll
+; RUN: FileCheck --input-file=%t/warnings --check-prefix=WARN --implicit-check-not=warning %t/kernels.ll
+; RUN: not %opt -passes='mneme-embed<tuned=%t/list.json>' -S %t/kernels.ll 2>&1 | FileCheck --check-prefix=LIST %s
+; RUN: not %opt -passes='mneme-embed<tuned=%t/nothing.json>' -S %t/kernels.ll 2>&1 | FileCheck --check-prefix=NONE %s
+
+; LIST: error: mneme: '{{.*}}list.json' is no file of tuned kernels: it holds no JSON object
+; NONE: error: mneme: cannot read '{{.*}}nothing.json'
+
+;--- kernels.ll
+target triple = "nvptx64-nvidia-cuda"
+target datalayout = "e-p6:32:32-i64:64-i128:128-i256:256-v16:16-v32:32-n16:32:64"
+
+; 65536 registers for two blocks of 512 threads.
+; CHECK-LABEL: define ptx_kernel void @bounded(
+; CHECK-SAME: #[[BOUNDED:[0-9]+]]
+define ptx_kernel void @bounded(ptr %p) #0 {
+  store i32 1, ptr %p
+  ret void
+}
+
+; Blocks of 256 threads leave a thread all it can have.
+; CHECK-LABEL: define ptx_kernel void @free(
+; CHECK-SAME: #[[PLAIN:[0-9]+]]
+; WARN: warning: mneme: 'free': left to runs with PROTEUS_TUNED_KERNELS: pipeline 'default<O1>', specialised arguments, other launch dimensions
+define ptx_kernel void @free(ptr %p) #0 {
+  store i32 2, ptr %p
+  ret void
+}
+
+; One of the variants has no bounds: its launches may have blocks of any size.
+; CHECK-LABEL: define ptx_kernel void @varied(
+; CHECK-SAME: #[[PLAIN]]
+define ptx_kernel void @varied(ptr %p) #0 {
+  store i32 3, ptr %p
+  ret void
+}
+
+; A variant guarded by another architecture does not count.
+; CHECK-LABEL: define ptx_kernel void @other_arch(
+; CHECK-SAME: #[[LIMITED:[0-9]+]]
+define ptx_kernel void @other_arch(ptr %p) #0 {
+  store i32 4, ptr %p
+  ret void
+}
+
+; CHECK-LABEL: define ptx_kernel void @stale(
+; CHECK-SAME: #[[PLAIN]]
+; WARN: warning: mneme: 'stale' is not the code that was tuned
+define ptx_kernel void @stale(ptr %p) #0 {
+  store i32 5, ptr %p
+  ret void
+}
+
+; CHECK-LABEL: define ptx_kernel void @unnamed(
+; CHECK-SAME: #[[PLAIN]]
+define ptx_kernel void @unnamed(ptr %p) #0 {
+  store i32 6, ptr %p
+  ret void
+}
+
+; The source's own minimum of blocks stays; machine code has one or the other.
+; CHECK-LABEL: define ptx_kernel void @source_bounds(
+; CHECK-SAME: #[[SOURCE:[0-9]+]]
+; WARN: warning: mneme: 'source_bounds': left to runs with PROTEUS_TUNED_KERNELS: launch bounds, beside
+define ptx_kernel void @source_bounds(ptr %p) #1 {
+  store i32 7, ptr %p
+  ret void
+}
+
+; CHECK-DAG: attributes #[[BOUNDED]] = { "nvvm.maxnreg"="64" "target-cpu"="sm_90" }
+; CHECK-DAG: attributes #[[LIMITED]] = { "nvvm.maxnreg"="40" "target-cpu"="sm_90" }
+; CHECK-DAG: attributes #[[PLAIN]] = { "target-cpu"="sm_90" }
+; CHECK-DAG: attributes #[[SOURCE]] = { "nvvm.maxntid"="128" "nvvm.minctasm"="4" "target-cpu"="sm_90" }
+attributes #0 = { "target-cpu"="sm_90" }
+attributes #1 = { "target-cpu"="sm_90" "nvvm.maxntid"="128" "nvvm.minctasm"="4" }
+
+;--- bounds.json
+{
+  "bounded": {"TunedMaxThreads": 512, "MinBlocksPerSM": 2, "SpecializeDims": false},
+  "free": {"Mneme": {"Variants": [
+    {"TunedMaxThreads": 256, "Pipeline": "default<O1>", "SpecializeArgs": true, "SpecializeDims": false,
+     "Match": {"BlockDim": {"x": 16, "y": 16, "z": 1}}, "Launch": {"Rule": "cover"}},
+    {"TunedMaxThreads": 1024, "MinBlocksPerSM": 2, "SpecializeDims": false, "Pipeline": "default<O1>"}]}},
+  "varied": {"Mneme": {"Variants": [
+    {"TunedMaxThreads": 1024, "SpecializeDims": false},
+    {"LaunchBounds": false, "SpecializeDims": false}]}},
+  "other_arch": {"Mneme": {"Variants": [
+    {"LaunchBounds": false, "MaxRegisters": 40, "SpecializeDims": false, "Guards": ["Arch"],
+     "Match": {"Arch": "sm_90"}},
+    {"LaunchBounds": false, "SpecializeDims": true, "Guards": ["Arch"], "Match": {"Arch": "sm_80"}}]}},
+  "stale": {"TunedMaxThreads": 1024, "Mneme": {"StaticHash": "0123456789abcdef", "Variants": []}},
+  "source_bounds": {"TunedMaxThreads": 1024, "SpecializeDims": false}
+}
+;--- list.json
+[]
