@@ -107,6 +107,8 @@ def test_hip_units_carry_their_kernels(build_tree: Path, tmp_path: Path) -> None
         *(f"-DCMAKE_PREFIX_PATH={build_tree}", "-DCMAKE_HIP_ARCHITECTURES=gfx90a"),
         f"-DCMAKE_HIP_COMPILER_ROCM_ROOT={HERE / 'hip' / 'rocm'}",
         *("-DCMAKE_HIP_FLAGS=-nogpuinc -nogpulib", "-DROCM_FLAGS=-nogpuinc;-nogpulib"),
+        # CMake learns the compiler by linking a program, which takes a runtime.
+        *("-DCMAKE_HIP_COMPILER_ID_RUN=1", "-DCMAKE_HIP_COMPILER_ID=Clang"),
     )
     assert configured.returncode == 0, configured.words
     build(tmp_path)
