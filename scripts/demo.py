@@ -29,7 +29,7 @@ EXAMPLES = (
     *("vector_add", "stencil2d", "heat3d", "reduction", "spmv_cg", "nbody", "linked_list"),
     "multi_unit",
 )
-TUNED_EXAMPLES = ("stencil2d", "spmv_cg", "nbody")
+TUNED_EXAMPLES = ("heat3d", "spmv_cg", "nbody")
 PIPELINES = (
     "default<O0>",
     "default<O1>",
