@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -22,3 +23,12 @@ def build_tree() -> Path:
     """The build tree under test."""
     assert (BUILD / "config.json").is_file(), f"{BUILD} is not built: run scripts/test"
     return BUILD
+
+
+@pytest.fixture(scope="session")
+def wheel_prefix() -> Path:
+    """The package of a wheel in an environment of its own, where MNEME_TEST_WHEEL_PREFIX names it."""
+    named = os.environ.get("MNEME_TEST_WHEEL_PREFIX")
+    if not named:
+        pytest.skip("MNEME_TEST_WHEEL_PREFIX names no installed wheel")
+    return Path(named)

@@ -48,9 +48,11 @@ def run_here(prefix: Path, *arguments: str | Path) -> Finished:
     """Run the command `mneme` of one prefix, with nothing of another in the environment."""
     # The interpreter is that of the tests: an installed `mneme` uses the first on the path.
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    return run_command(
-        prefix / "bin" / "mneme", *arguments, PATH=path, MNEME_BUILD_DIR="", PYTHONPATH=""
-    )
+    command = prefix / "bin" / "mneme"
+    if not command.exists():
+        # In a wheel the prefix is the package, and the command that of its environment.
+        command = prefix.parents[3] / "bin" / "mneme"
+    return run_command(command, *arguments, PATH=path, MNEME_BUILD_DIR="", PYTHONPATH="")
 
 
 def configure(source: Path, build: Path, prefix: Path, *options: str) -> Finished:

@@ -39,7 +39,7 @@ INSTALLED_FILES = (
 )
 
 
-@pytest.mark.parametrize("where", ["build_tree", "moved_prefix"])
+@pytest.mark.parametrize("where", ["build_tree", "moved_prefix", "wheel_prefix"])
 def test_consumer_is_built_and_recorded(
     where: str, request: pytest.FixtureRequest, tmp_path: Path
 ) -> None:
