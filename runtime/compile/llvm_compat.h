@@ -3,9 +3,12 @@
 #pragma once
 
 #include <llvm/ADT/StringRef.h>
+#include <llvm/Analysis/CaptureTracking.h>
 #include <llvm/Config/llvm-config.h>
 #include <llvm/IR/Constants.h>
 #include <llvm/IR/Function.h>
+#include <llvm/IR/IRBuilder.h>
+#include <llvm/IR/Intrinsics.h>
 #include <llvm/IR/Metadata.h>
 #include <llvm/IR/Module.h>
 #include <llvm/MC/TargetRegistry.h>
@@ -73,6 +76,29 @@ inline void setMinBlocks(llvm::Function& kernel, uint32_t blocks) {
   kernel.addFnAttr("nvvm.minctasm", std::to_string(blocks));
 #else
   setKernelAnnotation(kernel, "minctasm", blocks);
+#endif
+}
+
+/// May anybody learn this address by other ways than the function's result?
+inline bool mayBeCaptured(const llvm::Value* pointer) {
+#if LLVM_VERSION_MAJOR >= 21
+  return llvm::PointerMayBeCaptured(pointer, /*ReturnCaptures=*/false);
+#else
+  return llvm::PointerMayBeCaptured(pointer, /*ReturnCaptures=*/false, /*StoreCaptures=*/true);
+#endif
+}
+
+/// The larger (or smaller) of two numbers; a NaN only if both are. -0.0 is less than 0.0.
+inline llvm::Value* minMaxNumber(llvm::IRBuilderBase& builder, bool isMax, llvm::Value* a,
+                                 llvm::Value* b) {
+#if LLVM_VERSION_MAJOR >= 20
+  return builder.CreateBinaryIntrinsic(
+      isMax ? llvm::Intrinsic::maximumnum : llvm::Intrinsic::minimumnum, a, b);
+#else
+  llvm::Value* numbers = builder.CreateBinaryIntrinsic(
+      isMax ? llvm::Intrinsic::maximum : llvm::Intrinsic::minimum, a, b);
+  llvm::Value* withoutA = builder.CreateSelect(builder.CreateFCmpUNO(a, a), b, numbers);
+  return builder.CreateSelect(builder.CreateFCmpUNO(b, b), a, withoutA);
 #endif
 }
 

@@ -1,6 +1,7 @@
 #include "runtime/compile/module_loader.h"
 
 #include <llvm/Bitcode/BitcodeReader.h>
+#include <llvm/Config/llvm-config.h>
 #include <llvm/IR/DebugInfo.h>
 #include <llvm/IR/Verifier.h>
 #include <llvm/IRReader/IRReader.h>
@@ -28,6 +29,41 @@ std::unique_ptr<llvm::Module> parseText(llvm::StringRef text, const std::string&
                                                 std::to_string(diagnostic.getLineNo()) + ": " +
                                                 diagnostic.getMessage().str());
   return module;
+}
+
+/// Major version of the LLVM that wrote bitcode; 0 if it does not say.
+unsigned writerOf(llvm::MemoryBufferRef bitcode) {
+  llvm::Expected<std::string> producer = llvm::getBitcodeProducerString(bitcode);
+  if (!producer) {
+    llvm::consumeError(producer.takeError());
+    return 0;
+  }
+  llvm::StringRef text = *producer;
+  unsigned major = 0;
+  if (!text.consume_front("LLVM") || text.consumeInteger(10, major))
+    return 0;
+  return major;
+}
+
+std::unique_ptr<llvm::Module> parseBitcode(llvm::StringRef content, const std::string& name,
+                                           llvm::LLVMContext& context) {
+  const llvm::MemoryBufferRef buffer(content, name);
+  auto module = llvm::parseBitcodeFile(buffer, context);
+  if (module)
+    return std::move(*module);
+  // LLVM reads what older versions wrote, not what newer ones did.
+  if (const unsigned writer = writerOf(buffer); writer > LLVM_VERSION_MAJOR) {
+    llvm::consumeError(module.takeError());
+    const std::string version = std::to_string(writer);
+    throw Error(ErrorCode::Unsupported,
+                name + " was written by LLVM " + version + ", which the LLVM " +
+                    std::to_string(LLVM_VERSION_MAJOR) +
+                    " of this mneme cannot read; use a mneme with LLVM " + version +
+                    " or newer, or record the program built with clang " +
+                    std::to_string(LLVM_VERSION_MAJOR));
+  }
+  orThrow(module.takeError(), ErrorCode::ArtifactCorrupt, name + " is damaged LLVM bitcode");
+  return nullptr;
 }
 
 bool looksLikeText(llvm::StringRef bytes) {
@@ -62,8 +98,7 @@ std::unique_ptr<llvm::Module> loadModule(mneme_bytes bytes, const std::string& n
   const llvm::StringRef content(static_cast<const char*>(bytes.data), bytes.size);
   std::unique_ptr<llvm::Module> module;
   if (isBitcode(content))
-    module = orThrow(llvm::parseBitcodeFile(llvm::MemoryBufferRef(content, name), context),
-                     ErrorCode::ArtifactCorrupt, name + " is damaged LLVM bitcode");
+    module = parseBitcode(content, name, context);
   else if (looksLikeText(content))
     module = parseText(content, name, context);
   else

@@ -31,10 +31,16 @@ bool canBePlaced(const llvm::GlobalVariable& variable) {
   return space == kGenericSpace || space == kGlobalSpace;
 }
 
+bool isAliasOf(const llvm::GlobalAlias& alias, const llvm::GlobalVariable& variable) {
+  // LLVM 19 does not look through address spaces by itself.
+  return alias.getAliaseeObject() == &variable ||
+         alias.getAliasee()->stripPointerCasts() == &variable;
+}
+
 /// Aliases must name variables; their users can name the variable itself.
 void resolveAliases(llvm::Module& module, const llvm::GlobalVariable& variable) {
   for (llvm::GlobalAlias& alias : llvm::make_early_inc_range(module.aliases()))
-    if (alias.getAliaseeObject() == &variable) {
+    if (isAliasOf(alias, variable)) {
       alias.replaceAllUsesWith(alias.getAliasee());
       alias.eraseFromParent();
     }

@@ -3,6 +3,7 @@
 #include <llvm/ADT/StringSwitch.h>
 
 #include "runtime/base/error.h"
+#include "runtime/compile/llvm_compat.h"
 
 using namespace llvm;
 
@@ -188,9 +189,9 @@ Value* Emit::minMax(bool isMax, Value* a, Value* b, bool nan) {
   Type* type = a->getType();
   if (isNarrow(type))
     return toFloat(minMax(isMax, widen(a), widen(b), nan), type);
-  Intrinsic::ID id = nan ? (isMax ? Intrinsic::maximum : Intrinsic::minimum)
-                         : (isMax ? Intrinsic::maximumnum : Intrinsic::minimumnum);
-  return CreateBinaryIntrinsic(id, a, b);
+  if (!nan)
+    return compat::minMaxNumber(*this, isMax, a, b);
+  return CreateBinaryIntrinsic(isMax ? Intrinsic::maximum : Intrinsic::minimum, a, b);
 }
 
 } // namespace mneme::compile::cpu

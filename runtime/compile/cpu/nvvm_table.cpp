@@ -1,5 +1,6 @@
 #include "runtime/compile/cpu/nvvm_table.h"
 
+#include <llvm/ADT/STLExtras.h>
 #include <llvm/ADT/StringMap.h>
 #include <llvm/ADT/StringSwitch.h>
 
@@ -7,6 +8,10 @@ using namespace llvm;
 
 namespace mneme::compile::cpu {
 namespace {
+
+constexpr StringRef kTypes[] = {"f",   "d",   "f16",   "f16x2",  "bf16", "bf16x2",
+                                "f32", "f64", "v2f16", "v2bf16", "i32",  "i64",
+                                "p0",  "p1",  "p3",    "p4",     "p5"};
 
 /// The bit of a token, 0 for a type suffix, nothing for a word no rule knows.
 std::optional<unsigned> modifierOf(StringRef token) {
@@ -25,9 +30,7 @@ std::optional<unsigned> modifierOf(StringRef token) {
                      .Case("abs", XorSignAbs)
                      .Case("relu", Relu)
                      .Case("satfinite", SatFinite)
-                     .Cases({"f", "d", "f16", "f16x2", "bf16", "bf16x2", "f32", "f64"}, 0)
-                     .Cases({"v2f16", "v2bf16", "i32", "i64", "p0", "p1", "p3", "p4", "p5"}, 0)
-                     .Default(kUnknown);
+                     .Default(is_contained(kTypes, token) ? 0 : kUnknown);
   if (bit == kUnknown)
     return std::nullopt;
   return bit;

@@ -1,4 +1,3 @@
-#include <llvm/Analysis/CaptureTracking.h>
 #include <llvm/Analysis/LoopInfo.h>
 #include <llvm/Analysis/ValueTracking.h>
 #include <llvm/IR/Dominators.h>
@@ -6,6 +5,7 @@
 #include <llvm/IR/IntrinsicInst.h>
 
 #include "runtime/compile/cpu/steps.h"
+#include "runtime/compile/llvm_compat.h"
 
 using namespace llvm;
 
@@ -36,7 +36,7 @@ bool hasOnlyPlainAccesses(const Loop& loop) {
 bool hasEscapingLocal(Function& function) {
   for (Instruction& instruction : instructions(function))
     if (auto* local = dyn_cast<AllocaInst>(&instruction))
-      if (PointerMayBeCaptured(local, false))
+      if (compat::mayBeCaptured(local))
         return true;
   return false;
 }

@@ -1,6 +1,8 @@
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <random>
+#include <string_view>
 #include <thread>
 
 #include "kernels.h"
@@ -17,7 +19,52 @@ Failure compileFailure(const compile::Request& request) {
   return failureOf([&] { compile::compile(request); });
 }
 
+// The bits of `text` in LLVM's 6-bit alphabet, least significant first: as bitcode has its writer.
+std::vector<bool> bitsOf(std::string_view text) {
+  constexpr std::string_view kAlphabet =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._";
+  std::vector<bool> bits;
+  for (const char letter : text)
+    for (int bit = 0; bit < 6; ++bit)
+      bits.push_back(kAlphabet.find(letter) >> bit & 1);
+  return bits;
+}
+
+/// Bitcode that says it was written by LLVM 99, and whose module has a hole.
+std::vector<std::byte> bitcodeOfTheFuture() {
+  std::vector<std::byte> bitcode = compile::irToBitcode(bytesOf(kVectorAdd));
+  const auto bitAt = [&](size_t i) {
+    return (bitcode[i / 8] >> i % 8 & std::byte{1}) != std::byte{};
+  };
+  const std::vector<bool> letters = bitsOf("LLVM");
+  const std::vector<bool> version = bitsOf("99");
+  for (size_t at = 0; at < 1024; ++at) {
+    size_t same = 0;
+    while (same < letters.size() && bitAt(at + same) == letters[same])
+      ++same;
+    if (same < letters.size())
+      continue;
+    for (size_t i = 0; i < version.size(); ++i) {
+      const size_t bit = at + same + i;
+      const std::byte mask = std::byte{1} << bit % 8;
+      bitcode[bit / 8] = version[i] ? bitcode[bit / 8] | mask : bitcode[bit / 8] & ~mask;
+    }
+    break;
+  }
+  std::fill(bitcode.end() - static_cast<ptrdiff_t>(bitcode.size() / 2), bitcode.end(), std::byte{});
+  return bitcode;
+}
+
 } // namespace
+
+TEST_CASE("bitcode that only a newer LLVM reads is told from damage") {
+  compile::Request request = vectorAddRequest("sm_90");
+  request.modules = {bitcodeOfTheFuture()};
+  const Failure failure = compileFailure(request);
+  CHECK(failure.code == ErrorCode::Unsupported);
+  CHECK(contains(failure.message, "written by LLVM 99"));
+  CHECK(contains(failure.message, "record the program built with clang"));
+}
 
 TEST_CASE("an unknown kernel is named, with the kernels there are") {
   compile::Request request = vectorAddRequest("sm_90");

@@ -135,4 +135,12 @@ private:
   std::optional<std::string> before_;
 };
 
+/// Major version of the LLVM that compiles, for what only newer ones know.
+inline int llvmMajor() {
+  const std::string json = compile::versionJson();
+  const std::string key = "\"llvm\":\"";
+  const size_t at = json.find(key);
+  return at == std::string::npos ? 0 : std::stoi(json.substr(at + key.size()));
+}
+
 } // namespace mneme::test

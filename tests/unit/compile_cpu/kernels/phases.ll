@@ -32,7 +32,7 @@ define dso_local ptx_kernel void @stencil(ptr noundef %0, ptr noundef %1, i32 no
   %6 = call noundef i32 @_ZN25__cuda_builtin_blockIdx_t17__fetch_builtin_xEv()
   %7 = mul i32 %6, 256
   %8 = zext i32 %7 to i64
-  %9 = getelementptr inbounds nuw float, ptr %0, i64 %8
+  %9 = getelementptr inbounds float, ptr %0, i64 %8
   %10 = mul nsw i32 %5, 16
   %11 = add nsw i32 %10, %4
   %12 = sext i32 %11 to i64
@@ -122,7 +122,7 @@ define dso_local ptx_kernel void @stencil(ptr noundef %0, ptr noundef %1, i32 no
   %70 = add i32 %69, %10
   %71 = add i32 %70, %4
   %72 = zext i32 %71 to i64
-  %73 = getelementptr inbounds nuw float, ptr %1, i64 %72
+  %73 = getelementptr inbounds float, ptr %1, i64 %72
   store float %67, ptr %73, align 4
   br label %74
 
@@ -131,7 +131,7 @@ define dso_local ptx_kernel void @stencil(ptr noundef %0, ptr noundef %1, i32 no
 }
 
 ; Function Attrs: nocallback nofree nosync nounwind willreturn memory(argmem: readwrite)
-declare void @llvm.lifetime.start.p0(ptr captures(none))
+declare void @llvm.lifetime.start.p0(i64, ptr)
 
 ; Function Attrs: alwaysinline convergent mustprogress nounwind
 define linkonce_odr dso_local noundef i32 @_ZN26__cuda_builtin_threadIdx_t17__fetch_builtin_xEv() comdat align 2 {
@@ -155,7 +155,7 @@ define linkonce_odr dso_local noundef i32 @_ZN25__cuda_builtin_blockIdx_t17__fet
 declare void @llvm.nvvm.barrier.cta.sync.aligned.all(i32)
 
 ; Function Attrs: nocallback nofree nosync nounwind willreturn memory(argmem: readwrite)
-declare void @llvm.lifetime.end.p0(ptr captures(none))
+declare void @llvm.lifetime.end.p0(i64, ptr)
 
 ; Function Attrs: convergent mustprogress noinline norecurse nounwind
 define dso_local ptx_kernel void @tree(ptr noundef %0, ptr noundef %1, i32 noundef %2) {
@@ -177,12 +177,12 @@ define dso_local ptx_kernel void @tree(ptr noundef %0, ptr noundef %1, i32 nound
   %19 = mul i32 %18, %17
   %20 = add i32 %19, %12
   %21 = zext i32 %20 to i64
-  %22 = getelementptr inbounds nuw float, ptr %0, i64 %21
+  %22 = getelementptr inbounds float, ptr %0, i64 %21
   %23 = load float, ptr %22, align 4
   %24 = sitofp i32 %2 to float
   %25 = fmul contract float %23, %24
   %26 = zext i32 %12 to i64
-  %27 = getelementptr inbounds nuw [0 x float], ptr addrspacecast (ptr addrspace(3) @partial to ptr), i64 0, i64 %26
+  %27 = getelementptr inbounds [0 x float], ptr addrspacecast (ptr addrspace(3) @partial to ptr), i64 0, i64 %26
   store float %25, ptr %27, align 4
   %28 = udiv i32 %17, 2
   br label %29
@@ -200,7 +200,7 @@ define dso_local ptx_kernel void @tree(ptr noundef %0, ptr noundef %1, i32 nound
 34:                                               ; preds = %32
   %35 = add i32 %12, %30
   %36 = zext i32 %35 to i64
-  %37 = getelementptr inbounds nuw [0 x float], ptr addrspacecast (ptr addrspace(3) @partial to ptr), i64 0, i64 %36
+  %37 = getelementptr inbounds [0 x float], ptr addrspacecast (ptr addrspace(3) @partial to ptr), i64 0, i64 %36
   %38 = load float, ptr %37, align 4
   %39 = load float, ptr %27, align 4
   %40 = fadd contract float %39, %38
@@ -219,7 +219,7 @@ define dso_local ptx_kernel void @tree(ptr noundef %0, ptr noundef %1, i32 nound
   %47 = mul i32 %46, %17
   %48 = add i32 %47, %12
   %49 = zext i32 %48 to i64
-  %50 = getelementptr inbounds nuw float, ptr %1, i64 %49
+  %50 = getelementptr inbounds float, ptr %1, i64 %49
   store float %45, ptr %50, align 4
   ret void
 }
@@ -268,7 +268,7 @@ define dso_local ptx_kernel void @matmul(ptr noundef %0, ptr noundef %1, i32 nou
   %15 = add i32 %14, %8
   %16 = add i32 %15, %4
   %17 = zext i32 %16 to i64
-  %18 = getelementptr inbounds nuw float, ptr %0, i64 %17
+  %18 = getelementptr inbounds float, ptr %0, i64 %17
   %19 = load float, ptr %18, align 4
   %20 = sext i32 %5 to i64
   %21 = getelementptr inbounds [16 x [16 x float]], ptr addrspacecast (ptr addrspace(3) @1 to ptr), i64 0, i64 %20
@@ -317,7 +317,7 @@ define dso_local ptx_kernel void @matmul(ptr noundef %0, ptr noundef %1, i32 nou
   %52 = mul i32 %51, 16
   %53 = add i32 %52, %4
   %54 = zext i32 %53 to i64
-  %55 = getelementptr inbounds nuw float, ptr %1, i64 %54
+  %55 = getelementptr inbounds float, ptr %1, i64 %54
   store float %7, ptr %55, align 4
   ret void
 }
@@ -349,7 +349,7 @@ define dso_local ptx_kernel void @early(ptr noundef %0, ptr noundef %1, i32 noun
   %24 = mul i32 %23, %17
   %25 = add i32 %24, %12
   %26 = zext i32 %25 to i64
-  %27 = getelementptr inbounds nuw float, ptr %1, i64 %26
+  %27 = getelementptr inbounds float, ptr %1, i64 %26
   store float -1.000000e+00, ptr %27, align 4
   br label %74
 
@@ -358,10 +358,10 @@ define dso_local ptx_kernel void @early(ptr noundef %0, ptr noundef %1, i32 noun
   %30 = mul i32 %29, %17
   %31 = add i32 %30, %12
   %32 = zext i32 %31 to i64
-  %33 = getelementptr inbounds nuw float, ptr %0, i64 %32
+  %33 = getelementptr inbounds float, ptr %0, i64 %32
   %34 = load float, ptr %33, align 4
   %35 = zext i32 %12 to i64
-  %36 = getelementptr inbounds nuw [0 x float], ptr addrspacecast (ptr addrspace(3) @line to ptr), i64 0, i64 %35
+  %36 = getelementptr inbounds [0 x float], ptr addrspacecast (ptr addrspace(3) @line to ptr), i64 0, i64 %35
   store float %34, ptr %36, align 4
   br label %37
 
@@ -376,7 +376,7 @@ define dso_local ptx_kernel void @early(ptr noundef %0, ptr noundef %1, i32 noun
   %42 = udiv i32 %12, 5
   %43 = mul i32 %42, 5
   %44 = zext i32 %43 to i64
-  %45 = getelementptr inbounds nuw [0 x float], ptr addrspacecast (ptr addrspace(3) @line to ptr), i64 0, i64 %44
+  %45 = getelementptr inbounds [0 x float], ptr addrspacecast (ptr addrspace(3) @line to ptr), i64 0, i64 %44
   %46 = load float, ptr %45, align 4
   %47 = sitofp i32 %39 to float
   %48 = fmul contract float %46, %47
@@ -392,7 +392,7 @@ define dso_local ptx_kernel void @early(ptr noundef %0, ptr noundef %1, i32 noun
   %56 = mul i32 %55, %17
   %57 = add i32 %56, %12
   %58 = zext i32 %57 to i64
-  %59 = getelementptr inbounds nuw float, ptr %1, i64 %58
+  %59 = getelementptr inbounds float, ptr %1, i64 %58
   store float %49, ptr %59, align 4
   br label %64
 
@@ -415,7 +415,7 @@ define dso_local ptx_kernel void @early(ptr noundef %0, ptr noundef %1, i32 noun
   %70 = mul i32 %69, %17
   %71 = add i32 %70, %12
   %72 = zext i32 %71 to i64
-  %73 = getelementptr inbounds nuw float, ptr %1, i64 %72
+  %73 = getelementptr inbounds float, ptr %1, i64 %72
   store float %66, ptr %73, align 4
   br label %74
 
@@ -443,10 +443,10 @@ define dso_local ptx_kernel void @choice(ptr noundef %0, ptr noundef %1, i32 nou
   %19 = mul i32 %18, %17
   %20 = add i32 %19, %12
   %21 = zext i32 %20 to i64
-  %22 = getelementptr inbounds nuw float, ptr %0, i64 %21
+  %22 = getelementptr inbounds float, ptr %0, i64 %21
   %23 = load float, ptr %22, align 4
   %24 = zext i32 %12 to i64
-  %25 = getelementptr inbounds nuw [0 x float], ptr addrspacecast (ptr addrspace(3) @line to ptr), i64 0, i64 %24
+  %25 = getelementptr inbounds [0 x float], ptr addrspacecast (ptr addrspace(3) @line to ptr), i64 0, i64 %24
   store float %23, ptr %25, align 4
   %26 = call noundef i32 @_ZN25__cuda_builtin_blockIdx_t17__fetch_builtin_xEv()
   %27 = add i32 %2, %26
@@ -459,7 +459,7 @@ define dso_local ptx_kernel void @choice(ptr noundef %0, ptr noundef %1, i32 nou
   %31 = sub i32 %17, 1
   %32 = sub i32 %31, %12
   %33 = zext i32 %32 to i64
-  %34 = getelementptr inbounds nuw [0 x float], ptr addrspacecast (ptr addrspace(3) @line to ptr), i64 0, i64 %33
+  %34 = getelementptr inbounds [0 x float], ptr addrspacecast (ptr addrspace(3) @line to ptr), i64 0, i64 %33
   %35 = load float, ptr %34, align 4
   br label %45
 
@@ -470,7 +470,7 @@ define dso_local ptx_kernel void @choice(ptr noundef %0, ptr noundef %1, i32 nou
   %39 = add i32 %12, 1
   %40 = urem i32 %39, %17
   %41 = zext i32 %40 to i64
-  %42 = getelementptr inbounds nuw [0 x float], ptr addrspacecast (ptr addrspace(3) @line to ptr), i64 0, i64 %41
+  %42 = getelementptr inbounds [0 x float], ptr addrspacecast (ptr addrspace(3) @line to ptr), i64 0, i64 %41
   %43 = load float, ptr %42, align 4
   %44 = fadd contract float %38, %43
   br label %45
@@ -481,7 +481,7 @@ define dso_local ptx_kernel void @choice(ptr noundef %0, ptr noundef %1, i32 nou
   %48 = mul i32 %47, %17
   %49 = add i32 %48, %12
   %50 = zext i32 %49 to i64
-  %51 = getelementptr inbounds nuw float, ptr %1, i64 %50
+  %51 = getelementptr inbounds float, ptr %1, i64 %50
   store float %46, ptr %51, align 4
   ret void
 }
@@ -506,10 +506,10 @@ define dso_local ptx_kernel void @apart(ptr noundef %0, ptr noundef %1, i32 noun
   %19 = mul i32 %18, %17
   %20 = add i32 %19, %12
   %21 = zext i32 %20 to i64
-  %22 = getelementptr inbounds nuw float, ptr %0, i64 %21
+  %22 = getelementptr inbounds float, ptr %0, i64 %21
   %23 = load float, ptr %22, align 4
   %24 = zext i32 %12 to i64
-  %25 = getelementptr inbounds nuw [0 x float], ptr addrspacecast (ptr addrspace(3) @line to ptr), i64 0, i64 %24
+  %25 = getelementptr inbounds [0 x float], ptr addrspacecast (ptr addrspace(3) @line to ptr), i64 0, i64 %24
   store float %23, ptr %25, align 4
   %26 = urem i32 %12, 3
   %27 = icmp eq i32 %26, 0
@@ -526,7 +526,7 @@ define dso_local ptx_kernel void @apart(ptr noundef %0, ptr noundef %1, i32 noun
   %33 = add i32 %12, %30
   %34 = urem i32 %33, %17
   %35 = zext i32 %34 to i64
-  %36 = getelementptr inbounds nuw [0 x float], ptr addrspacecast (ptr addrspace(3) @line to ptr), i64 0, i64 %35
+  %36 = getelementptr inbounds [0 x float], ptr addrspacecast (ptr addrspace(3) @line to ptr), i64 0, i64 %35
   %37 = load float, ptr %36, align 4
   %38 = fadd contract float %29, %37
   %39 = add nsw i32 %30, 1
@@ -537,7 +537,7 @@ define dso_local ptx_kernel void @apart(ptr noundef %0, ptr noundef %1, i32 noun
   %41 = add i32 %12, 1
   %42 = urem i32 %41, %17
   %43 = zext i32 %42 to i64
-  %44 = getelementptr inbounds nuw [0 x float], ptr addrspacecast (ptr addrspace(3) @line to ptr), i64 0, i64 %43
+  %44 = getelementptr inbounds [0 x float], ptr addrspacecast (ptr addrspace(3) @line to ptr), i64 0, i64 %43
   %45 = load float, ptr %44, align 4
   br label %46
 
@@ -559,14 +559,14 @@ define dso_local ptx_kernel void @apart(ptr noundef %0, ptr noundef %1, i32 noun
   %53 = sub i32 %17, 1
   %54 = sub i32 %53, %12
   %55 = zext i32 %54 to i64
-  %56 = getelementptr inbounds nuw [0 x float], ptr addrspacecast (ptr addrspace(3) @line to ptr), i64 0, i64 %55
+  %56 = getelementptr inbounds [0 x float], ptr addrspacecast (ptr addrspace(3) @line to ptr), i64 0, i64 %55
   %57 = load float, ptr %56, align 4
   %58 = fadd contract float %52, %57
   %59 = call noundef i32 @_ZN25__cuda_builtin_blockIdx_t17__fetch_builtin_xEv()
   %60 = mul i32 %59, %17
   %61 = add i32 %60, %12
   %62 = zext i32 %61 to i64
-  %63 = getelementptr inbounds nuw float, ptr %1, i64 %62
+  %63 = getelementptr inbounds float, ptr %1, i64 %62
   store float %58, ptr %63, align 4
   ret void
 }
@@ -591,7 +591,7 @@ define dso_local ptx_kernel void @reducing(ptr noundef %0, ptr noundef %1, i32 n
   %19 = mul i32 %18, %17
   %20 = add i32 %19, %12
   %21 = zext i32 %20 to i64
-  %22 = getelementptr inbounds nuw float, ptr %0, i64 %21
+  %22 = getelementptr inbounds float, ptr %0, i64 %21
   %23 = load float, ptr %22, align 4
   %24 = sitofp i32 %2 to float
   %25 = fcmp contract ogt float %23, %24
@@ -632,7 +632,7 @@ define dso_local ptx_kernel void @reducing(ptr noundef %0, ptr noundef %1, i32 n
   %54 = mul i32 %53, %17
   %55 = add i32 %54, %12
   %56 = zext i32 %55 to i64
-  %57 = getelementptr inbounds nuw float, ptr %1, i64 %56
+  %57 = getelementptr inbounds float, ptr %1, i64 %56
   store float %52, ptr %57, align 4
   ret void
 }
@@ -678,8 +678,8 @@ define dso_local ptx_kernel void @locals(ptr noundef %0, ptr noundef %1, i32 nou
   %17 = mul i32 %15, %16
   %18 = call noundef i32 @_ZN25__cuda_builtin_blockDim_t17__fetch_builtin_zEv()
   %19 = mul i32 %17, %18
-  call void @llvm.lifetime.start.p0(ptr %4)
-  call void @llvm.lifetime.start.p0(ptr %5)
+  call void @llvm.lifetime.start.p0(i64 -1, ptr %4)
+  call void @llvm.lifetime.start.p0(i64 -1, ptr %5)
   call void @llvm.memset.p0.i64(ptr align 8 %5, i8 0, i64 16, i1 false)
   br label %20
 
@@ -695,7 +695,7 @@ define dso_local ptx_kernel void @locals(ptr noundef %0, ptr noundef %1, i32 nou
   %27 = urem i32 %26, %19
   %28 = add i32 %25, %27
   %29 = zext i32 %28 to i64
-  %30 = getelementptr inbounds nuw float, ptr %0, i64 %29
+  %30 = getelementptr inbounds float, ptr %0, i64 %29
   %31 = load float, ptr %30, align 4
   %32 = sext i32 %21 to i64
   %33 = getelementptr inbounds [7 x float], ptr %4, i64 0, i64 %32
@@ -707,22 +707,22 @@ define dso_local ptx_kernel void @locals(ptr noundef %0, ptr noundef %1, i32 nou
   %36 = add i32 %14, %2
   %37 = urem i32 %36, 7
   %38 = zext i32 %37 to i64
-  %39 = getelementptr inbounds nuw [7 x float], ptr %4, i64 0, i64 %38
+  %39 = getelementptr inbounds [7 x float], ptr %4, i64 0, i64 %38
   %40 = urem i32 %14, 7
   %41 = zext i32 %40 to i64
-  %42 = getelementptr inbounds nuw [7 x float], ptr %4, i64 0, i64 %41
+  %42 = getelementptr inbounds [7 x float], ptr %4, i64 0, i64 %41
   %43 = load float, ptr %42, align 4
   %44 = fcmp contract ogt float %43, 3.000000e+00
   %45 = zext i1 %44 to i8
   %46 = load float, ptr %39, align 4
   %47 = zext i32 %14 to i64
-  %48 = getelementptr inbounds nuw [0 x float], ptr addrspacecast (ptr addrspace(3) @line to ptr), i64 0, i64 %47
+  %48 = getelementptr inbounds [0 x float], ptr addrspacecast (ptr addrspace(3) @line to ptr), i64 0, i64 %47
   store float %46, ptr %48, align 4
   call void @llvm.nvvm.barrier.cta.sync.aligned.all(i32 0)
   %49 = add i32 %14, 1
   %50 = urem i32 %49, %19
   %51 = zext i32 %50 to i64
-  %52 = getelementptr inbounds nuw [0 x float], ptr addrspacecast (ptr addrspace(3) @line to ptr), i64 0, i64 %51
+  %52 = getelementptr inbounds [0 x float], ptr addrspacecast (ptr addrspace(3) @line to ptr), i64 0, i64 %51
   %53 = load float, ptr %52, align 4
   %54 = load float, ptr %39, align 4
   %55 = fadd contract float %54, %53
@@ -731,10 +731,10 @@ define dso_local ptx_kernel void @locals(ptr noundef %0, ptr noundef %1, i32 nou
   %57 = sext i32 %56 to i64
   %58 = getelementptr inbounds [7 x float], ptr %4, i64 0, i64 %57
   %59 = load float, ptr %58, align 4
-  %60 = fpext contract float %59 to double
+  %60 = fpext float %59 to double
   %61 = and i32 %14, 1
   %62 = zext i32 %61 to i64
-  %63 = getelementptr inbounds nuw [2 x double], ptr %5, i64 0, i64 %62
+  %63 = getelementptr inbounds [2 x double], ptr %5, i64 0, i64 %62
   store double %60, ptr %63, align 8
   call void @llvm.nvvm.barrier.cta.sync.aligned.all(i32 0)
   %64 = load float, ptr %42, align 4
@@ -746,18 +746,18 @@ define dso_local ptx_kernel void @locals(ptr noundef %0, ptr noundef %1, i32 nou
   %68 = add i32 %14, 2
   %69 = urem i32 %68, 7
   %70 = zext i32 %69 to i64
-  %71 = getelementptr inbounds nuw [7 x float], ptr %4, i64 0, i64 %70
+  %71 = getelementptr inbounds [7 x float], ptr %4, i64 0, i64 %70
   %72 = load float, ptr %71, align 4
   %73 = and i32 %36, 1
   %74 = zext i32 %73 to i64
-  %75 = getelementptr inbounds nuw [2 x double], ptr %5, i64 0, i64 %74
+  %75 = getelementptr inbounds [2 x double], ptr %5, i64 0, i64 %74
   %76 = load double, ptr %75, align 8
-  %77 = fptrunc contract double %76 to float
+  %77 = fptrunc double %76 to float
   %78 = fadd contract float %72, %77
   %79 = sub i32 %19, 1
   %80 = sub i32 %79, %14
   %81 = zext i32 %80 to i64
-  %82 = getelementptr inbounds nuw [0 x float], ptr addrspacecast (ptr addrspace(3) @line to ptr), i64 0, i64 %81
+  %82 = getelementptr inbounds [0 x float], ptr addrspacecast (ptr addrspace(3) @line to ptr), i64 0, i64 %81
   %83 = load float, ptr %82, align 4
   %84 = fadd contract float %78, %83
   %85 = load float, ptr %39, align 4
@@ -766,15 +766,15 @@ define dso_local ptx_kernel void @locals(ptr noundef %0, ptr noundef %1, i32 nou
   %88 = mul i32 %87, %19
   %89 = add i32 %88, %14
   %90 = zext i32 %89 to i64
-  %91 = getelementptr inbounds nuw float, ptr %1, i64 %90
+  %91 = getelementptr inbounds float, ptr %1, i64 %90
   store float %86, ptr %91, align 4
-  call void @llvm.lifetime.end.p0(ptr %5)
-  call void @llvm.lifetime.end.p0(ptr %4)
+  call void @llvm.lifetime.end.p0(i64 -1, ptr %5)
+  call void @llvm.lifetime.end.p0(i64 -1, ptr %4)
   ret void
 }
 
 ; Function Attrs: nocallback nofree nounwind willreturn memory(argmem: write)
-declare void @llvm.memset.p0.i64(ptr writeonly captures(none), i8, i64, i1 immarg)
+declare void @llvm.memset.p0.i64(ptr writeonly, i8, i64, i1 immarg)
 
 ; Function Attrs: convergent mustprogress noinline norecurse nounwind
 define dso_local ptx_kernel void @changedStruct(ptr noundef %0, ptr noundef %1, i32 noundef %2, ptr noundef byval(%0) align 4 %3) {
@@ -794,7 +794,7 @@ define dso_local ptx_kernel void @changedStruct(ptr noundef %0, ptr noundef %1, 
   %18 = mul i32 %16, %17
   %19 = urem i32 %13, 4
   %20 = zext i32 %19 to i64
-  %21 = getelementptr inbounds nuw [4 x i32], ptr %3, i64 0, i64 %20
+  %21 = getelementptr inbounds [4 x i32], ptr %3, i64 0, i64 %20
   %22 = load i32, ptr %21, align 4
   %23 = add i32 %22, %13
   store i32 %23, ptr %21, align 4
@@ -802,26 +802,26 @@ define dso_local ptx_kernel void @changedStruct(ptr noundef %0, ptr noundef %1, 
   %25 = mul i32 %24, %18
   %26 = add i32 %25, %13
   %27 = zext i32 %26 to i64
-  %28 = getelementptr inbounds nuw float, ptr %0, i64 %27
+  %28 = getelementptr inbounds float, ptr %0, i64 %27
   %29 = load float, ptr %28, align 4
-  %30 = getelementptr inbounds nuw %0, ptr %3, i32 0, i32 1
+  %30 = getelementptr inbounds %0, ptr %3, i32 0, i32 1
   %31 = load float, ptr %30, align 4
   %32 = fadd contract float %31, %29
   store float %32, ptr %30, align 4
   %33 = zext i32 %13 to i64
-  %34 = getelementptr inbounds nuw [0 x float], ptr addrspacecast (ptr addrspace(3) @line to ptr), i64 0, i64 %33
+  %34 = getelementptr inbounds [0 x float], ptr addrspacecast (ptr addrspace(3) @line to ptr), i64 0, i64 %33
   store float %32, ptr %34, align 4
   call void @llvm.nvvm.barrier.cta.sync.aligned.all(i32 0)
   %35 = add i32 %13, 3
   %36 = urem i32 %35, %18
   %37 = zext i32 %36 to i64
-  %38 = getelementptr inbounds nuw [0 x float], ptr addrspacecast (ptr addrspace(3) @line to ptr), i64 0, i64 %37
+  %38 = getelementptr inbounds [0 x float], ptr addrspacecast (ptr addrspace(3) @line to ptr), i64 0, i64 %37
   %39 = load float, ptr %38, align 4
   %40 = fptosi float %39 to i32
   %41 = add i32 %13, 1
   %42 = urem i32 %41, 4
   %43 = zext i32 %42 to i64
-  %44 = getelementptr inbounds nuw [4 x i32], ptr %3, i64 0, i64 %43
+  %44 = getelementptr inbounds [4 x i32], ptr %3, i64 0, i64 %43
   %45 = load i32, ptr %44, align 4
   %46 = add nsw i32 %45, %40
   store i32 %46, ptr %44, align 4
@@ -840,7 +840,7 @@ define dso_local ptx_kernel void @changedStruct(ptr noundef %0, ptr noundef %1, 
   %58 = mul i32 %57, %18
   %59 = add i32 %58, %13
   %60 = zext i32 %59 to i64
-  %61 = getelementptr inbounds nuw float, ptr %1, i64 %60
+  %61 = getelementptr inbounds float, ptr %1, i64 %60
   store float %56, ptr %61, align 4
   ret void
 }
@@ -890,13 +890,13 @@ define dso_local ptx_kernel void @recursive(ptr noundef %0, ptr noundef %1, i32 
   %18 = urem i32 %12, 6
   %19 = call contract float @fib(i32 noundef %18)
   %20 = zext i32 %12 to i64
-  %21 = getelementptr inbounds nuw [0 x float], ptr addrspacecast (ptr addrspace(3) @line to ptr), i64 0, i64 %20
+  %21 = getelementptr inbounds [0 x float], ptr addrspacecast (ptr addrspace(3) @line to ptr), i64 0, i64 %20
   store float %19, ptr %21, align 4
   call void @llvm.nvvm.barrier.cta.sync.aligned.all(i32 0)
   %22 = add i32 %12, %2
   %23 = urem i32 %22, %17
   %24 = zext i32 %23 to i64
-  %25 = getelementptr inbounds nuw [0 x float], ptr addrspacecast (ptr addrspace(3) @line to ptr), i64 0, i64 %24
+  %25 = getelementptr inbounds [0 x float], ptr addrspacecast (ptr addrspace(3) @line to ptr), i64 0, i64 %24
   %26 = load float, ptr %25, align 4
   %27 = urem i32 %12, 3
   %28 = call contract float @fib(i32 noundef %27)
@@ -905,14 +905,14 @@ define dso_local ptx_kernel void @recursive(ptr noundef %0, ptr noundef %1, i32 
   %31 = mul i32 %30, %17
   %32 = add i32 %31, %12
   %33 = zext i32 %32 to i64
-  %34 = getelementptr inbounds nuw float, ptr %0, i64 %33
+  %34 = getelementptr inbounds float, ptr %0, i64 %33
   %35 = load float, ptr %34, align 4
   %36 = fadd contract float %29, %35
   %37 = call noundef i32 @_ZN25__cuda_builtin_blockIdx_t17__fetch_builtin_xEv()
   %38 = mul i32 %37, %17
   %39 = add i32 %38, %12
   %40 = zext i32 %39 to i64
-  %41 = getelementptr inbounds nuw float, ptr %1, i64 %40
+  %41 = getelementptr inbounds float, ptr %1, i64 %40
   store float %36, ptr %41, align 4
   ret void
 }
@@ -938,7 +938,7 @@ define dso_local ptx_kernel void @named(ptr noundef %0, ptr noundef %1, i32 noun
   %19 = mul i32 %18, %17
   %20 = add i32 %19, %12
   %21 = zext i32 %20 to i64
-  %22 = getelementptr inbounds nuw float, ptr %0, i64 %21
+  %22 = getelementptr inbounds float, ptr %0, i64 %21
   %23 = load float, ptr %22, align 4
   %24 = sitofp i32 %2 to float
   %25 = fadd contract float %23, %24
@@ -946,7 +946,7 @@ define dso_local ptx_kernel void @named(ptr noundef %0, ptr noundef %1, i32 noun
   %27 = mul i32 %26, %17
   %28 = add i32 %27, %12
   %29 = zext i32 %28 to i64
-  %30 = getelementptr inbounds nuw float, ptr %1, i64 %29
+  %30 = getelementptr inbounds float, ptr %1, i64 %29
   store float %25, ptr %30, align 4
   ret void
 }
