@@ -117,7 +117,7 @@ class Engine:
         """Jobs can be compiled for the worker."""
         self._waiting.extendleft(reversed(self._parked.pop(worker.index, [])))
         # A worker that was replaced may have its globals elsewhere.
-        fitting = {one.target for one in self._serving if one.target is not None}
+        fitting = {one.index: one.target for one in self._serving if one.target is not None}
         for job in self._ready.take_others(fitting):
             self._ahead -= 1
             self._waiting.appendleft(job)

@@ -7,7 +7,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Mapping
 
     from mneme._compile_pool import CodeTarget
     from mneme._job import Job
@@ -58,11 +58,11 @@ class ReadyJobs:
                 return heapq.heappop(heap)[1]
         return None
 
-    def take_others(self, targets: Collection[CodeTarget]) -> list[Job]:
-        """Return, newest first, the jobs that fit none of these targets any more."""
+    def take_others(self, targets: Mapping[int, CodeTarget]) -> list[Job]:
+        """Return, newest first, the jobs that no worker can take any more, by their targets."""
         jobs: list[Job] = []
-        for (target, _), heap in self._heaps.items():
-            if target not in targets:
+        for (target, worker), heap in self._heaps.items():
+            if target not in (targets.values() if worker is None else (targets.get(worker),)):
                 jobs += [job for _, job in heap]
                 heap.clear()
         return sorted(jobs, key=lambda job: -job.future.job_id)

@@ -137,7 +137,7 @@ class TuneWorkerHandle:
         if self._child is not None or self._is_closing:
             return
         self._refusal, self._is_late, self._ir_number = None, False, 0
-        if self._spare is not None:
+        if self._spare is not None and self._keeps_spare:
             self._child, self._spare = self._spare, None
             answer, self._spare_answer = self._spare_answer, None
             if answer is not None:
@@ -178,7 +178,6 @@ class TuneWorkerHandle:
         self._child, self.is_ready = None, False
         self.restarts += not self._is_closing
         self.start()
-        self._start_spare()
 
     @property
     def log(self) -> Path:
@@ -266,6 +265,8 @@ class TuneWorkerHandle:
             for verb, job in self._tasks:
                 self._deliver(verb, job)
             self._begin_head()
+            if self.restarts:  # and only now, so that the two do not compete for memory
+                self._start_spare()
             self._owner.worker_ready(self)
         elif kind == "broken":
             self._refusal = (content[0], content[1])
@@ -309,7 +310,6 @@ class TuneWorkerHandle:
             sentence = f"Worker {how} running on device {self.device}"
             crashed = (job, self.failed(sentence, died=True))
         self.start()
-        self._start_spare()
         if crashed is not None:
             self._owner.worker_finished(self, *crashed)
         if self._is_closing:
@@ -320,7 +320,7 @@ class TuneWorkerHandle:
         self._retired.discard(child)
         if child is self._spare:
             self._spare = self._spare_answer = None
-        elif self._waits_for_room:
+        if self._waits_for_room:
             self._waits_for_room = False
             self.start()
         if self._is_closing:
@@ -331,8 +331,10 @@ class TuneWorkerHandle:
         kind, sentence = self._refusal or ("", f"it ended with exit code {code}")
         if self._is_closing:
             self._owner.worker_gone(self)
-        elif kind == "OutOfMemory" and self._retired:
-            self._waits_for_room = True  # what was replaced still has it
+        elif kind == "OutOfMemory" and (self._retired or self._spare is not None):
+            self._waits_for_room, self._keeps_spare = True, False  # those still have it
+            if self._spare is not None:
+                self._spare.kill()
         elif kind not in {"", "AddressUnavailable"}:
             # Nothing but an address gets better by trying again.
             self._give_up(getattr(errors, kind)(sentence))

@@ -50,8 +50,18 @@ def test_what_was_compiled_for_another_device_is_compiled_again() -> None:
     assert ready.steal(OTHER) is None
     ready.arrived(OTHER)
     assert ready.steal(OTHER) is jobs[0]
-    assert ready.take_others({TARGET}) == []
-    assert ready.take_others({OTHER}) == [jobs[3], jobs[2], jobs[1]]
+    assert ready.take_others({0: OTHER, 1: TARGET}) == []
+    assert ready.take_others({1: OTHER}) == [jobs[3], jobs[2], jobs[1]]
+
+
+def test_what_one_worker_has_to_take_is_judged_by_that_worker() -> None:
+    ready = ReadyJobs()
+    pinned, free = job_of(0, worker=0), job_of(1)
+    for job in (pinned, free):
+        ready.add(job, TARGET)
+    # Worker 0 was replaced, and has its variables elsewhere now; worker 1 has not.
+    assert ready.take_others({0: OTHER, 1: TARGET}) == [pinned]
+    assert ready.take(1, TARGET) is free
 
 
 def test_equal_code_has_one_key_and_other_code_another() -> None:
