@@ -136,6 +136,12 @@ def test_a_git_address_leads_to_the_recipes() -> None:
     assert (ROOT / path).samefile(RECIPES.parent)
 
 
+def test_scaffolded_environments_find_the_repository() -> None:
+    template = yaml.safe_load((ROOT / "templates" / "spack" / "template.yaml").read_text())
+    named = template["parameters"]["repository"]["default"]
+    assert Path(named.replace("$MNEME_SOURCE", str(ROOT))).samefile(REPOSITORY)
+
+
 def test_versions_are_the_projects(mneme: Recipe, project: dict[str, Any]) -> None:
     assert mneme.versions == [project["version"]]
     example = read("mneme_vector_add")
