@@ -8,6 +8,8 @@ venv=$root/.venv
 build=${MNEME_BUILD_DIR:-$root/build}
 cuda_root=
 jobs=${MNEME_JOBS:-$(nproc)}
+# The LLVM that everything is built with, 19 at the oldest; clang and lld are of the same version.
+llvm=${MNEME_LLVM:-22}
 
 # Debian and Ubuntu packages, each with the command or file that shows it is there.
 apt_packages=(
@@ -16,6 +18,7 @@ apt_packages=(
   libzstd-dev libxxhash-dev libboost-context-dev nlohmann-json3-dev doctest-dev
   python3 python3-dev python3-venv
 )
+apt_packages=("${apt_packages[@]/22/$llvm}")
 # What only tests use; those that miss something skip and say so.
 apt_test_packages=(mpich chromium postgresql)
 python_packages=(
@@ -57,9 +60,9 @@ apt_install() {
 install_system_packages() {
   if ! command -v dpkg-query >/dev/null 2>&1; then
     local tool
-    for tool in clang-22 llvm-config-22 cmake ninja pkg-config python3; do
+    for tool in "clang-$llvm" "llvm-config-$llvm" cmake ninja pkg-config python3; do
       command -v "$tool" >/dev/null 2>&1 ||
-        die "'$tool' is missing and this is no Debian or Ubuntu: install LLVM and clang 22 with development files, lld, CMake 3.25, Ninja, zstd, xxHash, Boost.Context, nlohmann-json and doctest (the packages are named in scripts/lib.sh)"
+        die "'$tool' is missing and this is no Debian or Ubuntu: install LLVM and clang $llvm with development files, lld, CMake 3.25, Ninja, zstd, xxHash, Boost.Context, nlohmann-json and doctest (the packages are named in scripts/lib.sh)"
     done
     return
   fi
@@ -136,19 +139,23 @@ prepare() {
   export CUDA_HOME="$cuda_root"
 }
 
-# configure_and_build DIR [cmake options...]: builds the project and its tests into DIR.
+# configure_and_build DIR [cmake options...] [-- targets...]: builds the project and its tests into DIR,
+# or only some targets.
 configure_and_build() {
-  local directory=$1
+  local directory=$1 options=()
   shift
+  while [ $# -gt 0 ] && [ "$1" != -- ]; do options+=("$1") && shift; done
+  [ $# = 0 ] || shift
   if [ ! -f "$directory/build.ninja" ] || [ "$root/scripts/lib.sh" -nt "$directory/build.ninja" ]; then
     cmake -S "$root" -B "$directory" -G Ninja -DCMAKE_BUILD_TYPE=Release \
-      -DCMAKE_C_COMPILER=clang-22 -DCMAKE_CXX_COMPILER=clang++-22 \
+      -DCMAKE_C_COMPILER="clang-$llvm" -DCMAKE_CXX_COMPILER="clang++-$llvm" \
+      -DLLVM_INSTALL_DIR="$("llvm-config-$llvm" --prefix)" \
       -DCMAKE_CXX_COMPILER_LAUNCHER=ccache -DCMAKE_C_COMPILER_LAUNCHER=ccache \
       -DMNEME_CUDA_ROOT="$cuda_root" -DPython_EXECUTABLE="$venv/bin/python" \
-      -DPython3_EXECUTABLE="$venv/bin/python" "$@" >"$setup/configure.log" 2>&1 ||
+      -DPython3_EXECUTABLE="$venv/bin/python" "${options[@]}" >"$setup/configure.log" 2>&1 ||
       { tail -n 30 "$setup/configure.log" >&2; die "CMake could not configure $directory (whole log: $setup/configure.log)"; }
   fi
-  ninja -C "$directory" -j "$jobs" >"$setup/build.log" 2>&1 ||
+  ninja -C "$directory" -j "$jobs" "$@" >"$setup/build.log" 2>&1 ||
     { grep -A 20 -m 3 'FAILED\|error:' "$setup/build.log" >&2; die "the build in $directory failed (whole log: $setup/build.log)"; }
 }
 

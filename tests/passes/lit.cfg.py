@@ -1,6 +1,7 @@
 """Tests of the pass plugin: LLVM's own opt loads it, FileCheck reads the result."""
 
 import os
+import re
 
 import lit.formats
 
@@ -24,10 +25,31 @@ config.substitutions += [
     ("%plugin", config.mneme_passes),
 ]
 
+# Before LLVM 21, bounds of a kernel are annotations of its module.
+if int(config.llvm_major) >= 21:
+    config.available_features.add("nvvm-attributes")
+
 # Tests with a real CUDA program need a toolkit: -DMNEME_CUDA_ROOT=<root>, or CUDA_HOME. Without one
 # lit reports them as unsupported.
 cuda_root = config.cuda_root or os.environ.get("CUDA_HOME", "")
-if os.path.exists(os.path.join(cuda_root, "bin", "ptxas")):
+
+
+def newest_cuda(clang_major):
+    """Newest CUDA whose headers a clang can parse."""
+    return 13 if clang_major >= 22 else 12
+
+
+def cuda_major(root):
+    """Version of a toolkit; 0 if there is none."""
+    try:
+        with open(os.path.join(root, "include", "cuda.h"), encoding="utf-8") as header:
+            return int(re.search(r"#define CUDA_VERSION (\d+)", header.read()).group(1)) // 1000
+    except (OSError, AttributeError):
+        return 0
+
+
+has_assembler = os.path.exists(os.path.join(cuda_root, "bin", "ptxas"))
+if has_assembler and cuda_major(cuda_root) <= newest_cuda(int(config.llvm_major)):
     config.available_features.add("cuda")
     config.environment["PATH"] = os.path.join(cuda_root, "bin") + os.pathsep + config.environment["PATH"]
     clang_cuda = (

@@ -1,4 +1,5 @@
 ; What of a tuned-kernels file an ahead-of-time build does, and what it leaves with a warning.
+; REQUIRES: nvvm-attributes
 ; RUN: split-file %s %t
 ; RUN: %opt -passes='mneme-embed<tuned=%t/bounds.json>' -S %t/kernels.ll 2>%t/warnings | FileCheck %t/kernels.ll
 ; RUN: FileCheck --input-file=%t/warnings --check-prefix=WARN --implicit-check-not=warning %t/kernels.ll
