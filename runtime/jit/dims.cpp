@@ -19,11 +19,22 @@ uint32_t dividedAxis(uint32_t blocks, uint32_t threads, uint32_t block) {
   return static_cast<uint32_t>(std::min<uint64_t>(extent / block, UINT32_MAX));
 }
 
-Dims coveringDims(const Dims& launched, const mneme_dim3& block) {
-  return {.grid = {dividedAxis(launched.grid.x, launched.block.x, block.x),
-                   dividedAxis(launched.grid.y, launched.block.y, block.y),
-                   dividedAxis(launched.grid.z, launched.block.z, block.z)},
-          .block = block};
+/// A single block says nothing about several along that axis.
+bool isTried(uint32_t matchedBlocks, uint32_t matched, uint32_t tuned, uint32_t blocks) {
+  return matched == tuned || matchedBlocks > 1 || blocks == matchedBlocks;
+}
+
+std::optional<Dims> coveringDims(const LaunchOverride& rule, const Dims& launched) {
+  const mneme_dim3 &block = rule.tuned.block, &grid = rule.matched.grid,
+                   &matched = rule.matched.block;
+  if (!isTried(grid.x, matched.x, block.x, launched.grid.x) ||
+      !isTried(grid.y, matched.y, block.y, launched.grid.y) ||
+      !isTried(grid.z, matched.z, block.z, launched.grid.z))
+    return std::nullopt;
+  return Dims{.grid = {dividedAxis(launched.grid.x, launched.block.x, block.x),
+                       dividedAxis(launched.grid.y, launched.block.y, block.y),
+                       dividedAxis(launched.grid.z, launched.block.z, block.z)},
+              .block = block};
 }
 
 /// The tuned grid, longer or shorter in x by the ratio of launched to matched threads.
@@ -66,16 +77,19 @@ bool isPossible(const Dims& dims) {
          dims.grid.y <= kMaxGridYz && dims.grid.z <= kMaxGridYz;
 }
 
-std::optional<Dims> overrideDims(const LaunchOverride& rule, const Dims& launched, bool isMatched) {
+std::optional<Dims> overrideDims(const LaunchOverride& rule, const Dims& launched,
+                                 Likeness likeness) {
   // What the program launches wrongly fails as it would without us.
-  if (!isPossible(launched) || !isPossible(rule.tuned))
+  if (!isPossible(launched) || !isPossible(rule.tuned) || likeness == Likeness::Other ||
+      !(launched.block == rule.matched.block))
     return std::nullopt;
   std::optional<Dims> result;
-  if (isMatched)
+  if (likeness == Likeness::Same && launched.grid == rule.matched.grid)
     result = rule.tuned;
   else if (rule.rule == LaunchRule::Cover)
-    result = coveringDims(launched, rule.tuned.block);
-  else if (rule.rule == LaunchRule::Agnostic)
+    result = coveringDims(rule, launched);
+  else if (rule.rule == LaunchRule::Agnostic && likeness >= Likeness::SameCounts &&
+           launched.grid.y == rule.matched.grid.y && launched.grid.z == rule.matched.grid.z)
     result = scaledDims(rule, launched);
   if (!result || !isPossible(*result))
     return std::nullopt;

@@ -32,8 +32,17 @@ std::optional<uint64_t> threadsOf(const Dims& dims);
 /// Whether a device could launch it: nothing empty, nothing beyond the limits all devices keep.
 bool isPossible(const Dims& dims);
 
-/// What to launch instead of `launched`; nothing: as launched. `isMatched` says that the launch
-/// is the one of `Match` in everything. Never returns an empty or impossible shape.
-std::optional<Dims> overrideDims(const LaunchOverride& rule, const Dims& launched, bool isMatched);
+/// How like a launch is to the one of `Match`, dimensions apart; best last.
+enum class Likeness {
+  Other,      ///< nothing is known
+  SameShared, ///< dynamic shared memory is the same
+  SameCounts, ///< and every argument that can count or point: only floating-point ones differ
+  Same,       ///< and the others; pointers never matter
+};
+
+/// What to launch instead of `launched`; nothing: as launched. Never returns an empty or impossible
+/// shape. Nothing is known of blocks other than the matched one, so these are kept.
+std::optional<Dims> overrideDims(const LaunchOverride& rule, const Dims& launched,
+                                 Likeness likeness);
 
 } // namespace mneme::jit

@@ -120,7 +120,7 @@ Kernel* Engine::makeKernel(const mneme_launch& launch, const mneme_module_entry*
       return &untuned_;
     kernels_.push_back(std::make_unique<Kernel>(std::move(code), std::move(variants)));
     return kernels_.back().get();
-  } catch (const Error& error) {
+  } catch (const std::exception& error) {
     services_.warn("tuned kernel '" + std::string(name) + "' is not used: " + error.what() +
                    kRunsAsBuilt);
     return &untuned_;
@@ -132,11 +132,23 @@ std::vector<Variant> Engine::fittingVariants(const TunedKernel& tuned,
   std::vector<Variant> fitting;
   for (size_t i = 0; i < tuned.variants.size(); ++i)
     if (const std::string why = whyUnfit(tuned.variants[i], *code.blob); why.empty())
-      fitting.push_back(tuned.variants[i]);
+      fitting.push_back(fitted(tuned.variants[i], i, code));
     else
       services_.warn("variant " + std::to_string(i) + " of tuned kernel '" + code.name +
                      "' is not used: " + why);
   return fitting;
+}
+
+Variant Engine::fitted(Variant variant, size_t index, const KernelCode& code) const {
+  setKinds(variant.match, *code.blob);
+  if (!variant.launch)
+    return variant;
+  if (const std::string why = whyKeepsDims(variant, code); !why.empty()) {
+    services_.warn("variant " + std::to_string(index) + " of tuned kernel '" + code.name +
+                   "' keeps the program's grid and block: " + why);
+    variant.launch.reset();
+  }
+  return variant;
 }
 
 void Engine::makeBackend(const mneme_launch& launch) {
@@ -145,7 +157,7 @@ void Engine::makeBackend(const mneme_launch& launch) {
   std::string why;
   try {
     ownedBackend_ = services_.makeBackend(launch, why);
-  } catch (const Error& error) {
+  } catch (const std::exception& error) {
     why = error.what();
   }
   backend_.store(ownedBackend_.get());
@@ -192,9 +204,8 @@ Plan Engine::decide(Kernel& kernel, const LaunchShape& shape, void** args) {
   const Choice choice = choose(kernel.variants(), facts);
   if (choice.closeness != Closeness::None) {
     const Variant& variant = kernel.variants()[choice.variant];
-    if (shape.mayReshape && variant.launch && variant.match.sharedBytes == shape.sharedBytes)
-      plan.dims =
-          overrideDims(*variant.launch, shape.dims, choice.isMatchedLaunch).value_or(shape.dims);
+    if (shape.mayReshape && variant.launch)
+      plan.dims = overrideDims(*variant.launch, shape.dims, choice.likeness).value_or(shape.dims);
     // Bounds in the source hold for blocks the variant does not state itself.
     const uint32_t bound = kernel.code().blob->maxThreads;
     if (!variant.launchBounds && bound != 0 && volume(plan.dims.block).value_or(0) > bound)
@@ -218,8 +229,7 @@ Plan Engine::decide(Kernel& kernel, const LaunchShape& shape, void** args) {
   return plan;
 }
 
-BinaryAnswer Engine::binaryFor(Kernel& kernel, size_t variant, int device,
-                               const BinarySpec& spec) {
+BinaryAnswer Engine::binaryFor(Kernel& kernel, size_t variant, int device, const BinarySpec& spec) {
   const BinaryAnswer found = kernel.findBinary(variant, device, spec, settings_.maxBinaries);
   if (!found.binary && !found.isTooSoon)
     services_.warn("kernel '" + kernel.label() + "' has " + std::to_string(settings_.maxBinaries) +

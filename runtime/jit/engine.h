@@ -59,6 +59,8 @@ private:
   Kernel* makeKernel(const mneme_launch& launch, const mneme_module_entry* module,
                      const char* name);
   std::vector<Variant> fittingVariants(const TunedKernel& tuned, const KernelCode& code) const;
+  /// Without `launch` where nothing vouches for it, which is said.
+  Variant fitted(Variant variant, size_t index, const KernelCode& code) const;
   void makeBackend(const mneme_launch& launch);
   bool makePlan(Kernel& kernel, const LaunchShape& shape, void** args, Plan& plan) noexcept;
   Plan decide(Kernel& kernel, const LaunchShape& shape, void** args);

@@ -125,7 +125,8 @@ BinaryAnswer Kernel::findBinary(size_t variant, int device, const BinarySpec& sp
   uint32_t& count = binaryCounts_[device];
   if (count >= maxBinaries)
     return {};
-  if (count >= kMadeAtOnce && !spec.values.empty() && seenOnce_.erase(key) == 0) {
+  const bool mayChange = tuned.specializeDims || !spec.values.empty();
+  if (count >= kMadeAtOnce && mayChange && seenOnce_.erase(key) == 0) {
     if (seenOnce_.size() >= kMaxSeenOnce)
       seenOnce_.clear();
     seenOnce_.insert(std::move(key));

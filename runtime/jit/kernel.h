@@ -77,8 +77,9 @@ public:
   }
 
   /// For `decide` only: the binary for a variant, made if there are fewer than `maxBinaries` on the
-  /// device; null otherwise. Once there are some, one for new specialised values is made when they
-  /// are launched a second time only: those that change with every launch are never worth it.
+  /// device; null otherwise. Once there are some, one for new specialised values or dimensions is
+  /// made when they are launched a second time only: those that change with every launch are never
+  /// worth it.
   BinaryAnswer findBinary(size_t variant, int device, const BinarySpec& spec, uint32_t maxBinaries);
 
 private:

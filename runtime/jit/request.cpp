@@ -16,8 +16,8 @@ void setLaunchBounds(compile::Request& request, const Variant& variant, const mn
     request.minBlocksPerSm = variant.minBlocksPerSm;
 }
 
-bool isScalar(const embed::KernelArg& arg) {
-  return arg.kind == embed::ArgKind::Integer || arg.kind == embed::ArgKind::Float;
+bool isValue(const embed::KernelArg& arg) {
+  return arg.kind != embed::ArgKind::Pointer && arg.sizeBytes > 0;
 }
 
 } // namespace
@@ -36,9 +36,9 @@ std::vector<uint32_t> specializedArgs(const Variant& variant, const embed::Kerne
 
 std::string whyUnfit(const Variant& variant, const embed::KernelBlob& blob) {
   for (const ArgMatch& arg : variant.match.args)
-    if (arg.index >= blob.args.size() || !isScalar(blob.args[arg.index]) ||
+    if (arg.index >= blob.args.size() || !isValue(blob.args[arg.index]) ||
         blob.args[arg.index].sizeBytes != arg.bytes.size())
-      return "Match names argument " + std::to_string(arg.index) + " as a scalar of " +
+      return "Match names argument " + std::to_string(arg.index) + " as a value of " +
              std::to_string(arg.bytes.size()) + " bytes, which the kernel does not have";
   if (variant.specializeArgs && variant.specializedArgs)
     for (const uint32_t index : *variant.specializedArgs)
@@ -46,6 +46,25 @@ std::string whyUnfit(const Variant& variant, const embed::KernelBlob& blob) {
         return "SpecializedArgs names argument " + std::to_string(index) +
                ", whose value cannot become a constant";
   return "";
+}
+
+std::string whyKeepsDims(const Variant& variant, const KernelCode& code) {
+  if (code.modules.size() > 1)
+    return "its code is linked with other units, which may not be as they were when it was tuned";
+  for (uint32_t i = 0; i < code.blob->args.size(); ++i)
+    if (isValue(code.blob->args[i]) &&
+        std::ranges::find(variant.match.args, i, &ArgMatch::index) == variant.match.args.end())
+      return "Match does not say what argument " + std::to_string(i) +
+             " was; write the file again with 'mneme deploy'";
+  return "";
+}
+
+void setKinds(Match& match, const embed::KernelBlob& blob) {
+  for (ArgMatch& arg : match.args) {
+    const embed::KernelArg& known = blob.args[arg.index];
+    arg.isInteger = arg.isInteger && known.kind == embed::ArgKind::Integer && known.isSpecializable;
+    arg.isFloat = known.kind == embed::ArgKind::Float;
+  }
 }
 
 compile::Request makeRequest(const KernelCode& code, const Variant& variant,

@@ -17,6 +17,13 @@ std::vector<uint32_t> specializedArgs(const Variant& variant, const embed::Kerne
 /// has in another size. Empty if it can.
 std::string whyUnfit(const Variant& variant, const embed::KernelBlob& blob);
 
+/// Why nothing vouches for other dimensions than the program's, whatever `variant.launch` says: the
+/// kernel has code or arguments that Match does not speak of. Empty if something does.
+std::string whyKeepsDims(const Variant& variant, const KernelCode& code);
+
+/// Sets what only the kernel knows of the arguments of a variant that is fit for it.
+void setKinds(Match& match, const embed::KernelBlob& blob);
+
 /// What a binary is made for.
 struct BinarySpec {
   std::string target;                         ///< as Backend::target()

@@ -35,6 +35,19 @@ bool isSameLaunch(const Match& match, const LaunchFacts& facts) {
          std::ranges::all_of(match.args, [&](const ArgMatch& arg) { return isSame(facts, arg); });
 }
 
+Likeness likenessTo(const Match& match, const LaunchFacts& facts) {
+  if (match.sharedBytes != facts.sharedBytes)
+    return Likeness::Other;
+  Likeness likeness = Likeness::Same;
+  for (const ArgMatch& arg : match.args)
+    if (!isSame(facts, arg)) {
+      if (!arg.isFloat)
+        return Likeness::SameShared;
+      likeness = Likeness::SameCounts;
+    }
+  return likeness;
+}
+
 } // namespace
 
 const char* closenessName(Closeness closeness) {
@@ -103,9 +116,7 @@ Choice choose(std::span<const Variant> variants, const LaunchFacts& facts) {
     if (best.closeness != Closeness::None && !(rank > bestRank))
       continue;
     bestRank = rank;
-    best = {.variant = i,
-            .closeness = closeness,
-            .isMatchedLaunch = isLaunch && match.grid && match.block && match.sharedBytes};
+    best = {.variant = i, .closeness = closeness, .likeness = likenessTo(match, facts)};
   }
   return best;
 }

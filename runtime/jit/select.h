@@ -33,9 +33,8 @@ const char* closenessName(Closeness closeness);
 struct Choice {
   size_t variant = 0; ///< meaningless if closeness is None
   Closeness closeness = Closeness::None;
-  /// Grid, block, shared memory and arguments are those of Match, which says all three dimensions:
-  /// `Launch` holds.
-  bool isMatchedLaunch = false;
+  /// To the launch of Match; Other if that does not say its shared memory.
+  Likeness likeness = Likeness::Other;
 };
 
 /// Of equally near variants the one with the larger weight, then the first.
@@ -45,8 +44,9 @@ Choice choose(std::span<const Variant> variants, const LaunchFacts& facts);
 bool isAllowed(const Variant& variant, const LaunchFacts& facts);
 
 /// Sum of |log2(launched / matched)| over threads in the grid, threads in a block and integer
-/// arguments, as far as the file says. 0 for equal values; values without a ratio (zero or negative
-/// against others) count 64, as far as the largest ratio of 64-bit numbers.
+/// arguments that can become constants, as far as the file says. 0 for equal values; values without
+/// a ratio (zero or negative against others) count 64, as far as the largest ratio of 64-bit
+/// numbers.
 double distance(const Match& match, const LaunchFacts& facts);
 
 /// The value of an integer argument, sign extended. `bytes` are 1 to 8.

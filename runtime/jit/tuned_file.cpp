@@ -12,7 +12,7 @@ namespace {
 
 constexpr uintmax_t kMaxFileBytes = 256u << 20;
 constexpr uint64_t kMaxArgIndex = 1 << 16;
-constexpr uint64_t kMaxArgBytes = 4096; // of a kernel's parameters together: 32 KiB at most
+constexpr uint64_t kMaxArgBytes = 1 << 15; // of a kernel's parameters together
 constexpr uint32_t kKnownVersion = 1;
 constexpr int64_t kMaxBlocksPerSm = 1024;
 constexpr uint64_t kMaxRegisters = 1024;
@@ -53,6 +53,7 @@ ArgMatch readArg(const JsonObject& object) {
   const std::string type = object.text("Type").value_or("");
   arg.isInteger = type.size() > 1 && type[0] == 'i' && arg.bytes.size() <= sizeof(uint64_t) &&
                   type.find_first_not_of("0123456789", 1) == std::string::npos;
+  arg.isFloat = type == "half" || type == "bfloat" || type == "float" || type == "double";
   return arg;
 }
 
@@ -181,7 +182,7 @@ TunedKernel readKernel(const JsonObject& entry, std::vector<std::string>& warnin
     kernel.variants.push_back(readVariant(entry));
     return kernel;
   }
-  if (ours->integer("Version", 0, UINT32_MAX).value_or(kKnownVersion) != kKnownVersion)
+  if (ours->integer("Version", 1, UINT32_MAX).value_or(kKnownVersion) != kKnownVersion)
     ours->refuse("Version", "is newer than this release of mneme; update it");
   kernel.staticHash = readHash(*ours);
   for (const JsonObject& variant : ours->objects("Variants"))
@@ -196,6 +197,11 @@ TunedKernel readKernel(const JsonObject& entry, std::vector<std::string>& warnin
 } // namespace
 
 TunedFile parseTunedFile(const std::string& text, const std::string& name) {
+  if (text.find_first_not_of(" \t\r\n") == std::string::npos)
+    throw Error(ErrorCode::ArtifactCorrupt,
+                "'" + name +
+                    "' is empty, not a tuned-kernels file; write it again with 'mneme deploy', or "
+                    "unset PROTEUS_TUNED_KERNELS to run without");
   TunedFile file;
   const JsonObject top = JsonObject::parse(text, "'" + name + "'");
   for (const std::string& symbol : top.keys())

@@ -13,10 +13,11 @@
 
 namespace mneme::jit {
 
-/// A scalar argument of the launch a variant was found for.
+/// An argument that is passed by value and no pointer, of the launch a variant was found for.
 struct ArgMatch {
   uint32_t index = 0;
-  bool isInteger = false;
+  bool isInteger = false; ///< counts for how near a launch is
+  bool isFloat = false;
   std::vector<std::byte> bytes; ///< little endian, never empty
 };
 

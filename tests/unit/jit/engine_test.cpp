@@ -1,6 +1,7 @@
 #include <doctest/doctest.h>
 
 #include <filesystem>
+#include <stdexcept>
 #include <unistd.h>
 
 #include "tests/unit/jit/support.h"
@@ -250,6 +251,81 @@ TEST_CASE("exact dimensions are for the matched launch, arguments included") {
   withShared.launch.sharedBytes = 16;
   CHECK(withShared.run(world.engine) == kTunedStatus);
   CHECK(world.lastDims == launched);
+}
+
+TEST_CASE("agnostic dimensions are for the integers and the grid in y that were matched") {
+  const Unit unit(0x1000, {"k"});
+  World world(fileWith(launchWith("agnostic")));
+  CHECK(Launch(0x1000, 100, {16, 1, 1}).run(world.engine) == kTunedStatus);
+  CHECK(world.lastDims == Dims{{64, 1, 1}, {64, 1, 1}});
+  CHECK(Launch(0x1000, 101, {8, 1, 1}).run(world.engine) == kTunedStatus);
+  CHECK(world.lastDims == Dims{{8, 1, 1}, {256, 1, 1}});
+  CHECK(Launch(0x1000, 100, {8, 4, 1}).run(world.engine) == kTunedStatus);
+  CHECK(world.lastDims == Dims{{8, 4, 1}, {256, 1, 1}});
+}
+
+TEST_CASE("no override speaks of other blocks") {
+  const Unit unit(0x1000, {"k"});
+  for (const std::string rule : {"exact", "cover", "agnostic"}) {
+    World world(fileWith(launchWith(rule)));
+    CHECK(Launch(0x1000, 100, {8, 1, 1}, {128, 1, 1}).run(world.engine) == kTunedStatus);
+    CHECK(world.lastDims == Dims{{8, 1, 1}, {128, 1, 1}});
+  }
+}
+
+TEST_CASE("dimensions stay where the file does not list every argument, which is said") {
+  const Unit unit(0x1000, {"k"});
+  World world(fileWith(R"("Match": {"GridDim": {"x": 8}, "BlockDim": {"x": 256}, "SharedMem": 0},
+                          "Launch": {"Rule": "cover", "GridDim": {"x": 32},
+                                     "BlockDim": {"x": 64}})"));
+  CHECK(Launch(0x1000).run(world.engine) == kTunedStatus);
+  CHECK(world.lastDims == Dims{{8, 1, 1}, {256, 1, 1}});
+  REQUIRE(world.warnings.size() == 1);
+  CHECK(world.warnings[0] ==
+        "variant 0 of tuned kernel 'k' keeps the program's grid and block: Match does not say what "
+        "argument 1 was; write the file again with 'mneme deploy'");
+}
+
+TEST_CASE("grids that change with every launch are not compiled, those that come again are") {
+  const Unit unit(0x1000, {"k"});
+  World world(R"({"k": {"LaunchBounds": false}})");
+  for (uint32_t blocks = 1; blocks < 40; ++blocks)
+    CHECK(Launch(0x1000, 1, {blocks, 1, 1}).run(world.engine) ==
+          (blocks <= 4 ? kTunedStatus : kVendorStatus));
+  CHECK(world.compiled == 4);
+  CHECK(Launch(0x1000, 1, {7, 1, 1}).run(world.engine) == kTunedStatus);
+  CHECK(world.compiled == 5);
+}
+
+TEST_CASE("whatever goes wrong with a kernel is said once, and not tried again") {
+  const Unit unit(0x1000, {"k"});
+  const std::string unfit = R"("Match": {"Args": [{"Index": 9, "Type": "i32", "Bytes": "00"}]})";
+  World world(fileWith(unfit));
+  int warned = 0;
+  world.onWarn = [&] {
+    if (++warned == 1)
+      throw std::runtime_error("out of luck");
+  };
+  for (int i = 0; i < 3; ++i)
+    CHECK(Launch(0x1000).run(world.engine) == kVendorStatus);
+  CHECK(warned == 2);
+  REQUIRE(world.warnings.size() == 1);
+  CHECK(world.warnings[0] == "tuned kernel 'k' is not used: out of luck; it runs as it was built");
+}
+
+TEST_CASE("a device that cannot be used for any reason is asked for once") {
+  const Unit unit(0x1000, {"k"});
+  World world(fileWith(""));
+  int asked = 0;
+  world.onMakeBackend = [&] {
+    ++asked;
+    throw std::runtime_error("odd device");
+  };
+  for (int i = 0; i < 2; ++i)
+    CHECK(Launch(0x1000).run(world.engine) == kVendorStatus);
+  CHECK(asked == 1);
+  REQUIRE(world.warnings.size() == 1);
+  CHECK(world.warnings[0].find("odd device") != std::string::npos);
 }
 
 TEST_CASE("dimensions are overridden for plain launches only") {

@@ -51,14 +51,14 @@ TEST_CASE("the variant of the same launch wins") {
   const Choice choice = choose(variants, Launch(16, 200).facts);
   CHECK(choice.variant == 1);
   CHECK(choice.closeness == Closeness::Same);
-  CHECK(choice.isMatchedLaunch);
+  CHECK(choice.likeness == Likeness::Same);
 }
 
 TEST_CASE("another argument is another launch") {
   const std::vector<Variant> variants{variantFor(16, 200)};
   const Choice choice = choose(variants, Launch(16, 201).facts);
   CHECK(choice.closeness == Closeness::Nearest);
-  CHECK(!choice.isMatchedLaunch);
+  CHECK(choice.likeness == Likeness::SameShared);
 }
 
 TEST_CASE("another launch takes the nearest variant") {
@@ -87,7 +87,7 @@ TEST_CASE("the same architecture comes before everything else") {
   CHECK(choice.closeness == Closeness::Nearest);
   const Choice other = choose(std::span(variants).first(1), Launch(16, 200).facts);
   CHECK(other.closeness == Closeness::OtherArch);
-  CHECK(other.isMatchedLaunch);
+  CHECK(other.likeness == Likeness::Same);
 }
 
 TEST_CASE("on another architecture the same launch still comes first") {
@@ -162,18 +162,33 @@ TEST_CASE("values without a ratio are far but comparable") {
 TEST_CASE("floats count for sameness only") {
   std::vector<Variant> variants{variantFor(16, 200)};
   variants[0].match.args.push_back(argOf(1, 2.5f, false));
+  variants[0].match.args[1].isFloat = true;
   Launch launch(16, 200);
   CHECK(choose(variants, launch.facts).closeness == Closeness::Nearest);
   CHECK(distance(variants[0].match, launch.facts) == 0);
+  CHECK(choose(variants, launch.facts).likeness == Likeness::SameCounts);
   launch.f = 2.5f;
-  CHECK(choose(variants, launch.facts).isMatchedLaunch);
+  CHECK(choose(variants, launch.facts).likeness == Likeness::Same);
+  launch.n = 201;
+  CHECK(choose(variants, launch.facts).likeness == Likeness::SameShared);
+  launch.facts.sharedBytes = 8;
+  CHECK(choose(variants, launch.facts).likeness == Likeness::Other);
+}
+
+TEST_CASE("an aggregate counts for likeness, not for distance") {
+  std::vector<Variant> variants{variantFor(16, 200)};
+  variants[0].match.args.push_back(argOf(1, 2.5f, false)); // bytes of something
+  variants[0].match.args[1].isFloat = false;
+  Launch launch(16, 200);
+  CHECK(choose(variants, launch.facts).likeness == Likeness::SameShared);
+  CHECK(distance(variants[0].match, launch.facts) == 0);
 }
 
 TEST_CASE("a variant that says nothing fits everything, but has no matched launch") {
   const std::vector<Variant> variants(1);
   const Choice choice = choose(variants, Launch(3, 5).facts);
   CHECK(choice.closeness == Closeness::Same);
-  CHECK(!choice.isMatchedLaunch);
+  CHECK(choice.likeness == Likeness::Other);
 }
 
 TEST_CASE("no variant, no choice") {

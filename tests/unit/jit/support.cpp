@@ -80,7 +80,11 @@ Services servicesOf(World& world) {
             result.image = embed::test::bytesOf("stored");
             return world.isStored;
           },
-      .warn = listTo(world.warnings),
+      .warn =
+          [&world, warn = listTo(world.warnings)](const std::string& line) {
+            world.onWarn();
+            warn(line);
+          },
       .trace = listTo(world.traces)};
 }
 

@@ -71,7 +71,7 @@ struct World {
 
   // What goes wrong, or waits.
   std::function<void(const compile::Request&)> onCompile = [](const auto&) {};
-  std::function<void()> onLoad = [] {}, onMakeBackend = [] {};
+  std::function<void()> onLoad = [] {}, onMakeBackend = [] {}, onWarn = [] {};
   bool hasBackend = true, refusesLaunch = false, placesGlobals = false, isStored = false;
   std::atomic<int> device{0};
 

@@ -180,6 +180,11 @@ TEST_CASE("what is no JSON object is refused whole") {
     CHECK_THROWS_AS(parseTunedFile(text, "t"), mneme::Error);
   const std::string deep(100000, '[');
   CHECK_THROWS_AS(parseTunedFile("{\"a\":" + deep, "t"), mneme::Error);
+  for (const char* text : {"", " \n"})
+    CHECK_THROWS_WITH_AS(parseTunedFile(text, "t.json"),
+                         doctest::Contains("'t.json' is empty, not a tuned-kernels file; write it "
+                                           "again with 'mneme deploy'"),
+                         mneme::Error);
 }
 
 TEST_CASE("a file that is not there, or is a directory, is an error that names it") {
