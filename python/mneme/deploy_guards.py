@@ -45,6 +45,8 @@ def telling_guards(match: Match, other: Match) -> list[str]:
     other scalars change from launch to launch.
     """
     telling = []
+    if match.arch and other.arch and match.arch != other.arch:
+        telling.append("Arch")
     if match.grid is not None and match.grid != other.grid:
         telling.append("Grid")
     if match.block is not None and match.block != other.block:

@@ -80,7 +80,8 @@ def _kept(old: TunedKernel, new: Deployed) -> tuple[tuple[TunedVariant, ...], st
     name = new.demangled_name
     if old.is_flat:
         return (), f"{name}: the entry of another tool is replaced"
-    if old.static_hash and new.static_hash and old.static_hash != new.static_hash:
+    # Without a guard too: the entry keeps the hash of its code, and new.variant would be stale.
+    if old.static_hash and old.static_hash != new.code:
         return (), f"{name}: {len(old.variants)} variants for older code are dropped"
     kept = tuple(one for one in old.variants if not one.match.is_same_launch(new.variant.match))
     return kept, ""
