@@ -41,8 +41,10 @@ uint64_t numberOf(const Object& object, llvm::StringRef key) {
 uint64_t threadsOf(const Object* dims) {
   if (!dims)
     return 0;
-  return numberOf(*dims, "x") * std::max<uint64_t>(1, numberOf(*dims, "y")) *
-         std::max<uint64_t>(1, numberOf(*dims, "z"));
+  uint64_t product = 1;
+  for (llvm::StringRef axis : {"x", "y", "z"})
+    product *= std::max<uint64_t>(1, numberOf(*dims, axis));
+  return product;
 }
 
 bool hasGuard(const Object& variant, llvm::StringRef name) {
@@ -104,7 +106,7 @@ void collectLeftovers(const Object& variant, llvm::StringRef optLevel, Leftovers
     leftovers.insert("code generator level " + std::to_string(level));
   if (variant.getBoolean("SpecializeArgs").value_or(false))
     leftovers.insert("specialised arguments");
-  if (variant.getBoolean("SpecializeDims").value_or(!variant.getObject("Match")))
+  if (variant.getBoolean("SpecializeDims").value_or(true))
     leftovers.insert("specialised dimensions");
   if (variant.getObject("Launch"))
     leftovers.insert("other launch dimensions");
