@@ -1,10 +1,7 @@
 #include "runtime/artifact/names.h"
 
 #include <algorithm>
-#include <atomic>
 #include <cctype>
-
-#include <unistd.h>
 
 namespace mneme::artifact {
 
@@ -35,12 +32,6 @@ std::string printable(const std::string& text) {
     if (static_cast<unsigned char>(letter) < 0x20 || letter == 0x7f)
       letter = '?';
   return shown;
-}
-
-std::filesystem::path temporaryName(const std::filesystem::path& final) {
-  static std::atomic<unsigned> counter{0};
-  return final.string() + ".tmp-" + std::to_string(getpid()) + "-" +
-         std::to_string(counter.fetch_add(1));
 }
 
 bool isTemporaryName(const std::string& name) noexcept {

@@ -21,8 +21,7 @@ bool isPlainFileName(const std::string& name) noexcept;
 /// Replaces what a terminal should not see.
 std::string printable(const std::string& text);
 
-/// `<final>.tmp-<pid>-<n>`, unique in this process.
-std::filesystem::path temporaryName(const std::filesystem::path& final);
+/// Whether a name ends as those of mneme::temporaryName() do.
 bool isTemporaryName(const std::string& name) noexcept;
 /// Whether `name` can be a `<static hash>.json`: decimal digits and ".json".
 bool isRecordName(const std::string& name) noexcept;

@@ -11,6 +11,7 @@
 #include "runtime/artifact/names.h"
 #include "runtime/artifact/snapshot_file.h"
 #include "runtime/base/error.h"
+#include "runtime/base/file.h"
 
 namespace mneme::artifact {
 namespace {

@@ -2,14 +2,30 @@
 
 #include <atomic>
 #include <cerrno>
+#include <chrono>
 
 #include <fcntl.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "runtime/base/error.h"
 
 namespace mneme {
+namespace {
+
+/// Tells processes apart that have one number: on other hosts, or in other containers.
+uint64_t processSalt() {
+  static const uint64_t salt = [] {
+    uint64_t value = 0;
+    if (getrandom(&value, sizeof value, GRND_NONBLOCK) != sizeof value)
+      value = static_cast<uint64_t>(std::chrono::system_clock::now().time_since_epoch().count());
+    return value;
+  }();
+  return salt;
+}
+
+} // namespace
 
 void FileDescriptorTraits::release(Raw raw) noexcept { close(raw); }
 
@@ -55,10 +71,15 @@ void writeAll(int descriptor, std::span<const std::byte> bytes,
   }
 }
 
-void writeFileAtomically(const std::filesystem::path& path, std::span<const std::byte> bytes) {
+std::filesystem::path temporaryName(const std::filesystem::path& path) {
   static std::atomic<unsigned> counter{0};
-  const std::filesystem::path temporary = path.string() + ".tmp-" + std::to_string(getpid()) +
-                                          "-" + std::to_string(counter.fetch_add(1));
+  // The process's number too: forks share the salt.
+  return path.string() + ".tmp-" + std::to_string(getpid()) + "-" + std::to_string(processSalt()) +
+         "-" + std::to_string(counter.fetch_add(1));
+}
+
+void writeFileAtomically(const std::filesystem::path& path, std::span<const std::byte> bytes) {
+  const std::filesystem::path temporary = temporaryName(path);
   try {
     const UniqueFd file(
         open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));

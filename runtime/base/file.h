@@ -22,6 +22,10 @@ using UniqueFd = UniqueHandle<FileDescriptorTraits>;
 std::vector<std::byte> readFile(const std::filesystem::path& path);
 std::string readTextFile(const std::filesystem::path& path);
 
+/// A name beside `path` that no process uses, on this host or another that shares the directory:
+/// `path`, ".tmp-", then numbers with '-' between them.
+std::filesystem::path temporaryName(const std::filesystem::path& path);
+
 /// Writes a temporary file beside `path`, syncs it and renames it over `path`: readers see the old
 /// content or the new, never a part. \throws Error{IoFailed}; the temporary file is then removed.
 void writeFileAtomically(const std::filesystem::path& path, std::span<const std::byte> bytes);

@@ -1,3 +1,5 @@
+#include <cstdio>
+
 #include <doctest/doctest.h>
 
 #include "runtime/artifact/directory.h"
@@ -84,9 +86,36 @@ TEST_CASE("cleaning a record keeps what others need") {
   CHECK(kernels.isWhole(kernels.from.path(), "2"));
 }
 
+// For the next one, which starts this program again.
+TEST_CASE("print a temporary name" * doctest::skip()) {
+  std::printf("<%s>", temporaryName("x").c_str());
+}
+
+TEST_CASE("temporary names differ between processes of one number") {
+  const auto nameOfAProcess = [] {
+    const std::string program = std::filesystem::read_symlink("/proc/self/exe");
+    const std::string command =
+        "'" + program + "' --no-skip --test-case='print a temporary name' 2>&1";
+    FILE* pipe = popen(command.c_str(), "r");
+    REQUIRE(pipe != nullptr);
+    std::string output;
+    for (int letter = fgetc(pipe); letter != EOF; letter = fgetc(pipe))
+      output += static_cast<char>(letter);
+    pclose(pipe);
+    const size_t begin = output.find("<x.tmp-");
+    REQUIRE(begin != std::string::npos);
+    return output.substr(begin + 7, output.find('>', begin) - begin - 7);
+  };
+  const std::string one = nameOfAProcess(), other = nameOfAProcess();
+  CAPTURE(one);
+  CHECK(one.substr(one.find('-')) != other.substr(other.find('-')));
+  CHECK(temporaryName("x") != temporaryName("x"));
+}
+
 TEST_CASE("cleaning everything leaves nothing behind") {
   TwoKernels kernels;
   writeFileAtomically(kernels.from.path() / "x.mneme.tmp-1-0", std::string("half"));
+  writeFileAtomically(temporaryName(kernels.from.path() / "y.mneme"), std::string("half"));
   cleanRecords({kernels.first, kernels.second});
   CHECK(filesIn(kernels.from.path()).empty());
 }
