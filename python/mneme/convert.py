@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -103,9 +102,8 @@ def _entry(
     if launch is None:
         variant = make_variant(config, Match())
         return TunedKernel(variants=(variant,), codegen=codegen, is_flat=True)
-    variant = make_variant(config, _match(record, launch))
-    if config.specialize:
-        variant = replace(variant, specialized_args=tuple(launch.available_specializations))
+    scalars = tuple(launch.available_specializations)
+    variant = make_variant(config, _match(record, launch), scalars)
     return TunedKernel(
         variants=(variant,),
         static_hash=static_hash_text(record.static_hash),

@@ -293,8 +293,9 @@ def _variant_of(result: TuningResult, choice: Choice, options: DeployOptions) ->
     if choice.config.specialize and "none" not in options.guards:
         # Code for a value that another launch does not have would be compiled again for that one.
         guards += [f"Arg:{arg['index']}" for arg in result.facts["args"] if arg.get("varies")]
+    scalars = tuple(int(arg["index"]) for arg in result.facts["args"])
     return replace(
-        make_variant(choice.config, match),
+        make_variant(choice.config, match, scalars),
         # What the code was measured on is not known for results of older tools.
         guards=tuple(one for one in dict.fromkeys(guards) if one != "Arch" or match.arch),
         launch=launch,
@@ -305,8 +306,16 @@ def _variant_of(result: TuningResult, choice: Choice, options: DeployOptions) ->
     )
 
 
-def make_variant(config: ExperimentConfiguration, match: Match) -> TunedVariant:
-    """Return a configuration found for the launch `match`, without guards."""
+def make_variant(
+    config: ExperimentConfiguration, match: Match, scalars: tuple[int, ...] = ()
+) -> TunedVariant:
+    """Return a configuration found for the launch `match`, without guards.
+
+    Args:
+        config: How the kernel is compiled.
+        match: What it was found for.
+        scalars: Indices of the arguments that `config.specialize` makes constants of.
+    """
     return TunedVariant(
         launch_bounds=config.set_launch_bounds,
         specialize_args=config.specialize,
@@ -316,6 +325,6 @@ def make_variant(config: ExperimentConfiguration, match: Match) -> TunedVariant:
         tuned_max_threads=config.max_threads,
         min_blocks_per_sm=config.min_blocks_per_sm,
         max_registers=int(getattr(config, "max_registers", 0)),
-        specialized_args=tuple(one.index for one in match.args) if config.specialize else (),
+        specialized_args=scalars if config.specialize else (),
         match=match,
     )

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from mneme.errors import InvalidArgument
+from mneme.errors import ArtifactCorrupt, InvalidArgument
 
 if TYPE_CHECKING:
     from mneme._tuned_json import Place
@@ -16,12 +17,16 @@ __all__ = ["GUARDS", "Gain", "LaunchOverride", "Match", "MatchedArgument", "Tune
 GUARDS = ("Arch", "Grid", "Block", "SharedMem", "Args")
 """Guards without a number; `Arg:2` is one too."""
 
+_MAX_INDEX = 1 << 16
+_MAX_BYTES = 1 << 15
+_MAX_REGISTERS = 1024
+_MAX_LEVEL = 3
 _LAUNCH_RULES = ("exact", "cover", "agnostic")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MatchedArgument:
-    """A scalar argument of the launch a variant was found for."""
+    """An argument of the launch a variant was found for, passed by value and no pointer."""
 
     index: int
     """From 0."""
@@ -36,31 +41,28 @@ class MatchedArgument:
     """Hexadecimal digits, as they lie in memory."""
 
     value: object = None
-    """For people."""
+    """For people; None: not a number."""
 
     def to_json(self) -> dict[str, Any]:
         """Return the argument as in the file."""
-        return {
+        known = {
             "Index": self.index,
             "Name": self.name,
             "Type": self.type,
             "Bytes": self.bytes,
-            "Value": self.value,
         }
+        return known if self.value is None else {**known, "Value": self.value}
 
     @classmethod
     def from_json(cls, place: Place) -> MatchedArgument:
         """Read an argument."""
         digits = place.text("Bytes")
-        try:
-            is_value = bool(bytes.fromhex(digits))
-        except ValueError:
-            is_value = False
-        if not is_value:
+        is_value = re.fullmatch("(?:[0-9a-fA-F]{2})+", digits)
+        if not is_value or len(digits) > 2 * _MAX_BYTES:
             raise place.broken("Bytes", f"is {digits!r}, not the hexadecimal digits of a value")
         return cls(
-            index=place.number("Index"),
-            name=place.text("Name", ""),
+            index=place.number("Index", 0, _MAX_INDEX),
+            name=place.remark("Name"),
             type=place.text("Type", ""),
             bytes=digits.lower(),
             value=place.data.get("Value"),
@@ -87,7 +89,7 @@ class Match:
     """Bytes of dynamic shared memory."""
 
     args: tuple[MatchedArgument, ...] = ()
-    """Scalar arguments, by index."""
+    """Arguments passed by value, by index; pointers are left out."""
 
     def to_json(self) -> dict[str, Any]:
         """Return the launch as in the file."""
@@ -109,10 +111,10 @@ class Match:
             raise place.broken("Args", "lists an argument twice")
         return cls(
             arch=place.text("Arch", ""),
-            device=place.text("Device", ""),
+            device=place.remark("Device"),
             grid=place.dims("GridDim"),
             block=place.dims("BlockDim"),
-            shared_mem=place.number("SharedMem") if place.has("SharedMem") else None,
+            shared_mem=place.number("SharedMem", 0, 2**64 - 1) if place.has("SharedMem") else None,
             args=args,
         )
 
@@ -120,10 +122,14 @@ class Match:
         """Whether both are one launch on one architecture."""
 
         def key(match: Match) -> tuple[object, ...]:
-            args = tuple(sorted((one.index, one.bytes) for one in match.args))
-            return match.arch, match.grid, match.block, match.shared_mem, args
+            args = sorted((one.index, one.bytes) for one in match.args if one.value is not None)
+            return match.arch, match.grid, match.block, match.shared_mem, tuple(args)
 
-        return key(self) == key(other)
+        # Files of earlier releases list scalars only.
+        known = {one.index: one.bytes for one in self.args}
+        return key(self) == key(other) and all(
+            known.get(one.index, one.bytes) == one.bytes for one in other.args
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -159,8 +165,8 @@ class LaunchOverride:
 
 def _extent(place: Place, key: str) -> dim3:
     extent = place.dims(key)
-    if extent is None or extent.volume == 0:
-        raise place.broken(key, "is missing or has an extent of 0")
+    if extent is None:
+        raise place.broken(key, "is missing")
     return extent
 
 
@@ -182,9 +188,19 @@ class Gain:
         return {"Ratio": self.ratio, "Low": self.low, "High": self.high}
 
     @classmethod
-    def from_json(cls, place: Place) -> Gain:
-        """Read a gain."""
-        return cls(ratio=place.real("Ratio"), low=place.real("Low"), high=place.real("High"))
+    def find(cls, variant: Place) -> Gain | None:
+        """Read the gain of a variant. It changes nothing: None where there is none, or no such."""
+        try:
+            place = variant.object("Gain")
+            return cls(ratio=place.real("Ratio"), low=place.real("Low"), high=place.real("High"))
+        except ArtifactCorrupt:
+            return None
+
+
+def _guard(text: str) -> str:
+    """Return a guard as it is written here: `Arg:02` is `Arg:2`."""
+    match = re.fullmatch("Arg:([0-9]{1,10})", text)
+    return f"Arg:{int(match[1])}" if match else text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -269,38 +285,37 @@ class TunedVariant:
         return {**values, "Weight": self.weight}
 
     @classmethod
-    def from_flat(cls, place: Place) -> TunedVariant:
+    def _from_flat(cls, place: Place) -> TunedVariant:
         """Read the keys that existing tools know, with their defaults."""
-        level = place.data.get("OptLevel")
-        known = level if isinstance(level, str) and level else "3"
+        level = place.remark("OptLevel", "3")
         return cls(
             launch_bounds=place.flag("LaunchBounds", default=True),
             specialize_args=place.flag("SpecializeArgs", default=False),
             specialize_dims=place.flag("SpecializeDims", default=True),
-            pipeline=place.text("Pipeline", f"default<O{known}>"),
-            codegen_opt_level=place.whole("CodeGenOptLevel", 3),
+            pipeline=place.text("Pipeline", f"default<O{level}>"),
+            codegen_opt_level=place.number("CodeGenOptLevel", 0, _MAX_LEVEL, 3),
             tuned_max_threads=place.whole("TunedMaxThreads", -1),
             min_blocks_per_sm=place.whole("MinBlocksPerSM", 0),
         )
 
     @classmethod
-    def from_json(cls, place: Place) -> TunedVariant:
-        """Read a variant."""
+    def from_json(cls, place: Place, *, weight: float = 0) -> TunedVariant:
+        """Read a variant; `weight` is the one that is not said."""
         variant = replace(
-            cls.from_flat(place),
-            max_registers=place.whole("MaxRegisters", 0),
-            specialized_args=tuple(place.numbers("SpecializedArgs"))
+            cls._from_flat(place),
+            max_registers=place.number("MaxRegisters", 0, _MAX_REGISTERS, 0),
+            specialized_args=tuple(place.numbers("SpecializedArgs", _MAX_INDEX))
             if place.has("SpecializedArgs")
             else None,
             match=Match.from_json(place.object("Match")) if place.has("Match") else Match(),
-            guards=tuple(place.texts("Guards")),
+            guards=tuple(_guard(one) for one in place.texts("Guards")),
             launch=LaunchOverride.from_json(place.object("Launch"))
             if place.has("Launch")
             else None,
-            baseline_ns=place.real("BaselineNs", 0),
-            tuned_ns=place.real("TunedNs", 0),
-            gain=Gain.from_json(place.object("Gain")) if place.has("Gain") else None,
-            weight=place.real("Weight", 0),
+            baseline_ns=place.amount("BaselineNs"),
+            tuned_ns=place.amount("TunedNs"),
+            gain=Gain.find(place),
+            weight=place.real("Weight", weight),
         )
         try:
             variant.check()

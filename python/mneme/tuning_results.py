@@ -164,9 +164,12 @@ def match_of(facts: dict[str, Any], *, arch: str = "", device: str = "") -> Matc
                 name=str(one["name"]),
                 type=str(one["type"]),
                 bytes=str(one["bytes"]),
-                value=one["value"],
+                value=one.get("value"),
             )
-            for one in facts["args"]
+            # Results of earlier releases lack "values"; what needs them is not deployed then.
+            for one in sorted(
+                [*facts["args"], *facts.get("values", [])], key=lambda one: int(one["index"])
+            )
         ),
     )
 

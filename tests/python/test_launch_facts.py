@@ -12,6 +12,7 @@ import pytest
 
 from mneme.errors import ArtifactCorrupt, InvalidArgument, NotFound
 from mneme.tuning.launch_facts import decode_scalar, launch_facts, static_hash_text
+from mneme.tuning_results import match_of
 from native_parts import needs_native
 
 GOLDEN = Path(__file__).resolve().parents[1] / "golden" / "v2"
@@ -63,6 +64,35 @@ def test_value_of_an_argument_comes_from_the_snapshot() -> None:
             "varies": False,
         },
     }
+
+
+@needs_native
+def test_other_arguments_by_value_are_listed_apart(tmp_path: Path) -> None:
+    shutil.copytree(GOLDEN, tmp_path, dirs_exist_ok=True)
+    path = next(path for path in sorted(tmp_path.glob("*.json")) if launches(path) == 1)
+    assert launch_facts(path)["values"] == []
+    record = json.loads(path.read_text())
+    record["ArgKinds"][1], record["ArgTypes"][1] = "aggregate", "struct.Count"
+    record["Specializations"][1] = False
+    record.pop("Checksum", None)
+    path.write_text(json.dumps(record))
+    facts = launch_facts(path)
+    assert [one["name"] for one in facts["args"]] == ["stride"]
+    assert facts["values"] == [
+        {"index": 1, "name": "count", "type": "struct.Count", "size": 4, "bytes": "28000000"}
+    ]
+    match = match_of(facts)
+    assert [(one.index, one.bytes) for one in match.args] == [(1, "28000000"), (2, "01000000")]
+    assert "Value" not in match.to_json()["Args"][0]
+    assert match.to_json()["Args"][1]["Value"] == 1
+    older = match_of({key: value for key, value in facts.items() if key != "values"})
+    assert [one.index for one in older.args] == [2]
+    assert match.is_same_launch(older)
+    assert older.is_same_launch(match)
+    record["ArgKinds"] += ["aggregate"] * 40
+    path.write_text(json.dumps(record))
+    with pytest.raises(ArtifactCorrupt, match="record again"):
+        launch_facts(path)
 
 
 @needs_native

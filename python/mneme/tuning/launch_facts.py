@@ -37,7 +37,8 @@ def launch_facts(record_db: str | Path, record_id: str | None = None) -> dict[st
         dynamic shared memory), "occurrences", and "args": the scalar arguments whose values can
         become constants, each `{"index", "name", "type", "size", "bytes", "value", "varies"}` with
         "bytes" in hexadecimal digits as they lie in memory, and whether another recorded launch of
-        the kernel had another value.
+        the kernel had another value. "values" are the other arguments passed by value (structs,
+        integers and floats of unusual width), each `{"index", "name", "type", "size", "bytes"}`.
 
     Raises:
         NotFound: If the record, the launch or its snapshot is missing.
@@ -57,6 +58,7 @@ def launch_facts(record_db: str | Path, record_id: str | None = None) -> dict[st
         "shared_mem": instance.shared_mem,
         "occurrences": instance.occ,
         "args": _scalar_args(record, chosen),
+        "values": _other_values(record, chosen),
     }
 
 
@@ -98,7 +100,6 @@ def _scalar_args(record: RecordedExecution, record_id: str) -> list[dict[str, An
         return []
     values = _values(instance)
     others = [_values(other) for other in record.values() if other is not instance]
-    types = record.extras.get("ArgTypes", [])
     found = []
     for index in instance.available_specializations:
         if index >= len(values):
@@ -106,16 +107,42 @@ def _scalar_args(record: RecordedExecution, record_id: str) -> list[dict[str, An
                 f"'{instance.prologue.fn}' has {len(values)} arguments, but '{record.path}' "
                 f"says that argument {index} is a scalar; record again"
             )
-        kind = str(types[index]) if index < len(types) else ""
+        argument = _argument(record, index, values[index])
         found.append(
             {
-                "index": index,
-                "name": record.arg_names[index] if index < len(record.arg_names) else f"#{index}",
-                "type": kind,
-                "size": len(values[index]),
-                "bytes": values[index].hex(),
-                "value": decode_scalar(kind, values[index]),
+                **argument,
+                "value": decode_scalar(argument["type"], values[index]),
                 "varies": any(other[index : index + 1] != [values[index]] for other in others),
             }
         )
     return found
+
+
+def _other_values(record: RecordedExecution, record_id: str) -> list[dict[str, Any]]:
+    instance = record[record_id]
+    kinds = record.extras.get("ArgKinds", [])
+    scalars = set(instance.available_specializations)
+    wanted = [
+        index for index, kind in enumerate(kinds) if kind != "pointer" and index not in scalars
+    ]
+    if not wanted:
+        return []
+    values = _values(instance)
+    if wanted[-1] >= len(values):
+        raise ArtifactCorrupt(
+            f"'{instance.prologue.fn}' has {len(values)} arguments, but '{record.path}' says that "
+            f"there is an argument {wanted[-1]}; record again"
+        )
+    # What has no bytes, such as an empty struct of some languages, has no content either.
+    return [_argument(record, index, values[index]) for index in wanted if values[index]]
+
+
+def _argument(record: RecordedExecution, index: int, value: bytes) -> dict[str, Any]:
+    types = record.extras.get("ArgTypes", [])
+    return {
+        "index": index,
+        "name": record.arg_names[index] if index < len(record.arg_names) else f"#{index}",
+        "type": str(types[index]) if index < len(types) else "",
+        "size": len(value),
+        "bytes": value.hex(),
+    }

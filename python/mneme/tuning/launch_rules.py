@@ -15,7 +15,7 @@ from mneme.tuning.configurations import shape_text
 from mneme.tuning.launch_shapes import RecordedLaunch, covering_grid, fits_device
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from mneme.devices import DeviceLimits
     from mneme.mneme_types import ExperimentResult
@@ -110,11 +110,13 @@ def find_launch_rule(
 def try_launches(
     evaluate: Evaluate, recorded: ExperimentConfiguration, limits: DeviceLimits
 ) -> LaunchEvidence:
-    """Find out how a kernel may be launched, with at most seven evaluations.
+    """Find out how a kernel may be launched, with at most twelve evaluations.
 
-    First other blocks with grids that cover exactly the recorded threads; if all of them verify,
-    fewer and more threads than recorded. One launch that does not verify ends the search. Where
-    nothing else can be tried, as for a single thread, the rule is `EXACT`.
+    First other blocks with grids that cover the recorded threads, among them larger blocks, which
+    make fewer of them, along every axis that has several; if all of these verify, fewer and more
+    threads than recorded, down to a single small block. One launch that does not verify ends the
+    search. Where no larger block can be tried along an axis, or nothing at all, as for a single
+    thread, the rule is `EXACT`.
 
     Args:
         evaluate: Replays a configuration; one launch of it is enough.
@@ -127,18 +129,18 @@ def try_launches(
     tried: list[TriedLaunch] = []
     rule = LaunchRule.EXACT
     for wanted, shapes in (
-        (LaunchRule.COVER, list(_covering(launch, limits))),
+        (LaunchRule.COVER, _covering(launch, limits)),
         (LaunchRule.AGNOSTIC, _other_counts(launch, limits)),
     ):
-        if not shapes:
-            break
+        right: list[dim3] = []
         for grid, block in shapes:
             found = _tried(evaluate, recorded, grid, block, wanted)
             if found is not None:
                 tried.append(found)
                 if not found.verified:
                     return LaunchEvidence(rule=rule, tried=tuple(tried))
-        if not any(found.rule is wanted for found in tried):
+                right.append(block)
+        if not right or (wanted is LaunchRule.COVER and not _has_larger(launch, right)):
             break
         rule = wanted
     return LaunchEvidence(rule=rule, tried=tuple(tried))
@@ -240,8 +242,19 @@ def _tried(
     )
 
 
-def _covering(launch: RecordedLaunch, limits: DeviceLimits) -> Iterator[tuple[dim3, dim3]]:
-    """Yield other blocks that make up exactly the recorded threads, very different ones first."""
+def _has_larger(launch: RecordedLaunch, blocks: list[dim3]) -> bool:
+    """Whether some block is larger along each axis that has several (x, if none has)."""
+    axes = [axis for axis in "xyz" if getattr(launch.grid, axis) > 1] or ["x"]
+    return all(
+        any(getattr(block, axis) > getattr(launch.block, axis) for block in blocks) for axis in axes
+    )
+
+
+def _covering(launch: RecordedLaunch, limits: DeviceLimits) -> list[tuple[dim3, dim3]]:
+    """Return other blocks that make up the recorded threads, very different ones first.
+
+    A kernel that works on a row per block is right with more blocks than rows, not with fewer.
+    """
     block = launch.block
     candidates = [
         dim3(_smaller(block.x), block.y, block.z),
@@ -254,9 +267,29 @@ def _covering(launch: RecordedLaunch, limits: DeviceLimits) -> Iterator[tuple[di
         dim3(block.x // 2, block.y, block.z),
     ]
     # One axis that is really used after the other, then all that is left.
-    found = [shape for shape in candidates if _tiles(launch, shape, limits)]
-    for shape in found[:_COVERING_TRIES]:
-        yield covering_grid(launch, shape), shape
+    found = [shape for shape in candidates if _tiles(launch, shape, limits)][:_COVERING_TRIES]
+    if not found:
+        return []
+    for axis in "xyz":
+        if getattr(launch.grid, axis) > 1 or axis == "x":
+            larger = _larger(launch, axis, limits)
+            if not any(shape in found for shape in larger):
+                found += larger[:1]
+    return [(covering_grid(launch, shape), shape) for shape in found]
+
+
+def _larger(launch: RecordedLaunch, axis: str, limits: DeviceLimits) -> list[dim3]:
+    """Return blocks twice as long along an axis; where they do not fit, less of another one.
+
+    Along that axis the last block may have threads that were not recorded.
+    """
+    longer = _with_extent(launch.block, axis, getattr(launch.block, axis) * 2)
+    shapes = [longer]
+    for other in "xyz".replace(axis, ""):
+        size = getattr(launch.block, other)
+        if size % 2 == 0:
+            shapes.append(_with_extent(longer, other, size // 2))
+    return [shape for shape in shapes if fits_device(covering_grid(launch, shape), shape, limits)]
 
 
 def _smaller(extent: int) -> int:
@@ -279,7 +312,10 @@ def _tiles(launch: RecordedLaunch, block: dim3, limits: DeviceLimits) -> bool:
 
 
 def _other_counts(launch: RecordedLaunch, limits: DeviceLimits) -> list[tuple[dim3, dim3]]:
-    """Return launches with fewer and with more threads than recorded; none without fewer."""
+    """Return launches with fewer and with more threads than recorded; none without fewer.
+
+    The last one is a single small block: spare threads cannot hide that a kernel needs others.
+    """
     grid, block = launch.grid, launch.block
     # An odd number of blocks: strides that happen to divide everything prove nothing.
     fewer = dim3(_fewer(grid.x), _fewer(grid.y), _fewer(grid.z))
@@ -287,8 +323,14 @@ def _other_counts(launch: RecordedLaunch, limits: DeviceLimits) -> list[tuple[di
         return []
     more = dim3(grid.x + grid.x // 2 + 1, grid.y, grid.z)
     half = dim3(max(1, block.x // 2), block.y, block.z)
-    shapes = [(fewer, block), (fewer, half), (more, block), (more, half)]
-    return [shape for shape in shapes if fits_device(*shape, limits)]
+    third = dim3(max(1, grid.x // 3), max(1, grid.y // 3), max(1, grid.z // 3))
+    single = (dim3(1, 1, 1), dim3(limits.warp_size, 1, 1))
+    shapes = [(third, block), (fewer, block), (fewer, half), (more, block), (more, half), single]
+    found: list[tuple[dim3, dim3]] = []
+    for shape in shapes:
+        if fits_device(*shape, limits) and shape not in found:
+            found.append(shape)
+    return found
 
 
 def _fewer(blocks: int) -> int:
