@@ -43,7 +43,12 @@ class AsyncReplayExecutor:
 
     A configuration that crashes, hangs or leaves the device unusable costs itself and its process,
     which is replaced. Thread-safe.
+
+    Attributes:
+        can_pin: Whether `worker` says who runs a configuration: it does.
     """
+
+    can_pin = True
 
     def __init__(  # noqa: PLR0913, PLR0917 - documented signature
         self,

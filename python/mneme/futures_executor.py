@@ -41,7 +41,12 @@ class FuturesReplayExecutor:
 
     Configurations in flight in a process of the pool that dies give failed results (`worker_died`).
     A pool that is broken by it, as Python's own is, takes no more configurations.
+
+    Attributes:
+        can_pin: Whether `worker` says who runs a configuration: never, the pool does.
     """
+
+    can_pin = False
 
     def __init__(  # noqa: PLR0913 - as AsyncReplayExecutor
         self,

@@ -90,7 +90,9 @@ def test_results_are_those_of_local_workers(
     configs = [replace(config, passes=passes) for passes in PIPELINES]
     with AsyncReplayExecutor(record.path, None, 2, tmp_path, 1, 1, device="cpu") as local:
         expected = [local.evaluate(one) for one in configs]
+        assert local.can_pin
     with make() as pool, executor_of(pool, record) as executor:  # type: ignore[operator]
+        assert not executor.can_pin
         futures = [executor.submit(one) for one in configs]
         assert {future.config.passes for future in as_completed(futures, 60)} == set(PIPELINES)
         results = [future.result() for future in futures]

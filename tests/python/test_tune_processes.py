@@ -220,7 +220,9 @@ def test_every_launch_of_a_recording_is_tuned(recording: Path, tmp_path: Path) -
     )
     assert done.returncode == 0, done.stderr
     (entry,) = json.loads((tmp_path / "all.json").read_text())["instances"]
-    assert entry["directory"] == f"vectorAdd-{entry['record_id']}"
+    best = json.loads((tmp_path / entry["directory"] / "best.json").read_text())
+    code = best["facts"]["static_hash"][:8]
+    assert entry["directory"] == f"vectorAdd-{code}-{entry['record_id']}"
     assert entry["weight"] == 1.0
     assert entry["baseline_ns"] > 0
     assert len(read_trials(tmp_path / entry["directory"])) == 4

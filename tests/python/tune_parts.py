@@ -111,6 +111,7 @@ class FakeExecutor:
     """Answers at once, with what a function says."""
 
     capacity = 2
+    can_pin = True
 
     def __init__(
         self, answer: Callable[[ExperimentConfiguration], ExperimentResult] = steady

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from mneme.errors import MnemeError, NotFound
 from mneme.recording import Recording
 from mneme.tuning.events import Summary
+from mneme.tuning.launch_facts import static_hash_text
 from mneme.tuning.option_files import write_options
 from mneme.tuning.result_store import ResultStore
 
@@ -27,6 +28,7 @@ __all__ = ["share_out", "tune_all"]
 
 _FEWEST_TRIALS = 10
 _LONGEST_NAME = 60
+_DIGITS_OF_CODE = 8
 _NS = 1e-9
 
 
@@ -132,7 +134,7 @@ def _launches(options: TuneOptions, parent: Path) -> list[_Launch]:
         _Launch(
             record=record,
             instance=instance,
-            directory=parent / f"{_file_name(record.demangled_name)}-{record_id}",
+            directory=parent / _directory_name(record, record_id),
         )
         for record in recording.values()
         for record_id, instance in record.items()
@@ -231,6 +233,12 @@ def _write_tuned_file(options: TuneOptions, parent: Path, launches: Sequence[_La
     found = [one.directory for one in launches if (one.directory / "best.json").is_file()]
     write_deployment(plan_deployment(found, DeployOptions(use_launch=True)), path)
     return path
+
+
+def _directory_name(record: RecordedExecution, record_id: str) -> str:
+    """Return a name of its own for each launch; overloads and lambdas share the others' parts."""
+    code = static_hash_text(record.static_hash)[:_DIGITS_OF_CODE]
+    return f"{_file_name(record.demangled_name)}-{code}-{record_id}"
 
 
 def _file_name(kernel: str) -> str:

@@ -9,6 +9,7 @@ from mneme.errors import MnemeError
 from mneme.measuring import Measuring
 from mneme.tuning.events import Outcome
 from mneme.tuning.final_round import no_gain
+from mneme.tuning.launch_facts import static_hash_text
 from mneme.tuning.loop import submit
 from mneme.tuning.trials import FAILURES, CompletedCandidate, objective_value, plain_params
 from mneme.tuning.winner import keeps_launch
@@ -53,13 +54,14 @@ class Exporter:
         """Write `baseline.json`."""
         content = baseline.to_dict()
         kept = {name: content[name] for name in ("config", "result", "metric")}
-        self._store.write("baseline.json", kept)
+        self._store.write("baseline.json", {**kept, "record": self._record_names()})
 
     def failed(self, baseline: CompletedCandidate) -> Outcome:
         """Write that the baseline cannot be used."""
         content = baseline.to_dict()
         names = ("status", "config", "result", "metric")
-        self._store.write("baseline.json", {name: content[name] for name in names})
+        kept = {name: content[name] for name in names}
+        self._store.write("baseline.json", {**kept, "record": self._record_names()})
         outcome = self._outcome("baseline_failed", baseline, None)
         self._write_summary(outcome, [])
         return outcome
@@ -151,6 +153,7 @@ class Exporter:
             "record_database": str(self._record.path.resolve()),
             "record_id": self._instance.dynamic_hash,
             "kernel_name": self._record.kernel_name,
+            "static_hash": static_hash_text(self._record.static_hash),
         }
 
     @staticmethod

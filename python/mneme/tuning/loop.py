@@ -52,7 +52,10 @@ class Future(Protocol):
 
 
 class Executor(Protocol):
-    """What evaluates configurations."""
+    """What evaluates configurations.
+
+    An attribute `can_pin` that is False says that `worker` has no effect.
+    """
 
     def submit(self, config: ExperimentConfiguration) -> Any:  # noqa: ANN401 - a `Future`
         """Queue a configuration; may know the keywords iterations, measuring, fresh, worker."""
@@ -69,6 +72,9 @@ class Search(Protocol):
 
     def give_up(self, candidates: Iterable[Candidate]) -> None:
         """Take in that these will have no result."""
+
+    def beat(self) -> None:
+        """Let others who share the study know that this process is alive; called often."""
 
 
 def submit(executor: Executor, config: ExperimentConfiguration, **wishes: Any) -> Any:  # noqa: ANN401
@@ -236,6 +242,8 @@ class SearchLoop:
 
     def _take_in(self, began: float, deadline: float | None) -> None:
         """Wait for a result, then take in all there are."""
+        # Nothing may be asked for or told for as long as a configuration takes.
+        self._search.beat()
         try:
             # Waits in slices, so that an interrupt is heard.
             candidate, future = self._finished.get(timeout=_POLL_SECONDS)

@@ -10,6 +10,7 @@ from mneme.measuring import Measuring
 from mneme.mneme_types import ExperimentConfiguration, ExperimentResult
 from mneme.tuning.custom_spaces import describe_search_space
 from mneme.tuning.exports import Exporter
+from mneme.tuning.launch_facts import static_hash_text
 from mneme.tuning.loop import SearchLoop, complete, submit
 from mneme.tuning.mirror import Mirror
 from mneme.tuning.policy import trial_policy, warmup_launches
@@ -72,7 +73,10 @@ class SessionRun:
         """
         options, store = self._options, self._store
         stored = store.read("baseline.json") if options.resume else None
-        self._check_record(store.read("summary.json") if options.resume else None)
+        if options.resume:
+            # A session that was killed left no summary.
+            self._check_record(stored)
+            self._check_record(store.read("summary.json"))
         store.write("config.json", {**options.to_dict(), **self._record_names()})
         store.write("search_space.json", describe_search_space(self._space))
         self._executor = self._open_executor()
@@ -113,6 +117,7 @@ class SessionRun:
             return self._failed_fast(baseline)
         trials = [*(self._loop.completed if self._loop else []), *search.shared.others()]
         self._renew_executor(trials)
+        self._warn_of_machines()
         finalist = name_winner(
             self._executor, self._options, self._instance, baseline, trials, self._listener
         )
@@ -180,6 +185,16 @@ class SessionRun:
             self._executor.shutdown()
             self._executor = self._open_executor()
 
+    def _warn_of_machines(self) -> None:
+        if getattr(self._executor, "can_pin", True):
+            return
+        sentence = (
+            "the executor chooses for itself where it measures, so the last rounds may compare "
+            "times of different devices; gains are right only if all devices of its pool are alike"
+        )
+        self._store.log(sentence)
+        self._listener.warn(sentence)
+
     def _failed_fast(self, baseline: CompletedCandidate) -> int:
         sentence = (self._loop.errors if self._loop else [""])[0]
         self._end("failed_fast", baseline, None)
@@ -240,8 +255,17 @@ class SessionRun:
             "record_id": self._instance.dynamic_hash,
         }
 
-    def _check_record(self, summary: dict[str, Any] | None) -> None:
-        record = (summary or {}).get("record") or {}
+    def _check_record(self, earlier: dict[str, Any] | None) -> None:
+        """Make sure that a file of an earlier session is about this launch of this code."""
+        record = (earlier or {}).get("record") or {}
+        kernel, code = self._record.kernel_name, static_hash_text(self._record.static_hash)
+        old_kernel, old_code = record.get("kernel_name", kernel), record.get("static_hash", code)
+        if (old_kernel, old_code) != (kernel, code):
+            raise errors.InvalidArgument(
+                f"'{self._store.directory}' holds measurements of kernel {old_kernel} with static "
+                f"hash {old_code}, not of {kernel} with static hash {code}, whose times may be "
+                "others; name another --results-dir"
+            )
         found = record.get("record_id", self._instance.dynamic_hash)
         if str(found) != self._instance.dynamic_hash:
             raise errors.InvalidArgument(

@@ -42,6 +42,18 @@ class SharedStudy:
         """Return the evaluated or running trials of all processes, not quite the newest."""
         return [one for one in self._every_trial(is_newest=is_newest) if _counts(one)]
 
+    def beat(self) -> None:
+        """Let the others know that this process is alive; cheap if that was done recently."""
+        if self.owner is not None:
+            self.owner.beat()
+
+    def is_lost(self, number: int) -> bool:
+        """Whether a trial was told already: as failed, by a process that took this one for dead."""
+        return any(
+            one.number == number and one.state.is_finished()
+            for one in self.study.get_trials(deepcopy=False)
+        )
+
     def is_full(self) -> bool:
         """Whether all processes together have as many trials as were asked for."""
         wanted = self.options.trials

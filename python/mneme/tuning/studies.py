@@ -6,10 +6,11 @@ import os
 import time
 import warnings
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from mneme.errors import InvalidArgument
 from mneme.tuning.conditions import assign
+from mneme.tuning.params import CategoricalParam
 from mneme.tuning.samplers import make_sampler
 from mneme.tuning.search_space import CONSTRAINTS_ATTRIBUTE, sample_optuna_param
 from mneme.tuning.shared_study import REPEATED, RESULT_ATTRIBUTE, SharedStudy
@@ -23,7 +24,7 @@ from mneme.tuning.storages import (
 from mneme.tuning.trials import Candidate, CompletedCandidate, objective_value, plain_params
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from optuna.distributions import BaseDistribution
     from optuna.study import Study
@@ -43,6 +44,7 @@ __all__ = [
 
 # What the sampler may learn to avoid; the other failures say nothing about the parameters.
 _AVOIDABLE = ("invalid_launch", "invalid_config", "failed_verification", "compile_error")
+_TOLD_CHOICES = 8
 
 
 def directions_of(options: TuneOptions) -> list[str]:
@@ -131,10 +133,7 @@ class OptunaSearch:
             except ValueError as error:
                 if "dynamic value space" not in str(error):
                     raise
-                raise InvalidArgument(
-                    f"study '{self._options.study_name}' was made for another search space; "
-                    "choose another --study-name or storage"
-                ) from error
+                raise self._other_space() from error
             if self.shared.owner is not None:
                 trial.set_user_attr(OWNER_ATTRIBUTE, self.shared.owner.name)
             if self.shared.is_too_late(trial.number):
@@ -164,16 +163,38 @@ class OptunaSearch:
                 attributes["owner"] = self.shared.owner.name
             if is_repeated:
                 attributes[REPEATED] = True
-            trial.set_user_attr(RESULT_ATTRIBUTE, attributes)
-            if state.name == "PRUNED":
-                _constrain(trial)
             try:
+                trial.set_user_attr(RESULT_ATTRIBUTE, attributes)
+                if state.name == "PRUNED":
+                    _constrain(trial)
                 self._study.tell(trial, values, state=state, skip_if_finished=True)
             except RuntimeError as error:
                 # How samplers that enumerate say that nothing is left.
-                if "Study.stop" not in str(error):
+                if "Study.stop" in str(error):
+                    self._is_stopped = True
+                elif not self.shared.is_lost(trial.number):
                     raise
-                self._is_stopped = True
+
+    def _other_space(self) -> InvalidArgument:
+        """Say in what the study's space differs; Optuna says only that something does."""
+        mine = _Choices()
+        for param in self._space.dimensions().values():
+            if isinstance(param, CategoricalParam):
+                param.sample_optuna(cast("Any", mine))
+        found: dict[str, str] = {}
+        for trial in self._study.get_trials(deepcopy=False):
+            for name, theirs in trial.distributions.items():
+                choices = list(getattr(theirs, "choices", ()))
+                if choices and choices != mine.by_name.get(name, choices):
+                    here = _listed(mine.by_name[name])
+                    found[name] = f"'{name}' is one of {_listed(choices)} there, of {here} here"
+        told = f" ({'; '.join(found.values())})" if found else ""
+        return InvalidArgument(
+            f"study '{self._options.study_name}' was made for another search space{told}: with "
+            "other options, or on another kind of device, since the built-in space follows its "
+            "limits and its number of multiprocessors; choose another --study-name, one for each "
+            "kind of device"
+        )
 
     def give_up(self, candidates: Iterable[Candidate]) -> None:
         """Tell what will never have a result."""
@@ -186,6 +207,11 @@ class OptunaSearch:
                     self._study.tell(
                         trial, state=optuna.trial.TrialState.FAIL, skip_if_finished=True
                     )
+
+    def beat(self) -> None:
+        """Let other processes know that this one is alive."""
+        with storage_errors(self.shared.place):
+            self.shared.beat()
 
     def learn(self, history: Iterable[CompletedCandidate]) -> None:
         """Let the sampler know of earlier runs."""
@@ -230,6 +256,11 @@ class EnumeratedSearch:
 
     def give_up(self, candidates: Iterable[Candidate]) -> None:
         """Nothing was told, so nothing has to be taken back."""
+
+    def beat(self) -> None:
+        """Let other processes know that this one is alive."""
+        with storage_errors(self.shared.place):
+            self.shared.beat()
 
     def _rotated(self) -> Iterator[Sample]:
         samples = list(self._space.samples())
@@ -336,6 +367,24 @@ def _constrain(trial: Trial) -> None:
     set_constraint = getattr(trial, "set_constraint", None)
     if set_constraint is not None:
         set_constraint("mneme", 1.0)
+
+
+class _Choices:
+    """Takes the place of a trial, to learn what parameters ask it to choose from."""
+
+    def __init__(self) -> None:
+        self.by_name: dict[str, list[Any]] = {}
+
+    def suggest_categorical(self, name: str, choices: Sequence[Any]) -> Any:  # noqa: ANN401
+        """Take note of the choices, and choose the first."""
+        self.by_name[name] = list(choices)
+        return choices[0]
+
+
+def _listed(choices: Sequence[object]) -> str:
+    """Return values for a sentence, the first of many."""
+    told = [str(one) for one in choices[:_TOLD_CHOICES]]
+    return ", ".join(told if len(choices) <= _TOLD_CHOICES else [*told, "..."])
 
 
 def _time_of(text: str) -> datetime | None:
