@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import string
 from typing import Any
@@ -9,19 +10,22 @@ from typing import Any
 from mneme.errors import ArtifactCorrupt
 from mneme.mneme_types import dim3
 
-__all__ = ["FORMAT_VERSION", "Place"]
+__all__ = ["FORMAT_VERSION", "Place", "parse_json"]
 
 FORMAT_VERSION = 1
 """Of the key "Mneme"."""
 
 _HASH_DIGITS = 16
+_MAX_DEPTH = 16
 _REQUIRED: Any = object()
 
 
 class Place:
     """A JSON object inside a file; every method raises ArtifactCorrupt naming file and key.
 
-    A key that is absent gives the default, if the method takes one.
+    A key that is absent, or null, gives the default, if the method takes one. What is
+    accepted has to be what runtime/jit/tuned_file.cpp accepts: test_tuned_readers.py reads with
+    both.
     """
 
     def __init__(self, data: object, where: str) -> None:
@@ -40,15 +44,15 @@ class Place:
         self.where = where
 
     def has(self, key: str) -> bool:
-        """Whether the key is there."""
-        return key in self.data
+        """Whether the key is there, and not null."""
+        return self.data.get(key) is not None
 
     def broken(self, key: str, what: str) -> ArtifactCorrupt:
         """Return the error of a value."""
         return ArtifactCorrupt(f"{self.where}: {key} {what}; this is no tuned-kernels file")
 
     def _get(self, key: str, default: Any) -> Any:  # noqa: ANN401 - JSON holds anything
-        if key in self.data:
+        if self.has(key):
             return self.data[key]
         if default is _REQUIRED:
             raise self.broken(key, "is missing")
@@ -62,18 +66,18 @@ class Place:
         return value
 
     def whole(self, key: str, default: int) -> int:
-        """Return a whole number, which may be negative."""
+        """Return a whole number of 64 bits, which may be negative."""
         value = self._get(key, default)
-        if isinstance(value, bool) or not isinstance(value, int):
+        if not _is_whole(value, -(2**63), 2**63 - 1):
             raise self.broken(key, f"is {value!r}, no whole number")
-        return value
+        return int(value)
 
-    def number(self, key: str) -> int:
-        """Return a whole number of zero or more, which has to be there."""
-        value = self._get(key, _REQUIRED)
-        if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-            raise self.broken(key, f"is {value!r}, no whole number of zero or more")
-        return value
+    def number(self, key: str, low: int, high: int, default: int = _REQUIRED) -> int:
+        """Return a whole number in a range."""
+        value = self._get(key, default)
+        if not _is_whole(value, low, high):
+            raise self.broken(key, f"is {value!r}, no whole number from {low} to {high}")
+        return int(value)
 
     def real(self, key: str, default: float = _REQUIRED) -> float:
         """Return a finite number."""
@@ -90,6 +94,18 @@ class Place:
             raise self.broken(key, f"is {value!r}, no text")
         return value
 
+    def remark(self, key: str, default: str = "") -> str:
+        """Return a text that changes nothing, so that other values do no harm either."""
+        value = self.data.get(key)
+        return value if isinstance(value, str) else default
+
+    def amount(self, key: str) -> float:
+        """Return a number that changes nothing; 0 for other values."""
+        try:
+            return self.real(key, 0)
+        except ArtifactCorrupt:
+            return 0.0
+
     def one_of(self, key: str, known: tuple[str, ...]) -> str:
         """Return one of the texts in `known`."""
         value = self.text(key)
@@ -99,8 +115,10 @@ class Place:
 
     def static_hash(self, key: str) -> str:
         """Return 16 hexadecimal digits; empty if the key is absent."""
-        value = self.text(key, "")
-        if value and (len(value) != _HASH_DIGITS or not set(value) <= set(string.hexdigits)):
+        if not self.has(key):
+            return ""
+        value = self.text(key)
+        if len(value) != _HASH_DIGITS or not set(value) <= set(string.hexdigits):
             raise self.broken(key, f"is {value!r}, not {_HASH_DIGITS} hexadecimal digits")
         return value.lower()
 
@@ -109,10 +127,7 @@ class Place:
         if not self.has(key):
             return None
         inner = self.object(key)
-        try:
-            return dim3.from_dict(inner.data)
-        except ValueError as error:
-            raise self.broken(key, f"is wrong ({error})") from None
+        return dim3(*(inner.number(axis, 1, 2**32 - 1, 1) for axis in "xyz"))
 
     def object(self, key: str) -> Place:
         """Return the object behind a key."""
@@ -124,13 +139,11 @@ class Place:
             Place(one, f"{self.where}: {key}[{index}]") for index, one in enumerate(self._list(key))
         ]
 
-    def numbers(self, key: str) -> list[int]:
-        """Return a list of whole numbers of zero or more; empty if the key is absent."""
+    def numbers(self, key: str, high: int) -> list[int]:
+        """Return a list of whole numbers from 0 to `high`; empty if the key is absent."""
         values = self._list(key)
-        if not all(
-            isinstance(one, int) and not isinstance(one, bool) and one >= 0 for one in values
-        ):
-            raise self.broken(key, "is no list of whole numbers")
+        if not all(_is_whole(one, 0, high) for one in values):
+            raise self.broken(key, f"is no list of whole numbers from 0 to {high}")
         return values
 
     def texts(self, key: str) -> list[str]:
@@ -145,3 +158,41 @@ class Place:
         if not isinstance(value, list):
             raise self.broken(key, f"is {value!r}, no list")
         return value
+
+
+def _is_whole(value: object, low: int, high: int) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and low <= value <= high
+
+
+def parse_json(text: str) -> object:
+    """Return the value of a text, as strictly as a production run reads it.
+
+    Raises:
+        ValueError: If it is no JSON; infinities and values nested more than 16 deep are none.
+    """
+
+    def number(digits: str) -> float:
+        if not math.isfinite(value := float(digits)):
+            raise ValueError(f"the number {digits[:40]} is too large")
+        return value
+
+    def whole(digits: str) -> int:
+        number(digits)
+        return int(digits)
+
+    def constant(name: str) -> object:
+        raise ValueError(f"{name} is no number")
+
+    value: object = json.loads(text, parse_float=number, parse_int=whole, parse_constant=constant)
+    level = [value]
+    for _ in range(_MAX_DEPTH + 1):
+        level = [inner for one in level for inner in _inside(one)]
+    if level:
+        raise ValueError("it is nested too deeply")
+    return value
+
+
+def _inside(value: object) -> list[object]:
+    if isinstance(value, dict):
+        return list(value.values())
+    return value if isinstance(value, list) else []

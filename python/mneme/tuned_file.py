@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mneme._tuned_json import FORMAT_VERSION, Place
+from mneme._tuned_json import FORMAT_VERSION, Place, parse_json
 from mneme.errors import ArtifactCorrupt, InvalidArgument, IoFailed, NotFound, Unsupported
 from mneme.tuned_variant import TunedVariant
 from mneme.unrolling import split_unrolling
@@ -56,7 +56,10 @@ class TunedKernel:
             **{key: flat[key] for key in ("TunedMaxThreads", "MinBlocksPerSM")},
         }
         if self.is_flat:
-            return entry
+            plain, own_keys = TunedVariant().to_json(), main.to_json()
+            keys = ("MaxRegisters", "SpecializedArgs", "Match", "Guards", "Launch")
+            extra = {key: own_keys.get(key) for key in keys}
+            return {**entry, **{k: v for k, v in extra.items() if v != plain.get(k)}}
         # Existing tools do not know the pass, and end at what they do not know.
         entry["Pipeline"] = split_unrolling(main.pipeline)[1]
         own: dict[str, Any] = {"Version": FORMAT_VERSION, "DemangledName": self.demangled_name}
@@ -67,11 +70,13 @@ class TunedKernel:
     @classmethod
     def from_json(cls, place: Place) -> TunedKernel:
         """Read an entry."""
-        codegen = place.text("CodeGen", "rtc")
+        codegen = place.remark("CodeGen", "rtc")
         if not place.has("Mneme"):
-            return cls(variants=(TunedVariant.from_flat(place),), codegen=codegen, is_flat=True)
+            return cls(
+                variants=(TunedVariant.from_json(place, weight=1),), codegen=codegen, is_flat=True
+            )
         own = place.object("Mneme")
-        version = own.number("Version")
+        version = own.number("Version", 1, 2**32 - 1, FORMAT_VERSION)
         if version > FORMAT_VERSION:
             raise Unsupported(
                 f"{own.where}: version {version} of the format is newer than this mneme, which "
@@ -83,7 +88,7 @@ class TunedKernel:
         return cls(
             variants=variants,
             static_hash=own.static_hash("StaticHash"),
-            demangled_name=own.text("DemangledName", ""),
+            demangled_name=own.remark("DemangledName"),
             codegen=codegen,
         )
 
@@ -102,7 +107,7 @@ def read_tuned_file(path: str | Path) -> dict[str, TunedKernel]:
     """
     path = Path(path)
     try:
-        data = json.loads(path.read_text(encoding="utf-8"))
+        data = parse_json(path.read_text(encoding="utf-8-sig"))
     except FileNotFoundError as error:
         raise NotFound(f"cannot open '{path}': {error.strerror}") from error
     except OSError as error:

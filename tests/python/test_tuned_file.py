@@ -174,7 +174,7 @@ BAD: list[tuple[Any, str]] = [
     ({"CodeGenOptLevel": "3"}, "CodeGenOptLevel is '3', no whole number"),
     ({"Pipeline": 3}, "Pipeline is 3, no text"),
     ({"Mneme": 1}, "Mneme is no JSON object"),
-    ({"Mneme": {}}, "Version is missing"),
+    ({"Mneme": {"Version": 0}}, "Version is 0, no whole number from 1"),
     ({"Mneme": {"Version": 1}}, "Variants is missing or empty"),
     ({"Mneme": {"Version": 1, "StaticHash": "12", "Variants": [{}]}}, "16 hexadecimal digits"),
 ]
@@ -192,10 +192,10 @@ BAD += [
             {"Launch": {"Rule": "exact", "GridDim": {"x": 1}, "BlockDim": {"x": 1}}},
             "Match lacks grid, block or shared memory",
         ),
-        ({"Match": {"GridDim": {"x": -1}}}, "GridDim is wrong"),
+        ({"Match": {"GridDim": {"x": -1}}}, "GridDim: x is -1, no whole number from 1"),
         ({"Launch": {"Rule": "any"}}, "Rule is 'any', none of exact, cover, agnostic"),
-        ({"Launch": {"Rule": "exact", "GridDim": {"x": 0}}}, "has an extent of 0"),
-        ({"Weight": None}, "Weight is None, no number"),
+        ({"Launch": {"Rule": "exact", "GridDim": {"x": 0}}}, "GridDim: x is 0, no whole number"),
+        ({"Weight": "1"}, "Weight is '1', no number"),
         ({"SpecializedArgs": [True]}, "SpecializedArgs is no list of whole numbers"),
     )
 ]
