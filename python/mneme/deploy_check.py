@@ -13,10 +13,12 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from mneme.tuned_file import TunedKernel
+    from mneme.tuned_variant import TunedVariant
 
 __all__ = ["KernelCheck", "check_tuned_file"]
 
 MATCHES, STALE, ABSENT, UNINSTRUMENTED = "matches", "stale", "not there", "not instrumented"
+UNFIT = "does not fit"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,7 +32,7 @@ class KernelCheck:
     """As in the source, if file or program say it."""
 
     status: str
-    """matches, stale, not there or not instrumented."""
+    """matches, does not fit, stale, not there or not instrumented."""
 
     reason: str
     """A sentence."""
@@ -40,7 +42,7 @@ class KernelCheck:
 
     @property
     def is_match(self) -> bool:
-        """Whether a production run uses the entry."""
+        """Whether a production run uses the entry, with all its variants."""
         return self.status == MATCHES
 
     def to_dict(self) -> dict[str, Any]:
@@ -73,7 +75,10 @@ def _check(
     candidates = found.get(name, [])
     wanted = kernel.static_hash
     matching = [one for one in candidates if wanted in ("", one.static_hash)]
-    if matching:
+    unfit = next(filter(None, (_why_unfit(kernel, one) for one in matching)), "")
+    if unfit:
+        status, reason = UNFIT, unfit
+    elif matching:
         status = MATCHES
         reason = f"{_variants_text(kernel)}; " + (f"code {wanted}" if wanted else "any code")
     elif candidates:
@@ -96,6 +101,33 @@ def _check(
         reason=reason,
         file=str(best.file) if best else "",
     )
+
+
+def _why_unfit(kernel: TunedKernel, program: EmbeddedKernel) -> str:
+    """Return which variants a production run leaves out for this kernel; empty if none."""
+    reasons = [
+        f"variant {number} is not used: {reason}"
+        for number, variant in enumerate(kernel.variants)
+        if (reason := _why_variant_unfit(variant, program))
+    ]
+    return "; ".join(reasons)
+
+
+def _why_variant_unfit(variant: TunedVariant, program: EmbeddedKernel) -> str:
+    """Return what whyUnfit() of runtime/jit/request.h says."""
+    args = program.args
+    for one in variant.match.args:
+        size = len(one.bytes) // 2
+        known = args[one.index] if one.index < len(args) else None
+        if known is None or known.is_pointer or known.size != size:
+            return (
+                f"Match names argument {one.index} as a value of {size} bytes, "
+                "which the kernel does not have"
+            )
+    for index in (variant.specialized_args or ()) if variant.specialize_args else ():
+        if index >= len(args) or not args[index].is_specializable:
+            return f"SpecializedArgs names argument {index}, whose value cannot become a constant"
+    return ""
 
 
 def _variants_text(kernel: TunedKernel) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import defaultdict
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,7 +15,21 @@ from mneme.tuning.launch_facts import static_hash_text
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["EmbeddedKernel", "embedded_kernels", "kernel_ir"]
+__all__ = ["EmbeddedArgument", "EmbeddedKernel", "embedded_kernels", "kernel_ir"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EmbeddedArgument:
+    """An argument of such a kernel."""
+
+    size: int
+    """Bytes."""
+
+    is_pointer: bool
+    """Everything else is passed by value."""
+
+    is_specializable: bool
+    """Whether its value can become a constant."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,6 +47,9 @@ class EmbeddedKernel:
 
     file: Path
     """The program or library."""
+
+    args: tuple[EmbeddedArgument, ...]
+    """In the order of the source."""
 
     bitcode: bytes = field(repr=False)
     """The kernel and what it calls, before optimisation."""
@@ -59,10 +77,22 @@ def embedded_kernels(programs: Iterable[str | Path]) -> dict[str, list[EmbeddedK
                     demangled_name=one["demangled"],
                     static_hash=static_hash_text(one["static_hash"]),
                     file=file,
+                    args=_arguments(one["metadata"]),
                     bitcode=one["bitcode"],
                 )
             )
     return dict(found)
+
+
+def _arguments(metadata: str) -> tuple[EmbeddedArgument, ...]:
+    return tuple(
+        EmbeddedArgument(
+            size=int(one["size"]),
+            is_pointer=one["kind"] == "pointer",
+            is_specializable=bool(one["specializable"]),
+        )
+        for one in json.loads(metadata)["args"]
+    )
 
 
 def kernel_ir(program: str | Path, kernel_name: str) -> bytes:

@@ -14,7 +14,7 @@ from mneme.cli.exit_codes import ExitCode
 from mneme.deploy_check import KernelCheck, check_tuned_file
 from mneme.errors import NotFound
 from mneme.tuned_file import TunedKernel, write_tuned_file
-from mneme.tuned_variant import TunedVariant
+from mneme.tuned_variant import Match, MatchedArgument, TunedVariant
 from native_parts import needs_native
 
 EXAMPLES = Path(os.environ.get("MNEME_BUILD_DIR", "build")) / "examples"
@@ -54,6 +54,47 @@ def test_kernel_with_the_tuned_code_matches(tmp_path: Path, wanted: str) -> None
     assert check.demangled_name.startswith("vectorAdd(")
     assert check.file == str(PROGRAM)
     assert check.reason == "1 variant; " + (f"code {static_hash()}" if wanted else "any code")
+
+
+def values(*args: tuple[int, str]) -> Match:
+    return Match(args=tuple(MatchedArgument(index=index, bytes=text) for index, text in args))
+
+
+# void vectorAdd(const float*, const float*, float*, float, int)
+@pytest.mark.parametrize(
+    ("variant", "reason"),
+    [
+        (TunedVariant(match=values((3, "00" * 4), (4, "00" * 4))), ""),
+        (TunedVariant(match=values((4, "00" * 8))), "argument 4 as a value of 8 bytes"),
+        (TunedVariant(match=values((5, "00" * 4))), "argument 5 as a value of 4 bytes"),
+        (TunedVariant(match=values((0, "00" * 8))), "argument 0 as a value of 8 bytes"),
+        (TunedVariant(specialize_args=True, specialized_args=(3, 4)), ""),
+        (TunedVariant(specialize_args=True, specialized_args=(2,)), "SpecializedArgs names argum"),
+        (TunedVariant(specialize_args=True, specialized_args=(9,)), "SpecializedArgs names argum"),
+        (TunedVariant(specialize_args=False, specialized_args=(9,)), ""),
+    ],
+)
+def test_variants_that_do_not_fit_are_said_as_in_a_run(
+    tmp_path: Path, variant: TunedVariant, reason: str
+) -> None:
+    path = tmp_path / "tuned.json"
+    write_tuned_file(path, {KERNEL: TunedKernel(variants=(TunedVariant(), variant))})
+    check = only(check_tuned_file(path, [PROGRAM]))
+    run = subprocess.run(
+        [sys.executable, "-m", "mneme", "run", "--", PROGRAM],
+        env={**os.environ, "PROTEUS_TUNED_KERNELS": str(path), "PROTEUS_CACHE_DIR": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    if reason:
+        assert (check.status, check.is_match) == ("does not fit", False)
+        assert check.reason.startswith("variant 1 is not used: ")
+        assert reason in check.reason
+        assert check.reason.removeprefix("variant 1 is not used: ") in run.stderr
+    else:
+        assert check.status == "matches"
+        assert "argument" not in run.stderr
 
 
 def test_kernel_with_other_code_is_stale(tmp_path: Path) -> None:
