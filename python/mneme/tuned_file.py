@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import os
-import threading
+import secrets
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -146,7 +146,8 @@ def publish_text(path: str | Path, text: str) -> None:
         IoFailed: If the operating system refuses.
     """
     path = Path(path)
-    temporary = path.with_name(f"{path.name}.tmp-{os.getpid()}-{threading.get_ident()}")
+    # Other hosts and containers that share the directory have the same process numbers.
+    temporary = path.with_name(f"{path.name}.tmp-{os.getpid()}-{secrets.randbits(64)}")
     try:
         temporary.write_text(text, encoding="utf-8")
         temporary.replace(path)

@@ -9,7 +9,8 @@ import pytest
 
 from deploy_samples import best, config, facts, gain, write_result
 from mneme.deploy import DeployOptions, plan_deployment, write_deployment
-from mneme.tuned_file import read_tuned_file
+from mneme.errors import IoFailed
+from mneme.tuned_file import publish_text, read_tuned_file
 
 
 def same(**changes: Any) -> dict[str, Any]:
@@ -46,3 +47,22 @@ def test_launches_of_another_architecture_need_no_other_guard(
     write_result(tmp_path / "b", same(trial=-1, device=on("sm_80"), facts=facts(grid=grid)))
     (one,) = plan_deployment([tmp_path], DeployOptions(guards=guards)).deployed
     assert (one.variant.guards, one.note) == (("Arch",), "")
+
+
+def test_files_of_one_process_number_do_not_meet(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As in two containers that share a directory."""
+    monkeypatch.setattr("os.getpid", lambda: 1)
+    names: list[str] = []
+
+    def note(self: Path, *_: object, **__: object) -> None:
+        names.append(self.name)
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_text", note)
+    for _ in range(2):
+        with pytest.raises(IoFailed, match="No space left"):
+            publish_text(tmp_path / "t.json", "{}")
+    assert len(set(names)) == 2
+    assert all(one.startswith("t.json.tmp-1-") for one in names)

@@ -281,11 +281,14 @@ TEST_CASE("what killed processes left behind goes after an hour") {
     makeOld(cache.path() / name, seconds);
   };
   leave("a.mnemec.tmp-1-0", 7200);
+  const std::string ofToday = temporaryName("d.mnemec");
+  leave(ofToday.c_str(), 7200);
   leave("b.lock", 7200);
   leave("c.mnemec.tmp-1-0", 10);
   leave("notes.txt", 7200);
   compileApart(smallRequest(), optionsFor(cache));
   CHECK_FALSE(std::filesystem::exists(cache.path() / "a.mnemec.tmp-1-0"));
+  CHECK_FALSE(std::filesystem::exists(cache.path() / ofToday));
   CHECK_FALSE(std::filesystem::exists(cache.path() / "b.lock"));
   CHECK(std::filesystem::exists(cache.path() / "c.mnemec.tmp-1-0"));
   CHECK(std::filesystem::exists(cache.path() / "notes.txt"));
