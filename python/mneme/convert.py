@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -100,7 +101,8 @@ def _entry(
 ) -> TunedKernel:
     codegen = codegen_of(record.arch)
     if launch is None:
-        variant = make_variant(config, Match())
+        # Every scalar argument, as where the entry says nothing.
+        variant = replace(make_variant(config, Match()), specialized_args=None)
         return TunedKernel(variants=(variant,), codegen=codegen, is_flat=True)
     scalars = tuple(launch.available_specializations)
     variant = make_variant(config, _match(record, launch), scalars)

@@ -109,27 +109,42 @@ def test_other_dimensions_are_launched(plain_runs: dict[str, Any], tmp_path: Pat
     def dims(x: int) -> dict[str, int]:
         return {"x": x, "y": 1, "z": 1}
 
-    def launch(rule: str, *, found: tuple[int, int], tuned: tuple[int, int]) -> dict[str, Any]:
+    def launch(
+        rule: str, args: dict[int, str], *, found: tuple[int, int], tuned: tuple[int, int]
+    ) -> dict[str, Any]:
         match, other = (
             {"GridDim": dims(grid), "BlockDim": dims(block)} for grid, block in (found, tuned)
         )
-        variant = {"Match": {**match, "SharedMem": 0}, "Launch": {"Rule": rule, **other}}
+        values = [{"Index": index, "Bytes": value} for index, value in args.items()]
+        variant = {
+            "Match": {**match, "SharedMem": 0, "Args": values},
+            "Launch": {"Rule": rule, **other},
+        }
         return {"Mneme": {"Version": 1, "Variants": [variant]}}
 
     kernels = kernels_of("templates")
-    strided = [name for name in kernels if "fill" in name]
-    blockwise = [name for name in kernels if "fill" not in name]
-    entries = {
-        **dict.fromkeys(strided, launch("agnostic", found=(8, 64), tuned=(3, 96))),
-        **dict.fromkeys(blockwise, launch("cover", found=(8, 128), tuned=(16, 64))),
-    }
+    count, zero = "e8030000", "00000000"
+    # Of a struct with pointers nobody knows the content beforehand, but "cover" needs its size only.
+    arguments = {"fill": {1: count, 2: zero}, "twin": {1: count},
+                 "run": {0: "00" * 24, 1: "00" * 8, 2: "78"}}  # fmt: skip
+    entries = {}
+    for name in kernels:
+        (args,) = (args for short, args in arguments.items() if short in name)
+        if "fill" in name:
+            entries[name] = launch("agnostic", args, found=(8, 64), tuned=(3, 96))
+        else:
+            entries[name] = launch("cover", args, found=(8, 128), tuned=(16, 64))
     environment = tuned_environment(tmp_path, [], {})
     Path(environment["PROTEUS_TUNED_KERNELS"]).write_text(json.dumps(entries))
     done = support.run(program("templates"), **environment)
     check_same(plain_runs["templates"], done)
     assert tuned_runs.counts(done.stderr).as_built == 0, done.stderr
-    assert done.stderr.count("launched <<<16x1x1, 64x1x1>>>") == len(blockwise)
-    assert done.stderr.count(", 96x1x1>>>") == len(strided)
+    assert "keeps the program's" not in done.stderr
+    # Both twins, and "run" with three structs.
+    assert done.stderr.count("launched <<<16x1x1, 64x1x1>>>") == 5
+    # fill<int, 4> with the matched integers; fill<float, 8>, whose value may be another, three
+    # times; fill<unsigned, 16> has other blocks.
+    assert done.stderr.count("launched <<<3x1x1, 96x1x1>>>") == 4
 
 
 @pytest.mark.parametrize("name", ["variables", "streams"])
