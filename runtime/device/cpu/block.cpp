@@ -40,6 +40,7 @@ void Block::begin(uint64_t blockIndex, char* sharedMemory) {
   blockId[1] = static_cast<uint32_t>(blockIndex / grid[0] % grid[1]);
   blockId[2] = static_cast<uint32_t>(blockIndex / grid[0] / grid[1]);
   shared = sharedMemory;
+  forgetShared(shared, *state);
   liveCount = threadCount;
   readyWarps = warpCount == 32 ? ~0u : (1u << warpCount) - 1;
   usedBarriers = 0;

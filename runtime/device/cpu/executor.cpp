@@ -82,6 +82,7 @@ void runLoopBlocks(Worker& worker, LaunchState& state) {
     block[2] = static_cast<uint32_t>(begin / grid[0] / grid[1]);
     for (uint64_t i = begin; i < end; ++i) {
       checkStop(worker);
+      forgetShared(thread.context.shared, state);
       state.header->run_block(&thread.context);
       if (++block[0] == grid[0]) {
         block[0] = 0;

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <csetjmp>
 #include <csignal>
+#include <cstring>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -50,7 +51,7 @@ struct Thread {
   Fiber* fiber; ///< null until started
 };
 
-/// 256-byte aligned memory reused from block to block; never cleared, as on a GPU.
+/// Aligned memory reused from block to block.
 class SharedBuffer {
 public:
   ~SharedBuffer();
@@ -91,6 +92,13 @@ struct Worker {
   /// Leaves device code for good; call fail() first. From device code or services only.
   [[noreturn]] void escapeDevice() noexcept;
 };
+
+/// A block begins with shared memory that says nothing, NaNs in every format: what another block
+/// left there could make a wrong kernel's result look right.
+inline void forgetShared(char* shared, const LaunchState& state) noexcept {
+  if (state.sharedBytes > 0)
+    memset(shared, 0xff, state.sharedBytes);
+}
 
 /// "block (1,0,0), thread (3,0,0)" of the logical thread that runs on `worker`.
 std::string whereIs(const Worker& worker);

@@ -101,6 +101,21 @@ TEST_CASE("scoped atomics wrap around") {
   CHECK(got == std::vector<uint32_t>{122, 302, 902});
 }
 
+TEST_CASE("a block does not see what another left in shared memory") {
+  // The second body has a barrier and runs on fibers.
+  for (const char* barrier : {"", "  call void @llvm.nvvm.barrier0()\n"})
+    for (int launches = 0; launches < 2; ++launches) {
+      auto got = evaluate<uint32_t, uint32_t>(
+          "  %g = getelementptr [32 x i32], ptr addrspace(3) @more, i32 0, i32 %i\n"
+          "  %r = load volatile i32, ptr addrspace(3) %g\n" +
+              std::string(barrier) + "  store volatile i32 %a, ptr addrspace(3) %g\n",
+          {{5, 6, 7}},
+          "@more = internal addrspace(3) global [32 x i32] undef, align 4\n"
+          "declare void @llvm.nvvm.barrier0()\n");
+      CHECK(got == std::vector<uint32_t>(3, 0xffffffffu));
+    }
+}
+
 TEST_CASE("shared pointers as integers are offsets") {
   const std::string declarations =
       "@tile = internal addrspace(3) global [4 x i32] undef, align 4\n"
