@@ -66,7 +66,11 @@ def build_wheel(python: Path, output: Path, variables: dict[str, str]) -> Path:
     log.unlink(missing_ok=True)
     interpreter = builder(python, work, log, variables)
     pip = [str(interpreter), "-m", "pip", "wheel", ".", "--no-deps", "--no-build-isolation", "-v"]
-    run(log, [*pip, "-w", str(work / "raw"), f"-Cbuild-dir={work / 'build'}"], variables)
+    run(
+        log,
+        [*pip, "-w", str(work / "raw"), f"--config-settings=build-dir={work / 'build'}"],
+        variables,
+    )
     (raw,) = (work / "raw").glob("*.whl")
     auditwheel = [sys.executable, "-m", "auditwheel", "repair", "-w", str(work / "repaired")]
     shutil.rmtree(work / "repaired", ignore_errors=True)

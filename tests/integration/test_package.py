@@ -1,11 +1,9 @@
-"""The CMake package: build tree, install prefix, moved prefix, and the wheel in a fresh environment."""
+"""The CMake package: build tree, install prefix and moved prefix."""
 
 from __future__ import annotations
 
 import json
-import os
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 
@@ -127,37 +125,3 @@ def test_makefile_project_through_config(tmp_path: Path) -> None:
                         *flags["ldflags"], "-lcudart")  # fmt: skip
     assert built.returncode == 0, built.stderr
     assert "PASSED" in mneme("run", "--device", "cpu", "--", program).stdout
-
-
-@pytest.mark.slow
-def test_consumer_of_the_wheel(project: Path, tmp_path: Path) -> None:
-    wheels = tmp_path / "wheels"
-    launcher = "-DCMAKE_CXX_COMPILER_LAUNCHER=ccache"
-    build = subprocess.run(
-        [sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "--no-build-isolation", "-w", str(wheels),
-         f"--config-settings=build-dir={tmp_path / 'wheel-build'}", str(ROOT)],
-        capture_output=True, text=True, check=False,
-        env={**os.environ, "CMAKE_ARGS": launcher},
-    )  # fmt: skip
-    assert build.returncode == 0, build.stdout + build.stderr
-    (wheel,) = wheels.glob("mneme_gpu-*.whl")
-    assert wheel.stat().st_size < 60 << 20
-    environment = tmp_path / "venv"
-    subprocess.run(
-        [sys.executable, "-m", "venv", "--system-site-packages", str(environment)], check=True
-    )
-    python = environment / "bin" / "python"
-    # The dependencies are those of the environment that runs the tests.
-    site = next(Path(path) for path in sys.path if path.endswith("site-packages"))
-    (next(environment.glob("lib/python3*/site-packages")) / "tests.pth").write_text(f"{site}\n")
-    subprocess.run(
-        [str(python), "-m", "pip", "install", "-q", "--no-deps", "--no-index", str(wheel)],
-        check=True,
-    )
-    clean = {"PYTHONPATH": "", "MNEME_BUILD_DIR": "", "VIRTUAL_ENV": str(environment)}
-    prefix = run_command(environment / "bin" / "mneme", "config", "prefix", **clean)
-    assert prefix.returncode == 0, prefix.stderr
-    assert str(environment) in prefix.stdout
-    configured = configure(project, Path(prefix.stdout.strip()))
-    assert configured.returncode == 0, configured.stdout + configured.stderr
-    build_and_record(project, tmp_path / "db", (environment / "bin" / "mneme",), **clean)

@@ -174,7 +174,7 @@ def test_an_editable_installation_finds_its_native_parts(tmp_path: Path) -> None
     made = fresh_environment(tmp_path / "venv")
     build = ROOT / ".setup" / "wheel" / str(sys.implementation.cache_tag) / "build"
     launchers = {f"CMAKE_{language}_COMPILER_LAUNCHER": "ccache" for language in ("C", "CXX")}
-    run(*pip_of(made), "--no-build-isolation", f"-Cbuild-dir={build}", "-e", ".", cwd=ROOT,
+    run(*pip_of(made), "--no-build-isolation", f"--config-settings=build-dir={build}", "-e", ".", cwd=ROOT,
         CMAKE_BUILD_PARALLEL_LEVEL="2", **launchers)  # fmt: skip
     mneme = command_of(made, "mneme")
     assert Path(run(mneme, "config", "prefix", cwd=tmp_path).strip()).is_relative_to(made)
