@@ -76,6 +76,14 @@ def test_other_dimensions_are_deployed_with_their_rule(tmp_path: Path, rule: str
     assert kernel.static_hash == "00000000000000ab", "the rule was shown for this code only"
 
 
+def test_structs_are_matched_and_never_compiled_in(tmp_path: Path) -> None:
+    functor = {"index": 1, "name": "f", "type": "struct.F", "size": 2, "bytes": "0102"}
+    kernel = deploy(tmp_path, best(facts=facts(values=[functor])))
+    (variant,) = kernel.variants
+    assert [(one.index, one.bytes) for one in variant.match.args] == [(0, "14000000"), (1, "0102")]
+    assert (variant.specialize_args, variant.specialized_args) == (True, (0,))
+
+
 def test_code_of_any_hash_is_served_without_guards(tmp_path: Path) -> None:
     assert deploy(tmp_path, best(), guards=("none",)).static_hash == ""
 
