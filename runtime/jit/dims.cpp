@@ -83,12 +83,15 @@ std::optional<Dims> overrideDims(const LaunchOverride& rule, const Dims& launche
   if (!isPossible(launched) || !isPossible(rule.tuned) || likeness == Likeness::Other ||
       !(launched.block == rule.matched.block))
     return std::nullopt;
+  const bool isSameGrid = launched.grid == rule.matched.grid;
+  // With other sizes the same threads may have other work.
+  const bool isTriedSize = likeness >= Likeness::SameCounts && rule.rule != LaunchRule::Exact;
   std::optional<Dims> result;
-  if (likeness == Likeness::Same && launched.grid == rule.matched.grid)
+  if (isSameGrid && (isTriedSize || likeness == Likeness::Same))
     result = rule.tuned;
-  else if (rule.rule == LaunchRule::Cover)
+  else if (isTriedSize && rule.rule == LaunchRule::Cover)
     result = coveringDims(rule, launched);
-  else if (rule.rule == LaunchRule::Agnostic && likeness >= Likeness::SameCounts &&
+  else if (isTriedSize && rule.rule == LaunchRule::Agnostic &&
            launched.grid.y == rule.matched.grid.y && launched.grid.z == rule.matched.grid.z)
     result = scaledDims(rule, launched);
   if (!result || !isPossible(*result))

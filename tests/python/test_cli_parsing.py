@@ -191,6 +191,6 @@ def test_every_verb_has_help() -> None:
     assert verbs == [
         *("record", "run", "compile", "replay"),
         *("tune", "report", "dashboard", "scaffold", "deploy"),
-        *("devices", "ls", "show", "config", "clean", "copy", "move"),
+        *("devices", "doctor", "ls", "show", "config", "clean", "copy", "move"),
     ]
     assert all(group.get_command(context, verb).help for verb in verbs)

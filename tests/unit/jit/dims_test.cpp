@@ -23,6 +23,14 @@ TEST_CASE("the matched launch gets the tuned dimensions whatever the rule") {
   }
 }
 
+TEST_CASE("floating-point arguments are for exact alone to compare") {
+  for (const LaunchRule rule : {LaunchRule::Cover, LaunchRule::Agnostic}) {
+    const LaunchOverride tuned = ruleOf(rule);
+    CHECK(overrideDims(tuned, tuned.matched, Likeness::SameCounts) == tuned.tuned);
+    CHECK(!overrideDims(tuned, tuned.matched, Likeness::SameShared));
+  }
+}
+
 TEST_CASE("exact leaves every other launch alone, of the same dimensions too") {
   const LaunchOverride tuned = ruleOf(LaunchRule::Exact);
   CHECK(!overrideDims(tuned, tuned.matched, Likeness::SameCounts));
@@ -37,32 +45,34 @@ TEST_CASE("no rule speaks of other blocks than the matched one") {
 
 TEST_CASE("cover keeps the threads in each axis") {
   const LaunchOverride tuned = ruleOf(LaunchRule::Cover);
-  CHECK(overrideDims(tuned, dimsOf({10, 3, 1}, {16, 16, 1}), Likeness::SameShared) ==
+  CHECK(overrideDims(tuned, dimsOf({10, 3, 1}, {16, 16, 1}), Likeness::SameCounts) ==
         dimsOf({5, 6, 1}, {32, 8, 1}));
-  CHECK(overrideDims(tuned, dimsOf({10, 3, 5}, {16, 16, 1}), Likeness::SameShared) ==
+  CHECK(overrideDims(tuned, dimsOf({10, 3, 5}, {16, 16, 1}), Likeness::SameCounts) ==
         dimsOf({5, 6, 5}, {32, 8, 1}));
+  // Another size: the same threads may have other work.
+  CHECK(!overrideDims(tuned, dimsOf({10, 3, 1}, {16, 16, 1}), Likeness::SameShared));
   // 9 * 16 threads in x are no multiple of 32.
-  CHECK(!overrideDims(tuned, dimsOf({9, 3, 1}, {16, 16, 1}), Likeness::SameShared));
+  CHECK(!overrideDims(tuned, dimsOf({9, 3, 1}, {16, 16, 1}), Likeness::SameCounts));
 }
 
 TEST_CASE("cover changes no axis along which a single block was matched and several are launched") {
   LaunchOverride tuned = ruleOf(LaunchRule::Cover);
   tuned.matched.grid.y = 1;
   tuned.tuned.grid.y = 2;
-  CHECK(overrideDims(tuned, dimsOf({10, 1, 1}, {16, 16, 1}), Likeness::SameShared) ==
+  CHECK(overrideDims(tuned, dimsOf({10, 1, 1}, {16, 16, 1}), Likeness::SameCounts) ==
         dimsOf({5, 2, 1}, {32, 8, 1}));
-  CHECK(!overrideDims(tuned, dimsOf({10, 2, 1}, {16, 16, 1}), Likeness::SameShared));
+  CHECK(!overrideDims(tuned, dimsOf({10, 2, 1}, {16, 16, 1}), Likeness::SameCounts));
 }
 
 TEST_CASE("cover gives way when the grid leaves what devices take") {
   LaunchOverride tuned{.rule = LaunchRule::Cover,
                        .matched = {{2, 2, 1}, {1, 16, 1}},
                        .tuned = {{2, 32, 1}, {1, 1, 1}}};
-  CHECK(!overrideDims(tuned, dimsOf({1, 65535, 1}, {1, 16, 1}), Likeness::SameShared));
+  CHECK(!overrideDims(tuned, dimsOf({1, 65535, 1}, {1, 16, 1}), Likeness::SameCounts));
   tuned.matched = {{2, 1, 1}, {1024, 1, 1}};
-  CHECK(!overrideDims(tuned, dimsOf({0x7fffffff, 1, 1}, {1024, 1, 1}), Likeness::SameShared));
+  CHECK(!overrideDims(tuned, dimsOf({0x7fffffff, 1, 1}, {1024, 1, 1}), Likeness::SameCounts));
   CHECK(overrideDims(tuned, dimsOf({0x7fffffff / 1024, 1, 1}, {1024, 1, 1}),
-                     Likeness::SameShared) == dimsOf({0x7fffffff / 1024 * 1024, 1, 1}, {1, 1, 1}));
+                     Likeness::SameCounts) == dimsOf({0x7fffffff / 1024 * 1024, 1, 1}, {1, 1, 1}));
 }
 
 TEST_CASE("agnostic scales the tuned grid by the threads launched") {

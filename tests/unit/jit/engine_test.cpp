@@ -331,13 +331,13 @@ TEST_CASE("a device that cannot be used for any reason is asked for once") {
 TEST_CASE("dimensions are overridden for plain launches only") {
   const Unit unit(0x1000, {"k"});
   World world(fileWith(launchWith("cover")));
-  CHECK(Launch(0x1000, 5, {16, 1, 1}).run(world.engine) == kTunedStatus);
+  CHECK(Launch(0x1000, 100, {16, 1, 1}).run(world.engine) == kTunedStatus);
   CHECK(world.lastDims == Dims{{64, 1, 1}, {64, 1, 1}});
-  Launch cooperative(0x1000, 5, {16, 1, 1});
+  Launch cooperative(0x1000, 100, {16, 1, 1});
   cooperative.launch.form = MNEME_LAUNCH_COOPERATIVE;
   CHECK(cooperative.run(world.engine) == kTunedStatus);
   CHECK(world.lastDims == Dims{{16, 1, 1}, {256, 1, 1}});
-  Launch withShared(0x1000, 5, {16, 1, 1});
+  Launch withShared(0x1000, 100, {16, 1, 1});
   withShared.launch.sharedBytes = 16;
   CHECK(withShared.run(world.engine) == kTunedStatus);
   CHECK(world.lastDims == Dims{{16, 1, 1}, {256, 1, 1}});
@@ -346,7 +346,7 @@ TEST_CASE("dimensions are overridden for plain launches only") {
 TEST_CASE("code is compiled for the dimensions that are launched, not those asked for") {
   const Unit unit(0x1000, {"k"});
   World world(R"({"k": {"Mneme": {"Variants": [{)" + launchWith("cover") + "}]}}}");
-  CHECK(Launch(0x1000, 5, {16, 1, 1}).run(world.engine) == kTunedStatus);
+  CHECK(Launch(0x1000, 100, {16, 1, 1}).run(world.engine) == kTunedStatus);
   CHECK(world.requests[0].maxThreads == 64);
   CHECK(world.requests[0].grid[0] == 64);
   CHECK(world.requests[0].block[0] == 64);
