@@ -78,7 +78,8 @@ std::filesystem::path temporaryName(const std::filesystem::path& path) {
          "-" + std::to_string(counter.fetch_add(1));
 }
 
-void writeFileAtomically(const std::filesystem::path& path, std::span<const std::byte> bytes) {
+void writeFileAtomically(const std::filesystem::path& path, std::span<const std::byte> bytes,
+                         Durability durability) {
   const std::filesystem::path temporary = temporaryName(path);
   try {
     const UniqueFd file(
@@ -87,7 +88,7 @@ void writeFileAtomically(const std::filesystem::path& path, std::span<const std:
       throw Error(ErrorCode::IoFailed,
                   systemMessage("cannot create '" + temporary.string() + "'", errno));
     writeAll(file.get(), bytes, temporary);
-    if (fsync(file.get()) != 0)
+    if (durability == Durability::Synced && fsync(file.get()) != 0)
       throw Error(ErrorCode::IoFailed,
                   systemMessage("cannot sync '" + temporary.string() + "'", errno));
     if (rename(temporary.c_str(), path.c_str()) != 0)

@@ -26,9 +26,17 @@ std::string readTextFile(const std::filesystem::path& path);
 /// `path`, ".tmp-", then numbers with '-' between them.
 std::filesystem::path temporaryName(const std::filesystem::path& path);
 
+enum class Durability {
+  Synced,
+  /// Nothing waits for the disk: after a crash of the machine the file may be damaged. For what
+  /// carries a checksum and can be made again.
+  UntilPowerFails,
+};
+
 /// Writes a temporary file beside `path`, syncs it and renames it over `path`: readers see the old
 /// content or the new, never a part. \throws Error{IoFailed}; the temporary file is then removed.
-void writeFileAtomically(const std::filesystem::path& path, std::span<const std::byte> bytes);
+void writeFileAtomically(const std::filesystem::path& path, std::span<const std::byte> bytes,
+                         Durability durability = Durability::Synced);
 void writeFileAtomically(const std::filesystem::path& path, const std::string& text);
 
 /// Writes all bytes or throws Error{IoFailed} naming `path`.

@@ -163,7 +163,8 @@ std::string storeCached(const std::filesystem::path& directory, const Hash128& k
   memcpy(content.data(), &header, sizeof header);
   content.insert(content.end(), packer.packed().begin(), packer.packed().end());
   try {
-    writeFileAtomically(entryPath(directory, key), content);
+    // Damaged entries are found by their checksum and compiled again.
+    writeFileAtomically(entryPath(directory, key), content, Durability::UntilPowerFails);
   } catch (const Error& error) {
     return error.what();
   }
