@@ -34,7 +34,7 @@ std::vector<std::byte> readFile(const std::filesystem::path& path) {
   if (!file)
     throw Error(errno == ENOENT ? ErrorCode::NotFound : ErrorCode::IoFailed,
                 systemMessage("cannot open '" + path.string() + "'", errno));
-  struct stat status {};
+  struct stat status{};
   if (fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode))
     throw Error(ErrorCode::IoFailed, "'" + path.string() + "' is not a regular file");
   std::vector<std::byte> bytes(static_cast<size_t>(status.st_size));
@@ -58,8 +58,7 @@ std::string readTextFile(const std::filesystem::path& path) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-void writeAll(int descriptor, std::span<const std::byte> bytes,
-              const std::filesystem::path& path) {
+void writeAll(int descriptor, std::span<const std::byte> bytes, const std::filesystem::path& path) {
   while (!bytes.empty()) {
     const ssize_t count = write(descriptor, bytes.data(), bytes.size());
     if (count < 0 && errno == EINTR)
@@ -82,8 +81,7 @@ void writeFileAtomically(const std::filesystem::path& path, std::span<const std:
                          Durability durability) {
   const std::filesystem::path temporary = temporaryName(path);
   try {
-    const UniqueFd file(
-        open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
+    const UniqueFd file(open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
     if (!file)
       throw Error(ErrorCode::IoFailed,
                   systemMessage("cannot create '" + temporary.string() + "'", errno));
