@@ -169,3 +169,13 @@ def test_what_differs_on_another_kind_of_device_is_named(tmp_path: Path) -> None
     assert "multiprocessors" in sentence
     assert "codegen_opt" not in sentence
     assert sentence.endswith("choose another --study-name, one for each kind of device")
+
+
+def test_a_trial_nobody_signed_is_given_up_after_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
+    study = optuna.create_study()
+    study.ask()
+    owner = storages.Owner(study)
+    assert owner.fail_orphans() == 0
+    monkeypatch.setattr(storages, "_UNSIGNED_SECONDS", 0.0)
+    assert owner.fail_orphans() == 1
+    assert [trial.state for trial in study.trials] == [optuna.trial.TrialState.FAIL]

@@ -22,6 +22,7 @@ import optuna
 import pytest
 
 from mneme.tuning.result_store import read_trials
+from mneme.tuning.storages import OWNER_ATTRIBUTE
 from native_parts import needs_native
 from tune_parts import command, line_of, recording
 
@@ -210,7 +211,10 @@ def test_a_dead_process_leaves_no_running_trial(recording: Path, tmp_path: Path)
     assert done.returncode == 0, done.stderr
     backend = optuna.storages.journal.JournalFileBackend(str(journal))
     study = optuna.load_study(study_name="both", storage=optuna.storages.JournalStorage(backend))
-    assert [one for one in study.trials if not one.state.is_finished()] == []
+    # One that was killed before it was signed is not known to be dead, for ten minutes.
+    running = [one for one in study.trials if not one.state.is_finished()]
+    assert [one for one in running if OWNER_ATTRIBUTE in one.user_attrs] == []
+    assert len(running) <= 1
 
 
 def test_every_launch_of_a_recording_is_tuned(recording: Path, tmp_path: Path) -> None:

@@ -40,6 +40,7 @@ OWNER_ATTRIBUTE = "mneme.owner"
 _ALIVE_ATTRIBUTE = "mneme.alive"
 _BEAT_SECONDS = 20.0
 _DEAD_AFTER_SECONDS = 120.0
+_UNSIGNED_SECONDS = 600.0
 _SQLITE_WAIT_SECONDS = 60
 # A lock on a journal file is held for milliseconds; who holds it longer is dead.
 _LOCK_SECONDS = 5
@@ -239,13 +240,21 @@ class Owner:
         count = 0
         for trial in self._study.get_trials(deepcopy=False, states=(running,)):
             owner = trial.user_attrs.get(OWNER_ATTRIBUTE)
-            if owner is None or owner == self.name or _is_alive(str(owner), beats):
+            if owner == self.name:
+                continue
+            if _is_new(trial) if owner is None else _is_alive(str(owner), beats):
                 continue
             with contextlib.suppress(ValueError, RuntimeError):
                 # Somebody else may have been quicker.
                 self._study.tell(trial.number, state=optuna.trial.TrialState.FAIL)
                 count += 1
         return count
+
+
+def _is_new(trial: FrozenTrial) -> bool:
+    """Whether who made a trial may still sign it; processes are killed between the two."""
+    begun = trial.datetime_start
+    return begun is not None and time.time() - begun.timestamp() < _UNSIGNED_SECONDS
 
 
 def _is_alive(owner: str, beats: dict[str, Any]) -> bool:
