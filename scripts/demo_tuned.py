@@ -82,7 +82,9 @@ def kernels_of(results: Path) -> list[TunedKernel]:
                 name=best["facts"]["demangled_name"].split("(")[0].rsplit(" ", 1)[-1],
                 baseline_us=baseline / 1000,
                 best_us=baseline / gain["ratio"] / 1000,
-                gain=f"{gain['ratio']:.2f} ({gain['low']:.2f} to {gain['high']:.2f})",
+                gain=f"{gain['ratio']:.2f} ({gain['low']:.2f} to {gain['high']:.2f})"
+                if gain["significant"]
+                else "none",
                 is_significant=bool(gain["significant"]),
             )
         )
@@ -136,7 +138,7 @@ def show(programs: list[TunedProgram], console: Console) -> None:
     console.print(table)
     console.print(
         "plain: as built; first: kernels are compiled at their first launch; cached: in later runs. "
-        "Dim gains may be chance and are not deployed.",
+        "Without significant gain nothing is deployed.",
         style="dim",
     )
 
@@ -145,6 +147,8 @@ def tune_examples(
     names: tuple[str, ...], examples: Path, recordings: Path, output: Path, console: Console
 ) -> bool:
     """Tune, deploy and run each example; True if every output stayed the same."""
+    if not names:
+        return True
     programs = []
     for name in names:
         console.print(f"[bold]{name}[/]: tuning with {TRIALS} trials")
