@@ -12,7 +12,6 @@
 #include <thread>
 #include <variant>
 
-#include "runtime/artifact/blocked_signals.h"
 #include "runtime/artifact/chunk_index.h"
 #include "runtime/artifact/directory_files.h"
 #include "runtime/artifact/instance_writer.h"
@@ -21,6 +20,7 @@
 #include "runtime/artifact/record_store.h"
 #include "runtime/artifact/session_file.h"
 #include "runtime/artifact/snapshot_file.h"
+#include "runtime/base/blocked_signals.h"
 #include "runtime/base/error.h"
 
 namespace mneme::artifact {

@@ -1,30 +1,12 @@
 #include "runtime/jit/pool.h"
 
-#include <csignal>
 #include <system_error>
 #include <thread>
 
+#include "runtime/base/blocked_signals.h"
 #include "runtime/base/error.h"
 
 namespace mneme::jit {
-namespace {
-
-class BlockedSignals {
-public:
-  BlockedSignals() noexcept {
-    sigset_t all;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before_);
-  }
-  ~BlockedSignals() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-  BlockedSignals(const BlockedSignals&) = delete;
-  BlockedSignals& operator=(const BlockedSignals&) = delete;
-
-private:
-  sigset_t before_{};
-};
-
-} // namespace
 
 void Pool::submit(std::function<void()> job) {
   const std::lock_guard lock(mutex_);

@@ -4,7 +4,7 @@
 #include <cstring>
 #include <system_error>
 
-#include "runtime/artifact/blocked_signals.h"
+#include "runtime/base/blocked_signals.h"
 #include "runtime/base/error.h"
 #include "runtime/base/unique_handle.h"
 
@@ -77,7 +77,7 @@ void CopyTeam::move(std::span<const CopyTask> tasks) {
 }
 
 void CopyTeam::work() {
-  const artifact::BlockedSignals signals;
+  const BlockedSignals signals;
   driver_.cuCtxPushCurrent(context_);
   // A capture of the application's into a graph must not be spoilt by what this thread does.
   CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;

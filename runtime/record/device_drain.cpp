@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <sched.h>
 
-#include "runtime/artifact/blocked_signals.h"
+#include "runtime/base/blocked_signals.h"
 #include "runtime/base/error.h"
 #include "runtime/device/cuda/device_range.h"
 
@@ -218,7 +218,7 @@ void DeviceDrain::finish() noexcept {
 }
 
 void DeviceDrain::run() {
-  const artifact::BlockedSignals signals;
+  const BlockedSignals signals;
   driver_.cuCtxPushCurrent(context_); // shadows are given back here
   CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
   driver_.cuThreadExchangeStreamCaptureMode(&mode);

@@ -5,8 +5,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "runtime/artifact/blocked_signals.h"
 #include "runtime/artifact/parallel.h"
+#include "runtime/base/blocked_signals.h"
 #include "runtime/record/device_access.h"
 #include "runtime/record/inside_call.h"
 #include "runtime/record/slab.h"
@@ -50,7 +50,7 @@ void hashOnHost(std::span<const HostHashTask> tasks) {
     for (uint64_t index = 0; index < tasks[task].hashes.size(); ++index)
       parts.push_back({task, index});
   }
-  const artifact::BlockedSignals blocked;
+  const BlockedSignals blocked;
   const unsigned most = std::min(std::max(allowedProcessors(), 1u), kMaxThreads);
   artifact::parallelFor(parts.size(), threadsFor(bytes, most), [&](uint64_t number) {
     const Part& part = parts[number];
@@ -115,7 +115,7 @@ Content copyOnHost(std::span<const std::span<const std::byte>> sources) {
     used += source.size();
     left -= source.size();
   }
-  const artifact::BlockedSignals blocked;
+  const BlockedSignals blocked;
   artifact::parallelFor(sources.size(), threadsFor(bytes, copyThreads()), [&](uint64_t index) {
     auto* destination = const_cast<std::byte*>(content.pieces[index].data());
     std::memcpy(destination, sources[index].data(), sources[index].size());

@@ -6,7 +6,7 @@
 #include <new>
 #include <thread>
 
-#include "runtime/artifact/blocked_signals.h"
+#include "runtime/base/blocked_signals.h"
 #include "runtime/base/log.h"
 #include "runtime/record/inside_call.h"
 #include "runtime/record/process_facts.h"
@@ -34,7 +34,7 @@ void Session::pushOccurrences() {
 void Session::startFinisher() {
   sem_init(&finishWanted_, 0, 0);
   sem_init(&finishDone_, 0, 0);
-  const artifact::BlockedSignals blocked;
+  const BlockedSignals blocked;
   std::thread([this] {
     while (sem_wait(&finishWanted_) != 0) {
     }

@@ -1,11 +1,11 @@
-// Room artifact: threads of ours inside somebody's application.
+// Room base: threads of ours inside somebody's application.
 #pragma once
 
 #include <csignal>
 
 #include <pthread.h>
 
-namespace mneme::artifact {
+namespace mneme {
 
 /// Blocks every signal in the calling thread, and so in threads it starts, while it lives. Signals
 /// are the application's: its threads handle them, ours never do.
@@ -24,4 +24,4 @@ private:
   sigset_t before_{};
 };
 
-} // namespace mneme::artifact
+} // namespace mneme
