@@ -6,10 +6,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from mneme._publish import publish_text
 from mneme._vendors import codegen_of
 from mneme.deploy import make_variant
 from mneme.errors import MnemeError
-from mneme.tuned_file import TunedKernel, publish_text, write_tuned_file
+from mneme.tuned_file import TunedKernel, write_tuned_file
 from mneme.tuned_variant import Match
 from mneme.tuning.launch_facts import launch_facts, static_hash_text
 from mneme.tuning_results import match_of

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from mneme._publish import publish_text
 from mneme._record_json import Fields, read_record
 from mneme.errors import NotFound
 from mneme.memory_state import MemStateRef, SnapshotType
@@ -181,9 +182,7 @@ class RecordedExecution:
         """Write the record to a file, whole or not at all; names become relative to it."""
         path = Path(fn)
         text = json.dumps(self.to_dict(path.parent), indent=2)
-        temporary = path.with_name(f"{path.name}.tmp-{os.getpid()}-0")
-        temporary.write_text(text + "\n", encoding="utf-8")
-        temporary.replace(path)
+        publish_text(path, text + "\n")
 
     def link_llvm_modules(self, prune: bool = True, internalize: bool = True) -> ModuleRef:  # noqa: FBT001, FBT002 - documented signature
         """Return the kernel's code as one llvmlite module.

@@ -24,8 +24,9 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from mneme._publish import publish
 from mneme._scaffold_template import Parameter, Template, list_templates, load_template
-from mneme.errors import ArtifactCorrupt, InvalidArgument, IoFailed
+from mneme.errors import ArtifactCorrupt, InvalidArgument
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -143,7 +144,7 @@ def write(scaffold: Scaffold, *, force: bool = False) -> list[Path]:
             "written; use --force to replace, or another --out"
         )
     for file in scaffold.files:
-        _publish(file)
+        publish(file.path, file.content, makes_directory=True, is_executable=file.is_executable)
     return [file.path for file in scaffold.files]
 
 
@@ -222,19 +223,3 @@ def _file(out: Path, name: str, content: bytes, *, is_executable: bool = False) 
     if not path.resolve().is_relative_to(out.resolve()):
         raise ArtifactCorrupt(f"a template makes '{name}', which is outside the output directory")
     return RenderedFile(path=path, content=content, is_executable=is_executable)
-
-
-def _publish(file: RenderedFile) -> None:
-    temporary = file.path.with_name(f"{file.path.name}.tmp-{os.getpid()}")
-    try:
-        file.path.parent.mkdir(parents=True, exist_ok=True)
-        temporary.write_bytes(file.content)
-        if file.is_executable:
-            mode = temporary.stat().st_mode
-            # Who may read it may run it.
-            temporary.chmod(mode | (mode & 0o444) >> 2)
-        temporary.replace(file.path)
-    except OSError as error:
-        raise IoFailed(f"cannot write '{file.path}': {error.strerror}") from error
-    finally:
-        temporary.unlink(missing_ok=True)

@@ -7,12 +7,11 @@ only, are read too. This module knows bytes and values, neither results nor devi
 from __future__ import annotations
 
 import json
-import os
-import secrets
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from mneme._publish import publish_text
 from mneme._tuned_json import FORMAT_VERSION, Place, parse_json
 from mneme.errors import ArtifactCorrupt, InvalidArgument, IoFailed, NotFound, Unsupported
 from mneme.tuned_variant import TunedVariant
@@ -21,7 +20,7 @@ from mneme.unrolling import split_unrolling
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["TunedKernel", "publish_text", "read_tuned_file", "write_tuned_file"]
+__all__ = ["TunedKernel", "read_tuned_file", "write_tuned_file"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -137,20 +136,3 @@ def write_tuned_file(path: str | Path, kernels: Mapping[str, TunedKernel]) -> No
                 raise InvalidArgument(f"{name}: a variant {error}") from None
     content = {name: kernel.to_json() for name, kernel in kernels.items()}
     publish_text(path, json.dumps(content, indent=2, allow_nan=False) + "\n")
-
-
-def publish_text(path: str | Path, text: str) -> None:
-    """Write a file with one rename: who reads it now gets the old content or the new.
-
-    Raises:
-        IoFailed: If the operating system refuses.
-    """
-    path = Path(path)
-    # Other hosts and containers that share the directory have the same process numbers.
-    temporary = path.with_name(f"{path.name}.tmp-{os.getpid()}-{secrets.randbits(64)}")
-    try:
-        temporary.write_text(text, encoding="utf-8")
-        temporary.replace(path)
-    except OSError as error:
-        temporary.unlink(missing_ok=True)
-        raise IoFailed(f"cannot write '{path}': {error.strerror}") from error

@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 
 from deploy_samples import best, config, facts, gain, write_result
+from mneme._publish import publish_text
 from mneme.deploy import DeployOptions, plan_deployment, write_deployment
 from mneme.errors import IoFailed
-from mneme.tuned_file import publish_text, read_tuned_file
+from mneme.tuned_file import read_tuned_file
 
 
 def same(**changes: Any) -> dict[str, Any]:
@@ -60,7 +61,7 @@ def test_files_of_one_process_number_do_not_meet(
         names.append(self.name)
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(Path, "write_text", note)
+    monkeypatch.setattr(Path, "write_bytes", note)
     for _ in range(2):
         with pytest.raises(IoFailed, match="No space left"):
             publish_text(tmp_path / "t.json", "{}")

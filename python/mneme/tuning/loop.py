@@ -276,9 +276,9 @@ class SearchLoop:
 
     def _record(self, done: CompletedCandidate) -> None:
         self._store.append(done)
+        self._count(done)  # before what takes long: an interrupt leaves files that agree
         self._on_done(done)
         self._search.tell(done)
-        self._count(done)
         self.progress.done_now += 1
         for candidate in self._following.pop(_key(done.candidate.config), ()):
             self.progress.repeated += 1

@@ -6,13 +6,13 @@ that had finished; a torn last line is ignored. Every other file is replaced by 
 
 from __future__ import annotations
 
-import contextlib
 import fcntl
 import json
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from mneme._publish import publish_text
 from mneme.errors import ArtifactCorrupt, InvalidArgument, IoFailed
 from mneme.tuning.trials import CompletedCandidate
 
@@ -135,16 +135,7 @@ class ResultStore:
 
     def write_text(self, name: str, text: str) -> None:
         """Replace a file; see `write`."""
-        path = self.directory / name
-        temporary = path.with_name(f".{path.name}.tmp-{os.getpid()}")
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            temporary.write_text(text, encoding="utf-8")
-            temporary.replace(path)
-        except OSError as error:
-            with contextlib.suppress(OSError):
-                temporary.unlink()
-            raise IoFailed(f"cannot write '{path}': {error.strerror}") from error
+        publish_text(self.directory / name, text, makes_directory=True)
 
     def read(self, name: str) -> dict[str, Any] | None:
         """Return a JSON file, None if there is none.
