@@ -1,19 +1,37 @@
 include_guard(GLOBAL)
 
-#[[ add_mneme(<target> [KERNELS <regex>] [NO_RECORD])
+#[=======================================================================[.rst:
+.. cmake:signature::
+  add_mneme(<target> [KERNELS <regex>] [NO_RECORD])
 
-Make an existing target recordable: each kernel's LLVM IR is embedded in the device image and every
-launch goes through libmneme_rt. Needs clang as CUDA (or HIP) compiler.
-  <target>   Executable, shared, static or object library, already created and not imported.
-             Mandatory. No generator expressions.
-  KERNELS    Regular expression searched in demangled kernel names; others stay as they are.
-             Default: every kernel. No generator expressions.
-  NO_RECORD  Tuned kernels only: the target keeps the CUDA runtime it has (CMake's default is the
-             static one), under which a program is tuned as ever but cannot be recorded.
-             Default: recordable.
-Effects: PRIVATE compile options and link requirements on <target>. Unless NO_RECORD is given,
-CUDA_RUNTIME_LIBRARY becomes Shared if the target does not set it, so that the recorder sees
-allocations. A compiler that cannot load the passes is a fatal error that names the right one. ]]
+  Make an existing target recordable: each kernel's LLVM IR is embedded in the device image and every
+  launch goes through ``libmneme_rt``. Name every target that has kernels or launches; name the
+  executable too if it is linked by ``CUDA`` itself or links a static library with relocatable device
+  code. CUDA and HIP as CMake languages are served, and C++ sources compiled with ``-x cuda`` or
+  ``-x hip``, side by side with other languages in one target.
+
+  ``<target>``
+    Executable, shared, static, module or object library of this project, already created.
+    Mandatory. No generator expressions.
+
+  ``KERNELS <regex>``
+    Only kernels in whose demangled name the expression is found, for example
+    ``"stencil<double"``; others stay as they are. Default: every kernel. No generator expressions.
+
+  ``NO_RECORD``
+    Tuned kernels only: the target keeps the CUDA runtime it has (CMake's default is the static one),
+    under which a program is tuned as ever but cannot be recorded. Default: recordable.
+
+  **Effects.** PRIVATE compile options (``-fpass-plugin=…``, ``-fno-discard-value-names``) and a
+  PRIVATE link to ``Mneme::mnemert``: who links the target gets none of it. Without ``NO_RECORD``,
+  ``CUDA_RUNTIME_LIBRARY`` becomes ``Shared`` unless the target sets it, since the recorder sees the
+  allocations of a program only through the shared CUDA runtime. With ``CUDA_SEPARABLE_COMPILATION``,
+  clang links the device code (``-fgpu-rdc --offload-link``); ``CUDA_RESOLVE_DEVICE_SYMBOLS`` is
+  turned off, since CMake's own device link is made for nvcc's objects.
+
+  **Errors.** Unknown arguments, and a compiler that cannot load the passes (gcc, nvcc, another major
+  version of clang): the message names the right one.
+#]=======================================================================]
 function(add_mneme target)
   cmake_parse_arguments(PARSE_ARGV 1 arg "NO_RECORD" "KERNELS" "")
   _mneme_check_arguments(add_mneme "${target}" "${arg_UNPARSED_ARGUMENTS}"
@@ -25,17 +43,46 @@ function(add_mneme target)
   endif()
 endfunction()
 
-#[[ mneme_apply_tuned(<target> <json>)
+#[=======================================================================[.rst:
+.. cmake:signature::
+  mneme_apply_tuned(<target> <json>)
 
-Build the kernels of a target as a file of tuned kernels says, as far as an ahead-of-time build can,
-for sites where production runs compile nothing: launch bounds and MaxRegisters become a limit of
-registers per thread, which is right for every launch. The compiler warns of what is left to runs
-with PROTEUS_TUNED_KERNELS (pipelines, specialisation, other launch dimensions) and of stale kernels.
-  <target>  Given to add_mneme() or add_proteus() before. Mandatory. No generator expressions.
-  <json>    File written by `mneme deploy` or `mneme tune`; relative to the current source directory.
-            Mandatory. No generator expressions.
-Effects: PRIVATE compile options on <target>; the sources it has now are compiled again when <json>
-changes. What is embedded for tuned runs stays as it was. ]]
+  Build the kernels of a target as a file of tuned kernels says, as far as an ahead-of-time build can,
+  for sites where production runs compile nothing. The compiler warns, by kernel, of each choice that
+  is left to runs with ``PROTEUS_TUNED_KERNELS`` and of kernels that changed since they were tuned
+  (``-Wno-backend-plugin`` silences it).
+
+  ``<target>``
+    Given to :cmake:command:`add_mneme` or :cmake:command:`add_proteus` before. Mandatory. No
+    generator expressions.
+
+  ``<json>``
+    What ``mneme deploy`` or ``mneme tune`` wrote (:doc:`/tuned-kernels`), relative to the current
+    source directory. Mandatory. No generator expressions.
+
+  .. list-table::
+    :header-rows: 1
+    :widths: 40 60
+
+    * - of the file
+      - ahead of time
+    * - ``LaunchBounds`` with ``TunedMaxThreads``, ``MinBlocksPerSM``; ``MaxRegisters``
+      - a limit of registers per thread (``.maxnreg``) which lets as many threads be resident. Unlike
+        launch bounds it is right for every launch, so no launch can fail for it. One binary serves
+        all: of several variants, the one that needs most registers counts. Not for AMD GPUs, nor
+        where the source sets a minimum of blocks
+    * - ``Pipeline``, ``CodeGenOptLevel`` other than the program's, ``SpecializedArgs``,
+        ``SpecializeDims``, ``Launch``
+      - left to runs with ``PROTEUS_TUNED_KERNELS``
+    * - a kernel with another ``StaticHash``
+      - built as it is
+
+  **Effects.** PRIVATE compile options; the sources that the target has now are compiled again when
+  ``<json>`` changes. What is embedded for tuned runs and recordings stays as it was written.
+
+  **Errors.** A file that is missing or malformed. Elsewhere than in CMake:
+  ``-fplugin=<libMnemePasses.so> -mllvm=-mneme-tuned=<json>``.
+#]=======================================================================]
 function(mneme_apply_tuned target json)
   _mneme_check_arguments(mneme_apply_tuned "${target}" "${ARGN}" "")
   get_target_property(libraries ${target} LINK_LIBRARIES)
@@ -63,13 +110,21 @@ function(mneme_apply_tuned target json)
   endif()
 endfunction()
 
-#[[ add_proteus(<target> [FORCE_JIT_ANNOTATE_ALL])
+#[=======================================================================[.rst:
+.. cmake:signature::
+  add_proteus(<target> [FORCE_JIT_ANNOTATE_ALL])
 
-What add_mneme(<target>) does, for projects written for the reference tools.
-  <target>                As for add_mneme(). Mandatory. No generator expressions.
-  FORCE_JIT_ANNOTATE_ALL  Accepted; every kernel is embedded with and without it. Annotations in the
-                          source are neither needed nor in the way.
-Effects: as add_mneme(). ]]
+  What :cmake:command:`add_mneme(<target>) <add_mneme>` does, for projects written for the reference
+  tools; they configure unchanged, as ``find_package(proteus CONFIG)`` is served by this package,
+  whatever version they ask for.
+
+  ``<target>``
+    As for :cmake:command:`add_mneme`. Mandatory. No generator expressions.
+
+  ``FORCE_JIT_ANNOTATE_ALL``
+    Accepted; every kernel is embedded with and without it. Annotations in the source are neither
+    needed nor in the way.
+#]=======================================================================]
 function(add_proteus target)
   cmake_parse_arguments(PARSE_ARGV 1 arg "FORCE_JIT_ANNOTATE_ALL" "" "")
   _mneme_check_arguments(add_proteus "${target}" "${arg_UNPARSED_ARGUMENTS}" "")

@@ -22,9 +22,14 @@ if(NOT TARGET proteusFrontend)
     Mneme::has_no_proteusFrontend__use_add_proteus_for_kernels_in_sources)
 endif()
 
-#[[ proteus_register_jit_pass_plugin(<target> PIPELINE <pipeline> (PLUGIN_TARGET <t>|PLUGIN_PATH <file>))
+#[=======================================================================[.rst:
+.. cmake:signature::
+  proteus_register_jit_pass_plugin(<target> PIPELINE <pipeline> PLUGIN_TARGET <plugin>)
+  proteus_register_jit_pass_plugin(<target> PIPELINE <pipeline> PLUGIN_PATH <file>)
 
-Accepted with a warning: kernels are tuned with LLVM's own passes, without plugins. ]]
+  Accepted with a warning, after ``find_package(proteus)``: tuned kernels are compiled with LLVM's own
+  passes, without plugins.
+#]=======================================================================]
 function(proteus_register_jit_pass_plugin target)
   message(WARNING "proteus_register_jit_pass_plugin(${target}): mneme runs no pass plugins on tuned "
     "kernels; they are compiled without")
