@@ -1,8 +1,11 @@
 include_guard(GLOBAL)
 
 #[=======================================================================[.rst:
-.. cmake:signature::
-  add_mneme(<target> [KERNELS <regex>] [NO_RECORD])
+.. cmake:command:: add_mneme
+
+  .. code-block:: cmake
+
+    add_mneme(<target> [KERNELS <regex>] [NO_RECORD])
 
   Make an existing target recordable: each kernel's LLVM IR is embedded in the device image and every
   launch goes through ``libmneme_rt``. Name every target that has kernels or launches; name the
@@ -44,8 +47,11 @@ function(add_mneme target)
 endfunction()
 
 #[=======================================================================[.rst:
-.. cmake:signature::
-  mneme_apply_tuned(<target> <json>)
+.. cmake:command:: mneme_apply_tuned
+
+  .. code-block:: cmake
+
+    mneme_apply_tuned(<target> <json>)
 
   Build the kernels of a target as a file of tuned kernels says, as far as an ahead-of-time build can,
   for sites where production runs compile nothing. The compiler warns, by kernel, of each choice that
@@ -111,8 +117,11 @@ function(mneme_apply_tuned target json)
 endfunction()
 
 #[=======================================================================[.rst:
-.. cmake:signature::
-  add_proteus(<target> [FORCE_JIT_ANNOTATE_ALL])
+.. cmake:command:: add_proteus
+
+  .. code-block:: cmake
+
+    add_proteus(<target> [FORCE_JIT_ANNOTATE_ALL])
 
   What :cmake:command:`add_mneme(<target>) <add_mneme>` does, for projects written for the reference
   tools; they configure unchanged, as ``find_package(proteus CONFIG)`` is served by this package,

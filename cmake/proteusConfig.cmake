@@ -23,9 +23,12 @@ if(NOT TARGET proteusFrontend)
 endif()
 
 #[=======================================================================[.rst:
-.. cmake:signature::
-  proteus_register_jit_pass_plugin(<target> PIPELINE <pipeline> PLUGIN_TARGET <plugin>)
-  proteus_register_jit_pass_plugin(<target> PIPELINE <pipeline> PLUGIN_PATH <file>)
+.. cmake:command:: proteus_register_jit_pass_plugin
+
+  .. code-block:: cmake
+
+    proteus_register_jit_pass_plugin(<target> PIPELINE <pipeline> PLUGIN_TARGET <plugin>)
+    proteus_register_jit_pass_plugin(<target> PIPELINE <pipeline> PLUGIN_PATH <file>)
 
   Accepted with a warning, after ``find_package(proteus)``: tuned kernels are compiled with LLVM's own
   passes, without plugins.
