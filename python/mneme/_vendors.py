@@ -19,7 +19,7 @@ __all__ = [
 ]
 
 # Runtimes on the CPU device, preloaded for programs that were linked to the vendor's.
-CPU_RUNTIMES = ("libmneme_cudart.so", "libmneme_amdhip64.so")
+CPU_RUNTIMES = ("libmneme_cudart.so", "libmneme_hiprt.so")
 
 # "CodeGen" of a tuned kernel, by the beginning of the recorded architecture.
 CODEGEN_BY_ARCH_PREFIX = {"sm_": "rtc", "gfx": "serial"}

@@ -4,12 +4,12 @@
 #include <cstdio>
 #include <cstring>
 
-#include "runtime/device/cpu/cudart/device_facts.h"
 #include "runtime/device/cpu/cudart/exported.h"
 #include "runtime/device/cpu/cudart/heap.h"
 #include "runtime/device/cpu/cudart/kernels.h"
 #include "runtime/device/cpu/cudart/status.h"
 #include "runtime/device/cpu/cudart/types.h"
+#include "runtime/device/cpu/cudart/vendor.h"
 
 using namespace mneme::cudart;
 

@@ -6,6 +6,7 @@
 #include "runtime/device/cpu/cudart/device_properties.h"
 #include "runtime/device/cpu/cudart/exported.h"
 #include "runtime/device/cpu/cudart/heap.h"
+#include "runtime/device/cpu/cudart/host_device.h"
 #include "runtime/device/cpu/cudart/status.h"
 
 using namespace mneme::cudart;

@@ -1,35 +1,28 @@
 #include "runtime/device/cpu/cudart/device_facts.h"
 
-#include <fstream>
-
 #include <dlfcn.h>
 
-#include "runtime/device/cpu/executor.h"
+#include "runtime/device/cpu/cudart/vendor.h"
 
 namespace mneme::cudart {
-namespace {
 
-std::string processorName() {
-  std::ifstream file("/proc/cpuinfo");
-  for (std::string line; std::getline(file, line);)
-    if (line.starts_with("model name"))
-      if (const size_t colon = line.find(": "); colon != std::string::npos)
-        return line.substr(colon + 2);
-  return "host processor";
-}
+constinit const Vendor vendor{
+    .fatbinWrapperMagic = 0x466243b1,
+    .warpSize = kWarpSize,
+    .maxThreadsPerBlock = kMaxThreadsPerBlock,
+    .maxBlockDim = {kMaxBlockDim[0], kMaxBlockDim[1], kMaxBlockDim[2]},
+    .maxGridDim = {kMaxGridDim[0], kMaxGridDim[1], kMaxGridDim[2]},
+    .threadsPerMultiprocessor = kThreadsPerMultiprocessor,
+    .blocksPerMultiprocessor = kBlocksPerMultiprocessor,
+    .sharedPerBlock = kSharedPerBlock,
+    .sharedPerBlockOptin = kSharedPerBlockOptin,
+    .sharedPerMultiprocessor = kSharedPerMultiprocessor,
+    .reservedSharedPerBlock = kReservedSharedPerBlock,
+    .maxClusterBlocks = kMaxClusterBlocks,
+};
 
-} // namespace
-
-int multiprocessorCount() noexcept {
-  static const int count = static_cast<int>(device::cpu::workerCount());
-  return count;
-}
-
-const std::string& deviceName() {
-  static const auto* name = new std::string("CPU (" + processorName() + ")");
-  return *name;
-}
-
+/// CUDA version as 1000 * major + 10 * minor: 12.9 when the program is linked to libcudart.so.12,
+/// else 13.0.
 int runtimeVersion() noexcept {
   static const int version = [] {
     void* library = dlopen("libcudart.so.12", RTLD_NOLOAD | RTLD_LAZY);

@@ -1,9 +1,9 @@
 // Kernel attributes of the CUDA Runtime API.
 #include <cstring>
 
-#include "runtime/device/cpu/cudart/device_facts.h"
 #include "runtime/device/cpu/cudart/exported.h"
 #include "runtime/device/cpu/cudart/launch.h"
+#include "runtime/device/cpu/cudart/vendor.h"
 
 using namespace mneme::cudart;
 
@@ -35,7 +35,7 @@ size_t constantBytes(const Kernel& kernel) {
 
 Status setAttribute(Kernel& kernel, int attribute, int value) {
   if (attribute == kFuncMaxDynamicSharedMemorySize) {
-    if (value < 0 || value + kernel.blob->sharedBytes > kSharedPerBlockOptin)
+    if (value < 0 || value + kernel.blob->sharedBytes > vendor.sharedPerBlockOptin)
       return Status::InvalidValue;
     kernel.maxDynamicSharedBytes = value;
     return Status::Success;

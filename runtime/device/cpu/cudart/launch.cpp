@@ -7,10 +7,11 @@
 #include <cstdlib>
 
 #include "runtime/base/log.h"
-#include "runtime/device/cpu/cudart/device_facts.h"
 #include "runtime/device/cpu/cudart/exported.h"
+#include "runtime/device/cpu/cudart/host_device.h"
 #include "runtime/device/cpu/cudart/stream.h"
 #include "runtime/device/cpu/cudart/variants.h"
+#include "runtime/device/cpu/cudart/vendor.h"
 
 namespace mneme::cudart {
 namespace {
@@ -49,8 +50,8 @@ Status checkCluster(const Launch& launch) {
   const uint64_t blocks = count(cluster);
   if (blocks == 1)
     return Status::Success;
-  if (blocks == 0 || blocks > kMaxClusterBlocks || launch.grid.x % cluster.x ||
-      launch.grid.y % cluster.y || launch.grid.z % cluster.z)
+  if (blocks == 0 || blocks > static_cast<uint64_t>(vendor.maxClusterBlocks) ||
+      launch.grid.x % cluster.x || launch.grid.y % cluster.y || launch.grid.z % cluster.z)
     return Status::InvalidClusterSize;
   noticeOnce("launches with clusters of more than one block are not supported on the CPU device");
   return Status::NotSupported;
@@ -58,8 +59,8 @@ Status checkCluster(const Launch& launch) {
 
 Status check(const Kernel& kernel, const Launch& launch) {
   const uint64_t threads = count(launch.block);
-  if (!isWithin(launch.block, kMaxBlockDim) || !isWithin(launch.grid, kMaxGridDim) ||
-      threads > kMaxThreadsPerBlock)
+  if (!isWithin(launch.block, vendor.maxBlockDim) || !isWithin(launch.grid, vendor.maxGridDim) ||
+      threads > static_cast<uint64_t>(vendor.maxThreadsPerBlock))
     return Status::InvalidConfiguration;
   if (threads > static_cast<uint64_t>(maxThreadsPerBlock(kernel)))
     return Status::InvalidValue;
@@ -160,26 +161,27 @@ bool canRun(Variant& variant, const Launch& launch) {
 } // namespace
 
 int maxThreadsPerBlock(const Kernel& kernel) {
+  const auto most = static_cast<uint32_t>(vendor.maxThreadsPerBlock);
   const uint32_t bound = kernel.blob ? kernel.blob->maxThreads : 0;
-  return bound && bound < kMaxThreadsPerBlock ? static_cast<int>(bound) : kMaxThreadsPerBlock;
+  return static_cast<int>(bound ? std::min(bound, most) : most);
 }
 
 size_t maxDynamicSharedBytes(const Kernel& kernel) {
   const size_t fixed = kernel.blob ? kernel.blob->sharedBytes : 0;
   const auto optedIn = static_cast<size_t>(kernel.maxDynamicSharedBytes.load());
-  const size_t byDefault = fixed < kSharedPerBlock ? kSharedPerBlock - fixed : 0;
+  const size_t byDefault = fixed < vendor.sharedPerBlock ? vendor.sharedPerBlock - fixed : 0;
   return optedIn ? optedIn : byDefault;
 }
 
 int residentBlocks(const Kernel& kernel, int threads, size_t dynamicSharedBytes) {
   if (threads > maxThreadsPerBlock(kernel) || dynamicSharedBytes > maxDynamicSharedBytes(kernel))
     return 0;
-  const int warps = (threads + kWarpSize - 1) / kWarpSize;
-  const int byThreads = kThreadsPerMultiprocessor / (warps * kWarpSize);
-  const size_t shared =
-      dynamicSharedBytes + (kernel.blob ? kernel.blob->sharedBytes : 0) + kReservedSharedPerBlock;
-  const int byShared = static_cast<int>(kSharedPerMultiprocessor / shared);
-  return std::min({byThreads, byShared, kBlocksPerMultiprocessor});
+  const int warps = (threads + vendor.warpSize - 1) / vendor.warpSize;
+  const int byThreads = vendor.threadsPerMultiprocessor / (warps * vendor.warpSize);
+  const size_t shared = dynamicSharedBytes + (kernel.blob ? kernel.blob->sharedBytes : 0) +
+                        vendor.reservedSharedPerBlock;
+  const int byShared = static_cast<int>(vendor.sharedPerMultiprocessor / shared);
+  return std::min({byThreads, byShared, vendor.blocksPerMultiprocessor});
 }
 
 } // namespace mneme::cudart

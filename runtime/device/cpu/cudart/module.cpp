@@ -3,12 +3,11 @@
 #include "runtime/device/cpu/cudart/exported.h"
 #include "runtime/device/cpu/cudart/kernels.h"
 #include "runtime/device/cpu/cudart/types.h"
+#include "runtime/device/cpu/cudart/vendor.h"
 
 using namespace mneme::cudart;
 
 namespace {
-
-constexpr int kFatbinWrapperMagic = 0x466243b1;
 
 /// For other libraries of ours: the application's last error stays what it was.
 template <typename Body> Status quietly(Body&& body) {
@@ -25,7 +24,7 @@ MNEME_CUDA_API void** __cudaRegisterFatBinary(void* wrapper) {
   void* handle = nullptr;
   always([&] {
     const auto* fatbin = static_cast<const FatbinWrapper*>(wrapper);
-    if (!fatbin || fatbin->magic != kFatbinWrapperMagic) {
+    if (!fatbin || fatbin->magic != vendor.fatbinWrapperMagic) {
       mneme::notice("a fat binary with an unknown wrapper is ignored");
       return Status::Success;
     }

@@ -1,8 +1,9 @@
 // Occupancy queries of the CUDA Runtime API: the arithmetic of compute capability 9.0, without the
 // register limit.
-#include "runtime/device/cpu/cudart/device_facts.h"
 #include "runtime/device/cpu/cudart/exported.h"
+#include "runtime/device/cpu/cudart/host_device.h"
 #include "runtime/device/cpu/cudart/launch.h"
+#include "runtime/device/cpu/cudart/vendor.h"
 
 using namespace mneme::cudart;
 
@@ -48,9 +49,9 @@ MNEME_CUDA_API Status cudaOccupancyAvailableDynamicSMemPerBlock(size_t* bytes, c
       return status;
     if (!bytes || blocks <= 0 || threads <= 0)
       return Status::InvalidValue;
-    const size_t share = kSharedPerMultiprocessor / static_cast<size_t>(blocks);
-    const size_t fixed = kernel->blob->sharedBytes + kReservedSharedPerBlock;
-    const size_t most = kSharedPerBlockOptin - kernel->blob->sharedBytes;
+    const size_t share = vendor.sharedPerMultiprocessor / static_cast<size_t>(blocks);
+    const size_t fixed = kernel->blob->sharedBytes + vendor.reservedSharedPerBlock;
+    const size_t most = vendor.sharedPerBlockOptin - kernel->blob->sharedBytes;
     *bytes = share > fixed ? std::min(share - fixed, most) : 0;
     return Status::Success;
   });

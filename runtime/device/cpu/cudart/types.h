@@ -137,9 +137,9 @@ struct ChannelFormatDesc {
   int kind;
 };
 
-/// What __cudaRegisterFatBinary receives.
+/// What registration of a fat binary receives.
 struct FatbinWrapper {
-  int magic; ///< 0x466243b1
+  int magic; ///< Vendor::fatbinWrapperMagic
   int version;
   const void* data; ///< fat binary header
   void* filenameOrFatbins;

@@ -1,0 +1,31 @@
+#include "runtime/device/cpu/cudart/host_device.h"
+
+#include <fstream>
+
+#include "runtime/device/cpu/executor.h"
+
+namespace mneme::cudart {
+namespace {
+
+std::string processorName() {
+  std::ifstream file("/proc/cpuinfo");
+  for (std::string line; std::getline(file, line);)
+    if (line.starts_with("model name"))
+      if (const size_t colon = line.find(": "); colon != std::string::npos)
+        return line.substr(colon + 2);
+  return "host processor";
+}
+
+} // namespace
+
+int multiprocessorCount() noexcept {
+  static const int count = static_cast<int>(device::cpu::workerCount());
+  return count;
+}
+
+const std::string& deviceName() {
+  static const auto* name = new std::string("CPU (" + processorName() + ")");
+  return *name;
+}
+
+} // namespace mneme::cudart

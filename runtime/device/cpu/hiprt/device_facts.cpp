@@ -1,0 +1,57 @@
+#include "runtime/device/cpu/hiprt/device_facts.h"
+
+#include <dlfcn.h>
+
+#include "runtime/device/cpu/cudart/vendor.h"
+
+namespace mneme::hiprt {
+namespace {
+
+struct Library {
+  int major;
+  const char* name;
+};
+constexpr Library kLibraries[] = {
+    {7, "libamdhip64.so.7"}, {6, "libamdhip64.so.6"}, {5, "libamdhip64.so.5"}};
+
+} // namespace
+
+int runtimeMajor() noexcept {
+  static const int major = [] {
+    for (const auto& [version, name] : kLibraries)
+      if (void* library = dlopen(name, RTLD_NOLOAD | RTLD_LAZY)) {
+        dlclose(library);
+        return version;
+      }
+    return 6;
+  }();
+  return major;
+}
+
+} // namespace mneme::hiprt
+
+namespace mneme::cudart {
+
+using namespace mneme::hiprt;
+
+constinit const Vendor vendor{
+    .fatbinWrapperMagic = 0x48495046,
+    .warpSize = hiprt::kWarpSize,
+    .maxThreadsPerBlock = hiprt::kMaxThreadsPerBlock,
+    .maxBlockDim = {kMaxBlockDim, kMaxBlockDim, kMaxBlockDim},
+    .maxGridDim = {kMaxGridDim[0], kMaxGridDim[1], kMaxGridDim[2]},
+    .threadsPerMultiprocessor = kThreadsPerMultiprocessor,
+    .blocksPerMultiprocessor = kBlocksPerMultiprocessor,
+    .sharedPerBlock = kSharedPerBlock,
+    .sharedPerBlockOptin = kSharedPerBlock,
+    .sharedPerMultiprocessor = kSharedPerBlock,
+    .reservedSharedPerBlock = 0,
+    .maxClusterBlocks = 1,
+};
+
+/// As HIP_VERSION counts: 10000000 * major + 100000 * minor + patch.
+int runtimeVersion() noexcept {
+  return runtimeMajor() * 10000000 + (runtimeMajor() == 5 ? 200000 : 0);
+}
+
+} // namespace mneme::cudart

@@ -1,0 +1,33 @@
+// Room device/cpu/hiprt: the functions of the shared sources (../cudart) that are called here under
+// the names they have there. Inside this library those names are local.
+#pragma once
+
+#include <cstddef>
+
+#include "runtime/device/cpu/cudart/status.h"
+#include "runtime/device/cpu/cudart/types.h"
+
+namespace mneme::hiprt {
+
+using namespace mneme::cudart; // this room is a second face of that one
+
+extern "C" {
+Status cudaEventCreateWithFlags(void** event, unsigned flags);
+Status cudaEventRecord(void* event, void* stream);
+Status cudaFuncGetAttributes(FuncAttributes* attributes, const void* function);
+Status cudaFuncSetAttribute(const void* function, int attribute, int value);
+Status cudaHostAlloc(void** pointer, size_t bytes, unsigned flags);
+Status cudaHostRegister(void* pointer, size_t bytes, unsigned flags);
+Status cudaLaunchCooperativeKernel(const void* function, Dim3 grid, Dim3 block, void** args,
+                                   size_t sharedBytes, void* stream);
+Status cudaLaunchKernel(const void* function, Dim3 grid, Dim3 block, void** args,
+                        size_t sharedBytes, void* stream);
+Status cudaMallocPitch(void** pointer, size_t* pitch, size_t width, size_t height);
+Status cudaMemcpy(void* destination, const void* source, size_t bytes, CopyKind kind);
+Status cudaMemcpyAsync(void* destination, const void* source, size_t bytes, CopyKind kind,
+                       void* stream);
+Status cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const void* function, int threads,
+                                                     size_t sharedBytes);
+}
+
+} // namespace mneme::hiprt
