@@ -1,11 +1,12 @@
 // Room passes: the one place where passes are registered.
 #include <llvm/ADT/StringRef.h>
+#include <llvm/Passes/PassBuilder.h>
 #include <llvm/Support/CommandLine.h>
 
 #include "passes/embed_kernels.h"
-#include "passes/llvm_compat.h"
 #include "passes/register_kernels.h"
 #include "passes/route_launches.h"
+#include "runtime/compile/llvm_compat.h"
 
 namespace mneme::passes {
 namespace {
@@ -68,7 +69,7 @@ void addAll(llvm::ModulePassManager& manager, llvm::OptimizationLevel level) {
 }
 
 void registerPasses(llvm::PassBuilder& builder) {
-  compat::registerAtPipelineStart(builder, addAll);
+  builder.registerPipelineStartEPCallback(addAll);
   builder.registerPipelineParsingCallback(parsePass);
 }
 

@@ -10,8 +10,8 @@
 
 #include "passes/device_module.h"
 #include "passes/kernel_metadata.h"
-#include "passes/llvm_compat.h"
 #include "passes/warning.h"
+#include "runtime/compile/llvm_compat.h"
 
 namespace mneme::passes {
 namespace {

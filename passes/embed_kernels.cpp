@@ -13,9 +13,9 @@
 #include "passes/externalize_globals.h"
 #include "passes/kernel_closure.h"
 #include "passes/kernel_metadata.h"
-#include "passes/llvm_compat.h"
 #include "passes/module_blob.h"
 #include "passes/warning.h"
+#include "runtime/compile/llvm_compat.h"
 #include "runtime/embed/blob_format.h"
 
 namespace mneme::passes {

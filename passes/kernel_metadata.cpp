@@ -16,7 +16,7 @@
 #include <algorithm>
 
 #include "passes/device_module.h"
-#include "passes/llvm_compat.h"
+#include "runtime/compile/llvm_compat.h"
 
 namespace mneme::passes {
 namespace {

@@ -1,5 +1,6 @@
-// Room compile: differences between LLVM 19 and 22. The only header with conditions on the LLVM
-// version; everything else is written against what this one offers.
+// Differences between the versions of LLVM, 19 the oldest, for the rooms compile and passes. The
+// only header that knows them: each is offered in one form, by asking the LLVM at hand what it has,
+// and by its version only where neither a header nor a signature tells.
 #pragma once
 
 #include <llvm/ADT/StringRef.h>
@@ -14,78 +15,89 @@
 #include <llvm/MC/TargetRegistry.h>
 #include <llvm/Target/TargetMachine.h>
 #include <llvm/TargetParser/Triple.h>
+#if __has_include(<llvm/Plugins/PassPlugin.h>)
+#include <llvm/Plugins/PassPlugin.h>
+#else
+#include <llvm/Passes/PassPlugin.h>
+#endif
 
+#include <cstdint>
 #include <memory>
 #include <string>
 
-namespace mneme::compile::compat {
+namespace mneme::compat {
 
 inline llvm::Triple moduleTriple(const llvm::Module& module) {
   return llvm::Triple(module.getTargetTriple());
 }
 
-inline void setModuleTriple(llvm::Module& module, const llvm::Triple& triple) {
-#if LLVM_VERSION_MAJOR >= 21
-  module.setTargetTriple(triple);
-#else
-  module.setTargetTriple(triple.str());
-#endif
+template <typename Module> void setModuleTriple(Module& module, const llvm::Triple& triple) {
+  if constexpr (requires { module.setTargetTriple(triple); })
+    module.setTargetTriple(triple);
+  else
+    module.setTargetTriple(triple.str());
 }
 
-inline const llvm::Target* lookupTarget(const llvm::Triple& triple, std::string& message) {
-#if LLVM_VERSION_MAJOR >= 22
-  return llvm::TargetRegistry::lookupTarget(triple, message);
-#else
-  return llvm::TargetRegistry::lookupTarget(triple.str(), message);
-#endif
+template <typename Registry = llvm::TargetRegistry>
+const llvm::Target* lookupTarget(const llvm::Triple& triple, std::string& message) {
+  if constexpr (requires { Registry::lookupTarget(triple, message); })
+    return Registry::lookupTarget(triple, message);
+  else
+    return Registry::lookupTarget(triple.str(), message);
 }
 
-inline std::unique_ptr<llvm::TargetMachine>
-createTargetMachine(const llvm::Target& target, const llvm::Triple& triple, llvm::StringRef cpu,
+template <typename Target>
+std::unique_ptr<llvm::TargetMachine>
+createTargetMachine(const Target& target, const llvm::Triple& triple, llvm::StringRef cpu,
                     llvm::StringRef features, const llvm::TargetOptions& options,
                     llvm::CodeGenOptLevel level) {
-#if LLVM_VERSION_MAJOR >= 21
-  const llvm::Triple& name = triple;
-#else
-  const std::string& name = triple.str();
-#endif
-  return std::unique_ptr<llvm::TargetMachine>(target.createTargetMachine(
-      name, cpu, features, options, llvm::Reloc::PIC_, std::nullopt, level));
+  const auto create = [&](const auto& name) {
+    return std::unique_ptr<llvm::TargetMachine>(target.createTargetMachine(
+        name, cpu, features, options, llvm::Reloc::PIC_, std::nullopt, level));
+  };
+  if constexpr (requires {
+                  target.createTargetMachine(triple, cpu, features, options, llvm::Reloc::PIC_);
+                })
+    return create(triple);
+  else
+    return create(triple.str());
 }
 
-inline void setKernelAnnotation(llvm::Function& kernel, llvm::StringRef name, uint32_t value) {
+/// NVPTX kernels say their limits in attributes since LLVM 21, in annotations before.
+inline void setKernelLimit(llvm::Function& kernel, const char* attribute, const char* annotation,
+                           uint32_t value) {
+#if LLVM_VERSION_MAJOR >= 21
+  kernel.addFnAttr(attribute, std::to_string(value));
+#else
   llvm::LLVMContext& context = kernel.getContext();
-  llvm::NamedMDNode* annotations = kernel.getParent()->getOrInsertNamedMetadata("nvvm.annotations");
-  annotations->addOperand(llvm::MDNode::get(
-      context, {llvm::ValueAsMetadata::get(&kernel), llvm::MDString::get(context, name),
-                llvm::ConstantAsMetadata::get(
-                    llvm::ConstantInt::get(llvm::Type::getInt32Ty(context), value))}));
+  auto* number = llvm::ConstantInt::get(llvm::Type::getInt32Ty(context), value);
+  kernel.getParent()
+      ->getOrInsertNamedMetadata("nvvm.annotations")
+      ->addOperand(llvm::MDNode::get(context, {llvm::ValueAsMetadata::get(&kernel),
+                                               llvm::MDString::get(context, annotation),
+                                               llvm::ConstantAsMetadata::get(number)}));
+#endif
 }
 
-/// Launch bounds of an NVPTX kernel: attributes since LLVM 21, annotations before.
 inline void setMaxThreads(llvm::Function& kernel, uint32_t threads) {
-#if LLVM_VERSION_MAJOR >= 21
-  kernel.addFnAttr("nvvm.maxntid", std::to_string(threads));
-#else
-  setKernelAnnotation(kernel, "maxntidx", threads);
-#endif
+  setKernelLimit(kernel, "nvvm.maxntid", "maxntidx", threads);
 }
 
 inline void setMinBlocks(llvm::Function& kernel, uint32_t blocks) {
-#if LLVM_VERSION_MAJOR >= 21
-  kernel.addFnAttr("nvvm.minctasm", std::to_string(blocks));
-#else
-  setKernelAnnotation(kernel, "minctasm", blocks);
-#endif
+  setKernelLimit(kernel, "nvvm.minctasm", "minctasm", blocks);
+}
+
+/// Limit of registers per thread.
+inline void setMaxRegisters(llvm::Function& kernel, uint32_t registers) {
+  setKernelLimit(kernel, "nvvm.maxnreg", "maxnreg", registers);
 }
 
 /// May anybody learn this address by other ways than the function's result?
-inline bool mayBeCaptured(const llvm::Value* pointer) {
-#if LLVM_VERSION_MAJOR >= 21
-  return llvm::PointerMayBeCaptured(pointer, /*ReturnCaptures=*/false);
-#else
-  return llvm::PointerMayBeCaptured(pointer, /*ReturnCaptures=*/false, /*StoreCaptures=*/true);
-#endif
+template <typename Value> bool mayBeCaptured(const Value* pointer) {
+  if constexpr (requires { llvm::PointerMayBeCaptured(pointer, /*ReturnCaptures=*/false); })
+    return llvm::PointerMayBeCaptured(pointer, /*ReturnCaptures=*/false);
+  else
+    return llvm::PointerMayBeCaptured(pointer, /*ReturnCaptures=*/false, /*StoreCaptures=*/true);
 }
 
 /// The larger (or smaller) of two numbers; a NaN only if both are. -0.0 is less than 0.0.
@@ -102,4 +114,4 @@ inline llvm::Value* minMaxNumber(llvm::IRBuilderBase& builder, bool isMax, llvm:
 #endif
 }
 
-} // namespace mneme::compile::compat
+} // namespace mneme::compat
