@@ -32,3 +32,14 @@ def wheel_prefix() -> Path:
     if not named:
         pytest.skip("MNEME_TEST_WHEEL_PREFIX names no installed wheel")
     return Path(named)
+
+
+@pytest.fixture
+def told(tmp_path: Path) -> Path:
+    """A compiler that prints its arguments, one per line, and fails with code 3."""
+    compiler = tmp_path / "told compiler"
+    compiler.write_text(
+        "#!/bin/sh\nfor one; do printf '%s\\n' \"$one\"; done\necho 'a word' >&2\nexit 3\n"
+    )
+    compiler.chmod(0o755)
+    return compiler

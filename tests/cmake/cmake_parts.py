@@ -82,3 +82,16 @@ def recorded_kernels(prefix: Path, program: Path, directory: Path) -> set[str]:
     assert listed.returncode == 0, listed.stderr
     kernels = json.loads(listed.stdout)["kernels"]
     return {kernel["demangled_name"].split("(")[0] for kernel in kernels}
+
+
+def added(prefix: Path, told: Path, *arguments: str, tool: str = "mneme-cxx") -> list[str]:
+    """What the wrapper adds behind arguments that have to arrive as they are."""
+    variable = "MNEME_CLANG" if tool in ("mneme-cc", "mneme-clang") else "MNEME_CLANGXX"
+    done = run_command(prefix / "bin" / tool, *arguments, cwd=told.parent, **{variable: str(told)})
+    assert (done.returncode, done.stderr) == (3, "a word\n")
+    lines = done.stdout.splitlines()
+    assert lines[: len(arguments)] == list(arguments)
+    rest = lines[len(arguments) :]
+    if rest:
+        assert (rest[0], rest[-1]) == ("--start-no-unused-arguments", "--end-no-unused-arguments")
+    return rest[1:-1]

@@ -7,37 +7,13 @@ import shutil
 from pathlib import Path
 
 import pytest
-from cmake_parts import HERE, recorded_kernels, run_command, run_here
+from cmake_parts import HERE, added, recorded_kernels, run_command, run_here
 
 pytest_plugins = ["cmake_fixtures"]
 pytestmark = pytest.mark.compile
 
 WRAPPED = HERE / "wrapped"
 KERNELS = {"firstKernel", "secondKernel"}
-
-
-@pytest.fixture
-def told(tmp_path: Path) -> Path:
-    """A compiler that prints its arguments, one per line, and fails with code 3."""
-    compiler = tmp_path / "told compiler"
-    compiler.write_text(
-        "#!/bin/sh\nfor one; do printf '%s\\n' \"$one\"; done\necho 'a word' >&2\nexit 3\n"
-    )
-    compiler.chmod(0o755)
-    return compiler
-
-
-def added(prefix: Path, told: Path, *arguments: str, tool: str = "mneme-cxx") -> list[str]:
-    """What the wrapper adds behind arguments that have to arrive as they are."""
-    variable = "MNEME_CLANG" if tool in ("mneme-cc", "mneme-clang") else "MNEME_CLANGXX"
-    done = run_command(prefix / "bin" / tool, *arguments, cwd=told.parent, **{variable: str(told)})
-    assert (done.returncode, done.stderr) == (3, "a word\n")
-    lines = done.stdout.splitlines()
-    assert lines[: len(arguments)] == list(arguments)
-    rest = lines[len(arguments) :]
-    if rest:
-        assert (rest[0], rest[-1]) == ("--start-no-unused-arguments", "--end-no-unused-arguments")
-    return rest[1:-1]
 
 
 PLUGIN, LIBRARY, TOOLKIT, RUNTIME = "-fpass-plugin", "-lmneme_rt", "--cuda-path", "-Wl,-rpath"
@@ -105,25 +81,6 @@ def test_plain_compilers_and_a_switch_leave_programs_as_they_are(
     assert any(PLUGIN in option for option in added(build_tree, told, "-c", "a.c", tool="mneme-cc"))
     monkeypatch.setenv("MNEME_INSTRUMENT", "0")
     assert added(build_tree, told, "a.cpp") == []
-
-
-def test_toolkits_are_taken_in_the_documented_order(
-    build_tree: Path, told: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for name in ("home", "path"):
-        (tmp_path / name / "nvvm" / "libdevice").mkdir(parents=True)
-        (tmp_path / name / "bin").mkdir()
-        (tmp_path / name / "bin" / "ptxas").touch(mode=0o755)
-    monkeypatch.setenv("CUDA_HOME", str(tmp_path / "home"))
-    monkeypatch.setenv("CUDA_PATH", str(tmp_path / "path"))
-    assert f"--cuda-path={tmp_path}/home" in added(build_tree, told, "-c", "a.cu")
-    shutil.rmtree(tmp_path / "home" / "nvvm")
-    assert f"--cuda-path={tmp_path}/path" in added(build_tree, told, "-c", "a.cu")
-    monkeypatch.delenv("ROCM_PATH", raising=False)
-    (tmp_path / "rocm" / "include" / "hip").mkdir(parents=True)
-    monkeypatch.setenv("HIP_PATH", str(tmp_path / "rocm"))
-    hip = added(build_tree, told, "-c", "a.hip", "--offload-arch=gfx90a")
-    assert f"--rocm-path={tmp_path}/rocm" in hip
 
 
 def test_errors_are_the_compilers_own(build_tree: Path, tmp_path: Path) -> None:
