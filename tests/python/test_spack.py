@@ -2,25 +2,33 @@
 
 from __future__ import annotations
 
-import contextlib
+import json
 import re
-import runpy
 import shutil
 import subprocess
 import sys
-import types
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 
+from spack_recipes import (
+    BUILD_SYSTEM,
+    HELPERS,
+    RECIPES,
+    REPOSITORY,
+    ROOT,
+    Recipe,
+    audit,
+    parameters,
+    parse,
+    read,
+)
+
 tomllib = pytest.importorskip("tomllib")  # part of Python from 3.11 on
 
-ROOT = Path(__file__).parents[2]
-REPOSITORY = ROOT / "spack-repo"
-RECIPES = REPOSITORY / "spack_repo" / "mneme" / "packages"
+PACKAGES = ("mneme", "mneme_vector_add")
 
 # What scripts/lib.sh installs with apt, and the Spack package that is it; None for tools of
 # whoever develops mneme.
@@ -47,57 +55,6 @@ APT = {
     "python3-dev": "python",
     "python3-venv": None,
 }
-
-
-@dataclass
-class Recipe:
-    """The directives of one package.py."""
-
-    versions: list[str] = field(default_factory=list)
-    variants: dict[str, dict[str, Any]] = field(default_factory=dict)
-    dependencies: list[tuple[str, str]] = field(default_factory=list)  # spec, condition
-    package: type | None = None
-
-    def specs(self, name: str) -> list[str]:
-        return [spec for spec, _ in self.dependencies if re.split(r"[@+~ ]", spec)[0] == name]
-
-
-def read(package: str) -> Recipe:
-    """Run a recipe with a `spack.package` that writes down what it is told."""
-    recipe = Recipe()
-    conditions: list[str] = []
-
-    @contextlib.contextmanager
-    def when(condition: str) -> Any:
-        conditions.append(condition)
-        yield
-        conditions.pop()
-
-    def depends_on(spec: str, when: str = "", **_: Any) -> None:
-        recipe.dependencies.append((spec, " ".join([*conditions, when]).strip()))
-
-    def ignore(*_: Any, **__: Any) -> None:
-        pass
-
-    directives: dict[str, Any] = {
-        "CMakePackage": type("CMakePackage", (), {}),
-        "version": lambda name, **_: recipe.versions.append(name),
-        "variant": lambda name, **options: recipe.variants.update({name: options}),
-        "depends_on": depends_on,
-        "extends": depends_on,
-        "when": when,
-        "run_after": lambda *_: lambda function: function,
-    }
-    directives |= dict.fromkeys(("license", "conflicts", "requires", "generator"), ignore)
-    fake = types.ModuleType("spack.package")
-    fake.__dict__.update(directives)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setitem(sys.modules, "spack", types.ModuleType("spack"))
-        patch.setitem(sys.modules, "spack.package", fake)
-        content = runpy.run_path(str(RECIPES / package / "package.py"))
-    class_name = "".join(part.capitalize() for part in package.split("_"))
-    recipe.package = content[class_name]
-    return recipe
 
 
 @pytest.fixture(scope="module")
@@ -143,7 +100,7 @@ def test_scaffolded_environments_find_the_repository() -> None:
 
 
 def test_versions_are_the_projects(mneme: Recipe, project: dict[str, Any]) -> None:
-    assert mneme.versions == [project["version"]]
+    assert list(mneme.versions) == [project["version"]]
     example = read("mneme_vector_add")
     assert example.versions == mneme.versions
     assert example.specs("mneme") == [f"mneme@{project['version']} +python"]
@@ -178,7 +135,7 @@ def test_python_packages_have_the_projects_limits(
         name, least, below = found[1], found[2], found[3]
         if name == "llvmlite":
             # An older one serves an older LLVM; a conflict in the recipe says which.
-            assert f'"^py-llvmlite@:{before(least)}"' in source("mneme")
+            assert list(mneme.conflicts) == [f"^py-llvmlite@:{before(least)}"]
             assert mneme.specs("py-llvmlite")
             continue
         limit = before(below) if below else ""
@@ -189,10 +146,6 @@ def before(version: str) -> str:
     """The newest release series below a version, as Spack's ranges, which include it, name it."""
     *head, last = version.split(".")
     return ".".join([*head, str(int(last) - 1)])
-
-
-def source(package: str) -> str:
-    return (RECIPES / package / "package.py").read_text()
 
 
 def test_the_least_python_is_the_projects(mneme: Recipe, project: dict[str, Any]) -> None:
@@ -212,7 +165,7 @@ def test_system_packages_have_a_dependency(mneme: Recipe) -> None:
 
 
 def test_build_options_exist(mneme: Recipe) -> None:
-    named = set(re.findall(r'"(MNEME_\w+)"', source("mneme")))
+    named = set(re.findall(r'"(MNEME_\w+)"', mneme.source))
     assert {"MNEME_ENABLE_JIT", "MNEME_ENABLE_PYTHON", "MNEME_LINK_SHARED_LLVM"} <= named
     files = [ROOT / "CMakeLists.txt", *(ROOT / "runtime").rglob("CMakeLists.txt")]
     text = "\n".join(path.read_text() for path in files)
@@ -230,8 +183,7 @@ def test_the_cmake_minimum_is_the_projects(mneme: Recipe) -> None:
 def test_vendors_exclude_neither_each_other_nor_anything_else(mneme: Recipe) -> None:
     assert ("cuda@12:", "+cuda") in mneme.dependencies
     assert ("hip@6:", "+rocm") in mneme.dependencies
-    conflicts = re.findall(r"conflicts\(\s*\"([^\"]+)", source("mneme"))
-    assert conflicts == ["^py-llvmlite@:0.49"]
+    assert list(mneme.conflicts) == ["^py-llvmlite@:0.49"]
 
 
 def test_sources_are_the_ones_around_the_recipe(mneme: Recipe) -> None:
@@ -239,44 +191,117 @@ def test_sources_are_the_ones_around_the_recipe(mneme: Recipe) -> None:
     assert vars(mneme.package)["git"] == f"file://{ROOT.resolve()}"
 
 
-def test_smoke_tests_say_what_they_check(mneme: Recipe) -> None:
-    assert mneme.package is not None
-    tests = {name: value for name, value in vars(mneme.package).items() if name.startswith("test_")}
-    functions = {name: value for name, value in tests.items() if callable(value)}
-    assert {"test_version", "test_record_and_replay"} <= set(functions)
-    for name, function in functions.items():
-        assert function.__doc__, name
+@pytest.mark.parametrize("today", [True, False], ids=["today", "0.23"])
+@pytest.mark.parametrize("package", PACKAGES)
+def test_recipes_run_and_are_in_order(package: str, today: bool) -> None:
+    recipe = read(package, today=today)
+    assert audit(recipe) == []
+    assert recipe.package.__mro__[1].__name__ == "CMakePackage"
 
 
-def spack(*arguments: str | Path, scope: Path) -> subprocess.CompletedProcess[str]:
+@pytest.mark.parametrize(
+    ("sound", "broken", "complaint"),
+    [
+        ('when="+cuda"', 'when="+cudaa"', "'+cudaa' names variant cudaa, which is none"),
+        ('when="llvm=shared"', 'when="llvm=share"', "'llvm=share' gives variant llvm a value it"),
+        ('default="static"', 'default="inside"', "variant llvm cannot have its default"),
+        ('"^llvm targets=nvptx"', '"^lvm targets=nvptx"', "names lvm, which is no dependency"),
+        ("raise SkipTest(", "raise SkipTests(", "'SkipTests' is not known"),
+        ("os.getcwd()", "getcwd()", "'getcwd' is not known"),
+        ('    git = f"', '    page = f"', "version 0.1.0 comes from nowhere"),
+        ('"""the CPU device is there"""', "pass", "test_devices does not say what it tests"),
+    ],
+)
+def test_the_audit_sees_mistakes(sound: str, broken: str, complaint: str) -> None:
+    source = read("mneme").source
+    assert sound in source
+    found = audit(read("mneme", source=source.replace(sound, broken)))
+    assert any(complaint in one for one in found), found
+
+
+@pytest.mark.parametrize(
+    ("sound", "broken", "error"),
+    [
+        ("llvm@19:22 +clang", "llvm@@19:22 +clang", ValueError),
+        ('"zstd"', '"zstd cmake"', ValueError),
+        ('type="build"', 'type="compile"', ValueError),
+        ('type="run"', 'kind="run"', TypeError),
+        ('run_after("install")', 'run_after("installs")', ValueError),
+    ],
+)
+def test_recipes_with_mistakes_do_not_load(sound: str, broken: str, error: type[Exception]) -> None:
+    source = read("mneme").source
+    assert sound in source
+    with pytest.raises(error):
+        read("mneme", source=source.replace(sound, broken))
+
+
+def test_specs_are_read_as_spack_writes_them() -> None:
+    (llvm,) = parse("llvm@19:22 +clang ~lldb targets=nvptx,x86")
+    assert (llvm.name, llvm.versions) == ("llvm", "19:22")
+    assert llvm.variants == {"clang": True, "lldb": False, "targets": "nvptx,x86"}
+    own, python = parse("+python ^python@3.10:")
+    assert (own.name, own.variants) == ("", {"python": True})
+    assert (python.name, python.versions) == ("python", "3.10:")
+
+
+def spack(*arguments: str | Path, scope: Path) -> str:
+    """Run the Spack on the PATH and give what it printed."""
     program = shutil.which("spack")
-    assert program is not None
-    return subprocess.run(
+    if program is None:
+        pytest.skip("Spack is not on the PATH")
+    done = subprocess.run(
         [program, "-C", str(scope), *map(str, arguments)],
         capture_output=True,
         text=True,
         timeout=300,
         check=False,
     )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("layout", [REPOSITORY, RECIPES.parent], ids=["older", "today"])
 def test_spack_reads_and_audits_the_recipes(tmp_path: Path, layout: Path) -> None:
-    if shutil.which("spack") is None:
-        pytest.skip("Spack is not installed")
-    version = spack("--version", scope=tmp_path).stdout
-    is_new = int(version.split(".")[0]) >= 1
+    is_new = int(spack("--version", scope=tmp_path).split(".")[0]) >= 1
     if layout != REPOSITORY and not is_new:
         pytest.skip("this Spack reads the older layout only")
     repos: Any = {"mneme": str(layout)} if is_new else [str(layout)]
     (tmp_path / "repos.yaml").write_text(yaml.safe_dump({"repos": repos}))
-    if spack("info", "zstd", scope=tmp_path).returncode != 0:
-        pytest.skip("this Spack has no recipes of its own")
-    for package, text in (("mneme", "+rocm"), ("mneme-vector-add", "cuda_arch")):
-        read_back = spack("info", package, scope=tmp_path)
-        assert read_back.returncode == 0, read_back.stderr
-        assert text.strip("+") in read_back.stdout
+    assert "rocm" in spack("info", "mneme", scope=tmp_path)
+    assert "cuda_arch" in spack("info", "mneme-vector-add", scope=tmp_path)
     if is_new:  # older recipes know too few versions of Python packages
-        audit = spack("audit", "packages", "mneme", "mneme-vector-add", scope=tmp_path)
-        assert audit.returncode == 0, audit.stdout + audit.stderr
+        spack("audit", "packages", "mneme", "mneme-vector-add", scope=tmp_path)
+
+
+@pytest.mark.slow
+def test_the_audit_here_knows_spacks_own_api(tmp_path: Path) -> None:
+    script = tmp_path / "api.py"
+    script.write_text(
+        "import inspect, json, spack.package as api\n"
+        "names = getattr(api, '__all__', dir(api))\n"
+        f"known = {sorted(parameters())}\n"
+        "print(json.dumps([list(names), {name: list(inspect.signature("
+        "getattr(api, name)).parameters) for name in known}]))\n"
+    )
+    names, signatures = json.loads(spack("python", script, scope=tmp_path).splitlines()[-1])
+    assert set(HELPERS) <= set(names)
+    for name, wanted in parameters().items():
+        assert set(wanted) <= set(signatures[name]), name
+    if "CMakePackage" in names:  # before Spack 1.0
+        assert set(BUILD_SYSTEM) <= set(names)
+
+
+@pytest.mark.slow
+def test_spack_installs_tests_and_uses_mneme(tmp_path: Path) -> None:
+    """Builds mneme, which takes minutes; only where there is a Spack."""
+    if shutil.which("spack") is None:
+        pytest.skip("Spack is not on the PATH")
+    command = [sys.executable, ROOT / "scripts" / "try_spack.py", tmp_path / "spack"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=3000, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "device cpu" in done.stdout
+    assert done.stdout.count("1 passed of 1 spec") == 2
+    assert "Mneme::test_record_and_replay .. PASSED" in done.stdout
+    assert "recorded 1 instance of 1 kernel" in done.stdout

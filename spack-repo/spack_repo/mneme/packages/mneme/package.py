@@ -50,6 +50,7 @@ class Mneme(CMakePackage):
     depends_on("llvm@19:22 +clang +lld", type=("build", "link", "run"))
     depends_on("llvm +llvm_dylib", when="llvm=shared")
     requires("^llvm targets=nvptx", "^llvm targets=all", policy="any_of")
+    requires("^llvm targets=amdgpu", "^llvm targets=all", policy="any_of", when="+rocm")
     depends_on("zstd")
     depends_on("xxhash")
     depends_on("boost@1.74: +context +pic")
