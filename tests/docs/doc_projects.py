@@ -1,0 +1,157 @@
+"""What lies in the folder a page is tried in: the programs and recordings its commands speak of."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+from doc_blocks import ROOT
+
+BUILD = Path(os.environ.get("MNEME_BUILD_DIR", ROOT / "build")).resolve()
+EXAMPLES = BUILD / "examples"
+# A search whose gain shows on a machine that has other things to do, too.
+TUNE = (
+    *("--trials", "4", "--seed", "1", "--final-rounds", "40", "--launch-dim", "none"),
+    *("--passes", "default<O0>", "default<O3>"),
+)
+
+
+def environment(home: Path) -> dict[str, str]:
+    """Return what a user has who built mneme: the command on the path, and the CPU device."""
+    kept = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith(("MNEME_", "PROTEUS_", "XDG_", "PYTEST_", "GIT_"))
+    }
+    ccache = kept.get("CCACHE_DIR") or str(Path.home() / ".cache" / "ccache")
+    launchers = {f"CMAKE_{language}_COMPILER_LAUNCHER": "ccache" for language in ("CXX", "CUDA")}
+    return {
+        **kept,
+        **(launchers if shutil.which("ccache") else {}),
+        "CCACHE_DIR": ccache,
+        "COLUMNS": "200",
+        "HOME": str(home),
+        "MNEME_BUILD_DIR": str(BUILD),
+        "MNEME_CPU_THREADS": "1",
+        "MNEME_DEVICE": "cpu",
+        "PATH": os.pathsep.join(
+            (str(BUILD / "bin"), str(Path(sys.executable).parent), os.environ["PATH"])
+        ),
+        "PYTHONPATH": str(ROOT / "python"),
+    }
+
+
+def run(folder: Path, *command: str) -> None:
+    """Run one command that has to succeed."""
+    done = subprocess.run(
+        command,
+        cwd=folder,
+        env=environment(folder),
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+    assert done.returncode == 0, f"{command}: {done.stdout}{done.stderr}"
+
+
+def source(name: str) -> Callable[[Path], None]:
+    """One example in source; a name with an equals sign renames it."""
+    example, _, other = name.partition("=")
+
+    def add(folder: Path) -> None:
+        shutil.copy(ROOT / "examples" / "common.h", folder.parent)
+        given = ROOT / "examples" / example / f"{example}.cu"
+        shutil.copy(given, folder / f"{other or example}.cu")
+
+    return add
+
+
+def program(name: str, example: str = "nbody") -> Callable[[Path], None]:
+    """One example, built, under another name."""
+
+    def add(folder: Path) -> None:
+        built = EXAMPLES / example
+        assert built.exists(), f"{built} is not built: run scripts/test"
+        shutil.copy(built, folder / name)
+
+    return add
+
+
+def recording(example: str = "nbody") -> Callable[[Path], None]:
+    """`recording/123.json`: one launch of one kernel."""
+
+    def add(folder: Path) -> None:
+        run(folder, "mneme", "record", "-rdb", "recording", "--", str(EXAMPLES / example))
+        (record,) = (folder / "recording").glob("[0-9]*.json")
+        record.rename(record.with_name("123.json"))
+
+    return add
+
+
+def tuned(folder: Path) -> None:
+    """`results` and `tuned.json`, of tuning `nbody`; made once for all pages."""
+    shared = folder.parents[1] / "tuned"
+    if not shared.exists():
+        shared.mkdir()
+        recording()(shared)
+        recorded = ("-rdb", "recording/123.json")
+        run(shared, "mneme", "tune", *recorded, *TUNE, "--results-dir", "results")
+        run(shared, "mneme", "deploy", "results", "-o", "tuned.json")
+    shutil.copytree(shared, folder, dirs_exist_ok=True)
+
+
+def wrapped(folder: Path) -> None:
+    """A project for make, configure and Meson of one source."""
+    shutil.copytree(Path(__file__).with_name("wrapped"), folder, dirs_exist_ok=True)
+    source("vector_add=app")(folder)
+
+
+def checkout(folder: Path) -> None:
+    """This repository, as `mneme`."""
+    (folder / "mneme").symlink_to(ROOT)
+
+
+NEEDS: dict[str, tuple[Callable[[Path], None], ...]] = {
+    "README.md": (source("spmv_cg"),),
+    "cmake.md": (source("vector_add=main"), wrapped, checkout),
+    "cli.md": (program("app"), recording()),
+    "deploy.md": (program("app"), recording()),
+    "production.md": (program("app"), tuned),
+    "profiling.md": (program("vector_add", "vector_add"),),
+    "python.md": (recording(),),
+    "recording.md": (program("app"),),
+    "reports.md": (tuned,),
+    "scaffold.md": (recording(),),
+    "search-spaces.md": (recording("stencil2d"),),
+    "tuned-kernels.md": (program("app"), tuned),
+    "tuning.md": (program("app"),),
+}
+
+
+def prepare(page: Path, folder: Path) -> None:
+    """Put into a folder what a page takes for granted."""
+    for add in NEEDS.get(page.name, ()):
+        add(folder)
+
+
+def services(page: Path, folder: Path) -> list[subprocess.Popen[bytes]]:
+    """Start what a page takes to be running; the caller ends it."""
+    if page.name != "python.md" or not shutil.which("dask"):
+        return []
+    found = ("--scheduler-file", "scheduler.json")
+    commands = (
+        ("dask", "scheduler", *found, "--host", "127.0.0.1", "--port", "0", "--no-dashboard"),
+        ("dask", "worker", *found, "--nworkers", "1", "--nthreads", "1", "--no-dashboard"),
+    )
+    with (folder / "dask.log").open("wb") as log:
+        return [
+            subprocess.Popen(
+                command, cwd=folder, env=environment(folder), stdout=log, stderr=subprocess.STDOUT
+            )
+            for command in commands
+        ]
