@@ -7,6 +7,7 @@ __all__ = [
     "CODEGEN_BY_ARCH_PREFIX",
     "CPU_RUNTIMES",
     "DEFAULT_CMAKE_ARCH",
+    "DEVICE_BY_RUNTIME",
     "DEVICE_CODE_SECTIONS",
     "RUNTIME_BY_SECTION",
     "SHARED_RUNTIME_HINT",
@@ -31,6 +32,9 @@ DEFAULT_CMAKE_ARCH = "90"
 # Sections with device code in programs, and the shared runtime such programs are linked to.
 RUNTIME_BY_SECTION = {".nv_fatbin": "libcudart.so", ".hip_fatbin": "libamdhip64.so"}
 DEVICE_CODE_SECTIONS = frozenset(RUNTIME_BY_SECTION)
+
+# The kind of device that a program linked to a runtime can use, the CPU device apart.
+DEVICE_BY_RUNTIME = {"libcudart.so": "cuda", "libamdhip64.so": "hip"}
 
 # How CMake is told to link the shared runtime.
 SHARED_RUNTIME_HINT = "CMake: CUDA_RUNTIME_LIBRARY Shared, which add_mneme() sets"

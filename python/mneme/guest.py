@@ -6,22 +6,26 @@ arguments, streams, signals and exit code are its own.
 
 from __future__ import annotations
 
+import os
+import shutil
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from mneme._elf import read_elf
 from mneme._paths import library, prefix
-from mneme._vendors import CPU_RUNTIMES
+from mneme._vendors import CPU_RUNTIMES, DEVICE_BY_RUNTIME
 from mneme.devices import choose_device
 from mneme.errors import InvalidArgument, IoFailed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from pathlib import Path
 
 __all__ = ["RecordRequest", "record_environment", "run_environment"]
 
 _RECORDER = "librecord.so"
 _AUTO = "auto"
+_CPU = "cpu"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,8 +35,9 @@ class RecordRequest:
     directory: Path
     """Created if it does not exist."""
 
-    address_space_gib: int = 4
-    """Size of the address window, per device. At least 1."""
+    address_space_gib: int | None = None
+    """Size of the address window, per device. At least 1; None leaves it to the recorder, which
+    takes what the program's runtime is used to (docs/cli.md)."""
 
     max_recordings: int = 4
     """Recorded launches per kernel. At least 0."""
@@ -50,17 +55,23 @@ class RecordRequest:
     """Regular expression on mangled or demangled names; None records every kernel."""
 
     device: str | None = None
-    """Device to run on; None or "auto" takes the first GPU, else the CPU device."""
+    """Device to run on; None or "auto" takes the first GPU that can run the program, else the CPU
+    device."""
+
+    program: str | None = None
+    """The program that will be started, a path or a name; what it is linked to decides whether a
+    GPU can run it. None: any can."""
 
     def variables(self) -> dict[str, str]:
         """Return the variables the recorder reads."""
         values = {
             "MNEME_DATA_DIR": str(self.directory.resolve()),
-            "MNEME_PAGE_SIZE": str(self.address_space_gib),
             "MNEME_MAX_RECORDINGS": str(self.max_recordings),
             "MNEME_SKIP_RECORDINGS": str(self.skip_recordings),
             "MNEME_EPILOGUE_TYPE": self.epilogue_format,
         }
+        if self.address_space_gib is not None:
+            values["MNEME_PAGE_SIZE"] = str(self.address_space_gib)
         if self.ranks is not None:
             values["MNEME_RECORD_RANKS"] = self.ranks
         if self.kernels is not None:
@@ -68,14 +79,21 @@ class RecordRequest:
         return values
 
 
-def run_environment(base: Mapping[str, str], device: str | None = None) -> dict[str, str]:
+def run_environment(
+    base: Mapping[str, str], device: str | None = None, program: str | None = None
+) -> dict[str, str]:
     """Return `base`, changed so that a program runs on `device`.
+
+    Args:
+        base: An environment, `os.environ` for example.
+        device: As in `RecordRequest`.
+        program: As in `RecordRequest`.
 
     Raises:
         BackendUnavailable: If the device or one of mneme's libraries is not there.
         InvalidArgument: If there is no such device.
     """
-    chosen = _choose(device)
+    chosen = _choose(base, device, program)
     return _preload(base, _runtimes(chosen), {"MNEME_DEVICE": chosen})
 
 
@@ -87,7 +105,7 @@ def record_environment(base: Mapping[str, str], request: RecordRequest) -> dict[
         InvalidArgument: If there is no such device.
         IoFailed: If the directory cannot be made.
     """
-    chosen = _choose(request.device)
+    chosen = _choose(base, request.device, request.program)
     variables = {"MNEME_DEVICE": chosen, **request.variables()}
     environment = _preload(base, [library(_RECORDER), *_runtimes(chosen)], variables)
     try:
@@ -99,12 +117,23 @@ def record_environment(base: Mapping[str, str], request: RecordRequest) -> dict[
     return environment
 
 
-def _choose(device: str | None) -> str:
-    return choose_device(None if device == _AUTO else device)
+def _choose(base: Mapping[str, str], device: str | None, program: str | None) -> str:
+    named = None if device == _AUTO else device
+    chosen = choose_device(named)
+    if named or os.environ.get("MNEME_DEVICE") or chosen == _CPU or not program:
+        return chosen
+    found = shutil.which(program, path=base.get("PATH"))
+    facts = read_elf(Path(found)) if found else None
+    kinds = {
+        kind
+        for runtime, kind in DEVICE_BY_RUNTIME.items()
+        if facts and any(name.startswith(runtime) for name in facts.needed)
+    }
+    return chosen if not kinds or chosen.partition(":")[0] in kinds else _CPU
 
 
 def _runtimes(device: str) -> list[Path]:
-    if device != "cpu":
+    if device != _CPU:
         return []
     found = [prefix() / "lib" / name for name in CPU_RUNTIMES]
     return [path for path in found if path.is_file()] or [library(CPU_RUNTIMES[0])]

@@ -20,18 +20,22 @@ struct Runtime {
   bool isThere() const noexcept { return load && launch && free && deviceName; }
 };
 
-template <typename Function> void find(Function& function, const char* name) {
-  function = reinterpret_cast<Function>(dlsym(RTLD_DEFAULT, name));
-}
-
-Runtime findRuntime() {
+Runtime findRuntime(const std::string& prefix) {
+  const auto find = [&]<typename Function>(Function& function, const char* name) {
+    function = reinterpret_cast<Function>(dlsym(RTLD_DEFAULT, (prefix + name).c_str()));
+  };
   Runtime runtime;
-  find(runtime.load, "mneme_cudart_load_variant");
-  find(runtime.launch, "mneme_cudart_launch_variant");
-  find(runtime.free, "mneme_cudart_free_variant");
-  find(runtime.deviceName, "mneme_cudart_device_name");
+  find(runtime.load, "_load_variant");
+  find(runtime.launch, "_launch_variant");
+  find(runtime.free, "_free_variant");
+  find(runtime.deviceName, "_device_name");
   return runtime;
 }
+
+/// By mneme_module_entry::vendor; a process may use both.
+using Runtimes = std::array<Runtime, 2>;
+
+Runtimes findRuntimes() { return {findRuntime("mneme_cudart"), findRuntime("mneme_hiprt")}; }
 
 class CpuKernel final : public LoadedKernel {
 public:
@@ -41,6 +45,7 @@ public:
   CpuKernel& operator=(const CpuKernel&) = delete;
 
   void* variant() const noexcept { return variant_; }
+  const Runtime& runtime() const noexcept { return runtime_; }
 
 private:
   Runtime runtime_;
@@ -49,11 +54,13 @@ private:
 
 class CpuBackend final : public Backend {
 public:
-  explicit CpuBackend(const Runtime& runtime) : runtime_(runtime) {}
+  explicit CpuBackend(const Runtimes& runtimes) : runtimes_(runtimes) {}
 
   int currentDevice() noexcept override { return 0; }
   std::string target(int) override { return "cpu"; }
-  std::string deviceName(int) override { return runtime_.deviceName(); }
+  std::string deviceName(int) override {
+    return (runtimes_[0].isThere() ? runtimes_[0] : runtimes_[1]).deviceName();
+  }
   bool needsPlacedGlobals() const override { return false; }
   bool mayReshape(const mneme_launch& launch) const noexcept override {
     const auto* config = static_cast<const device::cuda::RuntimeLaunchConfig*>(launch.config);
@@ -62,15 +69,20 @@ public:
   }
 
   std::unique_ptr<LoadedKernel> load(const KernelImage& image) override {
+    const size_t vendor = image.module ? image.module->vendor : 0;
+    if (vendor >= runtimes_.size() || !runtimes_[vendor].isThere())
+      throw Error(ErrorCode::BackendUnavailable, "the tuned kernel '" + image.kernel +
+                                                     "' needs a runtime on the CPU device; start "
+                                                     "the program with 'mneme run'");
     void* variant = nullptr;
     std::array<char, 1024> why{};
-    const int status = runtime_.load(image.handle, image.image.data(), image.image.size(), &variant,
-                                     why.data(), why.size());
+    const int status = runtimes_[vendor].load(image.handle, image.image.data(), image.image.size(),
+                                              &variant, why.data(), why.size());
     if (status != 0)
       throw Error(ErrorCode::DeviceFailed, "loading the tuned kernel '" + image.kernel +
-                                               "' failed: " + why.data() + " (CUDA error " +
+                                               "' failed: " + why.data() + " (error " +
                                                std::to_string(status) + ")");
-    return std::make_unique<CpuKernel>(runtime_, variant);
+    return std::make_unique<CpuKernel>(runtimes_[vendor], variant);
   }
 
   bool launch(LoadedKernel& kernel, const mneme_launch& launch, const Dims& dims,
@@ -84,18 +96,20 @@ public:
     wanted.stream = launch.stream;
     wanted.config = launch.form == MNEME_LAUNCH_EX ? launch.config : nullptr;
     wanted.isCooperative = launch.form == MNEME_LAUNCH_COOPERATIVE;
-    return runtime_.launch(static_cast<CpuKernel&>(kernel).variant(), &wanted, &status) != 0;
+    const auto& chosen = static_cast<CpuKernel&>(kernel);
+    return chosen.runtime().launch(chosen.variant(), &wanted, &status) != 0;
   }
 
 private:
-  Runtime runtime_;
+  Runtimes runtimes_;
 };
 
 } // namespace
 
 std::unique_ptr<Backend> makeCpuBackend() {
-  const Runtime runtime = findRuntime();
-  return runtime.isThere() ? std::make_unique<CpuBackend>(runtime) : nullptr;
+  const Runtimes runtimes = findRuntimes();
+  const bool isOnCpu = runtimes[0].isThere() || runtimes[1].isThere();
+  return isOnCpu ? std::make_unique<CpuBackend>(runtimes) : nullptr;
 }
 
 } // namespace mneme::jit

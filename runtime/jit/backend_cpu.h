@@ -1,4 +1,4 @@
-// Room jit: tuned kernels on the CPU device, through the CUDA runtime of our own that is preloaded.
+// Room jit: tuned kernels on the CPU device, through the runtimes of our own that are preloaded.
 #pragma once
 
 #include <memory>

@@ -70,6 +70,8 @@ Session::Session() noexcept : owner_(getpid()) {
     settings_ = readSettings();
     if (settings_.isRankRecorded) {
       vendor_ = findVendor();
+      if (vendor_ && settings_.windowBytes == 0)
+        settings_.windowBytes = vendor_->windowBytes;
       hasSeenModules_ = hasModules();
       memory_ = std::make_unique<Memory>(memoryOptions(vendor_, settings_));
       if (vendor_)

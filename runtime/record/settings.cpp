@@ -38,7 +38,7 @@ uint64_t readCount(const char* variable, uint64_t otherwise) {
 uint64_t readWindowBytes() {
   const std::string text = valueOf("MNEME_PAGE_SIZE");
   if (text.empty())
-    return 4ull << 30;
+    return 0;
   char* end = nullptr;
   const double gib = std::strtod(text.c_str(), &end);
   if (*end != '\0' || !(gib > 0) || gib > kMaxWindowGiB)

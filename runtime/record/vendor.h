@@ -26,7 +26,8 @@ struct Vendor {
   std::vector<std::string> runtimePrefixes; ///< file names of its shared runtimes begin so
   /// File names of libraries with kernels and a runtime of their own begin so.
   std::vector<std::string> kernelLibraries;
-  bool isCpuDevice = false; ///< the runtime is mneme's own, on the CPU device
+  bool isCpuDevice = false;          ///< the runtime is mneme's own, on the CPU device
+  uint64_t windowBytes = 4ull << 30; ///< of the address window, where the user does not say
 
   int (*deviceSynchronize)() = nullptr; ///< never null
   int (*getDevice)(int* device) = nullptr;

@@ -128,7 +128,7 @@ def test_record_has_the_documented_defaults(monkeypatch: pytest.MonkeyPatch) -> 
     values = parse("record", "--", "./app")
     assert values == {
         "record_db_dir": ".",
-        "virtual_address_space_size": 4,
+        "virtual_address_space_size": None,
         "per_kernel_max_recordings": 4,
         "per_kernel_skip_recordings": 0,
         "epilogue_format": "diff",

@@ -58,7 +58,6 @@ def test_record_preloads_the_recorder_first_and_keeps_what_was_there(
     assert {key: value for key, value in environment.items() if key != "LD_PRELOAD"} == {
         "MNEME_DEVICE": "cpu",
         "MNEME_DATA_DIR": str(tmp_path / "a" / "b"),
-        "MNEME_PAGE_SIZE": "4",
         "MNEME_MAX_RECORDINGS": "4",
         "MNEME_SKIP_RECORDINGS": "0",
         "MNEME_EPILOGUE_TYPE": "diff",
@@ -72,6 +71,7 @@ def test_ranks_and_kernels_are_left_to_the_recorder_if_not_given(
 ) -> None:
     environment = record_environment({}, RecordRequest(directory=tmp_path, device="cpu"))
     assert "MNEME_RECORD_RANKS" not in environment
+    assert "MNEME_PAGE_SIZE" not in environment
     assert "MNEME_RR_KERNELS" not in environment
 
 

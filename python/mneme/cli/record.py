@@ -36,16 +36,18 @@ def record(
         ),
     ] = Path(),
     virtual_address_space_size: Annotated[
-        int,
+        Optional[int],
         typer.Option(
             "-vass",
             "--virtual-address-space-size",
             envvar="MNEME_PAGE_SIZE",
             metavar="GB",
             min=1,
-            help="Size of the address window for the program's device memory, in GiB.",
+            help="Size of the address window for the program's device memory, in GiB.  "
+            "[default: 4, for HIP programs 64]",
+            show_default=False,
         ),
-    ] = 4,
+    ] = None,
     per_kernel_max_recordings: Annotated[
         int,
         typer.Option(
@@ -116,5 +118,6 @@ def record(
         ranks=record_ranks,
         kernels=kernels,
         device=device,
+        program=ctx.args[0],
     )
     become(ctx.args, record_environment(os.environ, request), remark_on_program)

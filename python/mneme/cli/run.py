@@ -19,4 +19,4 @@ def run(ctx: typer.Context, device: DeviceOption = None) -> None:
     """
     from mneme.guest import run_environment  # noqa: PLC0415
 
-    become(ctx.args, run_environment(os.environ, device))
+    become(ctx.args, run_environment(os.environ, device, ctx.args[0]))

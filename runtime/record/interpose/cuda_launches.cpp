@@ -5,7 +5,7 @@
 
 #include "runtime/jit/mneme_rt.h"
 #include "runtime/record/exported.h"
-#include "runtime/record/interpose/cuda_runtime.h"
+#include "runtime/record/interpose/vendor_runtime.h"
 #include "runtime/record/served_memory.h"
 
 using namespace mneme::record;

@@ -3,8 +3,9 @@
 
 #include <dlfcn.h>
 
+#include "runtime/record/interpose/cpu_device.h"
 #include "runtime/record/interpose/cuda_gpu.h"
-#include "runtime/record/interpose/cuda_runtime.h"
+#include "runtime/record/interpose/vendor_runtime.h"
 #include "runtime/record/vendor.h"
 
 namespace mneme::record {
@@ -78,37 +79,24 @@ int kernelOf(void** kernel, const void* handle) {
   return ask ? ask(kernel, handle) : kInitializationError;
 }
 
-void describeCpuDevice(Vendor& vendor) {
-  vendor.isCpuDevice = true;
-  vendor.streamIsCapturing = find<int (*)(void*, int*)>("cudaStreamIsCapturing");
-  vendor.visitGlobals =
-      find<int (*)(const void*, Vendor::VisitGlobal, void*)>("mneme_cudart_visit_globals");
-  // Attributes are known before a kernel is compiled here: asking for them prepares nothing.
-  vendor.prepareKernel = find<void (*)(const void*)>("mneme_cudart_prepare");
-}
-
 } // namespace
 
 const Vendor* findVendor() noexcept {
   static const Vendor* vendor = []() -> const Vendor* {
     auto* found = new Vendor;
+    found->launchTraits = traitsOf;
+    found->isCapturingAny = isCapturingAny;
+    if (describeCpuDevice(*found))
+      return found;
     found->deviceKind = "cuda";
-    found->runtimePrefixes = {"libcudart.so", "libmneme_cudart.so", "librecord.so"};
+    found->runtimePrefixes = {"libcudart.so", "librecord.so"};
     found->kernelLibraries = {"libcublas",   "libcudnn",    "libcufft", "libcurand",
                               "libcusolver", "libcusparse", "libnccl"};
     found->deviceSynchronize = find<int (*)()>("cudaDeviceSynchronize");
     found->getDevice = find<int (*)(int*)>("cudaGetDevice");
     found->symbolAddress = symbolAddress;
-    found->launchTraits = traitsOf;
-    found->isCapturingAny = isCapturingAny;
-    found->adopt = find<void (*)(const void*, size_t, int)>("mneme_cudart_adopt");
-    found->disown = find<void (*)(const void*)>("mneme_cudart_disown");
     if (!found->deviceSynchronize || !found->getDevice)
       return nullptr;
-    if (found->adopt && found->disown) {
-      describeCpuDevice(*found);
-      return found;
-    }
     found->streamOf = streamOf;
     found->prepareKernel = prepareKernel;
     gpu::RuntimeCalls calls;

@@ -41,7 +41,7 @@ TEST_CASE("defaults are those of the documentation") {
   const Environment environment({});
   const Settings settings = readSettings();
   CHECK(settings.directory == std::filesystem::current_path());
-  CHECK(settings.windowBytes == 4ull << 30);
+  CHECK(settings.windowBytes == 0);
   CHECK(settings.maxRecordings == 4);
   CHECK(settings.skipRecordings == 0);
   CHECK(settings.epilogue == artifact::EpilogueFormat::Diff);

@@ -49,7 +49,9 @@ Heap& Heap::instance() {
   return *heap;
 }
 
-Heap::Heap() : totalBytes_(physicalBytes()) {
+Heap::Heap() : totalBytes_(physicalBytes()) {}
+
+void Heap::reserveWindow() {
   const char* text = std::getenv("MNEME_CUDART_HEAP_ADDRESS");
   const uintptr_t address = text ? std::strtoull(text, nullptr, 0) / kHugePage * kHugePage : 0;
   void* base = nullptr;
@@ -113,6 +115,8 @@ void* Heap::allocate(size_t bytes, MemoryKind kind, unsigned flags, void* pool) 
   const std::unique_lock lock(mutex_);
   if (bytes > totalBytes_ || usedBytes_ + bytes > totalBytes_)
     return nullptr;
+  if (window_ == 0)
+    reserveWindow();
   void* pointer = bytes <= kSmallLimit ? takeSmall(bytes) : takeLarge(bytes);
   if (!pointer)
     return nullptr;

@@ -28,7 +28,7 @@ struct Block {
 /// Null when not even that is granted.
 void* reserveAddresses(uintptr_t address, size_t bytes) noexcept;
 
-/// Serves allocations from one reserved window at a fixed place (0x7c0000000000, 1 TiB;
+/// Serves allocations from one window, reserved at the first of them, at a fixed place (0x7c0000000000, 1 TiB;
 /// MNEME_CUDART_HEAP_ADDRESS chooses another), so that one program gets the same addresses run
 /// after run. Memory is committed per allocation; freed allocations above 32 KiB fault when
 /// touched. Thread-safe. Never destroyed: static destructors of the program may still free memory.
@@ -59,6 +59,7 @@ public:
 
 private:
   Heap();
+  void reserveWindow();
   void* takeSmall(size_t bytes);
   void* takeLarge(size_t bytes);
   void giveBack(const Block& block);

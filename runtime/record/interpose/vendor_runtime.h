@@ -1,4 +1,5 @@
-// Room record: what the sources that stand in for the CUDA runtime share.
+// Room record: what the sources that stand in for vendors' runtimes share. HIP's numbers are
+// CUDA's.
 #pragma once
 
 #include <array>
@@ -10,8 +11,9 @@ namespace mneme::record {
 inline constexpr int kInitializationError = 3;
 
 /// Shared runtimes and drivers an application may have opened for itself, out of the global scope.
-inline constexpr std::array<const char*, 4> kLibraries = {"libcudart.so.13", "libcudart.so.12",
-                                                          "libcudart.so.11.0", "libcuda.so.1"};
+inline constexpr std::array<const char*, 7> kLibraries = {
+    "libcudart.so.13",  "libcudart.so.12",  "libcudart.so.11.0", "libcuda.so.1",
+    "libamdhip64.so.7", "libamdhip64.so.6", "libamdhip64.so.5"};
 
 template <typename Function> Function find(const char* name) {
   return reinterpret_cast<Function>(nextSymbol(name, kLibraries));

@@ -1,0 +1,168 @@
+// Room record: the HIP API's memory. Only names, signatures and constants of the vendor; what is
+// done about them is in ../served_memory.h.
+#include "runtime/record/exported.h"
+#include "runtime/record/interpose/vendor_runtime.h"
+#include "runtime/record/served_memory.h"
+
+using namespace mneme::record;
+using mneme::artifact::RegionKind;
+
+namespace {
+
+constexpr size_t kPitchBytes = 512; // a multiple of what AMD devices round rows to
+constexpr unsigned kAttachGlobal = 1, kAttachHost = 2;
+
+struct Extent {
+  size_t width, height, depth;
+};
+struct PitchedPtr {
+  void* ptr;
+  size_t pitch, xsize, ysize;
+};
+
+int servePitched(void** pointer, size_t* pitch, size_t width, size_t height, const Next& next) {
+  size_t rowBytes = 0, bytes = 0;
+  if (!pitch || !pitchedSize(width, height, 1, kPitchBytes, rowBytes, bytes))
+    return next();
+  const int status = serve(pointer, bytes, RegionKind::Allocation, next);
+  if (status == 0 && isServed(*pointer))
+    *pitch = rowBytes;
+  return status;
+}
+
+} // namespace
+
+MNEME_RECORD_API int hipMalloc(void** pointer, size_t bytes) {
+  return serve(pointer, bytes, RegionKind::Allocation,
+               [&] { return forward<hipMalloc>("hipMalloc", pointer, bytes); });
+}
+
+MNEME_RECORD_API int hipExtMallocWithFlags(void** pointer, size_t bytes, unsigned flags) {
+  return serve(pointer, bytes, RegionKind::Allocation, [&] {
+    return forward<hipExtMallocWithFlags>("hipExtMallocWithFlags", pointer, bytes, flags);
+  });
+}
+
+MNEME_RECORD_API int hipMallocAsync(void** pointer, size_t bytes, void* stream) {
+  return serveOrdered(pointer, bytes, stream, [&] {
+    return forward<hipMallocAsync>("hipMallocAsync", pointer, bytes, stream);
+  });
+}
+
+MNEME_RECORD_API int hipMallocFromPoolAsync(void** pointer, size_t bytes, void* pool,
+                                            void* stream) {
+  return serveOrdered(pointer, bytes, stream, [&] {
+    return forward<hipMallocFromPoolAsync>("hipMallocFromPoolAsync", pointer, bytes, pool, stream);
+  });
+}
+
+MNEME_RECORD_API int hipMallocPitch(void** pointer, size_t* pitch, size_t width, size_t height) {
+  return servePitched(pointer, pitch, width, height, [&] {
+    return forward<hipMallocPitch>("hipMallocPitch", pointer, pitch, width, height);
+  });
+}
+
+MNEME_RECORD_API int hipMemAllocPitch(void** pointer, size_t* pitch, size_t width, size_t height,
+                                      unsigned elementBytes) {
+  return servePitched(pointer, pitch, width, height, [&] {
+    return forward<hipMemAllocPitch>("hipMemAllocPitch", pointer, pitch, width, height,
+                                     elementBytes);
+  });
+}
+
+MNEME_RECORD_API int hipMalloc3D(PitchedPtr* pitched, Extent extent) {
+  const auto next = [&] { return forward<hipMalloc3D>("hipMalloc3D", pitched, extent); };
+  size_t rowBytes = 0, bytes = 0;
+  if (!pitched ||
+      !pitchedSize(extent.width, extent.height, extent.depth, kPitchBytes, rowBytes, bytes))
+    return next();
+  const int status = serve(&pitched->ptr, bytes, RegionKind::Allocation, next);
+  if (status == 0 && isServed(pitched->ptr))
+    *pitched = {pitched->ptr, rowBytes, extent.width, extent.height};
+  return status;
+}
+
+MNEME_RECORD_API int hipMallocManaged(void** pointer, size_t bytes, unsigned flags) {
+  const auto next = [&] {
+    return forward<hipMallocManaged>("hipMallocManaged", pointer, bytes, flags);
+  };
+  if (flags != kAttachGlobal && flags != kAttachHost)
+    return next();
+  return serve(pointer, bytes, RegionKind::Managed, next);
+}
+
+MNEME_RECORD_API int hipHostMalloc(void** pointer, size_t bytes, unsigned flags) {
+  return serve(pointer, bytes, RegionKind::HostPinned,
+               [&] { return forward<hipHostMalloc>("hipHostMalloc", pointer, bytes, flags); });
+}
+
+MNEME_RECORD_API int hipHostAlloc(void** pointer, size_t bytes, unsigned flags) {
+  return serve(pointer, bytes, RegionKind::HostPinned,
+               [&] { return forward<hipHostAlloc>("hipHostAlloc", pointer, bytes, flags); });
+}
+
+MNEME_RECORD_API int hipMallocHost(void** pointer, size_t bytes) {
+  return serve(pointer, bytes, RegionKind::HostPinned,
+               [&] { return forward<hipMallocHost>("hipMallocHost", pointer, bytes); });
+}
+
+MNEME_RECORD_API int hipMemAllocHost(void** pointer, size_t bytes) {
+  return serve(pointer, bytes, RegionKind::HostPinned,
+               [&] { return forward<hipMemAllocHost>("hipMemAllocHost", pointer, bytes); });
+}
+
+MNEME_RECORD_API int hipFree(void* pointer) {
+  return serveFree(pointer, FreeKind::Device, [&] { return forward<hipFree>("hipFree", pointer); });
+}
+
+MNEME_RECORD_API int hipFreeAsync(void* pointer, void* stream) {
+  return serveFreeOrdered(pointer, stream,
+                          [&] { return forward<hipFreeAsync>("hipFreeAsync", pointer, stream); });
+}
+
+MNEME_RECORD_API int hipHostFree(void* pointer) {
+  return serveFree(pointer, FreeKind::Host,
+                   [&] { return forward<hipHostFree>("hipHostFree", pointer); });
+}
+
+MNEME_RECORD_API int hipFreeHost(void* pointer) {
+  return serveFree(pointer, FreeKind::Host,
+                   [&] { return forward<hipFreeHost>("hipFreeHost", pointer); });
+}
+
+MNEME_RECORD_API int hipHostRegister(void* pointer, size_t bytes, unsigned flags) {
+  return watchRegister(pointer, bytes, [&] {
+    return forward<hipHostRegister>("hipHostRegister", pointer, bytes, flags);
+  });
+}
+
+MNEME_RECORD_API int hipHostUnregister(void* pointer) {
+  return watchUnregister(pointer,
+                         [&] { return forward<hipHostUnregister>("hipHostUnregister", pointer); });
+}
+
+MNEME_RECORD_API int hipDeviceReset() {
+  return serveReset([] { return forward<hipDeviceReset>("hipDeviceReset"); });
+}
+
+MNEME_RECORD_API int hipDeviceEnablePeerAccess(int peer, unsigned flags) {
+  return watchPeerAccess(peer, [&] {
+    return forward<hipDeviceEnablePeerAccess>("hipDeviceEnablePeerAccess", peer, flags);
+  });
+}
+
+MNEME_RECORD_API int hipMemGetInfo(size_t* freeBytes, size_t* totalBytes) {
+  return serveFreeBytes(
+      freeBytes, [&] { return forward<hipMemGetInfo>("hipMemGetInfo", freeBytes, totalBytes); });
+}
+
+MNEME_RECORD_API int hipIpcGetMemHandle(void* handle, void* pointer) {
+  return watchExport(
+      pointer, [&] { return forward<hipIpcGetMemHandle>("hipIpcGetMemHandle", handle, pointer); });
+}
+
+MNEME_RECORD_API int hipMemPoolExportPointer(void* exported, void* pointer) {
+  return watchExport(pointer, [&] {
+    return forward<hipMemPoolExportPointer>("hipMemPoolExportPointer", exported, pointer);
+  });
+}

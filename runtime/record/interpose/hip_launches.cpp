@@ -1,0 +1,84 @@
+// Room record: work of the HIP runtime that does not come through libmneme_rt: it is passed on and
+// named in the summary.
+#include "runtime/jit/mneme_rt.h"
+#include "runtime/record/exported.h"
+#include "runtime/record/interpose/vendor_runtime.h"
+#include "runtime/record/served_memory.h"
+
+using namespace mneme::record;
+
+namespace {
+
+constexpr const char* kForeignKernel =
+    "a kernel of code that was not built with mneme was launched; it is not recorded";
+constexpr const char* kExtendedLaunch =
+    "a kernel was launched by hipExtLaunchKernel; it is not recorded";
+constexpr const char* kModuleLaunch =
+    "a kernel of a code object the program loaded itself was launched; it is not recorded";
+constexpr const char* kGraph = "a HIP graph was launched; the kernels in it are not recorded";
+
+} // namespace
+
+MNEME_RECORD_API int hipLaunchKernel(const void* kernel, mneme_dim3 grid, mneme_dim3 block,
+                                     void** args, size_t sharedBytes, void* stream) {
+  return watchUnrecorded(kForeignKernel, kernel, [&] {
+    return forward<hipLaunchKernel>("hipLaunchKernel", kernel, grid, block, args, sharedBytes,
+                                    stream);
+  });
+}
+
+MNEME_RECORD_API int hipLaunchKernel_spt(const void* kernel, mneme_dim3 grid, mneme_dim3 block,
+                                         void** args, size_t sharedBytes, void* stream) {
+  return watchUnrecorded(kForeignKernel, kernel, [&] {
+    return forward<hipLaunchKernel_spt>("hipLaunchKernel_spt", kernel, grid, block, args,
+                                        sharedBytes, stream);
+  });
+}
+
+MNEME_RECORD_API int hipLaunchCooperativeKernel(const void* kernel, mneme_dim3 grid,
+                                                mneme_dim3 block, void** args, unsigned sharedBytes,
+                                                void* stream) {
+  return watchUnrecorded(kForeignKernel, kernel, [&] {
+    return forward<hipLaunchCooperativeKernel>("hipLaunchCooperativeKernel", kernel, grid, block,
+                                               args, sharedBytes, stream);
+  });
+}
+
+MNEME_RECORD_API int hipLaunchCooperativeKernel_spt(const void* kernel, mneme_dim3 grid,
+                                                    mneme_dim3 block, void** args,
+                                                    unsigned sharedBytes, void* stream) {
+  return watchUnrecorded(kForeignKernel, kernel, [&] {
+    return forward<hipLaunchCooperativeKernel_spt>("hipLaunchCooperativeKernel_spt", kernel, grid,
+                                                   block, args, sharedBytes, stream);
+  });
+}
+
+MNEME_RECORD_API int hipLaunchKernelExC(const void* config, const void* kernel, void** args) {
+  return watchUnrecorded(kForeignKernel, kernel, [&] {
+    return forward<hipLaunchKernelExC>("hipLaunchKernelExC", config, kernel, args);
+  });
+}
+
+MNEME_RECORD_API int hipExtLaunchKernel(const void* kernel, mneme_dim3 grid, mneme_dim3 block,
+                                        void** args, size_t sharedBytes, void* stream,
+                                        void* startEvent, void* stopEvent, int flags) {
+  return watchUnrecorded(kExtendedLaunch, kernel, [&] {
+    return forward<hipExtLaunchKernel>("hipExtLaunchKernel", kernel, grid, block, args, sharedBytes,
+                                       stream, startEvent, stopEvent, flags);
+  });
+}
+
+MNEME_RECORD_API int hipModuleLaunchKernel(const void* kernel, unsigned gridX, unsigned gridY,
+                                           unsigned gridZ, unsigned blockX, unsigned blockY,
+                                           unsigned blockZ, unsigned sharedBytes, void* stream,
+                                           void** args, void** extra) {
+  return watchUnrecorded(kModuleLaunch, kernel, [&] {
+    return forward<hipModuleLaunchKernel>("hipModuleLaunchKernel", kernel, gridX, gridY, gridZ,
+                                          blockX, blockY, blockZ, sharedBytes, stream, args, extra);
+  });
+}
+
+MNEME_RECORD_API int hipGraphLaunch(void* graph, void* stream) {
+  return watchUnrecorded(kGraph, kGraph,
+                         [&] { return forward<hipGraphLaunch>("hipGraphLaunch", graph, stream); });
+}
