@@ -44,7 +44,7 @@ def record(
             metavar="GB",
             min=1,
             help="Size of the address window for the program's device memory, in GiB.  "
-            "[default: 4, for HIP programs 64]",
+            "[default: 4 or 64, by the program's runtime]",
             show_default=False,
         ),
     ] = None,
