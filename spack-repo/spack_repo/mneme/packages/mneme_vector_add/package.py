@@ -24,6 +24,7 @@ class MnemeVectorAdd(CMakePackage):
 
     license("Apache-2.0 WITH LLVM-exception")
 
+    version("main", branch="main")
     version("0.1.0", branch="main")
 
     variant(
@@ -40,7 +41,7 @@ class MnemeVectorAdd(CMakePackage):
     depends_on("ninja", type="build")
     depends_on("cuda@12:", type=("build", "link", "run"))
     # What is linked is one small library of mneme; its command runs and records the application.
-    depends_on("mneme@0.1.0 +python", type=("build", "link", "run"))
+    depends_on("mneme@0.1.0: +python", type=("build", "link", "run"))
 
     generator("ninja")
 
