@@ -1,8 +1,8 @@
+# ruff: noqa: INP001 - Sphinx imports it by name
 """Sphinx configuration of the documentation; `scripts/docs` builds it."""
 
 from __future__ import annotations
 
-import os
 import re
 import sys
 from pathlib import Path
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 _HERE = Path(__file__).resolve().parent
 # The Python package as it stands in this checkout; modules load native code only when used.
-_PACKAGE = Path(os.environ.get("MNEME_DOCS_PACKAGE", _HERE.parent / "python"))
+_PACKAGE = _HERE.parent / "python"
 sys.path[:0] = [str(_PACKAGE), str(_HERE / "_ext")]
 
 project = "mneme"
@@ -40,6 +40,9 @@ smartquotes_action = "qe"
 # Every reference has to lead somewhere; of Python, what belongs to mneme.
 nitpicky = True
 nitpick_ignore_regex = [(r"py:.*", r"(?!mneme\b).*"), (r"py:.*", r"mneme\.(.*\.)?_.*")]
+
+# moderncmakedomain knows no references of unstated kind.
+suppress_warnings = ["myst.domains"]
 
 # Pages are Markdown that can be read on any code-hosting site; its headings are link targets.
 myst_heading_anchors = 4
@@ -71,7 +74,7 @@ linkcheck_timeout = 20
 linkcheck_retries = 2
 
 
-def _keep_sentences(  # noqa: PLR0913, PLR0917 - Sphinx's signature
+def _keep_sentences(
     _app: Sphinx, what: str, _name: str, _object: object, _options: object, lines: list[str]
 ) -> None:
     """Let napoleon read no type in front of a colon in the first line about a field or constant."""
@@ -79,7 +82,7 @@ def _keep_sentences(  # noqa: PLR0913, PLR0917 - Sphinx's signature
         lines[:0] = ["..", ""]
 
 
-def _skip_aliases(  # noqa: PLR0913, PLR0917 - Sphinx's signature
+def _skip_aliases(
     _app: Sphinx, what: str, name: str, obj: object, _skip: object, _options: object
 ) -> bool | None:
     """Describe a class of a module once, not again where another class has it as an attribute."""

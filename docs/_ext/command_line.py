@@ -1,3 +1,4 @@
+# ruff: noqa: INP001 - Sphinx imports it by name
 """The directive `command-line`: a verb of `mneme` and its options, from the parser itself."""
 
 from __future__ import annotations
@@ -8,12 +9,14 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import typer
 from docutils import nodes
 from docutils.statemachine import StringList
-from mneme.cli.app import make_app
 from sphinx.util.docutils import SphinxDirective
 from typer.main import get_command
 
+from mneme.cli.app import make_app  # noqa: TID251 - describes the command line
+
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
+    from typer.core import TyperCommand, TyperGroup
 
 __all__ = ["CommandLine", "setup"]
 
@@ -46,7 +49,7 @@ class CommandLine(SphinxDirective):
         return container.children
 
 
-def _describe(command: Any, context: Any) -> str:
+def _describe(command: TyperCommand | TyperGroup, context: typer.Context) -> str:
     usage = " ".join([context.command_path, *command.collect_usage_pieces(context)])
     paragraphs = [f"```text\n{usage.replace('{', '').replace('}', '')}\n```"]
     paragraphs += [_marked_up(paragraph) for paragraph in (command.help or "").split("\n\n")]

@@ -1,3 +1,4 @@
+# ruff: noqa: INP001 - Sphinx imports it by name
 """Pages of the repository's root as pages of the site: README, CONTRIBUTING, CHANGELOG.
 
 A page in `project/` only says which file it stands for; here that file's text takes its place, with
@@ -47,7 +48,7 @@ def _replace(app: Sphinx, docname: str, source: list[str]) -> None:
         else:
             _log.warning("%s links to '%s', which does not exist", names[0], target)
             return text
-        return f"[{text}]({os.path.relpath(page, os.path.dirname(docname))}{anchor})"
+        return f"[{text}]({os.path.relpath(page, Path(docname).parent)}{anchor})"
 
     source[0] = _LINK.sub(link, file.read_text())
 

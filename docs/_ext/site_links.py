@@ -1,3 +1,4 @@
+# ruff: noqa: INP001 - Sphinx imports it by name
 """After a build, follows every link of the pages that were written, the theme's own included.
 
 Sphinx itself warns of references that lead nowhere; this sees what comes out. A file or an anchor
