@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from conftest import ROOT, Finished, mneme, run_command
 
+from mneme import _paths
 from mneme.errors import InvalidArgument
 from mneme.scaffold import ScaffoldRequest, load_template, render
 
@@ -121,9 +122,9 @@ def test_what_was_built_runs_elsewhere(reproducer: Path, driver: Path, tmp_path:
 
 
 def llvm_bin() -> Path:
-    found = shutil.which("opt-22") or shutil.which("opt")
-    assert found, "LLVM's opt is not installed"
-    return Path(found).resolve().parent
+    found = Path(_paths.config()["llvmdir"]) / "bin"
+    assert (found / "opt").exists(), f"LLVM's opt is not in {found}"
+    return found
 
 
 def test_without_ptxas_the_driver_gets_ptx(reproducer: Path, driver: Path, tmp_path: Path) -> None:

@@ -36,9 +36,9 @@ CASES = [
 
 
 def _compiler() -> list[str]:
-    name = os.environ.get("MNEME_CLANGXX") or "clang++-22"
+    name = os.environ.get("MNEME_CLANGXX") or f"{_paths.config()['llvmdir']}/bin/clang++"
     if shutil.which(name) is None or not (Path(TOOLKIT) / "bin" / "ptxas").is_file():
-        pytest.skip("CUDA_HOME names no toolkit with ptxas, or there is no clang++-22")
+        pytest.skip(f"CUDA_HOME names no toolkit with ptxas, or there is no {name}")
     return [
         *(name, "-x", "cuda", "--offload-arch=sm_90", f"--cuda-path={TOOLKIT}"),
         *("-isystem", f"{TOOLKIT}/include/cccl", "-Wno-unknown-cuda-version"),

@@ -113,6 +113,19 @@ def test_shared_rooms_of_the_runtime_name_no_vendor(room: str) -> None:
     assert found == []
 
 
+def test_one_header_knows_the_versions_of_llvm() -> None:
+    condition = re.compile(
+        r"#\s*(?:el)?if.*(?:LLVM_VERSION|LLVM_MAJOR|has_include *\( *<(?:llvm|lld))"
+    )
+    found = {
+        str(path.relative_to(ROOT))
+        for room in ("runtime", "passes", "include")
+        for path in (ROOT / room).rglob("*")
+        if path.suffix in (".h", ".hpp", ".cpp") and condition.search(path.read_text())
+    }
+    assert found == {"runtime/compile/llvm_compat.h"}
+
+
 @pytest.mark.parametrize("directory", ["python", "runtime", "passes", "tests", "scripts", "cmake"])
 def test_files_are_readable_in_one_sitting(directory: str) -> None:
     long = {
