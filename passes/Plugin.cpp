@@ -6,6 +6,7 @@
 #include "passes/embed_kernels.h"
 #include "passes/register_kernels.h"
 #include "passes/route_launches.h"
+#include "passes/tuned_body.h"
 #include "runtime/compile/llvm_compat.h"
 
 namespace mneme::passes {
@@ -48,6 +49,8 @@ bool parsePass(llvm::StringRef name, llvm::ModulePassManager& manager,
     manager.addPass(EmbedKernelsPass(std::move(options)));
   else if (name == "mneme-launch")
     manager.addPass(RouteLaunchesPass());
+  else if (name == "mneme-place-tuned")
+    manager.addPass(PlaceTunedBodiesPass());
   else if (name == "mneme-register")
     manager.addPass(RegisterKernelsPass());
   else
@@ -71,6 +74,11 @@ void addAll(llvm::ModulePassManager& manager, llvm::OptimizationLevel level) {
 void registerPasses(llvm::PassBuilder& builder) {
   builder.registerPipelineStartEPCallback(addAll);
   builder.registerPipelineParsingCallback(parsePass);
+  // The phase of link-time optimisation came with LLVM 20.
+  builder.registerOptimizerLastEPCallback(
+      [](llvm::ModulePassManager& manager, llvm::OptimizationLevel, auto... /*phase*/) {
+        manager.addPass(PlaceTunedBodiesPass());
+      });
 }
 
 } // namespace

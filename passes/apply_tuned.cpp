@@ -10,6 +10,7 @@
 
 #include "passes/device_module.h"
 #include "passes/kernel_metadata.h"
+#include "passes/tuned_body.h"
 #include "passes/warning.h"
 #include "runtime/compile/llvm_compat.h"
 
@@ -98,18 +99,52 @@ std::string pipelineOf(const Object& variant) {
   return "default<O" + level + ">";
 }
 
-void collectLeftovers(const Object& variant, llvm::StringRef optLevel, Leftovers& leftovers) {
-  std::string pipeline = pipelineOf(variant);
-  if (pipeline != ("default<O" + optLevel + ">").str())
-    leftovers.insert("pipeline '" + pipeline + "'");
-  if (int64_t level = variant.getInteger("CodeGenOptLevel").value_or(3); level != 3)
-    leftovers.insert("code generator level " + std::to_string(level));
+/// Every pipeline is right for every launch, so one serves all: that of the variant for this very
+/// architecture that stands for most of the application's time. None if there is no variant.
+std::string pipelineFor(llvm::ArrayRef<const Object*> variants, llvm::StringRef arch) {
+  const auto rank = [&](const Object* variant) {
+    const Object* match = variant->getObject("Match");
+    llvm::StringRef wanted = match ? match->getString("Arch").value_or("") : "";
+    return std::pair(wanted.empty() || wanted == arch, variant->getNumber("Weight").value_or(0));
+  };
+  const auto best = std::max_element(
+      variants.begin(), variants.end(),
+      [&](const Object* left, const Object* right) { return rank(left) < rank(right); });
+  return best == variants.end() ? "" : pipelineOf(**best);
+}
+
+/// clang's own choice for -O<level>.
+int64_t codegenLevelOf(llvm::StringRef optLevel) {
+  unsigned level = 0;
+  return optLevel.getAsInteger(10, level) ? 2 : level;
+}
+
+void collectLeftovers(const Object& variant, llvm::StringRef pipeline, llvm::StringRef optLevel,
+                      Leftovers& leftovers) {
+  if (std::string own = pipelineOf(variant); own != pipeline)
+    leftovers.insert("pipeline '" + own + "' of other launches");
+  int64_t level = variant.getInteger("CodeGenOptLevel").value_or(3);
+  if (level != codegenLevelOf(optLevel))
+    leftovers.insert("code generator level " + std::to_string(level) + " (the program has -O" +
+                     optLevel.str() + ")");
   if (variant.getBoolean("SpecializeArgs").value_or(false))
     leftovers.insert("specialised arguments");
   if (variant.getBoolean("SpecializeDims").value_or(true))
     leftovers.insert("specialised dimensions");
   if (variant.getObject("Launch"))
     leftovers.insert("other launch dimensions");
+}
+
+/// Returns whether the kernel gets code of its own.
+bool applyPipeline(llvm::Function& kernel, llvm::StringRef pipeline, llvm::StringRef optLevel) {
+  if (pipeline.empty() || pipeline == ("default<O" + optLevel + ">").str())
+    return false;
+  std::string problem = prepareTunedBody(kernel, pipeline);
+  if (!problem.empty())
+    warn(*kernel.getParent(), "'" + readableName(kernel.getName()) +
+                                  "' is built with the program's own pipeline, not with '" +
+                                  pipeline + "': " + problem);
+  return problem.empty();
 }
 
 bool isStale(const Object& entry, uint64_t staticHash) {
@@ -150,9 +185,12 @@ bool applyTuned(llvm::Function& kernel, uint64_t staticHash, const Object& file,
   // One binary serves every launch: the variant that needs most registers says how many.
   uint64_t registers = 0;
   Leftovers leftovers;
-  for (const Object* variant : variantsOf(*entry, kernel)) {
+  std::vector<const Object*> variants = variantsOf(*entry, kernel);
+  std::string pipeline =
+      pipelineFor(variants, kernel.getFnAttribute("target-cpu").getValueAsString());
+  for (const Object* variant : variants) {
     registers = std::max(registers, registersOf(*variant));
-    collectLeftovers(*variant, optLevel, leftovers);
+    collectLeftovers(*variant, pipeline, optLevel, leftovers);
   }
   bool isLimited = registers != 0 && registers < kMaxRegisters;
   if (isLimited && (!compat::moduleTriple(module).isNVPTX() || hasMinBlocks(kernel))) {
@@ -161,10 +199,11 @@ bool applyTuned(llvm::Function& kernel, uint64_t staticHash, const Object& file,
   }
   if (isLimited)
     compat::setMaxRegisters(kernel, registers);
+  bool hasOwnCode = applyPipeline(kernel, pipeline, optLevel);
   if (!leftovers.texts.empty())
     warn(module,
          name + ": left to runs with PROTEUS_TUNED_KERNELS: " + llvm::join(leftovers.texts, ", "));
-  return isLimited;
+  return isLimited || hasOwnCode;
 }
 
 } // namespace mneme::passes

@@ -14,10 +14,12 @@ namespace mneme::passes {
 llvm::json::Value readTunedFile(llvm::StringRef path, std::string& error);
 
 /// Applies to `kernel` what its entry in `file` says and what is right for every launch: a limit of
-/// registers per thread, which is how launch bounds and MaxRegisters reach the machine code.
-/// Reports as a warning what is left to a tuned run (pipelines, specialisation, other dimensions),
-/// and a kernel that is stale: its IR, known by `staticHash`, is not the tuned one. `optLevel` as
-/// in EmbedOptions. A kernel without entry stays as it is. Returns whether the kernel changed.
+/// registers per thread, which is how launch bounds and MaxRegisters reach the machine code, and
+/// the pipeline (tuned_body.h). To be called before the ordinary pipeline. Reports as a warning
+/// what is left to a tuned run (specialisation, other dimensions), a pipeline that this compiler
+/// cannot run, and a kernel that is stale: its IR, known by `staticHash`, is not the tuned one.
+/// `optLevel` as in EmbedOptions. A kernel without entry stays as it is. Returns whether the module
+/// changed.
 bool applyTuned(llvm::Function& kernel, uint64_t staticHash, const llvm::json::Object& file,
                 llvm::StringRef optLevel);
 

@@ -8,15 +8,6 @@
 
 namespace mneme::compile {
 
-llvm::TargetLibraryInfoImpl targetLibraryOf(const llvm::Triple& triple) {
-  llvm::TargetLibraryInfoImpl library(triple);
-  library.disableAllFunctions();
-  for (const llvm::LibFunc function :
-       {llvm::LibFunc_memcpy, llvm::LibFunc_memmove, llvm::LibFunc_memset})
-    library.setAvailable(function);
-  return library;
-}
-
 std::string emitCode(llvm::Module& module, llvm::TargetMachine& machine,
                      llvm::CodeGenFileType fileType, const Diagnostics& diagnostics) {
   llvm::SmallString<0> code;

@@ -1,4 +1,4 @@
-// Room compile: which library functions LLVM may reason about.
+// Room compile, and passes: which library functions LLVM may reason about.
 #pragma once
 
 #include <llvm/Analysis/TargetLibraryInfo.h>
@@ -8,6 +8,13 @@ namespace mneme::compile {
 
 /// Only the memory functions. Calls of libm stay calls: folding or rewriting `pow(x, 2)` would make
 /// results depend on the pass pipeline. No vector math library, for the same reason.
-llvm::TargetLibraryInfoImpl targetLibraryOf(const llvm::Triple& triple);
+inline llvm::TargetLibraryInfoImpl targetLibraryOf(const llvm::Triple& triple) {
+  llvm::TargetLibraryInfoImpl library(triple);
+  library.disableAllFunctions();
+  for (const llvm::LibFunc function :
+       {llvm::LibFunc_memcpy, llvm::LibFunc_memmove, llvm::LibFunc_memset})
+    library.setAvailable(function);
+  return library;
+}
 
 } // namespace mneme::compile

@@ -24,7 +24,7 @@ define ptx_kernel void @bounded(ptr %p) #0 {
 ; Blocks of 256 threads leave a thread all it can have.
 ; CHECK-LABEL: define ptx_kernel void @free(
 ; CHECK-SAME: #[[PLAIN:[0-9]+]]
-; WARN: warning: mneme: 'free': left to runs with PROTEUS_TUNED_KERNELS: pipeline 'default<O1>', specialised arguments, other launch dimensions
+; WARN: warning: mneme: 'free': left to runs with PROTEUS_TUNED_KERNELS: specialised arguments, other launch dimensions
 define ptx_kernel void @free(ptr %p) #0 {
   store i32 2, ptr %p
   ret void
