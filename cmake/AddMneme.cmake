@@ -133,6 +133,9 @@ endfunction()
   ``FORCE_JIT_ANNOTATE_ALL``
     Accepted; every kernel is embedded with and without it. Annotations in the source are neither
     needed nor in the way.
+
+  Frontends that make kernels from text at run time are no part of mneme: linking ``proteusFrontend``
+  is an error.
 #]=======================================================================]
 function(add_proteus target)
   cmake_parse_arguments(PARSE_ARGV 1 arg "FORCE_JIT_ANNOTATE_ALL" "" "")

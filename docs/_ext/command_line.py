@@ -54,11 +54,15 @@ def _describe(command: TyperCommand | TyperGroup, context: typer.Context) -> str
     paragraphs = [f"```text\n{usage.replace('{', '').replace('}', '')}\n```"]
     paragraphs += [_marked_up(paragraph) for paragraph in (command.help or "").split("\n\n")]
     paragraphs.append(f"```{{program}} {context.command_path}\n```")
+    group = None
     for parameter in command.get_params(context):
         record = parameter.get_help_record(context)
         if record is None:
             continue
         names, description = record
+        if (named := getattr(parameter, "rich_help_panel", None)) and named != group:
+            group = named
+            paragraphs.append(f"**{group}**")
         paragraphs.append(f"```{{option}} {names.replace(' / ', ', ')}\n{_entry(description)}\n```")
     return "\n\n".join(paragraphs)
 

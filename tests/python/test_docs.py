@@ -20,14 +20,8 @@ CONTEXT = typer.Context(GROUP, info_name="mneme")
 
 
 @pytest.mark.parametrize("verb", GROUP.list_commands(CONTEXT))
-def test_every_option_is_in_the_reference(verb: str) -> None:
-    text = (DOCS / "cli.md").read_text()
-    options = [
-        p for p in GROUP.get_command(CONTEXT, verb).params if not getattr(p, "hidden", False)
-    ]
-    names = [name for p in options for name in (*p.opts, *p.secondary_opts) if name[0] == "-"]
-    assert [name for name in names if name not in text] == []
-    assert f"mneme {verb}" in text
+def test_every_verb_is_in_the_guide(verb: str) -> None:
+    assert f"mneme {verb}" in (DOCS / "cli.md").read_text()
 
 
 def test_every_exit_code_is_in_the_reference() -> None:

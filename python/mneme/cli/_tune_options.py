@@ -34,7 +34,11 @@ RECORD_DATABASE = _option(
     metavar="DB",
     text="A <static hash>.json file, or a directory that holds one.",
 )
-ALL = _option("--all", panel=_RECORD, text="Tune every launch of the directory.")
+ALL = _option(
+    "--all",
+    panel=_RECORD,
+    text="Tune every launch of the directory, each with a share of --trials by its weight.",
+)
 
 SPACE_PRESET = _choice(
     "--space-preset",
@@ -80,13 +84,17 @@ WARMUP = _option(
     "--warmup", panel=_MEASURE, metavar="N", text="Launches before those.  [default: 2]"
 )
 MAX_ITERATIONS = _option(
-    "--max-iterations", panel=_MEASURE, metavar="N", text="... and at most.  [default: 50]"
+    "--max-iterations",
+    panel=_MEASURE,
+    metavar="N",
+    text="Measured launches, at most.  [default: 50]",
 )
 CONFIDENCE = _option(
     "--confidence",
     panel=_MEASURE,
     metavar="PART",
-    text="Measure until the median is known to this part of itself.  [default: 0.02]",
+    text="Measure until the median is known to this part of itself; 0: --iterations launches.  "
+    "[default: 0.02]",
 )
 EARLY_STOP = _option(
     "--early-stop",
@@ -130,7 +138,7 @@ FINAL_ROUNDS = _option(
     "--final-rounds",
     panel=_MEASURE,
     metavar="N",
-    text="Rounds in which the winner is measured against the baseline.  [default: 12]",
+    text="Rounds in which the winner is measured against the baseline, at least 6.  [default: 12]",
 )
 TOP = _option(
     "--top",
@@ -145,7 +153,9 @@ RESULTS_DIR = _option(
     metavar="DIR",
     text="Where results go.  [default: mneme-tune-results/<record id>-<time>]",
 )
-RESUME = _option("--resume", panel=_RESULTS, text="Go on with what --results-dir holds.")
+RESUME = _option(
+    "--resume", panel=_RESULTS, text="Go on with what --results-dir holds, with its options."
+)
 RERUN_BASELINE = _option(
     "--rerun-baseline", panel=_RESULTS, text="Measure the baseline again when resuming."
 )

@@ -67,7 +67,12 @@ def compile_kernel(
     codegen_opt: Annotated[
         int,
         typer.Option(
-            "-co", "--codegen-opt", metavar="0..3", min=0, max=3, help="Generator and assembler."
+            "-co",
+            "--codegen-opt",
+            metavar="0..3",
+            min=0,
+            max=3,
+            help="Level of generator and assembler.",
         ),
     ] = 3,
     max_registers: Annotated[
@@ -76,11 +81,19 @@ def compile_kernel(
     assembler_options: Annotated[
         str,
         typer.Option(
-            "--assembler-options", metavar="TEXT", help="More for ptxas.", show_default=False
+            "--assembler-options",
+            metavar="TEXT",
+            help="More for ptxas, values behind '='.",
+            show_default=False,
         ),
     ] = "",
     cache: Annotated[
-        bool, typer.Option("--cache/--no-cache", help="Use stored results.", show_default=False)
+        bool,
+        typer.Option(
+            "--cache/--no-cache",
+            help="Use stored results; without --ptx and --ll a replay finds them too.",
+            show_default=False,
+        ),
     ] = True,
     output: Annotated[Optional[Path], _file("-o", "--output", text="Write the image.")] = None,
     ptx: Annotated[Optional[Path], _file("--ptx", text="Write the PTX, or host assembly.")] = None,

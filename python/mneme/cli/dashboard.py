@@ -20,7 +20,12 @@ def dashboard(
         Path, typer.Argument(metavar="DIR", help="Results of 'mneme tune'; it may still run.")
     ],
     host: Annotated[
-        str, typer.Option("--host", metavar="NAME", help="Where to listen.")
+        str,
+        typer.Option(
+            "--host",
+            metavar="NAME",
+            help="Where to listen; who reaches the port may change the study.",
+        ),
     ] = "127.0.0.1",
     port: Annotated[
         int,

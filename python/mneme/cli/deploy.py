@@ -65,7 +65,7 @@ def deploy(
         typer.Option(
             "--check",
             metavar="FILE",
-            help="Write nothing; say which kernels of FILE the programs have.",
+            help="Write nothing; say which kernels of FILE the programs have; 0 if all match.",
             show_default=False,
         ),
     ] = None,

@@ -93,7 +93,14 @@ def replay(
     ] = None,
     codegen_opt: Annotated[
         int,
-        typer.Option("-co", "--codegen-opt", metavar="0..3", min=0, max=3, help="Code generation."),
+        typer.Option(
+            "-co",
+            "--codegen-opt",
+            metavar="0..3",
+            min=0,
+            max=3,
+            help="Level of the code generator.",
+        ),
     ] = 3,
     iterations: Annotated[
         int, typer.Option("-it", "--iterations", metavar="N", min=0, help="Measured launches.")
@@ -125,7 +132,7 @@ def replay(
             "--time-budget",
             metavar="SECONDS",
             min=0,
-            help="Limit for measuring.",
+            help="Limit for measuring; the launch under way ends first.",
             show_default=False,
         ),
     ] = 0.0,
