@@ -12,8 +12,10 @@ A directive is an HTML comment before a block, which no reader of the page sees:
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -67,8 +69,8 @@ class Block:
 
     @property
     def is_run(self) -> bool:
-        missing = self.directive("needs")
-        return not self.directive("not run") and (not missing or bool(shutil.which(missing)))
+        needed = self.directive("needs")
+        return not self.directive("not run") and (not needed or bool(program(needed)))
 
     def shortened(self) -> str:
         """Return the text with what the directives replace; what they name has to be there."""
@@ -80,6 +82,11 @@ class Block:
                 assert old in text, f"{self.name}: nothing to replace: {value}"
                 text = text.replace(old, new)
         return text
+
+
+def program(name: str) -> str | None:
+    """Find a program where the commands of a page do: beside the interpreter, or on the path."""
+    return shutil.which(name, path=f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
 
 
 @cache

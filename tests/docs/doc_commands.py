@@ -16,7 +16,8 @@ from mneme.cli.app import make_app
 from mneme.errors import MnemeError
 from mneme.scaffold import list_templates
 
-_OPERATORS = set("();<>|&")
+_SEPARATORS = set("();|&")
+_OPERATORS = _SEPARATORS | set("<>")
 _OPTION = re.compile(r"(?<![\w./=-])--?[A-Za-z][\w-]*")
 _QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"")
 _COMMAND = re.compile(
@@ -28,6 +29,11 @@ _SCRIPT = re.compile(r"(?<![\w./-])scripts/[\w./-]+\w")
 @cache
 def _group() -> Any:
     return get_command(make_app())
+
+
+def verbs() -> list[str]:
+    """Return every verb of the command line."""
+    return list(_group().list_commands(typer.Context(_group())))
 
 
 @cache
@@ -72,7 +78,7 @@ def calls_of_mneme(command: str) -> Iterator[list[str]]:
     words = [*lexer]
     for index, word in enumerate(words):
         is_module = word == "mneme" and index > 0 and words[index - 1] == "-m"
-        is_first = index == 0 or words[index - 1][0] in _OPERATORS or "=" in words[index - 1]
+        is_first = index == 0 or words[index - 1][0] in _SEPARATORS or "=" in words[index - 1]
         if is_module or (is_first and (word == "mneme" or word.endswith("/bin/mneme"))):
             rest = words[index + 1 :]
             end = next((i for i, one in enumerate(rest) if set(one) <= _OPERATORS), len(rest))

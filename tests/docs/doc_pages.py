@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from collections.abc import Callable
 from functools import cached_property
@@ -17,11 +18,16 @@ from doc_shell import Python, Ran, Shell, Step, bash_steps, console_steps
 
 from mneme.tuned_file import read_tuned_file
 
+_UNTUNED = re.compile(r"^mneme: .*\bas (?:it was|they were) built")
 _PROJECT = """\
 cmake_minimum_required(VERSION 3.25)
 project(page LANGUAGES CXX CUDA)
 set(CMAKE_CUDA_STANDARD 20)
 """
+
+
+class AlreadyToldError(Exception):
+    """An earlier block of the page failed, which it names."""
 
 
 class PageRun:
@@ -38,6 +44,7 @@ class PageRun:
         prepare(page, self.folder)
         self._services = services(page, self.folder)
         self._done: dict[int, str] = {}
+        self._told: set[str] = set()
         self._evaluators: dict[str, Callable[[Block], str]] = {
             "bash": lambda block: self._run_steps(block, bash_steps(block.shortened())),
             "console": lambda block: self._run_steps(block, console_steps(block.shortened())),
@@ -56,12 +63,19 @@ class PageRun:
         return Python(self.folder, environment(self._home), self._scratch)
 
     def run(self, block: Block) -> str:
-        """Run a block and those before it that have not run; say what is wrong with the first."""
+        """Run a block and those before it that have not run; say what is wrong with the first.
+
+        Raises:
+            AlreadyToldError: If that is another block, and was said before.
+        """
         for each in blocks(self._page):
             if each.line <= block.line and each.is_run:
                 if each.line not in self._done:
                     self._done[each.line] = self._evaluate(each)
                 if self._done[each.line]:
+                    if each.name in self._told and each != block:
+                        raise AlreadyToldError(each.name)
+                    self._told.add(each.name)
                     return f"{each.name}: {self._done[each.line]}"
         return ""
 
@@ -95,7 +109,7 @@ class PageRun:
             where = f"line {block.first_line + step.line}: {step.command}"
             if ran.code != code:
                 return f"{where}\nexit code {ran.code}, not {code}\n{_printed(ran)}"
-            problem = difference(step.shown, ran.stdout, ran.stderr)
+            problem = difference(step.shown, ran.stdout, ran.stderr) or _complaint(ran)
             if problem:
                 return f"{where}\n{problem}\n{_printed(ran)}"
         return ""
@@ -138,6 +152,12 @@ class PageRun:
             return "this is none of the formats that are known; give it a 'file' and a command"
         externals = [each for entry in value["packages"].values() for each in entry["externals"]]
         return "" if all({"spec", "prefix"} <= set(each) for each in externals) else "no externals"
+
+
+def _complaint(ran: Ran) -> str:
+    """Find a message that the exit code of a program does not tell of."""
+    complaints = [line for line in ran.stderr.splitlines() if _UNTUNED.search(line)]
+    return complaints[0] if complaints else ""
 
 
 def _with_project(text: str) -> str:

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from doc_blocks import ROOT
+from doc_blocks import program as find_program
 
 BUILD = Path(os.environ.get("MNEME_BUILD_DIR", ROOT / "build")).resolve()
 EXAMPLES = BUILD / "examples"
@@ -141,7 +142,7 @@ def prepare(page: Path, folder: Path) -> None:
 
 def services(page: Path, folder: Path) -> list[subprocess.Popen[bytes]]:
     """Start what a page takes to be running; the caller ends it."""
-    if page.name != "python.md" or not shutil.which("dask"):
+    if page.name != "python.md" or not find_program("dask"):
         return []
     found = ("--scheduler-file", "scheduler.json")
     commands = (

@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import os
 import select
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-TIMEOUT = 120.0
+TIMEOUT = 300.0
 
 
 @dataclass(frozen=True)
@@ -37,6 +38,7 @@ class _Worker:
             env=dict(environment),
             pass_fds=[self._answer],
             text=True,
+            start_new_session=True,
         )
         # Without this end, the death of the process is the end of the pipe.
         os.close(self._answer)
@@ -47,7 +49,7 @@ class _Worker:
         self._process.stdin.write(line + "\n")
         self._process.stdin.flush()
         if not select.select([self._answers], [], [], TIMEOUT)[0]:
-            self._process.kill()
+            os.killpg(self._process.pid, signal.SIGKILL)
             return -1
         return int(os.read(self._answers, 100) or b"-1")
 

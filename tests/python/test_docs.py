@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -15,6 +17,7 @@ from mneme.cli.exit_codes import ExitCode
 from mneme.mneme_types import ExperimentConfiguration, ExperimentResult
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
+GOLDEN = Path(__file__).resolve().parents[1] / "golden" / "v2"
 GROUP: Any = get_command(make_app())
 CONTEXT = typer.Context(GROUP, info_name="mneme")
 
@@ -33,3 +36,12 @@ def test_every_exit_code_is_in_the_reference() -> None:
 def test_every_field_is_in_the_reference(kind: type) -> None:
     text = (DOCS / "python.md").read_text()
     assert [item.name for item in fields(kind) if f"`{item.name}`" not in text] == []
+
+
+def test_every_key_of_a_record_is_in_the_reference() -> None:
+    shown = (DOCS / "artifacts.md").read_text().split("```")[1]
+    record = json.loads(next(GOLDEN.rglob("[0-9]*.json")).read_text())
+    (instance, *_) = record["instances"].values()
+    # The golden recordings are older than this key.
+    keys = {*record, *instance, "Launches"}
+    assert set(re.findall(r'"(\w+)":', shown)) == keys
