@@ -77,8 +77,16 @@ endfunction()
         launch bounds it is right for every launch, so no launch can fail for it. One binary serves
         all: of several variants, the one that needs most registers counts. Not for AMD GPUs, nor
         where the source sets a minimum of blocks
-    * - ``Pipeline``, ``CodeGenOptLevel`` other than the program's, ``SpecializedArgs``,
-        ``SpecializeDims``, ``Launch``
+    * - ``Pipeline``
+      - run on the kernel and what it reaches, as a tuned run does (the assembly is the same but for
+        registers, specialised values and device variables, whose addresses a tuned run knows); other
+        kernels of the unit keep the program's pipeline. Of several variants, that with the largest
+        ``Weight`` counts, those tuned for this architecture first: every pipeline is right for every
+        launch. A pipeline that this compiler does not know, or that crashes it, is told, and the
+        kernel is built with the program's own; so is a kernel that launches kernels itself. An
+        endless pipeline is not noticed. With ``-foffload-lto``, what is linked is optimised again
+    * - ``SpecializeArgs``, ``SpecializeDims``, ``Launch``; ``CodeGenOptLevel`` other than the
+        program's, which is that of the whole unit; pipelines of other variants
       - left to runs with ``PROTEUS_TUNED_KERNELS``
     * - a kernel with another ``StaticHash``
       - built as it is

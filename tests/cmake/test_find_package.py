@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import shutil
 import subprocess
@@ -208,20 +207,3 @@ def test_prefix_without_compiler_lacks_the_component(moved_prefix: Path, tmp_pat
     assert done.returncode != 0
     assert "cannot compile tuned kernels" in done.words
     assert _without_languages(tmp_path / "other", prefix, FIND).returncode == 0
-
-
-def test_tuned_choices_are_built_ahead_of_time(build_tree: Path, tmp_path: Path) -> None:
-    tuned, directory = tmp_path / "tuned.json", tmp_path / "build"
-    entry = {"TunedMaxThreads": 512, "MinBlocksPerSM": 2, "SpecializeDims": False}
-    tuned.write_text(json.dumps({"_Z8existingPii": {**entry, "Pipeline": "default<O1>"}}))
-    configured = configure(HERE / "tuned", directory, build_tree, f"-DTUNED={tuned}")
-    assert configured.returncode == 0, configured.words
-    # What cannot be done is told; what can is in the machine code, and in it again when it changes.
-    assert (
-        "left to runs with PROTEUS_TUNED_KERNELS: pipeline 'default<O1>'" in build(directory).words
-    )
-    assert b".maxnreg 64" in (directory / "app").read_bytes()
-    tuned.write_text(json.dumps({"_Z8existingPii": {**entry, "MinBlocksPerSM": 4}}))
-    assert "warning: mneme" not in build(directory).words
-    assert b".maxnreg 32" in (directory / "app").read_bytes()
-    assert recorded_kernels(build_tree, directory / "app", tmp_path / "db") == {"existing"}
