@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 
 from doc_blocks import ROOT
@@ -14,9 +15,10 @@ from doc_blocks import program as find_program
 
 BUILD = Path(os.environ.get("MNEME_BUILD_DIR", ROOT / "build")).resolve()
 EXAMPLES = BUILD / "examples"
+STAND_INS = Path(__file__).with_name("stand_ins")
 # A search whose gain shows on a machine that has other things to do, too.
 TUNE = (
-    *("--trials", "4", "--seed", "1", "--final-rounds", "40", "--launch-dim", "none"),
+    *("--trials", "12", "--seed", "1", "--final-rounds", "40", "--launch-dim", "none"),
     *("--passes", "default<O0>", "default<O3>"),
 )
 
@@ -28,22 +30,36 @@ def environment(home: Path) -> dict[str, str]:
         for name, value in os.environ.items()
         if not name.startswith(("MNEME_", "PROTEUS_", "XDG_", "PYTEST_", "GIT_"))
     }
-    ccache = kept.get("CCACHE_DIR") or str(Path.home() / ".cache" / "ccache")
-    launchers = {f"CMAKE_{language}_COMPILER_LAUNCHER": "ccache" for language in ("CXX", "CUDA")}
     return {
         **kept,
-        **(launchers if shutil.which("ccache") else {}),
-        "CCACHE_DIR": ccache,
+        **_compiler_cache(),
         "COLUMNS": "200",
         "HOME": str(home),
         "MNEME_BUILD_DIR": str(BUILD),
         "MNEME_CPU_THREADS": "1",
         "MNEME_DEVICE": "cpu",
         "PATH": os.pathsep.join(
-            (str(BUILD / "bin"), str(Path(sys.executable).parent), os.environ["PATH"])
+            (
+                str(STAND_INS),
+                str(BUILD / "bin"),
+                str(Path(sys.executable).parent),
+                os.environ["PATH"],
+            )
         ),
         "PYTHONPATH": str(ROOT / "python"),
     }
+
+
+@cache
+def _compiler_cache() -> dict[str, str]:
+    """Return what makes CMake use the cache of compilers that this machine has."""
+    if not find_program("ccache"):
+        return {}
+    asked = subprocess.run(
+        ["ccache", "--get-config", "cache_dir"], capture_output=True, text=True, check=True
+    )
+    launchers = {f"CMAKE_{language}_COMPILER_LAUNCHER": "ccache" for language in ("CXX", "CUDA")}
+    return {**launchers, "CCACHE_DIR": asked.stdout.strip()}
 
 
 def run(folder: Path, *command: str) -> None:
