@@ -56,7 +56,8 @@ endfunction()
   Build the kernels of a target as a file of tuned kernels says, as far as an ahead-of-time build can,
   for sites where production runs compile nothing. The compiler warns, by kernel, of each choice that
   is left to runs with ``PROTEUS_TUNED_KERNELS`` and of kernels that changed since they were tuned
-  (``-Wno-backend-plugin`` silences it).
+  (``-Wno-backend-plugin`` silences it). Elsewhere than in CMake:
+  ``-fplugin=<libMnemePasses.so> -mllvm=-mneme-tuned=<json>``.
 
   ``<target>``
     Given to :cmake:command:`add_mneme` or :cmake:command:`add_proteus` before. Mandatory. No
@@ -66,36 +67,34 @@ endfunction()
     What ``mneme deploy`` or ``mneme tune`` wrote (:doc:`/tuned-kernels`), relative to the current
     source directory. Mandatory. No generator expressions.
 
-  .. list-table::
-    :header-rows: 1
-    :widths: 40 60
+  What the file says of a kernel, ahead of time:
 
-    * - of the file
-      - ahead of time
-    * - ``LaunchBounds`` with ``TunedMaxThreads``, ``MinBlocksPerSM``; ``MaxRegisters``
-      - a limit of registers per thread (``.maxnreg``) which lets as many threads be resident. Unlike
-        launch bounds it is right for every launch, so no launch can fail for it. One binary serves
-        all: of several variants, the one that needs most registers counts. Not for AMD GPUs, nor
-        where the source sets a minimum of blocks
-    * - ``Pipeline``
-      - run on the kernel and what it reaches, as a tuned run does (the assembly is the same but for
-        registers, specialised values and device variables, whose addresses a tuned run knows); other
-        kernels of the unit keep the program's pipeline. Of several variants, that with the largest
-        ``Weight`` counts, those tuned for this architecture first: every pipeline is right for every
-        launch. A pipeline that this compiler does not know, or that crashes it, is told, and the
-        kernel is built with the program's own; so is a kernel that launches kernels itself. An
-        endless pipeline is not noticed. With ``-foffload-lto``, what is linked is optimised again
-    * - ``SpecializeArgs``, ``SpecializeDims``, ``Launch``; ``CodeGenOptLevel`` other than the
-        program's, which is that of the whole unit; pipelines of other variants
-      - left to runs with ``PROTEUS_TUNED_KERNELS``
-    * - a kernel with another ``StaticHash``
-      - built as it is
+  ``LaunchBounds`` with ``TunedMaxThreads``, ``MinBlocksPerSM``; ``MaxRegisters``
+    A limit of registers per thread (``.maxnreg``) which lets as many threads be resident. Unlike
+    launch bounds it is right for every launch, so no launch can fail for it. One binary serves all:
+    of several variants, the one that needs most registers counts. Not for AMD GPUs, nor where the
+    source sets a minimum of blocks.
+
+  ``Pipeline``
+    Run on the kernel and what it reaches, as a tuned run does (the assembly is the same but for
+    registers, specialised values and device variables, whose addresses a tuned run knows); other
+    kernels of the unit keep the program's pipeline. Of several variants, that with the largest
+    ``Weight`` counts, those tuned for this architecture first: every pipeline is right for every
+    launch. A pipeline that this compiler does not know, or that crashes it, is told, and the kernel
+    is built with the program's own; so is a kernel that launches kernels itself. An endless pipeline
+    is not noticed. With ``-foffload-lto``, what is linked is optimised again.
+
+  ``SpecializeArgs``, ``SpecializeDims``, ``Launch``; another ``CodeGenOptLevel``; other variants
+    Left to runs with ``PROTEUS_TUNED_KERNELS``: the level of code generation is that of the whole
+    unit, and one pipeline serves all variants.
+
+  another ``StaticHash``
+    The kernel is built as it is.
 
   **Effects.** PRIVATE compile options; the sources that the target has now are compiled again when
   ``<json>`` changes. What is embedded for tuned runs and recordings stays as it was written.
 
-  **Errors.** A file that is missing or malformed. Elsewhere than in CMake:
-  ``-fplugin=<libMnemePasses.so> -mllvm=-mneme-tuned=<json>``.
+  **Errors.** A file that is missing or malformed.
 #]=======================================================================]
 function(mneme_apply_tuned target json)
   _mneme_check_arguments(mneme_apply_tuned "${target}" "${ARGN}" "")

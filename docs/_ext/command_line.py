@@ -23,7 +23,7 @@ __all__ = ["CommandLine", "setup"]
 # What the parser appends to a description: "[env var: MNEME_DEVICE; default: 4; x>=1]".
 _NOTES = re.compile(r"\s*\[([^\[\]]*)\]$")
 # Options and quoted words of a description are code.
-_CODE = re.compile(r"(?<!\S)(--?[a-z][a-z-]+)|'([^']+)'|`([^`]+)`")
+_CODE = re.compile(r"(?<![\w-])(--?[a-z][a-z-]+)|'([^']+)'|`([^`]+)`")
 
 
 class CommandLine(SphinxDirective):

@@ -35,7 +35,7 @@ def _replace(app: Sphinx, docname: str, source: list[str]) -> None:
         return
     root = Path(app.srcdir).parent
     file = root / names[0]
-    app.env.note_dependency(str(file), docname=docname)
+    app.env.note_dependency(str(file))
 
     def link(found: re.Match[str]) -> str:
         text, target, anchor = found[1], os.path.normpath(found[2]), found[3] or ""
