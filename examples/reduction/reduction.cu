@@ -15,6 +15,18 @@ __device__ float warpSum(float value) {
   return value;
 }
 
+// In lane 0. Before release 21, clang's __reduce_max_sync gave the instruction its arguments in the
+// wrong order.
+__device__ int warpMax(int value) {
+#if __clang_major__ >= 21
+  return __reduce_max_sync(0xffffffffu, value);
+#else
+  for (int offset = 16; offset > 0; offset /= 2)
+    value = max(value, __shfl_down_sync(0xffffffffu, value, offset));
+  return value;
+#endif
+}
+
 __global__ void blockSum(const float* in, float* sum, int* largest, int n) {
   __shared__ float partial[32];
   float value = 0.0f;
@@ -24,7 +36,7 @@ __global__ void blockSum(const float* in, float* sum, int* largest, int n) {
     maximum = max(maximum, static_cast<int>(in[i] * 1000.0f));
   }
   value = warpSum(value);
-  maximum = __reduce_max_sync(0xffffffffu, maximum);
+  maximum = warpMax(maximum);
   const int lane = threadIdx.x % 32;
   const int warp = threadIdx.x / 32;
   if (lane == 0)

@@ -14,8 +14,8 @@
 // RUN: %clang_cuda -O0 -g -c %s -o %t.g0.o && mneme_blob_dump %t.g0.o | FileCheck -DLEVEL=0 %s
 // PTX alone is enough.
 // RUN: %clang_cuda -O1 --cuda-device-only -S %s -o %t.ptx && mneme_blob_dump %t.ptx | FileCheck -DLEVEL=1 %s
-// The options of the compiler command line that select kernels.
-// RUN: %clang_cuda -O1 -mllvm -mneme-kernels=reset -c %s -o %t.one.o
+// The options of the compiler command line that select kernels; clang 19 knows them with -fplugin only.
+// RUN: %clang_cuda -O1 -fplugin=%plugin -mllvm -mneme-kernels=reset -c %s -o %t.one.o
 // RUN: mneme_blob_dump %t.one.o | FileCheck --check-prefix=ONE %s
 
 #include <cooperative_groups.h>
