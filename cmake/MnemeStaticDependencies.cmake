@@ -29,12 +29,17 @@ endfunction()
 
 #[[ mneme_hide_archives(<target>)
 
-Link the C++ library into <target> and export nothing that came from an archive. ]]
+Link the C++ library into <target> and export nothing that came from an archive of others; our own
+archives may hold what a library is there to export. ]]
 function(mneme_hide_archives target)
   get_target_property(type ${target} TYPE)
   if(type MATCHES "^(SHARED|MODULE)_LIBRARY$")
-    target_link_options(${target} PRIVATE -static-libstdc++ "LINKER:--exclude-libs,ALL"
-      "LINKER:--gc-sections")
+    set(hidden ALL)
+    if(type STREQUAL "SHARED_LIBRARY")
+      set(hidden libzstd.a:libxxhash.a:libz.a:libboost_context.a:libstdc++.a)
+    endif()
+    target_link_options(${target} PRIVATE -static-libstdc++ "LINKER:--gc-sections"
+      "LINKER:--exclude-libs,${hidden}")
   elseif(type STREQUAL "EXECUTABLE")
     target_link_options(${target} PRIVATE -static-libstdc++ "LINKER:--gc-sections")
   endif()
