@@ -192,7 +192,7 @@ build_project() {
 build_examples() { build_project examples -DMNEME_EXAMPLES_PLAIN=ON; }
 build_gpu_programs() {
   local directory
-  for directory in benchmarks tests/apps/gpu_record tests/apps/tuned; do
+  for directory in benchmarks tests/apps/gpu_record tests/apps/tuned tests/apps/ahead_of_time; do
     [ ! -f "$root/$directory/CMakeLists.txt" ] || build_project "$directory"
   done
 }
