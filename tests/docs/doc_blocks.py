@@ -6,7 +6,8 @@ A directive is an HTML comment before a block, which no reader of the page sees:
     <!-- file: NAME -->           the block is the content of that file
     <!-- run with: OLD => NEW --> OLD is replaced before the block is run, to make it shorter
     <!-- exit code: N -->         what the last command of the block ends with
-    <!-- needs: PROGRAM -->       where there is no such program, the block is left out
+    <!-- needs: PROGRAM -->       where there is no such program, the block is left out;
+                                  so is it where an environment VARIABLE is not set
     <!-- built by: TEST -->       the project is configured only, as that test builds it
 """
 
@@ -30,7 +31,6 @@ PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").g
 REASONS = {
     "sets up the checkout": "scripts/test is what runs these tests, scripts/demo sets up the same",
     "needs a GPU": "it drives an NVIDIA GPU, or a tool that does",
-    "needs a GPU node": "it runs on another machine, from the bundle",
     "needs Spack": "tests/python/test_spack.py runs it where Spack is installed",
     "builds mneme": "tests/python/test_wheel.py builds it where asked to",
     "changes the machine": "it installs outside the folder of the test",
@@ -70,7 +70,7 @@ class Block:
     @property
     def is_run(self) -> bool:
         needed = self.directive("needs")
-        return not self.directive("not run") and (not needed or bool(program(needed)))
+        return not self.directive("not run") and (not needed or _is_there(needed))
 
     def shortened(self) -> str:
         """Return the text with what the directives replace; what they name has to be there."""
@@ -87,6 +87,10 @@ class Block:
 def program(name: str) -> str | None:
     """Find a program where the commands of a page do: beside the interpreter, or on the path."""
     return shutil.which(name, path=f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
+
+
+def _is_there(needed: str) -> bool:
+    return bool(os.environ.get(needed) if needed.isupper() else program(needed))
 
 
 @cache

@@ -56,7 +56,8 @@ class PageRun:
 
     @cached_property
     def _shell(self) -> Shell:
-        return Shell(self.folder, environment(self._home), self._scratch)
+        is_bare = self._page.name == "gpu-nodes.md"
+        return Shell(self.folder, environment(self._home, is_bare=is_bare), self._scratch)
 
     @cached_property
     def _python(self) -> Python:

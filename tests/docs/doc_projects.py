@@ -6,7 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import cache
 from pathlib import Path
 
@@ -23,21 +23,28 @@ TUNE = (
 )
 
 
-def environment(home: Path) -> dict[str, str]:
-    """Return what a user has who built mneme: the command on the path, and the CPU device."""
+def environment(home: Path, *, is_bare: bool = False) -> dict[str, str]:
+    """Return what a user has who built mneme: the command on the path, and the CPU device.
+
+    Args:
+        home: The home directory.
+        is_bare: Whether this is a machine without mneme and its tools.
+    """
     kept = {
         name: value
         for name, value in os.environ.items()
         if not name.startswith(("MNEME_", "PROTEUS_", "XDG_", "PYTEST_", "GIT_"))
     }
+    user = {**kept, "COLUMNS": "200", "HOME": str(home), "MNEME_DEVICE": "cpu"}
+    if is_bare:
+        own = (BUILD, Path(sys.prefix))
+        path = [part for part in kept["PATH"].split(os.pathsep) if not _is_below(part, own)]
+        return {**user, "PATH": os.pathsep.join(path), "PYTHONPATH": "", "VIRTUAL_ENV": ""}
     return {
-        **kept,
+        **user,
         **_compiler_cache(),
-        "COLUMNS": "200",
-        "HOME": str(home),
         "MNEME_BUILD_DIR": str(BUILD),
         "MNEME_CPU_THREADS": "1",
-        "MNEME_DEVICE": "cpu",
         "PATH": os.pathsep.join(
             (
                 str(STAND_INS),
@@ -48,6 +55,10 @@ def environment(home: Path) -> dict[str, str]:
         ),
         "PYTHONPATH": str(ROOT / "python"),
     }
+
+
+def _is_below(name: str, folders: Iterable[Path]) -> bool:
+    return any(Path(name).is_relative_to(folder) for folder in folders)
 
 
 @cache
@@ -128,6 +139,12 @@ def wrapped(folder: Path) -> None:
     source("vector_add=app")(folder)
 
 
+def bundle(folder: Path) -> None:
+    """The archive of `scripts/gpu-bundle` that MNEME_TEST_BUNDLE names, where it does."""
+    if os.environ.get("MNEME_TEST_BUNDLE"):
+        shutil.copy(os.environ["MNEME_TEST_BUNDLE"], folder / "mneme-gpu.tar.xz")
+
+
 def checkout(folder: Path) -> None:
     """This repository, as `mneme`."""
     (folder / "mneme").symlink_to(ROOT)
@@ -138,6 +155,7 @@ NEEDS: dict[str, tuple[Callable[[Path], None], ...]] = {
     "cmake.md": (source("vector_add=main"), wrapped, checkout),
     "cli.md": (program("app"), recording()),
     "deploy.md": (program("app"), recording()),
+    "gpu-nodes.md": (bundle,),
     "production.md": (program("app"), tuned),
     "profiling.md": (program("vector_add", "vector_add"),),
     "python.md": (recording(),),

@@ -70,7 +70,7 @@ def page_run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[Pat
 @pytest.mark.parametrize("block", RUN, ids=lambda block: block.name)
 def test_block_does_what_it_says(block: Block, page_run: Callable[[Path], PageRun]) -> None:
     if not block.is_run:
-        pytest.skip(f"{block.directive('needs')} is not installed")
+        pytest.skip(f"{block.directive('needs')} is not there")
     try:
         problem = page_run(block.page).run(block)
     except AlreadyToldError as earlier:
