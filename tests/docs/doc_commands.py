@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
+import subprocess
 from collections.abc import Iterator
 from functools import cache
 from typing import Any
@@ -109,7 +110,17 @@ def _usage_errors() -> tuple[type[Exception], ...]:
 
 
 def script_errors(text: str) -> list[str]:
-    """Name the scripts of this repository that a text speaks of and that are not there."""
-    return [
-        f"'{name}' does not exist" for name in _SCRIPT.findall(text) if not (ROOT / name).exists()
-    ]
+    """Say what is wrong with the scripts of this repository that a text speaks of."""
+    return [error for name in _SCRIPT.findall(text) if (error := _script_error(name))]
+
+
+@cache
+def _script_error(name: str) -> str:
+    path = ROOT / name
+    if not path.exists():
+        return f"'{name}' does not exist"
+    if path.is_dir() or not path.read_text().startswith("#!/usr/bin/env bash"):
+        return ""
+    return subprocess.run(
+        ["bash", "-n", str(path)], capture_output=True, text=True, check=False
+    ).stderr

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -84,6 +85,8 @@ def test_every_block_is_run_or_says_why_not(page: Path) -> None:
     reasons = {block.name: block.directive("not run") for block in blocks(page)}
     assert {name: why for name, why in reasons.items() if why and why not in REASONS} == {}
     assert indented_code(page) == []
+    texts = [block for block in blocks(page) if block.language == "text"]
+    assert [block.name for block in texts if re.search(r"^\$ ", block.text, re.MULTILINE)] == []
     assert unused_comments(page) == []
 
 
