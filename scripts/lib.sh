@@ -20,7 +20,7 @@ apt_packages=(
 )
 apt_packages=("${apt_packages[@]/22/$llvm}")
 # What only tests use; those that miss something skip and say so.
-apt_test_packages=(mpich chromium postgresql autoconf automake)
+apt_test_packages=(mpich chromium postgresql autoconf automake libamdhip64-dev rocm-device-libs)
 python_packages=(
   'nvidia-cuda-nvcc==13.0.*' 'nvidia-cuda-runtime==13.0.*' 'nvidia-cuda-cccl==13.0.*' 'nvidia-curand' 'nvidia-nvjitlink==13.0.*'
   'pybind11>=2.13' 'scikit-build-core>=0.10' 'lit>=18' 'pytest>=8' 'hypothesis>=6' 'ruff>=0.6' 'mypy>=1.11'
