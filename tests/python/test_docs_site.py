@@ -116,6 +116,14 @@ def test_the_python_reference_describes_what_modules_offer(site: Path) -> None:
     assert [name for name in names if f'id="mneme.{name}"' not in html] == []
 
 
+def test_the_python_reference_has_the_modules_that_guides_import(site: Path) -> None:
+    guides = "".join(page.read_text() for page in DOCS.glob("*.md"))
+    modules = set(re.findall(r"^from (mneme\.[\w.]+) import", guides, re.MULTILINE))
+    assert len(modules) > 8
+    html = (site / "reference/python.html").read_text()
+    assert [name for name in modules if f'id="module-{name}"' not in html] == []
+
+
 def test_what_leads_nowhere_fails_the_build(tmp_path: Path) -> None:
     for name in ("docs", "cmake"):
         shutil.copytree(ROOT / name, tmp_path / name)
