@@ -21,7 +21,7 @@ from mneme.tuned_file import read_tuned_file
 _UNTUNED = re.compile(r"^mneme: .*\bas (?:it was|they were) built")
 _PROJECT = """\
 cmake_minimum_required(VERSION 3.25)
-project(page LANGUAGES CXX CUDA)
+project(page LANGUAGES {languages})
 set(CMAKE_CUDA_STANDARD 20)
 """
 
@@ -162,7 +162,9 @@ def _complaint(ran: Ran) -> str:
 
 
 def _with_project(text: str) -> str:
-    return text if "project(" in text else _PROJECT + text
+    if "project(" in text:
+        return text
+    return _PROJECT.format(languages="CXX CUDA" if ".cu" in text else "CXX") + text
 
 
 def _printed(ran: Ran) -> str:
