@@ -113,9 +113,12 @@ JobOutputs CompileJob::run() {
 void CompileJob::preprocess() {
   module_ = loadAndLink(request_.modules, request_.moduleCount, context_, diagnostics_);
   const llvm::Triple triple = compat::moduleTriple(*module_);
-  if (!triple.isNVPTX())
+  if (!triple.isNVPTX() && !triple.isAMDGCN())
+    throw Error(ErrorCode::Unsupported, "the IR is for '" + triple.str() +
+                                            "'; only nvptx64 and amdgcn kernels can be compiled");
+  if (triple.isAMDGCN() && target_.kind != TargetKind::Cpu)
     throw Error(ErrorCode::Unsupported,
-                "the IR is for '" + triple.str() + "'; only nvptx64 kernels can be compiled");
+                "the IR is for '" + triple.str() + "'; it can be compiled for the CPU only");
   llvm::Function& kernel = findKernel(*module_, request_.kernel);
   if (request_.prune)
     pruneTo(*module_, kernel);

@@ -94,6 +94,18 @@ void dropAnnotations(llvm::Function& kernel) {
     annotations->addOperand(node);
 }
 
+/// AMDGCN kernels read their dimensions from memory whose meaning only the lowering knows.
+void noteDimensions(llvm::Module& module, const uint32_t grid[3], const uint32_t block[3]) {
+  llvm::NamedMDNode* note = module.getOrInsertNamedMetadata("mneme.dimensions");
+  note->clearOperands();
+  llvm::IntegerType* type = llvm::Type::getInt32Ty(module.getContext());
+  for (const uint32_t* numbers : {block, grid})
+    for (unsigned axis = 0; axis < 3; ++axis)
+      note->addOperand(llvm::MDNode::get(
+          module.getContext(),
+          llvm::ConstantAsMetadata::get(llvm::ConstantInt::get(type, numbers[axis]))));
+}
+
 } // namespace
 
 void specializeArguments(llvm::Function& kernel, const mneme_arg_value* values, size_t count) {
@@ -120,6 +132,10 @@ void setLaunchBounds(llvm::Function& kernel, uint32_t maxThreads, uint32_t minBl
 }
 
 void specializeDimensions(llvm::Module& module, const uint32_t grid[3], const uint32_t block[3]) {
+  if (compat::moduleTriple(module).isAMDGCN()) {
+    noteDimensions(module, grid, block);
+    return;
+  }
   const std::string prefix = "llvm.nvvm.read.ptx.sreg.";
   const char* const axes[] = {".x", ".y", ".z"};
   for (unsigned axis = 0; axis < 3; ++axis) {

@@ -20,10 +20,17 @@ bool isSmallAmount(Value* amount, unsigned bits) {
   return mask && mask->getValue().ult(bits);
 }
 
-Value* defineShift(Emit& e, BinaryOperator& operation) {
+Value* defineShift(Emit& e, BinaryOperator& operation, bool wraps) {
   Value* amount = operation.getOperand(1);
   if (isSmallAmount(amount, operation.getType()->getScalarSizeInBits()))
     return nullptr;
+  if (wraps) {
+    unsigned bits = operation.getType()->getScalarSizeInBits();
+    if (!isPowerOf2_32(bits))
+      return nullptr;
+    Value* masked = e.CreateAnd(amount, ConstantInt::get(operation.getType(), bits - 1));
+    return e.CreateBinOp(operation.getOpcode(), operation.getOperand(0), masked);
+  }
   return e.shift(operation.getOpcode(), operation.getOperand(0), amount);
 }
 
@@ -91,13 +98,13 @@ Value* defineNarrowFloat(Emit& e, Instruction& instruction) {
   }
 }
 
-Value* define(Instruction& instruction) {
+Value* define(Instruction& instruction, bool wrapsShifts) {
   Emit emit(instruction);
   switch (instruction.getOpcode()) {
   case Instruction::Shl:
   case Instruction::LShr:
   case Instruction::AShr:
-    return defineShift(emit, cast<BinaryOperator>(instruction));
+    return defineShift(emit, cast<BinaryOperator>(instruction), wrapsShifts);
   case Instruction::UDiv:
   case Instruction::SDiv:
   case Instruction::URem:
@@ -145,7 +152,7 @@ void flushAround(Instruction& instruction) {
 
 } // namespace
 
-void defineEdgeCases(Module& module, bool flushDenormals) {
+void defineEdgeCases(Module& module, bool flushDenormals, bool wrapsShifts) {
   SmallVector<Instruction*> work;
   for (Function& function : module)
     if (!function.hasFnAttribute(Attribute::StrictFP))
@@ -156,7 +163,7 @@ void defineEdgeCases(Module& module, bool flushDenormals) {
       flushAround(*instruction);
       continue;
     }
-    Value* defined = define(*instruction);
+    Value* defined = define(*instruction, wrapsShifts);
     if (!defined)
       continue;
     instruction->replaceAllUsesWith(defined);

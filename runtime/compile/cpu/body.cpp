@@ -92,7 +92,7 @@ ThreadValues trailingArguments(Function& body, unsigned first) {
 }
 
 Body makeBody(Module& module, Function& kernel, const KernelTraits& traits,
-              uint64_t staticSharedBytes) {
+              const KernelFacts& facts) {
   LLVMContext& context = module.getContext();
   SmallVector<Type*> types(kernel.getFunctionType()->params());
   types.push_back(PointerType::get(context, 0));
@@ -135,7 +135,7 @@ Body makeBody(Module& module, Function& kernel, const KernelTraits& traits,
       call->replaceAllUsesWith(values.context);
       call->eraseFromParent();
     }
-  resolveSpecialRegisters(*body.function, &values, staticSharedBytes);
+  resolveSpecialRegisters(*body.function, &values, facts);
   replaceExits(*body.function);
   return body;
 }
@@ -211,8 +211,8 @@ public:
 private:
   void loadLaunch(Emit& e) {
     launch_ = e.contextField(values_.context, offsetof(mneme_cpu_context, launch), e.getPtrTy());
-    // Limits of every device: 1024 threads along x and y, 64 along z, 2^31 - 1 blocks.
-    constexpr uint32_t kThreads[] = {1025, 1025, 65};
+    // Limits of every device: 1024 threads along each axis, 2^31 - 1 blocks.
+    constexpr uint32_t kThreads[] = {1025, 1025, 1025};
     for (unsigned d = 0; d < 3; ++d) {
       values_.blockSize[d] = loadRanged(e, launch_, offsetof(mneme_cpu_launch, block) + 4 * d, 1,
                                         kThreads[d], Twine("ntid.") + kAxes[d]);
@@ -392,20 +392,20 @@ private:
 } // namespace
 
 KernelEntry buildEntry(Module& module, Function& kernel, const KernelTraits& traits,
-                       uint64_t staticSharedBytes) {
+                       const KernelFacts& facts) {
   bool hasOtherFunctions = hasIndirectCall(kernel);
   for (Function& function : module)
     if (!function.isDeclaration() && &function != &kernel &&
         !function.hasFnAttribute(Attribute::StrictFP)) {
       hasOtherFunctions = true;
-      resolveSpecialRegisters(function, nullptr, staticSharedBytes);
+      resolveSpecialRegisters(function, nullptr, facts);
     }
   if (hasOtherFunctions)
     if (Function* exit = module.getFunction("llvm.nvvm.exit"))
       for (User* user : exit->users())
         if (auto* call = dyn_cast<CallInst>(user); call && call->getFunction() != &kernel)
           throwUnsupported("'exit' in a function that is not inlined", *call->getFunction());
-  Body body = makeBody(module, kernel, traits, staticSharedBytes);
+  Body body = makeBody(module, kernel, traits, facts);
   uint64_t scratchBytes = 0;
   KernelTraits shape = traits;
   runInPhases(body, shape, hasOtherFunctions, scratchBytes);

@@ -1,6 +1,7 @@
 // libdevice on the host: functions libm has too, and functions that are one IR operation. Whatever
 // is not listed keeps the body libdevice gives it.
 #include "runtime/compile/cpu/emit.h"
+#include "runtime/compile/cpu/function_body.h"
 #include "runtime/compile/cpu/steps.h"
 
 using namespace llvm;
@@ -96,29 +97,6 @@ constexpr BodyRule kBodies[] = {
     {"__nv_fast_fdividef", divide}, {"__nv_half2float", halfToFloat},
     {"__nv_fdiv_rn", divide},       {"__nv_ddiv_rn", divide},
 };
-
-/// Empties the function and returns the place where its new body goes.
-ReturnInst* startBody(Function& function) {
-  function.deleteBody();
-  BasicBlock* entry = BasicBlock::Create(function.getContext(), "entry", &function);
-  function.setLinkage(GlobalValue::InternalLinkage);
-  return ReturnInst::Create(function.getContext(), nullptr, entry);
-}
-
-void finishBody(ReturnInst* placeholder, Value* result) {
-  if (!result->getType()->isVoidTy())
-    ReturnInst::Create(placeholder->getContext(), result, placeholder->getIterator());
-  else
-    ReturnInst::Create(placeholder->getContext(), nullptr, placeholder->getIterator());
-  placeholder->eraseFromParent();
-}
-
-SmallVector<Value*> argumentsOf(Function& function) {
-  SmallVector<Value*> values;
-  for (Argument& value : function.args())
-    values.push_back(&value);
-  return values;
-}
 
 void defineByLibm(Module& module, const std::string& device, StringRef host) {
   Function* function = module.getFunction(device);

@@ -34,8 +34,14 @@ Value* Emit::launchField(Value* context, size_t offset, Type* type) {
 
 Value* Emit::specialRegister(StringRef name) {
   bool isWide = name == "clock64" || name == "globaltimer" || name == "gridid";
-  std::string full = ("llvm.nvvm.read.ptx.sreg." + name).str();
-  return intrinsic(full, isWide ? getInt64Ty() : getInt32Ty(), {});
+  auto* call = cast<CallInst>(
+      intrinsic(kRegisterPrefix + name.str(), isWide ? getInt64Ty() : getInt32Ty(), {}));
+  Function* read = call->getCalledFunction();
+  read->setDoesNotThrow();
+  read->setWillReturn();
+  if (!name.starts_with("clock") && !name.starts_with("globaltimer"))
+    read->setMemoryEffects(MemoryEffects::none());
+  return call;
 }
 
 Value* Emit::intrinsic(StringRef name, Type* result, ArrayRef<Value*> operands) {
@@ -68,7 +74,8 @@ void replaceCall(CallInst& call, Value* value) {
       throw Error(ErrorCode::Internal, "the translation of '" +
                                            call.getCalledOperand()->getName().str() +
                                            "' has the wrong type");
-    value->takeName(&call);
+    if (!isa<Constant>(value))
+      value->takeName(&call);
     call.replaceAllUsesWith(value);
   }
   call.eraseFromParent();

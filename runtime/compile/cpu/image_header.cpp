@@ -61,14 +61,16 @@ Constant* relocationRows(HeaderBuilder& b, const GlobalTable& globals) {
 } // namespace
 
 void emitImageHeader(Module& module, const std::string& kernelName, const KernelEntry& entry,
-                     bool isLoop, const SharedLayout& shared, const GlobalTable& globals) {
+                     bool isLoop, unsigned warpSize, const SharedLayout& shared,
+                     const GlobalTable& globals) {
   HeaderBuilder b(module);
   SmallVector<Constant*> sizes;
   for (uint64_t size : entry.argSizes)
     sizes.push_back(b.number64(size));
   Constant* header = b.structure({
       b.number32(MNEME_CPU_IMAGE_ABI),
-      b.number32(isLoop ? MNEME_CPU_IMAGE_LOOP : 0),
+      b.number32((isLoop ? MNEME_CPU_IMAGE_LOOP : 0) |
+                 (warpSize == 64 ? MNEME_CPU_IMAGE_WARP64 : 0)),
       b.text(kernelName),
       b.number64(shared.staticBytes),
       b.number64(shared.alignBytes),

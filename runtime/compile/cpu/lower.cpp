@@ -4,8 +4,10 @@
 #include <llvm/Support/raw_ostream.h>
 
 #include "runtime/base/error.h"
+#include "runtime/compile/cpu/amdgcn.h"
 #include "runtime/compile/cpu/phases.h"
 #include "runtime/compile/cpu/steps.h"
+#include "runtime/device/cpu/image_abi.h"
 
 using namespace llvm;
 
@@ -50,6 +52,36 @@ void finishFunctions(Module& module, const CpuLoweringOptions& options) {
   }
 }
 
+/// The vendor's own becomes special registers, services and plain IR. Returns the warp size.
+unsigned adoptNvptx(Module& module, Function& kernel, const TargetMachine& machine,
+                    const CpuLoweringOptions& options) {
+  cpu::foldReflect(module, options);
+  cpu::dropDeviceProperties(module, options);
+  cpu::replaceDeviceMath(module);
+  cpu::keepReachable(module, kernel);
+  cpu::setHostTarget(module, machine);
+  cpu::replaceVendorCalls(module);
+  cpu::defineEdgeCases(module, options.flushDenormals, false);
+  cpu::lowerInlineAssembly(module);
+  cpu::lowerNvvm(module);
+  return MNEME_CPU_WARP_SIZE;
+}
+
+/// As adoptNvptx. `kernel` becomes another function.
+unsigned adoptAmdgcn(Module& module, Function*& kernel, const TargetMachine& machine,
+                     const CpuLoweringOptions& options) {
+  const cpu::AmdgcnTraits traits = cpu::readAmdgcnTraits(module, *kernel);
+  cpu::dropDeviceProperties(module, options);
+  cpu::setHostTarget(module, machine);
+  cpu::replaceAmdgcnLibraries(module, traits, options);
+  cpu::keepReachable(module, *kernel);
+  kernel = &cpu::flattenAmdgcnSpaces(module, *kernel);
+  cpu::replaceVendorCalls(module);
+  cpu::defineEdgeCases(module, options.flushDenormals, true);
+  cpu::lowerAmdgcn(module, traits);
+  return traits.waveSize;
+}
+
 } // namespace
 
 CpuLoweringResult lowerToCpu(Module& module, const TargetMachine& machine,
@@ -59,18 +91,15 @@ CpuLoweringResult lowerToCpu(Module& module, const TargetMachine& machine,
     throw Error(ErrorCode::NotFound,
                 "kernel '" + options.kernel + "' is not defined in the module");
 
-  cpu::foldReflect(module, options);
-  cpu::dropDeviceProperties(module, options);
-  cpu::replaceDeviceMath(module);
-  cpu::keepReachable(module, *kernel);
-  cpu::setHostTarget(module, machine);
-  cpu::replaceVendorCalls(module);
-  cpu::defineEdgeCases(module, options.flushDenormals);
-  cpu::lowerInlineAssembly(module);
-  cpu::lowerNvvm(module);
+  const bool isAmdgcn = cpu::isAmdgcn(module);
+  const unsigned warpSize = isAmdgcn ? adoptAmdgcn(module, kernel, machine, options)
+                                     : adoptNvptx(module, *kernel, machine, options);
   cpu::cleanUp(module);
   cpu::inlineCalls(module, *kernel);
   cpu::cleanUp(module);
+  if (isAmdgcn)
+    cpu::keepReachable(module, *kernel); // HIP's threadIdx and the like are objects, now unused
+  cpu::numberWaveOperations(module, *kernel);
 
   cpu::KernelTraits traits = cpu::classify(module, *kernel);
   cpu::SharedLayout shared = cpu::lowerSharedMemory(module, *kernel);
@@ -78,12 +107,12 @@ CpuLoweringResult lowerToCpu(Module& module, const TargetMachine& machine,
   if (traits.mayRegroup && !traits.waits && cpu::canRunInPhases(module, *kernel))
     traits.isLoop = traits.isPhased = true;
   cpu::GlobalTable globals = cpu::lowerGlobals(module);
-  cpu::KernelEntry entry = cpu::buildEntry(module, *kernel, traits, shared.staticBytes);
+  cpu::KernelEntry entry = cpu::buildEntry(module, *kernel, traits, {shared.staticBytes, warpSize});
   cpu::lowerServices(module);
   checkNothingUndefined(module);
   if (traits.isLoop)
     cpu::markParallel(*entry.function);
-  cpu::emitImageHeader(module, options.kernel, entry, traits.isLoop, shared, globals);
+  cpu::emitImageHeader(module, options.kernel, entry, traits.isLoop, warpSize, shared, globals);
   finishFunctions(module, options);
   verifyResult(module, options.kernel);
 

@@ -19,7 +19,7 @@ constexpr size_t kWarpServices[] = {
     offsetof(mneme_cpu_services, warp_sync),   offsetof(mneme_cpu_services, shuffle),
     offsetof(mneme_cpu_services, vote),        offsetof(mneme_cpu_services, match_any),
     offsetof(mneme_cpu_services, match_all),   offsetof(mneme_cpu_services, warp_reduce),
-    offsetof(mneme_cpu_services, active_mask),
+    offsetof(mneme_cpu_services, active_mask), offsetof(mneme_cpu_services, wave),
 };
 
 bool isZero(const Value* value) {

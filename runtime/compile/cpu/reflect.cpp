@@ -3,6 +3,7 @@
 #include <llvm/Analysis/ValueTracking.h>
 #include <llvm/IR/Constants.h>
 #include <llvm/IR/Instructions.h>
+#include <llvm/IR/ValueHandle.h>
 #include <llvm/Transforms/Utils/Local.h>
 
 #include "runtime/compile/cpu/steps.h"
@@ -52,6 +53,24 @@ void foldForward(Instruction& start, const DataLayout& layout) {
 
 } // namespace
 
+void foldTo(Instruction& instruction, Constant& value) {
+  const DataLayout& layout = instruction.getModule()->getDataLayout();
+  SmallVector<WeakVH> users; // folding one may erase another
+  for (User* next : instruction.users())
+    users.push_back(next);
+  instruction.replaceAllUsesWith(&value);
+  instruction.eraseFromParent();
+  for (const WeakVH& next : users)
+    if (next)
+      foldForward(cast<Instruction>(*next), layout);
+}
+
+void dropDeadBranches(Function& function) {
+  for (BasicBlock& block : function)
+    ConstantFoldTerminator(&block, true);
+  removeUnreachableBlocks(function);
+}
+
 void foldReflect(Module& module, const CpuLoweringOptions& options) {
   SmallSetVector<Function*, 8> changed;
   for (const char* name : {"__nvvm_reflect", "llvm.nvvm.reflect", "__nvvm_reflect_ocl"}) {
@@ -64,21 +83,12 @@ void foldReflect(Module& module, const CpuLoweringOptions& options) {
         continue;
       Constant* value = ConstantInt::get(
           call->getType(), reflectValue(reflectName(call->getArgOperand(0)), options));
-      SmallVector<Instruction*> users;
-      for (User* next : call->users())
-        users.push_back(cast<Instruction>(next));
-      call->replaceAllUsesWith(value);
       changed.insert(call->getFunction());
-      call->eraseFromParent();
-      for (Instruction* next : users)
-        foldForward(*next, module.getDataLayout());
+      foldTo(*call, *value);
     }
   }
-  for (Function* function : changed) {
-    for (BasicBlock& block : *function)
-      ConstantFoldTerminator(&block, true);
-    removeUnreachableBlocks(*function);
-  }
+  for (Function* function : changed)
+    dropDeadBranches(*function);
 }
 
 } // namespace mneme::compile::cpu

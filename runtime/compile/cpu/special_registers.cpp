@@ -17,9 +17,8 @@ constexpr StringRef kPrefix = "llvm.nvvm.read.ptx.sreg.";
 /// Where the values come from at one call: the kernel's loop variables or the context.
 class Registers {
 public:
-  Registers(Emit& emit, const ThreadValues* values, Value* context, uint64_t staticSharedBytes)
-      : e_(emit), values_(values), context_(values ? values->context : context),
-        staticSharedBytes_(staticSharedBytes) {}
+  Registers(Emit& emit, const ThreadValues* values, Value* context, const KernelFacts& facts)
+      : e_(emit), values_(values), context_(values ? values->context : context), facts_(facts) {}
 
   Value* read(StringRef name) {
     if (name.size() > 2 && name[name.size() - 2] == '.')
@@ -74,7 +73,7 @@ private:
     Value* rows = e_.CreateAdd(e_.CreateMul(thread(2), blockSize(1)), thread(1));
     return e_.CreateAdd(e_.CreateMul(rows, blockSize(0)), thread(0));
   }
-  Value* lane() { return e_.CreateAnd(linearThread(), MNEME_CPU_WARP_SIZE - 1); }
+  Value* lane() { return e_.CreateAnd(linearThread(), facts_.warpSize - 1); }
 
   Value* laneMask(StringRef kind) {
     Value* equal = e_.CreateShl(e_.getInt32(1), lane());
@@ -111,15 +110,16 @@ private:
     if (name == "dynamic_smem_size")
       return dynamic;
     if (name == "total_smem_size" || name == "aggr_smem_size")
-      return e_.CreateAdd(dynamic, e_.getInt32(uint32_t(staticSharedBytes_)));
+      return e_.CreateAdd(dynamic, e_.getInt32(uint32_t(facts_.staticSharedBytes)));
     if (name == "warpsize")
-      return e_.getInt32(MNEME_CPU_WARP_SIZE);
+      return e_.getInt32(facts_.warpSize);
     if (name == "laneid")
       return lane();
     if (name == "warpid")
-      return e_.CreateLShr(linearThread(), 5);
+      return e_.CreateUDiv(linearThread(), e_.getInt32(facts_.warpSize));
     if (name == "nwarpid")
-      return e_.CreateLShr(e_.CreateAdd(product(0), e_.getInt32(31)), 5);
+      return e_.CreateUDiv(e_.CreateAdd(product(0), e_.getInt32(facts_.warpSize - 1)),
+                           e_.getInt32(facts_.warpSize));
     if (name.starts_with("lanemask."))
       return laneMask(name.drop_front(9));
     if (name == "gridid")
@@ -162,27 +162,27 @@ private:
   Emit& e_;
   const ThreadValues* values_;
   Value* context_;
-  uint64_t staticSharedBytes_;
+  const KernelFacts& facts_;
 };
 
 } // namespace
 
 void resolveSpecialRegisters(Function& function, const ThreadValues* values,
-                             uint64_t staticSharedBytes) {
+                             const KernelFacts& facts) {
   SmallVector<CallInst*> calls;
   for (Instruction& instruction : instructions(function))
     if (auto* call = dyn_cast<CallInst>(&instruction))
       if (Function* callee = call->getCalledFunction(); callee)
         if (callee->getName().starts_with(kPrefix) ||
+            callee->getName().starts_with(kRegisterPrefix) ||
             callee->getName() == "llvm.nvvm.is_explicit_cluster")
           calls.push_back(call);
   for (CallInst* call : calls) {
     StringRef full = call->getCalledFunction()->getName();
     Emit emit(*call);
-    Registers registers(emit, values, function.arg_empty() ? nullptr : function.getArg(0),
-                        staticSharedBytes);
+    Registers registers(emit, values, function.arg_empty() ? nullptr : function.getArg(0), facts);
     Value* value = nullptr;
-    if (full.consume_front(kPrefix))
+    if (full.consume_front(kPrefix) || full.consume_front(kRegisterPrefix))
       value = registers.read(full);
     else
       value = emit.CreateICmpNE(registers.read("cluster.nctarank"), emit.getInt32(1));

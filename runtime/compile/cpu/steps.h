@@ -1,6 +1,8 @@
 // Room compile/cpu: the steps of the lowering, in the order in which lower.cpp takes them.
 #pragma once
 
+#include <cstdint>
+#include <string>
 #include <vector>
 
 #include <llvm/IR/Module.h>
@@ -19,6 +21,10 @@ namespace mneme::compile::cpu {
 void keepReachable(llvm::Module& module, llvm::Function& kernel);
 /// Answers __nvvm_reflect and folds the branches that depend on it.
 void foldReflect(llvm::Module& module, const CpuLoweringOptions& options);
+/// Puts `value` in the place of `instruction` and folds everything that becomes constant with it.
+void foldTo(llvm::Instruction& instruction, llvm::Constant& value);
+/// Removes what branches on constants never reach.
+void dropDeadBranches(llvm::Function& function);
 /// Removes what only means something to the NVPTX back end, and fast-math licences.
 void dropDeviceProperties(llvm::Module& module, const CpuLoweringOptions& options);
 /// Sets triple and data layout.
@@ -29,7 +35,8 @@ void replaceDeviceMath(llvm::Module& module);
 void replaceVendorCalls(llvm::Module& module);
 /// Operations whose edge cases a GPU defines and LLVM leaves open: shifts, integer division,
 /// conversions to integers; single precision denormals where they are flushed.
-void defineEdgeCases(llvm::Module& module, bool flushDenormals);
+/// `wrapsShifts`: amounts count modulo the width, else they saturate.
+void defineEdgeCases(llvm::Module& module, bool flushDenormals, bool wrapsShifts);
 /// llvm.nvvm.* but special registers. \throws Error{Unsupported}
 void lowerNvvm(llvm::Module& module);
 /// Inline PTX. \throws Error{Unsupported}
@@ -46,7 +53,7 @@ void inlineCalls(llvm::Module& module, llvm::Function& kernel);
 struct KernelTraits {
   bool isLoop = false;
   bool mayRegroup = true; ///< threads may be executed in another order than one after the other
-  bool isPhased = false; ///< a loop between every two barriers
+  bool isPhased = false;  ///< a loop between every two barriers
   bool hasBarrier = false;
   bool waits = false; ///< has a loop that only another thread can end
 };
@@ -91,10 +98,15 @@ struct ThreadValues {
   llvm::Value* blockSize[3] = {};
   llvm::Value* gridSize[3] = {};
 };
+/// What some special registers say about the kernel.
+struct KernelFacts {
+  uint64_t staticSharedBytes = 0;
+  unsigned warpSize = 32;
+};
 /// Replaces the special registers of `function`. With `values` null they are read from the context,
 /// the function's first parameter. \throws Error{Unsupported}
 void resolveSpecialRegisters(llvm::Function& function, const ThreadValues* values,
-                             uint64_t staticSharedBytes);
+                             const KernelFacts& facts);
 
 /// Makes a body that is one strided loop execute only iteration number `iteration` (an integer) and
 /// return whether there was one: its return type must be i1 then. False, and nothing changed, if
@@ -109,7 +121,7 @@ struct KernelEntry {
 };
 /// Wraps the kernel's body: all threads of a block in a loop, or one thread.
 KernelEntry buildEntry(llvm::Module& module, llvm::Function& kernel, const KernelTraits& traits,
-                       uint64_t staticSharedBytes);
+                       const KernelFacts& facts);
 /// Turns calls of the runtime into calls through the services table.
 void lowerServices(llvm::Module& module);
 /// Tells LLVM that the iterations of the thread loop are independent, where that can be shown.
@@ -117,6 +129,7 @@ void markParallel(llvm::Function& runBlock);
 
 /// Exports `mneme_cpu_image`.
 void emitImageHeader(llvm::Module& module, const std::string& kernelName, const KernelEntry& entry,
-                     bool isLoop, const SharedLayout& shared, const GlobalTable& globals);
+                     bool isLoop, unsigned warpSize, const SharedLayout& shared,
+                     const GlobalTable& globals);
 
 } // namespace mneme::compile::cpu

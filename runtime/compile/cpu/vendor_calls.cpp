@@ -58,6 +58,7 @@ struct VendorRule {
 constexpr VendorRule kRules[] = {
     {"vprintf", print},
     {"__assertfail", assertFail},
+    {"__assert_fail", assertFail},
     {"malloc", allocate},
     {"free", release},
     {"llvm.trap", trap},

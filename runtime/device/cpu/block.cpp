@@ -11,6 +11,9 @@ void Block::prepare(Worker& owner, LaunchState& launchState) {
   state = &launchState;
   const uint32_t* block = launchState.launch.block;
   threadCount = launchState.threadsPerBlock;
+  const bool isWide = (launchState.header->flags & MNEME_CPU_IMAGE_WARP64) != 0;
+  warpSize = isWide ? maxWarpSize : MNEME_CPU_WARP_SIZE;
+  warpShift = isWide ? 6 : 5;
   warpCount = (threadCount + warpSize - 1) / warpSize;
   uint32_t x = 0, y = 0, z = 0;
   for (uint32_t i = 0; i < threadCount; ++i) {
@@ -50,12 +53,13 @@ void Block::begin(uint64_t blockIndex, char* sharedMemory) {
     threads[i].fiber = nullptr;
   for (uint32_t w = 0; w < warpCount; ++w) {
     const uint32_t lanes = threadCount - w * warpSize;
-    const uint32_t mask = lanes >= warpSize ? ~0u : (1u << lanes) - 1;
+    const LaneMask mask = ~LaneMask{0} >> (maxWarpSize - (lanes < warpSize ? lanes : warpSize));
     Warp& warp = warps[w];
     warp.ready = mask;
     warp.live = mask;
     warp.rendezvousCount = 0;
     warp.activeWaiting = 0;
+    warp.waveWaiting = 0;
     warp.yielded = 0;
     warp.hasActiveMask = 0;
   }
@@ -92,7 +96,7 @@ Fiber* Block::takeFiber() {
 
 void Block::exitThread(Thread& thread) {
   const uint32_t w = thread.context.warp;
-  const uint32_t bit = 1u << thread.context.lane;
+  const LaneMask bit = bitOf(thread.context.lane);
   Warp& warp = warps[w];
   --liveCount;
   warp.live &= ~bit;
@@ -111,8 +115,8 @@ void Block::exitThread(Thread& thread) {
   }
   if (!warp.ready)
     readyWarps &= ~(1u << w);
-  if (warp.activeWaiting)
-    resolveActiveMask(warp, w);
+  if (warp.activeWaiting | warp.waveWaiting)
+    resolveWaiting(warp, w);
   for (uint32_t used = usedBarriers; used; used &= used - 1) {
     Barrier& barrier = barriers[__builtin_ctz(used)];
     if (barrier.arrived && isComplete(barrier, false))
@@ -141,9 +145,9 @@ void Block::yield(Thread& thread) {
   checkStop(*worker);
   const uint32_t self = indexOf(thread);
   Warp& warp = warpOf(thread);
-  if (warp.activeWaiting) {
-    warp.yielded |= 1u << thread.context.lane;
-    resolveActiveMask(warp, thread.context.warp);
+  if (warp.activeWaiting | warp.waveWaiting) {
+    warp.yielded |= bitOf(thread.context.lane);
+    resolveWaiting(warp, thread.context.warp);
   }
   const uint32_t next = nextReady(self);
   if (next > self) {

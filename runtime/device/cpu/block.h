@@ -12,9 +12,11 @@
 
 namespace mneme::device::cpu {
 
-constexpr uint32_t warpSize = MNEME_CPU_WARP_SIZE;
+/// One bit per lane of a warp, which has 32 or 64.
+using LaneMask = uint64_t;
+constexpr uint32_t maxWarpSize = 64;
 constexpr uint32_t maxThreadsPerBlock = 1024;
-constexpr uint32_t maxWarps = maxThreadsPerBlock / warpSize;
+constexpr uint32_t maxWarps = maxThreadsPerBlock / MNEME_CPU_WARP_SIZE;
 constexpr uint32_t barrierCount = 16;
 constexpr uint32_t noThread = ~0u;
 
@@ -32,28 +34,31 @@ struct LaneOperands {
 /// The lanes of one warp that met at one operation under one mask, and are not complete yet.
 /// Lanes under different masks (divergent code) meet separately.
 struct Rendezvous {
-  uint32_t mask;
+  LaneMask mask;
+  LaneMask arrived;
   uint32_t key;
-  uint32_t arrived;
 };
 
 struct Warp {
-  uint32_t ready;
-  uint32_t live; ///< lanes that exist and have not exited
+  LaneMask ready;
+  LaneMask live;          ///< lanes that exist and have not exited
+  LaneMask activeWaiting; ///< lanes parked in active_mask
+  LaneMask waveWaiting;   ///< lanes parked in an operation of those that are together
+  LaneMask yielded;       ///< lanes that yielded while others waited in one of the two
+  LaneMask hasActiveMask; ///< lanes that hold a mask from active_mask
   uint32_t rendezvousCount;
-  uint32_t activeWaiting; ///< lanes parked in active_mask
-  uint32_t yielded;       ///< lanes that yielded while others waited in active_mask
-  uint32_t hasActiveMask; ///< lanes that hold a mask from active_mask
-  Rendezvous rendezvous[warpSize];
+  Rendezvous rendezvous[maxWarpSize];
   // Per lane: operands are read and results written when the last lane arrives. A lane takes its
   // result before it can arrive again, so back-to-back operations cannot mix.
-  uint64_t value[warpSize];
-  uint32_t operandB[warpSize];
-  uint32_t clamp[warpSize];
-  uint32_t result[warpSize];
-  uint32_t flag[warpSize];
-  const void* activeSite[warpSize];
-  uint32_t activeMask[warpSize]; ///< the last answer of active_mask
+  uint64_t value[maxWarpSize];
+  uint32_t operandB[maxWarpSize];
+  uint32_t clamp[maxWarpSize];
+  uint64_t result[maxWarpSize];
+  uint32_t flag[maxWarpSize];
+  const void* activeSite[maxWarpSize];
+  LaneMask activeMask[maxWarpSize]; ///< the last answer of active_mask
+  uint32_t waveSite[maxWarpSize];   ///< where in the program a lane waits
+  uint32_t waveOperation[maxWarpSize];
 };
 
 struct Barrier {
@@ -62,7 +67,7 @@ struct Barrier {
   uint32_t generation;
   uint32_t popc, all, any;                            ///< of the predicates so far
   uint32_t resultPopc[2], resultAll[2], resultAny[2]; ///< by parity of the generation
-  uint32_t waiting[maxWarps];
+  LaneMask waiting[maxWarps];
 };
 
 struct Block {
@@ -71,6 +76,8 @@ struct Block {
   uint64_t index = 0;
   uint32_t blockId[3] = {0, 0, 0};
   uint32_t threadCount = 0;
+  uint32_t warpSize = MNEME_CPU_WARP_SIZE;
+  uint32_t warpShift = 5; ///< its logarithm
   uint32_t warpCount = 0;
   uint32_t liveCount = 0;
   uint32_t readyWarps = 0; ///< bit w: warps[w].ready is not 0
@@ -92,8 +99,11 @@ struct Block {
   void barrier(Thread& thread, uint32_t id, uint32_t count);
   uint32_t barrierReduce(Thread& thread, uint32_t id, uint32_t operation, uint32_t predicate);
   /// Returns when all live lanes of `mask` have met; the result is in warp.result[lane].
-  void meet(Thread& thread, uint32_t mask, const LaneOperands& operands);
-  uint32_t activeMask(Thread& thread, const void* site);
+  void meet(Thread& thread, LaneMask mask, const LaneOperands& operands);
+  LaneMask activeMask(Thread& thread, const void* site);
+  /// The result of a mneme_cpu_wave for this lane.
+  uint64_t wave(Thread& thread, uint32_t site, uint32_t operation, uint64_t value,
+                uint32_t operand);
   void yield(Thread& thread);
   /// Bookkeeping of a thread that returned.
   void exitThread(Thread& thread);
@@ -115,7 +125,7 @@ private:
   uint32_t resumeBehind_ = 0;
 
   Fiber* takeFiber();
-  void setReady(uint32_t warp, uint32_t lanes) noexcept;
+  void setReady(uint32_t warp, LaneMask lanes) noexcept;
   void park(Thread& thread);
   void switchTo(uint32_t target);
   void openBarrier(uint32_t id) noexcept;
@@ -125,13 +135,23 @@ private:
   bool resolveStall() noexcept;
   bool resolveWarpStall(uint32_t warpIndex) noexcept;
   void resolveActiveMask(Warp& warp, uint32_t warpIndex) noexcept;
+  void resolveWave(Warp& warp, uint32_t warpIndex) noexcept;
+  /// Lets those go on whom only `warp`'s other lanes kept waiting.
+  void resolveWaiting(Warp& warp, uint32_t warpIndex) noexcept;
   [[noreturn]] void failDeadlock();
   std::string describeStall() const;
 };
 
 /// Computes the results of a complete warp operation for the lanes in `lanes`.
 void completeWarpOperation(Warp& warp, WarpOperation operation, uint32_t mode,
-                           uint32_t lanes) noexcept;
+                           LaneMask lanes) noexcept;
+/// Computes the results of a mneme_cpu_wave for the lanes in `lanes`.
+void completeWave(Warp& warp, uint32_t operation, LaneMask lanes) noexcept;
+
+inline LaneMask bitOf(uint32_t lane) noexcept { return LaneMask{1} << lane; }
+inline uint32_t lowest(LaneMask lanes) noexcept {
+  return static_cast<uint32_t>(__builtin_ctzll(lanes));
+}
 
 /// Entry function of every fiber.
 void fiberMain(boost::context::detail::transfer_t arrival);

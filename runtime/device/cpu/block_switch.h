@@ -21,20 +21,20 @@ namespace mneme::device::cpu {
 }
 
 [[gnu::always_inline]] inline uint32_t Block::nextReady(uint32_t from) const noexcept {
-  const uint32_t w = from / warpSize;
-  const uint32_t above = warps[w].ready & (~1u << (from % warpSize));
+  const uint32_t w = from >> warpShift;
+  const LaneMask above = warps[w].ready & (~LaneMask{1} << (from & (warpSize - 1)));
   if (above)
-    return w * warpSize + static_cast<uint32_t>(__builtin_ctz(above));
+    return (w << warpShift) + lowest(above);
   uint32_t candidates = readyWarps & (~1u << w);
   if (!candidates)
     candidates = readyWarps;
   if (!candidates)
     return noThread;
   const auto next = static_cast<uint32_t>(__builtin_ctz(candidates));
-  return next * warpSize + static_cast<uint32_t>(__builtin_ctz(warps[next].ready));
+  return (next << warpShift) + lowest(warps[next].ready);
 }
 
-[[gnu::always_inline]] inline void Block::setReady(uint32_t warp, uint32_t lanes) noexcept {
+[[gnu::always_inline]] inline void Block::setReady(uint32_t warp, LaneMask lanes) noexcept {
   warps[warp].ready |= lanes;
   readyWarps |= 1u << warp;
 }
@@ -52,11 +52,11 @@ namespace mneme::device::cpu {
 [[gnu::always_inline]] inline void Block::park(Thread& thread) {
   Warp& warp = warpOf(thread);
   const uint32_t w = thread.context.warp;
-  warp.ready &= ~(1u << thread.context.lane);
+  warp.ready &= ~bitOf(thread.context.lane);
   if (!warp.ready)
     readyWarps &= ~(1u << w);
-  if (__builtin_expect(warp.activeWaiting != 0, 0))
-    resolveActiveMask(warp, w);
+  if (__builtin_expect((warp.activeWaiting | warp.waveWaiting) != 0, 0))
+    resolveWaiting(warp, w);
   uint32_t next = nextReady(indexOf(thread));
   if (__builtin_expect(next == noThread, 0)) {
     if (!resolveStall())

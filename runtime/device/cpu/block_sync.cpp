@@ -21,7 +21,7 @@ void Block::releaseBarrier(Barrier& barrier) noexcept {
   barrier.all = 1;
   barrier.any = 0;
   for (uint32_t w = 0; w < warpCount; ++w) {
-    const uint32_t lanes = barrier.waiting[w];
+    const LaneMask lanes = barrier.waiting[w];
     if (lanes)
       setReady(w, lanes);
     barrier.waiting[w] = 0;
@@ -31,7 +31,7 @@ void Block::releaseBarrier(Barrier& barrier) noexcept {
 [[gnu::always_inline]] inline void Block::arriveAtBarrier(Thread& thread, uint32_t id,
                                                           uint32_t count) {
   Barrier& barrier = barriers[id];
-  const uint32_t bit = 1u << thread.context.lane;
+  const LaneMask bit = bitOf(thread.context.lane);
   barrier.expected = count >= threadCount ? 0 : count;
   ++barrier.arrived;
   barrier.waiting[thread.context.warp] |= bit;
@@ -44,7 +44,7 @@ void Block::releaseBarrier(Barrier& barrier) noexcept {
   uint32_t first = indexOf(thread);
   for (uint32_t w = 0; w < warpCount; ++w) {
     if (barrier.waiting[w]) {
-      first = w * warpSize + static_cast<uint32_t>(__builtin_ctz(barrier.waiting[w]));
+      first = (w << warpShift) + lowest(barrier.waiting[w]);
       break;
     }
   }
@@ -91,9 +91,9 @@ uint32_t Block::barrierReduce(Thread& thread, uint32_t id, uint32_t operation, u
 
 namespace {
 
-std::string hexMask(uint32_t mask) {
-  char text[16];
-  snprintf(text, sizeof text, "0x%08x", mask);
+std::string hexMask(LaneMask mask) {
+  char text[24];
+  snprintf(text, sizeof text, "0x%08llx", static_cast<unsigned long long>(mask));
   return text;
 }
 

@@ -10,11 +10,14 @@ namespace {
 /// Takes values out of the packed buffer in order.
 class PackedReader {
 public:
-  explicit PackedReader(const void* packed) : base_(static_cast<const char*>(packed)) {}
+  /// With \p slotBytes not 0, each value begins at a multiple of it.
+  PackedReader(const void* packed, size_t slotBytes)
+      : base_(static_cast<const char*>(packed)), slotBytes_(slotBytes) {}
 
   template <typename T> T next() noexcept {
     T value{};
-    offset_ = (offset_ + sizeof(T) - 1) / sizeof(T) * sizeof(T);
+    const size_t align = slotBytes_ ? slotBytes_ : sizeof(T);
+    offset_ = (offset_ + align - 1) / align * align;
     if (base_)
       memcpy(&value, base_ + offset_, sizeof(T));
     offset_ += sizeof(T);
@@ -25,6 +28,7 @@ public:
 
 private:
   const char* base_;
+  size_t slotBytes_;
   size_t offset_ = 0;
   int32_t count_ = 0;
 };
@@ -163,11 +167,8 @@ void appendConversion(std::string& out, const Conversion& conversion, PackedRead
   }
 }
 
-} // namespace
-
-std::string formatPacked(const char* format, const void* packedArgs, int32_t& argumentCount) {
+std::string formatAll(const char* format, PackedReader& reader) {
   std::string out;
-  PackedReader reader(packedArgs);
   for (const char* at = format; *at;) {
     const char* percent = strchrnul(at, '%');
     out.append(at, percent);
@@ -178,8 +179,49 @@ std::string formatPacked(const char* format, const void* packedArgs, int32_t& ar
     const Conversion conversion = parseConversion(at, reader);
     appendConversion(out, conversion, reader, percent, at);
   }
+  return out;
+}
+
+} // namespace
+
+std::string formatPacked(const char* format, const void* packedArgs, int32_t& argumentCount) {
+  PackedReader reader(packedArgs, 0);
+  std::string out = formatAll(format, reader);
   argumentCount = reader.count();
   return out;
+}
+
+std::string formatSlots(const char* format, const uint64_t* values) {
+  PackedReader reader(values, sizeof(uint64_t));
+  return formatAll(format, reader);
+}
+
+void DevicePrint::addValues(const uint64_t* values, uint64_t count) {
+  values_.insert(values_.end(), values, values + count);
+  hasPieces_ = true;
+}
+
+void DevicePrint::addText(const char* text, uint64_t sizeBytes) {
+  const bool isFormat = !hasPieces_;
+  hasPieces_ = true;
+  std::string copy = text ? std::string(text, strnlen(text, sizeBytes)) : std::string();
+  if (isFormat) {
+    format_ = std::move(copy);
+    hasFormat_ = text != nullptr;
+    return;
+  }
+  texts_.push_back(std::move(copy));
+  values_.push_back(text ? reinterpret_cast<uint64_t>(texts_.back().c_str()) : 0);
+}
+
+int64_t DevicePrint::print() const {
+  if (!hasFormat_)
+    return -1;
+  std::vector<uint64_t> values = values_;
+  values.resize(values.size() + format_.size()); // a format may ask for more than there is
+  const std::string text = formatSlots(format_.c_str(), values.data());
+  fwrite(text.data(), 1, text.size(), toErrors_ ? stderr : stdout);
+  return static_cast<int64_t>(text.size());
 }
 
 int32_t devicePrintf(const char* format, const void* packedArgs) {

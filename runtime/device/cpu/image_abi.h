@@ -13,7 +13,7 @@ extern "C" {
 #endif
 
 #define MNEME_CPU_IMAGE_ABI 2u
-#define MNEME_CPU_WARP_SIZE 32u
+#define MNEME_CPU_WARP_SIZE 32u ///< unless the image says 64
 
 /// Constant for one launch.
 typedef struct mneme_cpu_launch {
@@ -34,8 +34,8 @@ typedef struct mneme_cpu_context {
   const mneme_cpu_launch* launch;
   uint32_t blockId[3];
   uint32_t threadId[3];
-  uint32_t lane; ///< linear thread id % 32
-  uint32_t warp; ///< linear thread id / 32
+  uint32_t lane; ///< linear thread id % warp size
+  uint32_t warp; ///< linear thread id / warp size
   char* shared;  ///< the block's shared memory: static part first, dynamic part behind it
   char* scratch; ///< loop images: scratchBytes times the threads of a block, 256-byte aligned
 } mneme_cpu_context;
@@ -46,6 +46,16 @@ enum mneme_cpu_reduce { MNEME_REDUCE_POPC = 0, MNEME_REDUCE_AND = 1, MNEME_REDUC
 enum mneme_cpu_warp_reduce {
   MNEME_REDUX_ADD = 0, MNEME_REDUX_UMIN, MNEME_REDUX_UMAX, MNEME_REDUX_MIN, MNEME_REDUX_MAX,
   MNEME_REDUX_AND, MNEME_REDUX_OR, MNEME_REDUX_XOR
+};
+/// What lanes of a wave do together that are at the same place of the program.
+enum mneme_cpu_wave {
+  MNEME_WAVE_SYNC = 0,
+  MNEME_WAVE_BALLOT, ///< the lanes whose value is not 0
+  MNEME_WAVE_FIRST,  ///< the value of the lowest lane
+  /// The low 32 bits of lane `operand`'s value, with bit 32 set; 0 if that lane takes no part.
+  MNEME_WAVE_READ,
+  MNEME_WAVE_WRITE,  ///< the value of the highest lane whose `operand` is this one; 0 if none
+  MNEME_WAVE_REDUCE, ///< `operand` is a mneme_cpu_warp_reduce
 };
 enum mneme_cpu_rounding { MNEME_ROUND_NEAREST = 0, MNEME_ROUND_ZERO, MNEME_ROUND_DOWN, MNEME_ROUND_UP };
 
@@ -80,6 +90,17 @@ typedef struct mneme_cpu_services {
   uint64_t (*global_timer)(void);    ///< nanoseconds, %globaltimer
   void (*nanosleep)(mneme_cpu_context*, uint32_t nanoseconds);
   uint32_t (*multiprocessor)(mneme_cpu_context*); ///< %smid
+  // An operation (mneme_cpu_wave) of the lanes of a wave that are together at it. `site` says where
+  // in the program: of lanes that wait at different ones, those at the lowest go on first.
+  uint64_t (*wave)(mneme_cpu_context*, uint32_t site, uint32_t operation, uint64_t value,
+                   uint32_t operand);
+  // printf in pieces: the format first, then values of 64 bits and texts, in order. The last piece
+  // prints all, and its result is printf's; the others return the print.
+  uint64_t (*print_begin)(mneme_cpu_context*, uint32_t toErrors);
+  uint64_t (*print_values)(mneme_cpu_context*, uint64_t print, const uint64_t* values,
+                           uint32_t count, uint32_t isLast);
+  uint64_t (*print_text)(mneme_cpu_context*, uint64_t print, const char* text, uint64_t sizeBytes,
+                         uint32_t isLast);
 } mneme_cpu_services;
 
 /// A device global the kernel refers to. The loader stores its address into `*slot` before the first
@@ -106,6 +127,7 @@ typedef struct mneme_cpu_relocation {
 enum mneme_cpu_image_flags {
   MNEME_CPU_IMAGE_LOOP = 1,    ///< run_block is set: threads meet at barriers of the block at most
   MNEME_CPU_IMAGE_CONTEXT = 2, ///< set_context must be called before run_* on each switch
+  MNEME_CPU_IMAGE_WARP64 = 4,  ///< warps have 64 lanes
 };
 
 typedef struct mneme_cpu_image_header {

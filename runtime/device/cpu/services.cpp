@@ -66,7 +66,7 @@ uint32_t shuffle(mneme_cpu_context* context, uint32_t mask, uint32_t mode, uint3
   const Warp& warp = block.warpOf(thread);
   if (inRange)
     *inRange = warp.flag[thread.context.lane];
-  return warp.result[thread.context.lane];
+  return static_cast<uint32_t>(warp.result[thread.context.lane]);
 }
 
 uint32_t meetForResult(mneme_cpu_context* context, uint32_t mask, WarpOperation operation,
@@ -74,7 +74,7 @@ uint32_t meetForResult(mneme_cpu_context* context, uint32_t mask, WarpOperation 
   Thread& thread = threadOf(context);
   Block& block = blockOf(thread, "a warp operation");
   block.meet(thread, mask, {operation, mode, value, 0, 0});
-  return block.warpOf(thread).result[thread.context.lane];
+  return static_cast<uint32_t>(block.warpOf(thread).result[thread.context.lane]);
 }
 
 uint32_t vote(mneme_cpu_context* context, uint32_t mask, uint32_t mode, uint32_t predicate) {
@@ -99,8 +99,14 @@ uint32_t warpReduce(mneme_cpu_context* context, uint32_t mask, uint32_t op, uint
 uint32_t activeMask(mneme_cpu_context* context) {
   Thread& thread = threadOf(context);
   if (!thread.block)
-    return 1u << (thread.context.lane % warpSize);
-  return thread.block->activeMask(thread, __builtin_return_address(0));
+    return 1u << (thread.context.lane % MNEME_CPU_WARP_SIZE);
+  return static_cast<uint32_t>(thread.block->activeMask(thread, __builtin_return_address(0)));
+}
+
+uint64_t wave(mneme_cpu_context* context, uint32_t site, uint32_t operation, uint64_t value,
+              uint32_t operand) {
+  Thread& thread = threadOf(context);
+  return blockOf(thread, "a wave operation").wave(thread, site, operation, value, operand);
 }
 
 void yieldThread(mneme_cpu_context* context) {
@@ -146,6 +152,45 @@ int32_t printFormatted(mneme_cpu_context* context, const char* format, const voi
   }
   checkStop(worker);
   return result;
+}
+
+uint64_t printBegin(mneme_cpu_context* context, uint32_t toErrors) {
+  ServiceScope guard(*threadOf(context).worker);
+  return reinterpret_cast<uint64_t>(new DevicePrint(toErrors != 0));
+}
+
+uint64_t printPiece(mneme_cpu_context* context, uint64_t print, bool isLast,
+                    void (*append)(DevicePrint&, const void*, uint64_t), const void* piece,
+                    uint64_t size) {
+  Worker& worker = *threadOf(context).worker;
+  uint64_t result = print;
+  {
+    ServiceScope guard(worker);
+    auto* pending = reinterpret_cast<DevicePrint*>(print);
+    append(*pending, piece, size);
+    if (isLast) {
+      result = static_cast<uint64_t>(pending->print());
+      delete pending;
+    }
+  }
+  checkStop(worker);
+  return result;
+}
+
+uint64_t printValues(mneme_cpu_context* context, uint64_t print, const uint64_t* values,
+                     uint32_t count, uint32_t isLast) {
+  const auto append = [](DevicePrint& pending, const void* piece, uint64_t size) {
+    pending.addValues(static_cast<const uint64_t*>(piece), size);
+  };
+  return printPiece(context, print, isLast != 0, append, values, count);
+}
+
+uint64_t printText(mneme_cpu_context* context, uint64_t print, const char* text, uint64_t sizeBytes,
+                   uint32_t isLast) {
+  const auto append = [](DevicePrint& pending, const void* piece, uint64_t size) {
+    pending.addText(static_cast<const char*>(piece), size);
+  };
+  return printPiece(context, print, isLast != 0, append, text, sizeBytes);
 }
 
 void* deviceMalloc(mneme_cpu_context* context, uint64_t sizeBytes) {
@@ -206,6 +251,10 @@ constexpr mneme_cpu_services table = {
     globalTimer,
     nanosleepThread,
     multiprocessor,
+    wave,
+    printBegin,
+    printValues,
+    printText,
 };
 
 } // namespace

@@ -6,9 +6,9 @@ namespace mneme::device::cpu {
 namespace {
 
 // PTX shfl.sync. A source lane that takes no part leaves the lane's own value.
-void completeShuffle(Warp& warp, uint32_t mode, uint32_t lanes) noexcept {
-  for (uint32_t rest = lanes; rest; rest &= rest - 1) {
-    const auto lane = static_cast<uint32_t>(__builtin_ctz(rest));
+void completeShuffle(Warp& warp, uint32_t mode, LaneMask lanes) noexcept {
+  for (LaneMask rest = lanes; rest; rest &= rest - 1) {
+    const uint32_t lane = lowest(rest);
     const uint32_t offset = warp.operandB[lane] & 31;
     const uint32_t clamp = warp.clamp[lane] & 31;
     const uint32_t segment = (warp.clamp[lane] >> 8) & 31;
@@ -35,18 +35,18 @@ void completeShuffle(Warp& warp, uint32_t mode, uint32_t lanes) noexcept {
   }
 }
 
-uint32_t ballotOf(const Warp& warp, uint32_t lanes) noexcept {
-  uint32_t ballot = 0;
-  for (uint32_t rest = lanes; rest; rest &= rest - 1) {
-    const int lane = __builtin_ctz(rest);
+LaneMask ballotOf(const Warp& warp, LaneMask lanes) noexcept {
+  LaneMask ballot = 0;
+  for (LaneMask rest = lanes; rest; rest &= rest - 1) {
+    const uint32_t lane = lowest(rest);
     if (warp.value[lane])
-      ballot |= 1u << lane;
+      ballot |= bitOf(lane);
   }
   return ballot;
 }
 
-uint32_t voteOf(const Warp& warp, uint32_t mode, uint32_t lanes) noexcept {
-  const uint32_t ballot = ballotOf(warp, lanes);
+LaneMask voteOf(const Warp& warp, uint32_t mode, LaneMask lanes) noexcept {
+  const LaneMask ballot = ballotOf(warp, lanes);
   switch (mode) {
   case MNEME_VOTE_ALL:
     return ballot == lanes;
@@ -59,12 +59,12 @@ uint32_t voteOf(const Warp& warp, uint32_t mode, uint32_t lanes) noexcept {
   }
 }
 
-uint32_t equalLanes(const Warp& warp, uint32_t lanes, uint64_t value) noexcept {
-  uint32_t equal = 0;
-  for (uint32_t rest = lanes; rest; rest &= rest - 1) {
-    const int lane = __builtin_ctz(rest);
+LaneMask equalLanes(const Warp& warp, LaneMask lanes, uint64_t value) noexcept {
+  LaneMask equal = 0;
+  for (LaneMask rest = lanes; rest; rest &= rest - 1) {
+    const uint32_t lane = lowest(rest);
     if (warp.value[lane] == value)
-      equal |= 1u << lane;
+      equal |= bitOf(lane);
   }
   return equal;
 }
@@ -91,16 +91,16 @@ uint32_t combine(uint32_t mode, uint32_t a, uint32_t b) noexcept {
   }
 }
 
-uint32_t reduceOf(const Warp& warp, uint32_t mode, uint32_t lanes) noexcept {
-  auto total = static_cast<uint32_t>(warp.value[__builtin_ctz(lanes)]);
-  for (uint32_t rest = lanes & (lanes - 1); rest; rest &= rest - 1)
-    total = combine(mode, total, static_cast<uint32_t>(warp.value[__builtin_ctz(rest)]));
+uint32_t reduceOf(const Warp& warp, uint32_t mode, LaneMask lanes) noexcept {
+  auto total = static_cast<uint32_t>(warp.value[lowest(lanes)]);
+  for (LaneMask rest = lanes & (lanes - 1); rest; rest &= rest - 1)
+    total = combine(mode, total, static_cast<uint32_t>(warp.value[lowest(rest)]));
   return total;
 }
 
-void setAll(Warp& warp, uint32_t lanes, uint32_t result, uint32_t flag) noexcept {
-  for (uint32_t rest = lanes; rest; rest &= rest - 1) {
-    const int lane = __builtin_ctz(rest);
+void setAll(Warp& warp, LaneMask lanes, uint64_t result, uint32_t flag) noexcept {
+  for (LaneMask rest = lanes; rest; rest &= rest - 1) {
+    const uint32_t lane = lowest(rest);
     warp.result[lane] = result;
     warp.flag[lane] = flag;
   }
@@ -109,7 +109,7 @@ void setAll(Warp& warp, uint32_t lanes, uint32_t result, uint32_t flag) noexcept
 } // namespace
 
 void completeWarpOperation(Warp& warp, WarpOperation operation, uint32_t mode,
-                           uint32_t lanes) noexcept {
+                           LaneMask lanes) noexcept {
   switch (operation) {
   case WarpOperation::Sync:
     break;
@@ -120,13 +120,13 @@ void completeWarpOperation(Warp& warp, WarpOperation operation, uint32_t mode,
     setAll(warp, lanes, voteOf(warp, mode, lanes), 0);
     break;
   case WarpOperation::MatchAny:
-    for (uint32_t rest = lanes; rest; rest &= rest - 1) {
-      const int lane = __builtin_ctz(rest);
+    for (LaneMask rest = lanes; rest; rest &= rest - 1) {
+      const uint32_t lane = lowest(rest);
       warp.result[lane] = equalLanes(warp, lanes, warp.value[lane]);
     }
     break;
   case WarpOperation::MatchAll: {
-    const bool isEqual = equalLanes(warp, lanes, warp.value[__builtin_ctz(lanes)]) == lanes;
+    const bool isEqual = equalLanes(warp, lanes, warp.value[lowest(lanes)]) == lanes;
     setAll(warp, lanes, isEqual ? lanes : 0, isEqual);
     break;
   }
@@ -136,16 +136,16 @@ void completeWarpOperation(Warp& warp, WarpOperation operation, uint32_t mode,
   }
 }
 
-void Block::meet(Thread& thread, uint32_t mask, const LaneOperands& operands) {
+void Block::meet(Thread& thread, LaneMask mask, const LaneOperands& operands) {
   Warp& warp = warpOf(thread);
   const uint32_t lane = thread.context.lane;
-  const uint32_t bit = 1u << lane;
+  const LaneMask bit = bitOf(lane);
   const uint32_t key = static_cast<uint32_t>(operands.operation) << 8 | operands.mode;
   mask |= bit; // a lane outside its own mask is undefined in PTX; it meets the others anyway
   warp.value[lane] = operands.value;
   warp.operandB[lane] = operands.operandB;
   warp.clamp[lane] = operands.clamp;
-  const uint32_t expected = mask & warp.live;
+  const LaneMask expected = mask & warp.live;
   if (expected == bit) {
     completeWarpOperation(warp, operands.operation, operands.mode, bit);
     return;
@@ -155,20 +155,20 @@ void Block::meet(Thread& thread, uint32_t mask, const LaneOperands& operands) {
          (warp.rendezvous[i].mask != mask || warp.rendezvous[i].key != key))
     ++i;
   if (i == warp.rendezvousCount)
-    warp.rendezvous[warp.rendezvousCount++] = Rendezvous{mask, key, 0};
+    warp.rendezvous[warp.rendezvousCount++] = Rendezvous{mask, 0, key};
   Rendezvous& meeting = warp.rendezvous[i];
   meeting.arrived |= bit;
   if ((expected & ~meeting.arrived) != 0) {
     park(thread);
     return;
   }
-  const uint32_t lanes = meeting.arrived;
+  const LaneMask lanes = meeting.arrived;
   warp.rendezvous[i] = warp.rendezvous[--warp.rendezvousCount];
   completeWarpOperation(warp, operands.operation, operands.mode, lanes);
   setReady(thread.context.warp, lanes);
-  const auto first = static_cast<uint32_t>(__builtin_ctz(lanes));
+  const auto first = lowest(lanes);
   if (first != lane)
-    switchTo(thread.context.warp * warpSize + first);
+    switchTo((thread.context.warp << warpShift) + first);
 }
 
 // A mask from active_mask promises only that its lanes were together then (the compiler may have
@@ -179,8 +179,8 @@ bool Block::resolveWarpStall(uint32_t warpIndex) noexcept {
   for (uint32_t i = 0; i < warp.rendezvousCount; ++i) {
     const Rendezvous meeting = warp.rendezvous[i];
     bool isGiven = (meeting.arrived & ~warp.hasActiveMask) == 0;
-    for (uint32_t rest = meeting.arrived; rest; rest &= rest - 1)
-      isGiven &= warp.activeMask[__builtin_ctz(rest)] == meeting.mask;
+    for (LaneMask rest = meeting.arrived; rest; rest &= rest - 1)
+      isGiven &= warp.activeMask[lowest(rest)] == meeting.mask;
     if (!isGiven)
       continue;
     warp.rendezvous[i] = warp.rendezvous[--warp.rendezvousCount];
@@ -196,20 +196,20 @@ bool Block::resolveWarpStall(uint32_t warpIndex) noexcept {
 // here until every other live lane of its warp waits as well (here, in a barrier or in a warp
 // operation) or spins in yield. Then the lanes that came from the same call get each other as mask.
 // So the mask is as large as it can be, all its lanes know it, and they can meet under it.
-uint32_t Block::activeMask(Thread& thread, const void* site) {
+LaneMask Block::activeMask(Thread& thread, const void* site) {
   Warp& warp = warpOf(thread);
   const uint32_t lane = thread.context.lane;
-  const uint32_t bit = 1u << lane;
+  const LaneMask bit = bitOf(lane);
   if (warp.live == bit)
     return bit;
   warp.activeSite[lane] = site;
   warp.activeWaiting |= bit;
   if (warp.ready == bit) { // the last one: no need to leave
     resolveActiveMask(warp, thread.context.warp);
-    const uint32_t result = warp.result[lane];
-    const auto first = static_cast<uint32_t>(__builtin_ctz(result));
+    const LaneMask result = warp.result[lane];
+    const auto first = lowest(result);
     if (first != lane)
-      switchTo(thread.context.warp * warpSize + first);
+      switchTo((thread.context.warp << warpShift) + first);
     return result;
   }
   park(thread);
@@ -219,24 +219,31 @@ uint32_t Block::activeMask(Thread& thread, const void* site) {
 void Block::resolveActiveMask(Warp& warp, uint32_t warpIndex) noexcept {
   if ((warp.ready & ~warp.yielded & ~warp.activeWaiting) != 0)
     return;
-  const uint32_t lanes = warp.activeWaiting;
-  for (uint32_t rest = lanes; rest;) {
-    const void* site = warp.activeSite[__builtin_ctz(rest)];
-    uint32_t group = 0;
-    for (uint32_t other = rest; other; other &= other - 1) {
-      const int lane = __builtin_ctz(other);
+  const LaneMask lanes = warp.activeWaiting;
+  for (LaneMask rest = lanes; rest;) {
+    const void* site = warp.activeSite[lowest(rest)];
+    LaneMask group = 0;
+    for (LaneMask other = rest; other; other &= other - 1) {
+      const uint32_t lane = lowest(other);
       if (warp.activeSite[lane] == site)
-        group |= 1u << lane;
+        group |= bitOf(lane);
     }
     setAll(warp, group, group, 0);
-    for (uint32_t other = group; other; other &= other - 1)
-      warp.activeMask[__builtin_ctz(other)] = group;
+    for (LaneMask other = group; other; other &= other - 1)
+      warp.activeMask[lowest(other)] = group;
     rest &= ~group;
   }
   warp.hasActiveMask |= lanes;
   warp.activeWaiting = 0;
   warp.yielded = 0;
   setReady(warpIndex, lanes);
+}
+
+void Block::resolveWaiting(Warp& warp, uint32_t warpIndex) noexcept {
+  if (warp.activeWaiting)
+    resolveActiveMask(warp, warpIndex);
+  if (warp.waveWaiting)
+    resolveWave(warp, warpIndex);
 }
 
 } // namespace mneme::device::cpu
