@@ -19,6 +19,8 @@ constexpr uint32_t kManagedGlobal = 2;
 constexpr uint32_t kExternGlobal = 4;
 constexpr uint32_t kCudaVendor = 0;
 constexpr uint32_t kHipVendor = 1;
+// HIP's device variable of a managed one is a pointer to memory that the runtime allocates.
+constexpr uint64_t kHipManagedBytes = 8;
 // The first priority below which the implementation's own constructors run: a kernel launched by a
 // user's static constructor is already known.
 constexpr int kConstructorPriority = 101;
@@ -94,7 +96,8 @@ void readCalls(llvm::Module& module, llvm::StringRef prefix, uint32_t vendor,
     llvm::Constant* shadow = constantOf(call, 1);
     llvm::Constant* name = constantOf(call, 3);
     if (shadow && name && call.arg_size() >= 5) {
-      found.globals.push_back({shadow, name, integerOf(call.getArgOperand(4)), kManagedGlobal});
+      uint64_t size = vendor == kHipVendor ? kHipManagedBytes : integerOf(call.getArgOperand(4));
+      found.globals.push_back({shadow, name, size, kManagedGlobal});
       note();
     }
   });
@@ -130,6 +133,8 @@ void readOffloadEntry(const llvm::GlobalVariable& entry, Registrations& found) {
   uint32_t ours = (kind == kOffloadManaged ? kManagedGlobal : 0) |
                   (flags & kOffloadExtern ? kExternGlobal : 0) |
                   (flags & kOffloadConstant ? kConstantGlobal : 0);
+  if (kind == kOffloadManaged && found.vendor == kHipVendor)
+    size = kHipManagedBytes;
   found.globals.push_back({address, name, size, ours});
 }
 

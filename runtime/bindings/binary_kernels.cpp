@@ -7,6 +7,7 @@
 
 #include "runtime/base/error.h"
 #include "runtime/base/file.h"
+#include "runtime/embed/containers.h"
 
 namespace mneme::bindings {
 
@@ -15,6 +16,7 @@ namespace {
 using Bytes = std::span<const std::byte>;
 
 constexpr uint32_t kFatBinaryMagic = 0xBA55ED50;
+constexpr uint64_t kBundleAlignment = 4096;
 
 /// Head of a fat binary: `bytes` counts what follows the head.
 struct FatBinaryHead {
@@ -43,10 +45,15 @@ bool isName(Bytes names, uint64_t offset, const char* wanted) {
   return name && std::memcmp(name->data(), wanted, length) == 0;
 }
 
-/// The sections of a host ELF file that hold fat binaries.
-std::vector<Bytes> fatBinarySections(Bytes file) {
+struct Sections {
+  std::vector<Bytes> fatBinaries;
+  std::vector<Bytes> bundles; ///< of HIP
+};
+
+/// The sections of a host ELF file that hold device code.
+Sections deviceSections(Bytes file) {
   Elf64_Ehdr head;
-  std::vector<Bytes> found;
+  Sections found;
   if (!readAt(file, 0, head) || std::memcmp(head.e_ident, ELFMAG, SELFMAG) != 0 ||
       head.e_ident[EI_CLASS] != ELFCLASS64 || head.e_shentsize != sizeof(Elf64_Shdr))
     return found;
@@ -57,11 +64,16 @@ std::vector<Bytes> fatBinarySections(Bytes file) {
   if (!section(head.e_shstrndx, names))
     return found;
   const std::optional<Bytes> nameBytes = part(file, names.sh_offset, names.sh_size);
-  for (uint64_t i = 0; nameBytes && i < head.e_shnum && section(i, header); ++i)
+  for (uint64_t i = 0; nameBytes && i < head.e_shnum && section(i, header); ++i) {
+    const std::optional<Bytes> content = part(file, header.sh_offset, header.sh_size);
+    if (!content)
+      continue;
     if (isName(*nameBytes, header.sh_name, ".nv_fatbin") ||
         isName(*nameBytes, header.sh_name, "__nv_relfatbin"))
-      if (const std::optional<Bytes> content = part(file, header.sh_offset, header.sh_size))
-        found.push_back(*content);
+      found.fatBinaries.push_back(*content);
+    else if (isName(*nameBytes, header.sh_name, ".hip_fatbin"))
+      found.bundles.push_back(*content);
+  }
   return found;
 }
 
@@ -84,14 +96,28 @@ std::vector<Bytes> splitFatBinaries(Bytes section) {
   return found;
 }
 
+/// A section is a row of bundles, each at the start of a page. What follows one does no harm to it.
+std::vector<Bytes> splitBundles(Bytes section) {
+  std::vector<Bytes> found;
+  for (uint64_t offset = 0; offset < section.size(); offset += kBundleAlignment)
+    if (const Bytes rest = section.subspan(offset);
+        embed::isOffloadBundle(rest) || embed::isCompressedBundle(rest))
+      found.push_back(rest);
+  return found;
+}
+
 } // namespace
 
 std::vector<std::shared_ptr<const embed::KernelBlob>>
 readBinaryKernels(const std::filesystem::path& path) {
   const std::vector<std::byte> file = readFile(path);
   std::vector<Bytes> images;
-  for (const Bytes& section : fatBinarySections(file))
+  const Sections sections = deviceSections(file);
+  for (const Bytes& section : sections.fatBinaries)
     for (const Bytes& image : splitFatBinaries(section))
+      images.push_back(image);
+  for (const Bytes& section : sections.bundles)
+    for (const Bytes& image : splitBundles(section))
       images.push_back(image);
   if (images.empty())
     images.push_back(file);

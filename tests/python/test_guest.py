@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from mneme import _paths, guest
+from mneme._elf import ElfFacts
 from mneme.errors import BackendUnavailable, InvalidArgument
 from mneme.guest import RecordRequest, record_environment, run_environment
 
@@ -95,3 +96,23 @@ def test_path_that_cannot_be_preloaded_is_refused(
 def test_device_of_the_environment_counts(prefix: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MNEME_DEVICE", "cpu")
     assert guest.choose_device(None) == "cpu"
+
+
+@pytest.mark.parametrize(
+    ("needed", "named", "expected"),
+    [
+        ("libamdhip64.so.5", None, "cpu"),
+        ("libamdhip64.so.5", "auto", "cpu"),
+        ("libamdhip64.so.5", "cuda:0", "cuda:0"),
+        ("libcudart.so.13", None, "cuda:0"),
+        ("libc.so.6", None, "cuda:0"),
+    ],
+)
+def test_program_that_no_gpu_here_can_run_goes_to_the_cpu(
+    prefix: Path, monkeypatch: pytest.MonkeyPatch, needed: str, named: str | None, expected: str
+) -> None:
+    facts = ElfFacts(is_static=False, needed=(needed,), sections=frozenset())
+    monkeypatch.setattr(guest, "choose_device", lambda wanted: wanted or "cuda:0")
+    monkeypatch.setattr(guest, "read_elf", lambda _: facts)
+    environment = run_environment({"PATH": "/bin"}, named, "/bin/sh")
+    assert environment["MNEME_DEVICE"] == expected

@@ -1,4 +1,4 @@
-; HIP registers a handle that is a variable, and managed variables.
+; HIP registers a handle that is a variable, and managed variables, which are pointers on the device.
 ; RUN: %opt -passes=mneme-register -S %s | FileCheck %s
 
 target datalayout = "e-m:e-p270:32:32-p271:32:32-p272:64:64-i64:64-i128:128-f80:128-n8:16:32:64-S128"
@@ -12,7 +12,7 @@ target triple = "x86_64-pc-linux-gnu"
 @__hip_fatbin_wrapper = internal constant { i32, i32, ptr, ptr } { i32 1212764230, i32 1, ptr null, ptr null }, section ".hipFatBinSegment"
 
 ; CHECK: @__mneme_kernels = internal constant [1 x { ptr, ptr }] [{ ptr, ptr } { ptr @add, ptr @0 }]
-; CHECK: @__mneme_globals = internal constant [1 x { ptr, ptr, i64, i32, i32 }] [{ ptr, ptr, i64, i32, i32 } { ptr @m, ptr @1, i64 4, i32 2, i32 0 }]
+; CHECK: @__mneme_globals = internal constant [1 x { ptr, ptr, i64, i32, i32 }] [{ ptr, ptr, i64, i32, i32 } { ptr @m, ptr @1, i64 8, i32 2, i32 0 }]
 ; CHECK: @__mneme_entry = internal constant { i32, i32, ptr, ptr, ptr, i64, i64 } { i32 1, i32 1, ptr @__hip_fatbin_wrapper,
 define void @add_stub() {
   ret void

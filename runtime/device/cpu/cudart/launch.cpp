@@ -180,7 +180,8 @@ int residentBlocks(const Kernel& kernel, int threads, size_t dynamicSharedBytes)
   const int byThreads = vendor.threadsPerMultiprocessor / (warps * vendor.warpSize);
   const size_t shared = dynamicSharedBytes + (kernel.blob ? kernel.blob->sharedBytes : 0) +
                         vendor.reservedSharedPerBlock;
-  const int byShared = static_cast<int>(vendor.sharedPerMultiprocessor / shared);
+  const int byShared =
+      static_cast<int>(vendor.sharedPerMultiprocessor / std::max<size_t>(shared, 1));
   return std::min({byThreads, byShared, vendor.blocksPerMultiprocessor});
 }
 

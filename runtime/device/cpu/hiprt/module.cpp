@@ -1,5 +1,6 @@
 // Code objects the program loads by itself, and managed variables, in the HIP API.
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <map>
@@ -49,6 +50,9 @@ Status load(void** handle, std::vector<char> file, const void* image) {
 Status loadFile(void** handle, const char* path) {
   if (!handle || !path)
     return Status::InvalidValue;
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(path, error))
+    return kFileNotFound;
   std::ifstream file(path, std::ios::binary);
   std::vector<char> bytes{std::istreambuf_iterator<char>(file), {}};
   return bytes.size() < 64 ? kFileNotFound : load(handle, std::move(bytes), nullptr);

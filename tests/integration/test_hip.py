@@ -1,0 +1,202 @@
+"""HIP programs go the same way as CUDA ones: run, record, replay, tune, deploy, on the CPU device."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+from contextlib import closing
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import BUILD, PIPELINES, ROOT, Finished, instances, mneme, records, run_command
+
+from mneme import _native
+
+pytestmark = [pytest.mark.hip, pytest.mark.compile]
+
+SOURCES = ROOT / "examples" / "hip"
+API_TEST = ROOT / "tests" / "apps" / "hip_api" / "api.hip"
+GPU = "gfx90a"
+# Programs with the arguments that make them small.
+PROGRAMS = {
+    "vector_add": ("10000",),
+    "stencil2d": (),
+    "heat3d": (),
+    "reduction": ("20000",),
+    "nbody": (),
+}
+SPECIALISATIONS: tuple[dict[str, bool], ...] = (
+    {},
+    {"specialize": True},
+    {"specialize": True, "specialize_dims": True, "set_launch_bounds": True},
+)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def hip() -> None:
+    """Skip where no HIP is installed."""
+    roots = (os.environ.get("ROCM_PATH", ""), os.environ.get("HIP_PATH", ""), "/opt/rocm", "/usr")
+    if not any(root and (Path(root) / "include/hip/hip_runtime.h").is_file() for root in roots):
+        pytest.skip("no HIP headers: install libamdhip64-dev and rocm-device-libs, or ROCm")
+
+
+@pytest.fixture(scope="session")
+def programs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder with the examples, built as HIP as their readers build them."""
+    folder = tmp_path_factory.mktemp("hip")
+    arguments = shlex.split(mneme("config", "cmake-args").stdout)
+    done = run_command("cmake", "-S", SOURCES, "-B", folder, "-G", "Ninja", *arguments)
+    assert done.returncode == 0, done.stdout + done.stderr
+    done = run_command("ninja", "-C", folder, *PROGRAMS, timeout=600)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return folder
+
+
+def run(programs: Path, name: str, **environment: str) -> Finished:
+    program = (programs / name, *PROGRAMS[name])
+    return mneme("run", "--device", "cpu", "--", *program, **environment)
+
+
+@pytest.fixture(scope="session")
+def hip_recordings(
+    programs: Path, tmp_path_factory: pytest.TempPathFactory
+) -> dict[str, tuple[Path, Finished]]:
+    """Each program's recording, and what the program said."""
+    made = {}
+    for name, arguments in PROGRAMS.items():
+        folder = tmp_path_factory.mktemp(name)
+        line = ("record", "-rdb", folder, "--device", "cpu", "--", programs / name, *arguments)
+        made[name] = (folder, mneme(*line))
+    return made
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_output_is_the_same_when_recorded(
+    name: str, programs: Path, hip_recordings: dict[str, tuple[Path, Finished]]
+) -> None:
+    plain = run(programs, name)
+    folder, recorded = hip_recordings[name]
+    assert plain.returncode == 0, plain.stdout + plain.stderr
+    assert plain.stdout.endswith("PASSED\n")
+    assert (recorded.stdout, recorded.returncode) == (plain.stdout, plain.returncode)
+    (record,) = records(folder)
+    facts = json.loads(record.read_text())
+    assert (facts["Arch"], facts["Device"]) == (GPU, "cpu")
+    assert facts["VASize"] == 64 << 30
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_every_launch_replays_exactly(
+    name: str, hip_recordings: dict[str, tuple[Path, Finished]]
+) -> None:
+    accepted = {"exact"}
+    if name == "reduction":  # atomics add in any order
+        accepted |= {"within_tolerance", "nondeterministic"}
+    (record,) = records(hip_recordings[name][0])
+    for record_id in instances(record):
+        with closing(_native.ReplaySession(str(record), record_id, "cpu")) as session:
+            recorded: dict[str, Any] = json.loads(session.recorded())
+            block = recorded["block"]
+            recorded["max_threads"] = block["x"] * block["y"] * block["z"]
+            for passes, special in product(PIPELINES[1::2], SPECIALISATIONS):
+                configuration = json.dumps({**recorded, **special, "passes": passes})
+                text, _, _ = session.run(configuration, '{"iterations": 1, "warmup": 0}')
+                result = json.loads(text)
+                assert result["verified"], f"{configuration}: {result}"
+                assert result["result_class"] in accepted, f"{configuration}: {result}"
+
+
+def _disassembled(record: Path) -> str:
+    llvm = Path(mneme("config", "llvmdir").stdout.strip()) / "bin" / "llvm-dis"
+    modules = json.loads(record.read_text())["Modules"]
+    done = run_command(llvm, record.parent / modules[0], "-o", "-")
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_wrong_code_is_reported(
+    hip_recordings: dict[str, tuple[Path, Finished]], tmp_path: Path
+) -> None:
+    (record,) = records(hip_recordings["vector_add"][0])
+    edited = tmp_path / "edited.ll"
+    line = ("replay", "-rdb", record, "--device", "cpu", "--ir", edited, "default<O1>")
+    right = _disassembled(record)
+    edited.write_text(right)
+    assert mneme(*line).result["result_class"] == "exact"
+    wrong, edits = re.subn(r"(icmp slt i32 %\w+), %\w+", r"\1, 9999", right)
+    assert edits == 1
+    edited.write_text(wrong)
+    done = mneme(*line)
+    assert done.returncode != 0
+    assert not done.result["verified"]
+    (mismatch,) = done.result["mismatches"]
+    assert (mismatch["offset"] // 4, mismatch["differing"]) == (9999, 1)
+
+
+def test_production_run_takes_what_was_tuned(
+    programs: Path, hip_recordings: dict[str, tuple[Path, Finished]], tmp_path: Path
+) -> None:
+    (record,) = records(hip_recordings["stencil2d"][0])
+    results = tmp_path / "results"
+    line = ["tune", "-rdb", record, "-rid", instances(record)[0], "--trials", "1", "--quiet"]
+    line += ["--space-preset", "quick", "--device", "cpu", "--results-dir", results]
+    done = mneme(*line)
+    assert done.returncode == 0, done.stderr
+    # Which of two configurations is faster is noise here; what is deployed has to be certain.
+    best = json.loads((results / "best.json").read_text())
+    best["trial"] = 1
+    best["config"].update(passes="default<O1>", specialize=True)
+    best["gain"] = {"ratio": 1.5, "low": 1.4, "high": 1.6, "significant": True, "rounds": 12}
+    (results / "best.json").write_text(json.dumps(best))
+    tuned = tmp_path / "tuned.json"
+    done = mneme("deploy", results, "-o", tuned)
+    assert done.returncode == 0, done.stderr
+    done = mneme("deploy", "--check", tuned, programs / "stencil2d")
+    assert done.returncode == 0, done.stdout + done.stderr
+    done = run(
+        programs,
+        "stencil2d",
+        PROTEUS_TUNED_KERNELS=str(tuned),
+        PROTEUS_CACHE_DIR=str(tmp_path / "cache"),
+        PROTEUS_TRACE_OUTPUT="kernel-trace",
+    )
+    assert done.stdout == run(programs, "stencil2d").stdout
+    assert "variant 0, fits this launch" in done.stderr
+
+
+@pytest.fixture(scope="session")
+def api_program(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """The program of tests/apps/hip_api, and its code object."""
+    folder = tmp_path_factory.mktemp("api")
+    cxx = BUILD / "bin" / "mneme-cxx"
+    compiler = cxx if cxx.exists() else Path(mneme("config", "cxx").stdout.strip())
+    options = (f"--offload-arch={GPU}", "-O2", "-w", API_TEST, "-o")
+    for line in (
+        (compiler, *options, folder / "api", "-lamdhip64"),
+        (compiler, "--cuda-device-only", *options, folder / "api.co"),
+    ):
+        done = run_command(*line)
+        assert done.returncode == 0, done.stderr
+    return folder / "api", folder / "api.co"
+
+
+def test_runtime_keeps_the_promises_of_its_api(api_program: tuple[Path, Path]) -> None:
+    done = mneme("run", "--device", "cpu", "--", *api_program)
+    assert done.stdout == "0 broken promises\n"
+    assert "hipGraphCreate is not supported on the CPU device" in done.stderr
+
+
+def test_variables_are_recorded(api_program: tuple[Path, Path], tmp_path: Path) -> None:
+    """Device, constant and managed ones; what cannot be recorded is named."""
+    done = mneme("record", "-rdb", tmp_path, "--device", "cpu", "--", *api_program)
+    assert done.stdout == "0 broken promises\n"
+    assert "hipExtLaunchKernel; it is not recorded" in done.stderr
+    by_name = {json.loads(file.read_text())["DemangledName"]: file for file in records(tmp_path)}
+    assert len(by_name) == 3
+    record = by_name["useVariables(float*)"]
+    done = mneme("replay", "-rdb", record, "--device", "cpu", "default<O2>")
+    assert done.result["result_class"] == "exact", done.stderr
