@@ -140,7 +140,10 @@ class PageRun:
         return _printed(ran) if ran.code else ""
 
     def _read_json(self, block: Block) -> str:
-        value = json.loads(block.text)
+        try:
+            value = json.loads(block.text)
+        except ValueError as error:
+            return str(error)
         if not all("CodeGen" in entry for entry in value.values()):
             return "this is none of mneme's formats"
         path = self._scratch / "shown.json"

@@ -135,3 +135,41 @@ def test_blocks_of_a_page_share_what_they_set(tmp_path: Path) -> None:
             run.run(found[6])
     finally:
         run.close()
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("```bash\nfalse\n```\n", "exit code 1, not 0"),
+        ("<!-- exit code: 2 -->\n```bash\nfalse\n```\n", "exit code 1, not 2"),
+        ("```bash\nfalse\ntrue\n```\n", "line 2: false"),
+        ("```console\n$ echo one\ntwo\n```\n", "not printed: two"),
+        ("```bash\necho mneme: this one runs as it was built >&2\n```\n", "as it was built"),
+        ("```python\nprint(1)  # prints 2\n```\n", "not printed: 2"),
+        ("```json\n{'a': 1}\n```\n", "Expecting property name"),
+        ('```json\n{"a": {}}\n```\n', "none of mneme's formats"),
+        ("```yaml\nsampler: tpe\n```\n", "none of the formats"),
+        ("```cmake\nadd_mneme(app)\n```\n", "Unknown CMake command"),
+    ],
+)
+def test_a_page_that_lies_fails(text: str, problem: str, tmp_path: Path) -> None:
+    page = tmp_path / "lie.md"
+    page.write_text(text)
+    run = PageRun(page, tmp_path)
+    try:
+        assert problem in run.run(blocks(page)[0])
+    finally:
+        run.close()
+
+
+def test_what_a_block_needs_may_be_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    def needs(name: str) -> bool:
+        return Block(Path("page.md"), 1, "bash", "true\n", (("needs", name),)).is_run
+
+    assert [needs("bash"), needs("no-such-program"), needs("MNEME_TEST_BUNDLE_2")] == [
+        True,
+        False,
+        False,
+    ]
+    monkeypatch.setenv("MNEME_TEST_BUNDLE_2", "there")
+    assert needs("MNEME_TEST_BUNDLE_2")
