@@ -19,7 +19,7 @@ from mneme import _native
 pytestmark = [pytest.mark.hip, pytest.mark.compile]
 
 SOURCES = ROOT / "examples" / "hip"
-API_TEST = ROOT / "tests" / "apps" / "hip_api" / "api.hip"
+APPS = ROOT / "tests" / "apps" / "hip_api"
 GPU = "gfx90a"
 # Programs with the arguments that make them small.
 PROGRAMS = {
@@ -168,19 +168,19 @@ def test_production_run_takes_what_was_tuned(
     assert "variant 0, fits this launch" in done.stderr
 
 
+def build(*arguments: str | Path) -> None:
+    """Run the compiler wrapper as a Makefile would."""
+    compiler = BUILD / "bin" / "mneme-cxx"
+    done = run_command(compiler, f"--offload-arch={GPU}", "-O2", "-w", *arguments)
+    assert done.returncode == 0, done.stderr
+
+
 @pytest.fixture(scope="session")
 def api_program(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     """The program of tests/apps/hip_api, and its code object."""
     folder = tmp_path_factory.mktemp("api")
-    cxx = BUILD / "bin" / "mneme-cxx"
-    compiler = cxx if cxx.exists() else Path(mneme("config", "cxx").stdout.strip())
-    options = (f"--offload-arch={GPU}", "-O2", "-w", API_TEST, "-o")
-    for line in (
-        (compiler, *options, folder / "api", "-lamdhip64"),
-        (compiler, "--cuda-device-only", *options, folder / "api.co"),
-    ):
-        done = run_command(*line)
-        assert done.returncode == 0, done.stderr
+    build(APPS / "api.hip", "-o", folder / "api", "-lamdhip64")
+    build("--cuda-device-only", APPS / "api.hip", "-o", folder / "api.co")
     return folder / "api", folder / "api.co"
 
 
@@ -199,4 +199,20 @@ def test_variables_are_recorded(api_program: tuple[Path, Path], tmp_path: Path) 
     assert len(by_name) == 3
     record = by_name["useVariables(float*)"]
     done = mneme("replay", "-rdb", record, "--device", "cpu", "default<O2>")
+    assert done.result["result_class"] == "exact", done.stderr
+
+
+def test_relocatable_device_code_goes_all_the_way(tmp_path: Path) -> None:
+    """A kernel calls a function and reads a variable of another unit; its bundles are compressed."""
+    for unit in ("caller", "callee"):
+        build("-fgpu-rdc", "-c", APPS / f"{unit}.hip", "-o", tmp_path / f"{unit}.o")
+    objects = (tmp_path / "caller.o", tmp_path / "callee.o")
+    program = tmp_path / "relocatable"
+    linking = ("--hip-link", "-fgpu-rdc", "--offload-compress")
+    build(*linking, *objects, "-o", program, "-lamdhip64")
+    recording = tmp_path / "recording"
+    done = mneme("record", "-rdb", recording, "--device", "cpu", "--", program)
+    assert done.stdout == "thread 63: 378\n", done.stderr
+    (record,) = records(recording)
+    done = mneme("replay", "-rdb", record, "--device", "cpu", "--specialize", "default<O3>")
     assert done.result["result_class"] == "exact", done.stderr
