@@ -31,7 +31,7 @@ _OPTIONAL_PACKAGES = {
 }
 _LIBRARIES = (
     *("libmneme_rt.so", "librecord.so", "libMnemePasses.so", "libmneme_compile.so"),
-    *("libmneme_jit.so", *_vendors.CPU_RUNTIMES[:1]),
+    *("libmneme_jit.so", *_vendors.CPU_RUNTIMES),
 )
 _REINSTALL = "install mneme again"
 

@@ -26,6 +26,7 @@ NATIVE = (
     *("bin/mneme-cc", "bin/mneme-cxx", "bin/mneme-jit-compile", "bin/nvcc", "config.json"),
     *("include/mneme/MnemeAnnotation.hpp", "lib/cmake/mneme/mnemeConfig.cmake"),
     *("lib/libMnemePasses.so", "lib/libmneme_compile.so", "lib/libmneme_cudart.so"),
+    "lib/libmneme_hiprt.so",
     *("lib/libmneme_jit.so", "lib/libmneme_rt.so", "lib/librecord.so", "py.typed"),
     *("report/report.html.j2", "share/mneme/templates/tune/tune.py.j2"),
 )
@@ -140,11 +141,21 @@ def test_it_knows_nothing_of_where_it_was_built(unpacked: Path) -> None:
     assert [p.name for p in files if any(place in p.read_bytes() for place in places)] == []
 
 
-def test_extras_are_what_the_documentation_names(unpacked: Path) -> None:
+def test_it_says_what_it_is_and_under_which_licences(wheel: Path, unpacked: Path) -> None:
     (metadata,) = unpacked.glob("*.dist-info/METADATA")
     headers = HeaderParser().parsestr(metadata.read_text())
     assert headers["Name"] == "mneme-gpu"
+    assert headers["Version"] == wheel.name.split("-")[1]
     assert headers["Requires-Python"] == ">=3.10"
+    assert headers["License-Expression"] == "Apache-2.0 WITH LLVM-exception"
+    licences = headers.get_all("License-File", [])
+    assert set(licences) == {"LICENSE", "LICENSE-THIRD-PARTY"}
+    for name in licences:
+        assert (metadata.parent / "licenses" / name).read_text() == (ROOT / name).read_text()
+    minors = {
+        name.rpartition(" 3.")[2] for name in headers.get_all("Classifier", []) if "3." in name
+    }
+    assert minors == {"10", "11", "12", "13"}
     assert set(headers.get_all("Provides-Extra", [])) == {
         *("tune", "dashboard", "dask", "dev", "cuda-toolkit")
     }
@@ -162,12 +173,46 @@ def test_the_source_distribution_has_what_is_built(output: Path) -> None:
     assert not any(name.startswith((".venv", "build", ".setup")) for name in inside)
 
 
-def test_the_command_answers(environment: Path, tmp_path: Path) -> None:
+def test_the_command_answers(wheel: Path, environment: Path, tmp_path: Path) -> None:
     mneme = command_of(environment, "mneme")
-    assert re.fullmatch(r"mneme \d+\.\d+\.\d+\n", run(mneme, "--version", cwd=tmp_path))
+    version = wheel.name.split("-")[1]
+    assert run(mneme, "--version", cwd=tmp_path) == f"mneme {version}\n"
+    code = "import mneme; print(mneme.__version__)"
+    assert run(command_of(environment, "python"), "-c", code, cwd=tmp_path) == f"{version}\n"
     package = Path(run(mneme, "config", "cmakedir", cwd=tmp_path).strip())
     assert package.is_relative_to(environment)
     assert (package / "mnemeConfig.cmake").is_file()
+
+
+def test_a_makefile_takes_the_compiler_from_the_path(environment: Path, tmp_path: Path) -> None:
+    project = ROOT / "tests" / "cmake" / "wrapped"
+    path = f"{environment / 'bin'}{os.pathsep}{os.environ['PATH']}"
+    run("make", "-f", project / "Makefile", f"SOURCE={project}", "CXX=mneme-cxx", cwd=tmp_path,
+        PATH=path)  # fmt: skip
+    run("mneme", "record", "-rdb", "rec", "--device", "cpu", "--", "./app", cwd=tmp_path, PATH=path)
+    assert list((tmp_path / "rec").glob("[0-9]*.json")) != []
+    # A command of another name is a link to it, as c++ is to a compiler.
+    (tmp_path / "c++").symlink_to(environment / "bin" / "mneme-cxx")
+    assert "clang version" in run(tmp_path / "c++", "--version", cwd=tmp_path)
+
+
+def test_a_compiler_without_its_package_says_so(environment: Path, tmp_path: Path) -> None:
+    (tmp_path / "bin").mkdir()
+    alone = shutil.copy(environment / "bin" / "mneme-cc", tmp_path / "bin")
+    done = subprocess.run([alone, "--version"], capture_output=True, text=True, check=False)
+    assert done.returncode == 127
+    assert (
+        f"mneme-cc: the package mneme is not installed for python3.{sys.version_info[1]} below '{tmp_path}'"
+        in done.stderr
+    )
+
+
+def test_a_cmake_project_finds_the_package(environment: Path) -> None:
+    (prefix,) = environment.glob("lib/python3*/site-packages/mneme")
+    said = run(sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-k", "wheel_prefix",
+               ROOT / "tests" / "cmake" / "test_find_package.py", cwd=ROOT,
+               MNEME_TEST_WHEEL_PREFIX=str(prefix))  # fmt: skip
+    assert "1 passed" in said
 
 
 def test_an_editable_installation_finds_its_native_parts(tmp_path: Path) -> None:
@@ -179,6 +224,7 @@ def test_an_editable_installation_finds_its_native_parts(tmp_path: Path) -> None
     mneme = command_of(made, "mneme")
     assert Path(run(mneme, "config", "prefix", cwd=tmp_path).strip()).is_relative_to(made)
     assert "cpu" in run(mneme, "devices", cwd=tmp_path)
+    assert "clang version" in run(command_of(made, "mneme-cxx"), "--version", cwd=tmp_path)
     code = "import mneme; print(mneme.__file__)"
     assert str(ROOT) in run(command_of(made, "python"), "-c", code, cwd=tmp_path)
 
