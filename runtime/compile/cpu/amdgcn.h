@@ -3,6 +3,7 @@
 // NVPTX-flavoured modules use too. Internal to this folder.
 #pragma once
 
+#include <llvm/IR/Instructions.h>
 #include <llvm/IR/Module.h>
 
 #include "runtime/compile/cpu/emit.h"
@@ -66,6 +67,11 @@ llvm::ArrayRef<AmdgcnRule> amdgcnWaveRules();
 /// All lanes that are here together; `operation` is a mneme_cpu_wave. Results of 64 bits.
 llvm::Value* waveOperation(Emit& emit, unsigned operation, llvm::Value* value,
                            llvm::Value* operand);
+/// The fences by which lanes of a wave wait for each other. To be asked before
+/// dropDeviceProperties.
+llvm::SmallVector<llvm::FenceInst*> waveFences(llvm::Module& module);
+/// Makes lanes wait there.
+void waitAtFences(llvm::ArrayRef<llvm::FenceInst*> fences);
 /// Lanes of which `predicate` (i1) is true.
 llvm::Value* waveBallot(Emit& emit, llvm::Value* predicate);
 

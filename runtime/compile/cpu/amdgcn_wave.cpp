@@ -312,6 +312,27 @@ Value* waveOperation(Emit& e, unsigned operation, Value* value, Value* operand) 
   return call;
 }
 
+// In hardware the lanes of a wave go in step, so the vendor's groups within a wave synchronise by a
+// fence alone: to acquire and release, in less than the whole system. Its other fences, those
+// around barriers and __threadfence, have other orders.
+SmallVector<FenceInst*> waveFences(Module& module) {
+  SmallVector<FenceInst*> fences;
+  for (Function& function : module)
+    for (Instruction& instruction : instructions(function))
+      if (auto* fence = dyn_cast<FenceInst>(&instruction);
+          fence && fence->getOrdering() == AtomicOrdering::AcquireRelease &&
+          fence->getSyncScopeID() != SyncScope::System)
+        fences.push_back(fence);
+  return fences;
+}
+
+void waitAtFences(ArrayRef<FenceInst*> fences) {
+  for (FenceInst* fence : fences) {
+    Emit emit(*fence);
+    waveOperation(emit, MNEME_WAVE_SYNC, emit.getInt64(0), emit.getInt32(0));
+  }
+}
+
 Value* waveBallot(Emit& e, Value* predicate) {
   return waveOperation(e, MNEME_WAVE_BALLOT, e.CreateZExt(predicate, e.i(64)), e.getInt32(0));
 }

@@ -71,8 +71,10 @@ unsigned adoptNvptx(Module& module, Function& kernel, const TargetMachine& machi
 unsigned adoptAmdgcn(Module& module, Function*& kernel, const TargetMachine& machine,
                      const CpuLoweringOptions& options) {
   const cpu::AmdgcnTraits traits = cpu::readAmdgcnTraits(module, *kernel);
+  const SmallVector<FenceInst*> fences = cpu::waveFences(module);
   cpu::dropDeviceProperties(module, options);
   cpu::setHostTarget(module, machine);
+  cpu::waitAtFences(fences);
   cpu::replaceAmdgcnLibraries(module, traits, options);
   cpu::keepReachable(module, *kernel);
   kernel = &cpu::flattenAmdgcnSpaces(module, *kernel);

@@ -1,4 +1,4 @@
-// Kernels of HIP programs: AMDGCN-flavoured IR, waves of 64 and 32 lanes.
+// Kernels of HIP programs, one thread at a time: AMDGCN-flavoured IR and its libraries.
 #include "support.h"
 
 #include <cmath>
@@ -17,11 +17,6 @@ std::string replaced(std::string text, const std::string& from, const std::strin
   for (size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size())
     text.replace(at, from.size(), to);
   return text;
-}
-
-/// As compiled for a device whose waves have that many lanes.
-std::string waves(unsigned lanes) {
-  return replaced(amdgcn("waves.ll"), "+wavefrontsize64", "+wavefrontsize" + std::to_string(lanes));
 }
 
 /// The message of the fault that one block of one thread ends with.
@@ -48,13 +43,6 @@ template <typename Work> std::string printed(Work work) {
   text.resize(fread(text.data(), 1, text.size(), file));
   fclose(file);
   return text;
-}
-
-uint64_t power3(unsigned rounds, const std::vector<uint64_t>& together) {
-  uint64_t result = 0;
-  for (unsigned round = 0; round < rounds; ++round)
-    result = result * 3 + together[round];
-  return result;
 }
 
 } // namespace
@@ -180,127 +168,6 @@ TEST_CASE("AMDGCN: integer instructions") {
     const int high = int(a[i] >> 16) - int(b[i] >> 16);
     CHECK(mine[11] == uint32_t(std::abs(low) + std::abs(high)));
   }
-}
-
-TEST_CASE("AMDGCN: a reduction in shared memory runs in phases") {
-  for (const char* passes : kPipelines) {
-    Compiled compiled = compileText(amdgcn("waves.ll"), "reduction", passes);
-    CHECK(compiled.isLoop());
-    CHECK(compiled.header().staticSharedBytes == 1024);
-    std::vector<float> in(4 * 256), out(4);
-    std::iota(in.begin(), in.end(), 1.0f);
-    void* pointers[] = {in.data(), out.data()};
-    launch(compiled, 4, 256, {&pointers[0], &pointers[1]});
-    for (unsigned block = 0; block < 4; ++block)
-      CHECK(out[block] == std::accumulate(&in[block * 256], &in[block * 256] + 256, 0.0f));
-  }
-}
-
-TEST_CASE("AMDGCN: dynamic shared memory lies behind the static one") {
-  Compiled compiled = compileText(amdgcn("waves.ll"), "dynamicShared");
-  std::vector<uint32_t> out(100);
-  void* pointer = out.data();
-  launch(compiled, 1, 100, {&pointer}, 400);
-  for (uint32_t t = 0; t < 100; ++t)
-    CHECK(out[t] == (99 - t) * 3 + 100 + (t & 3));
-}
-
-TEST_CASE("AMDGCN: lanes of a wave exchange values") {
-  for (unsigned size : {64u, 32u})
-    for (const char* passes : {"default<O0>", "default<O3>"}) {
-      CAPTURE(size);
-      Compiled compiled = compileText(waves(size), "lanes", passes);
-      constexpr uint32_t threads = 128;
-      std::vector<uint64_t> out(12 * threads);
-      void* pointer = out.data();
-      launch(compiled, 1, threads, {&pointer});
-      for (uint32_t t = 0; t < threads; ++t) {
-        CAPTURE(t);
-        const uint64_t* mine = &out[12 * t];
-        const uint32_t lane = t % size, first = t - lane, inRow = lane % 16;
-        uint64_t thirds = 0;
-        for (uint32_t other = 0; other < size; ++other)
-          thirds |= uint64_t((first + other) % 3 == 0) << other;
-        CHECK(mine[0] == lane);
-        CHECK(mine[1] == size);
-        CHECK(mine[2] == (first + (lane + 5) % size) * 10);
-        CHECK(mine[3] == thirds);
-        CHECK(mine[4] == first + 7);
-        CHECK(mine[5] == first + 9);
-        CHECK(mine[6] == (t ^ 1));
-        CHECK(mine[7] == (inRow ? t - 1 : 0xffffffffu));
-        CHECK(mine[8] == (t ^ 3));
-        CHECK(mine[9] == (t ^ 1));
-        CHECK(mine[10] == 1000 + (std::min(lane, 32u) + 1) / 2);
-        CHECK(mine[11] == (lane / 16 % 2 ? t - inRow - 1 : 77));
-      }
-    }
-}
-
-TEST_CASE("AMDGCN: lanes that went different ways come together where the ways do") {
-  for (unsigned size : {64u, 32u})
-    for (const char* passes : {"default<O0>", "default<O2>", "default<O3>"}) {
-      CAPTURE(size);
-      CAPTURE(std::string(passes));
-      Compiled compiled = compileText(waves(size), "divergent", passes);
-      constexpr uint32_t threads = 64;
-      std::vector<uint32_t> rounds(threads);
-      for (uint32_t t = 0; t < threads; ++t)
-        rounds[t] = t % 5;
-      std::vector<uint64_t> out(3 * threads);
-      void* pointers[] = {rounds.data(), out.data()};
-      launch(compiled, 1, threads, {&pointers[0], &pointers[1]});
-      const uint64_t all = size == 64 ? ~0ull : 0xffffffffull;
-      for (uint32_t t = 0; t < threads; ++t) {
-        CAPTURE(t);
-        std::vector<uint64_t> together(5);
-        const uint32_t first = t - t % size;
-        for (uint32_t other = first; other < first + size; ++other)
-          for (uint32_t round = 0; round < rounds[other]; ++round)
-            ++together[round];
-        CHECK(out[3 * t] == power3(rounds[t], together));
-        CHECK(out[3 * t + 1] == (all & (t % 2 ? 0xaaaaaaaaaaaaaaaaull : 0x5555555555555555ull)));
-        CHECK(out[3 * t + 2] == all);
-      }
-    }
-}
-
-TEST_CASE("AMDGCN: atomics in global and shared memory, of every scope") {
-  Compiled compiled = compileText(amdgcn("waves.ll"), "atomics");
-  std::vector<uint32_t> counts(2);
-  float sum = 0;
-  uint32_t oldest = 0;
-  void* pointers[] = {counts.data(), &sum, &oldest};
-  launch(compiled, 5, 96, {&pointers[0], &pointers[1], &pointers[2]});
-  CHECK(counts[0] == 3 * 96);
-  CHECK(counts[1] == 2 * 96);
-  CHECK(sum == 240.0f);
-  CHECK(oldest >= 1);
-  CHECK(oldest <= 96);
-}
-
-TEST_CASE("AMDGCN: threads of a block and of the grid are counted and wait for each other") {
-  Compiled counting = compileText(amdgcn("waves.ll"), "blockCount");
-  std::vector<int> counts(90);
-  void* pointer = counts.data();
-  launch(counting, 1, 90, {&pointer});
-  for (int count : counts)
-    CHECK(count == 23);
-
-  Compiled compiled = compileText(amdgcn("waves.ll"), "gridWide");
-  constexpr uint32_t blocks = 6;
-  std::vector<uint32_t> cells(2 * blocks), out(blocks), expected(blocks);
-  std::iota(cells.begin(), cells.begin() + blocks, 1);
-  std::iota(cells.begin() + blocks, cells.end(), 1);
-  std::iota(expected.begin(), expected.end(), 1);
-  for (unsigned round = 0; round < 5; ++round) {
-    const std::vector<uint32_t> before = expected;
-    for (uint32_t block = 0; block < blocks; ++block)
-      expected[block] += before[(block + 1) % blocks];
-  }
-  void* pointers[] = {cells.data(), out.data()};
-  launch(compiled, blocks, 33, {&pointers[0], &pointers[1]}, 0, true);
-  CHECK(out == expected);
 }
 
 TEST_CASE("AMDGCN: device math is the host's") {

@@ -97,3 +97,17 @@ extern "C" __global__ void gridWide(u32* cells, u32* out) {
   if (threadX() == 0)
     out[blockX()] = cells[blockX()];
 }
+
+// As cooperative groups within a wave synchronise.
+extern "C" __global__ void tiles(u32* out) {
+  __shared__ u32 cells[128];
+  u32 t = threadX();
+  cells[t] = t;
+  for (u32 step = 1; step < 16; step *= 2) {
+    __builtin_amdgcn_fence(__ATOMIC_ACQ_REL, "agent");
+    u32 other = cells[t ^ step];
+    __builtin_amdgcn_fence(__ATOMIC_ACQ_REL, "agent");
+    cells[t] += other;
+  }
+  out[t] = cells[t];
+}

@@ -17,7 +17,9 @@ $_Z7shufflejj = comdat any
 @_ZZ13dynamicSharedE5fixed = internal addrspace(3) global [4 x i32] undef, align 16
 @dynamic = external hidden addrspace(3) global [0 x i32], align 4
 @_ZZ7atomicsE5local = internal addrspace(3) global i32 undef, align 4
-@.str = private unnamed_addr addrspace(4) constant [10 x i8] c"workgroup\00", align 1
+@_ZZ5tilesE5cells = internal addrspace(3) global [128 x i32] undef, align 16
+@.str = private unnamed_addr addrspace(4) constant [6 x i8] c"agent\00", align 1
+@.str.1 = private unnamed_addr addrspace(4) constant [10 x i8] c"workgroup\00", align 1
 @__hip_cuid_30c9cd82d6e8fe3b = addrspace(1) global i8 0
 @llvm.compiler.used = appending addrspace(1) global [1 x ptr] [ptr addrspacecast (ptr addrspace(1) @__hip_cuid_30c9cd82d6e8fe3b to ptr)], section "llvm.metadata"
 @__oclc_ABI_version = weak_odr hidden local_unnamed_addr addrspace(4) constant i32 500
@@ -755,6 +757,84 @@ declare noundef nonnull align 4 ptr addrspace(4) @llvm.amdgcn.dispatch.ptr() #3
 ; Function Attrs: convergent nounwind
 declare hidden void @__ockl_grid_sync() #6
 
+; Function Attrs: convergent mustprogress norecurse nounwind
+define protected amdgpu_kernel void @tiles(ptr addrspace(1) noundef %0) #0 {
+  %2 = alloca ptr, align 8, addrspace(5)
+  %3 = alloca ptr, align 8, addrspace(5)
+  %4 = alloca i32, align 4, addrspace(5)
+  %5 = alloca i32, align 4, addrspace(5)
+  %6 = alloca i32, align 4, addrspace(5)
+  %7 = alloca i32, align 4, addrspace(5)
+  %8 = addrspacecast ptr addrspace(5) %2 to ptr
+  %9 = addrspacecast ptr addrspace(5) %3 to ptr
+  %10 = addrspacecast ptr addrspace(5) %4 to ptr
+  %11 = addrspacecast ptr addrspace(5) %5 to ptr
+  %12 = addrspacecast ptr addrspace(5) %7 to ptr
+  store ptr addrspace(1) %0, ptr %8, align 8
+  %13 = load ptr, ptr %8, align 8, !tbaa !5
+  store ptr %13, ptr %9, align 8, !tbaa !5
+  call void @llvm.lifetime.start.p5(i64 4, ptr addrspace(5) %4) #8
+  %14 = call noundef i32 @_Z7threadXv() #9
+  store i32 %14, ptr %10, align 4, !tbaa !9
+  %15 = load i32, ptr %10, align 4, !tbaa !9
+  %16 = load i32, ptr %10, align 4, !tbaa !9
+  %17 = zext i32 %16 to i64
+  %18 = getelementptr inbounds [128 x i32], ptr addrspacecast (ptr addrspace(3) @_ZZ5tilesE5cells to ptr), i64 0, i64 %17
+  store i32 %15, ptr %18, align 4, !tbaa !9
+  call void @llvm.lifetime.start.p5(i64 4, ptr addrspace(5) %5) #8
+  store i32 1, ptr %11, align 4, !tbaa !9
+  br label %19
+
+19:                                               ; preds = %36, %1
+  %20 = load i32, ptr %11, align 4, !tbaa !9
+  %21 = icmp ult i32 %20, 16
+  br i1 %21, label %23, label %22
+
+22:                                               ; preds = %19
+  call void @llvm.lifetime.end.p5(i64 4, ptr addrspace(5) %5) #8
+  br label %39
+
+23:                                               ; preds = %19
+  fence syncscope("agent") acq_rel
+  call void @llvm.lifetime.start.p5(i64 4, ptr addrspace(5) %7) #8
+  %24 = load i32, ptr %10, align 4, !tbaa !9
+  %25 = load i32, ptr %11, align 4, !tbaa !9
+  %26 = xor i32 %24, %25
+  %27 = zext i32 %26 to i64
+  %28 = getelementptr inbounds [128 x i32], ptr addrspacecast (ptr addrspace(3) @_ZZ5tilesE5cells to ptr), i64 0, i64 %27
+  %29 = load i32, ptr %28, align 4, !tbaa !9
+  store i32 %29, ptr %12, align 4, !tbaa !9
+  fence syncscope("agent") acq_rel
+  %30 = load i32, ptr %12, align 4, !tbaa !9
+  %31 = load i32, ptr %10, align 4, !tbaa !9
+  %32 = zext i32 %31 to i64
+  %33 = getelementptr inbounds [128 x i32], ptr addrspacecast (ptr addrspace(3) @_ZZ5tilesE5cells to ptr), i64 0, i64 %32
+  %34 = load i32, ptr %33, align 4, !tbaa !9
+  %35 = add i32 %34, %30
+  store i32 %35, ptr %33, align 4, !tbaa !9
+  call void @llvm.lifetime.end.p5(i64 4, ptr addrspace(5) %7) #8
+  br label %36
+
+36:                                               ; preds = %23
+  %37 = load i32, ptr %11, align 4, !tbaa !9
+  %38 = mul i32 %37, 2
+  store i32 %38, ptr %11, align 4, !tbaa !9
+  br label %19, !llvm.loop !24
+
+39:                                               ; preds = %22
+  %40 = load i32, ptr %10, align 4, !tbaa !9
+  %41 = zext i32 %40 to i64
+  %42 = getelementptr inbounds [128 x i32], ptr addrspacecast (ptr addrspace(3) @_ZZ5tilesE5cells to ptr), i64 0, i64 %41
+  %43 = load i32, ptr %42, align 4, !tbaa !9
+  %44 = load ptr, ptr %9, align 8, !tbaa !5
+  %45 = load i32, ptr %10, align 4, !tbaa !9
+  %46 = zext i32 %45 to i64
+  %47 = getelementptr inbounds i32, ptr %44, i64 %46
+  store i32 %43, ptr %47, align 4, !tbaa !9
+  call void @llvm.lifetime.end.p5(i64 4, ptr addrspace(5) %4) #8
+  ret void
+}
+
 ; Function Attrs: nocallback nofree nosync nounwind speculatable willreturn memory(none)
 declare noundef i32 @llvm.amdgcn.workitem.id.x() #3
 
@@ -791,7 +871,7 @@ attributes #9 = { convergent nounwind }
 !1 = !{i32 1, !"amdgpu_printf_kind", !"hostcall"}
 !2 = !{i32 1, !"wchar_size", i32 4}
 !3 = !{i32 8, !"PIC Level", i32 2}
-!4 = !{!"Debian clang version 19.1.7 (3~deb12u1)"}
+!4 = !{!"clang version 19"}
 !5 = !{!6, !6, i64 0}
 !6 = !{!"any pointer", !7, i64 0}
 !7 = !{!"omnipotent char", !8, i64 0}
@@ -811,3 +891,4 @@ attributes #9 = { convergent nounwind }
 !21 = !{!"bool", !7, i64 0}
 !22 = !{i8 0, i8 2}
 !23 = distinct !{!23, !14}
+!24 = distinct !{!24, !14}
