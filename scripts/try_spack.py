@@ -144,6 +144,7 @@ class Trial:
         self.environment["SPACK_USER_CACHE_PATH"] = str(self.folder / "cache")
         self.version = self.run("spack --version", quiet=True)
         release = tuple(int(part) for part in self.version.split(".")[:2])
+        self.is_today = release >= (1, 0)
         self.write("packages", packages(major, with_dependencies=release >= (1, 1)))
         self.write(
             "config",
@@ -162,7 +163,7 @@ class Trial:
         answer("git", "-C", copy, "checkout", "--quiet", "-B", "main", "FETCH_HEAD")
         repository = copy / "spack-repo"
         today = repository / "spack_repo" / "mneme"
-        self.write("repos", {"mneme": str(today)} if release >= (1, 0) else [str(repository)])
+        self.write("repos", {"mneme": str(today)} if self.is_today else [str(repository)])
 
     def write(self, section: str, content: object) -> None:
         """Write a section of Spack's configuration."""
@@ -208,7 +209,8 @@ def attempt(trial: Trial, spec: str) -> None:
     trial.run("spack test run mneme-vector-add")
     recording = "mneme record -rdb recording -- vector_add 4096"
     trial.run(recording, load="mneme-vector-add")
-    trial.run("spack audit packages mneme mneme-vector-add")
+    if trial.is_today:  # older recipes know too few versions of Python packages
+        trial.run("spack audit packages mneme mneme-vector-add")
 
 
 def main() -> int:
