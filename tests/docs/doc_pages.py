@@ -152,9 +152,12 @@ class PageRun:
 
     def _read_yaml(self, block: Block) -> str:
         value: dict[str, Any] = yaml.safe_load(block.text)
-        if [*value] != ["packages"]:
+        # Spack's files: an environment, whose parts may be those of other files, and packages.yaml.
+        value = value.get("spack", value)
+        if not value.keys() <= {"specs", "view", "develop", "repos", "packages", "concretizer"}:
             return "this is none of the formats that are known; give it a 'file' and a command"
-        externals = [each for entry in value["packages"].values() for each in entry["externals"]]
+        packages = value.get("packages", {}).values()
+        externals = [each for entry in packages for each in entry.get("externals", [])]
         return "" if all({"spec", "prefix"} <= set(each) for each in externals) else "no externals"
 
 
