@@ -8,9 +8,8 @@ include_guard(GLOBAL)
     add_mneme(<target> [KERNELS <regex>] [NO_RECORD])
 
   Make an existing target recordable: each kernel's LLVM IR is embedded in the device image and every
-  launch goes through ``libmneme_rt``. Name every target that has kernels or launches; name the
-  executable too if it is linked by ``CUDA`` itself or links a static library with relocatable device
-  code. CUDA and HIP as CMake languages are served, and C++ sources compiled with ``-x cuda`` or
+  launch goes through ``libmneme_rt``. Name every target that has kernels or launches; a program that
+  only links such libraries needs not be named. CUDA and HIP as CMake languages are served, and C++ sources compiled with ``-x cuda`` or
   ``-x hip``, side by side with other languages in one target.
 
   ``<target>``
@@ -28,9 +27,11 @@ include_guard(GLOBAL)
   **Effects.** PRIVATE compile options (``-fpass-plugin=…``, ``-fno-discard-value-names``) and a
   PRIVATE link to ``Mneme::mnemert``: who links the target gets none of it. Without ``NO_RECORD``,
   ``CUDA_RUNTIME_LIBRARY`` becomes ``Shared`` unless the target sets it, since the recorder sees the
-  allocations of a program only through the shared CUDA runtime. With ``CUDA_SEPARABLE_COMPILATION``,
-  clang links the device code (``-fgpu-rdc --offload-link``); ``CUDA_RESOLVE_DEVICE_SYMBOLS`` is
-  turned off, since CMake's own device link is made for nvcc's objects.
+  allocations of a program only through the shared CUDA runtime; who links a static or object library
+  links that runtime. With ``CUDA_SEPARABLE_COMPILATION``, clang compiles and links the device code
+  (``-fgpu-rdc``, and ``--offload-link`` for who links the code, through static libraries too); that
+  property and ``CUDA_RESOLVE_DEVICE_SYMBOLS`` are turned off at the end of the directory, since
+  CMake's own device link is made for nvcc's objects.
 
   **Errors.** Unknown arguments, and a compiler that cannot load the passes (gcc, nvcc, another major
   version of clang): the message names the right one.
@@ -43,6 +44,11 @@ function(add_mneme target)
   get_target_property(runtimeLibrary ${target} CUDA_RUNTIME_LIBRARY)
   if(NOT arg_NO_RECORD AND NOT runtimeLibrary)
     set_target_properties(${target} PROPERTIES CUDA_RUNTIME_LIBRARY Shared)
+    get_target_property(kind ${target} TYPE)
+    if(CMAKE_CUDA_COMPILER AND kind MATCHES "^(STATIC|OBJECT)_LIBRARY$")
+      # A program that is not named would link CMake's default behind it, and need nothing of that.
+      target_link_libraries(${target} INTERFACE -lcudart)
+    endif()
   endif()
 endfunction()
 
@@ -214,8 +220,38 @@ function(_mneme_link_relocatable target)
   if(CMAKE_CUDA_COMPILER_TOOLKIT_ROOT)
     list(APPEND options "--cuda-path=${CMAKE_CUDA_COMPILER_TOOLKIT_ROOT}")
   endif()
-  set(isRelocatable "$<BOOL:$<TARGET_PROPERTY:${target},CUDA_SEPARABLE_COMPILATION>>")
+  set(isRelocatable "$<BOOL:$<TARGET_PROPERTY:${target},MNEME_RELOCATABLE>>")
   target_link_options(${target} ${scope} "$<${isRelocatable}:${options}>")
+  # When the project has set all its properties.
+  cmake_language(EVAL CODE "cmake_language(DEFER CALL _mneme_compile_relocatable [[${target}]])")
+endfunction()
+
+# Says in compile options what the property said: a program that links a static library with the
+# property would do CMake's own device link.
+function(_mneme_compile_relocatable target)
+  get_target_property(isRelocatable ${target} CUDA_SEPARABLE_COMPILATION)
+  if(isRelocatable)
+    set_target_properties(${target} PROPERTIES CUDA_SEPARABLE_COMPILATION OFF MNEME_RELOCATABLE ON)
+    target_compile_options(${target} PRIVATE "$<$<COMPILE_LANGUAGE:CUDA>:-fgpu-rdc>")
+    get_target_property(kind ${target} TYPE)
+    if(kind STREQUAL "STATIC_LIBRARY")
+      _mneme_anchor_device_code(${target})
+    endif()
+  endif()
+endfunction()
+
+# clang takes device code out of archives for architectures that objects have: a program that has no
+# device code itself gets an object with an empty image for each of the library.
+function(_mneme_anchor_device_code target)
+  set(source "${CMAKE_BINARY_DIR}/CMakeFiles/mneme_anchor.cu")
+  file(CONFIGURE OUTPUT "${source}" CONTENT "// No device code, for the architectures of a static library.\n")
+  add_library(${target}_mneme_anchor OBJECT EXCLUDE_FROM_ALL "${source}")
+  target_compile_options(${target}_mneme_anchor PRIVATE -fgpu-rdc)
+  get_target_property(architectures ${target} CUDA_ARCHITECTURES)
+  set_target_properties(${target}_mneme_anchor PROPERTIES CUDA_ARCHITECTURES "${architectures}"
+    POSITION_INDEPENDENT_CODE ON)
+  target_link_libraries(${target} INTERFACE
+    "$<BUILD_INTERFACE:$<TARGET_OBJECTS:${target}_mneme_anchor>>")
 endfunction()
 
 # Fails with the name of the right compiler when that of a language cannot load the passes.

@@ -1,9 +1,14 @@
-"""CMakePresets.json: what developers, sanitizer runs and packagers start from."""
+"""How mneme itself is configured: presets, and what a missing package says."""
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 from cmake_parts import ROOT, run_command
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 @pytest.mark.parametrize(
@@ -20,3 +25,11 @@ def test_preset_sets_what_its_name_says(preset: str, expected: set[str]) -> None
     assert expected <= {line.strip() for line in done.stdout.splitlines()}
     listed = run_command("cmake", "--build", "--list-presets", cwd=ROOT)
     assert f'"{preset}"' in listed.stdout
+
+
+def test_missing_pybind11_is_an_error_with_a_sentence(tmp_path: Path) -> None:
+    without = "-DCMAKE_DISABLE_FIND_PACKAGE_pybind11=ON"
+    done = run_command("cmake", "-S", ROOT, "-B", tmp_path, "--preset", "release", without)
+    assert done.returncode != 0
+    assert "MNEME_ENABLE_PYTHON is ON, which needs Python 3.10" in done.words
+    assert "-DMNEME_ENABLE_PYTHON=OFF builds mneme without its Python package" in done.words

@@ -60,17 +60,26 @@ def test_consumer_is_built_and_recorded(
     assert "is linked to no shared libcudart.so" in done.stderr
 
 
-def test_subdirectory_builds_the_plugin_before_it_is_used(build_tree: Path, tmp_path: Path) -> None:
-    options = [f"-DMNEME_SOURCE={ROOT}"]
+@pytest.mark.parametrize("how", ["SUBDIRECTORY", "FETCH"])
+def test_mneme_as_a_part_of_the_build(how: str, build_tree: Path, tmp_path: Path) -> None:
+    options = [f"-DMNEME_{how}={ROOT}", "-DCMAKE_DISABLE_FIND_PACKAGE_pybind11=ON"]
     # The compilers of this build tree, so that a compiler cache serves what was built there.
     options += [f"-DCMAKE_{name}={_cached(name)}" for name in ("C_COMPILER", "CXX_COMPILER")]
     if shutil.which("ccache"):
         options.append("-DCMAKE_CXX_COMPILER_LAUNCHER=ccache")
-    configured = configure(HERE / "consumer", tmp_path / "build", build_tree, *options)
+    directory = tmp_path / "build"
+    configured = configure(HERE / "consumer", directory, build_tree, *options)
     assert configured.returncode == 0, configured.words
-    build(tmp_path / "build", "--target", "app")
-    program = tmp_path / "build" / "app"
-    assert f"{tmp_path}/build/mneme/lib/libmneme_rt.so" in run_command("ldd", program).stdout
+    # Neither tests nor the Python extension of mneme's are in the way of who has it as a part.
+    targets = run_command("ninja", "-C", directory, "-t", "targets", "all").stdout
+    assert "test_embed" not in targets
+    assert "_native" not in targets
+    assert "Total Tests: 0" in run_command("ctest", "-N", "--test-dir", directory).stdout
+    # The plugin is built before it is used.
+    build(directory, "--target", "app", "--parallel", "2")
+    program = directory / "app"
+    linked = run_command("ldd", program).stdout
+    assert re.search(rf"{directory}/\S*/lib/libmneme_rt\.so", linked), linked
     assert recorded_kernels(build_tree, program, tmp_path / "db") == {"void fill<int, 3>"}
 
 
@@ -86,9 +95,11 @@ def test_every_kind_of_target_and_unit_is_recorded(moved_prefix: Path, tmp_path:
     configured = configure(HERE / "kinds", tmp_path / "build", moved_prefix)
     assert configured.returncode == 0, configured.words
     build(tmp_path / "build", "--parallel", "2")
-    kinds = ("app", "shared", "static", "object", "rdc", "cxx")
+    kinds = ("app", "shared", "static", "object", "rdc", "rdcStatic", "rdcObject", "cxx")
     recorded = recorded_kernels(moved_prefix, tmp_path / "build" / "app", tmp_path / "db")
     assert recorded == {f"{kind}Kernel" for kind in kinds}
+    program = tmp_path / "build" / "rdc_program"
+    assert recorded_kernels(moved_prefix, program, tmp_path / "rdc") == {"rdcKernel"}
     # Requirements stay with the targets that were named.
     commands = run_command("ninja", "-C", tmp_path / "build", "-t", "commands", "plain").stdout
     (own,) = [line for line in commands.splitlines() if " -c " in line and "plain.cpp" in line]

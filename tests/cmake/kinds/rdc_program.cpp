@@ -1,0 +1,3 @@
+bool rdcUnit();
+
+int main() { return rdcUnit() ? 0 : 1; }
