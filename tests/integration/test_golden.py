@@ -7,13 +7,14 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from conftest import ROOT, instances, records
+from conftest import ROOT, instances, reads_golden, records
 
 from mneme import _native
 
 VERSIONS = sorted(path for path in (ROOT / "tests" / "golden").iterdir() if path.is_dir())
 
 
+@reads_golden
 @pytest.mark.parametrize("directory", VERSIONS, ids=lambda path: path.name)
 def test_golden_recording_replays(directory: Path) -> None:
     count = 0

@@ -11,11 +11,13 @@ from importlib import import_module
 from pathlib import Path
 
 import pytest
-from conftest import ROOT, Finished, mneme, run_command
+from conftest import ROOT, Finished, mneme, reads_golden, run_command
 
 from mneme import _paths
 from mneme.errors import InvalidArgument
 from mneme.scaffold import ScaffoldRequest, load_template, render
+
+pytestmark = reads_golden
 
 RECORD = ROOT / "tests" / "golden" / "v2" / "16372073875777044691.json"
 LOOPING = RECORD.with_name("13326948811992799613.json")
