@@ -8,6 +8,7 @@ C library it works with.
 from __future__ import annotations
 
 import argparse
+import fcntl
 import os
 import shutil
 import subprocess
@@ -17,7 +18,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 WORK = ROOT / ".setup" / "wheel"
 MOST_BYTES = 60 << 20
-BACKEND = ("pip>=23", "scikit-build-core>=0.10", "pybind11>=2.13")
+BACKEND = ("pip>=23", "scikit-build-core>=0.11", "pybind11>=2.13")
 
 
 def environment(jobs: int) -> dict[str, str]:
@@ -60,8 +61,15 @@ def build_wheel(python: Path, output: Path, variables: dict[str, str]) -> Path:
     query = "import sys; print(sys.implementation.cache_tag)"
     tag = subprocess.check_output([python, "-c", query], text=True).strip()
     work = WORK / tag
-    shutil.rmtree(work / "raw", ignore_errors=True)
     work.mkdir(parents=True, exist_ok=True)
+    with (work / "lock").open("w") as lock:  # one build at a time in a directory
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        return build_wheel_in(work, python, output, variables)
+
+
+def build_wheel_in(work: Path, python: Path, output: Path, variables: dict[str, str]) -> Path:
+    """Build one wheel in the directory `work`, which nobody else uses, into `output`."""
+    shutil.rmtree(work / "raw", ignore_errors=True)
     log = work / "log"
     log.unlink(missing_ok=True)
     interpreter = builder(python, work, log, variables)
