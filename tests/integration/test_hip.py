@@ -219,6 +219,27 @@ def test_relocatable_device_code_goes_all_the_way(tmp_path: Path) -> None:
     assert done.result["result_class"] == "exact", done.stderr
 
 
+def test_program_may_use_both_runtimes(tmp_path: Path) -> None:
+    objects = (tmp_path / "cuda.o", tmp_path / "hip.o")
+    compiler = BUILD / "bin" / "mneme-cxx"
+    done = run_command(compiler, "-c", APPS / "both.cu", "-o", objects[0])
+    if done.returncode != 0:
+        pytest.skip(f"CUDA cannot be compiled here: {done.stderr.splitlines()[0]}")
+    build("-c", APPS / "both.hip", "-o", objects[1])
+    program = tmp_path / "both"
+    done = run_command(compiler, *objects, "-o", program, "-lcudart", "-lamdhip64")
+    assert done.returncode == 0, done.stderr
+    recording = tmp_path / "recording"
+    done = mneme("record", "-rdb", recording, "--device", "cpu", "--", program)
+    cuda = "CUDA: 36, cudaSuccess, device memory: 1\n"
+    assert done.stdout == f"{cuda}HIP: 189, hipSuccess\n{cuda}"
+    both = records(recording)
+    assert {json.loads(record.read_text())["Arch"][:2] for record in both} == {"sm", "gf"}
+    for record in both:
+        done = mneme("replay", "-rdb", record, "--device", "cpu", "default<O2>")
+        assert done.result["result_class"] == "exact", done.stderr
+
+
 def test_properties_of_newer_releases_have_their_layout() -> None:
     """HIP 6 and 7 call hipGetDevicePropertiesR0600, whose struct these headers do not know."""
     runtime = ctypes.CDLL(str(BUILD / "lib" / "libmneme_hiprt.so"))
