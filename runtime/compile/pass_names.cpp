@@ -32,6 +32,15 @@ llvm::json::Array splitParameters(llvm::StringRef name) {
   return llvm::json::Array{front, parameters};
 }
 
+/// The pipelines that are named like passes, which the lists of older releases leave out.
+void addPipelines(llvm::json::Array& modulePasses) {
+  for (const llvm::json::Value& pass : modulePasses)
+    if (pass.getAsArray()->front() == llvm::json::Value("default"))
+      return;
+  for (const char* name : {"default", "thinlto-pre-link", "thinlto", "lto-pre-link", "lto"})
+    modulePasses.push_back(llvm::json::Array{name, "O0;O1;O2;O3;Os;Oz"});
+}
+
 } // namespace
 
 std::string passNames() {
@@ -59,6 +68,8 @@ std::string passNames() {
         names.push_back(line);
     }
   }
+  if (llvm::json::Array* modules = sections.getArray("module_with_params"))
+    addPipelines(*modules);
   if (llvm::json::Array* functions = sections.getArray("function_with_params"))
     functions->push_back(llvm::json::Array{kUnrollPass, "N"});
   std::string text;
