@@ -73,10 +73,12 @@ Array describeArgs(const llvm::Function& kernel, const llvm::DataLayout& layout)
   return result;
 }
 
-/// Objects the toolkit's headers declare in place of special registers.
+/// Objects the toolkit's headers declare in place of special registers, and settings its libraries
+/// are compiled with: no program reads or writes their memory.
 bool isBuiltinVariable(llvm::StringRef name) {
   return name == "threadIdx" || name == "blockIdx" || name == "blockDim" || name == "gridDim" ||
-         name == "warpSize";
+         name == "warpSize" || name.starts_with("_ZN17__HIP_Coordinates") ||
+         name.starts_with("__oclc_");
 }
 
 Array describeGlobals(const llvm::Module& module) {
@@ -113,8 +115,10 @@ uint64_t staticSharedBytes(const llvm::Module& module) {
 
 /// Functions the device runtime itself provides.
 bool isDeviceRuntimeFunction(llvm::StringRef name) {
-  static const llvm::StringSet<> names = {"vprintf",        "malloc", "free",   "__assertfail",
-                                          "__nvvm_reflect", "memcpy", "memset", "memmove"};
+  static const llvm::StringSet<> names = {
+      "vprintf",      "malloc",         "free",
+      "__assertfail", "__nvvm_reflect", "memcpy",
+      "memset",       "memmove",        "__atomic_work_item_fence"};
   return names.contains(name);
 }
 
