@@ -169,10 +169,10 @@ def test_production_run_takes_what_was_tuned(
     assert "variant 0, fits this launch" in done.stderr
 
 
-def build(*arguments: str | Path) -> None:
+def build(*arguments: str | Path, gpu: str = GPU) -> None:
     """Run the compiler wrapper as a Makefile would."""
     compiler = BUILD / "bin" / "mneme-cxx"
-    done = run_command(compiler, f"--offload-arch={GPU}", "-O2", "-w", *arguments)
+    done = run_command(compiler, f"--offload-arch={gpu}", "-O2", "-w", *arguments)
     assert done.returncode == 0, done.stderr
 
 
@@ -238,6 +238,12 @@ def test_program_may_use_both_runtimes(tmp_path: Path) -> None:
     for record in both:
         done = mneme("replay", "-rdb", record, "--device", "cpu", "default<O2>")
         assert done.result["result_class"] == "exact", done.stderr
+
+
+def test_device_is_the_gpu_the_program_is_built_for(tmp_path: Path) -> None:
+    build(APPS / "wave.hip", "-o", tmp_path / "wave", "-lamdhip64", gpu="gfx1030")
+    done = mneme("run", "--device", "cpu", "--", tmp_path / "wave")
+    assert done.stdout == "gfx1030 10.3: 32 32\n", done.stderr
 
 
 def test_properties_of_newer_releases_have_their_layout() -> None:

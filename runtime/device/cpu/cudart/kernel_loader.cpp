@@ -189,6 +189,18 @@ Status prepare(Kernel& kernel) {
   return status;
 }
 
+std::string programArch() {
+  Registry& registry = Registry::instance();
+  const std::lock_guard load(registry.load);
+  const std::shared_lock lock(registry.tables);
+  for (const auto& binary : registry.binaries) {
+    read(*binary);
+    if (!binary->blobs.kernels.empty())
+      return binary->blobs.kernels.begin()->second->arch;
+  }
+  return {};
+}
+
 std::vector<std::shared_ptr<GlobalStorage>> globalsOf(const Kernel& kernel) {
   const std::lock_guard load(Registry::instance().load);
   return kernel.aheadOfTime.globals;

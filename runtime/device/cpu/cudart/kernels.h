@@ -95,6 +95,8 @@ std::shared_ptr<GlobalStorage> findGlobal(const void* hostShadow, bool needsCont
 void markInitialised(GlobalStorage& global);
 /// Every global gets its initial value again at its next use (device reset).
 void resetGlobals();
+/// Architecture of the first registered kernel that carries IR, "gfx90a"; empty if there is none.
+std::string programArch();
 /// Counts from 1; a reset begins the next. Thread-safe.
 uint64_t deviceLife() noexcept;
 

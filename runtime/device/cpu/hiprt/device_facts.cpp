@@ -1,7 +1,10 @@
 #include "runtime/device/cpu/hiprt/device_facts.h"
 
+#include <cstdlib>
+
 #include <dlfcn.h>
 
+#include "runtime/device/cpu/cudart/kernels.h"
 #include "runtime/device/cpu/cudart/vendor.h"
 
 namespace mneme::hiprt {
@@ -28,6 +31,17 @@ int runtimeMajor() noexcept {
   return major;
 }
 
+const Arch& arch() {
+  static const auto* found = [] {
+    const std::string built = cudart::programArch();
+    const std::string name = built.starts_with("gfx") && built.size() > 5 ? built : "gfx90a";
+    const std::string majorText = name.substr(3, name.size() - 5);
+    const int major = std::atoi(majorText.c_str());
+    return new Arch{name, major, name[name.size() - 2] - '0', major >= 10 ? 32 : 64};
+  }();
+  return *found;
+}
+
 } // namespace mneme::hiprt
 
 namespace mneme::cudart {
@@ -36,7 +50,7 @@ using namespace mneme::hiprt;
 
 constinit const Vendor vendor{
     .fatbinWrapperMagic = 0x48495046,
-    .warpSize = hiprt::kWarpSize,
+    .warpSize = hiprt::kLargestWave,
     .maxThreadsPerBlock = hiprt::kMaxThreadsPerBlock,
     .maxBlockDim = {kMaxBlockDim, kMaxBlockDim, kMaxBlockDim},
     .maxGridDim = {kMaxGridDim[0], kMaxGridDim[1], kMaxGridDim[2]},

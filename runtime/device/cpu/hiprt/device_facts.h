@@ -1,13 +1,13 @@
-// Room device/cpu/hiprt: what this device says about itself as a HIP device. Limits follow gfx90a,
-// so that a program takes the same decisions as on the GPU it is built for.
+// Room device/cpu/hiprt: what this device says about itself as a HIP device. Limits follow gfx90a;
+// name and wavefront are those of the GPU the program is built for.
 #pragma once
 
 #include <cstddef>
+#include <string>
 
 namespace mneme::hiprt {
 
-inline constexpr const char* kArchName = "gfx90a:sramecc+:xnack-";
-inline constexpr int kWarpSize = 64;
+inline constexpr int kLargestWave = 64;
 inline constexpr int kMaxThreadsPerBlock = 1024;
 inline constexpr int kMaxBlockDim = 1024;
 inline constexpr int kMaxGridDim[3] = {2147483647, 65536, 65536};
@@ -23,8 +23,16 @@ inline constexpr int kMemoryClockKilohertz = 1600000;
 inline constexpr int kTimerKilohertz = 100000;
 inline constexpr int kMemoryBusWidth = 4096;
 inline constexpr int kL2Bytes = 8 * 1024 * 1024;
-inline constexpr int kMajor = 9;
-inline constexpr int kMinor = 0;
+
+/// The GPU the program's kernels are built for; gfx90a for one without kernels.
+struct Arch {
+  std::string name; ///< "gfx1030"
+  int major;        ///< 10
+  int minor;        ///< 3
+  int waveSize;     ///< 32 from gfx10 on, else 64
+};
+/// Read at the first call, when the program has registered its kernels. \throws mneme::Error
+const Arch& arch();
 
 /// Major version of the runtime the program is linked with, by its libamdhip64.so.N: 5, 6 or 7.
 int runtimeMajor() noexcept;

@@ -17,6 +17,7 @@ namespace {
 // hipDeviceArch_t: atomics, doubles, votes, ballots, shuffles, fences, three-dimensional grids.
 constexpr unsigned kArchFeatures = 0x97ff;
 constexpr int kMultiprocessors = 63, kPhysicalMultiprocessors = 10015, kTotalMemory = 84;
+constexpr int kMajor = 23, kMinor = 61, kWaveSize = 87;
 
 struct AttributeValue {
   int id;
@@ -36,7 +37,6 @@ constexpr AttributeValue kAttributes[] = {
     {13, 1}, // the host reads managed memory
     {15, 1}, // host atomics work on device memory
     {19, kL2Bytes},
-    {23, kMajor},
     {24, 1}, // managed memory
     {25, kBlocksPerMultiprocessor},
     {26, kMaxBlockDim},
@@ -51,7 +51,6 @@ constexpr AttributeValue kAttributes[] = {
     {58, kMaxPitch},
     {59, kMemoryBusWidth},
     {60, kMemoryClockKilohertz},
-    {61, kMinor},
     {65, 1}, // pageable memory access
     {66, 1},
     {71, kRegisters},
@@ -66,11 +65,9 @@ constexpr AttributeValue kAttributes[] = {
     {82, kTextureAlignment},
     {83, kConstantBytes},
     {85, 1}, // unified addressing
-    {87, mneme::hiprt::kWarpSize},
     {88, 1}, // memory pools
     {10000, kTimerKilohertz},
     {10002, static_cast<int>(kSharedPerBlock)},
-    {10003, 910},
     {10011, 1}, // the host reads device memory
     {10016, 1}, // fine-grained memory
 };
@@ -80,6 +77,12 @@ int attribute(int id) {
     return multiprocessorCount();
   if (id == kTotalMemory)
     return static_cast<int>(std::min<size_t>(Heap::instance().totalBytes(), 2147483647));
+  if (id == kMajor)
+    return arch().major;
+  if (id == kMinor)
+    return arch().minor;
+  if (id == kWaveSize)
+    return arch().waveSize;
   for (const AttributeValue& entry : kAttributes)
     if (entry.id == id)
       return entry.value;
@@ -89,11 +92,11 @@ int attribute(int id) {
 template <typename Properties> void fillCommon(Properties& p) {
   std::memset(static_cast<void*>(&p), 0, sizeof p);
   std::strncpy(p.name, deviceName().c_str(), sizeof p.name - 1);
-  std::snprintf(p.gcnArchName, sizeof p.gcnArchName, "%s", kArchName);
+  std::snprintf(p.gcnArchName, sizeof p.gcnArchName, "%s", arch().name.c_str());
   p.totalGlobalMem = Heap::instance().totalBytes();
   p.sharedMemPerBlock = p.maxSharedMemoryPerMultiProcessor = kSharedPerBlock;
   p.regsPerBlock = kRegisters;
-  p.warpSize = mneme::hiprt::kWarpSize;
+  p.warpSize = arch().waveSize;
   p.maxThreadsPerBlock = mneme::hiprt::kMaxThreadsPerBlock;
   std::fill_n(p.maxThreadsDim, 3, kMaxBlockDim);
   std::copy_n(kMaxGridDim, 3, p.maxGridSize);
@@ -102,8 +105,8 @@ template <typename Properties> void fillCommon(Properties& p) {
   p.clockInstructionRate = kTimerKilohertz;
   p.memoryBusWidth = kMemoryBusWidth;
   p.totalConstMem = kConstantBytes;
-  p.major = kMajor;
-  p.minor = kMinor;
+  p.major = arch().major;
+  p.minor = arch().minor;
   p.multiProcessorCount = multiprocessorCount();
   p.l2CacheSize = kL2Bytes;
   p.maxThreadsPerMultiProcessor = kThreadsPerMultiprocessor;
@@ -131,7 +134,7 @@ Status fill(Properties* properties, int device, More&& more) {
 } // namespace
 
 MNEME_HIP_API Status hipGetDevicePropertiesR0000(DeviceProp0000* properties, int device) {
-  return fill(properties, device, [](DeviceProp0000& p) { p.gcnArch = 910; });
+  return fill(properties, device, [](DeviceProp0000& p) { p.gcnArch = p.major * 100; });
 }
 
 MNEME_HIP_API Status hipGetDevicePropertiesR0600(DeviceProp0600* properties, int device) {
@@ -198,8 +201,8 @@ MNEME_HIP_API Status hipDeviceComputeCapability(int* major, int* minor, int devi
       return Status::InvalidValue;
     if (device != 0)
       return Status::InvalidDevice;
-    *major = kMajor;
-    *minor = kMinor;
+    *major = arch().major;
+    *minor = arch().minor;
     return Status::Success;
   });
 }
