@@ -1,5 +1,5 @@
-// Room device/cpu/cudart: what this device says about itself as a CUDA device. Limits follow compute
-// capability 9.0, so that a program takes the same decisions as on the GPU it is built for.
+// Room device/cpu/cudart: what this device says about itself as a CUDA device. Limits follow
+// compute capability 9.0, so that a program takes the same decisions as on the GPU it is built for.
 #pragma once
 
 #include <cstddef>

@@ -28,10 +28,11 @@ struct Block {
 /// Null when not even that is granted.
 void* reserveAddresses(uintptr_t address, size_t bytes) noexcept;
 
-/// Serves allocations from one window, reserved at the first of them, at a fixed place (0x7c0000000000, 1 TiB;
-/// MNEME_CUDART_HEAP_ADDRESS chooses another), so that one program gets the same addresses run
-/// after run. Memory is committed per allocation; freed allocations above 32 KiB fault when
-/// touched. Thread-safe. Never destroyed: static destructors of the program may still free memory.
+/// Serves allocations from one window, reserved at the first of them, at a fixed place
+/// (0x7c0000000000, 1 TiB; MNEME_CUDART_HEAP_ADDRESS chooses another), so that one program gets the
+/// same addresses run after run. Memory is committed per allocation; freed allocations above 32 KiB
+/// fault when touched. Thread-safe. Never destroyed: static destructors of the program may still
+/// free memory.
 class Heap {
 public:
   static Heap& instance();
