@@ -190,7 +190,7 @@ class Trial:
         said = log.read_text(encoding="utf-8", errors="replace").strip()
         seconds = time.monotonic() - began
         if not quiet:
-            print("\n".join(said.splitlines()[-20:]))
+            print("\n".join(said.splitlines()[-60:]))
             print(f"[{seconds:.0f} s]", flush=True)
         if done.returncode != 0:
             raise TrialError(f"`{command}` ended with {done.returncode}; all it said: {log}")
