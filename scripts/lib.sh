@@ -10,15 +10,16 @@ cuda_root=
 jobs=${MNEME_JOBS:-$(nproc)}
 # The LLVM that everything is built with, 19 at the oldest; clang and lld are of the same version.
 llvm=${MNEME_LLVM:-22}
+# The clang that compiles mneme itself.
+compiler=$llvm
 
-# Debian and Ubuntu packages, each with the command or file that shows it is there.
+# Debian and Ubuntu packages; 22 stands for the version of LLVM that is wanted.
 apt_packages=(
   clang-22 llvm-22-dev llvm-22-tools lld-22 liblld-22-dev clang-tools-22 libclang-rt-22-dev
   cmake ninja-build ccache pkg-config git make
   libzstd-dev libxxhash-dev libboost-context-dev nlohmann-json3-dev doctest-dev
   python3 python3-dev python3-venv
 )
-apt_packages=("${apt_packages[@]/22/$llvm}")
 # What only tests use; those that miss something skip and say so.
 apt_test_packages=(mpich chromium postgresql autoconf automake libamdhip64-dev rocm-device-libs)
 python_packages=(
@@ -26,6 +27,10 @@ python_packages=(
   'pybind11>=2.13' 'scikit-build-core>=0.10' 'lit>=18' 'pytest>=8' 'hypothesis>=6' 'ruff>=0.6' 'mypy>=1.11'
   'typer>=0.20,<0.29' 'rich>=13' 'optuna>=4.4' 'llvmlite>=0.50' 'jinja2>=3.1' 'numpy>=1.26'
   'pyyaml>=6' 'plotly>=6' 'scikit-learn>=1.3' 'cmaes>=0.12' 'optuna-dashboard>=0.17'
+)
+# CUDA 12, for clang 21 and older: they cannot parse the headers of CUDA 13.
+cuda12_packages=(
+  'nvidia-cuda-nvcc-cu12==12.6.*' 'nvidia-cuda-runtime-cu12==12.6.*' 'nvidia-cuda-cccl-cu12==12.6.*' 'nvidia-curand-cu12==10.3.7.*'
 )
 # What scripts/docs uses.
 python_docs_packages=(
@@ -72,13 +77,13 @@ install_system_packages() {
     return
   fi
   local missing list
-  missing=$(missing_packages "${apt_packages[@]}")
+  missing=$(missing_packages "${apt_packages[@]/22/$llvm}")
   [ -n "$missing" ] || return 0
   list=$(echo $missing)
   [ "$(id -u)" = 0 ] || die "these packages are missing: run 'sudo apt-get install --no-install-recommends $list', then start again"
   say "installing packages: $list"
   apt_install $missing ||
-    { tail -n 20 "$setup/apt.log" >&2; die "apt-get could not install: $list (LLVM 22 comes from bookworm-security, or from the LLVM project's own archive for other releases)"; }
+    { tail -n 20 "$setup/apt.log" >&2; die "apt-get could not install: $list (LLVM 22 is among the security updates of Debian 12 and 13; for other releases the LLVM project has an archive of its own)"; }
 }
 
 install_test_packages() {
@@ -123,10 +128,38 @@ install_python_packages() {
   printf '%s\n' "$wanted" >"$stamp"
 }
 
+# The wheels of CUDA 12 put each part into a directory of its own. What they lack is CUDA 13's: CMake asks
+# for it when it tries a compiler; programs use the shared runtime.
+install_cuda12() {
+  local wheels=$setup/cuda12-wheels part
+  [ ! -f "$cuda_root/lib/libcudart.so" ] || return 0
+  say "installing CUDA 12 into $cuda_root"
+  rm -rf "$wheels" "$cuda_root"
+  "$venv/bin/python" -m pip install -q --disable-pip-version-check --no-deps --target "$wheels" "${cuda12_packages[@]}" ||
+    die "pip could not install CUDA 12, which clang $llvm needs: ${cuda12_packages[*]}"
+  mkdir -p "$cuda_root"
+  for part in "$wheels"/nvidia/*/; do cp -rlf "$part." "$cuda_root"; done
+  rm -rf "$wheels"
+  for part in bin/nvcc bin/nvlink lib/libcudadevrt.a lib/libcudart_static.a; do
+    ln -s "$cuda13_root/$part" "$cuda_root/$part"
+  done
+  sed "s|@fatbinary@|$cuda13_root/bin/fatbinary|" "$root/scripts/fatbinary12.in" >"$cuda_root/bin/fatbinary"
+  chmod +x "$cuda_root/bin/fatbinary"
+  ln -s libcudart.so.12 "$cuda_root/lib/libcudart.so"
+}
+
 find_cuda_root() {
-  cuda_root=$(echo "$venv"/lib/python3*/site-packages/nvidia/cu13)
-  [ -d "$cuda_root/nvvm/libdevice" ] || die "the CUDA toolkit wheels are not in $cuda_root; remove $setup/python-packages and start again"
-  [ -e "$cuda_root/lib/libcudart.so" ] || ln -s libcudart.so.13 "$cuda_root/lib/libcudart.so"
+  local cuda13_root
+  cuda13_root=$(echo "$venv"/lib/python3*/site-packages/nvidia/cu13)
+  [ -d "$cuda13_root/nvvm/libdevice" ] || die "the CUDA toolkit wheels are not in $cuda13_root; remove $setup/python-packages and start again"
+  [ -e "$cuda13_root/lib/libcudart.so" ] || ln -s libcudart.so.13 "$cuda13_root/lib/libcudart.so"
+  cuda_root=$cuda13_root
+  if [ "$llvm" -lt 22 ]; then
+    cuda_root=$setup/cuda12
+    install_cuda12
+  fi
+  # The toolkit of the virtual environment, whatever else is on this machine.
+  export CUDA_HOME="$cuda_root"
 }
 
 # prepare [tests]: what building and running needs, and what only tests do.
@@ -142,8 +175,6 @@ prepare() {
   fi
   find_cuda_root
   export PATH="$venv/bin:$PATH" VIRTUAL_ENV="$venv"
-  # The toolkit of the virtual environment, whatever else is on this machine.
-  export CUDA_HOME="$cuda_root"
 }
 
 # configure_and_build DIR [cmake options...] [-- targets...]: builds the project and its tests into DIR,
@@ -155,7 +186,7 @@ configure_and_build() {
   [ $# = 0 ] || shift
   if [ ! -f "$directory/build.ninja" ] || [ "$root/scripts/lib.sh" -nt "$directory/build.ninja" ]; then
     cmake -S "$root" -B "$directory" -G Ninja -DCMAKE_BUILD_TYPE=Release \
-      -DCMAKE_C_COMPILER="clang-$llvm" -DCMAKE_CXX_COMPILER="clang++-$llvm" \
+      -DCMAKE_C_COMPILER="clang-$compiler" -DCMAKE_CXX_COMPILER="clang++-$compiler" \
       -DLLVM_INSTALL_DIR="$("llvm-config-$llvm" --prefix)" \
       -DCMAKE_CXX_COMPILER_LAUNCHER=ccache -DCMAKE_C_COMPILER_LAUNCHER=ccache \
       -DMNEME_CUDA_ROOT="$cuda_root" -DPython_EXECUTABLE="$venv/bin/python" \
