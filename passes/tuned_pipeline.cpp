@@ -16,6 +16,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "runtime/compile/line_directives.h"
 #include "runtime/compile/llvm_compat.h"
 #include "runtime/compile/prune.h"
 #include "runtime/compile/target_library.h"
@@ -98,6 +99,7 @@ std::string optimize(llvm::LLVMContext& context, Bitcode& closure, llvm::StringR
   if (!machine)
     return "this compiler makes no code for the target";
   compile::internalizeExcept(**module, function);
+  compile::keepLineDirectives(**module);
   if (std::string problem = run(**module, *machine, pipeline); !problem.empty())
     return problem;
   llvm::raw_string_ostream stream(errors);

@@ -91,6 +91,27 @@ def test_errors_are_the_compilers_own(build_tree: Path, tmp_path: Path) -> None:
     assert ours.returncode == 1
 
 
+def test_response_file_and_questions_reach_the_compiler(build_tree: Path, tmp_path: Path) -> None:
+    wrapper = build_tree / "bin" / "mneme-cxx"
+    (tmp_path / "a b.cu").write_text(
+        (WRAPPED / "first.cu").read_text() + "const char* text = TEXT;"
+    )
+    (tmp_path / "words").write_text(
+        f"-O1 --offload-arch=sm_90 -I'{HERE}' '-DTEXT=\"it is\"'\n-c \"a b.cu\" -o first.o\n"
+    )
+    done = run_command(wrapper, "@words", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert b"__mneme_ir_" in (tmp_path / "first.o").read_bytes()
+    assert b"it is" in (tmp_path / "first.o").read_bytes()
+    (tmp_path / "first.o").unlink()
+    commands = run_command(wrapper, "-###", "@words", cwd=tmp_path)
+    assert commands.stderr.count("libMnemePasses.so") >= 2, commands.stderr
+    assert not (tmp_path / "first.o").exists()
+    needed = run_command(wrapper, "-M", f"-I{HERE}", WRAPPED / "first.cu", cwd=tmp_path)
+    assert (needed.returncode, needed.stderr) == (0, "")
+    assert f"{HERE}/fill.h" in needed.stdout
+
+
 def test_missing_compiler_is_named(build_tree: Path) -> None:
     done = run_command(build_tree / "bin" / "mneme-cxx", "-c", "a.cpp", MNEME_CLANGXX="/no/clang")
     assert done.returncode == 127
