@@ -71,7 +71,7 @@ Sections deviceSections(Bytes file) {
     if (isName(*nameBytes, header.sh_name, ".nv_fatbin") ||
         isName(*nameBytes, header.sh_name, "__nv_relfatbin"))
       found.fatBinaries.push_back(*content);
-    else if (isName(*nameBytes, header.sh_name, ".hip_fatbin"))
+    else if (isName(*nameBytes, header.sh_name, embed::kBundleSection))
       found.bundles.push_back(*content);
   }
   return found;

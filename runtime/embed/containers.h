@@ -30,7 +30,9 @@ bool isFatBinary(Bytes bytes);
 uint64_t fatBinarySize(Bytes header);
 void visitFatBinary(Bytes bytes, const VisitBlob& visit);
 
-/// The bundle of code objects HIP programs carry.
+/// The bundle of code objects HIP programs carry: in a section of this name, one for each
+/// translation unit, each at the start of a page.
+inline constexpr const char* kBundleSection = ".hip_fatbin";
 bool isOffloadBundle(Bytes bytes);
 void visitOffloadBundle(Bytes bytes, const VisitBlob& visit);
 
