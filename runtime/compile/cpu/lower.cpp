@@ -29,6 +29,10 @@ void checkNothingUndefined(Module& module) {
       continue;
     if (function.hasFnAttribute("mneme-host"))
       continue;
+    if (function.getName() == "__printf_alloc")
+      throw Error(ErrorCode::Unsupported,
+                  "the kernel's printf is compiled with -mprintf-kind=buffered, which the CPU "
+                  "device cannot execute; compile it with -mprintf-kind=hostcall");
     throw Error(ErrorCode::Unsupported, "the kernel calls device function '" +
                                             function.getName().str() +
                                             "', which no module defines and the CPU device does "

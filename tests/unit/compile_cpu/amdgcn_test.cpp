@@ -279,5 +279,13 @@ TEST_CASE("AMDGCN: what the CPU device cannot execute is named") {
   const std::string text = amdgcn("library.ll");
   CHECK(compileError(text, "matrix").find("'llvm.amdgcn.mfma.f32.4x4x1f32'") != std::string::npos);
   CHECK(compileError(text, "instruction").find("'v_mov_b32 $0, 7'") != std::string::npos);
+  CHECK(compileError("target triple = \"amdgcn-amd-amdhsa\"\n"
+                     "declare ptr addrspace(1) @__printf_alloc(i32)\n"
+                     "define amdgpu_kernel void @k(ptr addrspace(1) %out) {\n"
+                     "  %p = call ptr addrspace(1) @__printf_alloc(i32 8)\n"
+                     "  store ptr addrspace(1) %p, ptr addrspace(1) %out\n"
+                     "  ret void\n}\n",
+                     "k")
+            .find("-mprintf-kind=hostcall") != std::string::npos);
   CHECK(compileError(text, "callsHost").find("'__ockl_hostcall_preview'") != std::string::npos);
 }
