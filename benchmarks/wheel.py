@@ -1,6 +1,7 @@
 """What the wheel costs: its size, and how long it takes to import and to answer.
 
-python benchmarks/wheel.py WHEEL [--runs N]     WHEEL: as scripts/wheel makes it, for this Python
+python benchmarks/wheel.py WHEEL [OTHER...] [--runs N]     WHEEL: as scripts/wheel makes it, for this
+Python; of the others only the size is noted
 
 Writes benchmarks/results/wheel.json. The wheel is installed into a fresh environment; what mneme
 depends on comes from the environment of the Python that runs this.
@@ -71,9 +72,12 @@ def main() -> None:
     """Measure and publish."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("wheel", type=Path)
+    parser.add_argument("others", type=Path, nargs="*")
     parser.add_argument("--runs", type=int, default=20)
     arguments = parser.parse_args()
     numbers = sizes(arguments.wheel)
+    for other in arguments.others:
+        numbers[f"{other.name.split('-')[2]}_wheel_mb"] = sizes(other)["wheel_mb"]
     with tempfile.TemporaryDirectory() as folder:
         python, seconds = install(arguments.wheel, Path(folder) / "venv")
         numbers["pip_install_seconds"] = round(seconds, 2)
