@@ -1,7 +1,6 @@
 #include <cstdlib>
 #include <optional>
 
-#include "runtime/base/dynamic_library.h"
 #include "runtime/base/error.h"
 #include "runtime/device/cpu/cpu_device.h"
 #include "runtime/device/cuda/devices.h"
@@ -11,17 +10,8 @@ namespace mneme::device {
 
 namespace {
 
-constexpr const char* hipLibrary = "libamdhip64.so";
-
-std::string whyNoHip() {
-  try {
-    DynamicLibrary::open(hipLibrary);
-  } catch (const Error& failure) {
-    return std::string("no AMD GPU driver found: ") + failure.what();
-  }
-  return std::string("the hip device is not part of this version, although a driver (") +
-         hipLibrary + ") is installed; use the CPU device (--device cpu)";
-}
+constexpr const char* whyNoHip =
+    "AMD GPUs are not part of this version; HIP programs run on the CPU device (--device cpu)";
 
 struct DeviceId {
   std::string kind;
@@ -63,7 +53,7 @@ std::vector<DeviceStatus> listDevices() {
   DeviceStatus hip;
   hip.id = "hip";
   hip.name = "AMD GPU";
-  hip.whyUnavailable = whyNoHip();
+  hip.whyUnavailable = whyNoHip;
   result.push_back(hip);
   return result;
 }
@@ -77,7 +67,7 @@ std::unique_ptr<Device> openDevice(const std::string& id) {
     if (parsed && parsed->kind == "cuda")
       return cuda::openGpu(parsed->number);
     if (parsed && parsed->kind == "hip")
-      throw Error(ErrorCode::BackendUnavailable, whyNoHip());
+      throw Error(ErrorCode::BackendUnavailable, whyNoHip);
   } catch (const Error& failure) {
     throw Error(failure.code(), "device '" + wanted + "' is not available: " + failure.what());
   }
