@@ -31,9 +31,9 @@ if TYPE_CHECKING:
 FOLDER = Path("tests", "apps", "ahead_of_time")
 # A bundle has sources in a place of their own.
 TUNED_FILE = next(ROOT.glob(f"{FOLDER}/tuned.json"), ROOT / "source" / FOLDER / "tuned.json")
+# Not reduction: its floating-point atomics print another last digit from run to run.
 RUNS = (
     Program(name="nbody", arguments=("65536", "10")),
-    Program(name="reduction", arguments=(str(1 << 24),)),
     Program(name="stencil2d", arguments=("4096", "200")),
 )
 

@@ -22,12 +22,14 @@ if TYPE_CHECKING:
 __all__ = ["Finding", "State", "examine", "is_usable", "to_json"]
 
 _TIMEOUT_SECONDS = 60
-_REQUIRED_PACKAGES = ("typer", "rich", "optuna", "llvmlite", "jinja2", "pyyaml", "plotly")
+_REQUIRED_PACKAGES = ("typer", "rich", "optuna", "jinja2", "pyyaml", "plotly")
+# What each is for, and what to install.
 _OPTIONAL_PACKAGES = {
-    "cmaes": "tune",
-    "scikit-learn": "tune",
-    "optuna-dashboard": "dashboard",
-    "distributed": "dask",
+    "llvmlite": ("reading IR from Python", "llvmlite"),
+    "cmaes": ("CMA-ES", "'mneme-gpu[tune]'"),
+    "scikit-learn": ("importances of parameters", "'mneme-gpu[tune]'"),
+    "optuna-dashboard": ("mneme dashboard", "'mneme-gpu[dashboard]'"),
+    "distributed": ("Dask workers", "'mneme-gpu[dask]'"),
 }
 _LIBRARIES = (
     *("libmneme_rt.so", "librecord.so", "libMnemePasses.so", "libmneme_compile.so"),
@@ -232,13 +234,13 @@ def _packages() -> Iterator[Finding]:
             yield _ok(f"package {package}", version)
         else:
             yield _broken(f"package {package}", "not installed", f"pip install {package}")
-    for package, extra in _OPTIONAL_PACKAGES.items():
+    for package, (purpose, source) in _OPTIONAL_PACKAGES.items():
         version = _version_of(package)
         if version:
             yield _ok(f"package {package}", version)
         else:
-            remedy = f"pip install 'mneme-gpu[{extra}]'"
-            yield _missing(f"package {package}", "not installed (optional)", remedy)
+            found = f"not installed; only {purpose} needs it"
+            yield _missing(f"package {package}", found, f"pip install {source}")
 
 
 def _version_of(package: str) -> str | None:
