@@ -47,7 +47,7 @@ function(add_mneme target)
     get_target_property(kind ${target} TYPE)
     if(CMAKE_CUDA_COMPILER AND kind MATCHES "^(STATIC|OBJECT)_LIBRARY$")
       # A program that is not named would link CMake's default behind it, and need nothing of that.
-      target_link_libraries(${target} INTERFACE -lcudart)
+      set_property(TARGET ${target} APPEND PROPERTY INTERFACE_LINK_LIBRARIES -lcudart)
     endif()
   endif()
 endfunction()
@@ -63,7 +63,7 @@ endfunction()
   for sites where production runs compile nothing. The compiler warns, by kernel, of each choice that
   is left to runs with ``PROTEUS_TUNED_KERNELS`` and of kernels that changed since they were tuned
   (``-Wno-backend-plugin`` silences it). Elsewhere than in CMake:
-  ``-fplugin=<libMnemePasses.so> -mllvm=-mneme-tuned=<json>``.
+  ``-fplugin=<libMnemePasses.so> -Xclang -mllvm -Xclang -mneme-tuned=<json>``.
 
   ``<target>``
     Given to :cmake:command:`add_mneme` or :cmake:command:`add_proteus` before. Mandatory. No
@@ -120,9 +120,7 @@ function(mneme_apply_tuned target json)
   endif()
 
   set(isDevice "$<COMPILE_LANGUAGE:CXX,CUDA,HIP>")
-  target_compile_options(${target} PRIVATE
-    "$<${isDevice}:-fplugin=$<TARGET_FILE:Mneme::passes>>"
-    "$<${isDevice}:-mllvm=-mneme-tuned=${file}>")
+  _mneme_pass_option(${target} "${isDevice}" "-mneme-tuned=${file}")
   get_target_property(sources ${target} SOURCES)
   if(sources)
     set_property(SOURCE ${sources} APPEND PROPERTY OBJECT_DEPENDS "${file}")
@@ -192,18 +190,36 @@ function(_mneme_instrument target kernels)
     if(kernels MATCHES ";")
       message(FATAL_ERROR "add_mneme(${target}): no kernel has ';' in its name: KERNELS ${kernels}")
     endif()
-    string(REPLACE ">" "$<ANGLE-R>" kernels "${kernels}")
-    string(REPLACE "," "$<COMMA>" kernels "${kernels}")
-    # -fplugin loads the plugin before options are read, so that it knows its own.
-    target_compile_options(${target} PRIVATE
-      "$<${isDevice}:-fplugin=$<TARGET_FILE:Mneme::passes>>"
-      "$<${isDevice}:-mllvm=-mneme-kernels=${kernels}>")
+    _mneme_pass_option(${target} "${isDevice}" "-mneme-kernels=${kernels}")
   endif()
   _mneme_link_relocatable(${target})
-  target_link_libraries(${target} PRIVATE Mneme::mnemert)
+  _mneme_link_runtime(${target})
   if(TARGET mneme_passes_ready)
     # Where mneme is part of the same build, its plugin is there before it is used.
     add_dependencies(${target} mneme_passes_ready)
+  endif()
+endfunction()
+
+# Gives an option to the passes where `condition` holds. The compiler alone gets it: what -mllvm says by
+# itself goes to the linker of AMD GPUs too, which knows no plugin.
+function(_mneme_pass_option target condition option)
+  string(REPLACE "\\" "\\\\" option "${option}")
+  string(REPLACE "\"" "\\\"" option "${option}")
+  string(REPLACE ">" "$<ANGLE-R>" option "${option}")
+  string(REPLACE "," "$<COMMA>" option "${option}")
+  # -fplugin loads the plugin before options are read, so that it knows its own.
+  target_compile_options(${target} PRIVATE
+    "$<${condition}:-fplugin=$<TARGET_FILE:Mneme::passes>>"
+    "$<${condition}:SHELL:-Xclang -mllvm -Xclang \"${option}\">")
+endfunction()
+
+# target_link_libraries(PRIVATE) for targets of either of its signatures, which cannot be mixed.
+function(_mneme_link_runtime target)
+  set_property(TARGET ${target} APPEND PROPERTY LINK_LIBRARIES Mneme::mnemert)
+  get_target_property(kind ${target} TYPE)
+  if(kind MATCHES "^(STATIC|OBJECT)_LIBRARY$")
+    set_property(TARGET ${target} APPEND PROPERTY INTERFACE_LINK_LIBRARIES
+      "$<LINK_ONLY:Mneme::mnemert>")
   endif()
 endfunction()
 
@@ -250,7 +266,7 @@ function(_mneme_anchor_device_code target)
   get_target_property(architectures ${target} CUDA_ARCHITECTURES)
   set_target_properties(${target}_mneme_anchor PROPERTIES CUDA_ARCHITECTURES "${architectures}"
     POSITION_INDEPENDENT_CODE ON)
-  target_link_libraries(${target} INTERFACE
+  set_property(TARGET ${target} APPEND PROPERTY INTERFACE_LINK_LIBRARIES
     "$<BUILD_INTERFACE:$<TARGET_OBJECTS:${target}_mneme_anchor>>")
 endfunction()
 

@@ -5,13 +5,10 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
-from cmake_parts import BUILD, HERE, build, configure, run_here
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from cmake_parts import BUILD, HERE, build, configure, run_command, run_here
 
 pytestmark = pytest.mark.compile
 
@@ -126,3 +123,24 @@ def test_program_is_built_again_when_the_file_changes(built: Built) -> None:
     code = code_of(ptx(built.directory / "tuned_app"), SMOOTH)
     assert code.replace(".maxnreg 32\n", "") == code_of(built.plain, SMOOTH)
     assert ".maxnreg 32" in code
+
+
+@pytest.mark.skipif(
+    not Path("/usr/include/hip/hip_runtime.h").is_file()
+    or not any(Path("/usr/lib").glob("*/amdgcn/bitcode/ocml.bc")),
+    reason="libamdhip64-dev and rocm-device-libs are not installed",
+)
+def test_hip_program_is_built_with_chosen_and_with_tuned_kernels(tmp_path: Path) -> None:
+    tuned = tmp_path / "tuned.json"
+    entry = {"LaunchBounds": False, "SpecializeDims": False, "Pipeline": "default<O1>"}
+    tuned.write_text(json.dumps({"_Z5halvePdi": entry}))
+    configured = run_command(
+        *("cmake", "-S", HERE / "hip_program", "-B", tmp_path / "build", "-G", "Ninja"),
+        f"-DCMAKE_CXX_COMPILER={BUILD / 'bin' / 'mneme-clang++'}",
+        *(f"-DCMAKE_PREFIX_PATH={BUILD}", f"-DTUNED={tuned}", "-DCMAKE_BUILD_TYPE=Release"),
+        **dict.fromkeys(("ROCM_PATH", "HIP_PATH", "ROCM_HOME"), ""),
+    )
+    assert configured.returncode == 0, configured.words
+    assert "warning" not in build(tmp_path / "build").words
+    for program in ("app", "tuned_app"):
+        assert b"__mneme_ir_" in (tmp_path / "build" / program).read_bytes()

@@ -109,6 +109,22 @@ def test_every_kind_of_target_and_unit_is_recorded(moved_prefix: Path, tmp_path:
     assert "libmneme_rt" not in linked
 
 
+def test_either_signature_of_target_link_libraries_goes_with_add_mneme(
+    build_tree: Path, tmp_path: Path
+) -> None:
+    configured = configure(HERE / "signatures", tmp_path / "build", build_tree)
+    assert configured.returncode == 0, configured.words
+    programs = [f"{kind}_{order}" for kind in ("plain", "keyword") for order in ("before", "after")]
+    # How the runtime is linked shows in each program; one stands for how they run.
+    text = run_command("ninja", "-C", tmp_path / "build", "-t", "commands", *programs).stdout
+    links = [line for line in text.splitlines() if re.search(r" -o (plain|keyword)_\w+ ", line)]
+    assert len(links) == len(programs)
+    assert all("/libmneme_rt.so" in line and "mneme_anchor" in line for line in links)
+    build(tmp_path / "build", "--target", "plain_before")
+    recorded = recorded_kernels(build_tree, tmp_path / "build" / "plain_before", tmp_path / "db")
+    assert recorded == {"mainKernel", "staticKernel", "objectKernel"}
+
+
 def test_hip_units_carry_their_kernels(build_tree: Path, tmp_path: Path) -> None:
     compiler = build_tree / "bin" / "mneme-clang++"
     configured = run_command(
