@@ -32,7 +32,8 @@ void replaceAmdgcnMath(llvm::Module& module);
 llvm::Function& flattenAmdgcnSpaces(llvm::Module& module, llvm::Function& kernel);
 /// llvm.amdgcn.* and inline assembly. \throws Error{Unsupported}
 void lowerAmdgcn(llvm::Module& module, const AmdgcnTraits& traits);
-/// Numbers the wave operations in program order: operations of a loop before those behind it.
+/// Numbers the wave operations in program order: operations of a loop before those behind it. Makes
+/// lanes wait for each other before the next iteration of a loop in which some skip an operation.
 void numberWaveOperations(llvm::Module& module, llvm::Function& kernel);
 
 /// One call of an intrinsic.

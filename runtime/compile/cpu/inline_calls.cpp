@@ -1,3 +1,5 @@
+#include <cstddef>
+
 #include <llvm/ADT/DenseMap.h>
 #include <llvm/ADT/SmallPtrSet.h>
 #include <llvm/IR/InstIterator.h>
@@ -5,6 +7,7 @@
 
 #include "runtime/compile/cpu/emit.h"
 #include "runtime/compile/cpu/steps.h"
+#include "runtime/device/cpu/image_abi.h"
 
 using namespace llvm;
 
@@ -126,12 +129,25 @@ void resolveContext(Module& module, Function& kernel) {
   }
 }
 
+/// A place of the program is one call of them, so each caller needs its own.
+bool hasWaveOperations(Module& module) {
+  Function* operation =
+      module.getFunction(kServicePrefix + std::to_string(offsetof(mneme_cpu_services, wave)));
+  return operation && !operation->use_empty();
+}
+
 } // namespace
 
 void inlineCalls(Module& module, Function& kernel) {
   Inliner inliner;
   inliner.run(kernel);
   keepReachable(module, kernel);
+  if (hasWaveOperations(module)) {
+    for (Function& function : module)
+      if (!function.isDeclaration())
+        inliner.run(function);
+    keepReachable(module, kernel);
+  }
 
   SmallVector<Function*> kept;
   for (Function& function : module)

@@ -1,13 +1,16 @@
 // The order of wave operations in a program. Lanes of a wave that wait at different operations go
 // on where the lowest number is: those still in a loop before those behind it, both sides of a
-// branch before what follows, as the hardware does when it brings lanes together again.
+// branch before what follows, as the hardware does when it brings lanes together again. A number
+// does not tell iterations apart: where lanes can skip an operation, they wait at the iteration's
+// end.
 #include <cstddef>
 
-#include <llvm/ADT/MapVector.h>
+#include <llvm/ADT/SetVector.h>
 #include <llvm/Analysis/LoopInfo.h>
 #include <llvm/IR/CFG.h>
 #include <llvm/IR/Dominators.h>
 #include <llvm/IR/InstIterator.h>
+#include <llvm/Transforms/Utils/BasicBlockUtils.h>
 
 #include "runtime/compile/cpu/amdgcn.h"
 #include "runtime/device/cpu/image_abi.h"
@@ -90,13 +93,84 @@ private:
   SmallVector<BasicBlock*> blocks_;
 };
 
+/// Finds the loops in which a lane can be an iteration ahead of another one that waits.
+class UnevenLoops {
+public:
+  explicit UnevenLoops(Function& function) : dominators_(function), loops_(dominators_) {}
+
+  struct Ends {
+    BasicBlock* header;
+    SmallVector<BasicBlock*> latches;
+  };
+
+  /// `operations` are the blocks that hold wave operations.
+  SmallVector<Ends> find(ArrayRef<BasicBlock*> operations) {
+    SmallSetVector<Loop*, 8> uneven;
+    for (BasicBlock* block : operations)
+      for (Loop* loop = loops_.getLoopFor(block); loop; loop = loop->getParentLoop())
+        if (loops_.getLoopFor(block) != loop || !isPassedOnce(*block, *loop))
+          uneven.insert(loop);
+    SmallVector<Ends> ends;
+    for (Loop* loop : uneven) {
+      Ends& made = ends.emplace_back(Ends{loop->getHeader(), {}});
+      loop->getLoopLatches(made.latches);
+    }
+    return ends;
+  }
+
+private:
+  /// By every iteration that another one follows.
+  bool isPassedOnce(BasicBlock& block, Loop& loop) {
+    SmallVector<BasicBlock*> latches;
+    loop.getLoopLatches(latches);
+    return all_of(latches, [&](BasicBlock* latch) { return dominators_.dominates(&block, latch); });
+  }
+
+  DominatorTree dominators_;
+  LoopInfo loops_;
+};
+
+/// Calls of functions that were not inlined count: they may hold wave operations.
+bool mayBeTogether(const Instruction& instruction, const Function& operation) {
+  auto* call = dyn_cast<CallInst>(&instruction);
+  if (!call || call->isInlineAsm())
+    return false;
+  const Function* callee = call->getCalledFunction();
+  return !callee || callee == &operation ||
+         (!callee->isDeclaration() && !callee->hasFnAttribute(Attribute::StrictFP));
+}
+
+/// In loops where not every iteration passes each operation once, lanes wait before the next.
+void waitAtLoopEnds(Function& function, const Function& operation, bool isKernel) {
+  SmallVector<BasicBlock*> operations;
+  for (BasicBlock& block : function)
+    if (any_of(block, [&](Instruction& i) { return mayBeTogether(i, operation); }))
+      operations.push_back(&block);
+  if (operations.empty())
+    return;
+  for (auto& [header, latches] : UnevenLoops(function).find(operations)) {
+    BasicBlock* end = SplitBlockPredecessors(header, latches, ".wave.end");
+    Emit emit(*end->getTerminator());
+    auto* wait =
+        cast<CallInst>(waveOperation(emit, MNEME_WAVE_SYNC, emit.getInt64(0), emit.getInt32(0)));
+    auto* context = cast<Instruction>(wait->getArgOperand(0));
+    if (isKernel)
+      continue;
+    wait->setArgOperand(0, function.getArg(0));
+    context->eraseFromParent();
+  }
+}
+
 } // namespace
 
 void numberWaveOperations(Module& module, Function& kernel) {
   Function* operation =
       module.getFunction(kServicePrefix + std::to_string(offsetof(mneme_cpu_services, wave)));
-  if (!operation)
+  if (!operation || operation->use_empty())
     return;
+  for (Function& function : module)
+    if (!function.isDeclaration() && !function.hasFnAttribute(Attribute::StrictFP))
+      waitAtLoopEnds(function, *operation, &function == &kernel);
   uint32_t number = 0;
   auto numberIn = [&](Function& function) {
     ProgramOrder order(function);

@@ -10,8 +10,8 @@ namespace {
 std::string amdgcn(const char* file) { return kernelText(std::string("amdgcn/") + file); }
 
 /// As compiled for a device whose waves have that many lanes.
-std::string waves(unsigned lanes) {
-  std::string text = amdgcn("waves.ll");
+std::string waves(unsigned lanes, const char* file = "waves.ll") {
+  std::string text = amdgcn(file);
   const std::string feature = "+wavefrontsize";
   for (size_t at = 0; (at = text.find(feature, at)) != std::string::npos; at += feature.size())
     text.replace(at + feature.size(), 2, std::to_string(lanes));
@@ -108,6 +108,58 @@ TEST_CASE("AMDGCN: lanes that went different ways come together where the ways d
         CHECK(out[3 * t + 2] == all);
       }
     }
+}
+
+TEST_CASE("AMDGCN: lanes of different iterations are not together") {
+  constexpr uint32_t threads = 64;
+  uint32_t rounds = 6;
+  for (unsigned size : {64u, 32u})
+    for (const char* passes : kPipelines) {
+      CAPTURE(size);
+      CAPTURE(std::string(passes));
+      std::vector<uint64_t> out(threads), expected(threads);
+      void* pointer = out.data();
+      Compiled compiled = compileText(waves(size, "divergence.ll"), "alternating", passes);
+      launch(compiled, 1, threads, {&pointer, &rounds});
+      CHECK(out == std::vector<uint64_t>(threads, (100 * 100 + 100 + 1) * size / 2));
+
+      Compiled nested = compileText(waves(size, "divergence.ll"), "nested", passes);
+      launch(nested, 1, threads, {&pointer, &rounds});
+      for (uint32_t first = 0; first < threads; first += size)
+        for (uint32_t round = 0; round < rounds; ++round) {
+          std::vector<uint32_t> lanes, outer;
+          for (uint32_t t = first; t < first + size; ++t)
+            if ((t + round) % 3 != 0)
+              outer.push_back(t);
+          lanes = outer;
+          for (uint32_t inner = 0; !lanes.empty(); ++inner) {
+            std::erase_if(lanes, [&](uint32_t t) { return inner >= (t & 3); });
+            for (uint32_t t : lanes)
+              expected[t] = expected[t] * 31 + lanes.size();
+            std::erase_if(lanes, [&](uint32_t t) { return expected[t] % 7 == t % 7; });
+          }
+          for (uint32_t t : outer)
+            expected[t] = expected[t] * 17 + outer.size();
+        }
+      CHECK(out == expected);
+    }
+}
+
+TEST_CASE("AMDGCN: lanes in different functions reached by pointers are not together") {
+  for (const char* passes : kPipelines) {
+    CAPTURE(std::string(passes));
+    Compiled compiled = compileText(waves(64, "divergence.ll"), "byPointer", passes);
+    const auto storage = bindGlobals(compiled);
+    uint32_t rounds = 6; // of which lanes take part in two or four
+    std::vector<uint64_t> out(64);
+    void* pointer = out.data();
+    launch(compiled, 1, 64, {&pointer, &rounds});
+    for (uint32_t t = 0; t < 64; ++t) {
+      CAPTURE(t);
+      const uint64_t together = t % 2 ? 0 : t & 2 ? 0x4444444444444444u : 0x1111111111111111u;
+      CHECK(out[t] == together * (t & 2 ? 4 : 40));
+    }
+  }
 }
 
 TEST_CASE("AMDGCN: atomics in global and shared memory, of every scope") {
