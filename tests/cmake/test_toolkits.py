@@ -22,8 +22,31 @@ def test_toolkits_are_taken_in_the_documented_order(
     monkeypatch.setenv("CUDA_HOME", str(tmp_path / "home"))
     monkeypatch.setenv("CUDA_PATH", str(tmp_path / "path"))
     assert f"--cuda-path={tmp_path}/home" in added(build_tree, told, "-c", "a.cu")
-    shutil.rmtree(tmp_path / "home" / "nvvm")
+    monkeypatch.delenv("CUDA_HOME")
     assert f"--cuda-path={tmp_path}/path" in added(build_tree, told, "-c", "a.cu")
+
+
+def test_toolkit_that_is_none_is_told_and_another_used(
+    build_tree: Path, told: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CUDA_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("MNEME_CLANGXX", str(told))
+    wrapper = build_tree / "bin" / "mneme-cxx"
+    sentence = f"mneme-cxx: CUDA_HOME is '{tmp_path}/home', which is no CUDA toolkit"
+    done = run_command(wrapper, "-c", "a.cu")
+    assert done.stderr.startswith(sentence)
+    assert done.stderr.splitlines()[1:] == ["a word"]
+    used = done.stderr.split("; '")[1].split("' is used")[0]
+    assert f"--cuda-path={used}" in done.stdout
+    # Who compiles no CUDA, or names another, is not told.
+    for others in (["-c", "a.cpp"], ["-c", "a.cu", "--cuda-path=/own"]):
+        assert run_command(wrapper, *others).stderr == "a word\n"
+
+
+def test_search_says_nothing_where_broken_pipes_are_ignored(build_tree: Path, told: Path) -> None:
+    ignoring = 'trap "" PIPE; exec "$@"'
+    command = ("sh", "-c", ignoring, "sh", build_tree / "bin" / "mneme-clang++", "-c", "a.cu")
+    assert run_command(*command, MNEME_CLANGXX=str(told)).stderr == "a word\n"
 
 
 HEADERS = "include/hip"
@@ -31,13 +54,19 @@ WAVE_SIZE = "-D__AMDGCN_WAVEFRONT_SIZE=64"
 
 
 def _hip_root(
-    root: Path, *, release: int, libraries: str, object_versions: tuple[int, ...]
+    root: Path,
+    *,
+    release: int,
+    libraries: str,
+    object_versions: tuple[int, ...],
+    more: tuple[str, ...] = (),
 ) -> Path:
     """A HIP installation as far as the wrappers look into it."""
     for name, text in {
         f"{HEADERS}/hip_runtime.h": "",
         f"{HEADERS}/hip_version.h": f"#define HIP_VERSION_MAJOR {release}\n",
         f"{libraries}/ocml.bc": "",
+        **{f"{libraries}/{name}.bc": "" for name in more},
         **{f"{libraries}/oclc_abi_version_{version}00.bc": "" for version in object_versions},
     }.items():
         file = root / name
@@ -93,6 +122,29 @@ def test_what_the_user_says_of_hip_is_left_alone(
     flags = added(build_tree, told, "-c", "-x", "hip", "a.cpp", given)
     assert [flag for flag in flags if flag.startswith(absent)] == []
     assert any(flag.startswith("--rocm-path=") for flag in flags)
+
+
+def test_gpu_that_a_rocm_does_not_know_is_named(
+    build_tree: Path, told: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = _hip_root(
+        tmp_path / "r",
+        release=5,
+        libraries="amdgcn/bitcode",
+        object_versions=(5,),
+        more=("hip", "oclc_isa_version_90a"),
+    )
+    monkeypatch.setenv("ROCM_PATH", str(root))
+    wrapper = build_tree / "bin" / "mneme-cxx"
+    given = ("-c", "a.hip", "--offload-arch=gfx90a,gfx1100")
+    done = run_command(wrapper, *given, MNEME_CLANGXX=str(told))
+    assert (done.returncode, done.stdout) == (1, "")
+    sentence = f"mneme-cxx: HIP 5 in '{root}' has no device library for gfx1100"
+    assert done.stderr.startswith(sentence)
+    assert done.stderr.count("\n") == 1
+    known = added(build_tree, told, "-c", "a.hip", "--offload-arch=gfx90a")
+    assert "--hip-device-lib=oclc_isa_version_90a.bc" in known
+    added(build_tree, told, *given, "-nogpulib")
 
 
 def test_current_rocm_gets_nothing_but_its_path(
