@@ -11,6 +11,7 @@ __all__ = [
     "DEVICE_CODE_SECTIONS",
     "RUNTIME_BY_SECTION",
     "SHARED_RUNTIME_HINT",
+    "TOOLKIT_HEADERS",
     "TOOLKIT_HINT",
     "TOOLKIT_NAME",
     "TOOLKIT_QUESTION",
@@ -45,6 +46,8 @@ TOOLKIT_NAME = "CUDA toolkit"
 TOOLKIT_QUESTION = ("nvcc", "-", "__cmake_determine_cuda")
 TOOLKIT_VERSION_FILE = "include/cuda.h"
 TOOLKIT_VERSION_MACRO = "CUDA_VERSION"
+# A header that clang's own include, and what it belongs to.
+TOOLKIT_HEADERS = ("include/curand_mtgp32_kernel.h", "cuRAND's headers")
 TOOLKIT_HINT = "set CUDA_HOME, or: pip install 'mneme-gpu[cuda-toolkit]'"
 
 

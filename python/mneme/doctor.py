@@ -187,6 +187,11 @@ def _toolkit() -> Iterator[Finding]:
     if not release:
         yield _broken(name, f"{root} has no {_vendors.TOOLKIT_VERSION_FILE}", _vendors.TOOLKIT_HINT)
         return
+    needed, what = _vendors.TOOLKIT_HEADERS
+    if not (root / needed).is_file():
+        remedy = f"install them, or another toolkit: {_vendors.TOOLKIT_HINT}"
+        yield _missing(name, f"{root} lacks {what}, which clang includes", remedy)
+        return
     major, minor = divmod(int(release[1]), 1000)
     yield _ok(name, f"{major}.{minor // 10}, {root}")
 

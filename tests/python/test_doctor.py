@@ -73,6 +73,19 @@ def test_clang_that_cannot_load_the_passes_is_broken(tmp_path: Path) -> None:
     assert found["pass plugin"]["detail"] == "refused"
 
 
+def test_toolkit_that_the_compiler_refuses_is_not_in_order(tmp_path: Path) -> None:
+    for file, text in {"bin/ptxas": "", "include/cuda.h": "#define CUDA_VERSION 13000\n"}.items():
+        (tmp_path / file).parent.mkdir()
+        (tmp_path / file).write_text(text)
+        (tmp_path / file).chmod(0o755)
+    (tmp_path / "nvvm" / "libdevice").mkdir(parents=True)
+    code, found = doctor(CUDA_HOME=str(tmp_path), MNEME_PTXAS="/no/ptxas")
+    toolkit = found["CUDA toolkit"]
+    assert (code, toolkit["state"]) == (0, "missing")
+    assert toolkit["detail"] == f"{tmp_path} lacks cuRAND's headers, which clang includes"
+    assert "install them" in toolkit["remedy"]
+
+
 def test_missing_library_is_broken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     prefix = tmp_path / "prefix"
     (prefix / "lib").mkdir(parents=True)
