@@ -18,7 +18,9 @@ include_guard(GLOBAL)
 
   ``KERNELS <regex>``
     Only kernels in whose demangled name the expression is found, for example
-    ``"stencil<double"``; others stay as they are. Default: every kernel. No generator expressions.
+    ``"stencil<double"``; others stay as they are, and neither a recording nor the CPU device has
+    them. A POSIX extended regular expression (``llvm::Regex``); another is an error of the compiler.
+    Default: every kernel. No generator expressions.
 
   ``NO_RECORD``
     Tuned kernels only: the target keeps the CUDA runtime it has (CMake's default is the static one),
@@ -33,8 +35,13 @@ include_guard(GLOBAL)
   property and ``CUDA_RESOLVE_DEVICE_SYMBOLS`` are turned off at the end of the directory, since
   CMake's own device link is made for nvcc's objects.
 
-  **Errors.** Unknown arguments, and a compiler that cannot load the passes (gcc, nvcc, another major
-  version of clang): the message names the right one.
+  C++ sources are left as they are where their compiler cannot load the passes (gcc, another major
+  version of clang) and the target has CUDA or HIP sources too, compiled by the right clang: they
+  must have no kernels and launches. There, who links a static or object library with
+  ``CUDA_SEPARABLE_COMPILATION`` sets its ``LINKER_LANGUAGE`` to ``CUDA``. Called again in the same words, it changes nothing.
+
+  **Errors.** Unknown arguments, other ``KERNELS`` than in an earlier call, and a compiler that cannot
+  load the passes (gcc, nvcc, another major version of clang): the message names the right one.
 #]=======================================================================]
 function(add_mneme target)
   cmake_parse_arguments(PARSE_ARGV 1 arg "NO_RECORD" "KERNELS" "")
@@ -97,15 +104,17 @@ endfunction()
   another ``StaticHash``
     The kernel is built as it is.
 
-  **Effects.** PRIVATE compile options; the sources that the target has now are compiled again when
-  ``<json>`` changes. What is embedded for tuned runs and recordings stays as it was written.
+  **Effects.** PRIVATE compile options, which name a copy of ``<json>`` in the build directory, so that
+  the target is compiled again when the content changes, through compiler caches too. Under
+  ``-Werror`` these warnings stay warnings. What is embedded for tuned runs and recordings stays as
+  it was written.
 
-  **Errors.** A file that is missing or malformed.
+  **Errors.** A file that is missing or malformed, and a second file for one target.
 #]=======================================================================]
 function(mneme_apply_tuned target json)
   _mneme_check_arguments(mneme_apply_tuned "${target}" "${ARGN}" "")
-  get_target_property(libraries ${target} LINK_LIBRARIES)
-  if(NOT "Mneme::mnemert" IN_LIST libraries)
+  get_target_property(isDevice ${target} MNEME_DEVICE_CONDITION)
+  if(NOT isDevice)
     message(FATAL_ERROR "mneme_apply_tuned(${target}): call add_mneme(${target}) before")
   endif()
   get_filename_component(file "${json}" ABSOLUTE)
@@ -115,16 +124,28 @@ function(mneme_apply_tuned target json)
   file(READ "${file}" content)
   string(JSON kind ERROR_VARIABLE problem TYPE "${content}")
   if(NOT kind STREQUAL "OBJECT")
+    if(NOT problem)
+      set(problem "it holds no JSON object")
+    endif()
+    string(REGEX REPLACE "[* \n]+" " " problem "${problem}")
+    string(STRIP "${problem}" problem)
     message(FATAL_ERROR "mneme_apply_tuned(${target}): '${file}' is no file of tuned kernels: "
       "${problem}")
   endif()
-
-  set(isDevice "$<COMPILE_LANGUAGE:CXX,CUDA,HIP>")
-  _mneme_pass_option(${target} "${isDevice}" "-mneme-tuned=${file}")
-  get_target_property(sources ${target} SOURCES)
-  if(sources)
-    set_property(SOURCE ${sources} APPEND PROPERTY OBJECT_DEPENDS "${file}")
+  _mneme_set_once(mneme_apply_tuned ${target} MNEME_TUNED "${file}" isNew)
+  if(NOT isNew)
+    return()
   endif()
+
+  # The command line names the content: other content is another command for build tools and for
+  # compiler caches, which know no file that only an option of the passes names.
+  file(SHA256 "${file}" hash)
+  get_filename_component(name "${file}" NAME)
+  set(copy "${CMAKE_BINARY_DIR}/CMakeFiles/mneme_tuned/${hash}/${name}")
+  configure_file("${file}" "${copy}" COPYONLY) # again when the file changes
+  _mneme_pass_option(${target} "${isDevice}" "-mneme-tuned=${copy}")
+  # What is left to tuned runs is told as a warning, and is no error of the project's.
+  target_compile_options(${target} PRIVATE "$<${isDevice}:-Wno-error=backend-plugin>")
 endfunction()
 
 #[=======================================================================[.rst:
@@ -174,22 +195,40 @@ function(_mneme_check_arguments function target unknown valueless)
   endif()
 endfunction()
 
+# Keeps what a function was called with in a property of the target. `isNew`: whether it is the first
+# call. Fails if an earlier one said something else.
+function(_mneme_set_once function target property value isNew)
+  get_target_property(earlier ${target} ${property})
+  if(earlier STREQUAL "earlier-NOTFOUND")
+    set_target_properties(${target} PROPERTIES ${property} "${value}")
+    set(${isNew} TRUE PARENT_SCOPE)
+  elseif(earlier STREQUAL value)
+    set(${isNew} FALSE PARENT_SCOPE)
+  else()
+    message(FATAL_ERROR "${function}(${target}): called before with '${earlier}', now with '${value}'; "
+      "a target has one")
+  endif()
+endfunction()
+
 # Compile options and link requirements; `kernels` is a regular expression or empty.
 function(_mneme_instrument target kernels)
-  get_target_property(major Mneme::passes MNEME_LLVM_MAJOR)
-  get_target_property(compiler Mneme::passes MNEME_CXX_COMPILER)
-  foreach(language IN ITEMS CUDA HIP CXX)
-    _mneme_check_compiler(${target} ${language} "${major}" "${compiler}")
+  foreach(text IN ITEMS ";" "$<")
+    string(FIND "${kernels}" "${text}" position)
+    if(NOT position EQUAL -1)
+      message(FATAL_ERROR "add_mneme(${target}): no kernel has '${text}' in its name: KERNELS ${kernels}")
+    endif()
   endforeach()
-
-  set(isDevice "$<COMPILE_LANGUAGE:CXX,CUDA,HIP>")
+  _mneme_set_once(add_mneme ${target} MNEME_KERNELS "${kernels}" isNew)
+  if(NOT isNew)
+    return()
+  endif()
+  _mneme_instrumented_languages(${target} languages)
+  set(isDevice "$<COMPILE_LANGUAGE:${languages}>")
+  set_target_properties(${target} PROPERTIES MNEME_DEVICE_CONDITION "${isDevice}")
   target_compile_options(${target} PRIVATE
     "$<${isDevice}:-fpass-plugin=$<TARGET_FILE:Mneme::passes>>"
     "$<${isDevice}:-fno-discard-value-names>")
   if(NOT kernels STREQUAL "")
-    if(kernels MATCHES ";")
-      message(FATAL_ERROR "add_mneme(${target}): no kernel has ';' in its name: KERNELS ${kernels}")
-    endif()
     _mneme_pass_option(${target} "${isDevice}" "-mneme-kernels=${kernels}")
   endif()
   _mneme_link_relocatable(${target})
@@ -253,6 +292,12 @@ function(_mneme_compile_relocatable target)
     if(kind STREQUAL "STATIC_LIBRARY")
       _mneme_anchor_device_code(${target})
     endif()
+    _mneme_compiler_problem(CXX problem)
+    get_target_property(linkerLanguage ${target} LINKER_LANGUAGE)
+    if(problem AND NOT linkerLanguage)
+      # CMake prefers the C++ compiler to link, which knows nothing of device code here.
+      set_target_properties(${target} PROPERTIES LINKER_LANGUAGE CUDA)
+    endif()
   endif()
 endfunction()
 
@@ -270,11 +315,49 @@ function(_mneme_anchor_device_code target)
     "$<BUILD_INTERFACE:$<TARGET_OBJECTS:${target}_mneme_anchor>>")
 endfunction()
 
-# Fails with the name of the right compiler when that of a language cannot load the passes.
-function(_mneme_check_compiler target language wantedMajor rightCompiler)
+# The languages, with commas between, in which the target's kernels and launches can be. C++ is none
+# of them where its compiler cannot load the passes and there is CUDA or HIP: such C++ stays as it is.
+function(_mneme_instrumented_languages target result)
+  set(languages CUDA,HIP)
+  foreach(language IN ITEMS CUDA HIP)
+    _mneme_compiler_problem(${language} problem)
+    if(problem)
+      message(FATAL_ERROR "add_mneme(${target}): ${problem}")
+    endif()
+  endforeach()
+  _mneme_compiler_problem(CXX problem)
+  if(NOT problem)
+    string(PREPEND languages CXX,)
+  elseif(NOT CMAKE_CUDA_COMPILER_ID AND NOT CMAKE_HIP_COMPILER_ID)
+    message(FATAL_ERROR "add_mneme(${target}): ${problem}")
+  else()
+    # When the project has set all its sources.
+    cmake_language(EVAL CODE
+      "cmake_language(DEFER CALL _mneme_check_device_sources [[${target}]] [[${problem}]])")
+  endif()
+  set(${result} "${languages}" PARENT_SCOPE)
+endfunction()
+
+# Fails with `problem`, that of the C++ compiler, if the target has C++ sources alone.
+function(_mneme_check_device_sources target problem)
+  get_target_property(sources ${target} SOURCES)
+  foreach(source IN LISTS sources)
+    get_source_file_property(language "${source}" TARGET_DIRECTORY ${target} LANGUAGE)
+    if(source MATCHES "\\.(cu|hip)$|\\$<" OR language MATCHES "^(CUDA|HIP)$")
+      return()
+    endif()
+  endforeach()
+  message(FATAL_ERROR "add_mneme(${target}): ${problem}")
+endfunction()
+
+# A sentence with the name of the right compiler if that of a language cannot load the passes.
+function(_mneme_compiler_problem language problem)
+  set(${problem} "" PARENT_SCOPE)
   if(NOT CMAKE_${language}_COMPILER_ID)
     return()
   endif()
+  get_target_property(wantedMajor Mneme::passes MNEME_LLVM_MAJOR)
+  get_target_property(rightCompiler Mneme::passes MNEME_CXX_COMPILER)
   set(found "${CMAKE_${language}_COMPILER_ID}")
   if(found STREQUAL "Clang")
     string(REGEX MATCH "^[0-9]+" major "${CMAKE_${language}_COMPILER_VERSION}")
@@ -287,7 +370,7 @@ function(_mneme_check_compiler target language wantedMajor rightCompiler)
     endif()
     set(found "clang ${major}")
   endif()
-  message(FATAL_ERROR "add_mneme(${target}): the ${language} compiler is ${found} "
-    "(${CMAKE_${language}_COMPILER}); mneme's passes need clang ${wantedMajor}: configure with "
-    "-DCMAKE_${language}_COMPILER=${rightCompiler} (all options: mneme config cmake-args)")
+  set(${problem} "the ${language} compiler is ${found} (${CMAKE_${language}_COMPILER}); mneme's passes \
+need clang ${wantedMajor}: configure with -DCMAKE_${language}_COMPILER=${rightCompiler} (all options: \
+mneme config cmake-args)" PARENT_SCOPE)
 endfunction()

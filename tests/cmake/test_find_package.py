@@ -125,6 +125,18 @@ def test_either_signature_of_target_link_libraries_goes_with_add_mneme(
     assert recorded == {"mainKernel", "staticKernel", "objectKernel"}
 
 
+@pytest.mark.skipif(not shutil.which("g++"), reason="g++ is not installed")
+def test_other_cxx_compiler_goes_with_cuda_of_mneme(build_tree: Path, tmp_path: Path) -> None:
+    directory = tmp_path / "build"
+    configured = configure(HERE / "mixed", directory, build_tree, "-DCMAKE_CXX_COMPILER=g++")
+    assert configured.returncode == 0, configured.words
+    build(directory)
+    assert recorded_kernels(build_tree, directory / "mixed", tmp_path / "a") == {"sharedKernel"}
+    for number, program in enumerate(("rdc_mixed", "rdc_consumer")):
+        database = tmp_path / str(number)
+        assert recorded_kernels(build_tree, directory / program, database) == {"rdcKernel"}
+
+
 def test_hip_units_carry_their_kernels(build_tree: Path, tmp_path: Path) -> None:
     compiler = build_tree / "bin" / "mneme-clang++"
     configured = run_command(
@@ -194,7 +206,16 @@ FIND = "find_package(mneme CONFIG REQUIRED)"
         (f"{FIND}\nadd_library(a OBJECT a.c)\nmneme_apply_tuned(a b.json)", "call add_mneme(a) before"),
         (f"{FIND}\nadd_library(a OBJECT a.c)\nadd_mneme(a)\nmneme_apply_tuned(a b.json)", "there is no file"),
         (f"{FIND}\nadd_library(a OBJECT a.c)\nadd_mneme(a)\nmneme_apply_tuned(a CMakeLists.txt)",
-         "CMakeLists.txt' is no file of tuned kernels"),
+         "CMakeLists.txt' is no file of tuned kernels: failed parsing json string: Line 1, Column 1 Syntax"),
+        (f"file(WRITE a.json [])\n{FIND}\nadd_library(a OBJECT a.c)\nadd_mneme(a)\nmneme_apply_tuned(a a.json)",
+         "a.json' is no file of tuned kernels: it holds no JSON object"),
+        ((f"file(WRITE a.json {{}})\nfile(WRITE b.json {{}})\n{FIND}\nadd_library(a OBJECT a.c)\nadd_mneme(a)\n"
+         "mneme_apply_tuned(a a.json)\nmneme_apply_tuned(a a.json)\nmneme_apply_tuned(a b.json)"),
+         "mneme_apply_tuned(a): called before with '{source}/a.json', now with '{source}/b.json'"),
+        (f"{FIND}\nadd_library(a OBJECT a.c)\nadd_mneme(a)\nadd_proteus(a)\nadd_mneme(a KERNELS x)",
+         "add_mneme(a): called before with '', now with 'x'"),
+        (f"{FIND}\nadd_library(a OBJECT a.c)\nadd_mneme(a KERNELS [[x$<y]])", "no kernel has '$<' in its name"),
+        (f"{FIND}\nadd_library(a OBJECT a.c)\nadd_mneme(a KERNELS [[x;y]])", "no kernel has ';' in its name"),
         # A project's compilers as CMake describes them; they are not started.
         (f"{FIND}\nset(CMAKE_CUDA_COMPILER_ID NVIDIA)\nadd_library(a OBJECT a.c)\nadd_mneme(a)",
          "the CUDA compiler is NVIDIA"),
@@ -202,6 +223,10 @@ FIND = "find_package(mneme CONFIG REQUIRED)"
          "-DCMAKE_CXX_COMPILER={prefix}/bin/mneme-clang++"),
         ((f"{FIND}\nset(CMAKE_HIP_COMPILER_ID Clang)\nset(CMAKE_HIP_COMPILER_VERSION 17.0.6)\n"
          "add_library(a OBJECT a.c)\nadd_mneme(a)"), "the HIP compiler is clang 17"),
+        # C++ alone is nothing that mneme could see.
+        ((f"{FIND}\nset(CMAKE_CXX_COMPILER_ID GNU)\nset(CMAKE_CUDA_COMPILER_ID Clang)\n"
+          "set(CMAKE_CUDA_COMPILER_VERSION ${MNEME_LLVM_MAJOR}.1)\n"
+          "add_library(a OBJECT a.cpp)\nadd_mneme(a)"), "the CXX compiler is GNU"),
     ],
 )  # fmt: skip
 def test_mistake_is_a_fatal_error_with_a_sentence(
@@ -209,7 +234,7 @@ def test_mistake_is_a_fatal_error_with_a_sentence(
 ) -> None:
     done = _without_languages(tmp_path / "tiny", moved_prefix, lines)
     assert done.returncode != 0
-    assert sentence.format(prefix=moved_prefix) in done.words
+    assert sentence.format(prefix=moved_prefix, source=tmp_path / "tiny") in done.words
 
 
 def test_optional_component_that_is_missing_is_told_not_fatal(

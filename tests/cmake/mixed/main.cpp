@@ -1,0 +1,3 @@
+bool sharedUnit();
+
+int main() { return sharedUnit() ? 0 : 1; }
