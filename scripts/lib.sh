@@ -22,11 +22,14 @@ apt_packages=(
 )
 # What only tests use; those that miss something skip and say so.
 apt_test_packages=(mpich chromium postgresql autoconf automake libamdhip64-dev rocm-device-libs)
+# What building and running mneme needs stands in pyproject.toml.
+mapfile -t build_packages < <(sed -n 's/^requires = \[\(.*\)\]$/\1/p' "$root/pyproject.toml" | tr -d '" ' | tr ',' '\n')
+mapfile -t run_packages < <(sed -n '/^dependencies = \[/,/^\]/s/^ *"\([^"]*\)".*/\1/p' "$root/pyproject.toml")
 python_packages=(
+  "${build_packages[@]}" "${run_packages[@]}"
   'nvidia-cuda-nvcc==13.0.*' 'nvidia-cuda-runtime==13.0.*' 'nvidia-cuda-cccl==13.0.*' 'nvidia-curand' 'nvidia-nvjitlink==13.0.*'
-  'pybind11>=2.13' 'scikit-build-core>=0.10' 'lit>=18' 'pytest>=8' 'hypothesis>=6' 'ruff>=0.6' 'mypy>=1.11'
-  'typer>=0.20,<0.29' 'rich>=13' 'optuna>=4.4' 'llvmlite>=0.50' 'jinja2>=3.1' 'numpy>=1.26'
-  'pyyaml>=6' 'plotly>=6' 'scikit-learn>=1.3' 'cmaes>=0.12' 'optuna-dashboard>=0.17'
+  'lit>=18' 'pytest>=8' 'hypothesis>=6' 'ruff>=0.6' 'mypy>=1.11'
+  'numpy>=1.26' 'scikit-learn>=1.3' 'cmaes>=0.12' 'optuna-dashboard>=0.17'
 )
 # CUDA 12, for clang 21 and older: they cannot parse the headers of CUDA 13.
 cuda12_packages=(
@@ -83,7 +86,7 @@ install_system_packages() {
   [ "$(id -u)" = 0 ] || die "these packages are missing: run 'sudo apt-get install --no-install-recommends $list', then start again"
   say "installing packages: $list"
   apt_install $missing ||
-    { tail -n 20 "$setup/apt.log" >&2; die "apt-get could not install: $list (LLVM 22 is among the security updates of Debian 12 and 13; for other releases the LLVM project has an archive of its own)"; }
+    { tail -n 20 "$setup/apt.log" >&2; die "apt-get could not install: $list (Debian 12 and 13 have LLVM 19, and 22 among their security updates; for other releases the LLVM project has an archive of its own)"; }
 }
 
 install_test_packages() {

@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import fcntl
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -18,7 +19,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 WORK = ROOT / ".setup" / "wheel"
 MOST_BYTES = 60 << 20
-BACKEND = ("pip>=23", "scikit-build-core>=0.11", "pybind11>=2.13")
+REQUIRES = re.compile(r"^requires = \[(.*)\]$", re.MULTILINE)
 
 
 def environment(jobs: int) -> dict[str, str]:
@@ -49,10 +50,15 @@ def builder(python: Path, work: Path, log: Path, variables: dict[str, str]) -> P
     """Return an interpreter like `python` that has the build backend."""
     if python == Path(sys.executable):
         return python
+    found = REQUIRES.search((ROOT / "pyproject.toml").read_text())
+    assert found, "pyproject.toml names the build backend on one line"
+    backend = ["pip>=23", *re.findall(r'"([^"]+)"', found[1])]
     made = work / "venv" / "bin" / "python"
-    if not made.exists():
-        run(log, [str(python), "-m", "venv", str(work / "venv")], variables)
-        run(log, [str(made), "-m", "pip", "install", "-q", "-U", *BACKEND], variables)
+    stamp = work / "venv" / "backend"  # written last: what it names is installed
+    if not stamp.exists() or stamp.read_text() != "\n".join(backend):
+        run(log, [str(python), "-m", "venv", "--clear", str(work / "venv")], variables)
+        run(log, [str(made), "-m", "pip", "install", "-q", "-U", *backend], variables)
+        stamp.write_text("\n".join(backend))
     return made
 
 

@@ -1,0 +1,55 @@
+"""The scripts of the checkout: what they install, and what they say of arguments."""
+
+from __future__ import annotations
+
+import re
+import runpy
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+SCRIPTS = ROOT / "scripts"
+
+
+def test_what_is_installed_is_what_the_project_requires() -> None:
+    listing = f'. {SCRIPTS}/lib.sh; printf "%s\\n" "${{python_packages[@]}}"'
+    installed = subprocess.check_output(["bash", "-c", listing], text=True).splitlines()
+    text = (ROOT / "pyproject.toml").read_text()
+    needed = re.findall(r'"([^"]+)"', text.split("requires = ")[1].splitlines()[0])
+    needed += re.findall(
+        r'^  "(\S+)",', text.split("\ndependencies = ")[1].split("\n]")[0], re.MULTILINE
+    )
+    assert len(needed) >= 9
+    assert sorted(set(needed) - set(installed)) == []
+
+
+def test_bundle_without_the_interpreter_it_asks_for_says_so() -> None:
+    command = [SCRIPTS / "gpu-bundle", "--python"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert done.stderr.startswith("mneme: --python needs an interpreter behind it")
+
+
+def test_environment_for_wheels_is_made_again_after_a_failure(tmp_path: Path) -> None:
+    builder = runpy.run_path(str(SCRIPTS / "wheel.py"))["builder"]
+    steps: list[str] = []
+    failing = ["pip"]
+
+    def run(_log: Path, command: list[str], _variables: dict[str, str]) -> None:
+        steps.append(command[2])
+        if command[2] in failing:
+            sys.exit("failed")
+        (tmp_path / "venv" / "bin").mkdir(parents=True, exist_ok=True)
+        (tmp_path / "venv" / "bin" / "python").touch()
+
+    builder.__globals__["run"] = run
+    other = Path("/another/python")
+    with pytest.raises(SystemExit):
+        builder(other, tmp_path, tmp_path / "log", {})
+    failing.clear()
+    made = [builder(other, tmp_path, tmp_path / "log", {}) for _ in range(2)]
+    assert made == [tmp_path / "venv" / "bin" / "python"] * 2
+    assert steps == ["venv", "pip"] * 2
