@@ -5,25 +5,18 @@ from __future__ import annotations
 import os
 import random
 import signal
-import subprocess
-import sys
 import threading
 import time
-from collections.abc import Callable
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 
 import pytest
 
-from mneme.async_executor import AsyncReplayExecutor, EvalFuture, as_completed
-from mneme.errors import InvalidArgument
-from mneme.inventory import find_record
-from mneme.mneme_types import ExperimentConfiguration, ExperimentResult
-from mneme.recorded_execution import RecordedExecution
+from executor_parts import BOUND_SECONDS, FOREVER, Make, different, is_gone, results_of
+from mneme.mneme_types import ExperimentConfiguration
 from native_parts import needs_native
 
-PROGRAM = Path(os.environ.get("MNEME_BUILD_DIR", "build")) / "examples" / "vector_add"
 # What LLVM survives.
 ABORT = "default<O1>,trigger-crash-module"
 # What the processes of this test do not survive.
@@ -54,56 +47,9 @@ _native.ReplaySession.run = losing(_native.ReplaySession.run)
 """
 # Minutes of work.
 ENDLESS = ",".join(["default<O3>"] * 5000)
-FOREVER = 1_000_000_000  # launches
-BOUND_SECONDS = 60.0
 
+pytest_plugins = ["executor_parts"]
 pytestmark = [pytest.mark.compile, needs_native]
-Make = Callable[..., AsyncReplayExecutor]
-
-
-@pytest.fixture(scope="module")
-def record(tmp_path_factory: pytest.TempPathFactory) -> RecordedExecution:
-    path = tmp_path_factory.mktemp("recording")
-    line = ("record", "-rdb", path, "--device", "cpu", "--", PROGRAM, "4096")
-    subprocess.run([sys.executable, "-m", "mneme", *map(str, line)], check=True, timeout=60)
-    return find_record(path)
-
-
-@pytest.fixture(scope="module")
-def config(record: RecordedExecution) -> ExperimentConfiguration:
-    (instance,) = record.values()
-    return ExperimentConfiguration(
-        grid=instance.grid_dim, block=instance.block_dim, passes="default<O1>"
-    )
-
-
-@pytest.fixture
-def make(record: RecordedExecution, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Make:
-    monkeypatch.setenv("MNEME_CACHE_DIR", str(tmp_path / "cache"))
-
-    def executor(
-        *,
-        compilers: int = 0,
-        workers: int = 1,
-        timeout: float | None = None,
-        compile_timeout: float = BOUND_SECONDS,
-        startup: int = 3,
-    ) -> AsyncReplayExecutor:
-        return AsyncReplayExecutor(
-            record.path,
-            None,
-            1,
-            tmp_path,
-            workers,
-            0,
-            startup,
-            device="cpu",
-            timeout=timeout,
-            compile_workers=compilers,
-            compile_timeout=compile_timeout,
-        )
-
-    return executor
 
 
 @pytest.fixture
@@ -119,30 +65,6 @@ def losing(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let one pipeline make kernels that cost a process its device."""
     command = getattr(import_module("mneme._worker_process"), "_COMMAND")  # noqa: B009
     monkeypatch.setattr("mneme._worker_process._COMMAND", LOSING + command)
-
-
-def different(config: ExperimentConfiguration, count: int) -> list[ExperimentConfiguration]:
-    """Configurations of which each has another launch, so that each has to be measured."""
-    return [replace(config, shared_mem=16 * number) for number in range(count)]
-
-
-def results_of(futures: list[EvalFuture]) -> list[ExperimentResult]:
-    for _ in as_completed(futures, BOUND_SECONDS):
-        pass
-    results = [future.result() for future in futures]
-    return [result for result in results if result is not None]
-
-
-def is_gone(pid: int) -> bool:
-    deadline = time.monotonic() + 10
-    while time.monotonic() < deadline:
-        try:
-            if Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z":
-                return True
-        except FileNotFoundError:
-            return True
-        time.sleep(0.02)
-    return False
 
 
 @pytest.mark.parametrize(
@@ -336,78 +258,6 @@ def test_a_worker_that_never_starts_fails_everything_soon(
         monkeypatch.undo()
         assert executor.evaluate(config).verified  # whatever it was may have passed
     assert time.monotonic() - start < BOUND_SECONDS
-
-
-def test_shutdown_finishes_what_is_queued(make: Make, config: ExperimentConfiguration) -> None:
-    executor = make(compilers=1, workers=2)
-    futures = [executor.submit(one) for one in different(config, 20)]
-    executor.shutdown()
-    executor.shutdown()
-    assert all(future.done() for future in futures)
-    assert all(result.verified for result in results_of(futures))
-    with pytest.raises(InvalidArgument, match="shut down"):
-        executor.submit(config)
-
-
-def test_cancelling_while_busy_ends_soon_and_keeps_results(
-    make: Make, config: ExperimentConfiguration
-) -> None:
-    executor = make(workers=2)
-    done = executor.submit(config)
-    assert done.result(BOUND_SECONDS) is not None
-    futures = [executor.submit(one, iterations=FOREVER) for one in different(config, 6)]
-    while not any(worker.load for worker in executor.workers):
-        time.sleep(0.01)
-    pids = [worker.pid or 0 for worker in executor.workers]
-    start = time.monotonic()
-    executor.shutdown(cancel=True)
-    assert time.monotonic() - start < 10
-    kept = done.result(0)
-    assert kept is not None
-    assert kept.verified
-    assert all(future.done() for future in futures)
-    with pytest.raises(InvalidArgument, match="shut down before this ran"):
-        futures[-1].result(0)
-    assert all(is_gone(pid) for pid in pids)
-
-
-def test_interrupt_of_the_terminal_keeps_results(record: RecordedExecution, tmp_path: Path) -> None:
-    script = tmp_path / "script.py"
-    script.write_text(f"""
-import sys
-sys.path.insert(0, {str(Path(__file__).parent)!r})
-from test_tuning_faults import FOREVER, different
-from mneme.async_executor import AsyncReplayExecutor
-from mneme.mneme_types import ExperimentConfiguration
-from mneme.recorded_execution import RecordedExecution
-
-record = RecordedExecution.from_json({str(record.path)!r})
-(one,) = record.values()
-config = ExperimentConfiguration(grid=one.grid_dim, block=one.block_dim)
-futures = []
-try:
-    with AsyncReplayExecutor(record.path, None, 1, {str(tmp_path)!r}, 1, 0, device="cpu") as pool:
-        futures = [pool.submit(one) for one in different(config, 5)]
-        for future in futures:
-            future.result()
-        print(pool.workers[0].pid, flush=True)
-        futures += [pool.submit(one, iterations=FOREVER) for one in different(config, 5)]
-        futures[-1].result()
-except KeyboardInterrupt:
-    done = [future.result(0) for future in futures[:5]]
-    print(sum(result.verified for result in done), flush=True)
-""")
-    with subprocess.Popen(
-        [sys.executable, str(script)], stdout=subprocess.PIPE, text=True, start_new_session=True
-    ) as process:
-        assert process.stdout is not None
-        pid = int(process.stdout.readline())
-        os.killpg(process.pid, signal.SIGINT)  # as the terminal does
-        start = time.monotonic()
-        assert process.stdout.readline() == "5\n"
-        assert process.wait(BOUND_SECONDS) == 0
-    assert time.monotonic() - start < 10
-    assert is_gone(pid)
 
 
 def test_a_mistake_of_ours_leaves_nobody_waiting(
