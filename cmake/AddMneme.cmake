@@ -101,8 +101,9 @@ endfunction()
     Left to runs with ``PROTEUS_TUNED_KERNELS``: the level of code generation is that of the whole
     unit, and one pipeline serves all variants.
 
-  another ``StaticHash``
-    The kernel is built as it is.
+  another ``StaticHash``; what a tuned run would not use
+    The kernel is built as it is. An entry or variant that makes no sense is told in the words of a
+    tuned run.
 
   **Effects.** PRIVATE compile options, which name a copy of ``<json>`` in the build directory, so that
   the target is compiled again when the content changes, through compiler caches too. Under

@@ -3,9 +3,9 @@
 #include <llvm/ADT/STLExtras.h>
 #include <llvm/ADT/StringExtras.h>
 #include <llvm/Support/MathExtras.h>
-#include <llvm/Support/MemoryBuffer.h>
 
 #include <algorithm>
+#include <exception>
 #include <vector>
 
 #include "passes/device_module.h"
@@ -17,7 +17,7 @@
 namespace mneme::passes {
 namespace {
 
-using llvm::json::Object;
+using jit::Variant;
 
 // Registers of a multiprocessor, the same on every GPU since sm_50; they are given to warps of 32
 // threads in portions of 8 per thread. A thread has no more than 255.
@@ -25,6 +25,7 @@ constexpr uint64_t kRegistersPerMultiprocessor = 65536;
 constexpr uint64_t kWarpThreads = 32;
 constexpr uint64_t kRegisterPortion = 8;
 constexpr uint64_t kMaxRegisters = 255;
+constexpr uint64_t kMaxThreads = 1 << 20; // beyond every GPU's
 
 /// Texts of what an ahead-of-time build leaves undone, each once.
 struct Leftovers {
@@ -35,103 +36,71 @@ struct Leftovers {
   }
 };
 
-uint64_t numberOf(const Object& object, llvm::StringRef key) {
-  return std::max<int64_t>(0, object.getInteger(key).value_or(0));
-}
-
-uint64_t threadsOf(const Object* dims) {
-  if (!dims)
-    return 0;
+/// Of a file that says nonsense, no more than can be counted with.
+uint64_t threadsOf(const mneme_dim3& dims) {
   uint64_t product = 1;
-  for (llvm::StringRef axis : {"x", "y", "z"})
-    product *= std::max<uint64_t>(1, numberOf(*dims, axis));
+  for (uint64_t axis : {dims.x, dims.y, dims.z})
+    product = std::min(product * axis, kMaxThreads);
   return product;
 }
 
-bool hasGuard(const Object& variant, llvm::StringRef name) {
-  const llvm::json::Array* guards = variant.getArray("Guards");
-  return guards && llvm::any_of(*guards, [&](const llvm::json::Value& guard) {
-           return guard.getAsString() == name;
-         });
-}
-
-/// The variants for this architecture; an entry without "Mneme" is its only variant.
-std::vector<const Object*> variantsOf(const Object& entry, const llvm::Function& kernel) {
-  const Object* ours = entry.getObject("Mneme");
-  if (!ours)
-    return {&entry};
+/// The variants for this architecture.
+std::vector<const Variant*> variantsOf(const jit::TunedKernel& entry,
+                                       const llvm::Function& kernel) {
   llvm::StringRef arch = kernel.getFnAttribute("target-cpu").getValueAsString();
-  std::vector<const Object*> result;
-  if (const llvm::json::Array* variants = ours->getArray("Variants"))
-    for (const llvm::json::Value& value : *variants)
-      if (const Object* variant = value.getAsObject()) {
-        const Object* match = variant->getObject("Match");
-        llvm::StringRef wanted = match ? match->getString("Arch").value_or("") : "";
-        if (wanted.empty() || arch.empty() || wanted == arch || !hasGuard(*variant, "Arch"))
-          result.push_back(variant);
-      }
+  std::vector<const Variant*> result;
+  for (const Variant& variant : entry.variants)
+    if (!variant.guards.arch || arch.empty() || variant.match.arch == arch.str())
+      result.push_back(&variant);
   return result;
 }
 
 /// What launch bounds make of the registers of a variant; no limit is kMaxRegisters.
-uint64_t registersOf(const Object& variant) {
+uint64_t registersOf(const Variant& variant) {
   uint64_t limit = kMaxRegisters;
-  if (uint64_t wanted = numberOf(variant, "MaxRegisters"))
-    limit = std::min(limit, wanted);
-  const Object* match = variant.getObject("Match");
-  uint64_t threads = threadsOf(match ? match->getObject("BlockDim") : nullptr);
-  uint64_t tuned = numberOf(variant, "TunedMaxThreads");
-  threads = threads ? threads : tuned;
-  if (!variant.getBoolean("LaunchBounds").value_or(true) || threads == 0)
+  if (variant.maxRegisters)
+    limit = std::min<uint64_t>(limit, variant.maxRegisters);
+  uint64_t tuned = std::clamp<int64_t>(variant.tunedMaxThreads, 0, kMaxThreads);
+  uint64_t threads = variant.match.block ? threadsOf(*variant.match.block) : tuned;
+  if (!variant.launchBounds || threads == 0)
     return limit;
-  uint64_t blocks = tuned == 0 || tuned == threads ? numberOf(variant, "MinBlocksPerSM") : 0;
+  uint64_t blocks = tuned == 0 || tuned == threads ? variant.minBlocksPerSm : 0;
   uint64_t resident = llvm::alignTo(threads, kWarpThreads) * std::max<uint64_t>(1, blocks);
   uint64_t share = kRegistersPerMultiprocessor / resident / kRegisterPortion * kRegisterPortion;
   return std::min(limit, std::max(share, kRegisterPortion));
 }
 
-std::string pipelineOf(const Object& variant) {
-  if (std::optional<llvm::StringRef> pipeline = variant.getString("Pipeline"))
-    return pipeline->str();
-  std::string level = "3"; // a number in "OptLevel" does not count
-  if (std::optional<llvm::StringRef> text = variant.getString("OptLevel"))
-    level = text->str();
-  return "default<O" + level + ">";
-}
-
 /// Every pipeline is right for every launch, so one serves all: that of the variant for this very
 /// architecture that stands for most of the application's time. None if there is no variant.
-std::string pipelineFor(llvm::ArrayRef<const Object*> variants, llvm::StringRef arch) {
-  const auto rank = [&](const Object* variant) {
-    const Object* match = variant->getObject("Match");
-    llvm::StringRef wanted = match ? match->getString("Arch").value_or("") : "";
-    return std::pair(wanted.empty() || wanted == arch, variant->getNumber("Weight").value_or(0));
+std::string pipelineFor(llvm::ArrayRef<const Variant*> variants, llvm::StringRef arch) {
+  const auto rank = [&](const Variant* variant) {
+    const std::string& wanted = variant->match.arch;
+    return std::pair(wanted.empty() || wanted == arch.str(), variant->weight);
   };
   const auto best = std::max_element(
       variants.begin(), variants.end(),
-      [&](const Object* left, const Object* right) { return rank(left) < rank(right); });
-  return best == variants.end() ? "" : pipelineOf(**best);
+      [&](const Variant* left, const Variant* right) { return rank(left) < rank(right); });
+  return best == variants.end() ? "" : (*best)->pipeline;
 }
 
 /// clang's own choice for -O<level>.
-int64_t codegenLevelOf(llvm::StringRef optLevel) {
+unsigned codegenLevelOf(llvm::StringRef optLevel) {
   unsigned level = 0;
   return optLevel.getAsInteger(10, level) ? 2 : level;
 }
 
-void collectLeftovers(const Object& variant, llvm::StringRef pipeline, llvm::StringRef optLevel,
+void collectLeftovers(const Variant& variant, llvm::StringRef pipeline, llvm::StringRef optLevel,
                       Leftovers& leftovers) {
-  if (std::string own = pipelineOf(variant); own != pipeline)
-    leftovers.insert("pipeline '" + own + "' of other launches");
-  int64_t level = variant.getInteger("CodeGenOptLevel").value_or(3);
-  if (level != codegenLevelOf(optLevel))
-    leftovers.insert("code generator level " + std::to_string(level) + " (the program has -O" +
-                     optLevel.str() + ")");
-  if (variant.getBoolean("SpecializeArgs").value_or(false))
+  if (variant.pipeline != pipeline.str())
+    leftovers.insert("pipeline '" + variant.pipeline + "' of other launches");
+  if (variant.codegenOptLevel != codegenLevelOf(optLevel))
+    leftovers.insert("code generator level " + std::to_string(variant.codegenOptLevel) +
+                     " (the program has -O" + optLevel.str() + ")");
+  if (variant.specializeArgs)
     leftovers.insert("specialised arguments");
-  if (variant.getBoolean("SpecializeDims").value_or(true))
+  if (variant.specializeDims)
     leftovers.insert("specialised dimensions");
-  if (variant.getObject("Launch"))
+  if (variant.launch)
     leftovers.insert("other launch dimensions");
 }
 
@@ -147,37 +116,26 @@ bool applyPipeline(llvm::Function& kernel, llvm::StringRef pipeline, llvm::Strin
   return problem.empty();
 }
 
-bool isStale(const Object& entry, uint64_t staticHash) {
-  const Object* ours = entry.getObject("Mneme");
-  uint64_t tuned = 0;
-  return ours && ours->getString("StaticHash") &&
-         (ours->getString("StaticHash")->getAsInteger(16, tuned) || tuned != staticHash);
-}
-
 } // namespace
 
-llvm::json::Value readTunedFile(llvm::StringRef path, std::string& error) {
-  auto buffer = llvm::MemoryBuffer::getFile(path, /*IsText=*/true);
-  if (!buffer) {
-    error = "cannot read '" + path.str() + "': " + buffer.getError().message();
-    return nullptr;
+jit::TunedFile readTunedFile(const std::string& path, std::string& error) {
+  try {
+    return jit::readTunedFile(path);
+  } catch (const std::exception& problem) {
+    error = problem.what();
+    return {};
   }
-  llvm::Expected<llvm::json::Value> value = llvm::json::parse((*buffer)->getBuffer());
-  if (value && value->getAsObject())
-    return std::move(*value);
-  error = "'" + path.str() + "' is no file of tuned kernels: " +
-          (value ? "it holds no JSON object" : llvm::toString(value.takeError()));
-  return nullptr;
 }
 
-bool applyTuned(llvm::Function& kernel, uint64_t staticHash, const Object& file,
+bool applyTuned(llvm::Function& kernel, uint64_t staticHash, const jit::TunedFile& file,
                 llvm::StringRef optLevel) {
-  const Object* entry = file.getObject(kernel.getName());
-  if (!entry)
+  const auto found = file.kernels.find(kernel.getName().str());
+  if (found == file.kernels.end())
     return false;
+  const jit::TunedKernel& entry = found->second;
   llvm::Module& module = *kernel.getParent();
   std::string name = "'" + readableName(kernel.getName()) + "'";
-  if (isStale(*entry, staticHash)) {
+  if (entry.staticHash && *entry.staticHash != staticHash) {
     warn(module,
          name + " is not the code that was tuned, and is built as it is: record and tune it again");
     return false;
@@ -185,10 +143,10 @@ bool applyTuned(llvm::Function& kernel, uint64_t staticHash, const Object& file,
   // One binary serves every launch: the variant that needs most registers says how many.
   uint64_t registers = 0;
   Leftovers leftovers;
-  std::vector<const Object*> variants = variantsOf(*entry, kernel);
+  std::vector<const Variant*> variants = variantsOf(entry, kernel);
   std::string pipeline =
       pipelineFor(variants, kernel.getFnAttribute("target-cpu").getValueAsString());
-  for (const Object* variant : variants) {
+  for (const Variant* variant : variants) {
     registers = std::max(registers, registersOf(*variant));
     collectLeftovers(*variant, pipeline, optLevel, leftovers);
   }

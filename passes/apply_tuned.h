@@ -3,15 +3,16 @@
 #pragma once
 
 #include <llvm/IR/Function.h>
-#include <llvm/Support/JSON.h>
 
 #include <cstdint>
 #include <string>
 
+#include "runtime/jit/tuned_file.h"
+
 namespace mneme::passes {
 
-/// Reads a tuned-kernels file. Sets `error` to a sentence and returns null if it cannot be read.
-llvm::json::Value readTunedFile(llvm::StringRef path, std::string& error);
+/// Reads a tuned-kernels file as a tuned run does. Sets `error` to a sentence if it cannot be read.
+jit::TunedFile readTunedFile(const std::string& path, std::string& error);
 
 /// Applies to `kernel` what its entry in `file` says and what is right for every launch: a limit of
 /// registers per thread, which is how launch bounds and MaxRegisters reach the machine code, and
@@ -20,7 +21,7 @@ llvm::json::Value readTunedFile(llvm::StringRef path, std::string& error);
 /// cannot run, and a kernel that is stale: its IR, known by `staticHash`, is not the tuned one.
 /// `optLevel` as in EmbedOptions. A kernel without entry stays as it is. Returns whether the module
 /// changed.
-bool applyTuned(llvm::Function& kernel, uint64_t staticHash, const llvm::json::Object& file,
+bool applyTuned(llvm::Function& kernel, uint64_t staticHash, const jit::TunedFile& file,
                 llvm::StringRef optLevel);
 
 } // namespace mneme::passes

@@ -55,14 +55,16 @@ std::optional<Blob> blobOf(const Closure& closure, llvm::Module& module,
 bool applyFile(llvm::Module& module, llvm::ArrayRef<std::pair<llvm::Function*, uint64_t>> hashes,
                const EmbedOptions& options) {
   std::string error;
-  llvm::json::Value file = readTunedFile(options.tuned, error);
+  jit::TunedFile file = readTunedFile(options.tuned, error);
   if (!error.empty()) {
     fail(module, error);
     return false;
   }
+  for (const std::string& warning : file.warnings)
+    warn(module, warning);
   bool changed = false;
   for (auto [kernel, hash] : hashes)
-    changed |= applyTuned(*kernel, hash, *file.getAsObject(), options.optLevel);
+    changed |= applyTuned(*kernel, hash, file, options.optLevel);
   return changed;
 }
 
@@ -80,7 +82,7 @@ bool embedKernels(llvm::Module& module, const EmbedOptions& options) {
     return false;
   llvm::Regex filter(options.kernels.empty() ? "." : options.kernels);
   if (std::string reason; !filter.isValid(reason)) {
-    warn(module,
+    fail(module,
          "'" + options.kernels + "' is not a regular expression for kernel names: " + reason);
     return false;
   }

@@ -6,8 +6,18 @@
 ; RUN: not %opt -passes='mneme-embed<tuned=%t/list.json>' -S %t/kernels.ll 2>&1 | FileCheck --check-prefix=LIST %s
 ; RUN: not %opt -passes='mneme-embed<tuned=%t/nothing.json>' -S %t/kernels.ll 2>&1 | FileCheck --check-prefix=NONE %s
 
-; LIST: error: mneme: '{{.*}}list.json' is no file of tuned kernels: it holds no JSON object
-; NONE: error: mneme: cannot read '{{.*}}nothing.json'
+; RUN: %opt -passes='mneme-embed<tuned=%t/foreign.json>' -S %t/kernels.ll 2>&1 >%t/foreign.ll | FileCheck --check-prefix=FOREIGN --implicit-check-not=warning %s
+; RUN: FileCheck --input-file=%t/foreign.ll --check-prefix=UNLIMITED %s
+
+; LIST: error: mneme: '{{.*}}list.json' is no JSON object
+; NONE: error: mneme: {{.*}}nothing.json'
+
+; What a tuned run would not use is not built in, in the same words.
+; FOREIGN-DAG: warning: mneme: '{{.*}}foreign.json', kernel 'bounded' has to be an object; the kernel runs as it was built
+; FOREIGN-DAG: warning: mneme: '{{.*}}foreign.json', kernel 'free': LaunchBounds has to be true or false; the kernel runs as it was built
+; FOREIGN-DAG: warning: mneme: '{{.*}}foreign.json', kernel 'varied'{{.*}}: Version is newer than this release of mneme; update it; the kernel runs
+; FOREIGN-DAG: warning: mneme: '{{.*}}foreign.json', kernel 'defaults'{{.*}}: Guards has 'Moon', which this release does not know; this variant is not used
+; UNLIMITED-NOT: maxnreg
 
 ;--- kernels.ll
 target triple = "nvptx64-nvidia-cuda"
@@ -91,7 +101,8 @@ attributes #1 = { "target-cpu"="sm_90" "nvvm.maxntid"="128" "nvvm.minctasm"="4" 
   "bounded": {"TunedMaxThreads": 512, "MinBlocksPerSM": 2, "SpecializeDims": false},
   "free": {"Mneme": {"Variants": [
     {"TunedMaxThreads": 256, "Pipeline": "default<O1>", "SpecializeArgs": true, "SpecializeDims": false,
-     "Match": {"BlockDim": {"x": 16, "y": 16, "z": 1}}, "Launch": {"Rule": "cover"}},
+     "Match": {"BlockDim": {"x": 16, "y": 16, "z": 1}, "SharedMem": 0, "GridDim": {"x": 8}},
+     "Launch": {"Rule": "cover", "GridDim": {"x": 4}, "BlockDim": {"x": 512}}},
     {"TunedMaxThreads": 1024, "MinBlocksPerSM": 2, "SpecializeDims": false, "Pipeline": "default<O1>"}]}},
   "varied": {"Mneme": {"Variants": [
     {"TunedMaxThreads": 1024, "SpecializeDims": false},
@@ -100,9 +111,17 @@ attributes #1 = { "target-cpu"="sm_90" "nvvm.maxntid"="128" "nvvm.minctasm"="4" 
     {"LaunchBounds": false, "MaxRegisters": 40, "SpecializeDims": false, "Guards": ["Arch"],
      "Match": {"Arch": "sm_90"}},
     {"LaunchBounds": false, "SpecializeDims": true, "Guards": ["Arch"], "Match": {"Arch": "sm_80"}}]}},
-  "stale": {"TunedMaxThreads": 1024, "Mneme": {"StaticHash": "0123456789abcdef", "Variants": []}},
+  "stale": {"TunedMaxThreads": 1024, "Mneme": {"StaticHash": "0123456789abcdef", "Variants": [{}]}},
   "defaults": {"Mneme": {"Variants": [{"MinBlocksPerSM": 2, "Match": {"BlockDim": {"y": 512}}}]}},
   "source_bounds": {"TunedMaxThreads": 1024, "SpecializeDims": false}
+}
+;--- foreign.json
+{
+  "bounded": "hello",
+  "free": {"TunedMaxThreads": 1024, "LaunchBounds": "x"},
+  "varied": {"Mneme": {"Version": 99, "Variants": [{"TunedMaxThreads": 1024}]}},
+  "defaults": {"Mneme": {"Variants": [
+    {"TunedMaxThreads": 1024, "Guards": ["Moon"]}, {"LaunchBounds": false, "SpecializeDims": false}]}}
 }
 ;--- list.json
 []
