@@ -60,7 +60,9 @@ KernelCode CodeReader::read(const void* handle, const mneme_module_entry* module
   const std::shared_ptr<const embed::BlobSet> blobs = unit(module);
   const auto blob = blobs->kernels.find(name);
   if (blob == blobs->kernels.end())
-    throw Error(ErrorCode::NotFound, "it carries no mneme IR; build it with add_mneme()");
+    throw Error(
+        ErrorCode::NotFound,
+        "it carries no mneme IR; build it with add_mneme() (whose KERNELS, if given, match it)");
   return {.handle = handle,
           .module = module,
           .name = name,

@@ -82,7 +82,8 @@ std::shared_ptr<const KernelInfo> KernelCatalog::read(const void* handle) {
     if (blob == blobs->kernels.end()) {
       info->isWanted = settings_.wants(name, name);
       info->whyNot =
-          "kernel '" + std::string(name) + "' carries no mneme IR; build it with add_mneme()";
+          "kernel '" + std::string(name) +
+          "' carries no mneme IR; build it with add_mneme() (whose KERNELS, if given, match it)";
       return info;
     }
     info->blob = blob->second;

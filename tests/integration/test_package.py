@@ -100,7 +100,8 @@ def test_kernels_argument_selects(project: Path, tmp_path: Path) -> None:
     assert run_command("cmake", "--build", project / "build").returncode == 0
     done = mneme("run", "--device", "cpu", "--", project / "build" / "app")
     assert done.returncode != 0
-    assert "carries no mneme IR" in done.stderr
+    assert "carries no mneme IR: build its target with add_mneme()" in done.stderr
+    assert "whose KERNELS, if given, match it" in done.stderr
 
 
 def test_unknown_argument_is_fatal(project: Path) -> None:

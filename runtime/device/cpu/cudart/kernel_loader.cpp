@@ -37,8 +37,8 @@ Status locate(Kernel& kernel) {
   const auto home = homeOf(kernel);
   if (!home) {
     noticeOnce("kernel '" + kernel.name +
-               "' carries no mneme IR: build its target with add_mneme() (or -fpass-plugin) to run "
-               "it on the CPU device");
+               "' carries no mneme IR: build its target with add_mneme() (or -fpass-plugin), whose "
+               "KERNELS, if given, match it, to run it on the CPU device");
     return Status::NoKernelImageForDevice;
   }
   kernel.blob = home->blobs.kernels.at(kernel.name);
