@@ -33,7 +33,9 @@ include_guard(GLOBAL)
   links that runtime. With ``CUDA_SEPARABLE_COMPILATION``, clang compiles and links the device code
   (``-fgpu-rdc``, and ``--offload-link`` for who links the code, through static libraries too); that
   property and ``CUDA_RESOLVE_DEVICE_SYMBOLS`` are turned off at the end of the directory, since
-  CMake's own device link is made for nvcc's objects.
+  CMake's own device link is made for nvcc's objects. Who links such a static library from another
+  project needs ``find_package(mneme)`` there; with clang before 22, or architectures given as ``all``
+  or ``native``, the program needs device code of its own.
 
   C++ sources are left as they are where their compiler cannot load the passes (gcc, another major
   version of clang) and the target has CUDA or HIP sources too, compiled by the right clang: they
@@ -267,31 +269,30 @@ endfunction()
 # the objects of nvcc and of older releases of clang.
 function(_mneme_link_relocatable target)
   set_target_properties(${target} PROPERTIES CUDA_RESOLVE_DEVICE_SYMBOLS OFF)
-  get_target_property(kind ${target} TYPE)
-  set(scope PRIVATE)
-  if(kind MATCHES "^(STATIC|OBJECT)_LIBRARY$")
-    set(scope INTERFACE) # whoever links the objects links their device code
-  endif()
-  set(options -fgpu-rdc --offload-link)
-  if(CMAKE_CUDA_COMPILER_TOOLKIT_ROOT)
-    list(APPEND options "--cuda-path=${CMAKE_CUDA_COMPILER_TOOLKIT_ROOT}")
-  endif()
-  set(isRelocatable "$<BOOL:$<TARGET_PROPERTY:${target},MNEME_RELOCATABLE>>")
-  target_link_options(${target} ${scope} "$<${isRelocatable}:${options}>")
   # When the project has set all its properties.
   cmake_language(EVAL CODE "cmake_language(DEFER CALL _mneme_compile_relocatable [[${target}]])")
 endfunction()
 
-# Says in compile options what the property said: a program that links a static library with the
-# property would do CMake's own device link.
+# Says in options what the property said: a program that links a static library with the property would
+# do CMake's own device link.
 function(_mneme_compile_relocatable target)
   get_target_property(isRelocatable ${target} CUDA_SEPARABLE_COMPILATION)
   if(isRelocatable)
-    set_target_properties(${target} PROPERTIES CUDA_SEPARABLE_COMPILATION OFF MNEME_RELOCATABLE ON)
+    set_target_properties(${target} PROPERTIES CUDA_SEPARABLE_COMPILATION OFF)
     target_compile_options(${target} PRIVATE "$<$<COMPILE_LANGUAGE:CUDA>:-fgpu-rdc>")
     get_target_property(kind ${target} TYPE)
+    set(scope PRIVATE)
+    if(kind MATCHES "^(STATIC|OBJECT)_LIBRARY$")
+      set(scope INTERFACE) # whoever links the objects links their device code
+    endif()
+    target_link_options(${target} ${scope} -fgpu-rdc --offload-link)
+    if(CMAKE_CUDA_COMPILER_TOOLKIT_ROOT)
+      # Elsewhere, whoever links an installed library has a toolkit.
+      target_link_options(${target} ${scope}
+        "$<BUILD_INTERFACE:--cuda-path=${CMAKE_CUDA_COMPILER_TOOLKIT_ROOT}>")
+    endif()
     if(kind STREQUAL "STATIC_LIBRARY")
-      _mneme_anchor_device_code(${target})
+      _mneme_extract_device_code(${target})
     endif()
     _mneme_compiler_problem(CXX problem)
     get_target_property(linkerLanguage ${target} LINKER_LANGUAGE)
@@ -302,8 +303,23 @@ function(_mneme_compile_relocatable target)
   endif()
 endfunction()
 
-# clang takes device code out of archives for architectures that objects have: a program that has no
-# device code itself gets an object with an empty image for each of the library.
+# clang takes device code out of archives for architectures that objects have, and for those that the
+# link names, so that programs without device code of their own have that of the library.
+function(_mneme_extract_device_code target)
+  get_target_property(major Mneme::passes MNEME_LLVM_MAJOR)
+  get_target_property(architectures ${target} CUDA_ARCHITECTURES)
+  list(TRANSFORM architectures REPLACE "-(real|virtual)$" "")
+  if(major LESS 22 OR NOT architectures MATCHES "^[0-9]+[a-z]?(;[0-9]+[a-z]?)*$")
+    _mneme_anchor_device_code(${target})
+    return()
+  endif()
+  foreach(architecture IN LISTS architectures)
+    target_link_options(${target} INTERFACE "LINKER:--should-extract=sm_${architecture}")
+  endforeach()
+endfunction()
+
+# For a clang that knows no such option, and architectures that only CMake can name: an object with an
+# empty image for each of the library. It is not exported.
 function(_mneme_anchor_device_code target)
   set(source "${CMAKE_BINARY_DIR}/CMakeFiles/mneme_anchor.cu")
   file(CONFIGURE OUTPUT "${source}" CONTENT "// No device code, for the architectures of a static library.\n")

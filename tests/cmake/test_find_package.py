@@ -119,10 +119,33 @@ def test_either_signature_of_target_link_libraries_goes_with_add_mneme(
     text = run_command("ninja", "-C", tmp_path / "build", "-t", "commands", *programs).stdout
     links = [line for line in text.splitlines() if re.search(r" -o (plain|keyword)_\w+ ", line)]
     assert len(links) == len(programs)
-    assert all("/libmneme_rt.so" in line and "mneme_anchor" in line for line in links)
+    assert all("/libmneme_rt.so" in line and "-lcudart" in line for line in links)
     build(tmp_path / "build", "--target", "plain_before")
     recorded = recorded_kernels(build_tree, tmp_path / "build" / "plain_before", tmp_path / "db")
     assert recorded == {"mainKernel", "staticKernel", "objectKernel"}
+
+
+def test_exported_static_library_brings_its_relocatable_device_code(
+    build_tree: Path, tmp_path: Path
+) -> None:
+    library = tmp_path / "library"
+    configured = configure(HERE / "exported", library, build_tree)
+    assert configured.returncode == 0, configured.words
+    build(library)
+    done = run_command("cmake", "--install", library, "--prefix", tmp_path / "prefix")
+    assert done.returncode == 0, done.stderr
+    targets = (tmp_path / "prefix" / "lib" / "cmake" / "unit" / "unit.cmake").read_text()
+    assert "--offload-link" in targets
+    assert "--cuda-path" not in targets
+    for export in (tmp_path / "prefix" / "lib" / "cmake" / "unit", library):
+        directory = tmp_path / f"consumer of {export.name}"
+        configured = configure(
+            HERE / "exported" / "consumer", directory, build_tree, f"-DUNIT={export}/unit.cmake"
+        )
+        assert configured.returncode == 0, configured.words
+        build(directory)
+        database = directory / "db"
+        assert recorded_kernels(build_tree, directory / "program", database) == {"rdcKernel"}
 
 
 @pytest.mark.skipif(not shutil.which("g++"), reason="g++ is not installed")
