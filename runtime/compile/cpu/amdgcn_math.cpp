@@ -85,8 +85,11 @@ Value* otherOperation(Emit& e, Function& f, StringRef name, const std::string& s
     return e.CreateFDiv(ConstantFP::get(type, 1.0), e.CreateUnaryIntrinsic(Intrinsic::sqrt, x));
   if (name == "native_recip")
     return e.CreateFDiv(ConstantFP::get(type, 1.0), x);
-  if (name == "pown")
-    return e.libm("pow" + suffix, type, {x, e.CreateSIToFP(f.getArg(1), type)});
+  if (name == "pown") { // in double precision, which holds every exponent
+    Value* exponent = e.CreateSIToFP(f.getArg(1), e.getDoubleTy());
+    Value* power = e.libm("pow", e.getDoubleTy(), {e.CreateFPCast(x, e.getDoubleTy()), exponent});
+    return e.CreateFPCast(power, type);
+  }
   if (name == "sincos") {
     e.CreateStore(e.libm("cos" + suffix, type, {x}), f.getArg(1));
     return e.libm("sin" + suffix, type, {x});

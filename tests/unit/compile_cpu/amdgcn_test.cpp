@@ -217,6 +217,15 @@ TEST_CASE("AMDGCN: device math is the host's") {
   }
 }
 
+TEST_CASE("AMDGCN: integer powers hold exponents a float does not") {
+  Compiled compiled = compileText(amdgcn("library.ll"), "integerPower");
+  std::vector<float> bases{-1, -1, 1.5f, 2, -2}, out(5);
+  std::vector<int> exponents{16777217, 16777216, 3, -2, 5};
+  void* pointers[] = {bases.data(), exponents.data(), out.data()};
+  launch(compiled, 1, 5, {&pointers[0], &pointers[1], &pointers[2]});
+  CHECK(out == std::vector<float>{-1, 1, 3.375f, 0.25f, -32});
+}
+
 TEST_CASE("AMDGCN: denormals are flushed where the program was compiled to") {
   Compiled compiled =
       compileText(amdgcn("library.ll"), "math", "default<O2>", R"({"flush_denormals": true})");

@@ -4,6 +4,7 @@ extern "C" {
 __device__ float __ocml_sin_f32(float);
 __device__ double __ocml_exp_f64(double);
 __device__ float __ocml_pow_f32(float, float);
+__device__ float __ocml_pown_f32(float, int);
 __device__ float __ocml_sqrt_f32(float);
 __device__ float __ocml_rint_f32(float);
 __device__ float __ocml_rsqrt_f32(float);
@@ -96,4 +97,9 @@ extern "C" __global__ void instruction(u32* out) {
   u32 value;
   asm volatile("v_mov_b32 %0, 7" : "=v"(value));
   out[0] = value;
+}
+
+extern "C" __global__ void integerPower(const float* bases, const int* exponents, float* out) {
+  u32 t = threadX();
+  out[t] = __ocml_pown_f32(bases[t], exponents[t]);
 }

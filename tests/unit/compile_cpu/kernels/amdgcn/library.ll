@@ -504,6 +504,57 @@ define protected amdgpu_kernel void @instruction(ptr addrspace(1) noundef %0) #0
   ret void
 }
 
+; Function Attrs: convergent mustprogress norecurse nounwind
+define protected amdgpu_kernel void @integerPower(ptr addrspace(1) noundef %0, ptr addrspace(1) noundef %1, ptr addrspace(1) noundef %2) #0 {
+  %4 = alloca ptr, align 8, addrspace(5)
+  %5 = alloca ptr, align 8, addrspace(5)
+  %6 = alloca ptr, align 8, addrspace(5)
+  %7 = alloca ptr, align 8, addrspace(5)
+  %8 = alloca ptr, align 8, addrspace(5)
+  %9 = alloca ptr, align 8, addrspace(5)
+  %10 = alloca i32, align 4, addrspace(5)
+  %11 = addrspacecast ptr addrspace(5) %4 to ptr
+  %12 = addrspacecast ptr addrspace(5) %5 to ptr
+  %13 = addrspacecast ptr addrspace(5) %6 to ptr
+  %14 = addrspacecast ptr addrspace(5) %7 to ptr
+  %15 = addrspacecast ptr addrspace(5) %8 to ptr
+  %16 = addrspacecast ptr addrspace(5) %9 to ptr
+  %17 = addrspacecast ptr addrspace(5) %10 to ptr
+  store ptr addrspace(1) %0, ptr %11, align 8
+  %18 = load ptr, ptr %11, align 8, !tbaa !5
+  store ptr addrspace(1) %1, ptr %12, align 8
+  %19 = load ptr, ptr %12, align 8, !tbaa !5
+  store ptr addrspace(1) %2, ptr %13, align 8
+  %20 = load ptr, ptr %13, align 8, !tbaa !5
+  store ptr %18, ptr %14, align 8, !tbaa !5
+  store ptr %19, ptr %15, align 8, !tbaa !5
+  store ptr %20, ptr %16, align 8, !tbaa !5
+  call void @llvm.lifetime.start.p5(i64 4, ptr addrspace(5) %10) #7
+  %21 = call noundef i32 @_Z7threadXv() #8
+  store i32 %21, ptr %17, align 4, !tbaa !9
+  %22 = load ptr, ptr %14, align 8, !tbaa !5
+  %23 = load i32, ptr %17, align 4, !tbaa !9
+  %24 = zext i32 %23 to i64
+  %25 = getelementptr inbounds float, ptr %22, i64 %24
+  %26 = load float, ptr %25, align 4, !tbaa !11
+  %27 = load ptr, ptr %15, align 8, !tbaa !5
+  %28 = load i32, ptr %17, align 4, !tbaa !9
+  %29 = zext i32 %28 to i64
+  %30 = getelementptr inbounds i32, ptr %27, i64 %29
+  %31 = load i32, ptr %30, align 4, !tbaa !9
+  %32 = call contract float @__ocml_pown_f32(float noundef %26, i32 noundef %31) #8
+  %33 = load ptr, ptr %16, align 8, !tbaa !5
+  %34 = load i32, ptr %17, align 4, !tbaa !9
+  %35 = zext i32 %34 to i64
+  %36 = getelementptr inbounds float, ptr %33, i64 %35
+  store float %32, ptr %36, align 4, !tbaa !11
+  call void @llvm.lifetime.end.p5(i64 4, ptr addrspace(5) %10) #7
+  ret void
+}
+
+; Function Attrs: convergent nounwind
+declare hidden float @__ocml_pown_f32(float noundef, i32 noundef) #3
+
 ; Function Attrs: nocallback nofree nosync nounwind speculatable willreturn memory(none)
 declare noundef i32 @llvm.amdgcn.workitem.id.x() #4
 
@@ -538,5 +589,5 @@ attributes #8 = { convergent nounwind }
 !15 = !{!7, !7, i64 0}
 !16 = !{!17, !17, i64 0}
 !17 = !{!"long", !7, i64 0}
-!18 = !{i64 3367}
-!19 = !{i64 3515}
+!18 = !{i64 3413}
+!19 = !{i64 3561}
