@@ -45,6 +45,8 @@ struct LaunchShape {
 /// \throws Error{InvalidArgument} with a sentence when no device of this kind could run `shape`
 /// (zero or too large dims, more shared memory than a block can have).
 void checkShape(const Description& device, const LaunchShape& shape, uint64_t staticSharedBytes);
+/// What the device offers HIP programs: a block may be as deep as it may be wide.
+Description hipLimits(Description device);
 
 /// A device global of a loaded module.
 struct ModuleGlobal {

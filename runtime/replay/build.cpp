@@ -35,6 +35,11 @@ CodeTarget codeTargetOf(const device::Device& device, const MemoryImage& image) 
   return target;
 }
 
+device::Description limitsOf(const device::Device& device, const artifact::KernelRecord& record) {
+  return record.arch.starts_with("gfx") ? device::hipLimits(device.description())
+                                        : device.description();
+}
+
 device::LaunchShape launchShape(const artifact::Instance& instance, const Configuration& c) {
   return {.grid = {c.grid.x, c.grid.y, c.grid.z},
           .block = {c.block.x, c.block.y, c.block.z},

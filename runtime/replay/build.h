@@ -18,6 +18,9 @@ namespace mneme::replay {
 /// What code is made for on this device.
 CodeTarget codeTargetOf(const device::Device& device, const MemoryImage& image);
 
+/// What the device offers the recorded program: HIP allows deeper blocks than CUDA.
+device::Description limitsOf(const device::Device& device, const artifact::KernelRecord& record);
+
 /// How a configuration of a recorded launch is launched.
 device::LaunchShape launchShape(const artifact::Instance& instance,
                                 const Configuration& configuration);

@@ -38,9 +38,10 @@ void Experiment::perform() {
                     " cannot be used any more in this process after an earlier failure; start a "
                     "new process");
   shape_ = launchShape(bench_.instance, configuration_);
-  device::checkShape(bench_.device.description(), shape_, 0);
+  const device::Description limits = limitsOf(bench_.device, bench_.record);
+  device::checkShape(limits, shape_, 0);
   build();
-  device::checkShape(bench_.device.description(), shape_, module_->attributes().staticSharedBytes);
+  device::checkShape(limits, shape_, module_->attributes().staticSharedBytes);
   checkArguments();
   verifier_ =
       std::make_unique<Verifier>(bench_.device, bench_.image, bench_.labels, options_.tolerances);

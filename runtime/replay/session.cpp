@@ -115,7 +115,7 @@ CodeTarget Session::codeTarget() const { return codeTargetOf(*impl_->device, *im
 
 std::string Session::build(const Configuration& configuration, const Options& options) {
   Impl& s = *impl_;
-  device::checkShape(s.device->description(), launchShape(s.instance, configuration), 0);
+  device::checkShape(limitsOf(*s.device, s.record), launchShape(s.instance, configuration), 0);
   const auto request = [&] {
     return makeRequest(s.record, s.modules, s.prologue->args(), codeTargetOf(*s.device, *s.image),
                        configuration, options);

@@ -201,6 +201,12 @@ def test_variables_are_recorded(api_program: tuple[Path, Path], tmp_path: Path) 
     record = by_name["useVariables(float*)"]
     done = mneme("replay", "-rdb", record, "--device", "cpu", "default<O2>")
     assert done.result["result_class"] == "exact", done.stderr
+    # CUDA has no blocks as deep as this one.
+    record = by_name["add(int const*, int*, int, int)"]
+    launches = json.loads(record.read_text())["instances"]
+    (deep,) = (name for name, launch in launches.items() if launch["BlockDims"]["z"] == 100)
+    done = mneme("replay", "-rdb", record, "-rid", deep, "--device", "cpu", "default<O2>")
+    assert done.result["result_class"] == "exact", done.stderr
 
 
 def test_relocatable_device_code_goes_all_the_way(tmp_path: Path) -> None:

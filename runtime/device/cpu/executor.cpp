@@ -269,7 +269,9 @@ uint32_t chooseParticipants(const LaunchState& state, const LoadedImage& image, 
 LaunchOutcome run(Image& image, const LaunchShape& shape, void* const* args,
                   double timeoutSeconds) {
   auto& loaded = static_cast<LoadedImage&>(image);
-  checkShape(cpuDescription(), shape, loaded.header().staticSharedBytes);
+  // The tighter limits of CUDA are checked where launches are CUDA's.
+  static const Description limits = hipLimits(cpuDescription());
+  checkShape(limits, shape, loaded.header().staticSharedBytes);
   installFaultHandlers();
   LaunchState state;
   describeLaunch(state, loaded.header(), shape, args, timeoutSeconds);

@@ -3,6 +3,8 @@
 #include <hip/hip_ext.h>
 #include <hip/hip_runtime.h>
 
+#include <dlfcn.h>
+
 #include <cstdio>
 #include <cstring>
 #include <vector>
@@ -66,6 +68,9 @@ static void devices() {
   EXPECT(properties.sharedMemPerBlock == 65536);
   EXPECT(properties.totalGlobalMem > 0 && properties.multiProcessorCount > 0);
   EXPECT(properties.managedMemory == 1 && properties.pageableMemoryAccess == 1);
+#if HIP_VERSION_MAJOR < 6
+  EXPECT(properties.gcnArch == 910);
+#endif
   OK(hipDeviceGetAttribute(&value, hipDeviceAttributeWarpSize, 0));
   EXPECT(value == 64);
   OK(hipDeviceGetAttribute(&value, hipDeviceAttributeMaxThreadsPerBlock, 0));
@@ -80,6 +85,20 @@ static void devices() {
   EXPECT(value / 10000000 == HIP_VERSION_MAJOR);
 }
 
+static void contexts() {
+  hipCtx_t context = nullptr, current = nullptr;
+  hipDevice_t device = -1;
+  OK(hipDevicePrimaryCtxRetain(&context, 0));
+  OK(hipCtxSetCurrent(context));
+  OK(hipCtxGetCurrent(&current));
+  EXPECT(context && current == context);
+  OK(hipCtxGetDevice(&device));
+  EXPECT(device == 0);
+  EXPECT(hipDevicePrimaryCtxRetain(&context, 1) == hipErrorInvalidDevice);
+  OK(hipDevicePrimaryCtxRelease(0));
+  (void)hipGetLastError();
+}
+
 static void memory() {
   constexpr int n = 100;
   std::vector<int> host(n), back(n);
@@ -92,6 +111,9 @@ static void memory() {
   OK(hipMallocManaged(&managed, n * sizeof(int)));
   OK(hipMemcpy(device, host.data(), n * sizeof(int), hipMemcpyHostToDevice));
   OK(hipMemcpyDtoD(other, device, n * sizeof(int)));
+  OK(hipMemcpy(other, device, sizeof(int), static_cast<hipMemcpyKind>(1024))); // without a kernel
+  EXPECT(hipMemcpy(other, device, sizeof(int), static_cast<hipMemcpyKind>(5)) ==
+         hipErrorInvalidMemcpyDirection);
   OK(hipMemcpyAsync(pinned, other, n * sizeof(int), hipMemcpyDeviceToHost, nullptr));
   OK(hipDeviceSynchronize());
   EXPECT(std::memcmp(pinned, host.data(), n * sizeof(int)) == 0);
@@ -115,6 +137,22 @@ static void memory() {
   OK(hipMemcpy2D(rows, pitch, host.data(), 40, 40, 5, hipMemcpyHostToDevice));
   OK(hipMemcpy2D(back.data(), 40, rows, pitch, 40, 5, hipMemcpyDeviceToHost));
   EXPECT(back[49] == 49);
+  hip_Memcpy2D plane = {};
+  plane.srcMemoryType = hipMemoryTypeDevice;
+  plane.srcDevice = rows;
+  plane.srcXInBytes = 4;
+  plane.srcY = 1;
+  plane.srcPitch = pitch;
+  plane.dstMemoryType = hipMemoryTypeHost;
+  plane.dstHost = back.data();
+  plane.dstPitch = 8;
+  plane.WidthInBytes = 8;
+  plane.Height = 3;
+  OK(hipMemcpyParam2D(&plane));
+  EXPECT(back[0] == 11 && back[1] == 12 && back[4] == 31 && back[6] == 6);
+  plane.srcY = 2;
+  OK(hipMemcpyParam2DAsync(&plane, nullptr));
+  EXPECT(back[0] == 21 && back[5] == 42);
   OK(hipMemGetInfo(&free, &total));
   EXPECT(free <= total);
   OK(hipHostRegister(host.data(), n * sizeof(int), hipHostRegisterDefault));
@@ -169,6 +207,12 @@ static void launches() {
   OK(hipMemcpyDtoH(back.data(), out, n * sizeof(int)));
   EXPECT(back[n - 1] == n + 2);
   add<<<1, 2048>>>(in, out, 5, n);
+  EXPECT(hipGetLastError() == hipErrorInvalidConfiguration);
+  add<<<dim3(1), dim3(2, 1, 100)>>>(in, out, 40, n);
+  OK(hipGetLastError());
+  OK(hipMemcpyDtoH(back.data(), out, n * sizeof(int)));
+  EXPECT(back[1] == 41 && back[2] == 5);
+  add<<<dim3(1), dim3(1, 1, 1025)>>>(in, out, 5, n);
   EXPECT(hipGetLastError() == hipErrorInvalidConfiguration);
   dynamicShared<<<1, 128, 128 * sizeof(int)>>>(out);
   OK(hipGetLastError());
@@ -253,12 +297,39 @@ static void modules(const char* path) {
   OK(hipModuleLaunchKernel(function, 1, 1, 1, 64, 1, 1, 0, nullptr, nullptr, extra));
   OK(hipMemcpy(back, out, sizeof back, hipMemcpyDeviceToHost));
   EXPECT(back[3] == 12);
+  value = 9;
+  // Younger than the headers this is built with.
+  using Cooperative = hipError_t (*)(hipFunction_t, unsigned, unsigned, unsigned, unsigned, unsigned,
+                                     unsigned, unsigned, hipStream_t, void**);
+  auto cooperative =
+      reinterpret_cast<Cooperative>(dlsym(RTLD_DEFAULT, "hipModuleLaunchCooperativeKernel"));
+  OK(cooperative(function, 1, 1, 1, 64, 1, 1, 0, nullptr, args));
+  OK(hipMemcpy(back, out, sizeof back, hipMemcpyDeviceToHost));
+  EXPECT(back[3] == 13);
+  count = 2;
+  value = 20;
+  OK(hipExtModuleLaunchKernel(function, 4, 1, 1, 2, 1, 1, 0, nullptr, args, nullptr, nullptr,
+                              nullptr, 0));
+  OK(hipMemcpy(back, out, sizeof back, hipMemcpyDeviceToHost));
+  EXPECT(back[1] == 22 && back[2] == 12);
+  EXPECT(hipExtModuleLaunchKernel(function, 5, 1, 1, 2, 1, 1, 0, nullptr, args, nullptr, nullptr,
+                                  nullptr, 0) == hipErrorNotSupported);
+  void* address = nullptr;
+  int read = 0;
+  EXPECT(hipModuleGetGlobal(&address, &bytes, module, "missing") == hipErrorNotFound);
+  OK(hipModuleGetGlobal(&address, &bytes, module, "counter")); // the module's, not the program's
+  OK(hipMemcpy(&read, address, sizeof read, hipMemcpyDeviceToHost));
+  EXPECT(bytes == sizeof read && read == 41);
+  const float twice[4] = {2, 4, 6, 8};
+  OK(hipModuleGetGlobal(&address, nullptr, module, "table"));
+  OK(hipMemcpy(address, twice, sizeof twice, hipMemcpyHostToDevice));
   OK(hipModuleUnload(module));
   (void)hipGetLastError();
 }
 
 int main(int argc, char** argv) {
   devices();
+  contexts();
   memory();
   launches();
   variables();

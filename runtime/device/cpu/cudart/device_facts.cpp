@@ -19,6 +19,7 @@ constinit const Vendor vendor{
     .sharedPerMultiprocessor = kSharedPerMultiprocessor,
     .reservedSharedPerBlock = kReservedSharedPerBlock,
     .maxClusterBlocks = kMaxClusterBlocks,
+    .copiesByEngine = false,
 };
 
 /// CUDA version as 1000 * major + 10 * minor: 12.9 when the program is linked to libcudart.so.12,

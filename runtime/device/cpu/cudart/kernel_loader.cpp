@@ -235,6 +235,22 @@ Status prepare(Variant& variant) {
   return status;
 }
 
+GlobalUse findUses(void* handle, const std::string& name) {
+  GlobalUse use;
+  const auto binary = findBinary(handle);
+  if (!binary)
+    return use;
+  const std::lock_guard load(Registry::instance().load);
+  read(*binary);
+  for (const auto& [kernel, blob] : binary->blobs.kernels)
+    for (const embed::KernelGlobal& global : blob->globals)
+      if (global.name == name) {
+        use.bytes = global.sizeBytes;
+        use.kernels.push_back(kernel);
+      }
+  return use;
+}
+
 std::shared_ptr<GlobalStorage> findGlobal(const void* hostShadow, bool needsContents) {
   Registry& registry = Registry::instance();
   const std::lock_guard load(registry.load);

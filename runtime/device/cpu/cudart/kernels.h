@@ -91,6 +91,13 @@ std::vector<std::shared_ptr<GlobalStorage>> globalsOf(const Kernel& kernel);
 /// Storage behind a host shadow variable. With `needsContents` its initial value is in place on
 /// return. Null for an unknown symbol. \throws mneme::Error
 std::shared_ptr<GlobalStorage> findGlobal(const void* hostShadow, bool needsContents);
+/// A variable as the kernels of one fat binary know it.
+struct GlobalUse {
+  size_t bytes = 0; ///< 0: no kernel refers to it
+  std::vector<std::string> kernels;
+};
+/// For binaries whose variables nobody registered. \throws mneme::Error
+GlobalUse findUses(void* binary, const std::string& name);
 /// The whole storage has been overwritten by the host: its initial value no longer matters.
 void markInitialised(GlobalStorage& global);
 /// Every global gets its initial value again at its next use (device reset).

@@ -4,12 +4,16 @@
 #include "runtime/device/cpu/cudart/status.h"
 #include "runtime/device/cpu/cudart/stream.h"
 #include "runtime/device/cpu/cudart/types.h"
+#include "runtime/device/cpu/cudart/vendor.h"
 
 using namespace mneme::cudart;
 
 namespace {
 
-bool isKind(CopyKind kind) { return kind >= CopyKind::HostToHost && kind <= CopyKind::Default; }
+bool isKind(CopyKind kind) {
+  return (kind >= CopyKind::HostToHost && kind <= CopyKind::Default) ||
+         (kind == CopyKind::DeviceToDeviceByEngine && vendor.copiesByEngine);
+}
 
 Status copy(void* destination, const void* source, size_t bytes, CopyKind kind) {
   return isKind(kind) ? copyBytes(destination, source, bytes) : Status::InvalidMemcpyDirection;

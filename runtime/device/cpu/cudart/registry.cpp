@@ -12,15 +12,6 @@
 namespace mneme::cudart {
 namespace {
 
-std::shared_ptr<FatBinary> findBinary(void* handle) {
-  Registry& registry = Registry::instance();
-  const std::shared_lock lock(registry.tables);
-  for (const auto& binary : registry.binaries)
-    if (binary.get() == handle)
-      return binary;
-  return nullptr;
-}
-
 const void* objectBaseOf(const void* address) {
   Dl_info info{};
   return dladdr(address, &info) ? info.dli_fbase : nullptr;
@@ -34,6 +25,15 @@ void clear(const std::map<std::string, std::shared_ptr<GlobalStorage>>& globals)
 }
 
 } // namespace
+
+std::shared_ptr<FatBinary> findBinary(void* handle) {
+  Registry& registry = Registry::instance();
+  const std::shared_lock lock(registry.tables);
+  for (const auto& binary : registry.binaries)
+    if (binary.get() == handle)
+      return binary;
+  return nullptr;
+}
 
 Registry& Registry::instance() {
   static Registry* registry = new Registry;

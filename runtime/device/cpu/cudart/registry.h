@@ -26,6 +26,8 @@ struct Registry {
   std::mutex load; ///< guards contents of fat binaries, globals and images
 };
 
+/// Null if it is no (longer a) handle of a fat binary. Takes the tables lock.
+std::shared_ptr<FatBinary> findBinary(void* handle);
 /// Fat binaries of the same ELF object, `binary` first. Takes the tables lock.
 std::vector<std::shared_ptr<FatBinary>> siblings(const std::shared_ptr<FatBinary>& binary);
 

@@ -34,7 +34,8 @@ enum class CopyKind : int {
   HostToDevice = 1,
   DeviceToHost = 2,
   DeviceToDevice = 3,
-  Default = 4
+  Default = 4,
+  DeviceToDeviceByEngine = 1024 ///< HIP's alone, see Vendor::copiesByEngine
 };
 
 struct Memcpy3DParms {

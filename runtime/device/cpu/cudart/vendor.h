@@ -20,6 +20,7 @@ struct Vendor {
   size_t sharedPerMultiprocessor;
   size_t reservedSharedPerBlock;
   int maxClusterBlocks;
+  bool copiesByEngine; ///< there is a kind of copy that keeps off the multiprocessors
 };
 extern const Vendor vendor;
 

@@ -37,7 +37,9 @@ const Arch& arch() {
     const std::string name = built.starts_with("gfx") && built.size() > 5 ? built : "gfx90a";
     const std::string majorText = name.substr(3, name.size() - 5);
     const int major = std::atoi(majorText.c_str());
-    return new Arch{name, major, name[name.size() - 2] - '0', major >= 10 ? 32 : 64};
+    const int minor = name[name.size() - 2] - '0';
+    const auto stepping = static_cast<int>(std::strtol(&name.back(), nullptr, 16));
+    return new Arch{name, major, minor, stepping, major >= 10 ? 32 : 64};
   }();
   return *found;
 }
@@ -61,6 +63,7 @@ constinit const Vendor vendor{
     .sharedPerMultiprocessor = kSharedPerBlock,
     .reservedSharedPerBlock = 0,
     .maxClusterBlocks = 1,
+    .copiesByEngine = true,
 };
 
 /// As HIP_VERSION counts: 10000000 * major + 100000 * minor + patch.

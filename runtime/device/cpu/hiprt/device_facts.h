@@ -29,6 +29,7 @@ struct Arch {
   std::string name; ///< "gfx1030"
   int major;        ///< 10
   int minor;        ///< 3
+  int stepping;     ///< 0; 10 for gfx90a
   int waveSize;     ///< 32 from gfx10 on, else 64
 };
 /// Read at the first call, when the program has registered its kernels. \throws mneme::Error

@@ -25,6 +25,43 @@ struct PointerAttribute {
   unsigned allocationFlags;
 };
 
+/// One side of a Copy2D.
+struct Side {
+  size_t x; ///< bytes
+  size_t y;
+  int type;
+  void* host;
+  void* device;
+  void* array;
+  size_t pitch;
+
+  /// Null for an array.
+  char* start() const {
+    if (array)
+      return nullptr;
+    const bool isHost = type == 0 || (type == 1 && runtimeMajor() >= 6);
+    return static_cast<char*>(isHost ? host : device) + y * pitch + x;
+  }
+};
+
+/// hip_Memcpy2D of all versions.
+struct Copy2D {
+  Side source;
+  Side destination;
+  size_t width;
+  size_t height;
+};
+
+template <typename Copy> Status copyPlane(const Copy2D* parameters, Copy&& copy) {
+  if (!parameters)
+    return remember(Status::InvalidValue);
+  const auto& [source, destination, width, height] = *parameters;
+  char *from = source.start(), *to = destination.start();
+  if (!from || !to)
+    return remember(Status::NotSupported);
+  return copy(to, destination.pitch, from, source.pitch, width, height, CopyKind::Default);
+}
+
 int typeOf(const Block& block) {
   if (runtimeMajor() < 6)
     return block.kind == MemoryKind::Host ? 0 : 1;
@@ -128,6 +165,15 @@ MNEME_HIP_API Status hipMemcpyDtoHAsync(void* destination, const void* source, s
 MNEME_HIP_API Status hipMemcpyDtoDAsync(void* destination, const void* source, size_t bytes,
                                         void* stream) {
   return cudaMemcpyAsync(destination, source, bytes, CopyKind::DeviceToDevice, stream);
+}
+
+MNEME_HIP_API Status hipMemcpyParam2D(const Copy2D* parameters) {
+  return copyPlane(parameters, cudaMemcpy2D);
+}
+
+MNEME_HIP_API Status hipMemcpyParam2DAsync(const Copy2D* parameters, void* stream) {
+  return copyPlane(parameters,
+                   [&](auto... values) { return cudaMemcpy2DAsync(values..., stream); });
 }
 
 MNEME_HIP_API Status hipMemsetD8(void* destination, uint8_t value, size_t count) {

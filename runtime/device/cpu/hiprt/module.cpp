@@ -11,6 +11,7 @@
 
 #include <dlfcn.h>
 
+#include "runtime/base/error.h"
 #include "runtime/base/log.h"
 #include "runtime/device/cpu/cudart/handle_table.h"
 #include "runtime/device/cpu/cudart/kernels.h"
@@ -31,7 +32,8 @@ struct Module {
   std::vector<char> file; ///< empty if the program holds the bytes
   void* binary = nullptr;
   std::mutex mutex;
-  std::map<std::string, std::unique_ptr<char>> functions; ///< their addresses are the handles
+  /// Their addresses are the handles.
+  std::map<std::string, std::unique_ptr<char>> functions, globals;
 };
 
 HandleTable<Module>& modules() {
@@ -58,19 +60,49 @@ Status loadFile(void** handle, const char* path) {
   return bytes.size() < 64 ? kFileNotFound : load(handle, std::move(bytes), nullptr);
 }
 
+/// Under the module's mutex.
+const void* functionOf(Module& module, const std::string& name) {
+  auto& known = module.functions[name];
+  if (!known) {
+    known = std::make_unique<char>();
+    registerKernel(module.binary, known.get(), name.c_str());
+  }
+  return known.get();
+}
+
 Status findFunction(const void** function, void* handle, const char* name) {
   const auto module = modules().find(handle);
   if (!function || !name || !module)
     return module ? Status::InvalidValue : Status::InvalidResourceHandle;
   const std::lock_guard lock(module->mutex);
-  auto& known = module->functions[name];
-  if (!known) {
-    known = std::make_unique<char>();
-    registerKernel(module->binary, known.get(), name);
-  }
-  *function = known.get();
-  const auto kernel = findKernel(known.get());
+  *function = functionOf(*module, name);
+  const auto kernel = findKernel(*function);
   return kernel && describe(*kernel) == Status::Success ? Status::Success : kNotFound;
+}
+
+Status findVariable(void** address, size_t* bytes, void* handle, const char* name) {
+  const auto module = modules().find(handle);
+  if (!name || !module)
+    return module ? Status::InvalidValue : Status::InvalidResourceHandle;
+  const std::lock_guard lock(module->mutex);
+  auto& known = module->globals[name];
+  if (!known) {
+    const GlobalUse use = findUses(module->binary, name);
+    if (!use.bytes)
+      return kNotFound;
+    for (const std::string& kernel : use.kernels) // one of them brings the initial value
+      functionOf(*module, kernel);
+    known = std::make_unique<char>();
+    registerGlobal(module->binary, known.get(), name, use.bytes);
+  }
+  const auto storage = findGlobal(known.get(), true);
+  if (!storage)
+    return Status::MemoryAllocation;
+  if (address)
+    *address = storage->address;
+  if (bytes)
+    *bytes = storage->bytes;
+  return Status::Success;
 }
 
 /// Where each argument lies in the buffer of `extra`: {1, buffer, 2, &bytes, 3}.
@@ -132,6 +164,11 @@ MNEME_HIP_API Status hipModuleGetFunction(const void** function, void* module, c
   return api([&] { return findFunction(function, module, name); });
 }
 
+MNEME_HIP_API Status hipModuleGetGlobal(void** address, size_t* bytes, void* module,
+                                        const char* name) {
+  return api([&] { return findVariable(address, bytes, module, name); });
+}
+
 MNEME_HIP_API Status hipModuleLaunchKernel(const void* function, unsigned gridX, unsigned gridY,
                                            unsigned gridZ, unsigned blockX, unsigned blockY,
                                            unsigned blockZ, unsigned sharedBytes, void* stream,
@@ -144,6 +181,37 @@ MNEME_HIP_API Status hipModuleLaunchKernel(const void* function, unsigned gridX,
     return cudaLaunchKernel(function, {gridX, gridY, gridZ}, {blockX, blockY, blockZ},
                             parameters ? parameters : unpacked.data(), sharedBytes, stream);
   });
+}
+
+MNEME_HIP_API Status hipModuleLaunchCooperativeKernel(const void* function, unsigned gridX,
+                                                      unsigned gridY, unsigned gridZ,
+                                                      unsigned blockX, unsigned blockY,
+                                                      unsigned blockZ, unsigned sharedBytes,
+                                                      void* stream, void** parameters) {
+  return cudaLaunchCooperativeKernel(function, {gridX, gridY, gridZ}, {blockX, blockY, blockZ},
+                                     parameters, sharedBytes, stream);
+}
+
+/// The grid is counted in threads.
+MNEME_HIP_API Status hipExtModuleLaunchKernel(const void* function, unsigned threadsX,
+                                              unsigned threadsY, unsigned threadsZ, unsigned blockX,
+                                              unsigned blockY, unsigned blockZ, size_t sharedBytes,
+                                              void* stream, void** parameters, void** extra,
+                                              void* startEvent, void* stopEvent, unsigned) {
+  if (!blockX || !blockY || !blockZ)
+    return remember(Status::InvalidConfiguration);
+  if (threadsX % blockX || threadsY % blockY || threadsZ % blockZ)
+    return api([]() -> Status {
+      throw mneme::Error(mneme::ErrorCode::Unsupported,
+                         "hipExtModuleLaunchKernel with a last block that is not full is not "
+                         "supported on the CPU device");
+    });
+  Status status = startEvent ? cudaEventRecord(startEvent, stream) : Status::Success;
+  if (status == Status::Success)
+    status = hipModuleLaunchKernel(function, threadsX / blockX, threadsY / blockY,
+                                   threadsZ / blockZ, blockX, blockY, blockZ,
+                                   static_cast<unsigned>(sharedBytes), stream, parameters, extra);
+  return status == Status::Success && stopEvent ? cudaEventRecord(stopEvent, stream) : status;
 }
 
 /// Kernels find a managed variable by a pointer in device memory, the host by one of its own.

@@ -134,7 +134,9 @@ Status fill(Properties* properties, int device, More&& more) {
 } // namespace
 
 MNEME_HIP_API Status hipGetDevicePropertiesR0000(DeviceProp0000* properties, int device) {
-  return fill(properties, device, [](DeviceProp0000& p) { p.gcnArch = p.major * 100; });
+  return fill(properties, device, [](DeviceProp0000& p) {
+    p.gcnArch = p.major * 100 + p.minor * 10 + arch().stepping;
+  });
 }
 
 MNEME_HIP_API Status hipGetDevicePropertiesR0600(DeviceProp0600* properties, int device) {

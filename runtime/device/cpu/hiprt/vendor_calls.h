@@ -26,6 +26,11 @@ Status cudaMallocPitch(void** pointer, size_t* pitch, size_t width, size_t heigh
 Status cudaMemcpy(void* destination, const void* source, size_t bytes, CopyKind kind);
 Status cudaMemcpyAsync(void* destination, const void* source, size_t bytes, CopyKind kind,
                        void* stream);
+Status cudaMemcpy2D(void* destination, size_t destinationPitch, const void* source,
+                    size_t sourcePitch, size_t width, size_t height, CopyKind kind);
+Status cudaMemcpy2DAsync(void* destination, size_t destinationPitch, const void* source,
+                         size_t sourcePitch, size_t width, size_t height, CopyKind kind,
+                         void* stream);
 Status cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const void* function, int threads,
                                                      size_t sharedBytes);
 }
