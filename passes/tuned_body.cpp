@@ -7,8 +7,10 @@
 #include <llvm/IR/Metadata.h>
 #include <llvm/IR/Verifier.h>
 #include <llvm/Linker/Linker.h>
+#include <llvm/Support/CommandLine.h>
 #include <llvm/Support/MemoryBufferRef.h>
 #include <llvm/Support/raw_ostream.h>
+#include <llvm/TargetParser/Triple.h>
 #include <llvm/Transforms/Utils/ModuleUtils.h>
 
 #include <memory>
@@ -124,6 +126,15 @@ void eraseUnused(llvm::Module& module) {
   } while (!doomed.empty());
 }
 
+/// Of relocatable device code for AMD GPUs clang writes bitcode, and gives the option only for
+/// other code. Only the compiler has it, besides tools for IR, which write no objects.
+bool isOptimizedWhenLinked(const llvm::Module& module) {
+  if (!llvm::Triple(module.getTargetTriple()).isAMDGCN())
+    return false;
+  const auto* option = llvm::cl::getRegisteredOptions().lookup("amdgpu-internalize-symbols");
+  return option && option->getNumOccurrences() == 0;
+}
+
 llvm::StringRef textOf(const llvm::MDNode& node, unsigned index) {
   return llvm::cast<llvm::MDString>(node.getOperand(index))->getString();
 }
@@ -167,8 +178,14 @@ bool placeTunedBodies(llvm::Module& module) {
   }
   module.eraseNamedMetadata(bodies);
   eraseUnused(module);
-  for (Placement& placement : placements)
+  const bool isOptimizedAgain = isOptimizedWhenLinked(module);
+  for (Placement& placement : placements) {
     placeBody(module, placement);
+    if (isOptimizedAgain)
+      warn(module, "'" + readableName(placement.kernel) +
+                       "' is optimised again when device code is linked (-fgpu-rdc), so it may not "
+                       "be as it was tuned; compile its unit without -fgpu-rdc");
+  }
   llvm::removeFromUsedLists(module,
                             [&](llvm::Constant* value) { return released.contains(value); });
   std::string message;
