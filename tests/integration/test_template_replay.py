@@ -14,6 +14,7 @@ import pytest
 from conftest import ROOT, Finished, mneme, reads_golden, run_command
 
 from mneme import _paths
+from mneme.build_settings import build_setting
 from mneme.errors import InvalidArgument
 from mneme.scaffold import ScaffoldRequest, load_template, render
 
@@ -33,7 +34,10 @@ def reproducer(tmp_path_factory: pytest.TempPathFactory) -> Path:
     made = mneme("scaffold", "replay", "--out", folder, "-rdb", RECORD, "--passes", PASSES,
                  "--codegen-opt", "2")  # fmt: skip
     assert made.returncode == 0, made.stderr
-    configured = run_command("cmake", "-S", folder, "-B", folder / "build", "-G", "Ninja")
+    configured = run_command(
+        *("cmake", "-S", folder, "-B", folder / "build", "-G", "Ninja"),
+        f"-DCMAKE_CXX_COMPILER={build_setting('cxx')}",
+    )
     assert configured.returncode == 0, configured.stdout + configured.stderr
     built = run_command("cmake", "--build", folder / "build")
     assert built.returncode == 0, built.stdout + built.stderr
@@ -45,7 +49,9 @@ def driver(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of a driver without a GPU."""
     folder = tmp_path_factory.mktemp("driver")
     source = Path(__file__).with_name("link_driver.cpp")
-    built = run_command("c++", "-shared", "-fPIC", source, "-o", folder / "libcuda.so.1")
+    built = run_command(
+        build_setting("cxx"), "-shared", "-fPIC", source, "-o", folder / "libcuda.so.1"
+    )
     assert built.returncode == 0, built.stderr
     return folder
 

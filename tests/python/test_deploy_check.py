@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from mneme.build_settings import build_setting
 from mneme.cli.exit_codes import ExitCode
 from mneme.deploy_check import KernelCheck, check_tuned_file
 from mneme.errors import NotFound
@@ -122,12 +123,12 @@ def test_kernels_of_linked_libraries_count(tmp_path: Path) -> None:
     (tmp_path / "empty.c").write_text("int unused;")
     (tmp_path / "main.c").write_text("int main(void) { return 0; }")
     stub = tmp_path / "stub.so"
-    subprocess.run(
-        ["cc", "-shared", "-Wl,-soname,libkernels.so", "-o", stub, tmp_path / "empty.c"], check=True
-    )
+    compiler = build_setting("cc")
+    named = ["-shared", "-Wl,-soname,libkernels.so"]
+    subprocess.run([compiler, *named, "-o", stub, tmp_path / "empty.c"], check=True)
     program = tmp_path / "app"
     link = ["-Wl,--no-as-needed", stub, "-Wl,-rpath,$ORIGIN/lib"]
-    subprocess.run(["cc", "-o", program, tmp_path / "main.c", *link], check=True)
+    subprocess.run([compiler, "-o", program, tmp_path / "main.c", *link], check=True)
     check = only(check_tuned_file(tuned(tmp_path, **{KERNEL: static_hash()}), [program]))
     assert check.status == "matches"
     assert Path(check.file) == library

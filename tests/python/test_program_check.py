@@ -60,7 +60,9 @@ def test_scripts_are_not_judged(tmp_path: Path) -> None:
     assert remark_on_program(tmp_path / "nothing") == ""
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=300)
+@settings(
+    suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=300, deadline=None
+)
 @given(st.integers(0, 20_000), st.binary(min_size=1, max_size=8))
 def test_damaged_programs_are_survived(tmp_path: Path, place: int, junk: bytes) -> None:
     content = bytearray(ECHO.read_bytes())

@@ -90,7 +90,9 @@ def test_missing_record_is_named(tmp_path: Path) -> None:
         RecordedExecution.from_json(tmp_path / "no.json")
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=300)
+@settings(
+    suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=300, deadline=None
+)
 @given(st.integers(0, 2000), st.binary(min_size=1, max_size=4))
 def test_mutated_records_are_read_or_refused(tmp_path: Path, place: int, junk: bytes) -> None:
     content = bytearray(json.dumps(record_data("5")).encode())

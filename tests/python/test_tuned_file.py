@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from mneme._tuned_json import Place
@@ -90,7 +90,7 @@ kernels = st.builds(
 
 
 @given(st.dictionaries(names, kernels, max_size=3))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_what_is_written_is_read(
     tmp_path_factory: pytest.TempPathFactory, content: dict[str, TunedKernel]
 ) -> None:
@@ -101,7 +101,7 @@ def test_what_is_written_is_read(
 
 
 @given(variants())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_flat_keys_say_the_same_to_other_tools(variant: TunedVariant) -> None:
     entry = TunedKernel(variants=(variant,)).to_json()
     del entry["Mneme"]

@@ -1,6 +1,6 @@
 ; A unit without device code and without launches stays as it is, at every level.
-; RUN: %opt -passes=mneme-embed,mneme-launch,mneme-register -S %s | FileCheck %s
-; RUN: opt -load-pass-plugin=%plugin -passes='default<O2>' -S %s | FileCheck %s
+; RUN: %opt -passes=mneme-embed,mneme-launch,mneme-register -S < %s | FileCheck %s
+; RUN: opt -load-pass-plugin=%plugin -passes='default<O2>' -S < %s | FileCheck %s
 
 target triple = "x86_64-pc-linux-gnu"
 
