@@ -111,6 +111,7 @@ def test_unknown_argument_is_fatal(project: Path) -> None:
     assert "RECORD_EVERYTHING" in configured.stderr
 
 
+@pytest.mark.skipif(not shutil.which("g++"), reason="g++ is not installed")
 def test_wrong_compiler_is_named(project: Path) -> None:
     (project / "CMakeLists.txt").write_text(PROJECT.format(arguments=""))
     configured = configure(project, BUILD, "-DCMAKE_CXX_COMPILER=g++")
