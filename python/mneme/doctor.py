@@ -244,7 +244,7 @@ def _packages() -> Iterator[Finding]:
         if version:
             yield _ok(f"package {package}", version)
         else:
-            found = f"not installed; only {purpose} needs it"
+            found = f"not installed; for {purpose} only"
             yield _missing(f"package {package}", found, f"pip install {source}")
 
 
