@@ -17,7 +17,7 @@ from mneme.mneme_types import ExperimentConfiguration
 from mneme.recorded_execution import RecordedExecution
 from native_parts import needs_native
 
-pytest_plugins = ["executor_parts"]
+pytest_plugins = ["executor_fixtures"]
 pytestmark = [pytest.mark.compile, needs_native]
 
 

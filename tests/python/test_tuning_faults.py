@@ -48,7 +48,7 @@ _native.ReplaySession.run = losing(_native.ReplaySession.run)
 # Minutes of work.
 ENDLESS = ",".join(["default<O3>"] * 5000)
 
-pytest_plugins = ["executor_parts"]
+pytest_plugins = ["executor_fixtures"]
 pytestmark = [pytest.mark.compile, needs_native]
 
 
