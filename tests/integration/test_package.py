@@ -113,7 +113,11 @@ def test_unknown_argument_is_fatal(project: Path) -> None:
 
 @pytest.mark.skipif(not shutil.which("g++"), reason="g++ is not installed")
 def test_wrong_compiler_is_named(project: Path) -> None:
-    (project / "CMakeLists.txt").write_text(PROJECT.format(arguments=""))
+    (project / "app.cpp").touch()
+    (project / "CMakeLists.txt").write_text(
+        "cmake_minimum_required(VERSION 3.25)\nproject(consumer LANGUAGES CXX)\n"
+        "find_package(mneme CONFIG REQUIRED)\nadd_library(app app.cpp)\nadd_mneme(app)\n"
+    )
     configured = configure(project, BUILD, "-DCMAKE_CXX_COMPILER=g++")
     assert configured.returncode != 0
     assert "mneme-clang++" in configured.stderr
