@@ -8,6 +8,8 @@ venv=$root/.venv
 build=${MNEME_BUILD_DIR:-$root/build}
 cuda_root=
 jobs=${MNEME_JOBS:-$(nproc)}
+# What is compiled here is found again by builds that Python starts, which sets LC_CTYPE.
+export CCACHE_SLOPPINESS=${CCACHE_SLOPPINESS:+$CCACHE_SLOPPINESS,}locale
 # The LLVM that everything is built with, 19 at the oldest; clang and lld are of the same version.
 llvm=${MNEME_LLVM:-22}
 # The clang that compiles mneme itself.
