@@ -153,7 +153,7 @@ def job(out: Path, provider: str) -> dict[str, Any]:
 
 @pytest.mark.parametrize("provider", ["gitlab", "github"])
 def test_ci_job_passes_where_nothing_changed(provider: str, record: Path, tmp_path: Path) -> None:
-    out = scaffold("ci", record, tmp_path, provider=provider, tolerance=9, runner="h200")
+    out = scaffold("ci", record, tmp_path, provider=provider, tolerance=999, runner="h200")
     script = out / "performance" / "check_performance.py"
     done = run(sys.executable, script)
     assert (done.returncode, "make it with --update" in done.stdout) == (2, True)
