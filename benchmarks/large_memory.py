@@ -137,6 +137,9 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--gib", type=float, default=40.0)
     parser.add_argument("--launches", type=int, default=100)
     parser.add_argument("--noise-bits", type=int, default=8, help="0 compresses best, 40 hardly")
+    parser.add_argument(
+        "--host-blocks", type=int, default=0, help="registered blocks, half of them pointed to"
+    )
     parser.add_argument("--programs", type=Path, default=PROGRAMS)
     parser.add_argument("--output", type=Path, help="default: benchmarks/results/large_memory.json")
     parser.add_argument("--limit", type=float, default=540.0, help="seconds for everything")
@@ -165,7 +168,8 @@ class Benchmark:
         )
         self.content: dict[str, Any] = {
             "what": f"large_memory: {options.gib} GiB live, {options.launches} launches that change "
-            "1 % each, all recorded; bytes and seconds",
+            f"1 % each, all recorded, {options.host_blocks} blocks of host memory that pointers may "
+            "lead to; bytes and seconds",
             **stamp(),
             "device": device,
             "machine": machine(device),
@@ -181,7 +185,8 @@ class Benchmark:
     def run(self) -> None:
         """Measure everything."""
         options, guests = self.options, self.guests
-        arguments = [str(options.gib), str(options.launches), str(options.noise_bits)]
+        arguments = [str(options.gib), str(options.launches), str(options.noise_bits), "1"]
+        arguments.append(str(options.host_blocks))
         shutil.rmtree(self.folder, ignore_errors=True)
         if not options.no_touch:
             self.save(host_memory_touched_before=touch_host_memory(int(1.5 * options.gib * GIB)))

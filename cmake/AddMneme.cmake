@@ -5,7 +5,7 @@ include_guard(GLOBAL)
 
   .. code-block:: cmake
 
-    add_mneme(<target> [KERNELS <regex>] [NO_RECORD])
+    add_mneme(<target> [KERNELS <regex>] [NO_RECORD] [NO_AUTO_VAR_INIT])
 
   Make an existing target recordable: each kernel's LLVM IR is embedded in the device image and every
   launch goes through ``libmneme_rt``. Name every target that has kernels or launches; a program that
@@ -26,12 +26,22 @@ include_guard(GLOBAL)
     Tuned kernels only: the target keeps the CUDA runtime it has (CMake's default is the static one),
     under which a program is tuned as ever but cannot be recorded. Default: recordable.
 
-  **Effects.** PRIVATE compile options (``-fpass-plugin=…``, ``-fno-discard-value-names``) and a
-  PRIVATE link to ``Mneme::mnemert``: who links the target gets none of it. Without ``NO_RECORD``,
+  ``NO_AUTO_VAR_INIT``
+    Local variables that the source leaves unset stay unset. Default: they are zero
+    (``-ftrivial-auto-var-init=zero``), in kernels and in host code of these sources, since a kernel
+    that reads one gives other results with other pipelines: a replay would not agree with the
+    recording, and most of what is tried would be rejected. clang drops the stores that nobody can
+    notice; ``[[clang::uninitialized]]`` on a variable keeps a large buffer as it was. An option
+    ``-ftrivial-auto-var-init=…`` of the project's own is respected.
+
+  **Effects.** PRIVATE compile options (``-fpass-plugin=…``, ``-fno-discard-value-names``,
+  ``-ftrivial-auto-var-init=zero``) and a PRIVATE link to ``Mneme::mnemert``: who links the target gets
+  none of it. Without ``NO_RECORD``,
   ``CUDA_RUNTIME_LIBRARY`` becomes ``Shared`` unless the target sets it, since the recorder sees the
   allocations of a program only through the shared CUDA runtime; who links a static or object library
   links that runtime. With ``CUDA_SEPARABLE_COMPILATION``, clang compiles and links the device code
-  (``-fgpu-rdc``, and ``--offload-link`` for who links the code, through static libraries too); that
+  (``-fgpu-rdc --offload-new-driver``, and ``--offload-link`` for who links the code, through static
+  libraries too; ``--no-offload-new-driver`` among the project's flags has no say here); that
   property and ``CUDA_RESOLVE_DEVICE_SYMBOLS`` are turned off at the end of the directory, since
   CMake's own device link is made for nvcc's objects. Who links such a static library from another
   project needs ``find_package(mneme)`` there; with clang before 22, or architectures given as ``all``
@@ -46,10 +56,10 @@ include_guard(GLOBAL)
   load the passes (gcc, nvcc, another major version of clang): the message names the right one.
 #]=======================================================================]
 function(add_mneme target)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "NO_RECORD" "KERNELS" "")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "NO_RECORD;NO_AUTO_VAR_INIT" "KERNELS" "")
   _mneme_check_arguments(add_mneme "${target}" "${arg_UNPARSED_ARGUMENTS}"
     "${arg_KEYWORDS_MISSING_VALUES}")
-  _mneme_instrument("${target}" "${arg_KERNELS}")
+  _mneme_instrument("${target}" "${arg_KERNELS}" "${arg_NO_AUTO_VAR_INIT}")
   get_target_property(runtimeLibrary ${target} CUDA_RUNTIME_LIBRARY)
   if(NOT arg_NO_RECORD AND NOT runtimeLibrary)
     set_target_properties(${target} PROPERTIES CUDA_RUNTIME_LIBRARY Shared)
@@ -213,14 +223,20 @@ function(_mneme_set_once function target property value isNew)
   endif()
 endfunction()
 
-# Compile options and link requirements; `kernels` is a regular expression or empty.
-function(_mneme_instrument target kernels)
+# Compile options and link requirements; `kernels` is a regular expression or empty, `leavesUnset`
+# whether local variables stay unset where the source leaves them so.
+function(_mneme_instrument target kernels leavesUnset)
   foreach(text IN ITEMS ";" "$<")
     string(FIND "${kernels}" "${text}" position)
     if(NOT position EQUAL -1)
       message(FATAL_ERROR "add_mneme(${target}): no kernel has '${text}' in its name: KERNELS ${kernels}")
     endif()
   endforeach()
+  set(locals "")
+  if(leavesUnset)
+    set(locals NO_AUTO_VAR_INIT)
+  endif()
+  _mneme_set_once(add_mneme ${target} MNEME_LOCALS "${locals}" isNew)
   _mneme_set_once(add_mneme ${target} MNEME_KERNELS "${kernels}" isNew)
   if(NOT isNew)
     return()
@@ -231,6 +247,9 @@ function(_mneme_instrument target kernels)
   target_compile_options(${target} PRIVATE
     "$<${isDevice}:-fpass-plugin=$<TARGET_FILE:Mneme::passes>>"
     "$<${isDevice}:-fno-discard-value-names>")
+  if(NOT leavesUnset)
+    _mneme_initialize_locals(${target} "${isDevice}")
+  endif()
   if(NOT kernels STREQUAL "")
     _mneme_pass_option(${target} "${isDevice}" "-mneme-kernels=${kernels}")
   endif()
@@ -239,6 +258,16 @@ function(_mneme_instrument target kernels)
   if(TARGET mneme_passes_ready)
     # Where mneme is part of the same build, its plugin is there before it is used.
     add_dependencies(${target} mneme_passes_ready)
+  endif()
+endfunction()
+
+# Makes local variables zero where the source leaves them unset, unless the project says something of
+# its own: what is said later, for the target, comes behind and wins by itself.
+function(_mneme_initialize_locals target condition)
+  get_target_property(said ${target} COMPILE_OPTIONS)
+  string(APPEND said " ${CMAKE_CXX_FLAGS} ${CMAKE_CUDA_FLAGS} ${CMAKE_HIP_FLAGS}")
+  if(NOT said MATCHES "-ftrivial-auto-var-init=")
+    target_compile_options(${target} PRIVATE "$<${condition}:-ftrivial-auto-var-init=zero>")
   endif()
 endfunction()
 
@@ -279,7 +308,10 @@ function(_mneme_compile_relocatable target)
   get_target_property(isRelocatable ${target} CUDA_SEPARABLE_COMPILATION)
   if(isRelocatable)
     set_target_properties(${target} PROPERTIES CUDA_SEPARABLE_COMPILATION OFF)
-    target_compile_options(${target} PRIVATE "$<$<COMPILE_LANGUAGE:CUDA>:-fgpu-rdc>")
+    # Only objects of clang's new offloading driver can be linked by --offload-link, whatever the
+    # project's flags say.
+    target_compile_options(${target} PRIVATE
+      "$<$<COMPILE_LANGUAGE:CUDA>:-fgpu-rdc;--offload-new-driver>")
     get_target_property(kind ${target} TYPE)
     set(scope PRIVATE)
     if(kind MATCHES "^(STATIC|OBJECT)_LIBRARY$")
@@ -324,7 +356,7 @@ function(_mneme_anchor_device_code target)
   set(source "${CMAKE_BINARY_DIR}/CMakeFiles/mneme_anchor.cu")
   file(CONFIGURE OUTPUT "${source}" CONTENT "// No device code, for the architectures of a static library.\n")
   add_library(${target}_mneme_anchor OBJECT EXCLUDE_FROM_ALL "${source}")
-  target_compile_options(${target}_mneme_anchor PRIVATE -fgpu-rdc)
+  target_compile_options(${target}_mneme_anchor PRIVATE -fgpu-rdc --offload-new-driver)
   get_target_property(architectures ${target} CUDA_ARCHITECTURES)
   set_target_properties(${target}_mneme_anchor PROPERTIES CUDA_ARCHITECTURES "${architectures}"
     POSITION_INDEPENDENT_CODE ON)

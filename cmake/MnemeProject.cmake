@@ -101,3 +101,21 @@ macro(mneme_find_llvm)
     target_compile_definitions(MnemeLlvmHeaders INTERFACE ${LLVM_DEFINITIONS_LIST})
   endif()
 endmacro()
+
+#[[ mneme_precompile_llvm_headers(<target>)
+
+LLVM's headers are most of what there is to compile in a source that includes them: <target> reads
+them once. Every source still includes what it uses; -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON builds
+so. ]]
+function(mneme_precompile_llvm_headers target)
+  target_precompile_headers(${target} PRIVATE
+    <map> <memory> <optional> <string> <vector>
+    <llvm/ADT/SmallVector.h> <llvm/ADT/StringExtras.h> <llvm/Analysis/LoopInfo.h>
+    <llvm/Analysis/ValueTracking.h> <llvm/IR/IRBuilder.h> <llvm/IR/InstIterator.h>
+    <llvm/IR/IntrinsicInst.h> <llvm/IR/Module.h> <llvm/Passes/PassBuilder.h>
+    <llvm/Transforms/Utils/BasicBlockUtils.h> <llvm/Transforms/Utils/Cloning.h>)
+  if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+    # Without the time of day in it a compiler cache can keep what is made with it.
+    target_compile_options(${target} PRIVATE "SHELL:-Xclang -fno-pch-timestamp")
+  endif()
+endfunction()

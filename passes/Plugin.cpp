@@ -3,6 +3,7 @@
 #include <llvm/Passes/PassBuilder.h>
 #include <llvm/Support/CommandLine.h>
 
+#include "passes/build_facts.h"
 #include "passes/embed_kernels.h"
 #include "passes/register_kernels.h"
 #include "passes/route_launches.h"
@@ -38,7 +39,7 @@ bool parseEmbed(llvm::StringRef name, EmbedOptions& options) {
     options.tuned = name.str();
   else
     return false;
-  options.optLevel = options.tuned.empty() ? "" : "3";
+  options.build.optLevel = options.tuned.empty() ? "" : "3";
   return true;
 }
 
@@ -58,21 +59,17 @@ bool parsePass(llvm::StringRef name, llvm::ModulePassManager& manager,
   return true;
 }
 
-/// What follows -O on the compiler's command line.
-std::string levelName(llvm::OptimizationLevel level) {
-  if (level.getSizeLevel() > 0)
-    return level.getSizeLevel() == 1 ? "s" : "z";
-  return std::to_string(level.getSpeedupLevel());
-}
-
-void addAll(llvm::ModulePassManager& manager, llvm::OptimizationLevel level) {
-  manager.addPass(EmbedKernelsPass(EmbedOptions{kernelFilter, tunedFile, levelName(level)}));
+void addAll(llvm::ModulePassManager& manager, BuildFacts build) {
+  manager.addPass(EmbedKernelsPass(EmbedOptions{kernelFilter, tunedFile, std::move(build)}));
   manager.addPass(RouteLaunchesPass());
   manager.addPass(RegisterKernelsPass());
 }
 
 void registerPasses(llvm::PassBuilder& builder) {
-  builder.registerPipelineStartEPCallback(addAll);
+  builder.registerPipelineStartEPCallback(
+      [&builder](llvm::ModulePassManager& manager, llvm::OptimizationLevel level) {
+        addAll(manager, factsOf(builder, level));
+      });
   builder.registerPipelineParsingCallback(parsePass);
   // The phase of link-time optimisation came with LLVM 20.
   builder.registerOptimizerLastEPCallback(

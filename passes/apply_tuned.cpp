@@ -105,10 +105,10 @@ void collectLeftovers(const Variant& variant, llvm::StringRef pipeline, llvm::St
 }
 
 /// Returns whether the kernel gets code of its own.
-bool applyPipeline(llvm::Function& kernel, llvm::StringRef pipeline, llvm::StringRef optLevel) {
-  if (pipeline.empty() || pipeline == ("default<O" + optLevel + ">").str())
+bool applyPipeline(llvm::Function& kernel, llvm::StringRef pipeline, const BuildFacts& build) {
+  if (pipeline.empty() || pipeline == "default<O" + build.optLevel + ">")
     return false;
-  std::string problem = prepareTunedBody(kernel, pipeline);
+  std::string problem = prepareTunedBody(kernel, pipeline, build);
   if (!problem.empty())
     warn(*kernel.getParent(), "'" + readableName(kernel.getName()) +
                                   "' is built with the program's own pipeline, not with '" +
@@ -128,7 +128,7 @@ jit::TunedFile readTunedFile(const std::string& path, std::string& error) {
 }
 
 bool applyTuned(llvm::Function& kernel, uint64_t staticHash, const jit::TunedFile& file,
-                llvm::StringRef optLevel) {
+                const BuildFacts& build) {
   const auto found = file.kernels.find(kernel.getName().str());
   if (found == file.kernels.end())
     return false;
@@ -148,7 +148,7 @@ bool applyTuned(llvm::Function& kernel, uint64_t staticHash, const jit::TunedFil
       pipelineFor(variants, kernel.getFnAttribute("target-cpu").getValueAsString());
   for (const Variant* variant : variants) {
     registers = std::max(registers, registersOf(*variant));
-    collectLeftovers(*variant, pipeline, optLevel, leftovers);
+    collectLeftovers(*variant, pipeline, build.optLevel, leftovers);
   }
   bool isLimited = registers != 0 && registers < kMaxRegisters;
   if (isLimited && (!compat::moduleTriple(module).isNVPTX() || hasMinBlocks(kernel))) {
@@ -157,7 +157,7 @@ bool applyTuned(llvm::Function& kernel, uint64_t staticHash, const jit::TunedFil
   }
   if (isLimited)
     compat::setMaxRegisters(kernel, registers);
-  bool hasOwnCode = applyPipeline(kernel, pipeline, optLevel);
+  bool hasOwnCode = applyPipeline(kernel, pipeline, build);
   if (!leftovers.texts.empty())
     warn(module,
          name + ": left to runs with PROTEUS_TUNED_KERNELS: " + llvm::join(leftovers.texts, ", "));

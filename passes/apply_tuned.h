@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <string>
 
+#include "passes/build_facts.h"
 #include "runtime/jit/tuned_file.h"
 
 namespace mneme::passes {
@@ -19,9 +20,9 @@ jit::TunedFile readTunedFile(const std::string& path, std::string& error);
 /// the pipeline (tuned_body.h). To be called before the ordinary pipeline. Reports as a warning
 /// what is left to a tuned run (specialisation, other dimensions), a pipeline that this compiler
 /// cannot run, and a kernel that is stale: its IR, known by `staticHash`, is not the tuned one.
-/// `optLevel` as in EmbedOptions. A kernel without entry stays as it is. Returns whether the module
-/// changed.
+/// `build` is how the program is compiled. A kernel without entry stays as it is. Returns whether
+/// the module changed.
 bool applyTuned(llvm::Function& kernel, uint64_t staticHash, const jit::TunedFile& file,
-                llvm::StringRef optLevel);
+                const BuildFacts& build);
 
 } // namespace mneme::passes

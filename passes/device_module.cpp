@@ -12,7 +12,32 @@
 namespace mneme::passes {
 namespace {
 
-bool isOnlyLoaded(const llvm::GlobalVariable& variable) {
+/// Whether an address of a function is in `root`, seen through the constants it points to.
+bool reachesFunction(const llvm::Constant* root) {
+  llvm::SmallPtrSet<const llvm::Constant*, 16> seen;
+  llvm::SmallVector<const llvm::Constant*, 16> pending{root};
+  while (!pending.empty()) {
+    const llvm::Constant* constant = pending.pop_back_val();
+    if (!seen.insert(constant).second)
+      continue;
+    if (const auto* function = llvm::dyn_cast<llvm::Function>(constant)) {
+      if (!isKernel(*function))
+        return true;
+      continue;
+    }
+    if (const auto* variable = llvm::dyn_cast<llvm::GlobalVariable>(constant);
+        variable && !(variable->isConstant() && variable->hasInitializer()))
+      continue;
+    for (const llvm::Use& operand : constant->operands())
+      if (const auto* next = llvm::dyn_cast<llvm::Constant>(operand.get()))
+        pending.push_back(next);
+  }
+  return false;
+}
+
+} // namespace
+
+bool isNeverWritten(const llvm::GlobalVariable& variable) {
   llvm::SmallPtrSet<const llvm::Value*, 16> seen;
   llvm::SmallVector<const llvm::Value*, 16> pending{&variable};
   while (!pending.empty()) {
@@ -34,7 +59,10 @@ bool isOnlyLoaded(const llvm::GlobalVariable& variable) {
   return true;
 }
 
-} // namespace
+bool holdsFunctions(const llvm::GlobalVariable& variable) {
+  return variable.getAddressSpace() != kSharedSpace && !variable.getName().starts_with("llvm.") &&
+         variable.hasInitializer() && reachesFunction(variable.getInitializer());
+}
 
 bool isDeviceModule(const llvm::Module& module) {
   llvm::Triple triple = compat::moduleTriple(module);
@@ -77,12 +105,20 @@ llvm::SmallVector<llvm::Function*> findKernels(llvm::Module& module) {
 bool isDeviceGlobal(const llvm::GlobalVariable& variable) {
   if (variable.getAddressSpace() == kSharedSpace || variable.getName().starts_with("llvm."))
     return false;
-  if (variable.isDeclaration() || variable.isExternallyInitialized())
+  if (variable.isDeclaration() || variable.isExternallyInitialized() || holdsFunctions(variable))
     return true;
   if (variable.isConstant() || !variable.hasInitializer())
     return false;
   // Tables such as libdevice's are not marked constant, but nobody can write to them.
-  return !(variable.hasLocalLinkage() && isOnlyLoaded(variable));
+  return !(variable.hasLocalLinkage() && isNeverWritten(variable));
+}
+
+std::string validIdentifier(llvm::StringRef name) {
+  std::string result = name.str();
+  for (char& character : result)
+    if (!llvm::isAlnum(character) && character != '_' && character != '$')
+      character = '_';
+  return result;
 }
 
 std::string withoutUniqueSuffix(llvm::StringRef name) {

@@ -30,8 +30,18 @@ inline constexpr unsigned kSharedSpace = 3;
 inline constexpr unsigned kConstantSpace = 4;
 
 /// A variable that lives in device memory for the whole run of the program and that the host or
-/// another kernel may change: the closure of a kernel refers to it and never owns a copy.
+/// another kernel may change, or whose place and content mean something to them (vtables, tables of
+/// functions): the closure of a kernel refers to it and never owns a copy.
 bool isDeviceGlobal(const llvm::GlobalVariable& variable);
+
+/// Whether a variable starts with addresses of functions in it, or leads to one that does.
+bool holdsFunctions(const llvm::GlobalVariable& variable);
+
+/// Whether the unit itself never writes to a variable, nor lets its address out.
+bool isNeverWritten(const llvm::GlobalVariable& variable);
+
+/// `name` with what PTX does not allow in names replaced.
+std::string validIdentifier(llvm::StringRef name);
 
 /// `name` without what clang and we append to make names of internal entities unique
 /// (`__intern__<hex>`, `__static__<hex>`, `__mneme_<hex>`): the part that depends on the place of

@@ -11,6 +11,7 @@
 #include "passes/apply_tuned.h"
 #include "passes/device_module.h"
 #include "passes/externalize_globals.h"
+#include "passes/function_cells.h"
 #include "passes/kernel_closure.h"
 #include "passes/kernel_metadata.h"
 #include "passes/module_blob.h"
@@ -44,7 +45,7 @@ void emitBlob(llvm::Module& module, const Blob& blob, llvm::StringRef prefix) {
 std::optional<Blob> blobOf(const Closure& closure, llvm::Module& module,
                            const EmbedOptions& options) {
   std::string error;
-  Blob blob = makeBlob(closure, module, options.optLevel, error);
+  Blob blob = makeBlob(closure, module, options.build, error);
   if (error.empty())
     return blob;
   warn(module, "cannot embed '" + readableName(closure.kernel) + "': " + error);
@@ -64,7 +65,7 @@ bool applyFile(llvm::Module& module, llvm::ArrayRef<std::pair<llvm::Function*, u
     warn(module, warning);
   bool changed = false;
   for (auto [kernel, hash] : hashes)
-    changed |= applyTuned(*kernel, hash, file, options.optLevel);
+    changed |= applyTuned(*kernel, hash, file, options.build);
   return changed;
 }
 
@@ -91,7 +92,11 @@ bool embedKernels(llvm::Module& module, const EmbedOptions& options) {
     if (filter.match(readableName(kernel->getName())))
       chosen.push_back(kernel);
 
-  bool changed = !chosen.empty() && externalizeGlobals(module);
+  bool changed = definePureVirtual(module);
+  const bool hasCells = addFunctionCells(module);
+  changed |= hasCells;
+  if (!chosen.empty() || hasCells)
+    changed |= externalizeGlobals(module);
   // Every closure is cut before the first blob is added, so that none holds another's blob.
   llvm::SmallVector<Blob, 0> blobs;
   llvm::SmallVector<std::pair<llvm::Function*, uint64_t>> hashes;

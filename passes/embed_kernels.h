@@ -5,12 +5,14 @@
 
 #include <string>
 
+#include "passes/build_facts.h"
+
 namespace mneme::passes {
 
 struct EmbedOptions {
-  std::string kernels;  ///< regular expression searched in demangled names; empty: every kernel
-  std::string tuned;    ///< file of tuned kernels to apply (apply_tuned.h); empty: none
-  std::string optLevel; ///< "0".."3", "s" or "z": what the program is compiled with; empty: unknown
+  std::string kernels; ///< regular expression searched in demangled names; empty: every kernel
+  std::string tuned;   ///< file of tuned kernels to apply (apply_tuned.h); empty: none
+  BuildFacts build = {};
 };
 
 /// Embeds a blob for each kernel and, if the unit has device code other units may use, one for

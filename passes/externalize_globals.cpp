@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "passes/device_module.h"
+#include "runtime/compile/function_cells.h"
 
 namespace mneme::passes {
 namespace {
@@ -30,12 +31,11 @@ uint64_t unitFingerprint(const llvm::Module& module) {
   return llvm::xxh3_64bits(llvm::join(names, "\n"));
 }
 
-std::string validIdentifier(llvm::StringRef name) {
-  std::string result = name.str();
-  for (char& character : result)
-    if (!llvm::isAlnum(character) && character != '_' && character != '$')
-      character = '_';
-  return result;
+void externalize(llvm::GlobalValue& global, const std::string& suffix) {
+  global.setName(validIdentifier(global.getName()) + suffix);
+  global.setLinkage(llvm::GlobalValue::ExternalLinkage);
+  global.setVisibility(llvm::GlobalValue::ProtectedVisibility);
+  global.setDSOLocal(true);
 }
 
 } // namespace
@@ -50,10 +50,11 @@ bool externalizeGlobals(llvm::Module& module) {
     return false;
   std::string suffix = "__mneme_" + llvm::utohexstr(unitFingerprint(module), true, 16);
   for (llvm::GlobalVariable* variable : internals) {
-    variable->setName(validIdentifier(variable->getName()) + suffix);
-    variable->setLinkage(llvm::GlobalValue::ExternalLinkage);
-    variable->setVisibility(llvm::GlobalValue::ProtectedVisibility);
-    variable->setDSOLocal(true);
+    // Copies of a function that has a cell, in closures, are the same function: it has one address.
+    if (llvm::Function* function = compile::functionOf(*variable);
+        function && function->hasLocalLinkage())
+      externalize(*function, suffix);
+    externalize(*variable, suffix);
   }
   return true;
 }

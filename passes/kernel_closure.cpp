@@ -10,6 +10,7 @@
 #include <llvm/Transforms/Utils/ValueMapper.h>
 
 #include "passes/device_module.h"
+#include "runtime/compile/function_cells.h"
 
 namespace mneme::passes {
 namespace {
@@ -48,6 +49,27 @@ void complete(GlobalSet& found) {
       for (llvm::Use& operand : global->operands())
         addReferenced(operand.get(), found);
     }
+  }
+}
+
+/// Adds the cells of functions whose address is data in `found` and of those that a pointer called
+/// there may lead to, by their type, with what these functions reach in turn.
+void addCells(llvm::Module& module, GlobalSet& found) {
+  llvm::SmallPtrSet<llvm::FunctionType*, 8> called;
+  size_t visited = 0;
+  for (bool changed = true; changed;) {
+    complete(found);
+    for (; visited < found.size(); ++visited)
+      if (auto* function = llvm::dyn_cast<llvm::Function>(found[visited]))
+        for (llvm::Instruction& instruction : llvm::instructions(*function))
+          if (compile::callsPointer(instruction))
+            called.insert(llvm::cast<llvm::CallBase>(instruction).getFunctionType());
+    changed = false;
+    for (llvm::GlobalVariable& cell : module.globals())
+      if (!found.contains(&cell) &&
+          compile::needsCell(cell, called,
+                             [&](llvm::GlobalValue& global) { return found.contains(&global); }))
+        changed |= found.insert(&cell);
   }
 }
 
@@ -104,8 +126,18 @@ void reorder(llvm::Module& module, const GlobalSet& kept) {
   }
 }
 
-void prepareFunction(llvm::Function& function) {
-  if (function.hasFnAttribute(llvm::Attribute::OptimizeNone)) {
+/// Whether `optnone` is the compiler's (-O0) and not the source's: then every function has it that
+/// may.
+bool isCompiledWithoutOptimizing(const llvm::Module& module) {
+  return llvm::all_of(module, [](const llvm::Function& function) {
+    return function.isDeclaration() || function.getName().starts_with("__") ||
+           function.hasFnAttribute(llvm::Attribute::AlwaysInline) ||
+           function.hasFnAttribute(llvm::Attribute::OptimizeNone);
+  });
+}
+
+void prepareFunction(llvm::Function& function, bool dropsOptnone) {
+  if (dropsOptnone && function.hasFnAttribute(llvm::Attribute::OptimizeNone)) {
     function.removeFnAttr(llvm::Attribute::OptimizeNone);
     function.removeFnAttr(llvm::Attribute::NoInline);
   }
@@ -116,9 +148,14 @@ void shareDefinition(llvm::GlobalValue& global, const llvm::GlobalValue* kernel)
   if (global.isDeclaration() || &global == kernel)
     return;
   if (auto* variable = llvm::dyn_cast<llvm::GlobalVariable>(&global)) {
-    if (isDeviceGlobal(*variable)) {
+    if (variable->hasAvailableExternallyLinkage()) { // a vtable that another unit defines
+      variable->setInitializer(nullptr);
+      variable->setLinkage(llvm::GlobalValue::ExternalLinkage);
+    } else if (isDeviceGlobal(*variable)) {
       variable->setLinkage(llvm::GlobalValue::AvailableExternallyLinkage);
-      variable->setExternallyInitialized(true);
+      // What nobody writes to the optimiser may read here as it may in the program.
+      if (!variable->isConstant() || compile::isFunctionCell(*variable))
+        variable->setExternallyInitialized(true);
       variable->setVisibility(llvm::GlobalValue::DefaultVisibility);
       variable->setDSOLocal(false);
     }
@@ -128,7 +165,7 @@ void shareDefinition(llvm::GlobalValue& global, const llvm::GlobalValue* kernel)
 }
 
 Closure extract(llvm::Module& module, GlobalSet found, llvm::Function* kernel) {
-  complete(found);
+  addCells(module, found);
   llvm::ValueToValueMapTy map;
   std::unique_ptr<llvm::Module> clone =
       llvm::CloneModule(module, map, [&](const llvm::GlobalValue* global) {
@@ -140,10 +177,11 @@ Closure extract(llvm::Module& module, GlobalSet found, llvm::Function* kernel) {
   removeOthers(*clone, kept);
   reorder(*clone, kept);
 
+  const bool dropsOptnone = isCompiledWithoutOptimizing(module);
   auto* clonedKernel = kernel ? llvm::cast<llvm::GlobalValue>(map[kernel]) : nullptr;
   for (llvm::GlobalValue* global : kept) {
     if (auto* function = llvm::dyn_cast<llvm::Function>(global))
-      prepareFunction(*function);
+      prepareFunction(*function, dropsOptnone);
     else if (auto* variable = llvm::dyn_cast<llvm::GlobalVariable>(global))
       variable->setComdat(nullptr);
     if (kernel)
@@ -160,6 +198,9 @@ Closure extract(llvm::Module& module, GlobalSet found, llvm::Function* kernel) {
 }
 
 bool isShared(const llvm::GlobalValue& global) {
+  if (const auto* variable = llvm::dyn_cast<llvm::GlobalVariable>(&global);
+      variable && compile::isFunctionCell(*variable))
+    return true;
   if (global.isDeclaration() || !global.hasExternalLinkage() ||
       global.getName().starts_with("__mneme_") || global.getName().starts_with("__clang_") ||
       global.getName().starts_with("__hip_cuid"))

@@ -15,8 +15,8 @@ namespace mneme::passes {
 /// (isDeviceGlobal) have linkage `available_externally` and `externally_initialized`: their storage
 /// belongs to the program, the initializer only says what a freshly loaded module holds. Functions
 /// other units could define too are `linkonce_odr`, so that closures link with the unit's shared
-/// code. `optnone`, and the `noinline` that comes with it, are gone; of debug information the line
-/// tables remain.
+/// code. The `optnone` of -O0, and the `noinline` that comes with it, are gone; what the source
+/// says of single functions stays. Of debug information the line tables remain.
 struct Closure {
   std::unique_ptr<llvm::Module> module;
   std::string kernel; ///< name in `module`; empty for a unit's shared code

@@ -16,6 +16,8 @@
 #include <algorithm>
 
 #include "passes/device_module.h"
+#include "passes/unset_locals.h"
+#include "runtime/compile/function_cells.h"
 #include "runtime/compile/llvm_compat.h"
 
 namespace mneme::passes {
@@ -88,14 +90,20 @@ Array describeGlobals(const llvm::Module& module) {
     if (!isDeviceGlobal(variable) || isBuiltinVariable(variable.getName()))
       continue;
     llvm::Type* type = variable.getValueType();
-    bool isConstant = variable.isConstant() || variable.getAddressSpace() == kConstantSpace;
+    // Constants that hold functions lie in ordinary memory, and their content is not the closure's.
+    const bool isTable = holdsFunctions(variable);
+    bool isConstant =
+        (variable.isConstant() && !isTable) || variable.getAddressSpace() == kConstantSpace;
     uint64_t size = type->isSized() ? layout.getTypeAllocSize(type).getFixedValue() : 0;
-    result.push_back(
-        Object{{"name", variable.getName()},
-               {"size", size},
-               {"align", variable.getAlign().value_or(layout.getPreferredAlign(&variable)).value()},
-               {"constant", isConstant},
-               {"defined", variable.hasInitializer()}});
+    Object described{
+        {"name", variable.getName()},
+        {"size", size},
+        {"align", variable.getAlign().value_or(layout.getPreferredAlign(&variable)).value()},
+        {"constant", isConstant},
+        {"defined", variable.hasInitializer()}};
+    if (isTable)
+      described["functions"] = true;
+    result.push_back(std::move(described));
   }
   return result;
 }
@@ -128,6 +136,25 @@ Array undefinedFunctions(const llvm::Module& module) {
     if (function.isDeclaration() && !function.isIntrinsic() && !function.use_empty() &&
         !isDeviceRuntimeFunction(function.getName()))
       result.push_back(function.getName());
+  return result;
+}
+
+bool callsPointers(const llvm::Module& module) {
+  return llvm::any_of(module, [](const llvm::Function& function) {
+    return llvm::any_of(llvm::instructions(function), compile::callsPointer);
+  });
+}
+
+/// Objects the kernel is given may point to any of the unit's vtables, and these to any table.
+Array describeTables(const llvm::Module& original) {
+  Array result;
+  const llvm::DataLayout& layout = original.getDataLayout();
+  for (const llvm::GlobalVariable& variable : original.globals())
+    if (variable.isConstant() && holdsFunctions(variable) && !variable.hasLocalLinkage() &&
+        !variable.hasAvailableExternallyLinkage() && !compile::isFunctionCell(variable))
+      result.push_back(
+          Object{{"name", variable.getName()},
+                 {"size", layout.getTypeAllocSize(variable.getValueType()).getFixedValue()}});
   return result;
 }
 
@@ -172,6 +199,8 @@ struct FloatFacts {
   bool hasApproximateSqrt = false;
   bool flushesDenormals = false;
   bool hasOptnone = false;
+  bool isRelaxed = false; ///< a part of -ffast-math
+  bool mayReadUnset = false;
 };
 
 void noteCall(const llvm::CallInst& call, FloatFacts& facts) {
@@ -194,6 +223,8 @@ void noteInstruction(const llvm::Instruction& instruction, bool isLibrary, Float
                                          instruction.getOpcode());
   facts.hasContract |= instruction.hasAllowContract() && !instruction.isFast();
   facts.isFast |= instruction.isFast();
+  facts.isRelaxed |= instruction.hasAllowReassoc() || instruction.hasAllowReciprocal() ||
+                     instruction.hasApproxFunc();
   facts.hasPlain |= isArithmetic && !instruction.hasAllowContract();
   facts.hasApproximateDivision |=
       instruction.getOpcode() == llvm::Instruction::FDiv && instruction.hasApproxFunc();
@@ -208,6 +239,7 @@ FloatFacts floatFacts(const Closure& closure, const llvm::Module& original) {
         function.getName().starts_with("__nv_") || function.getName().starts_with("__oc");
     for (const llvm::Instruction& instruction : llvm::instructions(function))
       noteInstruction(instruction, isLibrary, facts);
+    facts.mayReadUnset |= !isLibrary && mayReadUnsetLocals(function);
     facts.isFast |= function.getFnAttribute("unsafe-fp-math").getValueAsBool();
     facts.flushesDenormals |=
         !isLibrary &&
@@ -225,25 +257,50 @@ std::optional<uint64_t> moduleFlag(const llvm::Module& module, llvm::StringRef n
   return std::nullopt;
 }
 
+/// How the code generator may fuse multiplications and additions, as -ffp-contract says it.
+const char* contractName(const FloatFacts& facts, const BuildFacts& build) {
+  if (build.fusesEverywhere.value_or(facts.hasContract || facts.isFast))
+    return "fast";
+  if (facts.hasContract || facts.isFast)
+    return "fast-honor-pragmas";
+  return !facts.hasMulAdd && facts.hasPlain ? "off" : "on";
+}
+
+void describeLoops(const compile::LoopChoices& loops, Object& object) {
+  const std::pair<const char*, std::optional<bool>> choices[] = {
+      {"unroll_loops", loops.unroll},
+      {"interleave_loops", loops.interleave},
+      {"vectorize_loops", loops.vectorize},
+      {"vectorize_slp", loops.vectorizeSlp}};
+  for (const auto& [name, isOn] : choices)
+    if (isOn)
+      object[name] = *isOn;
+}
+
 Object describeOptions(const Closure& closure, const llvm::Module& original,
-                       llvm::StringRef optLevel) {
+                       const BuildFacts& build) {
   FloatFacts facts = floatFacts(closure, original);
   const llvm::Module& module = *closure.module;
-  const char* contract = "on";
-  if (facts.hasContract || facts.isFast)
-    contract = "fast";
-  else if (!facts.hasMulAdd && facts.hasPlain)
-    contract = "off";
   bool flushes = facts.flushesDenormals || moduleFlag(module, "nvvm-reflect-ftz").value_or(0) != 0;
-  return Object{
-      {"fp_contract", contract},
+  Object object{
+      {"fp_contract", contractName(facts, build)},
       {"fast_math", facts.isFast},
       {"flush_denormals", flushes},
       {"precise_division", !facts.isFast && !facts.hasApproximateDivision &&
                                moduleFlag(module, "nvvm-reflect-prec-div").value_or(1) != 0},
       {"precise_sqrt", !facts.isFast && !facts.hasApproximateSqrt &&
                            moduleFlag(module, "nvvm-reflect-prec-sqrt").value_or(1) != 0},
-      {"opt_level", optLevel.empty() && facts.hasOptnone ? "0" : optLevel}};
+      {"opt_level", build.optLevel.empty() && facts.hasOptnone ? "0" : build.optLevel}};
+  if (facts.isRelaxed && !facts.isFast)
+    object["relaxed_math"] = true;
+  if (facts.mayReadUnset)
+    object["unset_locals"] = true;
+  describeLoops(build.loops, object);
+  if (std::vector<std::string> names = ownFunctions(closure, original); !names.empty())
+    object["own_functions"] = Array(names);
+  if (!build.llvmOptions.empty())
+    object["llvm_options"] = Array(build.llvmOptions);
+  return object;
 }
 
 /// "22.1.8" out of "Debian clang version 22.1.8 (1~deb12u1)".
@@ -269,6 +326,17 @@ std::string targetCpu(const llvm::Module& module, const llvm::Module& original) 
 
 } // namespace
 
+std::vector<std::string> ownFunctions(const Closure& closure, const llvm::Module& original) {
+  std::vector<std::string> names;
+  for (const llvm::Function& function : *closure.module) {
+    const llvm::Function* source = original.getFunction(function.getName());
+    if (!function.isDeclaration() && function.hasLinkOnceODRLinkage() && source &&
+        source->hasExternalLinkage())
+      names.push_back(function.getName().str());
+  }
+  return names;
+}
+
 bool hasMinBlocks(const llvm::Function& kernel) { return minBlocks(kernel) != 0; }
 
 std::string readableName(llvm::StringRef kernel) {
@@ -276,10 +344,11 @@ std::string readableName(llvm::StringRef kernel) {
 }
 
 llvm::json::Object describeClosure(const Closure& closure, uint64_t staticHash,
-                                   const llvm::Module& original, llvm::StringRef optLevel) {
+                                   const llvm::Module& original, const BuildFacts& build) {
   const llvm::Module& module = *closure.module;
   const llvm::Function* kernel =
       closure.kernel.empty() ? nullptr : module.getFunction(closure.kernel);
+  const bool isGivenObjects = callsPointers(module) || !kernel;
   return Object{{"kernel", closure.kernel},
                 {"demangled", readableName(closure.kernel)},
                 {"static_hash", llvm::utohexstr(staticHash, true, 16)},
@@ -292,7 +361,9 @@ llvm::json::Object describeClosure(const Closure& closure, uint64_t staticHash,
                 {"max_threads", kernel ? maxThreads(*kernel) : 0},
                 {"min_blocks", kernel ? minBlocks(*kernel) : 0},
                 {"undefined", undefinedFunctions(module)},
-                {"options", describeOptions(closure, original, optLevel)}};
+                {"calls_pointers", callsPointers(module)},
+                {"tables", isGivenObjects ? describeTables(original) : Array()},
+                {"options", describeOptions(closure, original, build)}};
 }
 
 } // namespace mneme::passes

@@ -4,16 +4,22 @@
 #include <llvm/Support/JSON.h>
 
 #include <cstdint>
+#include <string>
+#include <vector>
 
+#include "passes/build_facts.h"
 #include "passes/kernel_closure.h"
 
 namespace mneme::passes {
 
 /// The metadata object. `original` is the module the closure came from: it still says what
 /// extraction takes away.
-/// `optLevel` as in EmbedOptions.
 llvm::json::Object describeClosure(const Closure& closure, uint64_t staticHash,
-                                   const llvm::Module& original, llvm::StringRef optLevel);
+                                   const llvm::Module& original, const BuildFacts& build);
+
+/// Functions of the closure that the program's own compilation may take for granted, as nobody else
+/// defines them. In the closure they look as if others could.
+std::vector<std::string> ownFunctions(const Closure& closure, const llvm::Module& original);
 
 /// Whether the source says how many blocks have to fit on a multiprocessor.
 bool hasMinBlocks(const llvm::Function& kernel);

@@ -24,7 +24,7 @@ void appendText(llvm::SmallVectorImpl<char>& bytes, llvm::StringRef text) {
 
 } // namespace
 
-Blob makeBlob(const Closure& closure, const llvm::Module& original, llvm::StringRef optLevel,
+Blob makeBlob(const Closure& closure, const llvm::Module& original, const BuildFacts& build,
               std::string& error) {
   if (!llvm::compression::zstd::isAvailable()) {
     error = "this compiler's LLVM was built without zstd; use a clang whose LLVM has it "
@@ -44,7 +44,7 @@ Blob makeBlob(const Closure& closure, const llvm::Module& original, llvm::String
 
   std::string metadata;
   llvm::raw_string_ostream(metadata)
-      << llvm::json::Value(describeClosure(closure, blob.staticHash, original, optLevel));
+      << llvm::json::Value(describeClosure(closure, blob.staticHash, original, build));
   llvm::SmallVector<uint8_t, 0> compressed;
   llvm::compression::zstd::compress(llvm::arrayRefFromStringRef(raw), compressed, kZstdLevel);
 

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <string>
 
+#include "passes/build_facts.h"
 #include "passes/kernel_closure.h"
 
 namespace mneme::passes {
@@ -15,9 +16,9 @@ struct Blob {
   llvm::SmallVector<char, 0> bytes;
 };
 
-/// Serialises a closure. `optLevel` as in EmbedOptions. Sets `error` to a sentence and returns an
-/// empty blob when this compiler cannot (an LLVM without zstd).
-Blob makeBlob(const Closure& closure, const llvm::Module& original, llvm::StringRef optLevel,
+/// Serialises a closure of a program that is compiled as `build` says. Sets `error` to a sentence
+/// and returns an empty blob when this compiler cannot (an LLVM without zstd).
+Blob makeBlob(const Closure& closure, const llvm::Module& original, const BuildFacts& build,
               std::string& error);
 
 } // namespace mneme::passes

@@ -141,7 +141,8 @@ llvm::StringRef textOf(const llvm::MDNode& node, unsigned index) {
 
 } // namespace
 
-std::string prepareTunedBody(llvm::Function& kernel, llvm::StringRef pipeline) {
+std::string prepareTunedBody(llvm::Function& kernel, llvm::StringRef pipeline,
+                             const BuildFacts& build) {
   llvm::Module& module = *kernel.getParent();
   Closure closure = extractKernel(kernel);
   if (holdsOtherKernels(*closure.module, closure.kernel))
@@ -150,7 +151,9 @@ std::string prepareTunedBody(llvm::Function& kernel, llvm::StringRef pipeline) {
   Bitcode bitcode;
   llvm::raw_svector_ostream stream(bitcode);
   llvm::WriteBitcodeToFile(*closure.module, stream);
-  if (std::string problem = optimizeClosure(bitcode, closure.kernel, pipeline); !problem.empty())
+  const TunedPipeline tuned{pipeline.str(), ownFunctions(closure, module), build.optLevel,
+                            build.loops};
+  if (std::string problem = optimizeClosure(bitcode, closure.kernel, tuned); !problem.empty())
     return problem;
 
   llvm::LLVMContext& context = module.getContext();

@@ -8,6 +8,8 @@
 
 #include <string>
 
+#include "passes/build_facts.h"
+
 namespace mneme::passes {
 
 /// Runs `pipeline`, as LLVM's `-passes` and with `mneme-unroll<N>`, on a copy of `kernel` and what
@@ -15,7 +17,8 @@ namespace mneme::passes {
 /// looks, until placeTunedBodies(). To be called before the ordinary pipeline. Returns "", or why
 /// this cannot be: the pipeline is unknown to this LLVM, fails or crashes; then nothing changed. An
 /// endless pipeline is not noticed.
-std::string prepareTunedBody(llvm::Function& kernel, llvm::StringRef pipeline);
+std::string prepareTunedBody(llvm::Function& kernel, llvm::StringRef pipeline,
+                             const BuildFacts& build);
 
 /// Puts what prepareTunedBody() kept in the place of the kernels' own code; what only that code
 /// needed goes. To be called after the ordinary pipeline; where nobody calls it the kernels stay

@@ -8,6 +8,7 @@
 #include <llvm/IR/Module.h>
 #include <llvm/IR/Verifier.h>
 #include <llvm/Passes/PassBuilder.h>
+#include <llvm/Passes/StandardInstrumentations.h>
 #include <llvm/Support/CrashRecoveryContext.h>
 #include <llvm/Support/MemoryBufferRef.h>
 #include <llvm/Support/PrettyStackTrace.h>
@@ -60,12 +61,17 @@ std::string oneLine(llvm::StringRef text) {
   return line;
 }
 
-std::string run(llvm::Module& module, llvm::TargetMachine& machine, llvm::StringRef pipeline) {
+std::string run(llvm::Module& module, llvm::TargetMachine& machine, const TunedPipeline& pipeline) {
   llvm::LoopAnalysisManager loops;
   llvm::FunctionAnalysisManager functions;
   llvm::CGSCCAnalysisManager callGraph;
   llvm::ModuleAnalysisManager modules;
-  llvm::PassBuilder builder(&machine);
+  llvm::PassInstrumentationCallbacks callbacks;
+  llvm::OptNoneInstrumentation optnone(/*DebugLogging=*/false);
+  optnone.registerCallbacks(callbacks);
+  llvm::PassBuilder builder(
+      &machine, compile::tuningFor(pipeline.passes, pipeline.programLevel, pipeline.programLoops),
+      std::nullopt, &callbacks);
   functions.registerPass([&] {
     return llvm::TargetLibraryAnalysis(compile::targetLibraryOf(machine.getTargetTriple()));
   });
@@ -77,16 +83,24 @@ std::string run(llvm::Module& module, llvm::TargetMachine& machine, llvm::String
   compile::registerUnrollPass(builder);
 
   llvm::ModulePassManager manager;
-  if (!pipeline.trim().empty())
-    if (llvm::Error error = builder.parsePassPipeline(manager, pipeline))
+  if (!llvm::StringRef(pipeline.passes).trim().empty())
+    if (llvm::Error error = builder.parsePassPipeline(manager, pipeline.passes))
       return llvm::toString(std::move(error));
   manager.run(module, modules);
   return {};
 }
 
+/// The unit has functions of the same names.
+void hideFunctions(llvm::Module& module, const llvm::Function& kernel) {
+  compile::eraseUncalled(module, kernel);
+  for (llvm::Function& function : module)
+    if (!function.isDeclaration() && &function != &kernel)
+      function.setLinkage(llvm::GlobalValue::InternalLinkage);
+}
+
 /// `context` has to be leaked if this crashes.
 std::string optimize(llvm::LLVMContext& context, Bitcode& closure, llvm::StringRef kernel,
-                     llvm::StringRef pipeline) {
+                     const TunedPipeline& pipeline) {
   std::string errors;
   context.setDiagnosticHandler(std::make_unique<ErrorCollector>(errors));
   llvm::StringRef bytes(closure.data(), closure.size());
@@ -98,10 +112,11 @@ std::string optimize(llvm::LLVMContext& context, Bitcode& closure, llvm::StringR
   std::unique_ptr<llvm::TargetMachine> machine = machineFor(function);
   if (!machine)
     return "this compiler makes no code for the target";
-  compile::internalizeExcept(**module, function);
+  compile::internalizeExcept(**module, function, pipeline.ownFunctions);
   compile::keepLineDirectives(**module);
   if (std::string problem = run(**module, *machine, pipeline); !problem.empty())
     return problem;
+  hideFunctions(**module, function);
   llvm::raw_string_ostream stream(errors);
   if (llvm::verifyModule(**module, &stream) && errors.empty())
     return "it leaves invalid code behind";
@@ -116,7 +131,8 @@ std::string optimize(llvm::LLVMContext& context, Bitcode& closure, llvm::StringR
 
 } // namespace
 
-std::string optimizeClosure(Bitcode& closure, llvm::StringRef kernel, llvm::StringRef pipeline) {
+std::string optimizeClosure(Bitcode& closure, llvm::StringRef kernel,
+                            const TunedPipeline& pipeline) {
   auto context = std::make_unique<llvm::LLVMContext>();
   std::string problem;
   const void* stackState = llvm::SavePrettyStackState();

@@ -8,8 +8,9 @@ venv=$root/.venv
 build=${MNEME_BUILD_DIR:-$root/build}
 cuda_root=
 jobs=${MNEME_JOBS:-$(nproc)}
-# What is compiled here is found again by builds that Python starts, which sets LC_CTYPE.
-export CCACHE_SLOPPINESS=${CCACHE_SLOPPINESS:+$CCACHE_SLOPPINESS,}locale
+# What is compiled here is found again by builds that Python starts, which sets LC_CTYPE, and with
+# precompiled headers (which ccache leaves alone unless macros may be taken on trust).
+export CCACHE_SLOPPINESS=${CCACHE_SLOPPINESS:+$CCACHE_SLOPPINESS,}locale,pch_defines,time_macros
 # The LLVM that everything is built with, 19 at the oldest; clang and lld are of the same version.
 llvm=${MNEME_LLVM:-22}
 # The clang that compiles mneme itself.
@@ -29,7 +30,10 @@ mapfile -t build_packages < <(sed -n 's/^requires = \[\(.*\)\]$/\1/p' "$root/pyp
 mapfile -t run_packages < <(sed -n '/^dependencies = \[/,/^\]/s/^ *"\([^"]*\)".*/\1/p' "$root/pyproject.toml")
 python_packages=(
   "${build_packages[@]}" "${run_packages[@]}"
-  'nvidia-cuda-nvcc==13.0.*' 'nvidia-cuda-runtime==13.0.*' 'nvidia-cuda-cccl==13.0.*' 'nvidia-curand' 'nvidia-nvjitlink==13.0.*'
+  # Every part of one toolkit: what pip takes by itself for nvcc's own parts are the newest, and nvcc of
+  # 13.0 refuses the code that NVVM of 13.5 makes. 10.4.0 is CUDA 13.0's cuRAND.
+  'nvidia-cuda-nvcc==13.0.*' 'nvidia-nvvm==13.0.*' 'nvidia-cuda-crt==13.0.*' 'nvidia-cuda-runtime==13.0.*'
+  'nvidia-cuda-cccl==13.0.*' 'nvidia-curand==10.4.0.*' 'nvidia-nvjitlink==13.0.*'
   'lit>=18' 'pytest>=8' 'hypothesis>=6' 'ruff>=0.6' 'mypy>=1.11'
   'numpy>=1.26' 'scikit-learn>=1.3' 'cmaes>=0.12' 'optuna-dashboard>=0.17'
 )
@@ -182,6 +186,30 @@ prepare() {
   export PATH="$venv/bin:$PATH" VIRTUAL_ENV="$venv"
 }
 
+# show_progress: Ninja's output as it comes: where the terminal is, one line that counts; elsewhere, a line
+# for every tenth part.
+show_progress() {
+  local line at tenth=0
+  while IFS= read -r line; do
+    [[ $line =~ ^\[([0-9]+)/([0-9]+)\] ]] || continue
+    at=$((10 * BASH_REMATCH[1] / BASH_REMATCH[2]))
+    if [ -t 2 ]; then
+      printf '\r\033[K   %.*s' "$((${COLUMNS:-80} - 4))" "$line" >&2
+    elif [ "$at" -gt "$tenth" ]; then
+      tenth=$at
+      printf '   %s of %s\n' "${BASH_REMATCH[1]}" "${BASH_REMATCH[2]}" >&2
+    fi
+  done
+  [ ! -t 2 ] || printf '\r\033[K' >&2
+}
+
+# run_ninja LOG ARGUMENT...: false if it fails; the whole output is in LOG.
+run_ninja() {
+  local log=$1
+  shift
+  ninja -j "$jobs" "$@" 2>&1 | tee "$log" | show_progress
+}
+
 # configure_and_build DIR [cmake options...] [-- targets...]: builds the project and its tests into DIR,
 # or only some targets.
 configure_and_build() {
@@ -198,13 +226,14 @@ configure_and_build() {
       -DPython3_EXECUTABLE="$venv/bin/python" "${options[@]}" >"$setup/configure.log" 2>&1 ||
       { tail -n 30 "$setup/configure.log" >&2; die "CMake could not configure $directory (whole log: $setup/configure.log)"; }
   fi
-  ninja -C "$directory" -j "$jobs" "$@" >"$setup/build.log" 2>&1 ||
+  run_ninja "$setup/build.log" -C "$directory" "$@" ||
     { grep -A 20 -m 3 'FAILED\|error:' "$setup/build.log" >&2; die "the build in $directory failed (whole log: $setup/build.log)"; }
 }
 
+# build_mneme [target...]: all of it, or only some targets.
 build_mneme() {
   say "building mneme in $build"
-  configure_and_build "$build"
+  configure_and_build "$build" -- "$@"
   export MNEME_BUILD_DIR="$build" PYTHONPATH="$root/python${PYTHONPATH:+:$PYTHONPATH}"
 }
 
@@ -221,14 +250,14 @@ build_project() {
     cmake -S "$root/$name" -B "$build/$name" -G Ninja "$@" "${arguments[@]}" >"$log" 2>&1 ||
       { tail -n 30 "$log" >&2; die "CMake could not configure $name (whole log: $log)"; }
   fi
-  ninja -C "$build/$name" -j "$jobs" >"$log" 2>&1 ||
+  run_ninja "$log" -C "$build/$name" ||
     { tail -n 40 "$log" >&2; die "$name did not build (whole log: $log)"; }
 }
 
 build_examples() { build_project examples -DMNEME_EXAMPLES_PLAIN=ON; }
 build_gpu_programs() {
   local directory
-  for directory in benchmarks tests/apps/gpu_record tests/apps/tuned tests/apps/ahead_of_time; do
+  for directory in benchmarks tests/apps/gpu_record tests/apps/tuned tests/apps/ahead_of_time tests/apps/rounding; do
     [ ! -f "$root/$directory/CMakeLists.txt" ] || build_project "$directory"
   done
 }

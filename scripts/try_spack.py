@@ -26,7 +26,7 @@ from typing import Any
 import yaml
 
 ROOT = Path(__file__).resolve().parents[1]
-PYTHON_PACKAGES = ("jinja2", "llvmlite", "optuna", "plotly", "pybind11", "pyyaml", "rich", "typer")
+PYTHON_PACKAGES = ("jinja2", "optuna", "plotly", "pybind11", "pyyaml", "rich", "typer")
 LLVM_TARGETS = {"AArch64": "aarch64", "AMDGPU": "amdgpu", "NVPTX": "nvptx", "X86": "x86"}
 
 

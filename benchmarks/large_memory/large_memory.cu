@@ -1,10 +1,12 @@
 // Much live device memory, of which every launch changes a little: what recording costs there.
 // Prints one JSON object: bandwidths of this machine, the wall time of every launch, a checksum.
-// usage: large_memory [GiB=40] [launches=100] [noise bits=8] [percent changed=1]
-// Noise bits say how much of each value is random: 0 compresses best, 40 hardly at all.
+// usage: large_memory [GiB=40] [launches=100] [noise bits=8] [percent changed=1] [host blocks=0]
+// Noise bits say how much of each value is random: 0 compresses best, 40 hardly at all. Host blocks
+// of 64 KiB are registered; pointers in device memory lead to every second one.
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
+#include <cstdlib>
 #include <vector>
 
 #include "common.h"
@@ -124,11 +126,32 @@ static Fields makeFields(double gibibytes, int noiseBits) {
   return fields;
 }
 
+/// Memory a recorder finds only by searching all other memory for pointers.
+static void registerBlocks(int count) {
+  std::vector<void*> reached;
+  for (int i = 0; i < count; ++i) {
+    void* block = std::aligned_alloc(65536, 65536);
+    check(cudaHostRegister(block, 65536, cudaHostRegisterMapped), "cudaHostRegister");
+    std::fill_n(static_cast<int*>(block), 65536 / sizeof(int), i);
+    void* seen = nullptr;
+    check(cudaHostGetDevicePointer(&seen, block, 0), "cudaHostGetDevicePointer");
+    if (i % 2 == 0)
+      reached.push_back(seen);
+  }
+  void** table = nullptr;
+  if (reached.empty())
+    return;
+  check(cudaMalloc(&table, reached.size() * sizeof(void*)), "cudaMalloc");
+  check(cudaMemcpy(table, reached.data(), reached.size() * sizeof(void*), cudaMemcpyHostToDevice),
+        "copy the table");
+}
+
 int main(int argc, char** argv) {
   const double gibibytes = argc > 1 ? std::atof(argv[1]) : 40.0;
   const int launches = argc > 2 ? std::atoi(argv[2]) : 100;
   const int noiseBits = std::clamp(argc > 3 ? std::atoi(argv[3]) : 8, 0, 40);
   const double percent = argc > 4 ? std::atof(argv[4]) : 1.0;
+  const int hostBlocks = argc > 5 ? std::atoi(argv[5]) : 0;
   const double started = now();
 
   const Fields fields = makeFields(gibibytes, noiseBits);
@@ -139,6 +162,7 @@ int main(int argc, char** argv) {
   for (int i = 0; i < 3; ++i)
     reading = std::min(reading, secondsOf([&] { fields.checksum(); }));
 
+  registerBlocks(hostBlocks);
   const auto changed = static_cast<uint64_t>(static_cast<double>(fields.count) * percent / 100.0);
   std::vector<double> seconds;
   for (int step = 1; step <= launches; ++step) {

@@ -43,6 +43,8 @@ class ElfFacts:
 def read_elf(path: Path) -> ElfFacts | None:
     """Return the facts, or None if it is no 64-bit little-endian ELF file that can be read."""
     try:
+        if not path.is_file():
+            return None
         with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
             if data[: len(_MAGIC_64_LITTLE)] != _MAGIC_64_LITTLE:
                 return None

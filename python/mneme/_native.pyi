@@ -75,6 +75,9 @@ class _SnapshotSizes(TypedDict):
 
 class _Listing(TypedDict):
     records: list[str]
+    strangers: list[str]
+    """Records by their names, which nothing else says to be any."""
+
     unfinished: list[str]
     notes: list[str]
 
@@ -103,6 +106,13 @@ class _BinaryKernel(TypedDict):
 
 def version() -> str:
     """Return the version of the runtime."""
+
+def check_regex(text: str) -> None:
+    """Check a regular expression as the recorder takes it (ECMAScript).
+
+    Raises:
+        InvalidArgument: Saying what is wrong.
+    """
 
 def compiler_version() -> str:
     """Return JSON with "llvm", "targets", "host_cpu" and "cache_key"; loads the compiler."""
@@ -214,6 +224,7 @@ def compile_ir(
     want_ir: bool = False,
     want_assembly: bool = False,
     use_cache: bool = True,
+    apart_seconds: float = 0,
 ) -> _Compiled:
     """Link, specialise, optimise and generate code for one kernel.
 
@@ -240,6 +251,8 @@ def compile_ir(
         want_ir: Return the final IR.
         want_assembly: Return the final assembly.
         use_cache: Look for a stored image and store the new one.
+        apart_seconds: Not 0: compile in a process that may crash, and that is ended after so long,
+            as a production run does; nothing is stored.
 
     Raises:
         CompileFailed, Unsupported, InvalidArgument, NotFound, BackendUnavailable
@@ -247,6 +260,102 @@ def compile_ir(
 
 def driving_tool() -> str:
     """Return the profiler, sanitizer or debugger that drives this process; "" without one."""
+
+class _KernelAttributes(TypedDict):
+    static_shared_bytes: int
+    local_bytes: int
+    """Per thread; 0 where the device has no such notion, as below."""
+    constant_bytes: int
+    registers: int
+    max_threads_per_block: int
+    argument_sizes: list[int]
+
+class LoadedKernel:
+    """An image on a device."""
+
+    def attributes(self) -> _KernelAttributes:
+        """Return what the kernel uses."""
+
+    def launch(
+        self,
+        grid: _Dims,
+        block: _Dims,
+        args: list[bytes],
+        shared_mem: int = 0,
+        is_cooperative: bool = False,
+        timeout: float = 0.0,
+    ) -> int:
+        """Run the kernel to its end and return its time in nanoseconds.
+
+        Args:
+            grid: Blocks.
+            block: Threads of a block.
+            args: The value of each argument, of the size the kernel reads.
+            shared_mem: Bytes of dynamic shared memory.
+            is_cooperative: Blocks may wait for one another.
+            timeout: Seconds; 0: no limit.
+
+        Raises:
+            InvalidArgument: For an impossible shape or wrong arguments; nothing ran.
+            DeviceFailed: With what happened.
+        """
+
+class Device:
+    """An open device: addresses, memory, images. Addresses are not checked."""
+
+    def __init__(self, id: str = "") -> None:
+        """Open a device; an empty id means the default device.
+
+        Raises:
+            BackendUnavailable, InvalidArgument
+        """
+
+    def target(self) -> str:
+        """Return what code is compiled for."""
+
+    def granularity(self) -> int:
+        """Return what sizes are rounded up to, in bytes."""
+
+    def reserve(self, address: int, size: int) -> int:
+        """Reserve addresses, any with 0; return the first.
+
+        Raises:
+            AddressUnavailable
+        """
+
+    def release(self, address: int, size: int) -> None:
+        """Give reserved addresses back."""
+
+    def map(self, address: int, size: int) -> None:
+        """Put zeroed memory behind reserved addresses.
+
+        Raises:
+            OutOfMemory
+        """
+
+    def unmap(self, address: int, size: int) -> None:
+        """Take the memory away."""
+
+    def read(self, address: int, size: int) -> bytes:
+        """Return bytes of mapped memory."""
+
+    def write(self, address: int, content: bytes) -> None:
+        """Write to mapped memory."""
+
+    def load(
+        self, image: bytes, kernel: str, placements: dict[str, tuple[int, int]] = {}
+    ) -> LoadedKernel:
+        """Load an image made for this device.
+
+        Args:
+            image: As `compile_ir` returns.
+            kernel: Mangled name.
+            placements: Address and size of globals, by name, on the CPU device.
+
+        Raises:
+            CompileFailed: If it is no image for this device.
+            AddressUnavailable: Naming a global.
+        """
 
 class ReplaySession:
     """A recorded launch, opened on a device: memory at its recorded addresses, content uploaded."""
@@ -316,6 +425,9 @@ class ReplaySession:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None: ...
+
+def demangle(name: str) -> str:
+    """Return a C++ name as people write it; any other as it is."""
 
 class Snapshot:
     """An open `DeviceState.*.mneme` file."""

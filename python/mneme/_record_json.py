@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+from mneme._regular_file import read_text
 from mneme.errors import ArtifactCorrupt, IoFailed, NotFound
 from mneme.mneme_types import dim3
 
@@ -87,7 +88,7 @@ def read_record(path: Path) -> Fields:
         IoFailed: If the operating system refuses to read it.
     """
     try:
-        text = path.read_text(encoding="utf-8")
+        text = read_text(path)
     except FileNotFoundError as error:
         raise NotFound(f"cannot open '{path}': {error.strerror}") from error
     except UnicodeDecodeError as error:

@@ -63,7 +63,7 @@ class _Process:
     lock: threading.Lock = field(default_factory=threading.Lock)
     opened: dict[RemoteSpec, _Opened] = field(default_factory=dict)
     device: str | None = None
-    claim: IO[str] | None = None
+    claim: IO[bytes] | None = None
 
 
 _process = _Process()
@@ -160,7 +160,9 @@ def _claim_device(process: _Process) -> str:
 def _lock(process: _Process, device: str) -> bool:
     name = f"mneme-{os.getuid()}-{device.replace(':', '-')}.lock"
     try:
-        claim = (Path(tempfile.gettempdir()) / name).open("w")
+        # Others can guess the name: a link leads nowhere, and a pipe keeps nobody waiting.
+        flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
+        claim = os.fdopen(os.open(Path(tempfile.gettempdir()) / name, flags, 0o600), "rb")
     except OSError:
         return False
     try:

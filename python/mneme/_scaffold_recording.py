@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 __all__ = ["describe_recording", "short_name"]
 
+_LONGEST_NAME = 64
+
 
 def describe_recording(database: str | Path, record_id: str | None) -> dict[str, Any]:
     """Return a recorded launch as plain values, under the names templates use.
@@ -84,4 +86,5 @@ def short_name(demangled: str) -> str:
     named = demangled.replace("(anonymous namespace)::", "")
     plain = named.split("(", 1)[0].split("<", 1)[0].split()[-1:]
     name = plain[0].rsplit("::", 1)[-1] if plain else ""
-    return re.sub(r"\W", "_", name) or "kernel"
+    word = re.sub(r"\W", "_", name, flags=re.ASCII)[:_LONGEST_NAME] or "kernel"
+    return f"k{word}" if word[0].isdigit() else word

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from mneme._regular_file import read_text
 from mneme.errors import ArtifactCorrupt, BackendUnavailable, InvalidArgument, NotFound
 
 __all__ = ["Parameter", "Template", "TemplateFile", "list_templates", "load_template"]
@@ -31,6 +33,12 @@ class Parameter:
     choices: tuple[str, ...] = ()
     """What is allowed; empty: anything of the type."""
 
+    smallest: float = -math.inf
+    """Of a number."""
+
+    largest: float = math.inf
+    """Of a number."""
+
     @property
     def option(self) -> str:
         """The option on the command line."""
@@ -40,10 +48,25 @@ class Parameter:
         """Return the value of a text from the command line.
 
         Raises:
-            InvalidArgument: If it is not of the parameter's type, or none of the choices.
+            InvalidArgument: If it is not of the parameter's type, none of the choices or too small
+            or too large.
         """
         if self.choices and str(text) not in self.choices:
             raise InvalidArgument(f"{self.option} is '{text}', not {', '.join(self.choices)}")
+        value = self._typed(text)
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            self._check_range(value)
+        return value
+
+    def _check_range(self, value: float) -> None:
+        if self.smallest <= value <= self.largest and math.isfinite(value):
+            return
+        limits = [f"{self.smallest:g} or more"] if self.smallest > -math.inf else []
+        limits += [f"{self.largest:g} or less"] if self.largest < math.inf else []
+        what = " and ".join(limits) or "a finite number"
+        raise InvalidArgument(f"{self.option} is {value}; it has to be {what}")
+
+    def _typed(self, text: object) -> str | int | float | bool:
         kind = type(self.default)
         if isinstance(text, kind) and not (kind is int and isinstance(text, bool)):
             return text
@@ -105,15 +128,21 @@ def _names() -> list[str]:
 def load_template(name: str) -> Template:
     """Return the template of a name, or of a directory with a `template.yaml`.
 
+    Args:
+        name: One of `list_templates`, or the path of a directory, with a slash (`./own`): a folder
+            that happens to lie here is never taken for a template of ours.
+
     Raises:
         NotFound: If there is none.
         ArtifactCorrupt: If its description is malformed.
     """
-    own = Path(name)
-    directory = own if (own / _DESCRIPTION).is_file() else _directory() / name
-    if not name or not (directory / _DESCRIPTION).is_file():
-        raise NotFound(f"there is no template '{name}'; there are {', '.join(_names())}")
-    return _read(directory)
+    is_path = "/" in name
+    is_there = (Path(name) / _DESCRIPTION).is_file() if is_path else name in _names()
+    if not is_there:
+        is_own = not is_path and (Path(name) / _DESCRIPTION).is_file()
+        hint = f" (a template of your own is named with a slash: './{name}')" if is_own else ""
+        raise NotFound(f"there is no template '{name}'; there are {', '.join(_names())}{hint}")
+    return _read(Path(name).resolve() if is_path else _directory() / name)
 
 
 def _directory() -> Path:
@@ -134,7 +163,7 @@ def _read(directory: Path) -> Template:
 
     path = directory / _DESCRIPTION
     try:
-        data = yaml.safe_load(path.read_text(encoding="utf-8"))
+        data = yaml.safe_load(read_text(path))
         template = _template(directory, data)
     except (yaml.YAMLError, KeyError, TypeError, ValueError, AttributeError) as error:
         what = " ".join(f"{type(error).__name__}: {error}".split())
@@ -142,6 +171,9 @@ def _read(directory: Path) -> Template:
     for file in template.files:
         if not file.source.is_file():
             raise ArtifactCorrupt(f"'{path}' names '{file.source.name}', which is not there")
+        # Templates side by side share files.
+        if not file.source.resolve().is_relative_to(directory.resolve().parent):
+            raise ArtifactCorrupt(f"'{path}' names '{file.source}', which is not beside it")
     return template
 
 
@@ -159,6 +191,8 @@ def _template(directory: Path, data: dict[str, Any]) -> Template:
                 help=str(one["help"]),
                 default=one["default"],
                 choices=tuple(str(choice) for choice in one.get("choices", ())),
+                smallest=float(one.get("min", -math.inf)),
+                largest=float(one.get("max", math.inf)),
             )
             for name, one in (data.get("parameters") or {}).items()
         ),

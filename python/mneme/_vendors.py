@@ -11,6 +11,7 @@ __all__ = [
     "DEVICE_CODE_SECTIONS",
     "RUNTIME_BY_SECTION",
     "SHARED_RUNTIME_HINT",
+    "SPACK_TOOLKIT_HINT",
     "TOOLKIT_HEADERS",
     "TOOLKIT_HINT",
     "TOOLKIT_NAME",
@@ -49,6 +50,7 @@ TOOLKIT_VERSION_MACRO = "CUDA_VERSION"
 # A header that clang's own include, and what it belongs to.
 TOOLKIT_HEADERS = ("include/curand_mtgp32_kernel.h", "cuRAND's headers")
 TOOLKIT_HINT = "set CUDA_HOME, or: pip install 'mneme-gpu[cuda-toolkit]'"
+SPACK_TOOLKIT_HINT = "set CUDA_HOME, or: spack load cuda"
 
 
 def codegen_of(arch: str) -> str:

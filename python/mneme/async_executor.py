@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import functools
 import itertools
-import json
 import os
 import tempfile
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -74,12 +74,13 @@ class AsyncReplayExecutor:
             record_id: Dynamic hash of the launch; None if there is only one.
             iterations: Measured launches per configuration. At least 0.
             results_db_dir: Existing directory for the logs of the workers.
-            num_workers: Processes. At least 1; worker i has device i, so at most the number of
-                GPUs; as many as wanted on the CPU device.
+            num_workers: Processes. At least 1; worker i has device i, so there are no more than
+                GPUs, and a warning where more were asked for. As many as wanted on the CPU device.
             warmup: Launches before those that are measured. At least 0.
             max_startup_failures: Processes of one worker that may die before their first answer.
             device: Device of every worker; None gives worker i device i.
-            timeout: Seconds one configuration may take; None for no limit.
+            timeout: Seconds one configuration may take; None: what its launches may, each 1000
+                times the recorded time, and 60 s at least.
             tolerances: How far memory may be from what was recorded.
             measuring: How launches are measured; None: `iterations` of them.
             compile_workers: Processes that compile ahead of the workers; 0 for none. None: as many
@@ -89,7 +90,7 @@ class AsyncReplayExecutor:
 
         Raises:
             NotFound: If record, instance or directory do not exist.
-            InvalidArgument: If there are too many or too few workers.
+            InvalidArgument: If there are too few workers.
         """
         _check(num_workers, iterations, warmup, compile_workers, compile_timeout)
         logs = _directory(results_db_dir)
@@ -113,7 +114,7 @@ class AsyncReplayExecutor:
         self.compile_workers = compilers
         self.workers = [TuneWorkerHandle(i, name, spec) for i, name in enumerate(devices)]
         pool = _pool_spec(spec, compile_timeout) if compilers else None
-        self._ahead = compilers + _READY_AHEAD * num_workers
+        self._ahead = compilers + _READY_AHEAD * len(self.workers)
         self._engine = Engine(self.workers, pool, compilers, self._ahead)
         self._ir = (0, b"")
         self._ir_numbers = itertools.count(1)
@@ -177,7 +178,7 @@ class AsyncReplayExecutor:
         how = self.measuring if measuring is None else measuring
         job = Job(
             future=future,
-            text=json.dumps(copy.to_dict()),
+            text=copy.launch_text(),
             options=self._options(wanted, how),
             iterations=wanted,
             measuring=how,
@@ -280,7 +281,21 @@ def _directory(logs: str | Path) -> Path:
 
 
 def _devices(device: str | None, count: int) -> list[str]:
-    return [choose_device(device) if device else device_by_number(i) for i in range(count)]
+    if device:
+        return [choose_device(device)] * count
+    devices = [device_by_number(0)]
+    for number in range(1, count):
+        try:
+            devices.append(device_by_number(number))
+        except InvalidArgument:
+            warnings.warn(
+                f"{count} workers were asked for and there are {number} GPUs; {number} "
+                f"{'works' if number == 1 else 'work'}",
+                RuntimeWarning,
+                stacklevel=3,
+            )
+            break
+    return devices
 
 
 def _check(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
+from mneme.deploy_compile import compile_variants
 from mneme.program_kernels import EmbeddedKernel, embedded_kernels
 from mneme.tuned_file import read_tuned_file
 
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["KernelCheck", "check_tuned_file"]
 
 MATCHES, STALE, ABSENT, UNINSTRUMENTED = "matches", "stale", "not there", "not instrumented"
-UNFIT = "does not fit"
+UNFIT, UNCOMPILED = "does not fit", "does not compile"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,7 +33,7 @@ class KernelCheck:
     """As in the source, if file or program say it."""
 
     status: str
-    """matches, does not fit, stale, not there or not instrumented."""
+    """matches, does not fit, does not compile, stale, not there or not instrumented."""
 
     reason: str
     """A sentence."""
@@ -52,6 +53,9 @@ class KernelCheck:
 
 def check_tuned_file(tuned: str | Path, programs: Iterable[str | Path]) -> list[KernelCheck]:
     """Compare a tuned-kernels file with programs and the libraries they are linked to.
+
+    Variants are compiled as a production run does: for the architecture they state, or the one the
+    program was built for. An empty list means that the file names no kernel.
 
     Args:
         tuned: The tuned-kernels file.
@@ -76,8 +80,11 @@ def _check(
     wanted = kernel.static_hash
     matching = [one for one in candidates if wanted in ("", one.static_hash)]
     unfit = next(filter(None, (_why_unfit(kernel, one) for one in matching)), "")
+    broken = "" if unfit else _why_uncompiled(kernel, matching)
     if unfit:
         status, reason = UNFIT, unfit
+    elif broken:
+        status, reason = UNCOMPILED, broken
     elif matching:
         status = MATCHES
         reason = f"{_variants_text(kernel)}; " + (f"code {wanted}" if wanted else "any code")
@@ -111,6 +118,16 @@ def _why_unfit(kernel: TunedKernel, program: EmbeddedKernel) -> str:
         if (reason := _why_variant_unfit(variant, program))
     ]
     return "; ".join(reasons)
+
+
+def _why_uncompiled(kernel: TunedKernel, programs: list[EmbeddedKernel]) -> str:
+    """Return which variants no compilation comes of; empty if none."""
+    reasons = {
+        f"variant {number} cannot be compiled{reason}; the kernel runs as it was built there"
+        for program in programs
+        for number, reason in compile_variants(kernel.variants, program)
+    }
+    return "; ".join(sorted(reasons))
 
 
 def _why_variant_unfit(variant: TunedVariant, program: EmbeddedKernel) -> str:

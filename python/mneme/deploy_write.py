@@ -5,9 +5,11 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from mneme.errors import IoFailed
 from mneme.tuned_file import TunedKernel, read_tuned_file, write_tuned_file
 
 if TYPE_CHECKING:
@@ -17,6 +19,8 @@ if TYPE_CHECKING:
     from mneme.tuned_variant import TunedVariant
 
 __all__ = ["write_deployment"]
+
+_LOCK_SECONDS = 10
 
 
 def write_deployment(plan: Deployment, output: str | Path, *, merge: bool = False) -> list[str]:
@@ -37,10 +41,15 @@ def write_deployment(plan: Deployment, output: str | Path, *, merge: bool = Fals
     """
     output = Path(output)
     with _one_at_a_time(output.parent):
-        there = read_tuned_file(output) if output.exists() else {}
+        there = read_tuned_file(output) if _has_content(output) else {}
         kernels, sentences = _merged(there if merge else {}, plan)
         write_tuned_file(output, kernels)
     return sentences
+
+
+def _has_content(path: Path) -> bool:
+    """Whether there is a file with something in it; a device or a FIFO is written to only."""
+    return path.is_file() and path.stat().st_size > 0
 
 
 @contextlib.contextmanager
@@ -50,8 +59,26 @@ def _one_at_a_time(directory: Path) -> Iterator[None]:
         with contextlib.suppress(OSError):
             handle = os.open(directory, os.O_RDONLY)
             stack.callback(os.close, handle)
-            fcntl.flock(handle, fcntl.LOCK_EX)
+            _lock(handle, directory)
         yield
+
+
+def _lock(handle: int, directory: Path) -> None:
+    """Lock a directory; raises IoFailed when somebody else keeps it locked."""
+    end = time.monotonic() + _LOCK_SECONDS
+    while True:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if time.monotonic() < end:
+                time.sleep(0.02)
+                continue
+            msg = (
+                f"another process keeps the directory '{directory}' locked; nothing in it was "
+                "changed: try again when it has ended"
+            )
+            raise IoFailed(msg) from None
+        return
 
 
 def _merged(

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mneme import _paths, _vendors
+from mneme._install_hints import package_hint, toolkit_hint
 from mneme.errors import MnemeError
 
 if TYPE_CHECKING:
@@ -178,18 +179,18 @@ def _toolkit_root() -> Path | None:
 def _toolkit() -> Iterator[Finding]:
     name, root = _vendors.TOOLKIT_NAME, _toolkit_root()
     if root is None:
-        remedy = f"{_vendors.TOOLKIT_HINT}; only building programs needs it"
+        remedy = f"{toolkit_hint()}; only building programs needs it"
         yield _missing(name, "none found", remedy)
         return
     header = root / _vendors.TOOLKIT_VERSION_FILE
     text = header.read_text(errors="replace") if header.is_file() else ""
     release = re.search(rf"#define\s+{_vendors.TOOLKIT_VERSION_MACRO}\s+(\d+)", text)
     if not release:
-        yield _broken(name, f"{root} has no {_vendors.TOOLKIT_VERSION_FILE}", _vendors.TOOLKIT_HINT)
+        yield _broken(name, f"{root} has no {_vendors.TOOLKIT_VERSION_FILE}", toolkit_hint())
         return
     needed, what = _vendors.TOOLKIT_HEADERS
     if not (root / needed).is_file():
-        remedy = f"install them, or another toolkit: {_vendors.TOOLKIT_HINT}"
+        remedy = f"install them, or another toolkit: {toolkit_hint()}"
         yield _missing(name, f"{root} lacks {what}, which clang includes", remedy)
         return
     major, minor = divmod(int(release[1]), 1000)
@@ -197,7 +198,7 @@ def _toolkit() -> Iterator[Finding]:
 
 
 def _assemblers() -> Iterator[Finding]:
-    remedy = f"{_vendors.TOOLKIT_HINT}; without both, the GPU's driver makes machine code"
+    remedy = f"{toolkit_hint()}; without both, the GPU's driver makes machine code"
     root = _toolkit_root()
     program = os.environ.get("MNEME_PTXAS") or (root / "bin" / "ptxas" if root else "ptxas")
     try:
@@ -238,14 +239,14 @@ def _packages() -> Iterator[Finding]:
         if version:
             yield _ok(f"package {package}", version)
         else:
-            yield _broken(f"package {package}", "not installed", f"pip install {package}")
+            yield _broken(f"package {package}", "not installed", package_hint(package))
     for package, (purpose, source) in _OPTIONAL_PACKAGES.items():
         version = _version_of(package)
         if version:
             yield _ok(f"package {package}", version)
         else:
             found = f"not installed; for {purpose} only"
-            yield _missing(f"package {package}", found, f"pip install {source}")
+            yield _missing(f"package {package}", found, package_hint(package, source))
 
 
 def _version_of(package: str) -> str | None:

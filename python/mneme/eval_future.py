@@ -8,12 +8,18 @@ import threading
 import time
 from typing import TYPE_CHECKING
 
+from mneme.errors import MnemeError
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from mneme.mneme_types import ExperimentConfiguration, ExperimentResult
 
-__all__ = ["EvalFuture", "as_completed"]
+__all__ = ["EvalFuture", "EvaluationFailed", "as_completed"]
+
+
+class EvaluationFailed(MnemeError, RuntimeError):  # noqa: N818 - like the other errors
+    """A configuration could not be evaluated, for the reason that `set_error` was given."""
 
 
 class EvalFuture:
@@ -36,9 +42,13 @@ class EvalFuture:
         """Give the result to everybody who waits; what there is already stays."""
         self._finish(result, None)
 
-    def set_error(self, error: BaseException) -> None:
-        """Let `result` raise for everybody who waits; what there is already stays."""
-        self._finish(None, error)
+    def set_error(self, error: BaseException | str) -> None:
+        """Let `result` raise for everybody who waits; what there is already stays.
+
+        Args:
+            error: What to raise, or the sentence of an `EvaluationFailed`.
+        """
+        self._finish(None, EvaluationFailed(error) if isinstance(error, str) else error)
 
     def done(self) -> bool:
         """Whether there is a result or an error."""

@@ -73,7 +73,8 @@ class FuturesReplayExecutor:
             warmup: Launches before those that are measured. At least 0.
             tolerances: How far memory may be from what was recorded.
             measuring: How launches are measured; None: `iterations` of them.
-            timeout: Seconds one configuration may take; None for no limit.
+            timeout: Seconds one configuration may take; None: what its launches may, each 1000
+                times the recorded time, and 60 s at least.
             capacity: Configurations worth having in flight; None: as many as the pool seems to have
                 processes, and one more each.
             device: Device of every process; None: each finds its own.

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from mneme._elf import read_elf
 from mneme._paths import library, prefix
+from mneme._record_settings import check_environment, check_request
 from mneme._vendors import CPU_RUNTIMES, DEVICE_BY_RUNTIME
 from mneme.devices import choose_device
 from mneme.errors import InvalidArgument, IoFailed
@@ -102,9 +103,11 @@ def record_environment(base: Mapping[str, str], request: RecordRequest) -> dict[
 
     Raises:
         BackendUnavailable: If the device or one of mneme's libraries is not there.
-        InvalidArgument: If there is no such device.
+        InvalidArgument: If there is no such device, or the recorder would refuse a setting.
         IoFailed: If the directory cannot be made.
     """
+    check_request(request)
+    check_environment(base)
     chosen = _choose(base, request.device, request.program)
     variables = {"MNEME_DEVICE": chosen, **request.variables()}
     environment = _preload(base, [library(_RECORDER), *_runtimes(chosen)], variables)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import struct
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -17,15 +18,21 @@ if TYPE_CHECKING:
 __all__ = [
     "Argument",
     "DirectorySummary",
+    "FunctionAddress",
     "InstanceDetails",
     "KernelDetails",
     "KernelSummary",
     "Region",
     "StateDetails",
     "describe_record",
+    "is_function_cell",
     "summarize_directory",
 ]
 
+# What the passes name the variables that hold addresses of functions, and append where a function
+# is one unit's own.
+_CELL_PREFIX = "__mneme_function_"
+_UNIT_SUFFIX = re.compile("__mneme_[0-9a-f]{16}$")
 _FLOAT_FORMATS = {2: "<e", 4: "<f", 8: "<d"}
 
 
@@ -82,6 +89,14 @@ class Region:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class FunctionAddress:
+    """A device function whose address the kernel may find in memory."""
+
+    address: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class StateDetails:
     """One snapshot file."""
 
@@ -105,6 +120,7 @@ class InstanceDetails:
     recorded_ns: int
     args: list[Argument]
     regions: list[Region]
+    functions: list[FunctionAddress]
     prologue: StateDetails
     epilogue: StateDetails
 
@@ -195,6 +211,7 @@ def describe_record(record: RecordedExecution, record_id: str | None = None) -> 
 
 def _instance(record: RecordedExecution, instance: KernelInstance) -> InstanceDetails:
     prologue = instance.prologue.snapshot
+    functions = _functions(prologue)
     return InstanceDetails(
         record_id=instance.dynamic_hash,
         grid=instance.grid_dim.to_dict(),
@@ -203,25 +220,47 @@ def _instance(record: RecordedExecution, instance: KernelInstance) -> InstanceDe
         is_cooperative=instance.is_cooperative,
         occurrences=instance.occ,
         recorded_ns=instance.recorded_ns,
-        args=_arguments(record, prologue.args()),
+        args=_arguments(record, prologue.args(), {one.address: one.name for one in functions}),
         regions=[_region(region) for region in prologue.regions()],
+        functions=functions,
         prologue=_state(instance.prologue.fn, prologue),
         epilogue=_state(instance.epilogue.fn, instance.epilogue.snapshot),
     )
 
 
-def _arguments(record: RecordedExecution, values: list[bytes]) -> list[Argument]:
+def is_function_cell(name: str) -> bool:
+    """Return whether a device variable is one that holds the address of a function."""
+    return name.startswith(_CELL_PREFIX)
+
+
+def _functions(snapshot: Snapshot) -> list[FunctionAddress]:
+    from mneme import _native  # noqa: PLC0415 - loads native code
+
+    found = []
+    for index, region in enumerate(snapshot.regions()):
+        name = str(region["name"])
+        if is_function_cell(name):
+            address = int.from_bytes(snapshot.read(index, 0, 8), "little")
+            symbol = _UNIT_SUFFIX.sub("", name.removeprefix(_CELL_PREFIX))
+            found.append(FunctionAddress(address=f"0x{address:x}", name=_native.demangle(symbol)))
+    return found
+
+
+def _arguments(
+    record: RecordedExecution, values: list[bytes], functions: dict[str, str]
+) -> list[Argument]:
     types = _strings(record, "ArgTypes")
     kinds = _strings(record, "ArgKinds")
     arguments = []
     for index, value in enumerate(values):
         kind = _item(kinds, index)
+        text = format_value(value, kind)
         arguments.append(
             Argument(
                 name=_item(record.arg_names, index) or f"#{index}",
                 type=_item(types, index),
                 kind=kind,
-                value=format_value(value, kind),
+                value=f"{text} = {functions[text]}" if text in functions else text,
                 is_specializable=index < len(record.specializations)
                 and record.specializations[index],
             )

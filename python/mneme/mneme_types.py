@@ -9,6 +9,7 @@ import copy
 import ctypes
 import hashlib
 import json
+import operator
 from collections.abc import Mapping
 from dataclasses import InitVar, dataclass, field, fields
 from typing import Any
@@ -29,7 +30,7 @@ class dim3(ctypes.Structure):
 
     def __init__(self, x: int = 1, y: int = 1, z: int = 1) -> None:
         """Make an extent; a coordinate not given is 1."""
-        super().__init__(x, y, z)
+        super().__init__(operator.index(x), operator.index(y), operator.index(z))
 
     def to_dict(self) -> dict[str, int]:
         """Return `{"x": ..., "y": ..., "z": ...}`."""
@@ -141,10 +142,19 @@ class ExperimentConfiguration:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the configuration as plain JSON values, in field order."""
-        values = {name: getattr(self, name) for name in _CONFIGURATION_FIELDS}
+        values = {name: _plain(getattr(self, name)) for name in _CONFIGURATION_FIELDS}
         values["grid"] = self.grid.to_dict()
         values["block"] = self.block.to_dict()
         return values
+
+    def launch_text(self) -> str:
+        """Return the configuration as JSON for the runtime, which is not told what has no effect.
+
+        Scripts compute `max_threads` even where launch bounds are off, as any number.
+        """
+        grounded = self.copy()
+        grounded.ground()
+        return json.dumps(grounded.to_dict())
 
     def is_valid(self) -> bool:
         """Whether the launch bounds, if set, admit the block."""
@@ -249,7 +259,13 @@ class ExperimentResult:
     """Largest absolute distance from the recorded value."""
 
     suggestion: str = ""
-    """A tolerance to try, when two replays of one binary differ."""
+    """A tolerance to try, when two replays of one binary differ or `rounding` is set."""
+
+    rounding: bool = False
+    """Wrong, but by no more than rounding, and the build lets pipelines round differently."""
+
+    note: str = ""
+    """Why a wrong result may be what it is, and what to do; empty if nothing is known."""
 
     mismatches: list[dict[str, Any]] = field(default_factory=list)
     """One entry per region that differs: region, offset, element, expected, actual, how many."""
@@ -329,6 +345,13 @@ class ExperimentResult:
 
 _CONFIGURATION_FIELDS = tuple(item.name for item in fields(ExperimentConfiguration))
 _RESULT_FIELDS = tuple(item.name for item in fields(ExperimentResult))
+
+
+def _plain(value: Any) -> Any:  # noqa: ANN401 - a field's value
+    """Return a number of another library, such as NumPy, as one of Python; a whole one as int."""
+    if hasattr(value, "item") and not isinstance(value, int | float):
+        value = value.item()
+    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def _dims(value: object, name: str) -> dim3:

@@ -1,14 +1,18 @@
-"""Why a program could not be recorded, as far as its file tells before it runs."""
+"""Why a program could not be recorded, or run on the CPU device, as far as its file tells."""
 
 from __future__ import annotations
 
+import os
+import stat
+from contextlib import suppress
 from pathlib import Path
 
 from mneme._elf import ElfFacts, read_elf
 from mneme._vendors import DEVICE_CODE_SECTIONS, RUNTIME_BY_SECTION, SHARED_RUNTIME_HINT
 
-__all__ = ["remark_on_program"]
+__all__ = ["remark_on_cpu_run", "remark_on_program"]
 
+_RIGHTS = "gets more rights than you have (set-user-id or file capabilities)"
 _OUR_RUNTIME = "libmneme_rt.so"
 
 # Programs whose purpose is to start others; what they start is what gets recorded.
@@ -36,11 +40,11 @@ def remark_on_program(path: str | Path) -> str:
 
     Scripts and launchers start other programs, which only their own run can tell about.
     """
-    program = Path(path)
-    facts = read_elf(program)
-    starts_others = program.name in _LAUNCHERS or program.name.startswith("python")
-    if facts is None or starts_others:
+    facts = _facts_of(Path(path))
+    if facts is None:
         return ""
+    if _gains_rights(Path(path)):
+        return f"'{path}' {_RIGHTS}, so no recorder is loaded into it; start it as its owner"
     if facts.is_static:
         return (
             f"'{path}' is statically linked, so no recorder can be loaded into it; link it shared"
@@ -57,6 +61,46 @@ def remark_on_program(path: str | Path) -> str:
             "recorded (see docs/cmake.md)"
         )
     return ""
+
+
+def remark_on_cpu_run(path: str | Path) -> str:
+    """Return a sentence about a program of which nothing would run on the CPU device, else nothing.
+
+    As `remark_on_program`.
+    """
+    facts = _facts_of(Path(path))
+    if facts is None:
+        return ""
+    nothing = "so nothing of it runs on the CPU device"
+    if _gains_rights(Path(path)):
+        return f"'{path}' {_RIGHTS}, {nothing}; start it as its owner"
+    runtime = _missing_runtime(facts)
+    if facts.is_static and (runtime or not facts.sections):
+        return f"'{path}' is statically linked, {nothing}; link it shared"
+    if runtime:
+        return (
+            f"'{path}' is linked to no shared {runtime}, {nothing}: its kernels go to a GPU, if "
+            f"there is one; link the shared runtime ({SHARED_RUNTIME_HINT})"
+        )
+    return ""
+
+
+def _facts_of(program: Path) -> ElfFacts | None:
+    """Return what its file says of a program; None for launchers and for what is no program."""
+    starts_others = program.name in _LAUNCHERS or program.name.startswith("python")
+    return None if starts_others else read_elf(program)
+
+
+def _gains_rights(program: Path) -> bool:
+    """Whether the loader ignores LD_PRELOAD for a program this user starts."""
+    with suppress(OSError):
+        status = program.stat()
+        if status.st_mode & stat.S_ISUID and status.st_uid != os.geteuid():
+            return True
+        if status.st_mode & stat.S_ISGID and status.st_gid != os.getegid():
+            return True
+        return os.geteuid() != 0 and bool(os.getxattr(program, "security.capability"))
+    return False
 
 
 def _missing_runtime(facts: ElfFacts) -> str:

@@ -6,7 +6,7 @@ import json
 from collections import defaultdict
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from mneme._needed import with_libraries
 from mneme.errors import InvalidArgument, NotFound
@@ -54,6 +54,18 @@ class EmbeddedKernel:
     bitcode: bytes = field(repr=False)
     """The kernel and what it calls, before optimisation."""
 
+    arch: str = ""
+    """Architecture the program was built for."""
+
+    options: str = field(default="{}", repr=False)
+    """How the ahead-of-time build generates code, as JSON."""
+
+    variables: tuple[str, ...] = ()
+    """Device variables it uses."""
+
+    is_linked: bool = False
+    """Whether it calls functions of other units, which `bitcode` lacks."""
+
 
 def embedded_kernels(programs: Iterable[str | Path]) -> dict[str, list[EmbeddedKernel]]:
     """Return what programs and the libraries they are linked to carry, by mangled name.
@@ -71,27 +83,32 @@ def embedded_kernels(programs: Iterable[str | Path]) -> dict[str, list[EmbeddedK
     found: dict[str, list[EmbeddedKernel]] = defaultdict(list)
     for file in dict.fromkeys(one for path in named for one in with_libraries(path)):
         for one in _native.describe_binary(file):
+            metadata = json.loads(one["metadata"])
             found[one["kernel"]].append(
                 EmbeddedKernel(
                     kernel_name=one["kernel"],
                     demangled_name=one["demangled"],
                     static_hash=static_hash_text(one["static_hash"]),
                     file=file,
-                    args=_arguments(one["metadata"]),
+                    args=_arguments(metadata),
                     bitcode=one["bitcode"],
+                    arch=one["arch"],
+                    options=json.dumps(metadata.get("options", {})),
+                    variables=tuple(str(each["name"]) for each in metadata.get("globals", ())),
+                    is_linked=bool(metadata.get("undefined")),
                 )
             )
     return dict(found)
 
 
-def _arguments(metadata: str) -> tuple[EmbeddedArgument, ...]:
+def _arguments(metadata: dict[str, Any]) -> tuple[EmbeddedArgument, ...]:
     return tuple(
         EmbeddedArgument(
             size=int(one["size"]),
             is_pointer=one["kind"] == "pointer",
             is_specializable=bool(one["specializable"]),
         )
-        for one in json.loads(metadata)["args"]
+        for one in metadata["args"]
     )
 
 

@@ -45,21 +45,31 @@ def move_records(databases: Iterable[str | Path], destination: str | Path) -> li
 
 
 def clean_records(databases: Iterable[str | Path]) -> list[Path]:
-    """Delete records with the files only they refer to; returns the deleted files."""
+    """Delete records with the files only they refer to; returns the deleted files.
+
+    Of a directory, files that are only called like records stay.
+    """
     from mneme import _native  # noqa: PLC0415 - loads native code
 
-    deleted = _native.clean_records([str(path) for path in _expand(databases)])
+    records = _expand(databases, with_strangers=False)
+    deleted = _native.clean_records([str(path) for path in records])
     return [Path(name) for name in deleted]
 
 
-def _expand(databases: Iterable[str | Path]) -> list[Path]:
-    from mneme import _native  # noqa: PLC0415 - loads native code
-
+def _expand(databases: Iterable[str | Path], *, with_strangers: bool = True) -> list[Path]:
     records: list[Path] = []
     for database in databases:
         path = Path(database)
-        found = _native.list_directory(str(path))["records"] if path.is_dir() else [path]
+        found = _records_in(path, with_strangers=with_strangers) if path.is_dir() else [path]
         if not found:
             raise NotFound(f"'{path}' holds no record")
-        records.extend(Path(name) for name in found)
+        records.extend(found)
     return records
+
+
+def _records_in(directory: Path, *, with_strangers: bool) -> list[Path]:
+    from mneme import _native  # noqa: PLC0415 - loads native code
+
+    listing = _native.list_directory(str(directory))
+    left_out = set() if with_strangers else set(listing["strangers"])
+    return [Path(name) for name in listing["records"] if name not in left_out]

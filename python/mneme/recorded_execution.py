@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -69,6 +69,9 @@ class KernelInstance:
     recorded_ns: int = 0
     """Nanoseconds of the recorded launch, 0 if unknown."""
 
+    cluster_dim: dict[str, int] = field(default_factory=dict)
+    """Blocks of a thread block cluster; empty without clusters."""
+
     def to_dict(self, base_dir: str | Path | None = None) -> dict[str, Any]:
         """Return the instance as in the record file, snapshot names relative to `base_dir`."""
         return {
@@ -81,6 +84,7 @@ class KernelInstance:
             "Epilogue": _relative(self.epilogue.fn, base_dir),
             "Cooperative": self.is_cooperative,
             "RecordedNs": self.recorded_ns,
+            **({"ClusterDims": dict(self.cluster_dim)} if self.cluster_dim else {}),
         }
 
 
@@ -148,6 +152,7 @@ class RecordedExecution:
             epilogue=MemStateRef(epilogue, name, SnapshotType.EPILOGUE, prologue),
             is_cooperative=fields.has("Cooperative") and bool(fields.items()["Cooperative"]),
             recorded_ns=fields.number("RecordedNs") if fields.has("RecordedNs") else 0,
+            cluster_dim=fields.dims("ClusterDims").to_dict() if fields.has("ClusterDims") else {},
         )
 
     @property

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from mneme.errors import ArtifactCorrupt, NotFound
+from mneme.errors import ArtifactCorrupt, IoFailed, NotFound
 from mneme.recorded_execution import RecordedExecution
 
 __all__ = ["Recording"]
 
 
 class Recording(Mapping[str, RecordedExecution]):
-    """The records of a directory, by static hash. Damaged records are set apart in `damaged`."""
+    """The records of a directory, by static hash. What cannot be read is set apart in `damaged`."""
 
     def __init__(self, path: str | Path) -> None:
         """Read every record in `path`.
@@ -44,7 +44,7 @@ class Recording(Mapping[str, RecordedExecution]):
             # The runtime checks the checksum too.
             _native.load_record(str(path))
             record = RecordedExecution.from_json(path)
-        except (ArtifactCorrupt, NotFound) as error:
+        except (ArtifactCorrupt, IoFailed, NotFound) as error:
             self.damaged[path] = str(error)
         else:
             self._records[record.static_hash] = record

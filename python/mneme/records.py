@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from mneme.errors import InvalidArgument, NotFound
-from mneme.recorded_execution import RecordedExecution
+from mneme.recorded_execution import KernelInstance, RecordedExecution
 
-__all__ = ["find_instance", "infer_record_id"]
+__all__ = ["find_instance", "first_of_alike", "infer_record_id"]
 
 
 def infer_record_id(record: RecordedExecution, record_id: str | None) -> str:
@@ -30,6 +30,48 @@ def infer_record_id(record: RecordedExecution, record_id: str | None) -> str:
             f"'{record.path}' has no instance {record_id}; it has {', '.join(ids) or 'none'}"
         )
     return record_id
+
+
+def first_of_alike(database: str | Path) -> tuple[str | None, int]:
+    """Return the first recorded of several launches that differ in scalar arguments only.
+
+    Tools whose record id has no arguments in it keep one launch where we keep several.
+
+    Returns:
+        Its id and how many there are; None and 0 if there is nothing to choose, or the launches
+        differ in more.
+
+    Raises:
+        NotFound, InvalidArgument, ArtifactCorrupt: As `find_instance`.
+    """
+    path = Path(database)
+    if path.is_dir():
+        from mneme.recording import Recording  # noqa: PLC0415 - only for directories
+
+        records = list(Recording(path).values())
+        if len(records) != 1:
+            return None, 0
+        record = records[0]
+    else:
+        record = RecordedExecution.from_json(path)
+    launches = list(record.values())
+    if len({_shape(one) for one in launches}) != 1 or len(launches) == 1:
+        return None, 0
+    return min(launches, key=_age).dynamic_hash, len(launches)
+
+
+def _shape(launch: KernelInstance) -> tuple[object, ...]:
+    cluster = tuple(sorted(launch.cluster_dim.items()))
+    return launch.grid_dim, launch.block_dim, launch.shared_mem, launch.is_cooperative, cluster
+
+
+def _age(launch: KernelInstance) -> tuple[int, str]:
+    """Return when the launch was written; its id decides where that is not known."""
+    try:
+        written = Path(launch.prologue.fn).stat().st_mtime_ns
+    except OSError:
+        written = 0
+    return written, launch.dynamic_hash
 
 
 def find_instance(database: str | Path, record_id: str | None) -> tuple[Path, str]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from mneme._regular_file import read_bytes
 from mneme.devices import choose_device, device_by_number
 from mneme.errors import InvalidArgument, IoFailed, NotFound
 from mneme.measuring import Measuring
@@ -61,7 +62,7 @@ def ir_bytes(ir: object) -> bytes:
         return ir.encode()
     path = Path(str(ir))
     try:
-        content = path.read_bytes()
+        content = read_bytes(path)
     except FileNotFoundError as error:
         raise NotFound(f"cannot open the IR file '{path}': {error.strerror}") from error
     except OSError as error:
@@ -112,7 +113,8 @@ class BaseExecutor:
             warmup: Launches before those that are measured. At least 0.
             device: "cpu" or a GPU by name; None takes `device_id`.
             tolerances: How far memory may be from what was recorded; empty: not at all.
-            timeout: Seconds one launch may take; None or 0 for no limit.
+            timeout: Seconds one launch may take; None or 0 for 1000 times the recorded time, and
+                60 s at least.
             measuring: How launches are measured; None: `iterations` of them, caches as they are.
 
         Raises:
@@ -218,9 +220,7 @@ class BaseExecutor:
             want_ir=want_ir,
             want_assembly=want_assembly,
         )
-        text, final_ir, assembly = self._opened().run(
-            json.dumps(config.to_dict()), options, ir_bytes(ir)
-        )
+        text, final_ir, assembly = self._opened().run(config.launch_text(), options, ir_bytes(ir))
         result = ExperimentResult.from_dict(json.loads(text))
         return ReplayOutput(result=result, ir=final_ir, assembly=assembly)
 

@@ -7,17 +7,15 @@ templates. Templates see the values of their parameters by name, and:
 - `recording`: the recorded launch, see `mneme._scaffold_recording`; None without one;
 - `mneme_version`, `python` (the interpreter that runs mneme).
 
-A name that is not defined is an error. Filters: `py` (a Python literal), `sh` (quoted for a shell),
-`json`. A template `<name>` that needs more than text has a module `mneme.scaffold_<name>` with
-`prepare(request, recording) -> Additions`.
+A name that is not defined is an error. Filters quote values for the place they stand in, see
+`mneme._scaffold_quoting`. A template `<name>` that needs more than text has a module
+`mneme.scaffold_<name>` with `prepare(request, recording) -> Additions`.
 """
 
 from __future__ import annotations
 
 import importlib.util
-import json
 import os
-import shlex
 import sys
 from dataclasses import dataclass, field
 from importlib import import_module
@@ -25,7 +23,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mneme._publish import publish
+from mneme._regular_file import read_text
+from mneme._scaffold_quoting import FILTERS, plain, unquoted
 from mneme._scaffold_template import Parameter, Template, list_templates, load_template
+from mneme._visible import visible
 from mneme.errors import ArtifactCorrupt, InvalidArgument
 
 if TYPE_CHECKING:
@@ -116,14 +117,14 @@ def render(request: ScaffoldRequest) -> Scaffold:
         "python": sys.executable,
     }
     additions = _additions(request, recording)
-    context.update(additions.context)
+    context = unquoted({**context, **additions.context})
     environment = _environment()
     files = []
     for file in template.files:
         name = _text(environment, file.output, context, f"{template.name}: {file.output}")
-        source = file.source.read_text(encoding="utf-8")
+        source = read_text(file.source)
         text = _text(environment, source, context, str(file.source))
-        files.append(_file(request.out, name, text.encode(), is_executable=file.is_executable))
+        files.append(_file(request.out, name, _bytes(text), is_executable=file.is_executable))
     files += [_file(request.out, name, content) for name, content in additions.files.items()]
     steps = _text(environment, template.next_steps, context, f"{template.name}: next")
     return Scaffold(files=tuple(files), next_steps=steps.strip())
@@ -190,23 +191,19 @@ def _additions(request: ScaffoldRequest, recording: dict[str, Any] | None) -> Ad
 
 
 def _environment() -> Environment:
-    from jinja2 import Environment, StrictUndefined  # noqa: PLC0415 - slow to import
+    from jinja2 import StrictUndefined  # noqa: PLC0415 - slow to import
+    from jinja2.sandbox import SandboxedEnvironment  # noqa: PLC0415
 
-    environment = Environment(  # noqa: S701 - what is made is no HTML
-        undefined=StrictUndefined, keep_trailing_newline=True, trim_blocks=True, lstrip_blocks=True
+    # A template of the user's own may come from anywhere too.
+    environment = SandboxedEnvironment(
+        undefined=StrictUndefined,
+        finalize=plain,
+        keep_trailing_newline=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
     )
-    environment.filters.update(
-        py=_python_literal, sh=lambda value: shlex.quote(str(value)), json=json.dumps
-    )
+    environment.filters.update(FILTERS)
     return environment
-
-
-def _python_literal(value: object) -> str:
-    return json.dumps(value) if isinstance(value, str) else repr(value)
-
-
-def _shell_word(value: object) -> str:
-    return shlex.quote(str(value))
 
 
 def _text(environment: Environment, source: str, context: dict[str, Any], where: str) -> str:
@@ -216,6 +213,19 @@ def _text(environment: Environment, source: str, context: dict[str, Any], where:
         return environment.from_string(source).render(context)
     except TemplateError as error:
         raise ArtifactCorrupt(f"the template {where} is wrong: {error}") from error
+    except (TypeError, ValueError, ArithmeticError) as error:
+        if isinstance(error, InvalidArgument):
+            raise
+        raise ArtifactCorrupt(f"the template {where} cannot be filled in: {error}") from error
+
+
+def _bytes(text: str) -> bytes:
+    try:
+        # Bytes of a path that are no UTF-8 come back as they were.
+        return text.encode(errors="surrogateescape")
+    except UnicodeEncodeError as error:
+        character = visible(text[error.start : error.end])
+        raise InvalidArgument(f"'{character}' is no character, so no file can hold it") from None
 
 
 def _file(out: Path, name: str, content: bytes, *, is_executable: bool = False) -> RenderedFile:

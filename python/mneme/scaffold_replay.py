@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -49,6 +50,8 @@ def prepare(request: ScaffoldRequest, recording: Mapping[str, Any] | None) -> Ad
     marks, passes = _split_passes(str(options["passes"]))
     code = _code(record, recording, options, marks)
     files["kernel.ll"] = code.pop("ir")
+    for region in regions:
+        region["is_constant"] = region["is_constant"] and _has(files["kernel.ll"], region["name"])
     replay = {
         **code,
         "passes": passes or "verify",
@@ -102,12 +105,17 @@ def _memory(before: Snapshot, after: Snapshot) -> tuple[list[dict[str, Any]], di
     return regions, files
 
 
+def _has(ir: bytes, variable: str) -> bool:
+    """Whether the image will have a variable; one that only pointers lead to is plain memory."""
+    return any(f"\n@{name} = ".encode() in ir for name in (variable, f'"{variable}"'))
+
+
 def _quoted(name: str) -> str:
     return f'"{name}"' if name else "nullptr"
 
 
 def _triple(dims: Mapping[str, int]) -> str:
-    return f"{dims['x']}, {dims['y']}, {dims['z']}"
+    return ", ".join(str(int(dims[axis])) for axis in "xyz")
 
 
 def _arguments(before: Snapshot, recording: Mapping[str, Any]) -> list[dict[str, str]]:
@@ -148,7 +156,7 @@ def _code(
     from mneme import _native  # noqa: PLC0415 - loads native code
 
     name = str(options["target"]) or recording["arch"]
-    if not name.startswith("sm_"):
+    if not re.fullmatch(r"sm_\d+[a-z]?", name, re.ASCII):
         raise InvalidArgument(f"--target is '{name}'; the reproducer needs sm_NN")
     code = _native.RecordedCode(record, recording["record_id"])
     configuration = {

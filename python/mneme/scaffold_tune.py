@@ -10,21 +10,29 @@ from mneme.scaffold import Additions
 if TYPE_CHECKING:
     from mneme.scaffold import ScaffoldRequest
 
-__all__ = ["prepare"]
+__all__ = ["prepare", "space_class"]
 
 _MOST_THREADS = {"x": 1024, "y": 1024, "z": 64}
 _CHOICES = 6
 
 
 def prepare(request: ScaffoldRequest, recording: dict[str, Any] | None) -> Additions:
-    """Return `block_choices`: for each axis powers of two around the recorded block, and that."""
+    """Return `block_choices`, powers of two around each extent of the block, and `space_class`."""
     if recording is None:
         raise InvalidArgument(f"template {request.template.name} needs a recording")
     choices = {
         axis: _choices(recording["block"][axis], _extent(recording, axis), _MOST_THREADS[axis])
         for axis in "xyz"
     }
-    return Additions(context={"block_choices": choices})
+    return Additions(
+        context={"block_choices": choices, "space_class": space_class(recording["short_name"])}
+    )
+
+
+def space_class(short_name: str) -> str:
+    """Return the name of the search space's class: "axpby" gives "AxpbySpace"."""
+    word = short_name.title().replace("_", "")
+    return f"{'K' if word[:1].isdigit() else ''}{word}Space"
 
 
 def _extent(recording: dict[str, Any], axis: str) -> int:

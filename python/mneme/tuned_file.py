@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mneme._publish import publish_text
+from mneme._regular_file import read_text
 from mneme._tuned_json import FORMAT_VERSION, Place, parse_json
 from mneme.errors import ArtifactCorrupt, InvalidArgument, IoFailed, NotFound, Unsupported
 from mneme.tuned_variant import TunedVariant
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 __all__ = ["TunedKernel", "read_tuned_file", "write_tuned_file"]
+
+_MAX_BYTES = 64 << 20  # as kMaxTunedFileBytes of runtime/jit/tuned_file.h
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,11 +105,12 @@ def read_tuned_file(path: str | Path) -> dict[str, TunedKernel]:
         NotFound: If there is no such file.
         ArtifactCorrupt: If it is no tuned-kernels file; the message names the place.
         Unsupported: If it was written by a newer mneme.
-        IoFailed: If the operating system refuses to read it.
+        IoFailed: If the operating system refuses to read it, it is no regular file, or has more
+            than 64 MiB.
     """
     path = Path(path)
     try:
-        data = parse_json(path.read_text(encoding="utf-8-sig"))
+        data = parse_json(read_text(path, encoding="utf-8-sig", most=_MAX_BYTES))
     except FileNotFoundError as error:
         raise NotFound(f"cannot open '{path}': {error.strerror}") from error
     except OSError as error:

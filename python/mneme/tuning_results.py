@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from mneme._regular_file import read_text
 from mneme.errors import ArtifactCorrupt, IoFailed, MnemeError, NotFound
 from mneme.mneme_types import ExperimentConfiguration, dim3
 from mneme.tuned_variant import Gain, Match, MatchedArgument
@@ -214,7 +215,7 @@ def _directories_of(path: Path) -> list[str]:
 
 def _read_object(path: Path) -> dict[str, Any]:
     try:
-        data = json.loads(path.read_text(encoding="utf-8"))
+        data = json.loads(read_text(path))
     except FileNotFoundError as error:
         raise NotFound(f"cannot open '{path}': {error.strerror}") from error
     except OSError as error:

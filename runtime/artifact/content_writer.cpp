@@ -15,6 +15,7 @@
 #include "runtime/artifact/chunk_codec.h"
 #include "runtime/artifact/parallel.h"
 #include "runtime/base/error.h"
+#include "runtime/base/write_signals.h"
 
 namespace mneme::artifact {
 namespace {
@@ -37,7 +38,8 @@ struct Batch {
   std::vector<std::span<const std::byte>> stored;
 };
 
-void writeGathered(int descriptor, const Batch& batch, const std::filesystem::path& path) {
+void writeGathered(const UniqueFd& file, const Batch& batch, const std::filesystem::path& path) {
+  BlockedWriteSignals signals;
   std::array<iovec, 256> parts;
   uint64_t offset = batch.offset;
   std::span<const std::byte> rest; // of a chunk that was written in part
@@ -48,9 +50,11 @@ void writeGathered(int descriptor, const Batch& batch, const std::filesystem::pa
     for (size_t at = next; at < batch.stored.size() && count < parts.size(); ++at)
       parts[count++] = {const_cast<std::byte*>(batch.stored[at].data()), batch.stored[at].size()};
     const ssize_t written =
-        pwritev(descriptor, parts.data(), static_cast<int>(count), static_cast<off_t>(offset));
+        pwritev(file.get(), parts.data(), static_cast<int>(count), static_cast<off_t>(offset));
     if (written < 0 && errno == EINTR)
       continue;
+    if (written < 0)
+      signals.noteFailure(errno);
     if (written <= 0)
       throw Error(ErrorCode::IoFailed,
                   systemMessage("cannot write '" + path.string() + "'", written < 0 ? errno : EIO));
@@ -86,9 +90,9 @@ void writeBack(int descriptor, uint64_t begin, uint64_t end) {
 
 class Pipeline {
 public:
-  Pipeline(int descriptor, const std::filesystem::path& path, std::span<const ContentItem> items,
-           const ContentOptions& options)
-      : descriptor_(descriptor), path_(path), items_(items), options_(options) {}
+  Pipeline(const UniqueFd& file, const std::filesystem::path& path,
+           std::span<const ContentItem> items, const ContentOptions& options)
+      : file_(file), path_(path), items_(items), options_(options) {}
   ~Pipeline() {
     if (writer_.joinable())
       writer_.join();
@@ -144,12 +148,12 @@ private:
     current_ = std::move(batch);
     const auto write = [this] {
       try {
-        writeGathered(descriptor_, *current_, path_);
+        writeGathered(file_, *current_, path_);
         uint64_t end = current_->offset;
         for (const auto& stored : current_->stored)
           end += stored.size();
         if (current_->stored.size() >= kPipelinedChunks)
-          writeBack(descriptor_, current_->offset, end);
+          writeBack(file_.get(), current_->offset, end);
       } catch (...) {
         failure_ = std::current_exception();
       }
@@ -174,7 +178,7 @@ private:
     current_.reset();
   }
 
-  int descriptor_;
+  const UniqueFd& file_;
   const std::filesystem::path& path_;
   std::span<const ContentItem> items_;
   const ContentOptions& options_;
@@ -186,10 +190,10 @@ private:
 
 } // namespace
 
-std::vector<StoredItem> writeContent(int descriptor, const std::filesystem::path& path,
+std::vector<StoredItem> writeContent(const UniqueFd& file, const std::filesystem::path& path,
                                      uint64_t offset, std::span<const ContentItem> items,
                                      const ContentOptions& options) {
-  return Pipeline(descriptor, path, items, options).run(offset);
+  return Pipeline(file, path, items, options).run(offset);
 }
 
 } // namespace mneme::artifact

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "runtime/artifact/chunk_index.h"
+#include "runtime/base/unique_fd.h"
 
 namespace mneme::artifact {
 
@@ -39,7 +40,7 @@ struct ContentOptions {
 /// Writes items from `offset` on, one behind the other and in order: content that does not compress
 /// goes from its place to the kernel without a copy.
 /// \throws Error{IoFailed}, Error{Internal} for bytes that do not have their hash.
-std::vector<StoredItem> writeContent(int descriptor, const std::filesystem::path& path,
+std::vector<StoredItem> writeContent(const UniqueFd& file, const std::filesystem::path& path,
                                      uint64_t offset, std::span<const ContentItem> items,
                                      const ContentOptions& options);
 

@@ -30,6 +30,17 @@ fs::path directoryOf(const fs::path& record) {
   throw Error(ErrorCode::IoFailed, what + ": " + error.message());
 }
 
+/// Somebody who keeps the lock is not waited for without bound. \throws Error{IoFailed}
+DirectoryLock lockFor(const fs::path& directory) {
+  LockPatience patience;
+  DirectoryLock lock(directory, patience);
+  if (lock.isTaken())
+    throw Error(ErrorCode::IoFailed,
+                lock.holder() + " keeps the directory '" + directory.string() +
+                    "' locked; nothing in it was changed: try again when it has ended");
+  return lock;
+}
+
 void syncFile(const fs::path& path) {
   const UniqueFd file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (!file || fsync(file.get()) != 0)
@@ -39,7 +50,7 @@ void syncFile(const fs::path& path) {
 /// Where copies lie until all of them are complete and checked.
 class Staging {
 public:
-  explicit Staging(const fs::path& destination) : path_(temporaryName(destination / "incoming")) {
+  explicit Staging(const fs::path& destination) : path_(temporaryName(destination / kStagingName)) {
     std::error_code error;
     if (!fs::create_directories(path_, error))
       ioFailed("cannot create '" + path_.string() + "'", error);
@@ -58,7 +69,7 @@ private:
 
 /// Compares piece by piece: snapshots may be larger than the memory.
 bool hasSameContent(const fs::path& a, const fs::path& b) {
-  if (fs::file_size(a) != fs::file_size(b))
+  if (!fs::is_regular_file(a) || !fs::is_regular_file(b) || fs::file_size(a) != fs::file_size(b))
     return false;
   std::ifstream first(a, std::ios::binary), second(b, std::ios::binary);
   std::vector<char> left(1 << 20), right(1 << 20);
@@ -144,31 +155,40 @@ Names neededByOthers(const fs::path& directory, const Names& leaving) {
   Names needed;
   for (const auto& entry : fs::directory_iterator(directory)) {
     const std::string name = entry.path().filename().string();
-    if (isRecordName(name) && !leaving.contains(name))
+    if ((isRecordName(name) || isUnmergedName(name)) && !leaving.contains(name) &&
+        isRecord(entry.path()))
       needed.merge(filesOfRecord(entry.path()));
   }
   return needed;
 }
 
+enum class Removal {
+  Moved,   ///< there is a copy of all of it
+  Deleted, ///< for good
+};
+
 /// Files of a record that cannot be read, by their names.
 Names filesByName(const fs::path& record) {
-  const std::string hash = record.stem().string();
-  Names files{record.filename().string()};
-  for (const auto& entry : fs::directory_iterator(directoryOf(record))) {
-    const std::string name = entry.path().filename().string();
-    if (name.starts_with("RecordedIR_" + hash + ".") ||
-        name.starts_with("DeviceState.prologue." + hash + ".") ||
-        name.starts_with("DeviceState.epilogue." + hash + "."))
-      files.insert(name);
-  }
+  Names files = companionsOf(record);
+  files.insert(record.filename().string());
   return files;
 }
 
-Names filesToClean(const fs::path& record) {
+/// A record may name any file as its own; what goes with it has a name that only recorders give.
+Names onlyOwn(const Names& files, const fs::path& record) {
+  Names own;
+  for (const std::string& name : files)
+    if (name == record.filename() || isModuleName(name) || isSnapshotName(name))
+      own.insert(name);
+  return own;
+}
+
+Names filesToClean(const fs::path& record, Removal removal) {
   try {
-    return filesOfRecord(record);
+    const Names files = filesOfRecord(record);
+    return removal == Removal::Moved ? files : onlyOwn(files, record);
   } catch (const Error&) {
-    if (!isRecordName(record.filename().string()) || !fs::exists(record))
+    if (!isRecord(record))
       throw;
     return filesByName(record);
   }
@@ -179,12 +199,14 @@ void removeLeftovers(const fs::path& directory, std::vector<fs::path>& removed) 
   std::vector<fs::path> leftovers;
   for (const auto& entry : fs::directory_iterator(directory)) {
     const std::string name = entry.path().filename().string();
-    if (isRecordName(name))
+    if (isRecordName(name) || isUnmergedName(name))
       return;
     if (isSessionFileName(name)) {
-      if (readSessionFile(entry.path()).isRunning)
+      const SessionNote note = readSessionFile(entry.path());
+      if (note.isRunning)
         return;
-      leftovers.push_back(entry.path());
+      if (note.isReadable)
+        leftovers.push_back(entry.path());
     } else if (isTemporaryName(name)) {
       leftovers.push_back(entry.path());
     }
@@ -196,19 +218,19 @@ void removeLeftovers(const fs::path& directory, std::vector<fs::path>& removed) 
 }
 
 /// Deletes records with the files only they need, JSON first so that no reader sees half a record.
-std::vector<fs::path> removeRecords(const std::vector<fs::path>& records) {
+std::vector<fs::path> removeRecords(const std::vector<fs::path>& records, Removal removal) {
   std::map<fs::path, std::pair<Names, Names>> byDirectory; // records, all their files
   for (const fs::path& record : records) {
     auto& [leaving, files] = byDirectory[directoryOf(record)];
     leaving.insert(record.filename().string());
-    files.merge(filesToClean(record));
+    files.merge(filesToClean(record, removal));
   }
   std::map<fs::path, Names> needed;
   for (const auto& [directory, sets] : byDirectory)
     needed[directory] = neededByOthers(directory, sets.first);
   std::vector<fs::path> removed;
   for (const auto& [directory, sets] : byDirectory) {
-    const DirectoryLock lock(directory);
+    const DirectoryLock lock = lockFor(directory);
     std::vector<std::string> order(sets.first.begin(), sets.first.end());
     for (const std::string& name : sets.second)
       if (!sets.first.contains(name) && !needed[directory].contains(name))
@@ -235,8 +257,14 @@ DirectoryListing listDirectory(const fs::path& directory) {
     const std::string name = entry.path().filename().string();
     if (isRecordName(name)) {
       listing.records.push_back(entry.path());
+      if (!isRecord(entry.path()))
+        listing.strangers.push_back(entry.path());
     } else if (isTemporaryName(name)) {
       listing.unfinished.push_back(entry.path());
+    } else if (isUnmergedName(name)) {
+      listing.notes.push_back("'" + entry.path().string() +
+                              "' holds instances that wait for their kernel's record to be "
+                              "readable; the next recording of the kernel adds them to it");
     } else if (isSessionFileName(name)) {
       const SessionNote note = readSessionFile(entry.path());
       listing.notes.insert(listing.notes.end(), note.sentences.begin(), note.sentences.end());
@@ -261,7 +289,7 @@ void copyRecords(const std::vector<fs::path>& records, const fs::path& destinati
   fs::create_directories(destination, error);
   if (!fs::is_directory(destination))
     throw Error(ErrorCode::IoFailed, "cannot create the directory '" + destination.string() + "'");
-  const DirectoryLock lock(destination);
+  const DirectoryLock lock = lockFor(destination);
   const Staging staging(destination);
   publishStaged(stage(records, destination, staging), staging, destination);
 }
@@ -269,7 +297,7 @@ void copyRecords(const std::vector<fs::path>& records, const fs::path& destinati
 void moveRecords(const std::vector<fs::path>& records, const fs::path& destination) {
   copyRecords(records, destination);
   try {
-    removeRecords(records);
+    removeRecords(records, Removal::Moved);
   } catch (const Error& error) {
     throw Error(error.code(), "the records were copied to '" + destination.string() +
                                   "', but the originals could not be removed: " + error.what());
@@ -277,7 +305,7 @@ void moveRecords(const std::vector<fs::path>& records, const fs::path& destinati
 }
 
 std::vector<fs::path> cleanRecords(const std::vector<fs::path>& records) {
-  return removeRecords(records);
+  return removeRecords(records, Removal::Deleted);
 }
 
 } // namespace mneme::artifact

@@ -11,6 +11,7 @@ namespace mneme::artifact {
 
 struct DirectoryListing {
   std::vector<std::filesystem::path> records;    ///< `<static hash>.json` files
+  std::vector<std::filesystem::path> strangers;  ///< of these what nothing says to be a record
   std::vector<std::filesystem::path> unfinished; ///< temporary files of killed or running sessions
   std::vector<std::string> notes;                ///< losses and killed sessions, one sentence each
 };
@@ -29,7 +30,8 @@ void copyRecords(const std::vector<std::filesystem::path>& records,
                  const std::filesystem::path& destination);
 void moveRecords(const std::vector<std::filesystem::path>& records,
                  const std::filesystem::path& destination);
-/// Deletes records with the files only they refer to; returns what was deleted.
+/// Deletes records with the files only they refer to, of these what has a name that recorders give;
+/// returns what was deleted.
 std::vector<std::filesystem::path> cleanRecords(const std::vector<std::filesystem::path>& records);
 
 } // namespace mneme::artifact

@@ -1,12 +1,60 @@
 #include "runtime/artifact/directory_files.h"
 
+#include <charconv>
 #include <vector>
+
+#include <unistd.h>
 
 #include "runtime/artifact/names.h"
 #include "runtime/artifact/recording.h"
 #include "runtime/artifact/snapshot_file.h"
+#include "runtime/base/error.h"
+#include "runtime/base/file.h"
 
 namespace mneme::artifact {
+namespace {
+
+// The instances, which may be many, come after it.
+constexpr size_t kHeadBytes = 1 << 20;
+
+/// False for one that cannot be read now.
+bool saysItIsRecord(const std::filesystem::path& json) {
+  try {
+    const UniqueFd file = openRegularFile(json);
+    std::string head(kHeadBytes, '\0');
+    const ssize_t count = read(file.get(), head.data(), head.size());
+    head.resize(count > 0 ? static_cast<size_t>(count) : 0);
+    return head.find("\"StaticHash\"") != std::string::npos;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+} // namespace
+
+bool isRecord(const std::filesystem::path& json) noexcept {
+  try {
+    const std::string name = json.filename().string();
+    return (isRecordName(name) || isUnmergedName(name)) &&
+           (saysItIsRecord(json) || !companionsOf(json).empty());
+  } catch (const std::exception&) {
+    return false;
+  }
+}
+
+std::set<std::string> companionsOf(const std::filesystem::path& json) {
+  uint64_t hash = 0;
+  const std::string stem = json.stem().string();
+  std::from_chars(stem.data(), stem.data() + stem.size(), hash);
+  const std::filesystem::path directory = json.has_parent_path() ? json.parent_path() : ".";
+  std::set<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator(directory)) {
+    const std::string name = entry.path().filename().string();
+    if (isModuleName(name, hash) || isSnapshotName(name, hash))
+      names.insert(name);
+  }
+  return names;
+}
 
 std::set<std::string> filesOfRecord(const std::filesystem::path& json) {
   const KernelRecord record = KernelRecord::load(json);
@@ -30,12 +78,10 @@ std::set<std::string> filesOfRecord(const std::filesystem::path& json) {
 
 std::vector<std::string> snapshotsByName(const std::filesystem::path& directory,
                                          uint64_t staticHash) {
-  const std::string hash = "." + std::to_string(staticHash) + ".";
   std::vector<std::string> names;
   for (const auto& entry : std::filesystem::directory_iterator(directory)) {
     const std::string name = entry.path().filename().string();
-    if (name.ends_with(".mneme") && (name.starts_with("DeviceState.prologue" + hash) ||
-                                     name.starts_with("DeviceState.epilogue" + hash)))
+    if (isSnapshotName(name, staticHash))
       names.push_back(name);
   }
   return names;
@@ -44,7 +90,7 @@ std::vector<std::string> snapshotsByName(const std::filesystem::path& directory,
 std::set<std::string> filesOfAllRecords(const std::filesystem::path& directory) {
   std::set<std::string> files;
   for (const auto& entry : std::filesystem::directory_iterator(directory))
-    if (isRecordName(entry.path().filename().string()))
+    if (isRecord(entry.path()))
       files.merge(filesOfRecord(entry.path()));
   return files;
 }

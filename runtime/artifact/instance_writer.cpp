@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include "runtime/artifact/directory_files.h"
-#include "runtime/artifact/directory_lock.h"
 #include "runtime/artifact/names.h"
 #include "runtime/artifact/session_file.h"
 #include "runtime/artifact/snapshot_builder.h"
@@ -112,7 +111,7 @@ InstanceCost InstanceWriter::write(uint64_t staticHash, InstanceDraft& draft) {
       Instance instance = draft.instance;
       instance.prologue = published->prologue;
       instance.epilogue = published->epilogue;
-      const DirectoryLock lock(options_.directory);
+      const DirectoryLock lock = store_.lock();
       publishRecord(staticHash, instance);
       return cost;
     }
@@ -158,7 +157,7 @@ InstanceCost InstanceWriter::writeFiles(uint64_t staticHash, InstanceDraft& draf
 void InstanceWriter::publishFiles(uint64_t staticHash, Instance instance, unsigned generation,
                                   SnapshotBuilder& prologue, SnapshotBuilder& epilogue) {
   // A snapshot without a record is an orphan: nobody may look before both are there.
-  const DirectoryLock lock(options_.directory);
+  const DirectoryLock lock = store_.lock();
   try {
     for (; generation < kMaxGenerations; ++generation) {
       const std::string before = prologue.layer()->name;
@@ -184,8 +183,8 @@ void InstanceWriter::publishFiles(uint64_t staticHash, Instance instance, unsign
 
 void InstanceWriter::removeOrphans() noexcept {
   try {
-    const DirectoryLock lock(options_.directory);
-    if (hasOtherSession(options_.directory))
+    const DirectoryLock lock = store_.lock();
+    if (lock.isTaken() || hasOtherSession(options_.directory))
       return;
     std::vector<std::string> candidates;
     for (const uint64_t staticHash : store_.kernels())

@@ -14,7 +14,9 @@
 #include <unistd.h>
 
 #include "runtime/artifact/writer.h"
+#include "runtime/base/environment.h"
 #include "runtime/base/log.h"
+#include "runtime/base/own_descriptors.h"
 
 namespace mneme::artifact {
 namespace {
@@ -85,7 +87,9 @@ void lowerPriority() noexcept {
   sched_setscheduler(static_cast<pid_t>(thread), SCHED_BATCH, &none);
 }
 
-std::optional<uint64_t> availableMemory(const fs::path& root) {
+namespace {
+
+std::optional<uint64_t> readAvailableMemory(const fs::path& root) {
   std::optional<uint64_t> least;
   if (const auto system = field(root / "proc/meminfo", "MemAvailable:"))
     lower(least, *system * 1024);
@@ -104,6 +108,12 @@ std::optional<uint64_t> availableMemory(const fs::path& root) {
                    "memory.usage_in_bytes", "total_inactive_file");
   }
   return least;
+}
+
+} // namespace
+
+std::optional<uint64_t> availableMemory(const fs::path& root) {
+  return apart([&] { return readAvailableMemory(root); });
 }
 
 std::optional<uint64_t> parseByteCount(const std::string& text) noexcept {
@@ -125,7 +135,7 @@ std::optional<uint64_t> parseByteCount(const std::string& text) noexcept {
 }
 
 uint64_t automaticQueueBytes() {
-  if (const char* text = std::getenv("MNEME_QUEUE_BYTES"); text && *text) {
+  if (const char* text = environmentValue("MNEME_QUEUE_BYTES"); text && *text) {
     if (const auto bytes = parseByteCount(text))
       return *bytes;
     notice(std::string("MNEME_QUEUE_BYTES is '") + text +

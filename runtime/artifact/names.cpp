@@ -1,13 +1,47 @@
 #include "runtime/artifact/names.h"
 
 #include <algorithm>
-#include <cctype>
+#include <charconv>
+#include <string_view>
 
 namespace mneme::artifact {
+namespace {
+
+bool isDigit(char letter) noexcept { return letter >= '0' && letter <= '9'; }
+
+bool take(std::string_view& rest, std::string_view start) noexcept {
+  if (!rest.starts_with(start))
+    return false;
+  rest.remove_prefix(start.size());
+  return true;
+}
+
+/// A number, `wanted` if given.
+bool takeNumber(std::string_view& rest, std::optional<uint64_t> wanted = {}) noexcept {
+  const size_t digits = std::min(rest.find_first_not_of("0123456789"), rest.size());
+  const std::string_view number = rest.substr(0, digits);
+  rest.remove_prefix(digits);
+  uint64_t value = 0;
+  return digits > 0 &&
+         (!wanted ||
+          (std::from_chars(number.data(), number.data() + digits, value).ec == std::errc() &&
+           value == *wanted));
+}
+
+/// `suffix`, or ".<number>" and `suffix`.
+bool isEnd(std::string_view rest, std::string_view suffix) noexcept {
+  return rest == suffix || (take(rest, ".") && takeNumber(rest) && rest == suffix);
+}
+
+} // namespace
 
 std::string recordName(uint64_t staticHash) { return std::to_string(staticHash) + ".json"; }
 
 std::string damagedName(uint64_t staticHash) { return recordName(staticHash) + ".damaged"; }
+
+std::string unmergedName(uint64_t staticHash, unsigned number) {
+  return std::to_string(staticHash) + ".unmerged-" + std::to_string(number) + ".json";
+}
 
 std::string moduleName(uint64_t staticHash, size_t index) {
   return "RecordedIR_" + std::to_string(staticHash) +
@@ -34,18 +68,44 @@ std::string printable(const std::string& text) {
   return shown;
 }
 
-bool isTemporaryName(const std::string& name) noexcept {
-  const size_t place = name.rfind(".tmp-");
-  return place != std::string::npos && place + 5 < name.size() &&
-         std::all_of(name.begin() + static_cast<ptrdiff_t>(place) + 5, name.end(),
-                     [](unsigned char letter) { return std::isdigit(letter) || letter == '-'; });
+bool isRecordName(const std::string& name) noexcept {
+  std::string_view rest = name;
+  return takeNumber(rest) && rest == ".json";
 }
 
-bool isRecordName(const std::string& name) noexcept {
-  constexpr size_t suffix = 5; // ".json"
-  return name.size() > suffix && name.ends_with(".json") &&
-         std::all_of(name.begin(), name.end() - suffix,
-                     [](unsigned char letter) { return std::isdigit(letter); });
+bool isUnmergedName(const std::string& name) noexcept {
+  std::string_view rest = name;
+  return takeNumber(rest) && take(rest, ".unmerged-") && takeNumber(rest) && rest == ".json";
+}
+
+bool isModuleName(const std::string& name, std::optional<uint64_t> staticHash) noexcept {
+  std::string_view rest = name;
+  return take(rest, "RecordedIR_") && takeNumber(rest, staticHash) && isEnd(rest, ".bc");
+}
+
+bool isSnapshotName(const std::string& name, std::optional<uint64_t> staticHash) noexcept {
+  std::string_view rest = name;
+  return (take(rest, "DeviceState.prologue.") || take(rest, "DeviceState.epilogue.")) &&
+         takeNumber(rest, staticHash) && take(rest, ".") && takeNumber(rest) &&
+         isEnd(rest, ".mneme");
+}
+
+bool isSessionFileName(const std::string& name) noexcept {
+  std::string_view rest = name;
+  return take(rest, "unfinished-") && takeNumber(rest) &&
+         (rest == ".json" || (take(rest, "-") && rest.ends_with(".json")));
+}
+
+bool isTemporaryName(const std::string& name) noexcept {
+  constexpr std::string_view kMark = ".tmp-";
+  const size_t place = name.rfind(kMark);
+  if (place == std::string::npos || place + kMark.size() == name.size() ||
+      !std::all_of(name.begin() + static_cast<ptrdiff_t>(place + kMark.size()), name.end(),
+                   [](char letter) { return isDigit(letter) || letter == '-'; }))
+    return false;
+  const std::string of = name.substr(0, place);
+  return of == kStagingName || isRecordName(of) || isUnmergedName(of) || isModuleName(of) ||
+         isSnapshotName(of) || isSessionFileName(of);
 }
 
 } // namespace mneme::artifact

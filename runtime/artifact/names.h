@@ -3,13 +3,17 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 
 namespace mneme::artifact {
 
 std::string recordName(uint64_t staticHash);
-/// Where a record that cannot be read is put aside.
+/// Where a record that is proven damaged is put aside.
 std::string damagedName(uint64_t staticHash);
+/// A record of instances that could not be added to `<static hash>.json`, because it could not be
+/// read: "<static>.unmerged-<number>.json".
+std::string unmergedName(uint64_t staticHash, unsigned number);
 /// `index` 0: "RecordedIR_<static>.bc"; n: "RecordedIR_<static>.<n>.bc".
 std::string moduleName(uint64_t staticHash, size_t index);
 /// `generation` 0 has no suffix; others are used where the name is taken by a file still in use.
@@ -21,9 +25,17 @@ bool isPlainFileName(const std::string& name) noexcept;
 /// Replaces what a terminal should not see.
 std::string printable(const std::string& text);
 
-/// Whether a name ends as those of mneme::temporaryName() do.
-bool isTemporaryName(const std::string& name) noexcept;
 /// Whether `name` can be a `<static hash>.json`: decimal digits and ".json".
 bool isRecordName(const std::string& name) noexcept;
+bool isUnmergedName(const std::string& name) noexcept;
+/// Whether moduleName(), or snapshotName(), makes such a name; for `staticHash` only if given.
+bool isModuleName(const std::string& name, std::optional<uint64_t> staticHash = {}) noexcept;
+bool isSnapshotName(const std::string& name, std::optional<uint64_t> staticHash = {}) noexcept;
+/// Whether `name` can be that of a session's own file: "unfinished-<pid>.json" and longer.
+bool isSessionFileName(const std::string& name) noexcept;
+/// Where copies wait for one another.
+inline constexpr const char* kStagingName = "incoming";
+/// Whether mneme::temporaryName() makes such a name of one of these: people name files alike.
+bool isTemporaryName(const std::string& name) noexcept;
 
 } // namespace mneme::artifact

@@ -5,8 +5,8 @@
 
 #include <sys/stat.h>
 
-#include "runtime/artifact/directory_lock.h"
 #include "runtime/artifact/names.h"
+#include "runtime/artifact/record_others.h"
 #include "runtime/base/error.h"
 #include "runtime/base/file.h"
 #include "runtime/base/log.h"
@@ -46,31 +46,26 @@ RecordStore::FileState RecordStore::stateOf(const std::filesystem::path& path) c
               static_cast<uint64_t>(status.st_ctim.tv_nsec)};
 }
 
-/// Looks at what other sessions wrote, unless nobody did since this one.
-void RecordStore::mergeOthers(Kernel& kernel) const {
-  const std::filesystem::path path = directory_ / recordName(kernel.record.staticHash);
-  if (const FileState now = stateOf(path); now == kernel.written && now.inode != 0)
-    return;
-  kernel.others.clear();
-  kernel.othersLaunches = 0;
-  try {
-    KernelRecord found = KernelRecord::load(path);
-    kernel.others = std::move(found.instances);
-    kernel.othersLaunches = found.launches;
-  } catch (const Error& error) {
-    if (error.code() == ErrorCode::NotFound)
-      return;
-    // A file that cannot be read may be somebody's data: it is put aside, not overwritten.
-    const std::filesystem::path aside = directory_ / damagedName(kernel.record.staticHash);
-    std::error_code ignored;
-    std::filesystem::rename(path, aside, ignored);
-    notice("an unreadable record was renamed to '" + aside.string() + "': " + error.what());
-  }
+/// Looks at what other sessions wrote, unless nobody did since this one. Returns why their file
+/// must not be replaced, or nothing.
+std::string RecordStore::mergeOthers(Kernel& kernel) const {
+  const uint64_t hash = kernel.record.staticHash;
+  const FileState now = stateOf(directory_ / recordName(hash));
+  if (now == kernel.written && now.inode != 0 && kernel.hasMerged)
+    return {};
+  OthersRecord others = readOthers(directory_, hash);
+  kernel.hasMerged = others.whyKept.empty();
+  if (kernel.hasMerged)
+    kernel.merged = mergeUnmerged(directory_, hash, others);
+  kernel.others = std::move(others.instances);
+  kernel.othersLaunches = others.launches;
+  return others.whyKept;
 }
 
 /// The instances on disk, those of this session over them.
 void RecordStore::write(Kernel& kernel) const {
-  mergeOthers(kernel);
+  if (const std::string whyKept = mergeOthers(kernel); !whyKept.empty())
+    return writeBeside(kernel, whyKept);
   const std::filesystem::path path = directory_ / recordName(kernel.record.staticHash);
   KernelRecord whole = kernel.record;
   whole.instances.insert(kernel.others.begin(), kernel.others.end());
@@ -78,6 +73,23 @@ void RecordStore::write(Kernel& kernel) const {
   whole.launches = std::max(whole.launches, kernel.othersLaunches);
   writeFileAtomically(path, whole.toJson());
   kernel.written = stateOf(path);
+  kernel.beside.clear();
+  for (const std::filesystem::path& file : std::exchange(kernel.merged, {})) {
+    std::error_code ignored;
+    std::filesystem::remove(file, ignored);
+  }
+}
+
+void RecordStore::writeBeside(Kernel& kernel, const std::string& whyKept) const {
+  const uint64_t hash = kernel.record.staticHash;
+  const bool isNew = kernel.beside.empty();
+  for (unsigned number = 1; kernel.beside.empty(); ++number)
+    if (const auto path = directory_ / unmergedName(hash, number); !std::filesystem::exists(path))
+      kernel.beside = path;
+  writeFileAtomically(kernel.beside, kernel.record.toJson());
+  if (isNew)
+    notice("a record cannot be read now and stays as it is; what is recorded goes into '" +
+           kernel.beside.string() + "' and into the record once it can be read: " + whyKept);
 }
 
 std::optional<Instance> RecordStore::published(uint64_t staticHash, uint64_t dynamicHash) {
@@ -151,10 +163,19 @@ void RecordStore::setLaunches(uint64_t staticHash, uint64_t launches) {
 }
 
 void RecordStore::publishCounts() {
-  const DirectoryLock lock(directory_);
+  const DirectoryLock held = lock();
   for (auto& [hash, kernel] : kernels_)
     if (std::exchange(kernel.isDirty, false))
       write(kernel);
+}
+
+DirectoryLock RecordStore::lock() {
+  const bool isKnown = patience_.wasInVain;
+  DirectoryLock held(directory_, patience_);
+  if (held.isTaken() && !isKnown)
+    notice(held.holder() + " keeps the directory '" + directory_.string() +
+           "' locked; the recording is written to it without waiting any longer");
+  return held;
 }
 
 } // namespace mneme::artifact

@@ -100,9 +100,9 @@ std::string dump(const json& value) {
 
 void checkVersionAndChecksum(json& root, const Fields& fields, const std::string& file) {
   if (fields.has("FormatVersion") && fields.u64("FormatVersion") > kFormatVersion)
-    throw Error(ErrorCode::ArtifactCorrupt,
-                "'" + file + "' has format version " + std::to_string(fields.u64("FormatVersion")) +
-                    "; this mneme reads up to version " + std::to_string(kFormatVersion));
+    throw NewerFormat("'" + file + "' has format version " +
+                      std::to_string(fields.u64("FormatVersion")) +
+                      "; this mneme reads up to version " + std::to_string(kFormatVersion));
   if (!fields.has("Checksum"))
     return;
   const std::string expected = fields.text("Checksum");
@@ -122,11 +122,30 @@ uint64_t dynamicHashOf(const std::string& key, const std::string& file) {
   return hash;
 }
 
+/// More than any record or module has: what is larger was not written by a recorder.
+constexpr uint64_t kMaxRecordBytes = uint64_t{1} << 30;
+constexpr uint64_t kMaxModuleBytes = uint64_t{4} << 30;
+
+std::vector<std::byte> readOwn(const std::filesystem::path& path, uint64_t maxBytes) {
+  try {
+    return readFile(path, maxBytes);
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::OutOfRange)
+      throw;
+    throw Error(ErrorCode::ArtifactCorrupt, error.what());
+  }
+}
+
+std::string readRecordText(const std::filesystem::path& path) {
+  const std::vector<std::byte> bytes = readOwn(path, kMaxRecordBytes);
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
 } // namespace
 
 KernelRecord KernelRecord::load(const std::filesystem::path& path) {
   const std::string file = path.string();
-  json root = parseJson(readTextFile(path), file);
+  json root = parseJson(readRecordText(path), file);
   const Fields fields(root, file, "");
   checkVersionAndChecksum(root, fields, file);
   KernelRecord record;
@@ -187,7 +206,7 @@ std::vector<std::byte> KernelRecord::readModule(const std::filesystem::path& dir
     throw Error(ErrorCode::OutOfRange,
                 "kernel '" + demangledName + "' has no module " + std::to_string(index));
   const std::filesystem::path path = directory / modules[index];
-  std::vector<std::byte> bytes = readFile(path);
+  std::vector<std::byte> bytes = readOwn(path, kMaxModuleBytes);
   if (index < moduleHashes.size() && toHex(hash128(bytes)) != moduleHashes[index])
     throw Error(ErrorCode::ArtifactCorrupt,
                 "'" + path.string() + "' is damaged: it is not the module that was recorded");

@@ -7,6 +7,8 @@
 //     and was renamed into place before the JSON was replaced (by one rename).
 //   - `*.tmp-<pid>-<n>` are unfinished files of a recording that still runs or was killed; no JSON
 //     names them and readers ignore them.
+//   - `<static hash>.unmerged-<n>.json` is a record whose instances could not be added to
+//   `<static hash>.json`, which could not be read then; the next session that can does it.
 //   - `unfinished-<pid>.json` exists while a session records and lists what it could not record
 //     (lost instances, lossy reasons); a clean end removes it if there is nothing to say. One whose
 //     process is gone marks a killed session.
@@ -20,6 +22,7 @@
 #include <string>
 #include <vector>
 
+#include "runtime/base/error.h"
 #include "runtime/base/hash.h"
 
 namespace mneme::artifact {
@@ -27,6 +30,12 @@ namespace mneme::artifact {
 /// Bumped with every change old readers cannot understand; a golden recording of each version is
 /// kept in tests/golden.
 inline constexpr uint32_t kFormatVersion = 2;
+
+/// A file that a newer mneme has written: not damaged, but nothing this one can read.
+class NewerFormat : public Error {
+public:
+  explicit NewerFormat(const std::string& message) : Error(ErrorCode::ArtifactCorrupt, message) {}
+};
 
 /// Unit of deduplication and checksums, in bytes; the last chunk of a region may be shorter.
 inline constexpr uint64_t kChunkBytes = 64 * 1024;
@@ -99,8 +108,8 @@ struct KernelRecord {
   uint64_t launches = 0;
   std::map<uint64_t, Instance> instances;
 
-  /// \throws Error{NotFound, ArtifactCorrupt} naming file and field. Accepts files written by the
-  /// existing tools ("Args" of any kind, no extras).
+  /// \throws Error{NotFound, IoFailed, ArtifactCorrupt} naming file and field; NewerFormat. Accepts
+  /// files written by the existing tools ("Args" of any kind, no extras).
   static KernelRecord load(const std::filesystem::path& json);
   std::string toJson() const;
 

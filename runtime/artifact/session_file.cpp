@@ -107,6 +107,15 @@ void SessionFile::finish() noexcept {
   }
 }
 
+void SessionFile::reopen() noexcept {
+  try {
+    const std::lock_guard lock(mutex_);
+    isFinished_ = false;
+    writeFileAtomically(path_, text(false));
+  } catch (const std::exception&) { // as in addLoss()
+  }
+}
+
 SessionNote readSessionFile(const std::filesystem::path& path) {
   SessionNote note;
   try {
@@ -127,14 +136,11 @@ SessionNote readSessionFile(const std::filesystem::path& path) {
                                " was killed; what it had finished is listed, the rest is lost");
     for (const std::string& loss : fields.strings("Losses"))
       note.sentences.push_back(who + " lost something: " + printable(loss));
+    note.isReadable = true;
   } catch (const Error& error) {
     note.sentences.push_back("a session file cannot be read: " + std::string(error.what()));
   }
   return note;
-}
-
-bool isSessionFileName(const std::string& name) noexcept {
-  return name.starts_with("unfinished-") && name.ends_with(".json");
 }
 
 bool hasOtherSession(const std::filesystem::path& directory) noexcept {

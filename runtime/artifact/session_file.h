@@ -17,6 +17,8 @@ public:
   void addLoss(const std::string& sentence) noexcept;
   /// Removes the file, or, when something was lost, marks it as finished.
   void finish() noexcept;
+  /// The session goes on after all.
+  void reopen() noexcept;
 
 private:
   std::string text(bool isFinished) const;
@@ -32,13 +34,12 @@ private:
 struct SessionNote {
   bool isRunning = false;
   bool isFinished = false;
+  bool isReadable = false;            ///< it is a session file, not only called like one
   std::vector<std::string> sentences; ///< for people: killed, running, what was lost
 };
 
 /// Never throws for damaged content: the note then says so.
 SessionNote readSessionFile(const std::filesystem::path& path);
-
-bool isSessionFileName(const std::string& name) noexcept;
 
 /// Whether a session of another process records into `directory` now.
 bool hasOtherSession(const std::filesystem::path& directory) noexcept;

@@ -124,9 +124,9 @@ std::vector<std::byte> SnapshotBuilder::fetch(const ChunkPlace& place) const {
   const std::filesystem::path path = temporary != pending_.files.end()
                                          ? temporary->second
                                          : directory_ / index_.fileName(place.file);
-  const UniqueFd file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  const UniqueFd file = openRegularFile(path);
   std::vector<std::byte> stored(place.storedBytes);
-  if (!file || !readAt(file.get(), place.offset, stored))
+  if (!readAt(file.get(), place.offset, stored))
     throw Error(ErrorCode::IoFailed, systemMessage("cannot read '" + path.string() + "'", errno));
   return stored;
 }
@@ -140,7 +140,7 @@ void SnapshotBuilder::storeContent(const std::vector<ContentItem>& items,
   options.fetch = [this](const ChunkPlace& place) { return fetch(place); };
   options.onWritten = [&](size_t count) { releaser.releaseUntil(count); };
   const std::vector<StoredItem> stored =
-      writeContent(file_.get(), temporary_, sizeof(SnapshotHeader), items, options);
+      writeContent(file_, temporary_, sizeof(SnapshotHeader), items, options);
   own_.reserve(items.size());
   contentEnd_ = sizeof(SnapshotHeader);
   for (size_t index = 0; index < items.size(); ++index) {

@@ -22,6 +22,7 @@
 #include "runtime/artifact/snapshot_file.h"
 #include "runtime/base/blocked_signals.h"
 #include "runtime/base/error.h"
+#include "runtime/base/own_descriptors.h"
 
 namespace mneme::artifact {
 namespace {
@@ -78,8 +79,6 @@ struct RecordingWriter::Impl {
   explicit Impl(WriterOptions given)
       : options(std::move(given)), store(options.directory),
         instances(options, threads, [this](DraftSlab& slab) { release(slab); }, index, store) {
-    if (options.queueBytes == 0)
-      options.queueBytes = automaticQueueBytes();
     threads = options.compressionThreads != 0 ? options.compressionThreads
                                               : std::max(1u, availableCores() / 4);
   }
@@ -102,7 +101,9 @@ struct RecordingWriter::Impl {
   std::set<uint64_t> lostSnapshots;
   std::map<uint64_t, KernelTask> unsavedKernels; ///< tried again with every instance
   std::thread worker;
+  std::atomic<uint64_t> progress{0};
 
+  void open();
   void learnExisting();
   void enqueue(Task task);
   void waitForRoom(std::unique_lock<std::mutex>& lock, uint64_t bytes);
@@ -113,7 +114,21 @@ struct RecordingWriter::Impl {
   void writeInstance(InstanceTask& task);
   void release(DraftSlab& slab);
   void lose(const std::string& sentence, bool isInstance) noexcept;
+  void conclude() noexcept;
 };
+
+void RecordingWriter::Impl::open() {
+  if (options.queueBytes == 0)
+    options.queueBytes = automaticQueueBytes();
+  std::error_code error;
+  std::filesystem::create_directories(options.directory, error);
+  if (!std::filesystem::is_directory(options.directory))
+    throw Error(ErrorCode::IoFailed, "cannot create the recording directory '" +
+                                         options.directory.string() + "'" +
+                                         (error ? ": " + error.message() : ""));
+  session.emplace(options.directory);
+  learnExisting();
+}
 
 /// Content of valid snapshots of earlier sessions is referred to, not stored again.
 void RecordingWriter::Impl::learnExisting() {
@@ -146,7 +161,7 @@ void RecordingWriter::Impl::lose(const std::string& sentence, bool isInstance) n
         statistics.losses.push_back("more was lost; only the first reasons are listed");
     }
     if (session)
-      session->addLoss(sentence);
+      runApart([&] { session->addLoss(sentence); });
   } catch (const std::exception&) { // no memory for the sentence; the count is what is left
   }
 }
@@ -187,6 +202,7 @@ void RecordingWriter::Impl::waitForRoom(std::unique_lock<std::mutex>& lock, uint
 void RecordingWriter::Impl::release(DraftSlab& slab) {
   const uint64_t bytes = slab.bytes.size();
   slab = {};
+  ++progress;
   {
     const std::lock_guard lock(mutex);
     const uint64_t released = std::min(bytes, currentBytes);
@@ -198,21 +214,36 @@ void RecordingWriter::Impl::release(DraftSlab& slab) {
 
 void RecordingWriter::Impl::work() {
   lowerPriority();
+  takeOwnDescriptors(); // what it opens is not the application's to close
   std::unique_lock lock(mutex);
   for (;;) {
     hasWork.wait(lock, [this] { return !tasks.empty() || isEnding; });
     if (tasks.empty())
-      return;
+      break;
     Task task = std::move(tasks.front());
     tasks.pop_front();
     if (const auto* instance = std::get_if<InstanceTask>(&task))
       currentBytes = instance->contentBytes;
     lock.unlock();
     perform(task);
+    ++progress;
     lock.lock();
     waitingBytes -= std::exchange(currentBytes, 0);
     hasRoom.notify_all();
   }
+  lock.unlock();
+  conclude();
+}
+
+/// What is left to be done when everything is written.
+void RecordingWriter::Impl::conclude() noexcept {
+  try {
+    store.publishCounts();
+  } catch (const std::exception& error) {
+    lose(std::string("the number of occurrences was not updated: ") + error.what(), false);
+  }
+  instances.removeOrphans();
+  session->finish();
 }
 
 void RecordingWriter::Impl::perform(Task& task) {
@@ -268,15 +299,7 @@ void RecordingWriter::Impl::writeInstance(InstanceTask& task) {
 
 RecordingWriter::RecordingWriter(WriterOptions options)
     : impl_(std::make_unique<Impl>(std::move(options))) {
-  const auto& directory = impl_->options.directory;
-  std::error_code error;
-  std::filesystem::create_directories(directory, error);
-  if (!std::filesystem::is_directory(directory))
-    throw Error(ErrorCode::IoFailed, "cannot create the recording directory '" +
-                                         directory.string() + "'" +
-                                         (error ? ": " + error.message() : ""));
-  impl_->session.emplace(directory);
-  impl_->learnExisting();
+  runApart([this] { impl_->open(); });
 }
 
 RecordingWriter::~RecordingWriter() { finish(); }
@@ -346,16 +369,21 @@ void RecordingWriter::finish() noexcept {
     impl_->hasRoom.notify_all();
     if (impl_->worker.joinable())
       impl_->worker.join();
-    try {
-      impl_->store.publishCounts();
-    } catch (const std::exception& error) {
-      impl_->lose(std::string("the number of occurrences was not updated: ") + error.what(), false);
-    }
-    impl_->instances.removeOrphans();
-    impl_->session->finish();
+    else
+      runApart([this] { impl_->conclude(); });
+    ++impl_->progress;
   } catch (const std::exception&) { // locks of libc failed: nothing is left to be done
   }
 }
+
+void RecordingWriter::reopen() {
+  runApart([this] { impl_->session->reopen(); });
+  const std::lock_guard lock(impl_->mutex);
+  impl_->isEnding = false;
+  impl_->isEnded = false;
+}
+
+uint64_t RecordingWriter::progress() const noexcept { return impl_->progress; }
 
 WriterStatistics RecordingWriter::statistics() const {
   const std::lock_guard lock(impl_->mutex);

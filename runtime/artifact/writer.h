@@ -135,6 +135,10 @@ public:
 
   /// Waits until everything is written and published, then stops the worker. Idempotent.
   void finish() noexcept;
+  /// After finish(): what follows belongs to the same session.
+  void reopen();
+  /// Grows while something is written. Takes no lock.
+  uint64_t progress() const noexcept;
   WriterStatistics statistics() const;
 
 private:

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "runtime/base/error.h"
+#include "runtime/base/write_signals.h"
 
 namespace mneme {
 namespace {
@@ -25,18 +26,45 @@ uint64_t processSalt() {
   return salt;
 }
 
+const char* fileTypeName(mode_t mode) {
+  return S_ISDIR(mode)    ? "a directory"
+         : S_ISFIFO(mode) ? "a pipe"
+         : S_ISSOCK(mode) ? "a socket"
+                          : "a device";
+}
+
 } // namespace
 
-void FileDescriptorTraits::release(Raw raw) noexcept { close(raw); }
-
-std::vector<std::byte> readFile(const std::filesystem::path& path) {
-  const UniqueFd file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!file)
-    throw Error(errno == ENOENT ? ErrorCode::NotFound : ErrorCode::IoFailed,
-                systemMessage("cannot open '" + path.string() + "'", errno));
+UniqueFd openRegularFile(const std::filesystem::path& path) {
+  const auto refuse = [&](int error) {
+    throw Error(error == ENOENT ? ErrorCode::NotFound : ErrorCode::IoFailed,
+                systemMessage("cannot open '" + path.string() + "'", error));
+  };
   struct stat status{};
-  if (fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode))
-    throw Error(ErrorCode::IoFailed, "'" + path.string() + "' is not a regular file");
+  if (stat(path.c_str(), &status) != 0)
+    refuse(errno);
+  UniqueFd file;
+  if (S_ISREG(status.st_mode)) {
+    // Another kind of file may have taken its place by now.
+    file = UniqueFd(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+    if (!file || fstat(file.get(), &status) != 0)
+      refuse(errno);
+  }
+  if (!S_ISREG(status.st_mode))
+    throw Error(ErrorCode::IoFailed,
+                "'" + path.string() + "' is " + fileTypeName(status.st_mode) + ", not a file");
+  return file;
+}
+
+std::vector<std::byte> readFile(const std::filesystem::path& path, uint64_t maxBytes) {
+  const UniqueFd file = openRegularFile(path);
+  struct stat status{};
+  if (fstat(file.get(), &status) != 0)
+    throw Error(ErrorCode::IoFailed, systemMessage("cannot read '" + path.string() + "'", errno));
+  if (static_cast<uint64_t>(status.st_size) > maxBytes)
+    throw Error(ErrorCode::OutOfRange,
+                "'" + path.string() + "' has " + std::to_string(status.st_size) +
+                    " bytes, more than the " + std::to_string(maxBytes) + " that are read");
   std::vector<std::byte> bytes(static_cast<size_t>(status.st_size));
   size_t done = 0;
   while (done < bytes.size()) {
@@ -53,16 +81,19 @@ std::vector<std::byte> readFile(const std::filesystem::path& path) {
   return bytes;
 }
 
-std::string readTextFile(const std::filesystem::path& path) {
-  const std::vector<std::byte> bytes = readFile(path);
+std::string readTextFile(const std::filesystem::path& path, uint64_t maxBytes) {
+  const std::vector<std::byte> bytes = readFile(path, maxBytes);
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
 void writeAll(int descriptor, std::span<const std::byte> bytes, const std::filesystem::path& path) {
+  BlockedWriteSignals signals;
   while (!bytes.empty()) {
     const ssize_t count = write(descriptor, bytes.data(), bytes.size());
     if (count < 0 && errno == EINTR)
       continue;
+    if (count < 0)
+      signals.noteFailure(errno);
     if (count < 0)
       throw Error(ErrorCode::IoFailed,
                   systemMessage("cannot write '" + path.string() + "'", errno));
@@ -81,7 +112,7 @@ void writeFileAtomically(const std::filesystem::path& path, std::span<const std:
                          Durability durability) {
   const std::filesystem::path temporary = temporaryName(path);
   try {
-    const UniqueFd file(open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
+    const UniqueFd file(open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644));
     if (!file)
       throw Error(ErrorCode::IoFailed,
                   systemMessage("cannot create '" + temporary.string() + "'", errno));

@@ -2,25 +2,25 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <span>
 #include <string>
 #include <vector>
 
-#include "runtime/base/unique_handle.h"
+#include "runtime/base/unique_fd.h"
 
 namespace mneme {
 
-struct FileDescriptorTraits {
-  using Raw = int;
-  static Raw none() noexcept { return -1; }
-  static void release(Raw raw) noexcept;
-};
-using UniqueFd = UniqueHandle<FileDescriptorTraits>;
-
+/// Opens for reading what is a regular file, or a link to one. Never waits, and touches nothing
+/// else: a pipe nobody writes to would hold up the program, a device does what it likes when
+/// opened.
 /// \throws Error{NotFound} or Error{IoFailed} naming the path.
-std::vector<std::byte> readFile(const std::filesystem::path& path);
-std::string readTextFile(const std::filesystem::path& path);
+UniqueFd openRegularFile(const std::filesystem::path& path);
+
+/// As openRegularFile(). \throws also Error{OutOfRange} if there are more than `maxBytes`.
+std::vector<std::byte> readFile(const std::filesystem::path& path, uint64_t maxBytes = UINT64_MAX);
+std::string readTextFile(const std::filesystem::path& path, uint64_t maxBytes = UINT64_MAX);
 
 /// A name beside `path` that no process uses, on this host or another that shares the directory:
 /// `path`, ".tmp-", then numbers with '-' between them.
@@ -39,7 +39,7 @@ void writeFileAtomically(const std::filesystem::path& path, std::span<const std:
                          Durability durability = Durability::Synced);
 void writeFileAtomically(const std::filesystem::path& path, const std::string& text);
 
-/// Writes all bytes or throws Error{IoFailed} naming `path`.
+/// Writes all bytes or throws Error{IoFailed} naming `path`. A write that fails raises no signal.
 void writeAll(int descriptor, std::span<const std::byte> bytes, const std::filesystem::path& path);
 
 } // namespace mneme

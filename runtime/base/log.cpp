@@ -1,6 +1,7 @@
 #include "runtime/base/log.h"
 
 #include <array>
+#include <cerrno>
 #include <cstdlib>
 #include <mutex>
 #include <string_view>
@@ -9,38 +10,45 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include "runtime/base/environment.h"
+#include "runtime/base/standard_error.h"
+#include "runtime/base/start_directory.h"
+#include "runtime/base/unique_fd.h"
+#include "runtime/base/write_signals.h"
+
 namespace mneme {
 namespace {
 
 LogLevel readLevel() noexcept {
   static constexpr std::array<std::string_view, 7> names = {"trace", "debug",    "info", "warn",
                                                             "error", "critical", "off"};
-  const char* text = std::getenv("MNEME_LOG_LEVEL");
+  const char* text = environmentValue("MNEME_LOG_LEVEL");
   for (size_t index = 0; text && index < names.size(); ++index)
     if (names[index] == text)
       return static_cast<LogLevel>(index);
   return LogLevel::Critical;
 }
 
-int openLogFile() noexcept {
-  const char* directory = std::getenv("MNEME_LOG_DIR");
+/// Nothing when lines go to stderr. Opened for each line: a program may close what is open.
+UniqueFd openLogFile() {
+  const char* directory = environmentValue("MNEME_LOG_DIR");
   if (!directory || !*directory)
-    return STDERR_FILENO;
+    return {};
   std::array<char, 256> host{};
   gethostname(host.data(), host.size() - 1);
   const int rank = processRank();
-  const std::string path = std::string(directory) + "/mneme-" + host.data() + "-" +
+  const std::string path = (startDirectory() / directory).string() + "/mneme-" + host.data() + "-" +
                            std::to_string(rank >= 0 ? rank : static_cast<int>(getpid())) + ".log";
-  const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
-  return file >= 0 ? file : STDERR_FILENO;
+  // Others can guess the name: a link leads nowhere, and a pipe keeps nobody waiting.
+  return UniqueFd(open(
+      path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0644));
 }
 
-void writeLine(int file, const std::string& message) noexcept {
-  try {
-    const std::string line = "mneme: " + message + "\n";
-    [[maybe_unused]] const ssize_t written = write(file, line.data(), line.size());
-  } catch (...) { // out of memory: a lost log line must not become an error of the host process
-  }
+void writeLine(int file, const std::string& message) {
+  const std::string line = "mneme: " + message + "\n";
+  BlockedWriteSignals signals;
+  if (write(file, line.data(), line.size()) < 0)
+    signals.noteFailure(errno);
 }
 
 } // namespace
@@ -53,11 +61,19 @@ LogLevel logLevel() noexcept {
 void log(LogLevel level, const std::string& message) noexcept {
   if (level < logLevel())
     return;
-  static const int file = openLogFile();
-  writeLine(file, message);
+  try {
+    const UniqueFd file = openLogFile();
+    writeLine(file ? file.get() : standardError(), message);
+  } catch (...) { // out of memory: a lost log line must not become an error of the host process
+  }
 }
 
-void notice(const std::string& message) noexcept { writeLine(STDERR_FILENO, message); }
+void notice(const std::string& message) noexcept {
+  try {
+    writeLine(standardError(), message);
+  } catch (...) { // as above
+  }
+}
 
 void noticeOnce(const std::string& message) noexcept {
   try {
@@ -74,7 +90,7 @@ void noticeOnce(const std::string& message) noexcept {
 int processRank() noexcept {
   for (const char* name : {"FLUX_TASK_RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "MPI_RANK",
                            "SLURM_PROCID", "JSM_NAMESPACE_RANK", "PMIX_RANK", "PBS_TASKNUM"})
-    if (const char* text = std::getenv(name); text && *text)
+    if (const char* text = environmentValue(name); text && *text)
       return std::atoi(text);
   return -1;
 }

@@ -15,8 +15,8 @@ LogLevel logLevel() noexcept;
 /// libc is up; never throws, never allocates a stream.
 void log(LogLevel level, const std::string& message) noexcept;
 
-/// Writes "mneme: <message>\n" to stderr whatever the level is: summaries and warn-once lines that
-/// a user must see.
+/// Writes "mneme: <message>\n" to stderr, as standard_error.h finds it, whatever the level is:
+/// summaries and warn-once lines that a user must see. Without a reader nothing happens.
 void notice(const std::string& message) noexcept;
 
 /// Like notice(), but says each distinct message once per process.

@@ -1,5 +1,9 @@
 #include "runtime/bindings/bindings.h"
 
+#include <cstdlib>
+#include <cxxabi.h>
+#include <memory>
+
 #include <pybind11/stl/filesystem.h>
 
 #include "runtime/artifact/directory.h"
@@ -90,6 +94,14 @@ py::dict sizesOf(const artifact::Snapshot& snapshot) {
   return dict;
 }
 
+/// The name itself where it is no mangled one.
+std::string demangle(const std::string& name) {
+  int status = 0;
+  const std::unique_ptr<char, decltype(&std::free)> readable(
+      abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status), &std::free);
+  return readable ? readable.get() : name;
+}
+
 std::vector<std::string> toStrings(const Paths& paths) { return {paths.begin(), paths.end()}; }
 
 py::dict listDirectory(const Path& directory) {
@@ -100,6 +112,7 @@ py::dict listDirectory(const Path& directory) {
   }
   py::dict dict;
   dict["records"] = toStrings(listing.records);
+  dict["strangers"] = toStrings(listing.strangers);
   dict["unfinished"] = toStrings(listing.unfinished);
   py::list notes;
   for (const std::string& note : listing.notes)
@@ -122,6 +135,7 @@ void bindArtifact(py::module_& module) {
       .def("sizes", &sizesOf)
       .def("references", [](const Snapshot& self) { return self.references(); })
       .def("verify", &Snapshot::verifyAll, Release());
+  module.def("demangle", &demangle, arg("name"));
   module.def("list_directory", &listDirectory, arg("directory"));
   module.def(
       "files_of", [](const Path& record) { return toStrings(artifact::filesOf(record)); },

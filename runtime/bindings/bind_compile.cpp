@@ -7,6 +7,7 @@
 
 #include "runtime/compile/client.h"
 #include "runtime/compile/disk_cache.h"
+#include "runtime/compile/service.h"
 #include "runtime/replay/recorded_code.h"
 
 namespace mneme::bindings {
@@ -25,7 +26,11 @@ py::dict toDict(const compile::Result& result) {
   return answer;
 }
 
-compile::Result compileRequest(const compile::Request& request, bool useCache) {
+/// `apartSeconds`: not 0: in a process of its own, which then ends, and nothing is stored.
+compile::Result compileRequest(const compile::Request& request, bool useCache,
+                               double apartSeconds = 0) {
+  if (apartSeconds > 0)
+    return compile::compileApart(request, {.cacheDirectory = {}, .timeoutSeconds = apartSeconds});
   return useCache ? compile::compileCached(request) : compile::compile(request);
 }
 
@@ -37,7 +42,7 @@ py::dict compileIr(const std::vector<py::bytes>& modules, const std::string& ker
                    const std::string& optionsJson,
                    const std::map<std::string, uint64_t>& placedGlobals, uint32_t maxRegisters,
                    const std::string& assemblerOptions, bool wantIr, bool wantAssembly,
-                   bool useCache) {
+                   bool useCache, double apartSeconds) {
   compile::Request request;
   for (const py::bytes& bytes : modules)
     request.modules.push_back(fromBytes(bytes));
@@ -65,7 +70,7 @@ py::dict compileIr(const std::vector<py::bytes>& modules, const std::string& ker
   compile::Result result;
   {
     py::gil_scoped_release release;
-    result = compileRequest(request, useCache);
+    result = compileRequest(request, useCache, apartSeconds);
   }
   return toDict(result);
 }
@@ -129,7 +134,7 @@ void bindCompile(py::module_& module) {
              arg("specialized_args") = std::map<uint32_t, py::bytes>(), arg("options_json") = "",
              arg("placed_globals") = std::map<std::string, uint64_t>(), arg("max_registers") = 0,
              arg("assembler_options") = "", arg("want_ir") = false, arg("want_assembly") = false,
-             arg("use_cache") = true);
+             arg("use_cache") = true, arg("apart_seconds") = 0.0);
 }
 
 } // namespace mneme::bindings

@@ -20,6 +20,7 @@ void registerErrors();
 
 void bindArtifact(py::module_& module);
 void bindCompile(py::module_& module);
+void bindDevice(py::module_& module);
 void bindReplay(py::module_& module);
 
 inline py::bytes toBytes(std::span<const std::byte> bytes) {

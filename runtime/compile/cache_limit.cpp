@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "runtime/base/file.h"
+#include "runtime/compile/cache_files.h"
 
 namespace mneme::compile {
 namespace {
@@ -39,10 +40,9 @@ struct Belief {
   unsigned storesLeft = 0; ///< before it looks again
 };
 
-bool isLeftover(const std::string& name, const struct stat& status) {
-  const bool isTemporary = name.find(std::string(kEntrySuffix) + ".tmp-") != std::string::npos;
-  const bool isLock = name.ends_with(".lock");
-  return (isTemporary || isLock) && status.st_mtim.tv_sec + kLeftoverSeconds < time(nullptr);
+bool isLeftover(const std::filesystem::path& file, CacheFile kind, const struct stat& status) {
+  return (kind == CacheFile::Temporary || kind == CacheFile::Lock) &&
+         status.st_mtim.tv_sec + kLeftoverSeconds < time(nullptr) && isOwn(file, kind);
 }
 
 bool wasUsedEarlier(const Entry& first, const Entry& second) {
@@ -57,12 +57,13 @@ std::vector<Entry> entriesOf(const std::filesystem::path& directory) {
   for (std::filesystem::directory_iterator file(directory, failed), end; !failed && file != end;
        file.increment(failed)) {
     const std::filesystem::path path = file->path();
+    const CacheFile kind = kindOf(path.filename().native());
     struct stat status = {};
-    if (lstat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode))
+    if (kind == CacheFile::Foreign || lstat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode))
       continue;
-    if (path.extension() == kEntrySuffix)
+    if (kind == CacheFile::Entry)
       entries.push_back({path, status.st_mtim, static_cast<uint64_t>(status.st_size)});
-    else if (isLeftover(path.filename(), status))
+    else if (isLeftover(path, kind, status))
       unlink(path.c_str());
   }
   return entries;
@@ -79,7 +80,8 @@ uint64_t deleteOldest(std::vector<Entry> entries, uint64_t maxBytes) {
   for (const Entry& entry : entries) {
     if (bytes <= maxBytes)
       break;
-    if (unlink(entry.path.c_str()) == 0 || errno == ENOENT)
+    // What only has the name of an entry stays, and does not count.
+    if (!isOwn(entry.path, CacheFile::Entry) || unlink(entry.path.c_str()) == 0 || errno == ENOENT)
       bytes -= entry.bytes;
   }
   return bytes;

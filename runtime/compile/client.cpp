@@ -7,6 +7,7 @@
 #include "runtime/base/dynamic_library.h"
 #include "runtime/base/error.h"
 #include "runtime/base/log.h"
+#include "runtime/base/own_descriptors.h"
 #include "runtime/compile/disk_cache.h"
 #include "runtime/compile/library_identity.h"
 #include "runtime/compile/mneme_compile.h"
@@ -163,7 +164,9 @@ Result compile(const Request& request) {
   return result;
 }
 
-Result compileCached(const Request& request) {
+namespace {
+
+Result storedOrCompiled(const Request& request) {
   const std::optional<std::filesystem::path> directory = cacheDirectory();
   const std::string identity = directory ? libraryIdentity(compileLibraryPath()) : std::string();
   if (identity.empty())
@@ -176,6 +179,12 @@ Result compileCached(const Request& request) {
   if (!problem.empty())
     log(LogLevel::Info, "a compiled kernel was not stored: " + problem);
   return result;
+}
+
+} // namespace
+
+Result compileCached(const Request& request) {
+  return apart([&] { return storedOrCompiled(request); });
 }
 
 void checkPasses(const std::string& passes) {

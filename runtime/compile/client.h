@@ -64,7 +64,8 @@ Result compile(const Request& request);
 /// else $XDG_CACHE_HOME/mneme, else ~/.cache/mneme, else no cache) and stores the new one there.
 /// Hits load no LLVM. Images used least recently go when there are more than MNEME_CACHE_BYTES. The
 /// key covers the request, the library and the host CPU. Entries are written atomically and
-/// checksummed; a damaged entry is compiled again; an unusable directory is no error.
+/// checksummed; a damaged entry is compiled again; an unusable directory is no error. Works on
+/// descriptors of its own (own_descriptors.h).
 Result compileCached(const Request& request);
 
 /// \throws Error{InvalidArgument} naming the offending pass.

@@ -13,14 +13,18 @@
 #include "runtime/compile/assembler/ptx_version.h"
 #include "runtime/compile/codegen.h"
 #include "runtime/compile/cpu/lower.h"
+#include "runtime/compile/cpu/steps.h"
+#include "runtime/compile/function_cells.h"
 #include "runtime/compile/image_linker.h"
 #include "runtime/compile/line_directives.h"
 #include "runtime/compile/llvm_compat.h"
 #include "runtime/compile/module_loader.h"
 #include "runtime/compile/pass_pipeline.h"
+#include "runtime/compile/pipeline_tuning.h"
 #include "runtime/compile/placed_globals.h"
 #include "runtime/compile/prune.h"
 #include "runtime/compile/specialize.h"
+#include "runtime/compile/variables_kernel.h"
 
 namespace mneme::compile {
 namespace {
@@ -98,7 +102,10 @@ JobOutputs CompileJob::run() {
   preprocessSeconds_ = preprocessing.seconds();
 
   Stopwatch optimizing;
-  runPasses(*module_, *machine_, request_.passes);
+  runPasses(*module_, *machine_, request_.passes, tuning(), isDetached_ ? &pointers_ : nullptr);
+  placeLate();
+  if (request_.prune && request_.internalize && target_.kind == TargetKind::Ptx && !isDetached_)
+    eraseUncalled(*module_, findKernel(*module_, request_.kernel));
   diagnostics_.throwIfErrors(ErrorCode::CompileFailed, "optimisation failed");
   optimizeSeconds_ = optimizing.seconds();
 
@@ -119,13 +126,15 @@ void CompileJob::preprocess() {
   if (triple.isAMDGCN() && target_.kind != TargetKind::Cpu)
     throw Error(ErrorCode::Unsupported,
                 "the IR is for '" + triple.str() + "'; it can be compiled for the CPU only");
+  if (target_.kind == TargetKind::Cpu && request_.kernel == llvm::StringRef(kVariablesKernel))
+    addVariablesKernel(*module_);
   llvm::Function& kernel = findKernel(*module_, request_.kernel);
   if (request_.prune)
     pruneTo(*module_, kernel);
   if (request_.internalize)
-    internalizeExcept(*module_, kernel);
+    internalizeExcept(*module_, kernel, options_.ownFunctions);
   if (target_.kind == TargetKind::Ptx)
-    placeGlobals(*module_, request_.placedGlobals, request_.placedGlobalCount);
+    placeEarly();
   specializeArguments(kernel, request_.specializedArgs, request_.specializedArgCount);
   if (request_.setLaunchBounds) {
     const uint32_t threads = request_.maxThreads
@@ -139,9 +148,48 @@ void CompileJob::preprocess() {
   }
   if (request_.outputs & MNEME_OUTPUT_INPUT_IR)
     outputs_.inputIr = printed(*module_);
+  if (target_.kind == TargetKind::Ptx)
+    isDetached_ = pointers_.detach(*module_);
+}
+
+/// What the program never changes keeps its content for the optimiser.
+void CompileJob::placeEarly() {
+  std::vector<mneme_global_place> places;
+  for (size_t index = 0; index < request_.placedGlobalCount; ++index) {
+    const mneme_global_place& place = request_.placedGlobals[index];
+    const llvm::GlobalVariable* variable =
+        place.name ? module_->getNamedGlobal(place.name) : nullptr;
+    const bool isLate = variable && (isFunctionCell(*variable) ||
+                                     (variable->isConstant() && variable->hasInitializer() &&
+                                      !variable->isExternallyInitialized()));
+    (isLate ? latePlaces_ : places).push_back(place);
+  }
+  placeGlobals(*module_, places.data(), places.size());
+}
+
+/// Behind the pass pipeline: functions and tables of them are what the program has.
+void CompileJob::placeLate() {
+  const bool isKnown =
+      llvm::any_of(latePlaces_, [](const mneme_global_place& place) { return place.address != 0; });
+  if (isDetached_)
+    pointers_.attach(*module_, /*trapsOnUnknown=*/isKnown);
+  placeGlobals(*module_, latePlaces_.data(), latePlaces_.size());
+  if (isDetached_)
+    runPasses(*module_, *machine_, "globaldce", tuning());
+}
+
+/// On the CPU nothing that rounds otherwise is left to the pipeline: it may do what it can.
+llvm::PipelineTuningOptions CompileJob::tuning() const {
+  if (target_.kind == TargetKind::Cpu)
+    return {};
+  return tuningFor(request_.passes, options_.optLevel, options_.loops);
 }
 
 void CompileJob::lowerForCpu() {
+  if (llvm::any_of(module_->globals(), isFunctionCell)) {
+    cpu::cleanUp(*module_); // a pointer that is a constant is one now
+    FunctionPointers::lower(*module_);
+  }
   checkOnlyLaunched(findKernel(*module_, request_.kernel));
   CpuLoweringOptions lowering;
   lowering.kernel = request_.kernel;

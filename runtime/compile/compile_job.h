@@ -11,6 +11,7 @@
 
 #include "runtime/compile/assembler/assembler.h"
 #include "runtime/compile/diagnostics.h"
+#include "runtime/compile/function_pointers.h"
 #include "runtime/compile/mneme_compile.h"
 #include "runtime/compile/target_machine.h"
 
@@ -40,7 +41,10 @@ public:
 
 private:
   void preprocess();
+  llvm::PipelineTuningOptions tuning() const;
   void lowerForCpu();
+  void placeEarly();
+  void placeLate();
   void chooseAssembler();
   void generate();
   void generatePtx();
@@ -52,6 +56,9 @@ private:
   llvm::LLVMContext context_;
   std::unique_ptr<llvm::Module> module_;
   std::unique_ptr<llvm::TargetMachine> machine_;
+  FunctionPointers pointers_;
+  bool isDetached_ = false;
+  std::vector<mneme_global_place> latePlaces_; ///< of variables the optimiser may read
   Target target_;
   AotOptions options_;
   std::shared_ptr<const Assembler> assembler_; ///< null: the driver assembles

@@ -6,8 +6,11 @@
 #include <fcntl.h>
 #include <string>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <thread>
 #include <unistd.h>
+
+#include "runtime/compile/cache_files.h"
 
 namespace mneme::compile {
 namespace {
@@ -21,9 +24,11 @@ constexpr size_t kMaxNoteBytes = 65536;
 
 CompileTurn::CompileTurn(const std::filesystem::path& directory, const Hash128& key,
                          double timeoutSeconds)
-    : path_(directory / (toHex(key) + ".lock")),
-      file_(open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600)) {
-  isHeld_ = file_ && wait(timeoutSeconds);
+    : path_(directory / (toHex(key) + std::string(kLockSuffix))),
+      file_(open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600)) {
+  struct stat status = {};
+  const bool isFile = file_ && fstat(file_.get(), &status) == 0 && S_ISREG(status.st_mode);
+  isHeld_ = isFile && wait(timeoutSeconds);
   // What an earlier compilation has noted is none of our business, unless we waited for it.
   if (isHeld_ && !hasWaited_) [[maybe_unused]]
     const int ignored = ftruncate(file_.get(), 0);

@@ -7,10 +7,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "runtime/base/environment.h"
 #include "runtime/base/error.h"
 #include "runtime/base/file.h"
 #include "runtime/base/log.h"
+#include "runtime/base/start_directory.h"
 #include "runtime/compile/assembler/tools.h"
+#include "runtime/compile/cache_files.h"
 #include "runtime/compile/cache_limit.h"
 #include "runtime/compile/library_identity.h"
 #include "runtime/compile/packing.h"
@@ -18,50 +21,59 @@
 namespace mneme::compile {
 namespace {
 
-constexpr char kMagic[8] = {'M', 'N', 'E', 'M', 'E', 'C', 'C', '1'};
-
-struct EntryHeader {
-  char magic[8];
-  uint64_t keyLow;
-  uint64_t keyHigh;
-  uint64_t checksumLow;
-  uint64_t checksumHigh;
-};
+constexpr uint64_t kMaxEntryBytes = uint64_t{1} << 30; // images of the largest kernels have some MB
 
 std::optional<std::filesystem::path> configuredDirectory() {
-  if (const char* path = getenv("MNEME_CACHE_DIR"); path && *path)
-    return path;
-  if (const char* path = getenv("XDG_CACHE_HOME"); path && *path == '/')
+  if (const char* path = environmentValue("MNEME_CACHE_DIR"); path && *path)
+    return startDirectory() / path;
+  if (const char* path = environmentValue("XDG_CACHE_HOME"); path && *path == '/')
     return std::filesystem::path(path) / "mneme";
-  if (const char* path = getenv("HOME"); path && *path == '/')
+  if (const char* path = environmentValue("HOME"); path && *path == '/')
     return std::filesystem::path(path) / ".cache" / "mneme";
   return std::nullopt;
 }
 
 std::filesystem::path entryPath(const std::filesystem::path& directory, const Hash128& key) {
-  return directory / (toHex(key) + kEntrySuffix);
+  return directory / (toHex(key) + std::string(kEntrySuffix));
 }
 
-} // namespace
-
-DirectoryCheck checkCacheDirectory(const std::filesystem::path& directory) {
+/// Makes the directory if it is missing; `isMade` says so. Empty: only this user can write to it.
+std::string whyUnusable(const std::filesystem::path& directory, bool& isMade) {
   struct stat status = {};
   if (stat(directory.c_str(), &status) != 0) {
     std::error_code ignored;
     if (directory.has_parent_path())
       std::filesystem::create_directories(directory.parent_path(), ignored);
-    if (mkdir(directory.c_str(), 0700) != 0 && errno != EEXIST)
-      return {.isUsable = false, .whyNot = systemMessage("it cannot be made", errno)};
+    isMade = mkdir(directory.c_str(), 0700) == 0;
+    if (!isMade && errno != EEXIST)
+      return systemMessage("it cannot be made", errno);
     if (stat(directory.c_str(), &status) != 0)
-      return {.isUsable = false, .whyNot = systemMessage("it cannot be read", errno)};
+      return systemMessage("it cannot be read", errno);
   }
   const bool isOurs = S_ISDIR(status.st_mode) && status.st_uid == geteuid() &&
                       (status.st_mode & (S_IWGRP | S_IWOTH)) == 0;
-  if (!isOurs)
+  return isOurs ? ""
+                : "it must be a directory of this user that nobody else can write to (chmod go-w)";
+}
+
+} // namespace
+
+DirectoryCheck checkCacheDirectory(const std::filesystem::path& directory) {
+  bool isMade = false;
+  if (std::string why = whyUnusable(directory, isMade); !why.empty())
+    return {.isUsable = false, .place = {}, .whyNot = std::move(why)};
+  std::filesystem::path place = cachePlaceIn(directory);
+  if (place == directory)
+    return {.isUsable = true, .place = std::move(place), .whyNot = {}};
+  isMade = false;
+  if (const std::string why = whyUnusable(place, isMade); !why.empty())
     return {.isUsable = false,
-            .whyNot = "it must be a directory of this user that nobody else can write to "
-                      "(chmod go-w)"};
-  return {.isUsable = true, .whyNot = {}};
+            .place = {},
+            .whyNot =
+                "it holds other files, and of '" + place.filename().string() + "' in it: " + why};
+  if (isMade)
+    adoptEntries(directory, place);
+  return {.isUsable = true, .place = std::move(place), .whyNot = {}};
 }
 
 std::optional<std::filesystem::path> cacheDirectory() {
@@ -70,7 +82,7 @@ std::optional<std::filesystem::path> cacheDirectory() {
     return std::nullopt;
   const DirectoryCheck check = checkCacheDirectory(*directory);
   if (check.isUsable)
-    return directory;
+    return check.place;
   log(LogLevel::Warn,
       "the cache directory '" + directory->string() + "' is not used: " + check.whyNot);
   return std::nullopt;
@@ -119,7 +131,7 @@ Hash128 cacheKey(const Request& request, const std::string& libraryIdentity) {
 std::optional<Result> loadCached(const std::filesystem::path& directory, const Hash128& key) {
   std::vector<std::byte> content;
   try {
-    content = readFile(entryPath(directory, key));
+    content = readFile(entryPath(directory, key), kMaxEntryBytes);
   } catch (const Error&) {
     return std::nullopt;
   }
@@ -128,7 +140,7 @@ std::optional<Result> loadCached(const std::filesystem::path& directory, const H
     return std::nullopt;
   memcpy(&header, content.data(), sizeof header);
   const auto payload = std::span<const std::byte>(content).subspan(sizeof header);
-  if (memcmp(header.magic, kMagic, sizeof kMagic) != 0 ||
+  if (memcmp(header.magic, kEntryMagic, sizeof kEntryMagic) != 0 ||
       Hash128{header.keyLow, header.keyHigh} != key ||
       Hash128{header.checksumLow, header.checksumHigh} != hash128(payload))
     return std::nullopt;
@@ -154,7 +166,7 @@ std::string storeCached(const std::filesystem::path& directory, const Hash128& k
   packer.add(bytesOf(result.statisticsJson));
   const Hash128 checksum = hash128(packer.packed());
   EntryHeader header = {};
-  memcpy(header.magic, kMagic, sizeof kMagic);
+  memcpy(header.magic, kEntryMagic, sizeof kEntryMagic);
   header.keyLow = key.low;
   header.keyHigh = key.high;
   header.checksumLow = checksum.low;
@@ -174,7 +186,7 @@ std::string storeCached(const std::filesystem::path& directory, const Hash128& k
 
 uint64_t cacheBytesLimit() {
   constexpr uint64_t kDefaultBytes = uint64_t{10} << 30;
-  const char* text = getenv("MNEME_CACHE_BYTES");
+  const char* text = environmentValue("MNEME_CACHE_BYTES");
   if (!text || !*text)
     return kDefaultBytes;
   char* end = nullptr;

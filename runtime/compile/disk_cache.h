@@ -13,9 +13,10 @@
 
 namespace mneme::compile {
 
-/// MNEME_CACHE_DIR, else $XDG_CACHE_HOME/mneme, else ~/.cache/mneme; made if missing (mode 0700).
-/// Nothing when there is none, it cannot be made, it belongs to another user or others can write
-/// to it: a cache others can fill would let them run code here.
+/// MNEME_CACHE_DIR, else $XDG_CACHE_HOME/mneme, else ~/.cache/mneme; made if missing (mode 0700);
+/// its subdirectory `mneme-cache` if it holds other things. Nothing when there is none, it cannot
+/// be made, it belongs to another user or others can write to it: a cache others can fill would let
+/// them run code here.
 std::optional<std::filesystem::path> cacheDirectory();
 
 /// Everything the outputs depend on: each field of the request, the library's identity, for CPU
@@ -24,7 +25,8 @@ Hash128 cacheKey(const Request& request, const std::string& libraryIdentity);
 
 struct DirectoryCheck {
   bool isUsable = false;
-  std::string whyNot; ///< "it cannot be made: ..."; empty when usable
+  std::filesystem::path place; ///< the directory, or its own one in it: see cachePlaceIn()
+  std::string whyNot;          ///< "it cannot be made: ..."; empty when usable
 };
 
 /// Makes the directory if it is missing (mode 0700) and says whether it may hold a cache, as above.

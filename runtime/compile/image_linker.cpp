@@ -25,8 +25,9 @@ LLD_HAS_DRIVER(elf)
 namespace mneme::compile {
 namespace {
 
+/// Of this thread: it may have descriptors of its own.
 std::string descriptorPath(const UniqueFd& descriptor) {
-  return "/proc/self/fd/" + std::to_string(descriptor.get());
+  return "/proc/thread-self/fd/" + std::to_string(descriptor.get());
 }
 
 UniqueFd memoryFileWith(const std::string& content) {

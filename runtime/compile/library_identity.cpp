@@ -11,6 +11,8 @@
 #include <vector>
 
 #include "runtime/base/dynamic_library.h"
+#include "runtime/base/environment.h"
+#include "runtime/base/error.h"
 #include "runtime/base/file.h"
 #include "runtime/base/hash.h"
 
@@ -110,7 +112,7 @@ std::string describeHost() {
 } // namespace
 
 std::string compileLibraryPath() {
-  if (const char* path = getenv("MNEME_COMPILE_LIBRARY"); path && *path)
+  if (const char* path = environmentValue("MNEME_COMPILE_LIBRARY"); path && *path)
     return path;
   const std::string here = directoryOfCode(reinterpret_cast<const void*>(&compileLibraryPath));
   const std::string beside = here + "/" + kLibraryName;
@@ -123,7 +125,7 @@ std::string compileLibraryPath() {
 }
 
 std::string compileProgramPath() {
-  if (const char* path = getenv("MNEME_COMPILE_PROGRAM"); path && *path)
+  if (const char* path = environmentValue("MNEME_COMPILE_PROGRAM"); path && *path)
     return path;
   const std::string library = compileLibraryPath();
   const size_t slash = library.rfind('/');
@@ -138,9 +140,12 @@ std::string compileProgramPath() {
 }
 
 std::string libraryIdentity(const std::string& path) {
-  const UniqueFd file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!file)
+  UniqueFd file;
+  try {
+    file = openRegularFile(path);
+  } catch (const Error&) { // the caller says what to do
     return {};
+  }
   if (std::string id = buildId(file.get()); !id.empty())
     return id;
   struct stat status = {};

@@ -6,12 +6,14 @@
 #include <llvm/IR/PassManager.h>
 #include <llvm/IR/Verifier.h>
 #include <llvm/Passes/PassBuilder.h>
+#include <llvm/Passes/StandardInstrumentations.h>
 #include <llvm/Support/raw_ostream.h>
 
 #include <mutex>
 #include <set>
 
 #include "runtime/compile/diagnostics.h"
+#include "runtime/compile/function_pointers.h"
 #include "runtime/compile/llvm_compat.h"
 #include "runtime/compile/target_library.h"
 #include "runtime/compile/unroll_pass.h"
@@ -36,12 +38,17 @@ llvm::ModulePassManager parse(llvm::PassBuilder& builder, const std::string& pas
 
 } // namespace
 
-void runPasses(llvm::Module& module, llvm::TargetMachine& machine, const std::string& passes) {
+void runPasses(llvm::Module& module, llvm::TargetMachine& machine, const std::string& passes,
+               const llvm::PipelineTuningOptions& tuning, const FunctionPointers* pointers) {
   llvm::LoopAnalysisManager loops;
   llvm::FunctionAnalysisManager functions;
   llvm::CGSCCAnalysisManager callGraph;
   llvm::ModuleAnalysisManager modules;
-  llvm::PassBuilder builder(&machine);
+  // Passes look at `optnone` only if somebody asks them to.
+  llvm::PassInstrumentationCallbacks callbacks;
+  llvm::OptNoneInstrumentation optnone(/*DebugLogging=*/false);
+  optnone.registerCallbacks(callbacks);
+  llvm::PassBuilder builder(&machine, tuning, std::nullopt, &callbacks);
   functions.registerPass(
       [&] { return llvm::TargetLibraryAnalysis(targetLibraryOf(machine.getTargetTriple())); });
   builder.registerModuleAnalyses(modules);
@@ -50,6 +57,8 @@ void runPasses(llvm::Module& module, llvm::TargetMachine& machine, const std::st
   builder.registerLoopAnalyses(loops);
   builder.crossRegisterProxies(loops, functions, callGraph, modules);
 
+  if (pointers)
+    pointers->registerFolding(builder);
   llvm::ModulePassManager manager = parse(builder, passes);
   manager.run(module, modules);
 

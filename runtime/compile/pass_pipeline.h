@@ -2,17 +2,22 @@
 #pragma once
 
 #include <llvm/IR/Module.h>
+#include <llvm/Passes/PassBuilder.h>
 #include <llvm/Target/TargetMachine.h>
 
 #include <string>
 
 namespace mneme::compile {
 
+class FunctionPointers;
+
 /// Runs `passes` on `module` for `machine`, then verifies the module. An empty pipeline does
-/// nothing.
+/// nothing. `tuning` as tuningFor() gives it; `pointers`: what the module was detached with, if it was.
 /// \throws Error{InvalidArgument} naming the offending pass, Error{CompileFailed} when a pass
 /// leaves invalid IR behind.
-void runPasses(llvm::Module& module, llvm::TargetMachine& machine, const std::string& passes);
+void runPasses(llvm::Module& module, llvm::TargetMachine& machine, const std::string& passes,
+               const llvm::PipelineTuningOptions& tuning,
+               const FunctionPointers* pointers = nullptr);
 
 /// \throws Error{InvalidArgument} naming the offending pass.
 void checkPassPipeline(const std::string& passes);

@@ -1,5 +1,6 @@
 #include "runtime/compile/prune.h"
 
+#include <llvm/ADT/STLExtras.h>
 #include <llvm/ADT/SmallPtrSet.h>
 #include <llvm/ADT/SmallVector.h>
 #include <llvm/IR/Constants.h>
@@ -10,6 +11,8 @@
 #include <llvm/IR/Metadata.h>
 
 #include <vector>
+
+#include "runtime/compile/function_cells.h"
 
 namespace mneme::compile {
 namespace {
@@ -31,9 +34,27 @@ public:
       for (const llvm::Use& operand : constant->operands())
         add(operand.get());
       if (const auto* function = llvm::dyn_cast<llvm::Function>(constant))
-        for (const llvm::Instruction& instruction : llvm::instructions(function))
+        for (const llvm::Instruction& instruction : llvm::instructions(function)) {
           for (const llvm::Use& operand : instruction.operands())
             add(operand.get());
+          if (callsPointer(instruction))
+            called_.insert(llvm::cast<llvm::CallBase>(instruction).getFunctionType());
+        }
+    }
+  }
+
+  /// What is known by its address.
+  void addCells(llvm::Module& module) {
+    for (bool changed = true; changed;) {
+      run();
+      changed = false;
+      for (llvm::GlobalVariable& cell : module.globals())
+        if (!contains(&cell) && needsCell(cell, called_, [&](llvm::GlobalValue& global) {
+              return contains(&global);
+            })) {
+          add(&cell);
+          changed = true;
+        }
     }
   }
 
@@ -42,6 +63,7 @@ public:
 private:
   llvm::SmallPtrSet<const llvm::Value*, 32> seen_;
   llvm::SmallVector<const llvm::Constant*, 64> pending_;
+  llvm::SmallPtrSet<llvm::FunctionType*, 8> called_;
 };
 
 void eraseVariable(llvm::Module& module, llvm::StringRef name) {
@@ -81,7 +103,7 @@ void pruneTo(llvm::Module& module, llvm::Function& kernel) {
 
   Reachability reached;
   reached.add(&kernel);
-  reached.run();
+  reached.addCells(module);
   pruneAnnotations(module, reached);
 
   std::vector<llvm::GlobalValue*> doomed;
@@ -102,18 +124,40 @@ void pruneTo(llvm::Module& module, llvm::Function& kernel) {
   }
 }
 
-void internalizeExcept(llvm::Module& module, const llvm::Function& kernel) {
-  for (llvm::GlobalValue& global : module.global_values()) {
-    if (global.isDeclaration() || &global == &kernel || global.hasAvailableExternallyLinkage())
+void internalizeExcept(llvm::Module& module, const llvm::Function& kernel,
+                       llvm::ArrayRef<std::string> ownFunctions) {
+  for (llvm::GlobalVariable& variable : module.globals()) {
+    if (variable.isDeclaration() || variable.hasAvailableExternallyLinkage() ||
+        variable.getAddressSpace() != kSharedAddressSpace ||
+        variable.getName().starts_with("llvm."))
       continue;
-    const auto* variable = llvm::dyn_cast<llvm::GlobalVariable>(&global);
-    if (variable && (variable->getAddressSpace() != kSharedAddressSpace ||
-                     variable->getName().starts_with("llvm.")))
-      continue;
-    if (auto* object = llvm::dyn_cast<llvm::GlobalObject>(&global))
-      object->setComdat(nullptr);
-    global.setVisibility(llvm::GlobalValue::DefaultVisibility);
-    global.setLinkage(llvm::GlobalValue::InternalLinkage);
+    variable.setComdat(nullptr);
+    variable.setVisibility(llvm::GlobalValue::DefaultVisibility);
+    variable.setLinkage(llvm::GlobalValue::InternalLinkage);
+  }
+  for (llvm::Function& function : module)
+    if (!function.isDeclaration() && &function != &kernel &&
+        function.getCallingConv() == llvm::CallingConv::PTX_Kernel) {
+      function.setComdat(nullptr);
+      function.setLinkage(llvm::GlobalValue::InternalLinkage);
+    }
+  for (const std::string& name : ownFunctions) {
+    llvm::Function* function = module.getFunction(name);
+    if (function && function != &kernel && function->hasLinkOnceODRLinkage())
+      function->setLinkage(llvm::GlobalValue::ExternalLinkage);
+  }
+}
+
+void eraseUncalled(llvm::Module& module, const llvm::Function& kernel) {
+  for (bool isChanged = true; isChanged;) {
+    isChanged = false;
+    for (llvm::Function& function : llvm::make_early_inc_range(module)) {
+      function.removeDeadConstantUsers();
+      if (function.isDeclaration() || &function == &kernel || !function.use_empty())
+        continue;
+      function.eraseFromParent();
+      isChanged = true;
+    }
   }
 }
 

@@ -8,6 +8,7 @@
 
 #include "runtime/base/error.h"
 #include "runtime/base/log.h"
+#include "runtime/base/own_descriptors.h"
 #include "runtime/compile/assembler/subprocess.h"
 #include "runtime/compile/assembler/tools.h"
 #include "runtime/compile/compile_turn.h"
@@ -33,7 +34,7 @@ std::optional<std::filesystem::path> usableDirectory(const ServiceOptions& optio
     return std::nullopt;
   const DirectoryCheck check = checkCacheDirectory(options.cacheDirectory);
   if (check.isUsable)
-    return options.cacheDirectory;
+    return check.place;
   warnOnce(isSaid, "the cache directory '" + options.cacheDirectory.string() +
                        "' is not used, so kernels are compiled in every run: " + check.whyNot);
   return std::nullopt;
@@ -114,9 +115,7 @@ Result compileInProcess(const Request& request, const ServiceOptions& options,
   return answer->result;
 }
 
-} // namespace
-
-Result compileApart(const Request& request, const ServiceOptions& options) {
+Result storedOrCompiled(const Request& request, const ServiceOptions& options) {
   const std::string library = compileLibraryPath();
   const std::string identity = libraryIdentity(library);
   if (identity.empty())
@@ -143,14 +142,22 @@ Result compileApart(const Request& request, const ServiceOptions& options) {
   }
 }
 
-bool findStored(const Request& request, const ServiceOptions& options, Result& result) {
+std::optional<Result> stored(const Request& request, const ServiceOptions& options) {
   const auto place = placeOf(request, options, libraryIdentity(compileLibraryPath()));
-  if (!place)
+  return place ? loadCached(place->directory, place->key) : std::nullopt;
+}
+
+} // namespace
+
+Result compileApart(const Request& request, const ServiceOptions& options) {
+  return apart([&] { return storedOrCompiled(request, options); });
+}
+
+bool findStored(const Request& request, const ServiceOptions& options, Result& result) {
+  auto found = apart([&] { return stored(request, options); });
+  if (!found)
     return false;
-  auto stored = loadCached(place->directory, place->key);
-  if (!stored)
-    return false;
-  result = std::move(*stored);
+  result = std::move(*found);
   return true;
 }
 

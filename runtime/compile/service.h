@@ -20,10 +20,11 @@ struct ServiceOptions {
   double timeoutSeconds = 300; ///< for one compilation; 0: no limit
 };
 
-/// The stored image, else a new one, which is stored. Processes that want the same image at the
-/// same time share one compilation (they wait for whoever began it; for no longer than the
-/// timeout). The environment of the compiler process has no LD_PRELOAD, and nothing it prints
-/// reaches the application. Problems with the directory are no errors. Thread-safe.
+/// The stored image, else a new one, which is stored. Works on descriptors and with signals of its
+/// own (own_descriptors.h), whatever the application does with its meanwhile. Processes that want
+/// the same image at the same time share one compilation (they wait for whoever began it; for no
+/// longer than the timeout). The environment of the compiler process has no LD_PRELOAD, and nothing
+/// it prints reaches the application. Problems with the directory are no errors. Thread-safe.
 /// \throws Error with the compiler's own code and sentence; Error{CompileFailed} when the compiler
 /// died (naming the signal) or took too long; Error{NotFound} when it is not installed.
 Result compileApart(const Request& request, const ServiceOptions& options);

@@ -3,6 +3,7 @@
 #include <llvm/ADT/STLExtras.h>
 #include <llvm/ADT/StringMap.h>
 #include <llvm/MC/MCSubtargetInfo.h>
+#include <llvm/Support/CommandLine.h>
 #include <llvm/Support/JSON.h>
 #include <llvm/Support/TargetSelect.h>
 #include <llvm/TargetParser/Host.h>
@@ -89,9 +90,25 @@ const std::vector<unsigned>& knownPtxVersions() {
 llvm::FPOpFusion::FPOpFusionMode fusionMode(TargetKind kind, const AotOptions& options) {
   if (kind == TargetKind::Cpu)
     return llvm::FPOpFusion::Strict;
-  // As clang: with "off" and "on" what its front end contracted stays contracted, nothing else.
-  return options.fpContract == AotOptions::FpContract::Fast ? llvm::FPOpFusion::Fast
-                                                            : llvm::FPOpFusion::Standard;
+  // As clang: else what its front end contracted or allows to be contracted is fused, nothing else.
+  return options.fusesEverywhere ? llvm::FPOpFusion::Fast : llvm::FPOpFusion::Standard;
+}
+
+/// The texts of a list; none of a list that is not there.
+std::vector<std::string> textsOf(const llvm::json::Array* list) {
+  std::vector<std::string> texts;
+  if (list)
+    for (const llvm::json::Value& value : *list)
+      if (const std::optional<llvm::StringRef> text = value.getAsString())
+        texts.push_back(text->str());
+  return texts;
+}
+
+/// clang gives this to every compilation for a GPU; without it MemCpyOpt needs memcpy to be known.
+void optimizeCopiesWithoutLibrary() {
+  const auto options = llvm::cl::getRegisteredOptions();
+  if (const auto found = options.find("enable-memcpyopt-without-libcalls"); found != options.end())
+    static_cast<llvm::cl::opt<bool>*>(found->second)->setValue(true);
 }
 
 } // namespace
@@ -132,13 +149,15 @@ AotOptions AotOptions::parse(const char* json) {
   if (!object)
     throw Error(ErrorCode::InvalidArgument, "the options of the request are not a JSON object");
   const llvm::StringRef contract = object->getString("fp_contract").value_or("fast");
-  if (contract == "off")
-    options.fpContract = FpContract::Off;
-  else if (contract == "on" || contract == "fast-honor-pragmas")
-    options.fpContract = contract == "on" ? FpContract::On : FpContract::Fast;
-  else if (contract != "fast")
+  if (!llvm::is_contained({"fast", "fast-honor-pragmas", "on", "off"}, contract))
     throw Error(ErrorCode::InvalidArgument,
-                "option fp_contract is '" + contract.str() + "'; known are on, fast and off");
+                "option fp_contract is '" + contract.str() +
+                    "'; known are on, fast, fast-honor-pragmas and off");
+  options.fusesEverywhere = contract == "fast";
+  options.optLevel = object->getString("opt_level").value_or("").str();
+  options.loops = {object->getBoolean("unroll_loops"), object->getBoolean("interleave_loops"),
+                   object->getBoolean("vectorize_loops"), object->getBoolean("vectorize_slp")};
+  options.ownFunctions = textsOf(object->getArray("own_functions"));
   options.fastMath = object->getBoolean("fast_math").value_or(false);
   options.flushDenormals = object->getBoolean("flush_denormals").value_or(false);
   options.preciseDivision = object->getBoolean("precise_division").value_or(true);
@@ -157,6 +176,7 @@ void initializeTargets() {
     LLVMInitializeNVPTXTarget();
     LLVMInitializeNVPTXTargetMC();
     LLVMInitializeNVPTXAsmPrinter();
+    optimizeCopiesWithoutLibrary();
   });
 }
 

@@ -6,6 +6,9 @@
 
 #include <memory>
 #include <string>
+#include <vector>
+
+#include "runtime/compile/pipeline_tuning.h"
 
 namespace mneme::compile {
 
@@ -24,13 +27,16 @@ struct Target {
 
 /// Ahead-of-time options that change results, from the blob's "options" object.
 struct AotOptions {
-  enum class FpContract { On, Fast, Off };
-  FpContract fpContract = FpContract::Fast; ///< clang's default for device code
+  /// Whether the code generator fuses where no flag says so; clang's default for CUDA.
+  bool fusesEverywhere = true;
   bool fastMath = false;
   bool flushDenormals = false;
   bool preciseDivision = true;
   bool preciseSqrt = true;
-  bool fibersOnly = false; ///< CPU: every kernel with barriers runs on fibers
+  std::string optLevel; ///< "0".."3", "s", "z"; empty: unknown
+  LoopChoices loops;
+  std::vector<std::string> ownFunctions; ///< as internalizeExcept() takes them
+  bool fibersOnly = false;               ///< CPU: every kernel with barriers runs on fibers
 
   /// Null or empty text gives the defaults. \throws Error{InvalidArgument} if it is not an object.
   static AotOptions parse(const char* json);

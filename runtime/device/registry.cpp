@@ -1,6 +1,7 @@
 #include <cstdlib>
 #include <optional>
 
+#include "runtime/base/environment.h"
 #include "runtime/base/error.h"
 #include "runtime/device/cpu/cpu_device.h"
 #include "runtime/device/cuda/devices.h"
@@ -34,8 +35,8 @@ std::optional<DeviceId> parseId(const std::string& id) {
 std::string wantedId(const std::string& id) {
   if (!id.empty())
     return id;
-  if (const char* fromEnvironment = getenv("MNEME_DEVICE"); fromEnvironment && *fromEnvironment)
-    return fromEnvironment;
+  if (const char* named = environmentValue("MNEME_DEVICE"); named && *named)
+    return named;
   return cuda::gpuCount() > 0 ? "cuda:0" : "cpu";
 }
 

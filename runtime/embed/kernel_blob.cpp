@@ -1,5 +1,7 @@
 #include "runtime/embed/kernel_blob.h"
 
+#include <algorithm>
+
 #include <zstd.h>
 
 #include <nlohmann/json.hpp>
@@ -90,7 +92,8 @@ KernelGlobal globalFrom(const json& value) {
           .sizeBytes = value.at("size").get<uint64_t>(),
           .alignBytes = value.at("align").get<uint64_t>(),
           .isConstant = value.at("constant").get<bool>(),
-          .isDefined = value.at("defined").get<bool>()};
+          .isDefined = value.at("defined").get<bool>(),
+          .holdsFunctions = value.value("functions", false)};
 }
 
 void readMetadata(const json& value, KernelBlob& blob) {
@@ -103,11 +106,34 @@ void readMetadata(const json& value, KernelBlob& blob) {
   for (const json& global : value.at("globals"))
     blob.globals.push_back(globalFrom(global));
   blob.undefined = value.at("undefined").get<std::vector<std::string>>();
+  blob.callsPointers = value.value("calls_pointers", false);
+  for (const json& table : value.value("tables", json::array()))
+    blob.tables.push_back({.name = table.at("name").get<std::string>(),
+                           .sizeBytes = table.at("size").get<uint64_t>(),
+                           .holdsFunctions = true});
   blob.sharedBytes = value.at("shared_bytes").get<uint64_t>();
   blob.maxThreads = value.at("max_threads").get<uint32_t>();
   blob.minBlocks = value.at("min_blocks").get<uint32_t>();
   if (value.at("static_hash").get<std::string>() != toHex(blob.staticHash))
     corrupt("its metadata has another hash than its header");
+}
+
+bool isFunctionOf(const KernelBlob& blob, const KernelGlobal& global) {
+  return std::ranges::any_of(blob.globals,
+                             [&](const KernelGlobal& known) { return known.name == global.name; });
+}
+
+/// Whether the kernel's own module is all that a launch can run.
+bool isComplete(const BlobSet& set, const KernelBlob& kernel) {
+  if (!kernel.undefined.empty() || !std::ranges::all_of(kernel.globals, &KernelGlobal::isDefined))
+    return false;
+  if (!kernel.callsPointers)
+    return true;
+  return std::ranges::none_of(set.modules, [&](const auto& module) {
+    return std::ranges::any_of(module->globals, [&](const KernelGlobal& global) {
+      return global.holdsFunctions && !isFunctionOf(kernel, global);
+    });
+  });
 }
 
 } // namespace
@@ -156,10 +182,7 @@ std::vector<std::shared_ptr<const KernelBlob>> modulesFor(const BlobSet& set,
   if (found == set.kernels.end())
     return result;
   result.push_back(found->second);
-  bool isComplete = found->second->undefined.empty();
-  for (const KernelGlobal& global : found->second->globals)
-    isComplete &= global.isDefined;
-  if (isComplete)
+  if (isComplete(set, *found->second))
     return result;
   for (const std::shared_ptr<const KernelBlob>& module : set.modules)
     if (module->arch == found->second->arch || module->arch.empty()) // empty: variables only

@@ -28,22 +28,27 @@ struct KernelGlobal {
   uint64_t alignBytes = 0;
   bool isConstant = false;
   bool isDefined = true; ///< false: defined in another translation unit (relocatable device code)
+  bool holdsFunctions =
+      false; ///< starts with addresses of functions in it (tables, vtables, cells)
 };
 
 /// One embedded kernel (or, with an empty `kernel`, one module of shared device code).
 struct KernelBlob {
-  std::string kernel;    ///< mangled name
+  std::string kernel; ///< mangled name
   std::string demangled;
   uint64_t staticHash = 0;
-  std::string arch;      ///< "sm_90", "gfx90a"
+  std::string arch; ///< "sm_90", "gfx90a"
   std::string triple;
   std::vector<KernelArg> args;
   std::vector<KernelGlobal> globals;
   std::vector<std::string> undefined;
+  bool callsPointers = false; ///< some function is called through a pointer
+  /// Vtables and other constants with functions of the unit, if so: objects may point to them.
+  std::vector<KernelGlobal> tables;
   uint64_t sharedBytes = 0;
   uint32_t maxThreads = 0;
   uint32_t minBlocks = 0;
-  std::string metadataJson; ///< as embedded, for tools that want more
+  std::string metadataJson;       ///< as embedded, for tools that want more
   std::vector<std::byte> bitcode; ///< decompressed LLVM bitcode
 
   /// \throws Error{ArtifactCorrupt} when the bytes are not a whole, undamaged blob.
@@ -65,7 +70,8 @@ BlobSet readFatBinary(const void* fatbin);
 BlobSet readDeviceImage(std::span<const std::byte> bytes);
 
 /// Modules to link for `kernel`: its own bitcode, then the bitcode of every module blob in `set`
-/// when the kernel calls functions or refers to variables that other units define.
+/// when the kernel calls functions or refers to variables that other units define, or may be given
+/// a pointer to one of their functions.
 std::vector<std::shared_ptr<const KernelBlob>> modulesFor(const BlobSet& set,
                                                           const std::string& kernel);
 

@@ -2,6 +2,7 @@
 
 #include <chrono>
 
+#include "runtime/base/cancellation.h"
 #include "runtime/base/error.h"
 #include "runtime/base/hash.h"
 
@@ -27,6 +28,8 @@ private:
 
 constexpr const char* kRunsAsBuilt = "; it runs as it was built";
 
+std::string quoted(const std::string& name) { return "'" + name + "'"; }
+
 } // namespace
 
 Engine::Engine(Settings settings, TunedFile file, Services services)
@@ -34,20 +37,26 @@ Engine::Engine(Settings settings, TunedFile file, Services services)
       pool_(*new Pool(settings_.asyncThreads)),
       reader_([this](const std::string& kernel) { return file_.kernels.contains(kernel); }) {}
 
-int Engine::launchOtherwise(const mneme_launch& launch) noexcept {
+int Engine::launchOtherwise(const mneme_launch& launch) {
   if (settings_.trace.cache)
     counters_.otherLaunches.fetch_add(1, std::memory_order_relaxed);
+  const CancellationOfCaller asCaller;
   return mneme_rt_call_vendor(&launch);
 }
 
-int Engine::launch(const mneme_launch& launch) noexcept {
+int Engine::launch(const mneme_launch& launch) {
   if (isOff_.load(std::memory_order_relaxed))
     return mneme_rt_call_vendor(&launch);
   Kernel* kernel = table_.find(launch.kernel);
+  if (kernel && !kernel->isTuned())
+    return mneme_rt_call_vendor(&launch);
+  const DeferredCancellation deferred;
   if (!kernel)
     kernel = resolve(launch);
-  if (!kernel->isTuned())
+  if (!kernel->isTuned()) {
+    const CancellationOfCaller asCaller;
     return mneme_rt_call_vendor(&launch);
+  }
 
   Backend& backend = *backend_.load(std::memory_order_relaxed);
   const LaunchShape shape{.device = backend.currentDevice(),
@@ -121,8 +130,8 @@ Kernel* Engine::makeKernel(const mneme_launch& launch, const mneme_module_entry*
     kernels_.push_back(std::make_unique<Kernel>(std::move(code), std::move(variants)));
     return kernels_.back().get();
   } catch (const std::exception& error) {
-    services_.warn("tuned kernel '" + std::string(name) + "' is not used: " + error.what() +
-                   kRunsAsBuilt);
+    warn("tuned kernel '" + std::string(name) + "' is not used: " + error.what() + kRunsAsBuilt,
+         quoted(name));
     return &untuned_;
   }
 }
@@ -134,8 +143,9 @@ std::vector<Variant> Engine::fittingVariants(const TunedKernel& tuned,
     if (const std::string why = whyUnfit(tuned.variants[i], *code.blob); why.empty())
       fitting.push_back(fitted(tuned.variants[i], i, code));
     else
-      services_.warn("variant " + std::to_string(i) + " of tuned kernel '" + code.name +
-                     "' is not used: " + why);
+      warn("variant " + std::to_string(i) + " of tuned kernel '" + code.name +
+               "' is not used: " + why,
+           quoted(code.name));
   return fitting;
 }
 
@@ -144,8 +154,9 @@ Variant Engine::fitted(Variant variant, size_t index, const KernelCode& code) co
   if (!variant.launch)
     return variant;
   if (const std::string why = whyKeepsDims(variant, code); !why.empty()) {
-    services_.warn("variant " + std::to_string(index) + " of tuned kernel '" + code.name +
-                   "' keeps the program's grid and block: " + why);
+    warn("variant " + std::to_string(index) + " of tuned kernel '" + code.name +
+             "' keeps the program's grid and block: " + why,
+         quoted(code.name));
     variant.launch.reset();
   }
   return variant;
@@ -186,8 +197,8 @@ bool Engine::makePlan(Kernel& kernel, const LaunchShape& shape, void** args, Pla
     plan = kernel.plan(shape, args, [&] { return decide(kernel, shape, args); });
     return true;
   } catch (const std::exception& error) { // no memory
-    services_.warn("a launch of '" + kernel.code().name +
-                   "' runs as it was built: " + error.what());
+    warn("a launch of '" + kernel.code().name + "' runs as it was built: " + error.what(),
+         quoted(kernel.code().name));
     return false;
   }
 }
@@ -201,8 +212,11 @@ Plan Engine::decide(Kernel& kernel, const LaunchShape& shape, void** args) {
   // What no device launches is the vendor's to refuse.
   if (facts.arch.empty() || !isPossible(shape.dims))
     return plan;
-  const Choice choice = choose(kernel.variants(), facts);
-  if (choice.closeness != Closeness::None) {
+  const Choice choice = kernel.choose(facts);
+  if (choice.closeness == Closeness::None) {
+    warnOfOtherDevices(kernel, facts.arch);
+  } else {
+    kernel.setServed();
     const Variant& variant = kernel.variants()[choice.variant];
     if (shape.mayReshape && variant.launch)
       plan.dims = overrideDims(*variant.launch, shape.dims, choice.likeness).value_or(shape.dims);
@@ -232,9 +246,10 @@ Plan Engine::decide(Kernel& kernel, const LaunchShape& shape, void** args) {
 BinaryAnswer Engine::binaryFor(Kernel& kernel, size_t variant, int device, const BinarySpec& spec) {
   const BinaryAnswer found = kernel.findBinary(variant, device, spec, settings_.maxBinaries);
   if (!found.binary && !found.isTooSoon)
-    services_.warn("kernel '" + kernel.label() + "' has " + std::to_string(settings_.maxBinaries) +
-                   " tuned binaries already (MNEME_JIT_MAX_BINARIES): launches with further values "
-                   "run as they were built");
+    warn("kernel '" + kernel.label() + "' has " + std::to_string(settings_.maxBinaries) +
+             " tuned binaries already (MNEME_JIT_MAX_BINARIES): launches with further values "
+             "run as they were built",
+         quoted(kernel.label()));
   else if (found.isNew && settings_.trace.specialization)
     traceValues(*found.binary);
   return found;
@@ -331,8 +346,9 @@ void Engine::load(Binary& binary) noexcept {
 void Engine::fail(Binary& binary, const char* doing, const char* why) noexcept {
   ++counters_.failed;
   try { // said before anybody goes on
-    services_.warn("kernel '" + binary.kernel().label() + "' cannot be " + doing +
-                   " as tuned: " + why + kRunsAsBuilt);
+    warn("kernel '" + binary.kernel().label() + "' cannot be " + doing + " as tuned: " + why +
+             kRunsAsBuilt,
+         quoted(binary.kernel().label()));
   } catch (const std::exception&) { // no memory for the sentence
   }
   binary.fail();

@@ -14,6 +14,7 @@
 #include "runtime/compile/client.h"
 #include "runtime/jit/kernel.h"
 #include "runtime/jit/kernel_table.h"
+#include "runtime/jit/notices.h"
 #include "runtime/jit/pool.h"
 #include "runtime/jit/settings.h"
 #include "runtime/jit/tuned_file.h"
@@ -37,16 +38,20 @@ public:
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
 
-  /// Launches as tuned, else as the program wrote it. Returns the vendor's status.
-  int launch(const mneme_launch& launch) noexcept;
+  /// Launches as tuned, else as the program wrote it. Returns the vendor's status. Throws nothing;
+  /// a thread that is cancelled in the vendor's own launch is unwound through it.
+  int launch(const mneme_launch& launch);
   /// Kernels of a unit that is unloaded, with no launch of it in flight. May be called under the
   /// loader's lock: waits for nobody who might need that.
   void forget(const mneme_module_entry* module) noexcept;
   /// Every launch from now on runs as the program wrote it. For children of fork(), where locks may
   /// be held by threads that do not exist. Takes no lock.
   void turnOff() noexcept { isOff_.store(true, std::memory_order_relaxed); }
-  /// What Settings::trace wants to know at exit. Takes no lock.
-  void report() const noexcept;
+  /// The program has kernels that the file names: it is said if none of them is launched.
+  void expectLaunches() noexcept { isForProgram_ = true; }
+  /// At exit: what has no effect and was not said yet, and what Settings::trace wants to know.
+  /// Waits for no lock.
+  void report() noexcept;
 
 private:
   struct Counters {
@@ -54,7 +59,7 @@ private:
     std::atomic<uint64_t> readNs, compileNs, loadNs;
   };
 
-  int launchOtherwise(const mneme_launch& launch) noexcept;
+  int launchOtherwise(const mneme_launch& launch);
   Kernel* resolve(const mneme_launch& launch) noexcept;
   Kernel* makeKernel(const mneme_launch& launch, const mneme_module_entry* module,
                      const char* name);
@@ -72,6 +77,10 @@ private:
   void build(Binary& binary) noexcept;
   void load(Binary& binary) noexcept;
   void fail(Binary& binary, const char* doing, const char* why) noexcept;
+  /// A sentence about `subject`. The first with its reason is said now, the others are counted.
+  void warn(const std::string& sentence, const std::string& subject) const;
+  void warnOfOtherDevices(Kernel& kernel, const std::string& arch) const;
+  void reportUnused();
   void dumpIr(const Binary& binary, const compile::Request& request, const std::string& ir) const;
   void tracePlan(const Kernel& kernel, const LaunchShape& shape, const Choice& choice,
                  const Plan& plan) const;
@@ -83,6 +92,7 @@ private:
   KernelTable table_;
   Kernel untuned_;
   std::atomic<bool> isOff_{false};
+  std::atomic<bool> isForProgram_{false};
   std::atomic<Backend*> backend_{nullptr}; ///< set before any tuned kernel is in table_
   mutable Counters counters_{};
   Pool& pool_; ///< never destroyed
@@ -94,6 +104,9 @@ private:
   std::timed_mutex resolving_;
   std::unique_ptr<Backend> ownedBackend_;
   std::vector<std::unique_ptr<Kernel>> kernels_;
+
+  mutable std::mutex warnedMutex_;
+  mutable Grouped warned_;
 
   std::mutex targetsMutex_;
   std::map<int, std::string> targets_; ///< by device; empty: unusable

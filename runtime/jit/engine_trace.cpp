@@ -1,9 +1,13 @@
 // What the engine tells people who ask for it.
+#include <algorithm>
 #include <cstdio>
+#include <iterator>
+#include <set>
 
 #include "runtime/base/file.h"
 #include "runtime/base/hash.h"
 #include "runtime/base/log.h"
+#include "runtime/base/own_descriptors.h"
 #include "runtime/jit/engine.h"
 
 namespace mneme::jit {
@@ -39,6 +43,20 @@ uint64_t hashOf(const KernelCode& code, const compile::Request& request) {
     key.append(reinterpret_cast<const char*>(arg.value.data()), arg.value.size());
   }
   return combineHashes(code.blob->staticHash, hash64(key));
+}
+
+/// Architectures all variants are bound to; empty if one of them serves `arch`.
+std::string otherArchs(const std::vector<Variant>& variants, const std::string& arch) {
+  std::set<std::string> archs;
+  for (const Variant& variant : variants) {
+    if (!variant.guards.arch || variant.match.arch == arch)
+      return "";
+    archs.insert(variant.match.arch);
+  }
+  std::string text;
+  for (const std::string& one : archs)
+    text += (text.empty() ? "" : ", ") + one;
+  return text;
 }
 
 double seconds(const std::atomic<uint64_t>& nanoseconds) { return double(nanoseconds) * 1e-9; }
@@ -80,19 +98,68 @@ void Engine::dumpIr(const Binary& binary, const compile::Request& request,
     return;
   try {
     std::filesystem::create_directories(kDumpDirectory);
-    writeFileAtomically(
+    const std::filesystem::path file =
         std::filesystem::path(kDumpDirectory) /
-            ("device-jit-" + std::to_string(hashOf(binary.kernel().code(), request)) + ".ll"),
-        ir);
+        ("device-jit-" + std::to_string(hashOf(binary.kernel().code(), request)) + ".ll");
+    runApart([&] { writeFileAtomically(file, ir); });
   } catch (const std::exception& error) {
     services_.warn(std::string("the IR of tuned kernels is not written: ") + error.what());
   }
 }
 
-void Engine::report() const noexcept {
+void Engine::warn(const std::string& sentence, const std::string& subject) const {
+  bool isFirst = false;
+  {
+    const std::lock_guard lock(warnedMutex_);
+    isFirst = warned_.add(sentence, subject);
+  }
+  if (isFirst)
+    services_.warn(sentence);
+}
+
+/// No variant of the kernel is allowed for a launch on such a device.
+void Engine::warnOfOtherDevices(Kernel& kernel, const std::string& arch) const {
+  if (kernel.hasServed())
+    return;
+  const std::string archs = otherArchs(kernel.variants(), arch);
+  if (archs.empty())
+    return;
+  kernel.setServed(); // this is said
+  warn("tuned kernel '" + kernel.code().name + "' is not used on '" + arch +
+           "': the file has it for " + archs + " only; it runs as it was built",
+       "'" + kernel.code().name + "'");
+}
+
+/// What guards left out, and what was said of one kernel only. Whoever holds a lock now may never
+/// give it back.
+void Engine::reportUnused() {
+  std::vector<std::string> sentences;
+  bool isIdle = false;
+  if (const std::unique_lock lock(resolving_, std::try_to_lock); lock) {
+    Grouped idle;
+    for (const auto& kernel : kernels_)
+      if (!kernel->hasServed())
+        idle.add("tuned kernel '" + kernel->code().name +
+                     "' was not used: no launch of it is one that the guards of its variants allow",
+                 "'" + kernel->code().name + "'");
+    sentences = idle.sentences();
+    isIdle = isForProgram_ && kernels_.empty();
+  }
+  if (const std::unique_lock lock(warnedMutex_, std::try_to_lock); lock) {
+    std::ranges::move(warned_.repeats(), std::back_inserter(sentences));
+    if (isIdle && warned_.isEmpty())
+      sentences.push_back("no kernel that '" + settings_.tunedKernels.string() +
+                          "' names was launched, so nothing ran as tuned");
+  }
+  for (const std::string& sentence : sentences)
+    services_.warn(sentence);
+}
+
+void Engine::report() noexcept {
   if (isOff_.load(std::memory_order_relaxed))
     return;
   try {
+    reportUnused();
     if (settings_.trace.cache)
       services_.trace("[cache-stats] launches: " + std::to_string(counters_.tunedLaunches) +
                       " tuned, " + std::to_string(counters_.otherLaunches) +

@@ -7,8 +7,6 @@
 namespace mneme::jit {
 namespace {
 
-constexpr int kMaxDepth = 16;
-
 /// Values that are whole numbers, in range. \returns nothing otherwise.
 std::optional<uint64_t> wholeNumber(const nlohmann::json& value, uint64_t low, uint64_t high) {
   if (!value.is_number_unsigned()) // non-negative literals are unsigned
@@ -19,30 +17,15 @@ std::optional<uint64_t> wholeNumber(const nlohmann::json& value, uint64_t low, u
 
 } // namespace
 
-JsonObject JsonObject::parse(const std::string& text, std::string place) {
-  const auto limitDepth = [&](int depth, Json::parse_event_t, Json&) {
-    if (depth > kMaxDepth)
-      throw Error(ErrorCode::ArtifactCorrupt, place + " is nested too deeply");
-    return true;
-  };
-  std::shared_ptr<const Json> document;
-  try {
-    document = std::make_shared<const Json>(Json::parse(text, limitDepth));
-  } catch (const nlohmann::json::exception& error) {
-    throw Error(ErrorCode::ArtifactCorrupt, place + " is no JSON: " + error.what());
-  }
-  if (!document->is_object())
-    throw Error(ErrorCode::ArtifactCorrupt, place + " is no JSON object");
-  const Json* value = document.get();
-  return {std::move(document), value, std::move(place)};
+JsonObject::JsonObject(std::shared_ptr<const Json> document, const Json* value, std::string place)
+    : document_(std::move(document)), value_(value ? value : document_.get()),
+      place_(std::move(place)) {
+  if (!value_->is_object())
+    throw Error(ErrorCode::ArtifactCorrupt, place_ + " has to be an object");
 }
 
-std::vector<std::string> JsonObject::keys() const {
-  std::vector<std::string> keys;
-  for (const auto& [key, value] : value_->items())
-    keys.push_back(key);
-  return keys;
-}
+JsonObject::JsonObject(nlohmann::json value, std::string place)
+    : JsonObject(std::make_shared<const Json>(std::move(value)), nullptr, std::move(place)) {}
 
 const JsonObject::Json* JsonObject::find(const char* key) const {
   const auto found = value_->find(key);
@@ -114,16 +97,10 @@ std::optional<double> JsonObject::real(const char* key) const {
 }
 
 std::optional<JsonObject> JsonObject::object(const char* key) const {
-  if (!find(key))
+  const Json* value = find(key);
+  if (!value)
     return std::nullopt;
-  return named(key, place_ + ", " + key);
-}
-
-JsonObject JsonObject::named(const std::string& key, std::string place) const {
-  const Json& value = value_->at(key);
-  if (!value.is_object())
-    throw Error(ErrorCode::ArtifactCorrupt, place + " has to be an object");
-  return {document_, &value, std::move(place)};
+  return JsonObject(document_, value, place_ + ", " + key);
 }
 
 std::vector<JsonObject> JsonObject::objects(const char* key) const {
@@ -131,9 +108,7 @@ std::vector<JsonObject> JsonObject::objects(const char* key) const {
   if (const Json* array = findArray(key))
     for (const Json& element : *array) {
       std::string place = place_ + ", " + key + " " + std::to_string(result.size());
-      if (!element.is_object())
-        throw Error(ErrorCode::ArtifactCorrupt, place + " has to be an object");
-      result.push_back({document_, &element, std::move(place)});
+      result.push_back(JsonObject(document_, &element, std::move(place)));
     }
   return result;
 }

@@ -16,11 +16,9 @@ namespace mneme::jit {
 /// Every reader \throws Error{ArtifactCorrupt} if the key is there and its value no such thing.
 class JsonObject {
 public:
-  /// `place` begins every message. \throws Error{ArtifactCorrupt} if `text` is no JSON object, or
-  /// nested deeper than any file of ours.
-  static JsonObject parse(const std::string& text, std::string place);
+  /// `place` begins every message. \throws Error{ArtifactCorrupt} if `value` is no object.
+  JsonObject(nlohmann::json value, std::string place);
 
-  std::vector<std::string> keys() const;
   /// False also for null.
   bool has(const char* key) const { return find(key) != nullptr; }
 
@@ -32,8 +30,6 @@ public:
   std::optional<int64_t> signedInteger(const char* key) const;
   std::optional<double> real(const char* key) const;
   std::optional<JsonObject> object(const char* key) const;
-  /// The object under `key`, with a place of its own in messages.
-  JsonObject named(const std::string& key, std::string place) const;
   /// Elements of an array; none if the key is missing.
   std::vector<JsonObject> objects(const char* key) const;
   std::vector<std::string> texts(const char* key) const;
@@ -44,8 +40,7 @@ public:
 
 private:
   using Json = nlohmann::json;
-  JsonObject(std::shared_ptr<const Json> document, const Json* value, std::string place)
-      : document_(std::move(document)), value_(value), place_(std::move(place)) {}
+  JsonObject(std::shared_ptr<const Json> document, const Json* value, std::string place);
   const Json* find(const char* key) const;
   const Json* findArray(const char* key) const;
 

@@ -14,7 +14,7 @@
 
 #include "runtime/jit/binary.h"
 #include "runtime/jit/kernel_code.h"
-#include "runtime/jit/select.h"
+#include "runtime/jit/variant_index.h"
 
 namespace mneme::jit {
 
@@ -55,7 +55,12 @@ public:
   bool isTuned() const noexcept { return !variants_.empty(); }
   const KernelCode& code() const noexcept { return code_; }
   const std::vector<Variant>& variants() const noexcept { return variants_; }
+  Choice choose(const LaunchFacts& facts) const { return index_.choose(facts); }
   const std::string& label() const noexcept; ///< for messages
+
+  /// Whether anything came of the file's entry, or was said of it.
+  bool hasServed() const noexcept { return hasServed_.load(std::memory_order_relaxed); }
+  void setServed() noexcept { hasServed_.store(true, std::memory_order_relaxed); }
 
   /// The plan of one of the last few kinds of launch. No lock, no allocation.
   const Plan* recall(const LaunchShape& shape, void** args) const noexcept;
@@ -106,8 +111,10 @@ private:
 
   const KernelCode code_;
   const std::vector<Variant> variants_;
+  const VariantIndex index_{variants_};
   std::vector<Arg> args_; ///< whose values matter, by index
 
+  std::atomic<bool> hasServed_{false};
   std::array<std::atomic<const Remembered*>, kRecent> recent_{};
   std::mutex mutex_; ///< of what follows
   size_t nextRecent_ = 0;

@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 
+#include "runtime/base/cancellation.h"
+
 namespace {
 
 using PlainLaunch = int (*)(const void* kernel, mneme_dim3 grid, mneme_dim3 block, void** args,
@@ -28,11 +30,14 @@ int startAndLaunch(void*, const mneme_launch* launch) {
   // holds): until it is done their launches go to the vendor.
   if (__atomic_exchange_n(&hasStarted, 1, __ATOMIC_ACQ_REL))
     return callVendor(*launch);
-  const mneme_hooks* tuned = mneme::rt::startTunedKernels();
-  const mneme_hooks* expected = &kStarter;
-  // Fails when a recorder has come in the meantime.
-  __atomic_compare_exchange_n(&activeHooks, &expected, tuned, false, __ATOMIC_ACQ_REL,
-                              __ATOMIC_ACQUIRE);
+  {
+    const mneme::DeferredCancellation deferred; // libraries are opened
+    const mneme_hooks* tuned = mneme::rt::startTunedKernels();
+    const mneme_hooks* expected = &kStarter;
+    // Fails when a recorder has come in the meantime.
+    __atomic_compare_exchange_n(&activeHooks, &expected, tuned, false, __ATOMIC_ACQ_REL,
+                                __ATOMIC_ACQUIRE);
+  }
   return mneme_launch_kernel(launch);
 }
 

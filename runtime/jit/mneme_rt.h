@@ -97,6 +97,14 @@ void mneme_rt_visit_modules(void (*visit)(void* user, const mneme_module_entry* 
 /// returns how many there are.
 size_t mneme_rt_fatbins(const mneme_module_entry* module, const void** fatbins, size_t capacity);
 
+/// The variables and the working directory (null: unknown) the process had when libmneme_rt was
+/// loaded. The former ends with null and is null itself where there was no memory for a copy.
+const char* const* mneme_rt_environment(void);
+const char* mneme_rt_directory(void);
+/// Descriptor for messages about tuned kernels: stderr as it was when the program was loaded, -1 if
+/// the program has closed it since (runtime/base/standard_error.h).
+int mneme_rt_standard_error(void);
+
 #ifdef __cplusplus
 }
 #endif

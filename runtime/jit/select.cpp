@@ -94,31 +94,35 @@ bool isAllowed(const Variant& variant, const LaunchFacts& facts) {
       (guards.sharedBytes && match.sharedBytes != facts.sharedBytes))
     return false;
   return std::ranges::all_of(match.args, [&](const ArgMatch& arg) {
-    return std::ranges::find(guards.args, arg.index) == guards.args.end() || isSame(facts, arg);
+    return !std::ranges::binary_search(guards.args, arg.index) || isSame(facts, arg);
   });
 }
 
+void Chooser::look(size_t variant) {
+  const Variant& one = variants_[variant];
+  if (!isAllowed(one, facts_))
+    return;
+  const bool isLaunch = isSameLaunch(one.match, facts_);
+  const bool isArch = one.match.arch.empty() || one.match.arch == facts_.arch;
+  const Closeness closeness = !isArch    ? Closeness::OtherArch
+                              : isLaunch ? Closeness::Same
+                                         : Closeness::Nearest;
+  // The same launch on another architecture comes before other launches there.
+  const double nearness = isLaunch ? 1.0 : -distance(one.match, facts_);
+  const auto rank = std::tuple(closeness, nearness, one.weight);
+  const bool isBetter = best_.closeness == Closeness::None || rank > rank_ ||
+                        (rank == rank_ && variant < best_.variant);
+  if (!isBetter)
+    return;
+  rank_ = rank;
+  best_ = {.variant = variant, .closeness = closeness, .likeness = likenessTo(one.match, facts_)};
+}
+
 Choice choose(std::span<const Variant> variants, const LaunchFacts& facts) {
-  Choice best;
-  auto bestRank = std::tuple(Closeness::None, 0.0, 0.0); // larger is better
-  for (size_t i = 0; i < variants.size(); ++i) {
-    const Match& match = variants[i].match;
-    if (!isAllowed(variants[i], facts))
-      continue;
-    const bool isLaunch = isSameLaunch(match, facts);
-    const bool isArch = match.arch.empty() || match.arch == facts.arch;
-    const Closeness closeness = !isArch    ? Closeness::OtherArch
-                                : isLaunch ? Closeness::Same
-                                           : Closeness::Nearest;
-    // The same launch on another architecture comes before other launches there.
-    const double nearness = isLaunch ? 1.0 : -distance(match, facts);
-    const auto rank = std::tuple(closeness, nearness, variants[i].weight);
-    if (best.closeness != Closeness::None && !(rank > bestRank))
-      continue;
-    bestRank = rank;
-    best = {.variant = i, .closeness = closeness, .likeness = likenessTo(match, facts)};
-  }
-  return best;
+  Chooser chooser(variants, facts);
+  for (size_t i = 0; i < variants.size(); ++i)
+    chooser.look(i);
+  return chooser.best();
 }
 
 } // namespace mneme::jit

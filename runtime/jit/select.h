@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <tuple>
 
 #include "runtime/jit/tuned_file.h"
 
@@ -37,7 +38,23 @@ struct Choice {
   Likeness likeness = Likeness::Other;
 };
 
-/// Of equally near variants the one with the larger weight, then the first.
+/// Finds the best of the variants it is shown, in any order.
+class Chooser {
+public:
+  /// Both have to live as long.
+  Chooser(std::span<const Variant> variants, const LaunchFacts& facts)
+      : variants_(variants), facts_(facts) {}
+  void look(size_t variant);
+  const Choice& best() const noexcept { return best_; }
+
+private:
+  std::span<const Variant> variants_;
+  const LaunchFacts& facts_;
+  Choice best_;
+  std::tuple<Closeness, double, double> rank_; ///< of best_; larger is better
+};
+
+/// The best of all. Of equally near variants the one with the larger weight, then the first.
 Choice choose(std::span<const Variant> variants, const LaunchFacts& facts);
 
 /// Whether guards of the variant hold.

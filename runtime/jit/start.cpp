@@ -2,9 +2,14 @@
 #include <cstdlib>
 
 #include <pthread.h>
+#include <set>
 
+#include "runtime/base/environment.h"
 #include "runtime/base/error.h"
 #include "runtime/base/log.h"
+#include "runtime/base/own_descriptors.h"
+#include "runtime/base/standard_error.h"
+#include "runtime/base/start_directory.h"
 #pragma GCC visibility push(default)
 #include "runtime/jit/start.h"
 #pragma GCC visibility pop
@@ -16,6 +21,8 @@ namespace {
 
 // Never destroyed: launches and compilations may go on while the process ends.
 Engine* theEngine = nullptr;
+
+constexpr size_t kNamesShown = 3;
 
 Services realServices(const Settings& settings) {
   const compile::ServiceOptions options{.cacheDirectory = settings.cacheDirectory,
@@ -34,23 +41,65 @@ Services realServices(const Settings& settings) {
           .trace = notice};
 }
 
+bool isRegistered(const TunedFile& file) {
+  struct Search {
+    const TunedFile& file;
+    bool isFound = false;
+  } search{file};
+  mneme_rt_visit_modules(
+      [](void* user, const mneme_module_entry* module) {
+        auto& search = *static_cast<Search*>(user);
+        for (uint64_t i = 0; i < module->kernelCount && !search.isFound; ++i)
+          if (const char* name = module->kernels[i].name)
+            search.isFound = search.file.kernels.contains(name);
+      },
+      &search);
+  return search.isFound;
+}
+
+/// Why the file changes nothing in this program; empty if it may.
+std::string whyIdle(const TunedFile& file, const std::filesystem::path& path) {
+  const std::string begin = "PROTEUS_TUNED_KERNELS changes nothing: '" + path.string() + "' ";
+  if (file.kernels.empty())
+    return file.warnings.empty() ? begin + "names no kernel" : "";
+  if (isRegistered(file))
+    return "";
+  std::set<std::string> names; // in an order that does not change
+  for (const auto& [name, kernel] : file.kernels)
+    names.insert(name);
+  std::string list;
+  size_t listed = 0;
+  for (const std::string& name : names)
+    if (++listed <= kNamesShown)
+      list += (listed == 1 ? "'" : ", '") + name + "'";
+  return begin + "is for " + std::to_string(names.size()) + " kernel(s) (" + list +
+         (listed > kNamesShown ? ", ..." : "") +
+         "), none of which is in this program and the libraries it has loaded so far";
+}
+
 const mneme_hooks* start() {
+  // This is the program's first launch, but libmneme_rt was there when it began.
+  keptEnvironment = {mneme_rt_environment(), mneme_rt_directory()};
   std::vector<std::string> warnings;
-  Settings settings = readSettings([](const char* name) { return std::getenv(name); }, warnings);
+  Settings settings = readSettings(environmentValue, warnings);
   for (const std::string& warning : warnings)
     noticeOnce(warning);
   if (settings.tunedKernels.empty())
     return nullptr;
-  // Programs change their directory.
   if (!settings.cacheDirectory.empty())
-    settings.cacheDirectory = std::filesystem::absolute(settings.cacheDirectory);
-  TunedFile file = readTunedFile(settings.tunedKernels);
+    settings.cacheDirectory = startDirectory() / settings.cacheDirectory;
+  TunedFile file = apart([&] { return readTunedFile(startDirectory() / settings.tunedKernels); });
   for (const std::string& warning : file.warnings)
     noticeOnce(warning);
+  const std::string why = whyIdle(file, settings.tunedKernels);
+  if (!why.empty())
+    noticeOnce(why);
   if (file.kernels.empty())
     return nullptr;
   Services services = realServices(settings);
   theEngine = new Engine(std::move(settings), std::move(file), std::move(services));
+  if (why.empty())
+    theEngine->expectLaunches();
   pthread_atfork(nullptr, nullptr, [] { theEngine->turnOff(); });
   std::atexit([] { theEngine->report(); });
   static constexpr mneme_hooks hooks{
@@ -65,6 +114,7 @@ const mneme_hooks* start() {
 
 const mneme_hooks* mneme_jit_start(void) {
   try {
+    mneme::useStandardErrorOf(mneme_rt_standard_error);
     return mneme::jit::start();
   } catch (const std::exception& error) {
     mneme::noticeOnce(std::string("kernels run as they were built, not as tuned: ") + error.what());

@@ -1,22 +1,30 @@
 // Loads the tuned-kernel JIT when a program asks for it. C library only.
 #include <dlfcn.h>
+#include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "runtime/base/environment.h"
+#include "runtime/base/standard_error.h"
+#include "runtime/base/write_signals.h"
 #include "runtime/jit/launch.h"
 #include "runtime/jit/start.h"
 
 namespace {
 
 constexpr const char* kLibrary = "libmneme_jit.so";
+constexpr int kOpenAttempts = 100;
+
+/// Before anything of the program, which may clear its environment or go elsewhere.
+[[gnu::constructor(101)]] void keep() { mneme::keepEnvironment(); }
 
 bool wantsTunedKernels() {
-  const char* file = getenv("PROTEUS_TUNED_KERNELS");
+  const char* file = mneme::environmentValue("PROTEUS_TUNED_KERNELS");
   if (!file || !*file)
     return false;
-  const char* disable = getenv("PROTEUS_DISABLE");
+  const char* disable = mneme::environmentValue("PROTEUS_DISABLE");
   return !disable || strtol(disable, nullptr, 10) == 0;
 }
 
@@ -32,7 +40,15 @@ void say(const char* first, const char* second) {
   }
   if (line[used - 1] != '\n')
     line[used++] = '\n';
-  [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, line, used);
+  mneme::BlockedWriteSignals signals;
+  if (write(mneme::standardError(), line, used) < 0)
+    signals.noteFailure(errno);
+}
+
+/// The program may have other files under that number when its first kernel is launched.
+[[gnu::constructor]] void rememberWhereMessagesGo() {
+  if (wantsTunedKernels())
+    mneme::rememberStandardError();
 }
 
 void* openBeside(const void* address) {
@@ -66,7 +82,10 @@ void warnIfRecordingUntuned() {
 const mneme_hooks* startTunedKernels() {
   if (!wantsTunedKernels())
     return nullptr;
-  void* library = openBeside(reinterpret_cast<const void*>(&wantsTunedKernels));
+  void* library = nullptr;
+  // Another thread may close what the loader has just opened.
+  for (int attempt = 0; attempt < kOpenAttempts && !library; ++attempt)
+    library = openBeside(reinterpret_cast<const void*>(&wantsTunedKernels));
   if (!library)
     library = dlopen(kLibrary, RTLD_NOW | RTLD_LOCAL);
   if (!library) {
@@ -84,3 +103,7 @@ const mneme_hooks* startTunedKernels() {
 }
 
 } // namespace mneme::rt
+
+const char* const* mneme_rt_environment(void) { return mneme::keptEnvironment.variables; }
+const char* mneme_rt_directory(void) { return mneme::keptEnvironment.directory; }
+int mneme_rt_standard_error(void) { return mneme::standardError(); }

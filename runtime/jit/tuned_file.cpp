@@ -2,15 +2,18 @@
 
 #include <algorithm>
 #include <charconv>
+#include <unordered_set>
+#include <utility>
 
 #include "runtime/base/error.h"
 #include "runtime/base/file.h"
 #include "runtime/jit/json_object.h"
+#include "runtime/jit/notices.h"
+#include "runtime/jit/tuned_document.h"
 
 namespace mneme::jit {
 namespace {
 
-constexpr uintmax_t kMaxFileBytes = 256u << 20;
 constexpr uint64_t kMaxArgIndex = 1 << 16;
 constexpr uint64_t kMaxArgBytes = 1 << 15; // of a kernel's parameters together
 constexpr uint32_t kKnownVersion = 1;
@@ -63,10 +66,10 @@ Match readMatch(const JsonObject& object) {
   match.grid = readDims(object, "GridDim");
   match.block = readDims(object, "BlockDim");
   match.sharedBytes = object.integer("SharedMem", 0, UINT64_MAX);
+  std::unordered_set<uint32_t> known;
   for (const JsonObject& arg : object.objects("Args")) {
     match.args.push_back(readArg(arg));
-    const auto isSame = [&](const ArgMatch& one) { return one.index == match.args.back().index; };
-    if (std::ranges::count_if(match.args, isSame) > 1)
+    if (!known.insert(match.args.back().index).second)
       arg.refuse("Index", "names an argument that is listed already");
   }
   return match;
@@ -75,6 +78,9 @@ Match readMatch(const JsonObject& object) {
 /// A guard that is not understood must not be taken for one that holds.
 Guards readGuards(const JsonObject& variant, const Match& match) {
   Guards guards;
+  std::unordered_set<uint32_t> known;
+  for (const ArgMatch& arg : match.args)
+    known.insert(arg.index);
   const auto require = [&](const std::string& guard, bool hasValue) {
     if (!hasValue)
       variant.refuse("Guards", "has '" + guard + "' but Match does not say what it has to be");
@@ -97,13 +103,14 @@ Guards readGuards(const JsonObject& variant, const Match& match) {
       const char* end = guard.data() + guard.size();
       const auto [stop, error] = std::from_chars(guard.data() + 4, end, index);
       const bool isNumber = error == std::errc() && stop == end;
-      require(guard, isNumber && std::ranges::any_of(match.args, [&](const ArgMatch& arg) {
-                       return arg.index == index;
-                     }));
+      require(guard, isNumber && known.contains(index));
       guards.args.push_back(index);
     } else
       variant.refuse("Guards", "has '" + guard + "', which this release does not know");
   }
+  std::ranges::sort(guards.args);
+  const auto repeated = std::ranges::unique(guards.args);
+  guards.args.erase(repeated.begin(), repeated.end());
   return guards;
 }
 
@@ -175,24 +182,80 @@ std::optional<uint64_t> readHash(const JsonObject& ours) {
   return hash;
 }
 
-TunedKernel readKernel(const JsonObject& entry, std::vector<std::string>& warnings) {
-  TunedKernel kernel;
-  const std::optional<JsonObject> ours = entry.object("Mneme");
-  if (!ours) {
-    kernel.variants.push_back(readVariant(entry));
+/// Makes kernels of the pieces of a document.
+class Builder final : public TunedVisitor {
+public:
+  explicit Builder(const std::string& name) : place_("'" + name + "'") {}
+
+  void beginVariants() override { pending_ = {}; }
+
+  void variant(size_t index, nlohmann::json value) override {
+    const std::string place = "Mneme, Variants " + std::to_string(index);
+    if (!value.is_object()) { // the writer did not know what a variant is
+      pending_.whyBroken = place + " has to be an object";
+      return;
+    }
+    try {
+      pending_.variants.push_back(readVariant(JsonObject(std::move(value), place)));
+    } catch (const Error& error) {
+      pending_.leftOut.add(error.what());
+    }
+  }
+
+  void kernel(const std::string& symbol, nlohmann::json value) override {
+    Pending pending = std::exchange(pending_, {});
+    const std::string place = place_ + ", kernel '" + symbol + "'";
+    file_.kernels.erase(symbol); // of a key that is there twice the last one counts
+    try {
+      TunedKernel kernel = readKernel(JsonObject(std::move(value), ""), pending);
+      for (const std::string& why : pending.leftOut.sentences())
+        problems_.add(place + ", " + why + "; this variant is not used", "'" + symbol + "'");
+      if (!kernel.variants.empty())
+        file_.kernels.emplace(symbol, std::move(kernel));
+      else if (pending.leftOut.isEmpty())
+        problems_.add(place + ": there is no variant that can be used; the kernel runs as it was "
+                              "built",
+                      "'" + symbol + "'");
+    } catch (const Error& error) {
+      problems_.add(place + error.what() + "; the kernel runs as it was built", "'" + symbol + "'");
+    }
+  }
+
+  TunedFile finish() {
+    file_.warnings = problems_.sentences();
+    return std::move(file_);
+  }
+
+private:
+  /// What precedes the end of a kernel.
+  struct Pending {
+    std::vector<Variant> variants;
+    Grouped leftOut;
+    std::string whyBroken = {};
+  };
+
+  static TunedKernel readKernel(const JsonObject& entry, Pending& pending) {
+    TunedKernel kernel;
+    const std::optional<JsonObject> ours = entry.object("Mneme");
+    if (!ours) {
+      kernel.variants.push_back(readVariant(entry));
+      return kernel;
+    }
+    if (ours->integer("Version", 1, UINT32_MAX).value_or(kKnownVersion) != kKnownVersion)
+      ours->refuse("Version", "is newer than this release of mneme; update it");
+    kernel.staticHash = readHash(*ours);
+    ours->objects("Variants"); // an array, if it is there
+    if (!pending.whyBroken.empty())
+      throw Error(ErrorCode::ArtifactCorrupt, ", " + pending.whyBroken);
+    kernel.variants = std::move(pending.variants);
     return kernel;
   }
-  if (ours->integer("Version", 1, UINT32_MAX).value_or(kKnownVersion) != kKnownVersion)
-    ours->refuse("Version", "is newer than this release of mneme; update it");
-  kernel.staticHash = readHash(*ours);
-  for (const JsonObject& variant : ours->objects("Variants"))
-    try {
-      kernel.variants.push_back(readVariant(variant));
-    } catch (const Error& error) {
-      warnings.push_back(std::string(error.what()) + "; this variant is not used");
-    }
-  return kernel;
-}
+
+  const std::string place_;
+  Pending pending_;
+  Grouped problems_;
+  TunedFile file_;
+};
 
 } // namespace
 
@@ -202,33 +265,21 @@ TunedFile parseTunedFile(const std::string& text, const std::string& name) {
                 "'" + name +
                     "' is empty, not a tuned-kernels file; write it again with 'mneme deploy', or "
                     "unset PROTEUS_TUNED_KERNELS to run without");
-  TunedFile file;
-  const JsonObject top = JsonObject::parse(text, "'" + name + "'");
-  for (const std::string& symbol : top.keys())
-    try {
-      TunedKernel kernel =
-          readKernel(top.named(symbol, "'" + name + "', kernel '" + symbol + "'"), file.warnings);
-      if (kernel.variants.empty())
-        file.warnings.push_back("'" + name + "', kernel '" + symbol +
-                                "': there is no variant that can be used; the kernel runs as it "
-                                "was built");
-      else
-        file.kernels.emplace(symbol, std::move(kernel));
-    } catch (const Error& error) {
-      file.warnings.push_back(std::string(error.what()) + "; the kernel runs as it was built");
-    }
-  return file;
+  Builder builder(name);
+  walkTunedDocument(text, "'" + name + "'", builder);
+  return builder.finish();
 }
 
 TunedFile readTunedFile(const std::filesystem::path& path) {
-  std::error_code error;
-  if (std::filesystem::is_directory(path, error))
-    throw Error(ErrorCode::IoFailed, "'" + path.string() + "' is a directory, not a file");
-  if (std::filesystem::file_size(path, error) > kMaxFileBytes && !error)
+  try {
+    return parseTunedFile(readTextFile(path, kMaxTunedFileBytes), path.string());
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::OutOfRange)
+      throw;
     throw Error(ErrorCode::ArtifactCorrupt, "'" + path.string() +
-                                                "' is no tuned-kernels file: it "
-                                                "has more than 256 MiB");
-  return parseTunedFile(readTextFile(path), path.string());
+                                                "' is no tuned-kernels file: it has more than " +
+                                                std::to_string(kMaxTunedFileBytes >> 20) + " MiB");
+  }
 }
 
 } // namespace mneme::jit

@@ -4,9 +4,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
-#include <map>
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "runtime/jit/dims.h"
@@ -31,7 +31,7 @@ struct Match {
 
 struct Guards {
   bool arch = false, grid = false, block = false, sharedBytes = false;
-  std::vector<uint32_t> args; ///< indices, all in Match::args
+  std::vector<uint32_t> args; ///< indices, all in Match::args, ascending
 };
 
 /// One way to compile (and launch) a kernel. Fields are named after the keys of the file.
@@ -58,8 +58,9 @@ struct TunedKernel {
 };
 
 struct TunedFile {
-  std::map<std::string, TunedKernel> kernels; ///< by mangled name
-  /// What was left out: sentences naming file, kernel and key.
+  std::unordered_map<std::string, TunedKernel> kernels; ///< by mangled name
+  /// What was left out: one sentence for each reason, naming file, kernel and key of the first
+  /// place and how many more there are.
   std::vector<std::string> warnings;
 };
 
@@ -67,7 +68,10 @@ struct TunedFile {
 /// variant). \throws Error{ArtifactCorrupt} if the text is no JSON object at all.
 TunedFile parseTunedFile(const std::string& text, const std::string& name);
 
-/// \throws as above; Error{NotFound, IoFailed} if it cannot be read.
+/// A tuned-kernels file has no more bytes.
+inline constexpr uint64_t kMaxTunedFileBytes = 64u << 20;
+
+/// \throws as above, and for a larger file; Error{NotFound, IoFailed} if it cannot be read.
 TunedFile readTunedFile(const std::filesystem::path& path);
 
 } // namespace mneme::jit

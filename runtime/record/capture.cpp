@@ -115,23 +115,36 @@ void Capture::takeContent(artifact::SnapshotDraft& draft, const std::vector<Want
   draft.storage = std::move(content.storage);
 }
 
-artifact::SnapshotDraft Capture::take(const std::vector<artifact::Region>& regions) {
+/// The given regions, then those found by searching them, and so on.
+void Capture::hashAll(artifact::SnapshotDraft& draft, RegionHashes& hashes,
+                      std::vector<artifact::Region> regions, Reach* reach) {
+  access_.beginSnapshot();
+  while (!regions.empty()) {
+    const size_t first = draft.regions.size();
+    for (artifact::Region& region : regions) {
+      hashes.emplace_back(chunkCount(region.sizeBytes));
+      draft.regions.emplace_back().region = std::move(region);
+    }
+    std::vector<HashTask> tasks;
+    for (size_t index = first; index < draft.regions.size(); ++index)
+      tasks.push_back({&draft.regions[index].region, hashes[index]});
+    access_.hash(tasks);
+    if (reach && reach->isOpen())
+      reach->search(access_, tasks);
+    regions = reach ? reach->takeFound() : std::vector<artifact::Region>();
+  }
+}
+
+artifact::SnapshotDraft Capture::take(const std::vector<artifact::Region>& regions, Reach* reach) {
   artifact::SnapshotDraft draft;
   draft.id = history_.newSnapshot();
-  draft.regions.resize(regions.size());
-  std::vector<std::vector<Hash128>> hashes(regions.size());
-  std::vector<HashTask> tasks;
-  for (size_t index = 0; index < regions.size(); ++index) {
-    draft.regions[index].region = regions[index];
-    hashes[index].resize(chunkCount(regions[index].sizeBytes));
-    tasks.push_back({&draft.regions[index].region, hashes[index]});
-  }
-  access_.hash(tasks);
-  for (size_t index = 0; index < regions.size(); ++index)
+  RegionHashes hashes;
+  hashAll(draft, hashes, regions, reach);
+  for (size_t index = 0; index < hashes.size(); ++index)
     addChanges(draft.regions[index], hashes[index]);
   takeContent(draft, chooseContent(draft));
-  for (size_t index = 0; index < regions.size(); ++index)
-    history_.remember(regions[index], {draft.id, index}, std::move(hashes[index]));
+  for (size_t index = 0; index < hashes.size(); ++index)
+    history_.remember(draft.regions[index].region, {draft.id, index}, std::move(hashes[index]));
   return draft;
 }
 

@@ -9,6 +9,7 @@
 
 #include "runtime/artifact/writer.h"
 #include "runtime/record/device_access.h"
+#include "runtime/record/reach.h"
 
 namespace mneme::record {
 
@@ -44,14 +45,19 @@ public:
   Capture(DeviceAccess& access, artifact::RecordingWriter& writer, CaptureHistory& history)
       : access_(access), writer_(writer), history_(history) {}
 
+  /// With `reach`, what the regions lead to follows them in the snapshot, and what that leads to.
   /// \throws Error; the history must then be forgotten.
-  artifact::SnapshotDraft take(const std::vector<artifact::Region>& regions);
+  artifact::SnapshotDraft take(const std::vector<artifact::Region>& regions,
+                               Reach* reach = nullptr);
 
 private:
   struct Wanted {
     size_t region = 0;
     size_t chunk = 0; ///< in the draft
   };
+  using RegionHashes = std::vector<std::vector<Hash128>>; ///< by region, by chunk
+  void hashAll(artifact::SnapshotDraft& draft, RegionHashes& hashes,
+               std::vector<artifact::Region> regions, Reach* reach);
   void addChanges(artifact::RegionDraft& draft, const std::vector<Hash128>& hashes);
   std::vector<Wanted> chooseContent(const artifact::SnapshotDraft& draft);
   void takeContent(artifact::SnapshotDraft& draft, const std::vector<Wanted>& wanted);

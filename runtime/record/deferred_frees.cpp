@@ -41,7 +41,7 @@ void DeferredFrees::waitFor(unsigned device) {
   });
 }
 
-void* DeferredFrees::reuse(uint64_t sizeBytes, unsigned device, void* stream) {
+void* DeferredFrees::reuse(uint64_t sizeBytes, unsigned device, void* stream, void* pool) {
   const auto roundUp = [](uint64_t bytes) {
     return (bytes + kAllocationAlignment - 1) / kAllocationAlignment;
   };
@@ -60,7 +60,7 @@ void* DeferredFrees::reuse(uint64_t sizeBytes, unsigned device, void* stream) {
   // The mark is let go in its own time: it says nothing that matters any more.
   if (!vendor_.isMarkPassed(chosen.mark, false))
     unneeded_.push_back(chosen.mark);
-  return memory_.attachAgain(chosen.block, sizeBytes);
+  return memory_.attachAgain(chosen.block, sizeBytes, pool);
 }
 
 void DeferredFrees::forget(unsigned device) {

@@ -23,9 +23,12 @@ public:
   void waitFor(unsigned device);
   /// A block of this size that is freed in the order of the same stream: work that comes later on
   /// it may have it at once. Null if there is none.
-  void* reuse(uint64_t sizeBytes, unsigned device, void* stream);
+  void* reuse(uint64_t sizeBytes, unsigned device, void* stream, void* pool = nullptr);
   /// The device is reset: blocks and marks are gone with it.
   void forget(unsigned device);
+
+  /// As Memory::mutex(), before which it is taken.
+  std::mutex& mutex() noexcept { return mutex_; }
 
 private:
   struct Waiting {

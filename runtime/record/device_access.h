@@ -11,6 +11,7 @@
 
 #include "runtime/artifact/writer.h"
 #include "runtime/base/hash.h"
+#include "runtime/base/word_ranges.h"
 #include "runtime/jit/mneme_rt.h"
 
 namespace mneme::record {
@@ -32,6 +33,12 @@ struct Content {
   std::vector<artifact::DraftSlab> storage;       ///< what keeps them alive
 };
 
+/// Flags are 0 or 1.
+struct SearchResult {
+  std::vector<uint8_t> holdsAddress; ///< per piece: some word leads into a range
+  std::vector<uint8_t> isReached;    ///< per range: some word leads into it
+};
+
 /// Calls are serialised by the caller and come from threads in which the device is current, unless
 /// said otherwise.
 class DeviceAccess {
@@ -47,8 +54,12 @@ public:
 
   /// Whether memory of the vendor is still there and can be read from here.
   virtual bool canRead(const artifact::Region& region) = 0;
-  /// All regions of a snapshot. \throws Error when the device fails.
+  /// What hash() saw until now belongs to an earlier snapshot.
+  virtual void beginSnapshot() {}
+  /// Regions of a snapshot: best all of them at once. \throws Error when the device fails.
   virtual void hash(std::span<const HashTask> tasks) = 0;
+  /// Searches what hash() has seen in this snapshot for addresses. \throws Error as hash()
+  virtual SearchResult search(std::span<const Piece> pieces, const WordRanges& ranges) = 0;
   /// Whether what take() keeps waits on the device when the host has no room for it yet.
   virtual bool isBuffered() const { return false; }
   /// Keeps what hash() has just seen. The application may write to it again on return; the bytes
@@ -60,6 +71,8 @@ public:
   virtual void afterwards(std::function<void(std::exception_ptr)> action) { action(nullptr); }
   /// Waits until every action has run. Any thread.
   virtual void finish() noexcept {}
+  /// Device memory the recorder itself holds even after giveBack(). Any thread.
+  virtual uint64_t ownBytes() const noexcept { return 0; }
   /// Gives back device memory the recorder itself uses; true if there was some. Any thread.
   virtual bool giveBack() noexcept { return false; }
 };
@@ -74,6 +87,7 @@ public:
   int launchEnds(const mneme_launch& launch, uint64_t& elapsedNs) override;
   bool canRead(const artifact::Region& region) override;
   void hash(std::span<const HashTask> tasks) override;
+  SearchResult search(std::span<const Piece> pieces, const WordRanges& ranges) override;
   Content take(std::span<const Piece> pieces) override;
 
 private:
@@ -88,6 +102,16 @@ struct HostHashTask {
 };
 /// Hashes chunks on several threads.
 void hashOnHost(std::span<const HostHashTask> tasks);
+
+/// A piece that lies in host memory now, and the address its bytes have for the kernel.
+struct HostSearchTask {
+  std::span<const std::byte> bytes;
+  uint64_t address = 0;
+  size_t piece = 0;
+};
+/// Searches on several threads; `result` has its sizes.
+void searchOnHost(std::span<const HostSearchTask> tasks, const WordRanges& ranges,
+                  SearchResult& result);
 
 /// Whether all of this range is mapped: memory may go while the vendor still counts it as
 /// registered.

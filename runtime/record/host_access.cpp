@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 
 #include <sched.h>
@@ -30,6 +31,11 @@ unsigned allowedProcessors() noexcept {
 /// Half of the processors: the application waits meanwhile, its other threads may not.
 unsigned copyThreads() noexcept { return std::clamp(allowedProcessors() / 2, 1u, kMaxThreads); }
 
+/// While the application waits for the result.
+unsigned hurriedThreads() noexcept {
+  return std::min(std::max(allowedProcessors(), 1u), kMaxThreads);
+}
+
 unsigned threadsFor(uint64_t bytes, unsigned most) {
   return static_cast<unsigned>(std::clamp<uint64_t>(bytes / kBytesPerThread, 1, most));
 }
@@ -51,13 +57,27 @@ void hashOnHost(std::span<const HostHashTask> tasks) {
       parts.push_back({task, index});
   }
   const BlockedSignals blocked;
-  const unsigned most = std::min(std::max(allowedProcessors(), 1u), kMaxThreads);
-  artifact::parallelFor(parts.size(), threadsFor(bytes, most), [&](uint64_t number) {
+  artifact::parallelFor(parts.size(), threadsFor(bytes, hurriedThreads()), [&](uint64_t number) {
     const Part& part = parts[number];
     const HostHashTask& task = tasks[part.task];
     const uint64_t offset = part.index * artifact::kChunkBytes;
     task.hashes[part.index] = hash128(task.bytes.subspan(
         offset, std::min<uint64_t>(artifact::kChunkBytes, task.bytes.size() - offset)));
+  });
+}
+
+void searchOnHost(std::span<const HostSearchTask> tasks, const WordRanges& ranges,
+                  SearchResult& result) {
+  uint64_t bytes = 0;
+  for (const HostSearchTask& task : tasks)
+    bytes += task.bytes.size();
+  const BlockedSignals blocked;
+  artifact::parallelFor(tasks.size(), threadsFor(bytes, hurriedThreads()), [&](uint64_t number) {
+    const HostSearchTask& task = tasks[number];
+    ranges.visit(task.bytes, task.address, [&](size_t, uint64_t, size_t index) {
+      result.holdsAddress[task.piece] = 1;
+      std::atomic_ref(result.isReached[index]).store(1, std::memory_order_relaxed);
+    });
   });
 }
 
@@ -87,6 +107,19 @@ void HostAccess::hash(std::span<const HashTask> tasks) {
                        static_cast<size_t>(task.region->sizeBytes)},
                       task.hashes});
   hashOnHost(onHost);
+}
+
+SearchResult HostAccess::search(std::span<const Piece> pieces, const WordRanges& ranges) {
+  SearchResult result{std::vector<uint8_t>(pieces.size()),
+                      std::vector<uint8_t>(ranges.ranges().size())};
+  std::vector<HostSearchTask> tasks;
+  for (size_t index = 0; index < pieces.size(); ++index) {
+    const uint64_t address = pieces[index].region->address + pieces[index].offset;
+    tasks.push_back(
+        {{reinterpret_cast<const std::byte*>(address), pieces[index].sizeBytes}, address, index});
+  }
+  searchOnHost(tasks, ranges, result);
+  return result;
 }
 
 Content HostAccess::take(std::span<const Piece> pieces) {

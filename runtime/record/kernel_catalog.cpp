@@ -42,17 +42,27 @@ const char* kindName(embed::ArgKind kind) {
   return "aggregate";
 }
 
+void findGlobal(KernelInfo& info, const embed::KernelGlobal& global) {
+  info.knowsFunctions |= global.holdsFunctions;
+  if (!info.globalNames.insert(global.name).second)
+    return;
+  GlobalSearch search{global.name, info.module, nullptr};
+  mneme_rt_visit_modules(searchModule, &search);
+  if (search.found)
+    info.globals.push_back({global.name, search.found->hostShadow,
+                            search.found->sizeBytes ? search.found->sizeBytes : global.sizeBytes,
+                            global.isConstant});
+  else if (!global.isConstant || global.holdsFunctions)
+    info.hiddenGlobals.push_back(global.name);
+}
+
+/// Code of other units that is linked with the kernel's may use any of their variables, and objects
+/// any of their tables of functions: nothing says which without a compiler.
 void findGlobals(KernelInfo& info) {
-  for (const embed::KernelGlobal& global : info.blob->globals) {
-    GlobalSearch search{global.name, info.module, nullptr};
-    mneme_rt_visit_modules(searchModule, &search);
-    if (search.found)
-      info.globals.push_back({global.name, search.found->hostShadow,
-                              search.found->sizeBytes ? search.found->sizeBytes : global.sizeBytes,
-                              global.isConstant});
-    else if (!global.isConstant)
-      info.hiddenGlobals.push_back(global.name);
-  }
+  for (const auto& module : info.modules)
+    for (const auto* globals : {&module->globals, &module->tables})
+      for (const embed::KernelGlobal& global : *globals)
+        findGlobal(info, global);
 }
 
 } // namespace
@@ -114,6 +124,32 @@ std::shared_ptr<const KernelInfo> KernelCatalog::find(const void* handle) {
   return infos_[handle] = read(handle);
 }
 
+std::vector<ModuleGlobal> KernelCatalog::moduleGlobals() const {
+  const std::shared_lock lock(mutex_);
+  std::set<const mneme_module_entry*> seen;
+  std::vector<ModuleGlobal> globals;
+  for (const auto& [handle, info] : infos_) {
+    if (!info || !info->blob || !seen.insert(info->module).second)
+      continue;
+    const embed::BlobSet& blobs = *blobs_.at(info->module);
+    std::map<std::string, const embed::KernelGlobal*> named;
+    for (const auto& [name, kernel] : blobs.kernels)
+      for (const embed::KernelGlobal& global : kernel->globals)
+        named.emplace(global.name, &global);
+    for (const auto& module : blobs.modules)
+      for (const embed::KernelGlobal& global : module->globals)
+        named.emplace(global.name, &global);
+    for (const auto& [name, global] : named)
+      globals.push_back({handle, name, global->sizeBytes, global->isConstant});
+  }
+  return globals;
+}
+
+size_t KernelCatalog::moduleCount() const {
+  const std::shared_lock lock(mutex_);
+  return blobs_.size();
+}
+
 void KernelCatalog::forget(const mneme_module_entry* module) {
   const std::unique_lock lock(mutex_);
   std::erase_if(infos_,
@@ -170,10 +206,11 @@ std::vector<uint64_t> pointerArguments(const embed::KernelBlob& blob, const mnem
   return pointers;
 }
 
-std::vector<uint64_t> aggregateWords(const embed::KernelBlob& blob, const mneme_launch& launch) {
+std::vector<uint64_t> wordArguments(const embed::KernelBlob& blob, const mneme_launch& launch) {
   std::vector<uint64_t> words;
   for (size_t index = 0; index < blob.args.size(); ++index) {
-    if (blob.args[index].kind != embed::ArgKind::Aggregate)
+    const embed::ArgKind kind = blob.args[index].kind;
+    if (kind != embed::ArgKind::Aggregate && kind != embed::ArgKind::Integer)
       continue;
     const auto* bytes = static_cast<const std::byte*>(launch.args[index]);
     for (size_t at = 0; at + sizeof(uint64_t) <= blob.args[index].sizeBytes; at += 8) {

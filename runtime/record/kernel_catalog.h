@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <shared_mutex>
 #include <string>
 #include <unordered_map>
@@ -54,7 +55,17 @@ struct KernelInfo {
   std::vector<std::shared_ptr<const embed::KernelBlob>> modules;
   std::vector<GlobalPlace> globals;
   std::vector<std::string> hiddenGlobals; ///< written by the kernel, out of the host's reach
+  std::set<std::string> globalNames; ///< in its code, and in code linked with it
+  bool knowsFunctions = false;            ///< a pointer it is given may be one to a function
   std::shared_ptr<KernelState> state;
+};
+
+/// A device variable and the kernel whose module holds it.
+struct ModuleGlobal {
+  const void* kernel = nullptr; ///< host handle
+  std::string name;
+  uint64_t sizeBytes = 0;
+  bool isConstant = false;
 };
 
 /// Thread-safe.
@@ -64,6 +75,10 @@ public:
 
   /// Null when the handle is not from an instrumented unit. Read once per handle, then one lookup.
   std::shared_ptr<const KernelInfo> find(const void* handle);
+  /// The variables that kernels launched so far, and others of their modules, use.
+  std::vector<ModuleGlobal> moduleGlobals() const;
+  /// How many modules that are.
+  size_t moduleCount() const;
   /// Handles of an unloaded unit may come back as other kernels.
   void forget(const mneme_module_entry* module);
   void visitStates(const std::function<void(uint64_t staticHash, KernelState&)>& visit);
@@ -73,7 +88,7 @@ private:
   std::shared_ptr<const embed::BlobSet> blobsOf(const mneme_module_entry* module);
 
   const Settings& settings_;
-  std::shared_mutex mutex_;
+  mutable std::shared_mutex mutex_;
   std::unordered_map<const void*, std::shared_ptr<const KernelInfo>> infos_;
   std::map<const mneme_module_entry*, std::shared_ptr<const embed::BlobSet>> blobs_;
   std::map<uint64_t, std::shared_ptr<KernelState>> states_;
@@ -88,8 +103,8 @@ uint64_t dynamicHash(const embed::KernelBlob& blob, const mneme_launch& launch,
 std::vector<std::vector<std::byte>> argumentValues(const embed::KernelBlob& blob,
                                                    const mneme_launch& launch);
 std::vector<uint64_t> pointerArguments(const embed::KernelBlob& blob, const mneme_launch& launch);
-/// The words of by-value aggregates: some of them may be pointers.
-std::vector<uint64_t> aggregateWords(const embed::KernelBlob& blob, const mneme_launch& launch);
+/// The words of by-value aggregates, and integers of that size: some of them may be pointers.
+std::vector<uint64_t> wordArguments(const embed::KernelBlob& blob, const mneme_launch& launch);
 
 /// The record of a kernel without instances.
 artifact::KernelRecord describeKernel(const KernelInfo& info, const std::string& device);

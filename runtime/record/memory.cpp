@@ -8,7 +8,20 @@ namespace {
 
 uint64_t addressOf(const void* pointer) { return reinterpret_cast<uint64_t>(pointer); }
 
+/// What drivers take from a device at once: small allocations share such a block, large ones have
+/// some of their own.
+constexpr uint64_t kVendorBlockBytes = 2ull << 20;
+
+uint64_t roundUp(uint64_t value, uint64_t unit) { return (value + unit - 1) / unit * unit; }
+
 bool isHostKind(artifact::RegionKind kind) { return kind == artifact::RegionKind::HostPinned; }
+
+/// Whether an allocation belongs to every launch on `device`.
+bool isCertain(const Allocation& allocation, unsigned device) {
+  if (isHostKind(allocation.kind))
+    return allocation.owner == Owner::Window;
+  return allocation.kind != artifact::RegionKind::Allocation || allocation.device == device;
+}
 
 } // namespace
 
@@ -45,13 +58,13 @@ WindowAllocator* Memory::windowOf(unsigned device) {
   return place.window.get();
 }
 
-void* Memory::allocate(uint64_t sizeBytes, artifact::RegionKind kind, unsigned device) {
+void* Memory::allocate(uint64_t sizeBytes, artifact::RegionKind kind, unsigned device, void* pool) {
   const std::unique_lock lock(mutex_);
   hasSeenAllocations_ = true;
   WindowAllocator* window = sizeBytes ? windowOf(device) : nullptr;
   const uint64_t address = window ? window->allocate(sizeBytes) : 0;
   if (address != 0)
-    live_[address] = {address, sizeBytes, kind, device, Owner::Window, {}};
+    live_[address] = {address, sizeBytes, kind, device, Owner::Window, {}, pool};
   return reinterpret_cast<void*>(address);
 }
 
@@ -88,10 +101,10 @@ void Memory::giveBack(const Allocation& detached) {
     window->trim(options_.idleBytesKept);
 }
 
-void* Memory::attachAgain(const Allocation& detached, uint64_t sizeBytes) {
+void* Memory::attachAgain(const Allocation& detached, uint64_t sizeBytes, void* pool) {
   const std::unique_lock lock(mutex_);
-  live_[detached.address] = {detached.address, sizeBytes,     detached.kind,
-                             detached.device,  Owner::Window, {}};
+  live_[detached.address] = {detached.address, sizeBytes, detached.kind, detached.device,
+                             Owner::Window,    {},        pool};
   return reinterpret_cast<void*>(detached.address);
 }
 
@@ -148,10 +161,29 @@ void Memory::share(unsigned owner, unsigned user) {
     window->share(user);
 }
 
-uint64_t Memory::idleBytes(unsigned device) const {
+uint64_t Memory::excessBytes(unsigned device) const {
   const std::shared_lock lock(mutex_);
   const WindowAllocator* window = existingWindow(device);
-  return window ? window->idleBytes() : 0;
+  if (!window)
+    return 0;
+  uint64_t small = 0, large = 0;
+  for (const auto& [address, allocation] : live_)
+    if (allocation.owner == Owner::Window && allocation.device == device) {
+      if (allocation.sizeBytes >= kVendorBlockBytes / 2)
+        large += roundUp(allocation.sizeBytes, kVendorBlockBytes);
+      else
+        small += roundUp(allocation.sizeBytes, kAllocationAlignment);
+    }
+  return window->mappedBytes() - large - roundUp(small, kVendorBlockBytes);
+}
+
+uint64_t Memory::poolBytes(const void* pool) const {
+  const std::shared_lock lock(mutex_);
+  uint64_t bytes = 0;
+  for (const auto& [address, allocation] : live_)
+    if (allocation.owner == Owner::Window && pool && allocation.pool == pool)
+      bytes += allocation.sizeBytes;
+  return bytes;
 }
 
 bool Memory::hasRoom(uint64_t sizeBytes, unsigned device) const {
@@ -186,24 +218,18 @@ std::string Memory::whyNotCapturable() const {
   for (const auto& [address, allocation] : live_)
     if (allocation.owner == Owner::Vendor)
       return "an allocation of " + std::to_string(allocation.sizeBytes) +
-             " bytes did not fit into the address window of " +
-             std::to_string(options_.windowBytes >> 20) + " MiB; raise -vass";
+             " bytes lies outside the address window of " +
+             std::to_string(options_.windowBytes >> 20) +
+             " MiB: it did not fit (raise -vass), or a graph was captured meanwhile";
   return "";
 }
 
-std::vector<artifact::Region> Memory::regions(unsigned device,
-                                              const std::vector<uint64_t>& pointers) const {
+template <typename IsWanted>
+std::vector<artifact::Region> Memory::select(const IsWanted& isWanted) const {
   const std::shared_lock lock(mutex_);
   std::vector<artifact::Region> regions;
   for (const auto& [address, allocation] : live_) {
-    const bool isOptional =
-        isHostKind(allocation.kind)
-            ? allocation.owner != Owner::Window
-            : allocation.kind == artifact::RegionKind::Allocation && allocation.device != device;
-    const auto isInside = [&](uint64_t pointer) {
-      return pointer >= address && pointer - address < allocation.sizeBytes;
-    };
-    if (isOptional && std::none_of(pointers.begin(), pointers.end(), isInside))
+    if (!isWanted(allocation))
       continue;
     artifact::Region region;
     region.address = address;
@@ -213,6 +239,21 @@ std::vector<artifact::Region> Memory::regions(unsigned device,
     regions.push_back(region);
   }
   return regions;
+}
+
+std::vector<artifact::Region> Memory::regions(unsigned device) const {
+  return select([&](const Allocation& one) { return isCertain(one, device); });
+}
+
+std::vector<artifact::Region> Memory::reachable(unsigned device,
+                                                const std::vector<uint64_t>& arguments) const {
+  return select([&](const Allocation& one) {
+    if (isCertain(one, device))
+      return false;
+    return isHostKind(one.kind) || sharing_.contains({one.device, device}) ||
+           std::ranges::any_of(arguments,
+                               [&](uint64_t word) { return word - one.address < one.sizeBytes; });
+  });
 }
 
 Window Memory::window(unsigned device) const {

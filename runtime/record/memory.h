@@ -30,6 +30,7 @@ struct Allocation {
   unsigned device = 0;
   Owner owner = Owner::Window;
   artifact::Annotation annotation;
+  void* pool = nullptr; ///< what the application took it from, if from a memory pool
 };
 
 struct Window {
@@ -51,7 +52,8 @@ public:
   explicit Memory(Options options);
 
   /// Null when the window cannot serve it: the caller asks the vendor then.
-  void* allocate(uint64_t sizeBytes, artifact::RegionKind kind, unsigned device);
+  void* allocate(uint64_t sizeBytes, artifact::RegionKind kind, unsigned device,
+                 void* pool = nullptr);
   std::optional<Allocation> findExact(const void* pointer) const;
   /// Whether an allocation of the window starts here.
   bool isServed(const void* pointer) const;
@@ -63,7 +65,7 @@ public:
   std::optional<Allocation> detach(const void* pointer);
   void giveBack(const Allocation& detached);
   /// Makes a detached block a live allocation again.
-  void* attachAgain(const Allocation& detached, uint64_t sizeBytes);
+  void* attachAgain(const Allocation& detached, uint64_t sizeBytes, void* pool = nullptr);
 
   /// Forgets everything of one device, its window included; returns what it was. The next
   /// allocation makes a new window.
@@ -78,7 +80,11 @@ public:
 
   /// From now on device `user` may use what lives in the window of `owner`.
   void share(unsigned owner, unsigned user);
-  uint64_t idleBytes(unsigned device) const;
+  /// What the window takes of the device's memory beyond what the vendor would have taken for the
+  /// same allocations. Modulo 2^64: the vendor may take more.
+  uint64_t excessBytes(unsigned device) const;
+  /// Live bytes that the application took from this pool.
+  uint64_t poolBytes(const void* pool) const;
   /// Whether the window has addresses for so much: what it does not serve then lacks memory.
   bool hasRoom(uint64_t sizeBytes, unsigned device) const;
 
@@ -87,10 +93,14 @@ public:
 
   /// A sentence when the present state cannot be captured, else empty.
   std::string whyNotCapturable() const;
-  /// Live allocations of `device` (host kinds included), by address. Memory of other devices, and
-  /// host memory that is not in the window, only where one of `pointers` points into it.
-  std::vector<artifact::Region> regions(unsigned device,
-                                        const std::vector<uint64_t>& pointers) const;
+  /// Live allocations that belong to every launch on `device`, by address: its own, managed ones,
+  /// and host memory in the window.
+  std::vector<artifact::Region> regions(unsigned device) const;
+  /// Those that belong to a launch if a pointer leads to them: other host memory, and that of
+  /// devices whose memory `device` may use. Of further devices those that one of `arguments` points
+  /// into: in much memory there are numbers that look like their addresses.
+  std::vector<artifact::Region> reachable(unsigned device,
+                                          const std::vector<uint64_t>& arguments) const;
   Window window(unsigned device) const;
   /// Whether the vendor serves what the window should have: its addresses may not be granted again.
   bool hasForeign() const;
@@ -107,7 +117,7 @@ private:
   };
   WindowAllocator* windowOf(unsigned device);
   WindowAllocator* existingWindow(unsigned device) const;
-  void forgetHere(uint64_t address, bool isRegistered);
+  template <typename IsWanted> std::vector<artifact::Region> select(const IsWanted& isWanted) const;
 
   Options options_;
   mutable std::shared_mutex mutex_;

@@ -11,6 +11,7 @@
 #include <elf.h>
 #include <link.h>
 
+#include "runtime/base/own_descriptors.h"
 #include "runtime/jit/mneme_rt.h"
 #include "runtime/record/summary.h"
 
@@ -95,7 +96,7 @@ bool hasModules() noexcept {
 }
 
 std::string whyNothingWasSeen(bool hasSeenAllocations, bool hasSeenModules) {
-  const ExecutableFacts facts = readExecutable();
+  const ExecutableFacts facts = apart(readExecutable);
   if (!facts.holdsDeviceCode && !hasSeenAllocations)
     return "";
   if (facts.holdsDeviceCode && !facts.importsRuntime && !hasSeenAllocations)

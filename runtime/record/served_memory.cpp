@@ -46,7 +46,13 @@ bool canServe(const Vendor* vendor, RegionKind kind) {
          (vendor->makeBackend && kind == RegionKind::Allocation && vendor->prepareContext() == 0);
 }
 
-void* take(Session& session, size_t bytes, RegionKind kind, void* const* stream) {
+/// A stream-ordered allocation's order and pool.
+struct Ordered {
+  void* stream;
+  void* pool;
+};
+
+void* take(Session& session, size_t bytes, RegionKind kind, const Ordered* ordered) {
   const Vendor* vendor = session.vendor();
   // On a device that has failed the vendor's own function says so.
   if (bytes == 0 || !session.isActive() || session.hasDeviceFailed() || !canServe(vendor, kind))
@@ -55,30 +61,38 @@ void* take(Session& session, size_t bytes, RegionKind kind, void* const* stream)
   DeferredFrees& deferred = *session.deferredFrees();
   const unsigned device = currentDevice(session);
   deferred.collect();
-  if (stream)
-    if (void* reused = deferred.reuse(bytes, device, *stream))
+  void* pool = ordered ? ordered->pool : nullptr;
+  if (ordered)
+    if (void* reused = deferred.reuse(bytes, device, ordered->stream, pool))
       return reused;
-  void* served = memory.allocate(bytes, kind, device);
+  void* served = memory.allocate(bytes, kind, device, pool);
   if (!served && !vendor->isCpuDevice) {
     // Before the vendor is asked, and perhaps has to refuse: everything that can be had.
     deferred.waitFor(device);
     session.giveBackDeviceMemory();
     if (memory.hasRoom(bytes, device))
-      served = memory.allocate(bytes, kind, device);
+      served = memory.allocate(bytes, kind, device, pool);
   }
-  if (served && vendor->adopt)
-    vendor->adopt(served, bytes, adoptKind(kind));
+  if (served && vendor->adopt && vendor->adopt(served, bytes, adoptKind(kind)) != 0) {
+    memory.release(served); // the vendor says in its own way that there is no more
+    return nullptr;
+  }
   return served;
 }
 
-int serveAny(void** pointer, size_t bytes, RegionKind kind, void* const* stream,
-             const Next& next) noexcept {
+int serveAny(void** pointer, size_t bytes, RegionKind kind, const Ordered* ordered,
+             const Next& next) {
   const CallGuard guard;
   Session* session = guard.session();
   if (!session || !pointer)
     return next();
-  void* served = guarded(*session, "an allocation", static_cast<void*>(nullptr),
-                         [&] { return take(*session, bytes, kind, stream); });
+  // While something is captured the vendor may refuse to allocate: it is asked, whatever the mode.
+  const Vendor* vendor = session->vendor();
+  const bool isRefusable = vendor && vendor->isCapturingAny && vendor->isCapturingAny();
+  void* served = nullptr;
+  if (!isRefusable)
+    served = guarded(*session, "an allocation", static_cast<void*>(nullptr),
+                     [&] { return take(*session, bytes, kind, ordered); });
   if (served) {
     *pointer = served;
     return 0;
@@ -106,20 +120,21 @@ bool isCapturingGraph(const Vendor* vendor, void* stream) noexcept {
          (vendor->streamIsCapturing(stream, &status) != 0 || status != 0);
 }
 
-int serve(void** pointer, size_t bytes, RegionKind kind, const Next& next) noexcept {
+int serve(void** pointer, size_t bytes, RegionKind kind, const Next& next) {
   return serveAny(pointer, bytes, kind, nullptr, next);
 }
 
-int serveOrdered(void** pointer, size_t bytes, void* stream, const Next& next) noexcept {
+int serveOrdered(void** pointer, size_t bytes, void* stream, void* pool, const Next& next) {
   if (isCapturingGraph(findVendor(), stream))
     return next(); // the memory is the graph's
-  return serveAny(pointer, bytes, RegionKind::Allocation, &stream, next);
+  const Ordered ordered{stream, pool};
+  return serveAny(pointer, bytes, RegionKind::Allocation, &ordered, next);
 }
 
 namespace {
 
 /// Passes a free on and forgets what the vendor had served.
-int freeForeign(Session& session, void* pointer, const Next& next) noexcept {
+int freeForeign(Session& session, void* pointer, const Next& next) {
   const int status = next();
   if (status == 0)
     guarded(session, "a free", 0, [&] {
@@ -137,8 +152,7 @@ std::optional<Allocation> findServed(Session& session, void* pointer, FreeKind k
 
 /// For a free while a graph is captured, when nothing may be waited for.
 void leaveTaken(Session& session, void* pointer) noexcept {
-  guarded(session, "a free", false,
-          [&] { return session.memory()->detach(pointer).has_value(); });
+  guarded(session, "a free", false, [&] { return session.memory()->detach(pointer).has_value(); });
   session.note("memory freed while a graph was captured stays taken until the device is reset");
 }
 
@@ -149,7 +163,7 @@ int synchronizeOwner(const Vendor& vendor, const Allocation& allocation) {
 
 } // namespace
 
-int serveFree(void* pointer, FreeKind kind, const Next& next) noexcept {
+int serveFree(void* pointer, FreeKind kind, const Next& next) {
   const CallGuard guard;
   Session* session = guard.session();
   if (!session || !pointer)
@@ -169,7 +183,7 @@ int serveFree(void* pointer, FreeKind kind, const Next& next) noexcept {
   return status;
 }
 
-int serveFreeOrdered(void* pointer, void* stream, const Next& next) noexcept {
+int serveFreeOrdered(void* pointer, void* stream, const Next& next) {
   const Vendor* vendor = findVendor();
   if (!vendor || !vendor->markStream)
     return serveFree(pointer, FreeKind::Device, next);
@@ -194,7 +208,7 @@ int serveFreeOrdered(void* pointer, void* stream, const Next& next) noexcept {
   });
 }
 
-int watchRegister(void* pointer, size_t bytes, const Next& next) noexcept {
+int watchRegister(void* pointer, size_t bytes, const Next& next) {
   const CallGuard guard;
   const int status = next();
   if (Session* session = guard.session(); session && status == 0)
@@ -205,7 +219,7 @@ int watchRegister(void* pointer, size_t bytes, const Next& next) noexcept {
   return status;
 }
 
-int watchUnregister(void* pointer, const Next& next) noexcept {
+int watchUnregister(void* pointer, const Next& next) {
   const CallGuard guard;
   const int status = next();
   if (Session* session = guard.session(); session && status == 0)
@@ -216,7 +230,7 @@ int watchUnregister(void* pointer, const Next& next) noexcept {
   return status;
 }
 
-int serveReset(const Next& next) noexcept {
+int serveReset(const Next& next) {
   const CallGuard guard;
   Session* session = guard.session();
   if (!session)
@@ -238,7 +252,7 @@ int serveReset(const Next& next) noexcept {
   return next();
 }
 
-int watchPeerAccess(int owner, const Next& next) noexcept {
+int watchPeerAccess(int owner, const Next& next) {
   const CallGuard guard;
   const int status = next();
   if (Session* session = guard.session(); session && status == 0 && owner >= 0)
@@ -249,18 +263,33 @@ int watchPeerAccess(int owner, const Next& next) noexcept {
   return status;
 }
 
-int serveFreeBytes(size_t* freeBytes, const Next& next) noexcept {
+int serveFreeBytes(size_t* freeBytes, const Next& next) {
   const CallGuard guard;
   if (Session* session = guard.session())
     session->giveBackDeviceMemory();
   const int status = next();
-  if (Session* session = guard.session(); session && status == 0 && freeBytes)
-    *freeBytes += guarded(*session, "free memory", uint64_t{0},
-                          [&] { return session->memory()->idleBytes(currentDevice(*session)); });
+  Session* session = guard.session();
+  // The CPU device counts what the program has been given, whoever serves it.
+  if (session && status == 0 && freeBytes && session->vendor() && !session->vendor()->isCpuDevice)
+    *freeBytes += guarded(*session, "free memory", uint64_t{0}, [&] {
+      const unsigned device = currentDevice(*session);
+      return session->memory()->excessBytes(device) + session->ownDeviceBytes(device);
+    });
   return status;
 }
 
-int watchExport(const void* pointer, const Next& next) noexcept {
+int servePoolAttribute(void* pool, int attribute, void* value, const Next& next) {
+  constexpr int kReservedNow = 5, kUsedAtMost = 8;
+  const CallGuard guard;
+  const int status = next();
+  Session* session = guard.session();
+  if (session && status == 0 && value && attribute >= kReservedNow && attribute <= kUsedAtMost)
+    *static_cast<uint64_t*>(value) += guarded(*session, "memory of a pool", uint64_t{0},
+                                              [&] { return session->memory()->poolBytes(pool); });
+  return status;
+}
+
+int watchExport(const void* pointer, const Next& next) {
   const CallGuard guard;
   if (Session* session = guard.session(); session && isServed(pointer))
     session->note("memory was to be shared with another process, which memory placed for a "
@@ -268,12 +297,12 @@ int watchExport(const void* pointer, const Next& next) noexcept {
   return next();
 }
 
-int watchCapture(const Next& next) noexcept {
+int watchCapture(const Next& next) {
   const CallGuard guard; // no recording is under way meanwhile
   return next();
 }
 
-int watchUnrecorded(const char* what, const void* key, const Next& next) noexcept {
+int watchUnrecorded(const char* what, const void* key, const Next& next) {
   const CallGuard guard;
   if (Session* session = guard.session(); session && session->isActive())
     session->noteOnce(what, key);

@@ -6,6 +6,7 @@
 #include <cstddef>
 
 #include "runtime/artifact/recording.h"
+#include "runtime/base/cancellation.h"
 #include "runtime/record/vendor.h"
 
 namespace mneme::record {
@@ -17,7 +18,11 @@ public:
   Next(const Call& call) noexcept // implicit: stands for the callable
       : object_(&call),
         call_([](const void* object) { return (*static_cast<const Call*>(object))(); }) {}
-  int operator()() const { return call_(object_); }
+  /// Throws nothing, but a thread that is cancelled in the vendor's function is unwound through it.
+  int operator()() const {
+    const CancellationOfCaller asCaller;
+    return call_(object_);
+  }
 
 private:
   const void* object_;
@@ -28,39 +33,45 @@ enum class FreeKind { Device, Host };
 
 /// Serves an allocation from the window or passes it on and remembers the result as foreign. On a
 /// GPU only device memory is served.
-int serve(void** pointer, size_t bytes, artifact::RegionKind kind, const Next& next) noexcept;
+int serve(void** pointer, size_t bytes, artifact::RegionKind kind, const Next& next);
 
-/// Same for stream-ordered device allocations; those captured into a graph are the vendor's.
-int serveOrdered(void** pointer, size_t bytes, void* stream, const Next& next) noexcept;
+/// Same for stream-ordered device allocations; those captured into a graph are the vendor's. `pool`
+/// is what the memory is to count for, see servePoolAttribute().
+int serveOrdered(void** pointer, size_t bytes, void* stream, void* pool, const Next& next);
 
 /// Frees what was served; everything else is passed on. The device is synchronised first, as the
 /// vendor's functions do: kernels that still run may use the memory.
-int serveFree(void* pointer, FreeKind kind, const Next& next) noexcept;
+int serveFree(void* pointer, FreeKind kind, const Next& next);
 
 /// Same in the order of a stream: nothing is waited for, the memory is free when the stream's
 /// present work is done.
-int serveFreeOrdered(void* pointer, void* stream, const Next& next) noexcept;
+int serveFreeOrdered(void* pointer, void* stream, const Next& next);
 
-int watchRegister(void* pointer, size_t bytes, const Next& next) noexcept;
-int watchUnregister(void* pointer, const Next& next) noexcept;
+int watchRegister(void* pointer, size_t bytes, const Next& next);
+int watchUnregister(void* pointer, const Next& next);
 
 /// Forgets everything on the current device, then resets it.
-int serveReset(const Next& next) noexcept;
+int serveReset(const Next& next);
 
 /// The current device is about to be allowed to use the memory of `owner`.
-int watchPeerAccess(int owner, const Next& next) noexcept;
+int watchPeerAccess(int owner, const Next& next);
 
-/// Calls `next`, then adds what the recorder would give back if it were needed.
-int serveFreeBytes(size_t* freeBytes, const Next& next) noexcept;
+/// Calls `next`, then makes of the answer what it were if the vendor had served what the recorder
+/// serves.
+int serveFreeBytes(size_t* freeBytes, const Next& next);
+
+/// Calls `next`, then adds what was served instead of `pool` to its reserved and used bytes
+/// (attributes 5 to 8, now and at most).
+int servePoolAttribute(void* pool, int attribute, void* value, const Next& next);
 
 /// Passes a call on in which memory is to leave the process, and says so if it was served.
-int watchExport(const void* pointer, const Next& next) noexcept;
+int watchExport(const void* pointer, const Next& next);
 
 /// Begins the capture of a stream into a graph, between recordings.
-int watchCapture(const Next& next) noexcept;
+int watchCapture(const Next& next);
 
 /// Passes on work the recorder cannot record; `what` names it in the summary, once for each `key`.
-int watchUnrecorded(const char* what, const void* key, const Next& next) noexcept;
+int watchUnrecorded(const char* what, const void* key, const Next& next);
 
 /// Whether work given to this stream becomes part of a graph instead of being run.
 bool isCapturingGraph(const Vendor* vendor, void* stream) noexcept;

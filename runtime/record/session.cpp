@@ -22,6 +22,16 @@ std::atomic<Session*> theSession{nullptr};
 /// Freed device memory kept for reuse; libraries that allocate past us need the rest.
 constexpr uint64_t kIdleBytesKept = 1ull << 30;
 
+// How long threads are kept waiting, when nothing gets on, for a recording that may wait for them.
+/// For a call of another thread that never ends, say because a jump has left it.
+constexpr std::chrono::seconds kCallPatience{15}, kStuckPatience{1};
+/// For the device to become idle; it was shortly before.
+constexpr std::chrono::seconds kIdlePatience{5};
+/// For the kernel itself, which may take its time.
+constexpr std::chrono::seconds kKernelPatience{10};
+constexpr const char* kOthersWentOn =
+    "was not recorded: it had to wait for so long that other threads of the program went on";
+
 artifact::Dim3 dims(const mneme_dim3& value) { return {value.x, value.y, value.z}; }
 
 Memory::Options memoryOptions(const Vendor* vendor, const Settings& settings) {
@@ -41,22 +51,17 @@ Memory::Options memoryOptions(const Vendor* vendor, const Settings& settings) {
 } // namespace
 
 CallGuard::CallGuard() noexcept {
-  if (isInsideCall)
+  if (isInsideCall())
     return;
   Session& session = Session::instance();
-  if (!session.memory_)
+  if (!session.memory_ || !session.isMemoryWhole_)
     return;
-  session.gate_.lock_shared();
-  isInsideCall = true;
+  session.gate_.enter();
+  call_.emplace(session.gate_, Call::Kind::Passing);
   session_ = &session;
 }
 
-CallGuard::~CallGuard() {
-  if (!session_)
-    return;
-  isInsideCall = false;
-  session_->gate_.unlock_shared();
-}
+CallGuard::~CallGuard() noexcept(false) = default;
 
 Session& Session::instance() noexcept {
   static Session* session = new Session;
@@ -77,6 +82,8 @@ Session::Session() noexcept : owner_(getpid()) {
       if (vendor_)
         deferredFrees_ = std::make_unique<DeferredFrees>(*vendor_, *memory_);
       catalog_ = std::make_unique<KernelCatalog>(settings_);
+      if (vendor_)
+        globals_ = std::make_unique<GlobalPlaces>(*vendor_, *catalog_);
       isActive_ = true;
     }
   } catch (const std::exception& error) {
@@ -90,6 +97,8 @@ Session::Session() noexcept : owner_(getpid()) {
 bool Session::isOwner() const noexcept { return getpid() == owner_; }
 
 void Session::note(const std::string& reason) noexcept {
+  if (!isOwner())
+    return; // a thread that does not exist here may have the lock
   try {
     const std::lock_guard lock(notesMutex_);
     ++notes_[reason];
@@ -121,21 +130,35 @@ DeviceAccess& Session::accessOf(unsigned device) {
 }
 
 void Session::forgetDevice(unsigned device) noexcept {
+  if (!isOwner())
+    return;
   const std::lock_guard lock(accessMutex_);
   accesses_.erase(device);
   history_.forgetAll();
+  if (globals_)
+    globals_->forgetAll();
 }
 
 void Session::giveBackDeviceMemory() noexcept {
+  if (!isOwner())
+    return;
   const std::lock_guard lock(accessMutex_);
   for (const auto& [device, access] : accesses_)
     access->giveBack();
+}
+
+uint64_t Session::ownDeviceBytes(unsigned device) noexcept {
+  const std::lock_guard lock(accessMutex_);
+  const auto known = accesses_.find(device);
+  return known == accesses_.end() ? 0 : known->second->ownBytes();
 }
 
 void Session::moduleUnregistered(const mneme_module_entry* module) noexcept {
   try {
     if (catalog_)
       catalog_->forget(module);
+    if (globals_)
+      globals_->forgetAll();
   } catch (const std::exception& error) {
     note(std::string("an unloaded library may be mistaken for another: ") + error.what());
   }
@@ -156,7 +179,6 @@ Session::Attempt Session::decide(const mneme_launch& launch) {
   attempt.dynamicHash = dynamicHash(*info->blob, launch, attempt.traits);
   KernelState& state = *info->state;
   const std::lock_guard lock(state.mutex);
-  ++state.launches;
   const auto known = state.instances.find(attempt.dynamicHash);
   if (known != state.instances.end()) {
     ++known->second.occurrences;
@@ -181,22 +203,76 @@ void Session::settle(const Attempt& attempt, Fate fate, bool mayRetry) {
     state.instances[attempt.dynamicHash].fate = fate;
 }
 
-int Session::launch(const mneme_launch& launch) noexcept {
-  if (isInsideCall || !isActive())
-    return mneme_rt_call_vendor(&launch);
+/// Stays behind when the thread jumps.
+class Session::UnderWay {
+public:
+  UnderWay(Session& session, const Attempt& attempt) : session_(session) {
+    session.underWay_ = attempt;
+    session.isUnderWay_ = true;
+  }
+  ~UnderWay() {
+    session_.underWay_.reset();
+    session_.isUnderWay_ = false;
+  }
+  UnderWay(const UnderWay&) = delete;
+  UnderWay& operator=(const UnderWay&) = delete;
+
+private:
+  Session& session_;
+};
+
+/// Of the session and of the kernel, once. Only inside the gate, so that the summary is true.
+void Session::count(Attempt& attempt) {
+  if (!isActive() || std::exchange(attempt.isCounted, true))
+    return;
   launches_.fetch_add(1, std::memory_order_relaxed);
+  if (!attempt.info || !attempt.info->isWanted || !attempt.info->state)
+    return;
+  const std::lock_guard lock(attempt.info->state->mutex);
+  ++attempt.info->state->launches;
+}
+
+/// A recording whose thread has jumped out of it.
+void Session::settleLeft() {
+  if (!underWay_)
+    return;
+  const Attempt left = *std::exchange(underWay_, std::nullopt);
+  isUnderWay_ = false;
+  note("kernel '" + left.info->blob->demangled +
+       "' was not recorded: its thread left the launch by a jump (longjmp) or ended in it");
+  history_.forgetAll();
+  settle(left, Fate::Failed, false);
+}
+
+int Session::launch(const mneme_launch& launch) {
+  const auto pass = [&](Attempt& attempt) {
+    count(attempt);
+    const CancellationOfCaller asCaller;
+    return mneme_rt_call_vendor(&launch);
+  };
+  if (isInsideCall() || !isActive())
+    return mneme_rt_call_vendor(&launch);
   Attempt attempt;
+  {
+    const CallGuard guard;
+    try {
+      if (isActive())
+        attempt = decide(launch);
+    } catch (const std::exception& error) {
+      note(std::string("a launch could not be recorded: ") + error.what());
+    }
+    if (!attempt.isRecorded)
+      return pass(attempt);
+  }
   try {
-    attempt = decide(launch);
-    if (attempt.isRecorded)
-      record(attempt, launch);
+    record(attempt, launch);
   } catch (const std::exception& error) {
     note(std::string("a launch could not be recorded: ") + error.what());
   }
   if (attempt.status)
     return *attempt.status;
   const CallGuard guard;
-  return mneme_rt_call_vendor(&launch);
+  return pass(attempt);
 }
 
 std::string Session::whyNot(const Attempt& attempt, const mneme_launch& launch) const {
@@ -246,21 +322,31 @@ void Session::announce(const KernelInfo& info) {
 
 /// False (with a note) when the kernel did not run to its end.
 bool Session::launchAndWait(Attempt& attempt, const mneme_launch& launch, DeviceAccess& access,
-                            artifact::Instance& instance) {
+                            artifact::Instance& instance, Alone& alone) {
   const KernelInfo& info = *attempt.info;
   const std::string kernel = "kernel '" + info.blob->demangled + "' ";
   const uint64_t begin = nowNs();
   access.launchBegins(launch);
-  attempt.status = mneme_rt_call_vendor(&launch);
+  uint64_t elapsedNs = 0;
+  const int status = alone.waiting(kKernelPatience, [&] {
+    {
+      const CancellationOfCaller asCaller;
+      attempt.status = mneme_rt_call_vendor(&launch);
+    }
+    return *attempt.status != 0 ? 0 : access.launchEnds(launch, elapsedNs);
+  });
   if (*attempt.status != 0) {
     note(kernel + "was not recorded: its launch was refused with status " +
          std::to_string(*attempt.status));
     return false;
   }
-  uint64_t elapsedNs = 0;
-  if (const int status = access.launchEnds(launch, elapsedNs); status != 0) {
+  if (status != 0) {
     note(kernel + "was not recorded: it failed with status " + std::to_string(status));
     setDeviceFailed(true);
+    return false;
+  }
+  if (!alone.isAlone()) {
+    note(kernel + kOthersWentOn);
     return false;
   }
   launchNs_ += nowNs() - begin;
@@ -274,11 +360,15 @@ bool Session::launchAndWait(Attempt& attempt, const mneme_launch& launch, Device
 /// stream: work of other streams may write to the same memory, and nothing tells which. False (with
 /// a note) when there is nothing to keep.
 bool Session::captureAround(Attempt& attempt, const mneme_launch& launch, DeviceAccess& access,
-                            artifact::InstanceDraft& draft) {
+                            artifact::InstanceDraft& draft, Alone& alone) {
   const KernelInfo& info = *attempt.info;
-  if (access.synchronize() != 0) {
+  if (alone.waiting(kIdlePatience, [&] { return access.synchronize(); }) != 0) {
     note("kernel '" + info.blob->demangled +
          "' was not recorded: the device had failed before its launch");
+    return false;
+  }
+  if (!alone.isAlone()) {
+    note("kernel '" + info.blob->demangled + "' " + kOthersWentOn);
     return false;
   }
   // Devices bring their content to the host one by one, and a draft may be based on another's.
@@ -287,10 +377,15 @@ bool Session::captureAround(Attempt& attempt, const mneme_launch& launch, Device
   if (isTransferLost_.exchange(false))
     history_.forgetAll();
   Capture capture(access, writer(), history_);
-  const std::vector<artifact::Region> regions = regionsOf(info, launch, access);
-  draft.prologue = capture.take(regions);
+  std::vector<artifact::Region> regions = certainRegions(info, launch, access);
+  Reach reach = reachOf(info, launch, regions, access);
+  addArguments(info, launch, reach, regions);
+  draft.prologue = capture.take(regions, &reach);
+  regions.clear();
+  for (const artifact::RegionDraft& region : draft.prologue.regions)
+    regions.push_back(region.region);
   draft.prologue.args = argumentValues(*info.blob, launch);
-  if (!launchAndWait(attempt, launch, access, draft.instance))
+  if (!launchAndWait(attempt, launch, access, draft.instance, alone))
     return false;
   draft.epilogue = capture.take(regions);
   history_.forgetOlderThan(draft.prologue.id);
@@ -318,16 +413,30 @@ void Session::submitLater(const Attempt& attempt, DeviceAccess& access,
 void Session::record(Attempt& attempt, const mneme_launch& launch) {
   // What other threads must do for this device to become idle they can still do here, but not once
   // the gate is shut.
+  const DeferredCancellation cancellation;
   if (whyNot(attempt, launch).empty())
     vendor_->deviceSynchronize();
-  const std::unique_lock lock(gate_);
-  const InsideCall inside;
+  const bool wasStuck = isCallStuck_;
+  Alone alone(gate_, wasStuck ? kStuckPatience : kCallPatience, Alone::Signals::Held);
   if (!isActive())
     return settle(attempt, Fate::Failed, false);
+  isCallStuck_ = !alone.isAlone();
+  if (!alone.isAlone()) {
+    note("kernel '" + attempt.info->blob->demangled +
+         "' was not recorded: calls of the runtime in other threads did not end");
+    return settle(attempt, Fate::Failed, !wasStuck);
+  }
+  settleLeft();
   if (const std::string reason = whyNot(attempt, launch); !reason.empty()) {
     note(reason);
     return settle(attempt, Fate::Failed, true);
   }
+  count(attempt);
+  const UnderWay underWay(*this, attempt);
+  recordAlone(attempt, launch, alone);
+}
+
+void Session::recordAlone(Attempt& attempt, const mneme_launch& launch, Alone& alone) {
   const uint64_t begin = nowNs();
   try {
     device_ = 0;
@@ -347,7 +456,7 @@ void Session::record(Attempt& attempt, const mneme_launch& launch) {
     draft.instance.sharedBytes = launch.sharedBytes;
     draft.instance.isCooperative = attempt.traits.isCooperative;
     draft.instance.cluster = dims(attempt.traits.cluster);
-    if (captureAround(attempt, launch, access, draft)) {
+    if (captureAround(attempt, launch, access, draft, alone)) {
       submitLater(attempt, access, std::move(draft));
       if (isVendorEnding_)
         access.finish();

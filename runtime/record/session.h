@@ -9,7 +9,6 @@
 #include <mutex>
 #include <optional>
 #include <set>
-#include <shared_mutex>
 #include <string>
 #include <vector>
 
@@ -20,8 +19,11 @@
 #include "runtime/jit/mneme_rt.h"
 #include "runtime/record/capture.h"
 #include "runtime/record/deferred_frees.h"
+#include "runtime/record/global_places.h"
+#include "runtime/record/inside_call.h"
 #include "runtime/record/kernel_catalog.h"
 #include "runtime/record/memory.h"
+#include "runtime/record/reach.h"
 #include "runtime/record/settings.h"
 #include "runtime/record/vendor.h"
 
@@ -45,7 +47,8 @@ public:
   void setDeviceFailed(bool hasFailed) noexcept { hasDeviceFailed_ = hasFailed; }
 
   /// The launch hook: counts, records if it is time to, and calls the vendor. Returns its status.
-  int launch(const mneme_launch& launch) noexcept;
+  /// Throws nothing, but a thread that is cancelled in the vendor's call is unwound through it.
+  int launch(const mneme_launch& launch);
   void moduleUnregistered(const mneme_module_entry* module) noexcept;
 
   /// Null in a process that never recorded. Frees are served even when recording has ended.
@@ -57,6 +60,8 @@ public:
   void forgetDevice(unsigned device) noexcept;
   /// For an allocation of the application that found no device memory left.
   void giveBackDeviceMemory() noexcept;
+  /// Device memory that would be free without the recorder, its window aside.
+  uint64_t ownDeviceBytes(unsigned device) noexcept;
 
   /// Notes something that is not recorded; notes are counted per reason.
   void note(const std::string& reason) noexcept;
@@ -68,9 +73,14 @@ public:
   void vendorEnds() noexcept;
   /// Writes everything, says the summary and stops recording. Idempotent.
   void finish() noexcept;
-  /// Lets a thread of the recorder finish() and waits for it, some seconds at most. Takes no lock:
-  /// may be called from a signal handler.
-  void finishElsewhere() noexcept;
+  /// Lets a thread of the recorder finish() and waits for it as long as it gets on. Takes no lock:
+  /// may be called from a signal handler. False if there is no such thread, or no more.
+  bool finishElsewhere() noexcept;
+
+  /// Before the program is replaced by another, which may fail: as finishElsewhere(), and calls of
+  /// other threads wait until resume(). False if there is nothing to resume.
+  bool pauseElsewhere() noexcept;
+  void resumeElsewhere() noexcept;
 
   /// fork(): the parent goes on, the child does not record.
   void beforeFork() noexcept;
@@ -86,32 +96,48 @@ private:
     LaunchTraits traits;
     uint64_t dynamicHash = 0;
     bool isRecorded = false;
+    bool isCounted = false;
     std::optional<int> status; ///< of the vendor's call, once made
   };
+  class UnderWay;
+  enum class Wish : uint8_t { Finish, Pause, Resume };
 
   Session() noexcept;
   Attempt decide(const mneme_launch& launch);
+  void count(Attempt& attempt);
   std::string whyNot(const Attempt& attempt, const mneme_launch& launch) const;
   void record(Attempt& attempt, const mneme_launch& launch);
+  void recordAlone(Attempt& attempt, const mneme_launch& launch, Alone& alone);
   bool captureAround(Attempt& attempt, const mneme_launch& launch, DeviceAccess& access,
-                     artifact::InstanceDraft& draft);
+                     artifact::InstanceDraft& draft, Alone& alone);
   void submitLater(const Attempt& attempt, DeviceAccess& access, artifact::InstanceDraft draft);
-  artifact::Region globalAt(uint64_t pointer) const;
   DeviceAccess& accessOf(unsigned device);
   bool launchAndWait(Attempt& attempt, const mneme_launch& launch, DeviceAccess& access,
-                     artifact::Instance& instance);
+                     artifact::Instance& instance, Alone& alone);
   void addHiddenGlobals(const KernelInfo& info, const void* kernel,
                         std::vector<artifact::Region>& regions);
-  std::vector<artifact::Region> regionsOf(const KernelInfo& info, const mneme_launch& launch,
-                                          DeviceAccess& access);
+  std::vector<artifact::Region> certainRegions(const KernelInfo& info, const mneme_launch& launch,
+                                               DeviceAccess& access);
+  Reach reachOf(const KernelInfo& info, const mneme_launch& launch,
+                const std::vector<artifact::Region>& certain, DeviceAccess& access);
+  void addArguments(const KernelInfo& info, const mneme_launch& launch, Reach& reach,
+                    std::vector<artifact::Region>& regions);
+  bool isReadable(const artifact::Region& region, DeviceAccess& access) const;
   void addGlobals(const KernelInfo& info, const void* kernel,
                   std::vector<artifact::Region>& regions);
   void announce(const KernelInfo& info);
   void settle(const Attempt& attempt, Fate fate, bool mayRetry);
+  void settleLeft();
   artifact::RecordingWriter& writer();
   void startFinisher();
+  bool askFinisher(Wish wish) noexcept;
+  void serveFinisher() noexcept;
+  void pause() noexcept;
+  void resume() noexcept;
+  void conclude();
   void finishTransfers() noexcept;
   void pushOccurrences();
+  void pushNotes();
   void sayGoodbye(uint64_t finishNs);
 
   pid_t owner_;
@@ -123,24 +149,34 @@ private:
   std::mutex accessMutex_;
   std::map<unsigned, std::unique_ptr<DeviceAccess>> accesses_;
   CaptureHistory history_;
+  SearchHistory searches_;
+  std::unique_ptr<GlobalPlaces> globals_;
   bool hasEndHandler_ = false;
   bool hasSeenModules_ = false; ///< when the session began
   std::unique_ptr<artifact::RecordingWriter> writer_;
   std::atomic<bool> isActive_{false};
   std::atomic<bool> hasDeviceFailed_{false};
-  std::shared_timed_mutex gate_; ///< shared: calls of the application; unique: a capture
+  Gate gate_;
+  std::atomic<bool> isCallStuck_{false}; ///< in another thread, when a recording began last
+  bool isMemoryWhole_ = true; ///< false in a child forked while another thread changed it
   std::mutex notesMutex_;
   std::map<std::string, uint64_t> notes_;
+  std::map<std::string, uint64_t> pushedNotes_;
   std::set<const void*> notedOnce_;
   std::atomic<uint64_t> launches_{0};
   std::atomic<bool> hasFinisher_{false};
   std::atomic<bool> isVendorEnding_{false};
   std::atomic<bool> isTransferLost_{false}; ///< since the latest capture began
+  std::atomic<Wish> wish_{Wish::Finish};
+  bool isShutForPause_ = false;
   sem_t finishWanted_{};
   sem_t finishDone_{};
+  /// The launch under capture: still here at the next one if its thread has jumped out of it.
+  std::optional<Attempt> underWay_;
+  std::atomic<bool> isUnderWay_{false};
   uint64_t captureNs_ = 0;
   uint64_t launchNs_ = 0; ///< of captureNs_, the kernels themselves
-  int lastDevice_ = -1; ///< of the capture before
+  int lastDevice_ = -1;   ///< of the capture before
   int device_ = 0;        ///< current device of the launch under capture
 };
 
@@ -149,7 +185,7 @@ private:
 class CallGuard {
 public:
   CallGuard() noexcept;
-  ~CallGuard();
+  ~CallGuard() noexcept(false);
   CallGuard(const CallGuard&) = delete;
   CallGuard& operator=(const CallGuard&) = delete;
   /// The session, or null when the call is to be passed on as it is: this process never recorded,
@@ -157,7 +193,9 @@ public:
   Session* session() const noexcept { return session_; }
 
 private:
+  DeferredCancellation cancellation_; // also while the thread waits to get in
   Session* session_ = nullptr;
+  std::optional<Call> call_;
 };
 
 } // namespace mneme::record

@@ -16,8 +16,30 @@
 namespace mneme::record {
 namespace {
 
-constexpr int kFinishSeconds = 20;
-constexpr int kGateSeconds = 5;
+using std::chrono::milliseconds;
+
+/// For who ends the process in a place where it could be that a lock is never free again.
+constexpr int kStuckSeconds = 20;
+/// Who jumped while it held one of the locks that a child needs must not keep it from being made.
+constexpr milliseconds kForkPatience{2000};
+
+/// What this thread has taken for its fork().
+struct LockedForFork {
+  bool memory = false;
+  bool frees = false;
+};
+thread_local LockedForFork lockedForFork;
+
+/// Whether `mutex` is locked. It is known to be held shortly, but a thread may have jumped.
+template <typename Mutex> bool tryFor(Mutex& mutex, milliseconds patience) noexcept {
+  const auto end = std::chrono::steady_clock::now() + patience;
+  while (!mutex.try_lock()) {
+    if (std::chrono::steady_clock::now() >= end)
+      return false;
+    std::this_thread::sleep_for(milliseconds(1));
+  }
+  return true;
+}
 
 } // namespace
 
@@ -31,28 +53,78 @@ void Session::pushOccurrences() {
   });
 }
 
+/// Those of which there are more than at the last time.
+void Session::pushNotes() {
+  const std::lock_guard lock(notesMutex_);
+  for (const auto& [reason, count] : notes_)
+    if (std::exchange(pushedNotes_[reason], count) != count)
+      writer_->noteLoss(withCount(reason, count));
+}
+
 void Session::startFinisher() {
   sem_init(&finishWanted_, 0, 0);
   sem_init(&finishDone_, 0, 0);
   const BlockedSignals blocked;
-  std::thread([this] {
-    while (sem_wait(&finishWanted_) != 0) {
-    }
-    finish();
-    sem_post(&finishDone_);
-  }).detach();
+  std::thread([this] { serveFinisher(); }).detach();
   hasFinisher_ = true;
 }
 
-void Session::finishElsewhere() noexcept {
-  if (!isActive() || !hasFinisher_.exchange(false))
-    return;
-  sem_post(&finishWanted_);
-  timespec deadline{};
-  clock_gettime(CLOCK_REALTIME, &deadline);
-  deadline.tv_sec += kFinishSeconds;
-  while (sem_timedwait(&finishDone_, &deadline) != 0 && errno == EINTR) {
+void Session::serveFinisher() noexcept {
+  for (;;) {
+    while (sem_wait(&finishWanted_) != 0) {
+    }
+    const Wish wish = wish_;
+    if (wish == Wish::Pause)
+      pause();
+    else if (wish == Wish::Resume)
+      resume();
+    else
+      finish();
+    sem_post(&finishDone_);
+    if (wish == Wish::Finish)
+      return;
   }
+}
+
+/// Waits as long as the recording gets on. False if it does not.
+bool Session::askFinisher(Wish wish) noexcept {
+  const DeferredCancellation cancellation;
+  wish_ = wish;
+  sem_post(&finishWanted_);
+  uint64_t progress = 0;
+  for (int stuckSeconds = 0; stuckSeconds < kStuckSeconds;) {
+    timespec until{};
+    clock_gettime(CLOCK_REALTIME, &until);
+    ++until.tv_sec;
+    if (sem_timedwait(&finishDone_, &until) == 0)
+      return true;
+    if (errno == EINTR)
+      continue;
+    ++stuckSeconds;
+    if (const uint64_t now = writer_->progress(); std::exchange(progress, now) != now)
+      stuckSeconds = 0;
+  }
+  return false;
+}
+
+bool Session::finishElsewhere() noexcept {
+  if (!isActive() || !hasFinisher_.exchange(false))
+    return false;
+  giveUpCall();
+  askFinisher(Wish::Finish);
+  return true;
+}
+
+bool Session::pauseElsewhere() noexcept {
+  if (!isActive() || !hasFinisher_.exchange(false))
+    return false;
+  giveUpCall();
+  return askFinisher(Wish::Pause);
+}
+
+void Session::resumeElsewhere() noexcept {
+  if (askFinisher(Wish::Resume))
+    hasFinisher_ = true;
 }
 
 /// What is on its way is submitted then.
@@ -71,27 +143,57 @@ void Session::vendorEnds() noexcept {
 
 void Session::finish() noexcept {
   try {
-    // A call of another thread that never returns must not keep the program from ending.
-    const std::unique_lock lock(gate_, std::chrono::seconds(isInsideCall ? 0 : kGateSeconds));
+    giveUpCall(); // the process ends in it
+    const Alone alone = Alone::atTheEnd(gate_);
     if (!isOwner() || !isActive_.exchange(false))
       return;
-    const InsideCall inside;
-    const uint64_t begin = nowNs();
-    finishTransfers();
-    if (vendor_ && launches_ > 0)
-      for (const std::string& library : loadedKernelLibraries(*vendor_))
-        note("'" + library + "' is loaded: kernels it launches itself are not recorded");
-    if (writer_) {
-      pushOccurrences();
-      const std::lock_guard notes(notesMutex_);
-      for (const auto& [reason, count] : notes_)
-        writer_->noteLoss(withCount(reason, count));
-      writer_->finish();
-    }
-    sayGoodbye(nowNs() - begin);
+    if (alone.isAlone())
+      settleLeft();
+    else if (isUnderWay_)
+      note("the program ended while a launch was being recorded, which is lost");
+    conclude();
   } catch (const std::exception& error) {
     notice(std::string("the recording did not end well: ") + error.what());
   }
+}
+
+/// Writes all there is and says so.
+void Session::conclude() {
+  const uint64_t begin = nowNs();
+  finishTransfers();
+  if (vendor_ && launches_ > 0)
+    for (const std::string& library : loadedKernelLibraries(*vendor_))
+      note("'" + library + "' is loaded: kernels it launches itself are not recorded");
+  if (writer_) {
+    pushOccurrences();
+    pushNotes();
+    writer_->finish();
+  }
+  sayGoodbye(nowNs() - begin);
+}
+
+/// Others are kept outside until resume().
+void Session::pause() noexcept {
+  try {
+    isShutForPause_ = gate_.shutAnyway(Alone::kRecordingPatience, Alone::kCallPatience);
+    const Call call(gate_, Call::Kind::Recorder);
+    if (isShutForPause_)
+      settleLeft();
+    conclude();
+  } catch (const std::exception& error) {
+    notice(std::string("the recording did not end well: ") + error.what());
+  }
+}
+
+void Session::resume() noexcept {
+  try {
+    writer_->reopen();
+    notice("the program was not replaced by another after all (exec failed): recording goes on");
+  } catch (const std::exception& error) {
+    notice(std::string("the recording cannot go on: ") + error.what());
+  }
+  if (std::exchange(isShutForPause_, false))
+    gate_.open();
 }
 
 void Session::sayGoodbye(uint64_t finishNs) {
@@ -106,7 +208,10 @@ void Session::sayGoodbye(uint64_t finishNs) {
   });
   if (writer_)
     facts.writer = writer_->statistics();
-  facts.notes = notes_;
+  {
+    const std::lock_guard lock(notesMutex_);
+    facts.notes = notes_;
+  }
   for (const std::string& line : summaryLines(facts))
     notice(line);
   if (facts.launches == 0)
@@ -116,21 +221,34 @@ void Session::sayGoodbye(uint64_t finishNs) {
       notice(reason);
 }
 
-// A fork inside a call of ours (a driver may start a helper program) finds the gate held already.
+// The child frees memory, and so needs what says whose it is. The threads that hold those locks
+// give them up soon; a launch or a recording under way is not waited for.
 void Session::beforeFork() noexcept {
-  if (!isInsideCall)
-    gate_.lock();
+  if (!memory_ || !deferredFrees_)
+    return;
+  // This thread may have them itself: a driver starts a helper program inside a call of ours.
+  const milliseconds patience = isInsideCall() ? milliseconds(0) : kForkPatience;
+  lockedForFork.frees = tryFor(deferredFrees_->mutex(), patience);
+  lockedForFork.memory = lockedForFork.frees && tryFor(memory_->mutex(), patience);
 }
 
 void Session::afterForkInParent() noexcept {
-  if (!isInsideCall)
-    gate_.unlock();
+  const LockedForFork locked = std::exchange(lockedForFork, LockedForFork());
+  if (locked.memory)
+    memory_->mutex().unlock();
+  if (locked.frees)
+    deferredFrees_->mutex().unlock();
 }
 
 void Session::afterForkInChild() noexcept {
   isActive_ = false;
-  // The lock remembers the thread that took it, which does not exist here.
-  new (&gate_) std::shared_timed_mutex;
+  const LockedForFork locked = std::exchange(lockedForFork, LockedForFork());
+  isMemoryWhole_ = locked.memory;
+  if (locked.memory) { // locks remember the thread that took them, which does not exist here
+    new (&memory_->mutex()) std::shared_mutex;
+    new (&deferredFrees_->mutex()) std::mutex;
+  }
+  gate_.resetInChild(isInsideCall());
 }
 
 } // namespace mneme::record

@@ -63,71 +63,65 @@ void Session::addGlobals(const KernelInfo& info, const void* kernel,
   }
 }
 
-/// The device variable of any instrumented unit that `pointer` points into: kernels reach variables
-/// they do not name through pointers. Empty size if there is none.
-artifact::Region Session::globalAt(uint64_t pointer) const {
-  struct Search {
-    const Vendor* vendor;
-    uint64_t pointer;
-    artifact::Region found;
-  } search{vendor_, pointer, {}};
-  if (!vendor_->symbolAddress)
-    return search.found;
-  mneme_rt_visit_modules(
-      [](void* user, const mneme_module_entry* module) {
-        auto& wanted = *static_cast<Search*>(user);
-        for (uint64_t i = 0; i < module->globalCount && wanted.found.sizeBytes == 0; ++i) {
-          const mneme_global_entry& global = module->globals[i];
-          void* place = nullptr;
-          if (wanted.vendor->symbolAddress(&place, global.hostShadow) != 0 || !place)
-            continue;
-          const auto address = reinterpret_cast<uint64_t>(place);
-          if (wanted.pointer < address || wanted.pointer - address >= global.sizeBytes)
-            continue;
-          wanted.found = {address,
-                          global.sizeBytes,
-                          artifact::RegionKind::Global,
-                          (global.flags & 1) != 0,
-                          global.name,
-                          {}};
-        }
-      },
-      &search);
-  return search.found;
+bool Session::isReadable(const artifact::Region& region, DeviceAccess& access) const {
+  return region.kind == artifact::RegionKind::Global ||
+         memory_->isServed(reinterpret_cast<const void*>(region.address)) || access.canRead(region);
 }
 
-std::vector<artifact::Region> Session::regionsOf(const KernelInfo& info, const mneme_launch& launch,
-                                                 DeviceAccess& access) {
-  const std::vector<uint64_t> pointers = pointerArguments(*info.blob, launch);
-  std::vector<uint64_t> reachable = aggregateWords(*info.blob, launch);
-  reachable.insert(reachable.end(), pointers.begin(), pointers.end());
-  auto regions = memory_->regions(static_cast<unsigned>(device_), reachable);
-  std::erase_if(regions, [&](const artifact::Region& region) {
-    return !memory_->isServed(reinterpret_cast<const void*>(region.address)) &&
-           !access.canRead(region);
-  });
+/// What belongs to the launch whatever its pointers lead to.
+std::vector<artifact::Region>
+Session::certainRegions(const KernelInfo& info, const mneme_launch& launch, DeviceAccess& access) {
+  auto regions = memory_->regions(static_cast<unsigned>(device_));
+  std::erase_if(regions,
+                [&](const artifact::Region& region) { return !isReadable(region, access); });
   addGlobals(info, launch.kernel, regions);
-  for (const uint64_t pointer : pointers) {
-    const auto isInside = [&](const artifact::Region& region) {
-      return pointer >= region.address && pointer - region.address < region.sizeBytes;
-    };
-    const auto isEnd = [&](const artifact::Region& region) {
-      return pointer == region.address + region.sizeBytes;
-    };
-    if (pointer == 0 || std::any_of(regions.begin(), regions.end(), isInside))
-      continue;
-    if (const artifact::Region global = globalAt(pointer); global.sizeBytes != 0)
-      regions.push_back(global);
-    else if (std::none_of(regions.begin(), regions.end(), isEnd))
-      note("kernel '" + info.blob->demangled +
-           "' was given a pointer to memory that is not known here; its replay may fail");
-  }
+
   if (!vendor_->isCpuDevice && settings_.usesWindow && memory_->hasForeign())
     note("some device memory did not fit into the address window of " +
          std::to_string(settings_.windowBytes >> 20) +
          " MiB and is recorded where the vendor placed it; a replay may not be granted these "
          "addresses: raise -vass");
   return regions;
+}
+
+/// Everything else that a kernel could see. A variable that has the name of one of the kernel's own
+/// (in another library) must not take its place in a replay: it goes without a name.
+Reach Session::reachOf(const KernelInfo& info, const mneme_launch& launch,
+                       const std::vector<artifact::Region>& certain, DeviceAccess& access) {
+  std::vector<uint64_t> words = wordArguments(*info.blob, launch);
+  const std::vector<uint64_t> pointers = pointerArguments(*info.blob, launch);
+  words.insert(words.end(), pointers.begin(), pointers.end());
+  auto candidates = memory_->reachable(static_cast<unsigned>(device_), words);
+  for (artifact::Region global : globals_->find(static_cast<unsigned>(device_))) {
+    if (info.globalNames.contains(global.name))
+      global.name.clear();
+    candidates.push_back(std::move(global));
+  }
+  return Reach(
+      std::move(candidates), certain, searches_,
+      [this, &access](const artifact::Region& region) { return isReadable(region, access); });
+}
+
+/// What the arguments lead to; a word of an aggregate, or an integer, may be an address as well.
+void Session::addArguments(const KernelInfo& info, const mneme_launch& launch, Reach& reach,
+                           std::vector<artifact::Region>& regions) {
+  const std::vector<uint64_t> pointers = pointerArguments(*info.blob, launch);
+  for (const uint64_t word : wordArguments(*info.blob, launch))
+    reach.lookAt(word);
+  for (const uint64_t pointer : pointers)
+    reach.lookAt(pointer);
+  const std::vector<artifact::Region> found = reach.takeFound();
+  regions.insert(regions.end(), found.begin(), found.end());
+  for (const uint64_t pointer : pointers) {
+    const auto isKnown = [&](const artifact::Region& region) { // the end counts, too
+      return pointer >= region.address && pointer - region.address <= region.sizeBytes;
+    };
+    if (pointer != 0 && !info.knowsFunctions &&
+        std::none_of(regions.begin(), regions.end(), isKnown))
+      note("kernel '" + info.blob->demangled +
+           "' was given a pointer to memory that no allocation function returned, such as pageable "
+           "host memory: that memory is not recorded, and a replay may fail");
+  }
 }
 
 } // namespace mneme::record

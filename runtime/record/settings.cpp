@@ -4,8 +4,10 @@
 #include <cstdlib>
 #include <sstream>
 
+#include "runtime/base/environment.h"
 #include "runtime/base/error.h"
 #include "runtime/base/log.h"
+#include "runtime/base/start_directory.h"
 
 namespace mneme::record {
 namespace {
@@ -20,7 +22,7 @@ constexpr double kMaxWindowGiB = 1024;
 }
 
 std::string valueOf(const char* variable) {
-  const char* text = std::getenv(variable);
+  const char* text = environmentValue(variable);
   return text ? text : "";
 }
 
@@ -50,16 +52,17 @@ std::filesystem::path readDirectory() {
   const std::string text = valueOf("MNEME_DATA_DIR");
   std::error_code error;
   if (text.empty())
-    return std::filesystem::current_path(error);
-  if (!std::filesystem::is_directory(text, error))
+    return startDirectory();
+  const std::filesystem::path directory = startDirectory() / text;
+  if (!std::filesystem::is_directory(directory, error))
     refuse("MNEME_DATA_DIR", text, "is not an existing directory");
-  return std::filesystem::absolute(text, error);
+  return directory;
 }
 
 void checkLogDirectory() {
   const std::string text = valueOf("MNEME_LOG_DIR");
   std::error_code error;
-  if (!text.empty() && !std::filesystem::is_directory(text, error))
+  if (!text.empty() && !std::filesystem::is_directory(startDirectory() / text, error))
     refuse("MNEME_LOG_DIR", text, "is not an existing directory");
 }
 
@@ -121,6 +124,11 @@ bool Settings::wants(const std::string& mangled, const std::string& demangled) c
 }
 
 Settings readSettings() {
+  if (isPrivileged())
+    throw Error(
+        ErrorCode::Unsupported,
+        "the program has more rights than its caller (set-user-id or file capabilities), so "
+        "it runs unrecorded");
   Settings settings;
   const std::string ranks = valueOf("MNEME_RECORD_RANKS");
   settings.isRankRecorded = isRankListed(ranks.empty() ? "0" : ranks, processRank());

@@ -25,7 +25,8 @@ struct Settings {
   bool wants(const std::string& mangled, const std::string& demangled) const;
 };
 
-/// Reads the environment. \throws Error{InvalidArgument} with a sentence naming the variable.
+/// Reads the environment. \throws Error{InvalidArgument} with a sentence naming the variable,
+/// Error{Unsupported} in a program that isPrivileged().
 Settings readSettings();
 
 /// Whether `rank` (-1: none) is in a list such as "0,2-3" or "all". Without a rank everything is.

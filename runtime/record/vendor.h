@@ -40,11 +40,14 @@ struct Vendor {
   void* (*streamOf)(const mneme_launch& launch) = nullptr;
 
   // The CPU device's runtime is told about memory we allocate; kind 0 device, 1 managed, 2 host.
-  void (*adopt)(const void* base, size_t sizeBytes, int kind) = nullptr;
+  // Status 0, or the program has had all there is.
+  int (*adopt)(const void* base, size_t sizeBytes, int kind) = nullptr;
   void (*disown)(const void* base) = nullptr;
   // It also tells where variables are that the host program cannot name. Status 0 is success.
   using VisitGlobal = void (*)(void* user, const char* name, void* address, size_t sizeBytes);
   int (*visitGlobals)(const void* kernel, VisitGlobal visit, void* user) = nullptr;
+  /// Those of the whole program that have their content; null where the runtime cannot tell.
+  void (*visitAllGlobals)(VisitGlobal visit, void* user) = nullptr;
   /// Where such a variable of this name is, on a GPU.
   int (*findGlobal)(const void* kernel, const char* name, void** address,
                     size_t* sizeBytes) = nullptr;

@@ -141,6 +141,13 @@ uint64_t WindowAllocator::idleBytes() const {
   return idle;
 }
 
+uint64_t WindowAllocator::mappedBytes() const {
+  uint64_t bytes = 0;
+  for (const auto& [address, sizeBytes] : runs_)
+    bytes += sizeBytes;
+  return bytes;
+}
+
 uint64_t WindowAllocator::trim(uint64_t keepBytes) {
   const uint64_t idle = idleBytes();
   uint64_t given = 0;

@@ -42,6 +42,8 @@ public:
 
   /// Bytes that are mapped and not allocated, in runs of which nothing is allocated.
   uint64_t idleBytes() const;
+  /// Bytes that are mapped, allocated or not.
+  uint64_t mappedBytes() const;
   /// Gives idle memory back to the device until at most `keepBytes` remain; returns how much.
   uint64_t trim(uint64_t keepBytes = 0);
   /// Lets another device use the window's memory, present and future.

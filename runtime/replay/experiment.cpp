@@ -4,6 +4,7 @@
 #include <chrono>
 
 #include "runtime/base/error.h"
+#include "runtime/replay/build_licence.h"
 
 namespace mneme::replay {
 
@@ -29,7 +30,18 @@ private:
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 
+constexpr double kLeastTimeoutSeconds = 60;
+constexpr double kTimesRecorded = 1000;
+/// A GPU is that much faster than a processor at what GPUs are good at, and then some.
+constexpr double kTimesRecordedElsewhere = 100'000;
+
 } // namespace
+
+double defaultTimeoutSeconds(uint64_t recordedNs, bool isOtherKind) noexcept {
+  const double recordedSeconds = static_cast<double>(recordedNs) * 1e-9;
+  return std::max(kLeastTimeoutSeconds,
+                  recordedSeconds * (isOtherKind ? kTimesRecordedElsewhere : kTimesRecorded));
+}
 
 void Experiment::perform() {
   if (!bench_.device.isUsable())
@@ -101,13 +113,21 @@ void Experiment::restore(bool everything, bool isTimed) {
   bench_.isMemoryFresh = false;
 }
 
+double Experiment::timeoutSeconds() const {
+  if (options_.timeoutSeconds > 0)
+    return options_.timeoutSeconds;
+  const bool isOnCpu = bench_.device.description().target.starts_with("cpu");
+  return defaultTimeoutSeconds(bench_.instance.recordedNs,
+                               isOnCpu && bench_.record.device != "cpu");
+}
+
 uint64_t Experiment::launch() {
   if (args_.empty())
     for (const std::vector<std::byte>& value : bench_.values)
       args_.push_back(const_cast<std::byte*>(value.data()));
   if (options_.coldCache)
     bench_.device.flushCaches();
-  const uint64_t ns = bench_.device.launch(*module_, shape_, args_.data(), options_.timeoutSeconds);
+  const uint64_t ns = bench_.device.launch(*module_, shape_, args_.data(), timeoutSeconds());
   ++result_.launches;
   result_.launchedNs += ns;
   return ns;
@@ -162,6 +182,23 @@ void Experiment::judgeInexact(const Verdict& first) {
     result_.resultClass = ResultClass::Nondeterministic;
   else
     result_.resultClass = isAccepted ? ResultClass::WithinTolerance : ResultClass::Wrong;
+  if (result_.resultClass == ResultClass::Wrong)
+    explain(widest);
+}
+
+void Experiment::explain(const Verdict& verdict) {
+  const BuildLicence licence = licenceOf(bench_.record.optionsJson);
+  result_.isRounding = mayBeRounding(licence, result_);
+  if (result_.isRounding)
+    for (const Finding& finding : verdict.findings)
+      suggest(finding);
+  result_.note = explainWrong(licence, result_, configuration_.passes);
+}
+
+void Experiment::suggest(const Finding& finding) {
+  const std::string suggestion = verifier_->suggest(finding);
+  if (!suggestion.empty())
+    result_.suggestion += (result_.suggestion.empty() ? "" : " ") + suggestion;
 }
 
 /// Runs until a site varies, or it is clear that none does; false if a verdict was not accepted.
@@ -196,11 +233,8 @@ void Experiment::report(const Verdict& verdict, const std::vector<bool>& isVaryi
       continue;
     if (result_.mismatches.size() < kMaxMismatches)
       result_.mismatches.push_back(verifier_->describe(finding));
-    if (finding.site == kNone || !isVarying[finding.site])
-      continue;
-    const std::string suggestion = verifier_->suggest(finding);
-    if (!suggestion.empty())
-      result_.suggestion += (result_.suggestion.empty() ? "" : " ") + suggestion;
+    if (finding.site != kNone && isVarying[finding.site])
+      suggest(finding);
   }
 }
 

@@ -20,7 +20,7 @@ struct Workbench {
   const artifact::KernelRecord& record;
   const artifact::Instance& instance;
   const std::vector<std::vector<std::byte>>& modules;
-  const std::vector<std::vector<std::byte>>& values; ///< of the arguments
+  const std::vector<std::vector<std::byte>>& values; ///< of the arguments, here
   device::Device& device;
   MemoryImage& image;
   const std::vector<Label>& labels;
@@ -47,12 +47,15 @@ private:
   void build();
   void checkArguments() const;
   void restore(bool everything, bool isTimed);
+  double timeoutSeconds() const;
   uint64_t launch();
   uint64_t measuredLaunch(bool everything);
   Verdict runAndVerify(bool everything);
   void judge();
   void judgeInexact(const Verdict& first);
   bool repeat(const Verdict& first, Verdict& widest, std::vector<bool>& isVarying);
+  void explain(const Verdict& verdict);
+  void suggest(const Finding& finding);
   void report(const Verdict& verdict, const std::vector<bool>& isVarying);
   void measure();
   void useJudged(MeasuringPlan& plan);

@@ -230,6 +230,8 @@ std::string toJson(const Result& r) {
                      {"max_relative", finite(r.maxRelative)},
                      {"max_absolute", finite(r.maxAbsolute)},
                      {"suggestion", r.suggestion},
+                     {"rounding", r.isRounding},
+                     {"note", r.note},
                      {"mismatches", mismatches},
                      {"device", r.device},
                      {"ir_hash", r.irHash},

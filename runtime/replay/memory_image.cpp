@@ -27,6 +27,7 @@ MemoryImage::MemoryImage(device::Device& device, const artifact::KernelRecord& r
   collectSites();
   collectExtents();
   reserveExtents(record);
+  collectMoves();
   collectGaps();
   allocateGolden(goldenBytesLimit);
   uploadPrologue();
@@ -116,20 +117,24 @@ bool MemoryImage::reserveWindow(const artifact::KernelRecord& record) {
   return true;
 }
 
+bool MemoryImage::isMovable(const Extent& extent) const {
+  return std::all_of(extent.sites.begin(), extent.sites.end(), [&](size_t i) {
+    return sites_[i].isGlobal() || sites_[i].region.kind == artifact::RegionKind::HostPinned;
+  });
+}
+
 void MemoryImage::reserveExtents(const artifact::KernelRecord& record) {
   const bool hasWindow = reserveWindow(record);
   const uint64_t windowEnd = record.windowAddress + record.windowBytes;
   for (Extent& extent : extents_) {
     if (hasWindow && extent.recorded >= record.windowAddress && extent.recorded < windowEnd)
       continue;
-    const bool isMovable = std::all_of(extent.sites.begin(), extent.sites.end(),
-                                       [&](size_t i) { return sites_[i].isGlobal(); });
     try {
       reservations_.push_back(DeviceBuffer::reserve(device_, extent.recorded, extent.sizeBytes));
     } catch (const Error& error) {
       if (error.code() != ErrorCode::AddressUnavailable)
         throw;
-      if (!isMovable)
+      if (!isMovable(extent))
         throw Error(ErrorCode::AddressUnavailable,
                     "the recorded addresses from " + hexText(extent.recorded) + " to " +
                         hexText(extent.recorded + extent.sizeBytes) +
@@ -143,6 +148,33 @@ void MemoryImage::reserveExtents(const artifact::KernelRecord& record) {
   for (const Extent& extent : extents_)
     for (size_t i : extent.sites)
       sites_[i].home = sites_[i].live = sites_[i].region.address - extent.recorded + extent.live;
+}
+
+/// Whole extents, so that pointers just behind a region are pointers into it; one at the very end
+/// of an extent belongs to it unless another one begins there.
+void MemoryImage::collectMoves() {
+  std::vector<Move> moves;
+  for (const Extent& extent : extents_)
+    if (extent.live != extent.recorded)
+      moves.push_back({extent.recorded, extent.sizeBytes, extent.live});
+  for (Move& move : moves) {
+    const uint64_t end = move.recorded + move.sizeBytes;
+    move.sizeBytes += std::none_of(extents_.begin(), extents_.end(),
+                                   [&](const Extent& extent) { return extent.recorded == end; });
+  }
+  moves_ = AddressMap(moves);
+  arguments_ = prologue_.args();
+  for (std::vector<std::byte>& value : arguments_)
+    moves_.translate(value, 0);
+}
+
+/// Every word that leads to something that moved is rewritten on the way.
+void MemoryImage::upload(const std::vector<UploadPiece>& pieces) {
+  if (moves_.isEmpty())
+    return uploader_.upload(pieces);
+  uploader_.upload(pieces, [this](const UploadPiece& piece, std::span<std::byte> bytes) {
+    moves_.translate(bytes, piece.snapshot->regions()[piece.region].address + piece.offset);
+  });
 }
 
 void MemoryImage::collectGaps() {
@@ -220,14 +252,7 @@ void MemoryImage::uploadPrologue() {
     if (site.prologueIndex != kNone)
       appendPieces(pieces, prologue_, site.prologueIndex, 0, site.region.sizeBytes,
                    site.prologue ? site.prologue : site.live, /*skipZero=*/true);
-  PointerScan scan(relocatedGlobals());
-  if (scan.isEmpty()) {
-    uploader_.upload(pieces);
-  } else {
-    scan.inspectArguments(prologue_.args());
-    uploader_.upload(pieces, scan.inspector());
-    scan.throwIfFound();
-  }
+  upload(pieces);
   if (!goldenPrologue_)
     return;
   std::vector<uint64_t> liveOf(prologue_.regions().size());
@@ -259,17 +284,8 @@ void MemoryImage::uploadEpilogue() {
     }
     keep(site.region.sizeBytes);
   }
-  uploader_.upload(pieces);
+  upload(pieces);
   device_.restore(unchanged);
-}
-
-/// Globals whose recorded addresses this process could not have.
-std::vector<const artifact::Region*> MemoryImage::relocatedGlobals() const {
-  std::vector<const artifact::Region*> relocated;
-  for (const Site& site : sites_)
-    if (site.home != site.region.address)
-      relocated.push_back(&site.region);
-  return relocated;
 }
 
 std::vector<device::GlobalPlacement> MemoryImage::placements() const {

@@ -9,6 +9,7 @@
 #include "runtime/artifact/recording.h"
 #include "runtime/artifact/snapshot.h"
 #include "runtime/device/device.h"
+#include "runtime/replay/address_map.h"
 #include "runtime/replay/device_buffer.h"
 #include "runtime/replay/pointer_scan.h"
 #include "runtime/replay/upload.h"
@@ -20,7 +21,7 @@ inline constexpr size_t kNone = SIZE_MAX;
 /// One recorded region and where it is now.
 struct Site {
   artifact::Region region; ///< with the recorded address
-  uint64_t home = 0;       ///< address reserved on this device; differs for relocated globals only
+  uint64_t home = 0;       ///< address reserved on this device; differs if it had to move
   uint64_t live = 0;       ///< where the loaded module has it: `home`, unless it has its own place
   uint64_t prologue = 0;   ///< device copy of what the kernel saw; 0: in the snapshot only
   uint64_t epilogue = 0;   ///< device copy of what it left; `prologue` where nothing changed
@@ -46,10 +47,13 @@ struct Gap {
 ///
 /// The device, and both snapshots, must outlive it. Copies of prologue and epilogue stay on the
 /// device as long as they fit in `goldenBytesLimit` and in the memory of the device.
+///
+/// Device variables and host memory whose recorded addresses are taken move; words that lead to
+/// them are rewritten in everything that is restored and in everything that is expected.
 class MemoryImage {
 public:
-  /// \throws Error{AddressUnavailable} when recorded addresses are taken (globals nothing points to
-  /// are relocated instead), Error{OutOfMemory}, Error{ArtifactCorrupt}
+  /// \throws Error{AddressUnavailable} when recorded addresses of device memory are taken,
+  /// Error{OutOfMemory}, Error{ArtifactCorrupt}
   MemoryImage(device::Device& device, const artifact::KernelRecord& record,
               const artifact::Snapshot& prologue, const artifact::Snapshot& epilogue,
               uint64_t goldenBytesLimit);
@@ -59,11 +63,16 @@ public:
   /// Where the kernel's code expects the recorded globals: for Device::load() or the compiler.
   std::vector<device::GlobalPlacement> placements() const;
 
+  /// What moved when memory was reserved.
+  const AddressMap& moves() const noexcept { return moves_; }
+  /// The recorded values of the kernel's arguments, with the addresses of this process.
+  const std::vector<std::vector<std::byte>>& arguments() const noexcept { return arguments_; }
+
   /// The module about to run has this global at `live`: its content is restored and verified there.
   void moveGlobal(size_t site, uint64_t live);
   /// To be called after moveGlobal(): variables that are not constant and whose content is not at
-  /// their recorded addresses any more must not be pointed to. Reads the prologue, but only once for
-  /// every set of such variables. (Constants are still readable where they were recorded.)
+  /// their recorded addresses any more must not be pointed to. Reads the prologue, but only once
+  /// for every set of such variables. (Constants are still readable where they were recorded.)
   /// \throws Error{AddressUnavailable} naming the pointer.
   void checkPointersToMovedGlobals();
 
@@ -76,7 +85,7 @@ public:
   /// A launch changed bytes of this site that the recorded one did not.
   void suspect(size_t site);
 
-  /// Content of a site after the recorded launch, from the snapshot.
+  /// Content of a site after the recorded launch, from the snapshot, as it is expected here.
   std::vector<std::byte> expectedBytes(const Site& site) const;
 
 private:
@@ -93,11 +102,13 @@ private:
   void collectExtents();
   void reserveExtents(const artifact::KernelRecord& record);
   bool reserveWindow(const artifact::KernelRecord& record);
+  bool isMovable(const Extent& extent) const;
+  void collectMoves();
   void collectGaps();
+  void upload(const std::vector<UploadPiece>& pieces);
   void allocateGolden(uint64_t limit);
   void uploadPrologue();
   void uploadEpilogue();
-  std::vector<const artifact::Region*> relocatedGlobals() const;
   void restoreFromSnapshots(bool everything);
   std::vector<device::CopyRange> changedRanges() const;
 
@@ -107,9 +118,11 @@ private:
   std::vector<Site> sites_; ///< ordered by recorded address
   std::vector<Extent> extents_;
   std::vector<Gap> gaps_;
+  AddressMap moves_;
+  std::vector<std::vector<std::byte>> arguments_;
   std::vector<bool> isSuspect_;
   std::unique_ptr<device::PreparedRestore> changes_; ///< of restoreChanged(); null: to be made
-  std::vector<size_t> scannedSites_; ///< moved globals no pointer leads to
+  std::vector<size_t> scannedSites_;                 ///< moved globals no pointer leads to
   Uploader uploader_;
   std::unique_ptr<device::StagingBuffer> fence_; ///< of waitForRestore()
   std::vector<DeviceBuffer> reservations_;

@@ -27,7 +27,7 @@ void MemoryImage::moveGlobal(size_t site, uint64_t live) {
     std::vector<UploadPiece> pieces;
     appendPieces(pieces, prologue_, moved.prologueIndex, 0, moved.region.sizeBytes, live,
                  /*skipZero=*/false);
-    uploader_.upload(pieces);
+    upload(pieces);
   }
 }
 
@@ -123,7 +123,7 @@ void MemoryImage::restoreFromSnapshots(bool everything) {
   if (everything)
     for (const Gap& gap : gaps_)
       zeros.emplace_back(gap.live, gap.sizeBytes);
-  uploader_.upload(pieces);
+  upload(pieces);
   const std::vector<std::byte> zero(zeros.empty() ? 0 : kStreamBytes);
   for (auto [address, size] : zeros)
     for (; size > 0; address += std::min(size, kStreamBytes), size -= std::min(size, kStreamBytes))
@@ -136,6 +136,7 @@ std::vector<std::byte> MemoryImage::expectedBytes(const Site& site) const {
     epilogue_.read(site.epilogueIndex, 0, bytes);
   else if (site.prologueIndex != kNone)
     prologue_.read(site.prologueIndex, 0, bytes);
+  moves_.translate(bytes, site.region.address);
   return bytes;
 }
 

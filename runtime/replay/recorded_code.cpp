@@ -59,12 +59,13 @@ CodeTarget RecordedCode::recordedTarget(const std::string& name) {
   const bool placesGlobalsOnLoad = name.starts_with("cpu");
   if (!instance_ || placesGlobalsOnLoad)
     return target;
-  for (const std::string& file : {instance_->prologue, instance_->epilogue})
-    for (const artifact::Region& region :
-         artifact::Snapshot::open(path_.parent_path() / file).regions())
+  for (const std::string& file : {instance_->prologue, instance_->epilogue}) {
+    const artifact::Snapshot snapshot = artifact::Snapshot::open(path_.parent_path() / file);
+    for (const artifact::Region& region : snapshot.regions())
       if (region.kind == artifact::RegionKind::Global && !region.name.empty() &&
           region.sizeBytes > 0)
         target.placedGlobals.push_back({region.name, region.address, region.sizeBytes});
+  }
   auto& globals = target.placedGlobals;
   std::sort(globals.begin(), globals.end(),
             [](const auto& a, const auto& b) { return a.address < b.address; });

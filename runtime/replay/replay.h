@@ -52,7 +52,7 @@ std::string toText(const ToleranceRule& rule);
 struct Options {
   uint32_t iterations = 3;
   uint32_t warmup = 2;
-  double timeoutSeconds = 0; ///< per launch, 0 none
+  double timeoutSeconds = 0; ///< per launch; 0: defaultTimeoutSeconds()
   bool coldCache = false;    ///< the device's caches are replaced before every timed launch
   /// Half the width of the median's 95 % confidence interval, relative to the median, at which
   /// measuring ends; 0: a fixed number of launches.
@@ -70,6 +70,11 @@ struct Options {
   bool wantAssembly = false;
   bool useCache = true;
 };
+
+/// How long a launch may take that took `recordedNs` (0: unknown) when it was recorded: long enough
+/// for any sane configuration, so that only one that hangs is ended. `isOtherKind`: recorded on a
+/// GPU and replayed on the CPU device.
+double defaultTimeoutSeconds(uint64_t recordedNs, bool isOtherKind) noexcept;
 
 enum class ResultClass { Exact, WithinTolerance, Nondeterministic, Wrong, Failed };
 
@@ -102,7 +107,10 @@ struct Result {
   uint64_t maxUlp = 0;
   double maxRelative = 0.0;
   double maxAbsolute = 0.0;
-  std::string suggestion; ///< a tolerance to try, when nondeterministic
+  std::string suggestion; ///< tolerances to try, when nondeterministic or isRounding
+  /// Wrong, but by no more than rounding, in code whose build lets pipelines round differently.
+  bool isRounding = false;
+  std::string note; ///< why a wrong result may be what it is, and what to do; may be empty
   std::vector<Mismatch> mismatches;
   std::string device;
   std::string irHash, imageHash;

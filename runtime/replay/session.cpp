@@ -117,7 +117,7 @@ std::string Session::build(const Configuration& configuration, const Options& op
   Impl& s = *impl_;
   device::checkShape(limitsOf(*s.device, s.record), launchShape(s.instance, configuration), 0);
   const auto request = [&] {
-    return makeRequest(s.record, s.modules, s.prologue->args(), codeTargetOf(*s.device, *s.image),
+    return makeRequest(s.record, s.modules, s.image->arguments(), codeTargetOf(*s.device, *s.image),
                        configuration, options);
   };
   return s.modulesOnDevice->build(keyOf(configuration, options), options.useCache, request)
@@ -137,7 +137,7 @@ Result Session::run(const Configuration& configuration, const Options& options) 
   Experiment experiment({.record = s.record,
                          .instance = s.instance,
                          .modules = s.modules,
-                         .values = s.prologue->args(),
+                         .values = s.image->arguments(),
                          .device = *s.device,
                          .image = *s.image,
                          .labels = s.labels,

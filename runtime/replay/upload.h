@@ -26,8 +26,9 @@ struct UploadPiece {
 void appendPieces(std::vector<UploadPiece>& pieces, const artifact::Snapshot& snapshot,
                   size_t region, uint64_t offset, uint64_t sizeBytes, uint64_t base, bool skipZero);
 
-/// Sees the bytes of every piece on the way; called by several threads at once, must not throw.
-using PieceInspector = std::function<void(const UploadPiece&, std::span<const std::byte>)>;
+/// Sees the bytes of every piece on the way, and may change them; called by several threads at
+/// once, must not throw.
+using PieceInspector = std::function<void(const UploadPiece&, std::span<std::byte>)>;
 
 /// Reads and decompresses all pieces on all cores. \throws as Snapshot::read()
 void readPieces(const std::vector<UploadPiece>& pieces, const PieceInspector& inspect);

@@ -23,6 +23,8 @@ from cmake_parts import (
 pytest_plugins = ["cmake_fixtures"]
 pytestmark = pytest.mark.compile
 
+FIND = "find_package(mneme CONFIG REQUIRED)"
+
 # The parts of a prefix that a package must have for everything users do with it.
 INSTALLED_FILES = (
     "bin/mneme-cc",
@@ -58,6 +60,38 @@ def test_consumer_is_built_and_recorded(
         prefix, "record", "-rdb", tmp_path / "none", "--device", "cpu", "--", tuned_only
     )
     assert "is linked to no shared libcudart.so" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("project", "expected"),
+    [
+        ("add_mneme(unit)", ["zero"]),
+        ("add_proteus(unit)", ["zero"]),
+        ("add_mneme(unit NO_AUTO_VAR_INIT)", []),
+        ("target_compile_options(unit PRIVATE -ftrivial-auto-var-init=pattern)\nadd_mneme(unit)",
+         ["pattern"]),
+        ("set(CMAKE_CUDA_FLAGS -ftrivial-auto-var-init=pattern)\nadd_mneme(unit)", ["pattern"]),
+        ("add_mneme(unit)\ntarget_compile_options(unit PRIVATE -ftrivial-auto-var-init=pattern)",
+         ["zero", "pattern"]),
+    ],
+)  # fmt: skip
+def test_unset_locals_are_zero_unless_the_project_says_otherwise(
+    project: str, expected: list[str], build_tree: Path, tmp_path: Path
+) -> None:
+    shutil.copy(HERE / "consumer" / "app.cu", tmp_path)
+    lines = [
+        "cmake_minimum_required(VERSION 3.25)",
+        "project(locals LANGUAGES CXX CUDA)",
+        FIND,
+        "add_library(unit OBJECT app.cu)",
+        project,
+    ]
+    (tmp_path / "CMakeLists.txt").write_text("\n".join(lines))
+    configured = configure(tmp_path, tmp_path / "build", build_tree)
+    assert configured.returncode == 0, configured.words
+    commands = run_command("ninja", "-C", tmp_path / "build", "-t", "commands", "unit").stdout
+    # What comes last counts.
+    assert re.findall(r"-ftrivial-auto-var-init=(\w+)", commands) == expected
 
 
 @pytest.mark.parametrize("how", ["SUBDIRECTORY", "FETCH"])
@@ -125,11 +159,12 @@ def test_either_signature_of_target_link_libraries_goes_with_add_mneme(
     assert recorded == {"mainKernel", "staticKernel", "objectKernel"}
 
 
+@pytest.mark.parametrize("flags", ["", "--no-offload-new-driver"])
 def test_exported_static_library_brings_its_relocatable_device_code(
-    build_tree: Path, tmp_path: Path
+    flags: str, build_tree: Path, tmp_path: Path
 ) -> None:
     library = tmp_path / "library"
-    configured = configure(HERE / "exported", library, build_tree)
+    configured = configure(HERE / "exported", library, build_tree, f"-DCMAKE_CUDA_FLAGS={flags}")
     assert configured.returncode == 0, configured.words
     build(library)
     done = run_command("cmake", "--install", library, "--prefix", tmp_path / "prefix")
@@ -140,7 +175,8 @@ def test_exported_static_library_brings_its_relocatable_device_code(
     for export in (tmp_path / "prefix" / "lib" / "cmake" / "unit", library):
         directory = tmp_path / f"consumer of {export.name}"
         configured = configure(
-            HERE / "exported" / "consumer", directory, build_tree, f"-DUNIT={export}/unit.cmake"
+            *(HERE / "exported" / "consumer", directory, build_tree),
+            *(f"-DUNIT={export}/unit.cmake", f"-DCMAKE_CUDA_FLAGS={flags}"),
         )
         assert configured.returncode == 0, configured.words
         build(directory)
@@ -209,9 +245,6 @@ def _without_languages(folder: Path, prefix: Path, lines: str, *options: str) ->
     )
 
 
-FIND = "find_package(mneme CONFIG REQUIRED)"
-
-
 @pytest.mark.parametrize(
     ("lines", "sentence"),
     [
@@ -237,6 +270,8 @@ FIND = "find_package(mneme CONFIG REQUIRED)"
          "mneme_apply_tuned(a): called before with '{source}/a.json', now with '{source}/b.json'"),
         (f"{FIND}\nadd_library(a OBJECT a.c)\nadd_mneme(a)\nadd_proteus(a)\nadd_mneme(a KERNELS x)",
          "add_mneme(a): called before with '', now with 'x'"),
+        (f"{FIND}\nadd_library(a OBJECT a.c)\nadd_mneme(a)\nadd_mneme(a NO_AUTO_VAR_INIT)",
+         "add_mneme(a): called before with '', now with 'NO_AUTO_VAR_INIT'"),
         (f"{FIND}\nadd_library(a OBJECT a.c)\nadd_mneme(a KERNELS [[x$<y]])", "no kernel has '$<' in its name"),
         (f"{FIND}\nadd_library(a OBJECT a.c)\nadd_mneme(a KERNELS [[x;y]])", "no kernel has ';' in its name"),
         # A project's compilers as CMake describes them; they are not started.

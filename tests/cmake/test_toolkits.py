@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import re
 import shutil
+import sys
 from pathlib import Path
 
 import pytest
@@ -212,6 +215,24 @@ def test_missing_cuda_toolkit_is_one_sentence(no_toolkit: Path, tmp_path: Path) 
         assert SENTENCE not in run_command(wrapper, *others, **NOTHING_NAMED).stderr
 
 
+def test_prefix_of_spack_asks_for_spacks_toolkit(no_toolkit: Path) -> None:
+    (no_toolkit / ".spack").mkdir()
+    done = run_command(no_toolkit / "bin" / "mneme-cxx", "-c", "app.cu", **NOTHING_NAMED)
+    assert done.stderr.endswith("set CUDA_HOME to one, or: spack load cuda\n")
+
+
+def test_command_without_its_packages_says_what_to_load(moved_prefix: Path, tmp_path: Path) -> None:
+    shutil.copytree(moved_prefix, tmp_path / "prefix", symlinks=True)
+    (tmp_path / "prefix" / ".spack").mkdir()
+    command = (sys.executable, "-S", tmp_path / "prefix" / "bin" / "mneme", "--help")
+    done = run_command(*command, PYTHONPATH="", MNEME_BUILD_DIR="")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert re.fullmatch(
+        r"mneme: the Python package '\w+' is not found by \S+: run 'spack load mneme' first\n",
+        done.stderr,
+    )
+
+
 def test_cmake_shows_the_sentence_about_a_missing_toolkit(no_toolkit: Path, tmp_path: Path) -> None:
     compiler = no_toolkit / "bin" / "mneme-clang++"
     done = run_command(
@@ -235,3 +256,32 @@ def test_toolkit_without_random_numbers_is_named(build_tree: Path, tmp_path: Pat
     assert done.stderr.startswith(
         f"mneme-cxx: the CUDA toolkit in '{tmp_path}' lacks cuRAND's headers"
     )
+
+
+@pytest.mark.parametrize("where", ["build_tree", "moved_prefix"])
+def test_package_directory_alone_leads_cmake_to_the_toolkit(
+    where: str, request: pytest.FixtureRequest, tmp_path: Path
+) -> None:
+    # What CMake meets first by itself: a toolkit without cuRAND's headers.
+    toolkit = Path(os.environ["CUDA_HOME"])
+    other = tmp_path / "other"
+    for part in toolkit.iterdir():
+        if part.name not in ("bin", "include"):
+            (other / part.name).parent.mkdir(exist_ok=True)
+            (other / part.name).symlink_to(part)
+    shutil.copytree(toolkit / "bin", other / "bin")
+    (other / "include").mkdir()
+    for header in (toolkit / "include").iterdir():
+        if not header.name.startswith("curand"):
+            (other / "include" / header.name).symlink_to(header)
+    prefix: Path = request.getfixturevalue(where)
+    # As tutorials write it: no CUDA compiler is named, the project takes that for C++.
+    done = run_command(
+        *("cmake", "-S", HERE / "kinds", "-B", tmp_path / "build", "-G", "Ninja"),
+        *(f"-DCMAKE_{name}_COMPILER={prefix}/bin/mneme-clang++" for name in ("CXX", "CUDA")),
+        *(f"-DCMAKE_PREFIX_PATH={prefix}/lib/cmake/mneme", "-DCMAKE_CUDA_ARCHITECTURES=90"),
+        PATH=f"{other}/bin{os.pathsep}{os.environ['PATH']}",
+        CUDA_HOME="" if where == "build_tree" else str(toolkit),
+    )
+    assert done.returncode == 0, done.words
+    assert str(other) not in (tmp_path / "build" / "CMakeCache.txt").read_text()

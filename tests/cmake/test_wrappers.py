@@ -80,6 +80,27 @@ def test_flags_are_added_where_they_belong(
     assert len(default_arch) == (1 if TOOLKIT in kinds and not is_chosen else 0)
 
 
+@pytest.mark.parametrize(
+    ("arguments", "adds"),
+    [
+        (["-c", "a.cu"], True),
+        (["-x", "hip", "--offload-arch=gfx90a", "-c", "a.cpp"], True),
+        (["a.cpp", "-o", "a"], True),
+        (["-ftrivial-auto-var-init=uninitialized", "-c", "a.cu"], False),
+        (["-c", "a.cu", "@unset"], False),
+        (["-E", "a.cu"], False),
+        (["a.o", "-o", "a"], False),
+        (["-static", "a.cpp"], False),
+    ],
+)
+def test_unset_locals_are_zero_unless_the_command_says_otherwise(
+    arguments: list[str], adds: bool, build_tree: Path, told: Path
+) -> None:
+    (told.parent / "unset").write_text("-ftrivial-auto-var-init=pattern")
+    found = added(build_tree, told, *arguments)
+    assert ("-ftrivial-auto-var-init=zero" in found) == adds
+
+
 def test_plain_compilers_and_a_switch_leave_programs_as_they_are(
     build_tree: Path, told: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from gpu import support
-from gpu.support import DEVICE, launches
+from gpu.support import BUILD, DEVICE, launches
+from mneme import _native
 
 # Takes the recorded address in the first process before anything else, then does what ARGUMENTS say.
 TAKE = """
@@ -58,3 +59,23 @@ def test_the_command_tries_another_process(launch: tuple[Path, str, str]) -> Non
     done = support.run_command(*code, "replay", *place, "default<O3>")
     assert done.returncode == 0, done.stderr
     assert "trying again in a new process" in done.stderr
+
+
+def test_variables_whose_place_is_taken_move_with_pointers_to_them(tmp_path: Path) -> None:
+    done = support.record(tmp_path, BUILD / "tests" / "apps" / "gpu_record" / "reach")
+    assert done.returncode == 0, done.stderr
+    code = (sys.executable, "-c", TAKE + RETRY)
+    seen = set()
+    for path, record_id in launches(tmp_path):
+        facts = json.loads(path.read_text())
+        prologue = facts["instances"][record_id]["Prologue"]
+        regions = _native.Snapshot(tmp_path / prologue).regions()
+        for name in {region["name"] for region in regions} & {"head", "scanState", "direct"}:
+            (address,) = (region["address"] for region in regions if region["name"] == name)
+            place = ("-rdb", path, "-rid", record_id, "--device", DEVICE)
+            taken = hex(address & ~0xFFFFF)
+            done = support.run_command(*code, taken, "replay", *place, "default<O3>")
+            assert done.returncode == 0, f"{facts['DemangledName']} {name}: {done.stderr}"
+            assert "trying again" not in done.stderr
+            seen.add(name)
+    assert seen == {"head", "scanState", "direct"}

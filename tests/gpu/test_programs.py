@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from pathlib import Path
 
@@ -31,12 +32,18 @@ int main() {
 """
 
 
+# One fails on purpose; the other's kernels wait for the thread that launches them, which recording keeps.
+NOT_RECORDED = ("faults", "host_waits")
+
+
 def programs(folder: str) -> list[Path]:
     found = sorted(path for path in (APPS / folder).glob("*") if path.is_file())
     return [
         path
         for path in found
-        if ".so" not in path.name and path.name != "faults" and path.read_bytes()[:4] == b"\x7fELF"
+        if ".so" not in path.name
+        and path.name not in NOT_RECORDED
+        and path.read_bytes()[:4] == b"\x7fELF"
     ]
 
 
@@ -67,6 +74,8 @@ def test_a_program_whose_kernel_fails_ends_on_its_own(kind: str, tmp_path: Path)
 
 @pytest.mark.parametrize("program", programs("gpu_record"), ids=named)
 def test_recorded_launches_replay(program: Path, tmp_path: Path) -> None:
+    if program.name == "free_memory" and "PYTEST_XDIST_WORKER" in os.environ:
+        pytest.skip("other workers take memory of this device meanwhile")
     said = check_recording_changes_nothing(program, tmp_path)
     for path, record_id in launches(tmp_path):
         done = support.replay(path, record_id, "default<O3>")

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from gpu import support
-from gpu.support import BUILD, IS_GPU, tuned_runs
+from gpu.support import BUILD, tuned_runs
 
 APPS = BUILD / "tests" / "apps" / "tuned"
 PROGRAMS = (
@@ -26,9 +26,8 @@ PROGRAMS = (
     "library",
 )
 LIBRARIES = {"library": ("libplugin.so",)}
-# Launches that cannot be tuned: refused ones, clusters and graphs on the CPU device.
+# Launches that cannot be tuned: refused ones, and clusters on the CPU device.
 PARTLY_TUNED = {"errors", "forms"}
-UNTUNED = set() if IS_GPU else {"graphs"}
 WAYS: dict[str, dict[str, Any]] = {
     "bounds": {},
     "specialized": {
@@ -85,8 +84,6 @@ def test_tuned_programs_print_the_same(
     done = run_tuned(name, tmp_path, kernels_of(name), WAYS[way])
     check_same(plain_runs[name], done)
     counts = tuned_runs.counts(done.stderr)
-    if name in UNTUNED:
-        return
     assert counts.tuned > 0, done.stderr
     if name not in PARTLY_TUNED:
         assert counts.failed == 0, done.stderr
@@ -102,7 +99,7 @@ def test_tuned_and_other_kernels_share_variables(
 ) -> None:
     done = run_tuned(name, tmp_path, kernels_of(name)[half::2], WAYS["specialized"])
     check_same(plain_runs[name], done)
-    assert name in UNTUNED or tuned_runs.counts(done.stderr).tuned > 0
+    assert tuned_runs.counts(done.stderr).tuned > 0
 
 
 def test_other_dimensions_are_launched(plain_runs: dict[str, Any], tmp_path: Path) -> None:

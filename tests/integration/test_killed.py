@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
 import json
 import os
 import random
@@ -9,6 +11,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
@@ -84,3 +87,46 @@ def test_full_disk_loses_recordings_not_the_run(tmp_path: Path) -> None:
         assert replay_everything(small) == 0
     finally:
         subprocess.run(["umount", str(small)], check=True)
+
+
+@contextlib.contextmanager
+def locked(directory: Path) -> Iterator[None]:
+    """A directory that something else keeps locked."""
+    handle = os.open(directory, os.O_RDONLY)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)
+
+
+def test_directory_that_is_kept_locked_costs_no_recording(tmp_path: Path) -> None:
+    directory = tmp_path / "db"
+    directory.mkdir()
+    with locked(directory):
+        begin = time.monotonic()
+        done = mneme("record", "-rdb", directory, "--device", "cpu", "--", example("stencil2d"))
+        assert time.monotonic() - begin < 60
+    assert done.returncode == 0, done.stderr
+    assert f"process {os.getpid()}" in done.stderr
+    assert "written to it without waiting" in done.stderr
+    assert replay_everything(directory) > 0
+    assert _native.list_directory(str(directory))["notes"] == []
+
+
+@pytest.mark.parametrize("verb", ["clean", "copy", "move"])
+def test_records_in_a_directory_that_is_kept_locked_stay(verb: str, tmp_path: Path) -> None:
+    directory = tmp_path / "db"
+    done = mneme("record", "-rdb", directory, "--device", "cpu", "--", example("vector_add"))
+    assert done.returncode == 0, done.stderr
+    (record,) = records(directory)
+    other = tmp_path / "other"
+    other.mkdir()
+    before = sorted(directory.iterdir())
+    with locked(directory if verb == "clean" else other):
+        done = mneme(verb, record, *(() if verb == "clean" else (other,)))
+    assert done.returncode != 0
+    assert "locked" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert sorted(directory.iterdir()) == before
+    assert not any(other.iterdir())

@@ -32,7 +32,7 @@ def test_the_environment_has_mneme_and_what_the_application_needs(tmp_path: Path
     )
     assert content == {
         "repos": {"mneme": "/site/my repo"},
-        "specs": ["mneme", "cuda@13:", "cmake@3.31:", "ninja", "openmpi", "hdf5+mpi@1.14:"],
+        "specs": ["mneme", "cuda@13:", "cmake@3.25:", "ninja", "openmpi", "hdf5+mpi@1.14:"],
         "view": True,
         "concretizer": {"unify": True},
     }
@@ -41,10 +41,16 @@ def test_the_environment_has_mneme_and_what_the_application_needs(tmp_path: Path
     assert "MNEME_SOURCE" not in readme
 
 
-def test_defaults_say_where_the_package_comes_from(tmp_path: Path) -> None:
-    content = environment(tmp_path, "--cuda", "none")
-    assert content["repos"] == {"mneme": "$MNEME_SOURCE/spack-repo"}
-    assert content["specs"] == ["mneme", "cmake@3.31:", "ninja"]
+def test_defaults_name_the_sources_this_mneme_was_built_from(tmp_path: Path) -> None:
+    content = environment(tmp_path)
+    repository = Path(content["repos"]["mneme"])
+    assert (repository / "packages" / "mneme" / "package.py").is_file()
+    assert "MNEME_SOURCE" not in (tmp_path / "README.md").read_text()
+
+
+def test_sources_that_are_elsewhere_are_asked_for(tmp_path: Path) -> None:
+    content = environment(tmp_path, "--cuda", "none", "--repository", "$MNEME_SOURCE/spack-repo")
+    assert content["specs"] == ["mneme", "cmake@3.25:", "ninja"]
     assert "    export MNEME_SOURCE=" in (tmp_path / "README.md").read_text()
 
 

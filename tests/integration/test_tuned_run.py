@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import signal
 import subprocess
@@ -10,6 +11,7 @@ import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 from conftest import BUILD, Finished, mneme
@@ -18,7 +20,13 @@ from tuned_runs import TRACE, Counts, counts, kernels_of, warnings, write_tuned
 PROGRAM = BUILD / "tests" / "apps" / "tuned" / "reset"  # one kernel with variables
 STALE = """{"_Z7advancePii":
   {"Mneme": {"Version": 1, "StaticHash": "0123456789abcdef", "Variants": [{}]}}}"""
+OTHERS = json.dumps({f"other{number}": {} for number in range(100)})
 RunTuned = Callable[..., Finished]
+
+
+def guarded(guard: str, **match: Any) -> str:
+    """A file whose variant is for launches or devices that do not come."""
+    return json.dumps({"_Z7advancePii": {"Match": match, "Guards": [guard]}})
 
 
 @pytest.fixture(scope="module")
@@ -84,8 +92,15 @@ def test_nothing_is_said_when_all_is_well(run_tuned: RunTuned) -> None:
         ('{"_Z7advancePii": {"Pipeline": 7}}', "Pipeline"),
         ('{"_Z7advancePii": {"Pipeline": "no-such-pass"}}', "no-such-pass"),
         (STALE, "tune it again"),
+        ("{}", "names no kernel"),
+        (OTHERS, "for 100 kernel(s) ('other0', 'other1', 'other10', ...), none of which is in"),
+        (guarded("Arch", Arch="sm_10"), "not used on 'cpu': the file has it for sm_10 only"),
+        (guarded("Grid", GridDim={"x": 12345}), "the guards of its variants allow"),
     ],
-    ids=["cut off", "a list", "no text", "a number", "wrong type", "unknown pass", "stale"],
+    ids=[
+        *("cut off", "a list", "no text", "a number", "wrong type", "unknown pass", "stale"),
+        *("no kernel", "other kernels", "other device", "other launches"),
+    ],
 )
 def test_a_bad_file_costs_its_kernels_only(
     content: str, word: str, run_tuned: RunTuned, environment: dict[str, str]

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import struct
 import subprocess
@@ -17,6 +18,8 @@ from native_parts import needs_native
 
 ROOT = Path(__file__).resolve().parents[2]
 KERNELS = Path(__file__).with_name("float_kernels.cu")
+# Collective softmax and reductions; pragmas and attributes of single functions; device math.
+TEXT_SOURCES = ("attention_kernels.cu", "pragma_kernels.cu", "math_kernels.cu")
 TOOLKIT = os.environ.get("CUDA_HOME", "")
 
 pytestmark = [pytest.mark.compile, pytest.mark.cuda, pytest.mark.slow, needs_native]
@@ -33,6 +36,32 @@ CASES = [
     "-O2 -ffast-math -fgpu-flush-denormals-to-zero",
     "-O3 -fgpu-approx-transcendentals",
 ]
+# With these the text the assembler gets is compared: tables of the device library lie elsewhere in a
+# module of one kernel, which only machine code shows.
+TEXT_CASES = [
+    *("-O3", "-O2", "-O1", "-Os", "-Oz", "-Og"),
+    *(f"-O3 -ffp-contract={mode}" for mode in ("off", "on", "fast", "fast-honor-pragmas")),
+    *(f"-O3 -ffast-math -ffp-contract={mode}" for mode in ("off", "on", "fast-honor-pragmas")),
+    *(f"-O3 -ffp-model={model}" for model in ("precise", "strict", "fast", "aggressive")),
+    *("-O3 -ffast-math", "-O2 -ffast-math", "-O1 -ffast-math", "-Os -ffast-math"),
+    "-Ofast",
+    "-O3 -fgpu-flush-denormals-to-zero",
+    "-O2 -ffast-math -fgpu-flush-denormals-to-zero -fgpu-approx-transcendentals",
+    "-O3 -fgpu-approx-transcendentals",
+    "-O3 -fassociative-math -fno-signed-zeros -fno-trapping-math",
+    "-O3 -freciprocal-math -fapprox-func",
+    "-O3 -ffinite-math-only -fno-math-errno",
+    "-O3 -fdenormal-fp-math=preserve-sign",
+    "-O3 -fno-unroll-loops",
+    "-O2 -fno-slp-vectorize -fno-vectorize",
+    "-O1 -funroll-loops -fvectorize -fslp-vectorize",
+    "-O3 -fno-inline",
+    "-O3 -ftrivial-auto-var-init=zero",
+    "-O3 -ffast-math -ftrivial-auto-var-init=zero",
+]
+# Every third without being asked: all of them take minutes.
+if not os.environ.get("MNEME_TEST_EVERY_FLAG"):
+    TEXT_CASES = TEXT_CASES[::3]
 
 
 def _compiler() -> list[str]:
@@ -91,6 +120,62 @@ def _differing(source: Path, flags: list[str], tmp_path: Path) -> tuple[list[str
         if _code(compiled["image"], kernel["kernel"]) != _code(ahead, kernel["kernel"]):
             different.append(kernel["kernel"])
     return different, len(kernels)
+
+
+def _level(options: dict[str, str]) -> int:
+    """Return clang's own level of code generation."""
+    return int(options["opt_level"]) if options["opt_level"].isdigit() else 2
+
+
+def _text(ptx: str, name: str) -> str:
+    """Return the text of a function, whatever its registers and labels are called."""
+    head = rf"(?:\.entry|\.func) [^{{;]*\b{re.escape(name)}\s*\([^)]*\)[^{{;]*"
+    found = re.search(head + r"\{.*?\n}\n", ptx, re.DOTALL)
+    assert found, f"the assembly has no {name}"
+    body = re.sub(r"//.*|^\s*\.(?:loc|file) .*", "", found[0], flags=re.MULTILINE)
+    body = re.sub(r"__local_depot\d+", "__local_depot", body)
+    body = re.sub(r"\$L__\w+?(?:\d+_)?(\d+)\b", r"$L\1", body)
+    names: dict[str, str] = {}
+    body = re.sub(r"%[a-z]+\d+", lambda match: names.setdefault(match[0], f"%{len(names)}"), body)
+    return "\n".join(line.strip() for line in body.splitlines() if line.strip())
+
+
+def _differing_texts(source: Path, flags: list[str], tmp_path: Path) -> tuple[list[str], int]:
+    from mneme import _native  # noqa: PLC0415
+
+    embedded, text = tmp_path / "embedded.o", tmp_path / "aot.s"
+    compiler = [*_compiler(), "-w", *flags, f"-fpass-plugin={_plugin()}"]
+    # What the program itself gets, made by a compiler that embeds.
+    subprocess.run([*compiler, "-c", "-o", embedded, source], check=True, timeout=300)
+    command = [*compiler, "--cuda-device-only", "-S", "-o", text, source]
+    subprocess.run(command, check=True, timeout=300)
+    ahead = text.read_text()
+    kernels = [one for one in _native.describe_binary(embedded) if one["kernel"]]
+    different = []
+    for kernel in kernels:
+        options = json.loads(kernel["metadata"])["options"]
+        ptx = _native.compile_ir(
+            [kernel["bitcode"]],
+            kernel["kernel"],
+            target="sm_90",
+            passes=f"default<O{options['opt_level']}>",
+            codegen_opt=_level(options),
+            options_json=json.dumps(options),
+            use_cache=False,
+            want_assembly=True,
+        )["assembly"]
+        functions = [kernel["kernel"], *re.findall(r"\bcall\.uni (?:\(\w+\), )?(_Z\w+)", ptx)]
+        if any(_text(ptx, name) != _text(ahead, name) for name in functions):
+            different.append(kernel["kernel"])
+    return different, len(kernels)
+
+
+@pytest.mark.parametrize("source", TEXT_SOURCES)
+@pytest.mark.parametrize("flags", TEXT_CASES)
+def test_the_assembly_is_that_of_the_program(flags: str, source: str, tmp_path: Path) -> None:
+    different, count = _differing_texts(KERNELS.with_name(source), flags.split(), tmp_path)
+    assert count >= 7
+    assert different == []
 
 
 @pytest.mark.parametrize("flags", CASES)

@@ -126,6 +126,15 @@ def test_one_header_knows_the_versions_of_llvm() -> None:
     assert found == {"runtime/compile/llvm_compat.h"}
 
 
+def test_one_header_reads_the_environment() -> None:
+    found = {
+        str(path.relative_to(ROOT))
+        for path in (ROOT / "runtime").rglob("*")
+        if path.suffix in (".h", ".cpp") and re.search(r"\bgetenv\(", path.read_text())
+    }
+    assert found == {"runtime/base/environment.h"}
+
+
 @pytest.mark.parametrize("directory", ["python", "runtime", "passes", "tests", "scripts", "cmake"])
 def test_files_are_readable_in_one_sitting(directory: str) -> None:
     long = {

@@ -165,3 +165,11 @@ def test_signals_reach_the_program() -> None:
         time.sleep(1)
         child.send_signal(signal.SIGTERM)
         assert child.wait(timeout=10) == -signal.SIGTERM
+
+
+def test_cleaning_a_directory_leaves_what_is_only_called_like_a_record(tmp_path: Path) -> None:
+    (tmp_path / "2024.json").write_text("{}")
+    (tmp_path / "uv.lock").write_text("version = 1")
+    done = mneme("clean", tmp_path)
+    assert_one_sentence(done, ExitCode.RECORD_UNREADABLE, "holds no record")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["2024.json", "uv.lock"]

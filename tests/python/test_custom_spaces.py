@@ -89,7 +89,7 @@ def test_what_cannot_be_loaded_is_told(file: Path, tmp_path: Path) -> None:
         ("no_such_module_at_all:Mine", NotFound, "there is no module"),
         (f"{broken}:Mine", InvalidArgument, "nothing_of_that_name"),
         (f"{file}:Absent", NotFound, "has no class 'Absent'"),
-        (f"{file}:Stranger", InvalidArgument, "no class derived from SearchSpace"),
+        (f"{file}:Stranger", InvalidArgument, "no method dimensions"),
         (f"{file}:Picky", InvalidArgument, "cannot be made: .*no such kernel"),
     ):
         with pytest.raises(kind, match=sentence):

@@ -154,3 +154,69 @@ def test_command_ends_well_only_if_all_match(tmp_path: Path) -> None:
     assert "not there" in done.stdout
     done = mneme("--check", path, PROGRAM, "--json")
     assert [one["status"] for one in json.loads(done.stdout)] == ["matches", "not there"]
+
+
+@pytest.mark.parametrize(
+    ("variant", "reason"),
+    [
+        (TunedVariant(), ""),
+        (TunedVariant(match=Match(arch="cpu")), ""),
+        (TunedVariant(match=Match(arch="sm_80"), max_registers=32), ""),
+        (TunedVariant(pipeline="no-such-pass"), "no-such-pass"),
+        (TunedVariant(pipeline="function(("), "variant 1 cannot be compiled: "),
+        (
+            TunedVariant(pipeline="trigger-crash-module", match=Match(arch="sm_90")),
+            "variant 1 cannot be compiled for sm_90: LLVM",
+        ),
+        (TunedVariant(match=Match(arch="gfx90a")), ""),
+    ],
+)
+def test_variants_are_compiled_as_in_a_run(
+    tmp_path: Path, variant: TunedVariant, reason: str
+) -> None:
+    path = tmp_path / "tuned.json"
+    write_tuned_file(path, {KERNEL: TunedKernel(variants=(TunedVariant(), variant))})
+    check = only(check_tuned_file(path, [PROGRAM]))
+    assert check.status == ("does not compile" if reason else "matches"), check.reason
+    assert reason in check.reason
+
+
+def test_variants_that_compile_alike_are_tried_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from mneme import _native  # noqa: PLC0415
+
+    compiled = []
+    compile_ir = _native.compile_ir
+
+    def counting(*arguments: object, **options: object) -> object:
+        compiled.append(options["target"])
+        return compile_ir(*arguments, **options)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(_native, "compile_ir", counting)
+    path = tmp_path / "tuned.json"
+    variants = tuple(TunedVariant(match=Match(arch="sm_90", shared_mem=n)) for n in range(50))
+    write_tuned_file(path, {KERNEL: TunedKernel(variants=variants)})
+    assert only(check_tuned_file(path, [PROGRAM])).is_match
+    assert compiled == ["sm_90"]
+
+
+def test_a_file_without_kernels_is_not_well(tmp_path: Path) -> None:
+    path = tmp_path / "empty.json"
+    path.write_text("{}")
+    done = mneme("--check", path, PROGRAM)
+    assert done.returncode == ExitCode.NOT_VERIFIED
+    assert f"'{path}' names no kernel" in done.stderr
+    done = mneme("--check", path, PROGRAM, "--json")
+    assert (done.returncode, json.loads(done.stdout)) == (ExitCode.NOT_VERIFIED, [])
+
+
+def test_a_file_that_is_none_has_an_exit_code_of_its_own(tmp_path: Path) -> None:
+    path = tmp_path / "broken.json"
+    path.write_text("{")
+    assert mneme("--check", path, PROGRAM).returncode == ExitCode.RECORD_UNREADABLE
+    path.unlink()
+    os.mkfifo(path)
+    done = mneme("--check", path, PROGRAM)
+    assert done.returncode == ExitCode.IO_FAILED
+    assert "it is a pipe, not a file" in done.stderr

@@ -57,11 +57,11 @@ def test_files_of_one_process_number_do_not_meet(
     monkeypatch.setattr("os.getpid", lambda: 1)
     names: list[str] = []
 
-    def note(self: Path, *_: object, **__: object) -> None:
-        names.append(self.name)
+    def note(path: str | Path, *_: object) -> int:
+        names.append(Path(path).name)
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(Path, "write_bytes", note)
+    monkeypatch.setattr("os.open", note)
     for _ in range(2):
         with pytest.raises(IoFailed, match="No space left"):
             publish_text(tmp_path / "t.json", "{}")

@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 
-from mneme import _paths
+from mneme import _install_hints, _paths
+from mneme._install_hints import package_hint, toolkit_hint
 from mneme.doctor import State, examine
 
 
@@ -105,3 +106,14 @@ def test_cache_that_others_can_write_to_is_told(tmp_path: Path) -> None:
     assert (code, cache["state"]) == (0, "missing")
     assert "others can write" in cache["detail"]
     assert "PROTEUS_CACHE_DIR" in cache["remedy"]
+
+
+def test_hints_are_spacks_where_spack_installed_mneme(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert package_hint("cmaes", "'mneme-gpu[tune]'") == "pip install 'mneme-gpu[tune]'"
+    (tmp_path / ".spack").mkdir()
+    monkeypatch.setattr(_install_hints, "prefix", lambda: tmp_path)
+    assert package_hint("optuna") == "spack install py-optuna && spack load py-optuna"
+    assert "--target DIR cmaes, with DIR in PYTHONPATH" in package_hint("cmaes")
+    assert toolkit_hint() == "set CUDA_HOME, or: spack load cuda"

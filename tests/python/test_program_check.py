@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import sys
@@ -12,9 +13,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from mneme._elf import read_elf
-from mneme.program_check import remark_on_program
+from mneme.program_check import remark_on_cpu_run, remark_on_program
 
 ECHO = Path("/bin/echo")
+DEVICE_CODE = (
+    '__attribute__((section(".nv_fatbin"), used)) char a[8] = {1}; int main(void) { return a[0]; }'
+)
 
 
 def build(tmp_path: Path, *options: str, source: str = "int main(void) { return 0; }") -> Path:
@@ -45,11 +49,41 @@ def test_static_program_cannot_be_recorded(tmp_path: Path) -> None:
 
 @pytest.mark.compile
 def test_static_runtime_cannot_be_recorded(tmp_path: Path) -> None:
-    source = '__attribute__((section(".nv_fatbin"), used)) char a[8] = {1}; int main(void) { return a[1]; }'
-    assert "no shared libcudart.so" in remark_on_program(build(tmp_path, source=source))
+    program = build(tmp_path, source=DEVICE_CODE)
+    assert "no shared libcudart.so" in remark_on_program(program)
+
+
+@pytest.mark.compile
+def test_a_run_on_the_cpu_device_that_has_no_effect_is_remarked(tmp_path: Path) -> None:
+    program = build(tmp_path, source=DEVICE_CODE)
+    assert "nothing of it runs on the CPU device" in remark_on_cpu_run(program)
+    done = subprocess.run(
+        [sys.executable, "-m", "mneme", "run", "--device", "cpu", "--", program],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 1
+    assert done.stdout == ""
+    assert done.stderr.count("nothing of it runs on the CPU device") == 1
+    assert "link it shared" in remark_on_cpu_run(build(tmp_path, "-static", source=DEVICE_CODE))
+    assert remark_on_cpu_run(ECHO) == ""
+
+
+@pytest.mark.compile
+def test_a_program_that_gains_rights_is_remarked(tmp_path: Path) -> None:
+    program = build(tmp_path)
+    program.chmod(0o6755)
+    assert "more rights" not in remark_on_program(program)
+    if os.geteuid() == 0:
+        os.chown(program, 65534, 65534)
+        program.chmod(0o6755)
+        assert "more rights than you have" in remark_on_program(program)
+        assert "more rights than you have" in remark_on_cpu_run(program)
 
 
 def test_launchers_are_not_judged() -> None:
+    assert remark_on_cpu_run("/bin/bash") == ""
     assert remark_on_program("/bin/bash") == ""
     assert remark_on_program(sys.executable) == ""
 

@@ -13,6 +13,7 @@ import mneme
 from mneme.errors import ArtifactCorrupt, InvalidArgument, MnemeError, NotFound
 from mneme.mneme_types import dim3
 from mneme.recorded_execution import KernelInstance, RecordedExecution
+from mneme.recording import Recording
 from mneme.records import find_instance, infer_record_id
 from record_samples import record_data
 
@@ -104,6 +105,16 @@ def test_mutated_records_are_read_or_refused(tmp_path: Path, place: int, junk: b
         RecordedExecution.from_json(path)
     except MnemeError as error:
         assert "mutated.json" in str(error)  # noqa: PT017
+
+
+def test_a_record_that_cannot_be_read_hides_no_other(tmp_path: Path) -> None:
+    good = write(tmp_path / "1.json", record_data("7"))
+    bad = tmp_path / "2.json"
+    bad.symlink_to(bad.name)
+    recording = Recording(tmp_path)
+    assert len(recording) == 1, recording.damaged
+    assert list(recording.damaged) == [bad]
+    assert good.is_file()
 
 
 def test_record_id_is_inferred_only_if_there_is_one(tmp_path: Path) -> None:

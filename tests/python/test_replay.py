@@ -16,6 +16,7 @@ import pytest
 
 import mneme
 from mneme.async_executor import AsyncReplayExecutor
+from mneme.cli import _leave
 from mneme.cli._retry import open_or_retry
 from mneme.errors import AddressUnavailable, ArtifactCorrupt, InvalidArgument, NotFound
 from mneme.inventory import describe_record, find_record
@@ -344,6 +345,7 @@ def test_taken_addresses_are_tried_again_in_a_new_process(
         raise AddressUnavailable(message)
 
     monkeypatch.setattr(executor, "open", refuse)
+    monkeypatch.setattr(_leave, "_is_own_process", True)
     monkeypatch.setattr(os, "execv", lambda _, line: started.append(line))
     monkeypatch.delenv("MNEME_REPLAY_ATTEMPT", raising=False)
     open_or_retry(executor)

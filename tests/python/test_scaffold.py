@@ -239,3 +239,21 @@ def test_command_explains_mistakes(
 )
 def test_kernels_have_a_short_name(demangled: str, name: str) -> None:
     assert short_name(demangled) == name
+
+
+@pytest.mark.parametrize(
+    ("name", "values"),
+    [
+        ("slurm", {"jobs": "0"}),
+        ("slurm", {"cores": "-1"}),
+        ("flux", {"gpus": "-1"}),
+        ("ci", {"tolerance": "nan"}),
+        ("tune", {"trials": "0"}),
+        ("replay", {"codegen_opt": "4"}),
+    ],
+)
+def test_numbers_out_of_range_are_refused(name: str, values: dict[str, str]) -> None:
+    ((option, value),) = values.items()
+    parameter = next(one for one in load_template(name).parameters if one.name == option)
+    with pytest.raises(InvalidArgument, match=f"{parameter.option} is {value}; it has to be"):
+        parameter.value_of(value)

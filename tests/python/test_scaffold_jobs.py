@@ -91,8 +91,17 @@ def test_slurm_directives_say_what_was_asked_for(record: Path, tmp_path: Path) -
 
 def test_database_comes_from_the_environment(record: Path, tmp_path: Path) -> None:
     url = "postgresql://me@db/study"
-    text = (scaffold("slurm", record, tmp_path, storage=url) / "tune_job.sh").read_text()
-    assert f"storage=${{MNEME_STUDY_STORAGE:-{url}}}" in text
+    script = scaffold("slurm", record, tmp_path, storage=url) / "tune_job.sh"
+    lines = [one for one in script.read_text().splitlines() if one.startswith("storage=")]
+    for value, expected in (("", url), ("sqlite:///a b", "sqlite:///a b")):
+        done = subprocess.run(
+            ["bash", "-c", "\n".join([*lines, 'printf %s "$storage"'])],
+            env={"MNEME_STUDY_STORAGE": value},
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        assert done.stdout == expected
 
 
 def test_jobs_share_a_study_and_go_on(record: Path, tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 import yaml
 
+from mneme import _paths
 from spack_recipes import (
     BUILD_SYSTEM,
     HELPERS,
@@ -93,10 +94,11 @@ def test_a_git_address_leads_to_the_recipes() -> None:
     assert (ROOT / path).samefile(RECIPES.parent)
 
 
-def test_scaffolded_environments_find_the_repository() -> None:
-    template = yaml.safe_load((ROOT / "templates" / "spack" / "template.yaml").read_text())
-    named = template["parameters"]["repository"]["default"]
-    assert Path(named.replace("$MNEME_SOURCE", str(ROOT))).samefile(REPOSITORY)
+def test_what_spack_builds_knows_the_repository(mneme: Recipe) -> None:
+    assert (
+        'self.define("MNEME_SPACK_REPOSITORY", join_path(_checkout, "spack-repo"))' in mneme.source
+    )
+    assert "spack_repository" in _paths.config()
 
 
 def test_versions_are_the_projects(mneme: Recipe, project: dict[str, Any]) -> None:
@@ -110,6 +112,7 @@ def test_variants_are_the_documented_ones(mneme: Recipe) -> None:
     defaults = {name: options["default"] for name, options in mneme.variants.items()}
     assert defaults == {
         "python": True,
+        "llvmlite": False,
         "jit": True,
         "tests": False,
         "llvm": "static",
@@ -135,7 +138,7 @@ def test_python_packages_have_the_projects_limits(
         name, least, below = found[1], found[2], found[3]
         if name == "llvmlite":
             # An older one serves an older LLVM; a conflict in the recipe says which.
-            assert list(mneme.conflicts) == [f"^py-llvmlite@:{before(least)}"]
+            assert f"^py-llvmlite@:{before(least)}" in mneme.conflicts
             assert mneme.specs("py-llvmlite")
             continue
         limit = before(below) if below else ""
@@ -167,7 +170,8 @@ def test_system_packages_have_a_dependency(mneme: Recipe) -> None:
 def test_build_options_exist(mneme: Recipe) -> None:
     named = set(re.findall(r'"(MNEME_\w+)"', mneme.source))
     assert {"MNEME_ENABLE_JIT", "MNEME_ENABLE_PYTHON", "MNEME_LINK_SHARED_LLVM"} <= named
-    files = [ROOT / "CMakeLists.txt", *(ROOT / "runtime").rglob("CMakeLists.txt")]
+    files = [ROOT / "CMakeLists.txt", ROOT / "cmake" / "CMakeLists.txt"]
+    files += (ROOT / "runtime").rglob("CMakeLists.txt")
     text = "\n".join(path.read_text() for path in files)
     for name in named:
         assert re.search(rf"(option|set)\({name}\b", text), name
@@ -183,7 +187,7 @@ def test_the_cmake_minimum_is_the_projects(mneme: Recipe) -> None:
 def test_vendors_exclude_neither_each_other_nor_anything_else(mneme: Recipe) -> None:
     assert ("cuda@12:", "+cuda") in mneme.dependencies
     assert ("hip@6:", "+rocm") in mneme.dependencies
-    assert list(mneme.conflicts) == ["^py-llvmlite@:0.49"]
+    assert list(mneme.conflicts) == ["^py-llvmlite@:0.49", "+llvmlite"]
 
 
 def test_sources_are_the_ones_around_the_recipe(mneme: Recipe) -> None:

@@ -29,7 +29,7 @@ GOOD: dict[str, Any] = {"record_database": "rec", "trials": 5}
         ({"timeout": 0.0}, "--timeout is 0.0; it has to be more than 0"),
         ({"final_rounds": 5}, "--final-rounds is 5; it has to be 6 or more"),
         ({"early_stop": 0.5}, "--early-stop is 0.5; it is 0, or 1 or more"),
-        ({"confidence": -1.0}, "--confidence is negative"),
+        ({"confidence": -1.0}, "--confidence is -1.0; it has to be 0 or more"),
         ({"resume": True}, "--resume needs --results-dir"),
         ({"all": True, "record_id": "1"}, "--all means every launch"),
         ({"launch_dim": "yz"}, "--launch-dim is 'yz', not one of none, auto, x, xy, xyz"),

@@ -97,6 +97,15 @@ def test_files_are_replaced_whole_or_not_at_all(tmp_path: Path) -> None:
         store.read("best.json")
 
 
+def test_what_cannot_be_read_is_not_called_damaged(tmp_path: Path) -> None:
+    for name in ("best.json", "trials.jsonl"):
+        (tmp_path / name).symlink_to(name)
+    with pytest.raises(IoFailed, match=r"cannot read .*best\.json"):
+        ResultStore(tmp_path).read("best.json")
+    with pytest.raises(IoFailed, match=r"cannot read .*trials\.jsonl"):
+        read_trials(tmp_path)
+
+
 def test_a_directory_that_cannot_be_made_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(IoFailed, match="cannot write to the results directory"):

@@ -123,3 +123,30 @@ def test_codegen_method_of_older_scripts_is_accepted(record: Path, tmp_path: Pat
     assert [config["block"]["x"] for config, _ in said] == [128, 256]
     assert all("codegen_method" not in config for config, _ in said)
     assert [verified for _, verified in said] == [True, True]
+
+
+def test_spaces_may_have_any_names_and_any_base(record: Path, tmp_path: Path) -> None:
+    said = script("odd_space.py", record, tmp_path)
+    counts = {"exhaustive": 16, "random": 3, "own": 3, "duck": 12, "duck random": 2}
+    assert {name: len(found) for name, found in said["classes"].items()} == {
+        **counts,
+        "duck optuna": 3,
+    }
+    assert {one for found in said["classes"].values() for one in found} == {"verified"}
+    assert set(said["threads"]["own"]) == {128}
+    assert max(said["threads"]["duck"]) < 256
+    assert max(said["max_threads"]) > 2**32, "launch bounds that are off are any number"
+    assert said["timed"]
+    assert said["described"] == "mine"
+    assert (said["dimensions"], said["params"]) == (["bounds", "slack", "warps"], 16)
+
+
+def test_a_replay_by_hand_gives_what_was_recorded(record: Path, tmp_path: Path) -> None:
+    said = script("modules.py", record, tmp_path)
+    assert said["sizes"]["optimized"] < said["sizes"]["linked"]
+    assert said["bounds"]
+    assert (said["before"], said["verified"]) == (False, True)
+    assert len(said["times"]) == 4
+    assert min(said["times"]) > 0
+    assert said["devices"] >= 1
+    assert said["method"] in ("rtc", "serial")

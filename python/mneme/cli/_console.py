@@ -1,4 +1,8 @@
-"""Printing: JSON and tables on stdout, sentences on stderr. Rich is loaded only for tables."""
+"""Printing: JSON and tables on stdout, sentences on stderr. Rich is loaded only for tables.
+
+Names come from recordings, results and paths, so what is no visible character is shown by its code:
+nothing that is printed moves the cursor, ends a line or turns the writing direction.
+"""
 
 from __future__ import annotations
 
@@ -7,12 +11,26 @@ import os
 import sys
 from typing import TYPE_CHECKING, Any
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
+from mneme._visible import visible
 
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from rich.console import Console
     from rich.table import Table
 
-__all__ = ["format_bytes", "format_ns", "print_json", "print_line", "print_table", "say", "table"]
+__all__ = [
+    "format_bytes",
+    "format_ns",
+    "print_json",
+    "print_line",
+    "print_table",
+    "print_text",
+    "say",
+    "say_text",
+    "stderr_console",
+    "table",
+]
 
 _UNITS = ("B", "KiB", "MiB", "GiB", "TiB")
 _UNIT_STEP = 1024
@@ -20,26 +38,45 @@ _TABLE_WIDTH_WITHOUT_TERMINAL = 160
 
 
 def say(sentence: str) -> None:
-    """Tell the user something, on stderr."""
-    sys.stderr.write(f"mneme: {sentence}\n")
+    """Tell the user something, on one line of stderr."""
+    sys.stderr.write(f"mneme: {visible(sentence)}\n")
+    sys.stderr.flush()
+
+
+def say_text(text: str) -> None:
+    """Write several lines to stderr, as they are: a traceback, a help text."""
+    sys.stderr.write("".join(f"{visible(line)}\n" for line in _lines(text)))
     sys.stderr.flush()
 
 
 def print_line(text: str = "") -> None:
     """Print one line to stdout."""
-    sys.stdout.write(f"{text}\n")
+    sys.stdout.write(f"{visible(text)}\n")
+
+
+def print_text(text: str) -> None:
+    """Print several lines to stdout."""
+    sys.stdout.write("".join(f"{visible(line)}\n" for line in _lines(text)))
+
+
+def _lines(text: str) -> Sequence[str]:
+    return text.rstrip("\n").split("\n")
 
 
 def print_json(data: Any) -> None:  # noqa: ANN401 - JSON is anything
-    """Print JSON to stdout."""
-    sys.stdout.write(json.dumps(data, indent=2) + "\n")
+    """Print JSON to stdout, in ASCII."""
+    sys.stdout.write(json.dumps(data, indent=2).replace("\x7f", "\\u007f") + "\n")
 
 
 def table(title: str, columns: Iterable[str]) -> Table:
     """Start a table; a column whose name begins with '>' is aligned to the right."""
     from rich.table import Table  # noqa: PLC0415 - slow to import
 
-    result = Table(title=title, title_justify="left")
+    class VisibleTable(Table):
+        def add_row(self, *cells: Any, **more: Any) -> None:  # noqa: ANN401 - as in the base class
+            super().add_row(*(visible(cell) for cell in cells), **more)
+
+    result = VisibleTable(title=visible(title), title_justify="left")
     for column in columns:
         is_right = column.startswith(">")
         result.add_column(
@@ -50,11 +87,21 @@ def table(title: str, columns: Iterable[str]) -> Table:
 
 def print_table(content: Table) -> None:
     """Print a table to stdout."""
+    is_fixed = sys.stdout.isatty() or "COLUMNS" in os.environ
+    width = None if is_fixed else _TABLE_WIDTH_WITHOUT_TERMINAL
+    _plain_console(width=width).print(content)
+
+
+def stderr_console() -> Console:
+    """Return what draws on stderr."""
+    return _plain_console(stderr=True)
+
+
+def _plain_console(**options: Any) -> Console:  # noqa: ANN401 - of Rich
     from rich.console import Console  # noqa: PLC0415 - slow to import
 
-    is_fixed = sys.stdout.isatty() or "COLUMNS" in os.environ
-    console = Console(width=None if is_fixed else _TABLE_WIDTH_WITHOUT_TERMINAL)
-    console.print(content, markup=False, highlight=False)
+    # A name in brackets or between colons is a name.
+    return Console(markup=False, emoji=False, highlight=False, **options)
 
 
 def format_bytes(count: int) -> str:

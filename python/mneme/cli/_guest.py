@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import subprocess
 import sys
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -11,6 +12,7 @@ import typer
 from typer.core import TyperCommand
 
 from mneme.cli._console import say
+from mneme.cli._leave import is_own_process
 from mneme.cli.exit_codes import ExitCode
 
 if TYPE_CHECKING:
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["GuestCommand", "become"]
 
 _SEPARATOR = "--"
+_SIGNALLED = 128
 
 
 class GuestCommand(TyperCommand):
@@ -57,6 +60,9 @@ def become(
 ) -> NoReturn:
     """Replace this process by a program, so that streams, signals and exit code are its own.
 
+    Where a script called the command, the program is a child, and its exit code ours (128 and the
+    number of the signal that ended it, as shells say it).
+
     Args:
         command: The program and its arguments.
         environment: Its environment.
@@ -74,6 +80,11 @@ def become(
     sys.stdout.flush()
     sys.stderr.flush()
     try:
+        if not is_own_process():
+            code = subprocess.run(
+                list(command), executable=found, env=dict(environment), check=False
+            ).returncode
+            raise typer.Exit(code if code >= 0 else _SIGNALLED - code)
         os.execve(found, list(command), dict(environment))  # noqa: S606 - the user named it
     except OSError as error:
         say(f"the program '{program}' cannot be executed: {error.strerror}")

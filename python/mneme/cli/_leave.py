@@ -7,7 +7,7 @@ import sys
 
 from mneme.cli.exit_codes import ExitCode
 
-__all__ = ["leave_at_once", "own_process"]
+__all__ = ["is_own_process", "leave_at_once", "own_process"]
 
 _is_own_process = False
 
@@ -16,6 +16,11 @@ def own_process() -> None:
     """Note that this process is the command: nobody else lives in it."""
     global _is_own_process  # noqa: PLW0603 - a fact about the process
     _is_own_process = True
+
+
+def is_own_process() -> bool:
+    """Whether this process is the command, and not a script that calls it."""
+    return _is_own_process
 
 
 def leave_at_once(code: ExitCode) -> None:

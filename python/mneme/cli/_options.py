@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from enum import Enum
 from pathlib import Path
 from typing import Annotated, Optional
@@ -14,6 +15,7 @@ __all__ = [
     "LogLevel",
     "RecordArguments",
     "RecordIdOption",
+    "finite",
 ]
 
 
@@ -27,6 +29,13 @@ class LogLevel(str, Enum):
     error = "error"
     critical = "critical"
     off = "off"
+
+
+def finite(value: Optional[float]) -> Optional[float]:
+    """Refuse what is no number, which passes any check of a range."""
+    if value is not None and not math.isfinite(value):
+        raise typer.BadParameter(f"{value} is no finite number.")
+    return value
 
 
 DeviceOption = Annotated[

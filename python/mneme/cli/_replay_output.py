@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from mneme._publish import publish_text
 from mneme.cli import _console
 from mneme.cli.exit_codes import ExitCode, code_of
-from mneme.errors import IoFailed, MnemeError
+from mneme.errors import MnemeError
 
 if TYPE_CHECKING:
     from mneme.mneme_types import ExperimentConfiguration, ExperimentResult
@@ -30,8 +31,9 @@ class Files:
 def show(config: ExperimentConfiguration, output: ReplayOutput, files: Files) -> ExitCode:
     """Write files, print the result and return the exit code."""
     result = output.result
-    _write(files.ir, output.ir, "IR")
-    _write(files.assembly, output.assembly, "assembly")
+    for path, text in ((files.ir, output.ir), (files.assembly, output.assembly)):
+        if path is not None and text:
+            publish_text(path, text)
     _console.print_json({"Replay-config": config.to_dict(), "Result": result.to_dict()})
     if result.verified:
         _console.say(_verdict(result))
@@ -42,18 +44,11 @@ def show(config: ExperimentConfiguration, output: ReplayOutput, files: Files) ->
     _console.say(_verdict(result))
     for mismatch in result.mismatches[:_MISMATCHES_SHOWN]:
         _console.say(_describe(mismatch))
-    if result.suggestion:
+    if result.note:
+        _console.say(result.note)
+    elif result.suggestion:
         _console.say(f"two replays of this binary differ; try --tolerance {result.suggestion}")
     return ExitCode.NOT_VERIFIED
-
-
-def _write(path: Path | None, text: str, what: str) -> None:
-    if path is None or not text:
-        return
-    try:
-        path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise IoFailed(f"cannot write the final {what} to '{path}': {error.strerror}") from error
 
 
 def _verdict(result: ExperimentResult) -> str:

@@ -7,6 +7,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from mneme.cli._console import say
+from mneme.cli._leave import is_own_process
 from mneme.errors import AddressUnavailable
 
 if TYPE_CHECKING:
@@ -24,7 +25,8 @@ def open_or_retry(executor: BaseExecutor) -> None:
     The system places libraries at other addresses in every process.
 
     Raises:
-        AddressUnavailable: If several processes could not have the addresses.
+        AddressUnavailable: If several processes could not have the addresses, or this process is
+            not the command's own.
     """
     try:
         executor.open()
@@ -36,6 +38,8 @@ def open_or_retry(executor: BaseExecutor) -> None:
                 "on this machine always lies there: try another device (--device cpu), or record "
                 "again here"
             ) from error
+        if not is_own_process():
+            raise
         say(f"{error}; trying again in a new process")
         os.environ[_ATTEMPT_VARIABLE] = str(attempt + 1)
         sys.stdout.flush()

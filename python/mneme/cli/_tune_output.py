@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from typing_extensions import Self
@@ -26,6 +27,7 @@ _SECONDS_BETWEEN_LINES = 10.0
 _SECONDS_BETWEEN_FRAMES = 0.1
 _REASONS = {
     "failed_verification": "wrong result",
+    "rounding": "rounded otherwise",
     "invalid_launch": "launch refused",
     "invalid_config": "invalid",
     "compile_error": "not compiled",
@@ -50,12 +52,23 @@ class QuietOutput(TuneListener):
     def __exit__(self, *_: object) -> None:
         self.close()
 
+    def __init__(self) -> None:
+        """Say nothing yet."""
+        self._warnings: Counter[str] = Counter()
+
     def close(self) -> None:
         """End what is shown."""
+        for sentence, count in self._warnings.items():
+            if count > 1:
+                _console.say(f"{count} times: {sentence}")
+        self._warnings.clear()
 
     def warn(self, sentence: str) -> None:
-        """Show a warning."""
-        _console.say(" ".join(sentence.split()))
+        """Show a warning; the same one again is counted and told at the end."""
+        shown = " ".join(sentence.split())
+        self._warnings[shown] += 1
+        if self._warnings[shown] == 1:
+            _console.say(shown)
 
     def failed(self, sentence: str) -> None:
         """Show why there is no result."""
@@ -73,6 +86,7 @@ class PlainOutput(QuietOutput):
 
     def __init__(self) -> None:
         """Say nothing yet."""
+        super().__init__()
         self._last = time.monotonic()
         self._kernel = ""
 
@@ -140,6 +154,10 @@ class TerminalOutput(PlainOutput):
 
     def close(self) -> None:
         """Remove the bar."""
+        self._hide()
+        super().close()
+
+    def _hide(self) -> None:
         if self._bar is not None:
             self._bar.stop()
             self._bar = None
@@ -158,16 +176,15 @@ class TerminalOutput(PlainOutput):
 
     def warn(self, sentence: str) -> None:
         """Show a warning above the bar."""
-        self.close()
+        self._hide()
         super().warn(sentence)
 
     def _show(self, done: int, total: int | None, text: str) -> None:
         if self._bar is None:
-            from rich.console import Console  # noqa: PLC0415 - slow to import
-            from rich.progress import BarColumn, Progress, TextColumn  # noqa: PLC0415
+            from rich.progress import BarColumn, Progress, TextColumn  # noqa: PLC0415 - slow
 
             columns = (BarColumn(bar_width=24), TextColumn("{task.description}", markup=False))
-            self._bar = Progress(*columns, console=Console(stderr=True), transient=True)
+            self._bar = Progress(*columns, console=_console.stderr_console(), transient=True)
             self._task = self._bar.add_task("", total=total)
             self._bar.start()
         self._bar.update(self._task, completed=done, total=total, description=text)
@@ -201,6 +218,8 @@ def summary(outcome: Outcome) -> list[str]:
         told = f"; {_failures(progress.failures)}" if progress.failures else ""
         same = f", {progress.reused} of them with a binary known before" if progress.reused else ""
         lines.append(f"{progress.done} trials{same}{told}")
+        if progress.note:
+            lines.append(progress.note)
         if progress.done_now:
             busy = progress.busy_share
             part = "" if busy is None else f", device busy {100 * busy:.0f} % of the time"

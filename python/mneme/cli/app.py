@@ -12,7 +12,7 @@ from typing import Annotated, Optional
 import typer
 from typer.core import TyperCommand
 
-from mneme.cli._console import print_line, say
+from mneme.cli._console import print_line, say, say_text
 from mneme.cli._options import LogLevel
 from mneme.cli.exit_codes import ExitCode, code_of
 
@@ -66,7 +66,7 @@ def _main(
         os.environ[_LEVEL_VARIABLE] = verbosity.value
     _version(is_wanted=version)
     if ctx.invoked_subcommand is None:
-        sys.stderr.write(ctx.get_help() + "\n")
+        say_text(ctx.get_help())
         raise typer.Exit(ExitCode.USAGE)
 
 
@@ -159,7 +159,7 @@ def _dispatch(arguments: list[str]) -> int:
 
 def _report(error: Exception) -> int:
     if os.environ.get(_LEVEL_VARIABLE) in (LogLevel.debug.value, LogLevel.trace.value):
-        traceback.print_exception(error)
+        say_text("".join(traceback.format_exception(error)))
     # The parser's own errors know their sentence and their exit code; its class moved between
     # releases, so it is known by what it offers.
     if hasattr(error, "format_message"):

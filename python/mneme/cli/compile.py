@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Optional
 
 import typer
 
+from mneme._publish import publish
 from mneme.cli import _console
 from mneme.cli._options import RecordIdOption
+from mneme.cli._unused import tell_unused
 
 if TYPE_CHECKING:
     from mneme.compile_record import CompiledKernel
@@ -105,6 +107,9 @@ def compile_kernel(
     """
     from mneme.compile_record import CompileOptions, compile_record  # noqa: PLC0415
 
+    if not set_launch_bounds:
+        bounds = {"--max-threads": max_threads, "--min-blocks": min_blocks}
+        tell_unused(bounds, "without --set-launch-bounds")
     options = CompileOptions(
         target=arch,
         passes=passes,
@@ -135,16 +140,10 @@ def compile_kernel(
 def _write(
     compiled: CompiledKernel, image: Path | None, assembly: Path | None, ir: Path | None
 ) -> None:
-    from mneme.errors import IoFailed  # noqa: PLC0415
-
     for path, content in (
         (image, compiled.image),
         (assembly, compiled.assembly.encode()),
         (ir, compiled.ir.encode()),
     ):
-        if path is None:
-            continue
-        try:
-            path.write_bytes(content)
-        except OSError as error:
-            raise IoFailed(f"cannot write '{path}': {error.strerror}") from error
+        if path is not None:
+            publish(path, content)

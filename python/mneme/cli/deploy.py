@@ -8,15 +8,18 @@ from typing import TYPE_CHECKING, Annotated, Optional
 import typer
 
 from mneme.cli import _console
-from mneme.cli._options import JsonOption
+from mneme.cli._options import JsonOption, finite
+from mneme.cli._unused import tell_unused
 from mneme.cli.exit_codes import ExitCode
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from mneme.deploy import Deployed, Deployment
+    from mneme.deploy import Deployed, Deployment, LeftOut
 
 __all__ = ["deploy"]
+
+_SHOWN = 5
 
 
 def deploy(
@@ -57,7 +60,11 @@ def deploy(
     min_gain: Annotated[
         float,
         typer.Option(
-            "--min-gain", metavar="X", min=0, help="Leave out what is surely not X times as fast."
+            "--min-gain",
+            metavar="X",
+            callback=finite,
+            min=0,
+            help="Leave out what is surely not X times as fast.",
         ),
     ] = 1.0,
     check: Annotated[
@@ -76,6 +83,8 @@ def deploy(
     PROTEUS_TUNED_KERNELS=FILE makes a program use it.
     """
     if check is not None:
+        unused = {"-o": output, "--merge": merge, "--launch": launch, "--guard": guard}
+        tell_unused(unused, "with --check")
         _check(check, results, json=json)
         return
     if output is None:
@@ -88,14 +97,26 @@ def deploy(
         min_gain=min_gain,
     )
     plan = deploying.plan_deployment(results, options)
-    for one in plan.left_out:
-        _console.say(f"{one.demangled_name} is left out: {one.reason} ('{one.directory}')")
+    _say_left_out(plan)
     if not plan.deployed:
         _console.say(f"nothing is worth deploying, so '{output}' is not written")
         raise typer.Exit(ExitCode.NOT_VERIFIED)
     for sentence in deploying.write_deployment(plan, output, merge=merge):
         _console.say(sentence)
     _show(plan, output, json=json)
+
+
+def _say_left_out(plan: Deployment) -> None:
+    """Say what is left out and why, one sentence for each reason."""
+    reasons: dict[str, list[LeftOut]] = {}
+    for one in plan.left_out:
+        reasons.setdefault(one.reason, []).append(one)
+    for reason, group in reasons.items():
+        names = ", ".join(one.demangled_name for one in group[:_SHOWN])
+        more = f" and {len(group) - _SHOWN} more" if len(group) > _SHOWN else ""
+        is_one = len(group) == 1
+        place = f" ('{group[0].directory}')" if is_one else ""
+        _console.say(f"{names}{more} {'is' if is_one else 'are'} left out: {reason}{place}")
 
 
 def _show(plan: Deployment, output: Path, *, json: bool) -> None:
@@ -156,5 +177,7 @@ def _check(tuned: Path, programs: Sequence[Path], *, json: bool) -> None:
         for one in checks:
             content.add_row(one.demangled_name, one.status, one.reason, one.file)
         _console.print_table(content)
-    if not all(one.is_match for one in checks):
+    if not checks:
+        _console.say(f"'{tuned}' names no kernel, so it changes nothing")
+    if not checks or not all(one.is_match for one in checks):
         raise typer.Exit(ExitCode.NOT_VERIFIED)

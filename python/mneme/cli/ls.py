@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -53,7 +54,7 @@ def _show(summary: DirectorySummary) -> None:
             _console.format_ns(kernel.recorded_ns),
         )
     _console.print_table(content)
-    for note in summary.notes:
-        _console.print_line(f"lost: {note}")
+    for note, count in Counter(summary.notes).items():
+        _console.print_line(f"lost: {note}" + (f" ({count} times)" if count > 1 else ""))
     for name in summary.unfinished:
         _console.print_line(f"unfinished: {name}")

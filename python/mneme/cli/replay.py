@@ -8,9 +8,12 @@ from typing import Annotated, Optional
 import typer
 
 from mneme.cli import _replay_output
-from mneme.cli._options import DeviceOption, RecordIdOption
+from mneme.cli._options import DeviceOption, RecordIdOption, finite
+from mneme.cli._unused import tell_unused
 
 __all__ = ["replay"]
+
+_MAX_ITERATIONS = 1000
 
 
 def _number(*names: str, text: str, smallest: int = 0, largest: int | None = None) -> object:
@@ -49,12 +52,24 @@ def replay(
         ),
     ],
     record_id: RecordIdOption = None,
-    grid_dim_x: Annotated[Number, _number("-gidx", "--grid-dim-x", text="Blocks in x.")] = None,
-    grid_dim_y: Annotated[Number, _number("-gidy", "--grid-dim-y", text="Blocks in y.")] = None,
-    grid_dim_z: Annotated[Number, _number("-gidz", "--grid-dim-z", text="Blocks in z.")] = None,
-    block_dim_x: Annotated[Number, _number("-bidx", "--block-dim-x", text="Threads in x.")] = None,
-    block_dim_y: Annotated[Number, _number("-bidy", "--block-dim-y", text="Threads in y.")] = None,
-    block_dim_z: Annotated[Number, _number("-bidz", "--block-dim-z", text="Threads in z.")] = None,
+    grid_dim_x: Annotated[
+        Number, _number("-gidx", "--grid-dim-x", text="Blocks in x.", smallest=1)
+    ] = None,
+    grid_dim_y: Annotated[
+        Number, _number("-gidy", "--grid-dim-y", text="Blocks in y.", smallest=1)
+    ] = None,
+    grid_dim_z: Annotated[
+        Number, _number("-gidz", "--grid-dim-z", text="Blocks in z.", smallest=1)
+    ] = None,
+    block_dim_x: Annotated[
+        Number, _number("-bidx", "--block-dim-x", text="Threads in x.", smallest=1)
+    ] = None,
+    block_dim_y: Annotated[
+        Number, _number("-bidy", "--block-dim-y", text="Threads in y.", smallest=1)
+    ] = None,
+    block_dim_z: Annotated[
+        Number, _number("-bidz", "--block-dim-z", text="Threads in z.", smallest=1)
+    ] = None,
     shared_mem: Annotated[
         Number, _number("-shem", "--shared-mem", text="Dynamic shared memory in bytes.")
     ] = None,
@@ -113,6 +128,7 @@ def replay(
         typer.Option(
             "--confidence",
             metavar="PART",
+            callback=finite,
             min=0,
             max=1,
             help="Measure until the median is known to this part of itself (0.02: 2 %), at least "
@@ -125,12 +141,13 @@ def replay(
         typer.Option(
             "--max-iterations", metavar="N", min=1, help="Limit of launches with --confidence."
         ),
-    ] = 1000,
+    ] = _MAX_ITERATIONS,
     time_budget: Annotated[
         float,
         typer.Option(
             "--time-budget",
             metavar="SECONDS",
+            callback=finite,
             min=0,
             help="Limit for measuring; the launch under way ends first.",
             show_default=False,
@@ -142,7 +159,13 @@ def replay(
     ] = False,
     timeout: Annotated[
         Optional[float],
-        typer.Option("--timeout", metavar="SECONDS", min=0, help="Limit for one launch."),
+        typer.Option(
+            "--timeout",
+            metavar="SECONDS",
+            callback=finite,
+            min=0,
+            help="Limit for one launch, else 1000 times the recorded time, and 60 s at least.",
+        ),
     ] = None,
     ir: Annotated[
         Optional[Path], _file("--ir", text="Edited IR, text or bitcode, in place of the recorded.")
@@ -179,7 +202,11 @@ def replay(
     from mneme.tolerance import Tolerance  # noqa: PLC0415
 
     del json
-    rules = [Tolerance.parse(text) for text in tolerance or ()]
+    bounds = {"--max-threads": max_threads, "--min-threads-per-block": min_blocks_per_sm}
+    limits = {"--max-iterations": max_iterations != _MAX_ITERATIONS, "--time-budget": time_budget}
+    tell_unused({} if set_launch_bounds else bounds, "without --set-launch-bounds")
+    tell_unused({} if confidence else limits, "without --confidence")
+    record_id = record_id or _first_of_alike(record_database)
     changes = ConfigurationChanges(
         grid=(grid_dim_x, grid_dim_y, grid_dim_z),
         block=(block_dim_x, block_dim_y, block_dim_z),
@@ -202,7 +229,7 @@ def replay(
         0,
         warmup,
         device=device,
-        tolerances=rules,
+        tolerances=[Tolerance.parse(text) for text in tolerance or ()],
         timeout=timeout,
         measuring=Measuring(
             confidence=confidence,
@@ -221,3 +248,17 @@ def replay(
             code = _replay_output.show(config, output, files)
             leave_at_once(code)
     raise typer.Exit(code)
+
+
+def _first_of_alike(record_database: Path) -> str | None:
+    """Choose among launches that differ in scalar arguments only, and say so."""
+    from mneme.cli._console import say  # noqa: PLC0415
+    from mneme.records import first_of_alike  # noqa: PLC0415
+
+    chosen, count = first_of_alike(record_database)
+    if chosen is not None:
+        say(
+            f"{count} launches of '{record_database}' differ in scalar arguments only; this is the "
+            f"first recorded, {chosen} (choose with -rid)"
+        )
+    return chosen

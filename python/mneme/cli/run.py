@@ -18,5 +18,8 @@ def run(ctx: typer.Context, device: DeviceOption = None) -> None:
     Output, exit code and signals are the program's own.
     """
     from mneme.guest import run_environment  # noqa: PLC0415
+    from mneme.program_check import remark_on_cpu_run  # noqa: PLC0415
 
-    become(ctx.args, run_environment(os.environ, device, ctx.args[0]))
+    environment = run_environment(os.environ, device, ctx.args[0])
+    is_cpu = environment["MNEME_DEVICE"] == "cpu"
+    become(ctx.args, environment, remark_on_cpu_run if is_cpu else None)

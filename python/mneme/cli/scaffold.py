@@ -85,7 +85,7 @@ def scaffold(
     for path in paths:
         _console.say(f"wrote '{path}'")
     if made.next_steps:
-        _console.print_line(made.next_steps)
+        _console.print_text(made.next_steps)
 
 
 def _values(template: Template, arguments: Sequence[str]) -> dict[str, object]:

@@ -54,6 +54,8 @@ def _show_kernel(details: KernelDetails) -> None:
 
 
 def _show_instance(instance: InstanceDetails) -> None:
+    from mneme.inventory import is_function_cell  # noqa: PLC0415
+
     grid, block = (
         "x".join(str(n) for n in dims.values()) for dims in (instance.grid, instance.block)
     )
@@ -70,9 +72,16 @@ def _show_instance(instance: InstanceDetails) -> None:
     _console.print_table(arguments)
     regions = _console.table("memory", ("address", ">size", "kind", "name", "tolerance"))
     for region in instance.regions:
+        if is_function_cell(region.name):
+            continue
         size = _console.format_bytes(region.size_bytes)
         regions.add_row(region.address, size, region.kind, region.name, region.annotation)
     _console.print_table(regions)
+    if instance.functions:
+        functions = _console.table("functions", ("address", "name"))
+        for function in instance.functions:
+            functions.add_row(function.address, function.name)
+        _console.print_table(functions)
     files = _console.table("files", ("file", ">memory", ">new content", ">stored", "refers to"))
     for state in (instance.prologue, instance.epilogue):
         sizes = (state.raw_bytes, state.unique_bytes, state.stored_bytes)

@@ -5,14 +5,24 @@ from __future__ import annotations
 import signal
 from pathlib import Path
 from types import FrameType
-from typing import Annotated, Any, Optional
+from typing import TYPE_CHECKING, Annotated, Any, Optional
 
 import typer
 
 from mneme.cli import _tune_options as opt
 from mneme.cli._options import DeviceOption, RecordIdOption
 
+if TYPE_CHECKING:
+    from mneme.tuning.options import TuneOptions
+
 __all__ = ["tune"]
+
+_OF_BUILTIN_SPACE = (
+    *("space_preset", "launch_dim", "launch_safety", "passes", "fixed_passes", "pipeline_file"),
+    *("codegen_opt_range", "fixed_codegen_opt", "specialize_space", "specialize_dims_space"),
+    *("launch_bounds_space", "min_blocks_per_sm_range", "fixed_min_blocks_per_sm"),
+    *("max_threads_range", "max_threads_policy"),
+)
 
 Number = Optional[int]
 Real = Optional[float]
@@ -105,9 +115,29 @@ def _tune(given: dict[str, Any]) -> int:
         options.validate()
         write_options(dump, options)
         return 0
+    if not options.quiet:
+        _tell_unused(given, options)
     signal.signal(signal.SIGTERM, _interrupt)
     with listener_for(options) as listener:
         return TuningSession(options, listener).run()
+
+
+def _tell_unused(given: dict[str, Any], options: TuneOptions) -> None:
+    from mneme.cli._unused import tell_unused  # noqa: PLC0415 - `--help` stays light
+
+    def among(*names: str) -> dict[str, bool]:
+        return {f"--{name.replace('_', '-')}": name in given for name in names}
+
+    if options.space_module is not None:
+        tell_unused(among(*_OF_BUILTIN_SPACE), "with --space-module")
+    if options.optuna_storage is None:
+        tell_unused(among("study_name"), "without --optuna-storage")
+    if not options.resume:
+        tell_unused(among("rerun_baseline"), "without --resume")
+    if options.enumerates:
+        tell_unused(among("seed"), f"with --sampler {options.sampler}")
+    if options.no_proteus_output:
+        tell_unused(among("proteus_output"), "with --no-proteus-output")
 
 
 def _interrupt(number: int, frame: FrameType | None) -> None:

@@ -8,6 +8,8 @@ from socketserver import ThreadingMixIn
 from typing import TYPE_CHECKING
 from wsgiref.simple_server import WSGIRequestHandler, WSGIServer, make_server
 
+from mneme._install_hints import package_hint
+from mneme._regular_file import read_text
 from mneme.errors import ArtifactCorrupt, BackendUnavailable, InvalidArgument, IoFailed, NotFound
 
 if TYPE_CHECKING:
@@ -24,11 +26,19 @@ def study_place(directory: Path) -> str:
 
     Raises:
         NotFound: If there is no study.
-        InvalidArgument: If the directory holds several results.
+        InvalidArgument: If the directory holds several results, or leads to a storage and is
+            somebody else's.
         ArtifactCorrupt: If the directory's options cannot be understood.
     """
     shared = _shared_storage(directory / "config.json")
     if shared:
+        from mneme.tuning.trusted_options import is_own  # noqa: PLC0415 - rare
+
+        if not is_own(directory / "config.json"):
+            raise InvalidArgument(
+                f"'{directory / 'config.json'}' is not your own file, and names the storage "
+                f"'{shared}'; if you trust it: optuna-dashboard '{shared}'"
+            )
         return shared
     journal = directory / _JOURNAL
     if journal.is_file():
@@ -46,10 +56,10 @@ def study_place(directory: Path) -> str:
 
 def _shared_storage(path: Path) -> str:
     try:
-        options = json.loads(path.read_text(encoding="utf-8"))
+        options = json.loads(read_text(path))
     except FileNotFoundError:
         return ""
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise ArtifactCorrupt(f"'{path}' is no JSON: {error}") from error
     return str(options.get("optuna_storage") or "") if isinstance(options, dict) else ""
 
@@ -86,7 +96,7 @@ def serve_study(directory: Path, host: str, port: int, tell: Callable[[str], Non
         )
     except ImportError as error:
         raise BackendUnavailable(
-            "the dashboard needs the package optuna-dashboard: pip install optuna-dashboard"
+            f"the dashboard needs the package optuna-dashboard: {package_hint('optuna-dashboard')}"
         ) from error
     from mneme.tuning.storages import open_storage  # noqa: PLC0415 - slow to import
 

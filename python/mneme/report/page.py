@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Any
 
 from mneme import __version__
+from mneme._publish import publish_own_text, publish_text
 from mneme.errors import Unsupported
 from mneme.report import figures, tables, verdict
 from mneme.report.differences import compare
@@ -38,18 +38,17 @@ def write_report(directory: Path, output: Path | None = None) -> Path:
         NotFound: If there are no results.
         ArtifactCorrupt: If a file of the results cannot be understood.
         Unsupported: If Plotly is not installed.
+        IoFailed: If the operating system refuses.
     """
-    output = output or directory / "report.html"
     instances = read_results(directory)
     name = directory.resolve().name
     html = _render(name, [_describe(one, number) for number, one in enumerate(instances)])
-    partial = output.with_name(f"{output.name}.{os.getpid()}.partial")
-    try:
-        partial.write_text(html, encoding="utf-8")
-        partial.replace(output)
-    finally:
-        partial.unlink(missing_ok=True)
-    return output
+    if output is not None:
+        publish_text(output, html)
+        return output
+    own = directory / "report.html"
+    publish_own_text(own, html)
+    return own
 
 
 def _render(name: str, instances: Sequence[Mapping[str, Any]]) -> str:

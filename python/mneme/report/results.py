@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from mneme._regular_file import read_text
 from mneme.errors import ArtifactCorrupt, NotFound
 
 __all__ = ["BASELINE", "VERIFIED", "Instance", "Trial", "read_results"]
@@ -177,10 +178,10 @@ def _baseline_status(data: Mapping[str, Any]) -> str:
 
 def _read_json(path: Path) -> dict[str, Any]:
     try:
-        data = json.loads(path.read_text(encoding="utf-8"))
+        data = json.loads(read_text(path))
     except FileNotFoundError:
         return {}
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise ArtifactCorrupt(f"'{path}' is no JSON: {error}") from error
     if not isinstance(data, dict):
         raise ArtifactCorrupt(f"'{path}' holds no JSON object")
@@ -192,13 +193,13 @@ def _read_trials(path: Path, notes: list[str]) -> list[Trial]:
     trials: dict[int, Trial] = {}
     broken = 0
     try:
-        lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
+        lines = read_text(path, errors="replace").splitlines()
     except FileNotFoundError:
         return []
     for line in filter(str.strip, lines):
         try:
             trial = _trial(json.loads(line))
-        except (ValueError, TypeError, AttributeError):
+        except (ValueError, TypeError, AttributeError, RecursionError):
             broken += 1
             continue
         trials[trial.number] = trial
@@ -237,4 +238,4 @@ def _read_artifacts(directory: Path) -> Iterator[tuple[tuple[str, str], str]]:
     for who, kind in _ARTIFACTS:
         path = directory / f"{who}.{kind}"
         if path.is_file():
-            yield (who, kind), path.read_text(encoding="utf-8", errors="replace")
+            yield (who, kind), read_text(path, errors="replace")

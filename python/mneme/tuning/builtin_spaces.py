@@ -38,7 +38,7 @@ from mneme.tuning.space_options import (
 from mneme.unrolling import with_unrolling
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Sequence
 
     from mneme.mneme_types import ExperimentResult
 
@@ -166,12 +166,10 @@ class BuiltinTuneSearchSpace(SearchSpace):
             self._block_counts = [0, *(count * each for each in _BLOCKS_PER_MULTIPROCESSOR)]
         self._made = self._make_dimensions()
 
-    def samples(self) -> Iterator[Sample]:
-        """Yield every member once: numbers of blocks that cover the threads are said as 0."""
-        for sample in super().samples():
-            is_covering = sample.config.grid == grid_of(self.launch, sample.config.block)
-            if not sample.params["blocks"] or not is_covering:
-                yield sample
+    def _mneme_lists(self, sample: Sample) -> bool:
+        """Whether a member is listed: numbers of blocks that cover the threads are said as 0."""
+        is_covering = sample.config.grid == grid_of(self.launch, sample.config.block)
+        return not sample.params["blocks"] or not is_covering
 
     def _keep_free_axes(self, axes: str) -> None:
         block = self.launch.block

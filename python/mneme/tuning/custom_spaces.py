@@ -7,17 +7,20 @@ import importlib
 import importlib.util
 import inspect
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mneme.errors import InvalidArgument, NotFound
-from mneme.tuning.conditions import assignments, checked_dimensions
+from mneme.tuning.conditions import assignments
 from mneme.tuning.params import ABSENT, BaseParam, plain_value
-from mneme.tuning.search_space import SearchSpace
+from mneme.tuning.space_view import SpaceView, is_search_space
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator
     from types import ModuleType
+
+    from mneme.tuning.search_space import SearchSpace
 
 __all__ = ["describe_search_space", "iter_finite_params", "load_custom_space"]
 
@@ -34,7 +37,7 @@ def load_custom_space(
 
     Raises:
         NotFound: If there is no such file, module or class.
-        InvalidArgument: If it cannot be loaded or made, or is no `SearchSpace`.
+        InvalidArgument: If it cannot be loaded or made, or has no `dimensions`.
     """
     place, colon, name = spec.rpartition(":")
     if not colon or not place or not name:
@@ -42,28 +45,38 @@ def load_custom_space(
     found = getattr(_module(place), name, None)
     if found is None:
         raise NotFound(f"'{place}' has no class '{name}'")
-    if not (inspect.isclass(found) and issubclass(found, SearchSpace)):
-        raise InvalidArgument(f"'{spec}' is no class derived from SearchSpace")
+    # Any class with the methods of one will do, and a function that makes one.
+    if not callable(found) or (inspect.isclass(found) and not is_search_space(found)):
+        raise InvalidArgument(f"'{spec}' is no search space: it has no method dimensions()")
     make: Callable[..., SearchSpace] = found
     arguments = dict(kwargs or {})
     try:
-        return make(kernel, **arguments) if _takes_kernel(make, arguments) else make(**arguments)
+        made = make(kernel, **arguments) if _takes_kernel(make, arguments) else make(**arguments)
     except Exception as error:
         raise InvalidArgument(f"the search space '{spec}' cannot be made: {error!r}") from error
+    if not is_search_space(made):
+        raise InvalidArgument(f"'{spec}' makes {made!r}, which is no search space")
+    return made
 
 
-def describe_search_space(space: SearchSpace) -> dict[str, Any]:
+def describe_search_space(space: SearchSpace, preset: str | None = None) -> dict[str, Any]:
     """Return a space as plain JSON values: "type", "dimensions", and what it says of itself.
 
     A space that has a method `description` adds what that returns, such as "preset" and "metadata".
+
+    Args:
+        space: Any search space.
+        preset: What to say as "preset"; None: what the space says, if it does.
     """
-    dimensions = checked_dimensions(type(space).__name__, space.dimensions())
+    dimensions = SpaceView.of(space).dimensions()
     own = getattr(space, "description", None)
+    described = own() if callable(own) else {}
     return {
         "type": "custom",
         "class": type(space).__qualname__,
         "dimensions": {key: _described(param) for key, param in dimensions.items()},
-        **(own() if callable(own) else {}),
+        **(described if isinstance(described, Mapping) else {}),
+        **({} if preset is None else {"preset": preset}),
     }
 
 
@@ -73,8 +86,7 @@ def iter_finite_params(space: SearchSpace) -> Iterator[dict[str, Any]]:
     Raises:
         InvalidArgument: If the values of a parameter cannot be listed.
     """
-    name = type(space).__name__
-    return assignments(name, checked_dimensions(name, space.dimensions()))
+    return assignments(type(space).__name__, SpaceView.of(space).dimensions())
 
 
 def _described(param: BaseParam) -> dict[str, Any]:

@@ -32,6 +32,8 @@ class Progress:
     """Configurations with a block shape that was refused or wrong before; they are no trials."""
     failures: dict[str, int] = field(default_factory=dict)
     """Trials that are not verified, by reason."""
+    note: str = ""
+    """What the replay of a wrong trial says about it; of the one that is furthest off."""
     baseline_ns: float | None = None
     """Time of the baseline."""
     best: CompletedCandidate | None = None

@@ -11,7 +11,13 @@ from mneme.tuning.events import Outcome
 from mneme.tuning.final_round import no_gain
 from mneme.tuning.launch_facts import static_hash_text
 from mneme.tuning.loop import submit
-from mneme.tuning.trials import FAILURES, CompletedCandidate, objective_value, plain_params
+from mneme.tuning.trials import (
+    FAILURES,
+    ROUNDING,
+    CompletedCandidate,
+    objective_value,
+    plain_params,
+)
 from mneme.tuning.winner import keeps_launch
 
 if TYPE_CHECKING:
@@ -256,6 +262,7 @@ class Exporter:
             "num_trials_completed": len(trials),
             "num_verified": sum(done.is_verified for done in trials),
             **counts,
+            "num_rounding": sum(done.failure == ROUNDING for done in trials),
             "baseline_metric": baseline,
             "best_metric": outcome.details.get("best_metric"),
             "best_speedup": outcome.details.get("speedup"),

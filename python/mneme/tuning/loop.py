@@ -145,6 +145,7 @@ class SearchLoop:
         self._repeated_in_a_row = 0
         self._lost_in_a_row = 0
         self._has_failed_fast = False
+        self._noted = 0.0
         self.progress = Progress(baseline_ns=baseline.metric)
         self.completed: list[CompletedCandidate] = []
         """Every trial, those of earlier runs first."""
@@ -300,7 +301,10 @@ class SearchLoop:
         self.progress.reused += bool(getattr(done.result, "reused", False))
         if not done.is_verified:
             failures = self.progress.failures
-            failures[done.status] = failures.get(done.status, 0) + 1
+            failures[done.failure] = failures.get(done.failure, 0) + 1
+            if done.result.note and done.result.max_relative >= self._noted:
+                self._noted = done.result.max_relative
+                self.progress.note = done.result.note
         self._judge_shape(done)
         best = self.progress.best
         if done.metric is not None and not done.result.stopped_early:
@@ -314,7 +318,7 @@ class SearchLoop:
         if done.is_verified:
             self._good_shapes.add(shape)
         else:
-            weight = _AGAINST_SHAPE.get(done.status, 0)
+            weight = _AGAINST_SHAPE.get(done.failure, 0)
             self._bad_shapes[shape] = self._bad_shapes.get(shape, 0) + weight
 
     def _is_banned(self, config: ExperimentConfiguration) -> bool:

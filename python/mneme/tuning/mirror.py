@@ -6,6 +6,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from mneme.tuning.samplers import make_sampler
+from mneme.tuning.space_view import SpaceView
 from mneme.tuning.storages import journal_file, open_study
 from mneme.tuning.studies import directions_of, frozen_trial
 
@@ -39,7 +40,7 @@ class Mirror:
         # Of a process that was killed: the results directory is ours alone.
         path.with_name(f"{path.name}.lock").unlink(missing_ok=True)
         self._options = options
-        self._dimensions = space.dimensions()
+        self._dimensions = SpaceView.of(space).dimensions()
         self._waiting: list[FrozenTrial] = []
         self._written = time.monotonic()
         self._journal: Any = journal_of(path)

@@ -7,8 +7,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from mneme._publish import publish_text
+from mneme._regular_file import read_text
 from mneme.errors import InvalidArgument, IoFailed, NotFound
 from mneme.tuning.options import TuneOptions
+from mneme.tuning.trusted_options import check_trusted
 
 __all__ = ["combine_options", "read_options", "write_options"]
 
@@ -34,7 +37,7 @@ def read_options(path: str | Path) -> dict[str, Any]:
     """
     file = Path(path)
     try:
-        text = file.read_text(encoding="utf-8")
+        text = read_text(file)
     except FileNotFoundError as error:
         raise InvalidArgument(f"cannot open the config file '{file}': no such file") from error
     except (OSError, UnicodeDecodeError) as error:
@@ -53,7 +56,7 @@ def read_options(path: str | Path) -> dict[str, Any]:
 def _parse_json(file: Path, text: str) -> object:
     try:
         return json.loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise InvalidArgument(f"the config file '{file}' is no JSON: {error}") from error
 
 
@@ -66,7 +69,7 @@ def _parse_yaml(file: Path, text: str) -> object:
         ) from error
     try:
         return yaml.safe_load(text) or {}
-    except yaml.YAMLError as error:
+    except (yaml.YAMLError, RecursionError) as error:
         sentence = " ".join(str(error).split())
         raise InvalidArgument(f"the config file '{file}' is no YAML: {sentence}") from error
 
@@ -78,7 +81,8 @@ def combine_options(given: Mapping[str, Any], config: str | Path | None = None) 
 
     Raises:
         NotFound: If there is nothing to resume.
-        InvalidArgument: If an option makes no sense.
+        InvalidArgument: If an option makes no sense, or the earlier run is somebody else's and
+            names code.
     """
     values: dict[str, Any] = {} if config is None else read_options(config)
     values.update(given)
@@ -87,6 +91,7 @@ def combine_options(given: Mapping[str, Any], config: str | Path | None = None) 
         if not earlier.is_file():
             raise NotFound(f"there is nothing to resume: '{earlier}' does not exist")
         kept = {k: v for k, v in read_options(earlier).items() if k not in _NOT_RESUMED}
+        check_trusted(earlier, kept, values)
         values = {**kept, **values}
     return TuneOptions.from_dict(values)
 
@@ -99,13 +104,10 @@ def write_options(path: str | Path, options: TuneOptions) -> None:
     """
     file = Path(path)
     values = options.to_dict()
-    try:
-        if file.suffix in _YAML:
-            import yaml  # noqa: PLC0415 - only for such files
+    if file.suffix in _YAML:
+        import yaml  # noqa: PLC0415 - only for such files
 
-            text = yaml.safe_dump(values, sort_keys=False)
-        else:
-            text = json.dumps(values, indent=2) + "\n"
-        file.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise IoFailed(f"cannot write the options to '{file}': {error.strerror}") from error
+        text = yaml.safe_dump(values, sort_keys=False)
+    else:
+        text = json.dumps(values, indent=2) + "\n"
+    publish_text(file, text)

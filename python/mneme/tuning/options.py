@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
@@ -40,6 +41,10 @@ _SMALLEST = {
     "seed": 0,
     "max_iterations": 1,
 }
+# What the runtime and the samplers take.
+_LARGEST = dict.fromkeys(("iterations", "warmup", "max_iterations", "seed"), 2**32 - 1)
+_LARGEST.update(trials=2**31 - 1, final_rounds=10_000, top=10_000)
+_LARGEST.update(workers=1024, compile_workers=1024)
 _POSITIVE = ("timeout", "trial_timeout", "compile_timeout")
 _NOT_NEGATIVE = ("confidence", "early_stop")
 _LISTS = ("passes", "space_arg", "tolerance")
@@ -209,23 +214,45 @@ class TuneOptions:
         self._check_trials()
         if self.resume and self.results_dir is None:
             raise InvalidArgument("--resume needs --results-dir, the directory to go on with")
+        if self.space_arg and self.space_module is None:
+            raise InvalidArgument("--space-arg is for the space of --space-module; name that too")
+        self._check_places()
         if self.all and self.record_id is not None:
             raise InvalidArgument("--all means every launch; leave -rid out")
         if self.all and self.optuna_storage is not None:
             raise InvalidArgument("--all makes one study per launch; leave --optuna-storage out")
+
+    def _check_places(self) -> None:
+        """Find out now, not when everything is measured."""
+        if self.proteus_output is None:
+            return
+        parent = Path(self.proteus_output).parent.resolve()
+        # The results directory will be there by then.
+        own = None if self.results_dir is None else Path(self.results_dir).resolve()
+        if not parent.is_dir() and parent != own:
+            raise InvalidArgument(
+                f"--proteus-output is '{self.proteus_output}', in a directory that does not exist"
+            )
 
     def _check_numbers(self) -> None:
         for name, smallest in _SMALLEST.items():
             value = getattr(self, name)
             if value is not None and value < smallest:
                 raise InvalidArgument(f"{_flag(name)} is {value}; it has to be {smallest} or more")
+            if value is not None and value > _LARGEST[name]:
+                raise InvalidArgument(f"{_flag(name)} is {value}; it can be {_LARGEST[name]}")
         for name in _POSITIVE:
             value = getattr(self, name)
             if value is not None and not value > 0:
                 raise InvalidArgument(f"{_flag(name)} is {value}; it has to be more than 0")
         for name in _NOT_NEGATIVE:
-            if not getattr(self, name) >= 0:
-                raise InvalidArgument(f"{_flag(name)} is negative")
+            value = getattr(self, name)
+            if not 0 <= value < math.inf:
+                raise InvalidArgument(f"{_flag(name)} is {value}; it has to be 0 or more")
+        if self.confidence > 1:
+            raise InvalidArgument(
+                f"--confidence is {self.confidence}; it is a part of the median: 0.02 is 2 %"
+            )
         if 0 < self.early_stop < _SMALLEST_EARLY_STOP:
             raise InvalidArgument(f"--early-stop is {self.early_stop}; it is 0, or 1 or more")
         self.max_iterations = max(self.max_iterations, self.iterations)

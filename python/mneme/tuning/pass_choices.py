@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import functools
 import json
-from pathlib import Path
 from typing import TYPE_CHECKING
 
+from mneme._regular_file import read_text
 from mneme.errors import InvalidArgument, NotFound
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
 __all__ = ["LEVELS", "checked_pipelines", "near_good_pipelines", "read_pipeline_file"]
 
@@ -41,7 +42,7 @@ def read_pipeline_file(path: str | Path) -> list[str]:
         InvalidArgument: If it is no text or has no pipeline.
     """
     try:
-        text = Path(path).read_text(encoding="utf-8")
+        text = read_text(path)
     except FileNotFoundError as error:
         raise NotFound(f"there is no pipeline file '{path}'") from error
     except (OSError, UnicodeDecodeError) as error:

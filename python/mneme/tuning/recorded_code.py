@@ -7,6 +7,8 @@ import re
 from pathlib import Path
 from typing import Any, Final
 
+from mneme._regular_file import read_bytes
+
 __all__ = ["has_loops", "recorded_ir"]
 
 _NAME: Final = r'(?:"[^"]*"|[-\w.$]+)'
@@ -27,7 +29,7 @@ def recorded_ir(kernel: Any) -> str | None:  # noqa: ANN401 - an instance, or wh
 def _text_of(code: Path) -> str:
     from mneme import _native  # noqa: PLC0415 - loads the compiler
 
-    return _native.ir_to_text(code.read_bytes())
+    return _native.ir_to_text(read_bytes(code))
 
 
 def has_loops(ir: str) -> bool:

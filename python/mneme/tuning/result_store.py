@@ -12,7 +12,8 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mneme._publish import publish_text
+from mneme._publish import publish_own_text
+from mneme._regular_file import read_bytes, read_text
 from mneme.errors import ArtifactCorrupt, InvalidArgument, IoFailed
 from mneme.tuning.trials import CompletedCandidate
 
@@ -52,7 +53,9 @@ class ResultStore:
         try:
             (self.directory / "logs").mkdir(parents=True, exist_ok=True)
             (self.directory / "logs" / "tune.log").touch()
-            self._lock = os.open(self.directory / ".lock", os.O_RDWR | os.O_CREAT, 0o644)
+            self._lock = os.open(
+                self.directory / ".lock", os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o644
+            )
         except OSError as error:
             raise IoFailed(
                 f"cannot write to the results directory '{self.directory}': {error.strerror}"
@@ -76,7 +79,10 @@ class ResultStore:
 
     def _open_trials(self, path: Path) -> None:
         try:
-            self._trials = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
+            # A link laid here would have trials written to somebody's file; a device keeps nothing.
+            leads_away = path.is_symlink() and (path.is_file() or not path.exists())
+            flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | (os.O_NOFOLLOW if leads_away else 0)
+            self._trials = os.open(path, flags, 0o644)
             size = os.fstat(self._trials).st_size
             if size and os.pread(self._trials, 1, size - 1) != b"\n":
                 # What was torn stays a line of its own.
@@ -135,20 +141,23 @@ class ResultStore:
 
     def write_text(self, name: str, text: str) -> None:
         """Replace a file; see `write`."""
-        publish_text(self.directory / name, text, makes_directory=True)
+        publish_own_text(self.directory / name, text)
 
     def read(self, name: str) -> dict[str, Any] | None:
         """Return a JSON file, None if there is none.
 
         Raises:
             ArtifactCorrupt: If it is damaged.
+            IoFailed: If the operating system refuses to read it.
         """
         path = self.directory / name
         try:
-            data = json.loads(path.read_text(encoding="utf-8"))
+            data = json.loads(read_text(path))
         except FileNotFoundError:
             return None
-        except (OSError, ValueError) as error:
+        except OSError as error:
+            raise IoFailed(f"cannot read '{path}': {error.strerror}") from error
+        except (ValueError, RecursionError) as error:
             raise ArtifactCorrupt(f"'{path}' cannot be read: {error}") from error
         if not isinstance(data, dict):
             raise ArtifactCorrupt(f"'{path}' is damaged: it holds no object")
@@ -170,20 +179,20 @@ def read_trials(directory: str | Path) -> list[CompletedCandidate]:
     """Return the trials of a results directory in the order they finished, torn lines left out.
 
     Raises:
-        ArtifactCorrupt: If the file cannot be read.
+        IoFailed: If the operating system refuses to read them.
     """
     path = Path(directory) / _TRIALS
     try:
-        lines = path.read_bytes().split(b"\n")
+        lines = read_bytes(path).split(b"\n")
     except FileNotFoundError:
         return []
     except OSError as error:
-        raise ArtifactCorrupt(f"'{path}' cannot be read: {error.strerror}") from error
+        raise IoFailed(f"cannot read '{path}': {error.strerror}") from error
     found: dict[int, CompletedCandidate] = {}
     for line in lines:
         try:
             done = CompletedCandidate.from_dict(json.loads(line))
-        except (ValueError, KeyError, TypeError, AttributeError):
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
             continue
         # An interrupt between writing and taking note of it leaves a line twice.
         found[done.candidate.trial] = done

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any
 
 from mneme.errors import InvalidArgument
-from mneme.tuning.search_space import CONSTRAINTS_ATTRIBUTE
+from mneme.tuning.space_view import CONSTRAINTS_ATTRIBUTE, SpaceView
 
 if TYPE_CHECKING:
     import random
@@ -30,7 +30,7 @@ class SamplingStrategy(ABC):
     """An iterable of what to try next; one iteration at a time.
 
     Attributes:
-        space: The search space.
+        space: The search space, or any object with the methods of one.
     """
 
     def __init__(self, space: SearchSpace) -> None:
@@ -54,7 +54,7 @@ class ExhaustiveSamplingStrategy(SamplingStrategy):
 
     def __iter__(self) -> Iterator[ExperimentConfiguration]:
         """Yield configurations."""
-        return self.space.sample_exhaustive()
+        return (sample.config for sample in SpaceView.of(self.space).samples())
 
 
 class RandomSamplingStrategy(SamplingStrategy):
@@ -84,7 +84,7 @@ class RandomSamplingStrategy(SamplingStrategy):
     def __iter__(self) -> Iterator[ExperimentConfiguration]:
         """Yield configurations."""
         for _ in range(self.num_samples):
-            yield self.space.sample_random(self._rng)
+            yield SpaceView.of(self.space).draw(self._rng).config
 
 
 class OptunaSamplingStrategy(SamplingStrategy):
@@ -111,7 +111,8 @@ class OptunaSamplingStrategy(SamplingStrategy):
     def __iter__(self) -> Iterator[tuple[ExperimentConfiguration, Trial]]:
         """Yield configurations with their trials; whoever evaluates one tells the study."""
         while self._done() < self.n_trials:
-            yield self.space.sample_optuna(self.study)
+            sample, trial = SpaceView.of(self.space).ask(self.study)
+            yield sample.config, trial
 
     def _done(self) -> int:
         trials = self.study.get_trials(deepcopy=False)

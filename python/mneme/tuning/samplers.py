@@ -7,6 +7,7 @@ import warnings
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from mneme._install_hints import package_hint
 from mneme.errors import BackendUnavailable, InvalidArgument
 from mneme.tuning.search_space import constraint_values
 
@@ -92,7 +93,7 @@ def _check_packages(name: str, packages: tuple[str, ...]) -> None:
             import_module(package)
         except ImportError as error:
             raise BackendUnavailable(
-                f"sampler '{name}' needs the package '{package}': pip install {package}"
+                f"sampler '{name}' needs the package '{package}': {package_hint(package)}"
             ) from error
 
 

@@ -19,6 +19,7 @@ from mneme.tuning.options import TuneOptions
 from mneme.tuning.result_store import ResultStore
 from mneme.tuning.session_run import BASELINE_FAILED, INTERRUPTED, OK, TRIAL_FAILED, SessionRun
 from mneme.tuning.spaces import first_samples, make_space
+from mneme.tuning.storages import open_storage
 from mneme.tuning.studies import check_sampler
 from mneme.tuning.trials import Candidate, CompletedCandidate, classify_result, metric_value
 
@@ -113,6 +114,8 @@ class TuningSession:
             return OK
         # What cannot be had is better known before the baseline is measured.
         check_sampler(options)
+        if options.optuna_storage is not None:
+            open_storage(options.optuna_storage)
         directory = Path(options.results_dir or _default_directory(record_id))
         with ResultStore(directory) as store:
             store.open(resume=options.resume)

@@ -14,6 +14,7 @@ from mneme.tuning.launch_facts import static_hash_text
 from mneme.tuning.loop import SearchLoop, complete, submit
 from mneme.tuning.mirror import Mirror
 from mneme.tuning.policy import trial_policy, warmup_launches
+from mneme.tuning.space_view import SpaceView
 from mneme.tuning.studies import make_search
 from mneme.tuning.trials import Candidate, CompletedCandidate
 from mneme.tuning.winner import Finalist, name_winner
@@ -102,7 +103,7 @@ class SessionRun:
         self._listener.baseline(baseline)
         if self._options.baseline_only:
             return self._end("baseline_only", baseline, None)
-        self._space.adapt(self._replayed_once)
+        SpaceView.of(self._space).adapt(self._replayed_once)
         self._store.write("search_space.json", describe_search_space(self._space))
         capacity = int(getattr(self._executor, "capacity", 2 * self._options.workers))
         search = make_search(
@@ -230,6 +231,8 @@ class SessionRun:
         error = baseline.result.error or "its memory differs from the recorded one"
         suggestion = baseline.result.suggestion
         hint = f"; try --tolerance {suggestion}" if suggestion else ""
+        if baseline.result.note:
+            hint = f". {baseline.result.note}"
         self.outcome = self._exporter.failed(baseline)
         self._fail(
             f"the baseline of {self._record.demangled_name} cannot be used "
@@ -297,7 +300,7 @@ class SessionRun:
             kept = CompletedCandidate.from_dict({**stored, **names})
             kept.baseline_metric = kept.metric
             return kept
-        config = self._space.baseline()
+        config = SpaceView.of(self._space).baseline()
         if config is None:
             config = ExperimentConfiguration(
                 grid=self._instance.grid_dim,

@@ -10,6 +10,7 @@ from mneme.tuning.builtin_spaces import (
     load_custom_space,
     parse_key_value_args,
 )
+from mneme.tuning.space_view import SpaceView
 
 if TYPE_CHECKING:
     from mneme.recorded_execution import KernelInstance
@@ -52,7 +53,8 @@ def make_space(options: TuneOptions, recorded: KernelInstance) -> SearchSpace:
 
 def first_samples(options: TuneOptions, space: SearchSpace, count: int = 10) -> list[Sample]:
     """Return what a search would begin with."""
+    view = SpaceView.of(space)
     if options.enumerates:
-        return list(itertools.islice(space.samples(), count))
-    space.seed(options.seed)
-    return [space.draw() for _ in range(min(count, options.trials or count))]
+        return list(itertools.islice(view.samples(), count))
+    view.seed(options.seed)
+    return [view.draw() for _ in range(min(count, options.trials or count))]

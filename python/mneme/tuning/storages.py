@@ -13,6 +13,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from mneme._install_hints import package_hint
 from mneme.errors import BackendUnavailable, InvalidArgument, IoFailed
 
 if TYPE_CHECKING:
@@ -178,7 +179,8 @@ def _with_driver(url: str) -> str:
     for package in ("psycopg2", "psycopg"):
         if find_spec(package) is not None:
             return f"postgresql+{package}://{rest}"
-    raise BackendUnavailable("PostgreSQL needs the package psycopg: pip install 'psycopg[binary]'")
+    hint = package_hint("psycopg2", "'psycopg[binary]'")
+    raise BackendUnavailable(f"PostgreSQL needs the package psycopg: {hint}")
 
 
 def open_study(

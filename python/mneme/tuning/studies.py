@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, cast
 
 from mneme.errors import InvalidArgument
 from mneme.tuning.conditions import assign
-from mneme.tuning.params import CategoricalParam
+from mneme.tuning.params import CategoricalParam, sample_optuna_param
 from mneme.tuning.samplers import make_sampler
-from mneme.tuning.search_space import CONSTRAINTS_ATTRIBUTE, sample_optuna_param
 from mneme.tuning.shared_study import REPEATED, RESULT_ATTRIBUTE, SharedStudy
+from mneme.tuning.space_view import CONSTRAINTS_ATTRIBUTE, SpaceView
 from mneme.tuning.storages import (
     OWNER_ATTRIBUTE,
     bounded_memory,
@@ -110,7 +110,7 @@ class OptunaSearch:
         self, space: SearchSpace, study: Study, options: TuneOptions, *, is_shared: bool
     ) -> None:
         """Search a space with the sampler of a study."""
-        self._space = space
+        self._space = SpaceView.of(space)
         self._study = study
         self._options = options
         self.shared = SharedStudy(study, options, is_shared=is_shared)
@@ -129,7 +129,7 @@ class OptunaSearch:
             if self._is_stopped or self.shared.is_full():
                 return None
             try:
-                sample, trial = self._space.ask(self._study)
+                sample, trial = self._ask()
             except ValueError as error:
                 if "dynamic value space" not in str(error):
                     raise
@@ -147,6 +147,11 @@ class OptunaSearch:
             token=trial,
             study_params=study_params,
         )
+
+    def _ask(self) -> tuple[Sample, Any]:
+        if self._options.sampler == "random" and self._space.draws_itself:
+            return self._space.draw(), self._study.ask()
+        return self._space.ask(self._study)
 
     def tell(self, done: CompletedCandidate, *, is_repeated: bool = False) -> None:
         """Tell the study; a configuration that does not work is no number."""
@@ -227,11 +232,11 @@ class EnumeratedSearch:
         self, space: SearchSpace, study: Study, options: TuneOptions, *, is_shared: bool
     ) -> None:
         """Enumerate a space."""
-        self._space = space
+        self._space = SpaceView.of(space)
         self._study = study
         self._options = options
         self.shared = SharedStudy(study, options, is_shared=is_shared)
-        self._samples: Iterator[Sample] = self._rotated() if is_shared else iter(space.samples())
+        self._samples: Iterator[Sample] = self._rotated() if is_shared else self._space.samples()
 
     def ask(self) -> Candidate | None:
         """Return the next member; None if there is none."""

@@ -6,6 +6,7 @@ import statistics
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from mneme.errors import InvalidArgument
 from mneme.mneme_types import ExperimentConfiguration, ExperimentResult
 
 if TYPE_CHECKING:
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "FAILURES",
+    "ROUNDING",
     "Candidate",
     "CompletedCandidate",
     "classify_result",
@@ -31,6 +33,11 @@ FAILURES = (
     "internal_error",
 )
 """What a trial can be besides verified."""
+
+ROUNDING = "rounding"
+"""Of `failed_verification`: trials whose results are only rounded otherwise."""
+
+_METRICS = ("mean", "median", "min", "max")
 
 # What the sentences of our devices and of the compiler say.
 _INVALID_LAUNCH = (
@@ -100,6 +107,19 @@ class CompletedCandidate:
         return self.status == "verified"
 
     @property
+    def failure(self) -> str:
+        """Why it cannot be used, as people are told; empty if it can be.
+
+        The status, or `ROUNDING`: the source let the compiler round as it likes, so that this is no
+        failure of the compiler.
+        """
+        if self.is_verified:
+            return ""
+        if self.status == "failed_verification" and self.result.rounding:
+            return ROUNDING
+        return self.status
+
+    @property
     def speedup(self) -> float | None:
         """Baseline time / time."""
         if not self.metric or self.baseline_metric is None:
@@ -164,7 +184,12 @@ def metric_value(
         metric: mean, median, min or max.
         iterations: How many launches at the end of `exec_time` count, where the result does not
             say how many were measured.
+
+    Raises:
+        InvalidArgument: If there is no such metric.
     """
+    if metric not in _METRICS:
+        raise InvalidArgument(f"the metric is '{metric}', not one of {', '.join(_METRICS)}")
     times = measured_times(result, iterations)
     if not times:
         return None

@@ -13,6 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "runtime/base/environment.h"
 #include "runtime/base/error.h"
 #include "runtime/base/file.h"
 
@@ -102,9 +103,10 @@ private:
   posix_spawnattr_t attributes_;
 };
 
+/// Of the caller's environment nothing, where the caller has fewer rights than this process.
 std::vector<char*> environmentWithoutPreload() {
   std::vector<char*> kept;
-  for (char** entry = environ; entry && *entry; ++entry)
+  for (char** entry = isPrivileged() ? nullptr : environ; entry && *entry; ++entry)
     if (strncmp(*entry, "LD_PRELOAD=", 11) != 0)
       kept.push_back(*entry);
   kept.push_back(nullptr);

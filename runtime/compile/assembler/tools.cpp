@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "runtime/base/dynamic_library.h"
+#include "runtime/base/environment.h"
 #include "runtime/base/error.h"
 
 namespace mneme::compile {
@@ -20,7 +21,7 @@ constexpr const char* kVariables[] = {
     "CUDA_PATH",       "PATH",        "LD_LIBRARY_PATH"};
 
 std::string variable(const char* name) {
-  const char* value = getenv(name);
+  const char* value = environmentValue(name);
   return value ? value : "";
 }
 

@@ -18,6 +18,8 @@ inline constexpr const char* kContextPlaceholder = "mneme.context";
 inline constexpr const char* kRegisterPrefix = "mneme.register.";
 /// Followed by the offset in mneme_cpu_services: stands for a function of the runtime.
 inline constexpr const char* kServicePrefix = "mneme.service.";
+/// Metadata of loads that do not see stale values of a multiprocessor's own cache (__ldcg).
+inline constexpr const char* kPastCacheMetadata = "mneme.past_cache";
 inline constexpr const char* kServicesGlobal = "mneme.services";
 
 /// Emits host IR before one instruction of a module.

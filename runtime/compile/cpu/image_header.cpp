@@ -61,7 +61,7 @@ Constant* relocationRows(HeaderBuilder& b, const GlobalTable& globals) {
 } // namespace
 
 void emitImageHeader(Module& module, const std::string& kernelName, const KernelEntry& entry,
-                     bool isLoop, unsigned warpSize, const SharedLayout& shared,
+                     const KernelTraits& traits, unsigned warpSize, const SharedLayout& shared,
                      const GlobalTable& globals) {
   HeaderBuilder b(module);
   SmallVector<Constant*> sizes;
@@ -69,8 +69,9 @@ void emitImageHeader(Module& module, const std::string& kernelName, const Kernel
     sizes.push_back(b.number64(size));
   Constant* header = b.structure({
       b.number32(MNEME_CPU_IMAGE_ABI),
-      b.number32((isLoop ? MNEME_CPU_IMAGE_LOOP : 0) |
-                 (warpSize == 64 ? MNEME_CPU_IMAGE_WARP64 : 0)),
+      b.number32((traits.isLoop ? MNEME_CPU_IMAGE_LOOP : 0) |
+                 (warpSize == 64 ? MNEME_CPU_IMAGE_WARP64 : 0) |
+                 (traits.waits ? MNEME_CPU_IMAGE_WAITS : 0)),
       b.text(kernelName),
       b.number64(shared.staticBytes),
       b.number64(shared.alignBytes),
@@ -82,8 +83,8 @@ void emitImageHeader(Module& module, const std::string& kernelName, const Kernel
       globalRows(b, globals),
       relocationRows(b, globals),
       module.getNamedGlobal(kServicesGlobal),
-      isLoop ? b.null() : entry.function,
-      isLoop ? entry.function : b.null(),
+      traits.isLoop ? b.null() : entry.function,
+      traits.isLoop ? entry.function : b.null(),
       b.null(),
       b.number64(entry.scratchBytes),
   });

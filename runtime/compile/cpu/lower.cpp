@@ -118,7 +118,7 @@ CpuLoweringResult lowerToCpu(Module& module, const TargetMachine& machine,
   checkNothingUndefined(module);
   if (traits.isLoop)
     cpu::markParallel(*entry.function);
-  cpu::emitImageHeader(module, options.kernel, entry, traits.isLoop, warpSize, shared, globals);
+  cpu::emitImageHeader(module, options.kernel, entry, traits, warpSize, shared, globals);
   finishFunctions(module, options);
   verifyResult(module, options.kernel);
 

@@ -12,6 +12,7 @@ constexpr unsigned kSharedSpace = 3;
 struct Access {
   bool isShared = false;
   bool isVolatile = false;
+  bool isPastCache = false; ///< ld.cg
   AtomicOrdering ordering = AtomicOrdering::NotAtomic;
   unsigned lanes = 1;
   PtxType type;
@@ -61,6 +62,8 @@ Access takeAccess(PtxContext& c, PtxInstruction& i) {
   default:
     break;
   }
+  access.isVolatile |= i.take("cv");
+  access.isPastCache = i.take("cg");
   takeScopesAndHints(i);
   switch (i.takeAny({"v2", "v4", "v8"})) {
   case 0:
@@ -105,6 +108,8 @@ void load(PtxContext& c, PtxInstruction& i) {
         c.e.CreateAlignedLoad(type, element(c, base, access, lane), align, access.isVolatile);
     if (access.ordering != AtomicOrdering::NotAtomic)
       load->setAtomic(access.ordering);
+    if (access.isPastCache)
+      load->setMetadata(kPastCacheMetadata, MDNode::get(c.context(), {}));
     Value* value = load;
     if (access.type.isSigned() && access.type.bits < 32)
       value = c.e.CreateSExt(value, c.e.i(32));

@@ -129,7 +129,7 @@ void markParallel(llvm::Function& runBlock);
 
 /// Exports `mneme_cpu_image`.
 void emitImageHeader(llvm::Module& module, const std::string& kernelName, const KernelEntry& entry,
-                     bool isLoop, unsigned warpSize, const SharedLayout& shared,
+                     const KernelTraits& traits, unsigned warpSize, const SharedLayout& shared,
                      const GlobalTable& globals);
 
 } // namespace mneme::compile::cpu

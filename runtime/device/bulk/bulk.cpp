@@ -91,6 +91,39 @@ std::vector<uint64_t> BulkOperations::diffPages(uint64_t first, uint64_t second,
   return different;
 }
 
+std::vector<uint8_t> BulkOperations::searchPages(std::span<const SearchRequest> requests,
+                                                 uint64_t pageBytes, const WordRanges& ranges) {
+  const std::vector<AddressRange>& targets = ranges.ranges();
+  static_assert(sizeof(AddressRange) == sizeof(bulk::Target));
+  std::vector<Range> table;
+  uint64_t pages = 0;
+  for (const SearchRequest& request : requests) {
+    if (request.sizeBytes == 0)
+      continue;
+    table.push_back({request.address, 0, request.sizeBytes, pages});
+    pages += bulk::divideUp(request.sizeBytes, pageBytes);
+  }
+  std::vector<uint8_t> flags(pages + targets.size()); // of the pages, then of the targets
+  if (!flags.empty() && pages > 0 && !targets.empty()) {
+    const uint64_t tableBytes = table.size() * sizeof(Range);
+    const uint64_t targetBytes = targets.size() * sizeof(AddressRange);
+    const uint64_t place = runner_.scratch(tableBytes + targetBytes + flags.size());
+    const uint64_t targetPlace = place + tableBytes, flagPlace = targetPlace + targetBytes;
+    runner_.copyToDevice(place, table.data(), tableBytes);
+    runner_.copyToDevice(targetPlace, targets.data(), targetBytes);
+    runner_.clear(flagPlace, flags.size());
+    bulk::launchWarps(runner_, bulk::searchPages, pages,
+                      {place, table.size(), pages, pageBytes, targetPlace, targets.size(),
+                       flagPlace, flagPlace + pages});
+    runner_.copyToHost(flags.data(), flagPlace, flags.size());
+  }
+  auto from = flags.begin();
+  for (const SearchRequest& request : requests)
+    for (uint8_t& flag : request.holdsAddress)
+      flag = *from++;
+  return {from, flags.end()};
+}
+
 CopyPlan::CopyPlan(std::span<const CopyRange> ranges, uint32_t multiprocessors) {
   std::vector<Range> small;
   uint64_t total = 0;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "runtime/base/hash.h"
+#include "runtime/base/word_ranges.h"
 #include "runtime/device/compare.h"
 #include "runtime/device/device.h"
 
@@ -51,6 +52,13 @@ struct HashRequest {
   std::span<Hash128> hashes; ///< one per page; the last page may be short
 };
 
+/// Pages of one range to be searched for addresses.
+struct SearchRequest {
+  uint64_t address = 0;
+  uint64_t sizeBytes = 0;
+  std::span<uint8_t> holdsAddress; ///< one per page, set to 0 or 1; the last page may be short
+};
+
 /// Ranges to be copied, in the form the kernels take them.
 class CopyPlan {
 public:
@@ -76,6 +84,11 @@ public:
   void hashPages(std::span<const HashRequest> requests, uint64_t pageBytes);
   std::vector<uint64_t> diffPages(uint64_t first, uint64_t second, uint64_t sizeBytes,
                                   uint64_t pageBytes);
+  /// All ranges in one go: which of `ranges` the words of these pages lead into (0 or 1 for each,
+  /// in its order). Words are those of WordRanges; one that reaches over the end of its page is
+  /// none.
+  std::vector<uint8_t> searchPages(std::span<const SearchRequest> requests, uint64_t pageBytes,
+                                   const WordRanges& ranges);
   /// Started, not waited for. Destinations may be any memory the device can write, pinned host
   /// memory included. No alignment is required of any address or size.
   void restore(std::span<const CopyRange> ranges);

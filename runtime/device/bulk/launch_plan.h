@@ -25,6 +25,7 @@ struct Kernel {
 constexpr Kernel hashPages{BulkModule::Memory, "mnemeHashPages", 3};
 constexpr Kernel hashAlignedPages{BulkModule::Memory, "mnemeHashAlignedPages", 3};
 constexpr Kernel diffPages{BulkModule::Memory, "mnemeDiffPages", 4};
+constexpr Kernel searchPages{BulkModule::Memory, "mnemeSearchPages", 4};
 constexpr Kernel copyRanges{BulkModule::Memory, "mnemeCopyRanges", 3};
 constexpr Kernel compareScan{BulkModule::Compare, "mnemeCompareScan", 4};
 constexpr Kernel compareFloats{BulkModule::Compare, "mnemeCompareFloats", 2};

@@ -16,6 +16,12 @@ struct Range {
   uint64_t firstUnit = 0; ///< number of this range's first unit
 };
 
+/// Addresses that are searched for; a table of them is disjoint and ascending.
+struct Target {
+  uint64_t begin = 0;
+  uint64_t sizeBytes = 0;
+};
+
 /// One request of a fused comparison, cut into tiles like a Range.
 struct CompareEntry {
   CompareRequest request;

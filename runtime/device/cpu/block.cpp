@@ -1,5 +1,6 @@
 #include "runtime/device/cpu/block.h"
 
+#include <algorithm>
 #include <new>
 
 #include "runtime/device/cpu/block_switch.h"
@@ -76,18 +77,19 @@ void Block::resume() {
 Fiber* Block::takeFiber() {
   if (Fiber* fiber = worker->fibers.take())
     return fiber;
+  const size_t step = std::max<size_t>(32, worker->fibers.size() / 4);
   bool isGrown = false;
   {
     ServiceScope guard(*worker);
     try {
-      worker->fibers.grow(worker->fibers.size() + 32);
+      worker->fibers.grow(worker->fibers.size() + step);
       isGrown = true;
     } catch (const std::bad_alloc&) {
     }
   }
   if (!isGrown) {
     state->fail(FaultKind::OutOfMemory, "there is no memory for the stacks of " +
-                                            std::to_string(worker->fibers.size() + 32) +
+                                            std::to_string(worker->fibers.size() + step) +
                                             " logical threads; launch fewer threads");
     worker->escapeDevice();
   }
@@ -154,16 +156,9 @@ void Block::yield(Thread& thread) {
     switchTo(next);
     return;
   }
-  // Every ready thread had its turn: the others wait for another worker or another block.
-  if (++worker->idleYields % 16 == 0)
-    sched_yield();
-  if (state->isCooperative) {
-    resumeBehind_ = self;
-    jumpFiber(worker->currentFiber, &worker->mainFiber);
-    return;
-  }
-  if (next != self)
-    switchTo(next);
+  // Every ready thread had its turn: they wait for another block.
+  resumeBehind_ = self;
+  jumpFiber(worker->currentFiber, &worker->mainFiber);
 }
 
 void fiberMain(boost::context::detail::transfer_t arrival) {

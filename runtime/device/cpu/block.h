@@ -84,7 +84,7 @@ struct Block {
   uint32_t usedBarriers = 0;
   bool isFinished = false;
   char* shared = nullptr;
-  SharedBuffer ownShared; ///< used by cooperative launches only
+  SharedBuffer ownShared; ///< not used by a worker's first block
   Thread threads[maxThreadsPerBlock];
   Warp warps[maxWarps];
   Barrier barriers[barrierCount];
@@ -104,6 +104,7 @@ struct Block {
   /// The result of a mneme_cpu_wave for this lane.
   uint64_t wave(Thread& thread, uint32_t site, uint32_t operation, uint64_t value,
                 uint32_t operand);
+  /// Lets others run. When all that can run have yielded, the worker goes on with another block.
   void yield(Thread& thread);
   /// Bookkeeping of a thread that returned.
   void exitThread(Thread& thread);

@@ -4,6 +4,7 @@
 
 #include <unistd.h>
 
+#include "runtime/base/own_descriptors.h"
 #include "runtime/device/cpu/executor.h"
 
 namespace mneme::device::cpu {
@@ -29,7 +30,7 @@ std::string processorName() {
 Description describe() {
   Description result;
   result.id = "cpu";
-  result.name = "CPU (" + processorName() + ")";
+  result.name = "CPU (" + apart(processorName) + ")";
   result.target = "cpu";
   const long pages = sysconf(_SC_PHYS_PAGES);
   const long pageBytes = sysconf(_SC_PAGESIZE);

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <chrono>
 
-#include <sched.h>
 #include <signal.h>
 #if defined(__x86_64__)
 #include <xmmintrin.h>
@@ -18,6 +17,7 @@
 #include "runtime/device/cpu/fault.h"
 #include "runtime/device/cpu/image.h"
 #include "runtime/device/cpu/pool.h"
+#include "runtime/device/cpu/resident_blocks.h"
 
 #ifdef MNEME_FIBER_ASAN
 #include <sanitizer/asan_interface.h>
@@ -95,40 +95,12 @@ void runLoopBlocks(Worker& worker, LaunchState& state) {
   }
 }
 
-// One block at a time and in order: a block that waits for an earlier one (look-back) finds it
-// finished or running on another worker.
-void runFiberBlocks(Worker& worker, LaunchState& state) {
-  Block& block = *worker.blocks[0];
-  for (;;) {
-    const uint64_t index = state.nextBlock.fetch_add(1, std::memory_order_relaxed);
-    if (index >= state.blockCount)
-      return;
-    checkStop(worker);
-    block.begin(index, block.shared);
-    block.resume();
-  }
-}
-
-void runResidentBlocks(Worker& worker, LaunchState& state) {
-  for (size_t unfinished = worker.blocks.size(); unfinished > 0;) {
-    for (const auto& block : worker.blocks) {
-      if (block->isFinished)
-        continue;
-      checkStop(worker);
-      block->resume();
-      unfinished -= block->isFinished;
-    }
-  }
-}
-
 [[gnu::noinline]] void runDeviceCode(Worker& worker, LaunchState& state) {
   worker.isInDevice = 1;
   if (state.isLoop)
     runLoopBlocks(worker, state);
-  else if (state.isCooperative)
-    runResidentBlocks(worker, state);
   else
-    runFiberBlocks(worker, state);
+    runBlocks(worker, state);
   worker.isInDevice = 0;
 }
 
@@ -137,7 +109,7 @@ void prepareWorker(Worker& worker, LaunchState& state) {
   worker.state = &state;
   worker.currentFiber = &worker.mainFiber;
   worker.pendingKind = FaultKind::None;
-  worker.idleYields = 0;
+  worker.stalledAt.store(~0ull, std::memory_order_relaxed);
   Thread& thread = worker.loopThread;
   thread = Thread{};
   thread.worker = &worker;
@@ -151,22 +123,7 @@ void prepareWorker(Worker& worker, LaunchState& state) {
       thread.context.scratch = worker.scratch.require(bytes, 256);
     return;
   }
-  worker.fibers.setStackBytes(state.stackBytes);
-  const uint64_t count = !state.isCooperative ? 1
-                         : state.blockCount > worker.index
-                             ? (state.blockCount - 1 - worker.index) / state.participants + 1
-                             : 0;
-  while (worker.blocks.size() < count)
-    worker.blocks.push_back(std::make_unique<Block>());
-  worker.blocks.resize(std::max<uint64_t>(count, state.isCooperative ? 0 : 1));
-  for (uint64_t i = 0; i < count; ++i) {
-    Block& block = *worker.blocks[i];
-    block.prepare(worker, state);
-    SharedBuffer& buffer = i == 0 ? worker.shared : block.ownShared;
-    block.shared = buffer.require(state.sharedBytes, state.sharedAlignBytes);
-    if (state.isCooperative)
-      block.begin(worker.index + i * state.participants, block.shared);
-  }
+  prepareBlocks(worker, state);
 }
 
 void noteMainStack(Worker& worker) {
@@ -209,7 +166,7 @@ void afterEscape(Worker& worker, LaunchState& state) {
   if (worker.pendingKind != FaultKind::None)
     state.fail(worker.pendingKind, describeFault(worker), worker.pendingAddress);
   worker.fibers.reset();
-  Pool::instance().interruptAll(&worker);
+  state.pool->interruptAll(&worker);
 }
 
 void runShare(Worker& worker, void* argument) {
@@ -229,6 +186,8 @@ void runShare(Worker& worker, void* argument) {
   else
     afterEscape(worker, state);
   setCurrentWorker(nullptr);
+  if (!state.isLoop)
+    releaseBlocks(worker);
 }
 
 void describeLaunch(LaunchState& state, const mneme_cpu_image_header& header,
@@ -266,8 +225,8 @@ uint32_t chooseParticipants(const LaunchState& state, const LoadedImage& image, 
 
 } // namespace
 
-LaunchOutcome run(Image& image, const LaunchShape& shape, void* const* args,
-                  double timeoutSeconds) {
+LaunchOutcome run(Image& image, const LaunchShape& shape, void* const* args, double timeoutSeconds,
+                  const std::atomic<int>* waiting) {
   auto& loaded = static_cast<LoadedImage&>(image);
   // The tighter limits of CUDA are checked where launches are CUDA's.
   static const Description limits = hipLimits(cpuDescription());
@@ -278,9 +237,14 @@ LaunchOutcome run(Image& image, const LaunchShape& shape, void* const* args,
   alignas(16) char workspace[256] = {};
   if (state.isCooperative)
     state.launch.gridWorkspace = workspace;
-  Pool& pool = Pool::instance();
+  const PoolLease lease(waiting != nullptr);
+  Pool& pool = lease.pool();
   std::lock_guard lock(pool.mutex());
+  state.pool = &pool;
+  state.waiting = waiting;
   state.participants = pool.require(chooseParticipants(state, loaded, pool.size()));
+  if (!state.isLoop)
+    state.residentLimit = residentLimit(state);
   const auto start = std::chrono::steady_clock::now();
   if (timeoutSeconds > 0)
     pool.armTimeout(state, timeoutSeconds);

@@ -2,6 +2,7 @@
 // the CPU device (device/cpu/cudart). No LLVM; depends on base.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -15,13 +16,23 @@
 namespace mneme::device::cpu {
 
 /// What ended a launch early.
-enum class FaultKind { None, IllegalAddress, Trap, Assert, Timeout, StackOverflow, Arithmetic, Deadlock, OutOfMemory };
+enum class FaultKind {
+  None,
+  IllegalAddress,
+  Trap,
+  Assert,
+  Timeout,
+  StackOverflow,
+  Arithmetic,
+  Deadlock,
+  OutOfMemory
+};
 
 struct LaunchOutcome {
   FaultKind fault = FaultKind::None;
-  std::string message;      ///< names kernel, block, thread and address where known
+  std::string message; ///< names kernel, block, thread and address where known
   uint64_t faultAddress = 0;
-  uint64_t elapsedNs = 0;   ///< first block start to last block end
+  uint64_t elapsedNs = 0; ///< first block start to last block end
 };
 
 /// A loaded image. Thread-safe for concurrent launches.
@@ -40,10 +51,13 @@ public:
 /// Runs one launch on all cores of this process's affinity mask and returns when it is complete.
 /// Blocks start in linear order; a cooperative launch has all blocks resident and making progress.
 /// Safe from several host threads (launches are serialised). Never throws across kernels: faults
-/// (SIGSEGV, SIGBUS, SIGFPE, SIGILL inside device code) are caught and reported, the signal handlers
-/// of the host program are called for everything else.
-/// `timeoutSeconds` 0 means none; on timeout the launch is abandoned at the next safe point.
-LaunchOutcome run(Image& image, const LaunchShape& shape, void* const* args, double timeoutSeconds);
+/// (SIGSEGV, SIGBUS, SIGFPE, SIGILL inside device code) are caught and reported, the signal
+/// handlers of the host program are called for everything else. `timeoutSeconds` 0 means none; on
+/// timeout the launch is abandoned at the next safe point. `waiting`, if not null, counts threads
+/// that wait for this launch: it may run beside others, and only while somebody waits it may be
+/// found to wait for ever itself.
+LaunchOutcome run(Image& image, const LaunchShape& shape, void* const* args, double timeoutSeconds,
+                  const std::atomic<int>* waiting = nullptr);
 
 /// Number of worker threads (MNEME_CPU_THREADS, else the affinity mask).
 uint32_t workerCount() noexcept;

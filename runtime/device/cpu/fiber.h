@@ -99,6 +99,8 @@ public:
     free_ = fiber;
   }
   size_t size() const noexcept { return fibers_.size(); }
+  /// Gives all stacks back. No fiber may be in use.
+  void releaseAll() noexcept;
   /// Forgets what every fiber was doing; all are free afterwards.
   void reset() noexcept;
   /// Whether `address` lies in a guard page below one of the stacks.
@@ -113,7 +115,6 @@ private:
   };
   void addSlab(size_t count);
   void restart(Fiber& fiber) noexcept;
-  void releaseAll() noexcept;
 
   Entry entry_;
   void* owner_;

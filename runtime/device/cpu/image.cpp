@@ -6,10 +6,15 @@
 #include <unordered_set>
 
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include "runtime/base/environment.h"
 #include "runtime/base/error.h"
+#include "runtime/base/file.h"
+#include "runtime/base/own_descriptors.h"
 #include "runtime/device/cpu/services.h"
 
 namespace mneme::device::cpu {
@@ -53,10 +58,31 @@ void* openFresh(const std::string& path) {
   return nullptr;
 }
 
+/// A spelling of the path of a descriptor of this thread that no loaded image of this process has,
+/// whichever library loaded it. The loader takes a path it has seen for the library it has loaded,
+/// and numbers of descriptors come again; the number of the inode is the file's as long as it is
+/// mapped.
+std::string freshPath(int file) {
+  struct stat status = {};
+  fstat(file, &status);
+  std::string path = "/proc/thread-self/fd/";
+  for (uint64_t bits = status.st_ino; bits != 0; bits >>= 1)
+    path += (bits & 1) ? "./" : "/";
+  return path + std::to_string(file);
+}
+
+void* openInMemory(std::span<const std::byte> elf) {
+  const UniqueFd file(memfd_create("mneme-kernel", MFD_CLOEXEC));
+  if (!file)
+    return nullptr;
+  writeAll(file.get(), elf, "memory file");
+  return openFresh(freshPath(file.get()));
+}
+
 void* openTemporary(std::span<const std::byte> elf) {
-  const char* directory = getenv("TMPDIR");
+  const char* directory = environmentValue("TMPDIR");
   std::string path = std::string(directory && *directory ? directory : "/tmp") + "/mneme-XXXXXX";
-  UniqueFd file(mkstemp(path.data()));
+  UniqueFd file(mkostemp(path.data(), O_CLOEXEC));
   if (!file)
     return nullptr;
   void* handle = nullptr;
@@ -98,20 +124,16 @@ LoadedImage::~LoadedImage() {
 }
 
 void LoadedImage::open(std::span<const std::byte> elf) {
-  // The descriptor stays open as long as the image: its number is part of the path, and a second
-  // image under the same path would be taken for the first.
-  file_ = UniqueFd(memfd_create("mneme-kernel", MFD_CLOEXEC));
-  if (file_) {
-    const std::string path = "/proc/self/fd/" + std::to_string(file_.get());
-    writeAll(file_.get(), elf, path);
-    handle_ = openFresh(path);
-  }
+  std::string reason;
+  runApart([&] {
+    handle_ = openInMemory(elf);
+    if (!handle_)
+      handle_ = openTemporary(elf);
+    if (const char* said = handle_ ? nullptr : dlerror())
+      reason = said;
+  });
   if (!handle_)
-    handle_ = openTemporary(elf);
-  if (!handle_) {
-    const char* reason = dlerror();
-    refuse(reason ? reason : "the loader gave no reason");
-  }
+    refuse(reason.empty() ? "the loader gave no reason" : reason);
 }
 
 void LoadedImage::checkHeader() const {

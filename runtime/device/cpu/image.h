@@ -3,7 +3,6 @@
 
 #include <atomic>
 
-#include "runtime/base/file.h"
 #include "runtime/device/cpu/executor.h"
 
 namespace mneme::device::cpu {
@@ -26,7 +25,6 @@ private:
   void open(std::span<const std::byte> elf);
   void checkHeader() const;
 
-  UniqueFd file_;
   void* handle_ = nullptr;
   const mneme_cpu_image_header* header_ = nullptr;
 };

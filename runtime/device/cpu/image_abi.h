@@ -19,17 +19,17 @@ extern "C" {
 typedef struct mneme_cpu_launch {
   uint32_t grid[3];
   uint32_t block[3];
-  uint32_t cluster[3];        ///< 1,1,1 unless launched with a cluster
+  uint32_t cluster[3]; ///< 1,1,1 unless launched with a cluster
   uint32_t dynamicSharedBytes;
-  void* const* args;          ///< one pointer per kernel argument
-  uint64_t gridId;            ///< %gridid
+  void* const* args; ///< one pointer per kernel argument
+  uint64_t gridId;   ///< %gridid
   /// Cooperative launches: zeroed memory for grid synchronisation; %envreg1 is the high and
   /// %envreg2 the low half of this address. Null for other launches.
   void* gridWorkspace;
 } mneme_cpu_launch;
 
-/// One logical thread (fiber images), or the current block (loop images; `threadId` is then unused).
-/// The runtime embeds this as the first member of its own per-thread state.
+/// One logical thread (fiber images), or the current block (loop images; `threadId` is then
+/// unused). The runtime embeds this as the first member of its own per-thread state.
 typedef struct mneme_cpu_context {
   const mneme_cpu_launch* launch;
   uint32_t blockId[3];
@@ -40,12 +40,28 @@ typedef struct mneme_cpu_context {
   char* scratch; ///< loop images: scratchBytes times the threads of a block, 256-byte aligned
 } mneme_cpu_context;
 
-enum mneme_cpu_shuffle { MNEME_SHFL_IDX = 0, MNEME_SHFL_UP = 1, MNEME_SHFL_DOWN = 2, MNEME_SHFL_BFLY = 3 };
-enum mneme_cpu_vote { MNEME_VOTE_ALL = 0, MNEME_VOTE_ANY = 1, MNEME_VOTE_UNI = 2, MNEME_VOTE_BALLOT = 3 };
+enum mneme_cpu_shuffle {
+  MNEME_SHFL_IDX = 0,
+  MNEME_SHFL_UP = 1,
+  MNEME_SHFL_DOWN = 2,
+  MNEME_SHFL_BFLY = 3
+};
+enum mneme_cpu_vote {
+  MNEME_VOTE_ALL = 0,
+  MNEME_VOTE_ANY = 1,
+  MNEME_VOTE_UNI = 2,
+  MNEME_VOTE_BALLOT = 3
+};
 enum mneme_cpu_reduce { MNEME_REDUCE_POPC = 0, MNEME_REDUCE_AND = 1, MNEME_REDUCE_OR = 2 };
 enum mneme_cpu_warp_reduce {
-  MNEME_REDUX_ADD = 0, MNEME_REDUX_UMIN, MNEME_REDUX_UMAX, MNEME_REDUX_MIN, MNEME_REDUX_MAX,
-  MNEME_REDUX_AND, MNEME_REDUX_OR, MNEME_REDUX_XOR
+  MNEME_REDUX_ADD = 0,
+  MNEME_REDUX_UMIN,
+  MNEME_REDUX_UMAX,
+  MNEME_REDUX_MIN,
+  MNEME_REDUX_MAX,
+  MNEME_REDUX_AND,
+  MNEME_REDUX_OR,
+  MNEME_REDUX_XOR
 };
 /// What lanes of a wave do together that are at the same place of the program.
 enum mneme_cpu_wave {
@@ -57,7 +73,12 @@ enum mneme_cpu_wave {
   MNEME_WAVE_WRITE,  ///< the value of the highest lane whose `operand` is this one; 0 if none
   MNEME_WAVE_REDUCE, ///< `operand` is a mneme_cpu_warp_reduce
 };
-enum mneme_cpu_rounding { MNEME_ROUND_NEAREST = 0, MNEME_ROUND_ZERO, MNEME_ROUND_DOWN, MNEME_ROUND_UP };
+enum mneme_cpu_rounding {
+  MNEME_ROUND_NEAREST = 0,
+  MNEME_ROUND_ZERO,
+  MNEME_ROUND_DOWN,
+  MNEME_ROUND_UP
+};
 
 /// What the runtime offers to device code. Functions with a context may switch to another fiber.
 typedef struct mneme_cpu_services {
@@ -68,7 +89,8 @@ typedef struct mneme_cpu_services {
   void (*barrier)(mneme_cpu_context*, uint32_t id, uint32_t count);
   uint32_t (*barrier_reduce)(mneme_cpu_context*, uint32_t id, uint32_t op, uint32_t predicate);
   void (*warp_sync)(mneme_cpu_context*, uint32_t mask);
-  // PTX shfl.sync: `operandB` and `clamp` are its b and c operands; *inRange receives its predicate.
+  // PTX shfl.sync: `operandB` and `clamp` are its b and c operands; *inRange receives its
+  // predicate.
   uint32_t (*shuffle)(mneme_cpu_context*, uint32_t mask, uint32_t mode, uint32_t value,
                       uint32_t operandB, uint32_t clamp, uint32_t* inRange);
   uint32_t (*vote)(mneme_cpu_context*, uint32_t mask, uint32_t mode, uint32_t predicate);
@@ -86,8 +108,8 @@ typedef struct mneme_cpu_services {
   int32_t (*vprintf)(mneme_cpu_context*, const char* format, const void* packedArgs);
   void* (*device_malloc)(mneme_cpu_context*, uint64_t sizeBytes);
   void (*device_free)(mneme_cpu_context*, void* pointer);
-  uint64_t (*clock)(void);           ///< cycles, %clock64
-  uint64_t (*global_timer)(void);    ///< nanoseconds, %globaltimer
+  uint64_t (*clock)(void);        ///< cycles, %clock64
+  uint64_t (*global_timer)(void); ///< nanoseconds, %globaltimer
   void (*nanosleep)(mneme_cpu_context*, uint32_t nanoseconds);
   uint32_t (*multiprocessor)(mneme_cpu_context*); ///< %smid
   // An operation (mneme_cpu_wave) of the lanes of a wave that are together at it. `site` says where
@@ -101,10 +123,13 @@ typedef struct mneme_cpu_services {
                            uint32_t count, uint32_t isLast);
   uint64_t (*print_text)(mneme_cpu_context*, uint64_t print, const char* text, uint64_t sizeBytes,
                          uint32_t isLast);
+  // A thread begins to wait in a loop that only another thread can end, or has done something else
+  // since: a launch in which no thread calls this any more, and all yield, waits for ever.
+  void (*progress)(mneme_cpu_context*);
 } mneme_cpu_services;
 
-/// A device global the kernel refers to. The loader stores its address into `*slot` before the first
-/// launch; `initializer` (sizeBytes, or null for zero) is what a fresh module holds.
+/// A device global the kernel refers to. The loader stores its address into `*slot` before the
+/// first launch; `initializer` (sizeBytes, or null for zero) is what a fresh module holds.
 typedef struct mneme_cpu_global {
   const char* name;
   uint64_t sizeBytes;
@@ -128,6 +153,7 @@ enum mneme_cpu_image_flags {
   MNEME_CPU_IMAGE_LOOP = 1,    ///< run_block is set: threads meet at barriers of the block at most
   MNEME_CPU_IMAGE_CONTEXT = 2, ///< set_context must be called before run_* on each switch
   MNEME_CPU_IMAGE_WARP64 = 4,  ///< warps have 64 lanes
+  MNEME_CPU_IMAGE_WAITS = 8,   ///< has loops that only another thread can end, of any kind
 };
 
 typedef struct mneme_cpu_image_header {
@@ -143,7 +169,7 @@ typedef struct mneme_cpu_image_header {
   const uint64_t* argSizes;
   const mneme_cpu_global* globals;
   const mneme_cpu_relocation* relocations;
-  const mneme_cpu_services** services; ///< the loader stores the table's address here
+  const mneme_cpu_services** services;    ///< the loader stores the table's address here
   void (*run_thread)(mneme_cpu_context*); ///< one logical thread, on a fiber; null in loop images
   void (*run_block)(mneme_cpu_context*);  ///< one block; null in fiber images
   /// Stores the context in the image's own thread-local variable, read by functions that were not

@@ -19,6 +19,7 @@ namespace mneme::device::cpu {
 
 struct Block;
 struct Worker;
+class Pool;
 
 /// One launch. Constant but for the atomics and the outcome.
 struct LaunchState {
@@ -32,7 +33,10 @@ struct LaunchState {
   bool isCooperative = false;
   bool isLoop = false;
   uint32_t participants = 1;
+  Pool* pool = nullptr;       ///< whose workers they are
+  uint64_t residentLimit = 1; ///< blocks of one worker that may be begun and not finished
   double timeoutSeconds = 0;
+  const std::atomic<int>* waiting = nullptr; ///< see run(); null: the caller waits
 
   alignas(64) std::atomic<uint64_t> nextBlock{0};
   alignas(64) std::atomic<bool> isStopping{false};
@@ -83,9 +87,13 @@ struct Worker {
   Thread loopThread{};
   SharedBuffer shared;
   SharedBuffer scratch;
-  std::vector<std::unique_ptr<Block>> blocks; ///< [0] for plain launches, all resident otherwise
-  uint32_t idleYields = 0;
-  uint32_t isBlockDone = 0;
+  std::vector<std::unique_ptr<Block>> blocks; ///< of launches on fibers, see resident_blocks.h
+  /// Counts what shows that a launch gets on: blocks that begin and end, threads that begin to
+  /// wait.
+  std::atomic<uint64_t> progress{0};
+  std::atomic<uint64_t> residentBlocks{0}; ///< begun and not finished
+  std::atomic<uint64_t> stalledAt{~0ull};  ///< all workers' progress when this one last looked
+  std::atomic<uint32_t> stallChecks{0};    ///< how often it has found it unchanged
 
   explicit Worker(uint32_t number);
   ~Worker();

@@ -10,6 +10,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "runtime/base/environment.h"
 #include "runtime/base/log.h"
 #include "runtime/device/cpu/block.h"
 #include "runtime/device/cpu/fault.h"
@@ -35,7 +36,7 @@ void pauseBriefly() noexcept {
 }
 
 uint32_t countWorkers() {
-  if (const char* text = getenv("MNEME_CPU_THREADS")) {
+  if (const char* text = environmentValue("MNEME_CPU_THREADS")) {
     const long wanted = strtol(text, nullptr, 10);
     if (wanted >= 1 && wanted <= 4096)
       return static_cast<uint32_t>(wanted);
@@ -52,6 +53,8 @@ uint32_t countWorkers() {
   return count > 0 ? static_cast<uint32_t>(count) : 1;
 }
 
+} // namespace
+
 // Host programs expect their signals on their own threads; faults and our stop signal stay open.
 void blockHostSignals() {
   sigset_t mask;
@@ -62,6 +65,8 @@ void blockHostSignals() {
     sigdelset(&mask, signal);
   pthread_sigmask(SIG_SETMASK, &mask, nullptr);
 }
+
+namespace {
 
 /// Threads created in this scope start with the host's signals blocked.
 class SignalBlock {
@@ -78,6 +83,38 @@ private:
 
 } // namespace
 
+namespace {
+
+std::mutex spareMutex;
+/// Pools that are not leased; their threads sleep.
+std::vector<Pool*>& sparePools() {
+  static auto* pools = new std::vector<Pool*>;
+  return *pools;
+}
+
+} // namespace
+
+PoolLease::PoolLease(bool isOwn) : isOwn_(isOwn), pool_(nullptr) {
+  if (!isOwn) {
+    pool_ = &Pool::instance();
+    return;
+  }
+  const std::lock_guard lock(spareMutex);
+  if (sparePools().empty()) {
+    pool_ = new Pool(Pool::instance().size());
+  } else {
+    pool_ = sparePools().back();
+    sparePools().pop_back();
+  }
+}
+
+PoolLease::~PoolLease() {
+  if (!isOwn_)
+    return;
+  const std::lock_guard lock(spareMutex);
+  sparePools().push_back(pool_);
+}
+
 Pool& Pool::instance() {
   Pool* pool = currentPool.load(std::memory_order_acquire);
   if (pool)
@@ -85,7 +122,10 @@ Pool& Pool::instance() {
   static std::once_flag once;
   std::call_once(once, [] {
     // The child of a fork has none of the threads; the parent's pool is left alone in its memory.
-    pthread_atfork(nullptr, nullptr, [] { currentPool.store(nullptr); });
+    pthread_atfork(nullptr, nullptr, [] {
+      currentPool.store(nullptr);
+      sparePools().clear();
+    });
   });
   Pool* fresh = new Pool(countWorkers());
   if (!currentPool.compare_exchange_strong(pool, fresh)) {
@@ -180,6 +220,32 @@ void Pool::waitForHelpers(const std::atomic<bool>* stopping) {
     if (stopping && stopping->load(std::memory_order_relaxed))
       interruptAll(workers_[0].get());
   }
+}
+
+uint64_t Pool::progressOf(uint32_t participants) const noexcept {
+  uint64_t sum = 0;
+  for (uint32_t i = 0; i < participants; ++i)
+    sum += workers_[i]->progress.load(std::memory_order_relaxed);
+  return sum;
+}
+
+uint64_t Pool::residentBlocks(uint32_t participants) const noexcept {
+  uint64_t sum = 0;
+  for (uint32_t i = 0; i < participants; ++i)
+    sum += workers_[i]->residentBlocks.load(std::memory_order_relaxed);
+  return sum;
+}
+
+bool Pool::haveAllStalled(uint32_t participants, uint64_t progress,
+                          uint32_t checks) const noexcept {
+  for (uint32_t i = 0; i < participants; ++i) {
+    const Worker& worker = *workers_[i];
+    if (worker.isRunning.load(std::memory_order_acquire) &&
+        (worker.stalledAt.load(std::memory_order_relaxed) != progress ||
+         worker.stallChecks.load(std::memory_order_relaxed) < checks))
+      return false;
+  }
+  return true;
 }
 
 void Pool::interruptAll(const Worker* self) noexcept {

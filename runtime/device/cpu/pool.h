@@ -30,6 +30,12 @@ public:
   /// interrupted.
   void run(uint32_t participants, Job job, void* argument, const std::atomic<bool>* stopping);
   std::mutex& mutex() noexcept { return mutex_; }
+  /// What the first `participants` workers have counted as progress.
+  uint64_t progressOf(uint32_t participants) const noexcept;
+  /// Their blocks that have begun and not finished.
+  uint64_t residentBlocks(uint32_t participants) const noexcept;
+  /// Whether each of them has ended its share or has found that number so many times.
+  bool haveAllStalled(uint32_t participants, uint64_t progress, uint32_t checks) const noexcept;
 
   /// Interrupts all workers in device code but `self` (null: all).
   void interruptAll(const Worker* self) noexcept;
@@ -39,6 +45,7 @@ public:
   void disarmTimeout();
 
 private:
+  friend class PoolLease;
   explicit Pool(uint32_t count);
   void startHelpers();
   void helperMain(Worker& worker);
@@ -64,6 +71,24 @@ private:
   LaunchState* armed_ = nullptr;
   std::chrono::steady_clock::time_point deadline_;
 };
+
+/// The process's pool, or one of its own for a launch that runs beside others.
+class PoolLease {
+public:
+  explicit PoolLease(bool isOwn);
+  ~PoolLease();
+  PoolLease(const PoolLease&) = delete;
+  PoolLease& operator=(const PoolLease&) = delete;
+  Pool& pool() const noexcept { return *pool_; }
+
+private:
+  bool isOwn_;
+  Pool* pool_;
+};
+
+/// For threads of ours on which kernels run: signals of the host program are not theirs, faults
+/// are.
+void blockHostSignals();
 
 /// Splits [0, count) into tasks that all workers take in order; `task(index)` runs on any of them.
 /// Serialised with launches.

@@ -117,6 +117,10 @@ void yieldThread(mneme_cpu_context* context) {
     checkStop(*thread.worker);
 }
 
+void noteProgress(mneme_cpu_context* context) {
+  threadOf(context).worker->progress.fetch_add(1, std::memory_order_relaxed);
+}
+
 void trap(mneme_cpu_context* context) {
   failHere(threadOf(context), FaultKind::Trap, "executed a trap");
 }
@@ -255,6 +259,7 @@ constexpr mneme_cpu_services table = {
     printBegin,
     printValues,
     printText,
+    noteProgress,
 };
 
 } // namespace

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "runtime/base/dynamic_library.h"
+#include "runtime/base/environment.h"
 #include "runtime/base/error.h"
 #include "runtime/base/log.h"
 #include "runtime/device/driving_tool.h"
@@ -33,11 +34,11 @@ void addPythonPackages(std::vector<fs::path>& directories, const fs::path& siteP
 std::vector<fs::path> searchDirectories() {
   std::vector<fs::path> directories;
   for (const char* variable : {"CUDA_HOME", "CUDA_PATH"})
-    if (const char* root = getenv(variable); root && *root)
+    if (const char* root = environmentValue(variable); root && *root)
       addToolkit(directories, root);
   addToolkit(directories, "/usr/local/cuda");
   std::error_code ignored;
-  if (const char* environment = getenv("VIRTUAL_ENV"))
+  if (const char* environment = environmentValue("VIRTUAL_ENV"))
     for (const auto& entry : fs::directory_iterator(fs::path(environment) / "lib", ignored))
       addPythonPackages(directories, entry.path() / "site-packages");
   // Installed as a Python package, this library is somewhere below site-packages.
@@ -80,7 +81,7 @@ const Cupti::Functions* openAt(const std::string& path) {
 } // namespace
 
 const Cupti::Functions* cuptiFunctions() {
-  const char* wanted = getenv("MNEME_TIMER");
+  const char* wanted = environmentValue("MNEME_TIMER");
   if (wanted && std::string_view(wanted) == "events")
     return nullptr;
   if (const std::string tool = drivingTool(); !tool.empty()) {

@@ -8,6 +8,8 @@
 #include <elf.h>
 #include <link.h>
 
+#include "runtime/base/own_descriptors.h"
+
 namespace mneme::device::cuda {
 namespace {
 
@@ -70,10 +72,10 @@ HiddenSymbols::HiddenSymbols(const void* address, const std::string& prefix) noe
 }
 
 void HiddenSymbols::read(const std::string& path, uintptr_t bias, const std::string& prefix) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file)
-    return;
-  const Table table = readTable(file);
+  const Table table = apart([&] {
+    std::ifstream file(path, std::ios::binary);
+    return file ? readTable(file) : Table();
+  });
   for (const Elf64_Sym& symbol : table.symbols) {
     if (ELF64_ST_TYPE(symbol.st_info) != STT_FUNC || symbol.st_shndx == SHN_UNDEF ||
         symbol.st_name >= table.names.size())

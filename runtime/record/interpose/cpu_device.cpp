@@ -16,10 +16,11 @@ namespace {
 /// One of our runtimes. Functions may be null.
 struct Runtime {
   bool isThere = false;
-  void (*adopt)(const void* base, size_t sizeBytes, int kind) = nullptr;
+  int (*adopt)(const void* base, size_t sizeBytes, int kind) = nullptr;
   void (*disown)(const void* base) = nullptr;
   void (*prepare)(const void* kernel) = nullptr;
   int (*visitGlobals)(const void* kernel, Vendor::VisitGlobal visit, void* user) = nullptr;
+  void (*visitAllGlobals)(Vendor::VisitGlobal visit, void* user) = nullptr;
   int (*synchronize)() = nullptr;
   int (*getDevice)(int* device) = nullptr;
   int (*symbolAddress)(void** address, const void* hostShadow) = nullptr;
@@ -40,7 +41,10 @@ Runtime findRuntime(const std::string& ours, const std::string& vendors) {
   own(runtime.disown, "_disown");
   own(runtime.prepare, "_prepare");
   own(runtime.visitGlobals, "_visit_globals");
-  theirs(runtime.synchronize, "DeviceSynchronize");
+  own(runtime.visitAllGlobals, "_visit_all_globals");
+  own(runtime.synchronize, "_synchronize"); // also while a stream is being captured
+  if (!runtime.synchronize)
+    theirs(runtime.synchronize, "DeviceSynchronize");
   theirs(runtime.getDevice, "GetDevice");
   theirs(runtime.symbolAddress, "GetSymbolAddress");
   theirs(runtime.streamIsCapturing, "StreamIsCapturing");
@@ -109,6 +113,16 @@ template <auto Member, typename... Args> void tellAll(Args... args) {
       (runtime.*Member)(args...);
 }
 
+/// Each runtime counts its program's memory for itself: the first that has no room refuses for all.
+int adoptEverywhere(const void* base, size_t sizeBytes, int kind) {
+  for (const Runtime& runtime : runtimes())
+    if (const int status = runtime.isThere ? runtime.adopt(base, sizeBytes, kind) : 0; status) {
+      tellAll<&Runtime::disown>(base);
+      return status;
+    }
+  return 0;
+}
+
 } // namespace
 
 bool describeCpuDevice(Vendor& vendor) {
@@ -133,10 +147,12 @@ bool describeCpuDevice(Vendor& vendor) {
     vendor.visitGlobals = [](const void* kernel, Vendor::VisitGlobal visit, void* user) {
       return firstSuccess<&Runtime::visitGlobals>(kernel, visit, user);
     };
+  if (hasAny<&Runtime::visitAllGlobals>())
+    vendor.visitAllGlobals = [](Vendor::VisitGlobal visit, void* user) {
+      tellAll<&Runtime::visitAllGlobals>(visit, user);
+    };
   vendor.prepareKernel = [](const void* kernel) { tellAll<&Runtime::prepare>(kernel); };
-  vendor.adopt = [](const void* base, size_t sizeBytes, int kind) {
-    tellAll<&Runtime::adopt>(base, sizeBytes, kind);
-  };
+  vendor.adopt = adoptEverywhere;
   vendor.disown = [](const void* base) { tellAll<&Runtime::disown>(base); };
   return true;
 }

@@ -21,6 +21,16 @@ struct PitchedPtr {
   size_t pitch, xsize, ysize;
 };
 
+/// The pool cudaMallocAsync takes from, or null.
+void* currentPool() noexcept {
+  static const auto getDevice = find<int (*)(int*)>("cudaGetDevice");
+  static const auto getPool = find<int (*)(void**, int)>("cudaDeviceGetMemPool");
+  int device = 0;
+  void* pool = nullptr;
+  return getDevice && getPool && getDevice(&device) == 0 && getPool(&pool, device) == 0 ? pool
+                                                                                        : nullptr;
+}
+
 } // namespace
 
 MNEME_RECORD_API int cudaMalloc(void** pointer, size_t bytes) {
@@ -29,20 +39,20 @@ MNEME_RECORD_API int cudaMalloc(void** pointer, size_t bytes) {
 }
 
 MNEME_RECORD_API int cudaMallocAsync(void** pointer, size_t bytes, void* stream) {
-  return serveOrdered(pointer, bytes, legacyStream(stream), [&] {
+  return serveOrdered(pointer, bytes, legacyStream(stream), currentPool(), [&] {
     return forward<cudaMallocAsync>("cudaMallocAsync", pointer, bytes, stream);
   });
 }
 
 MNEME_RECORD_API int cudaMallocAsync_ptsz(void** pointer, size_t bytes, void* stream) {
-  return serveOrdered(pointer, bytes, perThreadStream(stream), [&] {
+  return serveOrdered(pointer, bytes, perThreadStream(stream), currentPool(), [&] {
     return forward<cudaMallocAsync_ptsz>("cudaMallocAsync_ptsz", pointer, bytes, stream);
   });
 }
 
 MNEME_RECORD_API int cudaMallocFromPoolAsync(void** pointer, size_t bytes, void* pool,
                                              void* stream) {
-  return serveOrdered(pointer, bytes, legacyStream(stream), [&] {
+  return serveOrdered(pointer, bytes, legacyStream(stream), pool, [&] {
     return forward<cudaMallocFromPoolAsync>("cudaMallocFromPoolAsync", pointer, bytes, pool,
                                             stream);
   });
@@ -50,7 +60,7 @@ MNEME_RECORD_API int cudaMallocFromPoolAsync(void** pointer, size_t bytes, void*
 
 MNEME_RECORD_API int cudaMallocFromPoolAsync_ptsz(void** pointer, size_t bytes, void* pool,
                                                   void* stream) {
-  return serveOrdered(pointer, bytes, legacyStream(stream), [&] {
+  return serveOrdered(pointer, bytes, legacyStream(stream), pool, [&] {
     return forward<cudaMallocFromPoolAsync_ptsz>("cudaMallocFromPoolAsync_ptsz", pointer, bytes,
                                                  pool, stream);
   });
@@ -151,6 +161,12 @@ MNEME_RECORD_API int cudaDeviceEnablePeerAccess(int peer, unsigned flags) {
 MNEME_RECORD_API int cudaMemGetInfo(size_t* freeBytes, size_t* totalBytes) {
   return serveFreeBytes(
       freeBytes, [&] { return forward<cudaMemGetInfo>("cudaMemGetInfo", freeBytes, totalBytes); });
+}
+
+MNEME_RECORD_API int cudaMemPoolGetAttribute(void* pool, int attribute, void* value) {
+  return servePoolAttribute(pool, attribute, value, [&] {
+    return forward<cudaMemPoolGetAttribute>("cudaMemPoolGetAttribute", pool, attribute, value);
+  });
 }
 
 MNEME_RECORD_API int cudaIpcGetMemHandle(void* handle, void* pointer) {

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <atomic>
 #include <bit>
 #include <cstring>
 #include <unordered_map>
@@ -44,25 +45,33 @@ public:
   void launchBegins(const mneme_launch& launch) override;
   int launchEnds(const mneme_launch& launch, uint64_t& elapsedNs) override;
   bool canRead(const Region& region) override;
+  void beginSnapshot() override { mirrors_.clear(); }
   void hash(std::span<const HashTask> tasks) override;
+  SearchResult search(std::span<const Piece> pieces, const WordRanges& ranges) override;
   bool isBuffered() const override { return bulk_ != nullptr; }
   Content take(std::span<const Piece> pieces) override;
   void afterwards(std::function<void(std::exception_ptr)> action) override;
   void finish() noexcept override;
   bool giveBack() noexcept override { return drain_ && drain_->giveBack(); }
+  uint64_t ownBytes() const noexcept override { return ownBytes_; }
 
 private:
   Way wayOf(const Region& region) const;
   bool wantsKernels(uint64_t sizeBytes);
   bool hashByKernels(std::span<const HashTask> tasks);
   void hashByCopies(std::span<const HashTask> tasks);
+  void searchByKernels(std::span<const Piece> pieces, std::span<const size_t> indices,
+                       const WordRanges& ranges, SearchResult& result);
   void fetch(std::byte* destination, uint64_t source, uint64_t sizeBytes);
   const std::byte* mirrored(const Piece& piece) const;
   DeviceDrain& drain();
   void makeBulk();
 
+  template <typename Action> void countOwn(const Action& action);
+
   const Driver& driver_;
   Side side_;
+  std::atomic<uint64_t> ownBytes_{0}; ///< what streams and kernels of ours took
   void* (*streamOf_)(const mneme_launch&);
   CUstream stream_ = nullptr;
   Event begin_, end_;
@@ -81,7 +90,17 @@ private:
 GpuAccess::GpuAccess(const Side& side, void* (*streamOf)(const mneme_launch&))
     : driver_(*side.driver), side_(side), streamOf_(streamOf) {
   const ContextScope scope(driver_, side_.context);
-  check(driver_.cuStreamCreate(&stream_, CU_STREAM_NON_BLOCKING), "making a stream");
+  countOwn(
+      [&] { check(driver_.cuStreamCreate(&stream_, CU_STREAM_NON_BLOCKING), "making a stream"); });
+}
+
+/// Runs `action`, which makes the driver take device memory for the recorder.
+template <typename Action> void GpuAccess::countOwn(const Action& action) {
+  size_t before = 0, after = 0, total = 0;
+  const bool isKnown = driver_.cuMemGetInfo(&before, &total) == CUDA_SUCCESS;
+  action();
+  if (isKnown && driver_.cuMemGetInfo(&after, &total) == CUDA_SUCCESS && after < before)
+    ownBytes_ += before - after;
 }
 
 GpuAccess::~GpuAccess() {
@@ -180,8 +199,13 @@ bool GpuAccess::hashByKernels(std::span<const HashTask> tasks) {
   for (const HashTask& task : tasks)
     requests.push_back({task.region->address, task.region->sizeBytes, task.hashes});
   try {
-    makeBulk();
-    bulk_->hashPages(requests, artifact::kChunkBytes);
+    if (bulk_)
+      bulk_->hashPages(requests, artifact::kChunkBytes);
+    else // the first run loads the kernels
+      countOwn([&] {
+        makeBulk();
+        bulk_->hashPages(requests, artifact::kChunkBytes);
+      });
     return true;
   } catch (const Error& error) {
     if (error.code() != ErrorCode::CompileFailed && error.code() != ErrorCode::OutOfMemory)
@@ -250,7 +274,6 @@ void GpuAccess::hashByCopies(std::span<const HashTask> tasks) {
 }
 
 void GpuAccess::hash(std::span<const HashTask> tasks) {
-  mirrors_.clear();
   std::vector<HashTask> byKernels, byCopies;
   std::vector<HostHashTask> onHost;
   uint64_t kernelBytes = 0;
@@ -282,6 +305,63 @@ const std::byte* GpuAccess::mirrored(const Piece& piece) const {
     return reinterpret_cast<const std::byte*>(piece.region->address + piece.offset);
   const auto found = mirrors_.find(piece.region->address);
   return found == mirrors_.end() ? nullptr : found->second.memory.get() + piece.offset;
+}
+
+/// `indices` names pieces of chunks; chunks that lie side by side are searched as one range.
+void GpuAccess::searchByKernels(std::span<const Piece> pieces, std::span<const size_t> indices,
+                                const WordRanges& ranges, SearchResult& result) {
+  std::vector<uint8_t> flags(indices.size());
+  std::vector<device::SearchRequest> requests;
+  for (size_t i = 0; i < indices.size(); ++i) {
+    const Piece& piece = pieces[indices[i]];
+    const uint64_t address = piece.region->address + piece.offset;
+    if (!requests.empty() && requests.back().address + requests.back().sizeBytes == address &&
+        requests.back().sizeBytes % artifact::kChunkBytes == 0) {
+      requests.back().sizeBytes += piece.sizeBytes;
+      requests.back().holdsAddress = {requests.back().holdsAddress.data(),
+                                      requests.back().holdsAddress.size() + 1};
+    } else {
+      requests.push_back({address, piece.sizeBytes, std::span(flags).subspan(i, 1)});
+    }
+  }
+  const std::vector<uint8_t> isReached =
+      bulk_->searchPages(requests, artifact::kChunkBytes, ranges);
+  for (size_t i = 0; i < indices.size(); ++i)
+    result.holdsAddress[indices[i]] = flags[i];
+  for (size_t i = 0; i < isReached.size(); ++i)
+    result.isReached[i] |= isReached[i];
+}
+
+SearchResult GpuAccess::search(std::span<const Piece> pieces, const WordRanges& ranges) {
+  SearchResult result{std::vector<uint8_t>(pieces.size()),
+                      std::vector<uint8_t>(ranges.ranges().size())};
+  std::vector<HostSearchTask> onHost;
+  std::vector<size_t> onDevice;
+  std::vector<std::byte> fetched;
+  const Region* last = nullptr;
+  Way way = Way::Host;
+  for (size_t index = 0; index < pieces.size(); ++index) {
+    const Piece& piece = pieces[index];
+    const uint64_t address = piece.region->address + piece.offset;
+    if (const std::byte* bytes = mirrored(piece)) {
+      onHost.push_back({{bytes, piece.sizeBytes}, address, index});
+      continue;
+    }
+    if (std::exchange(last, piece.region) != piece.region)
+      way = wayOf(*piece.region);
+    if (way == Way::Kernel && bulk_) {
+      onDevice.push_back(index);
+      continue;
+    }
+    fetched.resize(piece.sizeBytes);
+    fetch(fetched.data(), address, piece.sizeBytes);
+    const HostSearchTask one{fetched, address, index};
+    searchOnHost({&one, 1}, ranges, result);
+  }
+  searchOnHost(onHost, ranges, result);
+  if (!onDevice.empty())
+    searchByKernels(pieces, onDevice, ranges, result);
+  return result;
 }
 
 DeviceDrain& GpuAccess::drain() {

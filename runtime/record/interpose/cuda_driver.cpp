@@ -53,13 +53,13 @@ MNEME_RECORD_API int cuMemAllocManaged(Address* address, size_t bytes, unsigned 
 }
 
 MNEME_RECORD_API int cuMemAllocAsync(Address* address, size_t bytes, void* stream) {
-  return serveOrdered(asPointer(address), bytes, legacyStream(stream), [&] {
+  return serveOrdered(asPointer(address), bytes, legacyStream(stream), nullptr, [&] {
     return forward<cuMemAllocAsync>("cuMemAllocAsync", address, bytes, stream);
   });
 }
 
 MNEME_RECORD_API int cuMemAllocAsync_ptsz(Address* address, size_t bytes, void* stream) {
-  return serveOrdered(asPointer(address), bytes, perThreadStream(stream), [&] {
+  return serveOrdered(asPointer(address), bytes, perThreadStream(stream), nullptr, [&] {
     return forward<cuMemAllocAsync_ptsz>("cuMemAllocAsync_ptsz", address, bytes, stream);
   });
 }

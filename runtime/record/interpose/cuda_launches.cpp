@@ -18,11 +18,11 @@ constexpr const char* kForeignKernel =
     "a kernel of code that was not built with mneme was launched; it is not recorded";
 constexpr const char* kGraph = "a CUDA graph was launched; the kernels in it are not recorded";
 
-int watchKernel(const void* kernel, const Next& next) noexcept {
+int watchKernel(const void* kernel, const Next& next) {
   return watchUnrecorded(kForeignKernel, kernel, next);
 }
 
-int countBegin(const Next& next) noexcept {
+int countBegin(const Next& next) {
   return watchCapture([&] {
     const int status = next();
     if (status == 0)

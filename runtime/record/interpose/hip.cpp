@@ -30,6 +30,16 @@ int servePitched(void** pointer, size_t* pitch, size_t width, size_t height, con
   return status;
 }
 
+/// The pool hipMallocAsync takes from, or null.
+void* currentPool() noexcept {
+  static const auto getDevice = find<int (*)(int*)>("hipGetDevice");
+  static const auto getPool = find<int (*)(void**, int)>("hipDeviceGetMemPool");
+  int device = 0;
+  void* pool = nullptr;
+  return getDevice && getPool && getDevice(&device) == 0 && getPool(&pool, device) == 0 ? pool
+                                                                                        : nullptr;
+}
+
 } // namespace
 
 MNEME_RECORD_API int hipMalloc(void** pointer, size_t bytes) {
@@ -44,14 +54,14 @@ MNEME_RECORD_API int hipExtMallocWithFlags(void** pointer, size_t bytes, unsigne
 }
 
 MNEME_RECORD_API int hipMallocAsync(void** pointer, size_t bytes, void* stream) {
-  return serveOrdered(pointer, bytes, stream, [&] {
+  return serveOrdered(pointer, bytes, stream, currentPool(), [&] {
     return forward<hipMallocAsync>("hipMallocAsync", pointer, bytes, stream);
   });
 }
 
 MNEME_RECORD_API int hipMallocFromPoolAsync(void** pointer, size_t bytes, void* pool,
                                             void* stream) {
-  return serveOrdered(pointer, bytes, stream, [&] {
+  return serveOrdered(pointer, bytes, stream, pool, [&] {
     return forward<hipMallocFromPoolAsync>("hipMallocFromPoolAsync", pointer, bytes, pool, stream);
   });
 }
@@ -154,6 +164,12 @@ MNEME_RECORD_API int hipDeviceEnablePeerAccess(int peer, unsigned flags) {
 MNEME_RECORD_API int hipMemGetInfo(size_t* freeBytes, size_t* totalBytes) {
   return serveFreeBytes(
       freeBytes, [&] { return forward<hipMemGetInfo>("hipMemGetInfo", freeBytes, totalBytes); });
+}
+
+MNEME_RECORD_API int hipMemPoolGetAttribute(void* pool, int attribute, void* value) {
+  return servePoolAttribute(pool, attribute, value, [&] {
+    return forward<hipMemPoolGetAttribute>("hipMemPoolGetAttribute", pool, attribute, value);
+  });
 }
 
 MNEME_RECORD_API int hipIpcGetMemHandle(void* handle, void* pointer) {

@@ -1,5 +1,6 @@
 // What goes wrong inside a kernel surfaces at the next synchronising call and stays.
-// Usage: faults assert|trap|address|reset; the last needs a device that recovers by a reset.
+// Usage: faults assert|trap|address|reset|stall; reset needs a device that recovers by one, stall
+// one that notices a kernel that waits for ever.
 #include <cassert>
 #include <cstring>
 
@@ -22,6 +23,11 @@ __global__ void failAddress(int* output) {
   output[threadIdx.x] = 1;
 }
 
+__global__ void failStall(volatile int* output) {
+  while (output[0] != blockIdx.x + 1) // nobody writes it
+    ;
+}
+
 void recover() {
   int* memory = nullptr;
   expect(cudaDeviceReset());
@@ -41,6 +47,9 @@ int main(int argc, char** argv) {
   if (std::strcmp(kind, "assert") == 0) {
     failAssert<<<1, 32>>>(output);
     expected = cudaErrorAssert;
+  } else if (std::strcmp(kind, "stall") == 0) {
+    failStall<<<3, 32>>>(output);
+    expected = cudaErrorLaunchTimeout;
   } else if (std::strcmp(kind, "address") != 0) {
     failTrap<<<1, 32>>>(output);
   } else {

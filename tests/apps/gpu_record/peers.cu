@@ -1,6 +1,11 @@
 // Two devices: each with its own memory, copies between them, and a kernel that reads the other's.
 #include "common.h"
 
+__global__ void addThrough(int* const* table, int* out, int count) {
+  for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < count; i += gridDim.x * blockDim.x)
+    out[i] += (*table)[i];
+}
+
 int main() {
   int devices = 0;
   expect(cudaGetDeviceCount(&devices));
@@ -38,6 +43,13 @@ int main() {
     scale<<<8, 128>>>(later, data[0], count, 11);
     expectLaunched();
     say("read from the second", download(data[0], count));
+    int** table = nullptr;
+    expect(cudaMalloc(&table, sizeof(later)));
+    expect(cudaMemcpy(table, &later, sizeof(later), cudaMemcpyHostToDevice));
+    addThrough<<<8, 128>>>(table, data[0], count);
+    expectLaunched();
+    say("read through a pointer", download(data[0], count));
+    expect(cudaFree(table));
     expect(cudaFree(later));
   }
   expect(cudaFree(data[0]));

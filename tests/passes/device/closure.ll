@@ -12,7 +12,8 @@ target triple = "nvptx64-nvidia-cuda"
 ; Shared memory, constants and tables are copied.
 ; CHECK-DAG: @tile = internal addrspace(3) global [32 x i32] undef
 ; CHECK-DAG: @text = private unnamed_addr constant [3 x i8] c"hi\00"
-; CHECK-DAG: @functions = internal addrspace(1) constant [1 x ptr] [ptr @pointed]
+; Tables of functions belong to the program as well, and their content is known.
+; CHECK-DAG: @functions__mneme_[[UNIT:[0-9a-f]+]] = available_externally addrspace(1) constant [1 x ptr] [ptr @pointed__mneme_[[UNIT]]]
 ; CHECK-NOT: @unrelated
 @state = addrspace(1) externally_initialized global i32 7
 @link = addrspace(1) externally_initialized global ptr addrspacecast (ptr addrspace(1) @state to ptr)
@@ -50,7 +51,7 @@ define internal i32 @deep(i32 %x) #1 {
   ret i32 %x
 }
 
-; CHECK: define internal void @pointed
+; CHECK: define linkonce_odr {{.*}}void @pointed__mneme_
 define internal void @pointed(ptr %p) {
   %v = load i32, ptr addrspace(1) @elsewhere
   store i32 %v, ptr %p
@@ -69,8 +70,8 @@ define ptx_kernel void @unrelated_kernel() {
   ret void
 }
 
-; optnone goes, and noinline with it; a noinline of its own stays.
-; CHECK: attributes #[[KERNEL]] = { nounwind }
+; What the source says of single functions stays.
+; CHECK: attributes #[[KERNEL]] = { noinline nounwind optnone }
 ; CHECK: attributes #{{[0-9]+}} = { noinline }
 attributes #0 = { nounwind noinline optnone }
 attributes #1 = { noinline }

@@ -1,6 +1,6 @@
 ; A module that defines a launch function, declares it with other parameters, or does not use it,
 ; keeps what it has.
-; RUN: %opt -passes=mneme-launch -S %s 2>%t | FileCheck %s
+; RUN: %opt -passes=mneme-launch -S < %s 2>%t | FileCheck %s
 ; RUN: FileCheck --check-prefix=WARNING --input-file=%t %s
 
 target datalayout = "e-m:e-p270:32:32-p271:32:32-p272:64:64-i64:64-i128:128-f80:128-n8:16:32:64-S128"

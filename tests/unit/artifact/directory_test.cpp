@@ -1,4 +1,5 @@
 #include <cstdio>
+#include <set>
 
 #include <doctest/doctest.h>
 
@@ -114,10 +115,33 @@ TEST_CASE("temporary names differ between processes of one number") {
 
 TEST_CASE("cleaning everything leaves nothing behind") {
   TwoKernels kernels;
-  writeFileAtomically(kernels.from.path() / "x.mneme.tmp-1-0", std::string("half"));
-  writeFileAtomically(temporaryName(kernels.from.path() / "y.mneme"), std::string("half"));
+  writeFileAtomically(kernels.from.path() / "DeviceState.prologue.1.2.mneme.tmp-1-0",
+                      std::string("half"));
+  writeFileAtomically(temporaryName(kernels.from.path() / "1.json"), std::string("half"));
   cleanRecords({kernels.first, kernels.second});
   CHECK(filesIn(kernels.from.path()).empty());
+}
+
+TEST_CASE("cleaning touches nothing that only looks like a recording's") {
+  TwoKernels kernels;
+  const std::set<std::string> others = {
+      "uv.lock",           "2024.json",         "data.tmp-2024",       "x.mneme.tmp-1-0",
+      "unfinished-1.json", "unfinished-b.json", "RecordedIR_2.bc.bak", "DeviceState.prologue.1.txt",
+      "1.json.tmp-final",  "RecordedIR_1.txt"};
+  for (const std::string& name : others)
+    writeFileAtomically(kernels.from.path() / name, std::string("{}"));
+  std::filesystem::create_directory(kernels.from.path() / "build.tmp-1");
+  CHECK(listDirectory(kernels.from.path()).strangers ==
+        std::vector{kernels.from.path() / "2024.json"});
+  CHECK_THROWS_AS(cleanRecords({kernels.from.path() / "2024.json"}), Error);
+  std::filesystem::resize_file(kernels.second, 10);
+  cleanRecords({kernels.second});
+  cleanRecords({kernels.first});
+  std::set<std::string> left;
+  for (const auto& file : filesIn(kernels.from.path()))
+    left.insert(file.filename().string());
+  CHECK(left.erase("build.tmp-1") == 1);
+  CHECK(left == others);
 }
 
 TEST_CASE("a damaged record can be cleaned") {
@@ -131,7 +155,8 @@ TEST_CASE("a damaged record can be cleaned") {
 
 TEST_CASE("listing names records, unfinished files and foreign directories") {
   TwoKernels kernels;
-  writeFileAtomically(kernels.from.path() / "x.mneme.tmp-1-0", std::string("half"));
+  writeFileAtomically(kernels.from.path() / "DeviceState.prologue.1.2.mneme.tmp-1-0",
+                      std::string("half"));
   writeFileAtomically(kernels.from.path() / "unfinished-1.json", std::string("{}"));
   const DirectoryListing listing = listDirectory(kernels.from.path());
   CHECK(listing.records.size() == 2);

@@ -10,6 +10,7 @@
 #include "runtime/artifact/snapshot.h"
 #include "runtime/artifact/writer.h"
 #include "runtime/base/error.h"
+#include "runtime/base/file.h"
 #include "tests/unit/artifact/fixtures.h"
 
 namespace mneme::artifact::test {
@@ -269,6 +270,43 @@ TEST_CASE("a damaged record is put aside, not overwritten") {
   writeSmallRecording(directory.path(), 1, 2, content, content);
   CHECK(KernelRecord::load(directory.path() / "1.json").instances.size() == 1);
   CHECK(std::filesystem::exists(directory.path() / "1.json.damaged"));
+  std::filesystem::resize_file(directory.path() / "1.json", 20);
+  writeSmallRecording(directory.path(), 1, 3, content, content);
+  CHECK(std::filesystem::exists(directory.path() / "1.json.damaged-2"));
+}
+
+TEST_CASE("a record that cannot be read now is neither replaced nor lost") {
+  const TemporaryDirectory directory;
+  const Bytes content = noise(100, 1);
+  const auto record = directory.path() / "1.json", kept = directory.path() / "kept";
+  writeSmallRecording(directory.path(), 1, 1, content, content);
+  std::filesystem::rename(record, kept);
+  std::filesystem::create_symlink("1.json", record); // opening it fails, and proves nothing
+  writeSmallRecording(directory.path(), 1, 2, content, content);
+  CHECK(std::filesystem::is_symlink(record));
+  CHECK_FALSE(std::filesystem::exists(directory.path() / "1.json.damaged"));
+  const auto beside = directory.path() / "1.unmerged-1.json";
+  CHECK(KernelRecord::load(beside).instances.contains(2));
+  CHECK(listDirectory(directory.path()).notes.size() == 1);
+  writeSmallRecording(directory.path(), 1, 3, content, content);
+  CHECK(KernelRecord::load(beside).instances.size() == 1);
+
+  std::filesystem::rename(kept, record);
+  writeSmallRecording(directory.path(), 1, 4, content, content);
+  const KernelRecord whole = KernelRecord::load(record);
+  CHECK(whole.instances.size() == 4);
+  for (const auto& [hash, instance] : whole.instances)
+    CHECK(contentOf(directory.path() / instance.prologue) == content);
+  CHECK(listDirectory(directory.path()).notes.empty());
+}
+
+TEST_CASE("a newer mneme's record stays as it is") {
+  const TemporaryDirectory directory;
+  const Bytes content = noise(100, 1);
+  writeFileAtomically(directory.path() / "1.json", R"({"FormatVersion": 1000})");
+  writeSmallRecording(directory.path(), 1, 2, content, content);
+  CHECK(readTextFile(directory.path() / "1.json") == R"({"FormatVersion": 1000})");
+  CHECK(KernelRecord::load(directory.path() / "1.unmerged-1.json").instances.contains(2));
 }
 
 } // namespace mneme::artifact::test

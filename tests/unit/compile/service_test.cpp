@@ -276,22 +276,20 @@ TEST_CASE("images used least recently go first when there are too many bytes") {
 
 TEST_CASE("what killed processes left behind goes after an hour") {
   const TemporaryDirectory cache;
-  const auto leave = [&](const char* name, time_t seconds) {
-    std::ofstream(cache.path() / name) << "x";
+  const std::string key(32, 'a');
+  const auto leave = [&](const std::string& name, const char* content, time_t seconds) {
+    std::ofstream(cache.path() / name) << content;
     makeOld(cache.path() / name, seconds);
+    return name;
   };
-  leave("a.mnemec.tmp-1-0", 7200);
-  const std::string ofToday = temporaryName("d.mnemec");
-  leave(ofToday.c_str(), 7200);
-  leave("b.lock", 7200);
-  leave("c.mnemec.tmp-1-0", 10);
-  leave("notes.txt", 7200);
+  const std::string left[] = {
+      leave(key + ".mnemec.tmp-1-0", "MNEM", 7200), leave(temporaryName(key + ".mnemec"), "", 7200),
+      leave(key + ".lock", "8 it failed", 7200), leave(std::string(32, 'b') + ".lock", "", 7200)};
+  const std::string young = leave(key + ".mnemec.tmp-2-0", "MNEM", 10);
   compileApart(smallRequest(), optionsFor(cache));
-  CHECK_FALSE(std::filesystem::exists(cache.path() / "a.mnemec.tmp-1-0"));
-  CHECK_FALSE(std::filesystem::exists(cache.path() / ofToday));
-  CHECK_FALSE(std::filesystem::exists(cache.path() / "b.lock"));
-  CHECK(std::filesystem::exists(cache.path() / "c.mnemec.tmp-1-0"));
-  CHECK(std::filesystem::exists(cache.path() / "notes.txt"));
+  for (const std::string& name : left)
+    CHECK_FALSE(std::filesystem::exists(cache.path() / name));
+  CHECK(std::filesystem::exists(cache.path() / young));
 }
 
 TEST_CASE("a damaged image is compiled again") {

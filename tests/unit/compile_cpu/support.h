@@ -28,18 +28,31 @@ struct Compiled {
   bool isLoop() const { return header().flags & MNEME_CPU_IMAGE_LOOP; }
 };
 
-inline Compiled compileText(const std::string& text, const std::string& kernel,
-                            const std::string& passes = "default<O2>",
-                            const std::string& options = "") {
+inline mneme::compile::Request requestOf(const std::string& text, const std::string& kernel,
+                                         const std::string& passes) {
   mneme::compile::Request request;
   const auto* bytes = reinterpret_cast<const std::byte*>(text.data());
   request.modules.emplace_back(bytes, bytes + text.size());
   request.kernel = kernel;
   request.passes = passes;
-  request.optionsJson = options;
   request.wantIr = true;
+  return request;
+}
+
+inline Compiled compileText(const std::string& text, const std::string& kernel,
+                            const std::string& passes = "default<O2>",
+                            const std::string& options = "") {
+  mneme::compile::Request request = requestOf(text, kernel, passes);
+  request.optionsJson = options;
   mneme::compile::Result result = mneme::compile::compile(request);
   return {mneme::device::cpu::Image::load(result.image), result.ir};
+}
+
+/// What O3 makes of a kernel for one processor, the same on every machine that runs the test.
+inline std::string vectorisedIr(const std::string& text, const std::string& kernel) {
+  mneme::compile::Request request = requestOf(text, kernel, "default<O3>");
+  request.target = "cpu:skylake";
+  return mneme::compile::compile(request).ir;
 }
 
 inline std::string kernelText(const std::string& file) {

@@ -54,10 +54,12 @@ TEST_CASE("errors have the documented names and sentences") {
 }
 
 TEST_CASE("unsupported functions say so") {
-  cudaGraph_t graph = nullptr;
-  CHECK(cudaGraphCreate(&graph, 0) == cudaErrorNotSupported);
+  const cudaChannelFormatDesc format{32, 0, 0, 0, cudaChannelFormatKindFloat};
+  cudaArray_t array = nullptr;
+  CHECK(cudaMallocArray(&array, &format, 8, 8, 0) == cudaErrorNotSupported);
   CHECK(cudaPeekAtLastError() == cudaErrorNotSupported);
   CHECK(cudaGetLastError() == cudaErrorNotSupported);
-  CHECK(cudaStreamBeginCapture(nullptr, cudaStreamCaptureModeGlobal) == cudaErrorNotSupported);
+  cudaGraphConditionalHandle handle = 0;
+  CHECK(cudaGraphConditionalHandleCreate(&handle, nullptr, 0, 0) == cudaErrorNotSupported);
   cudaGetLastError();
 }

@@ -59,6 +59,21 @@ TEST_CASE("foreign ranges are found after adoption and stay valid memory without
   CHECK_FALSE(heap.disown(buffer));
 }
 
+TEST_CASE("memory another library serves counts as used until it is disowned") {
+  Heap& heap = Heap::instance();
+  static char buffer[1000];
+  const size_t before = heap.usedBytes();
+  CHECK(heap.adoptServed(buffer, sizeof buffer, MemoryKind::Device));
+  CHECK(heap.usedBytes() == before + sizeof buffer);
+  CHECK_FALSE(heap.adoptServed(buffer, sizeof buffer, MemoryKind::Device));
+  CHECK(heap.disown(buffer));
+  CHECK(heap.usedBytes() == before);
+  CHECK_FALSE(heap.adoptServed(buffer, heap.totalBytes() + 1, MemoryKind::Device));
+  CHECK(heap.adopt(buffer, sizeof buffer, MemoryKind::Host, 0));
+  CHECK(heap.usedBytes() == before);
+  CHECK(heap.disown(buffer));
+}
+
 TEST_CASE("more than the machine has is refused") {
   CHECK(Heap::instance().allocate(size_t{1} << 50, MemoryKind::Device) == nullptr);
 }

@@ -5,6 +5,7 @@
 #include <doctest/doctest.h>
 
 #include "runtime/device/cpu/cudart/device_properties.h"
+#include "runtime/device/cpu/cudart/graph_types.h"
 #include "runtime/device/cpu/cudart/status.h"
 #include "runtime/device/cpu/cudart/types.h"
 
@@ -102,4 +103,33 @@ TEST_CASE("codes are the vendor's") {
   same(ours::Status::NotSupported, cudaErrorNotSupported);
   same(ours::Status::InvalidClusterSize, cudaErrorInvalidClusterSize);
   same(ours::Status::Unknown, cudaErrorUnknown);
+}
+
+TEST_CASE("structs of graphs are laid out as the vendor's") {
+  SAME_SIZE(KernelNodeParams, cudaKernelNodeParams);
+  SAME_FIELD(KernelNodeParams, cudaKernelNodeParams, blockDim);
+  SAME_FIELD(KernelNodeParams, cudaKernelNodeParams, sharedMemBytes);
+  SAME_FIELD(KernelNodeParams, cudaKernelNodeParams, kernelParams);
+  SAME_FIELD(KernelNodeParams, cudaKernelNodeParams, extra);
+  SAME_SIZE(MemsetParams, cudaMemsetParams);
+  SAME_FIELD(MemsetParams, cudaMemsetParams, value);
+  SAME_FIELD(MemsetParams, cudaMemsetParams, elementSize);
+  SAME_FIELD(MemsetParams, cudaMemsetParams, width);
+  SAME_SIZE(HostNodeParams, cudaHostNodeParams);
+  SAME_SIZE(MemPoolProps, cudaMemPoolProps);
+  SAME_SIZE(MemAllocNodeParams, cudaMemAllocNodeParams);
+  SAME_FIELD(MemAllocNodeParams, cudaMemAllocNodeParams, bytesize);
+  SAME_FIELD(MemAllocNodeParams, cudaMemAllocNodeParams, dptr);
+  SAME_SIZE(GraphNodeParams, cudaGraphNodeParams);
+  SAME_FIELD(GraphNodeParams, cudaGraphNodeParams, kernel);
+  SAME_FIELD(GraphNodeParams, cudaGraphNodeParams, reserved2);
+  CHECK(offsetof(ours::MemcpyNodeParams, copyParams) == offsetof(cudaMemcpyNodeParams, copyParams));
+  SAME_SIZE(GraphInstantiateParams, cudaGraphInstantiateParams);
+  SAME_FIELD(GraphInstantiateParams, cudaGraphInstantiateParams, result_out);
+  SAME_SIZE(GraphExecUpdateResultInfo, cudaGraphExecUpdateResultInfo);
+  SAME_SIZE(GraphEdgeData, cudaGraphEdgeData);
+  CHECK(static_cast<int>(ours::NodeType::MemFree) == int{cudaGraphNodeTypeMemFree});
+  CHECK(static_cast<int>(ours::NodeType::WaitEvent) == int{cudaGraphNodeTypeWaitEvent});
+  CHECK(static_cast<int>(ours::UpdateResult::NotSupported) ==
+        int{cudaGraphExecUpdateErrorNotSupported});
 }

@@ -5,7 +5,7 @@
 #include <cuda_runtime_api.h>
 #include <doctest/doctest.h>
 
-extern "C" void mneme_cudart_adopt(const void* base, size_t bytes, int kind);
+extern "C" int mneme_cudart_adopt(const void* base, size_t bytes, int kind);
 extern "C" void mneme_cudart_disown(const void* base);
 
 TEST_CASE("data survives a round trip through device memory") {

@@ -110,6 +110,60 @@ TEST_CASE("exactly the pages that differ are found") {
   }
 }
 
+TEST_CASE("pages that hold addresses, and what these lead to, are found as on the host") {
+  test::CpuRunner runner;
+  BulkOperations bulk(runner);
+  for (int round = 0; round < 12; ++round) {
+    std::vector<AddressRange> targets;
+    for (uint64_t i = 0, at = 0x7f0000000000; i < 1 + below(40); ++i, at += 0x1000 << below(20))
+      targets.push_back({at, 1 + below(0x1000)});
+    const WordRanges ranges(targets);
+    auto memory = randomBytes(400000);
+    for (uint64_t count = below(200); count-- > 0;) {
+      const AddressRange& near = targets[below(targets.size())];
+      const uint64_t word = near.begin - 1 + below(near.sizeBytes + 2);
+      const uint64_t place = below(memory.size() - 8);
+      memcpy(&memory[below(4) ? place - place % 8 : place], &word, 8);
+    }
+    const uint64_t pageBytes = round % 2 ? 65536 : 8 * (1 + below(3000));
+    std::vector<std::vector<uint8_t>> flags;
+    std::vector<SearchRequest> requests;
+    for (uint64_t i = 0; i < 5; ++i) {
+      const uint64_t offset = below(3) ? 16 * below(100) : below(1000);
+      const uint64_t size = below(3) ? below(390000) : below(40);
+      flags.emplace_back((size + pageBytes - 1) / pageBytes, 7);
+      requests.push_back({addressOf(memory, offset), size, flags.back()});
+    }
+    std::vector<uint8_t> expected(targets.size());
+    const std::vector<uint8_t> isReached = bulk.searchPages(requests, pageBytes, ranges);
+    for (size_t i = 0; i < requests.size(); ++i)
+      for (size_t page = 0; page < flags[i].size(); ++page) {
+        const uint64_t at = requests[i].address + page * pageBytes;
+        const uint64_t size = std::min(pageBytes, requests[i].sizeBytes - page * pageBytes);
+        bool holdsAddress = false;
+        ranges.visit({reinterpret_cast<const std::byte*>(at), size}, at,
+                     [&](size_t, uint64_t, size_t index) {
+                       holdsAddress = true;
+                       expected[index] = 1;
+                     });
+        REQUIRE(flags[i][page] == holdsAddress);
+      }
+    REQUIRE(isReached == expected);
+  }
+}
+
+TEST_CASE("a search without targets or pages finds nothing") {
+  test::CpuRunner runner;
+  BulkOperations bulk(runner);
+  const auto memory = randomBytes(100);
+  std::vector<uint8_t> flags(1, 7);
+  const SearchRequest request{addressOf(memory), 100, flags};
+  CHECK(bulk.searchPages({&request, 1}, 4096, WordRanges()).empty());
+  CHECK(flags[0] == 0);
+  CHECK(bulk.searchPages({}, 4096, WordRanges({{0x1000, 8}})) == std::vector<uint8_t>{0});
+  CHECK(runner.launches == 0);
+}
+
 TEST_CASE("ranges of any size and alignment are copied, and nothing else is touched") {
   test::CpuRunner runner;
   BulkOperations bulk(runner);

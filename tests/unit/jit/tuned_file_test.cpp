@@ -1,5 +1,6 @@
 #include <doctest/doctest.h>
 
+#include <chrono>
 #include <random>
 
 #include "runtime/base/error.h"
@@ -228,4 +229,36 @@ TEST_CASE("damaged files are read or refused, never trusted blindly") {
     }
   }
   CHECK(usable > 100);
+}
+
+TEST_CASE("reading time grows with the size of the file, not with its square") {
+  std::string text = R"({"k": {"Mneme": {"Version": 1, "Variants": [)";
+  for (int i = 0; i < 50000; ++i)
+    text += (i == 0 ? "" : ",") + std::string(R"({"Match": {"Arch": "sm_90", "SharedMem": )") +
+            std::to_string(i) + R"(, "GridDim": {"x": 3}, "BlockDim": {"x": 64},
+              "Args": [{"Index": 0, "Type": "i32", "Bytes": "01000000", "Value": 1}]},
+              "Guards": ["Arch", "Grid", "Block", "SharedMem", "Args"]})";
+  text += "]}}}";
+  const auto start = std::chrono::steady_clock::now();
+  const TunedFile file = parseTunedFile(text, "t.json");
+  const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
+  CHECK(file.warnings.empty());
+  CHECK(file.kernels.at("k").variants.size() == 50000);
+  CHECK(elapsed.count() < 5); // 0.3 s alone on a machine
+}
+
+TEST_CASE("a variant with very many arguments and guards is read as fast") {
+  std::string args, guards;
+  for (int i = 0; i < 60000; ++i) {
+    args += (i == 0 ? "" : ",") + std::string(R"({"Index": )") + std::to_string(i) +
+            R"(, "Bytes": "01"})";
+    guards += (i == 0 ? "" : ",") + std::string("\"Arg:") + std::to_string(i) + "\"";
+  }
+  const auto start = std::chrono::steady_clock::now();
+  const TunedFile file = parseTunedFile(
+      R"({"k": {"Match": {"Args": [)" + args + R"(]}, "Guards": [)" + guards + "]}}", "t.json");
+  const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
+  REQUIRE(file.kernels.contains("k"));
+  CHECK(file.kernels.at("k").variants[0].guards.args.size() == 60000);
+  CHECK(elapsed.count() < 5);
 }

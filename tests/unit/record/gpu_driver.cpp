@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "runtime/base/hash.h"
+#include "runtime/base/word_ranges.h"
 #include "runtime/device/bulk/layout.h"
 
 #define cuCtxGetCurrent deviceCtxGetCurrent
@@ -75,6 +76,18 @@ void copyRanges(const Range* ranges, uint64_t count) {
            ranges[index].sizeBytes);
 }
 
+void searchPages(const Range* ranges, uint64_t count, uint64_t pageBytes,
+                 const mneme::WordRanges& targets, uint8_t* holdsAddress, uint8_t* isReached) {
+  for (uint64_t index = 0; index < count; ++index)
+    for (uint64_t at = 0; at < ranges[index].sizeBytes; at += pageBytes)
+      targets.visit({static_cast<const std::byte*>(pointerTo(ranges[index].first + at)),
+                     std::min(pageBytes, ranges[index].sizeBytes - at)},
+                    ranges[index].first + at, [&](size_t, uint64_t, size_t target) {
+                      holdsAddress[ranges[index].firstUnit + at / pageBytes] = 1;
+                      isReached[target] = 1;
+                    });
+}
+
 } // namespace
 
 FAKE(cuLaunchKernel, CUfunction function, unsigned, unsigned, unsigned, unsigned, unsigned,
@@ -86,6 +99,15 @@ FAKE(cuLaunchKernel, CUfunction function, unsigned, unsigned, unsigned, unsigned
   const uint64_t count = value(1), third = value(3);
   if (name == "mnemeCopyRanges")
     return enqueue([=] { return copyRanges(ranges, count), CUDA_SUCCESS; });
+  if (name == "mnemeSearchPages") {
+    const auto* targets = static_cast<const mneme::AddressRange*>(pointerTo(value(4)));
+    return enqueue([=, targetCount = value(5), pages = value(6), reached = value(7)] {
+      return searchPages(ranges, count, third, mneme::WordRanges({targets, targets + targetCount}),
+                         static_cast<uint8_t*>(pointerTo(pages)),
+                         static_cast<uint8_t*>(pointerTo(reached))),
+             CUDA_SUCCESS;
+    });
+  }
   if (!name.starts_with("mnemeHash"))
     return CUDA_ERROR_NOT_FOUND;
   auto* hashes = static_cast<mneme::Hash128*>(pointerTo(value(4)));

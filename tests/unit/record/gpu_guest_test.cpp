@@ -2,6 +2,8 @@
 // memory functions, here a fake driver's.
 #include "tests/unit/record/guest_run.h"
 
+#include <set>
+
 namespace mneme::record::test {
 namespace {
 
@@ -19,6 +21,21 @@ artifact::Snapshot prologueOf(const Run& run, size_t index) {
   auto instance = record.instances.begin();
   std::advance(instance, index);
   return artifact::Snapshot::open(data / instance->second.prologue);
+}
+
+/// How many of the recorded launches saw variables the kernel does not name.
+size_t launchesThatReach(const Run& run) {
+  size_t count = 0;
+  for (size_t index = 0; index < static_cast<size_t>(wholeInstances(run)); ++index) {
+    std::set<std::string> names;
+    const artifact::Snapshot prologue = prologueOf(run, index);
+    for (const artifact::Region& region : prologue.regions())
+      names.insert(region.name);
+    CHECK((names == std::set<std::string>{"", "counter"} ||
+           names == std::set<std::string>{"", "counter", "reached", "link", "beyond"}));
+    count += names.contains("beyond");
+  }
+  return count;
 }
 
 } // namespace
@@ -61,10 +78,12 @@ TEST_CASE("large memory is hashed on the device and arrives behind the program's
   CAPTURE(recorded.said);
   CHECK(recorded.output == runOnGpu("much", false).output);
   CHECK(wholeInstances(recorded) == 5);
+  CHECK(launchesThatReach(recorded) == 3);
   // A driver that does not take our kernels: copies do the same.
   const Run copied = runOnGpu("much", true, "MNEME_FAKE_CUDA=cuModuleLoadDataEx=218 " + many);
   CHECK(copied.output == recorded.output);
   CHECK(wholeInstances(copied) == 5);
+  CHECK(launchesThatReach(copied) == 3);
   const Run hindered = runOnGpu("much", true, "MNEME_FAKE_CUDA=cuLaunchKernel=1 " + many);
   CHECK(hindered.output == recorded.output);
   CHECK(wholeInstances(hindered) == 2); // those before there was much

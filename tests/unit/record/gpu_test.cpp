@@ -1,4 +1,5 @@
 // The recorder's side of a GPU, on a real one. Without one these tests pass at once.
+#include <algorithm>
 #include <cstring>
 #include <future>
 #include <random>
@@ -73,6 +74,7 @@ void hashAll(DeviceAccess& access, std::vector<Filled>& all) {
   std::vector<HashTask> tasks;
   for (Filled& one : all)
     tasks.push_back({&one.region, one.hashes});
+  access.beginSnapshot();
   access.hash(tasks);
 }
 
@@ -101,6 +103,31 @@ void checkContent(DeviceAccess& access, std::vector<Filled>& all) {
   for (size_t index = 0; index < pieces.size(); ++index)
     REQUIRE(std::equal(expected[index].begin(), expected[index].end(),
                        content.pieces[index].begin(), content.pieces[index].end()));
+}
+
+/// Whether exactly the chunks in which an address was put are found to hold one.
+void checkSearch(const gpu::Side& side, DeviceAccess& access, std::vector<Filled>& all,
+                 const std::vector<std::pair<size_t, size_t>>& places) {
+  const WordRanges targets({{0x7f1200000000, 4096}, {0x7f1300000100, 1}, {0x7f1400000000, 8}});
+  const uint64_t address = 0x7f1200000fff;
+  for (const auto& [region, chunk] : places)
+    REQUIRE(side.driver->cuMemcpyHtoD(all[region].region.address + chunk * kChunkBytes + 16,
+                                      &address, 8) == CUDA_SUCCESS);
+  hashAll(access, all);
+  std::vector<Piece> pieces;
+  std::vector<uint8_t> expected;
+  for (size_t region = 0; region < all.size(); ++region)
+    for (size_t chunk = 0; chunk < all[region].hashes.size(); chunk += 1 + (chunk % 5 == 0)) {
+      const uint64_t offset = chunk * kChunkBytes;
+      pieces.push_back(
+          {&all[region].region, offset,
+           static_cast<uint32_t>(std::min(kChunkBytes, all[region].region.sizeBytes - offset))});
+      expected.push_back(std::find(places.begin(), places.end(), std::pair(region, chunk)) !=
+                         places.end());
+    }
+  const SearchResult result = access.search(pieces, targets);
+  CHECK(result.holdsAddress == expected);
+  CHECK(result.isReached == std::vector<uint8_t>{1, 0, 0});
 }
 
 } // namespace
@@ -155,6 +182,21 @@ TEST_CASE("gpu: small snapshots are hashed and taken as they are") {
     all.push_back(fill(gpu.side, window, bytes, static_cast<unsigned>(bytes)));
   for (int round = 0; round < 40; ++round) // the last ones by kernels
     checkContent(*access, all);
+  checkSearch(gpu.side, *access, all, {{0, 2}, {0, 9}, {3, 0}});
+}
+
+TEST_CASE("gpu: small snapshots are searched where they were fetched to") {
+  const Gpu gpu;
+  if (!gpu.side.driver)
+    return;
+  const auto backend = gpu::makeBackend(gpu.side);
+  WindowAllocator window(*backend, 0, 1 << 30);
+  const auto access =
+      gpu::makeAccess(gpu.side, [](const mneme_launch&) { return reinterpret_cast<void*>(1); });
+  std::vector<Filled> all;
+  for (const size_t bytes : {size_t{9} << 20, size_t{777}})
+    all.push_back(fill(gpu.side, window, bytes, static_cast<unsigned>(bytes)));
+  checkSearch(gpu.side, *access, all, {{0, 2}, {1, 0}});
 }
 
 TEST_CASE("gpu: large snapshots are hashed on the device and taken behind the caller's back") {
@@ -176,6 +218,7 @@ TEST_CASE("gpu: large snapshots are hashed on the device and taken behind the ca
   hashAll(*access, all);
   for (size_t chunk = 0; chunk < before.size(); ++chunk)
     REQUIRE((all[0].hashes[chunk] == before[chunk]) == (chunk != 100));
+  checkSearch(gpu.side, *access, all, {{0, 0}, {0, 9}, {0, 4800}, {1, 19}});
   access->finish();
   access->giveBack();
 }

@@ -11,19 +11,16 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "runtime/jit/mneme_rt.h"
-#include "tests/unit/embed/image_maker.h"
+#include "tests/unit/record/guest_kernel.h"
 
-extern "C" {
-int cudaMalloc(void** pointer, size_t bytes);
-int cudaFree(void* pointer);
-int cudaDeviceSynchronize();
-int cudaLaunchKernel(const void*, mneme_dim3, mneme_dim3, void**, size_t, void*);
-}
+using namespace mneme::record::test;
 
 namespace {
 
-int counter = 3; // a device variable of the kernel
+// Device variables beside the kernel's own.
+int reached[4]; // only pointers lead to it
+int beyond[4];  // and another, behind a pointer in this
+void* link[2] = {nullptr, &beyond[1]};
 
 int scale(mneme_dim3 grid, mneme_dim3 block, void** args) {
   float* data = *static_cast<float**>(args[0]);
@@ -34,38 +31,14 @@ int scale(mneme_dim3 grid, mneme_dim3 block, void** args) {
   return count < 0 ? 1 : 0;
 }
 
-const void* kernelHandle() { return reinterpret_cast<const void*>(&scale); }
-
-int launch(float* data, int count) {
-  void* args[] = {&data, &count};
-  mneme_launch request{};
-  request.version = MNEME_RT_ABI;
-  request.kernel = kernelHandle();
-  request.grid = {1, 1, 1};
-  request.block = {32, 1, 1};
-  request.args = args;
-  request.vendorEntry = reinterpret_cast<void*>(&cudaLaunchKernel);
-  return mneme_launch_kernel(&request);
+void registerScale() {
+  registerKernel(scale, {{&counter, "counter", sizeof(counter), 0, 0},
+                         {&reached, "reached", sizeof(reached), 0, 0},
+                         {&link, "link", sizeof(link), 0, 0},
+                         {&beyond, "beyond", sizeof(beyond), 1, 0}});
 }
 
-void registerKernel() {
-  using namespace mneme::embed::test;
-  static const std::string metadata =
-      R"json({"kernel":"_Z5scalePfi","demangled":"scale(float*, int)","static_hash":"0000000000000001",
-          "triple":"nvptx64-nvidia-cuda","arch":"sm_90","clang":"22","args":[
-          {"name":"data","size":8,"align":8,"kind":"pointer","type":"ptr","specializable":false},
-          {"name":"count","size":4,"align":4,"kind":"integer","type":"i32","specializable":true}],
-          "globals":[{"name":"counter","size":4,"align":4,"constant":false,"defined":true}],
-          "shared_bytes":0,"max_threads":0,"min_blocks":0,"undefined":[],"options":{}
-})json";
-  static const Buffer fatbin = fatBinaryWith(
-      {{2, elfWith({{symbolFor("__mneme_ir_", 1), blobWith(metadata, "not real bitcode", 1)}})}});
-  static const void* wrapper[] = {nullptr, fatbin.data(), nullptr};
-  static const mneme_kernel_entry kernels[] = {{kernelHandle(), "_Z5scalePfi"}};
-  static const mneme_global_entry globals[] = {{&counter, "counter", sizeof(counter), 0, 0}};
-  static const mneme_module_entry module{MNEME_RT_ABI, 0, wrapper, kernels, globals, 1, 1};
-  mneme_rt_register_module(&module);
-}
+int launch(float* data, int count) { return launchKernel(scale, data, count); }
 
 void launchFromThreads() {
   std::vector<std::thread> threads;
@@ -91,6 +64,8 @@ void launchOnMuch() {
   auto* data = static_cast<float*>(memory);
   for (size_t index = 0; index < count; ++index)
     data[index] = static_cast<float>(index / 77);
+  const void* places[] = {&reached[3], &link};
+  std::memcpy(&data[20'500'000], places, sizeof(places));
   launch(data, 5'000'000);
   data[20'000'000] = 1;
   launch(data, 10);
@@ -115,7 +90,7 @@ void inChild(const std::string& mode, void* data) {
 
 int main(int argc, char** argv) {
   const std::string mode = argc > 1 ? argv[1] : "plain";
-  registerKernel();
+  registerScale();
   void* data = nullptr;
   const size_t bytes = 1 << 20;
   std::printf("malloc %d\n", cudaMalloc(&data, bytes));

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -21,7 +22,11 @@ struct Run {
   std::string output; ///< stdout
   std::string said;   ///< stderr
   int status = 0;     ///< as wait() reports it
+  double seconds = 0;
   fs::path directory;
+  Run() = default;
+  Run(Run&&) = default; // which leaves no directory
+  Run& operator=(Run&&) = delete;
   ~Run() {
     std::error_code ignored;
     fs::remove_all(directory, ignored);
@@ -47,13 +52,16 @@ inline Run run(const std::string& mode, bool isRecorded, const std::string& envi
   const fs::path data = result.directory / "data";
   fs::create_directory(data);
   const std::string recorder =
-      isRecorded ? " LD_PRELOAD=" MNEME_TEST_RECORD " MNEME_DATA_DIR=" + data.string() : "";
+      isRecorded ? " LD_PRELOAD=" MNEME_TEST_RECORD " MNEME_DATA_DIR=data" : "";
   // A sanitizer's symbolizer would be preloaded with the recorder, too.
-  const std::string command = "exec env ASAN_OPTIONS=symbolize=0 UBSAN_OPTIONS=symbolize=0 " +
+  const std::string command = "cd " + result.directory.string() +
+                              " && exec env ASAN_OPTIONS=symbolize=0 UBSAN_OPTIONS=symbolize=0 " +
                               environment + recorder + " " + guest + " " + mode + " >" +
                               (result.directory / "out").string() + " 2>" +
                               (result.directory / "err").string();
+  const auto begin = std::chrono::steady_clock::now();
   result.status = std::system(command.c_str());
+  result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   result.output = readAll(result.directory / "out");
   result.said = readAll(result.directory / "err");
   return result;

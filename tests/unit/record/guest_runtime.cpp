@@ -62,9 +62,10 @@ int cudaLaunchKernel(const void* kernel, mneme_dim3 grid, mneme_dim3 block, void
   return 0;
 }
 #ifndef MNEME_TEST_GPU // a GPU's runtime does not let memory be adopted
-void mneme_cudart_adopt(const void* base, size_t, int) {
+int mneme_cudart_adopt(const void* base, size_t, int) {
   const std::lock_guard lock(known().mutex);
   known().adopted.insert(base);
+  return 0;
 }
 void mneme_cudart_disown(const void* base) {
   const std::lock_guard lock(known().mutex);

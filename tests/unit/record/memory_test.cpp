@@ -24,14 +24,14 @@ TEST_CASE("live allocations are regions until they are freed") {
   void* first = memory.allocate(1000, RegionKind::Allocation, 0);
   void* second = memory.allocate(2000, RegionKind::Managed, 0);
   REQUIRE(first);
-  const auto regions = memory.regions(0, {});
+  const auto regions = memory.regions(0);
   REQUIRE(regions.size() == 2);
   CHECK(regions[0].address == address(first));
   CHECK(regions[0].sizeBytes == 1000);
   CHECK(regions[1].kind == RegionKind::Managed);
   CHECK(memory.release(first));
   CHECK_FALSE(memory.release(first));
-  CHECK(memory.regions(0, {}).size() == 1);
+  CHECK(memory.regions(0).size() == 1);
   CHECK(memory.findExact(second)->sizeBytes == 2000);
   CHECK_FALSE(memory.findExact(static_cast<char*>(second) + 1));
   CHECK(memory.window(0).sizeBytes == 64 << 20);
@@ -41,20 +41,24 @@ TEST_CASE("another device's memory is captured only when the kernel is given it"
   Memory memory(onHost(64 << 20));
   void* far = memory.allocate(1000, RegionKind::Allocation, 1);
   REQUIRE(far);
-  CHECK(memory.regions(0, {}).empty());
-  CHECK(memory.regions(1, {}).size() == 1);
-  CHECK(memory.regions(0, {address(far) + 10}).size() == 1);
+  CHECK(memory.regions(0).empty());
+  CHECK(memory.regions(1).size() == 1);
+  CHECK(memory.reachable(0, {}).empty());
+  CHECK(memory.reachable(0, {address(far) + 10}).size() == 1);
+  CHECK(memory.reachable(0, {address(far) + 1000}).empty());
+  memory.share(1, 0);
+  CHECK(memory.reachable(0, {}).size() == 1); // pointers in memory may lead there now
 }
 
 TEST_CASE("registered host memory is captured only when the kernel is given it") {
   Memory memory(onHost(64 << 20));
   char buffer[100];
   memory.noteRegistered(buffer, sizeof(buffer));
-  CHECK(memory.regions(0, {}).empty());
-  CHECK(memory.regions(0, {address(buffer) + 5}).size() == 1);
+  CHECK(memory.regions(0).empty());
+  CHECK(memory.reachable(0, {}).size() == 1);
   CHECK_FALSE(memory.release(buffer));
   memory.forget(buffer);
-  CHECK(memory.regions(0, {address(buffer) + 5}).empty());
+  CHECK(memory.reachable(0, {}).empty());
 }
 
 TEST_CASE("while the vendor's own allocations live nothing can be captured") {
@@ -80,9 +84,9 @@ TEST_CASE("where the vendor's allocations can be captured they are regions like 
   memory.noteForeign(&pinned, 4, RegionKind::HostPinned, 0);
   CHECK(memory.whyNotCapturable().empty());
   CHECK(memory.hasForeign());
-  CHECK(memory.regions(0, {}).size() == 2);
-  CHECK(memory.regions(1, {}).size() == 1); // managed memory is everybody's
-  CHECK(memory.regions(0, {address(&pinned)}).size() == 3);
+  CHECK(memory.regions(0).size() == 2);
+  CHECK(memory.regions(1).size() == 1); // managed memory is everybody's
+  CHECK(memory.reachable(0, {}).size() == 1);
   CHECK_FALSE(memory.release(&device)); // not ours to free
   memory.forget(&device);
   CHECK_FALSE(memory.hasForeign());
@@ -93,7 +97,7 @@ TEST_CASE("a detached block is nobody's until it is given back or attached again
   void* first = memory.allocate(1000, RegionKind::Allocation, 0);
   const auto detached = memory.detach(first);
   REQUIRE(detached);
-  CHECK(memory.regions(0, {}).empty());
+  CHECK(memory.regions(0).empty());
   CHECK_FALSE(memory.release(first)); // freed once already
   CHECK(memory.allocate(1000, RegionKind::Allocation, 0) != first);
   CHECK(memory.attachAgain(*detached, 900) == first);
@@ -112,7 +116,7 @@ TEST_CASE("annotations belong to the start of an allocation and die with it") {
   CHECK_FALSE(memory.annotate(static_cast<char*>(buffer) + 8, annotation));
   CHECK(memory.annotate(buffer, annotation));
   CHECK(memory.annotationOf(buffer)->tag == "field");
-  CHECK(memory.regions(0, {}).at(0).annotation.threshold == 0.5);
+  CHECK(memory.regions(0).at(0).annotation.threshold == 0.5);
   memory.annotate(buffer, {});
   CHECK(memory.annotationOf(buffer) == nullptr);
   memory.annotate(buffer, annotation);
@@ -127,7 +131,7 @@ TEST_CASE("a reset device has no allocations") {
   memory.allocate(1000, RegionKind::HostPinned, 0);
   memory.noteForeign(&memory, 1);
   CHECK(memory.reset(0).size() == 3);
-  CHECK(memory.regions(0, {}).empty());
+  CHECK(memory.regions(0).empty());
   CHECK(memory.whyNotCapturable().empty());
   CHECK(memory.allocate(4 << 20, RegionKind::Allocation, 0) != nullptr);
 }

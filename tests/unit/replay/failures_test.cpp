@@ -72,6 +72,13 @@ TEST_CASE("a kernel with other arguments is refused before it runs") {
       "argument 2");
 }
 
+TEST_CASE("a launch without a limit of its own may take long, not for ever") {
+  CHECK(replay::defaultTimeoutSeconds(0, false) == 60);
+  CHECK(replay::defaultTimeoutSeconds(1'000'000, false) == 60);
+  CHECK(replay::defaultTimeoutSeconds(1'000'000'000, false) == doctest::Approx(1000));
+  CHECK(replay::defaultTimeoutSeconds(1'000'000, true) == doctest::Approx(100));
+}
+
 TEST_CASE("faults, traps and timeouts are the kernel's failure, and the session goes on") {
   Bench bench;
   bench.failIr(edited(kScale, kLoad,

@@ -4,6 +4,7 @@
 #include <cstddef>
 
 #include "runtime/device/cpu/cudart/status.h"
+#include "runtime/device/cpu/cudart/types.h"
 
 namespace mneme::cudart {
 
@@ -21,5 +22,7 @@ struct Block3D {
 Status copyBlock(const Block3D& destination, const Block3D& source, size_t width, size_t rows,
                  size_t slices);
 Status fillBlock(const Block3D& destination, int value, size_t width, size_t rows, size_t slices);
+/// Parameters as the API has them; arrays are not supported.
+Status copyVolume(const Memcpy3DParms& params);
 
 } // namespace mneme::cudart

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "runtime/device/cpu/cudart/exported.h"
+#include "runtime/device/cpu/cudart/graph_capture.h"
 #include "runtime/device/cpu/cudart/heap.h"
 #include "runtime/device/cpu/cudart/kernels.h"
 #include "runtime/device/cpu/cudart/status.h"
@@ -76,10 +77,21 @@ MNEME_CUDA_API Status cudaGetDeviceFlags(unsigned* flags) {
 }
 
 MNEME_CUDA_API Status cudaDeviceSynchronize() {
-  return synchronising([] { return Status::Success; });
+  if (isAnyBusy() && mayCallUnsafe() == Status::Success)
+    waitForDevice();
+  return synchronising([] { return mayCallUnsafe(); });
+}
+
+/// For other libraries of ours: whatever is being captured, and without a trace in the last error.
+MNEME_CUDA_API int mneme_cudart_synchronize() {
+  if (isAnyBusy())
+    waitForDevice();
+  return static_cast<int>(synchronise());
 }
 
 MNEME_CUDA_API Status cudaDeviceReset() {
+  if (isAnyBusy())
+    waitForDevice();
   clearFault();
   takeLastError();
   return always([] {

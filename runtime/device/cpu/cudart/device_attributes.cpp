@@ -28,7 +28,8 @@ struct AttributeValue {
   int value;
 };
 
-// Attributes that are not listed are 0 (textures, surfaces, ECC, inter-process features, ...).
+// Attributes that are not listed are 0 (textures, surfaces, ECC, inter-process features, ...). So
+// is access to pageable memory: kernels can use it here, but no recording would have it.
 constexpr AttributeValue kAttributes[] = {
     {1, kMaxThreadsPerBlock},
     {2, kMaxBlockDim[0]},
@@ -65,14 +66,12 @@ constexpr AttributeValue kAttributes[] = {
     {83, 1}, // managed memory
     {86, 1}, // host atomics work on device memory
     {87, 2},
-    {88, 1}, // pageable memory access
     {89, 1}, // concurrent managed access
     {90, 1},
     {91, 1}, // host pointers are device pointers
     {95, 1}, // cooperative launch
     {97, static_cast<int>(kSharedPerBlockOptin)},
     {99, 1}, // host registration
-    {100, 1},
     {101, 1},
     {106, kBlocksPerMultiprocessor},
     {111, static_cast<int>(kReservedSharedPerBlock)},
@@ -121,10 +120,10 @@ template <typename Properties> void fillCommon(Properties& p) {
   p.asyncEngineCount = 1;
   p.canMapHostMemory = p.concurrentKernels = p.unifiedAddressing = 1;
   p.streamPrioritiesSupported = p.globalL1CacheSupported = p.localL1CacheSupported = 1;
-  p.managedMemory = p.hostNativeAtomicSupported = p.pageableMemoryAccess = 1;
+  p.managedMemory = p.hostNativeAtomicSupported = 1;
   p.concurrentManagedAccess = p.computePreemptionSupported = 1;
   p.canUseHostPointerForRegisteredMem = p.cooperativeLaunch = p.clusterLaunch = 1;
-  p.pageableMemoryAccessUsesHostPageTables = p.directManagedMemAccessFromHost = 1;
+  p.directManagedMemAccessFromHost = 1;
   p.hostRegisterSupported = p.hostRegisterReadOnlySupported = p.memoryPoolsSupported = 1;
 }
 

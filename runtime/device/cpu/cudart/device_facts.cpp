@@ -34,4 +34,6 @@ int runtimeVersion() noexcept {
   return version;
 }
 
+bool edgesHaveData() noexcept { return runtimeVersion() >= 13000; }
+
 } // namespace mneme::cudart

@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "runtime/device/cpu/cudart/exported.h"
+#include "runtime/device/cpu/cudart/graph_capture.h"
 #include "runtime/device/cpu/cudart/handle_table.h"
 #include "runtime/device/cpu/cudart/status.h"
 #include "runtime/device/cpu/cudart/stream.h"
@@ -16,6 +17,7 @@ namespace {
 constexpr unsigned kDisableTiming = 2;
 constexpr unsigned kInterprocess = 4;
 constexpr unsigned kKnownFlags = 7;
+constexpr unsigned kRecordExternal = 1; // in a capture: a node
 
 struct Event {
   unsigned flags = 0;
@@ -43,12 +45,16 @@ Status create(void** handle, unsigned flags) {
   return Status::Success;
 }
 
-Status record(void* handle, void* stream) {
-  const auto event = events().find(handle);
-  if (!event || !isStream(stream))
+Status record(void* handle, void* stream, unsigned flags = 0) {
+  if (!isEvent(handle) || !isStream(stream))
     return Status::InvalidResourceHandle;
-  event->recordedNs = nowNs();
-  return Status::Success;
+  Status status = Status::Success;
+  if (captureRecord(handle, stream, flags == kRecordExternal, status))
+    return status;
+  forgetCapturedEvent(handle);
+  if (isAnyBusy() && recordBehind(handle, stream))
+    return Status::Success;
+  return recordEvent(handle);
 }
 
 Status elapsed(float* milliseconds, void* start, void* end) {
@@ -58,6 +64,8 @@ Status elapsed(float* milliseconds, void* start, void* end) {
   const auto last = events().find(end);
   if (!first || !last || (first->flags | last->flags) & kDisableTiming)
     return Status::InvalidResourceHandle;
+  if (isAnyBusy() && (isPending(start) || isPending(end)))
+    return Status::NotReady;
   if (first->recordedNs < 0 || last->recordedNs < 0)
     return Status::InvalidResourceHandle;
   *milliseconds = static_cast<float>(last->recordedNs - first->recordedNs) * 1e-6f;
@@ -65,12 +73,20 @@ Status elapsed(float* milliseconds, void* start, void* end) {
 }
 
 Status check(void* handle) {
-  return isEvent(handle) ? Status::Success : Status::InvalidResourceHandle;
+  return isEvent(handle) ? mayWaitForEvent(handle) : Status::InvalidResourceHandle;
 }
 
 } // namespace
 
 bool isEvent(void* handle) { return events().find(handle) != nullptr; }
+
+Status recordEvent(void* handle) {
+  const auto event = events().find(handle);
+  if (!event)
+    return Status::InvalidResourceHandle;
+  event->recordedNs = nowNs();
+  return Status::Success;
+}
 
 } // namespace mneme::cudart
 
@@ -85,8 +101,10 @@ MNEME_CUDA_API Status cudaEventCreateWithFlags(void** event, unsigned flags) {
 }
 
 MNEME_CUDA_API Status cudaEventDestroy(void* event) {
-  return api(
-      [&] { return events().remove(event) ? Status::Success : Status::InvalidResourceHandle; });
+  return api([&] {
+    forgetCapturedEvent(event);
+    return events().remove(event) ? Status::Success : Status::InvalidResourceHandle;
+  });
 }
 
 MNEME_CUDA_API Status cudaEventRecord(void* event, void* stream) {
@@ -94,14 +112,18 @@ MNEME_CUDA_API Status cudaEventRecord(void* event, void* stream) {
 }
 
 MNEME_CUDA_API Status cudaEventRecordWithFlags(void* event, void* stream, unsigned flags) {
-  return api([&] { return flags > 1 ? Status::InvalidValue : record(event, stream); });
+  return api([&] { return flags > 1 ? Status::InvalidValue : record(event, stream, flags); });
 }
 
 MNEME_CUDA_API Status cudaEventSynchronize(void* event) {
+  if (isAnyBusy() && check(event) == Status::Success)
+    waitForEvent(event);
   return synchronising([&] { return check(event); });
 }
 
 MNEME_CUDA_API Status cudaEventQuery(void* event) {
+  if (isAnyBusy() && isEvent(event) && isPending(event))
+    return remember(Status::NotReady);
   return synchronising([&] { return check(event); });
 }
 

@@ -5,6 +5,7 @@
 
 #include <sys/mman.h>
 
+#include "runtime/base/environment.h"
 #include "runtime/device/cpu/cudart/heap.h"
 
 namespace mneme::cudart {
@@ -26,7 +27,7 @@ GlobalArena& GlobalArena::instance() {
 }
 
 GlobalArena::GlobalArena() {
-  const char* text = std::getenv("MNEME_CUDART_GLOBALS_ADDRESS");
+  const char* text = environmentValue("MNEME_CUDART_GLOBALS_ADDRESS");
   const uintptr_t wanted = text ? roundUp(std::strtoull(text, nullptr, 0), kCommitBytes) : 0;
   void* base = nullptr;
   size_t half = kHalfBytes;

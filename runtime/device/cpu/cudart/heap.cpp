@@ -7,6 +7,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "runtime/base/environment.h"
+
 namespace mneme::cudart {
 namespace {
 
@@ -52,7 +54,7 @@ Heap& Heap::instance() {
 Heap::Heap() : totalBytes_(physicalBytes()) {}
 
 void Heap::reserveWindow() {
-  const char* text = std::getenv("MNEME_CUDART_HEAP_ADDRESS");
+  const char* text = environmentValue("MNEME_CUDART_HEAP_ADDRESS");
   const uintptr_t address = text ? std::strtoull(text, nullptr, 0) / kHugePage * kHugePage : 0;
   void* base = nullptr;
   size_t bytes = kWindowBytes; // less where the process may not have so much address space
@@ -121,7 +123,7 @@ void* Heap::allocate(size_t bytes, MemoryKind kind, unsigned flags, void* pool) 
   if (!pointer)
     return nullptr;
   const auto base = reinterpret_cast<uintptr_t>(pointer);
-  blocks_.emplace(base, Block{base, bytes, kind, true, flags, pool});
+  blocks_.emplace(base, Block{base, bytes, kind, true, true, flags, pool});
   usedBytes_ += bytes;
   return pointer;
 }
@@ -197,18 +199,32 @@ bool Heap::isAccessible(const void* pointer, size_t bytes) const {
   return address < window_ || address >= window_ + windowBytes_;
 }
 
-bool Heap::adopt(const void* base, size_t bytes, MemoryKind kind, unsigned flags) {
-  const auto address = reinterpret_cast<uintptr_t>(base);
-  const std::unique_lock lock(mutex_);
-  const auto next = blocks_.lower_bound(address);
-  if (next != blocks_.end() && next->first < address + bytes)
+bool Heap::note(const Block& block) {
+  const auto next = blocks_.lower_bound(block.base);
+  if (next != blocks_.end() && next->first < block.base + block.bytes)
     return false;
   if (next != blocks_.begin()) {
     const Block& previous = std::prev(next)->second;
-    if (previous.base + previous.bytes > address)
+    if (previous.base + previous.bytes > block.base)
       return false;
   }
-  blocks_.emplace(address, Block{address, bytes, kind, false, flags, nullptr});
+  blocks_.emplace(block.base, block);
+  return true;
+}
+
+bool Heap::adopt(const void* base, size_t bytes, MemoryKind kind, unsigned flags) {
+  const auto address = reinterpret_cast<uintptr_t>(base);
+  const std::unique_lock lock(mutex_);
+  return note({address, bytes, kind, false, false, flags, nullptr});
+}
+
+bool Heap::adoptServed(const void* base, size_t bytes, MemoryKind kind) {
+  const auto address = reinterpret_cast<uintptr_t>(base);
+  const std::unique_lock lock(mutex_);
+  if (bytes > totalBytes_ || usedBytes_ + bytes > totalBytes_ ||
+      !note({address, bytes, kind, false, true, 0, nullptr}))
+    return false;
+  usedBytes_ += bytes;
   return true;
 }
 
@@ -217,6 +233,8 @@ bool Heap::disown(const void* base) {
   const auto found = blocks_.find(reinterpret_cast<uintptr_t>(base));
   if (found == blocks_.end() || found->second.isOwned)
     return false;
+  if (found->second.isCounted)
+    usedBytes_ -= found->second.bytes;
   blocks_.erase(found);
   return true;
 }

@@ -19,9 +19,10 @@ struct Block {
   uintptr_t base = 0;
   size_t bytes = 0;
   MemoryKind kind = MemoryKind::Device;
-  bool isOwned = true;  ///< made by allocate()
-  unsigned flags = 0;   ///< flags the application gave
-  void* pool = nullptr; ///< memory pool of an asynchronous allocation
+  bool isOwned = true;   ///< made by allocate()
+  bool isCounted = true; ///< in usedBytes()
+  unsigned flags = 0;    ///< flags the application gave
+  void* pool = nullptr;  ///< memory pool of an asynchronous allocation
 };
 
 /// Reserves `bytes` of address space without memory, at `address` if that is free, else anywhere.
@@ -52,6 +53,9 @@ public:
 
   /// Notes a range of foreign memory; false if it overlaps a known one.
   bool adopt(const void* base, size_t bytes, MemoryKind kind, unsigned flags);
+  /// Notes memory that another library serves in place of allocate(): it counts as used. False if
+  /// it overlaps a known range or the machine's memory is used up.
+  bool adoptServed(const void* base, size_t bytes, MemoryKind kind);
   bool disown(const void* base);
 
   size_t usedBytes() const;
@@ -64,6 +68,7 @@ private:
   void* takeSmall(size_t bytes);
   void* takeLarge(size_t bytes);
   void giveBack(const Block& block);
+  bool note(const Block& block);
   void insertFree(uintptr_t base, size_t bytes);
 
   mutable std::shared_mutex mutex_;

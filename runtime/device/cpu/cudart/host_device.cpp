@@ -2,6 +2,7 @@
 
 #include <fstream>
 
+#include "runtime/base/own_descriptors.h"
 #include "runtime/device/cpu/executor.h"
 
 namespace mneme::cudart {
@@ -24,7 +25,7 @@ int multiprocessorCount() noexcept {
 }
 
 const std::string& deviceName() {
-  static const auto* name = new std::string("CPU (" + processorName() + ")");
+  static const auto* name = new std::string("CPU (" + apart(processorName) + ")");
   return *name;
 }
 

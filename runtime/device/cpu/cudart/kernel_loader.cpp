@@ -1,9 +1,11 @@
 #include <algorithm>
+#include <set>
 
 #include <nlohmann/json.hpp>
 
 #include "runtime/base/log.h"
 #include "runtime/compile/client.h"
+#include "runtime/compile/variables_kernel.h"
 #include "runtime/device/cpu/cudart/global_arena.h"
 #include "runtime/device/cpu/cudart/heap.h"
 #include "runtime/device/cpu/cudart/registry.h"
@@ -154,8 +156,43 @@ bool defines(const Kernel& kernel, const std::string& name) {
                              [&](const auto& module) { return refersTo(*module, true); });
 }
 
+std::vector<std::byte> compileVariables(const FatBinary& binary) {
+  compile::Request request;
+  const auto hasCode = [](const auto& module) { return !module->arch.empty(); };
+  const auto first = std::ranges::find_if(binary.blobs.modules, hasCode);
+  for (const auto& module : binary.blobs.modules)
+    if (!hasCode(module) || module->arch == (*first)->arch)
+      request.modules.push_back(module->bitcode);
+  request.kernel = compile::kVariablesKernel;
+  return compile::compileCached(request).image;
+}
+
+/// Initial values of variables that no kernel refers to: what units offer to others has them.
+void initialiseUnreferenced(const std::shared_ptr<FatBinary>& binary) {
+  if (binary->blobs.modules.empty())
+    return;
+  const auto image = device::cpu::Image::load(compileVariables(*binary));
+  const mneme_cpu_image_header& header = image->header();
+  std::vector<bool> isFresh(header.globalCount, false);
+  std::vector<std::shared_ptr<GlobalStorage>> fresh;
+  for (size_t index = 0; index < header.globalCount; ++index) {
+    const mneme_cpu_global& global = header.globals[index];
+    auto& storage = binary->globals[global.name];
+    if (!storage)
+      storage = newStorage(global);
+    image->bindGlobal(index, storage->address);
+    isFresh[index] =
+        global.isDefined && !storage->isInitialised && storage->bytes >= global.sizeBytes;
+    if (isFresh[index])
+      fresh.push_back(storage);
+  }
+  image->initialiseGlobals(isFresh);
+  for (const auto& storage : fresh)
+    storage->isInitialised = true;
+}
+
 /// Puts the initial value in place: it is in the image of any kernel that refers to the global; the
-/// smallest is taken. A global no kernel refers to starts as zeros.
+/// smallest is taken.
 void initialise(const std::shared_ptr<FatBinary>& binary, GlobalStorage& storage) {
   if (storage.isInitialised)
     return;
@@ -167,6 +204,8 @@ void initialise(const std::shared_ptr<FatBinary>& binary, GlobalStorage& storage
       smallest = kernel;
   if (smallest)
     makeReady(*smallest);
+  else
+    initialiseUnreferenced(binary);
   storage.isInitialised = true;
 }
 
@@ -203,7 +242,15 @@ std::string programArch() {
 
 std::vector<std::shared_ptr<GlobalStorage>> globalsOf(const Kernel& kernel) {
   const std::lock_guard load(Registry::instance().load);
-  return kernel.aheadOfTime.globals;
+  std::vector<std::shared_ptr<GlobalStorage>> result = kernel.aheadOfTime.globals;
+  std::set<std::string> names;
+  for (const auto& storage : result)
+    names.insert(storage->name);
+  for (const auto& binary : siblings(kernel.binary))
+    for (const auto& [name, storage] : binary->globals)
+      if (storage && storage->isInitialised && names.insert(name).second)
+        result.push_back(storage);
+  return result;
 }
 
 std::shared_ptr<Variant> loadVariant(const std::shared_ptr<Kernel>& kernel,

@@ -85,8 +85,13 @@ std::shared_ptr<Variant> loadVariant(const std::shared_ptr<Kernel>& kernel,
 /// Binds and initialises globals of a variant, once per life of the device. \throws mneme::Error
 Status prepare(Variant& variant);
 
-/// Variables of a prepared kernel; none before.
+/// Variables of a prepared kernel, then others of its program that have their values by now:
+/// objects it is given may point to them.
 std::vector<std::shared_ptr<GlobalStorage>> globalsOf(const Kernel& kernel);
+
+/// Every variable of the program whose content is in place, tables that only one kernel's code
+/// knows apart.
+std::vector<std::shared_ptr<GlobalStorage>> initialisedGlobals();
 
 /// Storage behind a host shadow variable. With `needsContents` its initial value is in place on
 /// return. Null for an unknown symbol. \throws mneme::Error

@@ -1,13 +1,17 @@
-// Kernel launches of the CUDA Runtime API. A launch has run when the call returns; what goes wrong
-// inside the kernel surfaces at the next synchronising call.
+// Kernel launches of the CUDA Runtime API. A launch has run when the call returns, unless the
+// kernel may wait for the host (lanes.h); what goes wrong inside it surfaces at the next
+// synchronising call.
 #include "runtime/device/cpu/cudart/launch.h"
 
 #include <algorithm>
 #include <array>
 #include <cstdlib>
 
+#include "runtime/base/environment.h"
 #include "runtime/base/log.h"
 #include "runtime/device/cpu/cudart/exported.h"
+#include "runtime/device/cpu/cudart/graph_capture.h"
+#include "runtime/device/cpu/cudart/graph_params.h"
 #include "runtime/device/cpu/cudart/host_device.h"
 #include "runtime/device/cpu/cudart/stream.h"
 #include "runtime/device/cpu/cudart/variants.h"
@@ -36,6 +40,13 @@ struct CallConfiguration {
 constexpr size_t kMaxNestedLaunches = 32;
 thread_local std::array<CallConfiguration, kMaxNestedLaunches> callConfigurations;
 thread_local size_t callDepth = 0;
+
+void applyAttribute(const LaunchAttribute& attribute, Launch& launch) {
+  if (attribute.id == kLaunchClusterDimension)
+    launch.cluster = attribute.value.clusterDim;
+  else if (attribute.id == kLaunchCooperative)
+    launch.isCooperative = attribute.value.cooperative != 0;
+}
 
 uint64_t count(const Dim3& dims) { return uint64_t{dims.x} * dims.y * dims.z; }
 
@@ -100,7 +111,7 @@ Status statusOf(device::cpu::FaultKind fault) {
 /// Seconds a kernel may run (MNEME_CUDART_TIMEOUT); 0, the default, means no limit.
 double timeoutSeconds() {
   static const double seconds = [] {
-    const char* text = std::getenv("MNEME_CUDART_TIMEOUT");
+    const char* text = environmentValue("MNEME_CUDART_TIMEOUT");
     return text ? std::strtod(text, nullptr) : 0.0;
   }();
   return seconds;
@@ -113,13 +124,53 @@ void execute(device::cpu::Image& image, const Launch& launch) {
   shape.dynamicSharedBytes = launch.sharedBytes;
   shape.isCooperative = launch.isCooperative;
   const device::cpu::LaunchOutcome outcome =
-      device::cpu::run(image, shape, launch.args, timeoutSeconds());
+      device::cpu::run(image, shape, launch.args, timeoutSeconds(), hostWaits());
   const Status status = statusOf(outcome.fault);
   if (status == Status::Success)
     return;
   if (status != Status::Assert) // an assertion has printed its own line, as on a GPU
     notice(outcome.message);
   reportFault(status);
+}
+
+bool mayWaitForHost(const device::cpu::Image& image) {
+  return (image.header().flags & MNEME_CPU_IMAGE_WAITS) != 0;
+}
+
+/// Finds the kernel's code and checks the launch.
+Status makeReady(Kernel& kernel, const Launch& launch) {
+  Status status = kernel.isReady ? Status::Success : describe(kernel);
+  if (status == Status::Success)
+    status = check(kernel, launch);
+  return status == Status::Success ? prepare(kernel) : status;
+}
+
+/// Runs a launch that has been checked, in the order of its stream, or makes a node of it.
+Status runOnStream(const Launch& launch, device::cpu::Image& image,
+                   const std::shared_ptr<Variant>& variant) {
+  const auto makeWork = [&](Work& work) {
+    KernelWork kernel;
+    const Status made =
+        makeKernelWork({launch.handle, launch.grid, launch.block,
+                        static_cast<unsigned>(launch.sharedBytes), launch.args, nullptr},
+                       kernel);
+    kernel.isCooperative = launch.isCooperative;
+    kernel.cluster = launch.cluster;
+    kernel.variant = variant;
+    work = std::move(kernel);
+    return made;
+  };
+  return onStream(launch.stream, makeWork, [&] {
+    if (!mayWaitForHost(image)) {
+      execute(image, launch);
+      return Status::Success;
+    }
+    Work work;
+    const Status status = makeWork(work);
+    if (status == Status::Success)
+      runBehind(launch.stream, std::move(work));
+    return status;
+  });
 }
 
 Status start(const Launch& launch) {
@@ -131,25 +182,24 @@ Status start(const Launch& launch) {
       return Status::InvalidResourceHandle;
     if (isFaulted())
       return Status::Success;
-    Status status = kernel->isReady ? Status::Success : describe(*kernel);
-    if (status == Status::Success)
-      status = check(*kernel, launch);
-    if (status == Status::Success)
-      status = prepare(*kernel);
-    if (status == Status::Success)
-      execute(*kernel->aheadOfTime.image, launch);
-    return status;
+    const Status status = makeReady(*kernel, launch);
+    return status == Status::Success ? runOnStream(launch, *kernel->aheadOfTime.image, nullptr)
+                                     : status;
   });
 }
 
+Launch launchOf(const KernelWork& work) {
+  void** args = const_cast<void**>(work.arguments->pointers.data());
+  Launch launch{work.function, work.grid,        work.block, work.cluster,
+                args,          work.sharedBytes, nullptr,    work.isCooperative};
+  for (const auto& [id, attribute] : work.attributes)
+    applyAttribute(attribute, launch);
+  return launch;
+}
+
 void readAttributes(const LaunchConfig& config, Launch& launch) {
-  for (unsigned index = 0; index < config.numAttrs && config.attrs; ++index) {
-    const LaunchAttribute& attribute = config.attrs[index];
-    if (attribute.id == kLaunchClusterDimension)
-      launch.cluster = attribute.value.clusterDim;
-    else if (attribute.id == kLaunchCooperative)
-      launch.isCooperative = attribute.value.cooperative != 0;
-  }
+  for (unsigned index = 0; index < config.numAttrs && config.attrs; ++index)
+    applyAttribute(config.attrs[index], launch);
 }
 
 /// Whether the variant may run and is ready to. Changes nothing the program can see.
@@ -159,6 +209,35 @@ bool canRun(Variant& variant, const Launch& launch) {
 }
 
 } // namespace
+
+Status prepareKernel(const KernelWork& work) {
+  const auto kernel = findKernel(work.function);
+  return kernel ? makeReady(*kernel, launchOf(work)) : Status::InvalidDeviceFunction;
+}
+
+bool mayWaitForHost(const KernelWork& work) {
+  const auto kernel = findKernel(work.function);
+  if (work.variant)
+    return mayWaitForHost(*work.variant->bound.image);
+  return kernel && kernel->isReady && mayWaitForHost(*kernel->aheadOfTime.image);
+}
+
+Status runKernel(const KernelWork& work) {
+  const auto kernel = findKernel(work.function);
+  if (!kernel)
+    return Status::InvalidDeviceFunction;
+  if (isFaulted())
+    return Status::Success;
+  const Launch launch = launchOf(work);
+  if (work.variant && prepare(*work.variant) == Status::Success) {
+    execute(*work.variant->bound.image, launch);
+    return Status::Success;
+  }
+  const Status status = makeReady(*kernel, launch);
+  if (status == Status::Success)
+    execute(*kernel->aheadOfTime.image, launch);
+  return status;
+}
 
 int maxThreadsPerBlock(const Kernel& kernel) {
   const auto most = static_cast<uint32_t>(vendor.maxThreadsPerBlock);
@@ -211,6 +290,7 @@ MNEME_CUDA_API Status cudaLaunchKernelExC(const LaunchConfig* config, const void
 
 MNEME_CUDA_API int mneme_cudart_launch_variant(void* variant, const mneme_cudart_launch* wanted,
                                                int* status) {
+  const mneme::DeferredCancellation deferred;
   try {
     const auto& [gridX, gridY, gridZ] = wanted->grid;
     const auto& [blockX, blockY, blockZ] = wanted->block;
@@ -224,11 +304,10 @@ MNEME_CUDA_API int mneme_cudart_launch_variant(void* variant, const mneme_cudart
                   wanted->isCooperative != 0};
     if (wanted->config)
       readAttributes(*static_cast<const LaunchConfig*>(wanted->config), launch);
-    Variant& chosen = **static_cast<std::shared_ptr<Variant>*>(variant);
-    if (!canRun(chosen, launch))
+    const auto& chosen = *static_cast<std::shared_ptr<Variant>*>(variant);
+    if (!canRun(*chosen, launch))
       return 0;
-    execute(*chosen.bound.image, launch);
-    *status = static_cast<int>(Status::Success);
+    *status = static_cast<int>(remember(runOnStream(launch, *chosen->bound.image, chosen)));
     return 1;
   } catch (...) { // prepare() could not: the kernel itself says why
     return 0;

@@ -1,6 +1,7 @@
 // Room device/cpu/cudart: the rules a launch has to keep.
 #pragma once
 
+#include "runtime/device/cpu/cudart/graph.h"
 #include "runtime/device/cpu/cudart/kernels.h"
 #include "runtime/device/cpu/cudart/types.h"
 
@@ -12,5 +13,12 @@ int maxThreadsPerBlock(const Kernel& kernel);
 size_t maxDynamicSharedBytes(const Kernel& kernel);
 /// Blocks of `threads` threads that are resident on one multiprocessor at once.
 int residentBlocks(const Kernel& kernel, int threads, size_t dynamicSharedBytes);
+
+/// A kernel in a graph: checks its launch and makes it ready to run.
+Status prepareKernel(const KernelWork& work);
+/// Whether its threads may wait for others than its own.
+bool mayWaitForHost(const KernelWork& work);
+/// Runs it; what goes wrong inside surfaces as with any launch.
+Status runKernel(const KernelWork& work);
 
 } // namespace mneme::cudart

@@ -2,6 +2,8 @@
 #include <limits>
 
 #include "runtime/device/cpu/cudart/exported.h"
+#include "runtime/device/cpu/cudart/graph_capture.h"
+#include "runtime/device/cpu/cudart/graph_params.h"
 #include "runtime/device/cpu/cudart/heap.h"
 #include "runtime/device/cpu/cudart/memory_pool.h"
 #include "runtime/device/cpu/cudart/status.h"
@@ -21,6 +23,8 @@ Status allocate(void** pointer, size_t bytes, MemoryKind kind, unsigned flags = 
   *pointer = nullptr;
   if (bytes == 0)
     return Status::Success;
+  if (const Status bad = pool ? Status::Success : mayCallUnsafe(); bad != Status::Success)
+    return bad;
   *pointer = Heap::instance().allocate(bytes, kind, flags, pool);
   return *pointer ? Status::Success : Status::MemoryAllocation;
 }
@@ -36,10 +40,45 @@ Status allocatePitched(void** pointer, size_t* pitch, size_t width, size_t rows)
   return allocate(pointer, *pitch * rows, MemoryKind::Device);
 }
 
+/// What is done in the order of a stream may become part of a graph.
+Status allocateOn(void* stream, void** pointer, size_t bytes, void* pool) {
+  const auto makeWork = [&](Work& work) {
+    if (!pointer)
+      return Status::InvalidValue;
+    MemAllocNodeParams params{};
+    params.poolProps.allocType = 1; // pinned
+    params.poolProps.location.type = 1;
+    params.bytesize = bytes;
+    const Status status = allocWork(&params, work);
+    *pointer = params.dptr;
+    return status;
+  };
+  if (!isStream(stream))
+    return Status::InvalidResourceHandle;
+  Status status = Status::Success;
+  return isAnyCapturing() && divert(stream, makeWork, status)
+             ? status
+             : allocate(pointer, bytes, MemoryKind::Device, 0, pool);
+}
+
 Status release(void* pointer, bool (*accepts)(const Block&)) {
+  bool isFreed = false;
+  if (pointer && freeGraphMemory(pointer, isFreed))
+    return isFreed ? Status::Success : Status::InvalidValue;
   if (!pointer || Heap::instance().release(pointer, accepts))
     return Status::Success;
   return Status::InvalidValue;
+}
+
+/// Memory is freed when nothing uses it any more.
+void waitForOthers() {
+  if (isAnyBusy() && !isAnyCapturing())
+    waitForDevice();
+}
+
+Status releaseAtOnce(void* pointer, bool (*accepts)(const Block&)) {
+  const Status bad = pointer ? mayCallUnsafe() : Status::Success;
+  return bad == Status::Success ? release(pointer, accepts) : bad;
 }
 
 bool isDeviceMemory(const Block& block) { return block.kind != MemoryKind::Host; }
@@ -59,15 +98,12 @@ MNEME_CUDA_API Status cudaMalloc(void** pointer, size_t bytes) {
 }
 
 MNEME_CUDA_API Status cudaFree(void* pointer) {
-  return synchronising([&] { return release(pointer, isDeviceMemory); });
+  waitForOthers();
+  return synchronising([&] { return releaseAtOnce(pointer, isDeviceMemory); });
 }
 
 MNEME_CUDA_API Status cudaMallocAsync(void** pointer, size_t bytes, void* stream) {
-  return api([&] {
-    if (!isStream(stream))
-      return Status::InvalidResourceHandle;
-    return allocate(pointer, bytes, MemoryKind::Device, 0, MemoryPool::current());
-  });
+  return api([&] { return allocateOn(stream, pointer, bytes, MemoryPool::current()); });
 }
 
 MNEME_CUDA_API Status cudaMallocFromPoolAsync(void** pointer, size_t bytes, void* pool,
@@ -75,17 +111,15 @@ MNEME_CUDA_API Status cudaMallocFromPoolAsync(void** pointer, size_t bytes, void
   return api([&] {
     if (!MemoryPool::isValid(pool))
       return Status::InvalidValue;
-    if (!isStream(stream))
-      return Status::InvalidResourceHandle;
-    return allocate(pointer, bytes, MemoryKind::Device, 0, pool);
+    return allocateOn(stream, pointer, bytes, pool);
   });
 }
 
 MNEME_CUDA_API Status cudaFreeAsync(void* pointer, void* stream) {
   return api([&] {
-    if (!isStream(stream))
-      return Status::InvalidResourceHandle;
-    return release(pointer, isDeviceMemory);
+    return onStream(
+        stream, [&](Work& work) { return freeWork(pointer, work); },
+        [&] { return release(pointer, isDeviceMemory); });
   });
 }
 
@@ -127,7 +161,8 @@ MNEME_CUDA_API Status cudaMallocHost(void** pointer, size_t bytes) {
 }
 
 MNEME_CUDA_API Status cudaFreeHost(void* pointer) {
-  return synchronising([&] { return release(pointer, isHostMemory); });
+  waitForOthers();
+  return synchronising([&] { return releaseAtOnce(pointer, isHostMemory); });
 }
 
 MNEME_CUDA_API Status cudaHostRegister(void* pointer, size_t bytes, unsigned flags) {
@@ -199,13 +234,16 @@ MNEME_CUDA_API Status cudaPointerGetAttributes(PointerAttributes* attributes, co
   });
 }
 
-/// Tells this runtime about memory that another library allocated; kind 0 device, 1 managed, 2
-/// host.
-MNEME_CUDA_API void mneme_cudart_adopt(const void* base, size_t bytes, int kind) {
-  always([&] {
-    Heap::instance().adopt(base, bytes, static_cast<MemoryKind>(kind), 0);
-    return Status::Success;
-  });
+/// Tells this runtime about memory that another library serves the program instead of this one;
+/// kind 0 device, 1 managed, 2 host. 0, or a code when the program may not have so much: then
+/// nothing is known of it here.
+MNEME_CUDA_API int mneme_cudart_adopt(const void* base, size_t bytes, int kind) {
+  try {
+    const bool isTaken = Heap::instance().adoptServed(base, bytes, static_cast<MemoryKind>(kind));
+    return static_cast<int>(isTaken ? Status::Success : Status::MemoryAllocation);
+  } catch (...) { // no memory for the note
+    return static_cast<int>(Status::MemoryAllocation);
+  }
 }
 
 MNEME_CUDA_API void mneme_cudart_disown(const void* base) {

@@ -82,8 +82,8 @@ MNEME_CUDA_API int mneme_cudart_prepare(const void* function) {
   }));
 }
 
-/// Calls `visit` with name, address and size of every device variable a prepared kernel refers to,
-/// including those the host program cannot name. Returns 0, or the CUDA error code.
+/// Calls `visit` with name, address and size of every device variable a prepared kernel refers to
+/// or may reach, including those the host program cannot name. Returns 0, or the CUDA error code.
 MNEME_CUDA_API int mneme_cudart_visit_globals(const void* function,
                                               void (*visit)(void* user, const char* name,
                                                             void* address, size_t bytes),
@@ -96,6 +96,17 @@ MNEME_CUDA_API int mneme_cudart_visit_globals(const void* function,
       visit(user, global->name.c_str(), global->address, global->bytes);
     return Status::Success;
   }));
+}
+
+/// The same with every device variable of the program whose content is in place.
+MNEME_CUDA_API void mneme_cudart_visit_all_globals(void (*visit)(void* user, const char* name,
+                                                                 void* address, size_t bytes),
+                                                   void* user) {
+  quietly([&] {
+    for (const auto& global : initialisedGlobals())
+      visit(user, global->name.c_str(), global->address, global->bytes);
+    return Status::Success;
+  });
 }
 
 /// Where the device variable behind a host shadow lives, with its initial value in place.

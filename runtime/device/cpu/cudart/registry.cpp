@@ -121,6 +121,18 @@ void markInitialised(GlobalStorage& global) {
   global.isInitialised = true;
 }
 
+std::vector<std::shared_ptr<GlobalStorage>> initialisedGlobals() {
+  Registry& registry = Registry::instance();
+  const std::lock_guard load(registry.load);
+  const std::shared_lock lock(registry.tables);
+  std::vector<std::shared_ptr<GlobalStorage>> globals;
+  for (const auto& binary : registry.binaries)
+    for (const auto& [name, storage] : binary->globals)
+      if (storage->isInitialised)
+        globals.push_back(storage);
+  return globals;
+}
+
 void resetGlobals() {
   Registry& registry = Registry::instance();
   const std::lock_guard load(registry.load);

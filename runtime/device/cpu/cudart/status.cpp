@@ -5,6 +5,7 @@
 #include <atomic>
 
 #include "runtime/base/log.h"
+#include "runtime/base/standard_error.h"
 
 namespace mneme::cudart {
 namespace {
@@ -18,6 +19,9 @@ struct ErrorEntry {
 constexpr ErrorEntry kErrors[] = {
 #include "runtime/device/cpu/cudart/error_table.inc"
 };
+
+/// The program may have another file under stderr's number when something is to be said.
+[[gnu::constructor]] void rememberWhereMessagesGo() { rememberStandardError(); }
 
 const ErrorEntry* findError(int code) noexcept {
   const auto* entry = std::lower_bound(std::begin(kErrors), std::end(kErrors), code,

@@ -1,10 +1,13 @@
 // Room device/cpu/cudart: status codes, the error state of threads and device, and the wrapper that
-// every function of the C API goes through. No exception leaves it.
+// every function of the C API goes through. No exception leaves it but the end of a thread.
 #pragma once
 
 #include <exception>
 #include <new>
 
+#include <cxxabi.h>
+
+#include "runtime/base/cancellation.h"
 #include "runtime/base/error.h"
 
 namespace mneme::cudart {
@@ -24,7 +27,10 @@ enum class Status : int {
   InvalidDeviceFunction = 98,
   InvalidDevice = 101,
   NoKernelImageForDevice = 209,
+  OperatingSystem = 304,
   InvalidResourceHandle = 400,
+  IllegalState = 401,
+  NotReady = 600,
   IllegalAddress = 700,
   LaunchOutOfResources = 701,
   LaunchTimeout = 702,
@@ -37,6 +43,16 @@ enum class Status : int {
   CooperativeLaunchTooLarge = 720,
   NotPermitted = 800,
   NotSupported = 801,
+  StreamCaptureUnsupported = 900,
+  StreamCaptureInvalidated = 901,
+  StreamCaptureMerge = 902,
+  StreamCaptureUnmatched = 903,
+  StreamCaptureUnjoined = 904,
+  StreamCaptureIsolation = 905,
+  StreamCaptureImplicit = 906,
+  CapturedEvent = 907,
+  StreamCaptureWrongThread = 908,
+  GraphExecUpdateFailure = 910,
   InvalidClusterSize = 912,
   Unknown = 999,
 };
@@ -64,10 +80,14 @@ void clearFault() noexcept;
 /// Turns an exception of our own rooms into a code, and logs its sentence.
 Status statusOf(const std::exception& failure) noexcept;
 
-/// Runs `body` (returning Status) whatever the state of the device is.
-template <typename Body> Status always(Body&& body) noexcept {
+/// Runs `body` (returning Status) whatever the state of the device is. A thread is not cancelled in
+/// it; one that ends itself, in a function of the application that is called back, is let go.
+template <typename Body> Status always(Body&& body) {
+  const DeferredCancellation deferred;
   try {
     return remember(body());
+  } catch (const abi::__forced_unwind&) {
+    throw;
   } catch (const std::bad_alloc&) {
     return remember(Status::MemoryAllocation);
   } catch (const std::exception& failure) {
@@ -78,14 +98,14 @@ template <typename Body> Status always(Body&& body) noexcept {
 }
 
 /// Runs `body` unless a fault has surfaced.
-template <typename Body> Status api(Body&& body) noexcept {
+template <typename Body> Status api(Body&& body) {
   if (const Status fault = surfacedFault(); fault != Status::Success)
     return remember(fault);
   return always(body);
 }
 
 /// Like api(), for calls at which CUDA reports the faults of earlier kernels.
-template <typename Body> Status synchronising(Body&& body) noexcept {
+template <typename Body> Status synchronising(Body&& body) {
   if (const Status fault = synchronise(); fault != Status::Success)
     return remember(fault);
   return always(body);

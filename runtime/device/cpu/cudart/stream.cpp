@@ -1,4 +1,5 @@
-// Streams of the CUDA Runtime API: every call has finished its work when it returns.
+// Streams of the CUDA Runtime API: a call has finished its work when it returns, unless the stream
+// is being captured or waits for a kernel that waits itself.
 #include "runtime/device/cpu/cudart/stream.h"
 
 #include <algorithm>
@@ -7,7 +8,9 @@
 
 #include "runtime/device/cpu/cudart/event.h"
 #include "runtime/device/cpu/cudart/exported.h"
+#include "runtime/device/cpu/cudart/graph_capture.h"
 #include "runtime/device/cpu/cudart/handle_table.h"
+#include "runtime/device/cpu/cudart/lanes.h"
 #include "runtime/device/cpu/cudart/status.h"
 
 namespace mneme::cudart {
@@ -15,6 +18,7 @@ namespace {
 
 constexpr int kLeastPriority = 0;
 constexpr int kGreatestPriority = -5;
+constexpr unsigned kExternal = 1; // in a capture: a node, and no dependency
 
 struct Stream {
   unsigned flags = 0; ///< 1: does not wait for the default stream
@@ -70,6 +74,20 @@ using Callback = void (*)(void* stream, Status status, void* user);
 
 } // namespace
 
+bool isLegacyStream(void* handle) noexcept { return reinterpret_cast<uintptr_t>(handle) <= 1; }
+
+const void* streamKey(void* handle) noexcept {
+  static thread_local char perThread;
+  if (isLegacyStream(handle))
+    return nullptr;
+  return reinterpret_cast<uintptr_t>(handle) == 2 ? &perThread : handle;
+}
+
+bool isNonBlocking(void* handle) {
+  const auto object = find(handle);
+  return object && (object->flags & 1) != 0;
+}
+
 bool isStream(void* handle) { return isDefault(handle) || streams().find(handle) != nullptr; }
 
 } // namespace mneme::cudart
@@ -89,23 +107,36 @@ MNEME_CUDA_API Status cudaStreamCreateWithPriority(void** stream, unsigned flags
 }
 
 MNEME_CUDA_API Status cudaStreamDestroy(void* stream) {
-  return api(
-      [&] { return streams().remove(stream) ? Status::Success : Status::InvalidResourceHandle; });
+  return api([&] {
+    forgetCapturedStream(stream);
+    return streams().remove(stream) ? Status::Success : Status::InvalidResourceHandle;
+  });
 }
 
 MNEME_CUDA_API Status cudaStreamSynchronize(void* stream) {
-  return synchronising([&] { return checkStream(stream); });
+  const auto check = [&] { return isStream(stream) ? mayWaitFor(stream) : checkStream(stream); };
+  if (isAnyBusy())
+    if (const Status bad = check(); bad == Status::Success)
+      waitForStream(stream);
+  return synchronising(check);
 }
 
 MNEME_CUDA_API Status cudaStreamQuery(void* stream) {
-  return synchronising([&] { return checkStream(stream); });
+  if (isAnyBusy() && isStream(stream) && isStreamBusy(stream))
+    return remember(Status::NotReady);
+  return cudaStreamSynchronize(stream);
 }
 
 MNEME_CUDA_API Status cudaStreamWaitEvent(void* stream, void* event, unsigned flags) {
   return api([&] {
     if (flags > 1)
       return Status::InvalidValue;
-    return isEvent(event) ? checkStream(stream) : Status::InvalidResourceHandle;
+    if (!isEvent(event) || !isStream(stream))
+      return Status::InvalidResourceHandle;
+    Status status = Status::Success;
+    if (!captureWait(stream, event, flags == kExternal, status) && isAnyBusy())
+      waitBehind(stream, event);
+    return status;
   });
 }
 
@@ -126,25 +157,6 @@ MNEME_CUDA_API Status cudaStreamGetId(void* stream, unsigned long long* id) {
 
 MNEME_CUDA_API Status cudaStreamGetDevice(void* stream, int* device) {
   return api([&] { return query(stream, device, [](const Stream&) { return 0; }); });
-}
-
-MNEME_CUDA_API Status cudaStreamIsCapturing(void* stream, int* status) {
-  return api([&] { return query(stream, status, [](const Stream&) { return 0; }); });
-}
-
-/// The forms _v2 and _v3 have more outputs, which mean nothing while no capture is active.
-MNEME_CUDA_API Status cudaStreamGetCaptureInfo(void* stream, int* status) {
-  return api([&] { return query(stream, status, [](const Stream&) { return 0; }); });
-}
-
-MNEME_CUDA_API Status cudaThreadExchangeStreamCaptureMode(int* mode) {
-  static std::atomic<int> current{0};
-  return api([&] {
-    if (!mode || *mode < 0 || *mode > 2)
-      return Status::InvalidValue;
-    *mode = current.exchange(*mode);
-    return Status::Success;
-  });
 }
 
 MNEME_CUDA_API Status cudaStreamAttachMemAsync(void* stream, void*, size_t, unsigned) {
@@ -176,10 +188,15 @@ MNEME_CUDA_API Status cudaLaunchHostFunc(void* stream, void (*function)(void*), 
   return api([&] {
     if (!function)
       return Status::InvalidValue;
-    const Status status = checkStream(stream);
-    if (status == Status::Success && !isFaulted())
-      function(user);
-    return status;
+    const auto makeWork = [&](Work& work) {
+      work = HostWork{{function, user}};
+      return Status::Success;
+    };
+    return onStream(stream, makeWork, [&] {
+      if (!isFaulted())
+        function(user);
+      return Status::Success;
+    });
   });
 }
 
@@ -188,7 +205,11 @@ MNEME_CUDA_API Status cudaStreamAddCallback(void* stream, Callback callback, voi
   return api([&] {
     if (!callback || flags != 0)
       return Status::InvalidValue;
-    const Status status = checkStream(stream);
+    Status status = checkStream(stream);
+    if (status == Status::Success)
+      status = mayWaitFor(stream); // graphs have no such nodes
+    if (status == Status::Success && isAnyBusy())
+      waitForStream(stream);
     if (status == Status::Success)
       notify(callback, stream, user);
     return status;

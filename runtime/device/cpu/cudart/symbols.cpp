@@ -3,6 +3,8 @@
 
 #include "runtime/device/cpu/cudart/copies.h"
 #include "runtime/device/cpu/cudart/exported.h"
+#include "runtime/device/cpu/cudart/graph_capture.h"
+#include "runtime/device/cpu/cudart/graph_params.h"
 #include "runtime/device/cpu/cudart/kernels.h"
 #include "runtime/device/cpu/cudart/status.h"
 #include "runtime/device/cpu/cudart/stream.h"
@@ -45,30 +47,50 @@ Status fromSymbol(void* destination, const void* symbol, size_t bytes, size_t of
   return copyBytes(destination, static_cast<const char*>(global->address) + offset, bytes);
 }
 
-Status checked(void* stream, Status status) {
-  return isStream(stream) ? status : Status::InvalidResourceHandle;
+/// A call that has done its work when it returns.
+template <typename Body> Status atOnce(const Body& body) {
+  if (isAnyBusy() && !isAnyCapturing())
+    waitForLegacyStream();
+  return synchronising([&] {
+    Status bad = mayUseLegacyStream();
+    if (bad == Status::Success)
+      bad = mayCallUnsafe();
+    return bad == Status::Success ? body() : bad;
+  });
 }
 
 } // namespace
 
 MNEME_CUDA_API Status cudaMemcpyToSymbol(const void* symbol, const void* source, size_t bytes,
                                          size_t offset, CopyKind kind) {
-  return synchronising([&] { return toSymbol(symbol, source, bytes, offset, kind); });
+  return atOnce([&] { return toSymbol(symbol, source, bytes, offset, kind); });
 }
 
 MNEME_CUDA_API Status cudaMemcpyFromSymbol(void* destination, const void* symbol, size_t bytes,
                                            size_t offset, CopyKind kind) {
-  return synchronising([&] { return fromSymbol(destination, symbol, bytes, offset, kind); });
+  return atOnce([&] { return fromSymbol(destination, symbol, bytes, offset, kind); });
 }
 
 MNEME_CUDA_API Status cudaMemcpyToSymbolAsync(const void* symbol, const void* source, size_t bytes,
                                               size_t offset, CopyKind kind, void* stream) {
-  return api([&] { return checked(stream, toSymbol(symbol, source, bytes, offset, kind)); });
+  const auto makeWork = [&](Work& work) {
+    return toSymbolWork(symbol, source, bytes, offset, kind, work);
+  };
+  return api([&] {
+    return onStream(stream, makeWork,
+                    [&] { return toSymbol(symbol, source, bytes, offset, kind); });
+  });
 }
 
 MNEME_CUDA_API Status cudaMemcpyFromSymbolAsync(void* destination, const void* symbol, size_t bytes,
                                                 size_t offset, CopyKind kind, void* stream) {
-  return api([&] { return checked(stream, fromSymbol(destination, symbol, bytes, offset, kind)); });
+  const auto makeWork = [&](Work& work) {
+    return fromSymbolWork(destination, symbol, bytes, offset, kind, work);
+  };
+  return api([&] {
+    return onStream(stream, makeWork,
+                    [&] { return fromSymbol(destination, symbol, bytes, offset, kind); });
+  });
 }
 
 MNEME_CUDA_API Status cudaGetSymbolAddress(void** address, const void* symbol) {

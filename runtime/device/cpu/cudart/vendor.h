@@ -24,6 +24,10 @@ struct Vendor {
 };
 extern const Vendor vendor;
 
+/// Whether the program's functions on the edges of graphs have a parameter for data: CUDA's
+/// since 13.
+bool edgesHaveData() noexcept;
+
 /// The version of the runtime the program is linked with, as the vendor counts.
 int runtimeVersion() noexcept;
 

@@ -66,6 +66,8 @@ constinit const Vendor vendor{
     .copiesByEngine = true,
 };
 
+bool edgesHaveData() noexcept { return false; }
+
 /// As HIP_VERSION counts: 10000000 * major + 100000 * minor + patch.
 int runtimeVersion() noexcept {
   return runtimeMajor() * 10000000 + (runtimeMajor() == 5 ? 200000 : 0);

@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "runtime/device/cpu/cudart/graph_capture.h"
+#include "runtime/device/cpu/cudart/graph_params.h"
 #include "runtime/device/cpu/cudart/heap.h"
 #include "runtime/device/cpu/cudart/stream.h"
 #include "runtime/device/cpu/hiprt/device_facts.h"
@@ -98,9 +100,13 @@ template <typename Value> Status fill(void* destination, Value value, size_t cou
 
 template <typename Value>
 Status fillOn(void* stream, void* destination, Value value, size_t count) {
-  return api([&] {
-    return isStream(stream) ? fill(destination, value, count) : Status::InvalidResourceHandle;
-  });
+  const auto makeWork = [&](Work& work) {
+    const MemsetParams params{
+        destination, count * sizeof(Value), static_cast<unsigned>(value), sizeof(Value), count, 1};
+    return toWork(&params, work);
+  };
+  return api(
+      [&] { return onStream(stream, makeWork, [&] { return fill(destination, value, count); }); });
 }
 
 } // namespace

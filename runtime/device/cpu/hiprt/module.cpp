@@ -13,6 +13,7 @@
 
 #include "runtime/base/error.h"
 #include "runtime/base/log.h"
+#include "runtime/base/own_descriptors.h"
 #include "runtime/device/cpu/cudart/handle_table.h"
 #include "runtime/device/cpu/cudart/kernels.h"
 #include "runtime/device/cpu/hiprt/exported.h"
@@ -55,8 +56,10 @@ Status loadFile(void** handle, const char* path) {
   std::error_code error;
   if (!std::filesystem::is_regular_file(path, error))
     return kFileNotFound;
-  std::ifstream file(path, std::ios::binary);
-  std::vector<char> bytes{std::istreambuf_iterator<char>(file), {}};
+  std::vector<char> bytes = mneme::apart([&] {
+    std::ifstream file(path, std::ios::binary);
+    return std::vector<char>{std::istreambuf_iterator<char>(file), {}};
+  });
   return bytes.size() < 64 ? kFileNotFound : load(handle, std::move(bytes), nullptr);
 }
 

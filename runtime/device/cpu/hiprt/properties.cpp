@@ -51,8 +51,6 @@ constexpr AttributeValue kAttributes[] = {
     {58, kMaxPitch},
     {59, kMemoryBusWidth},
     {60, kMemoryClockKilohertz},
-    {65, 1}, // pageable memory access
-    {66, 1},
     {71, kRegisters},
     {72, kRegisters},
     {74, static_cast<int>(kSharedPerBlock)},
@@ -115,7 +113,6 @@ template <typename Properties> void fillCommon(Properties& p) {
   p.textureAlignment = p.texturePitchAlignment = kTextureAlignment;
   p.concurrentKernels = p.canMapHostMemory = p.cooperativeLaunch = p.isLargeBar = 1;
   p.managedMemory = p.directManagedMemAccessFromHost = p.concurrentManagedAccess = 1;
-  p.pageableMemoryAccess = p.pageableMemoryAccessUsesHostPageTables = 1;
 }
 
 template <typename Properties, typename More>

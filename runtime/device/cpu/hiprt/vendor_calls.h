@@ -4,6 +4,7 @@
 
 #include <cstddef>
 
+#include "runtime/device/cpu/cudart/graph_types.h"
 #include "runtime/device/cpu/cudart/status.h"
 #include "runtime/device/cpu/cudart/types.h"
 
@@ -16,6 +17,26 @@ Status cudaEventCreateWithFlags(void** event, unsigned flags);
 Status cudaEventRecord(void* event, void* stream);
 Status cudaFuncGetAttributes(FuncAttributes* attributes, const void* function);
 Status cudaFuncSetAttribute(const void* function, int attribute, int value);
+Status cudaGraphAddKernelNode(void** node, void* graph, void* const* dependencies, size_t count,
+                              const KernelNodeParams* params);
+Status cudaGraphAddMemsetNode(void** node, void* graph, void* const* dependencies, size_t count,
+                              const MemsetParams* params);
+Status cudaGraphAddNode_v2(void** node, void* graph, void* const* dependencies, const void* edges,
+                           size_t count, GraphNodeParams* params);
+Status cudaGraphExecKernelNodeSetParams(void* exec, void* node, const KernelNodeParams* params);
+Status cudaGraphExecMemsetNodeSetParams(void* exec, void* node, const MemsetParams* params);
+Status cudaGraphExecNodeSetParams(void* exec, void* node, GraphNodeParams* params);
+Status cudaGraphExecUpdate(void* exec, void* graph, GraphExecUpdateResultInfo* info);
+Status cudaGraphInstantiateWithFlags(void** exec, void* graph, unsigned long long flags);
+Status cudaGraphKernelNodeCopyAttributes(void* destination, void* origin);
+Status cudaGraphKernelNodeGetAttribute(void* node, int id, void* value);
+Status cudaGraphKernelNodeGetParams(void* node, KernelNodeParams* params);
+Status cudaGraphKernelNodeSetAttribute(void* handle, int id, const void* value);
+Status cudaGraphKernelNodeSetParams(void* node, const KernelNodeParams* params);
+Status cudaGraphMemsetNodeGetParams(void* node, MemsetParams* params);
+Status cudaGraphMemsetNodeSetParams(void* node, const MemsetParams* params);
+Status cudaGraphNodeGetType(void* handle, NodeType* type);
+Status cudaGraphNodeSetParams(void* node, GraphNodeParams* params);
 Status cudaHostAlloc(void** pointer, size_t bytes, unsigned flags);
 Status cudaHostRegister(void* pointer, size_t bytes, unsigned flags);
 Status cudaLaunchCooperativeKernel(const void* function, Dim3 grid, Dim3 block, void** args,

@@ -28,6 +28,8 @@ class Mneme(CMakePackage):
     version("0.1.0", branch="main")
 
     variant("python", default=True, description="The command mneme and the Python package")
+    # Off: Spack's recipes of llvmlite read LLVM 20 at most, and asking for one would choose the LLVM.
+    variant("llvmlite", default=False, description="Look at the IR of kernels from Python")
     variant("jit", default=True, description="Run tuned kernels in production programs")
     variant("tests", default=False, description="Build the unit tests")
     variant(
@@ -70,12 +72,14 @@ class Mneme(CMakePackage):
         depends_on("py-pyyaml@6:", type="run")
         depends_on("py-plotly@6:", type="run")
         # llvmlite reads the IR of LLVMs up to its own: 0.45 to 0.47 hold LLVM 20, 0.50 holds 22.
-        depends_on("py-llvmlite@0.45:", type="run")
+        depends_on("py-llvmlite@0.45:", type="run", when="+llvmlite")
         conflicts(
             "^py-llvmlite@:0.49",
-            when="^llvm@21:",
-            msg="with LLVM 21 and newer mneme needs py-llvmlite 0.50 or newer",
+            when="+llvmlite ^llvm@21:",
+            msg="with LLVM 21 and newer mneme+llvmlite needs py-llvmlite 0.50 or newer",
         )
+
+    conflicts("+llvmlite", when="~python", msg="llvmlite serves mneme's Python package: +python")
 
     with when("+tests"):
         depends_on("doctest", type="build")
@@ -91,6 +95,7 @@ class Mneme(CMakePackage):
             self.define("LLVM_INSTALL_DIR", llvm.prefix),
             self.define("LLVM_DIR", llvm.prefix.lib.cmake.llvm),
             self.define("MNEME_LINK_SHARED_LLVM", self.spec.satisfies("llvm=shared")),
+            self.define("MNEME_SPACK_REPOSITORY", join_path(_checkout, "spack-repo")),
             self.define_from_variant("MNEME_ENABLE_PYTHON", "python"),
             self.define_from_variant("MNEME_ENABLE_JIT", "jit"),
             self.define_from_variant("MNEME_ENABLE_TESTS", "tests"),

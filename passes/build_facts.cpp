@@ -1,0 +1,52 @@
+#include "passes/build_facts.h"
+
+#include <llvm/Support/CommandLine.h>
+#include <llvm/Target/TargetMachine.h>
+
+#include <algorithm>
+
+namespace mneme::passes {
+namespace {
+
+// PassBuilder tells nobody what it was made with, and nothing else knows: whether the code
+// generator fuses leaves no trace in the IR. An explicit instantiation may name private members.
+template <auto Machine, auto Tuning> struct Members {
+  friend const llvm::TargetMachine* machineOf(const llvm::PassBuilder& builder) {
+    return builder.*Machine;
+  }
+  friend const llvm::PipelineTuningOptions& tuningOf(const llvm::PassBuilder& builder) {
+    return builder.*Tuning;
+  }
+};
+const llvm::TargetMachine* machineOf(const llvm::PassBuilder& builder);
+const llvm::PipelineTuningOptions& tuningOf(const llvm::PassBuilder& builder);
+template struct Members<&llvm::PassBuilder::TM, &llvm::PassBuilder::PTO>;
+
+/// What follows -O on the compiler's command line.
+std::string levelName(llvm::OptimizationLevel level) {
+  if (level.getSizeLevel() > 0)
+    return level.getSizeLevel() == 1 ? "s" : "z";
+  return std::to_string(level.getSpeedupLevel());
+}
+
+std::vector<std::string> givenLlvmOptions() {
+  std::vector<std::string> names;
+  for (const auto& [name, option] : llvm::cl::getRegisteredOptions())
+    if (option->getNumOccurrences() > 0 && !name.starts_with("mneme-") &&
+        name != "enable-memcpyopt-without-libcalls")
+      names.push_back(name.str());
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+} // namespace
+
+BuildFacts factsOf(const llvm::PassBuilder& builder, llvm::OptimizationLevel level) {
+  BuildFacts facts{levelName(level), std::nullopt, {}, givenLlvmOptions()};
+  if (const llvm::TargetMachine* machine = machineOf(builder))
+    facts.fusesEverywhere = machine->Options.AllowFPOpFusion == llvm::FPOpFusion::Fast;
+  facts.loops = compile::choicesIn(tuningOf(builder), facts.optLevel);
+  return facts;
+}
+
+} // namespace mneme::passes

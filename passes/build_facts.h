@@ -1,0 +1,28 @@
+// Room passes: how the program at hand is compiled, as far as the compiler tells a plugin.
+#pragma once
+
+#include <llvm/Passes/PassBuilder.h>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "runtime/compile/pipeline_tuning.h"
+
+namespace mneme::passes {
+
+struct BuildFacts {
+  std::string optLevel; ///< "0".."3", "s" or "z"; empty: unknown
+  /// Multiplications and additions are fused whatever flags and pragmas say (-ffp-contract=fast,
+  /// the default of CUDA), as opposed to where flags allow it. None: unknown.
+  std::optional<bool> fusesEverywhere;
+  compile::LoopChoices loops;
+  /// Names of what was given with -mllvm, but for what clang gives by itself and for options of
+  /// ours.
+  std::vector<std::string> llvmOptions;
+};
+
+/// What a pipeline that `builder` makes for `level` will be.
+BuildFacts factsOf(const llvm::PassBuilder& builder, llvm::OptimizationLevel level);
+
+} // namespace mneme::passes

@@ -1,0 +1,25 @@
+"""Options that do nothing beside the others: said in one sentence, before anything starts."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from mneme.cli._console import say
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+__all__ = ["tell_unused"]
+
+
+def tell_unused(options: Mapping[str, object], why: str) -> None:
+    """Say which options do nothing, if there are any.
+
+    Args:
+        options: Names of options, and what was given although it does nothing; false for nothing.
+        why: What they lack, as in "without --set-launch-bounds".
+    """
+    unused = [name for name, is_unused in options.items() if is_unused]
+    if unused:
+        verb = "does" if len(unused) == 1 else "do"
+        say(f"{', '.join(unused)} {verb} nothing {why}")

@@ -1,0 +1,46 @@
+"""Begin and end of what a GPU profiler collects, for profilers that wait to be told.
+
+`nsys profile --capture-range=cudaProfilerApi`, `ncu --profile-from-start off` and the like. Where
+no driver is, there is no such profiler, and nothing has to be done.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+
+__all__ = ["gpu_profile_start", "gpu_profile_stop", "init_profiler"]
+
+_DRIVER = "libcuda.so.1"
+
+
+def init_profiler() -> bool:
+    """Load the driver; return whether there is one that can tell a profiler."""
+    return _driver() is not None
+
+
+def gpu_profile_start() -> bool:
+    """Let a profiler begin to collect; return whether the driver has told it."""
+    return _tell("cuProfilerStart")
+
+
+def gpu_profile_stop() -> bool:
+    """Let a profiler stop collecting; return whether the driver has told it."""
+    return _tell("cuProfilerStop")
+
+
+def _tell(name: str) -> bool:
+    driver = _driver()
+    if driver is None:
+        return False
+    function = getattr(driver, name, None)
+    return function is not None and function() == 0
+
+
+@functools.cache
+def _driver() -> ctypes.CDLL | None:
+    try:
+        driver = ctypes.CDLL(_DRIVER)
+    except OSError:
+        return None
+    return driver if driver.cuInit(0) == 0 else None

@@ -1,0 +1,275 @@
+"""The steps of compiling a kernel, one function each, on llvmlite modules.
+
+Functions that change a module return it too. `kernel` is a mangled name. A `module_hash` is
+accepted where existing scripts give one; the cache makes keys of its own.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from mneme import _llvm_modules
+from mneme._vendors import codegen_of
+from mneme.device import ObjectBuffer, get_device_arch
+from mneme.errors import InvalidArgument, NotFound
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from llvmlite.binding import ModuleRef
+
+    from mneme.mneme_types import dim3
+
+__all__ = [
+    "codegen_object",
+    "get_proteus_codegen_method",
+    "internalize",
+    "link_llvm_modules",
+    "optimize",
+    "pruneIR",
+    "set_launch_bounds",
+    "specialize_args",
+    "specialize_dims",
+    "specialize_dims_assume",
+]
+
+_KERNEL = re.compile(
+    r'^define [^@\n]*\b(?:ptx_kernel|amdgpu_kernel)\b[^@\n]*@("?)([^"(\n]+)\1\(', re.MULTILINE
+)
+_MARKED = re.compile(r'!\{ptr @("?)([^",\n]+)\1, !"kernel", i32 1\}')
+_DEFINED = re.compile(r'^define [^@\n]*@("?)([^"(\n]+)\1\(', re.MULTILINE)
+_MADE_FOR = re.compile(r'"target-cpu"="([^"]+)"')
+_LARGEST_LEVEL = 3
+
+
+def link_llvm_modules(
+    modules: Sequence[ModuleRef],
+    kernel_name: str,
+    prune: bool = True,  # noqa: FBT001, FBT002 - documented signature
+    internalize: bool = True,  # noqa: FBT001, FBT002
+) -> ModuleRef:
+    """Link modules into the first, which is returned; the others are used up.
+
+    Raises:
+        NotFound: If none has the kernel.
+        CompileFailed: If they contradict one another.
+    """
+    if not modules:
+        raise InvalidArgument("there is no module to link")
+    return _llvm_modules.link_parsed(
+        list(modules), kernel_name, prune=prune, internalize=internalize
+    )
+
+
+def pruneIR(module: ModuleRef, kernel_name: str = "") -> ModuleRef:  # noqa: N802 - documented name
+    """Drop what no kernel reaches; with a name, what that kernel does not reach."""
+    kernels = {kernel_name} if kernel_name else set(_kernels(module))
+    hidden = {}
+    for value in (*module.functions, *module.global_variables):
+        is_kept = value.name in kernels or value.name.startswith("llvm.") or value.is_declaration
+        if not is_kept and value.linkage.name not in ("internal", "private"):
+            hidden[value.name] = value.linkage
+            value.linkage = "internal"
+    _llvm_modules.prune_module(module)
+    for value in (*module.functions, *module.global_variables):
+        if value.name in hidden:
+            value.linkage = hidden[value.name]
+    return module
+
+
+def internalize(module: ModuleRef, kernel_name: str) -> ModuleRef:
+    """Hide everything but the kernel.
+
+    Raises:
+        NotFound: If the module has no such kernel.
+    """
+    _check_kernel(module, kernel_name)
+    _llvm_modules.hide_all_but(module, kernel_name)
+    return module
+
+
+def optimize(
+    module: ModuleRef,
+    device_arch: str = "",
+    opt_level: int | str = 3,
+    codegen_opt_level: int = 3,
+) -> ModuleRef:
+    """Run a pass pipeline.
+
+    Args:
+        module: Changed.
+        device_arch: What it will be compiled for; empty: what it was made for.
+        opt_level: 0 to 3, "s", "z", or a pipeline such as "default<O2>".
+        codegen_opt_level: As for `codegen_object`, with which the pipeline is one step.
+
+    Raises:
+        InvalidArgument: If there is no such pipeline.
+        CompileFailed: If a pass refuses the module.
+    """
+    level = str(opt_level)
+    is_level = level in ("0", "1", "2", "3", "s", "z")
+    passes = f"default<O{level}>" if is_level else level
+    options = {"passes": passes, "codegen_opt": _level(codegen_opt_level)}
+    return _changed(module, "", device_arch, **options)
+
+
+def specialize_args(  # noqa: PLR0913, PLR0917 - documented signature
+    module: ModuleRef,
+    module_hash: object,
+    kernel: str,
+    args: Sequence[bytes],
+    num_args: int | None = None,
+    indices: Iterable[int] = (),
+) -> ModuleRef:
+    """Replace arguments by their values.
+
+    Args:
+        module: Changed.
+        module_hash: Not needed.
+        kernel: Mangled name.
+        args: Value of each argument, as in `MemStateRef.args`.
+        num_args: How many there are; None counts them.
+        indices: Which are replaced.
+
+    Raises:
+        InvalidArgument: If there are fewer arguments.
+    """
+    del module_hash
+    count = len(args) if num_args is None else min(num_args, len(args))
+    wanted = [int(index) for index in indices]
+    if any(not 0 <= index < count for index in wanted):
+        raise InvalidArgument(f"there are {count} arguments, so not all of {wanted}")
+    values = {index: bytes(args[index]) for index in wanted}
+    return _changed(module, kernel, "", specialized_args=values)
+
+
+def specialize_dims(
+    module: ModuleRef, module_hash: object, kernel: str, grid: dim3, block: dim3
+) -> ModuleRef:
+    """Replace the extents of grid and block by constants."""
+    del module_hash
+    return _changed(
+        module,
+        kernel,
+        "",
+        specialize_dims=True,
+        grid=(grid.x, grid.y, grid.z),
+        block=(block.x, block.y, block.z),
+    )
+
+
+def specialize_dims_assume(
+    module: ModuleRef, module_hash: object, kernel: str, grid: dim3, block: dim3
+) -> ModuleRef:
+    """Let the optimiser rely on the extents of grid and block; they are made constants."""
+    return specialize_dims(module, module_hash, kernel, grid, block)
+
+
+def set_launch_bounds(
+    module: ModuleRef,
+    module_hash: object,
+    kernel: str,
+    max_threads: int,
+    min_blocks: int = 0,
+) -> ModuleRef:
+    """Promise how many threads a block has at most, and how many blocks have to fit.
+
+    Raises:
+        InvalidArgument: If a number is negative, or no block has so many threads.
+    """
+    del module_hash
+    if max_threads < 1 or min_blocks < 0:
+        raise InvalidArgument(
+            f"launch bounds need max_threads >= 1 and min_blocks >= 0, not {max_threads} and "
+            f"{min_blocks}"
+        )
+    bounds = {"max_threads": max_threads, "min_blocks_per_sm": min_blocks}
+    return _changed(module, kernel, "", set_launch_bounds=True, **bounds)
+
+
+def codegen_object(
+    module: ModuleRef, device_arch: str = "", codegen_opt_level: int = 3
+) -> ObjectBuffer:
+    """Return machine code, as `mneme.device.DeviceModule` loads it.
+
+    Args:
+        module: Stays as it is.
+        device_arch: As `mneme.device.get_device_arch` says it; empty: what the module was made for.
+        codegen_opt_level: 0 to 3.
+
+    Raises:
+        CompileFailed: If there can be no code.
+        InvalidArgument: If it is for the CPU device and the module has several kernels.
+    """
+    kernels = _kernels(module)
+    if device_arch == "cpu" and len(kernels) > 1:
+        raise InvalidArgument(
+            f"the module has the kernels {', '.join(kernels)}, and an image for the CPU device has "
+            "one; link_llvm_modules([module], KERNEL) keeps one"
+        )
+    compiled = _compiled(
+        module, "", device_arch, passes="", codegen_opt=_level(codegen_opt_level), want_ir=False
+    )
+    return ObjectBuffer.of(compiled["image"], kernels[0])
+
+
+def get_proteus_codegen_method() -> str:
+    """Return how existing tools name what makes the code of this machine's device."""
+    return codegen_of(get_device_arch())
+
+
+def _changed(module: ModuleRef, kernel: str, arch: str, **options: Any) -> ModuleRef:  # noqa: ANN401
+    compiled = _compiled(module, kernel, arch, want_ir=True, **{"passes": "", **options})
+    return _llvm_modules.replace_content(module, compiled["ir"])
+
+
+def _compiled(module: ModuleRef, kernel: str, arch: str, **options: Any) -> dict[str, Any]:  # noqa: ANN401
+    from mneme import _native  # noqa: PLC0415 - loads the compiler
+
+    made_for = _made_for(module)
+    is_object = not options["want_ir"]
+    # What is compiled for the CPU is translated on the way, so IR stays what it is made for.
+    target = (arch or made_for) if is_object or arch != "cpu" else made_for
+    chosen = kernel or next(iter(_kernels(module)), "")
+    if not chosen:
+        raise NotFound("the module defines no kernel")
+    _check_kernel(module, chosen)
+    return dict(
+        _native.compile_ir(
+            [module.as_bitcode()],
+            chosen,
+            target=target,
+            prune=False,
+            internalize=False,
+            **options,
+        )
+    )
+
+
+def _made_for(module: ModuleRef) -> str:
+    found = _MADE_FOR.search(str(module))
+    if found is None:
+        raise InvalidArgument(
+            'the module does not say which GPU it is made for ("target-cpu"); name it'
+        )
+    return found[1]
+
+
+def _kernels(module: ModuleRef) -> list[str]:
+    text = str(module)
+    found = [match[2] for pattern in (_KERNEL, _MARKED) for match in pattern.finditer(text)]
+    return list(dict.fromkeys(found)) or [match[2] for match in _DEFINED.finditer(text)][:1]
+
+
+def _check_kernel(module: ModuleRef, kernel: str) -> None:
+    try:
+        module.get_function(kernel)
+    except NameError as error:
+        raise NotFound(f"the module has no kernel '{kernel}'") from error
+
+
+def _level(level: int) -> int:
+    if not 0 <= int(level) <= _LARGEST_LEVEL:
+        raise InvalidArgument(f"the code generation level goes from 0 to 3, not {level}")
+    return int(level)

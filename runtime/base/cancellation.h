@@ -1,0 +1,73 @@
+// Room base: pthread_cancel() of the application's threads while they run code of ours.
+#pragma once
+
+#include <utility>
+
+#include <pthread.h>
+
+namespace mneme {
+
+/// While one lives this thread is not cancelled: the unwinding would run through functions that
+/// must not throw. A request made meanwhile is kept, as everywhere where a thread cannot be
+/// cancelled. One that is cancelled asynchronously may be so in the destructor; it and what calls
+/// it must let the unwinding pass.
+class DeferredCancellation {
+public:
+  DeferredCancellation() noexcept : outer_(std::exchange(innermost(), this)) {
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before_);
+    if (!outer_)
+      outermostState() = before_;
+  }
+  ~DeferredCancellation() noexcept(false) {
+    innermost() = outer_;
+    if (before_ != PTHREAD_CANCEL_DISABLE)
+      pthread_setcancelstate(before_, nullptr);
+  }
+  DeferredCancellation(const DeferredCancellation&) = delete;
+  DeferredCancellation& operator=(const DeferredCancellation&) = delete;
+
+  /// For a thread that has jumped out of the lives of those it had: it can be cancelled again.
+  static void forgetAll() noexcept {
+    const DeferredCancellation* deferred = std::exchange(innermost(), nullptr);
+    if (deferred)
+      pthread_setcancelstate(outermostState(), nullptr);
+  }
+
+private:
+  friend class CancellationOfCaller;
+  static DeferredCancellation*& innermost() noexcept {
+    static thread_local DeferredCancellation* deferred = nullptr;
+    return deferred;
+  }
+  static int& outermostState() noexcept {
+    static thread_local int state = PTHREAD_CANCEL_ENABLE;
+    return state;
+  }
+
+  DeferredCancellation* outer_;
+  int before_ = PTHREAD_CANCEL_ENABLE;
+};
+
+/// Inside the former, around a call that is the application's own: it may be cancelled there as if
+/// we were not. Does nothing without the former.
+class CancellationOfCaller {
+public:
+  CancellationOfCaller() noexcept(false)
+      : deferred_(std::exchange(DeferredCancellation::innermost(), nullptr)) {
+    if (deferred_)
+      pthread_setcancelstate(deferred_->before_, nullptr);
+  }
+  ~CancellationOfCaller() noexcept {
+    if (!deferred_)
+      return;
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &deferred_->before_);
+    DeferredCancellation::innermost() = deferred_;
+  }
+  CancellationOfCaller(const CancellationOfCaller&) = delete;
+  CancellationOfCaller& operator=(const CancellationOfCaller&) = delete;
+
+private:
+  DeferredCancellation* deferred_;
+};
+
+} // namespace mneme

@@ -1,0 +1,59 @@
+// Room base: the environment, which is the caller's word. Code of ours reads no variable in another
+// way (tests/python/test_architecture.py). For libmneme_rt too: no C++ library.
+#pragma once
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <unistd.h>
+
+namespace mneme {
+
+/// Whether this program was started with more rights than whoever started it has: set-user-id,
+/// set-group-id, file capabilities. Then nothing the caller can choose (variables, the current
+/// directory, files named by either) may decide what is loaded, run, read or written here.
+inline bool isPrivileged() noexcept { return getauxval(AT_SECURE) != 0; }
+
+/// What a process found in its environment when it began. Never freed: the last destructors of a
+/// program may ask.
+struct KeptEnvironment {
+  const char* const* variables = nullptr; ///< as `environ`; null: not kept
+  const char* directory = nullptr;        ///< the working directory; null: not kept, or unknown
+};
+/// Of this library; one for each that is loaded by itself.
+inline KeptEnvironment keptEnvironment;
+
+/// For libraries that are guests in a program, which may clear its environment, change it, or go
+/// elsewhere. To be called while the library is loaded, before any other thread may ask.
+inline void keepEnvironment() noexcept {
+  size_t count = 0, bytes = 0;
+  for (; environ && environ[count]; ++count)
+    bytes += strlen(environ[count]) + 1;
+  auto** variables = static_cast<char**>(malloc((count + 1) * sizeof(char*)));
+  auto* text = static_cast<char*>(malloc(bytes + 1));
+  if (!variables || !text)
+    return;
+  for (size_t index = 0; index < count; ++index) {
+    variables[index] = text;
+    text = stpcpy(text, environ[index]) + 1;
+  }
+  variables[count] = nullptr;
+  char directory[PATH_MAX];
+  keptEnvironment = {variables, getcwd(directory, sizeof(directory)) ? strdup(directory) : nullptr};
+}
+
+/// Value of an environment variable: the one that was kept; if there is none, the present one,
+/// which the program may have set itself. Null if it is not set, and for every variable in a
+/// program that isPrivileged().
+inline const char* environmentValue(const char* name) noexcept {
+  if (isPrivileged())
+    return nullptr;
+  const size_t length = strlen(name);
+  for (const char* const* kept = keptEnvironment.variables; kept && *kept; ++kept)
+    if (strncmp(*kept, name, length) == 0 && (*kept)[length] == '=')
+      return *kept + length + 1;
+  return getenv(name);
+}
+
+} // namespace mneme

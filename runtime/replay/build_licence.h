@@ -1,0 +1,32 @@
+// Room replay: what the way a program was built says about results that differ.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace mneme::replay {
+
+struct Result;
+
+/// Read from the "options" object of a kernel's blob (runtime/embed/blob_format.h).
+struct BuildLicence {
+  bool allowsFastMath = false; ///< -ffast-math, or a part of it
+  bool allowsFusing = false;   ///< across statements: clang's default for kernels
+  bool mayReadUnset = false;   ///< a local variable may be read that was never set
+  std::string level = {};      ///< of the program's own pipeline, as behind -O; empty: unknown
+  std::vector<std::string> llvmOptions = {}; ///< names of what was given with -mllvm
+};
+
+BuildLicence licenceOf(const std::string& optionsJson);
+
+/// Whether differences of this size may come from rounding alone, in code that may be rounded in
+/// more than one way.
+bool mayBeRounding(const BuildLicence& licence, const Result& result);
+
+/// Why `result`, which is wrong, may be what it is, and what to do: sentences, or nothing to say.
+/// `passes` is the pipeline it was made with.
+std::string explainWrong(const BuildLicence& licence, const Result& result,
+                         const std::string& passes);
+
+} // namespace mneme::replay

@@ -1,0 +1,157 @@
+"""Addresses of device functions survive: tables, virtual functions, arguments, several units."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from conftest import BUILD, Finished, mneme, records, run_command
+from tuned_runs import TRACE, counts, kernels_of, warnings, write_tuned
+
+APPS = BUILD / "tests" / "apps" / "api"
+PROGRAMS = ("dispatch_table", "function_arguments", "function_units", "virtual_objects")
+# Where the device's own heap puts objects a replay cannot repeat.
+USES_DEVICE_HEAP = ("makeOnHeap", "destroy")
+
+pytestmark = pytest.mark.skipif(
+    not all((APPS / name).is_file() for name in PROGRAMS),
+    reason="tests/apps/api is not built: no CUDA toolkit",
+)
+
+
+@pytest.fixture(scope="module")
+def recordings(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[Finished, Path]]:
+    found = {}
+    for name in PROGRAMS:
+        directory = tmp_path_factory.mktemp(name)
+        done = mneme(
+            "record", "-rdb", directory, "-mr", "8", "--device", "cpu", "--", APPS / name
+        )  # fmt: skip
+        found[name] = (done, directory)
+    return found
+
+
+def launches(directory: Path) -> list[tuple[str, Path, str]]:
+    """Kernel, record and id of every launch but those that need the device's heap."""
+    found = []
+    for record in records(directory):
+        described = json.loads(record.read_text())
+        name = described["DemangledName"].split("(")[0]
+        for record_id, instance in described["instances"].items():
+            is_on_heap = name == "measure" and instance["BlockDims"]["x"] == 2
+            if name not in USES_DEVICE_HEAP and not is_on_heap:
+                found.append((name, record, record_id))
+    return found
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_recording_changes_nothing(
+    recordings: dict[str, tuple[Finished, Path]], program: str
+) -> None:
+    done, _ = recordings[program]
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout == f"{program}: ok\n"
+    assert "not known here" not in done.stderr
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+@pytest.mark.parametrize("passes", ["default<O3>", "default<O0>"])
+def test_every_launch_replays_exactly(
+    recordings: dict[str, tuple[Finished, Path]], program: str, passes: str
+) -> None:
+    _, directory = recordings[program]
+    for name, record, record_id in launches(directory):
+        done = mneme(
+            "replay", "-rdb", record, "-rid", record_id, "--device", "cpu", "-it", "1", passes
+        )  # fmt: skip
+        assert done.result["result_class"] == "exact", f"{name}: {done.stdout}{done.stderr}"
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_every_launch_compiles_for_a_gpu(
+    recordings: dict[str, tuple[Finished, Path]], program: str, tmp_path: Path
+) -> None:
+    _, directory = recordings[program]
+    for name, record, record_id in launches(directory):
+        ptx = tmp_path / "kernel.ptx"
+        done = mneme(
+            "compile", record, "-rid", record_id, "--arch", "sm_90", "--ptx", ptx, "default<O2>"
+        )  # fmt: skip
+        assert done.returncode == 0, f"{name}: {done.stderr}"
+        assert "mneme.callee" not in ptx.read_text()
+
+
+def test_show_names_the_functions_a_launch_may_call(
+    recordings: dict[str, tuple[Finished, Path]],
+) -> None:
+    _, directory = recordings["dispatch_table"]
+    (record, record_id), *_ = [
+        (record, one) for name, record, one in launches(directory) if name == "callSteps"
+    ]
+    done = mneme("show", "--json", record, "-rid", record_id)
+    (launch,) = json.loads(done.stdout)["instances"]
+    names = {one["name"] for one in launch["functions"]}
+    assert {"add(float, float)", "multiply(float, float)"} <= names
+
+
+def test_show_names_the_function_an_argument_points_to(
+    recordings: dict[str, tuple[Finished, Path]],
+) -> None:
+    _, directory = recordings["function_arguments"]
+    (record, record_id), *_ = [
+        (record, one) for name, record, one in launches(directory) if name == "callOne"
+    ]
+    shown = mneme("show", record, "-rid", record_id).stdout
+    assert "twice(int)" in shown
+    assert "__mneme_function_" not in shown
+
+
+def test_abstract_classes_build_without_optimisation(tmp_path: Path) -> None:
+    """Their vtables name __cxa_pure_virtual, which no device library defines."""
+    flags = {key: mneme("config", key).stdout.split() for key in ("cxx", "cflags", "ldflags")}
+    program = tmp_path / "app"
+    built = run_command(
+        *flags["cxx"], "-O0", "-std=c++20", "--offload-arch=sm_90", *flags["cflags"],
+        Path(__file__).parents[1] / "apps" / "api" / "virtual_objects.cu", "-o", program,
+        *flags["ldflags"], "-lcudart",
+    )  # fmt: skip
+    assert built.returncode == 0, built.stderr
+    done = mneme("run", "--device", "cpu", "--", program)
+    assert done.stdout == "virtual_objects: ok\n", done.stderr
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+@pytest.mark.parametrize("part", ["all", "even", "odd"])
+def test_tuned_kernels_and_those_as_built_call_each_others_functions(
+    program: str, part: str, tmp_path: Path
+) -> None:
+    kernels = kernels_of([APPS / program])
+    chosen = {"all": kernels, "even": kernels[::2], "odd": kernels[1::2]}[part]
+    tuned = write_tuned(tmp_path / "tuned.json", chosen)
+    done = mneme(
+        "run", "--device", "cpu", "--", APPS / program,
+        PROTEUS_TUNED_KERNELS=str(tuned), PROTEUS_CACHE_DIR=str(tmp_path / "cache"),
+        PROTEUS_TRACE_OUTPUT=TRACE,
+    )  # fmt: skip
+    assert done.stdout == f"{program}: ok\n", done.stderr
+    assert warnings(done.stderr) == []
+    assert counts(done.stderr).tuned > 0
+    assert counts(done.stderr).as_built == 0
+
+
+def test_tuning_finds_a_configuration_that_is_verified(
+    recordings: dict[str, tuple[Finished, Path]], tmp_path: Path
+) -> None:
+    _, directory = recordings["virtual_objects"]
+    (record, record_id), *_ = [
+        (record, one) for name, record, one in launches(directory) if name == "scaleAll"
+    ]
+    done = mneme(
+        "tune", "-rdb", record, "-rid", record_id, "--device", "cpu", "--trials", "4",
+        "--iterations", "2", "--warmup", "0", "--seed", "1", "--results-dir", tmp_path / "results",
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    summary = json.loads((tmp_path / "results" / "summary.json").read_text())
+    assert summary["num_verified"] >= 1
+    assert summary["num_failed_verification"] == 0

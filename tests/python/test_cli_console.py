@@ -1,0 +1,121 @@
+"""What is printed shows names from elsewhere as text: no terminal escape, no forged line."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from deploy_samples import best, facts, write_result
+from mneme._visible import visible
+from mneme.cli import _console, main
+from native_parts import needs_native
+
+GOLDEN = Path(__file__).resolve().parents[1] / "golden" / "v2"
+RECORD = "16372073875777044691.json"
+HOSTILE = "k\x1b[2J\x1b]0;title\x07\r\n\x9b31m\u2028\u202e[red]:smile:\x7f()"
+SHOWN = r"k\x1b[2J\x1b]0;title\x07\x0d\x0a\x9b31m\u2028\u202e[red]:smile:\x7f()"
+
+
+def is_harmless(text: str) -> bool:
+    return all(one.isprintable() or one == "\n" for one in text)
+
+
+@pytest.mark.parametrize("text", ["scale<float>(float*, int)", "größe", "a b", "\U0001f600"])
+def test_ordinary_names_are_shown_as_they_are(text: str) -> None:
+    assert visible(text) == text
+
+
+def test_other_characters_are_shown_by_their_code() -> None:
+    assert visible(HOSTILE) == SHOWN
+    assert visible("\U000e0001\ud800\ufffe") == r"\U000e0001\ud800\ufffe"
+
+
+def test_every_way_to_print_is_harmless(capsys: pytest.CaptureFixture[str]) -> None:
+    _console.say(HOSTILE)
+    _console.print_line(HOSTILE)
+    content = _console.table(HOSTILE, ("name",))
+    content.add_row(HOSTILE)
+    _console.print_table(content)
+    _console.print_json({HOSTILE: HOSTILE})
+    _console.print_text(f"{HOSTILE}\nnext")
+    _console.say_text(f"{HOSTILE}\nnext\n")
+    _console.stderr_console().print(content)
+    out, err = capsys.readouterr()
+    assert is_harmless(out)
+    assert is_harmless(err)
+    assert err.startswith(f"mneme: {SHOWN}\n")
+    assert out.startswith(f"{SHOWN}\n{SHOWN}")
+    assert json.loads("{" + out.partition("{")[2].rpartition("}")[0] + "}") == {HOSTILE: HOSTILE}
+
+
+@pytest.fixture
+def recording(tmp_path: Path) -> Path:
+    """A recording with hostile names."""
+    shutil.copytree(GOLDEN, tmp_path / "recording")
+    path = tmp_path / "recording" / RECORD
+    data: dict[str, Any] = json.loads(path.read_text())
+    data.pop("Checksum", None)
+    data["DemangledName"] = data["Device"] = data["Arch"] = HOSTILE
+    data["ArgNames"] = [HOSTILE for _ in data["ArgNames"]]
+    data["ArgTypes"] = [HOSTILE for _ in data["ArgTypes"]]
+    path.write_text(json.dumps(data))
+    return path
+
+
+def mneme(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "mneme", *(str(one) for one in arguments)],
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+        timeout=60,
+        env={**os.environ, "MNEME_DEVICE": "cpu"},
+    )
+
+
+VERBS = {
+    "ls": ["ls", "{directory}"],
+    "show": ["show", "{record}"],
+    "replay": ["replay", "-rdb", "{record}", "default<O1>"],
+    "compile": ["compile", "{record}", "default<O1>"],
+    "tune": ["tune", "-rdb", "{record}", "--trials", "1", "--results-dir", "{out}"],
+    "replay of nothing": ["replay", "-rdb", "{record}/" + HOSTILE, "default<O1>"],
+    "show of nothing": ["show", HOSTILE],
+    "no such verb": [HOSTILE],
+    "no such option": ["ls", f"--{HOSTILE}"],
+    "no such pass": ["replay", "-rdb", "{record}", HOSTILE],
+    "no such tolerance": ["replay", "-rdb", "{record}", "default<O1>", "--tolerance", HOSTILE],
+    "debug": ["-v", "debug", "show", HOSTILE],
+    "copy": ["copy", "{record}", "{out}/" + HOSTILE],
+}
+
+
+@pytest.mark.compile
+@needs_native
+@pytest.mark.parametrize("verb", VERBS)
+def test_hostile_names_are_shown_as_text(verb: str, recording: Path, tmp_path: Path) -> None:
+    places = {"directory": recording.parent, "record": recording, "out": tmp_path / "out"}
+    done = mneme(*(part.format(**places) for part in VERBS[verb]))
+    assert is_harmless(done.stdout), done.stdout
+    assert is_harmless(done.stderr), done.stderr
+    assert r"\x1b" in done.stdout + done.stderr or verb in ("replay", "compile")
+
+
+def test_deployed_names_are_shown_as_text(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_result(tmp_path / "results", best(facts=facts(demangled_name=HOSTILE)))
+
+    main(["deploy", str(tmp_path / "results"), "-o", str(tmp_path / "tuned.json")])
+    main(["deploy", str(tmp_path / "results"), "--min-gain", "9", "-o", f"{tmp_path}/t.json"])
+    out, err = capsys.readouterr()
+    assert is_harmless(out)
+    assert is_harmless(err)
+    assert SHOWN in err

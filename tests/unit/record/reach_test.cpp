@@ -1,0 +1,164 @@
+#include "runtime/record/reach.h"
+
+#include <doctest/doctest.h>
+
+#include <memory>
+#include <random>
+
+using namespace mneme;
+using namespace mneme::record;
+using artifact::kChunkBytes;
+using artifact::Region;
+
+namespace {
+
+uint64_t addressOf(const void* pointer) { return reinterpret_cast<uint64_t>(pointer); }
+
+/// Memory of whole words at an address of its own.
+struct Block {
+  explicit Block(size_t words) : words(words) {}
+  Region region() const {
+    Region region;
+    region.address = addressOf(words.data());
+    region.sizeBytes = words.size() * 8;
+    return region;
+  }
+  uint64_t at(size_t byte = 0) const { return addressOf(words.data()) + byte; }
+  std::vector<uint64_t> words;
+};
+
+/// Counts the bytes that are searched.
+class CountingAccess final : public HostAccess {
+public:
+  CountingAccess() : HostAccess([] { return 0; }) {}
+  SearchResult search(std::span<const Piece> pieces, const WordRanges& ranges) override {
+    for (const Piece& piece : pieces)
+      searchedBytes += piece.sizeBytes;
+    return HostAccess::search(pieces, ranges);
+  }
+  uint64_t searchedBytes = 0;
+};
+
+bool canReadAll(const Region&) { return true; }
+
+/// Hashes and searches `regions` and whatever they lead to, as a capture does.
+std::vector<uint64_t> follow(Reach& reach, DeviceAccess& access, std::vector<Region> regions) {
+  std::vector<uint64_t> found;
+  while (!regions.empty() && reach.isOpen()) {
+    std::vector<std::vector<Hash128>> hashes;
+    for (const Region& region : regions)
+      hashes.emplace_back((region.sizeBytes + kChunkBytes - 1) / kChunkBytes);
+    std::vector<HashTask> tasks;
+    for (size_t i = 0; i < regions.size(); ++i)
+      tasks.push_back({&regions[i], hashes[i]});
+    access.hash(tasks);
+    reach.search(access, tasks);
+    regions = reach.takeFound();
+    for (const Region& region : regions)
+      found.push_back(region.address);
+  }
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
+std::vector<uint64_t> sorted(std::vector<uint64_t> values) {
+  std::sort(values.begin(), values.end());
+  return values;
+}
+
+} // namespace
+
+TEST_CASE("pointers in memory lead to memory whose pointers lead on") {
+  Block heap(3 * kChunkBytes / 8), table(100), node(4), far(40), alone(8);
+  heap.words[2 * kChunkBytes / 8 + 5] = table.at();
+  table.words[99] = node.at(9);       // into the middle, at no multiple of eight
+  node.words[1] = far.at(40 * 8 - 1); // its last byte
+  far.words[0] = alone.at(8 * 8);     // just behind it
+  far.words[1] = node.at();           // back
+  heap.words[7] = alone.at() << 8;    // no address of it
+  CountingAccess access;
+  SearchHistory history;
+  Reach reach({far.region(), alone.region(), node.region(), table.region()}, {heap.region()},
+              history, canReadAll);
+  CHECK(reach.isOpen());
+  CHECK(follow(reach, access, {heap.region()}) == sorted({table.at(), node.at(), far.at()}));
+  CHECK(reach.isOpen()); // `alone` might still be found
+}
+
+TEST_CASE("an argument leads to memory, and nothing is searched once all is found") {
+  Block heap(100), one(8);
+  CountingAccess access;
+  SearchHistory history;
+  Reach reach({one.region()}, {heap.region()}, history, canReadAll);
+  reach.lookAt(one.at(63));
+  reach.lookAt(one.at());
+  CHECK_FALSE(reach.isOpen());
+  const std::vector<Region> found = reach.takeFound();
+  REQUIRE(found.size() == 1);
+  CHECK(found[0].address == one.at());
+  CHECK(reach.takeFound().empty());
+}
+
+TEST_CASE("what is recorded in any case is no candidate, nor what overlaps it") {
+  Block heap(100), one(8);
+  Region part = heap.region();
+  part.address += 80;
+  part.sizeBytes = 16;
+  Region empty = one.region();
+  empty.sizeBytes = 0;
+  SearchHistory history;
+  CHECK_FALSE(Reach({heap.region(), part, empty}, {heap.region()}, history, canReadAll).isOpen());
+  CHECK_FALSE(Reach({}, {heap.region()}, history, canReadAll).isOpen());
+}
+
+TEST_CASE("what cannot be read is not found") {
+  Block heap(100), gone(8), there(8);
+  heap.words[0] = gone.at();
+  heap.words[1] = there.at();
+  CountingAccess access;
+  SearchHistory history;
+  Reach reach({gone.region(), there.region()}, {heap.region()}, history,
+              [&](const Region& region) { return region.address == there.at(); });
+  CHECK(follow(reach, access, {heap.region()}) == std::vector<uint64_t>{there.at()});
+  CHECK_FALSE(reach.isOpen());
+}
+
+TEST_CASE("a second search looks only at what changed and at what held addresses") {
+  const size_t words = kChunkBytes / 8;
+  Block heap(4 * words), one(8), two(8);
+  heap.words[words] = one.at();
+  SearchHistory history;
+  const auto search = [&](const std::vector<Region>& candidates) {
+    CountingAccess access;
+    Reach reach(candidates, {heap.region()}, history, canReadAll);
+    const std::vector<uint64_t> found = follow(reach, access, {heap.region()});
+    return std::pair(found, access.searchedBytes);
+  };
+  using Found = std::vector<uint64_t>;
+  const std::vector<Region> both = {one.region(), two.region()};
+  CHECK(search(both) == std::pair(Found{one.at()}, 4 * kChunkBytes + 64));
+  CHECK(search(both) == std::pair(Found{one.at()}, kChunkBytes));
+  heap.words[words] = 0;
+  heap.words[3 * words + 9] = two.at();
+  CHECK(search(both) == std::pair(Found{two.at()}, 2 * kChunkBytes + 64));
+  CHECK(search(both) == std::pair(Found{two.at()}, kChunkBytes));
+  // Fewer candidates need nothing new; one more needs everything.
+  CHECK(search({two.region()}).second == kChunkBytes);
+  CHECK(search(both) == std::pair(Found{two.at()}, 4 * kChunkBytes + 64));
+}
+
+TEST_CASE("a block that was freed and made again is another one") {
+  SearchHistory history;
+  const WordRanges ranges({{0x1000, 8}});
+  Region region;
+  region.address = 0x500000;
+  region.sizeBytes = 2 * kChunkBytes;
+  std::vector<Hash128> hashes = {{1, 2}, {3, 4}};
+  history.begin(ranges);
+  history.remember(region, hashes, 0, false);
+  history.remember(region, hashes, 1, true);
+  CHECK(history.unknownChunks(region, hashes) == std::vector<uint64_t>{1});
+  region.sizeBytes += 8;
+  hashes.push_back({5, 6});
+  CHECK(history.unknownChunks(region, hashes).size() == 3);
+}
