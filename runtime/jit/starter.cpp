@@ -15,7 +15,6 @@
 namespace {
 
 constexpr const char* kLibrary = "libmneme_jit.so";
-constexpr int kOpenAttempts = 100;
 
 /// Before anything of the program, which may clear its environment or go elsewhere.
 [[gnu::constructor(101)]] void keep() { mneme::keepEnvironment(); }
@@ -45,12 +44,6 @@ void say(const char* first, const char* second) {
     signals.noteFailure(errno);
 }
 
-/// The program may have other files under that number when its first kernel is launched.
-[[gnu::constructor]] void rememberWhereMessagesGo() {
-  if (wantsTunedKernels())
-    mneme::rememberStandardError();
-}
-
 void* openBeside(const void* address) {
   Dl_info info{};
   char path[PATH_MAX];
@@ -61,6 +54,22 @@ void* openBeside(const void* address) {
     return nullptr;
   strcpy(slash + 1, kLibrary);
   return dlopen(path, RTLD_NOW | RTLD_LOCAL);
+}
+
+void* openLibrary() {
+  void* const library = openBeside(reinterpret_cast<const void*>(&wantsTunedKernels));
+  return library ? library : dlopen(kLibrary, RTLD_NOW | RTLD_LOCAL);
+}
+
+void* theLibrary = nullptr;
+
+/// When its first kernel is launched the program may have other files under stderr's number, or a
+/// thread that closes what the loader has just opened.
+[[gnu::constructor]] void prepare() {
+  if (!wantsTunedKernels())
+    return;
+  mneme::rememberStandardError();
+  theLibrary = openLibrary();
 }
 
 } // namespace
@@ -82,12 +91,7 @@ void warnIfRecordingUntuned() {
 const mneme_hooks* startTunedKernels() {
   if (!wantsTunedKernels())
     return nullptr;
-  void* library = nullptr;
-  // Another thread may close what the loader has just opened.
-  for (int attempt = 0; attempt < kOpenAttempts && !library; ++attempt)
-    library = openBeside(reinterpret_cast<const void*>(&wantsTunedKernels));
-  if (!library)
-    library = dlopen(kLibrary, RTLD_NOW | RTLD_LOCAL);
+  void* const library = theLibrary ? theLibrary : openLibrary();
   if (!library) {
     const char* why = dlerror();
     say("kernels run as they were built, not as tuned: ", why ? why : "libmneme_jit.so is missing");
