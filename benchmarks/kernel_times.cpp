@@ -1,5 +1,5 @@
-// Sums the device time of every kernel a program launches, by name. Works on any CUDA program, built
-// with mneme or not, through the driver's injection mechanism:
+// Sums the device time of every kernel a program launches, by name. Works on any CUDA program,
+// built with mneme or not, through the driver's injection mechanism:
 //   g++ -O2 -shared -fPIC kernel_times.cpp -o libkernel_times.so -lcupti
 //   KERNEL_TIMES_FILE=times.json CUDA_INJECTION64_PATH=$PWD/libkernel_times.so ./app
 // The file is {"<mangled name>": [nanoseconds of each launch, in order]}.

@@ -1,6 +1,6 @@
 // A CUDA runtime whose functions return at once, so that only the launch path is measured. Tuned
 // kernels are loaded and launched by functions that do nothing either.
-#include "runtime/device/cpu/cudart/variants.h"
+#include "runtime/abi/cpu_variants.h"
 
 struct Dim3 {
   unsigned x, y, z;
@@ -30,7 +30,8 @@ void** __cudaRegisterFatBinary(void*) {
 }
 void __cudaRegisterFatBinaryEnd(void**) {}
 void __cudaUnregisterFatBinary(void**) {}
-void __cudaRegisterFunction(void**, const char*, char*, const char*, int, void*, void*, void*, void*, int*) {}
+void __cudaRegisterFunction(void**, const char*, char*, const char*, int, void*, void*, void*,
+                            void*, int*) {}
 
 int mneme_cudart_load_variant(const void*, const void*, size_t, void** variant, char*, size_t) {
   static char loaded;

@@ -8,7 +8,7 @@
 #include "passes/register_kernels.h"
 #include "passes/route_launches.h"
 #include "passes/tuned_body.h"
-#include "runtime/compile/llvm_compat.h"
+#include "runtime/ir/compat.h"
 
 namespace mneme::passes {
 namespace {

@@ -12,12 +12,10 @@
 #include "passes/kernel_metadata.h"
 #include "passes/tuned_body.h"
 #include "passes/warning.h"
-#include "runtime/compile/llvm_compat.h"
+#include "runtime/ir/compat.h"
 
 namespace mneme::passes {
 namespace {
-
-using jit::Variant;
 
 // Registers of a multiprocessor, the same on every GPU since sm_50; they are given to warps of 32
 // threads in portions of 8 per thread. A thread has no more than 255.
@@ -45,18 +43,18 @@ uint64_t threadsOf(const mneme_dim3& dims) {
 }
 
 /// The variants for this architecture.
-std::vector<const Variant*> variantsOf(const jit::TunedKernel& entry,
-                                       const llvm::Function& kernel) {
+std::vector<const tuned::Variant*> variantsOf(const tuned::Kernel& entry,
+                                              const llvm::Function& kernel) {
   llvm::StringRef arch = kernel.getFnAttribute("target-cpu").getValueAsString();
-  std::vector<const Variant*> result;
-  for (const Variant& variant : entry.variants)
+  std::vector<const tuned::Variant*> result;
+  for (const tuned::Variant& variant : entry.variants)
     if (!variant.guards.arch || arch.empty() || variant.match.arch == arch.str())
       result.push_back(&variant);
   return result;
 }
 
 /// What launch bounds make of the registers of a variant; no limit is kMaxRegisters.
-uint64_t registersOf(const Variant& variant) {
+uint64_t registersOf(const tuned::Variant& variant) {
   uint64_t limit = kMaxRegisters;
   if (variant.maxRegisters)
     limit = std::min<uint64_t>(limit, variant.maxRegisters);
@@ -72,14 +70,15 @@ uint64_t registersOf(const Variant& variant) {
 
 /// Every pipeline is right for every launch, so one serves all: that of the variant for this very
 /// architecture that stands for most of the application's time. None if there is no variant.
-std::string pipelineFor(llvm::ArrayRef<const Variant*> variants, llvm::StringRef arch) {
-  const auto rank = [&](const Variant* variant) {
+std::string pipelineFor(llvm::ArrayRef<const tuned::Variant*> variants, llvm::StringRef arch) {
+  const auto rank = [&](const tuned::Variant* variant) {
     const std::string& wanted = variant->match.arch;
     return std::pair(wanted.empty() || wanted == arch.str(), variant->weight);
   };
-  const auto best = std::max_element(
-      variants.begin(), variants.end(),
-      [&](const Variant* left, const Variant* right) { return rank(left) < rank(right); });
+  const auto best = std::max_element(variants.begin(), variants.end(),
+                                     [&](const tuned::Variant* left, const tuned::Variant* right) {
+                                       return rank(left) < rank(right);
+                                     });
   return best == variants.end() ? "" : (*best)->pipeline;
 }
 
@@ -89,8 +88,8 @@ unsigned codegenLevelOf(llvm::StringRef optLevel) {
   return optLevel.getAsInteger(10, level) ? 2 : level;
 }
 
-void collectLeftovers(const Variant& variant, llvm::StringRef pipeline, llvm::StringRef optLevel,
-                      Leftovers& leftovers) {
+void collectLeftovers(const tuned::Variant& variant, llvm::StringRef pipeline,
+                      llvm::StringRef optLevel, Leftovers& leftovers) {
   if (variant.pipeline != pipeline.str())
     leftovers.insert("pipeline '" + variant.pipeline + "' of other launches");
   if (variant.codegenOptLevel != codegenLevelOf(optLevel))
@@ -118,21 +117,21 @@ bool applyPipeline(llvm::Function& kernel, llvm::StringRef pipeline, const Build
 
 } // namespace
 
-jit::TunedFile readTunedFile(const std::string& path, std::string& error) {
+tuned::File readTunedFile(const std::string& path, std::string& error) {
   try {
-    return jit::readTunedFile(path);
+    return tuned::readFile(path);
   } catch (const std::exception& problem) {
     error = problem.what();
     return {};
   }
 }
 
-bool applyTuned(llvm::Function& kernel, uint64_t staticHash, const jit::TunedFile& file,
+bool applyTuned(llvm::Function& kernel, uint64_t staticHash, const tuned::File& file,
                 const BuildFacts& build) {
   const auto found = file.kernels.find(kernel.getName().str());
   if (found == file.kernels.end())
     return false;
-  const jit::TunedKernel& entry = found->second;
+  const tuned::Kernel& entry = found->second;
   llvm::Module& module = *kernel.getParent();
   std::string name = "'" + readableName(kernel.getName()) + "'";
   if (entry.staticHash && *entry.staticHash != staticHash) {
@@ -143,10 +142,10 @@ bool applyTuned(llvm::Function& kernel, uint64_t staticHash, const jit::TunedFil
   // One binary serves every launch: the variant that needs most registers says how many.
   uint64_t registers = 0;
   Leftovers leftovers;
-  std::vector<const Variant*> variants = variantsOf(entry, kernel);
+  std::vector<const tuned::Variant*> variants = variantsOf(entry, kernel);
   std::string pipeline =
       pipelineFor(variants, kernel.getFnAttribute("target-cpu").getValueAsString());
-  for (const Variant* variant : variants) {
+  for (const tuned::Variant* variant : variants) {
     registers = std::max(registers, registersOf(*variant));
     collectLeftovers(*variant, pipeline, build.optLevel, leftovers);
   }

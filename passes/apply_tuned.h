@@ -8,12 +8,12 @@
 #include <string>
 
 #include "passes/build_facts.h"
-#include "runtime/jit/tuned_file.h"
+#include "runtime/tuned/file.h"
 
 namespace mneme::passes {
 
 /// Reads a tuned-kernels file as a tuned run does. Sets `error` to a sentence if it cannot be read.
-jit::TunedFile readTunedFile(const std::string& path, std::string& error);
+tuned::File readTunedFile(const std::string& path, std::string& error);
 
 /// Applies to `kernel` what its entry in `file` says and what is right for every launch: a limit of
 /// registers per thread, which is how launch bounds and MaxRegisters reach the machine code, and
@@ -22,7 +22,7 @@ jit::TunedFile readTunedFile(const std::string& path, std::string& error);
 /// cannot run, and a kernel that is stale: its IR, known by `staticHash`, is not the tuned one.
 /// `build` is how the program is compiled. A kernel without entry stays as it is. Returns whether
 /// the module changed.
-bool applyTuned(llvm::Function& kernel, uint64_t staticHash, const jit::TunedFile& file,
+bool applyTuned(llvm::Function& kernel, uint64_t staticHash, const tuned::File& file,
                 const BuildFacts& build);
 
 } // namespace mneme::passes

@@ -45,7 +45,7 @@ BuildFacts factsOf(const llvm::PassBuilder& builder, llvm::OptimizationLevel lev
   BuildFacts facts{levelName(level), std::nullopt, {}, givenLlvmOptions()};
   if (const llvm::TargetMachine* machine = machineOf(builder))
     facts.fusesEverywhere = machine->Options.AllowFPOpFusion == llvm::FPOpFusion::Fast;
-  facts.loops = compile::choicesIn(tuningOf(builder), facts.optLevel);
+  facts.loops = ir::choicesIn(tuningOf(builder), facts.optLevel);
   return facts;
 }
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/compile/pipeline_tuning.h"
+#include "runtime/ir/pipeline_tuning.h"
 
 namespace mneme::passes {
 
@@ -16,7 +16,7 @@ struct BuildFacts {
   /// Multiplications and additions are fused whatever flags and pragmas say (-ffp-contract=fast,
   /// the default of CUDA), as opposed to where flags allow it. None: unknown.
   std::optional<bool> fusesEverywhere;
-  compile::LoopChoices loops;
+  ir::LoopChoices loops;
   /// Names of what was given with -mllvm, but for what clang gives by itself and for options of
   /// ours.
   std::vector<std::string> llvmOptions;

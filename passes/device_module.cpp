@@ -7,7 +7,7 @@
 #include <llvm/IR/Metadata.h>
 #include <llvm/IR/Operator.h>
 
-#include "runtime/compile/llvm_compat.h"
+#include "runtime/ir/compat.h"
 
 namespace mneme::passes {
 namespace {

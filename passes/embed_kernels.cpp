@@ -16,8 +16,8 @@
 #include "passes/kernel_metadata.h"
 #include "passes/module_blob.h"
 #include "passes/warning.h"
-#include "runtime/compile/llvm_compat.h"
-#include "runtime/embed/blob_format.h"
+#include "runtime/abi/blob_format.h"
+#include "runtime/ir/compat.h"
 
 namespace mneme::passes {
 namespace {
@@ -56,7 +56,7 @@ std::optional<Blob> blobOf(const Closure& closure, llvm::Module& module,
 bool applyFile(llvm::Module& module, llvm::ArrayRef<std::pair<llvm::Function*, uint64_t>> hashes,
                const EmbedOptions& options) {
   std::string error;
-  jit::TunedFile file = readTunedFile(options.tuned, error);
+  tuned::File file = readTunedFile(options.tuned, error);
   if (!error.empty()) {
     fail(module, error);
     return false;

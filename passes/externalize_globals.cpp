@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "passes/device_module.h"
-#include "runtime/compile/function_cells.h"
+#include "runtime/ir/function_cells.h"
 
 namespace mneme::passes {
 namespace {
@@ -51,7 +51,7 @@ bool externalizeGlobals(llvm::Module& module) {
   std::string suffix = "__mneme_" + llvm::utohexstr(unitFingerprint(module), true, 16);
   for (llvm::GlobalVariable* variable : internals) {
     // Copies of a function that has a cell, in closures, are the same function: it has one address.
-    if (llvm::Function* function = compile::functionOf(*variable);
+    if (llvm::Function* function = ir::functionOf(*variable);
         function && function->hasLocalLinkage())
       externalize(*function, suffix);
     externalize(*variable, suffix);

@@ -8,8 +8,8 @@
 #include <llvm/Transforms/Utils/ModuleUtils.h>
 
 #include "passes/device_module.h"
-#include "runtime/compile/function_cells.h"
-#include "runtime/compile/llvm_compat.h"
+#include "runtime/ir/compat.h"
+#include "runtime/ir/function_cells.h"
 
 namespace mneme::passes {
 namespace {
@@ -18,15 +18,13 @@ constexpr unsigned kCellBytes = 8;
 
 bool isOwnOrListed(const llvm::User& user) {
   const auto* variable = llvm::dyn_cast<llvm::GlobalVariable>(&user);
-  return variable &&
-         (variable->getName().starts_with("llvm.") || compile::isFunctionCell(*variable));
+  return variable && (variable->getName().starts_with("llvm.") || ir::isFunctionCell(*variable));
 }
 
 bool hasAddressTaken(llvm::Function& function) {
   function.removeDeadConstantUsers();
   bool isTaken = false;
-  compile::visitAddressUsers(function,
-                             [&](const llvm::User& user) { isTaken |= !isOwnOrListed(user); });
+  ir::visitAddressUsers(function, [&](const llvm::User& user) { isTaken |= !isOwnOrListed(user); });
   return isTaken;
 }
 
@@ -60,7 +58,7 @@ void addCell(llvm::Module& module, llvm::Function& function) {
       module, function.getType(), /*isConstant=*/true,
       function.hasLocalLinkage() ? llvm::GlobalValue::InternalLinkage
                                  : llvm::GlobalValue::WeakODRLinkage,
-      &function, validIdentifier(compile::kFunctionCellPrefix + function.getName().str()), nullptr,
+      &function, validIdentifier(ir::kFunctionCellPrefix + function.getName().str()), nullptr,
       llvm::GlobalValue::NotThreadLocal, kGlobalSpace);
   cell->setAlignment(llvm::Align(kCellBytes));
   if (compat::moduleTriple(module).isAMDGCN() && !function.hasLocalLinkage())
@@ -73,8 +71,8 @@ void addCell(llvm::Module& module, llvm::Function& function) {
 bool keepFunctionTables(llvm::Module& module) {
   llvm::SmallVector<llvm::GlobalValue*> kept;
   for (llvm::GlobalVariable& variable : module.globals()) {
-    if (!holdsFunctions(variable) || variable.isDeclaration() ||
-        compile::isFunctionCell(variable) || !isDeviceGlobal(variable))
+    if (!holdsFunctions(variable) || variable.isDeclaration() || ir::isFunctionCell(variable) ||
+        !isDeviceGlobal(variable))
       continue;
     if (variable.hasLocalLinkage() && isNeverWritten(variable))
       variable.setConstant(true);

@@ -5,7 +5,7 @@
 
 namespace mneme::passes {
 
-/// Adds a cell (runtime/compile/function_cells.h) for every function whose address code or
+/// Adds a cell (runtime/ir/function_cells.h) for every function whose address code or
 /// variables of the module hold, and keeps constants that hold such addresses, vtables among them,
 /// in the image: objects in memory point to them. Returns whether the module changed.
 bool addFunctionCells(llvm::Module& module);

@@ -10,7 +10,7 @@
 #include <llvm/Transforms/Utils/ValueMapper.h>
 
 #include "passes/device_module.h"
-#include "runtime/compile/function_cells.h"
+#include "runtime/ir/function_cells.h"
 
 namespace mneme::passes {
 namespace {
@@ -62,13 +62,13 @@ void addCells(llvm::Module& module, GlobalSet& found) {
     for (; visited < found.size(); ++visited)
       if (auto* function = llvm::dyn_cast<llvm::Function>(found[visited]))
         for (llvm::Instruction& instruction : llvm::instructions(*function))
-          if (compile::callsPointer(instruction))
+          if (ir::callsPointer(instruction))
             called.insert(llvm::cast<llvm::CallBase>(instruction).getFunctionType());
     changed = false;
     for (llvm::GlobalVariable& cell : module.globals())
-      if (!found.contains(&cell) &&
-          compile::needsCell(cell, called,
-                             [&](llvm::GlobalValue& global) { return found.contains(&global); }))
+      if (!found.contains(&cell) && ir::needsCell(cell, called, [&](llvm::GlobalValue& global) {
+            return found.contains(&global);
+          }))
         changed |= found.insert(&cell);
   }
 }
@@ -154,7 +154,7 @@ void shareDefinition(llvm::GlobalValue& global, const llvm::GlobalValue* kernel)
     } else if (isDeviceGlobal(*variable)) {
       variable->setLinkage(llvm::GlobalValue::AvailableExternallyLinkage);
       // What nobody writes to the optimiser may read here as it may in the program.
-      if (!variable->isConstant() || compile::isFunctionCell(*variable))
+      if (!variable->isConstant() || ir::isFunctionCell(*variable))
         variable->setExternallyInitialized(true);
       variable->setVisibility(llvm::GlobalValue::DefaultVisibility);
       variable->setDSOLocal(false);
@@ -199,7 +199,7 @@ Closure extract(llvm::Module& module, GlobalSet found, llvm::Function* kernel) {
 
 bool isShared(const llvm::GlobalValue& global) {
   if (const auto* variable = llvm::dyn_cast<llvm::GlobalVariable>(&global);
-      variable && compile::isFunctionCell(*variable))
+      variable && ir::isFunctionCell(*variable))
     return true;
   if (global.isDeclaration() || !global.hasExternalLinkage() ||
       global.getName().starts_with("__mneme_") || global.getName().starts_with("__clang_") ||

@@ -17,8 +17,8 @@
 
 #include "passes/device_module.h"
 #include "passes/unset_locals.h"
-#include "runtime/compile/function_cells.h"
-#include "runtime/compile/llvm_compat.h"
+#include "runtime/ir/compat.h"
+#include "runtime/ir/function_cells.h"
 
 namespace mneme::passes {
 namespace {
@@ -141,7 +141,7 @@ Array undefinedFunctions(const llvm::Module& module) {
 
 bool callsPointers(const llvm::Module& module) {
   return llvm::any_of(module, [](const llvm::Function& function) {
-    return llvm::any_of(llvm::instructions(function), compile::callsPointer);
+    return llvm::any_of(llvm::instructions(function), ir::callsPointer);
   });
 }
 
@@ -151,7 +151,7 @@ Array describeTables(const llvm::Module& original) {
   const llvm::DataLayout& layout = original.getDataLayout();
   for (const llvm::GlobalVariable& variable : original.globals())
     if (variable.isConstant() && holdsFunctions(variable) && !variable.hasLocalLinkage() &&
-        !variable.hasAvailableExternallyLinkage() && !compile::isFunctionCell(variable))
+        !variable.hasAvailableExternallyLinkage() && !ir::isFunctionCell(variable))
       result.push_back(
           Object{{"name", variable.getName()},
                  {"size", layout.getTypeAllocSize(variable.getValueType()).getFixedValue()}});
@@ -266,7 +266,7 @@ const char* contractName(const FloatFacts& facts, const BuildFacts& build) {
   return !facts.hasMulAdd && facts.hasPlain ? "off" : "on";
 }
 
-void describeLoops(const compile::LoopChoices& loops, Object& object) {
+void describeLoops(const ir::LoopChoices& loops, Object& object) {
   const std::pair<const char*, std::optional<bool>> choices[] = {
       {"unroll_loops", loops.unroll},
       {"interleave_loops", loops.interleave},

@@ -1,4 +1,4 @@
-// Room passes: what a blob says about its closure (runtime/embed/blob_format.h).
+// Room passes: what a blob says about its closure (runtime/abi/blob_format.h).
 #pragma once
 
 #include <llvm/Support/JSON.h>

@@ -1,4 +1,4 @@
-// Room passes: writes a blob (runtime/embed/blob_format.h).
+// Room passes: writes a blob (runtime/abi/blob_format.h).
 #pragma once
 
 #include <llvm/ADT/SmallVector.h>

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "passes/device_module.h"
-#include "runtime/jit/mneme_rt.h"
+#include "runtime/abi/mneme_rt.h"
 
 namespace mneme::passes {
 namespace {

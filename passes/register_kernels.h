@@ -5,7 +5,7 @@
 
 namespace mneme::passes {
 
-/// Emits a constant `mneme_module_entry` (runtime/jit/mneme_rt.h) with a constructor that registers
+/// Emits a constant `mneme_module_entry` (runtime/abi/mneme_rt.h) with a constructor that registers
 /// it and a destructor that unregisters it. What it lists is what clang's own registration code in
 /// the module says: calls of `__cudaRegisterFunction`, `__cudaRegisterVar` and their HIP twins, or,
 /// with relocatable device code, the offload entries. A module without any stays as it is.

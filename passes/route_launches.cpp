@@ -8,7 +8,7 @@
 
 #include "passes/device_module.h"
 #include "passes/warning.h"
-#include "runtime/jit/mneme_rt.h"
+#include "runtime/abi/mneme_rt.h"
 
 namespace mneme::passes {
 namespace {

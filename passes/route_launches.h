@@ -6,7 +6,7 @@
 namespace mneme::passes {
 
 /// Replaces every use (call or address) of a vendor launch function the module declares by a thunk
-/// inside the module that fills an `mneme_launch` (runtime/jit/mneme_rt.h) and calls
+/// inside the module that fills an `mneme_launch` (runtime/abi/mneme_rt.h) and calls
 /// mneme_launch_kernel. A module that defines such a function itself, and a device module, stay as
 /// they are. Returns whether the module changed.
 bool routeLaunches(llvm::Module& module);

@@ -17,11 +17,11 @@
 #include <algorithm>
 #include <memory>
 
-#include "runtime/compile/line_directives.h"
-#include "runtime/compile/llvm_compat.h"
-#include "runtime/compile/prune.h"
-#include "runtime/compile/target_library.h"
-#include "runtime/compile/unroll_pass.h"
+#include "runtime/ir/compat.h"
+#include "runtime/ir/line_directives.h"
+#include "runtime/ir/prune.h"
+#include "runtime/ir/target_library.h"
+#include "runtime/ir/unroll_pass.h"
 
 namespace mneme::passes {
 namespace {
@@ -70,17 +70,16 @@ std::string run(llvm::Module& module, llvm::TargetMachine& machine, const TunedP
   llvm::OptNoneInstrumentation optnone(/*DebugLogging=*/false);
   optnone.registerCallbacks(callbacks);
   llvm::PassBuilder builder(
-      &machine, compile::tuningFor(pipeline.passes, pipeline.programLevel, pipeline.programLoops),
+      &machine, ir::tuningFor(pipeline.passes, pipeline.programLevel, pipeline.programLoops),
       std::nullopt, &callbacks);
-  functions.registerPass([&] {
-    return llvm::TargetLibraryAnalysis(compile::targetLibraryOf(machine.getTargetTriple()));
-  });
+  functions.registerPass(
+      [&] { return llvm::TargetLibraryAnalysis(ir::targetLibraryOf(machine.getTargetTriple())); });
   builder.registerModuleAnalyses(modules);
   builder.registerCGSCCAnalyses(callGraph);
   builder.registerFunctionAnalyses(functions);
   builder.registerLoopAnalyses(loops);
   builder.crossRegisterProxies(loops, functions, callGraph, modules);
-  compile::registerUnrollPass(builder);
+  ir::registerUnrollPass(builder);
 
   llvm::ModulePassManager manager;
   if (!llvm::StringRef(pipeline.passes).trim().empty())
@@ -92,7 +91,7 @@ std::string run(llvm::Module& module, llvm::TargetMachine& machine, const TunedP
 
 /// The unit has functions of the same names.
 void hideFunctions(llvm::Module& module, const llvm::Function& kernel) {
-  compile::eraseUncalled(module, kernel);
+  ir::eraseUncalled(module, kernel);
   for (llvm::Function& function : module)
     if (!function.isDeclaration() && &function != &kernel)
       function.setLinkage(llvm::GlobalValue::InternalLinkage);
@@ -112,8 +111,8 @@ std::string optimize(llvm::LLVMContext& context, Bitcode& closure, llvm::StringR
   std::unique_ptr<llvm::TargetMachine> machine = machineFor(function);
   if (!machine)
     return "this compiler makes no code for the target";
-  compile::internalizeExcept(**module, function, pipeline.ownFunctions);
-  compile::keepLineDirectives(**module);
+  ir::internalizeExcept(**module, function, pipeline.ownFunctions);
+  ir::keepLineDirectives(**module);
   if (std::string problem = run(**module, *machine, pipeline); !problem.empty())
     return problem;
   hideFunctions(**module, function);

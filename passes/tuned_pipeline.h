@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/compile/pipeline_tuning.h"
+#include "runtime/ir/pipeline_tuning.h"
 
 namespace mneme::passes {
 
@@ -18,7 +18,7 @@ struct TunedPipeline {
   std::string passes;
   std::vector<std::string> ownFunctions; ///< as ownFunctions() of kernel_metadata.h gives them
   std::string programLevel;              ///< what the program's own pipeline is: BuildFacts
-  compile::LoopChoices programLoops;
+  ir::LoopChoices programLoops;
 };
 
 /// Replaces a kernel's closure, as bitcode, by what `pipeline` makes of it, as in a tuned run;

@@ -13,8 +13,8 @@
 #include <sys/uio.h>
 
 #include "runtime/artifact/chunk_codec.h"
-#include "runtime/artifact/parallel.h"
 #include "runtime/base/error.h"
+#include "runtime/base/parallel.h"
 #include "runtime/base/write_signals.h"
 
 namespace mneme::artifact {

@@ -89,9 +89,9 @@ struct Argument {
 
 /// `<static hash>.json`: one kernel. Field names in the file are those of interface.md §2.8, plus
 /// "FormatVersion", "ArgTypes", "ArgKinds", "ArgSizes", "ModuleHashes", "Options", "Device",
-/// "Arch", "Launches", per instance "Cooperative" and "RecordedNs", and "Checksum": XXH3_64 (hex) of the
-/// compact JSON without that field. A file whose checksum does not match is refused; one without is
-/// accepted.
+/// "Arch", "Launches", per instance "Cooperative" and "RecordedNs", and "Checksum": XXH3_64 (hex)
+/// of the compact JSON without that field. A file whose checksum does not match is refused; one
+/// without is accepted.
 struct KernelRecord {
   uint64_t staticHash = 0;
   std::string kernelName;

@@ -9,9 +9,9 @@
 
 #include "runtime/artifact/chunk_codec.h"
 #include "runtime/artifact/layers.h"
-#include "runtime/artifact/parallel.h"
 #include "runtime/artifact/stored_content.h"
 #include "runtime/base/error.h"
+#include "runtime/base/parallel.h"
 
 namespace mneme::artifact {
 namespace {

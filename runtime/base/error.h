@@ -20,9 +20,9 @@ enum class ErrorCode : int {
   CompileFailed = 8,      ///< LLVM refused or could not translate the kernel
   DeviceFailed = 9,       ///< the device reported an error (fault, trap, assert, timeout)
   VerificationFailed = 10,
-  IoFailed = 11,          ///< the operating system refused a file operation (disk full, permission)
-  Unsupported = 12,       ///< a construct we know and do not handle; named in the message
-  Internal = 13,          ///< a bug of ours
+  IoFailed = 11,    ///< the operating system refused a file operation (disk full, permission)
+  Unsupported = 12, ///< a construct we know and do not handle; named in the message
+  Internal = 13,    ///< a bug of ours
 };
 
 /// "invalid argument", "artifact corrupt", ...; never null.
@@ -39,7 +39,8 @@ private:
   ErrorCode code_;
 };
 
-/// Formats `strerror(errorNumber)` behind `what`: "cannot open 'x.json': No such file or directory".
+/// Formats `strerror(errorNumber)` behind `what`: "cannot open 'x.json': No such file or
+/// directory".
 std::string systemMessage(const std::string& what, int errorNumber);
 
 } // namespace mneme

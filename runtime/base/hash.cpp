@@ -16,9 +16,7 @@ uint64_t hash64(std::span<const std::byte> bytes) noexcept {
   return XXH3_64bits(bytes.data(), bytes.size());
 }
 
-uint64_t hash64(const std::string& text) noexcept {
-  return XXH3_64bits(text.data(), text.size());
-}
+uint64_t hash64(const std::string& text) noexcept { return XXH3_64bits(text.data(), text.size()); }
 
 uint64_t combineHashes(uint64_t first, uint64_t second) noexcept {
   const std::array<uint64_t, 2> pair{first, second};

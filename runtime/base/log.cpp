@@ -40,8 +40,8 @@ UniqueFd openLogFile() {
   const std::string path = (startDirectory() / directory).string() + "/mneme-" + host.data() + "-" +
                            std::to_string(rank >= 0 ? rank : static_cast<int>(getpid())) + ".log";
   // Others can guess the name: a link leads nowhere, and a pipe keeps nobody waiting.
-  return UniqueFd(open(
-      path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0644));
+  return UniqueFd(open(path.c_str(),
+                       O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0644));
 }
 
 void writeLine(int file, const std::string& message) {

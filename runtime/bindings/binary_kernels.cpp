@@ -68,7 +68,7 @@ Sections deviceSections(Bytes file) {
     const std::optional<Bytes> content = part(file, header.sh_offset, header.sh_size);
     if (!content)
       continue;
-    if (isName(*nameBytes, header.sh_name, ".nv_fatbin") ||
+    if (isName(*nameBytes, header.sh_name, embed::kFatBinarySection) ||
         isName(*nameBytes, header.sh_name, "__nv_relfatbin"))
       found.fatBinaries.push_back(*content);
     else if (isName(*nameBytes, header.sh_name, embed::kBundleSection))

@@ -5,9 +5,9 @@
 #include <filesystem>
 #include <pybind11/stl/filesystem.h>
 
-#include "runtime/compile/client.h"
-#include "runtime/compile/disk_cache.h"
-#include "runtime/compile/service.h"
+#include "runtime/compile/service/client.h"
+#include "runtime/compile/service/disk_cache.h"
+#include "runtime/compile/service/service.h"
 #include "runtime/replay/recorded_code.h"
 
 namespace mneme::bindings {

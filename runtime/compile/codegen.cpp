@@ -4,7 +4,7 @@
 #include <llvm/IR/LegacyPassManager.h>
 #include <llvm/Support/raw_ostream.h>
 
-#include "runtime/compile/target_library.h"
+#include "runtime/ir/target_library.h"
 
 namespace mneme::compile {
 
@@ -13,7 +13,7 @@ std::string emitCode(llvm::Module& module, llvm::TargetMachine& machine,
   llvm::SmallString<0> code;
   llvm::raw_svector_ostream stream(code);
   llvm::legacy::PassManager passes;
-  llvm::TargetLibraryInfoImpl library = targetLibraryOf(machine.getTargetTriple());
+  llvm::TargetLibraryInfoImpl library = ir::targetLibraryOf(machine.getTargetTriple());
   passes.add(new llvm::TargetLibraryInfoWrapperPass(library));
   if (machine.addPassesToEmitFile(passes, stream, nullptr, fileType))
     throw Error(ErrorCode::CompileFailed,

@@ -9,22 +9,23 @@
 
 #include <chrono>
 
+#include "runtime/abi/variable_names.h"
 #include "runtime/base/hash.h"
 #include "runtime/compile/assembler/ptx_version.h"
 #include "runtime/compile/codegen.h"
 #include "runtime/compile/cpu/lower.h"
 #include "runtime/compile/cpu/steps.h"
-#include "runtime/compile/function_cells.h"
 #include "runtime/compile/image_linker.h"
-#include "runtime/compile/line_directives.h"
-#include "runtime/compile/llvm_compat.h"
-#include "runtime/compile/module_loader.h"
+#include "runtime/compile/module/loader.h"
+#include "runtime/compile/module/placed_globals.h"
+#include "runtime/compile/module/specialize.h"
+#include "runtime/compile/module/variables_kernel.h"
 #include "runtime/compile/pass_pipeline.h"
-#include "runtime/compile/pipeline_tuning.h"
-#include "runtime/compile/placed_globals.h"
-#include "runtime/compile/prune.h"
-#include "runtime/compile/specialize.h"
-#include "runtime/compile/variables_kernel.h"
+#include "runtime/ir/compat.h"
+#include "runtime/ir/function_cells.h"
+#include "runtime/ir/line_directives.h"
+#include "runtime/ir/pipeline_tuning.h"
+#include "runtime/ir/prune.h"
 
 namespace mneme::compile {
 namespace {
@@ -96,7 +97,7 @@ JobOutputs CompileJob::run() {
     compat::setModuleTriple(*module_, machine_->getTargetTriple());
     module_->setDataLayout(machine_->createDataLayout());
     stampTarget(*module_, *machine_);
-    if (keepLineDirectives(*module_))
+    if (ir::keepLineDirectives(*module_))
       assemblerOptions_.push_back("-lineinfo");
   }
   preprocessSeconds_ = preprocessing.seconds();
@@ -105,7 +106,7 @@ JobOutputs CompileJob::run() {
   runPasses(*module_, *machine_, request_.passes, tuning(), isDetached_ ? &pointers_ : nullptr);
   placeLate();
   if (request_.prune && request_.internalize && target_.kind == TargetKind::Ptx && !isDetached_)
-    eraseUncalled(*module_, findKernel(*module_, request_.kernel));
+    ir::eraseUncalled(*module_, findKernel(*module_, request_.kernel));
   diagnostics_.throwIfErrors(ErrorCode::CompileFailed, "optimisation failed");
   optimizeSeconds_ = optimizing.seconds();
 
@@ -130,9 +131,9 @@ void CompileJob::preprocess() {
     addVariablesKernel(*module_);
   llvm::Function& kernel = findKernel(*module_, request_.kernel);
   if (request_.prune)
-    pruneTo(*module_, kernel);
+    ir::pruneTo(*module_, kernel);
   if (request_.internalize)
-    internalizeExcept(*module_, kernel, options_.ownFunctions);
+    ir::internalizeExcept(*module_, kernel, options_.ownFunctions);
   if (target_.kind == TargetKind::Ptx)
     placeEarly();
   specializeArguments(kernel, request_.specializedArgs, request_.specializedArgCount);
@@ -159,7 +160,7 @@ void CompileJob::placeEarly() {
     const mneme_global_place& place = request_.placedGlobals[index];
     const llvm::GlobalVariable* variable =
         place.name ? module_->getNamedGlobal(place.name) : nullptr;
-    const bool isLate = variable && (isFunctionCell(*variable) ||
+    const bool isLate = variable && (ir::isFunctionCell(*variable) ||
                                      (variable->isConstant() && variable->hasInitializer() &&
                                       !variable->isExternallyInitialized()));
     (isLate ? latePlaces_ : places).push_back(place);
@@ -182,11 +183,11 @@ void CompileJob::placeLate() {
 llvm::PipelineTuningOptions CompileJob::tuning() const {
   if (target_.kind == TargetKind::Cpu)
     return {};
-  return tuningFor(request_.passes, options_.optLevel, options_.loops);
+  return ir::tuningFor(request_.passes, options_.optLevel, options_.loops);
 }
 
 void CompileJob::lowerForCpu() {
-  if (llvm::any_of(module_->globals(), isFunctionCell)) {
+  if (llvm::any_of(module_->globals(), ir::isFunctionCell)) {
     cpu::cleanUp(*module_); // a pointer that is a constant is one now
     FunctionPointers::lower(*module_);
   }

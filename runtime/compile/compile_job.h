@@ -9,10 +9,10 @@
 #include <string>
 #include <vector>
 
+#include "runtime/abi/mneme_compile.h"
 #include "runtime/compile/assembler/assembler.h"
 #include "runtime/compile/diagnostics.h"
-#include "runtime/compile/function_pointers.h"
-#include "runtime/compile/mneme_compile.h"
+#include "runtime/compile/module/function_pointers.h"
 #include "runtime/compile/target_machine.h"
 
 namespace mneme::compile {

@@ -1,5 +1,5 @@
 // Room compile: the C ABI over CompileJob. Exceptions and LLVM's fatal errors end here.
-#include "runtime/compile/mneme_compile.h"
+#include "runtime/abi/mneme_compile.h"
 
 #include <llvm/Bitcode/BitcodeWriter.h>
 #include <llvm/Support/raw_ostream.h>
@@ -14,7 +14,7 @@
 #include "runtime/compile/compile_job.h"
 #include "runtime/compile/fatal_guard.h"
 #include "runtime/compile/isolation.h"
-#include "runtime/compile/module_loader.h"
+#include "runtime/compile/module/loader.h"
 #include "runtime/compile/pass_names.h"
 #include "runtime/compile/pass_pipeline.h"
 

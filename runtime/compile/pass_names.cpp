@@ -6,7 +6,7 @@
 #include <llvm/Support/JSON.h>
 #include <llvm/Support/raw_ostream.h>
 
-#include "runtime/compile/unroll_pass.h"
+#include "runtime/ir/unroll_pass.h"
 
 namespace mneme::compile {
 namespace {
@@ -71,7 +71,7 @@ std::string passNames() {
   if (llvm::json::Array* modules = sections.getArray("module_with_params"))
     addPipelines(*modules);
   if (llvm::json::Array* functions = sections.getArray("function_with_params"))
-    functions->push_back(llvm::json::Array{kUnrollPass, "N"});
+    functions->push_back(llvm::json::Array{ir::kUnrollPass, "N"});
   std::string text;
   llvm::raw_string_ostream(text) << llvm::json::Value(std::move(sections));
   return text;

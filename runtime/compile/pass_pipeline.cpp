@@ -13,10 +13,10 @@
 #include <set>
 
 #include "runtime/compile/diagnostics.h"
-#include "runtime/compile/function_pointers.h"
-#include "runtime/compile/llvm_compat.h"
-#include "runtime/compile/target_library.h"
-#include "runtime/compile/unroll_pass.h"
+#include "runtime/compile/module/function_pointers.h"
+#include "runtime/ir/compat.h"
+#include "runtime/ir/target_library.h"
+#include "runtime/ir/unroll_pass.h"
 
 namespace mneme::compile {
 namespace {
@@ -29,7 +29,7 @@ bool isBlank(const std::string& text) {
 
 llvm::ModulePassManager parse(llvm::PassBuilder& builder, const std::string& passes) {
   llvm::ModulePassManager manager;
-  registerUnrollPass(builder);
+  ir::registerUnrollPass(builder);
   if (!isBlank(passes))
     orThrow(builder.parsePassPipeline(manager, passes), ErrorCode::InvalidArgument,
             "invalid pass pipeline '" + passes + "'");
@@ -50,7 +50,7 @@ void runPasses(llvm::Module& module, llvm::TargetMachine& machine, const std::st
   optnone.registerCallbacks(callbacks);
   llvm::PassBuilder builder(&machine, tuning, std::nullopt, &callbacks);
   functions.registerPass(
-      [&] { return llvm::TargetLibraryAnalysis(targetLibraryOf(machine.getTargetTriple())); });
+      [&] { return llvm::TargetLibraryAnalysis(ir::targetLibraryOf(machine.getTargetTriple())); });
   builder.registerModuleAnalyses(modules);
   builder.registerCGSCCAnalyses(callGraph);
   builder.registerFunctionAnalyses(functions);

@@ -12,7 +12,8 @@ namespace mneme::compile {
 class FunctionPointers;
 
 /// Runs `passes` on `module` for `machine`, then verifies the module. An empty pipeline does
-/// nothing. `tuning` as tuningFor() gives it; `pointers`: what the module was detached with, if it was.
+/// nothing. `tuning` as tuningFor() gives it; `pointers`: what the module was detached with, if it
+/// was.
 /// \throws Error{InvalidArgument} naming the offending pass, Error{CompileFailed} when a pass
 /// leaves invalid IR behind.
 void runPasses(llvm::Module& module, llvm::TargetMachine& machine, const std::string& passes,

@@ -15,7 +15,7 @@
 
 #include "runtime/base/error.h"
 #include "runtime/compile/diagnostics.h"
-#include "runtime/compile/llvm_compat.h"
+#include "runtime/ir/compat.h"
 
 extern "C" {
 void LLVMInitializeNVPTXTargetInfo();

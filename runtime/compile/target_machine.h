@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/compile/pipeline_tuning.h"
+#include "runtime/ir/pipeline_tuning.h"
 
 namespace mneme::compile {
 
@@ -34,7 +34,7 @@ struct AotOptions {
   bool preciseDivision = true;
   bool preciseSqrt = true;
   std::string optLevel; ///< "0".."3", "s", "z"; empty: unknown
-  LoopChoices loops;
+  ir::LoopChoices loops;
   std::vector<std::string> ownFunctions; ///< as internalizeExcept() takes them
   bool fibersOnly = false;               ///< CPU: every kernel with barriers runs on fibers
 

@@ -5,8 +5,8 @@
 #include <exception>
 #include <string>
 
+#include "runtime/abi/mneme_compile.h"
 #include "runtime/base/hash.h"
-#include "runtime/compile/mneme_compile.h"
 #include "runtime/compile/target_machine.h"
 
 namespace {

@@ -45,8 +45,6 @@ struct LaunchShape {
 /// \throws Error{InvalidArgument} with a sentence when no device of this kind could run `shape`
 /// (zero or too large dims, more shared memory than a block can have).
 void checkShape(const Description& device, const LaunchShape& shape, uint64_t staticSharedBytes);
-/// What the device offers HIP programs: a block may be as deep as it may be wide.
-Description hipLimits(Description device);
 
 /// A device global of a loaded module.
 struct ModuleGlobal {
@@ -108,6 +106,8 @@ class Device {
 public:
   virtual ~Device() = default;
   virtual const Description& description() const = 0;
+  /// The same, as programs find it that were built for `arch`.
+  virtual Description descriptionFor(const std::string& arch) const { return description(); }
 
   // Address space. All sizes are rounded up to granularity() by the device.
   virtual uint64_t granularity() const = 0;
@@ -128,8 +128,7 @@ public:
   /// Starts copying the first `sizeBytes` of `source`, which must stay as it is until
   /// waitForCopy(ticket). Copies are in order with every other operation of this device.
   /// Returns the ticket.
-  virtual uint64_t startCopyToDevice(uint64_t destination, StagingBuffer& source,
-                                     size_t sizeBytes);
+  virtual uint64_t startCopyToDevice(uint64_t destination, StagingBuffer& source, size_t sizeBytes);
   virtual void waitForCopy(uint64_t ticket);
 
   // Bulk operations at memory bandwidth.
@@ -147,10 +146,11 @@ public:
   virtual std::vector<CompareReport> compare(std::span<const CompareRequest> requests) = 0;
 
   /// Loads an image made by runtime/compile for description().target with the kernel of this
-  /// (mangled) name. Globals named in `placements` live at the given addresses (memory must be mapped
-  /// there) if this device places globals when it loads; others are allocated and initialised.
-  /// A GPU's image has the places of its globals compiled in already (compile::Request); there
-  /// `placements` is ignored and Module::globals() lists what the module itself holds.
+  /// (mangled) name. Globals named in `placements` live at the given addresses (memory must be
+  /// mapped there) if this device places globals when it loads; others are allocated and
+  /// initialised. A GPU's image has the places of its globals compiled in already
+  /// (compile::Request); there `placements` is ignored and Module::globals() lists what the module
+  /// itself holds.
   /// \throws Error{CompileFailed} on a foreign image, Error{AddressUnavailable} naming a global.
   virtual std::unique_ptr<Module> load(std::span<const std::byte> image, const std::string& kernel,
                                        std::span<const GlobalPlacement> placements) = 0;
@@ -175,7 +175,7 @@ public:
 
 /// A device that may or may not be there.
 struct DeviceStatus {
-  std::string id;            ///< "cpu", "cuda:0", "hip"
+  std::string id; ///< "cpu", "cuda:0", "hip"
   bool isAvailable = false;
   std::string name;
   std::string whyUnavailable; ///< a sentence a user can act on; empty when available

@@ -41,9 +41,4 @@ void checkShape(const Description& device, const LaunchShape& shape, uint64_t st
                     std::to_string(limit));
 }
 
-Description hipLimits(Description device) {
-  device.maxBlock[2] = device.maxBlock[0];
-  return device;
-}
-
 } // namespace mneme::device

@@ -25,6 +25,8 @@ bool isPtx(Bytes bytes);
 /// PTX: a blob is the initialiser of a `.global .b8` array.
 void visitPtx(Bytes text, const VisitBlob& visit);
 
+/// Fat binaries of CUDA programs are in a section of this name.
+inline constexpr const char* kFatBinarySection = ".nv_fatbin";
 bool isFatBinary(Bytes bytes);
 /// Bytes of a fat binary, from its header of at least 16 bytes. \throws as above for bad headers.
 uint64_t fatBinarySize(Bytes header);
@@ -41,6 +43,17 @@ bool isCompressedBundle(Bytes bytes);
 /// Bytes of a compressed bundle, from its header of at least 32 bytes; 0 if unknown.
 uint64_t compressedBundleSize(Bytes header);
 void visitCompressedBundle(Bytes bytes, const VisitBlob& visit);
+
+/// Whether executables hold device code in a section of this name.
+inline bool isDeviceCodeSection(std::string_view name) {
+  return name == kFatBinarySection || name == kBundleSection;
+}
+/// Whether the names a program imports or exports (`.dynstr`) have a vendor's function that
+/// registers device code: it then is linked to the vendor's shared runtime.
+inline bool namesRegistration(std::string_view names) {
+  return names.find("__cudaRegisterFatBinary") != names.npos ||
+         names.find("__hipRegisterFatBinary") != names.npos;
+}
 
 /// The whole image that starts at `address`; empty for an unknown one. The memory must hold what
 /// the image's own headers say.

@@ -5,7 +5,7 @@
 #include <set>
 #include <string_view>
 
-#include "runtime/embed/blob_format.h"
+#include "runtime/abi/blob_format.h"
 #include "runtime/embed/containers.h"
 
 namespace mneme::embed {

@@ -6,9 +6,9 @@
 
 #include <nlohmann/json.hpp>
 
+#include "runtime/abi/blob_format.h"
 #include "runtime/base/error.h"
 #include "runtime/base/hash.h"
-#include "runtime/embed/blob_format.h"
 #include "runtime/embed/containers.h"
 
 namespace mneme::embed {

@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include "runtime/embed/blob_format.h"
+#include "runtime/abi/blob_format.h"
 #include "runtime/embed/containers.h"
 
 namespace mneme::embed {

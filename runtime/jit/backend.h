@@ -10,16 +10,11 @@
 #include <string>
 #include <vector>
 
+#include "runtime/abi/mneme_rt.h"
 #include "runtime/embed/kernel_blob.h"
-#include "runtime/jit/mneme_rt.h"
+#include "runtime/tuned/dims.h"
 
 namespace mneme::jit {
-
-/// Grid and block of a launch, as launched or overridden.
-struct Dims {
-  mneme_dim3 grid{1, 1, 1};
-  mneme_dim3 block{1, 1, 1};
-};
 
 /// A tuned kernel, loaded on one device. Never destroyed while launches may be in flight.
 class LoadedKernel {
@@ -69,7 +64,7 @@ public:
   /// true and sets `status` (the vendor's code) if the kernel was launched; false if it cannot be
   /// launched this way, in which case nothing happened and the ahead-of-time kernel shall run.
   /// Thread-safe; no allocation.
-  virtual bool launch(LoadedKernel& kernel, const mneme_launch& launch, const Dims& dims,
+  virtual bool launch(LoadedKernel& kernel, const mneme_launch& launch, const tuned::Dims& dims,
                       int& status) noexcept = 0;
 };
 

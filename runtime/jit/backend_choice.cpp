@@ -1,6 +1,6 @@
 #include "runtime/jit/backend.h"
-#include "runtime/jit/backend_cpu.h"
-#include "runtime/jit/backend_cuda.h"
+#include "runtime/jit/backends/cpu/backend.h"
+#include "runtime/jit/backends/cuda/backend.h"
 
 namespace mneme::jit {
 

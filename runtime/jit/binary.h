@@ -27,11 +27,11 @@ public:
     Done,  ///< loaded() or never
   };
 
-  Binary(const Kernel& kernel, const Variant& variant, BinarySpec spec)
+  Binary(const Kernel& kernel, const tuned::Variant& variant, BinarySpec spec)
       : kernel_(kernel), variant_(variant), spec_(std::move(spec)) {}
 
   const Kernel& kernel() const noexcept { return kernel_; }
-  const Variant& variant() const noexcept { return variant_; }
+  const tuned::Variant& variant() const noexcept { return variant_; }
   const BinarySpec& spec() const noexcept { return spec_; }
 
   /// Null unless ready. No lock.
@@ -55,7 +55,7 @@ private:
   void become(State state);
 
   const Kernel& kernel_;
-  const Variant& variant_;
+  const tuned::Variant& variant_;
   const BinarySpec spec_;
   std::atomic<LoadedKernel*> loaded_{nullptr};
   std::atomic<bool> hasFailed_{false};

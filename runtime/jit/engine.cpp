@@ -32,7 +32,7 @@ std::string quoted(const std::string& name) { return "'" + name + "'"; }
 
 } // namespace
 
-Engine::Engine(Settings settings, TunedFile file, Services services)
+Engine::Engine(Settings settings, tuned::File file, Services services)
     : settings_(std::move(settings)), file_(std::move(file)), services_(std::move(services)),
       pool_(*new Pool(settings_.asyncThreads)),
       reader_([this](const std::string& kernel) { return file_.kernels.contains(kernel); }) {}
@@ -121,7 +121,7 @@ Kernel* Engine::makeKernel(const mneme_launch& launch, const mneme_module_entry*
       throw Error(ErrorCode::InvalidArgument,
                   "its code is not the one that was tuned (hash " + toHex(code.blob->staticHash) +
                       ", tuned " + toHex(*tuned->second.staticHash) + "); tune it again");
-    std::vector<Variant> variants = fittingVariants(tuned->second, code);
+    std::vector<tuned::Variant> variants = fittingVariants(tuned->second, code);
     if (variants.empty())
       return &untuned_;
     makeBackend(launch);
@@ -136,9 +136,9 @@ Kernel* Engine::makeKernel(const mneme_launch& launch, const mneme_module_entry*
   }
 }
 
-std::vector<Variant> Engine::fittingVariants(const TunedKernel& tuned,
-                                             const KernelCode& code) const {
-  std::vector<Variant> fitting;
+std::vector<tuned::Variant> Engine::fittingVariants(const tuned::Kernel& tuned,
+                                                    const KernelCode& code) const {
+  std::vector<tuned::Variant> fitting;
   for (size_t i = 0; i < tuned.variants.size(); ++i)
     if (const std::string why = whyUnfit(tuned.variants[i], *code.blob); why.empty())
       fitting.push_back(fitted(tuned.variants[i], i, code));
@@ -149,7 +149,7 @@ std::vector<Variant> Engine::fittingVariants(const TunedKernel& tuned,
   return fitting;
 }
 
-Variant Engine::fitted(Variant variant, size_t index, const KernelCode& code) const {
+tuned::Variant Engine::fitted(tuned::Variant variant, size_t index, const KernelCode& code) const {
   setKinds(variant.match, *code.blob);
   if (!variant.launch)
     return variant;
@@ -204,25 +204,25 @@ bool Engine::makePlan(Kernel& kernel, const LaunchShape& shape, void** args, Pla
 }
 
 Plan Engine::decide(Kernel& kernel, const LaunchShape& shape, void** args) {
-  const LaunchFacts facts{.arch = targetOf(shape.device),
-                          .dims = shape.dims,
-                          .sharedBytes = shape.sharedBytes,
-                          .args = args};
+  const tuned::LaunchFacts facts{.arch = targetOf(shape.device),
+                                 .dims = shape.dims,
+                                 .sharedBytes = shape.sharedBytes,
+                                 .args = args};
   Plan plan{.binary = nullptr, .dims = shape.dims};
   // What no device launches is the vendor's to refuse.
   if (facts.arch.empty() || !isPossible(shape.dims))
     return plan;
-  const Choice choice = kernel.choose(facts);
-  if (choice.closeness == Closeness::None) {
+  const tuned::Choice choice = kernel.choose(facts);
+  if (choice.closeness == tuned::Closeness::None) {
     warnOfOtherDevices(kernel, facts.arch);
   } else {
     kernel.setServed();
-    const Variant& variant = kernel.variants()[choice.variant];
+    const tuned::Variant& variant = kernel.variants()[choice.variant];
     if (shape.mayReshape && variant.launch)
       plan.dims = overrideDims(*variant.launch, shape.dims, choice.likeness).value_or(shape.dims);
     // Bounds in the source hold for blocks the variant does not state itself.
     const uint32_t bound = kernel.code().blob->maxThreads;
-    if (!variant.launchBounds && bound != 0 && volume(plan.dims.block).value_or(0) > bound)
+    if (!variant.launchBounds && bound != 0 && tuned::volume(plan.dims.block).value_or(0) > bound)
       plan.dims = shape.dims;
     BinarySpec spec{.target = facts.arch,
                     .dims = plan.dims,

@@ -11,13 +11,13 @@
 #include <set>
 #include <string>
 
-#include "runtime/compile/client.h"
+#include "runtime/base/grouped_notices.h"
+#include "runtime/compile/service/client.h"
 #include "runtime/jit/kernel.h"
 #include "runtime/jit/kernel_table.h"
-#include "runtime/jit/notices.h"
 #include "runtime/jit/pool.h"
 #include "runtime/jit/settings.h"
-#include "runtime/jit/tuned_file.h"
+#include "runtime/tuned/file.h"
 
 namespace mneme::jit {
 
@@ -34,7 +34,7 @@ struct Services {
 /// Has to live as long as the process once it has launched anything.
 class Engine {
 public:
-  Engine(Settings settings, TunedFile file, Services services);
+  Engine(Settings settings, tuned::File file, Services services);
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
 
@@ -63,9 +63,10 @@ private:
   Kernel* resolve(const mneme_launch& launch) noexcept;
   Kernel* makeKernel(const mneme_launch& launch, const mneme_module_entry* module,
                      const char* name);
-  std::vector<Variant> fittingVariants(const TunedKernel& tuned, const KernelCode& code) const;
+  std::vector<tuned::Variant> fittingVariants(const tuned::Kernel& tuned,
+                                              const KernelCode& code) const;
   /// Without `launch` where nothing vouches for it, which is said.
-  Variant fitted(Variant variant, size_t index, const KernelCode& code) const;
+  tuned::Variant fitted(tuned::Variant variant, size_t index, const KernelCode& code) const;
   void makeBackend(const mneme_launch& launch);
   bool makePlan(Kernel& kernel, const LaunchShape& shape, void** args, Plan& plan) noexcept;
   Plan decide(Kernel& kernel, const LaunchShape& shape, void** args);
@@ -82,12 +83,12 @@ private:
   void warnOfOtherDevices(Kernel& kernel, const std::string& arch) const;
   void reportUnused();
   void dumpIr(const Binary& binary, const compile::Request& request, const std::string& ir) const;
-  void tracePlan(const Kernel& kernel, const LaunchShape& shape, const Choice& choice,
+  void tracePlan(const Kernel& kernel, const LaunchShape& shape, const tuned::Choice& choice,
                  const Plan& plan) const;
   void traceValues(const Binary& binary) const;
 
   const Settings settings_;
-  const TunedFile file_;
+  const tuned::File file_;
   const Services services_;
   KernelTable table_;
   Kernel untuned_;

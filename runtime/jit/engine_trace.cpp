@@ -19,11 +19,13 @@ std::string textOf(const mneme_dim3& dims) {
   return std::to_string(dims.x) + "x" + std::to_string(dims.y) + "x" + std::to_string(dims.z);
 }
 
-std::string textOf(const Dims& dims) { return textOf(dims.grid) + ", " + textOf(dims.block); }
+std::string textOf(const tuned::Dims& dims) {
+  return textOf(dims.grid) + ", " + textOf(dims.block);
+}
 
 std::string textOf(const embed::KernelArg& arg, const std::vector<std::byte>& value) {
   if (arg.kind == embed::ArgKind::Integer && value.size() <= sizeof(int64_t))
-    return std::to_string(integerOf(value));
+    return std::to_string(tuned::integerOf(value));
   std::string hex = "0x";
   for (size_t i = value.size(); i > 0; --i)
     hex += toHex(std::to_integer<uint64_t>(value[i - 1])).substr(14);
@@ -46,9 +48,9 @@ uint64_t hashOf(const KernelCode& code, const compile::Request& request) {
 }
 
 /// Architectures all variants are bound to; empty if one of them serves `arch`.
-std::string otherArchs(const std::vector<Variant>& variants, const std::string& arch) {
+std::string otherArchs(const std::vector<tuned::Variant>& variants, const std::string& arch) {
   std::set<std::string> archs;
-  for (const Variant& variant : variants) {
+  for (const tuned::Variant& variant : variants) {
     if (!variant.guards.arch || variant.match.arch == arch)
       return "";
     archs.insert(variant.match.arch);
@@ -63,16 +65,17 @@ double seconds(const std::atomic<uint64_t>& nanoseconds) { return double(nanosec
 
 } // namespace
 
-void Engine::tracePlan(const Kernel& kernel, const LaunchShape& shape, const Choice& choice,
+void Engine::tracePlan(const Kernel& kernel, const LaunchShape& shape, const tuned::Choice& choice,
                        const Plan& plan) const {
   std::string line = "[kernel-trace] " + kernel.label() + " <<<" + textOf(shape.dims) + ", " +
                      std::to_string(shape.sharedBytes) + ">>> on device " +
                      std::to_string(shape.device) + ": ";
   if (!plan.binary)
-    line += choice.closeness == Closeness::None ? "no variant is allowed, runs as built"
-                                                : "runs as built";
+    line += choice.closeness == tuned::Closeness::None ? "no variant is allowed, runs as built"
+                                                       : "runs as built";
   else
-    line += "variant " + std::to_string(choice.variant) + ", " + closenessName(choice.closeness);
+    line +=
+        "variant " + std::to_string(choice.variant) + ", " + tuned::closenessName(choice.closeness);
   if (!(plan.dims == shape.dims))
     line += ", launched <<<" + textOf(plan.dims) + ">>>";
   services_.trace(line);

@@ -23,14 +23,14 @@ bool sameBytes(const void* left, const void* right, size_t size) noexcept {
 }
 
 /// Arguments whose values decide which variant a launch takes, how and with which binary.
-std::vector<uint32_t> decisiveArgs(const std::vector<Variant>& variants,
+std::vector<uint32_t> decisiveArgs(const std::vector<tuned::Variant>& variants,
                                    const embed::KernelBlob& blob) {
   std::vector<uint32_t> indices;
-  for (const Variant& variant : variants) {
+  for (const tuned::Variant& variant : variants) {
     std::ranges::copy(specializedArgs(variant, blob), std::back_inserter(indices));
     std::ranges::copy(variant.guards.args, std::back_inserter(indices));
     if (variants.size() > 1 || variant.launch)
-      for (const ArgMatch& arg : variant.match.args)
+      for (const tuned::ArgMatch& arg : variant.match.args)
         indices.push_back(arg.index);
   }
   std::ranges::sort(indices);
@@ -41,7 +41,7 @@ std::vector<uint32_t> decisiveArgs(const std::vector<Variant>& variants,
 
 } // namespace
 
-Kernel::Kernel(KernelCode code, std::vector<Variant> variants)
+Kernel::Kernel(KernelCode code, std::vector<tuned::Variant> variants)
     : code_(std::move(code)), variants_(std::move(variants)) {
   for (const uint32_t index : decisiveArgs(variants_, *code_.blob))
     args_.push_back({index, static_cast<uint32_t>(code_.blob->args[index].sizeBytes)});
@@ -110,14 +110,14 @@ std::unique_ptr<const Kernel::Remembered> Kernel::remembered(const LaunchShape& 
 
 BinaryAnswer Kernel::findBinary(size_t variant, int device, const BinarySpec& spec,
                                 uint32_t maxBinaries) {
-  const Variant& tuned = variants_[variant];
+  const tuned::Variant& tuned = variants_[variant];
   std::string key;
   appendBytes(key, variant);
   appendBytes(key, device);
   if (tuned.specializeDims)
     appendBytes(key, spec.dims);
   else if (tuned.launchBounds)
-    appendBytes(key, volume(spec.dims.block).value_or(0));
+    appendBytes(key, tuned::volume(spec.dims.block).value_or(0));
   for (const compile::ArgValue& arg : spec.values)
     key.append(reinterpret_cast<const char*>(arg.value.data()), arg.value.size());
   if (const auto known = binaries_.find(key); known != binaries_.end())

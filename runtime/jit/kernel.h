@@ -14,14 +14,14 @@
 
 #include "runtime/jit/binary.h"
 #include "runtime/jit/kernel_code.h"
-#include "runtime/jit/variant_index.h"
+#include "runtime/tuned/variant_index.h"
 
 namespace mneme::jit {
 
 /// What becomes of a launch.
 struct Plan {
   Binary* binary = nullptr; ///< null: the ahead-of-time kernel
-  Dims dims;
+  tuned::Dims dims;
   bool isFinal = true; ///< false: to be decided again at the next launch of this kind
 };
 
@@ -36,7 +36,7 @@ struct BinaryAnswer {
 struct LaunchShape {
   int device = 0;
   bool mayReshape = false;
-  Dims dims;
+  tuned::Dims dims;
   uint64_t sharedBytes = 0;
   bool operator==(const LaunchShape& other) const {
     return device == other.device && mayReshape == other.mayReshape && dims == other.dims &&
@@ -50,12 +50,12 @@ public:
   /// A kernel that is not tuned.
   Kernel() = default;
   /// `variants` all fit the code; there is one at least.
-  Kernel(KernelCode code, std::vector<Variant> variants);
+  Kernel(KernelCode code, std::vector<tuned::Variant> variants);
 
   bool isTuned() const noexcept { return !variants_.empty(); }
   const KernelCode& code() const noexcept { return code_; }
-  const std::vector<Variant>& variants() const noexcept { return variants_; }
-  Choice choose(const LaunchFacts& facts) const { return index_.choose(facts); }
+  const std::vector<tuned::Variant>& variants() const noexcept { return variants_; }
+  tuned::Choice choose(const tuned::LaunchFacts& facts) const { return index_.choose(facts); }
   const std::string& label() const noexcept; ///< for messages
 
   /// Whether anything came of the file's entry, or was said of it.
@@ -110,8 +110,8 @@ private:
   void makeRecent(const Remembered& one) noexcept;
 
   const KernelCode code_;
-  const std::vector<Variant> variants_;
-  const VariantIndex index_{variants_};
+  const std::vector<tuned::Variant> variants_;
+  const tuned::VariantIndex index_{variants_};
   std::vector<Arg> args_; ///< whose values matter, by index
 
   std::atomic<bool> hasServed_{false};

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "runtime/abi/mneme_rt.h"
 #include "runtime/embed/kernel_blob.h"
-#include "runtime/jit/mneme_rt.h"
 
 namespace mneme::jit {
 

@@ -8,7 +8,7 @@
 #include <mutex>
 #include <vector>
 
-#include "runtime/jit/mneme_rt.h"
+#include "runtime/abi/mneme_rt.h"
 
 namespace mneme::jit {
 

@@ -5,8 +5,9 @@
 namespace mneme::jit {
 namespace {
 
-void setLaunchBounds(compile::Request& request, const Variant& variant, const mneme_dim3& block) {
-  const uint64_t threads = volume(block).value_or(0);
+void setLaunchBounds(compile::Request& request, const tuned::Variant& variant,
+                     const mneme_dim3& block) {
+  const uint64_t threads = tuned::volume(block).value_or(0);
   // Of impossible blocks nothing is promised; the launch fails as it would without us.
   if (!variant.launchBounds || threads == 0 || threads > UINT32_MAX)
     return;
@@ -22,7 +23,8 @@ bool isValue(const embed::KernelArg& arg) {
 
 } // namespace
 
-std::vector<uint32_t> specializedArgs(const Variant& variant, const embed::KernelBlob& blob) {
+std::vector<uint32_t> specializedArgs(const tuned::Variant& variant,
+                                      const embed::KernelBlob& blob) {
   if (!variant.specializeArgs)
     return {};
   if (variant.specializedArgs)
@@ -34,8 +36,8 @@ std::vector<uint32_t> specializedArgs(const Variant& variant, const embed::Kerne
   return all;
 }
 
-std::string whyUnfit(const Variant& variant, const embed::KernelBlob& blob) {
-  for (const ArgMatch& arg : variant.match.args)
+std::string whyUnfit(const tuned::Variant& variant, const embed::KernelBlob& blob) {
+  for (const tuned::ArgMatch& arg : variant.match.args)
     if (arg.index >= blob.args.size() || !isValue(blob.args[arg.index]) ||
         blob.args[arg.index].sizeBytes != arg.bytes.size())
       return "Match names argument " + std::to_string(arg.index) + " as a value of " +
@@ -48,26 +50,27 @@ std::string whyUnfit(const Variant& variant, const embed::KernelBlob& blob) {
   return "";
 }
 
-std::string whyKeepsDims(const Variant& variant, const KernelCode& code) {
+std::string whyKeepsDims(const tuned::Variant& variant, const KernelCode& code) {
   if (code.modules.size() > 1)
     return "its code is linked with other units, which may not be as they were when it was tuned";
   for (uint32_t i = 0; i < code.blob->args.size(); ++i)
     if (isValue(code.blob->args[i]) &&
-        std::ranges::find(variant.match.args, i, &ArgMatch::index) == variant.match.args.end())
+        std::ranges::find(variant.match.args, i, &tuned::ArgMatch::index) ==
+            variant.match.args.end())
       return "Match does not say what argument " + std::to_string(i) +
              " was; write the file again with 'mneme deploy'";
   return "";
 }
 
-void setKinds(Match& match, const embed::KernelBlob& blob) {
-  for (ArgMatch& arg : match.args) {
+void setKinds(tuned::Match& match, const embed::KernelBlob& blob) {
+  for (tuned::ArgMatch& arg : match.args) {
     const embed::KernelArg& known = blob.args[arg.index];
     arg.isInteger = arg.isInteger && known.kind == embed::ArgKind::Integer && known.isSpecializable;
     arg.isFloat = known.kind == embed::ArgKind::Float;
   }
 }
 
-compile::Request makeRequest(const KernelCode& code, const Variant& variant,
+compile::Request makeRequest(const KernelCode& code, const tuned::Variant& variant,
                              const BinarySpec& spec) {
   compile::Request request;
   for (const auto& module : code.modules)

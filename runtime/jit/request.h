@@ -4,37 +4,37 @@
 #include <string>
 #include <vector>
 
-#include "runtime/compile/client.h"
+#include "runtime/compile/service/client.h"
 #include "runtime/jit/kernel_code.h"
-#include "runtime/jit/tuned_file.h"
+#include "runtime/tuned/file.h"
 
 namespace mneme::jit {
 
 /// Indices of the arguments that `variant` makes constants of.
-std::vector<uint32_t> specializedArgs(const Variant& variant, const embed::KernelBlob& blob);
+std::vector<uint32_t> specializedArgs(const tuned::Variant& variant, const embed::KernelBlob& blob);
 
 /// Why a variant cannot serve this kernel: it names arguments that the kernel does not have, or
 /// has in another size. Empty if it can.
-std::string whyUnfit(const Variant& variant, const embed::KernelBlob& blob);
+std::string whyUnfit(const tuned::Variant& variant, const embed::KernelBlob& blob);
 
 /// Why nothing vouches for other dimensions than the program's, whatever `variant.launch` says: the
 /// kernel has code or arguments that Match does not speak of. Empty if something does.
-std::string whyKeepsDims(const Variant& variant, const KernelCode& code);
+std::string whyKeepsDims(const tuned::Variant& variant, const KernelCode& code);
 
 /// Sets what only the kernel knows of the arguments of a variant that is fit for it.
-void setKinds(Match& match, const embed::KernelBlob& blob);
+void setKinds(tuned::Match& match, const embed::KernelBlob& blob);
 
 /// What a binary is made for.
 struct BinarySpec {
   std::string target;                         ///< as Backend::target()
-  Dims dims;                                  ///< that it is launched with
+  tuned::Dims dims;                           ///< that it is launched with
   std::vector<compile::ArgValue> values = {}; ///< of specializedArgs(), in that order
   bool placesGlobals = false;                 ///< as Backend::needsPlacedGlobals()
   bool wantsIr = false;
 };
 
 /// The same request as a replay of the configuration makes, but for the places of variables.
-compile::Request makeRequest(const KernelCode& code, const Variant& variant,
+compile::Request makeRequest(const KernelCode& code, const tuned::Variant& variant,
                              const BinarySpec& spec);
 
 } // namespace mneme::jit

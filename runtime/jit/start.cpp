@@ -4,16 +4,14 @@
 #include <pthread.h>
 #include <set>
 
+#include "runtime/abi/mneme_jit.h"
 #include "runtime/base/environment.h"
 #include "runtime/base/error.h"
 #include "runtime/base/log.h"
 #include "runtime/base/own_descriptors.h"
 #include "runtime/base/standard_error.h"
 #include "runtime/base/start_directory.h"
-#pragma GCC visibility push(default)
-#include "runtime/jit/start.h"
-#pragma GCC visibility pop
-#include "runtime/compile/service.h"
+#include "runtime/compile/service/service.h"
 #include "runtime/jit/engine.h"
 
 namespace mneme::jit {
@@ -41,9 +39,9 @@ Services realServices(const Settings& settings) {
           .trace = notice};
 }
 
-bool isRegistered(const TunedFile& file) {
+bool isRegistered(const tuned::File& file) {
   struct Search {
-    const TunedFile& file;
+    const tuned::File& file;
     bool isFound = false;
   } search{file};
   mneme_rt_visit_modules(
@@ -58,7 +56,7 @@ bool isRegistered(const TunedFile& file) {
 }
 
 /// Why the file changes nothing in this program; empty if it may.
-std::string whyIdle(const TunedFile& file, const std::filesystem::path& path) {
+std::string whyIdle(const tuned::File& file, const std::filesystem::path& path) {
   const std::string begin = "PROTEUS_TUNED_KERNELS changes nothing: '" + path.string() + "' ";
   if (file.kernels.empty())
     return file.warnings.empty() ? begin + "names no kernel" : "";
@@ -88,7 +86,8 @@ const mneme_hooks* start() {
     return nullptr;
   if (!settings.cacheDirectory.empty())
     settings.cacheDirectory = startDirectory() / settings.cacheDirectory;
-  TunedFile file = apart([&] { return readTunedFile(startDirectory() / settings.tunedKernels); });
+  tuned::File file =
+      apart([&] { return tuned::readFile(startDirectory() / settings.tunedKernels); });
   for (const std::string& warning : file.warnings)
     noticeOnce(warning);
   const std::string why = whyIdle(file, settings.tunedKernels);

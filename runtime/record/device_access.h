@@ -9,10 +9,10 @@
 #include <span>
 #include <vector>
 
+#include "runtime/abi/mneme_rt.h"
 #include "runtime/artifact/writer.h"
 #include "runtime/base/hash.h"
 #include "runtime/base/word_ranges.h"
-#include "runtime/jit/mneme_rt.h"
 
 namespace mneme::record {
 

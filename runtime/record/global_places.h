@@ -7,8 +7,8 @@
 #include <map>
 #include <vector>
 
+#include "runtime/abi/mneme_rt.h"
 #include "runtime/artifact/recording.h"
-#include "runtime/jit/mneme_rt.h"
 #include "runtime/record/kernel_catalog.h"
 #include "runtime/record/vendor.h"
 

@@ -12,9 +12,9 @@
 #include <unordered_map>
 #include <vector>
 
+#include "runtime/abi/mneme_rt.h"
 #include "runtime/artifact/recording.h"
 #include "runtime/embed/kernel_blob.h"
-#include "runtime/jit/mneme_rt.h"
 #include "runtime/record/settings.h"
 #include "runtime/record/vendor.h"
 
@@ -55,7 +55,7 @@ struct KernelInfo {
   std::vector<std::shared_ptr<const embed::KernelBlob>> modules;
   std::vector<GlobalPlace> globals;
   std::vector<std::string> hiddenGlobals; ///< written by the kernel, out of the host's reach
-  std::set<std::string> globalNames; ///< in its code, and in code linked with it
+  std::set<std::string> globalNames;      ///< in its code, and in code linked with it
   bool knowsFunctions = false;            ///< a pointer it is given may be one to a function
   std::shared_ptr<KernelState> state;
 };

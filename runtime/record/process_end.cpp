@@ -11,9 +11,9 @@
 #include <pthread.h>
 #include <unistd.h>
 
+#include "runtime/abi/mneme_rt.h"
 #include "runtime/base/log.h"
 #include "runtime/base/standard_error.h"
-#include "runtime/jit/mneme_rt.h"
 #include "runtime/record/exported.h"
 #include "runtime/record/inside_call.h"
 #include "runtime/record/process_facts.h"

@@ -11,8 +11,9 @@
 #include <elf.h>
 #include <link.h>
 
+#include "runtime/abi/mneme_rt.h"
 #include "runtime/base/own_descriptors.h"
-#include "runtime/jit/mneme_rt.h"
+#include "runtime/embed/containers.h"
 #include "runtime/record/summary.h"
 
 namespace mneme::record {
@@ -53,11 +54,10 @@ ExecutableFacts readExecutable() {
         section.sh_name >= allNames.size())
       continue;
     const std::string name = allNames.c_str() + section.sh_name;
-    facts.holdsDeviceCode |= name == ".nv_fatbin" || name == ".hip_fatbin";
+    facts.holdsDeviceCode |= embed::isDeviceCodeSection(name);
     if (name == ".dynstr") {
       const std::string symbols = readSection(file, section);
-      facts.importsRuntime = symbols.find("__cudaRegisterFatBinary") != std::string::npos ||
-                             symbols.find("__hipRegisterFatBinary") != std::string::npos;
+      facts.importsRuntime = embed::namesRegistration(symbols);
     }
   }
   return facts;
@@ -100,7 +100,7 @@ std::string whyNothingWasSeen(bool hasSeenAllocations, bool hasSeenModules) {
   if (!facts.holdsDeviceCode && !hasSeenAllocations)
     return "";
   if (facts.holdsDeviceCode && !facts.importsRuntime && !hasSeenAllocations)
-    return kStaticRuntime;
+    return staticRuntime();
   return hasSeenModules || hasModules() ? "the program launched no kernel; nothing was recorded"
                                         : kNotInstrumented;
 }

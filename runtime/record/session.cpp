@@ -278,7 +278,7 @@ int Session::launch(const mneme_launch& launch) {
 std::string Session::whyNot(const Attempt& attempt, const mneme_launch& launch) const {
   const std::string kernel = "kernel '" + attempt.info->blob->demangled + "': ";
   if (isRuntimeLinkedStatically(launch.vendorEntry, vendor_))
-    return kernel + kStaticRuntime;
+    return kernel + staticRuntime();
   if (!vendor_)
     return kernel + "no shared vendor runtime is loaded in this process";
   if (isCapturingGraph(vendor_, vendor_->streamOf ? vendor_->streamOf(launch) : launch.stream))

@@ -15,8 +15,8 @@
 #include <semaphore.h>
 #include <sys/types.h>
 
+#include "runtime/abi/mneme_rt.h"
 #include "runtime/artifact/writer.h"
-#include "runtime/jit/mneme_rt.h"
 #include "runtime/record/capture.h"
 #include "runtime/record/deferred_frees.h"
 #include "runtime/record/global_places.h"

@@ -4,6 +4,8 @@
 #include <cstdio>
 #include <set>
 
+#include "runtime/record/vendor.h"
+
 namespace mneme::record {
 namespace {
 
@@ -46,9 +48,12 @@ std::vector<std::string> groupLosses(const std::vector<std::string>& losses) {
 
 const char* const kNotInstrumented =
     "no instrumented kernel was launched: build the program with add_mneme() (see docs/cmake.md)";
-const char* const kStaticRuntime =
-    "the program is linked with the static vendor runtime, so its allocations cannot be seen and "
-    "nothing can be recorded; link it with the shared one (-lcudart, CUDA::cudart)";
+
+std::string staticRuntime() {
+  return std::string("the program is linked with the static vendor runtime, so its allocations "
+                     "cannot be seen and nothing can be recorded; link it with the shared one (") +
+         kSharedRuntimeHint + ")";
+}
 
 std::string withCount(const std::string& reason, uint64_t times) {
   return times > 1 ? reason + " (" + std::to_string(times) + " times)" : reason;

@@ -23,7 +23,7 @@ struct SummaryFacts {
 
 /// Sentences for programs that cannot be recorded.
 extern const char* const kNotInstrumented;
-extern const char* const kStaticRuntime;
+std::string staticRuntime();
 
 /// Lines for people; empty when no kernel was launched.
 std::vector<std::string> summaryLines(const SummaryFacts& facts);

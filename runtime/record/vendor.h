@@ -8,11 +8,14 @@
 #include <string>
 #include <vector>
 
-#include "runtime/jit/mneme_rt.h"
+#include "runtime/abi/mneme_rt.h"
 #include "runtime/record/device_access.h"
 #include "runtime/record/memory_backend.h"
 
 namespace mneme::record {
+
+/// How programs are linked with the vendor's shared runtime: "-l...".
+extern const char* const kSharedRuntimeHint;
 
 /// How a launch differs from a plain one.
 struct LaunchTraits {

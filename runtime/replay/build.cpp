@@ -36,8 +36,7 @@ CodeTarget codeTargetOf(const device::Device& device, const MemoryImage& image) 
 }
 
 device::Description limitsOf(const device::Device& device, const artifact::KernelRecord& record) {
-  return record.arch.starts_with("gfx") ? device::hipLimits(device.description())
-                                        : device.description();
+  return device.descriptionFor(record.arch);
 }
 
 device::LaunchShape launchShape(const artifact::Instance& instance, const Configuration& c) {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "runtime/artifact/recording.h"
-#include "runtime/compile/client.h"
+#include "runtime/compile/service/client.h"
 #include "runtime/device/device.h"
 #include "runtime/replay/memory_image.h"
 #include "runtime/replay/replay.h"

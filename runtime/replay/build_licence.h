@@ -9,7 +9,7 @@ namespace mneme::replay {
 
 struct Result;
 
-/// Read from the "options" object of a kernel's blob (runtime/embed/blob_format.h).
+/// Read from the "options" object of a kernel's blob (runtime/abi/blob_format.h).
 struct BuildLicence {
   bool allowsFastMath = false; ///< -ffast-math, or a part of it
   bool allowsFusing = false;   ///< across statements: clang's default for kernels

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "runtime/artifact/recording.h"
-#include "runtime/compile/client.h"
+#include "runtime/compile/service/client.h"
 #include "runtime/replay/replay.h"
 
 namespace mneme::replay {

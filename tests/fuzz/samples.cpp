@@ -4,10 +4,10 @@
 #include <cstring>
 #include <string>
 
+#include "runtime/abi/blob_format.h"
 #include "runtime/artifact/recording.h"
 #include "runtime/artifact/snapshot_table.h"
 #include "runtime/base/hash.h"
-#include "runtime/embed/blob_format.h"
 #include "tests/unit/embed/image_maker.h"
 
 namespace mneme::fuzz {

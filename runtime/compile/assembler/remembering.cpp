@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "runtime/compile/packing.h"
+#include "runtime/base/packing.h"
 
 namespace mneme::compile {
 

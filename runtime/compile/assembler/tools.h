@@ -19,10 +19,11 @@ struct AssemblerTool {
 
 /// MNEME_ASSEMBLER ("ptxas", "nvjitlink", "driver") if set, else ptxas, else nvJitLink, else the
 /// driver. ptxas is MNEME_PTXAS if set, else looked for in bin/ of MNEME_CUDA_ROOT, CUDA_HOME and
-/// CUDA_PATH, in PATH, in /usr/local/cuda/bin and in Python's nvidia packages beside ours. nvJitLink is MNEME_NVJITLINK if set, else
-/// libnvJitLink.so.13 or .12 in lib64/ or lib/ of the same roots, of the root of each ptxas in
-/// PATH, in nvjitlink/lib beside such a root, in LD_LIBRARY_PATH and the system's
-/// library directories. Looks once for one set of those variables. Thread-safe.
+/// CUDA_PATH, in PATH, in /usr/local/cuda/bin and in Python's nvidia packages beside ours.
+/// nvJitLink is MNEME_NVJITLINK if set, else libnvJitLink.so.13 or .12 in lib64/ or lib/ of the
+/// same roots, of the root of each ptxas in PATH, in nvjitlink/lib beside such a root, in
+/// LD_LIBRARY_PATH and the system's library directories. Looks once for one set of those variables.
+/// Thread-safe.
 /// \throws Error{InvalidArgument} for another MNEME_ASSEMBLER, Error{BackendUnavailable} when the
 /// tool it, MNEME_PTXAS or MNEME_NVJITLINK names is not there.
 AssemblerTool findAssembler();

@@ -7,7 +7,7 @@
 
 #include "runtime/compile/cpu/body.h"
 #include "runtime/compile/cpu/emit.h"
-#include "runtime/compile/cpu/phases.h"
+#include "runtime/compile/cpu/phases/phases.h"
 #include "runtime/compile/cpu/steps.h"
 
 using namespace llvm;

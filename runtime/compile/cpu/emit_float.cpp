@@ -3,7 +3,7 @@
 #include <llvm/ADT/StringSwitch.h>
 
 #include "runtime/base/error.h"
-#include "runtime/compile/llvm_compat.h"
+#include "runtime/ir/compat.h"
 
 using namespace llvm;
 

@@ -1,7 +1,7 @@
 #include "runtime/compile/cpu/emit.h"
 
+#include "runtime/abi/cpu_image.h"
 #include "runtime/base/error.h"
-#include "runtime/device/cpu/image_abi.h"
 
 using namespace llvm;
 

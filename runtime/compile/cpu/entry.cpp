@@ -5,9 +5,9 @@
 #include <llvm/IR/MDBuilder.h>
 #include <llvm/Transforms/Utils/Cloning.h>
 
+#include "runtime/abi/cpu_image.h"
 #include "runtime/compile/cpu/body.h"
 #include "runtime/compile/cpu/emit.h"
-#include "runtime/device/cpu/image_abi.h"
 
 using namespace llvm;
 

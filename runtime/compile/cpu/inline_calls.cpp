@@ -5,9 +5,9 @@
 #include <llvm/IR/InstIterator.h>
 #include <llvm/Transforms/Utils/Cloning.h>
 
+#include "runtime/abi/cpu_image.h"
 #include "runtime/compile/cpu/emit.h"
 #include "runtime/compile/cpu/steps.h"
-#include "runtime/device/cpu/image_abi.h"
 
 using namespace llvm;
 

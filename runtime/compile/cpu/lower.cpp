@@ -3,11 +3,11 @@
 #include <llvm/IR/Verifier.h>
 #include <llvm/Support/raw_ostream.h>
 
+#include "runtime/abi/cpu_image.h"
 #include "runtime/base/error.h"
-#include "runtime/compile/cpu/amdgcn.h"
-#include "runtime/compile/cpu/phases.h"
+#include "runtime/compile/cpu/amdgcn/amdgcn.h"
+#include "runtime/compile/cpu/phases/phases.h"
 #include "runtime/compile/cpu/steps.h"
-#include "runtime/device/cpu/image_abi.h"
 
 using namespace llvm;
 

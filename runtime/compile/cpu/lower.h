@@ -1,5 +1,5 @@
 // Room compile/cpu: turns a linked NVPTX-flavoured module into host IR that exports
-// `mneme_cpu_image` (contract: runtime/device/cpu/image_abi.h). Runs before the user's pipeline and
+// `mneme_cpu_image` (contract: runtime/abi/cpu_image.h). Runs before the user's pipeline and
 // makes no assumption about it: every pipeline, even an empty one, gives a working image.
 #pragma once
 

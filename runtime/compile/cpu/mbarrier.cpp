@@ -1,7 +1,7 @@
 #include "runtime/compile/cpu/mbarrier.h"
 
-#include "runtime/compile/cpu/nvvm_table.h"
-#include "runtime/compile/cpu/ptx.h"
+#include "runtime/compile/cpu/inline_ptx/ptx.h"
+#include "runtime/compile/cpu/nvptx/table.h"
 
 using namespace llvm;
 

@@ -10,7 +10,7 @@
 #include <llvm/Transforms/Utils/Local.h>
 
 #include "runtime/compile/cpu/steps.h"
-#include "runtime/compile/llvm_compat.h"
+#include "runtime/ir/compat.h"
 
 using namespace llvm;
 

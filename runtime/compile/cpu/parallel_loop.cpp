@@ -5,7 +5,7 @@
 #include <llvm/IR/IntrinsicInst.h>
 
 #include "runtime/compile/cpu/steps.h"
-#include "runtime/compile/llvm_compat.h"
+#include "runtime/ir/compat.h"
 
 using namespace llvm;
 

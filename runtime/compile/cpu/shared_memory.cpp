@@ -4,9 +4,9 @@
 #include <llvm/IR/ReplaceConstant.h>
 #include <llvm/Transforms/Utils/BasicBlockUtils.h>
 
+#include "runtime/abi/cpu_image.h"
 #include "runtime/compile/cpu/emit.h"
 #include "runtime/compile/cpu/steps.h"
-#include "runtime/device/cpu/image_abi.h"
 
 using namespace llvm;
 

@@ -3,9 +3,9 @@
 #include <llvm/ADT/StringSwitch.h>
 #include <llvm/IR/InstIterator.h>
 
+#include "runtime/abi/cpu_image.h"
 #include "runtime/compile/cpu/emit.h"
 #include "runtime/compile/cpu/steps.h"
-#include "runtime/device/cpu/image_abi.h"
 
 using namespace llvm;
 

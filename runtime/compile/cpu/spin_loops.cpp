@@ -7,9 +7,9 @@
 #include <llvm/IR/Dominators.h>
 #include <llvm/IR/InstIterator.h>
 
+#include "runtime/abi/cpu_image.h"
 #include "runtime/compile/cpu/emit.h"
 #include "runtime/compile/cpu/steps.h"
-#include "runtime/device/cpu/image_abi.h"
 
 using namespace llvm;
 

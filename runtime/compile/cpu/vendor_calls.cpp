@@ -1,9 +1,9 @@
 // Functions of the vendor's device runtime: printf, assert, the device heap, traps.
 #include <cstddef>
 
+#include "runtime/abi/cpu_image.h"
 #include "runtime/compile/cpu/emit.h"
 #include "runtime/compile/cpu/steps.h"
-#include "runtime/device/cpu/image_abi.h"
 
 using namespace llvm;
 

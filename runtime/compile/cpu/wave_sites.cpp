@@ -12,8 +12,8 @@
 #include <llvm/IR/InstIterator.h>
 #include <llvm/Transforms/Utils/BasicBlockUtils.h>
 
-#include "runtime/compile/cpu/amdgcn.h"
-#include "runtime/device/cpu/image_abi.h"
+#include "runtime/abi/cpu_image.h"
+#include "runtime/compile/cpu/amdgcn/amdgcn.h"
 
 using namespace llvm;
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "runtime/device/cpu/cpu_memory.h"
+#include "runtime/device/cpu/description.h"
 #include "runtime/device/device.h"
 
 namespace mneme::device::cpu {
@@ -9,6 +10,9 @@ namespace mneme::device::cpu {
 class CpuDevice final : public Device {
 public:
   const Description& description() const override;
+  Description descriptionFor(const std::string& arch) const override {
+    return cpu::descriptionFor(arch);
+  }
   uint64_t granularity() const override { return AddressSpace::granularity; }
   uint64_t reserve(uint64_t address, uint64_t sizeBytes) override;
   void release(uint64_t address, uint64_t sizeBytes) noexcept override;

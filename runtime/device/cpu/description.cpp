@@ -49,4 +49,11 @@ const Description& cpuDescription() {
   return *instance;
 }
 
+Description descriptionFor(std::string_view arch) {
+  Description result = cpuDescription();
+  if (arch.starts_with("gfx"))
+    result.maxBlock[2] = result.maxBlock[0];
+  return result;
+}
+
 } // namespace mneme::device::cpu

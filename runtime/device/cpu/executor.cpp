@@ -229,7 +229,7 @@ LaunchOutcome run(Image& image, const LaunchShape& shape, void* const* args, dou
                   const std::atomic<int>* waiting) {
   auto& loaded = static_cast<LoadedImage&>(image);
   // The tighter limits of CUDA are checked where launches are CUDA's.
-  static const Description limits = hipLimits(cpuDescription());
+  static const Description limits = descriptionFor("gfx");
   checkShape(limits, shape, loaded.header().staticSharedBytes);
   installFaultHandlers();
   LaunchState state;

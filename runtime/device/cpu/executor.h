@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/device/cpu/image_abi.h"
+#include "runtime/abi/cpu_image.h"
 #include "runtime/device/device.h"
 
 namespace mneme::device::cpu {

@@ -1,7 +1,7 @@
 // Room device/cpu: the service table handed to every image. Internal.
 #pragma once
 
-#include "runtime/device/cpu/image_abi.h"
+#include "runtime/abi/cpu_image.h"
 
 namespace mneme::device::cpu {
 

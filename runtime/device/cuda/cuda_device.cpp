@@ -172,8 +172,8 @@ public:
     if (table.empty())
       return;
     device.bulk([&] {
-      table_ = DeviceRange::allocate(device.context_.driver(), device.context_.device(),
-                                     table.size());
+      table_ =
+          DeviceRange::allocate(device.context_.driver(), device.context_.device(), table.size());
       device.runner_.copyToDevice(table_.address(), table.data(), table.size());
     });
   }

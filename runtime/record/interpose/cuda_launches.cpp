@@ -3,7 +3,7 @@
 #include <atomic>
 #include <cstdint>
 
-#include "runtime/jit/mneme_rt.h"
+#include "runtime/abi/mneme_rt.h"
 #include "runtime/record/exported.h"
 #include "runtime/record/interpose/vendor_runtime.h"
 #include "runtime/record/served_memory.h"

@@ -3,8 +3,8 @@
 
 #include <dlfcn.h>
 
+#include "runtime/record/backends/cuda/gpu.h"
 #include "runtime/record/interpose/cpu_device.h"
-#include "runtime/record/interpose/cuda_gpu.h"
 #include "runtime/record/interpose/vendor_runtime.h"
 #include "runtime/record/vendor.h"
 

@@ -10,9 +10,9 @@
 #include <unistd.h>
 
 #include "kernels.h"
-#include "runtime/compile/cache_files.h"
-#include "runtime/compile/disk_cache.h"
-#include "runtime/compile/service.h"
+#include "runtime/compile/service/cache_files.h"
+#include "runtime/compile/service/disk_cache.h"
+#include "runtime/compile/service/service.h"
 
 using namespace mneme;
 using namespace mneme::test;

@@ -5,8 +5,8 @@
 
 #include "kernels.h"
 #include "runtime/base/file.h"
-#include "runtime/compile/disk_cache.h"
-#include "runtime/compile/library_identity.h"
+#include "runtime/compile/service/disk_cache.h"
+#include "runtime/compile/service/library_identity.h"
 
 using namespace mneme;
 using namespace mneme::test;

@@ -5,8 +5,8 @@
 #include <fstream>
 
 #include "kernels.h"
+#include "runtime/abi/cpu_image.h"
 #include "runtime/base/file.h"
-#include "runtime/device/cpu/image_abi.h"
 
 using namespace mneme;
 using namespace mneme::test;

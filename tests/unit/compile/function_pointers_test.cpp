@@ -1,6 +1,6 @@
 #include <doctest/doctest.h>
 
-#include "runtime/compile/place_name.h"
+#include "runtime/abi/variable_names.h"
 #include "toolkit.h"
 
 using namespace mneme;
@@ -126,7 +126,7 @@ TEST_CASE("in a running program addresses of functions are found when the image 
   const WithAssembler tool("ptxas");
   if (!tool)
     return;
-  const auto placeOf = [](const char* name) { return "@" + compile::placeVariable(name) + " "; };
+  const auto placeOf = [](const char* name) { return "@" + placeVariable(name) + " "; };
   const compile::Result any = compile::compile(requestFor("callAny", false));
   CHECK(isCubin(any.image));
   CHECK(contains(any.ir, placeOf("__mneme_function_first")));

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "runtime/base/error.h"
-#include "runtime/compile/client.h"
+#include "runtime/compile/service/client.h"
 
 namespace mneme::test {
 

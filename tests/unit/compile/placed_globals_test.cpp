@@ -1,6 +1,6 @@
 #include <doctest/doctest.h>
 
-#include "runtime/compile/disk_cache.h"
+#include "runtime/compile/service/disk_cache.h"
 #include "toolkit.h"
 
 using namespace mneme;
@@ -190,7 +190,7 @@ done:
   request.placedGlobals = {{"odd.name", 0}};
   request.wantIr = true;
   request.wantAssembly = true;
-  const std::string place = compile::placeVariable("odd.name");
+  const std::string place = placeVariable("odd.name");
   CHECK(place == "__mneme_place_odd$2ename");
   const WithAssembler tool("ptxas");
   const compile::Result result = compile::compile(request);

@@ -12,10 +12,10 @@
 
 #include "kernels.h"
 #include "runtime/base/file.h"
-#include "runtime/compile/disk_cache.h"
-#include "runtime/compile/library_identity.h"
-#include "runtime/compile/service.h"
-#include "runtime/compile/service_messages.h"
+#include "runtime/compile/service/disk_cache.h"
+#include "runtime/compile/service/library_identity.h"
+#include "runtime/compile/service/messages.h"
+#include "runtime/compile/service/service.h"
 
 using namespace mneme;
 using namespace mneme::test;

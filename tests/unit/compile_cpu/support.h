@@ -9,7 +9,7 @@
 
 #include "runtime/base/error.h"
 #include "runtime/base/file.h"
-#include "runtime/compile/client.h"
+#include "runtime/compile/service/client.h"
 #include "runtime/device/cpu/executor.h"
 
 namespace test {

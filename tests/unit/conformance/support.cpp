@@ -1,6 +1,6 @@
 #include "tests/unit/conformance/support.h"
 
-#include "runtime/compile/client.h"
+#include "runtime/compile/service/client.h"
 #include "tests/unit/conformance/kernels.h"
 
 namespace conformance {

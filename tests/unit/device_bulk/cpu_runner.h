@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/compile/client.h"
+#include "runtime/compile/service/client.h"
 #include "runtime/device/bulk/bulk.h"
 #include "runtime/device/cpu/executor.h"
 

@@ -3,8 +3,8 @@
 #include <cstring>
 
 #include "image_maker.h"
+#include "runtime/abi/blob_format.h"
 #include "runtime/base/error.h"
-#include "runtime/embed/blob_format.h"
 #include "runtime/embed/kernel_blob.h"
 
 using namespace mneme;

@@ -5,8 +5,8 @@
 #include <random>
 
 #include "image_maker.h"
+#include "runtime/abi/blob_format.h"
 #include "runtime/base/error.h"
-#include "runtime/embed/blob_format.h"
 #include "runtime/embed/kernel_blob.h"
 #include "runtime/embed/member_compression.h"
 

@@ -41,7 +41,7 @@ TEST_CASE("a tuned kernel is compiled and loaded once, then launched") {
   CHECK(world.tunedLaunches == 3);
   CHECK(vendorCalls == 0);
   CHECK(world.warnings.empty());
-  CHECK(world.lastDims == Dims{{8, 1, 1}, {256, 1, 1}});
+  CHECK(world.lastDims == tuned::Dims{{8, 1, 1}, {256, 1, 1}});
   const compile::Request& request = world.requests[0];
   REQUIRE(request.modules.size() == 1);
   CHECK(request.modules[0] == embed::test::bytesOf("bitcode of k"));
@@ -135,7 +135,7 @@ TEST_CASE("specialised arguments have a binary for each value") {
   REQUIRE(world.requests.size() == 2);
   REQUIRE(world.requests[1].specializedArgs.size() == 1);
   CHECK(world.requests[1].specializedArgs[0].index == 1);
-  CHECK(integerOf(world.requests[1].specializedArgs[0].value) == 7);
+  CHECK(tuned::integerOf(world.requests[1].specializedArgs[0].value) == 7);
 }
 
 TEST_CASE("only so many binaries are made of a kernel, which is said once") {
@@ -181,7 +181,7 @@ TEST_CASE("a kernel that cannot be compiled runs as it was built ever after") {
   const Unit unit(0x1000, {"k"});
   World world(fileWith(R"("SpecializeArgs": true)"));
   world.onCompile = [](const compile::Request& request) {
-    if (integerOf(request.specializedArgs[0].value) == 1)
+    if (tuned::integerOf(request.specializedArgs[0].value) == 1)
       throw Error(ErrorCode::CompileFailed, "the compiler died");
   };
   for (int i = 0; i < 3; ++i)
@@ -242,7 +242,7 @@ TEST_CASE("device variables have places to be filled in where the device wants t
 TEST_CASE("exact dimensions are for the matched launch, arguments included") {
   const Unit unit(0x1000, {"k"});
   World world(fileWith(launchWith("exact")));
-  const Dims tuned{{32, 1, 1}, {64, 1, 1}}, launched{{8, 1, 1}, {256, 1, 1}};
+  const tuned::Dims tuned{{32, 1, 1}, {64, 1, 1}}, launched{{8, 1, 1}, {256, 1, 1}};
   CHECK(Launch(0x1000, 100).run(world.engine) == kTunedStatus);
   CHECK(world.lastDims == tuned);
   CHECK(Launch(0x1000, 101).run(world.engine) == kTunedStatus);
@@ -257,11 +257,11 @@ TEST_CASE("agnostic dimensions are for the integers and the grid in y that were 
   const Unit unit(0x1000, {"k"});
   World world(fileWith(launchWith("agnostic")));
   CHECK(Launch(0x1000, 100, {16, 1, 1}).run(world.engine) == kTunedStatus);
-  CHECK(world.lastDims == Dims{{64, 1, 1}, {64, 1, 1}});
+  CHECK(world.lastDims == tuned::Dims{{64, 1, 1}, {64, 1, 1}});
   CHECK(Launch(0x1000, 101, {8, 1, 1}).run(world.engine) == kTunedStatus);
-  CHECK(world.lastDims == Dims{{8, 1, 1}, {256, 1, 1}});
+  CHECK(world.lastDims == tuned::Dims{{8, 1, 1}, {256, 1, 1}});
   CHECK(Launch(0x1000, 100, {8, 4, 1}).run(world.engine) == kTunedStatus);
-  CHECK(world.lastDims == Dims{{8, 4, 1}, {256, 1, 1}});
+  CHECK(world.lastDims == tuned::Dims{{8, 4, 1}, {256, 1, 1}});
 }
 
 TEST_CASE("no override speaks of other blocks") {
@@ -269,7 +269,7 @@ TEST_CASE("no override speaks of other blocks") {
   for (const std::string rule : {"exact", "cover", "agnostic"}) {
     World world(fileWith(launchWith(rule)));
     CHECK(Launch(0x1000, 100, {8, 1, 1}, {128, 1, 1}).run(world.engine) == kTunedStatus);
-    CHECK(world.lastDims == Dims{{8, 1, 1}, {128, 1, 1}});
+    CHECK(world.lastDims == tuned::Dims{{8, 1, 1}, {128, 1, 1}});
   }
 }
 
@@ -279,7 +279,7 @@ TEST_CASE("dimensions stay where the file does not list every argument, which is
                           "Launch": {"Rule": "cover", "GridDim": {"x": 32},
                                      "BlockDim": {"x": 64}})"));
   CHECK(Launch(0x1000).run(world.engine) == kTunedStatus);
-  CHECK(world.lastDims == Dims{{8, 1, 1}, {256, 1, 1}});
+  CHECK(world.lastDims == tuned::Dims{{8, 1, 1}, {256, 1, 1}});
   REQUIRE(world.warnings.size() == 1);
   CHECK(world.warnings[0] ==
         "variant 0 of tuned kernel 'k' keeps the program's grid and block: Match does not say what "
@@ -332,15 +332,15 @@ TEST_CASE("dimensions are overridden for plain launches only") {
   const Unit unit(0x1000, {"k"});
   World world(fileWith(launchWith("cover")));
   CHECK(Launch(0x1000, 100, {16, 1, 1}).run(world.engine) == kTunedStatus);
-  CHECK(world.lastDims == Dims{{64, 1, 1}, {64, 1, 1}});
+  CHECK(world.lastDims == tuned::Dims{{64, 1, 1}, {64, 1, 1}});
   Launch cooperative(0x1000, 100, {16, 1, 1});
   cooperative.launch.form = MNEME_LAUNCH_COOPERATIVE;
   CHECK(cooperative.run(world.engine) == kTunedStatus);
-  CHECK(world.lastDims == Dims{{16, 1, 1}, {256, 1, 1}});
+  CHECK(world.lastDims == tuned::Dims{{16, 1, 1}, {256, 1, 1}});
   Launch withShared(0x1000, 100, {16, 1, 1});
   withShared.launch.sharedBytes = 16;
   CHECK(withShared.run(world.engine) == kTunedStatus);
-  CHECK(world.lastDims == Dims{{16, 1, 1}, {256, 1, 1}});
+  CHECK(world.lastDims == tuned::Dims{{16, 1, 1}, {256, 1, 1}});
 }
 
 TEST_CASE("code is compiled for the dimensions that are launched, not those asked for") {
@@ -357,7 +357,7 @@ TEST_CASE("bounds in the source are kept where the variant states none") {
   World world(fileWith(kMatch + R"(, "Launch": {"Rule": "cover", "GridDim": {"x": 4},
                                                 "BlockDim": {"x": 512}})"));
   CHECK(Launch(0x1000, 100).run(world.engine) == kTunedStatus);
-  CHECK(world.lastDims == Dims{{8, 1, 1}, {256, 1, 1}});
+  CHECK(world.lastDims == tuned::Dims{{8, 1, 1}, {256, 1, 1}});
 }
 
 TEST_CASE("a launch that no device makes is the vendor's to refuse, nothing is compiled for it") {

@@ -25,8 +25,8 @@ KernelCode code() {
   return {.name = "k", .blob = blob, .modules = {blob}};
 }
 
-Variant variantWith(const std::vector<std::pair<uint32_t, size_t>>& sizes) {
-  Variant variant;
+tuned::Variant variantWith(const std::vector<std::pair<uint32_t, size_t>>& sizes) {
+  tuned::Variant variant;
   for (const auto& [index, size] : sizes)
     variant.match.args.push_back(
         {.index = index, .isInteger = true, .bytes = std::vector<std::byte>(size)});
@@ -57,9 +57,9 @@ TEST_CASE("Match may list aggregates of the right size, and no pointers") {
 }
 
 TEST_CASE("only integers that can become constants count for nearness") {
-  Variant variant = variantWith({{1, 4}, {2, 24}, {3, 2}, {4, 4}});
+  tuned::Variant variant = variantWith({{1, 4}, {2, 24}, {3, 2}, {4, 4}});
   setKinds(variant.match, *code().blob);
-  const std::vector<ArgMatch>& args = variant.match.args;
+  const std::vector<tuned::ArgMatch>& args = variant.match.args;
   CHECK(args[0].isInteger);
   CHECK(!args[1].isInteger);
   CHECK(!args[2].isInteger);

@@ -17,7 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "runtime/jit/mneme_rt.h"
+#include "runtime/abi/mneme_rt.h"
 
 namespace {
 

@@ -34,7 +34,8 @@ public:
     world_.loads.push_back(image);
     return std::make_unique<FakeKernel>();
   }
-  bool launch(LoadedKernel&, const mneme_launch&, const Dims& dims, int& status) noexcept override {
+  bool launch(LoadedKernel&, const mneme_launch&, const tuned::Dims& dims,
+              int& status) noexcept override {
     if (world_.refusesLaunch)
       return false;
     ++world_.tunedLaunches;
@@ -131,8 +132,8 @@ Launch::Launch(uintptr_t handle, int32_t value, mneme_dim3 grid, mneme_dim3 bloc
 }
 
 World::World(const std::string& tunedFile, Settings settings)
-    : engine(keep(std::make_unique<Engine>(std::move(settings), parseTunedFile(tunedFile, "t.json"),
-                                           servicesOf(*this)))) {
+    : engine(keep(std::make_unique<Engine>(
+          std::move(settings), tuned::parseFile(tunedFile, "t.json"), servicesOf(*this)))) {
   vendorCalls = 0;
 }
 

@@ -80,7 +80,7 @@ struct World {
   std::vector<compile::Request> requests;
   std::vector<KernelImage> loads; ///< their images are gone
   std::vector<std::string> warnings, traces;
-  Dims lastDims;
+  tuned::Dims lastDims;
   std::atomic<int> compiled{0}, loaded{0}, tunedLaunches{0};
 
   Engine& engine; ///< lives for ever, as in a program

@@ -4,7 +4,7 @@
 #include <map>
 #include <string>
 
-#include "runtime/jit/backend_cuda.h"
+#include "runtime/jit/backends/cuda/backend.h"
 #include "tests/unit/device_cuda/fake_driver.h"
 #include "tests/unit/device_cuda/support.h"
 

@@ -6,7 +6,7 @@
 
 #include <doctest/doctest.h>
 
-#include "runtime/record/interpose/cuda_gpu.h"
+#include "runtime/record/backends/cuda/gpu.h"
 #include "runtime/record/window_allocator.h"
 
 namespace mneme::record::test {

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "runtime/jit/mneme_rt.h"
+#include "runtime/abi/mneme_rt.h"
 #include "tests/unit/embed/image_maker.h"
 
 extern "C" {

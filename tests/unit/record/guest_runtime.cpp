@@ -5,7 +5,7 @@
 #include <mutex>
 #include <set>
 
-#include "runtime/jit/mneme_rt.h"
+#include "runtime/abi/mneme_rt.h"
 
 namespace {
 

@@ -3,7 +3,7 @@
 
 #include <stddef.h>
 
-#include "runtime/device/cpu/image_abi.h"
+#include "runtime/abi/cpu_image.h"
 
 #define EXPORT __attribute__((visibility("default")))
 #define FULL 0xffffffffu

@@ -1,0 +1,73 @@
+// Room abi: what the passes put into a binary. This header holds only constants and plain
+// structs, includes nothing of ours, and is shared by passes/ (writer) and embed/kernel_blob
+// (reader).
+#pragma once
+
+#include <cstdint>
+
+namespace mneme::embed {
+
+/// Every instrumented kernel leaves one blob in the device image, as a global constant named
+/// `__mneme_ir_<XXH3_64 of the blob, 16 hex digits>`. With relocatable device code each translation
+/// unit leaves one blob more, `__mneme_module_<hash>`, holding the device functions and globals
+/// that kernels of other units may call; its metadata has `"kernel": ""`.
+///
+/// A blob is: BlobHeader, metadata (UTF-8 JSON, `metadataBytes`), bitcode (zstd frame,
+/// `bitcodeBytes`). Little endian. `checksum` is XXH3_64 of metadata and compressed bitcode
+/// together.
+///
+/// Metadata:
+///   { "kernel": "<mangled name>", "demangled": "...", "static_hash": "<16 hex digits>",
+///     "triple": "nvptx64-nvidia-cuda", "arch": "sm_90", "clang": "22.1.8",
+///     "args": [ {"name": "...", "size": bytes, "align": bytes,
+///                "kind": "pointer"|"integer"|"float"|"aggregate",
+///                "type": "ptr"|"i32"|"float"|"struct.S"..., "specializable": bool} ],
+///     "globals": [ {"name": "...", "size": bytes, "align": bytes, "constant": bool,
+///                   "defined": bool,
+///                   "functions": true} ],        // device globals the closure refers to
+///     "shared_bytes": static shared memory in bytes, "max_threads": N or 0, "min_blocks": N or 0,
+///     "undefined": ["f", ...],                   // device functions to be linked from other units
+///     "calls_pointers": bool,                    // a function is called through a pointer
+///     "tables": [ {"name": "...", "size": bytes} ], // of the unit, if so: constants with
+///     functions "options": {"fp_contract": "on"|"fast"|"fast-honor-pragmas"|"off", "fast_math":
+///     bool,
+///                 "flush_denormals": bool, "precise_division": bool, "precise_sqrt": bool,
+///                 "opt_level": "0".."3"|"s"|"z",
+///                 // where they have something to say:
+///                 "relaxed_math": true,           // a part of -ffast-math
+///                 "unset_locals": true,           // a local may be read that was never set
+///                 "unroll_loops": bool, "interleave_loops": bool, "vectorize_loops": bool,
+///                 "vectorize_slp": bool,          // other than clang has it for the level
+///                 "own_functions": ["f", ...],    // `linkonce_odr` here, external in the program
+///                 "llvm_options": ["x", ...]} }   // names of what was given with -mllvm
+/// `specializable` is true iff the IR type is i1, i8, i32, i64, float, double, x86_fp80, ppc_fp128
+/// or fp128. An aggregate is a by-value struct; `size` is then the size of the pointee.
+///
+/// "functions" is there for variables that start with addresses of functions in them: tables,
+/// vtables, and cells (compile/function_cells.h), of which every function has one whose address is
+/// data.
+///
+/// In a kernel's bitcode a device global that this unit defines has linkage `available_externally`
+/// and the flag `externally_initialized`: its storage belongs to the program, its initializer says
+/// what a freshly loaded module holds. (Without the flag: the program never changes it.) Functions
+/// that other units could define too are `linkonce_odr`, so that the bitcode links with module
+/// blobs, where such functions and globals are external. `opt_level` is "" where it is not known.
+/// Values of `type` name a struct without the percent sign.
+inline constexpr char kBlobMagic[8] = {'M', 'N', 'E', 'M', 'E', 'I', 'R', '1'};
+inline constexpr uint32_t kBlobVersion = 1;
+inline constexpr const char* kKernelSymbolPrefix = "__mneme_ir_";
+inline constexpr const char* kModuleSymbolPrefix = "__mneme_module_";
+
+struct BlobHeader {
+  char magic[8];
+  uint32_t version;
+  uint32_t headerBytes; ///< sizeof(BlobHeader); readers skip what they do not know
+  uint64_t staticHash;
+  uint64_t metadataBytes;
+  uint64_t bitcodeBytes;    ///< compressed
+  uint64_t bitcodeRawBytes; ///< uncompressed
+  uint64_t checksum;
+};
+static_assert(sizeof(BlobHeader) == 56);
+
+} // namespace mneme::embed

@@ -1,0 +1,124 @@
+// Room abi: the C ABI of libmneme_compile, the only library that holds LLVM. Callers open it at
+// run time through compile/client.h, so nothing of LLVM is loaded until something must be compiled.
+//
+// A compilation is a pure function: modules + kernel + configuration + target -> image +
+// statistics. Thread-safe. Nothing of the host process is touched: no signal handlers, no stdout,
+// no exit.
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define MNEME_COMPILE_ABI 3u
+
+typedef struct mneme_bytes {
+  const void* data;
+  size_t size;
+} mneme_bytes;
+
+/// Value of one argument for specialisation.
+typedef struct mneme_arg_value {
+  uint32_t index; ///< 0-based
+  uint32_t reserved;
+  mneme_bytes value; ///< exactly the argument's IR store size
+} mneme_arg_value;
+
+/// Where a device variable has to be: its uses become this address and the variable goes away.
+/// Variables in constant memory stay in the image, and so do all variables for the CPU, where the
+/// loader places them.
+///
+/// Address 0 stands for "known only when the image is loaded": each function then begins by reading
+/// the address from the constant `__mneme_place_<name>` (place_name.h says how names are written
+/// that PTX does not allow): 8 bytes in constant memory, visible by name (cuModuleGetGlobal), zero
+/// until the loader fills it in before the first launch. An image has this constant only if the
+/// kernel reaches the variable. Such an image is good for every process. Unsupported: a constant
+/// that is initialised with such an address.
+typedef struct mneme_global_place {
+  const char* name;
+  uint64_t address;
+} mneme_global_place;
+
+enum mneme_compile_outputs {
+  /// "cpu": a shared object (device/cpu/image_abi.h). "sm_NN": a cubin, or PTX text when neither
+  /// nvJitLink nor ptxas is installed (the driver assembles it when it is loaded).
+  MNEME_OUTPUT_IMAGE = 1,
+  MNEME_OUTPUT_IR = 2,       ///< final IR as text
+  MNEME_OUTPUT_ASSEMBLY = 4, ///< final assembly (host assembly, PTX)
+  MNEME_OUTPUT_INPUT_IR = 8, ///< linked IR before the pipeline, as text
+};
+
+typedef struct mneme_compile_request {
+  uint32_t abi;               ///< MNEME_COMPILE_ABI
+  uint32_t outputs;           ///< mneme_compile_outputs
+  const mneme_bytes* modules; ///< LLVM bitcode or textual IR, linked in order
+  size_t moduleCount;
+  const char* kernel;       ///< mangled name
+  const char* target;       ///< "cpu" (this host), "cpu:<LLVM cpu name>", "sm_90", "gfx90a"
+  const char* passes;       ///< LLVM pass pipeline, e.g. "default<O3>"
+  uint32_t codegenOptLevel; ///< 0..3
+  uint32_t prune;           ///< drop what the kernel does not reach
+  /// Functions but the kernel, and shared memory, become internal. Device variables stay visible:
+  /// the host reads and writes them by name.
+  uint32_t internalize;
+  uint32_t setLaunchBounds;
+  uint32_t maxThreads; ///< with setLaunchBounds; 0: threads of the block
+  uint32_t minBlocksPerSm;
+  uint32_t specializeDims;
+  uint32_t grid[3];
+  uint32_t block[3];
+  const mneme_arg_value* specializedArgs;
+  size_t specializedArgCount;
+  const char* optionsJson; ///< the blob's "options" object: what to honour; may be null
+  const mneme_global_place* placedGlobals;
+  size_t placedGlobalCount;
+  uint32_t maxRegisters; ///< per thread, for the assembler; 0: no limit
+  uint32_t reserved;
+  const char* assemblerOptions; ///< further ptxas options, separated by spaces; may be null
+} mneme_compile_request;
+
+typedef struct mneme_compile_result mneme_compile_result;
+
+/// Compiles. Always sets *result (destroy it); returns an mneme::ErrorCode, 0 on success.
+int mneme_compile(const mneme_compile_request* request, mneme_compile_result** result);
+
+/// A sentence when mneme_compile failed, "" otherwise.
+const char* mneme_compile_message(const mneme_compile_result* result);
+/// One of mneme_compile_outputs; empty if not asked for.
+mneme_bytes mneme_compile_output(const mneme_compile_result* result, uint32_t which);
+/// JSON: {"preprocess_ir_time","opt_time","codegen_time" (seconds), "obj_size","reg_usage",
+/// "local_mem_usage","const_mem_usage","shared_mem_usage" (bytes), "ir_hash","image_hash" (hex),
+/// "passes","target_cpu"}; constant bytes do not count parameters. For "sm_NN" also
+/// "spill_store_bytes","spill_load_bytes","stack_bytes", "ptx_version" ("8.8"), "assembler"
+/// ("nvJitLink 13.0", "ptxas 13.0.88", "driver") and "assemble_time" (seconds, part of
+/// codegen_time).
+const char* mneme_compile_statistics(const mneme_compile_result* result);
+void mneme_compile_destroy(mneme_compile_result* result);
+
+/// Checks a pass pipeline without compiling; returns an ErrorCode, and on failure *message (free
+/// with mneme_compile_free) names the offending pass.
+int mneme_compile_check_passes(const char* passes, char** message);
+/// JSON {"llvm": "22.1.8", "targets": [...], "host_cpu": "...", "cache_key": "<hex>"}; static.
+/// `cache_key` changes whenever generated code may change (our version, LLVM's, host CPU).
+const char* mneme_compile_version(void);
+/// Textual IR <-> bitcode, for tools: `wantText` 1 prints, 0 writes bitcode (both as
+/// MNEME_OUTPUT_IR). Result as above. Safe for bytes of any origin: a child process reads them,
+/// since damaged bitcode can crash LLVM. Pass IR nobody vouches for through here before
+/// mneme_compile.
+int mneme_compile_convert_ir(mneme_bytes input, uint32_t wantText, mneme_compile_result** result);
+void mneme_compile_free(char* text);
+
+/// *names (free with mneme_compile_free): JSON of the passes this LLVM can name in a pipeline, by
+/// what they run on: {"module": [name...], "module_with_params": [[name, params]...], and so for
+/// "cgscc", "function", "loopnest" and "loop"}. A key is missing where LLVM has no such passes.
+/// `params` is LLVM's own description of what stands between < and >: alternatives separated by
+/// semicolons; most of these passes can be named without them too. Returns an ErrorCode; on failure
+/// *names is null.
+int mneme_compile_pass_names(char** names);
+
+#ifdef __cplusplus
+}
+#endif

@@ -1,0 +1,20 @@
+// Room abi: the one function of libmneme_jit.so.
+#pragma once
+
+#include "runtime/abi/mneme_rt.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#pragma GCC visibility push(default)
+
+/// Reads settings and the tuned-kernels file. Null if no kernel is tuned; problems are said on
+/// stderr. The hooks stay valid for the life of the process. Never throws.
+const mneme_hooks* mneme_jit_start(void);
+
+#pragma GCC visibility pop
+
+#ifdef __cplusplus
+}
+#endif

@@ -1,0 +1,116 @@
+// Room abi: the C ABI between instrumented code (written by passes/), libmneme_rt and whoever takes
+// over launches (the recorder, the tuned-kernel JIT). C, no dependency, stable: append only.
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct mneme_dim3 {
+  uint32_t x, y, z;
+} mneme_dim3;
+
+enum mneme_launch_form {
+  MNEME_LAUNCH_PLAIN = 0,       ///< (func, grid, block, args, sharedBytes, stream)
+  MNEME_LAUNCH_COOPERATIVE = 1, ///< same parameters, all blocks resident
+  MNEME_LAUNCH_EX = 2,          ///< (config*, func, args); dims copied from config
+};
+
+/// One kernel launch, whatever form the source used. Lives on the caller's stack for the call.
+typedef struct mneme_launch {
+  uint32_t version;   ///< MNEME_RT_ABI
+  uint32_t form;      ///< enum mneme_launch_form
+  const void* kernel; ///< host handle (stub address) as the vendor's runtime knows it
+  mneme_dim3 grid;
+  mneme_dim3 block;
+  void** args;          ///< one pointer per kernel argument, as for cudaLaunchKernel
+  uint64_t sharedBytes; ///< dynamic shared memory
+  void* stream;
+  const void* config; ///< MNEME_LAUNCH_EX: the vendor's config struct, else null
+  void* vendorEntry;  ///< the vendor function this launch was written against
+} mneme_launch;
+
+#define MNEME_RT_ABI 1u
+
+/// Kernel of one translation unit. Strings and addresses live as long as their shared object.
+typedef struct mneme_kernel_entry {
+  const void* handle; ///< host stub
+  const char* name;   ///< mangled device name
+} mneme_kernel_entry;
+
+typedef struct mneme_global_entry {
+  const void* hostShadow; ///< address the vendor's symbol API takes
+  const char* name;       ///< device name
+  uint64_t sizeBytes;
+  uint32_t flags; ///< 1: constant, 2: managed, 4: extern (defined in another unit)
+  uint32_t reserved;
+} mneme_global_entry;
+
+/// One per translation unit, a constant in the host object, registered by a constructor and
+/// unregistered by a destructor (shared libraries come and go).
+typedef struct mneme_module_entry {
+  uint32_t version; ///< MNEME_RT_ABI
+  uint32_t vendor;  ///< 0 CUDA, 1 HIP
+  /// Fat binary wrapper {magic, version, data, ...}, or null with relocatable device code, where
+  /// the wrapper is made at link time: libmneme_rt then finds it in the ELF sections of the same
+  /// object.
+  const void* fatbinWrapper;
+  const mneme_kernel_entry* kernels;
+  const mneme_global_entry* globals;
+  uint64_t kernelCount;
+  uint64_t globalCount;
+} mneme_module_entry;
+
+// Visible outside the library that defines them, however it is compiled.
+#pragma GCC visibility push(default)
+
+/// The one entry for launches. With no hooks installed: one load, one branch, the vendor's call.
+/// Returns what the vendor's function returned.
+int mneme_launch_kernel(const mneme_launch* launch);
+
+/// Calls the vendor function a launch was written against.
+int mneme_rt_call_vendor(const mneme_launch* launch);
+
+void mneme_rt_register_module(const mneme_module_entry* module);
+void mneme_rt_unregister_module(const mneme_module_entry* module);
+
+/// Whoever takes over launches. Functions must not throw.
+typedef struct mneme_hooks {
+  uint32_t version; ///< MNEME_RT_ABI
+  void* user;
+  int (*launch)(void* user, const mneme_launch* launch);
+  void (*module_unregistered)(void* user, const mneme_module_entry* module);
+} mneme_hooks;
+
+/// Installs hooks (null removes them). `hooks` must stay valid until replaced.
+void mneme_rt_set_hooks(const mneme_hooks* hooks);
+
+/// Finds the module and kernel name of a host handle; returns 0 and leaves outputs alone if the
+/// handle is not from an instrumented translation unit. Thread-safe.
+int mneme_rt_find_kernel(const void* handle, const mneme_module_entry** module, const char** name);
+
+/// Calls `visit` for every registered module. Thread-safe; `visit` must not register modules.
+void mneme_rt_visit_modules(void (*visit)(void* user, const mneme_module_entry* module),
+                            void* user);
+
+/// Fat binaries of a module: its wrapper's, or (relocatable device code) every fat binary found in
+/// the ELF object that holds `module`. Writes at most `capacity` pointers to fat binary headers and
+/// returns how many there are.
+size_t mneme_rt_fatbins(const mneme_module_entry* module, const void** fatbins, size_t capacity);
+
+/// The variables and the working directory (null: unknown) the process had when libmneme_rt was
+/// loaded. The former ends with null and is null itself where there was no memory for a copy.
+const char* const* mneme_rt_environment(void);
+const char* mneme_rt_directory(void);
+/// Descriptor for messages about tuned kernels: stderr as it was when the program was loaded, -1 if
+/// the program has closed it since (runtime/base/standard_error.h).
+int mneme_rt_standard_error(void);
+
+#pragma GCC visibility pop
+
+#ifdef __cplusplus
+}
+#endif

@@ -1,0 +1,31 @@
+// Room abi: names that the compiler and those who load its images agree on.
+#pragma once
+
+#include <string>
+
+namespace mneme {
+
+/// The kernel of a request for the CPU whose modules have none: an image of it is for reading
+/// initial values from, not for launching.
+inline constexpr char kVariablesKernel[] = "__mneme_variables";
+
+/// The 8-byte variable in constant memory that holds the address of device variable `name` in
+/// images compiled with address 0 for it (mneme_global_place). What PTX does not allow in names is
+/// written as `$` and two hexadecimal digits.
+inline std::string placeVariable(const std::string& name) {
+  std::string variable = "__mneme_place_";
+  for (const char letter : name) {
+    const bool isPlain = (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z') ||
+                         (letter >= '0' && letter <= '9') || letter == '_';
+    if (isPlain) {
+      variable += letter;
+      continue;
+    }
+    constexpr const char* kDigits = "0123456789abcdef";
+    const auto code = static_cast<unsigned char>(letter);
+    variable += {'$', kDigits[code >> 4], kDigits[code & 15]};
+  }
+  return variable;
+}
+
+} // namespace mneme

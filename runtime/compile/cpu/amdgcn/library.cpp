@@ -1,0 +1,249 @@
+// AMD's device libraries but for their math: settings, launch dimensions, printf, the heap, and
+// what threads of a block or grid do together.
+#include <cstddef>
+
+#include <llvm/Transforms/Utils/BasicBlockUtils.h>
+
+#include "runtime/abi/cpu_image.h"
+#include "runtime/compile/cpu/amdgcn/amdgcn.h"
+#include "runtime/compile/cpu/function_body.h"
+#include "runtime/compile/cpu/steps.h"
+
+using namespace llvm;
+
+namespace mneme::compile::cpu {
+namespace {
+
+Value* blockBarrier(Emit& e) {
+  e.service(offsetof(mneme_cpu_services, barrier), e.getVoidTy(),
+            {e.context(), e.getInt32(0), e.getInt32(0)});
+  return nullptr;
+}
+
+// Launch dimensions: functions of the dimension's number.
+
+using Axis = Value* (*)(Emit&, unsigned);
+
+Value* registerOf(Emit& e, const char* family, unsigned axis) {
+  constexpr const char* kAxes[] = {".x", ".y", ".z"};
+  return e.CreateZExt(e.specialRegister(std::string(family) + kAxes[axis]), e.i(64));
+}
+Value* localId(Emit& e, unsigned d) { return registerOf(e, "tid", d); }
+Value* groupId(Emit& e, unsigned d) { return registerOf(e, "ctaid", d); }
+Value* localSize(Emit& e, unsigned d) { return registerOf(e, "ntid", d); }
+Value* groupCount(Emit& e, unsigned d) { return registerOf(e, "nctaid", d); }
+Value* globalSize(Emit& e, unsigned d) { return e.CreateMul(localSize(e, d), groupCount(e, d)); }
+Value* globalId(Emit& e, unsigned d) {
+  return e.CreateAdd(e.CreateMul(groupId(e, d), localSize(e, d)), localId(e, d));
+}
+
+struct AxisRule {
+  const char* name;
+  Axis value;
+  unsigned beyond; ///< for dimensions from 3 on
+};
+constexpr AxisRule kAxisRules[] = {
+    {"__ockl_get_local_id", localId, 0},
+    {"__ockl_get_group_id", groupId, 0},
+    {"__ockl_get_local_size", localSize, 1},
+    {"__ockl_get_num_groups", groupCount, 1},
+    {"__ockl_get_global_size", globalSize, 1},
+    {"__ockl_get_global_id", globalId, 0},
+    {"__ockl_get_enqueued_local_size", localSize, 1},
+};
+
+Value* byAxis(Emit& e, Function& f, const AxisRule& rule) {
+  Value* result = e.getInt64(rule.beyond);
+  for (unsigned d = 3; d-- > 0;)
+    result = e.CreateSelect(e.CreateICmpEQ(f.getArg(0), e.getInt32(d)), rule.value(e, d), result);
+  return e.CreateZExtOrTrunc(result, f.getReturnType());
+}
+
+// Everything else.
+
+using Body = Value* (*)(Emit&, Function&, unsigned variant);
+
+Value* printBegin(Emit& e, Function&, unsigned toErrors) {
+  return e.service(offsetof(mneme_cpu_services, print_begin), e.i(64),
+                   {e.context(), e.getInt32(toErrors)});
+}
+
+/// append_args(print, count, seven values, isLast)
+Value* printValues(Emit& e, Function& f, unsigned) {
+  constexpr unsigned kMost = 7;
+  AllocaInst* values = e.CreateAlloca(ArrayType::get(e.i(64), kMost));
+  for (unsigned index = 0; index < kMost; ++index)
+    e.CreateStore(f.getArg(2 + index), e.CreateConstInBoundsGEP1_64(e.i(64), values, index));
+  return e.service(offsetof(mneme_cpu_services, print_values), e.i(64),
+                   {e.context(), f.getArg(0), values, f.getArg(1), f.getArg(9)});
+}
+
+/// append_string_n(print, text, sizeBytes, isLast)
+Value* printText(Emit& e, Function& f, unsigned) {
+  return e.service(offsetof(mneme_cpu_services, print_text), e.i(64),
+                   {e.context(), f.getArg(0), f.getArg(1), f.getArg(2), f.getArg(3)});
+}
+
+Value* allocate(Emit& e, Function& f, unsigned) {
+  Value* memory = e.service(offsetof(mneme_cpu_services, device_malloc), e.getPtrTy(),
+                            {e.context(), e.CreateZExtOrTrunc(f.getArg(0), e.i(64))});
+  return f.getReturnType()->isPointerTy() ? memory : e.CreatePtrToInt(memory, f.getReturnType());
+}
+
+Value* release(Emit& e, Function& f, unsigned) {
+  Value* memory = f.getArg(0);
+  if (!memory->getType()->isPointerTy())
+    memory = e.CreateIntToPtr(memory, e.getPtrTy());
+  e.service(offsetof(mneme_cpu_services, device_free), e.getVoidTy(), {e.context(), memory});
+  return nullptr;
+}
+
+Value* blockReduce(Emit& e, Function& f, unsigned operation) {
+  Value* predicate = e.CreateZExt(e.CreateIsNotNull(f.getArg(0)), e.i(32));
+  return e.service(offsetof(mneme_cpu_services, barrier_reduce), e.i(32),
+                   {e.context(), e.getInt32(0), e.getInt32(operation), predicate});
+}
+
+/// flags, order, scope: the strongest is right for all.
+Value* memoryFence(Emit& e, Function&, unsigned) {
+  e.CreateFence(AtomicOrdering::SequentiallyConsistent, SyncScope::System);
+  return nullptr;
+}
+
+Value* one(Emit& e, Function& f, unsigned) { return ConstantInt::get(f.getReturnType(), 1); }
+
+/// One thread of each block counts arrivals in the launch's workspace, and waits until every block
+/// has come as often as its own.
+Value* gridSync(Emit& e, Function& f, unsigned) {
+  blockBarrier(e);
+  Value* rank = e.CreateOr(e.CreateOr(e.specialRegister("tid.x"), e.specialRegister("tid.y")),
+                           e.specialRegister("tid.z"));
+  Value* isFirst = e.CreateIsNull(rank);
+  Instruction* end = &*e.GetInsertPoint();
+  Instruction* then = SplitBlockAndInsertIfThen(isFirst, end, false);
+  Emit first(*then);
+  Value* count = first.launchField(first.context(), offsetof(mneme_cpu_launch, gridWorkspace),
+                                   first.getPtrTy());
+  Value* blocks = first.CreateMul(first.CreateMul(groupCount(first, 0), groupCount(first, 1)),
+                                  groupCount(first, 2));
+  Value* before = first.CreateAtomicRMW(AtomicRMWInst::Add, count, first.getInt64(1), MaybeAlign(),
+                                        AtomicOrdering::SequentiallyConsistent);
+  Value* round = first.CreateUDiv(before, blocks);
+  Value* wanted = first.CreateMul(first.CreateAdd(round, first.getInt64(1)), blocks);
+  BasicBlock* here = then->getParent();
+  BasicBlock* after = here->splitBasicBlock(then, "arrived");
+  BasicBlock* loop = BasicBlock::Create(f.getContext(), "wait", &f, after);
+  here->getTerminator()->setSuccessor(0, loop);
+  IRBuilder<> waiting(loop);
+  LoadInst* now = waiting.CreateAlignedLoad(waiting.getInt64Ty(), count, Align(8));
+  now->setAtomic(AtomicOrdering::SequentiallyConsistent);
+  waiting.CreateCondBr(waiting.CreateICmpULT(now, wanted), loop, after);
+  e.SetInsertPoint(end);
+  return blockBarrier(e);
+}
+
+struct BodyRule {
+  const char* name;
+  Body body;
+  unsigned variant = 0;
+};
+constexpr BodyRule kBodies[] = {
+    {"__ockl_printf_begin", printBegin, 0},
+    {"__ockl_fprintf_stdout_begin", printBegin, 0},
+    {"__ockl_fprintf_stderr_begin", printBegin, 1},
+    {"__ockl_printf_append_args", printValues},
+    {"__ockl_fprintf_append_args", printValues},
+    {"__ockl_printf_append_string_n", printText},
+    {"__ockl_fprintf_append_string_n", printText},
+    {"__ockl_dm_alloc", allocate},
+    {"__ockl_dm_dealloc", release},
+    {"__ockl_wgred_add_i32", blockReduce, MNEME_REDUCE_POPC},
+    {"__ockl_wgred_and_i32", blockReduce, MNEME_REDUCE_AND},
+    {"__ockl_wgred_or_i32", blockReduce, MNEME_REDUCE_OR},
+    {"__atomic_work_item_fence", memoryFence},
+    {"__ockl_grid_sync", gridSync},
+    {"__ockl_grid_is_valid", one},
+};
+
+/// Their bodies talk to the host or to other devices in ways that only AMD's runtime understands.
+/// Without bodies, a kernel that reaches them is refused by name.
+bool isHostCall(StringRef name) {
+  return name.starts_with("__ockl_hostcall") || name.starts_with("__ockl_multi_grid") ||
+         name.starts_with("__ockl_call_host_function") || name == "__ockl_devmem_request" ||
+         name == "__ockl_sanitizer_report";
+}
+
+/// The runtime's own: vendor_calls.cpp knows their declarations.
+bool isRuntimeCall(StringRef name) {
+  return name == "__assert_fail" || name == "__assertfail" || name == "malloc" || name == "free" ||
+         name == "__cxa_pure_virtual" || name == "__cxa_deleted_virtual";
+}
+
+void makeDeclaration(Function& function) {
+  function.deleteBody();
+  function.setLinkage(GlobalValue::ExternalLinkage);
+  function.setVisibility(GlobalValue::DefaultVisibility);
+}
+
+void define(Function& function, StringRef name) {
+  for (const AxisRule& rule : kAxisRules)
+    if (name == rule.name) {
+      ReturnInst* place = startBody(function);
+      Emit emit(*place);
+      finishBody(place, byAxis(emit, function, rule));
+    }
+  for (const BodyRule& rule : kBodies)
+    if (name == rule.name) {
+      ReturnInst* place = startBody(function);
+      Emit emit(*place);
+      finishBody(place, rule.body(emit, function, rule.variant));
+    }
+}
+
+/// Every library function decides by these which of its bodies counts.
+void defineSettings(Module& module, const AmdgcnTraits& traits, const CpuLoweringOptions& options) {
+  const std::pair<const char*, uint64_t> settings[] = {
+      {"__oclc_finite_only_opt", 0},
+      {"__oclc_unsafe_math_opt", 0},
+      {"__oclc_daz_opt", options.flushDenormals},
+      {"__oclc_correctly_rounded_sqrt32", options.preciseSqrt},
+      {"__oclc_wavefrontsize64", traits.waveSize == 64},
+      {"__oclc_wavefrontsize_log2", traits.waveSize == 64 ? 6 : 5},
+      {"__oclc_ISA_version", traits.isaVersion},
+      {"__oclc_ABI_version", traits.codeObject},
+  };
+  SmallPtrSet<Function*, 32> changed;
+  for (auto [name, value] : settings) {
+    GlobalVariable* setting = module.getNamedGlobal(name);
+    if (!setting || !setting->getValueType()->isIntegerTy())
+      continue;
+    Constant* constant = ConstantInt::get(setting->getValueType(), value);
+    for (User* user : make_early_inc_range(setting->users()))
+      if (auto* load = dyn_cast<LoadInst>(user); load && load->getType() == constant->getType()) {
+        changed.insert(load->getFunction());
+        foldTo(*load, *constant);
+      }
+    setting->setInitializer(constant);
+    setting->setConstant(true);
+    setting->setLinkage(GlobalValue::InternalLinkage);
+  }
+  for (Function* function : changed)
+    dropDeadBranches(*function);
+}
+
+} // namespace
+
+void replaceAmdgcnLibraries(Module& module, const AmdgcnTraits& traits,
+                            const CpuLoweringOptions& options) {
+  defineSettings(module, traits, options);
+  replaceAmdgcnMath(module);
+  for (Function& function : module) {
+    StringRef name = libraryName(function);
+    if (isHostCall(name) || (isRuntimeCall(name) && function.getName() == name))
+      makeDeclaration(function);
+    else
+      define(function, name);
+  }
+}
+
+} // namespace mneme::compile::cpu

@@ -1,0 +1,84 @@
+// Room compile: C++ face of libmneme_compile for rooms that hold no LLVM. Opens the library next to
+// the calling library on first use.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "runtime/abi/variable_names.h"
+
+namespace mneme::compile {
+
+struct ArgValue {
+  uint32_t index = 0;
+  std::vector<std::byte> value;
+};
+
+struct GlobalPlace {
+  std::string name;
+  /// 0: the loader writes the address into the image's constant placeVariable(name), if the image
+  /// has it; see mneme_global_place.
+  uint64_t address = 0;
+};
+
+/// See mneme_compile_request; same meaning field by field.
+struct Request {
+  std::vector<std::vector<std::byte>> modules;
+  std::string kernel;
+  std::string target = "cpu";
+  std::string passes = "default<O3>";
+  uint32_t codegenOptLevel = 3;
+  bool prune = true;
+  bool internalize = true;
+  bool setLaunchBounds = false;
+  uint32_t maxThreads = 0;
+  uint32_t minBlocksPerSm = 0;
+  bool specializeDims = false;
+  uint32_t grid[3] = {1, 1, 1};
+  uint32_t block[3] = {1, 1, 1};
+  std::vector<ArgValue> specializedArgs;
+  std::string optionsJson;
+  std::vector<GlobalPlace> placedGlobals;
+  uint32_t maxRegisters = 0;
+  std::string assemblerOptions;
+  bool wantIr = false;
+  bool wantAssembly = false;
+};
+
+struct Result {
+  std::vector<std::byte> image;
+  std::string ir;
+  std::string assembly;
+  std::string statisticsJson;
+  bool isFromCache = false;
+};
+
+/// \throws Error with the compiler's own code and sentence.
+Result compile(const Request& request);
+
+/// Like compile(), but first looks for a stored image under the cache directory (MNEME_CACHE_DIR,
+/// else $XDG_CACHE_HOME/mneme, else ~/.cache/mneme, else no cache) and stores the new one there.
+/// Hits load no LLVM. Images used least recently go when there are more than MNEME_CACHE_BYTES. The
+/// key covers the request, the library and the host CPU. Entries are written atomically and
+/// checksummed; a damaged entry is compiled again; an unusable directory is no error. Works on
+/// descriptors of its own (own_descriptors.h).
+Result compileCached(const Request& request);
+
+/// \throws Error{InvalidArgument} naming the offending pass.
+void checkPasses(const std::string& passes);
+
+/// JSON of mneme_compile_version().
+std::string versionJson();
+
+/// JSON of mneme_compile_pass_names().
+std::string passNamesJson();
+
+/// Textual IR of bitcode (or text), and back. \throws Error{ArtifactCorrupt} if it is not IR.
+std::string irToText(const std::vector<std::byte>& ir);
+std::vector<std::byte> irToBitcode(const std::vector<std::byte>& ir);
+
+} // namespace mneme::compile

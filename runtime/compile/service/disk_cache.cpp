@@ -1,0 +1,206 @@
+#include "runtime/compile/service/disk_cache.h"
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <string_view>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "runtime/base/environment.h"
+#include "runtime/base/error.h"
+#include "runtime/base/file.h"
+#include "runtime/base/log.h"
+#include "runtime/base/packing.h"
+#include "runtime/base/start_directory.h"
+#include "runtime/compile/assembler/tools.h"
+#include "runtime/compile/service/cache_files.h"
+#include "runtime/compile/service/cache_limit.h"
+#include "runtime/compile/service/library_identity.h"
+
+namespace mneme::compile {
+namespace {
+
+constexpr uint64_t kMaxEntryBytes = uint64_t{1} << 30; // images of the largest kernels have some MB
+
+std::optional<std::filesystem::path> configuredDirectory() {
+  if (const char* path = environmentValue("MNEME_CACHE_DIR"); path && *path)
+    return startDirectory() / path;
+  if (const char* path = environmentValue("XDG_CACHE_HOME"); path && *path == '/')
+    return std::filesystem::path(path) / "mneme";
+  if (const char* path = environmentValue("HOME"); path && *path == '/')
+    return std::filesystem::path(path) / ".cache" / "mneme";
+  return std::nullopt;
+}
+
+std::filesystem::path entryPath(const std::filesystem::path& directory, const Hash128& key) {
+  return directory / (toHex(key) + std::string(kEntrySuffix));
+}
+
+/// Makes the directory if it is missing; `isMade` says so. Empty: only this user can write to it.
+std::string whyUnusable(const std::filesystem::path& directory, bool& isMade) {
+  struct stat status = {};
+  if (stat(directory.c_str(), &status) != 0) {
+    std::error_code ignored;
+    if (directory.has_parent_path())
+      std::filesystem::create_directories(directory.parent_path(), ignored);
+    isMade = mkdir(directory.c_str(), 0700) == 0;
+    if (!isMade && errno != EEXIST)
+      return systemMessage("it cannot be made", errno);
+    if (stat(directory.c_str(), &status) != 0)
+      return systemMessage("it cannot be read", errno);
+  }
+  const bool isOurs = S_ISDIR(status.st_mode) && status.st_uid == geteuid() &&
+                      (status.st_mode & (S_IWGRP | S_IWOTH)) == 0;
+  return isOurs ? ""
+                : "it must be a directory of this user that nobody else can write to (chmod go-w)";
+}
+
+} // namespace
+
+DirectoryCheck checkCacheDirectory(const std::filesystem::path& directory) {
+  bool isMade = false;
+  if (std::string why = whyUnusable(directory, isMade); !why.empty())
+    return {.isUsable = false, .place = {}, .whyNot = std::move(why)};
+  std::filesystem::path place = cachePlaceIn(directory);
+  if (place == directory)
+    return {.isUsable = true, .place = std::move(place), .whyNot = {}};
+  isMade = false;
+  if (const std::string why = whyUnusable(place, isMade); !why.empty())
+    return {.isUsable = false,
+            .place = {},
+            .whyNot =
+                "it holds other files, and of '" + place.filename().string() + "' in it: " + why};
+  if (isMade)
+    adoptEntries(directory, place);
+  return {.isUsable = true, .place = std::move(place), .whyNot = {}};
+}
+
+std::optional<std::filesystem::path> cacheDirectory() {
+  const auto directory = configuredDirectory();
+  if (!directory)
+    return std::nullopt;
+  const DirectoryCheck check = checkCacheDirectory(*directory);
+  if (check.isUsable)
+    return check.place;
+  log(LogLevel::Warn,
+      "the cache directory '" + directory->string() + "' is not used: " + check.whyNot);
+  return std::nullopt;
+}
+
+Hash128 cacheKey(const Request& request, const std::string& libraryIdentity) {
+  Packer packer;
+  packer.add(bytesOf(libraryIdentity));
+  packer.add(bytesOf(request.target));
+  if (request.target.rfind("cpu", 0) == 0)
+    packer.add(bytesOf(hostIdentity()));
+  else
+    packer.add(bytesOf(assemblerIdentity(findAssembler())));
+  packer.add(uint64_t{request.modules.size()});
+  for (const auto& module : request.modules)
+    packer.add(std::span<const std::byte>(module));
+  packer.add(bytesOf(request.kernel));
+  packer.add(bytesOf(request.passes));
+  packer.add(bytesOf(request.optionsJson));
+  for (const uint64_t number :
+       {uint64_t{request.codegenOptLevel}, uint64_t{request.prune}, uint64_t{request.internalize},
+        uint64_t{request.setLaunchBounds}, uint64_t{request.maxThreads},
+        uint64_t{request.minBlocksPerSm}, uint64_t{request.specializeDims},
+        uint64_t{request.wantIr}, uint64_t{request.wantAssembly}, uint64_t{request.maxRegisters}})
+    packer.add(number);
+  packer.add(bytesOf(request.assemblerOptions));
+  packer.add(uint64_t{request.placedGlobals.size()});
+  for (const GlobalPlace& place : request.placedGlobals) {
+    packer.add(bytesOf(place.name));
+    packer.add(place.address);
+  }
+  // The dimensions matter only where the code depends on them.
+  if (request.specializeDims || (request.setLaunchBounds && request.maxThreads == 0))
+    for (unsigned axis = 0; axis < 3; ++axis) {
+      packer.add(uint64_t{request.grid[axis]});
+      packer.add(uint64_t{request.block[axis]});
+    }
+  packer.add(uint64_t{request.specializedArgs.size()});
+  for (const ArgValue& argument : request.specializedArgs) {
+    packer.add(uint64_t{argument.index});
+    packer.add(std::span<const std::byte>(argument.value));
+  }
+  return hash128(packer.packed());
+}
+
+std::optional<Result> loadCached(const std::filesystem::path& directory, const Hash128& key) {
+  std::vector<std::byte> content;
+  try {
+    content = readFile(entryPath(directory, key), kMaxEntryBytes);
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+  EntryHeader header;
+  if (content.size() < sizeof header)
+    return std::nullopt;
+  memcpy(&header, content.data(), sizeof header);
+  const auto payload = std::span<const std::byte>(content).subspan(sizeof header);
+  if (memcmp(header.magic, kEntryMagic, sizeof kEntryMagic) != 0 ||
+      Hash128{header.keyLow, header.keyHigh} != key ||
+      Hash128{header.checksumLow, header.checksumHigh} != hash128(payload))
+    return std::nullopt;
+  Result result;
+  Unpacker unpacker(payload);
+  unpacker.take(result.image);
+  unpacker.take(result.ir);
+  unpacker.take(result.assembly);
+  unpacker.take(result.statisticsJson);
+  if (!unpacker.isGood())
+    return std::nullopt;
+  result.isFromCache = true;
+  noteUse(entryPath(directory, key));
+  return result;
+}
+
+std::string storeCached(const std::filesystem::path& directory, const Hash128& key,
+                        const Result& result, uint64_t maxBytes) {
+  Packer packer;
+  packer.add(bytesOf(result.image));
+  packer.add(bytesOf(result.ir));
+  packer.add(bytesOf(result.assembly));
+  packer.add(bytesOf(result.statisticsJson));
+  const Hash128 checksum = hash128(packer.packed());
+  EntryHeader header = {};
+  memcpy(header.magic, kEntryMagic, sizeof kEntryMagic);
+  header.keyLow = key.low;
+  header.keyHigh = key.high;
+  header.checksumLow = checksum.low;
+  header.checksumHigh = checksum.high;
+  std::vector<std::byte> content(sizeof header);
+  memcpy(content.data(), &header, sizeof header);
+  content.insert(content.end(), packer.packed().begin(), packer.packed().end());
+  try {
+    // Damaged entries are found by their checksum and compiled again.
+    writeFileAtomically(entryPath(directory, key), content, Durability::UntilPowerFails);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  limitCache(directory, maxBytes, content.size());
+  return {};
+}
+
+uint64_t cacheBytesLimit() {
+  constexpr uint64_t kDefaultBytes = uint64_t{10} << 30;
+  const char* text = environmentValue("MNEME_CACHE_BYTES");
+  if (!text || !*text)
+    return kDefaultBytes;
+  char* end = nullptr;
+  const uint64_t number = strtoull(text, &end, 10);
+  constexpr std::string_view kUnits = "KMGT";
+  const size_t unit = *end ? kUnits.find(*end) : std::string_view::npos;
+  const bool isPlain = end != text && *end == '\0';
+  if (isPlain)
+    return number;
+  if (end != text && unit != std::string_view::npos && end[1] == '\0')
+    return number << (10 * (unit + 1));
+  log(LogLevel::Warn, std::string("MNEME_CACHE_BYTES is '") + text +
+                          "', which is no size such as 500M or 10G; 10G is used");
+  return kDefaultBytes;
+}
+
+} // namespace mneme::compile

@@ -1,0 +1,143 @@
+#include "runtime/compile/service/messages.h"
+
+#include "runtime/base/hash.h"
+#include "runtime/base/packing.h"
+
+namespace mneme::compile {
+namespace {
+
+struct Head {
+  char magic[8];
+  uint64_t checksumLow;
+  uint64_t checksumHigh;
+};
+
+constexpr char kRequestMagic[8] = {'M', 'N', 'E', 'M', 'E', 'J', 'Q', '1'};
+constexpr char kAnswerMagic[8] = {'M', 'N', 'E', 'M', 'E', 'J', 'A', '1'};
+
+std::string sealed(const char (&magic)[8], const Packer& packer) {
+  const Hash128 checksum = hash128(packer.packed());
+  Head head = {};
+  memcpy(head.magic, magic, sizeof head.magic);
+  head.checksumLow = checksum.low;
+  head.checksumHigh = checksum.high;
+  std::string bytes(reinterpret_cast<const char*>(&head), sizeof head);
+  bytes.append(reinterpret_cast<const char*>(packer.packed().data()), packer.packed().size());
+  return bytes;
+}
+
+/// The packed fields; nothing if they are not whole.
+std::optional<std::span<const std::byte>> opened(const char (&magic)[8],
+                                                 std::span<const std::byte> bytes) {
+  Head head;
+  if (bytes.size() < sizeof head)
+    return std::nullopt;
+  memcpy(&head, bytes.data(), sizeof head);
+  const auto fields = bytes.subspan(sizeof head);
+  if (memcmp(head.magic, magic, sizeof head.magic) != 0 ||
+      Hash128{head.checksumLow, head.checksumHigh} != hash128(fields))
+    return std::nullopt;
+  return fields;
+}
+
+/// The 32-bit numbers and flags of a request, in the order in which they are packed.
+template <typename R, typename Visit> void visitNumbers(R& request, Visit&& visit) {
+  visit(request.codegenOptLevel);
+  visit(request.prune);
+  visit(request.internalize);
+  visit(request.setLaunchBounds);
+  visit(request.maxThreads);
+  visit(request.minBlocksPerSm);
+  visit(request.specializeDims);
+  for (unsigned axis = 0; axis < 3; ++axis) {
+    visit(request.grid[axis]);
+    visit(request.block[axis]);
+  }
+  visit(request.maxRegisters);
+  visit(request.wantIr);
+  visit(request.wantAssembly);
+}
+
+} // namespace
+
+std::string packRequest(const Request& request) {
+  Packer packer;
+  packer.add(uint64_t{request.modules.size()});
+  for (const auto& module : request.modules)
+    packer.add(bytesOf(module));
+  for (const std::string* text : {&request.kernel, &request.target, &request.passes,
+                                  &request.optionsJson, &request.assemblerOptions})
+    packer.add(bytesOf(*text));
+  visitNumbers(request, [&](uint64_t number) { packer.add(number); });
+  packer.add(uint64_t{request.specializedArgs.size()});
+  for (const ArgValue& argument : request.specializedArgs) {
+    packer.add(uint64_t{argument.index});
+    packer.add(bytesOf(argument.value));
+  }
+  packer.add(uint64_t{request.placedGlobals.size()});
+  for (const GlobalPlace& place : request.placedGlobals) {
+    packer.add(bytesOf(place.name));
+    packer.add(place.address);
+  }
+  return sealed(kRequestMagic, packer);
+}
+
+std::optional<Request> unpackRequest(std::span<const std::byte> bytes) {
+  const auto fields = opened(kRequestMagic, bytes);
+  if (!fields)
+    return std::nullopt;
+  Unpacker unpacker(*fields);
+  Request request;
+  request.modules.resize(unpacker.takeCount());
+  for (auto& module : request.modules)
+    unpacker.take(module);
+  for (std::string* text : {&request.kernel, &request.target, &request.passes, &request.optionsJson,
+                            &request.assemblerOptions})
+    unpacker.take(*text);
+  visitNumbers(request, [&](auto& number) {
+    number = static_cast<std::remove_reference_t<decltype(number)>>(unpacker.takeNumber());
+  });
+  request.specializedArgs.resize(unpacker.takeCount());
+  for (ArgValue& argument : request.specializedArgs) {
+    argument.index = static_cast<uint32_t>(unpacker.takeNumber());
+    unpacker.take(argument.value);
+  }
+  request.placedGlobals.resize(unpacker.takeCount());
+  for (GlobalPlace& place : request.placedGlobals) {
+    unpacker.take(place.name);
+    place.address = unpacker.takeNumber();
+  }
+  if (!unpacker.isGood())
+    return std::nullopt;
+  return request;
+}
+
+std::string packAnswer(const Answer& answer) {
+  Packer packer;
+  packer.add(static_cast<uint64_t>(answer.code));
+  packer.add(bytesOf(answer.message));
+  packer.add(bytesOf(answer.result.image));
+  for (const std::string* text :
+       {&answer.result.ir, &answer.result.assembly, &answer.result.statisticsJson})
+    packer.add(bytesOf(*text));
+  return sealed(kAnswerMagic, packer);
+}
+
+std::optional<Answer> unpackAnswer(std::span<const std::byte> bytes) {
+  const auto fields = opened(kAnswerMagic, bytes);
+  if (!fields)
+    return std::nullopt;
+  Unpacker unpacker(*fields);
+  Answer answer;
+  answer.code = static_cast<ErrorCode>(unpacker.takeNumber());
+  unpacker.take(answer.message);
+  unpacker.take(answer.result.image);
+  for (std::string* text :
+       {&answer.result.ir, &answer.result.assembly, &answer.result.statisticsJson})
+    unpacker.take(*text);
+  if (!unpacker.isGood())
+    return std::nullopt;
+  return answer;
+}
+
+} // namespace mneme::compile

@@ -1,0 +1,164 @@
+#include "runtime/compile/service/service.h"
+
+#include <atomic>
+#include <cmath>
+#include <cstring>
+#include <optional>
+#include <unistd.h>
+
+#include "runtime/base/error.h"
+#include "runtime/base/log.h"
+#include "runtime/base/own_descriptors.h"
+#include "runtime/base/packing.h"
+#include "runtime/compile/assembler/subprocess.h"
+#include "runtime/compile/assembler/tools.h"
+#include "runtime/compile/service/disk_cache.h"
+#include "runtime/compile/service/library_identity.h"
+#include "runtime/compile/service/messages.h"
+#include "runtime/compile/service/turn.h"
+
+namespace mneme::compile {
+namespace {
+
+constexpr int kSignalBase = 128; // of ProgramResult::exitCode
+
+/// Says it once per process: every kernel has the same problem.
+void warnOnce(std::atomic<bool>& isSaid, const std::string& message) {
+  if (!isSaid.exchange(true))
+    notice(message);
+}
+
+std::optional<std::filesystem::path> usableDirectory(const ServiceOptions& options) {
+  static std::atomic<bool> isSaid{false};
+  if (options.cacheDirectory.empty())
+    return std::nullopt;
+  const DirectoryCheck check = checkCacheDirectory(options.cacheDirectory);
+  if (check.isUsable)
+    return check.place;
+  warnOnce(isSaid, "the cache directory '" + options.cacheDirectory.string() +
+                       "' is not used, so kernels are compiled in every run: " + check.whyNot);
+  return std::nullopt;
+}
+
+/// Where an image is kept; nothing if nowhere.
+struct Place {
+  std::filesystem::path directory;
+  Hash128 key;
+};
+
+std::optional<Place> placeOf(const Request& request, const ServiceOptions& options,
+                             const std::string& identity) {
+  if (identity.empty())
+    return std::nullopt;
+  const auto directory = usableDirectory(options);
+  if (!directory)
+    return std::nullopt;
+  return Place{*directory, cacheKey(request, identity)};
+}
+
+void store(const Place& place, const Result& result, const ServiceOptions& options) {
+  static std::atomic<bool> isSaid{false};
+  const std::string problem = storeCached(place.directory, place.key, result, options.cacheBytes);
+  if (!problem.empty())
+    warnOnce(isSaid, "a compiled kernel is not kept for the next run: " + problem);
+}
+
+/// The program's command line: the library and the assembler this process has found and made keys
+/// of, since the program would look from another place; and who waits for it.
+std::vector<std::string> argumentsFor(const Request& request, const std::string& library) {
+  std::string assembler = "none";
+  std::string path;
+  if (request.target.rfind("cpu", 0) != 0) {
+    const AssemblerTool tool = findAssembler();
+    assembler = tool.kind == AssemblerKind::Ptxas       ? "ptxas"
+                : tool.kind == AssemblerKind::NvJitLink ? "nvjitlink"
+                                                        : "driver";
+    path = tool.path;
+  }
+  return {std::to_string(getpid()), library, assembler, path};
+}
+
+[[noreturn]] void throwDied(const Request& request, const ProgramResult& ended,
+                            double timeoutSeconds) {
+  const std::string what = "the compiler process for kernel '" + request.kernel + "' ";
+  if (!ended.messages.empty())
+    log(LogLevel::Info, what + "wrote: " + ended.messages);
+  if (ended.isTimedOut)
+    throw Error(ErrorCode::CompileFailed, what + "was ended after " +
+                                              std::to_string(std::lround(timeoutSeconds)) +
+                                              " seconds");
+  if (ended.exitCode > kSignalBase) {
+    const int signal = ended.exitCode - kSignalBase;
+    const char* name = strsignal(signal);
+    throw Error(ErrorCode::CompileFailed, what + "died of signal " + std::to_string(signal) + " (" +
+                                              (name ? name : "unknown") + ")");
+  }
+  throw Error(ErrorCode::CompileFailed, what + "ended without an answer");
+}
+
+Result compileInProcess(const Request& request, const ServiceOptions& options,
+                        const std::string& library) {
+  const std::string program = compileProgramPath();
+  if (program.empty())
+    throw Error(ErrorCode::NotFound, "the program 'mneme-jit-compile' is not installed beside '" +
+                                         library + "'; set MNEME_COMPILE_PROGRAM to its path");
+  const ProgramResult ended =
+      runProgram(program, argumentsFor(request, library), packRequest(request),
+                 options.timeoutSeconds, ProgramGroup::Own);
+  // Something else in this process may have waited for the child, so the answer tells, not the
+  // code.
+  const std::optional<Answer> answer = unpackAnswer(bytesOf(ended.output));
+  if (!answer || ended.isTimedOut)
+    throwDied(request, ended, options.timeoutSeconds);
+  if (answer->code != ErrorCode::Ok)
+    throw Error(answer->code, answer->message);
+  return answer->result;
+}
+
+Result storedOrCompiled(const Request& request, const ServiceOptions& options) {
+  const std::string library = compileLibraryPath();
+  const std::string identity = libraryIdentity(library);
+  if (identity.empty())
+    throw Error(ErrorCode::NotFound,
+                "the kernel compiler '" + library +
+                    "' is not installed or cannot be read; set "
+                    "MNEME_COMPILE_LIBRARY to the path of libmneme_compile.so");
+  const std::optional<Place> place = placeOf(request, options, identity);
+  if (!place)
+    return compileInProcess(request, options, library);
+  if (auto stored = loadCached(place->directory, place->key))
+    return std::move(*stored);
+  CompileTurn turn(place->directory, place->key, options.timeoutSeconds);
+  if (auto stored = loadCached(place->directory, place->key))
+    return std::move(*stored);
+  turn.throwIfFailedMeanwhile();
+  try {
+    Result result = compileInProcess(request, options, library);
+    store(*place, result, options);
+    return result;
+  } catch (const Error& error) {
+    turn.noteFailure(error);
+    throw;
+  }
+}
+
+std::optional<Result> stored(const Request& request, const ServiceOptions& options) {
+  const auto place = placeOf(request, options, libraryIdentity(compileLibraryPath()));
+  return place ? loadCached(place->directory, place->key) : std::nullopt;
+}
+
+} // namespace
+
+Result compileApart(const Request& request, const ServiceOptions& options) {
+  return apart([&] { return storedOrCompiled(request, options); });
+}
+
+bool findStored(const Request& request, const ServiceOptions& options, Result& result) {
+  auto found = apart([&] { return stored(request, options); });
+  if (!found)
+    return false;
+  result = std::move(*found);
+  return true;
+}
+
+} // namespace mneme::compile

@@ -1,0 +1,220 @@
+// Device management of the CUDA Runtime API: one device, number 0.
+#include <array>
+#include <atomic>
+#include <cstdio>
+#include <cstring>
+
+#include "runtime/cpu_runtime/core/exported.h"
+#include "runtime/cpu_runtime/core/graph_capture.h"
+#include "runtime/cpu_runtime/core/heap.h"
+#include "runtime/cpu_runtime/core/kernels.h"
+#include "runtime/cpu_runtime/core/status.h"
+#include "runtime/cpu_runtime/core/types.h"
+#include "runtime/cpu_runtime/core/vendor.h"
+
+using namespace mneme::cpu_runtime;
+
+namespace {
+
+constexpr const char* kPciBusId = "0000:00:00.0";
+constexpr int kPeerAccessUnsupported = 217; // cudaErrorPeerAccessUnsupported
+
+// Stack size, printf buffer, malloc heap, device-runtime depth and pending launches, L2 fetch
+// granularity, persisting L2: numbered 0 to 6 by the API.
+std::array<std::atomic<size_t>, 7> limits = {1024, 1048576, 8388608, 2, 2048, 64, 0};
+std::atomic<unsigned> deviceFlags{8}; // host memory can be mapped
+std::atomic<int> cacheConfig{0};
+
+Status checkDevice(int device) { return device == 0 ? Status::Success : Status::InvalidDevice; }
+
+template <typename Value> Status give(Value* out, Value value) {
+  if (!out)
+    return Status::InvalidValue;
+  *out = value;
+  return Status::Success;
+}
+
+} // namespace
+
+MNEME_CUDA_API Status cudaGetDeviceCount(int* count) {
+  return always([&] { return give(count, 1); });
+}
+
+MNEME_CUDA_API Status cudaGetDevice(int* device) {
+  return always([&] { return give(device, 0); });
+}
+
+MNEME_CUDA_API Status cudaSetDevice(int device) {
+  return always([&] { return checkDevice(device); });
+}
+
+MNEME_CUDA_API Status cudaInitDevice(int device, unsigned, unsigned) {
+  return api([&] { return checkDevice(device); });
+}
+
+MNEME_CUDA_API Status cudaSetValidDevices(int* devices, int count) {
+  return api([&] {
+    for (int index = 0; devices && index < count; ++index)
+      if (devices[index] != 0)
+        return Status::InvalidDevice;
+    return devices || count == 0 ? Status::Success : Status::InvalidValue;
+  });
+}
+
+MNEME_CUDA_API Status cudaChooseDevice(int* device, const void* properties) {
+  return api([&] { return properties ? give(device, 0) : Status::InvalidValue; });
+}
+
+MNEME_CUDA_API Status cudaSetDeviceFlags(unsigned flags) {
+  return api([&] {
+    deviceFlags = flags | 8u;
+    return Status::Success;
+  });
+}
+
+MNEME_CUDA_API Status cudaGetDeviceFlags(unsigned* flags) {
+  return api([&] { return give(flags, deviceFlags.load()); });
+}
+
+MNEME_CUDA_API Status cudaDeviceSynchronize() {
+  if (isAnyBusy() && mayCallUnsafe() == Status::Success)
+    waitForDevice();
+  return synchronising([] { return mayCallUnsafe(); });
+}
+
+/// For other libraries of ours: whatever is being captured, and without a trace in the last error.
+MNEME_CUDA_API int mneme_cudart_synchronize() {
+  if (isAnyBusy())
+    waitForDevice();
+  return static_cast<int>(synchronise());
+}
+
+MNEME_CUDA_API Status cudaDeviceReset() {
+  if (isAnyBusy())
+    waitForDevice();
+  clearFault();
+  takeLastError();
+  return always([] {
+    Heap::instance().releaseAll();
+    resetGlobals();
+    return Status::Success;
+  });
+}
+
+MNEME_CUDA_API Status cudaDeviceSetLimit(int limit, size_t value) {
+  return api([&] {
+    if (limit < 0 || limit >= static_cast<int>(limits.size()))
+      return Status::InvalidValue;
+    limits[static_cast<size_t>(limit)] = value;
+    return Status::Success;
+  });
+}
+
+MNEME_CUDA_API Status cudaDeviceGetLimit(size_t* value, int limit) {
+  return api([&] {
+    if (limit < 0 || limit >= static_cast<int>(limits.size()))
+      return Status::InvalidValue;
+    return give(value, limits[static_cast<size_t>(limit)].load());
+  });
+}
+
+MNEME_CUDA_API Status cudaDeviceSetCacheConfig(int config) {
+  return api([&] {
+    cacheConfig = config;
+    return Status::Success;
+  });
+}
+
+MNEME_CUDA_API Status cudaDeviceGetCacheConfig(int* config) {
+  return api([&] { return give(config, cacheConfig.load()); });
+}
+
+MNEME_CUDA_API Status cudaDeviceSetSharedMemConfig(int) {
+  return api([] { return Status::Success; });
+}
+
+MNEME_CUDA_API Status cudaDeviceGetSharedMemConfig(int* config) {
+  return api([&] { return give(config, 1); });
+}
+
+MNEME_CUDA_API Status cudaCtxResetPersistingL2Cache() {
+  return api([] { return Status::Success; });
+}
+
+MNEME_CUDA_API Status cudaDeviceGetPCIBusId(char* text, int length, int device) {
+  return api([&] {
+    if (!text || length <= static_cast<int>(std::strlen(kPciBusId)))
+      return Status::InvalidValue;
+    if (device != 0)
+      return Status::InvalidDevice;
+    std::snprintf(text, static_cast<size_t>(length), "%s", kPciBusId);
+    return Status::Success;
+  });
+}
+
+MNEME_CUDA_API Status cudaDeviceGetByPCIBusId(int* device, const char* text) {
+  return api([&] {
+    if (!device || !text)
+      return Status::InvalidValue;
+    unsigned domain = 0, bus = 0, slot = 0, function = 0;
+    const bool isOurs = (std::sscanf(text, "%x:%x:%x.%x", &domain, &bus, &slot, &function) >= 3 ||
+                         std::sscanf(text, "%x:%x.%x", &bus, &slot, &function) >= 2) &&
+                        (domain | bus | slot | function) == 0;
+    return isOurs ? give(device, 0) : Status::InvalidDevice;
+  });
+}
+
+MNEME_CUDA_API Status cudaDeviceCanAccessPeer(int* canAccess, int device, int peer) {
+  return api([&] { return device == 0 && peer == 0 ? give(canAccess, 0) : Status::InvalidDevice; });
+}
+
+MNEME_CUDA_API Status cudaDeviceEnablePeerAccess(int peer, unsigned) {
+  return api([&] {
+    return peer == 0 ? static_cast<Status>(kPeerAccessUnsupported) : Status::InvalidDevice;
+  });
+}
+
+MNEME_CUDA_API Status cudaDeviceDisablePeerAccess(int peer) {
+  return api([&] { return peer == 0 ? Status::PeerAccessNotEnabled : Status::InvalidDevice; });
+}
+
+MNEME_CUDA_API Status cudaDeviceGetP2PAttribute(int* value, int, int source, int destination) {
+  return api(
+      [&] { return source == 0 && destination == 0 ? Status::InvalidDevice : give(value, 0); });
+}
+
+MNEME_CUDA_API Status cudaRuntimeGetVersion(int* version) {
+  return always([&] { return give(version, runtimeVersion()); });
+}
+
+MNEME_CUDA_API Status cudaDriverGetVersion(int* version) {
+  return always([&] { return give(version, runtimeVersion()); });
+}
+
+MNEME_CUDA_API Status cudaProfilerStart() {
+  return api([] { return Status::Success; });
+}
+
+MNEME_CUDA_API Status cudaProfilerStop() {
+  return api([] { return Status::Success; });
+}
+
+MNEME_CUDA_API ChannelFormatDesc cudaCreateChannelDesc(int x, int y, int z, int w, int kind) {
+  return {x, y, z, w, kind};
+}
+
+// Names of CUDA 12 for what the device functions above do.
+MNEME_CUDA_API Status cudaThreadExit() { return cudaDeviceReset(); }
+MNEME_CUDA_API Status cudaThreadSynchronize() { return cudaDeviceSynchronize(); }
+MNEME_CUDA_API Status cudaThreadSetLimit(int limit, size_t value) {
+  return cudaDeviceSetLimit(limit, value);
+}
+MNEME_CUDA_API Status cudaThreadGetLimit(size_t* value, int limit) {
+  return cudaDeviceGetLimit(value, limit);
+}
+MNEME_CUDA_API Status cudaThreadSetCacheConfig(int config) {
+  return cudaDeviceSetCacheConfig(config);
+}
+MNEME_CUDA_API Status cudaThreadGetCacheConfig(int* config) {
+  return cudaDeviceGetCacheConfig(config);
+}

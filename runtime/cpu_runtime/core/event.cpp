@@ -1,0 +1,132 @@
+// Events of the CUDA Runtime API: points on the monotonic clock.
+#include "runtime/cpu_runtime/core/event.h"
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+
+#include "runtime/cpu_runtime/core/exported.h"
+#include "runtime/cpu_runtime/core/graph_capture.h"
+#include "runtime/cpu_runtime/core/handle_table.h"
+#include "runtime/cpu_runtime/core/status.h"
+#include "runtime/cpu_runtime/core/stream.h"
+
+namespace mneme::cpu_runtime {
+namespace {
+
+constexpr unsigned kDisableTiming = 2;
+constexpr unsigned kInterprocess = 4;
+constexpr unsigned kKnownFlags = 7;
+constexpr unsigned kRecordExternal = 1; // in a capture: a node
+
+struct Event {
+  unsigned flags = 0;
+  std::atomic<int64_t> recordedNs{-1};
+};
+
+HandleTable<Event>& events() {
+  static auto* table = new HandleTable<Event>;
+  return *table;
+}
+
+int64_t nowNs() {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(
+             std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
+
+Status create(void** handle, unsigned flags) {
+  const bool isTimedInterprocess = (flags & kInterprocess) && !(flags & kDisableTiming);
+  if (!handle || flags & ~kKnownFlags || isTimedInterprocess)
+    return Status::InvalidValue;
+  auto event = std::make_shared<Event>();
+  event->flags = flags;
+  *handle = events().add(std::move(event));
+  return Status::Success;
+}
+
+Status record(void* handle, void* stream, unsigned flags = 0) {
+  if (!isEvent(handle) || !isStream(stream))
+    return Status::InvalidResourceHandle;
+  Status status = Status::Success;
+  if (captureRecord(handle, stream, flags == kRecordExternal, status))
+    return status;
+  forgetCapturedEvent(handle);
+  if (isAnyBusy() && recordBehind(handle, stream))
+    return Status::Success;
+  return recordEvent(handle);
+}
+
+Status elapsed(float* milliseconds, void* start, void* end) {
+  if (!milliseconds)
+    return Status::InvalidValue;
+  const auto first = events().find(start);
+  const auto last = events().find(end);
+  if (!first || !last || (first->flags | last->flags) & kDisableTiming)
+    return Status::InvalidResourceHandle;
+  if (isAnyBusy() && (isPending(start) || isPending(end)))
+    return Status::NotReady;
+  if (first->recordedNs < 0 || last->recordedNs < 0)
+    return Status::InvalidResourceHandle;
+  *milliseconds = static_cast<float>(last->recordedNs - first->recordedNs) * 1e-6f;
+  return Status::Success;
+}
+
+Status check(void* handle) {
+  return isEvent(handle) ? mayWaitForEvent(handle) : Status::InvalidResourceHandle;
+}
+
+} // namespace
+
+bool isEvent(void* handle) { return events().find(handle) != nullptr; }
+
+Status recordEvent(void* handle) {
+  const auto event = events().find(handle);
+  if (!event)
+    return Status::InvalidResourceHandle;
+  event->recordedNs = nowNs();
+  return Status::Success;
+}
+
+} // namespace mneme::cpu_runtime
+
+using namespace mneme::cpu_runtime;
+
+MNEME_CUDA_API Status cudaEventCreate(void** event) {
+  return api([&] { return create(event, 0); });
+}
+
+MNEME_CUDA_API Status cudaEventCreateWithFlags(void** event, unsigned flags) {
+  return api([&] { return create(event, flags); });
+}
+
+MNEME_CUDA_API Status cudaEventDestroy(void* event) {
+  return api([&] {
+    forgetCapturedEvent(event);
+    return events().remove(event) ? Status::Success : Status::InvalidResourceHandle;
+  });
+}
+
+MNEME_CUDA_API Status cudaEventRecord(void* event, void* stream) {
+  return api([&] { return record(event, stream); });
+}
+
+MNEME_CUDA_API Status cudaEventRecordWithFlags(void* event, void* stream, unsigned flags) {
+  return api([&] { return flags > 1 ? Status::InvalidValue : record(event, stream, flags); });
+}
+
+MNEME_CUDA_API Status cudaEventSynchronize(void* event) {
+  if (isAnyBusy() && check(event) == Status::Success)
+    waitForEvent(event);
+  return synchronising([&] { return check(event); });
+}
+
+MNEME_CUDA_API Status cudaEventQuery(void* event) {
+  if (isAnyBusy() && isEvent(event) && isPending(event))
+    return remember(Status::NotReady);
+  return synchronising([&] { return check(event); });
+}
+
+MNEME_CUDA_API Status cudaEventElapsedTime(float* milliseconds, void* start, void* end) {
+  return synchronising([&] { return elapsed(milliseconds, start, end); });
+}

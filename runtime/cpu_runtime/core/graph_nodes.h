@@ -1,0 +1,73 @@
+// Room cpu_runtime: what the functions on nodes share.
+#pragma once
+
+#include "runtime/cpu_runtime/core/graph_capture.h"
+#include "runtime/cpu_runtime/core/graph_params.h"
+
+namespace mneme::cpu_runtime {
+
+/// api() under graphLock().
+template <typename Body> Status withGraphs(const Body& body) {
+  return api([&] {
+    const std::lock_guard lock(graphLock());
+    return body();
+  });
+}
+
+/// Adds a node that does what `make` makes.
+template <typename Make>
+Status addNode(void** out, void* graphHandle, void* const* dependencies, size_t count,
+               const Make& make) {
+  return withGraphs([&] {
+    const auto graph = findGraph(graphHandle);
+    std::vector<Node*> nodes;
+    if (!out || !graph || !findNodes(*graph, dependencies, count, nodes))
+      return Status::InvalidValue;
+    Work work;
+    const Status status = make(work);
+    if (status == Status::Success)
+      *out = &graph->add(std::move(work), std::move(nodes));
+    return status;
+  });
+}
+
+/// Reads a node's work, which has to be a `Kind`.
+template <typename Kind, typename Read> Status readNode(void* handle, const Read& read) {
+  return withGraphs([&] {
+    const Node* node = findNode(handle);
+    const auto* work = node ? std::get_if<Kind>(&node->work) : nullptr;
+    return work ? read(*work) : Status::InvalidValue;
+  });
+}
+
+/// Puts `made` in the place of a work of the same kind.
+Status replaceWork(Node& node, Work made);
+
+/// Gives a node another work of the same kind.
+template <typename Make> Status changeNode(void* handle, const Make& make) {
+  return withGraphs([&] {
+    Node* node = findNode(handle);
+    Work work;
+    if (!node)
+      return Status::InvalidValue;
+    const Status status = make(work);
+    return status == Status::Success ? replaceWork(*node, std::move(work)) : status;
+  });
+}
+
+/// The same in an executable graph, whose node is the one made from `handle`.
+Node* findExecNode(void* exec, void* handle);
+template <typename Make> Status changeExecNode(void* exec, void* handle, const Make& make) {
+  return withGraphs([&] {
+    Node* node = findExecNode(exec, handle);
+    Work work;
+    if (!node)
+      return Status::InvalidValue;
+    Status status = make(work);
+    if (status == Status::Success)
+      status = prepareWork(work);
+    return status == Status::Success ? replaceWork(*node, std::move(work)) : status;
+  });
+}
+
+} // namespace mneme::cpu_runtime

@@ -1,0 +1,24 @@
+// Room cpu_runtime: the rules a launch has to keep.
+#pragma once
+
+#include "runtime/cpu_runtime/core/graph.h"
+#include "runtime/cpu_runtime/core/kernels.h"
+#include "runtime/cpu_runtime/core/types.h"
+
+namespace mneme::cpu_runtime {
+
+/// Threads a block of the kernel may have.
+int maxThreadsPerBlock(const Kernel& kernel);
+/// Dynamic shared memory a block of the kernel may have, as opted in.
+size_t maxDynamicSharedBytes(const Kernel& kernel);
+/// Blocks of `threads` threads that are resident on one multiprocessor at once.
+int residentBlocks(const Kernel& kernel, int threads, size_t dynamicSharedBytes);
+
+/// A kernel in a graph: checks its launch and makes it ready to run.
+Status prepareKernel(const KernelWork& work);
+/// Whether its threads may wait for others than its own.
+bool mayWaitForHost(const KernelWork& work);
+/// Runs it; what goes wrong inside surfaces as with any launch.
+Status runKernel(const KernelWork& work);
+
+} // namespace mneme::cpu_runtime

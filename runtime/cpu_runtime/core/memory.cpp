@@ -1,0 +1,254 @@
+// Allocation functions of the CUDA Runtime API.
+#include <limits>
+
+#include "runtime/cpu_runtime/core/exported.h"
+#include "runtime/cpu_runtime/core/graph_capture.h"
+#include "runtime/cpu_runtime/core/graph_params.h"
+#include "runtime/cpu_runtime/core/heap.h"
+#include "runtime/cpu_runtime/core/memory_pool.h"
+#include "runtime/cpu_runtime/core/status.h"
+#include "runtime/cpu_runtime/core/stream.h"
+#include "runtime/cpu_runtime/core/types.h"
+
+using namespace mneme::cpu_runtime;
+
+namespace {
+
+constexpr size_t kPitchBytes = 512; // what NVIDIA devices round rows to
+
+Status allocate(void** pointer, size_t bytes, MemoryKind kind, unsigned flags = 0,
+                void* pool = nullptr) {
+  if (!pointer)
+    return Status::InvalidValue;
+  *pointer = nullptr;
+  if (bytes == 0)
+    return Status::Success;
+  if (const Status bad = pool ? Status::Success : mayCallUnsafe(); bad != Status::Success)
+    return bad;
+  *pointer = Heap::instance().allocate(bytes, kind, flags, pool);
+  return *pointer ? Status::Success : Status::MemoryAllocation;
+}
+
+Status allocatePitched(void** pointer, size_t* pitch, size_t width, size_t rows) {
+  if (!pointer || !pitch)
+    return Status::InvalidValue;
+  if (width > std::numeric_limits<size_t>::max() - kPitchBytes)
+    return Status::MemoryAllocation;
+  *pitch = (width + kPitchBytes - 1) / kPitchBytes * kPitchBytes;
+  if (rows && *pitch > std::numeric_limits<size_t>::max() / rows)
+    return Status::MemoryAllocation;
+  return allocate(pointer, *pitch * rows, MemoryKind::Device);
+}
+
+/// What is done in the order of a stream may become part of a graph.
+Status allocateOn(void* stream, void** pointer, size_t bytes, void* pool) {
+  const auto makeWork = [&](Work& work) {
+    if (!pointer)
+      return Status::InvalidValue;
+    MemAllocNodeParams params{};
+    params.poolProps.allocType = 1; // pinned
+    params.poolProps.location.type = 1;
+    params.bytesize = bytes;
+    const Status status = allocWork(&params, work);
+    *pointer = params.dptr;
+    return status;
+  };
+  if (!isStream(stream))
+    return Status::InvalidResourceHandle;
+  Status status = Status::Success;
+  return isAnyCapturing() && divert(stream, makeWork, status)
+             ? status
+             : allocate(pointer, bytes, MemoryKind::Device, 0, pool);
+}
+
+Status release(void* pointer, bool (*accepts)(const Block&)) {
+  bool isFreed = false;
+  if (pointer && freeGraphMemory(pointer, isFreed))
+    return isFreed ? Status::Success : Status::InvalidValue;
+  if (!pointer || Heap::instance().release(pointer, accepts))
+    return Status::Success;
+  return Status::InvalidValue;
+}
+
+/// Memory is freed when nothing uses it any more.
+void waitForOthers() {
+  if (isAnyBusy() && !isAnyCapturing())
+    waitForDevice();
+}
+
+Status releaseAtOnce(void* pointer, bool (*accepts)(const Block&)) {
+  const Status bad = pointer ? mayCallUnsafe() : Status::Success;
+  return bad == Status::Success ? release(pointer, accepts) : bad;
+}
+
+bool isDeviceMemory(const Block& block) { return block.kind != MemoryKind::Host; }
+bool isHostMemory(const Block& block) { return block.kind == MemoryKind::Host; }
+
+Status checkFlags(unsigned flags, unsigned known) {
+  return flags & ~known ? Status::InvalidValue : Status::Success;
+}
+
+constexpr unsigned kHostAllocFlags = 7;     // portable, mapped, write-combined
+constexpr unsigned kHostRegisterFlags = 15; // portable, mapped, I/O memory, read-only
+
+} // namespace
+
+MNEME_CUDA_API Status cudaMalloc(void** pointer, size_t bytes) {
+  return api([&] { return allocate(pointer, bytes, MemoryKind::Device); });
+}
+
+MNEME_CUDA_API Status cudaFree(void* pointer) {
+  waitForOthers();
+  return synchronising([&] { return releaseAtOnce(pointer, isDeviceMemory); });
+}
+
+MNEME_CUDA_API Status cudaMallocAsync(void** pointer, size_t bytes, void* stream) {
+  return api([&] { return allocateOn(stream, pointer, bytes, MemoryPool::current()); });
+}
+
+MNEME_CUDA_API Status cudaMallocFromPoolAsync(void** pointer, size_t bytes, void* pool,
+                                              void* stream) {
+  return api([&] {
+    if (!MemoryPool::isValid(pool))
+      return Status::InvalidValue;
+    return allocateOn(stream, pointer, bytes, pool);
+  });
+}
+
+MNEME_CUDA_API Status cudaFreeAsync(void* pointer, void* stream) {
+  return api([&] {
+    return onStream(
+        stream, [&](Work& work) { return freeWork(pointer, work); },
+        [&] { return release(pointer, isDeviceMemory); });
+  });
+}
+
+MNEME_CUDA_API Status cudaMallocPitch(void** pointer, size_t* pitch, size_t width, size_t height) {
+  return api([&] { return allocatePitched(pointer, pitch, width, height); });
+}
+
+MNEME_CUDA_API Status cudaMalloc3D(PitchedPtr* pitched, Extent extent) {
+  return api([&] {
+    if (!pitched)
+      return Status::InvalidValue;
+    if (extent.depth && extent.height > std::numeric_limits<size_t>::max() / extent.depth)
+      return Status::MemoryAllocation;
+    pitched->xsize = extent.width;
+    pitched->ysize = extent.height;
+    return allocatePitched(&pitched->ptr, &pitched->pitch, extent.width,
+                           extent.height * extent.depth);
+  });
+}
+
+MNEME_CUDA_API Status cudaMallocManaged(void** pointer, size_t bytes, unsigned flags) {
+  return api([&] {
+    if ((flags != 1 && flags != 2) || bytes == 0) // attach global or host
+      return Status::InvalidValue;
+    return allocate(pointer, bytes, MemoryKind::Managed, flags);
+  });
+}
+
+MNEME_CUDA_API Status cudaHostAlloc(void** pointer, size_t bytes, unsigned flags) {
+  return api([&] {
+    if (const Status bad = checkFlags(flags, kHostAllocFlags); bad != Status::Success)
+      return bad;
+    return allocate(pointer, bytes, MemoryKind::Host, flags);
+  });
+}
+
+MNEME_CUDA_API Status cudaMallocHost(void** pointer, size_t bytes) {
+  return api([&] { return allocate(pointer, bytes, MemoryKind::Host); });
+}
+
+MNEME_CUDA_API Status cudaFreeHost(void* pointer) {
+  waitForOthers();
+  return synchronising([&] { return releaseAtOnce(pointer, isHostMemory); });
+}
+
+MNEME_CUDA_API Status cudaHostRegister(void* pointer, size_t bytes, unsigned flags) {
+  return api([&] {
+    if (!pointer || bytes == 0 || checkFlags(flags, kHostRegisterFlags) != Status::Success)
+      return Status::InvalidValue;
+    return Heap::instance().adopt(pointer, bytes, MemoryKind::Host, flags)
+               ? Status::Success
+               : Status::HostMemoryAlreadyRegistered;
+  });
+}
+
+MNEME_CUDA_API Status cudaHostUnregister(void* pointer) {
+  return api([&] {
+    if (Heap::instance().disown(pointer))
+      return Status::Success;
+    return Heap::instance().find(pointer) ? Status::InvalidValue : Status::HostMemoryNotRegistered;
+  });
+}
+
+MNEME_CUDA_API Status cudaHostGetDevicePointer(void** device, void* host, unsigned flags) {
+  return api([&] {
+    const auto block = Heap::instance().find(host);
+    if (!device || flags != 0 || !block || !isHostMemory(*block))
+      return Status::InvalidValue;
+    *device = host;
+    return Status::Success;
+  });
+}
+
+MNEME_CUDA_API Status cudaHostGetFlags(unsigned* flags, void* host) {
+  return api([&] {
+    const auto block = Heap::instance().find(host);
+    if (!flags || !block || !isHostMemory(*block))
+      return Status::InvalidValue;
+    *flags = block->flags | 2u; // with unified addressing every pinned allocation is mapped
+    return Status::Success;
+  });
+}
+
+MNEME_CUDA_API Status cudaMemGetInfo(size_t* freeBytes, size_t* totalBytes) {
+  return api([&] {
+    if (!freeBytes || !totalBytes)
+      return Status::InvalidValue;
+    *totalBytes = Heap::instance().totalBytes();
+    *freeBytes = *totalBytes - Heap::instance().usedBytes();
+    return Status::Success;
+  });
+}
+
+MNEME_CUDA_API Status cudaPointerGetAttributes(PointerAttributes* attributes, const void* pointer) {
+  return api([&] {
+    if (!attributes)
+      return Status::InvalidValue;
+    const auto block = Heap::instance().find(pointer);
+    *attributes = {MemoryType::Unregistered, -2, nullptr, const_cast<void*>(pointer)};
+    if (!block)
+      return Status::Success;
+    attributes->device = 0;
+    attributes->devicePointer = const_cast<void*>(pointer);
+    if (block->kind == MemoryKind::Device) {
+      attributes->type = MemoryType::Device;
+      attributes->hostPointer = nullptr;
+    } else {
+      attributes->type =
+          block->kind == MemoryKind::Managed ? MemoryType::Managed : MemoryType::Host;
+    }
+    return Status::Success;
+  });
+}
+
+/// Tells this runtime about memory that another library serves the program instead of this one;
+/// kind 0 device, 1 managed, 2 host. 0, or a code when the program may not have so much: then
+/// nothing is known of it here.
+MNEME_CUDA_API int mneme_cudart_adopt(const void* base, size_t bytes, int kind) {
+  try {
+    const bool isTaken = Heap::instance().adoptServed(base, bytes, static_cast<MemoryKind>(kind));
+    return static_cast<int>(isTaken ? Status::Success : Status::MemoryAllocation);
+  } catch (...) { // no memory for the note
+    return static_cast<int>(Status::MemoryAllocation);
+  }
+}
+
+MNEME_CUDA_API void mneme_cudart_disown(const void* base) {
+  always([&] {
+    Heap::instance().disown(base);
+    return Status::Success;
+  });
+}

@@ -1,0 +1,165 @@
+// Memory pools of the CUDA Runtime API.
+#include "runtime/cpu_runtime/core/memory_pool.h"
+
+#include <cstddef>
+
+#include "runtime/cpu_runtime/core/exported.h"
+#include "runtime/cpu_runtime/core/handle_table.h"
+#include "runtime/cpu_runtime/core/heap.h"
+#include "runtime/cpu_runtime/core/status.h"
+#include "runtime/cpu_runtime/core/types.h"
+
+namespace mneme::cpu_runtime {
+namespace {
+
+enum Attribute : int {
+  kReuseFirst = 1,
+  kReuseLast = 3,
+  kReleaseThreshold = 4,
+  kReservedCurrent = 5,
+  kUsedHigh = 8
+};
+
+HandleTable<MemoryPool>& pools() {
+  static auto* table = new HandleTable<MemoryPool>;
+  return *table;
+}
+
+void* defaultPool() {
+  static void* pool = pools().add(std::make_shared<MemoryPool>());
+  return pool;
+}
+
+std::atomic<void*>& chosenPool() {
+  static std::atomic<void*> pool{defaultPool()};
+  return pool;
+}
+
+Status setAttribute(MemoryPool& pool, int attribute, const void* value) {
+  if (!value)
+    return Status::InvalidValue;
+  if (attribute >= kReuseFirst && attribute <= kReuseLast)
+    pool.reuse[attribute - kReuseFirst] = *static_cast<const int*>(value);
+  else if (attribute == kReleaseThreshold)
+    pool.releaseThresholdBytes = *static_cast<const uint64_t*>(value);
+  else if (attribute < kReservedCurrent || attribute > kUsedHigh)
+    return Status::InvalidValue; // the high-water marks may be reset; they follow the heap here
+  return Status::Success;
+}
+
+Status getAttribute(MemoryPool& pool, int attribute, void* value) {
+  if (!value)
+    return Status::InvalidValue;
+  if (attribute >= kReuseFirst && attribute <= kReuseLast)
+    *static_cast<int*>(value) = pool.reuse[attribute - kReuseFirst];
+  else if (attribute == kReleaseThreshold)
+    *static_cast<uint64_t*>(value) = pool.releaseThresholdBytes;
+  else if (attribute >= kReservedCurrent && attribute <= kUsedHigh)
+    *static_cast<uint64_t*>(value) = Heap::instance().usedBytes(&pool);
+  else
+    return Status::InvalidValue;
+  return Status::Success;
+}
+
+Status choose(void* pool) {
+  if (!MemoryPool::isValid(pool))
+    return Status::InvalidValue;
+  chosenPool() = pool;
+  return Status::Success;
+}
+
+Status tell(void** out, void* pool, int device) {
+  if (!out)
+    return Status::InvalidValue;
+  if (device != 0)
+    return Status::InvalidDevice;
+  *out = pool;
+  return Status::Success;
+}
+
+} // namespace
+
+void* MemoryPool::current() { return chosenPool(); }
+
+bool MemoryPool::isValid(void* handle) {
+  defaultPool();
+  return pools().find(handle) != nullptr;
+}
+
+} // namespace mneme::cpu_runtime
+
+using namespace mneme::cpu_runtime;
+
+MNEME_CUDA_API Status cudaDeviceGetDefaultMemPool(void** pool, int device) {
+  return api([&] { return tell(pool, defaultPool(), device); });
+}
+
+MNEME_CUDA_API Status cudaDeviceGetMemPool(void** pool, int device) {
+  return api([&] { return tell(pool, chosenPool(), device); });
+}
+
+MNEME_CUDA_API Status cudaDeviceSetMemPool(int device, void* pool) {
+  return api([&] { return device == 0 ? choose(pool) : Status::InvalidDevice; });
+}
+
+MNEME_CUDA_API Status cudaMemGetDefaultMemPool(void** pool, MemLocation*, int) {
+  return api([&] { return tell(pool, defaultPool(), 0); });
+}
+
+MNEME_CUDA_API Status cudaMemGetMemPool(void** pool, MemLocation*, int) {
+  return api([&] { return tell(pool, chosenPool(), 0); });
+}
+
+MNEME_CUDA_API Status cudaMemSetMemPool(MemLocation*, int, void* pool) {
+  return api([&] { return choose(pool); });
+}
+
+MNEME_CUDA_API Status cudaMemPoolCreate(void** pool, const void* properties) {
+  return api([&] {
+    if (!pool || !properties)
+      return Status::InvalidValue;
+    *pool = pools().add(std::make_shared<MemoryPool>());
+    return Status::Success;
+  });
+}
+
+MNEME_CUDA_API Status cudaMemPoolDestroy(void* pool) {
+  return api([&] {
+    if (pool == defaultPool() || !pools().remove(pool))
+      return Status::InvalidValue;
+    void* expected = pool;
+    chosenPool().compare_exchange_strong(expected, defaultPool());
+    return Status::Success;
+  });
+}
+
+MNEME_CUDA_API Status cudaMemPoolTrimTo(void* pool, size_t) {
+  return api([&] { return MemoryPool::isValid(pool) ? Status::Success : Status::InvalidValue; });
+}
+
+MNEME_CUDA_API Status cudaMemPoolSetAttribute(void* handle, int attribute, void* value) {
+  return api([&] {
+    const auto pool = pools().find(handle);
+    return pool ? setAttribute(*pool, attribute, value) : Status::InvalidValue;
+  });
+}
+
+MNEME_CUDA_API Status cudaMemPoolGetAttribute(void* handle, int attribute, void* value) {
+  return api([&] {
+    const auto pool = pools().find(handle);
+    return pool ? getAttribute(*pool, attribute, value) : Status::InvalidValue;
+  });
+}
+
+MNEME_CUDA_API Status cudaMemPoolSetAccess(void* pool, const MemAccessDesc*, size_t) {
+  return api([&] { return MemoryPool::isValid(pool) ? Status::Success : Status::InvalidValue; });
+}
+
+MNEME_CUDA_API Status cudaMemPoolGetAccess(int* flags, void* pool, MemLocation*) {
+  return api([&] {
+    if (!flags || !MemoryPool::isValid(pool))
+      return Status::InvalidValue;
+    *flags = 3; // read and write
+    return Status::Success;
+  });
+}

@@ -1,0 +1,126 @@
+// Registration entry points that compilers emit calls to.
+#include "runtime/base/log.h"
+#include "runtime/cpu_runtime/core/exported.h"
+#include "runtime/cpu_runtime/core/kernels.h"
+#include "runtime/cpu_runtime/core/types.h"
+#include "runtime/cpu_runtime/core/vendor.h"
+
+using namespace mneme::cpu_runtime;
+
+namespace {
+
+/// For other libraries of ours: the application's last error stays what it was.
+template <typename Body> Status quietly(Body&& body) {
+  const Status before = takeLastError();
+  const Status status = always(body);
+  takeLastError();
+  remember(before);
+  return status;
+}
+
+} // namespace
+
+MNEME_CUDA_API void** __cudaRegisterFatBinary(void* wrapper) {
+  void* handle = nullptr;
+  always([&] {
+    const auto* fatbin = static_cast<const FatbinWrapper*>(wrapper);
+    if (!fatbin || fatbin->magic != vendor.fatbinWrapperMagic) {
+      mneme::notice("a fat binary with an unknown wrapper is ignored");
+      return Status::Success;
+    }
+    handle = registerFatBinary(fatbin->data, wrapper);
+    return Status::Success;
+  });
+  return static_cast<void**>(handle);
+}
+
+MNEME_CUDA_API void __cudaRegisterFatBinaryEnd(void**) {}
+
+MNEME_CUDA_API void __cudaUnregisterFatBinary(void** handle) {
+  always([&] {
+    unregisterFatBinary(handle);
+    return Status::Success;
+  });
+}
+
+MNEME_CUDA_API void __cudaRegisterFunction(void** handle, const char* hostFunction, char*,
+                                           const char* deviceName, int, void*, void*, void*, void*,
+                                           int*) {
+  always([&] {
+    registerKernel(handle, hostFunction, deviceName);
+    return Status::Success;
+  });
+}
+
+MNEME_CUDA_API void __cudaRegisterVar(void** handle, char* hostVariable, char*,
+                                      const char* deviceName, int, size_t bytes, int, int) {
+  always([&] {
+    registerGlobal(handle, hostVariable, deviceName, bytes);
+    return Status::Success;
+  });
+}
+
+MNEME_CUDA_API void __cudaRegisterManagedVar(void** handle, void** hostPointer, char*,
+                                             const char* deviceName, int, size_t bytes, int, int) {
+  always([&] {
+    if (void* address = registerGlobal(handle, hostPointer, deviceName, bytes))
+      *hostPointer = address;
+    return Status::Success;
+  });
+}
+
+MNEME_CUDA_API void __cudaRegisterHostVar(void**, const char*, char*, size_t) {}
+
+MNEME_CUDA_API char __cudaInitModule(void**) { return 1; }
+
+/// Compiles and loads a kernel and gives its device variables their initial values, as its first
+/// launch would. Returns 0, or the CUDA error code.
+MNEME_CUDA_API int mneme_cudart_prepare(const void* function) {
+  return static_cast<int>(quietly([&] {
+    const auto kernel = findKernel(function);
+    return kernel ? prepare(*kernel) : Status::InvalidDeviceFunction;
+  }));
+}
+
+/// Calls `visit` with name, address and size of every device variable a prepared kernel refers to
+/// or may reach, including those the host program cannot name. Returns 0, or the CUDA error code.
+MNEME_CUDA_API int mneme_cudart_visit_globals(const void* function,
+                                              void (*visit)(void* user, const char* name,
+                                                            void* address, size_t bytes),
+                                              void* user) {
+  return static_cast<int>(quietly([&] {
+    const auto kernel = findKernel(function);
+    if (!kernel)
+      return Status::InvalidDeviceFunction;
+    for (const auto& global : globalsOf(*kernel))
+      visit(user, global->name.c_str(), global->address, global->bytes);
+    return Status::Success;
+  }));
+}
+
+/// The same with every device variable of the program whose content is in place.
+MNEME_CUDA_API void mneme_cudart_visit_all_globals(void (*visit)(void* user, const char* name,
+                                                                 void* address, size_t bytes),
+                                                   void* user) {
+  quietly([&] {
+    for (const auto& global : initialisedGlobals())
+      visit(user, global->name.c_str(), global->address, global->bytes);
+    return Status::Success;
+  });
+}
+
+/// Where the device variable behind a host shadow lives, with its initial value in place.
+/// Returns 0, or the CUDA error code.
+MNEME_CUDA_API int mneme_cudart_global_address(const void* hostShadow, void** address,
+                                               size_t* bytes) {
+  return static_cast<int>(quietly([&] {
+    const auto global = findGlobal(hostShadow, true);
+    if (!global)
+      return Status::InvalidSymbol;
+    if (address)
+      *address = global->address;
+    if (bytes)
+      *bytes = global->bytes;
+    return Status::Success;
+  }));
+}

@@ -1,0 +1,151 @@
+#include "runtime/cpu_runtime/core/registry.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include <dlfcn.h>
+
+#include "runtime/base/log.h"
+#include "runtime/cpu_runtime/core/global_arena.h"
+#include "runtime/cpu_runtime/core/heap.h"
+
+namespace mneme::cpu_runtime {
+namespace {
+
+const void* objectBaseOf(const void* address) {
+  Dl_info info{};
+  return dladdr(address, &info) ? info.dli_fbase : nullptr;
+}
+
+void clear(const std::map<std::string, std::shared_ptr<GlobalStorage>>& globals) {
+  for (const auto& [name, storage] : globals) {
+    storage->isInitialised = false;
+    std::memset(storage->address, 0, storage->bytes);
+  }
+}
+
+} // namespace
+
+std::shared_ptr<FatBinary> findBinary(void* handle) {
+  Registry& registry = Registry::instance();
+  const std::shared_lock lock(registry.tables);
+  for (const auto& binary : registry.binaries)
+    if (binary.get() == handle)
+      return binary;
+  return nullptr;
+}
+
+Registry& Registry::instance() {
+  static Registry* registry = new Registry;
+  return *registry;
+}
+
+std::vector<std::shared_ptr<FatBinary>> siblings(const std::shared_ptr<FatBinary>& binary) {
+  std::vector<std::shared_ptr<FatBinary>> result = {binary};
+  Registry& registry = Registry::instance();
+  const std::shared_lock lock(registry.tables);
+  for (const auto& other : registry.binaries)
+    if (other != binary && other->objectBase == binary->objectBase)
+      result.push_back(other);
+  return result;
+}
+
+void* registerFatBinary(const void* data, const void* wrapper) {
+  auto binary = std::make_shared<FatBinary>();
+  binary->data = data;
+  binary->objectBase = objectBaseOf(wrapper);
+  void* handle = binary.get();
+  Registry& registry = Registry::instance();
+  const std::unique_lock lock(registry.tables);
+  registry.binaries.push_back(std::move(binary));
+  return handle;
+}
+
+void unregisterFatBinary(void* handle) {
+  const auto binary = findBinary(handle);
+  if (!binary)
+    return;
+  Registry& registry = Registry::instance();
+  const std::lock_guard load(registry.load);
+  const std::unique_lock lock(registry.tables);
+  binary->data = nullptr;
+  std::erase(registry.binaries, binary);
+  std::erase_if(registry.shadows, [&](const auto& entry) { return entry.second.first == binary; });
+  // Kernels that have run stay launchable: at exit, static destructors may come after this call.
+  std::erase_if(registry.kernels, [&](const auto& entry) {
+    return entry.second->binary == binary && !entry.second->isReady && !entry.second->hasVariants;
+  });
+}
+
+void registerKernel(void* handle, const void* stub, const char* name) {
+  auto kernel = std::make_shared<Kernel>();
+  kernel->name = name;
+  kernel->binary = findBinary(handle);
+  if (!kernel->binary)
+    return;
+  Registry& registry = Registry::instance();
+  const std::unique_lock lock(registry.tables);
+  registry.kernels[stub] = std::move(kernel);
+}
+
+void* registerGlobal(void* handle, const void* hostShadow, const char* name, size_t bytes) {
+  const auto binary = findBinary(handle);
+  if (!binary)
+    return nullptr;
+  Registry& registry = Registry::instance();
+  const std::lock_guard load(registry.load);
+  std::shared_ptr<GlobalStorage>& storage = binary->globals[name];
+  if (!storage) {
+    void* address = GlobalArena::instance().allocate(bytes, 0, true);
+    if (!address) {
+      notice("no address space left for device variable '" + std::string(name) + "'");
+      return nullptr;
+    }
+    storage = std::make_shared<GlobalStorage>(GlobalStorage{name, address, bytes, false});
+    Heap::instance().adopt(address, bytes, MemoryKind::Device, 0);
+  }
+  const std::unique_lock lock(registry.tables);
+  registry.shadows[hostShadow] = {binary, name};
+  return storage->address;
+}
+
+std::shared_ptr<Kernel> findKernel(const void* handle) {
+  Registry& registry = Registry::instance();
+  const std::shared_lock lock(registry.tables);
+  const auto found = registry.kernels.find(handle);
+  return found == registry.kernels.end() ? nullptr : found->second;
+}
+
+void markInitialised(GlobalStorage& global) {
+  const std::lock_guard load(Registry::instance().load);
+  global.isInitialised = true;
+}
+
+std::vector<std::shared_ptr<GlobalStorage>> initialisedGlobals() {
+  Registry& registry = Registry::instance();
+  const std::lock_guard load(registry.load);
+  const std::shared_lock lock(registry.tables);
+  std::vector<std::shared_ptr<GlobalStorage>> globals;
+  for (const auto& binary : registry.binaries)
+    for (const auto& [name, storage] : binary->globals)
+      if (storage->isInitialised)
+        globals.push_back(storage);
+  return globals;
+}
+
+void resetGlobals() {
+  Registry& registry = Registry::instance();
+  const std::lock_guard load(registry.load);
+  const std::shared_lock lock(registry.tables);
+  for (const auto& [handle, kernel] : registry.kernels) {
+    kernel->isReady = false;
+    clear(kernel->aheadOfTime.ownGlobals);
+  }
+  for (const auto& binary : registry.binaries)
+    clear(binary->globals);
+  ++registry.deviceLife;
+}
+
+uint64_t deviceLife() noexcept { return Registry::instance().deviceLife; }
+
+} // namespace mneme::cpu_runtime

@@ -1,0 +1,107 @@
+#include "runtime/cpu_runtime/core/status.h"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+
+#include "runtime/base/log.h"
+#include "runtime/base/standard_error.h"
+
+namespace mneme::cpu_runtime {
+namespace {
+
+struct ErrorEntry {
+  int code;
+  const char* name;
+  const char* sentence;
+};
+
+constexpr ErrorEntry kErrors[] = {
+#include "runtime/cpu_runtime/cuda/error_table.inc"
+};
+
+/// The program may have another file under stderr's number when something is to be said.
+[[gnu::constructor]] void rememberWhereMessagesGo() { rememberStandardError(); }
+
+const ErrorEntry* findError(int code) noexcept {
+  const auto* entry = std::lower_bound(std::begin(kErrors), std::end(kErrors), code,
+                                       [](const ErrorEntry& e, int c) { return e.code < c; });
+  return entry != std::end(kErrors) && entry->code == code ? entry : nullptr;
+}
+
+constexpr const char* kUnrecognized = "unrecognized error code";
+
+thread_local Status threadError = Status::Success;
+std::atomic<Status> waitingFault{Status::Success};
+std::atomic<Status> stickyFault{Status::Success};
+
+} // namespace
+
+const char* statusName(int code) noexcept {
+  const ErrorEntry* entry = findError(code);
+  return entry ? entry->name : kUnrecognized;
+}
+
+const char* statusSentence(int code) noexcept {
+  const ErrorEntry* entry = findError(code);
+  return entry ? entry->sentence : kUnrecognized;
+}
+
+Status lastError() noexcept { return threadError; }
+
+Status takeLastError() noexcept {
+  const Status status = threadError;
+  threadError = Status::Success;
+  return status;
+}
+
+Status remember(Status status) noexcept {
+  if (status != Status::Success)
+    threadError = status;
+  return status;
+}
+
+void reportFault(Status fault) noexcept {
+  Status none = Status::Success;
+  waitingFault.compare_exchange_strong(none, fault);
+}
+
+bool isFaulted() noexcept { return waitingFault.load() != Status::Success; }
+
+Status synchronise() noexcept {
+  const Status fault = waitingFault.load();
+  if (fault != Status::Success)
+    stickyFault.store(fault);
+  return fault;
+}
+
+Status surfacedFault() noexcept { return stickyFault.load(std::memory_order_relaxed); }
+
+void clearFault() noexcept {
+  waitingFault.store(Status::Success);
+  stickyFault.store(Status::Success);
+}
+
+Status statusOf(const std::exception& failure) noexcept {
+  const auto* error = dynamic_cast<const Error*>(&failure);
+  noticeOnce(failure.what());
+  if (!error)
+    return Status::Unknown;
+  switch (error->code()) {
+  case ErrorCode::InvalidArgument:
+    return Status::InvalidConfiguration;
+  case ErrorCode::OutOfMemory:
+    return Status::MemoryAllocation;
+  case ErrorCode::Unsupported:
+    return Status::NotSupported;
+  case ErrorCode::NotFound:
+  case ErrorCode::ArtifactCorrupt:
+  case ErrorCode::CompileFailed:
+  case ErrorCode::BackendUnavailable:
+    return Status::NoKernelImageForDevice;
+  default:
+    return Status::Unknown;
+  }
+}
+
+} // namespace mneme::cpu_runtime

@@ -1,0 +1,118 @@
+// Device variables in the CUDA Runtime API.
+#include <cstring>
+
+#include "runtime/cpu_runtime/core/copies.h"
+#include "runtime/cpu_runtime/core/exported.h"
+#include "runtime/cpu_runtime/core/graph_capture.h"
+#include "runtime/cpu_runtime/core/graph_params.h"
+#include "runtime/cpu_runtime/core/kernels.h"
+#include "runtime/cpu_runtime/core/status.h"
+#include "runtime/cpu_runtime/core/stream.h"
+#include "runtime/cpu_runtime/core/types.h"
+
+using namespace mneme::cpu_runtime;
+
+namespace {
+
+Status toSymbol(const void* symbol, const void* source, size_t bytes, size_t offset,
+                CopyKind kind) {
+  if (kind != CopyKind::HostToDevice && kind != CopyKind::DeviceToDevice &&
+      kind != CopyKind::Default)
+    return Status::InvalidMemcpyDirection;
+  // Overwriting the whole variable needs no initial value, hence no compiler.
+  auto global = findGlobal(symbol, false);
+  if (!global)
+    return Status::InvalidSymbol;
+  if (offset > global->bytes || bytes > global->bytes - offset)
+    return Status::InvalidValue;
+  const bool isWhole = bytes == global->bytes;
+  if (!isWhole)
+    global = findGlobal(symbol, true);
+  const Status status = copyBytes(static_cast<char*>(global->address) + offset, source, bytes);
+  if (status == Status::Success && isWhole)
+    markInitialised(*global);
+  return status;
+}
+
+Status fromSymbol(void* destination, const void* symbol, size_t bytes, size_t offset,
+                  CopyKind kind) {
+  if (kind != CopyKind::DeviceToHost && kind != CopyKind::DeviceToDevice &&
+      kind != CopyKind::Default)
+    return Status::InvalidMemcpyDirection;
+  const auto global = findGlobal(symbol, true);
+  if (!global)
+    return Status::InvalidSymbol;
+  if (offset > global->bytes || bytes > global->bytes - offset)
+    return Status::InvalidValue;
+  return copyBytes(destination, static_cast<const char*>(global->address) + offset, bytes);
+}
+
+/// A call that has done its work when it returns.
+template <typename Body> Status atOnce(const Body& body) {
+  if (isAnyBusy() && !isAnyCapturing())
+    waitForLegacyStream();
+  return synchronising([&] {
+    Status bad = mayUseLegacyStream();
+    if (bad == Status::Success)
+      bad = mayCallUnsafe();
+    return bad == Status::Success ? body() : bad;
+  });
+}
+
+} // namespace
+
+MNEME_CUDA_API Status cudaMemcpyToSymbol(const void* symbol, const void* source, size_t bytes,
+                                         size_t offset, CopyKind kind) {
+  return atOnce([&] { return toSymbol(symbol, source, bytes, offset, kind); });
+}
+
+MNEME_CUDA_API Status cudaMemcpyFromSymbol(void* destination, const void* symbol, size_t bytes,
+                                           size_t offset, CopyKind kind) {
+  return atOnce([&] { return fromSymbol(destination, symbol, bytes, offset, kind); });
+}
+
+MNEME_CUDA_API Status cudaMemcpyToSymbolAsync(const void* symbol, const void* source, size_t bytes,
+                                              size_t offset, CopyKind kind, void* stream) {
+  const auto makeWork = [&](Work& work) {
+    return toSymbolWork(symbol, source, bytes, offset, kind, work);
+  };
+  return api([&] {
+    return onStream(stream, makeWork,
+                    [&] { return toSymbol(symbol, source, bytes, offset, kind); });
+  });
+}
+
+MNEME_CUDA_API Status cudaMemcpyFromSymbolAsync(void* destination, const void* symbol, size_t bytes,
+                                                size_t offset, CopyKind kind, void* stream) {
+  const auto makeWork = [&](Work& work) {
+    return fromSymbolWork(destination, symbol, bytes, offset, kind, work);
+  };
+  return api([&] {
+    return onStream(stream, makeWork,
+                    [&] { return fromSymbol(destination, symbol, bytes, offset, kind); });
+  });
+}
+
+MNEME_CUDA_API Status cudaGetSymbolAddress(void** address, const void* symbol) {
+  return api([&] {
+    if (!address)
+      return Status::InvalidValue;
+    const auto global = findGlobal(symbol, true);
+    if (!global)
+      return Status::InvalidSymbol;
+    *address = global->address;
+    return Status::Success;
+  });
+}
+
+MNEME_CUDA_API Status cudaGetSymbolSize(size_t* bytes, const void* symbol) {
+  return api([&] {
+    if (!bytes)
+      return Status::InvalidValue;
+    const auto global = findGlobal(symbol, false);
+    if (!global)
+      return Status::InvalidSymbol;
+    *bytes = global->bytes;
+    return Status::Success;
+  });
+}

@@ -1,0 +1,34 @@
+// Room cpu_runtime: what differs between the runtimes that are built from these sources. Each
+// library defines it once: cudart/device_facts.cpp for CUDA, hiprt/device_facts.cpp for HIP.
+#pragma once
+
+#include <cstddef>
+
+namespace mneme::cpu_runtime {
+
+/// What launches and occupancy queries are checked against, as on the GPU the runtime stands for.
+struct Vendor {
+  int fatbinWrapperMagic;
+  int warpSize;
+  int maxThreadsPerBlock;
+  int maxBlockDim[3];
+  int maxGridDim[3];
+  int threadsPerMultiprocessor;
+  int blocksPerMultiprocessor;
+  size_t sharedPerBlock;
+  size_t sharedPerBlockOptin;
+  size_t sharedPerMultiprocessor;
+  size_t reservedSharedPerBlock;
+  int maxClusterBlocks;
+  bool copiesByEngine; ///< there is a kind of copy that keeps off the multiprocessors
+};
+extern const Vendor vendor;
+
+/// Whether the program's functions on the edges of graphs have a parameter for data: CUDA's
+/// since 13.
+bool edgesHaveData() noexcept;
+
+/// The version of the runtime the program is linked with, as the vendor counts.
+int runtimeVersion() noexcept;
+
+} // namespace mneme::cpu_runtime

@@ -1,9 +1,0 @@
-// Room device/cpu/cudart: what the functions named in unsupported.txt do.
-#pragma once
-
-namespace mneme::cudart {
-
-/// Says once on stderr that `name` is not supported, and returns cudaErrorNotSupported.
-int unsupported(const char* name) noexcept;
-
-} // namespace mneme::cudart

@@ -1,0 +1,23 @@
+// Room ir: which library functions LLVM may reason about.
+#pragma once
+
+#include <llvm/Analysis/TargetLibraryInfo.h>
+#include <llvm/TargetParser/Triple.h>
+
+namespace mneme::ir {
+
+/// For a GPU none, as clang has it: there a loop that fills memory is no call of memset. On the CPU
+/// only the memory functions. Calls of libm stay calls: folding or rewriting `pow(x, 2)` would make
+/// results depend on the pass pipeline. No vector math library, for the same reason.
+inline llvm::TargetLibraryInfoImpl targetLibraryOf(const llvm::Triple& triple) {
+  llvm::TargetLibraryInfoImpl library(triple);
+  library.disableAllFunctions();
+  if (triple.isNVPTX() || triple.isAMDGPU())
+    return library;
+  for (const llvm::LibFunc function :
+       {llvm::LibFunc_memcpy, llvm::LibFunc_memmove, llvm::LibFunc_memset})
+    library.setAvailable(function);
+  return library;
+}
+
+} // namespace mneme::ir

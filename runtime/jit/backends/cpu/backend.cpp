@@ -1,0 +1,115 @@
+#include "runtime/jit/backends/cpu/backend.h"
+
+#include <array>
+
+#include <dlfcn.h>
+
+#include "runtime/abi/cpu_variants.h"
+#include "runtime/base/error.h"
+#include "runtime/device/cuda/application.h"
+
+namespace mneme::jit {
+namespace {
+
+struct Runtime {
+  decltype(&mneme_cudart_load_variant) load = nullptr;
+  decltype(&mneme_cudart_launch_variant) launch = nullptr;
+  decltype(&mneme_cudart_free_variant) free = nullptr;
+  decltype(&mneme_cudart_device_name) deviceName = nullptr;
+
+  bool isThere() const noexcept { return load && launch && free && deviceName; }
+};
+
+Runtime findRuntime(const std::string& prefix) {
+  const auto find = [&]<typename Function>(Function& function, const char* name) {
+    function = reinterpret_cast<Function>(dlsym(RTLD_DEFAULT, (prefix + name).c_str()));
+  };
+  Runtime runtime;
+  find(runtime.load, "_load_variant");
+  find(runtime.launch, "_launch_variant");
+  find(runtime.free, "_free_variant");
+  find(runtime.deviceName, "_device_name");
+  return runtime;
+}
+
+/// By mneme_module_entry::vendor; a process may use both.
+using Runtimes = std::array<Runtime, 2>;
+
+Runtimes findRuntimes() { return {findRuntime("mneme_cudart"), findRuntime("mneme_hiprt")}; }
+
+class CpuKernel final : public LoadedKernel {
+public:
+  CpuKernel(const Runtime& runtime, void* variant) : runtime_(runtime), variant_(variant) {}
+  ~CpuKernel() override { runtime_.free(variant_); }
+  CpuKernel(const CpuKernel&) = delete;
+  CpuKernel& operator=(const CpuKernel&) = delete;
+
+  void* variant() const noexcept { return variant_; }
+  const Runtime& runtime() const noexcept { return runtime_; }
+
+private:
+  Runtime runtime_;
+  void* variant_;
+};
+
+class CpuBackend final : public Backend {
+public:
+  explicit CpuBackend(const Runtimes& runtimes) : runtimes_(runtimes) {}
+
+  int currentDevice() noexcept override { return 0; }
+  std::string target(int) override { return "cpu"; }
+  std::string deviceName(int) override {
+    return (runtimes_[0].isThere() ? runtimes_[0] : runtimes_[1]).deviceName();
+  }
+  bool needsPlacedGlobals() const override { return false; }
+  bool mayReshape(const mneme_launch& launch) const noexcept override {
+    const auto* config = static_cast<const device::cuda::RuntimeLaunchConfig*>(launch.config);
+    return launch.form == MNEME_LAUNCH_PLAIN ||
+           (launch.form == MNEME_LAUNCH_EX && config && !device::cuda::hasTiedBlocks(*config));
+  }
+
+  std::unique_ptr<LoadedKernel> load(const KernelImage& image) override {
+    const size_t vendor = image.module ? image.module->vendor : 0;
+    if (vendor >= runtimes_.size() || !runtimes_[vendor].isThere())
+      throw Error(ErrorCode::BackendUnavailable, "the tuned kernel '" + image.kernel +
+                                                     "' needs a runtime on the CPU device; start "
+                                                     "the program with 'mneme run'");
+    void* variant = nullptr;
+    std::array<char, 1024> why{};
+    const int status = runtimes_[vendor].load(image.handle, image.image.data(), image.image.size(),
+                                              &variant, why.data(), why.size());
+    if (status != 0)
+      throw Error(ErrorCode::DeviceFailed, "loading the tuned kernel '" + image.kernel +
+                                               "' failed: " + why.data() + " (error " +
+                                               std::to_string(status) + ")");
+    return std::make_unique<CpuKernel>(runtimes_[vendor], variant);
+  }
+
+  bool launch(LoadedKernel& kernel, const mneme_launch& launch, const tuned::Dims& dims,
+              int& status) noexcept override {
+    mneme_cudart_launch wanted{};
+    wanted.function = launch.kernel;
+    wanted.grid[0] = dims.grid.x, wanted.grid[1] = dims.grid.y, wanted.grid[2] = dims.grid.z;
+    wanted.block[0] = dims.block.x, wanted.block[1] = dims.block.y, wanted.block[2] = dims.block.z;
+    wanted.args = launch.args;
+    wanted.sharedBytes = launch.sharedBytes;
+    wanted.stream = launch.stream;
+    wanted.config = launch.form == MNEME_LAUNCH_EX ? launch.config : nullptr;
+    wanted.isCooperative = launch.form == MNEME_LAUNCH_COOPERATIVE;
+    const auto& chosen = static_cast<CpuKernel&>(kernel);
+    return chosen.runtime().launch(chosen.variant(), &wanted, &status) != 0;
+  }
+
+private:
+  Runtimes runtimes_;
+};
+
+} // namespace
+
+std::unique_ptr<Backend> makeCpuBackend() {
+  const Runtimes runtimes = findRuntimes();
+  const bool isOnCpu = runtimes[0].isThere() || runtimes[1].isThere();
+  return isOnCpu ? std::make_unique<CpuBackend>(runtimes) : nullptr;
+}
+
+} // namespace mneme::jit

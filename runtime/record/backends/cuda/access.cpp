@@ -1,0 +1,434 @@
+#include <algorithm>
+#include <atomic>
+#include <bit>
+#include <cstring>
+#include <unordered_map>
+
+#include "runtime/base/error.h"
+#include "runtime/base/log.h"
+#include "runtime/device/cuda/bulk_runner.h"
+#include "runtime/device/cuda/context.h"
+#include "runtime/device/cuda/pinned.h"
+#include "runtime/record/backends/cuda/device_drain.h"
+#include "runtime/record/backends/cuda/gpu.h"
+#include "runtime/record/inside_call.h"
+#include "runtime/record/slab.h"
+
+namespace mneme::record::gpu {
+namespace {
+
+using namespace device::cuda;
+using artifact::Region;
+using artifact::RegionKind;
+
+/// Snapshots below this are fetched whole and hashed on the host, until so much was fetched that
+/// loading the bulk operations (the driver assembles them) would have cost less.
+constexpr uint64_t kSmallSnapshotBytes = 32ull << 20;
+constexpr uint64_t kFetchedBytesToLoad = 256ull << 20;
+constexpr size_t kStagingBytes = 4ull << 20;
+/// What cannot be hashed on the device is kept on the host between hash() and take() up to this.
+constexpr uint64_t kMirrorBytes = 64ull << 20;
+
+/// How a region is read.
+enum class Way : uint8_t {
+  Host,   ///< it is host memory
+  Kernel, ///< by kernels on this device
+  Copy,   ///< by copies: other devices' memory, constants
+};
+
+class GpuAccess final : public DeviceAccess {
+public:
+  GpuAccess(const Side& side, void* (*streamOf)(const mneme_launch&));
+  ~GpuAccess() override;
+
+  int synchronize() override { return driver_.cuCtxSynchronize(); }
+  void launchBegins(const mneme_launch& launch) override;
+  int launchEnds(const mneme_launch& launch, uint64_t& elapsedNs) override;
+  bool canRead(const Region& region) override;
+  void beginSnapshot() override { mirrors_.clear(); }
+  void hash(std::span<const HashTask> tasks) override;
+  SearchResult search(std::span<const Piece> pieces, const WordRanges& ranges) override;
+  bool isBuffered() const override { return bulk_ != nullptr; }
+  Content take(std::span<const Piece> pieces) override;
+  void afterwards(std::function<void(std::exception_ptr)> action) override;
+  void finish() noexcept override;
+  bool giveBack() noexcept override { return drain_ && drain_->giveBack(); }
+  uint64_t ownBytes() const noexcept override { return ownBytes_; }
+
+private:
+  Way wayOf(const Region& region) const;
+  bool wantsKernels(uint64_t sizeBytes);
+  bool hashByKernels(std::span<const HashTask> tasks);
+  void hashByCopies(std::span<const HashTask> tasks);
+  void searchByKernels(std::span<const Piece> pieces, std::span<const size_t> indices,
+                       const WordRanges& ranges, SearchResult& result);
+  void fetch(std::byte* destination, uint64_t source, uint64_t sizeBytes);
+  const std::byte* mirrored(const Piece& piece) const;
+  DeviceDrain& drain();
+  void makeBulk();
+
+  template <typename Action> void countOwn(const Action& action);
+
+  const Driver& driver_;
+  Side side_;
+  std::atomic<uint64_t> ownBytes_{0}; ///< what streams and kernels of ours took
+  void* (*streamOf_)(const mneme_launch&);
+  CUstream stream_ = nullptr;
+  Event begin_, end_;
+  uint64_t beginNs_ = 0;
+  bool isTimed_ = false;
+  std::unique_ptr<CudaBulkRunner> runner_;
+  std::unique_ptr<device::BulkOperations> bulk_;
+  bool isBulkRefused_ = false;
+  std::unique_ptr<DeviceDrain> drain_;
+  PinnedBuffer staging_[2];
+  Event staged_[2];
+  uint64_t fetchedBytes_ = 0;
+  std::unordered_map<uint64_t, Slab> mirrors_; ///< of the present snapshot, by address
+};
+
+GpuAccess::GpuAccess(const Side& side, void* (*streamOf)(const mneme_launch&))
+    : driver_(*side.driver), side_(side), streamOf_(streamOf) {
+  const ContextScope scope(driver_, side_.context);
+  countOwn(
+      [&] { check(driver_.cuStreamCreate(&stream_, CU_STREAM_NON_BLOCKING), "making a stream"); });
+}
+
+/// Runs `action`, which makes the driver take device memory for the recorder.
+template <typename Action> void GpuAccess::countOwn(const Action& action) {
+  size_t before = 0, after = 0, total = 0;
+  const bool isKnown = driver_.cuMemGetInfo(&before, &total) == CUDA_SUCCESS;
+  action();
+  if (isKnown && driver_.cuMemGetInfo(&after, &total) == CUDA_SUCCESS && after < before)
+    ownBytes_ += before - after;
+}
+
+GpuAccess::~GpuAccess() {
+  if (driver_.cuCtxPushCurrent(side_.context) != CUDA_SUCCESS)
+    return; // the context is gone and with it everything here
+  drain_.reset();
+  bulk_.reset();
+  runner_.reset();
+  for (size_t half = 0; half < 2; ++half) {
+    staging_[half] = PinnedBuffer();
+    staged_[half] = Event();
+  }
+  begin_ = Event();
+  end_ = Event();
+  driver_.cuStreamDestroy(stream_);
+  CUcontext ignored = nullptr;
+  driver_.cuCtxPopCurrent(&ignored);
+}
+
+void GpuAccess::launchBegins(const mneme_launch& launch) {
+  if (!begin_.raw()) {
+    begin_ = Event(driver_, CU_EVENT_DEFAULT);
+    end_ = Event(driver_, CU_EVENT_DEFAULT);
+  }
+  isTimed_ =
+      driver_.cuEventRecord(begin_.raw(), static_cast<CUstream>(streamOf_(launch))) == CUDA_SUCCESS;
+  beginNs_ = nowNs();
+}
+
+int GpuAccess::launchEnds(const mneme_launch& launch, uint64_t& elapsedNs) {
+  const auto stream = static_cast<CUstream>(streamOf_(launch));
+  isTimed_ = isTimed_ && driver_.cuEventRecord(end_.raw(), stream) == CUDA_SUCCESS;
+  const int status = driver_.cuStreamSynchronize(stream);
+  elapsedNs = nowNs() - beginNs_;
+  float milliseconds = 0;
+  if (status == 0 && isTimed_ &&
+      driver_.cuEventElapsedTime(&milliseconds, begin_.raw(), end_.raw()) == CUDA_SUCCESS)
+    elapsedNs = static_cast<uint64_t>(static_cast<double>(milliseconds) * 1e6);
+  return status;
+}
+
+bool GpuAccess::canRead(const Region& region) {
+  CUdeviceptr start = 0;
+  size_t sizeBytes = 0;
+  unsigned type = 0;
+  if (driver_.cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, region.address) !=
+      CUDA_SUCCESS)
+    return false;
+  if (region.kind == RegionKind::HostPinned)
+    return type == CU_MEMORYTYPE_HOST && isHostMemory(region.address, region.sizeBytes);
+  return driver_.cuPointerGetAttribute(&start, CU_POINTER_ATTRIBUTE_RANGE_START_ADDR,
+                                       region.address) == CUDA_SUCCESS &&
+         driver_.cuPointerGetAttribute(&sizeBytes, CU_POINTER_ATTRIBUTE_RANGE_SIZE,
+                                       region.address) == CUDA_SUCCESS &&
+         start <= region.address && region.address + region.sizeBytes <= start + sizeBytes;
+}
+
+Way GpuAccess::wayOf(const Region& region) const {
+  if (region.kind == RegionKind::HostPinned)
+    return Way::Host;
+  if (region.isConstant)
+    return Way::Copy;
+  if (region.kind != RegionKind::Allocation)
+    return Way::Kernel;
+  int ordinal = -1;
+  const CUresult result =
+      driver_.cuPointerGetAttribute(&ordinal, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, region.address);
+  CUdevice device = -1;
+  return result == CUDA_SUCCESS && driver_.cuDeviceGet(&device, ordinal) == CUDA_SUCCESS &&
+                 device == side_.device
+             ? Way::Kernel
+             : Way::Copy;
+}
+
+void GpuAccess::makeBulk() {
+  if (bulk_)
+    return;
+  int multiprocessors = 1;
+  check(driver_.cuDeviceGetAttribute(&multiprocessors, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT,
+                                     side_.device),
+        "asking for the GPU's multiprocessors");
+  runner_ =
+      std::make_unique<CudaBulkRunner>(driver_, stream_, static_cast<uint32_t>(multiprocessors));
+  bulk_ = std::make_unique<device::BulkOperations>(*runner_);
+}
+
+bool GpuAccess::wantsKernels(uint64_t sizeBytes) {
+  if (isBulkRefused_)
+    return false;
+  return bulk_ || sizeBytes > kSmallSnapshotBytes || fetchedBytes_ > kFetchedBytesToLoad;
+}
+
+/// False when the driver does not take the kernels: copies do the same more slowly.
+bool GpuAccess::hashByKernels(std::span<const HashTask> tasks) {
+  std::vector<device::HashRequest> requests;
+  for (const HashTask& task : tasks)
+    requests.push_back({task.region->address, task.region->sizeBytes, task.hashes});
+  try {
+    if (bulk_)
+      bulk_->hashPages(requests, artifact::kChunkBytes);
+    else // the first run loads the kernels
+      countOwn([&] {
+        makeBulk();
+        bulk_->hashPages(requests, artifact::kChunkBytes);
+      });
+    return true;
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::CompileFailed && error.code() != ErrorCode::OutOfMemory)
+      throw;
+    log(LogLevel::Warn, std::string("memory is hashed on the host: ") + error.what());
+    isBulkRefused_ = true;
+    bulk_.reset();
+    runner_.reset();
+    return false;
+  }
+}
+
+/// Device memory through two pinned buffers: while one is filled the other is emptied.
+void GpuAccess::fetch(std::byte* destination, uint64_t source, uint64_t sizeBytes) {
+  const char* what = "copying device memory to the host";
+  const size_t half = std::clamp<size_t>(std::bit_ceil(sizeBytes), 256 << 10, kStagingBytes);
+  for (size_t index = 0; index < 2; ++index)
+    if (staging_[index].size() < half) {
+      staging_[index] = PinnedBuffer(driver_, half);
+      if (!staged_[index].raw())
+        staged_[index] = Event(driver_, CU_EVENT_DISABLE_TIMING);
+    }
+  const size_t step = std::min(staging_[0].size(), staging_[1].size());
+  const auto start = [&](uint64_t at, size_t index) {
+    check(driver_.cuMemcpyDtoHAsync(staging_[index].data(), source + at,
+                                    std::min<uint64_t>(step, sizeBytes - at), stream_),
+          what);
+    check(driver_.cuEventRecord(staged_[index].raw(), stream_), what);
+  };
+  if (sizeBytes > 0)
+    start(0, 0);
+  for (uint64_t at = 0, index = 0; at < sizeBytes; at += step, index ^= 1) {
+    if (at + step < sizeBytes)
+      start(at + step, index ^ 1);
+    check(driver_.cuEventSynchronize(staged_[index].raw()), what);
+    std::memcpy(destination + at, staging_[index].data(), std::min<uint64_t>(step, sizeBytes - at));
+  }
+}
+
+void GpuAccess::hashByCopies(std::span<const HashTask> tasks) {
+  std::vector<HostHashTask> mirrored;
+  uint64_t kept = 0;
+  for (const HashTask& task : tasks) {
+    const Region& region = *task.region;
+    fetchedBytes_ += region.sizeBytes;
+    if (kept + region.sizeBytes <= kMirrorBytes) {
+      kept += region.sizeBytes;
+      Slab slab = makeSlab(region.sizeBytes);
+      fetch(slab.memory.get(), region.address, region.sizeBytes);
+      mirrored.push_back({{slab.memory.get(), slab.sizeBytes}, task.hashes});
+      mirrors_[region.address] = std::move(slab);
+      continue;
+    }
+    const Slab part = makeSlab(std::min(kMirrorBytes, region.sizeBytes));
+    for (uint64_t at = 0; at < region.sizeBytes; at += kMirrorBytes) {
+      const uint64_t bytes = std::min(kMirrorBytes, region.sizeBytes - at);
+      fetch(part.memory.get(), region.address + at, bytes);
+      const HostHashTask one{
+          {part.memory.get(), static_cast<size_t>(bytes)},
+          task.hashes.subspan(at / artifact::kChunkBytes,
+                              (bytes + artifact::kChunkBytes - 1) / artifact::kChunkBytes)};
+      hashOnHost({&one, 1});
+    }
+  }
+  hashOnHost(mirrored);
+}
+
+void GpuAccess::hash(std::span<const HashTask> tasks) {
+  std::vector<HashTask> byKernels, byCopies;
+  std::vector<HostHashTask> onHost;
+  uint64_t kernelBytes = 0;
+  for (const HashTask& task : tasks) {
+    const Region& region = *task.region;
+    switch (wayOf(region)) {
+    case Way::Host:
+      onHost.push_back({{reinterpret_cast<const std::byte*>(region.address),
+                         static_cast<size_t>(region.sizeBytes)},
+                        task.hashes});
+      break;
+    case Way::Kernel:
+      byKernels.push_back(task);
+      kernelBytes += region.sizeBytes;
+      break;
+    case Way::Copy:
+      byCopies.push_back(task);
+      break;
+    }
+  }
+  if (!byKernels.empty() && !(wantsKernels(kernelBytes) && hashByKernels(byKernels)))
+    byCopies.insert(byCopies.end(), byKernels.begin(), byKernels.end());
+  hashByCopies(byCopies);
+  hashOnHost(onHost);
+}
+
+const std::byte* GpuAccess::mirrored(const Piece& piece) const {
+  if (piece.region->kind == RegionKind::HostPinned)
+    return reinterpret_cast<const std::byte*>(piece.region->address + piece.offset);
+  const auto found = mirrors_.find(piece.region->address);
+  return found == mirrors_.end() ? nullptr : found->second.memory.get() + piece.offset;
+}
+
+/// `indices` names pieces of chunks; chunks that lie side by side are searched as one range.
+void GpuAccess::searchByKernels(std::span<const Piece> pieces, std::span<const size_t> indices,
+                                const WordRanges& ranges, SearchResult& result) {
+  std::vector<uint8_t> flags(indices.size());
+  std::vector<device::SearchRequest> requests;
+  for (size_t i = 0; i < indices.size(); ++i) {
+    const Piece& piece = pieces[indices[i]];
+    const uint64_t address = piece.region->address + piece.offset;
+    if (!requests.empty() && requests.back().address + requests.back().sizeBytes == address &&
+        requests.back().sizeBytes % artifact::kChunkBytes == 0) {
+      requests.back().sizeBytes += piece.sizeBytes;
+      requests.back().holdsAddress = {requests.back().holdsAddress.data(),
+                                      requests.back().holdsAddress.size() + 1};
+    } else {
+      requests.push_back({address, piece.sizeBytes, std::span(flags).subspan(i, 1)});
+    }
+  }
+  const std::vector<uint8_t> isReached =
+      bulk_->searchPages(requests, artifact::kChunkBytes, ranges);
+  for (size_t i = 0; i < indices.size(); ++i)
+    result.holdsAddress[indices[i]] = flags[i];
+  for (size_t i = 0; i < isReached.size(); ++i)
+    result.isReached[i] |= isReached[i];
+}
+
+SearchResult GpuAccess::search(std::span<const Piece> pieces, const WordRanges& ranges) {
+  SearchResult result{std::vector<uint8_t>(pieces.size()),
+                      std::vector<uint8_t>(ranges.ranges().size())};
+  std::vector<HostSearchTask> onHost;
+  std::vector<size_t> onDevice;
+  std::vector<std::byte> fetched;
+  const Region* last = nullptr;
+  Way way = Way::Host;
+  for (size_t index = 0; index < pieces.size(); ++index) {
+    const Piece& piece = pieces[index];
+    const uint64_t address = piece.region->address + piece.offset;
+    if (const std::byte* bytes = mirrored(piece)) {
+      onHost.push_back({{bytes, piece.sizeBytes}, address, index});
+      continue;
+    }
+    if (std::exchange(last, piece.region) != piece.region)
+      way = wayOf(*piece.region);
+    if (way == Way::Kernel && bulk_) {
+      onDevice.push_back(index);
+      continue;
+    }
+    fetched.resize(piece.sizeBytes);
+    fetch(fetched.data(), address, piece.sizeBytes);
+    const HostSearchTask one{fetched, address, index};
+    searchOnHost({&one, 1}, ranges, result);
+  }
+  searchOnHost(onHost, ranges, result);
+  if (!onDevice.empty())
+    searchByKernels(pieces, onDevice, ranges, result);
+  return result;
+}
+
+DeviceDrain& GpuAccess::drain() {
+  if (!drain_)
+    drain_ = std::make_unique<DeviceDrain>(driver_, side_.context, side_.device);
+  return *drain_;
+}
+
+Content GpuAccess::take(std::span<const Piece> pieces) {
+  Content content;
+  content.pieces.resize(pieces.size());
+  std::vector<std::span<const std::byte>> onHost;
+  std::vector<DrainPiece> onDevice;
+  std::vector<size_t> hostIndices, deviceIndices;
+  const Region* last = nullptr;
+  Way way = Way::Host;
+  for (size_t index = 0; index < pieces.size(); ++index) {
+    const Piece& piece = pieces[index];
+    if (const std::byte* bytes = mirrored(piece)) {
+      onHost.emplace_back(bytes, piece.sizeBytes);
+      hostIndices.push_back(index);
+      continue;
+    }
+    if (std::exchange(last, piece.region) != piece.region)
+      way = wayOf(*piece.region);
+    if (way == Way::Kernel && bulk_) {
+      onDevice.push_back({piece.region->address + piece.offset, piece.sizeBytes});
+      deviceIndices.push_back(index);
+      continue;
+    }
+    const Slab slab = makeSlab(piece.sizeBytes);
+    fetch(slab.memory.get(), piece.region->address + piece.offset, piece.sizeBytes);
+    content.pieces[index] = {slab.memory.get(), slab.sizeBytes};
+    content.storage.push_back(slab.asDraft());
+  }
+  Content copied = copyOnHost(onHost);
+  for (size_t index = 0; index < hostIndices.size(); ++index)
+    content.pieces[hostIndices[index]] = copied.pieces[index];
+  content.storage.insert(content.storage.end(), copied.storage.begin(), copied.storage.end());
+  if (onDevice.empty())
+    return content;
+  const Drained drained = drain().take(onDevice, *bulk_, [&] {
+    check(driver_.cuStreamSynchronize(stream_), "copying inside the device");
+  });
+  for (size_t index = 0; index < deviceIndices.size(); ++index)
+    content.pieces[deviceIndices[index]] = drained.pieces[index];
+  for (const Slab& slab : drained.slabs)
+    content.storage.push_back(slab.asDraft());
+  return content;
+}
+
+void GpuAccess::afterwards(std::function<void(std::exception_ptr)> action) {
+  if (drain_)
+    drain_->afterwards(std::move(action));
+  else
+    action(nullptr);
+}
+
+void GpuAccess::finish() noexcept {
+  if (drain_)
+    drain_->finish();
+}
+
+} // namespace
+
+std::unique_ptr<DeviceAccess> makeAccess(const Side& side, void* (*streamOf)(const mneme_launch&)) {
+  return std::make_unique<GpuAccess>(side, streamOf);
+}
+
+} // namespace mneme::record::gpu

@@ -1,0 +1,72 @@
+#include "runtime/rt/launch.h"
+
+#include <stdlib.h>
+
+#include "runtime/base/cancellation.h"
+
+namespace {
+
+using PlainLaunch = int (*)(const void* kernel, mneme_dim3 grid, mneme_dim3 block, void** args,
+                            size_t sharedBytes, void* stream);
+using ConfigLaunch = int (*)(const void* config, const void* kernel, void** args);
+
+int callVendor(const mneme_launch& launch) {
+  if (launch.form == MNEME_LAUNCH_EX)
+    return reinterpret_cast<ConfigLaunch>(launch.vendorEntry)(launch.config, launch.kernel,
+                                                              launch.args);
+  return reinterpret_cast<PlainLaunch>(launch.vendorEntry)(
+      launch.kernel, launch.grid, launch.block, launch.args, launch.sharedBytes, launch.stream);
+}
+
+/// Stands in until the first launch that nobody else took over.
+int startAndLaunch(void*, const mneme_launch* launch);
+constexpr mneme_hooks kStarter{MNEME_RT_ABI, nullptr, startAndLaunch, nullptr};
+
+const mneme_hooks* activeHooks = &kStarter;
+int hasStarted = 0;
+
+int startAndLaunch(void*, const mneme_launch* launch) {
+  // One thread starts. The others do not wait (it may need the loader's lock that one of them
+  // holds): until it is done their launches go to the vendor.
+  if (__atomic_exchange_n(&hasStarted, 1, __ATOMIC_ACQ_REL))
+    return callVendor(*launch);
+  {
+    const mneme::DeferredCancellation deferred; // libraries are opened
+    const mneme_hooks* tuned = mneme::rt::startTunedKernels();
+    const mneme_hooks* expected = &kStarter;
+    // Fails when a recorder has come in the meantime.
+    __atomic_compare_exchange_n(&activeHooks, &expected, tuned, false, __ATOMIC_ACQ_REL,
+                                __ATOMIC_ACQUIRE);
+  }
+  return mneme_launch_kernel(launch);
+}
+
+} // namespace
+
+namespace mneme::rt {
+
+const mneme_hooks* hooks() { return __atomic_load_n(&activeHooks, __ATOMIC_ACQUIRE); }
+
+bool isRecording() {
+  const mneme_hooks* active = hooks();
+  return active && active != &kStarter && !__atomic_load_n(&hasStarted, __ATOMIC_ACQUIRE);
+}
+
+} // namespace mneme::rt
+
+int mneme_launch_kernel(const mneme_launch* launch) {
+  const mneme_hooks* hooks = mneme::rt::hooks();
+  if (__builtin_expect(hooks == nullptr, 1))
+    return callVendor(*launch);
+  return hooks->launch(hooks->user, launch);
+}
+
+int mneme_rt_call_vendor(const mneme_launch* launch) { return callVendor(*launch); }
+
+void mneme_rt_set_hooks(const mneme_hooks* hooks) {
+  // Hooks of another ABI would be called with a record they do not know.
+  if (hooks && (hooks->version != MNEME_RT_ABI || !hooks->launch))
+    return;
+  __atomic_store_n(&activeHooks, hooks, __ATOMIC_RELEASE);
+  mneme::rt::warnIfRecordingUntuned();
+}

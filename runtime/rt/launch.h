@@ -1,0 +1,22 @@
+// Room rt: who takes over launches at the moment.
+#pragma once
+
+#include "runtime/abi/mneme_rt.h"
+
+namespace mneme::rt {
+
+/// Null when nobody does.
+const mneme_hooks* hooks();
+
+/// True while hooks that came through mneme_rt_set_hooks() before any launch are active.
+bool isRecording();
+
+/// Says once that tuned kernels are off, if the program has kernels of ours, is recorded and asks
+/// for tuned ones.
+void warnIfRecordingUntuned();
+
+/// Looks at the environment; loads libmneme_jit if the program asks for tuned kernels. Null if it
+/// does not or cannot have them (said once). Called once, at the first launch.
+const mneme_hooks* startTunedKernels();
+
+} // namespace mneme::rt

@@ -1,0 +1,113 @@
+// Loads the tuned-kernel JIT when a program asks for it. C library only.
+#include <dlfcn.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "runtime/abi/mneme_jit.h"
+#include "runtime/base/environment.h"
+#include "runtime/base/standard_error.h"
+#include "runtime/base/write_signals.h"
+#include "runtime/rt/launch.h"
+
+namespace {
+
+constexpr const char* kLibrary = "libmneme_jit.so";
+
+/// Before anything of the program, which may clear its environment or go elsewhere.
+[[gnu::constructor(101)]] void keep() { mneme::keepEnvironment(); }
+
+bool wantsTunedKernels() {
+  const char* file = mneme::environmentValue("PROTEUS_TUNED_KERNELS");
+  if (!file || !*file)
+    return false;
+  const char* disable = mneme::environmentValue("PROTEUS_DISABLE");
+  return !disable || strtol(disable, nullptr, 10) == 0;
+}
+
+void say(const char* first, const char* second) {
+  char line[2048];
+  size_t used = 0;
+  const char* const parts[] = {"mneme: ", first, second, "\n"};
+  for (const char* part : parts) {
+    const size_t room = sizeof(line) - 1 - used;
+    const size_t bytes = strlen(part) < room ? strlen(part) : room;
+    memcpy(line + used, part, bytes);
+    used += bytes;
+  }
+  if (line[used - 1] != '\n')
+    line[used++] = '\n';
+  mneme::BlockedWriteSignals signals;
+  if (write(mneme::standardError(), line, used) < 0)
+    signals.noteFailure(errno);
+}
+
+void* openBeside(const void* address) {
+  Dl_info info{};
+  char path[PATH_MAX];
+  if (!dladdr(address, &info) || !info.dli_fname || !realpath(info.dli_fname, path))
+    return nullptr;
+  char* slash = strrchr(path, '/');
+  if (!slash || static_cast<size_t>(slash + 1 - path) + strlen(kLibrary) >= sizeof(path))
+    return nullptr;
+  strcpy(slash + 1, kLibrary);
+  return dlopen(path, RTLD_NOW | RTLD_LOCAL);
+}
+
+void* openLibrary() {
+  void* const library = openBeside(reinterpret_cast<const void*>(&wantsTunedKernels));
+  return library ? library : dlopen(kLibrary, RTLD_NOW | RTLD_LOCAL);
+}
+
+void* theLibrary = nullptr;
+
+/// When its first kernel is launched the program may have other files under stderr's number, or a
+/// thread that closes what the loader has just opened.
+[[gnu::constructor]] void prepare() {
+  if (!wantsTunedKernels())
+    return;
+  mneme::rememberStandardError();
+  theLibrary = openLibrary();
+}
+
+} // namespace
+
+namespace mneme::rt {
+
+void warnIfRecordingUntuned() {
+  static int isSaid = 0;
+  size_t modules = 0;
+  if (!isRecording() || !wantsTunedKernels())
+    return;
+  mneme_rt_visit_modules(
+      [](void* user, const mneme_module_entry*) { ++*static_cast<size_t*>(user); }, &modules);
+  if (modules > 0 && !__atomic_exchange_n(&isSaid, 1, __ATOMIC_RELAXED))
+    say("PROTEUS_TUNED_KERNELS has no effect while the program is recorded; ",
+        "kernels run as they were built");
+}
+
+const mneme_hooks* startTunedKernels() {
+  if (!wantsTunedKernels())
+    return nullptr;
+  void* const library = theLibrary ? theLibrary : openLibrary();
+  if (!library) {
+    const char* why = dlerror();
+    say("kernels run as they were built, not as tuned: ", why ? why : "libmneme_jit.so is missing");
+    return nullptr;
+  }
+  const auto start = reinterpret_cast<const mneme_hooks* (*)()>(dlsym(library, "mneme_jit_start"));
+  const mneme_hooks* hooks = start ? start() : nullptr;
+  const bool isUsable = hooks && hooks->version == MNEME_RT_ABI && hooks->launch;
+  if (!start || (hooks && !isUsable))
+    say("kernels run as they were built, not as tuned: ",
+        "libmneme_jit.so and libmneme_rt.so are of different releases");
+  return isUsable ? hooks : nullptr;
+}
+
+} // namespace mneme::rt
+
+const char* const* mneme_rt_environment(void) { return mneme::keptEnvironment.variables; }
+const char* mneme_rt_directory(void) { return mneme::keptEnvironment.directory; }
+int mneme_rt_standard_error(void) { return mneme::standardError(); }

@@ -1,0 +1,77 @@
+// Room tuned: the tuned-kernels file, as docs/tuned-kernels.md says. Knows no kernel and no device.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "runtime/tuned/dims.h"
+
+namespace mneme::tuned {
+
+/// An argument that is passed by value and no pointer, of the launch a variant was found for.
+struct ArgMatch {
+  uint32_t index = 0;
+  bool isInteger = false; ///< counts for how near a launch is
+  bool isFloat = false;
+  std::vector<std::byte> bytes; ///< little endian, never empty
+};
+
+/// The launch a variant was found for, as far as the file says.
+struct Match {
+  std::string arch; ///< empty: unknown
+  std::optional<mneme_dim3> grid, block;
+  std::optional<uint64_t> sharedBytes;
+  std::vector<ArgMatch> args; ///< each index once
+};
+
+struct Guards {
+  bool arch = false, grid = false, block = false, sharedBytes = false;
+  std::vector<uint32_t> args; ///< indices, all in Match::args, ascending
+};
+
+/// One way to compile (and launch) a kernel. Fields are named after the keys of the file.
+struct Variant {
+  bool launchBounds = true;
+  bool specializeArgs = false;
+  bool specializeDims = true;
+  std::string pipeline = "default<O3>";
+  uint32_t codegenOptLevel = 3;
+  int64_t tunedMaxThreads = -1; ///< not positive: any
+  uint32_t minBlocksPerSm = 0;
+  uint32_t maxRegisters = 0;
+  /// Nothing: every argument that can be.
+  std::optional<std::vector<uint32_t>> specializedArgs;
+  Match match;
+  Guards guards;
+  std::optional<LaunchOverride> launch; ///< `matched` holds what Match says
+  double weight = 0;
+};
+
+struct Kernel {
+  std::optional<uint64_t> staticHash;
+  std::vector<Variant> variants; ///< never empty
+};
+
+struct File {
+  std::unordered_map<std::string, Kernel> kernels; ///< by mangled name
+  /// What was left out: one sentence for each reason, naming file, kernel and key of the first
+  /// place and how many more there are.
+  std::vector<std::string> warnings;
+};
+
+/// `name` is what messages call the file. An entry that makes no sense costs that entry (or that
+/// variant). \throws Error{ArtifactCorrupt} if the text is no JSON object at all.
+File parseFile(const std::string& text, const std::string& name);
+
+/// A tuned-kernels file has no more bytes.
+inline constexpr uint64_t kMaxFileBytes = 64u << 20;
+
+/// \throws as above, and for a larger file; Error{NotFound, IoFailed} if it cannot be read.
+File readFile(const std::filesystem::path& path);
+
+} // namespace mneme::tuned

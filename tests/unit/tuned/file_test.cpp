@@ -1,0 +1,264 @@
+#include <doctest/doctest.h>
+
+#include <chrono>
+#include <random>
+
+#include "runtime/base/error.h"
+#include "runtime/tuned/file.h"
+
+using namespace mneme::tuned;
+
+namespace {
+
+/// As in docs/tuned-kernels.md, with a second variant.
+const std::string kSample = R"json({
+  "stencil": {
+    "CodeGen": "rtc", "LaunchBounds": true, "SpecializeArgs": false, "SpecializeDims": false,
+    "SpecializeDimsRange": false, "OptLevel": 1, "Pipeline": "default<O3>", "CodeGenOptLevel": 3,
+    "TunedMaxThreads": 256, "MinBlocksPerSM": 2,
+    "Mneme": {
+      "Version": 1, "DemangledName": "stencil(double const*, double*, int, int)",
+      "StaticHash": "8c0f4d6a1b2e3f70",
+      "Variants": [
+        { "LaunchBounds": true, "SpecializeArgs": true, "SpecializeDims": false,
+          "Pipeline": "function(sroa)", "CodeGenOptLevel": 2, "TunedMaxThreads": 255,
+          "MinBlocksPerSM": 2, "MaxRegisters": 64, "SpecializedArgs": [3, 2, 3],
+          "Match": { "Arch": "sm_90", "Device": "NVIDIA H200",
+            "GridDim": {"x": 128, "y": 64, "z": 1}, "BlockDim": {"x": 16, "y": 8, "z": 2},
+            "SharedMem": 48,
+            "Args": [{"Index": 2, "Name": "nx", "Type": "i32", "Bytes": "00080000", "Value": 2048},
+                     {"Index": 4, "Name": "dt", "Type": "double", "Bytes": "000000000000f03f"}] },
+          "Guards": ["Arch", "Arg:2"],
+          "Launch": {"Rule": "cover", "GridDim": {"x": 64, "y": 256, "z": 1},
+                     "BlockDim": {"x": 32, "y": 8, "z": 1}},
+          "BaselineNs": 51234, "TunedNs": 40110,
+          "Gain": {"Ratio": 1.277, "Low": 1.269, "High": 1.284}, "Weight": 0.75 },
+        { "Pipeline": "default<O1>" } ]
+    }
+  }
+})json";
+
+/// kSample with one piece of text replaced.
+std::string sampleWith(const std::string& what, const std::string& by) {
+  std::string text = kSample;
+  const size_t at = text.find(what);
+  REQUIRE(at != std::string::npos);
+  return text.replace(at, what.size(), by);
+}
+
+/// The one warning of the file, which leaves `variants` of the kernel.
+std::string warningOf(const std::string& text, size_t variants) {
+  const File file = parseFile(text, "t.json");
+  REQUIRE(file.warnings.size() >= 1);
+  CHECK((file.kernels.empty() ? 0 : file.kernels.begin()->second.variants.size()) == variants);
+  return file.warnings[0];
+}
+
+} // namespace
+
+TEST_CASE("a variant is read with all it says") {
+  const File file = parseFile(kSample, "t.json");
+  CHECK(file.warnings.empty());
+  REQUIRE(file.kernels.contains("stencil"));
+  const Kernel& kernel = file.kernels.at("stencil");
+  CHECK(kernel.staticHash == 0x8c0f4d6a1b2e3f70ull);
+  REQUIRE(kernel.variants.size() == 2);
+  const Variant& first = kernel.variants[0];
+  CHECK(first.launchBounds);
+  CHECK(first.specializeArgs);
+  CHECK(!first.specializeDims);
+  CHECK(first.pipeline == "function(sroa)");
+  CHECK(first.codegenOptLevel == 2);
+  CHECK(first.tunedMaxThreads == 255);
+  CHECK(first.minBlocksPerSm == 2);
+  CHECK(first.maxRegisters == 64);
+  CHECK(first.specializedArgs == std::vector<uint32_t>{2, 3});
+  CHECK(first.match.arch == "sm_90");
+  CHECK((*first.match.grid == mneme_dim3{128, 64, 1}));
+  CHECK((*first.match.block == mneme_dim3{16, 8, 2}));
+  CHECK(first.match.sharedBytes == 48);
+  REQUIRE(first.match.args.size() == 2);
+  CHECK(first.match.args[0].index == 2);
+  CHECK(first.match.args[0].isInteger);
+  CHECK(first.match.args[0].bytes ==
+        std::vector<std::byte>{std::byte{0}, std::byte{8}, std::byte{0}, std::byte{0}});
+  CHECK(!first.match.args[1].isInteger);
+  CHECK(first.match.args[1].bytes.size() == 8);
+  CHECK(first.guards.arch);
+  CHECK(!first.guards.grid);
+  CHECK(first.guards.args == std::vector<uint32_t>{2});
+  REQUIRE(first.launch.has_value());
+  CHECK(first.launch->rule == LaunchRule::Cover);
+  CHECK((first.launch->matched.grid == mneme_dim3{128, 64, 1}));
+  CHECK((first.launch->tuned.block == mneme_dim3{32, 8, 1}));
+  CHECK(first.weight == 0.75);
+}
+
+TEST_CASE("missing keys have the documented defaults") {
+  const Variant variant = parseFile(R"({"k": {}})", "t").kernels.at("k").variants.at(0);
+  CHECK(variant.launchBounds);
+  CHECK(variant.specializeDims);
+  CHECK(!variant.specializeArgs);
+  CHECK(variant.pipeline == "default<O3>");
+  CHECK(variant.codegenOptLevel == 3);
+  CHECK(variant.tunedMaxThreads == -1);
+  CHECK(variant.minBlocksPerSm == 0);
+  CHECK(!variant.specializedArgs);
+  CHECK(!variant.launch);
+}
+
+TEST_CASE("a file of the existing tool is read as that tool reads it") {
+  const File file = parseFile(
+      R"({"a": {"CodeGen": "rtc", "OptLevel": 1, "CodeGenOptLevel": 1, "MinBlocksPerSM": -1},
+          "b": {"CodeGen": "serial", "OptLevel": "s", "LaunchBounds": false},
+          "c": {"OptLevel": "1", "Pipeline": "default<O2>", "TunedMaxThreads": 128}})",
+      "t");
+  CHECK(file.warnings.empty());
+  const auto variant = [&](const char* name) { return file.kernels.at(name).variants.at(0); };
+  CHECK(!file.kernels.at("a").staticHash);
+  CHECK(variant("a").pipeline == "default<O3>"); // a level that is a number is ignored
+  CHECK(variant("a").codegenOptLevel == 1);
+  CHECK(variant("a").minBlocksPerSm == 0);
+  CHECK(variant("b").pipeline == "default<Os>");
+  CHECK(!variant("b").launchBounds);
+  CHECK(variant("c").pipeline == "default<O2>");
+  CHECK(variant("c").tunedMaxThreads == 128);
+}
+
+TEST_CASE("a bad entry costs that entry, and is named with file, kernel and key") {
+  const File file =
+      parseFile(R"({"good": {}, "bad": {"LaunchBounds": 1}, "worse": 7})", "dir/t.json");
+  CHECK(file.kernels.size() == 1);
+  CHECK(file.kernels.contains("good"));
+  REQUIRE(file.warnings.size() == 2);
+  CHECK(file.warnings[0] == "'dir/t.json', kernel 'bad': LaunchBounds has to be true or false; "
+                            "the kernel runs as it was built");
+  CHECK(file.warnings[1].find("kernel 'worse' has to be an object") != std::string::npos);
+}
+
+TEST_CASE("a bad variant costs that variant") {
+  const auto refused = [](const std::string& what, const std::string& by, const char* key) {
+    const std::string warning = warningOf(sampleWith(what, by), 1);
+    CAPTURE(warning);
+    CHECK(warning.starts_with("'t.json', kernel 'stencil', Mneme, Variants 0"));
+    CHECK(warning.find(key) != std::string::npos);
+    CHECK(warning.find("variant is not used") != std::string::npos);
+  };
+  refused("\"Arch\", \"Arg:2\"", "\"Moon\"", "Moon");
+  refused("\"Arg:2\"", "\"Arg:3\"", "Arg:3");
+  refused("\"Arg:2\"", "\"Arg:2x\"", "Arg:2x");
+  refused("\"Arch\": \"sm_90\",", "", "'Arch'");
+  refused("\"Arg:2\"]", "7]", "Guards");
+  refused("00080000", "0008000", "Bytes");
+  refused("00080000", "0008+100", "Bytes");
+  refused("00080000", "", "Bytes");
+  refused("\"Index\": 4", "\"Index\": 2", "Index");
+  refused("\"Index\": 4,", "", "Index");
+  refused("\"cover\"", "\"always\"", "Rule");
+  refused("\"SharedMem\": 48,", "", "SharedMem");
+  refused("{\"x\": 32, \"y\": 8, \"z\": 1}", "{\"x\": 0}", "x");
+  refused("\"GridDim\": {\"x\": 64", "\"GridDim\": {\"x\": 4294967296", "x");
+  refused("\"GridDim\": {\"x\": 64", "\"GridDim\": {\"x\": -1", "x");
+  refused("\"SpecializedArgs\": [3", "\"SpecializedArgs\": [-3", "SpecializedArgs");
+  refused("\"CodeGenOptLevel\": 2", "\"CodeGenOptLevel\": 4", "CodeGenOptLevel");
+  refused("\"Weight\": 0.75", "\"Weight\": \"much\"", "Weight");
+  refused("\"TunedMaxThreads\": 255", "\"TunedMaxThreads\": 1.5", "TunedMaxThreads");
+}
+
+TEST_CASE("what cannot be trusted costs the kernel") {
+  CHECK(warningOf(sampleWith("8c0f4d6a1b2e3f70", "8c0f"), 0).find("StaticHash") !=
+        std::string::npos);
+  CHECK(warningOf(sampleWith("8c0f4d6a1b2e3f70", "xc0f4d6a1b2e3f70"), 0).find("StaticHash") !=
+        std::string::npos);
+  CHECK(warningOf(sampleWith("\"Version\": 1", "\"Version\": 2"), 0).find("update") !=
+        std::string::npos);
+  CHECK(warningOf(R"({"k": {"Mneme": {"Variants": []}}})", 0).find("no variant") !=
+        std::string::npos);
+}
+
+TEST_CASE("what is no JSON object is refused whole") {
+  for (const std::string text : {"", "[", "[]", "7", "{\"a\": }", "{} {}", "\xff\xfe"})
+    CHECK_THROWS_AS(parseFile(text, "t"), mneme::Error);
+  const std::string deep(100000, '[');
+  CHECK_THROWS_AS(parseFile("{\"a\":" + deep, "t"), mneme::Error);
+  for (const char* text : {"", " \n"})
+    CHECK_THROWS_WITH_AS(parseFile(text, "t.json"),
+                         doctest::Contains("'t.json' is empty, not a tuned-kernels file; write it "
+                                           "again with 'mneme deploy'"),
+                         mneme::Error);
+}
+
+TEST_CASE("a file that is not there, or is a directory, is an error that names it") {
+  CHECK_THROWS_WITH_AS(readFile("/nowhere/t.json"), doctest::Contains("/nowhere/t.json"),
+                       mneme::Error);
+  CHECK_THROWS_WITH_AS(readFile("/tmp"), doctest::Contains("/tmp"), mneme::Error);
+}
+
+TEST_CASE("damaged files are read or refused, never trusted blindly") {
+  std::mt19937 random(7);
+  const auto below = [&](size_t limit) { return random() % limit; };
+  size_t usable = 0;
+  for (int round = 0; round < 4000; ++round) {
+    std::string text = kSample;
+    for (size_t edit = 0; edit <= below(3); ++edit)
+      switch (below(4)) {
+      case 0:
+        text[below(text.size())] = static_cast<char>(below(256));
+        break;
+      case 1:
+        text.erase(below(text.size()), 1 + below(20));
+        break;
+      case 2:
+        text.insert(below(text.size()), text.substr(below(text.size()), below(40)));
+        break;
+      default:
+        text[below(text.size())] = "0123456789-\"{}[],:.e"[below(20)];
+      }
+    try {
+      const File file = parseFile(text, "t");
+      for (const auto& [name, kernel] : file.kernels) {
+        ++usable;
+        REQUIRE(!kernel.variants.empty());
+        for (const Variant& variant : kernel.variants) {
+          for (const ArgMatch& arg : variant.match.args)
+            REQUIRE(!arg.bytes.empty());
+          REQUIRE((!variant.launch || (variant.match.grid && variant.match.block)));
+        }
+      }
+    } catch (const mneme::Error&) {
+    }
+  }
+  CHECK(usable > 100);
+}
+
+TEST_CASE("reading time grows with the size of the file, not with its square") {
+  std::string text = R"({"k": {"Mneme": {"Version": 1, "Variants": [)";
+  for (int i = 0; i < 50000; ++i)
+    text += (i == 0 ? "" : ",") + std::string(R"({"Match": {"Arch": "sm_90", "SharedMem": )") +
+            std::to_string(i) + R"(, "GridDim": {"x": 3}, "BlockDim": {"x": 64},
+              "Args": [{"Index": 0, "Type": "i32", "Bytes": "01000000", "Value": 1}]},
+              "Guards": ["Arch", "Grid", "Block", "SharedMem", "Args"]})";
+  text += "]}}}";
+  const auto start = std::chrono::steady_clock::now();
+  const File file = parseFile(text, "t.json");
+  const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
+  CHECK(file.warnings.empty());
+  CHECK(file.kernels.at("k").variants.size() == 50000);
+  CHECK(elapsed.count() < 5); // 0.3 s alone on a machine
+}
+
+TEST_CASE("a variant with very many arguments and guards is read as fast") {
+  std::string args, guards;
+  for (int i = 0; i < 60000; ++i) {
+    args += (i == 0 ? "" : ",") + std::string(R"({"Index": )") + std::to_string(i) +
+            R"(, "Bytes": "01"})";
+    guards += (i == 0 ? "" : ",") + std::string("\"Arg:") + std::to_string(i) + "\"";
+  }
+  const auto start = std::chrono::steady_clock::now();
+  const File file = parseFile(
+      R"({"k": {"Match": {"Args": [)" + args + R"(]}, "Guards": [)" + guards + "]}}", "t.json");
+  const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
+  REQUIRE(file.kernels.contains("k"));
+  CHECK(file.kernels.at("k").variants[0].guards.args.size() == 60000);
+  CHECK(elapsed.count() < 5);
+}
