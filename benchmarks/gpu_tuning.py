@@ -13,11 +13,11 @@ from gpu_examples import measure_launch
 from guests import FAILURES, BenchmarkError, launches_of, repeated, sizes_of, spread
 from replay_loop import pipelines
 
-from mneme.async_executor import AsyncReplayExecutor
-from mneme.measuring import Measuring
+from mneme.executors.async_executor import AsyncReplayExecutor
+from mneme.executors.measuring import Measuring
 from mneme.mneme_types import ExperimentConfiguration
-from mneme.replay_executor import BaseExecutor
-from mneme.tolerance import Tolerance
+from mneme.executors.replay_executor import BaseExecutor
+from mneme.executors.tolerance import Tolerance
 
 if TYPE_CHECKING:
     from guests import Guests

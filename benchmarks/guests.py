@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from mneme import _native
 from mneme.errors import MnemeError
-from mneme.guest import run_environment
+from mneme.programs.guest import run_environment
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -27,7 +27,7 @@ from common import BUILD, PROGRAMS, RESULTS, machine, stamp
 from guests import FAILURES, BenchmarkError, Guests, Run, launches_of, spread
 
 from mneme.devices import choose_device
-from mneme.guest import run_environment
+from mneme.programs.guest import run_environment
 
 TRACER = Path(__file__).with_name("kernel_times.cpp")
 

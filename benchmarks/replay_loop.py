@@ -15,7 +15,7 @@ import time
 from dataclasses import replace
 from typing import Any
 
-from mneme.replay_executor import BaseExecutor
+from mneme.executors.replay_executor import BaseExecutor
 
 PASSES = (
     "sroa",

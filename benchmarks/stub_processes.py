@@ -1,6 +1,6 @@
 """Processes that answer an executor at once, to see what the executor itself costs.
 
-Their commands take the place of those of `mneme._worker_process` and `mneme._compile_pool`.
+Their commands take the place of those of `mneme.executors.worker_process` and `mneme.executors.compile_pool`.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import pickle
 import sys
 from typing import TYPE_CHECKING, Any
 
-from mneme._child_process import answer_channel, read_settings
+from mneme.executors.child_process import answer_channel, read_settings
 from mneme.mneme_types import ExperimentResult
 
 if TYPE_CHECKING:

@@ -27,13 +27,13 @@ import stub_processes
 from common import BUILD, publish
 from replay_loop import pipelines
 
-from mneme.async_executor import AsyncReplayExecutor
-from mneme.inventory import find_record
+from mneme.executors.async_executor import AsyncReplayExecutor
+from mneme.recording.inventory import find_record
 from mneme.mneme_types import ExperimentConfiguration
 
 if TYPE_CHECKING:
     from mneme.mneme_types import ExperimentResult
-    from mneme.recorded_execution import RecordedExecution
+    from mneme.recording.recorded_execution import RecordedExecution
 
 # Example with its arguments, configurations.
 KERNELS = {
@@ -186,8 +186,8 @@ def main() -> None:
     record = find_record(scratch / "tiny")
     numbers["seconds_to_replace_a_killed_worker"] = measure_replacement(record, scratch)
     with (
-        patch("mneme._worker_process._COMMAND", stub_processes.WORKER),
-        patch("mneme._compile_pool._COMMAND", stub_processes.COMPILER),
+        patch("mneme.executors.worker_process._COMMAND", stub_processes.WORKER),
+        patch("mneme.executors.compile_pool._COMMAND", stub_processes.COMPILER),
     ):
         numbers["stub_processes"] = measure_parent(record, scratch)
     numbers["load_after"] = os.getloadavg()

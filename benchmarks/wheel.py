@@ -25,7 +25,7 @@ from common import publish
 COMMANDS = {
     "python_alone": ("-c", "pass"),
     "import_mneme": ("-c", "import mneme"),
-    "import_replay_executor": ("-c", "import mneme.replay_executor"),
+    "import_replay_executor": ("-c", "import mneme.executors.replay_executor"),
     "mneme_version": ("-m", "mneme", "--version"),
     "mneme_help": ("-m", "mneme", "--help"),
     "mneme_config_key": ("-m", "mneme", "config", "cmakedir"),

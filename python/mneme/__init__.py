@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from mneme.recorded_execution import RecordedExecution
-    from mneme.recording import Recording
+    from mneme.recording.directory import Recording
+    from mneme.recording.recorded_execution import RecordedExecution
 
 __all__ = ["__version__", "load"]
 
@@ -39,8 +39,8 @@ def load(path: str | Path) -> RecordedExecution | Recording:
     """
     from pathlib import Path  # noqa: PLC0415
 
-    from mneme.recorded_execution import RecordedExecution  # noqa: PLC0415
-    from mneme.recording import Recording  # noqa: PLC0415
+    from mneme.recording.directory import Recording  # noqa: PLC0415
+    from mneme.recording.recorded_execution import RecordedExecution  # noqa: PLC0415
 
     if Path(path).is_dir():
         return Recording(path)

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from typing_extensions import Self
 
-    from mneme.memory_state import MemStateRef
+    from mneme.recording.memory_state import MemStateRef
 
 __all__ = ["PageManagerRef"]
 

@@ -15,7 +15,7 @@ from typer.main import get_command
 
 from mneme.cli.app import make_app
 from mneme.errors import MnemeError
-from mneme.scaffold import list_templates
+from mneme.scaffold.rendering import list_templates
 
 _SEPARATORS = set("();|&")
 _OPERATORS = _SEPARATORS | set("<>")

@@ -16,7 +16,7 @@ from doc_output import difference
 from doc_projects import environment, prepare, services
 from doc_shell import Python, Ran, Shell, Step, bash_steps, console_steps
 
-from mneme.tuned_file import read_tuned_file
+from mneme.deploy.tuned_file import read_tuned_file
 
 _UNTUNED = re.compile(r"^mneme: .*\bas (?:it was|they were) built")
 _PROJECT = """\

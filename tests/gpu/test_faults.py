@@ -10,9 +10,9 @@ import pytest
 from gpu import support
 from gpu.fault_kernels import FAULTS, registers
 from gpu.support import DEVICE, IS_GPU, launches
-from mneme.async_executor import AsyncReplayExecutor
+from mneme.executors.async_executor import AsyncReplayExecutor
+from mneme.executors.replay_executor import BaseExecutor
 from mneme.mneme_types import ExperimentConfiguration
-from mneme.replay_executor import BaseExecutor
 
 TIMEOUT_SECONDS = 5.0
 FAILING = ["trap", "illegal address", "infinite loop", "local memory"]

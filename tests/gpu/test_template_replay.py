@@ -16,7 +16,7 @@ from gpu import support
 from gpu.support import IS_GPU, launches
 from mneme import _native
 from mneme.devices import device_by_number
-from mneme.scaffold import ScaffoldRequest, load_template, render, write
+from mneme.scaffold.rendering import ScaffoldRequest, load_template, render, write
 
 NOTHING_RUN = 77
 

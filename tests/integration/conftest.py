@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from mneme import _paths
+from mneme.install import paths as _paths
 
 ROOT = Path(__file__).resolve().parents[2]
 # A bundle has what was built beside the tests, a checkout in a build tree.

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from conftest import records
 
-from mneme.async_executor import AsyncReplayExecutor
-from mneme.recorded_execution import RecordedExecution
+from mneme.executors.async_executor import AsyncReplayExecutor
+from mneme.recording.recorded_execution import RecordedExecution
 from mneme.tuning.builtin_spaces import BuiltinTuneSearchSpace
 from mneme.tuning.launch_shapes import grid_of
 

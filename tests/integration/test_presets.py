@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from conftest import EXAMPLE_NAMES, records
 
-from mneme.async_executor import AsyncReplayExecutor
-from mneme.recorded_execution import RecordedExecution
+from mneme.executors.async_executor import AsyncReplayExecutor
+from mneme.recording.recorded_execution import RecordedExecution
 from mneme.tuning.builtin_spaces import PRESETS, BuiltinTuneSearchSpace
 
 SAMPLES = 3

@@ -8,7 +8,7 @@ import pytest
 from conftest import mneme, records, run_command
 
 from mneme.errors import InvalidArgument
-from mneme.scaffold import ScaffoldRequest, load_template, render
+from mneme.scaffold.rendering import ScaffoldRequest, load_template, render
 
 
 def test_the_project_builds_runs_and_is_recorded(tmp_path: Path) -> None:

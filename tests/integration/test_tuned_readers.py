@@ -10,8 +10,8 @@ import pytest
 from conftest import BUILD, mneme
 from tuned_runs import warnings
 
+from mneme.deploy.tuned_file import read_tuned_file
 from mneme.errors import MnemeError
-from mneme.tuned_file import read_tuned_file
 
 PROGRAM = BUILD / "examples" / "vector_add"
 LAUNCH = {"Rule": "exact", "GridDim": {"x": 1}, "BlockDim": {"x": 1}}

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from executor_parts import BOUND_SECONDS, PROGRAM, Make
-from mneme.async_executor import AsyncReplayExecutor
-from mneme.inventory import find_record
+from mneme.executors.async_executor import AsyncReplayExecutor
 from mneme.mneme_types import ExperimentConfiguration
-from mneme.recorded_execution import RecordedExecution
+from mneme.recording.inventory import find_record
+from mneme.recording.recorded_execution import RecordedExecution
 
 
 @pytest.fixture(scope="session")

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from mneme import _paths
+from mneme.install import paths as _paths
 from native_parts import needs_native
 
 ROOT = Path(__file__).resolve().parents[2]

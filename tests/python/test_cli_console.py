@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from deploy_samples import best, facts, write_result
-from mneme._visible import visible
 from mneme.cli import _console, main
+from mneme.files.visible import visible
 from native_parts import needs_native
 
 GOLDEN = Path(__file__).resolve().parents[1] / "golden" / "v2"

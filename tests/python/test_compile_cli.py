@@ -12,11 +12,11 @@ from typing import Any
 
 import pytest
 
-from mneme.compile_record import CompileOptions, compile_record
 from mneme.errors import InvalidArgument, NotFound
+from mneme.executors.compile_record import CompileOptions, compile_record
+from mneme.executors.replay_executor import BaseExecutor
 from mneme.mneme_types import dim3
-from mneme.recorded_execution import RecordedExecution
-from mneme.replay_executor import BaseExecutor
+from mneme.recording.recorded_execution import RecordedExecution
 from native_parts import needs_native
 
 GOLDEN = Path(__file__).resolve().parents[1] / "golden" / "v1"

@@ -12,12 +12,12 @@ from pathlib import Path
 
 import pytest
 
-from mneme.async_executor import AsyncReplayExecutor, as_completed
 from mneme.errors import InvalidArgument
-from mneme.inventory import find_record
-from mneme.measuring import Measuring
+from mneme.executors.async_executor import AsyncReplayExecutor, as_completed
+from mneme.executors.measuring import Measuring
 from mneme.mneme_types import ExperimentConfiguration
-from mneme.recorded_execution import RecordedExecution
+from mneme.recording.inventory import find_record
+from mneme.recording.recorded_execution import RecordedExecution
 from native_parts import needs_native
 
 PROGRAM = Path(os.environ.get("MNEME_BUILD_DIR", "build")) / "examples" / "vector_add"
@@ -244,7 +244,7 @@ def test_worker_that_does_not_start_leaves_compiling_to_the_replay(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("mneme._compile_pool._COMMAND", "raise SystemExit(3)")
+    monkeypatch.setattr("mneme.executors.compile_pool._COMMAND", "raise SystemExit(3)")
     with make_pool(record, tmp_path) as pool:
         assert pool.evaluate(config).verified
 
@@ -276,7 +276,7 @@ from dataclasses import replace
 from pathlib import Path
 from test_compile_pool import ENDLESS, compiler_pids, make_pool
 from mneme.mneme_types import ExperimentConfiguration
-from mneme.recorded_execution import RecordedExecution
+from mneme.recording.recorded_execution import RecordedExecution
 
 if __name__ == "__main__":
     record = RecordedExecution.from_json({str(record.path)!r})

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from mneme.convert import convert_to_json, export_proteus_tuned_kernel, tuned_kernel
+from mneme.deploy.convert import convert_to_json, export_proteus_tuned_kernel, tuned_kernel
+from mneme.deploy.tuned_file import read_tuned_file
 from mneme.mneme_types import ExperimentConfiguration, dim3
-from mneme.recorded_execution import RecordedExecution
-from mneme.tuned_file import read_tuned_file
+from mneme.recording.recorded_execution import RecordedExecution
 from native_parts import needs_native
 from record_samples import record_data
 

@@ -26,9 +26,9 @@ from deploy_samples import (
 )
 from mneme.cli.exit_codes import ExitCode
 from mneme.deploy import DeployOptions, plan_deployment, write_deployment
+from mneme.deploy.tuned_file import TunedKernel, read_tuned_file, write_tuned_file
+from mneme.deploy.tuned_variant import Gain, LaunchOverride, TunedVariant
 from mneme.errors import ArtifactCorrupt, InvalidArgument, NotFound
-from mneme.tuned_file import TunedKernel, read_tuned_file, write_tuned_file
-from mneme.tuned_variant import Gain, LaunchOverride, TunedVariant
 
 
 def deploy(tmp_path: Path, *contents: dict[str, Any], **options: Any) -> TunedKernel:

@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from mneme.build_settings import build_setting
 from mneme.cli.exit_codes import ExitCode
-from mneme.deploy_check import KernelCheck, check_tuned_file
+from mneme.deploy.check import KernelCheck, check_tuned_file
+from mneme.deploy.tuned_file import TunedKernel, write_tuned_file
+from mneme.deploy.tuned_variant import Match, MatchedArgument, TunedVariant
 from mneme.errors import NotFound
-from mneme.tuned_file import TunedKernel, write_tuned_file
-from mneme.tuned_variant import Match, MatchedArgument, TunedVariant
+from mneme.install.build_settings import build_setting
 from native_parts import needs_native
 
 EXAMPLES = Path(os.environ.get("MNEME_BUILD_DIR", "build")) / "examples"

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from deploy_samples import best, config, facts, gain, write_result
-from mneme._publish import publish_text
 from mneme.deploy import DeployOptions, plan_deployment, write_deployment
+from mneme.deploy.tuned_file import read_tuned_file
 from mneme.errors import IoFailed
-from mneme.tuned_file import read_tuned_file
+from mneme.files.publish import publish_text
 
 
 def same(**changes: Any) -> dict[str, Any]:

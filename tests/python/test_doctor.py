@@ -11,9 +11,10 @@ from typing import Any
 
 import pytest
 
-from mneme import _install_hints, _paths
-from mneme._install_hints import package_hint, toolkit_hint
-from mneme.doctor import State, examine
+from mneme.install import hints as _install_hints
+from mneme.install import paths as _paths
+from mneme.install.doctor import State, examine
+from mneme.install.hints import package_hint, toolkit_hint
 
 
 def doctor(**environment: str) -> tuple[int, dict[str, dict[str, str]]]:

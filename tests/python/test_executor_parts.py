@@ -9,13 +9,13 @@ from dataclasses import replace
 
 import pytest
 
-from mneme._compile_pool import CodeTarget, CompileRequest
-from mneme._job import Job, Known
-from mneme._ready import ReadyJobs
-from mneme._switch_interval import quick_switches
-from mneme.eval_future import EvalFuture, as_completed
-from mneme.executor_statistics import ExecutorStatistics
-from mneme.measuring import Measuring
+from mneme.executors.compile_pool import CodeTarget, CompileRequest
+from mneme.executors.eval_future import EvalFuture, as_completed
+from mneme.executors.job import Job, Known
+from mneme.executors.measuring import Measuring
+from mneme.executors.ready import ReadyJobs
+from mneme.executors.statistics import ExecutorStatistics
+from mneme.executors.switch_interval import quick_switches
 from mneme.mneme_types import ExperimentConfiguration, ExperimentResult, dim3
 
 TARGET: CodeTarget = ("sm_90", ())

@@ -15,14 +15,14 @@ from pathlib import Path
 
 import pytest
 
-from mneme import _remote_evaluation
-from mneme.async_executor import AsyncReplayExecutor, as_completed
 from mneme.devices import DeviceInfo
 from mneme.errors import ArtifactCorrupt, BackendUnavailable, InvalidArgument
-from mneme.futures_executor import FuturesReplayExecutor
-from mneme.inventory import find_record
+from mneme.executors import remote_evaluation as _remote_evaluation
+from mneme.executors.async_executor import AsyncReplayExecutor, as_completed
+from mneme.executors.futures_executor import FuturesReplayExecutor
 from mneme.mneme_types import ExperimentConfiguration, ExperimentResult
-from mneme.recorded_execution import RecordedExecution
+from mneme.recording.inventory import find_record
+from mneme.recording.recorded_execution import RecordedExecution
 from native_parts import needs_native
 
 PROGRAM = Path(os.environ.get("MNEME_BUILD_DIR", "build")) / "examples" / "vector_add"

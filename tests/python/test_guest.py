@@ -6,10 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from mneme import _paths, guest
-from mneme._elf import ElfFacts
 from mneme.errors import BackendUnavailable, InvalidArgument
-from mneme.guest import RecordRequest, record_environment, run_environment
+from mneme.install import paths as _paths
+from mneme.programs import guest
+from mneme.programs.elf import ElfFacts
+from mneme.programs.guest import record_environment, run_environment
+from mneme.programs.record_request import RecordRequest
 
 
 @pytest.fixture

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
+from mneme.deploy.tuning_results import match_of
 from mneme.errors import ArtifactCorrupt, InvalidArgument, NotFound
-from mneme.tuning.launch_facts import decode_scalar, launch_facts, static_hash_text
-from mneme.tuning_results import match_of
+from mneme.recording.launch_facts import decode_scalar, launch_facts, static_hash_text
 from native_parts import needs_native
 
 GOLDEN = Path(__file__).resolve().parents[1] / "golden" / "v2"

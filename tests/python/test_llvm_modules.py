@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from mneme.errors import ArtifactCorrupt, NotFound
-from mneme.recorded_execution import RecordedExecution
+from mneme.recording.recorded_execution import RecordedExecution
 from record_samples import record_data
 
 KERNEL = """

@@ -15,7 +15,7 @@ from mneme.errors import CompileFailed, InvalidArgument, NotFound, OutOfRange
 from mneme.mneme_types import dim3
 from mneme.page_manager import PageManagerRef
 from mneme.proteus import jit
-from mneme.recorded_execution import RecordedExecution
+from mneme.recording.recorded_execution import RecordedExecution
 from mneme.transforms.transform import remove_auto_initialize
 from native_parts import needs_native
 

@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mneme import pipeline
-from mneme._pass_table import LEFT_OUT, LEFT_OUT_PREFIXES
 from mneme.errors import InvalidArgument
-from mneme.pass_options import PassOption
-from mneme.pipeline import (
+from mneme.pipelines import pipeline
+from mneme.pipelines.pass_options import PassOption
+from mneme.pipelines.pass_table import LEFT_OUT, LEFT_OUT_PREFIXES
+from mneme.pipelines.pipeline import (
     AbstractPass,
     ConcretePass,
     PassLevel,

@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mneme.errors import InvalidArgument
-from mneme.pipeline import PipelineManager, flatten_passes
-from mneme.pipeline_mutation import KNOWN_GOOD, known_pipeline, mutate, mutations
+from mneme.pipelines.mutation import KNOWN_GOOD, known_pipeline, mutate, mutations
+from mneme.pipelines.pipeline import PipelineManager, flatten_passes
 from native_parts import needs_native
 
 pytestmark = needs_native

@@ -7,7 +7,7 @@ import pytest
 from optuna.trial import TrialState
 
 from mneme.errors import InvalidArgument
-from mneme.pipeline import PipelineManager, flatten_passes
+from mneme.pipelines.pipeline import PipelineManager, flatten_passes
 from mneme.tuning.search_space import PipelineParam, sample_optuna_param, sample_random_param
 from native_parts import needs_native
 

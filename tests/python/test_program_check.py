@@ -12,8 +12,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from mneme._elf import read_elf
-from mneme.program_check import remark_on_cpu_run, remark_on_program
+from mneme.programs.check import remark_on_cpu_run, remark_on_program
+from mneme.programs.elf import read_elf
 
 ECHO = Path("/bin/echo")
 DEVICE_CODE = (

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from mneme._publish import publish, publish_text
 from mneme.errors import IoFailed
+from mneme.files.publish import publish, publish_text
 from mneme.tuning.option_files import write_options
 from mneme.tuning.options import TuneOptions
 
@@ -117,7 +117,7 @@ def test_a_file_keeps_its_owner(tmp_path: Path) -> None:
 
 def as_nobody(code: str, *arguments: str | Path) -> subprocess.CompletedProcess[str]:
     """Run Python as a user without rights; modules are loaded before they are given up."""
-    drop = "import os, sys\nfrom mneme._publish import publish_text\nos.setgid(65534)\nos.setuid(65534)\n"
+    drop = "import os, sys\nfrom mneme.files.publish import publish_text\nos.setgid(65534)\nos.setuid(65534)\n"
     return subprocess.run(
         [sys.executable, "-c", drop + code, *(str(one) for one in arguments)],
         capture_output=True,
@@ -156,7 +156,7 @@ def test_redirected_output_is_continued(name: str, mode: str, tmp_path: Path) ->
     file = tmp_path / "out"
     file.write_text("before\n")
     code = (
-        "import sys; from mneme._publish import publish_text; print('first');"
+        "import sys; from mneme.files.publish import publish_text; print('first');"
         f"publish_text({name!r}, 'second\\n'); print('third')"
     )
     with file.open(mode) as out:
@@ -167,7 +167,9 @@ def test_redirected_output_is_continued(name: str, mode: str, tmp_path: Path) ->
 
 def test_a_link_to_standard_output_is_that(tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to("/dev/stdout")
-    code = "import sys; from mneme._publish import publish_text; publish_text(sys.argv[1], 'x')"
+    code = (
+        "import sys; from mneme.files.publish import publish_text; publish_text(sys.argv[1], 'x')"
+    )
     with (tmp_path / "out").open("w") as out:
         subprocess.run(
             [sys.executable, "-c", code, tmp_path / "link"], check=True, stdout=out, timeout=60

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 import mneme
 from mneme.errors import ArtifactCorrupt, InvalidArgument, MnemeError, NotFound
 from mneme.mneme_types import dim3
-from mneme.recorded_execution import KernelInstance, RecordedExecution
-from mneme.recording import Recording
-from mneme.records import find_instance, infer_record_id
+from mneme.recording.directory import Recording
+from mneme.recording.recorded_execution import KernelInstance, RecordedExecution
+from mneme.recording.records import find_instance, infer_record_id
 from record_samples import record_data
 
 

@@ -11,18 +11,18 @@ from types import FrameType
 
 import pytest
 
-from mneme._record_json import read_record
-from mneme._regular_file import read_bytes, read_text
-from mneme.deploy_check import check_tuned_file
+from mneme.deploy.check import check_tuned_file
+from mneme.deploy.tuned_file import read_tuned_file
+from mneme.deploy.tuning_results import read_result
 from mneme.errors import MnemeError
-from mneme.inventory import find_record
-from mneme.program_check import remark_on_program
-from mneme.replay_executor import ir_bytes
+from mneme.executors.replay_executor import ir_bytes
+from mneme.files.regular_file import read_bytes, read_text
+from mneme.programs.check import remark_on_program
+from mneme.recording.inventory import find_record
+from mneme.recording.record_json import read_record
 from mneme.report.results import read_results
-from mneme.tuned_file import read_tuned_file
 from mneme.tuning.option_files import read_options
 from mneme.tuning.pass_choices import read_pipeline_file
-from mneme.tuning_results import read_result
 
 READERS: dict[str, Callable[[Path], object]] = {
     "tuned kernels": read_tuned_file,

@@ -15,16 +15,16 @@ from typing import Any
 import pytest
 
 import mneme
-from mneme.async_executor import AsyncReplayExecutor
 from mneme.cli import _leave
 from mneme.cli._retry import open_or_retry
 from mneme.errors import AddressUnavailable, ArtifactCorrupt, InvalidArgument, NotFound
-from mneme.inventory import describe_record, find_record
-from mneme.measuring import Measuring
+from mneme.executors.async_executor import AsyncReplayExecutor
+from mneme.executors.measuring import Measuring
+from mneme.executors.replay_executor import BaseExecutor, TuneWorker
 from mneme.mneme_types import ExperimentConfiguration, ExperimentResult
-from mneme.recorded_execution import RecordedExecution
-from mneme.recording import Recording
-from mneme.replay_executor import BaseExecutor, TuneWorker
+from mneme.recording.directory import Recording
+from mneme.recording.inventory import describe_record, find_record
+from mneme.recording.recorded_execution import RecordedExecution
 from native_parts import needs_native
 
 PROGRAM = Path(os.environ.get("MNEME_BUILD_DIR", "build")) / "examples" / "vector_add"

@@ -12,10 +12,17 @@ from typing import Any
 
 import pytest
 
-from mneme._scaffold_recording import short_name
 from mneme.cli.exit_codes import ExitCode
 from mneme.errors import ArtifactCorrupt, InvalidArgument, NotFound
-from mneme.scaffold import Scaffold, ScaffoldRequest, list_templates, load_template, render, write
+from mneme.scaffold.recording import short_name
+from mneme.scaffold.rendering import (
+    Scaffold,
+    ScaffoldRequest,
+    list_templates,
+    load_template,
+    render,
+    write,
+)
 from native_parts import needs_native
 
 RECORD = Path(__file__).resolve().parents[1] / "golden" / "v2" / "16372073875777044691.json"

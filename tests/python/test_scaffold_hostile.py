@@ -17,12 +17,19 @@ import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from mneme import scaffold
-from mneme._scaffold_quoting import FILTERS
-from mneme._scaffold_recording import short_name
 from mneme.errors import ArtifactCorrupt, InvalidArgument
-from mneme.scaffold import ScaffoldRequest, Template, list_templates, load_template, render, write
-from mneme.scaffold_tune import space_class
+from mneme.scaffold import rendering as scaffold
+from mneme.scaffold.quoting import FILTERS
+from mneme.scaffold.recording import short_name
+from mneme.scaffold.rendering import (
+    ScaffoldRequest,
+    Template,
+    list_templates,
+    load_template,
+    render,
+    write,
+)
+from mneme.scaffold.tune import space_class
 
 CANARY = "canary-was-run"
 # Each ends or opens something somewhere: lines, quotes, comments, substitutions, anchors, tags.

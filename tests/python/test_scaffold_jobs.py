@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from mneme.scaffold import ScaffoldRequest, load_template, render, write
-from mneme.tuned_file import read_tuned_file
+from mneme.deploy.tuned_file import read_tuned_file
+from mneme.scaffold.rendering import ScaffoldRequest, load_template, render, write
 from native_parts import needs_native
 from slurm_node import slurm_node, wait_for_jobs, why_not
 from test_tune_processes import postgresql

@@ -14,10 +14,10 @@ import pytest
 import yaml
 
 from mneme.deploy import plan_deployment
+from mneme.deploy.tuned_file import read_tuned_file
+from mneme.deploy.tuning_results import read_result
 from mneme.errors import InvalidArgument
-from mneme.scaffold import ScaffoldRequest, load_template, render, write
-from mneme.tuned_file import read_tuned_file
-from mneme.tuning_results import read_result
+from mneme.scaffold.rendering import ScaffoldRequest, load_template, render, write
 from native_parts import needs_native
 
 EXAMPLES = Path(os.environ.get("MNEME_BUILD_DIR", "build")) / "examples"

@@ -10,7 +10,7 @@ import optuna
 import pytest
 
 from mneme.errors import InvalidArgument
-from mneme.eval_future import EvalFuture
+from mneme.executors.eval_future import EvalFuture
 from mneme.mneme_types import ExperimentConfiguration
 from mneme.tuning import storages
 from mneme.tuning.params import CategoricalParam, IntRangeParam

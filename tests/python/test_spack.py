@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 import yaml
 
-from mneme import _paths
+from mneme.install import paths as _paths
 from spack_recipes import (
     BUILD_SYSTEM,
     HELPERS,
@@ -105,7 +105,7 @@ def test_versions_are_the_projects(mneme: Recipe, project: dict[str, Any]) -> No
     assert list(mneme.versions) == ["main", project["version"]]
     example = read("mneme_vector_add")
     assert example.versions == mneme.versions
-    assert example.specs("mneme") == [f"mneme@{project['version']}: +python"]
+    assert example.specs("mneme") == [f"mneme.{project['version']}: +python"]
 
 
 def test_variants_are_the_documented_ones(mneme: Recipe) -> None:

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from mneme._child_process import ChildSpec
-from mneme._worker_process import TuneWorkerHandle, WorkerSpec
+from mneme.executors.child_process import ChildSpec
+from mneme.executors.worker_process import TuneWorkerHandle, WorkerSpec
 
 READY = ("ready", ("sm_90", []))
 NO_ROOM = ("broken", "OutOfMemory", "no room")
@@ -60,7 +60,7 @@ def owner() -> Owner:
 def worker(owner: Owner, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     """A worker whose first process has opened the recording."""
     PROCESSES.clear()
-    monkeypatch.setattr("mneme._worker_process.ChildProcess", FakeProcess)
+    monkeypatch.setattr("mneme.executors.worker_process.ChildProcess", FakeProcess)
     spec = WorkerSpec(
         record_db=Path("record.json"),
         record_id="1",

@@ -7,8 +7,8 @@ import sys
 
 import pytest
 
-from mneme.build_settings import KEYS
 from mneme.cli.config import Key
+from mneme.install.build_settings import KEYS
 
 HEAVY = (
     *("rich", "optuna", "llvmlite", "numpy", "jinja2", "pydantic"),

@@ -9,7 +9,7 @@ import pytest
 import sqlalchemy
 
 from mneme.errors import InternalError
-from mneme.eval_future import EvalFuture
+from mneme.executors.eval_future import EvalFuture
 from mneme.mneme_types import ExperimentConfiguration
 from mneme.tuning.result_store import read_trials
 from mneme.tuning.session import TuneOptions, TuningSession

@@ -11,11 +11,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from mneme._tuned_json import Place
+from mneme.deploy.tuned_file import TunedKernel, read_tuned_file, write_tuned_file
+from mneme.deploy.tuned_json import Place
+from mneme.deploy.tuned_variant import Gain, LaunchOverride, Match, MatchedArgument, TunedVariant
 from mneme.errors import ArtifactCorrupt, InvalidArgument, IoFailed, NotFound, Unsupported
 from mneme.mneme_types import dim3
-from mneme.tuned_file import TunedKernel, read_tuned_file, write_tuned_file
-from mneme.tuned_variant import Gain, LaunchOverride, Match, MatchedArgument, TunedVariant
 
 DOCS = Path(__file__).resolve().parents[2] / "docs" / "tuned-kernels.md"
 

@@ -14,7 +14,7 @@ import pytest
 from executor_parts import BOUND_SECONDS, FOREVER, Make, different, is_gone, results_of
 from mneme.errors import InvalidArgument
 from mneme.mneme_types import ExperimentConfiguration
-from mneme.recorded_execution import RecordedExecution
+from mneme.recording.recorded_execution import RecordedExecution
 from native_parts import needs_native
 
 pytest_plugins = ["executor_fixtures"]
@@ -60,9 +60,9 @@ def test_interrupt_of_the_terminal_keeps_results(record: RecordedExecution, tmp_
 import sys
 sys.path.insert(0, {str(Path(__file__).parent)!r})
 from executor_parts import FOREVER, different
-from mneme.async_executor import AsyncReplayExecutor
+from mneme.executors.async_executor import AsyncReplayExecutor
 from mneme.mneme_types import ExperimentConfiguration
-from mneme.recorded_execution import RecordedExecution
+from mneme.recording.recorded_execution import RecordedExecution
 
 record = RecordedExecution.from_json({str(record.path)!r})
 (one,) = record.values()

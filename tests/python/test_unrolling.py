@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from mneme.tuned_file import TunedKernel, read_tuned_file, write_tuned_file
-from mneme.tuned_variant import TunedVariant
-from mneme.unrolling import split_unrolling, with_unrolling
+from mneme.deploy.tuned_file import TunedKernel, read_tuned_file, write_tuned_file
+from mneme.deploy.tuned_variant import TunedVariant
+from mneme.pipelines.unrolling import split_unrolling, with_unrolling
 from native_parts import needs_native
 
 PIPELINES = ["default<O3>", "function(gvn),globaldce", "function<eager-inv>(mneme-other<2>)", ""]
@@ -30,7 +30,7 @@ def test_only_a_pass_of_its_own_in_front_is_split_off() -> None:
 @needs_native
 def test_the_compiler_knows_the_pass() -> None:
     from mneme import _native  # noqa: PLC0415 - tests may run without it
-    from mneme.pipeline import PipelineManager  # noqa: PLC0415 - asks LLVM
+    from mneme.pipelines.pipeline import PipelineManager  # noqa: PLC0415 - asks LLVM
 
     text = with_unrolling("default<O3>", 8)
     _native.check_passes(text)

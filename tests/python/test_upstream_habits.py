@@ -15,14 +15,14 @@ import numpy as np
 import optuna
 import pytest
 
-from mneme import async_executor
 from mneme.cli import main
 from mneme.cli.exit_codes import ExitCode
 from mneme.errors import InvalidArgument
-from mneme.eval_future import EvalFuture
+from mneme.executors import async_executor
+from mneme.executors.eval_future import EvalFuture
+from mneme.executors.replay_executor import BaseExecutor
 from mneme.mneme_types import ExperimentConfiguration, ExperimentResult, dim3
-from mneme.records import first_of_alike
-from mneme.replay_executor import BaseExecutor
+from mneme.recording.records import first_of_alike
 from mneme.tuning.params import BoolParam
 from mneme.tuning.sample_strategy import RandomSamplingStrategy
 from mneme.tuning.search_space import SearchSpace

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 import pytest
 
-from mneme.eval_future import EvalFuture
+from mneme.executors.eval_future import EvalFuture
 from mneme.mneme_types import ExperimentConfiguration, ExperimentResult
 from mneme.tuning.params import BoolParam, CategoricalParam, IntRangeParam
 from mneme.tuning.search_space import SearchSpace

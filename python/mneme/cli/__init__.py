@@ -40,8 +40,8 @@ def _answers_without_parser(arguments: list[str]) -> bool:
 
         answer = f"mneme {__version__}"
     elif len(arguments) == 2 and arguments[0] == "config":  # noqa: PLR2004 - verb and key
-        from mneme.build_settings import KEYS, build_setting  # noqa: PLC0415 - only here
         from mneme.errors import MnemeError  # noqa: PLC0415
+        from mneme.install.build_settings import KEYS, build_setting  # noqa: PLC0415 - only here
 
         if arguments[1] in KEYS:
             try:

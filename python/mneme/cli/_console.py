@@ -11,7 +11,7 @@ import os
 import sys
 from typing import TYPE_CHECKING, Any
 
-from mneme._visible import visible
+from mneme.files.visible import visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -9,9 +9,9 @@ import sys
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import typer
-from typer.core import TyperCommand
 
 from mneme.cli._console import say
+from mneme.cli._help import GroupedCommand
 from mneme.cli._leave import is_own_process
 from mneme.cli.exit_codes import ExitCode
 
@@ -24,13 +24,15 @@ _SEPARATOR = "--"
 _SIGNALLED = 128
 
 
-class GuestCommand(TyperCommand):
+class GuestCommand(GroupedCommand):
     """A verb whose own options end at `--`; what follows is a program with its arguments."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401 - the parser's own type
         """Parse what stands before `--` and keep the rest in `ctx.args`."""
         verb = self.name
         if _SEPARATOR not in args:
+            if ctx.resilient_parsing:  # a shell completes the line
+                return list(super().parse_args(ctx, args))
             if "--help" in args:
                 return list(super().parse_args(ctx, ["--help"]))
             ctx.fail(f"put '--' before the program: mneme {verb} [OPTIONS] -- PROGRAM [ARGUMENTS]")

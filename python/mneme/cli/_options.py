@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 from enum import Enum
 from pathlib import Path
-from typing import Annotated, Optional
+from typing import Annotated, Any, Optional
 
 import typer
 
@@ -16,6 +17,8 @@ __all__ = [
     "RecordArguments",
     "RecordIdOption",
     "finite",
+    "kernels_named",
+    "launches_named",
 ]
 
 
@@ -51,6 +54,33 @@ DeviceOption = Annotated[
 
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")]
 
+
+def _named_records(ctx: typer.Context) -> list[Any]:
+    """Return the records that the line at hand names, for a shell that completes it."""
+    import mneme  # noqa: PLC0415 - when a shell asks
+    from mneme.errors import MnemeError  # noqa: PLC0415
+
+    found: list[Any] = []
+    for value in ctx.params.values():
+        with contextlib.suppress(MnemeError):
+            if isinstance(value, str | Path) and Path(value).exists():
+                opened: Any = mneme.load(value)
+                found += opened.values() if Path(value).is_dir() else [opened]
+    return found
+
+
+def launches_named(ctx: typer.Context, incomplete: str) -> list[str]:
+    """Return the ids of recorded launches that begin so."""
+    ids = [str(name) for record in _named_records(ctx) for name in record]
+    return [name for name in ids if name.startswith(incomplete)]
+
+
+def kernels_named(ctx: typer.Context, incomplete: str) -> list[str]:
+    """Return the mangled names of recorded kernels that begin so."""
+    names = [record.kernel_name for record in _named_records(ctx)]
+    return [name for name in names if name.startswith(incomplete)]
+
+
 RecordIdOption = Annotated[
     Optional[str],
     typer.Option(
@@ -59,6 +89,7 @@ RecordIdOption = Annotated[
         "--record-id",
         metavar="ID",
         help="Record id (dynamic hash); not needed if there is only one.",
+        autocompletion=launches_named,
         show_default=False,
     ),
 ]

@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mneme._publish import publish_text
 from mneme.cli import _console
 from mneme.cli.exit_codes import ExitCode, code_of
 from mneme.errors import MnemeError
+from mneme.files.publish import publish_text
 
 if TYPE_CHECKING:
+    from mneme.executors.replay_executor import ReplayOutput
     from mneme.mneme_types import ExperimentConfiguration, ExperimentResult
-    from mneme.replay_executor import ReplayOutput
 
 __all__ = ["Files", "show"]
 

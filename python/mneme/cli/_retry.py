@@ -11,7 +11,7 @@ from mneme.cli._leave import is_own_process
 from mneme.errors import AddressUnavailable
 
 if TYPE_CHECKING:
-    from mneme.replay_executor import BaseExecutor
+    from mneme.executors.replay_executor import BaseExecutor
 
 __all__ = ["open_or_retry"]
 

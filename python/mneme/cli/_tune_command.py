@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from typer.core import TyperCommand
-
+from mneme.cli._help import GroupedCommand
 from mneme.cli._tune_options import spread_lists
 
 __all__ = ["TuneCommand"]
 
 
-class TuneCommand(TyperCommand):
+class TuneCommand(GroupedCommand):
     """A command whose lists may be written as `--passes A B C`."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401 - the parser's own type

@@ -10,35 +10,51 @@ from importlib import import_module
 from typing import Annotated, Optional
 
 import typer
-from typer.core import TyperCommand
 
 from mneme.cli._console import print_line, say, say_text
+from mneme.cli._help import GroupedCommand, GroupedVerbs
 from mneme.cli._options import LogLevel
 from mneme.cli.exit_codes import ExitCode, code_of
 
 __all__ = ["make_app", "run"]
 
 _LEVEL_VARIABLE = "MNEME_LOG_LEVEL"
+_COMPLETE_VARIABLE = "_MNEME_COMPLETE"
 
-# The verbs in the order of the help text: module and function of each.
+_RUN = "Run a program, or one of its kernels"
+_LOOK = "Look"
+_TUNE = "Tune"
+_SHIP = "Ship"
+_KEEP = "Keep recordings"
+
+# The verbs in the order of the help text: module and function of each, its group, an example.
 _VERBS = {
-    "record": "record.record",
-    "run": "run.run",
-    "compile": "compile.compile_kernel",
-    "replay": "replay.replay",
-    "tune": "tune.tune",
-    "report": "report.report",
-    "dashboard": "dashboard.dashboard",
-    "scaffold": "scaffold.scaffold",
-    "deploy": "deploy.deploy",
-    "devices": "devices.devices",
-    "doctor": "doctor.doctor",
-    "ls": "ls.ls",
-    "show": "show.show",
-    "config": "config.config",
-    "clean": "clean.clean",
-    "copy": "copy.copy",
-    "move": "move.move",
+    "record": ("record.record", _RUN, "mneme record -rdb recording -- ./app input.dat"),
+    "run": ("run.run", _RUN, "mneme run --device cpu -- ./app input.dat"),
+    "replay": (
+        "replay.replay",
+        _RUN,
+        "mneme replay -rdb recording/12345.json --passes 'default<O2>'",
+    ),
+    "compile": (
+        "compile.compile_kernel",
+        _RUN,
+        "mneme compile -rdb recording/12345.json --target sm_90",
+    ),
+    "ls": ("ls.ls", _LOOK, "mneme ls recording"),
+    "show": ("show.show", _LOOK, "mneme show recording/12345.json"),
+    "devices": ("devices.devices", _LOOK, "mneme devices --json"),
+    "doctor": ("doctor.doctor", _LOOK, "mneme doctor"),
+    "config": ("config.config", _LOOK, "cmake -DCMAKE_PREFIX_PATH=$(mneme config cmakedir) ..."),
+    "tune": ("tune.tune", _TUNE, "mneme tune -rdb recording --all --trials 500"),
+    "report": ("report.report", _TUNE, "mneme report mneme-tune-results"),
+    "dashboard": ("dashboard.dashboard", _TUNE, "mneme dashboard mneme-tune-results/RUN"),
+    "deploy": ("deploy.deploy", _SHIP, "mneme deploy mneme-tune-results/* -o tuned.json"),
+    "scaffold": ("scaffold.scaffold", _SHIP, "mneme scaffold slurm -rdb recording --out jobs"),
+    "completion": ("completion.completion", _SHIP, "mneme completion bash > ~/.bash_completion"),
+    "copy": ("copy.copy", _KEEP, "mneme copy recording backup"),
+    "move": ("move.move", _KEEP, "mneme move recording /scratch/recording"),
+    "clean": ("clean.clean", _KEEP, "mneme clean recording"),
 }
 # Those that start a program, named after `--`.
 _GUEST_VERBS = ("record", "run")
@@ -80,6 +96,7 @@ def make_app(verb: str | None = None, *, is_list: bool = False) -> typer.Typer:
     """
     app = typer.Typer(
         name="mneme",
+        cls=GroupedVerbs,
         add_completion=False,
         rich_markup_mode=None,
         pretty_exceptions_enable=False,
@@ -87,8 +104,9 @@ def make_app(verb: str | None = None, *, is_list: bool = False) -> typer.Typer:
     )
     app.callback()(_main)
     for name in (verb,) if verb in _VERBS else _VERBS:
-        module, _, function = _VERBS[name].partition(".")
-        kind: type[TyperCommand] | None = None
+        place, group, example = _VERBS[name]
+        module, _, function = place.partition(".")
+        kind = GroupedCommand
         if name in _GUEST_VERBS:
             from mneme.cli._guest import GuestCommand  # noqa: PLC0415 - only these need it
 
@@ -103,7 +121,8 @@ def make_app(verb: str | None = None, *, is_list: bool = False) -> typer.Typer:
             kind = ScaffoldCommand
         action = getattr(import_module(f"mneme.cli.{module}"), function)
         is_only_named = is_list and verb not in _VERBS
-        app.command(name, cls=kind)(_only_named(action) if is_only_named else action)
+        register = app.command(name, cls=kind, rich_help_panel=group, epilog=example)
+        register(_only_named(action) if is_only_named else action)
     return app
 
 
@@ -144,6 +163,10 @@ def run(argv: Sequence[str] | None = None) -> int:
 
 def _dispatch(arguments: list[str]) -> int:
     try:
+        if _COMPLETE_VARIABLE in os.environ:
+            from mneme.cli.completion import complete  # noqa: PLC0415 - a shell asks, nobody else
+
+            complete(_COMPLETE_VARIABLE, lambda words: make_app(_verb_of(words)))
         app = make_app(_verb_of(arguments), is_list=True)
         code = app(args=arguments, prog_name="mneme", standalone_mode=False)
     except typer.Exit as request:

@@ -10,7 +10,7 @@ __all__ = ["clean"]
 
 def clean(databases: RecordArguments) -> None:
     """Delete records with what only they refer to."""
-    from mneme.record_files import clean_records  # noqa: PLC0415
+    from mneme.recording.files import clean_records  # noqa: PLC0415
 
     deleted = clean_records(databases)
     _console.say(f"deleted {len(deleted)} files")

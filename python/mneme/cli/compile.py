@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Annotated, Optional
 
 import typer
 
-from mneme._publish import publish
 from mneme.cli import _console
 from mneme.cli._options import RecordIdOption
 from mneme.cli._unused import tell_unused
+from mneme.files.publish import publish
 
 if TYPE_CHECKING:
-    from mneme.compile_record import CompiledKernel
+    from mneme.executors.compile_record import CompiledKernel
 
 __all__ = ["compile_kernel"]
 
@@ -105,7 +105,7 @@ def compile_kernel(
 
     Prints what the kernel uses and what compiling took as JSON on stdout.
     """
-    from mneme.compile_record import CompileOptions, compile_record  # noqa: PLC0415
+    from mneme.executors.compile_record import CompileOptions, compile_record  # noqa: PLC0415
 
     if not set_launch_bounds:
         bounds = {"--max-threads": max_threads, "--min-blocks": min_blocks}

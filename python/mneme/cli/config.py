@@ -37,6 +37,6 @@ def config(
 
     `cmake-args` prints all options for a CMake project with LANGUAGES CUDA.
     """
-    from mneme.build_settings import build_setting  # noqa: PLC0415
+    from mneme.install.build_settings import build_setting  # noqa: PLC0415
 
     _console.print_line(build_setting(key.value))

@@ -23,7 +23,7 @@ def copy(
 
     All of them or none.
     """
-    from mneme.record_files import copy_records  # noqa: PLC0415
+    from mneme.recording.files import copy_records  # noqa: PLC0415
 
     copied = copy_records(databases, destination)
     _console.say(f"copied {len(copied)} records to '{destination}'")

@@ -15,7 +15,7 @@ from mneme.cli.exit_codes import ExitCode
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from mneme.deploy import Deployed, Deployment, LeftOut
+    from mneme.deploy.tuned_kernels import Deployed, Deployment, LeftOut
 
 __all__ = ["deploy"]
 
@@ -167,7 +167,7 @@ def _guards_text(one: Deployed) -> str:
 
 
 def _check(tuned: Path, programs: Sequence[Path], *, json: bool) -> None:
-    from mneme.deploy_check import check_tuned_file  # noqa: PLC0415
+    from mneme.deploy.check import check_tuned_file  # noqa: PLC0415
 
     checks = check_tuned_file(tuned, programs)
     if json:

@@ -16,7 +16,7 @@ def doctor(json: JsonOption = False) -> None:
 
     Ends with 0 if recording, replaying and tuning work here.
     """
-    from mneme.doctor import examine, is_usable, to_json  # noqa: PLC0415
+    from mneme.install.doctor import examine, is_usable, to_json  # noqa: PLC0415
 
     findings = examine()
     if json:

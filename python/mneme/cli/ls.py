@@ -13,7 +13,7 @@ from mneme.cli._options import JsonOption
 from mneme.cli.exit_codes import ExitCode
 
 if TYPE_CHECKING:
-    from mneme.inventory import DirectorySummary
+    from mneme.recording.inventory import DirectorySummary
 
 __all__ = ["ls"]
 
@@ -28,7 +28,7 @@ def ls(
 
     Also says what is unfinished and what could not be recorded.
     """
-    from mneme.inventory import summarize_directory  # noqa: PLC0415
+    from mneme.recording.inventory import summarize_directory  # noqa: PLC0415
 
     summary = summarize_directory(directory)
     if json:

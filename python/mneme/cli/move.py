@@ -23,7 +23,7 @@ def move(
 
     All of them or none.
     """
-    from mneme.record_files import move_records  # noqa: PLC0415
+    from mneme.recording.files import move_records  # noqa: PLC0415
 
     moved = move_records(databases, destination)
     _console.say(f"moved {len(moved)} records to '{destination}'")

@@ -10,7 +10,7 @@ from typing import Annotated, Optional
 import typer
 
 from mneme.cli._guest import become
-from mneme.cli._options import DeviceOption
+from mneme.cli._options import DeviceOption, kernels_named
 
 __all__ = ["record"]
 
@@ -93,6 +93,7 @@ def record(
         Optional[str],
         typer.Option(
             "--kernels",
+            autocompletion=kernels_named,
             envvar="MNEME_RR_KERNELS",
             metavar="REGEX",
             help="Record kernels whose mangled or demangled name matches.  [default: every kernel]",
@@ -106,8 +107,9 @@ def record(
     For each launch, code, memory and launch configuration go to the recording. Output, exit code
     and signals are the program's own. On a machine without GPU it runs on the CPU.
     """
-    from mneme.guest import RecordRequest, record_environment  # noqa: PLC0415
-    from mneme.program_check import remark_on_program  # noqa: PLC0415
+    from mneme.programs.check import remark_on_program  # noqa: PLC0415
+    from mneme.programs.guest import record_environment  # noqa: PLC0415
+    from mneme.programs.record_request import RecordRequest  # noqa: PLC0415
 
     request = RecordRequest(
         directory=record_db_dir,

@@ -196,10 +196,10 @@ def replay(
     from mneme.cli._interrupt import interrupt_ends_process  # noqa: PLC0415
     from mneme.cli._leave import leave_at_once  # noqa: PLC0415
     from mneme.cli._retry import open_or_retry  # noqa: PLC0415
-    from mneme.measuring import Measuring  # noqa: PLC0415
+    from mneme.executors.measuring import Measuring  # noqa: PLC0415
+    from mneme.executors.replay_executor import BaseExecutor  # noqa: PLC0415
+    from mneme.executors.tolerance import Tolerance  # noqa: PLC0415
     from mneme.mneme_types import ConfigurationChanges  # noqa: PLC0415
-    from mneme.replay_executor import BaseExecutor  # noqa: PLC0415
-    from mneme.tolerance import Tolerance  # noqa: PLC0415
 
     del json
     bounds = {"--max-threads": max_threads, "--min-threads-per-block": min_blocks_per_sm}
@@ -253,7 +253,7 @@ def replay(
 def _first_of_alike(record_database: Path) -> str | None:
     """Choose among launches that differ in scalar arguments only, and say so."""
     from mneme.cli._console import say  # noqa: PLC0415
-    from mneme.records import first_of_alike  # noqa: PLC0415
+    from mneme.recording.records import first_of_alike  # noqa: PLC0415
 
     chosen, count = first_of_alike(record_database)
     if chosen is not None:

@@ -17,8 +17,8 @@ def run(ctx: typer.Context, device: DeviceOption = None) -> None:
 
     Output, exit code and signals are the program's own.
     """
-    from mneme.guest import run_environment  # noqa: PLC0415
-    from mneme.program_check import remark_on_cpu_run  # noqa: PLC0415
+    from mneme.programs.check import remark_on_cpu_run  # noqa: PLC0415
+    from mneme.programs.guest import run_environment  # noqa: PLC0415
 
     environment = run_environment(os.environ, device, ctx.args[0])
     is_cpu = environment["MNEME_DEVICE"] == "cpu"

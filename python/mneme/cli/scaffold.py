@@ -6,20 +6,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Optional
 
 import typer
-from typer.core import TyperCommand
 
 from mneme.cli import _console
+from mneme.cli._help import GroupedCommand
 from mneme.cli._options import JsonOption, RecordIdOption
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from mneme.scaffold import Template
+    from mneme.scaffold.rendering import Template
 
 __all__ = ["ScaffoldCommand", "scaffold"]
 
 
-class ScaffoldCommand(TyperCommand):
+class ScaffoldCommand(GroupedCommand):
     """A verb that leaves options it does not know in `ctx.args`: they are the template's."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401 - the parser's own type
@@ -62,7 +62,7 @@ def scaffold(
 
     Templates have options of their own, which --list shows.
     """
-    from mneme import scaffold as scaffolding  # noqa: PLC0415
+    from mneme.scaffold import rendering as scaffolding  # noqa: PLC0415
 
     if list_all:
         _list(scaffolding.list_templates(), json=json)

@@ -11,7 +11,7 @@ from mneme.cli import _console
 from mneme.cli._options import JsonOption, RecordIdOption
 
 if TYPE_CHECKING:
-    from mneme.inventory import InstanceDetails, KernelDetails
+    from mneme.recording.inventory import InstanceDetails, KernelDetails
 
 __all__ = ["show"]
 
@@ -27,7 +27,7 @@ def show(
 
     Launches, arguments with values, memory, sizes and times.
     """
-    from mneme.inventory import describe_record, find_record  # noqa: PLC0415
+    from mneme.recording.inventory import describe_record, find_record  # noqa: PLC0415
 
     details = describe_record(find_record(record), record_id)
     if json:
@@ -54,7 +54,7 @@ def _show_kernel(details: KernelDetails) -> None:
 
 
 def _show_instance(instance: InstanceDetails) -> None:
-    from mneme.inventory import is_function_cell  # noqa: PLC0415
+    from mneme.recording.inventory import is_function_cell  # noqa: PLC0415
 
     grid, block = (
         "x".join(str(n) for n in dims.values()) for dims in (instance.grid, instance.block)

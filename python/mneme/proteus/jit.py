@@ -9,10 +9,10 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from mneme import _llvm_modules
 from mneme._vendors import codegen_of
 from mneme.device import ObjectBuffer, get_device_arch
 from mneme.errors import InvalidArgument, NotFound
+from mneme.recording import llvm_modules as _llvm_modules
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -8,9 +8,9 @@ from socketserver import ThreadingMixIn
 from typing import TYPE_CHECKING
 from wsgiref.simple_server import WSGIRequestHandler, WSGIServer, make_server
 
-from mneme._install_hints import package_hint
-from mneme._regular_file import read_text
 from mneme.errors import ArtifactCorrupt, BackendUnavailable, InvalidArgument, IoFailed, NotFound
+from mneme.files.regular_file import read_text
+from mneme.install.hints import package_hint
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -6,8 +6,8 @@ from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Any
 
 from mneme import __version__
-from mneme._publish import publish_own_text, publish_text
 from mneme.errors import Unsupported
+from mneme.files.publish import publish_own_text, publish_text
 from mneme.report import figures, tables, verdict
 from mneme.report.differences import compare
 from mneme.report.parameters import draw_parameters

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from mneme._regular_file import read_text
 from mneme.errors import ArtifactCorrupt, NotFound
+from mneme.files.regular_file import read_text
 
 __all__ = ["BASELINE", "VERIFIED", "Instance", "Trial", "read_results"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from mneme._llvm_modules import replace_content
+from mneme.recording.llvm_modules import replace_content
 
 if TYPE_CHECKING:
     from llvmlite.binding import ModuleRef

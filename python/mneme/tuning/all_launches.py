@@ -7,29 +7,37 @@ import time
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from mneme.errors import MnemeError, NotFound
-from mneme.recording import Recording
+from mneme.recording.directory import Recording
+from mneme.recording.launch_facts import static_hash_text
 from mneme.tuning.events import Summary
-from mneme.tuning.launch_facts import static_hash_text
 from mneme.tuning.option_files import write_options
 from mneme.tuning.result_store import ResultStore
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from mneme.recorded_execution import KernelInstance, RecordedExecution
+    from mneme.recording.recorded_execution import KernelInstance, RecordedExecution
     from mneme.tuning.events import Outcome, TuneListener
     from mneme.tuning.options import TuneOptions
-    from mneme.tuning.session import TuningSession
 
-__all__ = ["share_out", "tune_all"]
+__all__ = ["Session", "share_out", "tune_all"]
 
 _FEWEST_TRIALS = 10
 _LONGEST_NAME = 60
 _DIGITS_OF_CODE = 8
 _NS = 1e-9
+
+
+class Session(Protocol):
+    """A session for one launch, as `mneme.tuning.session.TuningSession`."""
+
+    outcome: Outcome | None
+
+    def run(self) -> int:
+        """Search, and write the results directory; return the exit code."""
 
 
 @dataclass(kw_only=True)
@@ -55,7 +63,7 @@ def share_out(total: int, weights: Sequence[float], minimum: int = _FEWEST_TRIAL
 def tune_all(
     options: TuneOptions,
     listener: TuneListener,
-    make_session: Callable[[TuneOptions, float], TuningSession],
+    make_session: Callable[[TuneOptions, float], Session],
 ) -> int:
     """Tune every launch of a recording directory.
 
@@ -98,7 +106,7 @@ _INTERRUPTED = 130
 def _search(
     options: TuneOptions,
     launches: Sequence[_Launch],
-    make_session: Callable[[TuneOptions, float], TuningSession],
+    make_session: Callable[[TuneOptions, float], Session],
     began: float,
 ) -> int:
     weights = [one.weight for one in launches]
@@ -222,16 +230,14 @@ def _entry(launch: _Launch, parent: Path) -> dict[str, Any]:
 
 
 def _write_tuned_file(options: TuneOptions, parent: Path, launches: Sequence[_Launch]) -> Path:
-    from mneme.deploy import (  # noqa: PLC0415 - for the end only
-        DeployOptions,
-        plan_deployment,
-        write_deployment,
-    )
+    from mneme import deploy  # noqa: PLC0415 - for the end only
 
     output = options.proteus_output
     path = Path(output) if output else parent / "proteus_tuned_kernels.json"
     found = [one.directory for one in launches if (one.directory / "best.json").is_file()]
-    write_deployment(plan_deployment(found, DeployOptions(use_launch=True)), path)
+    deploy.write_deployment(
+        deploy.plan_deployment(found, deploy.DeployOptions(use_launch=True)), path
+    )
     return path
 
 

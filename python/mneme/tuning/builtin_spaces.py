@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from mneme.devices import DeviceLimits, device_limits
 from mneme.mneme_types import ExperimentConfiguration, dim3
+from mneme.pipelines.unrolling import with_unrolling
 from mneme.tuning.configurations import dims_from, shape_text
 from mneme.tuning.custom_spaces import (
     describe_search_space,
@@ -35,7 +36,6 @@ from mneme.tuning.space_options import (
     Preset,
     SpaceOptions,
 )
-from mneme.unrolling import with_unrolling
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from mneme.errors import MnemeError
-from mneme.measuring import Measuring
+from mneme.executors.measuring import Measuring
+from mneme.recording.launch_facts import static_hash_text
 from mneme.tuning.events import Outcome
 from mneme.tuning.final_round import no_gain
-from mneme.tuning.launch_facts import static_hash_text
 from mneme.tuning.loop import submit
 from mneme.tuning.trials import (
     FAILURES,
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from mneme.mneme_types import ExperimentConfiguration, ExperimentResult
-    from mneme.recorded_execution import KernelInstance, RecordedExecution
+    from mneme.recording.recorded_execution import KernelInstance, RecordedExecution
     from mneme.tuning.options import TuneOptions
     from mneme.tuning.result_store import ResultStore
     from mneme.tuning.winner import Finalist, Standing
@@ -116,7 +116,7 @@ class Exporter:
     def _best(
         self, status: str, baseline: CompletedCandidate, finalist: Finalist, rule: dict[str, Any]
     ) -> dict[str, Any]:
-        from mneme.tuning.launch_facts import launch_facts  # noqa: PLC0415 - opens snapshots
+        from mneme.recording.launch_facts import launch_facts  # noqa: PLC0415 - opens snapshots
 
         best = finalist.best
         base = float(baseline.metric or 0.0)
@@ -224,7 +224,7 @@ class Exporter:
         )
 
     def _write_artifacts(self, baseline: CompletedCandidate, best: Standing) -> None:
-        from mneme.compile_record import CompileOptions, compile_record  # noqa: PLC0415
+        from mneme.executors.compile_record import CompileOptions, compile_record  # noqa: PLC0415
 
         for name, done in (("baseline", baseline), ("best", best.done)):
             config = done.candidate.config

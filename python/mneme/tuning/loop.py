@@ -22,7 +22,7 @@ from mneme.tuning.trials import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from mneme.measuring import Measuring
+    from mneme.executors.measuring import Measuring
     from mneme.tuning.events import TuneListener
     from mneme.tuning.options import TuneOptions
     from mneme.tuning.result_store import ResultStore

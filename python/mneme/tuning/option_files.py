@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from mneme._publish import publish_text
-from mneme._regular_file import read_text
 from mneme.errors import InvalidArgument, IoFailed, NotFound
+from mneme.files.publish import publish_text
+from mneme.files.regular_file import read_text
 from mneme.tuning.options import TuneOptions
 from mneme.tuning.trusted_options import check_trusted
 

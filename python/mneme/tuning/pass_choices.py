@@ -6,8 +6,8 @@ import functools
 import json
 from typing import TYPE_CHECKING
 
-from mneme._regular_file import read_text
 from mneme.errors import InvalidArgument, NotFound
+from mneme.files.regular_file import read_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -59,8 +59,8 @@ def read_pipeline_file(path: str | Path) -> list[str]:
 @functools.cache
 def near_good_pipelines(count: int) -> tuple[str, ...]:
     """Return LLVM's pipelines written out, and others near them; the same for the same LLVM."""
-    from mneme.pipeline import PipelineManager  # noqa: PLC0415 - asks LLVM
-    from mneme.pipeline_mutation import KNOWN_GOOD, known_pipeline, mutations  # noqa: PLC0415
+    from mneme.pipelines.mutation import KNOWN_GOOD, known_pipeline, mutations  # noqa: PLC0415
+    from mneme.pipelines.pipeline import PipelineManager  # noqa: PLC0415 - asks LLVM
 
     manager = PipelineManager()
     known = [known_pipeline(name, manager) for name in KNOWN_GOOD]

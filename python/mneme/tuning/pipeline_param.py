@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from optuna.trial import BaseTrial
 
-    from mneme.pipeline import PipelineManager
+    from mneme.pipelines.pipeline import PipelineManager
 
 __all__ = ["PipelineParam"]
 
@@ -47,7 +47,7 @@ class PipelineParam(BaseParam):
             InvalidArgument: If `num_draws` is less than 1.
             BackendUnavailable: If there is no LLVM.
         """
-        from mneme.pipeline import PipelineManager  # noqa: PLC0415 - asks LLVM
+        from mneme.pipelines.pipeline import PipelineManager  # noqa: PLC0415 - asks LLVM
 
         super().__init__(name, when=when, otherwise=otherwise)
         if not is_whole(num_draws) or num_draws < 1:

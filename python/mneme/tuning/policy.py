@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING
 
-from mneme.measuring import Measuring
+from mneme.executors.measuring import Measuring
 
 if TYPE_CHECKING:
     from mneme.tuning.options import TuneOptions

@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 from typing import Any, Final
 
-from mneme._regular_file import read_bytes
+from mneme.files.regular_file import read_bytes
 
 __all__ = ["has_loops", "recorded_ir"]
 

@@ -12,9 +12,9 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mneme._publish import publish_own_text
-from mneme._regular_file import read_bytes, read_text
 from mneme.errors import ArtifactCorrupt, InvalidArgument, IoFailed
+from mneme.files.publish import publish_own_text
+from mneme.files.regular_file import read_bytes, read_text
 from mneme.tuning.trials import CompletedCandidate
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ import warnings
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from mneme._install_hints import package_hint
 from mneme.errors import BackendUnavailable, InvalidArgument
+from mneme.install.hints import package_hint
 from mneme.tuning.search_space import constraint_values
 
 if TYPE_CHECKING:

@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mneme import errors
-from mneme.recorded_execution import RecordedExecution
-from mneme.records import find_instance
+from mneme.recording.recorded_execution import RecordedExecution
+from mneme.recording.records import find_instance
+from mneme.tuning.all_launches import tune_all
 from mneme.tuning.custom_spaces import describe_search_space
 from mneme.tuning.events import Outcome, TuneListener
 from mneme.tuning.options import TuneOptions
@@ -126,8 +127,6 @@ class TuningSession:
             return code
 
     def _run_all(self) -> int:
-        from mneme.tuning.all_launches import tune_all  # noqa: PLC0415 - knows this module
-
         def make(options: TuneOptions, weight: float) -> TuningSession:
             return TuningSession(
                 options, self.listener, make_executor=self._make_executor, weight=weight
@@ -139,7 +138,7 @@ class TuningSession:
         """Return what evaluates configurations."""
         if self._make_executor is not None:
             return self._make_executor(*arguments, **keywords)
-        from mneme.async_executor import AsyncReplayExecutor  # noqa: PLC0415 - processes
+        from mneme.executors.async_executor import AsyncReplayExecutor  # noqa: PLC0415 - processes
 
         return AsyncReplayExecutor(*arguments, **keywords)
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import asdict, replace
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from mneme import errors
-from mneme.measuring import Measuring
+from mneme.executors.measuring import Measuring
 from mneme.mneme_types import ExperimentConfiguration, ExperimentResult
+from mneme.recording.launch_facts import static_hash_text
 from mneme.tuning.custom_spaces import describe_search_space
 from mneme.tuning.exports import Exporter
-from mneme.tuning.launch_facts import static_hash_text
 from mneme.tuning.loop import SearchLoop, complete, submit
 from mneme.tuning.mirror import Mirror
 from mneme.tuning.policy import trial_policy, warmup_launches
@@ -22,11 +22,11 @@ from mneme.tuning.winner import Finalist, name_winner
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from mneme.recorded_execution import KernelInstance, RecordedExecution
-    from mneme.tuning.events import Outcome
+    from mneme.recording.recorded_execution import KernelInstance, RecordedExecution
+    from mneme.tuning.events import Outcome, TuneListener
+    from mneme.tuning.options import TuneOptions
     from mneme.tuning.result_store import ResultStore
     from mneme.tuning.search_space import SearchSpace
-    from mneme.tuning.session import TuningSession
     from mneme.tuning.studies import EnumeratedSearch, OptunaSearch
 
 __all__ = ["BASELINE_FAILED", "INTERRUPTED", "OK", "TRIAL_FAILED", "SessionRun"]
@@ -38,12 +38,24 @@ INTERRUPTED = 130
 _BASELINE = -1
 
 
+class Session(Protocol):
+    """Whose search it is; `mneme.tuning.session.TuningSession` is one."""
+
+    options: TuneOptions
+    listener: TuneListener
+    weight: float
+    error: str
+
+    def executor(self, *arguments: Any, **keywords: Any) -> Any:  # noqa: ANN401 - an `Executor`
+        """Return what evaluates configurations."""
+
+
 class SessionRun:
     """One search of one launch, from the baseline to the files."""
 
     def __init__(
         self,
-        session: TuningSession,
+        session: Session,
         record: RecordedExecution,
         instance: KernelInstance,
         space: SearchSpace,
@@ -277,7 +289,7 @@ class SessionRun:
             )
 
     def _open_executor(self) -> Any:  # noqa: ANN401
-        from mneme.tolerance import Tolerance  # noqa: PLC0415
+        from mneme.executors.tolerance import Tolerance  # noqa: PLC0415
 
         options = self._options
         return self._session.executor(

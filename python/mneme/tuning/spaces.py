@@ -13,7 +13,7 @@ from mneme.tuning.builtin_spaces import (
 from mneme.tuning.space_view import SpaceView
 
 if TYPE_CHECKING:
-    from mneme.recorded_execution import KernelInstance
+    from mneme.recording.recorded_execution import KernelInstance
     from mneme.tuning.options import TuneOptions
     from mneme.tuning.search_space import Sample, SearchSpace
 

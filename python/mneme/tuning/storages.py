@@ -13,8 +13,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from mneme._install_hints import package_hint
 from mneme.errors import BackendUnavailable, InvalidArgument, IoFailed
+from mneme.install.hints import package_hint
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterator, Sequence

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from mneme.measuring import Measuring
+from mneme.executors.measuring import Measuring
 from mneme.tuning.final_round import FinalRound, Gain, no_gain
 from mneme.tuning.loop import submit
 from mneme.tuning.policy import final_iterations
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from mneme.mneme_types import ExperimentConfiguration, ExperimentResult
-    from mneme.recorded_execution import KernelInstance
+    from mneme.recording.recorded_execution import KernelInstance
     from mneme.tuning.events import TuneListener
     from mneme.tuning.options import TuneOptions
     from mneme.tuning.trials import CompletedCandidate

@@ -1,0 +1,155 @@
+"""Whether the kernels of a tuned-kernels file are those of a program. Prints nothing."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+from mneme.deploy.compile import compile_variants
+from mneme.deploy.tuned_file import read_tuned_file
+from mneme.programs.kernels import EmbeddedKernel, embedded_kernels
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+    from mneme.deploy.tuned_file import TunedKernel
+    from mneme.deploy.tuned_variant import TunedVariant
+
+__all__ = ["KernelCheck", "check_tuned_file"]
+
+MATCHES, STALE, ABSENT, UNINSTRUMENTED = "matches", "stale", "not there", "not instrumented"
+UNFIT, UNCOMPILED = "does not fit", "does not compile"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KernelCheck:
+    """Whether one entry of the file serves one kernel of the program."""
+
+    kernel_name: str
+    """Mangled."""
+
+    demangled_name: str
+    """As in the source, if file or program say it."""
+
+    status: str
+    """matches, does not fit, does not compile, stale, not there or not instrumented."""
+
+    reason: str
+    """A sentence."""
+
+    file: str
+    """Program or library that has the kernel; empty if none."""
+
+    @property
+    def is_match(self) -> bool:
+        """Whether a production run uses the entry, with all its variants."""
+        return self.status == MATCHES
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain JSON values."""
+        return asdict(self)
+
+
+def check_tuned_file(tuned: str | Path, programs: Iterable[str | Path]) -> list[KernelCheck]:
+    """Compare a tuned-kernels file with programs and the libraries they are linked to.
+
+    Variants are compiled as a production run does: for the architecture they state, or the one the
+    program was built for. An empty list means that the file names no kernel.
+
+    Args:
+        tuned: The tuned-kernels file.
+        programs: Executables and libraries; of each, the libraries beside it are looked at too.
+
+    Raises:
+        NotFound: If a file does not exist.
+        ArtifactCorrupt: If the tuned-kernels file, or code in a program, is damaged.
+    """
+    kernels = read_tuned_file(tuned)
+    named = list(programs)
+    found = embedded_kernels(named)
+    text = ", ".join(f"'{path}'" for path in named)
+    return [_check(name, kernel, found, text) for name, kernel in kernels.items()]
+
+
+def _check(
+    name: str, kernel: TunedKernel, found: dict[str, list[EmbeddedKernel]], programs: str
+) -> KernelCheck:
+    """Return how one entry fares; `programs` names those that were looked at."""
+    candidates = found.get(name, [])
+    wanted = kernel.static_hash
+    matching = [one for one in candidates if wanted in ("", one.static_hash)]
+    unfit = next(filter(None, (_why_unfit(kernel, one) for one in matching)), "")
+    broken = "" if unfit else _why_uncompiled(kernel, matching)
+    if unfit:
+        status, reason = UNFIT, unfit
+    elif broken:
+        status, reason = UNCOMPILED, broken
+    elif matching:
+        status = MATCHES
+        reason = f"{_variants_text(kernel)}; " + (f"code {wanted}" if wanted else "any code")
+    elif candidates:
+        status = STALE
+        reason = (
+            f"the code changed since it was tuned: {wanted} then, {candidates[0].static_hash} now; "
+            "record and tune it again"
+        )
+    elif found:
+        status = ABSENT
+        reason = f"{programs} and the libraries beside have no such kernel"
+    else:
+        status = UNINSTRUMENTED
+        reason = f"{programs} has no kernel that carries its IR; build it with add_mneme()"
+    best = next(iter(matching or candidates), None)
+    return KernelCheck(
+        kernel_name=name,
+        demangled_name=kernel.demangled_name or (best.demangled_name if best else name),
+        status=status,
+        reason=reason,
+        file=str(best.file) if best else "",
+    )
+
+
+def _why_unfit(kernel: TunedKernel, program: EmbeddedKernel) -> str:
+    """Return which variants a production run leaves out for this kernel; empty if none."""
+    reasons = [
+        f"variant {number} is not used: {reason}"
+        for number, variant in enumerate(kernel.variants)
+        if (reason := _why_variant_unfit(variant, program))
+    ]
+    return "; ".join(reasons)
+
+
+def _why_uncompiled(kernel: TunedKernel, programs: list[EmbeddedKernel]) -> str:
+    """Return which variants no compilation comes of; empty if none."""
+    reasons = {
+        f"variant {number} cannot be compiled{reason}; the kernel runs as it was built there"
+        for program in programs
+        for number, reason in compile_variants(kernel.variants, program)
+    }
+    return "; ".join(sorted(reasons))
+
+
+def _why_variant_unfit(variant: TunedVariant, program: EmbeddedKernel) -> str:
+    """Return what whyUnfit() of runtime/jit/request.h says."""
+    args = program.args
+    for one in variant.match.args:
+        size = len(one.bytes) // 2
+        known = args[one.index] if one.index < len(args) else None
+        if known is None or known.is_pointer or known.size != size:
+            return (
+                f"Match names argument {one.index} as a value of {size} bytes, "
+                "which the kernel does not have"
+            )
+    for index in (variant.specialized_args or ()) if variant.specialize_args else ():
+        if index >= len(args) or not args[index].is_specializable:
+            return f"SpecializedArgs names argument {index}, whose value cannot become a constant"
+    return ""
+
+
+def _variants_text(kernel: TunedKernel) -> str:
+    """Return how many variants there are, and where they were found: "2 variants (sm_90)"."""
+    count = len(kernel.variants)
+    places = sorted({one.match.arch for one in kernel.variants} - {""})
+    text = f"{count} variant{'' if count == 1 else 's'}"
+    return f"{text} ({', '.join(places)})" if places else text

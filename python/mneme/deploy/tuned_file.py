@@ -1,0 +1,142 @@
+"""Tuned-kernels files: what production runs read from `PROTEUS_TUNED_KERNELS`.
+
+The format is described in docs/tuned-kernels.md. Files of existing tools, which know the flat keys
+only, are read too. This module knows bytes and values, neither results nor devices.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from mneme.deploy.tuned_json import FORMAT_VERSION, Place, parse_json
+from mneme.deploy.tuned_variant import TunedVariant
+from mneme.errors import ArtifactCorrupt, InvalidArgument, IoFailed, NotFound, Unsupported
+from mneme.files.publish import publish_text
+from mneme.files.regular_file import read_text
+from mneme.pipelines.unrolling import split_unrolling
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+__all__ = ["TunedKernel", "read_tuned_file", "write_tuned_file"]
+
+_MAX_BYTES = 64 << 20  # as kMaxTunedFileBytes of runtime/tuned/file.h
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TunedKernel:
+    """The entry of one kernel."""
+
+    variants: tuple[TunedVariant, ...]
+    """At least one."""
+
+    static_hash: str = ""
+    """16 hexadecimal digits; empty: any code."""
+
+    demangled_name: str = ""
+    """Name as in the source, if known."""
+
+    codegen: str = "rtc"
+    """For existing tools; changes nothing."""
+
+    is_flat: bool = False
+    """Written by a tool that knows the flat keys only."""
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the entry as in the file; the flat keys repeat the variant that weighs most."""
+        main = max(self.variants, key=lambda one: one.weight)
+        flat = main.flat_json()
+        entry: dict[str, Any] = {
+            "CodeGen": self.codegen,
+            **{key: flat[key] for key in ("LaunchBounds", "SpecializeArgs", "SpecializeDims")},
+            "SpecializeDimsRange": main.specialize_dims,
+            "OptLevel": 1,
+            **{key: flat[key] for key in ("Pipeline", "CodeGenOptLevel")},
+            **{key: flat[key] for key in ("TunedMaxThreads", "MinBlocksPerSM")},
+        }
+        if self.is_flat:
+            plain, own_keys = TunedVariant().to_json(), main.to_json()
+            keys = ("MaxRegisters", "SpecializedArgs", "Match", "Guards", "Launch")
+            extra = {key: own_keys.get(key) for key in keys}
+            return {**entry, **{k: v for k, v in extra.items() if v != plain.get(k)}}
+        # Existing tools do not know the pass, and end at what they do not know.
+        entry["Pipeline"] = split_unrolling(main.pipeline)[1]
+        own: dict[str, Any] = {"Version": FORMAT_VERSION, "DemangledName": self.demangled_name}
+        if self.static_hash:
+            own["StaticHash"] = self.static_hash
+        return {**entry, "Mneme": {**own, "Variants": [one.to_json() for one in self.variants]}}
+
+    @classmethod
+    def from_json(cls, place: Place) -> TunedKernel:
+        """Read an entry."""
+        codegen = place.remark("CodeGen", "rtc")
+        if not place.has("Mneme"):
+            return cls(
+                variants=(TunedVariant.from_json(place, weight=1),), codegen=codegen, is_flat=True
+            )
+        own = place.object("Mneme")
+        version = own.number("Version", 1, 2**32 - 1, FORMAT_VERSION)
+        if version > FORMAT_VERSION:
+            raise Unsupported(
+                f"{own.where}: version {version} of the format is newer than this mneme, which "
+                f"reads up to {FORMAT_VERSION}; use a newer mneme"
+            )
+        variants = tuple(TunedVariant.from_json(one) for one in own.objects("Variants"))
+        if not variants:
+            raise own.broken("Variants", "is missing or empty")
+        return cls(
+            variants=variants,
+            static_hash=own.static_hash("StaticHash"),
+            demangled_name=own.remark("DemangledName"),
+            codegen=codegen,
+        )
+
+
+def read_tuned_file(path: str | Path) -> dict[str, TunedKernel]:
+    """Read a tuned-kernels file, ours or an existing tool's.
+
+    Returns:
+        The kernels by mangled name.
+
+    Raises:
+        NotFound: If there is no such file.
+        ArtifactCorrupt: If it is no tuned-kernels file; the message names the place.
+        Unsupported: If it was written by a newer mneme.
+        IoFailed: If the operating system refuses to read it, it is no regular file, or has more
+            than 64 MiB.
+    """
+    path = Path(path)
+    try:
+        data = parse_json(read_text(path, encoding="utf-8-sig", most=_MAX_BYTES))
+    except FileNotFoundError as error:
+        raise NotFound(f"cannot open '{path}': {error.strerror}") from error
+    except OSError as error:
+        raise IoFailed(f"cannot read '{path}': {error.strerror}") from error
+    except (ValueError, RecursionError) as error:
+        raise ArtifactCorrupt(f"'{path}' is no JSON file ({error})") from error
+    if not isinstance(data, dict):
+        raise ArtifactCorrupt(f"'{path}' is no tuned-kernels file: it holds no JSON object")
+    return {
+        name: TunedKernel.from_json(Place(entry, f"'{path}': {name}"))
+        for name, entry in data.items()
+    }
+
+
+def write_tuned_file(path: str | Path, kernels: Mapping[str, TunedKernel]) -> None:
+    """Write a tuned-kernels file with one rename.
+
+    Raises:
+        InvalidArgument: If a guard has nothing to compare with.
+        IoFailed: If the operating system refuses to write it.
+    """
+    for name, kernel in kernels.items():
+        for variant in kernel.variants:
+            try:
+                variant.check()
+            except InvalidArgument as error:
+                raise InvalidArgument(f"{name}: a variant {error}") from None
+    content = {name: kernel.to_json() for name, kernel in kernels.items()}
+    publish_text(path, json.dumps(content, indent=2, allow_nan=False) + "\n")

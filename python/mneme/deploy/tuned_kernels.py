@@ -1,0 +1,328 @@
+"""From results of tunings to the tuned-kernels file of a production run. Prints nothing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from mneme._vendors import codegen_of
+from mneme.deploy.guards import guard_against
+from mneme.deploy.tuned_variant import LaunchOverride, Match, TunedVariant
+from mneme.deploy.tuning_results import Choice, TuningResult, find_results, read_result
+from mneme.errors import InvalidArgument
+from mneme.mneme_types import dim3
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+    from mneme.mneme_types import ExperimentConfiguration
+
+__all__ = [
+    "DEFAULT_GUARDS",
+    "GUARD_CHOICES",
+    "DeployOptions",
+    "Deployed",
+    "Deployment",
+    "LeftOut",
+    "make_variant",
+    "plan_deployment",
+]
+
+GUARD_CHOICES = ("static-hash", "arch", "launch", "args", "none")
+"""What `--guard` takes."""
+
+DEFAULT_GUARDS = ("static-hash", "arch")
+"""What `mneme deploy` asks for when nothing is said."""
+
+_GUARDS_OF_CHOICE = {"arch": ("Arch",), "launch": ("Grid", "Block", "SharedMem"), "args": ("Args",)}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeployOptions:
+    """What to deploy of the results."""
+
+    guards: tuple[str, ...] = DEFAULT_GUARDS
+    """Some of GUARD_CHOICES; "none" stands alone."""
+
+    use_launch: bool = False
+    """Take the best configuration with its own grid and block; else the best with the recorded."""
+
+    min_gain: float = 1.0
+    """Leave out what is not this many times as fast, by the lower end of the interval."""
+
+    def __post_init__(self) -> None:
+        """Check the guards."""
+        unknown = [one for one in self.guards if one not in GUARD_CHOICES]
+        if unknown:
+            raise InvalidArgument(
+                f"there is no guard '{unknown[0]}'; there are {', '.join(GUARD_CHOICES)}"
+            )
+        if "none" in self.guards and len(set(self.guards)) > 1:
+            raise InvalidArgument("the guard 'none' cannot stand beside others")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Deployed:
+    """A variant that goes into the file."""
+
+    kernel_name: str
+    demangled_name: str
+    code: str
+    """Static hash of the kernel that was tuned."""
+    static_hash: str
+    """16 hexadecimal digits; empty if code of any hash is served."""
+    codegen: str
+    directory: Path
+    variant: TunedVariant
+    note: str = ""
+    """What a user should know, empty if nothing."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LeftOut:
+    """A result that does not go into the file."""
+
+    directory: Path
+    kernel_name: str
+    demangled_name: str
+    code: str
+    """Static hash of the kernel that was tuned."""
+    match: Match
+    """The launch."""
+    reason: str
+    stays_as_built: bool = True
+    """Whether nothing else is deployed for the launch."""
+
+
+@dataclass(slots=True, kw_only=True)
+class Deployment:
+    """What goes into a file, and what does not."""
+
+    deployed: list[Deployed] = field(default_factory=list)
+    left_out: list[LeftOut] = field(default_factory=list)
+
+
+def plan_deployment(
+    results: Iterable[str | Path], options: DeployOptions | None = None
+) -> Deployment:
+    """Choose what to deploy of one or more results directories.
+
+    Raises:
+        NotFound: If a path holds no results.
+        ArtifactCorrupt: If one is damaged.
+    """
+    options = options or DeployOptions()
+    plan = Deployment()
+    for directory in dict.fromkeys(one for path in results for one in find_results(path)):
+        chosen = _decide(read_result(directory), options)
+        if isinstance(chosen, LeftOut):
+            plan.left_out.append(chosen)
+        else:
+            _add(plan, chosen)
+    for name in dict.fromkeys(one.kernel_name for one in plan.deployed):
+        _keep_one_code(plan, name)
+    adds_guards = "none" not in options.guards
+    plan.deployed = [_kept_to_itself(one, plan, adds_guards=adds_guards) for one in plan.deployed]
+    return plan
+
+
+def _keep_one_code(plan: Deployment, name: str) -> None:
+    """Leave out all but one of several kernels with one name; units may have kernels of their own.
+
+    A file has one entry of a name. The one that saves most time stays.
+    """
+    saved: dict[str, float] = {}
+    for one in plan.deployed:
+        if one.kernel_name == name:
+            saved[one.code] = saved.get(one.code, 0.0) + _saved_time(one.variant)
+    if len(saved) < 2:  # noqa: PLR2004 - nothing to choose from
+        return
+    best = max(saved, key=lambda code: saved[code])
+    for one in plan.deployed:
+        if one.kernel_name == name and one.code != best:
+            reason = "another kernel of the same name saves more time, and a file holds one"
+            plan.left_out.append(_left_out(one, reason))
+    plan.deployed = [
+        # Bound to the code, so that the other kernel stays as it was built.
+        replace(one, static_hash=one.code) if one.kernel_name == name else one
+        for one in plan.deployed
+        if one.kernel_name != name or one.code == best
+    ]
+
+
+def _left_out(one: Deployed, reason: str) -> LeftOut:
+    return LeftOut(
+        directory=one.directory,
+        kernel_name=one.kernel_name,
+        demangled_name=one.demangled_name,
+        code=one.code,
+        match=one.variant.match,
+        reason=reason,
+        stays_as_built=False,
+    )
+
+
+def _kept_to_itself(one: Deployed, plan: Deployment, *, adds_guards: bool) -> Deployed:
+    """Guard a variant against launches of its kernel for which nothing faster was found."""
+    others = [
+        left.match
+        for left in plan.left_out
+        if (left.kernel_name, left.code) == (one.kernel_name, one.code)
+        and left.stays_as_built
+        and not left.match.is_same_launch(one.variant.match)
+    ]
+    variant, served = guard_against(one.variant, others)
+    if adds_guards:
+        one = replace(one, variant=variant)
+    else:
+        served = others
+    if not served:
+        return one
+    note = f"it serves {len(served)} launch(es) too for which nothing faster was found"
+    return replace(one, note=f"{one.note}; {note}" if one.note else note)
+
+
+def _add(plan: Deployment, new: Deployed) -> None:
+    """Add a variant; of those for one launch only the one with the largest gain stays."""
+    rivals = [
+        one
+        for one in plan.deployed
+        if (one.kernel_name, one.code) == (new.kernel_name, new.code)
+        and one.variant.match.is_same_launch(new.variant.match)
+    ]
+    best = max([*rivals, new], key=lambda one: _sure_gain(one.variant))
+    for one in (*rivals, new):
+        if one is not best:
+            reason = f"'{best.directory}' found something better for the same launch"
+            plan.left_out.append(_left_out(one, reason))
+    plan.deployed = [*(one for one in plan.deployed if one not in rivals), best]
+
+
+def _sure_gain(variant: TunedVariant) -> float:
+    if variant.gain is not None:
+        return variant.gain.low
+    return variant.baseline_ns / variant.tuned_ns if variant.tuned_ns else 0.0
+
+
+def _saved_time(variant: TunedVariant) -> float:
+    sure = max(_sure_gain(variant), 1e-9)
+    return variant.weight * (1 - 1 / sure)
+
+
+def _decide(result: TuningResult, options: DeployOptions) -> Deployed | LeftOut:
+    """Return what to deploy of one result, or why nothing."""
+    choice, note = _choose(result, options)
+    reason = note
+    if choice is not None:
+        reason = _reason_against(choice, options)
+    facts = result.facts
+    if choice is None or reason:
+        return LeftOut(
+            directory=result.directory,
+            kernel_name=str(facts["kernel_name"]),
+            demangled_name=str(facts["demangled_name"]),
+            code=str(facts["static_hash"]),
+            match=result.match,
+            reason=reason,
+        )
+    variant = _variant_of(result, choice, options)
+    # Other dimensions were shown to be right for this code only.
+    is_bound = "static-hash" in options.guards or variant.launch is not None
+    return Deployed(
+        kernel_name=str(facts["kernel_name"]),
+        demangled_name=str(facts["demangled_name"]),
+        code=str(facts["static_hash"]),
+        static_hash=str(facts["static_hash"]) if is_bound else "",
+        codegen=codegen_of(str(facts["source_arch"])),
+        directory=result.directory,
+        variant=variant,
+        note=note or _bounds_note(choice.config),
+    )
+
+
+def _choose(result: TuningResult, options: DeployOptions) -> tuple[Choice | None, str]:
+    """Return the configuration to deploy, and a sentence if it is not the expected one."""
+    if _keeps_launch(result.best.config, result.facts):
+        return result.best, ""
+    if options.use_launch:
+        if result.best.config.shared_mem == int(result.facts["shared_mem"]):
+            return result.best, ""
+        note = "the best configuration uses other shared memory, which a production run cannot"
+    else:
+        note = "" if result.same_launch else "only with other dimensions (--launch)"
+    return result.same_launch, note
+
+
+def _keeps_launch(config: ExperimentConfiguration, facts: dict[str, Any]) -> bool:
+    recorded = (dim3.from_dict(facts["grid"]), dim3.from_dict(facts["block"]))
+    return (config.grid, config.block) == recorded and config.shared_mem == facts["shared_mem"]
+
+
+def _reason_against(choice: Choice, options: DeployOptions) -> str:
+    """Return why a configuration is not worth deploying; empty if it is."""
+    if choice.is_baseline:
+        return "nothing faster than the baseline was found"
+    if not choice.is_significant:
+        interval = f" ({choice.gain.low:.3f} to {choice.gain.high:.3f})" if choice.gain else ""
+        return f"no significant gain{interval}"
+    if choice.gain is not None and choice.gain.low < options.min_gain:
+        return f"gains {choice.gain.low:.3f} at least, less than {options.min_gain:g}"
+    return ""
+
+
+def _bounds_note(config: ExperimentConfiguration) -> str:
+    if config.set_launch_bounds and config.max_threads != config.block.volume:
+        return (
+            f"measured for blocks of up to {config.max_threads} threads, compiled for "
+            f"{config.block.volume}"
+        )
+    return ""
+
+
+def _variant_of(result: TuningResult, choice: Choice, options: DeployOptions) -> TunedVariant:
+    launch = None
+    if not _keeps_launch(choice.config, result.facts):
+        launch = LaunchOverride(
+            rule=result.launch_rule, grid=choice.config.grid, block=choice.config.block
+        )
+    match = result.match
+    guards = [one for name in options.guards for one in _GUARDS_OF_CHOICE.get(name, ())]
+    if choice.config.specialize and "none" not in options.guards:
+        # Code for a value that another launch does not have would be compiled again for that one.
+        guards += [f"Arg:{arg['index']}" for arg in result.facts["args"] if arg.get("varies")]
+    scalars = tuple(int(arg["index"]) for arg in result.facts["args"])
+    return replace(
+        make_variant(choice.config, match, scalars),
+        # What the code was measured on is not known for results of older tools.
+        guards=tuple(one for one in dict.fromkeys(guards) if one != "Arch" or match.arch),
+        launch=launch,
+        baseline_ns=result.baseline_ns,
+        tuned_ns=choice.metric_ns,
+        gain=choice.gain,
+        weight=result.weight,
+    )
+
+
+def make_variant(
+    config: ExperimentConfiguration, match: Match, scalars: tuple[int, ...] = ()
+) -> TunedVariant:
+    """Return a configuration found for the launch `match`, without guards.
+
+    Args:
+        config: How the kernel is compiled.
+        match: What it was found for.
+        scalars: Indices of the arguments that `config.specialize` makes constants of.
+    """
+    return TunedVariant(
+        launch_bounds=config.set_launch_bounds,
+        specialize_args=config.specialize,
+        specialize_dims=config.specialize_dims,
+        pipeline=config.passes,
+        codegen_opt_level=config.codegen_opt,
+        tuned_max_threads=config.max_threads,
+        min_blocks_per_sm=config.min_blocks_per_sm,
+        max_registers=int(getattr(config, "max_registers", 0)),
+        specialized_args=scalars if config.specialize else (),
+        match=match,
+    )

@@ -1,0 +1,227 @@
+"""Results directories of `mneme tune`, as far as deployment needs them. Reads files only."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from mneme.deploy.tuned_variant import Gain, Match, MatchedArgument
+from mneme.errors import ArtifactCorrupt, IoFailed, MnemeError, NotFound
+from mneme.files.regular_file import read_text
+from mneme.mneme_types import ExperimentConfiguration, dim3
+from mneme.recording.launch_facts import launch_facts
+
+__all__ = ["Choice", "TuningResult", "find_results", "match_of", "read_result", "result_of"]
+
+_BASELINE_TRIAL = -1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Choice:
+    """A configuration that was found, against the baseline."""
+
+    trial: int
+    """Number of the trial; -1 is the baseline itself."""
+
+    config: ExperimentConfiguration
+    """How it was compiled and launched."""
+
+    metric_ns: float
+    """Its time."""
+
+    gain: Gain | None
+    """Baseline / time; None if it was not compared."""
+
+    is_significant: bool
+    """Whether the difference is more than noise, as far as the results say."""
+
+    @property
+    def is_baseline(self) -> bool:
+        """Whether nothing better than the baseline was found."""
+        return self.trial == _BASELINE_TRIAL
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TuningResult:
+    """What one tuning of one launch found."""
+
+    directory: Path
+    """Where it was found."""
+
+    facts: dict[str, Any]
+    """As `launch_facts` gives them."""
+
+    best: Choice
+    """Of all configurations."""
+
+    same_launch: Choice | None
+    """Of those that keep grid, block and shared memory; None if the results do not say."""
+
+    launch_rule: str
+    """exact, cover or agnostic."""
+
+    baseline_ns: float
+    """Time of the baseline."""
+
+    weight: float
+    """Share of the application's time."""
+
+    match: Match
+    """The launch, and what it was measured on."""
+
+
+def find_results(path: str | Path) -> list[Path]:
+    """Return the results directories that are meant, each with a `best.json`.
+
+    Args:
+        path: A results directory, its `best.json`, or the parent that `mneme tune --all` made.
+
+    Raises:
+        NotFound: If there is none.
+        ArtifactCorrupt: If `all.json` is damaged.
+    """
+    path = Path(path)
+    if path.name == "best.json" and path.is_file():
+        return [path.parent]
+    if (path / "best.json").is_file():
+        return [path]
+    if (path / "all.json").is_file():
+        names = _directories_of(path / "all.json")
+        found = [path / name for name in names if (path / name / "best.json").is_file()]
+    else:
+        found = [one.parent for one in sorted(path.glob("*/best.json"))]
+    if not found:
+        raise NotFound(
+            f"'{path}' holds no winner of a tuning (best.json), which 'mneme tune' writes at its "
+            "end; --resume goes on with one that was interrupted"
+        )
+    return found
+
+
+def read_result(directory: str | Path) -> TuningResult:
+    """Read a results directory.
+
+    Raises:
+        NotFound: If it has no `best.json`, or the record it names is gone and needed.
+        ArtifactCorrupt: If `best.json` is damaged.
+    """
+    directory = Path(directory)
+    path = directory / "best.json"
+    best = _read_object(path)
+    try:
+        result = result_of(directory, best)
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        if isinstance(error, MnemeError) and not isinstance(error, ValueError):
+            raise
+        raise ArtifactCorrupt(
+            f"'{path}' is no result of a tuning ({type(error).__name__}: {error})"
+        ) from error
+    return result
+
+
+def result_of(directory: Path, best: dict[str, Any]) -> TuningResult:
+    """Return the result that the content of a `best.json` describes.
+
+    Raises:
+        KeyError, TypeError, ValueError: If something is missing or malformed.
+        MnemeError: If the record has to be read and cannot be.
+    """
+    facts = best.get("facts") or _facts_of_record(best)
+    for key in ("kernel_name", "demangled_name", "static_hash", "source_arch"):
+        if not isinstance(facts[key], str):
+            raise TypeError(f"{key} is {facts[key]!r}, no text")
+    baseline = best["baseline_metric"]
+    same = best.get("same_launch")
+    measured_on = best.get("device") or {}
+    if not isinstance(measured_on, dict):
+        measured_on = {"id": measured_on}
+    result = best.get("result") or {}
+    arch = str(measured_on.get("arch") or _arch(str(result.get("device", "")), facts))
+    return TuningResult(
+        directory=directory,
+        facts=facts,
+        best=_choice(best, best["best_metric"], baseline),
+        same_launch=None if same is None else _choice(same, same["metric"], baseline),
+        launch_rule=str(best.get("launch_rule", "exact")),
+        baseline_ns=float(baseline),
+        weight=float(best.get("weight", 1.0)),
+        match=match_of(facts, arch=arch, device=str(measured_on.get("name", ""))),
+    )
+
+
+def match_of(facts: dict[str, Any], *, arch: str = "", device: str = "") -> Match:
+    """Return the launch that `launch_facts` describes."""
+    return Match(
+        arch=arch,
+        device=device,
+        grid=dim3.from_dict(facts["grid"]),
+        block=dim3.from_dict(facts["block"]),
+        shared_mem=int(facts["shared_mem"]),
+        args=tuple(
+            MatchedArgument(
+                index=int(one["index"]),
+                name=str(one["name"]),
+                type=str(one["type"]),
+                bytes=str(one["bytes"]),
+                value=one.get("value"),
+            )
+            # Results of earlier releases lack "values"; what needs them is not deployed then.
+            for one in sorted(
+                [*facts["args"], *facts.get("values", [])], key=lambda one: int(one["index"])
+            )
+        ),
+    )
+
+
+def _arch(device: str, facts: dict[str, Any]) -> str:
+    """Return the target of code for a device, from what a result says of it."""
+    return device if device in ("", "cpu") else str(facts.get("source_arch", ""))
+
+
+def _facts_of_record(best: dict[str, Any]) -> dict[str, Any]:
+    record = best["record"]
+    return launch_facts(record["record_database"], record["record_id"])
+
+
+def _choice(data: dict[str, Any], metric: object, baseline: object) -> Choice:
+    time, base = float(str(metric)), float(str(baseline))
+    measured = data.get("gain")
+    gain, is_significant = None, base > time
+    if measured:
+        gain = Gain(
+            ratio=float(measured["ratio"]),
+            low=float(measured["low"]),
+            high=float(measured["high"]),
+        )
+        is_significant = bool(measured["significant"])
+    return Choice(
+        trial=int(data["trial"]),
+        config=ExperimentConfiguration.from_dict(data["config"]),
+        metric_ns=time,
+        gain=gain,
+        is_significant=is_significant,
+    )
+
+
+def _directories_of(path: Path) -> list[str]:
+    content = _read_object(path)
+    try:
+        return [str(one["directory"]) for one in content["instances"]]
+    except (KeyError, TypeError) as error:
+        raise ArtifactCorrupt(f"'{path}' lists no results directories") from error
+
+
+def _read_object(path: Path) -> dict[str, Any]:
+    try:
+        data = json.loads(read_text(path))
+    except FileNotFoundError as error:
+        raise NotFound(f"cannot open '{path}': {error.strerror}") from error
+    except OSError as error:
+        raise IoFailed(f"cannot read '{path}': {error.strerror}") from error
+    except (ValueError, RecursionError) as error:
+        raise ArtifactCorrupt(f"'{path}' is no JSON file ({error})") from error
+    if not isinstance(data, dict):
+        raise ArtifactCorrupt(f"'{path}' holds no JSON object")
+    return data

@@ -1,0 +1,114 @@
+"""Writes what is deployed, beside what a tuned-kernels file says already."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from mneme.deploy.tuned_file import TunedKernel, read_tuned_file, write_tuned_file
+from mneme.errors import IoFailed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from mneme.deploy.tuned_kernels import Deployed, Deployment
+    from mneme.deploy.tuned_variant import TunedVariant
+
+__all__ = ["write_deployment"]
+
+_LOCK_SECONDS = 10
+
+
+def write_deployment(plan: Deployment, output: str | Path, *, merge: bool = False) -> list[str]:
+    """Write what is deployed with one rename.
+
+    Args:
+        plan: At least one variant is deployed.
+        output: The tuned-kernels file.
+        merge: Keep what the file says of other kernels and other launches.
+
+    Returns:
+        Sentences about what was replaced or dropped in a file that was there.
+
+    Raises:
+        ArtifactCorrupt: If the file is there and no tuned-kernels file; it is not replaced then.
+        Unsupported: The same, if a newer mneme wrote it.
+        IoFailed: If the operating system refuses.
+    """
+    output = Path(output)
+    with _one_at_a_time(output.parent):
+        there = read_tuned_file(output) if _has_content(output) else {}
+        kernels, sentences = _merged(there if merge else {}, plan)
+        write_tuned_file(output, kernels)
+    return sentences
+
+
+def _has_content(path: Path) -> bool:
+    """Whether there is a file with something in it; a device or a FIFO is written to only."""
+    return path.is_file() and path.stat().st_size > 0
+
+
+@contextlib.contextmanager
+def _one_at_a_time(directory: Path) -> Iterator[None]:
+    """Keep other deployments into a directory waiting, where the file system can."""
+    with contextlib.ExitStack() as stack:
+        with contextlib.suppress(OSError):
+            handle = os.open(directory, os.O_RDONLY)
+            stack.callback(os.close, handle)
+            _lock(handle, directory)
+        yield
+
+
+def _lock(handle: int, directory: Path) -> None:
+    """Lock a directory; raises IoFailed when somebody else keeps it locked."""
+    end = time.monotonic() + _LOCK_SECONDS
+    while True:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if time.monotonic() < end:
+                time.sleep(0.02)
+                continue
+            msg = (
+                f"another process keeps the directory '{directory}' locked; nothing in it was "
+                "changed: try again when it has ended"
+            )
+            raise IoFailed(msg) from None
+        return
+
+
+def _merged(
+    there: dict[str, TunedKernel], plan: Deployment
+) -> tuple[dict[str, TunedKernel], list[str]]:
+    """Return the kernels of a file with what is deployed, and what there is to say."""
+    kernels = dict(there)
+    sentences: list[str] = []
+    for one in plan.deployed:
+        old = kernels.get(one.kernel_name)
+        kept: tuple[TunedVariant, ...] = ()
+        if old is not None:
+            kept, sentence = _kept(old, one)
+            sentences += [sentence] if sentence else []
+        kernels[one.kernel_name] = TunedKernel(
+            variants=(*kept, one.variant),
+            static_hash=one.static_hash or (old.static_hash if old is not None and kept else ""),
+            demangled_name=one.demangled_name,
+            codegen=one.codegen,
+        )
+    return kernels, sentences
+
+
+def _kept(old: TunedKernel, new: Deployed) -> tuple[tuple[TunedVariant, ...], str]:
+    """Return what stays of an entry beside a new variant, and what there is to say."""
+    name = new.demangled_name
+    if old.is_flat:
+        return (), f"{name}: the entry of another tool is replaced"
+    # Without a guard too: the entry keeps the hash of its code, and new.variant would be stale.
+    if old.static_hash and old.static_hash != new.code:
+        return (), f"{name}: {len(old.variants)} variants for older code are dropped"
+    kept = tuple(one for one in old.variants if not one.match.is_same_launch(new.variant.match))
+    return kept, ""

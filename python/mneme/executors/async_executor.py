@@ -1,0 +1,317 @@
+"""Replays one recorded launch in worker processes, compiling ahead in others."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import os
+import tempfile
+import warnings
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from mneme.devices import choose_device, device_by_number
+from mneme.errors import InvalidArgument, NotFound
+from mneme.executors.compile_pool import PoolSpec, usable_cache_directory
+from mneme.executors.engine import Engine
+from mneme.executors.eval_future import EvalFuture, as_completed
+from mneme.executors.job import Job
+from mneme.executors.measuring import Measuring
+from mneme.executors.replay_executor import ir_bytes, options_text
+from mneme.executors.worker_process import TuneWorkerHandle, WorkerSpec
+from mneme.recording.records import find_instance
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from types import TracebackType
+
+    from typing_extensions import Self
+
+    from mneme.executors.statistics import ExecutorStatistics
+    from mneme.executors.tolerance import Tolerance
+    from mneme.mneme_types import ExperimentConfiguration, ExperimentResult
+
+__all__ = ["AsyncReplayExecutor", "EvalFuture", "TuneWorkerHandle", "as_completed"]
+
+# Compiled configurations that may wait for each worker.
+_READY_AHEAD = 4
+_CANCEL_SECONDS = 5.0
+
+
+class AsyncReplayExecutor:
+    """A pool of worker processes, each with the recording open on its own device.
+
+    A configuration that crashes, hangs or leaves the device unusable costs itself and its process,
+    which is replaced. Thread-safe.
+
+    Attributes:
+        can_pin: Whether `worker` says who runs a configuration: it does.
+    """
+
+    can_pin = True
+
+    def __init__(  # noqa: PLR0913, PLR0917 - documented signature
+        self,
+        record_db: str | Path,
+        record_id: str | None,
+        iterations: int,
+        results_db_dir: str | Path,
+        num_workers: int,
+        warmup: int = 2,
+        max_startup_failures: int = 3,
+        *,
+        device: str | None = None,
+        timeout: float | None = None,
+        tolerances: Sequence[Tolerance] = (),
+        measuring: Measuring | None = None,
+        compile_workers: int | None = None,
+        compile_timeout: float = 60.0,
+    ) -> None:
+        """Make the pool; processes start with the first configurations.
+
+        Args:
+            record_db: A `<static hash>.json` file, or a directory of them.
+            record_id: Dynamic hash of the launch; None if there is only one.
+            iterations: Measured launches per configuration. At least 0.
+            results_db_dir: Existing directory for the logs of the workers.
+            num_workers: Processes. At least 1; worker i has device i, so there are no more than
+                GPUs, and a warning where more were asked for. As many as wanted on the CPU device.
+            warmup: Launches before those that are measured. At least 0.
+            max_startup_failures: Processes of one worker that may die before their first answer.
+            device: Device of every worker; None gives worker i device i.
+            timeout: Seconds one configuration may take; None: what its launches may, each 1000
+                times the recorded time, and 60 s at least.
+            tolerances: How far memory may be from what was recorded.
+            measuring: How launches are measured; None: `iterations` of them.
+            compile_workers: Processes that compile ahead of the workers; 0 for none. None: as many
+                as there are cores left beside the workers, at least 1; on the CPU device, whose
+                times they would disturb, none.
+            compile_timeout: Seconds one of them may take for a configuration.
+
+        Raises:
+            NotFound: If record, instance or directory do not exist.
+            InvalidArgument: If there are too few workers.
+        """
+        _check(num_workers, iterations, warmup, compile_workers, compile_timeout)
+        logs = _directory(results_db_dir)
+        path, found_id = find_instance(record_db, record_id)
+        devices = _devices(device, num_workers)
+        self._own_cache: tempfile.TemporaryDirectory[str] | None = None
+        compilers = _compilers(devices) if compile_workers is None else compile_workers
+        environment = self._cache_environment() if compilers else {}
+        spec = WorkerSpec(
+            record_db=path,
+            record_id=found_id,
+            results_db_dir=logs,
+            max_startup_failures=max_startup_failures,
+            timeout=timeout,
+            environment=environment,
+        )
+        self.iterations = iterations
+        self.warmup = warmup
+        self.tolerances = tuple(tolerances)
+        self.measuring = measuring or Measuring()
+        self.compile_workers = compilers
+        self.workers = [TuneWorkerHandle(i, name, spec) for i, name in enumerate(devices)]
+        pool = _pool_spec(spec, compile_timeout) if compilers else None
+        self._ahead = compilers + _READY_AHEAD * len(self.workers)
+        self._engine = Engine(self.workers, pool, compilers, self._ahead)
+        self._ir = (0, b"")
+        self._ir_numbers = itertools.count(1)
+        self._ids = itertools.count()
+        self._options = functools.lru_cache(maxsize=256)(self._options_text)
+
+    def set_ir(self, ir: object) -> None:
+        """Use other IR for what is submitted from now on: text, a path, bitcode, a module, None."""
+        content = ir_bytes(ir)
+        self._ir = (next(self._ir_numbers), content) if content else (0, b"")
+
+    @property
+    def capacity(self) -> int:
+        """Configurations worth having in flight: with fewer, a device may have to wait."""
+        return self._ahead + _READY_AHEAD * len(self.workers)
+
+    @property
+    def compiler_pids(self) -> list[int]:
+        """Process ids of the compile workers there are."""
+        pool = self._engine.pool
+        return pool.pids if pool is not None else []
+
+    @property
+    def statistics(self) -> ExecutorStatistics:
+        """What was done so far."""
+        return self._engine.statistics()
+
+    def submit(
+        self,
+        config: ExperimentConfiguration,
+        *,
+        iterations: int | None = None,
+        measuring: Measuring | None = None,
+        fresh: bool = False,
+        worker: int | None = None,
+    ) -> EvalFuture:
+        """Queue a configuration.
+
+        Where binary and launch are those of a configuration that was measured in the same way, the
+        result is a copy of that one's, and says so (`reused`).
+
+        Args:
+            config: How to compile and launch; copied.
+            iterations: Measured launches; None: those of the executor.
+            measuring: How launches are measured; None: as the executor was told.
+            fresh: Measure even what was measured already.
+            worker: Number of the worker that has to run it; None: any.
+
+        Raises:
+            InvalidArgument: If the executor is shut down, or has no such worker.
+        """
+        wanted = self.iterations if iterations is None else iterations
+        if wanted < 0 or (worker is not None and not 0 <= worker < len(self.workers)):
+            raise InvalidArgument(
+                f"need iterations >= 0 and a worker below {len(self.workers)}; "
+                f"got {wanted} and {worker}"
+            )
+        copy = config.copy()
+        number, ir = self._ir
+        future = EvalFuture(next(self._ids), copy, ir or None)
+        how = self.measuring if measuring is None else measuring
+        job = Job(
+            future=future,
+            text=copy.launch_text(),
+            options=self._options(wanted, how),
+            iterations=wanted,
+            measuring=how,
+            ir_number=number,
+            ir=ir,
+            fresh=fresh,
+            worker=worker,
+        )
+        self._engine.submit(job)
+        return future
+
+    def evaluate(
+        self,
+        config: ExperimentConfiguration,
+        *,
+        iterations: int | None = None,
+        measuring: Measuring | None = None,
+        fresh: bool = False,
+        worker: int | None = None,
+    ) -> ExperimentResult:
+        """Evaluate a configuration and wait for its result; see `submit`."""
+        future = self.submit(
+            config, iterations=iterations, measuring=measuring, fresh=fresh, worker=worker
+        )
+        result = future.result()
+        if result is None:  # pragma: no cover - without timeout there is a result
+            raise AssertionError
+        return result
+
+    def shutdown(self, *, cancel: bool = False) -> None:
+        """End the workers; does nothing the second time.
+
+        Args:
+            cancel: Do not finish what is queued: waiting for it raises `InvalidArgument`, and what
+                runs gives a failed result.
+        """
+        self._engine.close(cancel=cancel)
+        try:
+            self._engine.join()
+        except BaseException:
+            self._engine.close(cancel=True)
+            self._engine.join(_CANCEL_SECONDS)
+            raise
+        finally:
+            if self._own_cache is not None:
+                self._own_cache.cleanup()
+
+    def _options_text(self, iterations: int, measuring: Measuring) -> str:
+        return options_text(
+            iterations=iterations,
+            warmup=self.warmup,
+            tolerances=self.tolerances,
+            measuring=measuring,
+        )
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        # Who interrupts does not want to wait.
+        self.shutdown(cancel=kind is not None and not issubclass(kind, Exception))
+
+    def _cache_environment(self) -> dict[str, str]:
+        """Return where every process keeps images; a directory of our own if nowhere else."""
+        directory = usable_cache_directory()
+        if directory is None:
+            self._own_cache = tempfile.TemporaryDirectory(
+                prefix="mneme-cache-", ignore_cleanup_errors=True
+            )
+            directory = Path(self._own_cache.name)
+        return {"MNEME_CACHE_DIR": str(directory)}
+
+
+def _compilers(devices: Sequence[str]) -> int:
+    """Return how many processes compile when nobody says."""
+    if "cpu" in devices:
+        return 0
+    return max(1, len(os.sched_getaffinity(0)) - len(devices))
+
+
+def _pool_spec(workers: WorkerSpec, timeout: float) -> PoolSpec:
+    return PoolSpec(
+        record_db=workers.record_db,
+        record_id=workers.record_id,
+        log_directory=workers.results_db_dir,
+        timeout=timeout,
+        environment=workers.environment,
+    )
+
+
+def _directory(logs: str | Path) -> Path:
+    if not Path(logs).is_dir():
+        raise NotFound(f"the directory for the workers' logs, '{logs}', does not exist")
+    return Path(logs)
+
+
+def _devices(device: str | None, count: int) -> list[str]:
+    if device:
+        return [choose_device(device)] * count
+    devices = [device_by_number(0)]
+    for number in range(1, count):
+        try:
+            devices.append(device_by_number(number))
+        except InvalidArgument:
+            warnings.warn(
+                f"{count} workers were asked for and there are {number} GPUs; {number} "
+                f"{'works' if number == 1 else 'work'}",
+                RuntimeWarning,
+                stacklevel=3,
+            )
+            break
+    return devices
+
+
+def _check(
+    num_workers: int,
+    iterations: int,
+    warmup: int,
+    compile_workers: int | None,
+    compile_timeout: float,
+) -> None:
+    if num_workers < 1 or iterations < 0 or warmup < 0:
+        raise InvalidArgument(
+            "need num_workers >= 1, iterations >= 0 and warmup >= 0; "
+            f"got {num_workers}, {iterations} and {warmup}"
+        )
+    if (compile_workers or 0) < 0 or not compile_timeout > 0:
+        raise InvalidArgument(
+            "need compile_workers >= 0 and compile_timeout > 0; "
+            f"got {compile_workers} and {compile_timeout}"
+        )

@@ -1,0 +1,123 @@
+"""A configuration on its way through an executor."""
+
+from __future__ import annotations
+
+import functools
+import json
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from mneme.mneme_types import ExperimentResult
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable
+
+    from mneme.executors.eval_future import EvalFuture
+    from mneme.executors.measuring import Measuring
+
+__all__ = ["Job", "Known"]
+
+
+@dataclass(eq=False, slots=True, kw_only=True)
+class Job:
+    """One configuration and how it is to be evaluated."""
+
+    future: EvalFuture
+
+    text: str
+    """The configuration as JSON."""
+
+    options: str
+    """Options of the runtime as JSON."""
+
+    iterations: int
+    measuring: Measuring
+    ir_number: int = 0
+    """Of the IR that replaces the recorded one; 0: none does."""
+
+    ir: bytes = b""
+    fresh: bool = False
+    """Measured, whatever is known."""
+
+    worker: int | None = None
+    """The only worker that may run it."""
+
+    statistics: str = ""
+    """Of the compiler, as JSON, once it is compiled."""
+
+    key: Hashable = None
+    """Of the measurement, once it is compiled."""
+
+    is_leader: bool = False
+    """Has to be measured; jobs of the same key wait for it."""
+
+    spent_seconds: float = 0.0
+    """Of a worker."""
+
+    def identify(self, statistics: str) -> None:
+        """Note what the compiler said; for others to find it, a leader stays what it was."""
+        self.statistics = statistics
+        if self.is_leader:
+            return
+        image = json.loads(statistics).get("image_hash") if statistics else None
+        if image and not self.fresh:
+            config = self.future.config
+            launch = (config.grid, config.block, config.shared_mem)
+            how = _without_stop(self.measuring)
+            self.key = (image, launch, self.iterations, how, self.worker)
+
+    def copy_of(self, result: ExperimentResult) -> ExperimentResult:
+        """Return this job's result where another job gave the same binary and launch."""
+        values = result.to_dict()
+        compiled = json.loads(self.statistics)
+        for name in ("preprocess_ir_time", "opt_time", "codegen_time", "ir_hash"):
+            values[name] = compiled.get(name, values[name])
+        return ExperimentResult(**{**values, "reused": True, "launches": 0, "launched_ns": 0})
+
+
+@functools.lru_cache(maxsize=256)
+def _without_stop(measuring: Measuring) -> Measuring:
+    return replace(measuring, stop_above_ns=0)
+
+
+class Known:
+    """What was measured, by binary, launch and way of measuring; and what is being measured."""
+
+    def __init__(self) -> None:
+        """Know nothing."""
+        self._results: dict[Hashable, tuple[ExperimentResult, int]] = {}
+        self._followers: dict[Hashable, list[Job]] = {}
+
+    def claim(self, job: Job) -> ExperimentResult | bool:
+        """Return the result of an equal job, or whether this one has to be measured.
+
+        If not, it is among those that `settle` returns.
+        """
+        if job.key is None or job.is_leader:
+            return True
+        if job.key in self._followers:
+            self._followers[job.key].append(job)
+            return False
+        known = self._results.get(job.key)
+        if known is not None and _serves(*known, job):
+            return job.copy_of(known[0])
+        self._followers[job.key] = []
+        job.is_leader = True
+        return True
+
+    def settle(self, job: Job, result: ExperimentResult | None) -> list[Job]:
+        """Note the result of a job that had to be measured; return who waits for it.
+
+        Without a result, or with one of a failure, they have to claim it anew, as they do after a
+        result.
+        """
+        if job.key is None:
+            return []
+        if result is not None and not result.failed:
+            self._results[job.key] = (result, job.measuring.stop_above_ns)
+        return self._followers.pop(job.key, [])
+
+
+def _serves(result: ExperimentResult, stopped_above_ns: int, job: Job) -> bool:
+    """Whether a measurement that may have been stopped early is what the job asks for."""
+    return not result.stopped_early or 0 < job.measuring.stop_above_ns <= stopped_above_ns

@@ -1,0 +1,43 @@
+"""What build scripts ask: compilers, directories and flags."""
+
+from __future__ import annotations
+
+from mneme._vendors import CMAKE_DEVICE_LANGUAGE, DEFAULT_CMAKE_ARCH
+from mneme.errors import ArtifactCorrupt
+from mneme.install import paths as _paths
+
+__all__ = ["KEYS", "build_setting", "cmake_arguments"]
+
+KEYS = (
+    *("cc", "cxx", "cudac", "prefix", "libdir", "includedir", "cmakedir"),
+    *("cflags", "ldflags", "llvmdir", "cmake-args"),
+)
+"""What can be asked for."""
+
+
+def build_setting(key: str) -> str:
+    """Return one value of `config.json`, or `cmake-args`: all options on one line.
+
+    Raises:
+        BackendUnavailable: If mneme is not built or installed.
+        ArtifactCorrupt: If `config.json` lacks the key.
+    """
+    if key == "cmake-args":
+        return " ".join(cmake_arguments())
+    values = _paths.config()
+    # One compiler compiles the host's and the device's side.
+    value = values.get(key) or (values.get("cxx") if key == "cudac" else None)
+    if not isinstance(value, str):
+        raise ArtifactCorrupt(f"'{_paths.prefix() / 'config.json'}' lacks '{key}'; reinstall mneme")
+    return value
+
+
+def cmake_arguments() -> list[str]:
+    """Return the options that configure a CMake project with device code."""
+    return [
+        f"-DCMAKE_C_COMPILER={build_setting('cc')}",
+        f"-DCMAKE_CXX_COMPILER={build_setting('cxx')}",
+        f"-DCMAKE_{CMAKE_DEVICE_LANGUAGE}_COMPILER={build_setting('cudac')}",
+        f"-DCMAKE_{CMAKE_DEVICE_LANGUAGE}_ARCHITECTURES={DEFAULT_CMAKE_ARCH}",
+        f"-DCMAKE_PREFIX_PATH={build_setting('prefix')}",
+    ]

@@ -1,0 +1,295 @@
+"""Looks at what mneme finds here: its own parts, compilers, toolkits, devices, packages, caches."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from dataclasses import asdict, dataclass
+from enum import Enum
+from importlib import metadata
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from mneme import _vendors
+from mneme.errors import MnemeError
+from mneme.install import paths as _paths
+from mneme.install.hints import package_hint, toolkit_hint
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+__all__ = ["Finding", "State", "examine", "is_usable", "to_json"]
+
+_TIMEOUT_SECONDS = 60
+_REQUIRED_PACKAGES = ("typer", "rich", "optuna", "jinja2", "pyyaml", "plotly")
+# What each is for, and what to install.
+_OPTIONAL_PACKAGES = {
+    "llvmlite": ("reading IR from Python", "llvmlite"),
+    "cmaes": ("CMA-ES", "'mneme-gpu[tune]'"),
+    "scikit-learn": ("importances of parameters", "'mneme-gpu[tune]'"),
+    "optuna-dashboard": ("mneme dashboard", "'mneme-gpu[dashboard]'"),
+    "distributed": ("Dask workers", "'mneme-gpu[dask]'"),
+}
+_LIBRARIES = (
+    *("libmneme_rt.so", "librecord.so", "libMnemePasses.so", "libmneme_compile.so"),
+    *("libmneme_jit.so", *_vendors.CPU_RUNTIMES),
+)
+_REINSTALL = "install mneme again"
+
+
+class State(str, Enum):
+    """How something was found."""
+
+    OK = "ok"
+    """There and working."""
+
+    MISSING = "missing"
+    """Not there; what it is for does not work here, everything else does."""
+
+    BROKEN = "broken"
+    """There but not working, or not there and needed for everything."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """One thing that was looked at."""
+
+    name: str
+    """What, for people: "clang", "device cpu"."""
+
+    state: State
+    """How it was found."""
+
+    detail: str
+    """Version and place, or what is wrong."""
+
+    remedy: str = ""
+    """What to do about it, empty if it is there."""
+
+    def to_dict(self) -> dict[str, str]:
+        """Return the finding as plain JSON values."""
+        return {**asdict(self), "state": self.state.value}
+
+
+def examine() -> list[Finding]:
+    """Look at everything; takes a second, changes nothing but an empty cache directory."""
+    parts: tuple[Callable[[], Iterator[Finding]], ...] = (
+        *(_own_parts, _library_compiler, _build_compiler, _toolkit),
+        *(_assemblers, _devices, _packages, _caches),
+    )
+    return [finding for part in parts for finding in _guarded(part)]
+
+
+def is_usable(findings: list[Finding]) -> bool:
+    """Return whether recording, replaying and tuning work: nothing is broken."""
+    return all(finding.state is not State.BROKEN for finding in findings)
+
+
+def _guarded(part: Callable[[], Iterator[Finding]]) -> Iterator[Finding]:
+    """Turn what a part cannot survive into a finding of its own."""
+    try:
+        yield from part()
+    except (MnemeError, ImportError, OSError, subprocess.SubprocessError) as error:
+        name = part.__name__.strip("_").replace("_", " ")
+        yield _broken(name, " ".join(str(error).split()), _REINSTALL)
+
+
+def _ok(name: str, detail: str) -> Finding:
+    return Finding(name=name, state=State.OK, detail=detail)
+
+
+def _missing(name: str, detail: str, remedy: str) -> Finding:
+    return Finding(name=name, state=State.MISSING, detail=detail, remedy=remedy)
+
+
+def _broken(name: str, detail: str, remedy: str) -> Finding:
+    return Finding(name=name, state=State.BROKEN, detail=detail, remedy=remedy)
+
+
+def _run(*command: str | Path, text: str = "") -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [str(part) for part in command],
+        input=text,
+        capture_output=True,
+        text=True,
+        errors="replace",
+        check=False,
+        timeout=_TIMEOUT_SECONDS,
+    )
+
+
+def _own_parts() -> Iterator[Finding]:
+    from mneme import __version__  # noqa: PLC0415
+
+    root = _paths.prefix()
+    kind = "build tree" if (root / "CMakeCache.txt").is_file() else "installation"
+    yield _ok("mneme", f"{__version__}, {kind} {root}")
+    yield _ok("Python", f"{sys.version.split()[0]}, {sys.executable}")
+    names = [f"lib/{name}" for name in _LIBRARIES] + ["bin/mneme-jit-compile"]
+    absent = [name for name in names if not (root / name).is_file()]
+    if absent:
+        yield _broken("libraries", f"{', '.join(absent)} missing in {root}", _REINSTALL)
+    else:
+        yield _ok("libraries", f"all {len(names)} in {root}")
+
+
+def _library_compiler() -> Iterator[Finding]:
+    from mneme import _native  # noqa: PLC0415 - loads native code
+
+    facts = json.loads(_native.compiler_version())
+    targets = ", ".join(facts["targets"])
+    yield _ok("LLVM in the library", f"{facts['llvm']}, targets {targets}")
+
+
+def _build_compiler() -> Iterator[Finding]:
+    root, wanted = _paths.prefix(), str(_paths.config().get("llvm_version", "")).partition(".")[0]
+    compiler = root / "bin" / "mneme-clang++"
+    remedy = f"install clang {wanted}, or set MNEME_CLANGXX to it; only building programs needs it"
+    asked = _run(compiler, "--version")
+    version = re.search(r"clang version (\d+)\S*", asked.stdout)
+    if asked.returncode or not version:
+        yield _missing("clang", _first_line(asked.stderr) or "does not tell its version", remedy)
+        return
+    if version[1] != wanted:
+        yield _broken("clang", f"{version[0]}, but mneme's passes are for {wanted}", remedy)
+        return
+    yield _ok("clang", f"{asked.stdout.splitlines()[0]}, through {compiler}")
+    plugin = root / "lib" / "libMnemePasses.so"
+    options = (f"-fpass-plugin={plugin}", "-x", "c++", "-c", "-", "-o", os.devnull)
+    tried = _run(compiler, *options, text="int answer() { return 42; }\n")
+    if tried.returncode:
+        yield _broken("pass plugin", _first_line(tried.stderr), _REINSTALL)
+    else:
+        yield _ok("pass plugin", f"{plugin}, loaded by this clang")
+
+
+def _first_line(text: str) -> str:
+    return next((line.strip() for line in text.splitlines() if line.strip()), "")
+
+
+def _toolkit_root() -> Path | None:
+    program, *question = _vendors.TOOLKIT_QUESTION
+    answer = _run(_paths.prefix() / "bin" / program, *question)
+    found = re.search(r"^#\$ TOP=(.+)$", answer.stdout, re.MULTILINE)
+    return Path(found[1]) if found and not answer.returncode else None
+
+
+def _toolkit() -> Iterator[Finding]:
+    name, root = _vendors.TOOLKIT_NAME, _toolkit_root()
+    if root is None:
+        remedy = f"{toolkit_hint()}; only building programs needs it"
+        yield _missing(name, "none found", remedy)
+        return
+    header = root / _vendors.TOOLKIT_VERSION_FILE
+    text = header.read_text(errors="replace") if header.is_file() else ""
+    release = re.search(rf"#define\s+{_vendors.TOOLKIT_VERSION_MACRO}\s+(\d+)", text)
+    if not release:
+        yield _broken(name, f"{root} has no {_vendors.TOOLKIT_VERSION_FILE}", toolkit_hint())
+        return
+    needed, what = _vendors.TOOLKIT_HEADERS
+    if not (root / needed).is_file():
+        remedy = f"install them, or another toolkit: {toolkit_hint()}"
+        yield _missing(name, f"{root} lacks {what}, which clang includes", remedy)
+        return
+    major, minor = divmod(int(release[1]), 1000)
+    yield _ok(name, f"{major}.{minor // 10}, {root}")
+
+
+def _assemblers() -> Iterator[Finding]:
+    remedy = f"{toolkit_hint()}; without both, the GPU's driver makes machine code"
+    root = _toolkit_root()
+    program = os.environ.get("MNEME_PTXAS") or (root / "bin" / "ptxas" if root else "ptxas")
+    try:
+        said = _run(program, "--version").stdout
+    except OSError:
+        said = ""
+    release = re.search(r"release [\d.]+, V([\d.]+)", said)
+    if release:
+        yield _ok("ptxas", f"{release[1]}, {program}")
+    else:
+        yield _missing("ptxas", "not found", remedy)
+    named = os.environ.get("MNEME_NVJITLINK")
+    folders = [root / "lib64", root / "lib"] if root else []
+    found = [path for folder in folders for path in sorted(folder.glob("libnvJitLink.so*"))]
+    if named or found:
+        yield _ok("nvJitLink", str(named or found[0]))
+    else:
+        yield _missing("nvJitLink", "not found", remedy)
+
+
+def _devices() -> Iterator[Finding]:
+    from mneme.devices import list_devices  # noqa: PLC0415 - loads native code
+
+    for device in list_devices():
+        name = f"device {device.id}"
+        if device.is_available:
+            yield _ok(name, device.name)
+            continue
+        reason, _, remedy = device.why_unavailable.rpartition("; ")
+        is_needed = device.id == "cpu"
+        make = _broken if is_needed else _missing
+        yield make(name, reason or device.why_unavailable, remedy if reason else "")
+
+
+def _packages() -> Iterator[Finding]:
+    for package in _REQUIRED_PACKAGES:
+        version = _version_of(package)
+        if version:
+            yield _ok(f"package {package}", version)
+        else:
+            yield _broken(f"package {package}", "not installed", package_hint(package))
+    for package, (purpose, source) in _OPTIONAL_PACKAGES.items():
+        version = _version_of(package)
+        if version:
+            yield _ok(f"package {package}", version)
+        else:
+            found = f"not installed; for {purpose} only"
+            yield _missing(f"package {package}", found, package_hint(package, source))
+
+
+def _version_of(package: str) -> str | None:
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return None
+
+
+def _caches() -> Iterator[Finding]:
+    from mneme import _native  # noqa: PLC0415 - loads native code
+
+    chosen = _native.cache_directory()
+    name = "cache of compiled kernels"
+    remedy = "set MNEME_CACHE_DIR to a directory of your own; until then kernels are compiled anew"
+    if chosen:
+        yield _cache_finding(name, Path(chosen), remedy)
+    else:
+        yield _missing(name, "no usable directory", remedy)
+    production = Path(os.environ.get("PROTEUS_CACHE_DIR") or ".proteus").absolute()
+    yield _cache_finding(
+        "cache of tuned programs",
+        production,
+        "set PROTEUS_CACHE_DIR to a directory of your own; until then tuned programs compile anew",
+    )
+
+
+def _cache_finding(name: str, directory: Path, remedy: str) -> Finding:
+    """Say whether a directory, or the one it would be made in, is ours to write to."""
+    place = next(path for path in (directory, *directory.parents) if path.exists())
+    if not place.is_dir() or not os.access(place, os.W_OK | os.X_OK):
+        return _missing(name, f"cannot write to {place}", remedy)
+    facts = place.stat()
+    if place == directory and (facts.st_uid != os.getuid() or facts.st_mode & 0o022):
+        return _missing(name, f"others can write to {directory}, so it is not used", remedy)
+    suffix = "" if place == directory else " (made when it is needed)"
+    return _ok(name, f"{directory}{suffix}")
+
+
+def to_json(findings: list[Finding]) -> dict[str, Any]:
+    """Return all findings as plain JSON values."""
+    return {
+        "usable": is_usable(findings),
+        "findings": [finding.to_dict() for finding in findings],
+    }

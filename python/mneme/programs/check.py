@@ -1,0 +1,112 @@
+"""Why a program could not be recorded, or run on the CPU device, as far as its file tells."""
+
+from __future__ import annotations
+
+import os
+import stat
+from contextlib import suppress
+from pathlib import Path
+
+from mneme._vendors import DEVICE_CODE_SECTIONS, RUNTIME_BY_SECTION, SHARED_RUNTIME_HINT
+from mneme.programs.elf import ElfFacts, read_elf
+
+__all__ = ["remark_on_cpu_run", "remark_on_program"]
+
+_RIGHTS = "gets more rights than you have (set-user-id or file capabilities)"
+_OUR_RUNTIME = "libmneme_rt.so"
+
+# Programs whose purpose is to start others; what they start is what gets recorded.
+_LAUNCHERS = frozenset(
+    (
+        *(
+            "mpiexec",
+            "mpirun",
+            "mpiexec.hydra",
+            "orterun",
+            "prterun",
+            "srun",
+            "flux",
+            "jsrun",
+            "aprun",
+        ),
+        *("env", "nice", "numactl", "taskset", "time", "timeout", "xargs", "stdbuf"),
+        *("sh", "dash", "bash", "zsh", "ksh", "perl", "ruby", "gdb", "valgrind"),
+    )
+)
+
+
+def remark_on_program(path: str | Path) -> str:
+    """Return a sentence about a program that cannot be recorded; empty if nothing is wrong.
+
+    Scripts and launchers start other programs, which only their own run can tell about.
+    """
+    facts = _facts_of(Path(path))
+    if facts is None:
+        return ""
+    if _gains_rights(Path(path)):
+        return f"'{path}' {_RIGHTS}, so no recorder is loaded into it; start it as its owner"
+    if facts.is_static:
+        return (
+            f"'{path}' is statically linked, so no recorder can be loaded into it; link it shared"
+        )
+    runtime = _missing_runtime(facts)
+    if runtime:
+        return (
+            f"'{path}' is linked to no shared {runtime}, so its allocations and launches cannot "
+            f"be seen; link the shared runtime ({SHARED_RUNTIME_HINT})"
+        )
+    if not any(name.startswith(_OUR_RUNTIME) for name in facts.needed):
+        return (
+            f"'{path}' itself is not instrumented: only kernels built with add_mneme() are "
+            "recorded (see docs/cmake.md)"
+        )
+    return ""
+
+
+def remark_on_cpu_run(path: str | Path) -> str:
+    """Return a sentence about a program of which nothing would run on the CPU device, else nothing.
+
+    As `remark_on_program`.
+    """
+    facts = _facts_of(Path(path))
+    if facts is None:
+        return ""
+    nothing = "so nothing of it runs on the CPU device"
+    if _gains_rights(Path(path)):
+        return f"'{path}' {_RIGHTS}, {nothing}; start it as its owner"
+    runtime = _missing_runtime(facts)
+    if facts.is_static and (runtime or not facts.sections):
+        return f"'{path}' is statically linked, {nothing}; link it shared"
+    if runtime:
+        return (
+            f"'{path}' is linked to no shared {runtime}, {nothing}: its kernels go to a GPU, if "
+            f"there is one; link the shared runtime ({SHARED_RUNTIME_HINT})"
+        )
+    return ""
+
+
+def _facts_of(program: Path) -> ElfFacts | None:
+    """Return what its file says of a program; None for launchers and for what is no program."""
+    starts_others = program.name in _LAUNCHERS or program.name.startswith("python")
+    return None if starts_others else read_elf(program)
+
+
+def _gains_rights(program: Path) -> bool:
+    """Whether the loader ignores LD_PRELOAD for a program this user starts."""
+    with suppress(OSError):
+        status = program.stat()
+        if status.st_mode & stat.S_ISUID and status.st_uid != os.geteuid():
+            return True
+        if status.st_mode & stat.S_ISGID and status.st_gid != os.getegid():
+            return True
+        return os.geteuid() != 0 and bool(os.getxattr(program, "security.capability"))
+    return False
+
+
+def _missing_runtime(facts: ElfFacts) -> str:
+    """Return the vendor's runtime that device code needs and the program is not linked to."""
+    for section in DEVICE_CODE_SECTIONS & facts.sections:
+        runtime = RUNTIME_BY_SECTION[section]
+        if not any(name.startswith(runtime) for name in facts.needed):
+            return runtime
+    return ""

@@ -1,0 +1,107 @@
+"""The environment of programs that `mneme run` and `mneme record` start.
+
+A program becomes a guest by its environment alone: preloaded libraries and `MNEME_*` variables. Its
+arguments, streams, signals and exit code are its own.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from mneme._vendors import CPU_RUNTIMES, DEVICE_BY_RUNTIME
+from mneme.devices import choose_device
+from mneme.errors import InvalidArgument, IoFailed
+from mneme.install.paths import library, prefix
+from mneme.programs.elf import read_elf
+from mneme.programs.record_request import RecordRequest, check_environment, check_request
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+__all__ = ["record_environment", "run_environment"]
+
+_RECORDER = "librecord.so"
+_AUTO = "auto"
+_CPU = "cpu"
+
+
+def run_environment(
+    base: Mapping[str, str], device: str | None = None, program: str | None = None
+) -> dict[str, str]:
+    """Return `base`, changed so that a program runs on `device`.
+
+    Args:
+        base: An environment, `os.environ` for example.
+        device: As in `RecordRequest`.
+        program: As in `RecordRequest`.
+
+    Raises:
+        BackendUnavailable: If the device or one of mneme's libraries is not there.
+        InvalidArgument: If there is no such device.
+    """
+    chosen = _choose(base, device, program)
+    return _preload(base, _runtimes(chosen), {"MNEME_DEVICE": chosen})
+
+
+def record_environment(base: Mapping[str, str], request: RecordRequest) -> dict[str, str]:
+    """Return `base`, changed so that a program is recorded as `request` says; makes the directory.
+
+    Raises:
+        BackendUnavailable: If the device or one of mneme's libraries is not there.
+        InvalidArgument: If there is no such device, or the recorder would refuse a setting.
+        IoFailed: If the directory cannot be made.
+    """
+    check_request(request)
+    check_environment(base)
+    chosen = _choose(base, request.device, request.program)
+    variables = {"MNEME_DEVICE": chosen, **request.variables()}
+    environment = _preload(base, [library(_RECORDER), *_runtimes(chosen)], variables)
+    try:
+        request.directory.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise IoFailed(
+            f"cannot make the directory '{request.directory}': {error.strerror}"
+        ) from error
+    return environment
+
+
+def _choose(base: Mapping[str, str], device: str | None, program: str | None) -> str:
+    named = None if device == _AUTO else device
+    chosen = choose_device(named)
+    if named or os.environ.get("MNEME_DEVICE") or chosen == _CPU or not program:
+        return chosen
+    found = shutil.which(program, path=base.get("PATH"))
+    facts = read_elf(Path(found)) if found else None
+    kinds = {
+        kind
+        for runtime, kind in DEVICE_BY_RUNTIME.items()
+        if facts and any(name.startswith(runtime) for name in facts.needed)
+    }
+    return chosen if not kinds or chosen.partition(":")[0] in kinds else _CPU
+
+
+def _runtimes(device: str) -> list[Path]:
+    if device != _CPU:
+        return []
+    found = [prefix() / "lib" / name for name in CPU_RUNTIMES]
+    return [path for path in found if path.is_file()] or [library(CPU_RUNTIMES[0])]
+
+
+def _preload(
+    base: Mapping[str, str], libraries: list[Path], variables: Mapping[str, str]
+) -> dict[str, str]:
+    names = [str(path) for path in libraries]
+    for name in names:
+        if ":" in name or " " in name:
+            raise InvalidArgument(
+                f"'{name}' cannot be preloaded: its path has a blank or a colon; move mneme"
+            )
+    # What the user preloads stays, behind ours.
+    names.extend(part for part in base.get("LD_PRELOAD", "").split(":") if part)
+    environment = {**base, **variables}
+    if names:
+        environment["LD_PRELOAD"] = ":".join(names)
+    return environment

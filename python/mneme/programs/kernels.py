@@ -1,0 +1,127 @@
+"""The kernels that programs carry, with the IR they were built from."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from mneme.errors import InvalidArgument, NotFound
+from mneme.programs.needed import with_libraries
+from mneme.recording.launch_facts import static_hash_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+__all__ = ["EmbeddedArgument", "EmbeddedKernel", "embedded_kernels", "kernel_ir"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EmbeddedArgument:
+    """An argument of such a kernel."""
+
+    size: int
+    """Bytes."""
+
+    is_pointer: bool
+    """Everything else is passed by value."""
+
+    is_specializable: bool
+    """Whether its value can become a constant."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EmbeddedKernel:
+    """A kernel in a program or library."""
+
+    kernel_name: str
+    """Mangled."""
+
+    demangled_name: str
+    """As in the source."""
+
+    static_hash: str
+    """16 hexadecimal digits."""
+
+    file: Path
+    """The program or library."""
+
+    args: tuple[EmbeddedArgument, ...]
+    """In the order of the source."""
+
+    bitcode: bytes = field(repr=False)
+    """The kernel and what it calls, before optimisation."""
+
+    arch: str = ""
+    """Architecture the program was built for."""
+
+    options: str = field(default="{}", repr=False)
+    """How the ahead-of-time build generates code, as JSON."""
+
+    variables: tuple[str, ...] = ()
+    """Device variables it uses."""
+
+    is_linked: bool = False
+    """Whether it calls functions of other units, which `bitcode` lacks."""
+
+
+def embedded_kernels(programs: Iterable[str | Path]) -> dict[str, list[EmbeddedKernel]]:
+    """Return what programs and the libraries they are linked to carry, by mangled name.
+
+    Raises:
+        NotFound: If a program does not exist.
+        ArtifactCorrupt: If code in one is damaged.
+    """
+    from mneme import _native  # noqa: PLC0415 - loads native code
+
+    named = [Path(one) for one in programs]
+    for path in named:
+        if not path.is_file():
+            raise NotFound(f"there is no program '{path}'")
+    found: dict[str, list[EmbeddedKernel]] = defaultdict(list)
+    for file in dict.fromkeys(one for path in named for one in with_libraries(path)):
+        for one in _native.describe_binary(file):
+            metadata = json.loads(one["metadata"])
+            found[one["kernel"]].append(
+                EmbeddedKernel(
+                    kernel_name=one["kernel"],
+                    demangled_name=one["demangled"],
+                    static_hash=static_hash_text(one["static_hash"]),
+                    file=file,
+                    args=_arguments(metadata),
+                    bitcode=one["bitcode"],
+                    arch=one["arch"],
+                    options=json.dumps(metadata.get("options", {})),
+                    variables=tuple(str(each["name"]) for each in metadata.get("globals", ())),
+                    is_linked=bool(metadata.get("undefined")),
+                )
+            )
+    return dict(found)
+
+
+def _arguments(metadata: dict[str, Any]) -> tuple[EmbeddedArgument, ...]:
+    return tuple(
+        EmbeddedArgument(
+            size=int(one["size"]),
+            is_pointer=one["kind"] == "pointer",
+            is_specializable=bool(one["specializable"]),
+        )
+        for one in metadata["args"]
+    )
+
+
+def kernel_ir(program: str | Path, kernel_name: str) -> bytes:
+    """Return the bitcode of a kernel that a program carries, as replays take it (`ir=`).
+
+    Raises:
+        NotFound: If there is no such program or kernel.
+        InvalidArgument: If the program has several kernels of this name with different code.
+    """
+    kernels = embedded_kernels([program]).get(kernel_name, [])
+    if not kernels:
+        raise NotFound(f"'{program}' has no kernel '{kernel_name}'; was it built with add_mneme()?")
+    if len({one.static_hash for one in kernels}) > 1:
+        raise InvalidArgument(f"'{program}' has several kernels '{kernel_name}' with other code")
+    return kernels[0].bitcode

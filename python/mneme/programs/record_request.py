@@ -1,0 +1,142 @@
+"""What the recorder will be told, checked while there is somebody to tell of a mistake.
+
+In the recorded program a setting that makes no sense costs the recording: the program runs on.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from mneme.errors import InvalidArgument
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+__all__ = ["RecordRequest", "check_environment", "check_request"]
+
+_EPILOGUES = ("bytes", "diff", "best")
+_ALLOCATIONS = ("", "window", "vendor")
+_LARGEST_WINDOW_GIB = 1024
+_LARGEST_COUNT = 2**64 - 1
+_LARGEST_RANK = 2**31 - 1
+_LONGEST_REGEX = 4096
+_RANKS = re.compile(r"([0-9]+)(?:-([0-9]+))?", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordRequest:
+    """What to record, and where to."""
+
+    directory: Path
+    """Created if it does not exist."""
+
+    address_space_gib: int | None = None
+    """Size of the address window, per device. At least 1; None leaves it to the recorder, which
+    takes what the program's runtime is used to (docs/cli.md)."""
+
+    max_recordings: int = 4
+    """Recorded launches per kernel. At least 0."""
+
+    skip_recordings: int = 0
+    """Launches per kernel that pass before recording starts. At least 0."""
+
+    epilogue_format: str = "diff"
+    """bytes, diff or best."""
+
+    ranks: str | None = None
+    """Ranks that record: "0,2", "0-3" or "all"; None leaves it to the recorder (rank 0)."""
+
+    kernels: str | None = None
+    """Regular expression on mangled or demangled names; None records every kernel."""
+
+    device: str | None = None
+    """Device to run on; None or "auto" takes the first GPU that can run the program, else the CPU
+    device."""
+
+    program: str | None = None
+    """The program that will be started, a path or a name; what it is linked to decides whether a
+    GPU can run it. None: any can."""
+
+    def variables(self) -> dict[str, str]:
+        """Return the variables the recorder reads."""
+        values = {
+            "MNEME_DATA_DIR": str(self.directory.resolve()),
+            "MNEME_MAX_RECORDINGS": str(self.max_recordings),
+            "MNEME_SKIP_RECORDINGS": str(self.skip_recordings),
+            "MNEME_EPILOGUE_TYPE": self.epilogue_format,
+        }
+        if self.address_space_gib is not None:
+            values["MNEME_PAGE_SIZE"] = str(self.address_space_gib)
+        if self.ranks is not None:
+            values["MNEME_RECORD_RANKS"] = self.ranks
+        if self.kernels is not None:
+            values["MNEME_RR_KERNELS"] = self.kernels
+        return values
+
+
+def check_request(request: RecordRequest) -> None:
+    """Refuse what the recorder would refuse.
+
+    Raises:
+        InvalidArgument: With a sentence that names the option.
+    """
+    window = request.address_space_gib
+    if window is not None and not 1 <= window <= _LARGEST_WINDOW_GIB:
+        raise InvalidArgument(
+            f"the address window (-vass) is {window} GiB; it can have 1 to {_LARGEST_WINDOW_GIB}"
+        )
+    for option, count in (("-mr", request.max_recordings), ("-sr", request.skip_recordings)):
+        if not 0 <= count <= _LARGEST_COUNT:
+            raise InvalidArgument(f"{option} is {count}, not a number of launches")
+    if request.epilogue_format not in _EPILOGUES:
+        raise InvalidArgument(
+            f"--epilogue-format is '{request.epilogue_format}', not one of {', '.join(_EPILOGUES)}"
+        )
+    _check_ranks(request.ranks)
+    _check_kernels(request.kernels)
+
+
+def _check_ranks(ranks: str | None) -> None:
+    if ranks in (None, "", "all"):
+        return
+    # As in the recorder, a comma may end the list.
+    for part in ranks.removesuffix(",").split(","):
+        found = _RANKS.fullmatch(part)
+        low, high = (int(found[1]), int(found[2] or found[1])) if found else (1, 0)
+        if not low <= high <= _LARGEST_RANK:
+            raise InvalidArgument(
+                f"--record-ranks is '{ranks}'; it has to be 'all' or a list like 0,2,4-7"
+            )
+
+
+def _check_kernels(kernels: str | None) -> None:
+    if not kernels:
+        return
+    if len(kernels) > _LONGEST_REGEX:
+        raise InvalidArgument(
+            f"--kernels has {len(kernels)} characters; more than {_LONGEST_REGEX} are not taken"
+        )
+    from mneme import _native  # noqa: PLC0415 - loads native code
+
+    try:
+        _native.check_regex(kernels)
+    except InvalidArgument as error:
+        raise InvalidArgument(f"--kernels: {error}") from error
+
+
+def check_environment(base: Mapping[str, str]) -> None:
+    """Refuse variables that no option sets and that the recorder would refuse.
+
+    Raises:
+        InvalidArgument: With a sentence that names the variable.
+    """
+    logs = base.get("MNEME_LOG_DIR", "")
+    if logs and not Path(logs).is_dir():
+        raise InvalidArgument(f"MNEME_LOG_DIR is '{logs}', which is no directory; make it first")
+    allocations = base.get("MNEME_ALLOCATIONS", "")
+    if allocations not in _ALLOCATIONS:
+        raise InvalidArgument(f"MNEME_ALLOCATIONS is '{allocations}', neither window nor vendor")

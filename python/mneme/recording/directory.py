@@ -1,0 +1,73 @@
+"""A recording directory: the kernels of one or more recorded runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from mneme.errors import ArtifactCorrupt, IoFailed, NotFound
+from mneme.recording.recorded_execution import RecordedExecution
+
+__all__ = ["Recording"]
+
+
+class Recording(Mapping[str, RecordedExecution]):
+    """The records of a directory, by static hash. What cannot be read is set apart in `damaged`."""
+
+    def __init__(self, path: str | Path) -> None:
+        """Read every record in `path`.
+
+        Raises:
+            NotFound: If it is no directory.
+        """
+        self.path = Path(path)
+        """The directory."""
+        if not self.path.is_dir():
+            raise NotFound(f"'{self.path}' is no directory")
+        from mneme import _native  # noqa: PLC0415 - loads native code
+
+        listing = _native.list_directory(str(self.path))
+        self.unfinished = [Path(name) for name in listing["unfinished"]]
+        """Files of sessions that still run or were killed."""
+        self.notes = [str(note) for note in listing["notes"]]
+        """What could not be recorded, one sentence each."""
+        self.damaged: dict[Path, str] = {}
+        """Record files that cannot be read, with the reason."""
+        self._records: dict[str, RecordedExecution] = {}
+        for name in listing["records"]:
+            self._add(Path(name))
+
+    def _add(self, path: Path) -> None:
+        from mneme import _native  # noqa: PLC0415 - loads native code
+
+        try:
+            # The runtime checks the checksum too.
+            _native.load_record(str(path))
+            record = RecordedExecution.from_json(path)
+        except (ArtifactCorrupt, IoFailed, NotFound) as error:
+            self.damaged[path] = str(error)
+        else:
+            self._records[record.static_hash] = record
+
+    def kernel(self, name: str) -> RecordedExecution:
+        """Return the one record whose mangled or demangled name is, or begins with, `name`.
+
+        Raises:
+            NotFound: If there is none, or more than one.
+        """
+        records = list(self.values())
+        exact = [r for r in records if name in (r.kernel_name, r.demangled_name, r.static_hash)]
+        found = exact or [r for r in records if r.demangled_name.startswith(name)]
+        if len(found) != 1:
+            names = ", ".join(record.demangled_name for record in records)
+            raise NotFound(f"'{self.path}' has {len(found)} kernels named '{name}'; it has {names}")
+        return found[0]
+
+    def __getitem__(self, static_hash: str | int) -> RecordedExecution:
+        return self._records[str(static_hash)]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._records)
+
+    def __len__(self) -> int:
+        return len(self._records)

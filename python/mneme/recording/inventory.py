@@ -1,0 +1,340 @@
+"""What is in a recording, as values to show: kernels, launches, arguments, regions, sizes."""
+
+from __future__ import annotations
+
+import re
+import struct
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from mneme.errors import ArtifactCorrupt, NotFound
+from mneme.recording.directory import Recording
+
+if TYPE_CHECKING:
+    from mneme._native import Snapshot, _Annotation, _Region
+    from mneme.recording.recorded_execution import KernelInstance, RecordedExecution
+
+__all__ = [
+    "Argument",
+    "DirectorySummary",
+    "FunctionAddress",
+    "InstanceDetails",
+    "KernelDetails",
+    "KernelSummary",
+    "Region",
+    "StateDetails",
+    "describe_record",
+    "is_function_cell",
+    "summarize_directory",
+]
+
+# What the passes name the variables that hold addresses of functions, and append where a function
+# is one unit's own.
+_CELL_PREFIX = "__mneme_function_"
+_UNIT_SUFFIX = re.compile("__mneme_[0-9a-f]{16}$")
+_FLOAT_FORMATS = {2: "<e", 4: "<f", 8: "<d"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KernelSummary:
+    """One record of a directory."""
+
+    file: str
+    demangled_name: str
+    static_hash: str
+    device: str
+    instances: int
+    occurrences: int
+    stored_bytes: int
+    recorded_ns: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DirectorySummary:
+    """A recording directory at a glance."""
+
+    path: str
+    kernels: list[KernelSummary]
+    damaged: dict[str, str]
+    """Record files that cannot be read, with the reason."""
+    unfinished: list[str]
+    notes: list[str]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain JSON values."""
+        return asdict(self)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Argument:
+    """One argument of a launch."""
+
+    name: str
+    type: str
+    kind: str
+    value: str
+    is_specializable: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Region:
+    """A range of memory the kernel could see."""
+
+    address: str
+    size_bytes: int
+    kind: str
+    name: str
+    annotation: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FunctionAddress:
+    """A device function whose address the kernel may find in memory."""
+
+    address: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StateDetails:
+    """One snapshot file."""
+
+    file: str
+    raw_bytes: int
+    unique_bytes: int
+    stored_bytes: int
+    references: list[str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InstanceDetails:
+    """One recorded launch."""
+
+    record_id: str
+    grid: dict[str, int]
+    block: dict[str, int]
+    shared_mem: int
+    is_cooperative: bool
+    occurrences: int
+    recorded_ns: int
+    args: list[Argument]
+    regions: list[Region]
+    functions: list[FunctionAddress]
+    prologue: StateDetails
+    epilogue: StateDetails
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KernelDetails:
+    """One record, everything in it."""
+
+    file: str
+    kernel_name: str
+    demangled_name: str
+    static_hash: str
+    arch: str
+    device: str
+    modules: list[str]
+    window: str
+    window_bytes: int
+    instances: list[InstanceDetails]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain JSON values."""
+        return asdict(self)
+
+
+def summarize_directory(path: str | Path) -> DirectorySummary:
+    """List the kernels of a recording directory.
+
+    Raises:
+        NotFound: If it is no directory.
+    """
+    recording = Recording(path)
+    return DirectorySummary(
+        path=str(path),
+        kernels=[_summary(record) for record in recording.values()],
+        damaged={str(file): reason for file, reason in recording.damaged.items()},
+        unfinished=[file.name for file in recording.unfinished],
+        notes=recording.notes,
+    )
+
+
+def _summary(record: RecordedExecution) -> KernelSummary:
+    files = {name for one in record.values() for name in (one.prologue.fn, one.epilogue.fn)}
+    files.update(record.llvm_files)
+    return KernelSummary(
+        file=record.path.name,
+        demangled_name=record.demangled_name,
+        static_hash=record.static_hash,
+        device=str(record.extras.get("Device", "")),
+        instances=len(record),
+        occurrences=sum(one.occ for one in record.values()),
+        stored_bytes=sum(_size_of(Path(name)) for name in files),
+        recorded_ns=sum(one.recorded_ns for one in record.values()),
+    )
+
+
+def _size_of(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except OSError:
+        return 0
+
+
+def describe_record(record: RecordedExecution, record_id: str | None = None) -> KernelDetails:
+    """Describe a record, or only one of its launches.
+
+    Raises:
+        NotFound: If there is no such launch or a snapshot is missing.
+        ArtifactCorrupt: If a snapshot is damaged.
+    """
+    from mneme import _native  # noqa: PLC0415 - loads native code
+
+    # The runtime checks the checksum too.
+    _native.load_record(str(record.path))
+    ids = list(record) if record_id is None else [record_id]
+    return KernelDetails(
+        file=str(record.path),
+        kernel_name=record.kernel_name,
+        demangled_name=record.demangled_name,
+        static_hash=record.static_hash,
+        arch=record.arch,
+        device=str(record.extras.get("Device", "")),
+        modules=[Path(name).name for name in record.llvm_files],
+        window=record.va_addr,
+        window_bytes=record.va_size,
+        instances=[_instance(record, record.get(one)) for one in ids],
+    )
+
+
+def _instance(record: RecordedExecution, instance: KernelInstance) -> InstanceDetails:
+    prologue = instance.prologue.snapshot
+    functions = _functions(prologue)
+    return InstanceDetails(
+        record_id=instance.dynamic_hash,
+        grid=instance.grid_dim.to_dict(),
+        block=instance.block_dim.to_dict(),
+        shared_mem=instance.shared_mem,
+        is_cooperative=instance.is_cooperative,
+        occurrences=instance.occ,
+        recorded_ns=instance.recorded_ns,
+        args=_arguments(record, prologue.args(), {one.address: one.name for one in functions}),
+        regions=[_region(region) for region in prologue.regions()],
+        functions=functions,
+        prologue=_state(instance.prologue.fn, prologue),
+        epilogue=_state(instance.epilogue.fn, instance.epilogue.snapshot),
+    )
+
+
+def is_function_cell(name: str) -> bool:
+    """Return whether a device variable is one that holds the address of a function."""
+    return name.startswith(_CELL_PREFIX)
+
+
+def _functions(snapshot: Snapshot) -> list[FunctionAddress]:
+    from mneme import _native  # noqa: PLC0415 - loads native code
+
+    found = []
+    for index, region in enumerate(snapshot.regions()):
+        name = str(region["name"])
+        if is_function_cell(name):
+            address = int.from_bytes(snapshot.read(index, 0, 8), "little")
+            symbol = _UNIT_SUFFIX.sub("", name.removeprefix(_CELL_PREFIX))
+            found.append(FunctionAddress(address=f"0x{address:x}", name=_native.demangle(symbol)))
+    return found
+
+
+def _arguments(
+    record: RecordedExecution, values: list[bytes], functions: dict[str, str]
+) -> list[Argument]:
+    types = _strings(record, "ArgTypes")
+    kinds = _strings(record, "ArgKinds")
+    arguments = []
+    for index, value in enumerate(values):
+        kind = _item(kinds, index)
+        text = format_value(value, kind)
+        arguments.append(
+            Argument(
+                name=_item(record.arg_names, index) or f"#{index}",
+                type=_item(types, index),
+                kind=kind,
+                value=f"{text} = {functions[text]}" if text in functions else text,
+                is_specializable=index < len(record.specializations)
+                and record.specializations[index],
+            )
+        )
+    return arguments
+
+
+def _strings(record: RecordedExecution, key: str) -> list[str]:
+    values = record.extras.get(key, [])
+    if not isinstance(values, list):
+        raise ArtifactCorrupt(f"'{record.path}': {key} is no list; this is no record of mneme")
+    return [str(value) for value in values]
+
+
+def _item(values: list[str], index: int) -> str:
+    return values[index] if index < len(values) else ""
+
+
+def format_value(value: bytes, kind: str) -> str:
+    """Return the value of an argument as people write it."""
+    if kind == "pointer":
+        return f"0x{int.from_bytes(value, 'little'):x}"
+    if kind == "integer":
+        return str(int.from_bytes(value, "little", signed=True))
+    if kind == "float" and len(value) in _FLOAT_FORMATS:
+        return repr(struct.unpack(_FLOAT_FORMATS[len(value)], value)[0])
+    return value.hex()
+
+
+def _region(region: _Region) -> Region:
+    return Region(
+        address=f"0x{int(region['address']):x}",
+        size_bytes=int(region["size"]),
+        kind=str(region["kind"]),
+        name=str(region["name"]),
+        annotation=_annotation(region.get("annotation")),
+    )
+
+
+def _annotation(annotation: _Annotation | None) -> str:
+    """Return an annotation as a tolerance of the command line."""
+    if not annotation:
+        return ""
+    kinds, norms = ("abs", "rel", "ulp"), ("none", "l1", "l2", "linf")
+    kind = kinds[int(annotation["threshold_kind"]) % len(kinds)]
+    norm = norms[int(annotation["norm"]) % len(norms)]
+    text = f"{annotation['data_type']}:{kind}:{annotation['threshold']:g}"
+    return text + ("" if norm == "none" else f":{norm}")
+
+
+def _state(file: str, snapshot: Snapshot) -> StateDetails:
+    sizes = snapshot.sizes()
+    return StateDetails(
+        file=Path(file).name,
+        raw_bytes=int(sizes["raw"]),
+        unique_bytes=int(sizes["unique"]),
+        stored_bytes=int(sizes["stored"]),
+        references=snapshot.references(),
+    )
+
+
+def find_record(path: str | Path) -> RecordedExecution:
+    """Return the record of a file, or the only one of a directory.
+
+    Raises:
+        NotFound: If there is none, or more than one.
+    """
+    from mneme import load  # noqa: PLC0415 - imports this package's modules
+
+    loaded = load(path)
+    if not isinstance(loaded, Recording):
+        return loaded
+    records = list(loaded.values())
+    if len(records) != 1:
+        names = ", ".join(record.path.name for record in records)
+        raise NotFound(f"'{path}' holds {len(records)} records; name one: {names}")
+    return records[0]

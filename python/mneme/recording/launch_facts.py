@@ -1,0 +1,148 @@
+"""What identifies a recorded launch: the code, the dimensions, the values of scalar arguments.
+
+A tuned-kernels file repeats these facts, so that a production run can tell whether a launch is the
+one that was tuned. This module reads recordings; it knows no device.
+"""
+
+from __future__ import annotations
+
+import math
+import struct
+from typing import TYPE_CHECKING, Any
+
+from mneme.errors import ArtifactCorrupt
+from mneme.recording.recorded_execution import RecordedExecution
+from mneme.recording.records import find_instance
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from mneme.recording.recorded_execution import KernelInstance
+
+__all__ = ["decode_scalar", "launch_facts", "static_hash_text"]
+
+_FLOAT_FORMATS = {"half": "<e", "float": "<f", "double": "<d"}
+
+
+def launch_facts(record_db: str | Path, record_id: str | None = None) -> dict[str, Any]:
+    """Return what identifies a recorded launch, as plain JSON values.
+
+    Args:
+        record_db: A `<static hash>.json` file, or a directory of them.
+        record_id: Dynamic hash of the launch; may be None if there is only one.
+
+    Returns:
+        "static_hash" (16 hexadecimal digits), "kernel_name", "demangled_name", "source_arch" (what
+        the program was built for), "grid", "block" (`{"x", "y", "z"}`), "shared_mem" (bytes of
+        dynamic shared memory), "occurrences", and "args": the scalar arguments whose values can
+        become constants, each `{"index", "name", "type", "size", "bytes", "value", "varies"}` with
+        "bytes" in hexadecimal digits as they lie in memory, and whether another recorded launch of
+        the kernel had another value. "values" are the other arguments passed by value (structs,
+        integers and floats of unusual width), each `{"index", "name", "type", "size", "bytes"}`.
+
+    Raises:
+        NotFound: If the record, the launch or its snapshot is missing.
+        InvalidArgument: If no id is given and there is more than one launch.
+        ArtifactCorrupt: If one of the files is damaged.
+    """
+    path, chosen = find_instance(record_db, record_id)
+    record = RecordedExecution.from_json(path)
+    instance = record[chosen]
+    return {
+        "static_hash": static_hash_text(record.static_hash),
+        "kernel_name": record.kernel_name,
+        "demangled_name": record.demangled_name,
+        "source_arch": record.arch,
+        "grid": instance.grid_dim.to_dict(),
+        "block": instance.block_dim.to_dict(),
+        "shared_mem": instance.shared_mem,
+        "occurrences": instance.occ,
+        "args": _scalar_args(record, chosen),
+        "values": _other_values(record, chosen),
+    }
+
+
+def static_hash_text(static_hash: str | int) -> str:
+    """Return a static hash, decimal in records, as the 16 hexadecimal digits of tuned files."""
+    return f"{int(static_hash):016x}"
+
+
+def decode_scalar(kind: str, value: bytes) -> int | float | bool | str:
+    """Return the value of a scalar argument, for people.
+
+    Args:
+        kind: Its IR type: "i32", "float", ...
+        value: Its bytes, little endian.
+
+    Returns:
+        A bool for i1, a signed number for other integers, a float; a text where JSON has no number
+        ("nan", "inf", "-inf") and, in hexadecimal digits, where Python has no such type.
+    """
+    if kind == "i1":
+        return bool(value[0] & 1) if value else False
+    if kind.startswith("i") and kind[1:].isdigit():
+        return int.from_bytes(value, "little", signed=True)
+    layout = _FLOAT_FORMATS.get(kind)
+    if layout is None or struct.calcsize(layout) != len(value):
+        return value.hex()
+    (number,) = struct.unpack(layout, value)
+    return float(number) if math.isfinite(number) else str(number)
+
+
+def _values(instance: KernelInstance) -> list[bytes]:
+    with instance.prologue as memory:
+        return list(memory.args)
+
+
+def _scalar_args(record: RecordedExecution, record_id: str) -> list[dict[str, Any]]:
+    instance = record[record_id]
+    if not instance.available_specializations:
+        return []
+    values = _values(instance)
+    others = [_values(other) for other in record.values() if other is not instance]
+    found = []
+    for index in instance.available_specializations:
+        if index >= len(values):
+            raise ArtifactCorrupt(
+                f"'{instance.prologue.fn}' has {len(values)} arguments, but '{record.path}' "
+                f"says that argument {index} is a scalar; record again"
+            )
+        argument = _argument(record, index, values[index])
+        found.append(
+            {
+                **argument,
+                "value": decode_scalar(argument["type"], values[index]),
+                "varies": any(other[index : index + 1] != [values[index]] for other in others),
+            }
+        )
+    return found
+
+
+def _other_values(record: RecordedExecution, record_id: str) -> list[dict[str, Any]]:
+    instance = record[record_id]
+    kinds = record.extras.get("ArgKinds", [])
+    scalars = set(instance.available_specializations)
+    wanted = [
+        index for index, kind in enumerate(kinds) if kind != "pointer" and index not in scalars
+    ]
+    if not wanted:
+        return []
+    values = _values(instance)
+    if wanted[-1] >= len(values):
+        raise ArtifactCorrupt(
+            f"'{instance.prologue.fn}' has {len(values)} arguments, but '{record.path}' says that "
+            f"there is an argument {wanted[-1]}; record again"
+        )
+    # What has no bytes, such as an empty struct of some languages, has no content either.
+    return [_argument(record, index, values[index]) for index in wanted if values[index]]
+
+
+def _argument(record: RecordedExecution, index: int, value: bytes) -> dict[str, Any]:
+    types = record.extras.get("ArgTypes", [])
+    return {
+        "index": index,
+        "name": record.arg_names[index] if index < len(record.arg_names) else f"#{index}",
+        "type": str(types[index]) if index < len(types) else "",
+        "size": len(value),
+        "bytes": value.hex(),
+    }

@@ -1,0 +1,261 @@
+"""A recorded kernel: its code, its launches and the memory around them."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from mneme.errors import NotFound
+from mneme.files.publish import publish_text
+from mneme.recording.memory_state import MemStateRef, SnapshotType
+from mneme.recording.record_json import Fields, read_record
+
+if TYPE_CHECKING:
+    from collections.abc import ItemsView, Iterator, KeysView, ValuesView
+
+    from llvmlite.binding import ModuleRef
+
+    from mneme.mneme_types import dim3
+
+__all__ = ["KernelInstance", "MemStateRef", "RecordedExecution", "SnapshotType"]
+
+
+@dataclass(kw_only=True)
+class KernelInstance:
+    """One recorded launch of a kernel."""
+
+    static_hash: str
+    """Identity of the kernel's code, decimal."""
+
+    dynamic_hash: str
+    """Identity of the launch: the record id, decimal."""
+
+    kernel_name: str
+    """Mangled name."""
+
+    args: list[Any]
+    """What the record says of the arguments; their values are `prologue.args`."""
+
+    shared_mem: int
+    """Dynamic shared memory in bytes."""
+
+    block_dim: dim3
+    """Threads of a block."""
+
+    grid_dim: dim3
+    """Blocks of the launch."""
+
+    available_specializations: list[int]
+    """Indices of the arguments that can be fixed to their values."""
+
+    specializations: list[bool]
+    """One flag per argument."""
+
+    occ: int
+    """Launches with this identity, recorded or not."""
+
+    prologue: MemStateRef
+    """Memory before the launch."""
+
+    epilogue: MemStateRef
+    """Memory after the launch."""
+
+    is_cooperative: bool = False
+    """Launched so that all blocks may wait for one another."""
+
+    recorded_ns: int = 0
+    """Nanoseconds of the recorded launch, 0 if unknown."""
+
+    cluster_dim: dict[str, int] = field(default_factory=dict)
+    """Blocks of a thread block cluster; empty without clusters."""
+
+    def to_dict(self, base_dir: str | Path | None = None) -> dict[str, Any]:
+        """Return the instance as in the record file, snapshot names relative to `base_dir`."""
+        return {
+            "GridDims": self.grid_dim.to_dict(),
+            "BlockDims": self.block_dim.to_dict(),
+            "SharedMem": self.shared_mem,
+            "Args": list(self.args),
+            "Occurrences": self.occ,
+            "Prologue": _relative(self.prologue.fn, base_dir),
+            "Epilogue": _relative(self.epilogue.fn, base_dir),
+            "Cooperative": self.is_cooperative,
+            "RecordedNs": self.recorded_ns,
+            **({"ClusterDims": dict(self.cluster_dim)} if self.cluster_dim else {}),
+        }
+
+
+class RecordedExecution:
+    """A `<static hash>.json` file: a mapping from record ids to recorded launches."""
+
+    def __init__(self, path: Path, fields: Fields) -> None:
+        """Take over the fields of a record file; `from_json` reads one."""
+        base = path.parent
+        self.path = path
+        """The record file."""
+        self.static_hash = str(fields.number("StaticHash"))
+        """Identity of the kernel's code, decimal."""
+        self.kernel_name = fields.text("KernelName")
+        """Mangled name."""
+        self.demangled_name = fields.text("DemangledName").removesuffix("__intern__")
+        """Name as in the source."""
+        self.llvm_files = [str(base / name) for name in fields.list_of("Modules", str)]
+        """Files of LLVM bitcode, linked in this order."""
+        self.arg_names: list[str] = fields.list_of("ArgNames", str)
+        """Names of the arguments."""
+        self.specializations: list[bool] = fields.list_of("Specializations", bool)
+        """Per argument, whether it can be fixed to its value."""
+        self.va_addr = fields.text("VAddr")
+        """First address of the recorded window, hexadecimal."""
+        self.va_size = fields.number("VASize")
+        """Size of the window in bytes."""
+        self._extras = {
+            key: value for key, value in fields.items().items() if key not in _OWN_FIELDS
+        }
+        instances = fields.object("instances")
+        self.kernel_instances = {
+            record_id: self._instance(record_id, instances.object(record_id), base)
+            for record_id in instances.items()
+        }
+        """Launches by record id."""
+
+    @classmethod
+    def from_json(cls, fn: str | Path) -> RecordedExecution:
+        """Read a record file; names in it are relative to its directory.
+
+        Raises:
+            NotFound: If there is no such file.
+            ArtifactCorrupt: If it is damaged or no record.
+        """
+        path = Path(fn)
+        return cls(path, read_record(path))
+
+    def _instance(self, record_id: str, fields: Fields, base: Path) -> KernelInstance:
+        prologue = base / fields.text("Prologue")
+        epilogue = base / fields.text("Epilogue")
+        name = self.kernel_name
+        return KernelInstance(
+            static_hash=self.static_hash,
+            dynamic_hash=record_id,
+            kernel_name=name,
+            args=fields.any_list("Args"),
+            shared_mem=fields.number("SharedMem"),
+            block_dim=fields.dims("BlockDims"),
+            grid_dim=fields.dims("GridDims"),
+            available_specializations=[i for i, can in enumerate(self.specializations) if can],
+            specializations=list(self.specializations),
+            occ=fields.number("Occurrences"),
+            prologue=MemStateRef(prologue, name, SnapshotType.PROLOGUE),
+            epilogue=MemStateRef(epilogue, name, SnapshotType.EPILOGUE, prologue),
+            is_cooperative=fields.has("Cooperative") and bool(fields.items()["Cooperative"]),
+            recorded_ns=fields.number("RecordedNs") if fields.has("RecordedNs") else 0,
+            cluster_dim=fields.dims("ClusterDims").to_dict() if fields.has("ClusterDims") else {},
+        )
+
+    @property
+    def extras(self) -> dict[str, Any]:
+        """Fields beyond the common ones: "Arch", "Device", "ArgTypes", "ArgSizes", ..."""
+        return self._extras
+
+    @property
+    def arch(self) -> str:
+        """Architecture the program was compiled for, empty if unknown."""
+        return str(self._extras.get("Arch", ""))
+
+    def to_dict(self, base_dir: str | Path | None = None) -> dict[str, Any]:
+        """Return the record as in its file, with file names relative to `base_dir`."""
+        # A checksum covers the text it was made for, so it does not travel.
+        extras = {key: value for key, value in self._extras.items() if key != "Checksum"}
+        return {
+            "StaticHash": int(self.static_hash),
+            "VAddr": self.va_addr,
+            "VASize": self.va_size,
+            "KernelName": self.kernel_name,
+            "DemangledName": self.demangled_name,
+            "Modules": [_relative(name, base_dir) for name in self.llvm_files],
+            "BinaryBlobs": [],
+            "ArgNames": list(self.arg_names),
+            "Specializations": list(self.specializations),
+            "instances": {key: value.to_dict(base_dir) for key, value in self.items()},
+            **extras,
+        }
+
+    def to_json(self, fn: str | Path) -> None:
+        """Write the record to a file, whole or not at all; names become relative to it."""
+        path = Path(fn)
+        text = json.dumps(self.to_dict(path.parent), indent=2)
+        publish_text(path, text + "\n")
+
+    def link_llvm_modules(self, prune: bool = True, internalize: bool = True) -> ModuleRef:  # noqa: FBT001, FBT002 - documented signature
+        """Return the kernel's code as one llvmlite module.
+
+        Args:
+            prune: Drop what the kernel does not reach.
+            internalize: Hide everything but the kernel.
+
+        Raises:
+            NotFound: If a bitcode file is missing.
+            ArtifactCorrupt: If one is not LLVM IR.
+        """
+        from mneme.recording.llvm_modules import link_modules  # noqa: PLC0415 - loads LLVM
+
+        files = [Path(name) for name in self.llvm_files]
+        return link_modules(files, self.kernel_name, prune=prune, internalize=internalize)
+
+    def __getitem__(self, record_id: str | int) -> KernelInstance:
+        return self.kernel_instances[str(record_id)]
+
+    def __contains__(self, record_id: object) -> bool:
+        return str(record_id) in self.kernel_instances
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.kernel_instances)
+
+    def __len__(self) -> int:
+        return len(self.kernel_instances)
+
+    def __repr__(self) -> str:
+        return f"<RecordedExecution {self.demangled_name}: {len(self)} instances>"
+
+    def keys(self) -> KeysView[str]:
+        """Return the record ids."""
+        return self.kernel_instances.keys()
+
+    def values(self) -> ValuesView[KernelInstance]:
+        """Return the launches."""
+        return self.kernel_instances.values()
+
+    def items(self) -> ItemsView[str, KernelInstance]:
+        """Return record ids with their launches."""
+        return self.kernel_instances.items()
+
+    def get(self, record_id: str | int) -> KernelInstance:
+        """Return a launch.
+
+        Raises:
+            NotFound: If the record has none with this id.
+        """
+        if record_id not in self:
+            raise NotFound(f"'{self.path}' has no instance {record_id}")
+        return self[record_id]
+
+
+_OWN_FIELDS = frozenset(
+    (
+        *("StaticHash", "VAddr", "VASize", "KernelName", "DemangledName", "Modules"),
+        *("BinaryBlobs", "ArgNames", "Specializations", "instances"),
+    )
+)
+
+
+# Scripts know the class by this name too.
+setattr(RecordedExecution, "KernelInstance", KernelInstance)  # noqa: B010
+
+
+def _relative(name: str, base_dir: str | Path | None) -> str:
+    if base_dir is None:
+        return name
+    return os.path.relpath(name, base_dir)

@@ -1,0 +1,90 @@
+"""What templates know of a recorded launch."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from mneme.recording.inventory import describe_record
+from mneme.recording.launch_facts import launch_facts
+from mneme.recording.recorded_execution import RecordedExecution
+from mneme.recording.records import find_instance
+
+if TYPE_CHECKING:
+    from mneme.recording.inventory import InstanceDetails
+
+__all__ = ["describe_recording", "short_name"]
+
+_LONGEST_NAME = 64
+
+
+def describe_recording(database: str | Path, record_id: str | None) -> dict[str, Any]:
+    """Return a recorded launch as plain values, under the names templates use.
+
+    `record_database` (absolute path), `record_id`, `kernel_name`, `demangled_name`, `short_name`
+    (an identifier), `static_hash`, `arch`, `device`, `grid`, `block` (`{"x", "y", "z"}`),
+    `shared_mem`, `is_cooperative`, `occurrences`, `recorded_ns`, `modules` (absolute paths), `args`
+    (each `name`, `type`, `kind`, `value`, `is_specializable`), `scalars` (as `launch_facts` gives
+    them), `regions`.
+
+    Raises:
+        NotFound, InvalidArgument, ArtifactCorrupt: As `mneme.recording.records.find_instance`.
+    """
+    path, chosen = find_instance(database, record_id)
+    record = RecordedExecution.from_json(path)
+    details = describe_record(record, chosen)
+    (instance,) = details.instances
+    facts = launch_facts(path, chosen)
+    return {
+        "record_database": str(path.resolve()),
+        "record_id": chosen,
+        "kernel_name": details.kernel_name,
+        "demangled_name": details.demangled_name,
+        "short_name": short_name(details.demangled_name),
+        "static_hash": facts["static_hash"],
+        "arch": details.arch,
+        "device": details.device,
+        "modules": [str(Path(name).resolve()) for name in record.llvm_files],
+        "scalars": facts["args"],
+        **_launch(instance),
+    }
+
+
+def _launch(instance: InstanceDetails) -> dict[str, Any]:
+    return {
+        "grid": instance.grid,
+        "block": instance.block,
+        "shared_mem": instance.shared_mem,
+        "is_cooperative": instance.is_cooperative,
+        "occurrences": instance.occurrences,
+        "recorded_ns": instance.recorded_ns,
+        "args": [
+            {
+                "name": one.name,
+                "type": one.type,
+                "kind": one.kind,
+                "value": one.value,
+                "is_specializable": one.is_specializable,
+            }
+            for one in instance.args
+        ],
+        "regions": [
+            {
+                "address": one.address,
+                "size_bytes": one.size_bytes,
+                "kind": one.kind,
+                "name": one.name,
+            }
+            for one in instance.regions
+        ],
+    }
+
+
+def short_name(demangled: str) -> str:
+    """Return the kernel's own name: "void ns::axpby<double>(int)" gives "axpby"."""
+    named = demangled.replace("(anonymous namespace)::", "")
+    plain = named.split("(", 1)[0].split("<", 1)[0].split()[-1:]
+    name = plain[0].rsplit("::", 1)[-1] if plain else ""
+    word = re.sub(r"\W", "_", name, flags=re.ASCII)[:_LONGEST_NAME] or "kernel"
+    return f"k{word}" if word[0].isdigit() else word

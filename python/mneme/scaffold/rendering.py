@@ -1,0 +1,235 @@
+"""Writes ready-to-run files from templates, fitted to a recorded kernel. Prints nothing.
+
+A template is a directory with a `template.yaml` (description, parameters, files) and Jinja2
+templates. Templates see the values of their parameters by name, and:
+
+- `out`: the output directory, absolute;
+- `recording`: the recorded launch, see `mneme.scaffold.recording`; None without one;
+- `mneme_version`, `python` (the interpreter that runs mneme).
+
+A name that is not defined is an error. Filters quote values for the place they stand in, see
+`mneme.scaffold.quoting`. A template `<name>` that needs more than text has a module
+`mneme.scaffold_<name>` with `prepare(request, recording) -> Additions`.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import sys
+from dataclasses import dataclass, field
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from mneme.errors import ArtifactCorrupt, InvalidArgument
+from mneme.files.publish import publish
+from mneme.files.regular_file import read_text
+from mneme.files.visible import visible
+from mneme.scaffold.quoting import FILTERS, plain, unquoted
+from mneme.scaffold.template import Parameter, Template, list_templates, load_template
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from jinja2 import Environment
+
+__all__ = [
+    "Additions",
+    "Parameter",
+    "RenderedFile",
+    "Scaffold",
+    "ScaffoldRequest",
+    "Template",
+    "list_templates",
+    "load_template",
+    "render",
+    "write",
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScaffoldRequest:
+    """What to make, and where."""
+
+    template: Template
+    """From `load_template`."""
+
+    out: Path = field(default_factory=Path)
+    """Made if it does not exist."""
+
+    values: Mapping[str, object] = field(default_factory=dict)
+    """Parameters by name, as texts or of their type; others have their defaults."""
+
+    record_database: Path | None = None
+    """A record file, or a directory of them."""
+
+    record_id: str | None = None
+    """May be None if there is only one launch."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Additions:
+    """What the module of a template contributes."""
+
+    context: Mapping[str, Any] = field(default_factory=dict)
+    """Further names for its templates."""
+
+    files: Mapping[str, bytes] = field(default_factory=dict)
+    """Further files, by path below the output directory."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RenderedFile:
+    """A file to write."""
+
+    path: Path
+    content: bytes
+    is_executable: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scaffold:
+    """A rendered template; nothing is written yet."""
+
+    files: tuple[RenderedFile, ...]
+    next_steps: str
+    """What to do once they are written."""
+
+
+def render(request: ScaffoldRequest) -> Scaffold:
+    """Render every file of a template.
+
+    Raises:
+        InvalidArgument: If a parameter is unknown or wrong, or a needed recording is not named.
+        NotFound, ArtifactCorrupt: If the recording cannot be read, or a template is wrong.
+    """
+    template = request.template
+    values = _parameter_values(template, request.values)
+    recording = _recording(request)
+    if recording is not None:
+        recording["record_relative"] = os.path.relpath(recording["record_database"], request.out)
+    context: dict[str, Any] = {
+        **values,
+        "recording": recording,
+        "out": str(request.out.resolve()),
+        "mneme_version": _version(),
+        "python": sys.executable,
+    }
+    additions = _additions(request, recording)
+    context = unquoted({**context, **additions.context})
+    environment = _environment()
+    files = []
+    for file in template.files:
+        name = _text(environment, file.output, context, f"{template.name}: {file.output}")
+        source = read_text(file.source)
+        text = _text(environment, source, context, str(file.source))
+        files.append(_file(request.out, name, _bytes(text), is_executable=file.is_executable))
+    files += [_file(request.out, name, content) for name, content in additions.files.items()]
+    steps = _text(environment, template.next_steps, context, f"{template.name}: next")
+    return Scaffold(files=tuple(files), next_steps=steps.strip())
+
+
+def write(scaffold: Scaffold, *, force: bool = False) -> list[Path]:
+    """Write the files, each with one rename; return their paths.
+
+    Raises:
+        InvalidArgument: If one exists and `force` is not given; nothing is written then.
+        IoFailed: If the operating system refuses.
+    """
+    existing = [file.path for file in scaffold.files if os.path.lexists(file.path)]
+    if existing and not force:
+        names = ", ".join(f"'{path}'" for path in existing)
+        raise InvalidArgument(
+            f"{names} {'is' if len(existing) == 1 else 'are'} there already, so nothing is "
+            "written; use --force to replace, or another --out"
+        )
+    for file in scaffold.files:
+        publish(file.path, file.content, makes_directory=True, is_executable=file.is_executable)
+    return [file.path for file in scaffold.files]
+
+
+def _version() -> str:
+    from mneme import __version__  # noqa: PLC0415 - imports this package
+
+    return __version__
+
+
+def _parameter_values(template: Template, given: Mapping[str, object]) -> dict[str, object]:
+    known = {one.name: one for one in template.parameters}
+    unknown = [name for name in given if name not in known]
+    if unknown:
+        options = ", ".join(one.option for one in template.parameters) or "no options of its own"
+        option = unknown[0].replace("_", "-")
+        raise InvalidArgument(
+            f"template {template.name} has no option --{option}; it has {options}"
+        )
+    defaults: dict[str, object] = {name: one.default for name, one in known.items()}
+    return {**defaults, **{name: known[name].value_of(text) for name, text in given.items()}}
+
+
+def _recording(request: ScaffoldRequest) -> dict[str, Any] | None:
+    if request.record_database is None:
+        if request.template.recording == "required":
+            raise InvalidArgument(
+                f"template {request.template.name} is fitted to a recording; name one with -rdb"
+            )
+        return None
+    if request.template.recording == "none":
+        raise InvalidArgument(f"template {request.template.name} takes no recording (-rdb)")
+    from mneme.scaffold.recording import describe_recording  # noqa: PLC0415 - loads native code
+
+    return describe_recording(request.record_database, request.record_id)
+
+
+def _additions(request: ScaffoldRequest, recording: dict[str, Any] | None) -> Additions:
+    name = f"mneme.scaffold_{request.template.name}"
+    if not request.template.name.isidentifier() or importlib.util.find_spec(name) is None:
+        return Additions()
+    additions: Additions = import_module(name).prepare(request, recording)
+    return additions
+
+
+def _environment() -> Environment:
+    from jinja2 import StrictUndefined  # noqa: PLC0415 - slow to import
+    from jinja2.sandbox import SandboxedEnvironment  # noqa: PLC0415
+
+    # A template of the user's own may come from anywhere too.
+    environment = SandboxedEnvironment(
+        undefined=StrictUndefined,
+        finalize=plain,
+        keep_trailing_newline=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters.update(FILTERS)
+    return environment
+
+
+def _text(environment: Environment, source: str, context: dict[str, Any], where: str) -> str:
+    from jinja2 import TemplateError  # noqa: PLC0415
+
+    try:
+        return environment.from_string(source).render(context)
+    except TemplateError as error:
+        raise ArtifactCorrupt(f"the template {where} is wrong: {error}") from error
+    except (TypeError, ValueError, ArithmeticError) as error:
+        if isinstance(error, InvalidArgument):
+            raise
+        raise ArtifactCorrupt(f"the template {where} cannot be filled in: {error}") from error
+
+
+def _bytes(text: str) -> bytes:
+    try:
+        # Bytes of a path that are no UTF-8 come back as they were.
+        return text.encode(errors="surrogateescape")
+    except UnicodeEncodeError as error:
+        character = visible(text[error.start : error.end])
+        raise InvalidArgument(f"'{character}' is no character, so no file can hold it") from None
+
+
+def _file(out: Path, name: str, content: bytes, *, is_executable: bool = False) -> RenderedFile:
+    path = out / name
+    if not path.resolve().is_relative_to(out.resolve()):
+        raise ArtifactCorrupt(f"a template makes '{name}', which is outside the output directory")
+    return RenderedFile(path=path, content=content, is_executable=is_executable)

@@ -1,0 +1,187 @@
+"""What the template `replay` needs besides text: the kernel's IR, and memory before and after."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from mneme.errors import InvalidArgument
+from mneme.pipelines.unrolling import split_unrolling
+from mneme.scaffold.rendering import Additions
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from mneme._native import Snapshot
+    from mneme.scaffold.rendering import ScaffoldRequest
+
+__all__ = ["prepare"]
+
+_MEBIBYTE = 1 << 20
+
+
+def prepare(request: ScaffoldRequest, recording: Mapping[str, Any] | None) -> Additions:
+    """Return the files of a recorded launch and what the templates say of it.
+
+    Raises:
+        InvalidArgument: If a parameter makes no sense, or there is more memory than allowed.
+        NotFound, ArtifactCorrupt, CompileFailed: As reading and compiling the recording.
+    """
+    from mneme import _native  # noqa: PLC0415 - loads native code
+
+    if recording is None:
+        raise InvalidArgument("template replay is fitted to a recording; name one with -rdb")
+    defaults = {one.name: one.default for one in request.template.parameters}
+    values = {
+        one.name: one.value_of(request.values[one.name])
+        for one in request.template.parameters
+        if one.name in request.values
+    }
+    options = {**defaults, **values}
+    record = Path(recording["record_database"])
+    fields = json.loads(_native.load_record(record))
+    instance = fields["instances"][recording["record_id"]]
+    before = _native.Snapshot(record.parent / instance["Prologue"])
+    after = _native.Snapshot(record.parent / instance["Epilogue"])
+    _check_size(before, int(options["max_mebibytes"]))
+    regions, files = _memory(before, after)
+    marks, passes = _split_passes(str(options["passes"]))
+    code = _code(record, recording, options, marks)
+    files["kernel.ll"] = code.pop("ir")
+    for region in regions:
+        region["is_constant"] = region["is_constant"] and _has(files["kernel.ll"], region["name"])
+    replay = {
+        **code,
+        "passes": passes or "verify",
+        "fp_contract": "fast" if fields["Options"].get("fp_contract") == "fast" else "on",
+        "grid": _triple(recording["grid"]),
+        "block": _triple(recording["block"]),
+        "cluster": _triple(instance.get("ClusterDims", {"x": 1, "y": 1, "z": 1})),
+        "regions": regions,
+        "arguments": _arguments(before, recording),
+        "written": sum(len(content) for name, content in files.items() if "memory" in name),
+    }
+    return Additions(context={"replay": replay}, files=files)
+
+
+def _check_size(snapshot: Snapshot, max_mebibytes: int) -> None:
+    size = sum(region["size"] for region in snapshot.regions())
+    if size > max_mebibytes * _MEBIBYTE:
+        raise InvalidArgument(
+            f"the launch sees {size / _MEBIBYTE:.0f} MiB, and --max-mebibytes is {max_mebibytes}; "
+            "record a smaller problem, or allow more"
+        )
+
+
+def _memory(before: Snapshot, after: Snapshot) -> tuple[list[dict[str, Any]], dict[str, bytes]]:
+    """Return the regions as `launch.h` lists them, and the files with their content."""
+    later = {region["address"]: index for index, region in enumerate(after.regions())}
+    regions: list[dict[str, Any]] = []
+    files: dict[str, bytes] = {}
+    for index, region in enumerate(before.regions()):
+        size = region["size"]
+        old = before.read(index, 0, size)
+        new = old
+        if region["address"] in later:
+            new = after.read(later[region["address"]], 0, size)
+        stem = f"{index:03d}"
+        has_content = old.count(0) != size
+        if has_content:
+            files[f"memory/{stem}.before"] = old
+        if new != old:
+            files[f"memory/{stem}.after"] = new
+        regions.append(
+            {
+                "address": region["address"],
+                "size": size,
+                "name": region["name"],
+                "is_constant": region["is_constant"],
+                "before": _quoted(f"{stem}.before" if has_content else ""),
+                "after": _quoted(f"{stem}.after" if new != old else ""),
+            }
+        )
+    return regions, files
+
+
+def _has(ir: bytes, variable: str) -> bool:
+    """Whether the image will have a variable; one that only pointers lead to is plain memory."""
+    return any(f"\n@{name} = ".encode() in ir for name in (variable, f'"{variable}"'))
+
+
+def _quoted(name: str) -> str:
+    return f'"{name}"' if name else "nullptr"
+
+
+def _triple(dims: Mapping[str, int]) -> str:
+    return ", ".join(str(int(dims[axis])) for axis in "xyz")
+
+
+def _arguments(before: Snapshot, recording: Mapping[str, Any]) -> list[dict[str, str]]:
+    known = recording["args"]
+    return [
+        {
+            "bytes": ", ".join(f"{byte:#04x}" for byte in value),
+            "text": " ".join(
+                f"{known[index]['name']} = {known[index]['value']}".split()
+                if index < len(known)
+                else ("?",)
+            ),
+        }
+        for index, value in enumerate(before.args())
+    ]
+
+
+def _split_passes(pipeline: str) -> tuple[str, str]:
+    """Return what is done to `kernel.ll` here, and the pipeline for LLVM's own tools.
+
+    These do not know the pass that marks loops, but do what the marks say.
+    """
+    from mneme import _native  # noqa: PLC0415 - loads native code
+
+    _native.check_passes(pipeline)
+    marks, rest = split_unrolling(pipeline)
+    if "mneme-unroll" in rest:
+        raise InvalidArgument(
+            f"--passes is '{pipeline}'; the reproducer takes mneme-unroll in front only"
+        )
+    return marks, rest.strip()
+
+
+def _code(
+    record: Path, recording: Mapping[str, Any], options: Mapping[str, Any], marks: str
+) -> dict[str, Any]:
+    """Return the kernel's IR before the pipeline, and what it has to be compiled with."""
+    from mneme import _native  # noqa: PLC0415 - loads native code
+
+    name = str(options["target"]) or recording["arch"]
+    if not re.fullmatch(r"sm_\d+[a-z]?", name, re.ASCII):
+        raise InvalidArgument(f"--target is '{name}'; the reproducer needs sm_NN")
+    code = _native.RecordedCode(record, recording["record_id"])
+    configuration = {
+        "grid": recording["grid"],
+        "block": recording["block"],
+        "shared_mem": recording["shared_mem"],
+        "specialize": options["specialize"],
+        "specialize_dims": options["specialize_dims"],
+        "set_launch_bounds": bool(options["max_threads"]),
+        "max_threads": options["max_threads"],
+        "min_blocks_per_sm": options["min_blocks_per_sm"],
+        "passes": marks,
+        "codegen_opt": options["codegen_opt"],
+        "prune": True,
+        "internalize": True,
+    }
+    compiled = code.compile(
+        json.dumps(configuration), code.recorded_target(name), json.dumps({"want_ir": True})
+    )
+    statistics = json.loads(compiled["statistics"])
+    version = str(json.loads(_native.compiler_version())["llvm"])
+    return {
+        "ir": compiled["ir"].encode(),
+        "target": name,
+        "ptx": statistics["ptx_version"].replace(".", ""),
+        "llvm": version,
+        "llvm_major": version.split(".", 1)[0],
+    }
