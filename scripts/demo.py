@@ -19,8 +19,8 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from mneme.recorded_execution import RecordedExecution
-from mneme.replay_executor import BaseExecutor
+from mneme.executors.replay_executor import BaseExecutor
+from mneme.recording.recorded_execution import RecordedExecution
 
 if TYPE_CHECKING:
     from mneme.mneme_types import dim3

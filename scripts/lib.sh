@@ -34,7 +34,7 @@ python_packages=(
   # 13.0 refuses the code that NVVM of 13.5 makes. 10.4.0 is CUDA 13.0's cuRAND.
   'nvidia-cuda-nvcc==13.0.*' 'nvidia-nvvm==13.0.*' 'nvidia-cuda-crt==13.0.*' 'nvidia-cuda-runtime==13.0.*'
   'nvidia-cuda-cccl==13.0.*' 'nvidia-curand==10.4.0.*' 'nvidia-nvjitlink==13.0.*'
-  'lit>=18' 'pytest>=8' 'hypothesis>=6' 'ruff>=0.6' 'mypy>=1.11'
+  'lit>=18' 'pytest>=8' 'hypothesis>=6' 'ruff>=0.6' 'mypy>=1.11' 'clang-format==22.1.8' 'typos>=1.40'
   'numpy>=1.26' 'scikit-learn>=1.3' 'cmaes>=0.12' 'optuna-dashboard>=0.17'
 )
 # CUDA 12, for clang 21 and older: they cannot parse the headers of CUDA 13.

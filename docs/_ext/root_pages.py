@@ -2,7 +2,7 @@
 """Pages of the repository's root as pages of the site: README, CONTRIBUTING, CHANGELOG.
 
 A page in `project/` only says which file it stands for; here that file's text takes its place, with
-links that lead to pages of the site. Files and directories that the site does not have lose their
+links and pictures that lead to the site. Files and directories that the site does not have lose their
 link; one that is not in the repository at all is a warning.
 """
 
@@ -25,7 +25,7 @@ _PAGES = {
     "CONTRIBUTING.md": "project/contributing",
     "CHANGELOG.md": "project/changelog",
 }
-_LINK = re.compile(r"(?<!!)\[([^\]]*)\]\((?!https?:|#)([^)#\s]+)(#[^)\s]*)?\)")
+_LINK = re.compile(r"\[([^\]]*)\]\((?!https?:|#)([^)#\s]+)(#[^)\s]*)?\)")
 _log = logging.getLogger(__name__)
 
 
