@@ -56,7 +56,7 @@ inline bool namesRegistration(std::string_view names) {
 }
 
 /// The whole image that starts at `address`; empty for an unknown one. The memory must hold what
-/// the image's own headers say.
+/// the image's own headers say, or a text with the zero that ends it.
 Bytes imageInMemory(const void* address);
 
 /// Any of the above.

@@ -2,6 +2,7 @@
 #include <elf.h>
 
 #include <algorithm>
+#include <cstring>
 
 #include "runtime/embed/containers.h"
 
@@ -40,6 +41,15 @@ uint64_t bundleSize(const std::byte* bundle) {
   return std::max<uint64_t>(end, next - bundle);
 }
 
+/// PTX, which ends with a zero.
+Bytes textInMemory(const std::byte* begin) {
+  const auto* characters = reinterpret_cast<const char*>(begin);
+  if (!std::strchr("./ \t\r\n", characters[0])) // what comments and .version begin with
+    return {};
+  const Bytes text(begin, std::strlen(characters));
+  return isPtx(text) ? text : Bytes{};
+}
+
 } // namespace
 
 Bytes imageInMemory(const void* address) {
@@ -55,7 +65,7 @@ Bytes imageInMemory(const void* address) {
     return Bytes(begin, compressedBundleSize(Bytes(begin, kCompressedHeader)));
   if (isElf(start) && load<unsigned char>(begin + EI_CLASS) == ELFCLASS64)
     return Bytes(begin, elfSize(begin));
-  return {};
+  return textInMemory(begin);
 }
 
 } // namespace mneme::embed

@@ -282,6 +282,15 @@ Status prepare(Variant& variant) {
   return status;
 }
 
+bool hasKernels(void* handle) {
+  const auto binary = findBinary(handle);
+  if (!binary)
+    return false;
+  const std::lock_guard load(Registry::instance().load);
+  read(*binary);
+  return !binary->blobs.kernels.empty();
+}
+
 GlobalUse findUses(void* handle, const std::string& name) {
   GlobalUse use;
   const auto binary = findBinary(handle);

@@ -96,6 +96,9 @@ std::vector<std::shared_ptr<GlobalStorage>> initialisedGlobals();
 /// Storage behind a host shadow variable. With `needsContents` its initial value is in place on
 /// return. Null for an unknown symbol. \throws mneme::Error
 std::shared_ptr<GlobalStorage> findGlobal(const void* hostShadow, bool needsContents);
+/// Reads a fat binary, which may go afterwards; whether it holds IR of a kernel. \throws
+/// mneme::Error
+bool hasKernels(void* binary);
 /// A variable as the kernels of one fat binary know it.
 struct GlobalUse {
   size_t bytes = 0; ///< 0: no kernel refers to it

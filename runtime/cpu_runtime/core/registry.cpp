@@ -53,7 +53,8 @@ std::vector<std::shared_ptr<FatBinary>> siblings(const std::shared_ptr<FatBinary
 void* registerFatBinary(const void* data, const void* wrapper) {
   auto binary = std::make_shared<FatBinary>();
   binary->data = data;
-  binary->objectBase = objectBaseOf(wrapper);
+  // What the program loads by itself belongs to no object and has no siblings.
+  binary->objectBase = wrapper ? objectBaseOf(wrapper) : binary.get();
   void* handle = binary.get();
   Registry& registry = Registry::instance();
   const std::unique_lock lock(registry.tables);

@@ -1,11 +1,5 @@
 // Code objects the program loads by itself, and managed variables, in the HIP API.
 #include <cstring>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
-#include <map>
-#include <memory>
-#include <mutex>
 #include <string>
 #include <vector>
 
@@ -13,9 +7,8 @@
 
 #include "runtime/base/error.h"
 #include "runtime/base/log.h"
-#include "runtime/base/own_descriptors.h"
-#include "runtime/cpu_runtime/core/handle_table.h"
 #include "runtime/cpu_runtime/core/kernels.h"
+#include "runtime/device/cpu/cudart/loaded_module.h"
 #include "runtime/cpu_runtime/hip/exported.h"
 #include "runtime/cpu_runtime/hip/vendor_calls.h"
 
@@ -23,117 +16,7 @@ using namespace mneme::cpu_runtime::hip;
 
 namespace {
 
-constexpr auto kFileNotFound = static_cast<Status>(301);
-constexpr auto kNotFound = static_cast<Status>(500);
 constexpr unsigned kAttachGlobal = 1;
-
-struct Module {
-  ~Module() { unregisterFatBinary(binary); }
-
-  std::vector<char> file; ///< empty if the program holds the bytes
-  void* binary = nullptr;
-  std::mutex mutex;
-  /// Their addresses are the handles.
-  std::map<std::string, std::unique_ptr<char>> functions, globals;
-};
-
-HandleTable<Module>& modules() {
-  static auto* table = new HandleTable<Module>;
-  return *table;
-}
-
-Status load(void** handle, std::vector<char> file, const void* image) {
-  auto module = std::make_shared<Module>();
-  module->file = std::move(file);
-  module->binary = registerFatBinary(image ? image : module->file.data(), nullptr);
-  *handle = modules().add(std::move(module));
-  return Status::Success;
-}
-
-Status loadFile(void** handle, const char* path) {
-  if (!handle || !path)
-    return Status::InvalidValue;
-  std::error_code error;
-  if (!std::filesystem::is_regular_file(path, error))
-    return kFileNotFound;
-  std::vector<char> bytes = mneme::apart([&] {
-    std::ifstream file(path, std::ios::binary);
-    return std::vector<char>{std::istreambuf_iterator<char>(file), {}};
-  });
-  return bytes.size() < 64 ? kFileNotFound : load(handle, std::move(bytes), nullptr);
-}
-
-/// Under the module's mutex.
-const void* functionOf(Module& module, const std::string& name) {
-  auto& known = module.functions[name];
-  if (!known) {
-    known = std::make_unique<char>();
-    registerKernel(module.binary, known.get(), name.c_str());
-  }
-  return known.get();
-}
-
-Status findFunction(const void** function, void* handle, const char* name) {
-  const auto module = modules().find(handle);
-  if (!function || !name || !module)
-    return module ? Status::InvalidValue : Status::InvalidResourceHandle;
-  const std::lock_guard lock(module->mutex);
-  *function = functionOf(*module, name);
-  const auto kernel = findKernel(*function);
-  return kernel && describe(*kernel) == Status::Success ? Status::Success : kNotFound;
-}
-
-Status findVariable(void** address, size_t* bytes, void* handle, const char* name) {
-  const auto module = modules().find(handle);
-  if (!name || !module)
-    return module ? Status::InvalidValue : Status::InvalidResourceHandle;
-  const std::lock_guard lock(module->mutex);
-  auto& known = module->globals[name];
-  if (!known) {
-    const GlobalUse use = findUses(module->binary, name);
-    if (!use.bytes)
-      return kNotFound;
-    for (const std::string& kernel : use.kernels) // one of them brings the initial value
-      functionOf(*module, kernel);
-    known = std::make_unique<char>();
-    registerGlobal(module->binary, known.get(), name, use.bytes);
-  }
-  const auto storage = findGlobal(known.get(), true);
-  if (!storage)
-    return Status::MemoryAllocation;
-  if (address)
-    *address = storage->address;
-  if (bytes)
-    *bytes = storage->bytes;
-  return Status::Success;
-}
-
-/// Where each argument lies in the buffer of `extra`: {1, buffer, 2, &bytes, 3}.
-Status unpack(const void* function, void** extra, std::vector<void*>& args) {
-  char* buffer = nullptr;
-  size_t bytes = 0;
-  for (; extra && reinterpret_cast<uintptr_t>(*extra) != 3; extra += 2) {
-    if (reinterpret_cast<uintptr_t>(*extra) == 1)
-      buffer = static_cast<char*>(extra[1]);
-    else if (reinterpret_cast<uintptr_t>(*extra) == 2)
-      bytes = *static_cast<size_t*>(extra[1]);
-    else
-      return Status::InvalidValue;
-  }
-  const auto kernel = findKernel(function);
-  if (!kernel || describe(*kernel) != Status::Success)
-    return Status::InvalidDeviceFunction;
-  size_t at = 0;
-  for (const auto& arg : kernel->blob->args) {
-    const size_t alignment = arg.alignBytes ? arg.alignBytes : 1;
-    at = (at + alignment - 1) / alignment * alignment;
-    if (!buffer || at + arg.sizeBytes > bytes)
-      return Status::InvalidValue;
-    args.push_back(buffer + at);
-    at += arg.sizeBytes;
-  }
-  return Status::Success;
-}
 
 /// The program's allocation function, so that a recorder in front of this library serves it.
 void* allocateManaged(size_t bytes) {
@@ -147,11 +30,11 @@ void* allocateManaged(size_t bytes) {
 } // namespace
 
 MNEME_HIP_API Status hipModuleLoad(void** module, const char* path) {
-  return api([&] { return loadFile(module, path); });
+  return api([&] { return loadModuleFile(module, path); });
 }
 
 MNEME_HIP_API Status hipModuleLoadData(void** module, const void* image) {
-  return api([&] { return module && image ? load(module, {}, image) : Status::InvalidValue; });
+  return api([&] { return loadModule(module, image); });
 }
 
 MNEME_HIP_API Status hipModuleLoadDataEx(void** module, const void* image, unsigned, int*, void**) {
@@ -159,8 +42,7 @@ MNEME_HIP_API Status hipModuleLoadDataEx(void** module, const void* image, unsig
 }
 
 MNEME_HIP_API Status hipModuleUnload(void* module) {
-  return api(
-      [&] { return modules().remove(module) ? Status::Success : Status::InvalidResourceHandle; });
+  return api([&] { return unloadModule(module); });
 }
 
 MNEME_HIP_API Status hipModuleGetFunction(const void** function, void* module, const char* name) {
@@ -179,7 +61,7 @@ MNEME_HIP_API Status hipModuleLaunchKernel(const void* function, unsigned gridX,
   return api([&] {
     std::vector<void*> unpacked;
     if (!parameters)
-      if (const Status bad = unpack(function, extra, unpacked); bad != Status::Success)
+      if (const Status bad = unpackArguments(function, extra, unpacked); bad != Status::Success)
         return bad;
     return cudaLaunchKernel(function, {gridX, gridY, gridZ}, {blockX, blockY, blockZ},
                             parameters ? parameters : unpacked.data(), sharedBytes, stream);

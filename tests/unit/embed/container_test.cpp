@@ -45,6 +45,8 @@ TEST_CASE("kernels are found in every member of a fat binary") {
   CHECK(set.modules.size() == 1);
   CHECK(readFatBinary(fatBinary.data()).kernels.size() == 3);
   CHECK(readFatBinary(nullptr).kernels.empty());
+  CHECK(readFatBinary("").kernels.empty());
+  CHECK(readFatBinary("no image of any kind").kernels.empty());
 }
 
 TEST_CASE("members of an unknown kind or compression are skipped") {
@@ -124,6 +126,7 @@ TEST_CASE("bare ELF images, PTX and bundles are read") {
   CHECK(readDeviceImage(elf).kernels.count("add") == 1);
   CHECK(readFatBinary(elf.data()).kernels.count("add") == 1);
   CHECK(readDeviceImage(bytesOf(ptxWith({kernelSymbol("add", 1)}))).kernels.count("add") == 1);
+  CHECK(readFatBinary(ptxWith({kernelSymbol("add", 1)}).c_str()).kernels.count("add") == 1);
   Buffer bundle = bundleWith({{}, elf});
   CHECK(readDeviceImage(bundle).kernels.count("add") == 1);
   CHECK(readFatBinary(bundle.data()).kernels.count("add") == 1);
