@@ -5,10 +5,13 @@ from __future__ import annotations
 __all__ = [
     "CMAKE_DEVICE_LANGUAGE",
     "CODEGEN_BY_ARCH_PREFIX",
+    "CPU_DRIVER",
     "CPU_RUNTIMES",
     "DEFAULT_CMAKE_ARCH",
     "DEVICE_BY_RUNTIME",
     "DEVICE_CODE_SECTIONS",
+    "DRIVER_LIBRARY",
+    "DRIVER_MARK_ON_CPU",
     "RUNTIME_BY_SECTION",
     "SHARED_RUNTIME_HINT",
     "SPACK_TOOLKIT_HINT",
@@ -23,6 +26,12 @@ __all__ = [
 
 # Runtimes on the CPU device, preloaded for programs that were linked to the vendor's.
 CPU_RUNTIMES = ("libmneme_cudart.so", "libmneme_hiprt.so")
+
+# The driver's API on the CPU device, and the library it stands for.
+CPU_DRIVER = "libmneme_cuda_driver.so"
+DRIVER_LIBRARY = "libcuda.so.1"
+# What it exports on the CPU device, and no driver does.
+DRIVER_MARK_ON_CPU = "mneme_cuda_driver_on_cpu"
 
 # "CodeGen" of a tuned kernel, by the beginning of the recorded architecture.
 CODEGEN_BY_ARCH_PREFIX = {"sm_": "rtc", "gfx": "serial"}

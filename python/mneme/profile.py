@@ -9,9 +9,9 @@ from __future__ import annotations
 import ctypes
 import functools
 
-__all__ = ["gpu_profile_start", "gpu_profile_stop", "init_profiler"]
+from mneme._vendors import DRIVER_LIBRARY, DRIVER_MARK_ON_CPU
 
-_DRIVER = "libcuda.so.1"
+__all__ = ["gpu_profile_start", "gpu_profile_stop", "init_profiler"]
 
 
 def init_profiler() -> bool:
@@ -40,7 +40,8 @@ def _tell(name: str) -> bool:
 @functools.cache
 def _driver() -> ctypes.CDLL | None:
     try:
-        driver = ctypes.CDLL(_DRIVER)
+        driver = ctypes.CDLL(DRIVER_LIBRARY)
     except OSError:
         return None
-    return driver if driver.cuInit(0) == 0 else None
+    is_real = not hasattr(driver, DRIVER_MARK_ON_CPU)
+    return driver if is_real and driver.cuInit(0) == 0 else None

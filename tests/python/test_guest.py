@@ -8,6 +8,7 @@ import pytest
 
 from mneme.errors import BackendUnavailable, InvalidArgument
 from mneme.install import paths as _paths
+from mneme.programs import check as program_check
 from mneme.programs import guest
 from mneme.programs.elf import ElfFacts
 from mneme.programs.guest import record_environment, run_environment
@@ -42,6 +43,25 @@ def test_run_preloads_the_runtime_of_the_cpu(prefix: Path) -> None:
         "MNEME_DEVICE": "cpu",
         "LD_PRELOAD": str(prefix / "lib" / "libmneme_cudart.so"),
     }
+
+
+@pytest.mark.parametrize(
+    ("needed", "section", "is_served"),
+    [
+        ("libcudart.so.13", ".nv_fatbin", True),
+        ("libc.so.6", ".text", True),
+        ("libc.so.6", ".nv_fatbin", False),
+        ("libcuda.so.1", ".nv_fatbin", True),
+    ],
+)
+def test_driver_is_served_but_to_a_runtime_inside_of_the_program(
+    prefix: Path, monkeypatch: pytest.MonkeyPatch, needed: str, section: str, *, is_served: bool
+) -> None:
+    (prefix / "lib" / "libmneme_cuda_driver.so").touch()
+    facts = ElfFacts(is_static=False, needed=(needed,), sections=frozenset((section,)))
+    monkeypatch.setattr(program_check, "read_elf", lambda _: facts)
+    environment = run_environment({"PATH": "/bin"}, "cpu", "/bin/sh")
+    assert ("libmneme_cuda_driver.so" in environment["LD_PRELOAD"]) == is_served
 
 
 def test_record_preloads_the_recorder_first_and_keeps_what_was_there(

@@ -26,7 +26,7 @@ NATIVE = (
     *("bin/mneme-cc", "bin/mneme-cxx", "bin/mneme-jit-compile", "bin/nvcc", "config.json"),
     *("include/mneme/MnemeAnnotation.hpp", "lib/cmake/mneme/mnemeConfig.cmake"),
     *("lib/libMnemePasses.so", "lib/libmneme_compile.so", "lib/libmneme_cudart.so"),
-    "lib/libmneme_hiprt.so",
+    *("lib/libmneme_hiprt.so", "lib/libmneme_cuda_driver.so", "lib/driver_stubs/libcuda.so"),
     *("lib/libmneme_jit.so", "lib/libmneme_rt.so", "lib/librecord.so", "py.typed"),
     *("report/report.html.j2", "share/mneme/templates/tune/tune.py.j2"),
 )
@@ -117,7 +117,9 @@ def test_it_installs_where_the_c_library_is_2_34(wheel: Path) -> None:
 
 
 def test_its_libraries_need_nothing_but_the_c_library(unpacked: Path) -> None:
-    allowed = re.compile(r"(libc|libm|libdl|libpthread|libgcc_s|ld-linux.*|libmneme_rt)\.so")
+    allowed = re.compile(
+        r"(libc|libm|libdl|libpthread|libgcc_s|ld-linux.*|libmneme_rt|libmneme_cudart)\.so"
+    )
     for library in unpacked.rglob("*.so"):
         if library.name == "libMnemePasses.so":  # lives in clang
             continue

@@ -35,7 +35,7 @@ _OPTIONAL_PACKAGES = {
 }
 _LIBRARIES = (
     *("libmneme_rt.so", "librecord.so", "libMnemePasses.so", "libmneme_compile.so"),
-    *("libmneme_jit.so", *_vendors.CPU_RUNTIMES),
+    *("libmneme_jit.so", *_vendors.CPU_RUNTIMES, _vendors.CPU_DRIVER),
 )
 _REINSTALL = "install mneme again"
 

@@ -7,10 +7,15 @@ import stat
 from contextlib import suppress
 from pathlib import Path
 
-from mneme._vendors import DEVICE_CODE_SECTIONS, RUNTIME_BY_SECTION, SHARED_RUNTIME_HINT
 from mneme.programs.elf import ElfFacts, read_elf
+from mneme._vendors import (
+    DEVICE_CODE_SECTIONS,
+    DRIVER_LIBRARY,
+    RUNTIME_BY_SECTION,
+    SHARED_RUNTIME_HINT,
+)
 
-__all__ = ["remark_on_cpu_run", "remark_on_program"]
+__all__ = ["brings_own_runtime", "remark_on_cpu_run", "remark_on_program"]
 
 _RIGHTS = "gets more rights than you have (set-user-id or file capabilities)"
 _OUR_RUNTIME = "libmneme_rt.so"
@@ -83,6 +88,12 @@ def remark_on_cpu_run(path: str | Path) -> str:
             f"there is one; link the shared runtime ({SHARED_RUNTIME_HINT})"
         )
     return ""
+
+
+def brings_own_runtime(path: Path) -> bool:
+    """Whether a program has a vendor's runtime inside, and no other use of the vendor's driver."""
+    facts = read_elf(path)
+    return bool(facts and _missing_runtime(facts) and DRIVER_LIBRARY not in facts.needed)
 
 
 def _facts_of(program: Path) -> ElfFacts | None:

@@ -11,12 +11,13 @@ import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mneme._vendors import CPU_RUNTIMES, DEVICE_BY_RUNTIME
+from mneme.programs.elf import read_elf
+from mneme.install.paths import library, prefix
+from mneme.programs.record_request import RecordRequest, check_environment, check_request
+from mneme._vendors import CPU_DRIVER, CPU_RUNTIMES, DEVICE_BY_RUNTIME
 from mneme.devices import choose_device
 from mneme.errors import InvalidArgument, IoFailed
-from mneme.install.paths import library, prefix
-from mneme.programs.elf import read_elf
-from mneme.programs.record_request import RecordRequest, check_environment, check_request
+from mneme.programs.check import brings_own_runtime
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -43,7 +44,7 @@ def run_environment(
         InvalidArgument: If there is no such device.
     """
     chosen = _choose(base, device, program)
-    return _preload(base, _runtimes(chosen), {"MNEME_DEVICE": chosen})
+    return _preload(base, _runtimes(chosen, _find(base, program)), {"MNEME_DEVICE": chosen})
 
 
 def record_environment(base: Mapping[str, str], request: RecordRequest) -> dict[str, str]:
@@ -57,8 +58,9 @@ def record_environment(base: Mapping[str, str], request: RecordRequest) -> dict[
     check_request(request)
     check_environment(base)
     chosen = _choose(base, request.device, request.program)
+    runtimes = _runtimes(chosen, _find(base, request.program))
     variables = {"MNEME_DEVICE": chosen, **request.variables()}
-    environment = _preload(base, [library(_RECORDER), *_runtimes(chosen)], variables)
+    environment = _preload(base, [library(_RECORDER), *runtimes], variables)
     try:
         request.directory.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -73,8 +75,8 @@ def _choose(base: Mapping[str, str], device: str | None, program: str | None) ->
     chosen = choose_device(named)
     if named or os.environ.get("MNEME_DEVICE") or chosen == _CPU or not program:
         return chosen
-    found = shutil.which(program, path=base.get("PATH"))
-    facts = read_elf(Path(found)) if found else None
+    found = _find(base, program)
+    facts = read_elf(found) if found else None
     kinds = {
         kind
         for runtime, kind in DEVICE_BY_RUNTIME.items()
@@ -83,10 +85,19 @@ def _choose(base: Mapping[str, str], device: str | None, program: str | None) ->
     return chosen if not kinds or chosen.partition(":")[0] in kinds else _CPU
 
 
-def _runtimes(device: str) -> list[Path]:
+def _find(base: Mapping[str, str], program: str | None) -> Path | None:
+    found = shutil.which(program, path=base.get("PATH")) if program else None
+    return Path(found) if found else None
+
+
+def _runtimes(device: str, program: Path | None) -> list[Path]:
     if device != _CPU:
         return []
-    found = [prefix() / "lib" / name for name in CPU_RUNTIMES]
+    names = [*CPU_RUNTIMES]
+    # A runtime inside of the program would take our driver for one it knows.
+    if not (program and brings_own_runtime(program)):
+        names.append(CPU_DRIVER)
+    found = [prefix() / "lib" / name for name in names]
     return [path for path in found if path.is_file()] or [library(CPU_RUNTIMES[0])]
 
 

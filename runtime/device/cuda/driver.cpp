@@ -14,6 +14,9 @@ namespace {
 
 /// Every Linux installation of the driver has this name.
 constexpr const char* libraryName = "libcuda.so.1";
+/// And so has, in a process on the CPU device, what serves the driver API there
+/// (device/cpu/cudadrv).
+constexpr const char* markOnCpu = "mneme_cuda_driver_on_cpu";
 
 template <typename Function>
 void bind(const DynamicLibrary& library, Function& function, const char* name) {
@@ -164,6 +167,10 @@ struct Opened {
   Opened() {
     try {
       const auto* library = new DynamicLibrary(DynamicLibrary::open(libraryName));
+      if (library->findSymbol(markOnCpu)) {
+        whyNot = "no NVIDIA driver: this process was started on the CPU device";
+        return;
+      }
       bindDevices(*library, driver);
       bindMemory(*library, driver);
       bindQueues(*library, driver);

@@ -132,8 +132,8 @@ bool describeCpuDevice(Vendor& vendor) {
   vendor.deviceKind = "cpu";
   if (isLoaded("libamdhip64.so") && !isLoaded("libcudart.so"))
     vendor.windowBytes = kHipWindowBytes;
-  vendor.runtimePrefixes = {"libcudart.so", "libmneme_cudart.so", "libamdhip64.so",
-                            "libmneme_hiprt.so", "librecord.so"};
+  vendor.runtimePrefixes = {"libcudart.so",   "libmneme_cudart.so", "libmneme_cuda_driver.so",
+                            "libamdhip64.so", "libmneme_hiprt.so",  "librecord.so"};
   vendor.deviceSynchronize = synchronizeAll;
   vendor.getDevice = [](int* device) { return firstSuccess<&Runtime::getDevice>(device); };
   vendor.symbolAddress = [](void** address, const void* hostShadow) {

@@ -1,0 +1,50 @@
+// Names and sentences of the CUDA driver API's codes, and what a function does that is not there.
+#include <algorithm>
+#include <string>
+
+#include "runtime/base/log.h"
+#include "runtime/device/cpu/cudadrv/forward.h"
+#include "runtime/device/cpu/cudart/exported.h"
+#include "runtime/device/cpu/cudart/unsupported.h"
+
+using namespace mneme::cudadrv;
+
+namespace {
+
+struct ErrorName {
+  int code;
+  const char* name;
+};
+
+constexpr ErrorName kNames[] = {
+#include "runtime/device/cpu/cudadrv/error_names.inc"
+};
+
+const char* nameOf(int code) {
+  const auto* found = std::ranges::find(kNames, code, &ErrorName::code);
+  return found == std::end(kNames) ? nullptr : found->name;
+}
+
+} // namespace
+
+int mneme::cudart::unsupported(const char* name) noexcept {
+  try {
+    noticeOnce(std::string(name) + " is not supported on the CPU device");
+  } catch (...) { // no memory for the sentence
+  }
+  return CUDA_ERROR_NOT_SUPPORTED;
+}
+
+MNEME_CUDA_API int cuGetErrorName(int code, const char** name) {
+  const int status = give(name, nameOf(code));
+  return status == CUDA_SUCCESS && !*name ? CUDA_ERROR_INVALID_VALUE : status;
+}
+
+/// The sentences are the runtime's, whose codes have the driver's numbers.
+MNEME_CUDA_API int cuGetErrorString(int code, const char** text) {
+  using Ask = const char* (*)(int);
+  static const auto ask = reinterpret_cast<Ask>(runtimeFunction("cudaGetErrorString"));
+  const bool isKnown = nameOf(code) && ask;
+  const int status = give(text, isKnown ? ask(code) : nullptr);
+  return status == CUDA_SUCCESS && !isKnown ? CUDA_ERROR_INVALID_VALUE : status;
+}
