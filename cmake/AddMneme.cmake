@@ -59,6 +59,7 @@ function(add_mneme target)
   cmake_parse_arguments(PARSE_ARGV 1 arg "NO_RECORD;NO_AUTO_VAR_INIT" "KERNELS" "")
   _mneme_check_arguments(add_mneme "${target}" "${arg_UNPARSED_ARGUMENTS}"
     "${arg_KEYWORDS_MISSING_VALUES}")
+  _mneme_offer_cuda_driver_now()
   _mneme_instrument("${target}" "${arg_KERNELS}" "${arg_NO_AUTO_VAR_INIT}")
   get_target_property(runtimeLibrary ${target} CUDA_RUNTIME_LIBRARY)
   if(NOT arg_NO_RECORD AND NOT runtimeLibrary)

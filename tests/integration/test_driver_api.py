@@ -1,0 +1,155 @@
+"""Programs of the CUDA driver API on the CPU device: linked by the wrapper, run, recorded."""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import re
+import sys
+from pathlib import Path
+
+import pytest
+from conftest import BUILD, Finished, instances, mneme, records, run_command
+
+from mneme import _paths
+
+APPS = BUILD / "tests" / "apps" / "api"
+DRIVER = BUILD / "lib" / "libmneme_cuda_driver.so"
+WRAPPER = BUILD / "bin" / "mneme-cxx"
+HERE = Path(__file__).resolve().parent
+KERNEL = """
+__device__ int offset = 30;
+extern "C" __global__ void add(int* numbers, int count, int argument) {
+  int at = blockIdx.x * blockDim.x + threadIdx.x;
+  if (at < count)
+    numbers[at] += argument + offset;
+}
+"""
+
+pytestmark = [
+    pytest.mark.compile,
+    pytest.mark.skipif(
+        not (APPS / "driver").is_file(), reason="tests/apps/api is not built: no CUDA toolkit"
+    ),
+]
+
+
+def _toolkit() -> Path:
+    asked = run_command(BUILD / "bin" / "nvcc", "-", "__cmake_determine_cuda").stdout
+    return Path(re.findall(r"TOP=(.*)", asked)[0])
+
+
+def test_program_is_recorded_and_replayed_exactly(tmp_path: Path) -> None:
+    program = APPS / "driver"
+    assert "libcuda.so.1" in run_command("readelf", "-d", program).stdout
+    done = mneme("record", "-rdb", tmp_path, "--device", "cpu", "--", program)
+    assert (done.returncode, done.stdout) == (0, "driver: ok\n"), done.stderr
+    (record,) = records(tmp_path)
+    assert json.loads(record.read_text())["DemangledName"].endswith("scale(int const*, int*, int)")
+    assert len(instances(record)) == 2
+    for record_id in instances(record):
+        replayed = mneme(
+            "replay", "-rdb", record, "-rid", record_id, "--device", "cpu", "-it", "1", "default<O3>"
+        )  # fmt: skip
+        assert replayed.result["result_class"] == "exact"
+
+
+@pytest.fixture(scope="module")
+def loader(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A program that is linked with -lcuda alone."""
+    program = tmp_path_factory.mktemp("loader") / "loader"
+    linked = run_command(
+        WRAPPER, HERE / "driver_modules.cpp", "-isystem", _toolkit() / "include", "-o", program,
+        "-lcuda",
+    )  # fmt: skip
+    assert (linked.returncode, linked.stderr) == (0, "")
+    return program
+
+
+def _device_code(folder: Path, name: str, *flags: str, **environment: str) -> Path:
+    source = folder / "kernel.cu"
+    source.write_text(KERNEL)
+    command = (WRAPPER, "-O2", "--offload-arch=sm_90", "--cuda-device-only", *flags, source)
+    done = run_command(*command, "-o", folder / name, **environment)
+    assert done.returncode == 0, done.stderr
+    return folder / name
+
+
+def _load(loader: Path, code: Path) -> Finished:
+    return mneme("run", "--device", "cpu", "--", loader, code)
+
+
+@pytest.mark.parametrize("flags", [("-c",), ("-S",), ("--emit-fatbin",)])
+def test_device_code_that_carries_ir_is_loaded(
+    loader: Path, tmp_path: Path, flags: tuple[str, ...]
+) -> None:
+    if flags == ("--emit-fatbin",):
+        cubin = _device_code(tmp_path, "kernel.cubin", "-c")
+        code = tmp_path / "kernel.fatbin"
+        fatbinary = _toolkit() / "bin" / "fatbinary"
+        made = run_command(
+            fatbinary, "-64", f"--create={code}", f"--image3=kind=elf,sm=90,file={cubin}"
+        )  # fmt: skip
+        assert made.returncode == 0, made.stderr
+    else:
+        code = _device_code(tmp_path, "kernel", *flags)
+    done = _load(loader, code)
+    assert (done.returncode, done.stdout) == (0, "30 in 4 bytes, 37, 1008, 39\n"), done.stderr
+    assert done.stderr == ""
+
+
+def test_modules_know_nothing_of_one_another(loader: Path, tmp_path: Path) -> None:
+    code = _device_code(tmp_path, "kernel.cubin", "-c")
+    other = _device_code(tmp_path, "other.cubin", "-c", "-Dadd=other")
+    done = mneme("run", "--device", "cpu", "--", loader, code, other)
+    assert (done.returncode, done.stdout) == (0, "30 in 4 bytes, 37, 1008, 39\n"), done.stdout
+
+
+def test_device_code_without_ir_is_refused_with_a_sentence(loader: Path, tmp_path: Path) -> None:
+    code = _device_code(tmp_path, "kernel.ptx", "-S", MNEME_INSTRUMENT="0")
+    done = _load(loader, code)
+    assert done.stdout == "not loaded: 209\n"
+    hint = "carries no mneme IR: compile it with mneme-cxx (or -fpass-plugin) to run it on the CPU"
+    assert done.stderr.count(hint) == 2
+
+
+def test_function_that_is_not_there_is_named_once() -> None:
+    ask = "import ctypes; driver = ctypes.CDLL('libcuda.so.1'); print("
+    calls = "driver.cuGreenCtxCreate(), driver.cuGreenCtxCreate())"
+    done = mneme("run", "--device", "cpu", "--", sys.executable, "-c", ask + calls)
+    assert done.stdout == "801 801\n"
+    assert done.stderr == "mneme: cuGreenCtxCreate is not supported on the CPU device\n"
+
+
+def test_it_is_no_driver_to_mneme_itself() -> None:
+    ours = (sys.executable, "-m", "mneme", "devices", "--json")
+    done = mneme("run", "--device", "cpu", "--", *ours)
+    assert done.returncode == 0, done.stderr
+    assert "no NVIDIA driver" in done.stdout
+    assert "cuda:0" not in done.stdout
+    profiler = "import mneme.profile; print(mneme.profile.init_profiler())"
+    assert mneme("run", "--device", "cpu", "--", sys.executable, "-c", profiler).stdout == "False\n"
+
+
+def test_every_name_of_the_header_is_exported() -> None:
+    header = (_toolkit() / "include" / "cuda.h").read_text()
+    names = {*re.findall(r"CUDAAPI\s+(cu[A-Z]\w+)\s*\(", header)}
+    for function, form in re.findall(
+        r"#\s*define\s+cu\w+\s+(?:__CUDA_API_)?(\w+)(\(\w+\))?", header
+    ):
+        if function in ("PTDS", "PTSZ"):
+            names |= {form[1:-1], f"{form[1:-1]}_{function.lower()}"}
+        elif function.startswith("cu"):
+            names.add(function)
+    ctypes.CDLL(str(BUILD / "lib" / "libmneme_cudart.so"), mode=ctypes.RTLD_GLOBAL)
+    driver = ctypes.CDLL(str(DRIVER))
+    assert len(names) > 500
+    assert sorted(name for name in names if not hasattr(driver, name)) == []
+
+
+def test_program_takes_the_machines_driver_elsewhere(loader: Path) -> None:
+    # Nothing that the program looks for by the driver's name lies where it looks.
+    assert not list((Path(_paths.prefix()) / "lib").rglob("libcuda.so.1"))
+    dynamic = run_command("readelf", "-d", loader).stdout
+    assert "libmneme_cuda_driver" not in dynamic
+    assert "[libcuda.so.1]" in dynamic
