@@ -29,20 +29,25 @@ std::string levelName(llvm::OptimizationLevel level) {
   return std::to_string(level.getSpeedupLevel());
 }
 
-std::vector<std::string> givenLlvmOptions() {
-  std::vector<std::string> names;
+std::vector<std::string> givenLlvmOptions(llvm::ArrayRef<std::string> arguments) {
+  std::vector<std::string> given;
   for (const auto& [name, option] : llvm::cl::getRegisteredOptions())
     if (option->getNumOccurrences() > 0 && !name.starts_with("mneme-") &&
         name != "enable-memcpyopt-without-libcalls")
-      names.push_back(name.str());
-  std::sort(names.begin(), names.end());
-  return names;
+      given.push_back(givenOption(arguments, name));
+  std::sort(given.begin(), given.end());
+  return given;
 }
 
 } // namespace
 
 BuildFacts factsOf(const llvm::PassBuilder& builder, llvm::OptimizationLevel level) {
-  BuildFacts facts{levelName(level), std::nullopt, {}, givenLlvmOptions()};
+  const CompilerArguments arguments = compilerArguments();
+  BuildFacts facts{levelName(level),
+                   std::nullopt,
+                   {},
+                   givenLlvmOptions(arguments.own),
+                   assemblerFactsOf(arguments.driver)};
   if (const llvm::TargetMachine* machine = machineOf(builder))
     facts.fusesEverywhere = machine->Options.AllowFPOpFusion == llvm::FPOpFusion::Fast;
   facts.loops = ir::choicesIn(tuningOf(builder), facts.optLevel);

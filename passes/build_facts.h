@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "passes/compiler_arguments.h"
 #include "runtime/ir/pipeline_tuning.h"
 
 namespace mneme::passes {
@@ -17,9 +18,10 @@ struct BuildFacts {
   /// the default of CUDA), as opposed to where flags allow it. None: unknown.
   std::optional<bool> fusesEverywhere;
   ir::LoopChoices loops;
-  /// Names of what was given with -mllvm, but for what clang gives by itself and for options of
-  /// ours.
+  /// What was given with -mllvm ("name=value", "name"), but for what clang gives by itself and for
+  /// options of ours.
   std::vector<std::string> llvmOptions;
+  AssemblerFacts assembler;
 };
 
 /// What a pipeline that `builder` makes for `level` will be.

@@ -16,6 +16,7 @@
 #include <algorithm>
 
 #include "passes/device_module.h"
+#include "passes/shared_helpers.h"
 #include "passes/unset_locals.h"
 #include "runtime/ir/compat.h"
 #include "runtime/ir/function_cells.h"
@@ -277,6 +278,14 @@ void describeLoops(const ir::LoopChoices& loops, Object& object) {
       object[name] = *isOn;
 }
 
+void describeAssembler(const BuildFacts& build, Object& object) {
+  const AssemblerFacts& assembler = build.assembler;
+  if (!assembler.level.empty() && assembler.level != compile::codegenLevelOf(build.optLevel))
+    object["assembler_level"] = assembler.level;
+  if (!assembler.options.empty())
+    object["assembler_options"] = Array(assembler.options);
+}
+
 Object describeOptions(const Closure& closure, const llvm::Module& original,
                        const BuildFacts& build) {
   FloatFacts facts = floatFacts(closure, original);
@@ -298,8 +307,11 @@ Object describeOptions(const Closure& closure, const llvm::Module& original,
   describeLoops(build.loops, object);
   if (std::vector<std::string> names = ownFunctions(closure, original); !names.empty())
     object["own_functions"] = Array(names);
+  if (Object shared = sharedHelpers(closure, original); !shared.empty())
+    object["shared_functions"] = std::move(shared);
   if (!build.llvmOptions.empty())
     object["llvm_options"] = Array(build.llvmOptions);
+  describeAssembler(build, object);
   return object;
 }
 

@@ -39,7 +39,12 @@ namespace mneme::embed {
 ///                 "unroll_loops": bool, "interleave_loops": bool, "vectorize_loops": bool,
 ///                 "vectorize_slp": bool,          // other than clang has it for the level
 ///                 "own_functions": ["f", ...],    // `linkonce_odr` here, external in the program
-///                 "llvm_options": ["x", ...]} }   // names of what was given with -mllvm
+///                 "shared_functions": {"f": [i, ...]}, // internal ones that other kernels call
+///                 too,
+///                                                 // with arguments equal in all calls
+///                 "llvm_options": ["x=1", ...],   // what was given with -mllvm
+///                 "assembler_level": "0".."3",    // of ptxas, other than clang's for the level
+///                 "assembler_options": ["x=1", ...]} } // what was given with -Xcuda-ptxas
 /// `specializable` is true iff the IR type is i1, i8, i32, i64, float, double, x86_fp80, ppc_fp128
 /// or fp128. An aggregate is a by-value struct; `size` is then the size of the pointee.
 ///

@@ -16,7 +16,9 @@
 #include "runtime/compile/cpu/lower.h"
 #include "runtime/compile/cpu/steps.h"
 #include "runtime/compile/image_linker.h"
+#include "runtime/compile/llvm_options.h"
 #include "runtime/compile/module/loader.h"
+#include "runtime/compile/module/other_callers.h"
 #include "runtime/compile/module/placed_globals.h"
 #include "runtime/compile/module/specialize.h"
 #include "runtime/compile/module/variables_kernel.h"
@@ -65,6 +67,13 @@ void checkDimensions(const mneme_compile_request& request) {
                   "the request specialises dimensions, but a grid or block dimension is 0");
 }
 
+/// A limit of registers in an option of ptxas; 0 if it is none.
+uint32_t maxRegistersIn(llvm::StringRef option) {
+  uint32_t limit = 0;
+  option = option.ltrim('-');
+  return option.consume_front("maxrregcount=") && !option.getAsInteger(10, limit) ? limit : 0;
+}
+
 /// The CPU device gives a kernel another signature, so device code cannot call or launch it.
 void checkOnlyLaunched(const llvm::Function& kernel) {
   const bool isCalled = llvm::any_of(
@@ -86,6 +95,10 @@ JobOutputs CompileJob::run() {
   target_ = Target::parse(request_.target);
   options_ = AotOptions::parse(request_.optionsJson);
 
+  const LlvmOptions llvmOptions(target_.kind == TargetKind::Ptx ? options_.llvmOptions
+                                                                : std::vector<std::string>());
+  for (const std::string& option : llvmOptions.refused())
+    refused_.push_back("-mllvm -" + option);
   Stopwatch preprocessing;
   preprocess();
   if (target_.kind == TargetKind::Ptx)
@@ -104,6 +117,8 @@ JobOutputs CompileJob::run() {
 
   Stopwatch optimizing;
   runPasses(*module_, *machine_, request_.passes, tuning(), isDetached_ ? &pointers_ : nullptr);
+  if (isAsBuilt())
+    removeOtherCallers(*module_);
   placeLate();
   if (request_.prune && request_.internalize && target_.kind == TargetKind::Ptx && !isDetached_)
     ir::eraseUncalled(*module_, findKernel(*module_, request_.kernel));
@@ -118,8 +133,16 @@ JobOutputs CompileJob::run() {
   return std::move(outputs_);
 }
 
+/// Nothing is asked for but the kernel as the program runs it.
+bool CompileJob::isAsBuilt() const {
+  return target_.kind == TargetKind::Ptx && !options_.optLevel.empty() &&
+         request_.passes == "default<O" + options_.optLevel + ">" &&
+         request_.specializedArgCount == 0 && !request_.specializeDims && !request_.setLaunchBounds;
+}
+
 void CompileJob::preprocess() {
-  module_ = loadAndLink(request_.modules, request_.moduleCount, context_, diagnostics_);
+  module_ = loadAndLink(request_.modules, request_.moduleCount, context_, diagnostics_,
+                        /*keepsUnitsApart=*/isAsBuilt());
   const llvm::Triple triple = compat::moduleTriple(*module_);
   if (!triple.isNVPTX() && !triple.isAMDGCN())
     throw Error(ErrorCode::Unsupported, "the IR is for '" + triple.str() +
@@ -149,6 +172,8 @@ void CompileJob::preprocess() {
   }
   if (request_.outputs & MNEME_OUTPUT_INPUT_IR)
     outputs_.inputIr = printed(*module_);
+  if (isAsBuilt())
+    addOtherCallers(*module_, options_.sharedFunctions);
   if (target_.kind == TargetKind::Ptx)
     isDetached_ = pointers_.detach(*module_);
 }
@@ -208,7 +233,10 @@ void CompileJob::lowerForCpu() {
 }
 
 void CompileJob::chooseAssembler() {
-  assemblerOptions_ = checkedOptions(request_.assemblerOptions);
+  addProgramsAssemblerOptions();
+  const std::vector<std::string> wanted = checkedOptions(request_.assemblerOptions);
+  assemblerOptions_.insert(assemblerOptions_.end(), wanted.begin(),
+                           wanted.end()); // the last counts
   assembler_ = openAssembler(findAssembler());
   sourcePtx_ = sourcePtxVersion(*module_);
   if (assembler_) {
@@ -222,6 +250,23 @@ void CompileJob::chooseAssembler() {
   }
   ptxVersion_ = knownPtxVersion(ptxVersion_);
   target_.features = "+ptx" + std::to_string(ptxVersion_);
+}
+
+/// What the program's build gave ptxas, as far as a recording may say it.
+void CompileJob::addProgramsAssemblerOptions() {
+  maxRegisters_ = request_.maxRegisters;
+  for (const std::string& option : options_.assemblerOptions) {
+    if (const uint32_t limit = maxRegistersIn(option)) {
+      maxRegisters_ = request_.maxRegisters ? request_.maxRegisters : limit;
+      continue;
+    }
+    try {
+      const std::vector<std::string> checked = checkedOptions(option.c_str());
+      assemblerOptions_.insert(assemblerOptions_.end(), checked.begin(), checked.end());
+    } catch (const Error&) {
+      refused_.push_back("-Xcuda-ptxas " + option);
+    }
+  }
 }
 
 std::string CompileJob::hint() const {
@@ -250,18 +295,30 @@ void CompileJob::generatePtx() {
     outputs_.assembly = assembly.ptx;
   if (!assembler_) {
     outputs_.image = std::move(assembly.ptx);
+    for (const std::string& option : options_.assemblerOptions)
+      refused_.push_back("-Xcuda-ptxas " + option);
     return;
   }
   assembly.kernel = request_.kernel;
   assembly.arch = target_.cpu;
-  assembly.optLevel = request_.codegenOptLevel;
-  assembly.maxRegisters = request_.maxRegisters;
+  assembly.optLevel = assemblerLevel();
+  assembly.maxRegisters = maxRegisters_;
   assembly.options = assemblerOptions_;
   const Stopwatch assembling;
   Assembly assembled = assembler_->assemble(assembly);
   assembleSeconds_ = assembling.seconds();
   outputs_.image = std::move(assembled.cubin);
   usage_ = assembled.usage;
+}
+
+/// clang's driver has levels of its own for ptxas, and the user may have another one.
+unsigned CompileJob::assemblerLevel() const {
+  const llvm::StringRef own = codegenLevelOf(options_.optLevel);
+  unsigned level = 0;
+  if (isAsBuilt() && own == std::to_string(request_.codegenOptLevel) &&
+      !llvm::StringRef(options_.assemblerLevel).getAsInteger(10, level) && level <= 3)
+    return level;
+  return request_.codegenOptLevel;
 }
 
 void CompileJob::generateHost() {
@@ -287,6 +344,7 @@ std::string CompileJob::statistics() const {
       {"ir_hash", irHash_},
       {"image_hash", hashOf(outputs_.image)},
       {"passes", request_.passes},
+      {"refused_options", llvm::json::Array(refused_)},
       {"target_cpu", machine_->getTargetCPU()},
   };
   if (target_.kind == TargetKind::Ptx) {

@@ -40,14 +40,17 @@ public:
   std::string hint() const;
 
 private:
+  bool isAsBuilt() const;
   void preprocess();
   llvm::PipelineTuningOptions tuning() const;
   void lowerForCpu();
   void placeEarly();
   void placeLate();
   void chooseAssembler();
+  void addProgramsAssemblerOptions();
   void generate();
   void generatePtx();
+  unsigned assemblerLevel() const;
   void generateHost();
   std::string statistics() const;
 
@@ -63,6 +66,8 @@ private:
   AotOptions options_;
   std::shared_ptr<const Assembler> assembler_; ///< null: the driver assembles
   std::vector<std::string> assemblerOptions_;
+  uint32_t maxRegisters_ = 0;
+  std::vector<std::string> refused_; ///< options of the program's build that were not followed
   unsigned sourcePtx_ = 0;
   unsigned ptxVersion_ = 0;
   ResourceUsage usage_;

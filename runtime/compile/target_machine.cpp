@@ -104,6 +104,21 @@ std::vector<std::string> textsOf(const llvm::json::Array* list) {
   return texts;
 }
 
+std::vector<SharedFunction> sharedFunctionsIn(const llvm::json::Object* object) {
+  std::vector<SharedFunction> functions;
+  if (object)
+    for (const auto& [name, agreed] : *object) {
+      SharedFunction function{name.str(), {}};
+      if (const llvm::json::Array* numbers = agreed.getAsArray())
+        for (const llvm::json::Value& number : *numbers)
+          if (const std::optional<uint64_t> index = number.getAsUINT64())
+            function.agreed.push_back(static_cast<unsigned>(*index));
+      functions.push_back(std::move(function));
+    }
+  llvm::sort(functions, [](const auto& a, const auto& b) { return a.name < b.name; });
+  return functions;
+}
+
 /// clang gives this to every compilation for a GPU; without it MemCpyOpt needs memcpy to be known.
 void optimizeCopiesWithoutLibrary() {
   const auto options = llvm::cl::getRegisteredOptions();
@@ -158,6 +173,10 @@ AotOptions AotOptions::parse(const char* json) {
   options.loops = {object->getBoolean("unroll_loops"), object->getBoolean("interleave_loops"),
                    object->getBoolean("vectorize_loops"), object->getBoolean("vectorize_slp")};
   options.ownFunctions = textsOf(object->getArray("own_functions"));
+  options.sharedFunctions = sharedFunctionsIn(object->getObject("shared_functions"));
+  options.llvmOptions = textsOf(object->getArray("llvm_options"));
+  options.assemblerLevel = object->getString("assembler_level").value_or("").str();
+  options.assemblerOptions = textsOf(object->getArray("assembler_options"));
   options.fastMath = object->getBoolean("fast_math").value_or(false);
   options.flushDenormals = object->getBoolean("flush_denormals").value_or(false);
   options.preciseDivision = object->getBoolean("precise_division").value_or(true);

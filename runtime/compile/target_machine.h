@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "runtime/compile/module/other_callers.h"
 #include "runtime/ir/pipeline_tuning.h"
 
 namespace mneme::compile {
@@ -36,7 +37,11 @@ struct AotOptions {
   std::string optLevel; ///< "0".."3", "s", "z"; empty: unknown
   ir::LoopChoices loops;
   std::vector<std::string> ownFunctions; ///< as internalizeExcept() takes them
-  bool fibersOnly = false;               ///< CPU: every kernel with barriers runs on fibers
+  std::vector<SharedFunction> sharedFunctions;
+  std::vector<std::string> llvmOptions;      ///< "name=value", as LlvmOptions takes them
+  std::string assemblerLevel;                ///< of ptxas; empty: that of code generation
+  std::vector<std::string> assemblerOptions; ///< unchecked
+  bool fibersOnly = false;                   ///< CPU: every kernel with barriers runs on fibers
 
   /// Null or empty text gives the defaults. \throws Error{InvalidArgument} if it is not an object.
   static AotOptions parse(const char* json);

@@ -19,6 +19,10 @@ llvm::StringRef levelIn(llvm::StringRef passes) {
 
 } // namespace
 
+llvm::StringRef codegenLevelOf(llvm::StringRef level) {
+  return level == "s" || level == "z" ? "2" : level;
+}
+
 llvm::PipelineTuningOptions clangTuning(llvm::StringRef level) {
   const bool isOptimized = level != "0" && level != "1";
   llvm::PipelineTuningOptions tuning;

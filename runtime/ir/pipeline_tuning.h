@@ -9,6 +9,9 @@
 
 namespace mneme::ir {
 
+/// clang's level of code generation, "0" to "3", for what stands behind its -O.
+llvm::StringRef codegenLevelOf(llvm::StringRef level);
+
 /// Choices that differ from clang's for the level; none: as the level has it.
 struct LoopChoices {
   std::optional<bool> unroll;       ///< -f[no-]unroll-loops

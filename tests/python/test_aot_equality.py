@@ -35,11 +35,20 @@ CASES = [
     "-O3 -ffast-math",
     "-O2 -ffast-math -fgpu-flush-denormals-to-zero",
     "-O3 -fgpu-approx-transcendentals",
+    "-Og",
+    "-O3 -Xcuda-ptxas --fmad=false",
+    "-O2 -Xcuda-ptxas -O1 -Xcuda-ptxas -maxrregcount -Xcuda-ptxas 24",
+]
+# What -mllvm gives LLVM, in text.
+OPTION_CASES = [
+    "-O3 -mllvm -unroll-count=3",
+    "-O3 -mllvm -nvptx-fma-level=0",
+    "-O2 -mllvm -inline-threshold=0 -mllvm -nvptx-prec-divf32=0",
 ]
 # With these the text the assembler gets is compared: tables of the device library lie elsewhere in a
 # module of one kernel, which only machine code shows.
 TEXT_CASES = [
-    *("-O3", "-O2", "-O1", "-Os", "-Oz", "-Og"),
+    *("-O0", "-O3", "-O2", "-O1", "-Os", "-Oz", "-Og", "-O0 -ffast-math"),
     *(f"-O3 -ffp-contract={mode}" for mode in ("off", "on", "fast", "fast-honor-pragmas")),
     *(f"-O3 -ffast-math -ffp-contract={mode}" for mode in ("off", "on", "fast-honor-pragmas")),
     *(f"-O3 -ffp-model={model}" for model in ("precise", "strict", "fast", "aggressive")),
@@ -113,7 +122,7 @@ def _differing(source: Path, flags: list[str], tmp_path: Path) -> tuple[list[str
             kernel["kernel"],
             target="sm_90",
             passes=f"default<O{options['opt_level']}>",
-            codegen_opt=int(options["opt_level"]),
+            codegen_opt=_level(options),
             options_json=json.dumps(options),
             use_cache=False,
         )
@@ -127,8 +136,9 @@ def _level(options: dict[str, str]) -> int:
     return int(options["opt_level"]) if options["opt_level"].isdigit() else 2
 
 
-def _text(ptx: str, name: str) -> str:
-    """Return the text of a function, whatever its registers and labels are called."""
+def _text(ptx: str, name: str, *, hides_stack: bool) -> str:
+    """Return the text of a function, whatever its registers and labels are called and, if wanted,
+    wherever its variables lie."""
     head = rf"(?:\.entry|\.func) [^{{;]*\b{re.escape(name)}\s*\([^)]*\)[^{{;]*"
     found = re.search(head + r"\{.*?\n}\n", ptx, re.DOTALL)
     assert found, f"the assembly has no {name}"
@@ -136,6 +146,9 @@ def _text(ptx: str, name: str) -> str:
     body = re.sub(r"__local_depot\d+", "__local_depot", body)
     body = re.sub(r"\$L__\w+?(?:\d+_)?(\d+)\b", r"$L\1", body)
     names: dict[str, str] = {}
+    if hides_stack:
+        body = re.sub(r"(__local_depot)\[\d+\]", r"\1", body)
+        body = re.sub(r"(%SPL?)(?:\+|, )(\d+)", r"%stack\2", body).replace("[%SP]", "[%stack0]")
     body = re.sub(r"%[a-z]+\d+", lambda match: names.setdefault(match[0], f"%{len(names)}"), body)
     return "\n".join(line.strip() for line in body.splitlines() if line.strip())
 
@@ -165,7 +178,12 @@ def _differing_texts(source: Path, flags: list[str], tmp_path: Path) -> tuple[li
             want_assembly=True,
         )["assembly"]
         functions = [kernel["kernel"], *re.findall(r"\bcall\.uni (?:\(\w+\), )?(_Z\w+)", ptx)]
-        if any(_text(ptx, name) != _text(ahead, name) for name in functions):
+        # Always inlined functions are inlined in an order of the whole unit.
+        hides = options["opt_level"] == "0"
+        if any(
+            _text(ptx, name, hides_stack=hides) != _text(ahead, name, hides_stack=hides)
+            for name in functions
+        ):
             different.append(kernel["kernel"])
     return different, len(kernels)
 
@@ -174,6 +192,24 @@ def _differing_texts(source: Path, flags: list[str], tmp_path: Path) -> tuple[li
 @pytest.mark.parametrize("flags", TEXT_CASES)
 def test_the_assembly_is_that_of_the_program(flags: str, source: str, tmp_path: Path) -> None:
     different, count = _differing_texts(KERNELS.with_name(source), flags.split(), tmp_path)
+    assert count >= 7
+    assert different == []
+
+
+@pytest.mark.parametrize("flags", ["-O3", "-O1", "-Os", "-O3 -ffast-math"])
+def test_helpers_of_several_kernels_are_inlined_as_in_the_program(
+    flags: str, tmp_path: Path
+) -> None:
+    source = KERNELS.with_name("shared_kernels.cu")
+    different, count = _differing_texts(source, flags.split(), tmp_path)
+    assert count == 4
+    assert different == []
+
+
+@pytest.mark.parametrize("flags", OPTION_CASES)
+def test_options_of_llvm_are_those_of_the_program(flags: str, tmp_path: Path) -> None:
+    source = KERNELS.with_name("pragma_kernels.cu")
+    different, count = _differing_texts(source, flags.split(), tmp_path)
     assert count >= 7
     assert different == []
 

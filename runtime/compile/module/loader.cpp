@@ -3,12 +3,15 @@
 #include <llvm/Bitcode/BitcodeReader.h>
 #include <llvm/Config/llvm-config.h>
 #include <llvm/IR/DebugInfo.h>
+#include <llvm/IR/InstrTypes.h>
 #include <llvm/IR/Verifier.h>
 #include <llvm/IRReader/IRReader.h>
 #include <llvm/Linker/Linker.h>
 #include <llvm/Support/MemoryBuffer.h>
 #include <llvm/Support/SourceMgr.h>
 #include <llvm/Support/raw_ostream.h>
+
+#include "runtime/compile/reflect.h"
 
 namespace mneme::compile {
 namespace {
@@ -80,6 +83,14 @@ void verifyLoaded(llvm::Module& module, const std::string& name) {
     llvm::StripDebugInfo(module);
 }
 
+void keepForeignCalls(llvm::Module& module) {
+  for (llvm::Function& function : module)
+    if (function.isDeclaration() && !function.isIntrinsic())
+      for (llvm::User* user : function.users())
+        if (auto* call = llvm::dyn_cast<llvm::CallBase>(user))
+          call->setIsNoInline();
+}
+
 /// Data in front of functions means nothing on a device, and its references to globals would
 /// outlive them.
 void dropFunctionData(llvm::Module& module) {
@@ -109,14 +120,20 @@ std::unique_ptr<llvm::Module> loadModule(mneme_bytes bytes, const std::string& n
 }
 
 std::unique_ptr<llvm::Module> loadAndLink(const mneme_bytes* modules, size_t count,
-                                          llvm::LLVMContext& context, Diagnostics& diagnostics) {
+                                          llvm::LLVMContext& context, Diagnostics& diagnostics,
+                                          bool keepsUnitsApart) {
   if (count == 0)
     throw Error(ErrorCode::InvalidArgument, "the compile request holds no module");
   auto linked = loadModule(modules[0], "module 0", context, diagnostics);
+  if (keepsUnitsApart)
+    keepForeignCalls(*linked);
   llvm::Linker linker(*linked);
   for (size_t index = 1; index < count; ++index) {
     const std::string name = "module " + std::to_string(index);
     auto next = loadModule(modules[index], name, context, diagnostics);
+    if (keepsUnitsApart)
+      keepForeignCalls(*next);
+    answerBeforeLinking(*linked, *next);
     if (linker.linkInModule(std::move(next)))
       throw Error(ErrorCode::CompileFailed,
                   "cannot link " + name + " with those before it: " + diagnostics.errors());

@@ -18,10 +18,12 @@ std::unique_ptr<llvm::Module> loadModule(mneme_bytes bytes, const std::string& n
                                          llvm::LLVMContext& context, Diagnostics& diagnostics);
 
 /// Loads and links `count` modules in order. The result has a fixed identifier, so that equal
-/// requests give equal output.
+/// requests give equal output. `keepsUnitsApart`: what one unit calls of another one is not inlined
+/// there, as in a program whose relocatable device code is linked.
 /// \throws Error{ArtifactCorrupt} for bad IR, Error{CompileFailed} when they do not link.
 std::unique_ptr<llvm::Module> loadAndLink(const mneme_bytes* modules, size_t count,
-                                          llvm::LLVMContext& context, Diagnostics& diagnostics);
+                                          llvm::LLVMContext& context, Diagnostics& diagnostics,
+                                          bool keepsUnitsApart = false);
 
 /// \throws Error{NotFound} naming the kernel and those there are.
 llvm::Function& findKernel(llvm::Module& module, const std::string& name);
