@@ -121,6 +121,10 @@ void readStatistics(const std::string& statisticsJson, Result& result) {
   number("const_mem_usage", result.constBytes);
   text("ir_hash", result.irHash);
   text("image_hash", result.imageHash);
+  if (const auto found = json.find("refused_options"); found != json.end() && found->is_array())
+    for (const nlohmann::json& option : *found)
+      if (option.is_string())
+        result.refusedOptions.push_back(option.get<std::string>());
 }
 
 std::shared_ptr<const compile::Result>

@@ -1,6 +1,7 @@
 #include "runtime/replay/build_licence.h"
 
 #include <algorithm>
+#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "runtime/replay/replay.h"
@@ -9,19 +10,26 @@ namespace mneme::replay {
 
 namespace {
 
-/// Beyond it, what differs is more than the order of a sum or a fused operation makes of a float.
-constexpr double kRoundingRelative = 1e-3;
-
-/// The program's own pipeline, where another one was asked for.
-std::string ownPipeline(const BuildLicence& licence, const std::string& passes) {
-  const std::string own = "default<O" + licence.level + ">";
-  if (licence.level.empty() || passes == own)
-    return "";
-  return " The program's own pipeline is " + own + ".";
+/// Beyond it, what differs is more than the order of a sum or a fused operation makes of numbers of
+/// this type: 16 units in the last place of short ones.
+double roundingLimit(const std::string& dataType) {
+  if (dataType == "f16")
+    return 16 * 0x1p-10;
+  return dataType == "bf16" ? 16 * 0x1p-7 : 1e-3;
 }
 
-std::string explainRounding(const BuildLicence& licence, const Result& result,
-                            const std::string& passes) {
+/// The program's own pipeline, where another one was asked for.
+std::string ownPipeline(const BuildLicence& licence, const std::string& passes,
+                        uint32_t codegenOpt) {
+  const std::string own = "default<O" + licence.level + ">";
+  const std::string level = licence.level == "s" || licence.level == "z" ? "2" : licence.level;
+  if (licence.level.empty() || (passes == own && level == std::to_string(codegenOpt)))
+    return "";
+  return "The program's own pipeline is " + own + " with -co " + level +
+         ", which a replay without PASSES takes.";
+}
+
+std::string explainRounding(const BuildLicence& licence, const Result& result) {
   std::string text = "Differs by up to " + std::to_string(result.maxUlp) + " ULP; the kernel was " +
                      "compiled with " +
                      (licence.allowsFastMath ? "-ffast-math or a part of it"
@@ -29,7 +37,7 @@ std::string explainRounding(const BuildLicence& licence, const Result& result,
                      ", so pipelines may round differently";
   if (!result.suggestion.empty())
     text += ": --tolerance " + result.suggestion + " accepts it";
-  return text + "." + ownPipeline(licence, passes);
+  return text + ".";
 }
 
 } // namespace
@@ -51,10 +59,6 @@ BuildLicence licenceOf(const std::string& optionsJson) {
   licence.allowsFusing = text("fp_contract").starts_with("fast");
   licence.mayReadUnset = flag("unset_locals");
   licence.level = text("opt_level");
-  if (const auto names = json.find("llvm_options"); names != json.end() && names->is_array())
-    for (const nlohmann::json& name : *names)
-      if (name.is_string())
-        licence.llvmOptions.push_back(name.get<std::string>());
   return licence;
 }
 
@@ -66,26 +70,36 @@ bool mayBeRounding(const BuildLicence& licence, const Result& result) {
       std::all_of(result.mismatches.begin(), result.mismatches.end(), [](const Mismatch& mismatch) {
         return mismatch.dataType.starts_with("f") || mismatch.dataType.starts_with("bf");
       });
-  return isFloating && result.maxRelative > 0 && result.maxRelative <= kRoundingRelative;
+  if (!isFloating)
+    return false;
+  double limit = std::numeric_limits<double>::infinity();
+  for (const Mismatch& mismatch : result.mismatches)
+    limit = std::min(limit, roundingLimit(mismatch.dataType));
+  return result.maxRelative > 0 && result.maxRelative <= limit;
 }
 
 std::string explainWrong(const BuildLicence& licence, const Result& result,
-                         const std::string& passes) {
+                         const std::string& passes, uint32_t codegenOpt) {
   std::string text;
-  if (mayBeRounding(licence, result))
-    text = explainRounding(licence, result, passes);
   const auto add = [&](const std::string& sentence) {
-    text += (text.empty() ? "" : " ") + sentence;
+    text += (text.empty() || sentence.empty() ? "" : " ") + sentence;
   };
+  if (mayBeRounding(licence, result))
+    add(explainRounding(licence, result));
+  add(ownPipeline(licence, passes, codegenOpt));
   if (licence.mayReadUnset)
     add("The kernel may read a local variable that it never set, which has another value with each "
         "pipeline: build the program with -ftrivial-auto-var-init=zero, add_mneme()'s default, and "
         "record again.");
-  if (!licence.llvmOptions.empty()) {
-    std::string names;
-    for (const std::string& name : licence.llvmOptions)
-      names += (names.empty() ? "-" : ", -") + name;
-    add("The program was compiled with -mllvm options that a replay does not have: " + names + ".");
+  if (licence.isLinked)
+    add("Functions that the kernel calls of other units were compiled with its options, which may "
+        "not "
+        "be theirs.");
+  if (!result.refusedOptions.empty()) {
+    std::string options;
+    for (const std::string& option : result.refusedOptions)
+      options += (options.empty() ? "" : ", ") + option;
+    add("The program was compiled with options that a replay does not follow: " + options + ".");
   }
   return text;
 }

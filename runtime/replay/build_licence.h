@@ -14,8 +14,8 @@ struct BuildLicence {
   bool allowsFastMath = false; ///< -ffast-math, or a part of it
   bool allowsFusing = false;   ///< across statements: clang's default for kernels
   bool mayReadUnset = false;   ///< a local variable may be read that was never set
+  bool isLinked = false;       ///< of several units (-fgpu-rdc), each with options of its own
   std::string level = {};      ///< of the program's own pipeline, as behind -O; empty: unknown
-  std::vector<std::string> llvmOptions = {}; ///< names of what was given with -mllvm
 };
 
 BuildLicence licenceOf(const std::string& optionsJson);
@@ -25,8 +25,8 @@ BuildLicence licenceOf(const std::string& optionsJson);
 bool mayBeRounding(const BuildLicence& licence, const Result& result);
 
 /// Why `result`, which is wrong, may be what it is, and what to do: sentences, or nothing to say.
-/// `passes` is the pipeline it was made with.
+/// `passes` and `codegenOpt` are the pipeline and the level of code generation it was made with.
 std::string explainWrong(const BuildLicence& licence, const Result& result,
-                         const std::string& passes);
+                         const std::string& passes, uint32_t codegenOpt);
 
 } // namespace mneme::replay

@@ -187,12 +187,13 @@ void Experiment::judgeInexact(const Verdict& first) {
 }
 
 void Experiment::explain(const Verdict& verdict) {
-  const BuildLicence licence = licenceOf(bench_.record.optionsJson);
+  BuildLicence licence = licenceOf(bench_.record.optionsJson);
+  licence.isLinked = bench_.record.modules.size() > 1;
   result_.isRounding = mayBeRounding(licence, result_);
   if (result_.isRounding)
     for (const Finding& finding : verdict.findings)
       suggest(finding);
-  result_.note = explainWrong(licence, result_, configuration_.passes);
+  result_.note = explainWrong(licence, result_, configuration_.passes, configuration_.codegenOpt);
 }
 
 void Experiment::suggest(const Finding& finding) {

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cstring>
 
+#include "runtime/replay/element_hint.h"
 #include "runtime/replay/text.h"
 
 namespace mneme::replay {
@@ -26,7 +27,8 @@ size_t siteAt(const std::vector<Site>& sites, uint64_t address) {
 
 std::vector<Label> makeLabels(const std::vector<Site>& sites,
                               const std::vector<artifact::Argument>& arguments,
-                              const std::vector<std::vector<std::byte>>& values) {
+                              const std::vector<std::vector<std::byte>>& values,
+                              const std::string& demangled) {
   std::vector<Label> labels(sites.size());
   const auto nameSite = [&](size_t argument, size_t offset, bool isPointer) {
     uint64_t pointer;
@@ -41,6 +43,7 @@ std::vector<Label> makeLabels(const std::vector<Site>& sites,
     label.names.push_back(name);
     if (label.rule.empty()) {
       label.rule = name;
+      label.type = elementHint(demangled, argument);
       label.text = "argument '" + name + "'" +
                    (isPointer ? "" : " (pointer at byte " + std::to_string(offset) + ")");
     }

@@ -110,6 +110,8 @@ struct Result {
   std::string suggestion; ///< tolerances to try, when nondeterministic or isRounding
   /// Wrong, but by no more than rounding, in code whose build lets pipelines round differently.
   bool isRounding = false;
+  /// Options of the program's build that this one did not follow, as on the command line.
+  std::vector<std::string> refusedOptions;
   std::string note; ///< why a wrong result may be what it is, and what to do; may be empty
   std::vector<Mismatch> mismatches;
   std::string device;

@@ -91,7 +91,8 @@ void Session::open(const std::filesystem::path& path, const std::string& recordI
                                           options.goldenBytesLimit);
   s.deviceOpenSeconds = uploadStart - deviceStart;
   s.uploadSeconds = secondsSince(start) - uploadStart;
-  s.labels = makeLabels(s.image->sites(), s.record.args, s.prologue->args());
+  s.labels =
+      makeLabels(s.image->sites(), s.record.args, s.prologue->args(), s.record.demangledName);
   s.modulesOnDevice = std::make_unique<ModuleCache>(*s.device, *s.image, s.record.kernelName);
   s.openSeconds = secondsSince(start);
 }

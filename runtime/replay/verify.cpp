@@ -166,7 +166,7 @@ void Verifier::measureDistance(Finding& finding) {
     const uint64_t size = std::min(kGuessBytes, exact.sizeBytes - begin);
     std::vector<std::byte> bytes(size);
     device_.copyToHost(bytes.data(), exact.actual + begin, size);
-    finding.type = guessType(bytes);
+    finding.type = labels_[finding.site].type.value_or(guessType(bytes));
   }
   exact.type = finding.type;
   finding.distance =
