@@ -92,7 +92,7 @@ def test_replay_has_the_documented_defaults() -> None:
     values = parse("replay", "default<O2>", "--record-database", "17.json")
     assert values["passes"] == "default<O2>"
     assert values["record_database"] == "17.json"
-    assert (values["codegen_opt"], values["iterations"], values["warmup"]) == (3, 3, 2)
+    assert (values["codegen_opt"], values["iterations"], values["warmup"]) == (None, 3, 2)
     changed = ("specialize", "set_launch_bounds", "specialize_dims", "shared_mem", "grid_dim_x")
     assert all(values[name] is None for name in changed)
     assert (values["confidence"], values["time_budget"], values["cold_l2"]) == (0, 0, False)

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Optional
+from typing import TYPE_CHECKING, Annotated, Optional
 
 import typer
 
 from mneme.cli import _replay_output
 from mneme.cli._options import DeviceOption, RecordIdOption, finite
 from mneme.cli._unused import tell_unused
+
+if TYPE_CHECKING:
+    from mneme.mneme_types import ExperimentConfiguration
+    from mneme.replay_executor import BaseExecutor
 
 __all__ = ["replay"]
 
@@ -35,12 +39,6 @@ Flag = Optional[bool]
 
 
 def replay(
-    passes: Annotated[
-        str,
-        typer.Argument(
-            metavar="PASSES", help="LLVM pass pipeline, as 'default<O3>'.", show_default=False
-        ),
-    ],
     record_database: Annotated[
         Path,
         typer.Option(
@@ -51,6 +49,14 @@ def replay(
             show_default=False,
         ),
     ],
+    passes: Annotated[
+        Optional[str],
+        typer.Argument(
+            metavar="PASSES",
+            help="LLVM pass pipeline, as 'default<O3>'; default: as the program was built.",
+            show_default=False,
+        ),
+    ] = None,
     record_id: RecordIdOption = None,
     grid_dim_x: Annotated[
         Number, _number("-gidx", "--grid-dim-x", text="Blocks in x.", smallest=1)
@@ -107,16 +113,17 @@ def replay(
         ),
     ] = None,
     codegen_opt: Annotated[
-        int,
+        Number,
         typer.Option(
             "-co",
             "--codegen-opt",
             metavar="0..3",
             min=0,
             max=3,
-            help="Level of the code generator.",
+            help="Level of the code generator: 3, without PASSES the program's.",
+            show_default=False,
         ),
-    ] = 3,
+    ] = None,
     iterations: Annotated[
         int, typer.Option("-it", "--iterations", metavar="N", min=0, help="Measured launches.")
     ] = 3,
@@ -241,13 +248,21 @@ def replay(
     with interrupt_ends_process():
         open_or_retry(executor)
         with executor:
-            config = changes.apply(executor.recorded_configuration())
+            config = changes.apply(_started(executor, passes))
             output = executor.replay(
                 config, ir, want_ir=output_ll is not None, want_assembly=output_asm is not None
             )
             code = _replay_output.show(config, output, files)
             leave_at_once(code)
     raise typer.Exit(code)
+
+
+def _started(executor: BaseExecutor, passes: str | None) -> ExperimentConfiguration:
+    """Return the configuration that options change: without a pipeline, the program's."""
+    config = executor.recorded_configuration()
+    if passes is None:
+        config.passes, config.codegen_opt = executor.record.program_pipeline
+    return config
 
 
 def _first_of_alike(record_database: Path) -> str | None:

@@ -165,6 +165,15 @@ class RecordedExecution:
         """Architecture the program was compiled for, empty if unknown."""
         return str(self._extras.get("Arch", ""))
 
+    @property
+    def program_pipeline(self) -> tuple[str, int]:
+        """Pass pipeline and level of code generation of the program's build, else those of -O3."""
+        options = self._extras.get("Options")
+        level = options.get("opt_level") if isinstance(options, dict) else None
+        if level not in _CODEGEN_LEVELS:
+            level = "3"
+        return f"default<O{level}>", _CODEGEN_LEVELS[level]
+
     def to_dict(self, base_dir: str | Path | None = None) -> dict[str, Any]:
         """Return the record as in its file, with file names relative to `base_dir`."""
         # A checksum covers the text it was made for, so it does not travel.
@@ -242,6 +251,8 @@ class RecordedExecution:
             raise NotFound(f"'{self.path}' has no instance {record_id}")
         return self[record_id]
 
+
+_CODEGEN_LEVELS = {"0": 0, "1": 1, "2": 2, "3": 3, "s": 2, "z": 2}
 
 _OWN_FIELDS = frozenset(
     (
