@@ -42,8 +42,8 @@ CASES = [
 # What -mllvm gives LLVM, in text.
 OPTION_CASES = [
     "-O3 -mllvm -unroll-count=3",
-    "-O3 -mllvm -nvptx-fma-level=0",
-    "-O2 -mllvm -inline-threshold=0 -mllvm -nvptx-prec-divf32=0",
+    "-O3 -mllvm -nvptx-prec-divf32=0",
+    "-O2 -mllvm -inline-threshold=0",
 ]
 # With these the text the assembler gets is compared: tables of the device library lie elsewhere in a
 # module of one kernel, which only machine code shows.

@@ -132,3 +132,21 @@ def test_record_id_is_inferred_only_if_there_is_one(tmp_path: Path) -> None:
 def test_record_file_needs_no_record_id(tmp_path: Path) -> None:
     path = write(tmp_path / "17.json", record_data("5"))
     assert find_instance(path, None) == (path, "5")
+
+
+@pytest.mark.parametrize(
+    ("options", "pipeline"),
+    [
+        ({"opt_level": "0"}, ("default<O0>", 0)),
+        ({"opt_level": "z"}, ("default<Oz>", 2)),
+        ({"opt_level": ""}, ("default<O3>", 3)),
+        ({"opt_level": [1]}, ("default<O3>", 3)),
+        ("", ("default<O3>", 3)),
+    ],
+)
+def test_the_programs_pipeline_is_that_of_its_build(
+    options: object, pipeline: tuple[str, int], tmp_path: Path
+) -> None:
+    data = record_data("5") | {"Options": options}
+    record = RecordedExecution.from_json(write(tmp_path / "17.json", data))
+    assert record.program_pipeline == pipeline

@@ -169,9 +169,8 @@ class RecordedExecution:
     def program_pipeline(self) -> tuple[str, int]:
         """Pass pipeline and level of code generation of the program's build, else those of -O3."""
         options = self._extras.get("Options")
-        level = options.get("opt_level") if isinstance(options, dict) else None
-        if level not in _CODEGEN_LEVELS:
-            level = "3"
+        given = options.get("opt_level") if isinstance(options, dict) else None
+        level = given if isinstance(given, str) and given in _CODEGEN_LEVELS else "3"
         return f"default<O{level}>", _CODEGEN_LEVELS[level]
 
     def to_dict(self, base_dir: str | Path | None = None) -> dict[str, Any]:
