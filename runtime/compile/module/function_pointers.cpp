@@ -51,7 +51,9 @@ void replaceAddress(llvm::Module& module, llvm::GlobalVariable& cell, llvm::Func
   direct->eraseFromParent();
 }
 
-/// A function without effect: equal questions have equal answers, and LLVM may move them.
+/// A function without effect: equal questions have equal answers. LLVM may move them, but not to
+/// where they would not have been asked: a pointer that is not called may be anything, such as
+/// null.
 llvm::Function* question(llvm::Module& module, const std::string& name) {
   auto* pointer = llvm::PointerType::getUnqual(module.getContext());
   auto* function =
@@ -59,7 +61,6 @@ llvm::Function* question(llvm::Module& module, const std::string& name) {
   function->setDoesNotAccessMemory();
   function->setDoesNotThrow();
   function->setWillReturn();
-  function->addFnAttr(llvm::Attribute::Speculatable);
   return function;
 }
 

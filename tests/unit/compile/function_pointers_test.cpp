@@ -45,6 +45,28 @@ define ptx_kernel void @callKnown(ptr %object, ptr %out) {
   ret void
 }
 
+define ptx_kernel void @callIfThere(ptr %function, ptr %out, i32 %count) {
+entry:
+  br label %loop
+loop:
+  %i = phi i32 [ 0, %entry ], [ %next, %end ]
+  %word = load volatile i32, ptr %out
+  %isOdd = trunc i32 %word to i1
+  %isThere = icmp ne ptr %function, null
+  %isWanted = and i1 %isOdd, %isThere
+  br i1 %isWanted, label %call, label %end
+call:
+  %result = call i32 %function(ptr %out)
+  store volatile i32 %result, ptr %out
+  br label %end
+end:
+  %next = add i32 %i, 1
+  %isMore = icmp slt i32 %next, %count
+  br i1 %isMore, label %loop, label %exit
+exit:
+  ret void
+}
+
 define ptx_kernel void @hold(ptr %out, ptr %asked) {
   store ptr @other, ptr %out
   %same = icmp eq ptr %asked, @first
@@ -153,4 +175,15 @@ TEST_CASE("without places a kernel has its own functions") {
     CHECK_FALSE(contains(result.ir, "trap"));
     CHECK_FALSE(contains(result.ir, "mneme.callee"));
   }
+}
+
+TEST_CASE("a pointer that is not called may be anything") {
+  const WithAssembler tool("ptxas");
+  if (!tool)
+    return;
+  const compile::Result result = compile::compile(requestFor("callIfThere", true));
+  const size_t look = result.ir.find("load volatile"), trap = result.ir.find("llvm.trap()");
+  REQUIRE(look != std::string::npos);
+  REQUIRE(trap != std::string::npos);
+  CHECK_MESSAGE(look < trap, result.ir);
 }
