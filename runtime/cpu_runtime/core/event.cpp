@@ -103,6 +103,8 @@ MNEME_CUDA_API Status cudaEventCreateWithFlags(void** event, unsigned flags) {
 MNEME_CUDA_API Status cudaEventDestroy(void* event) {
   return api([&] {
     forgetCapturedEvent(event);
+    if (isAnyBusy())
+      forgetEvent(event);
     return events().remove(event) ? Status::Success : Status::InvalidResourceHandle;
   });
 }

@@ -51,7 +51,10 @@ struct Runner {
   }
   Status operator()(const EmptyWork&) const { return Status::Success; }
   Status operator()(const WaitWork&) const { return Status::Success; }
-  Status operator()(const RecordWork& work) const { return recordEvent(work.event); }
+  Status operator()(const RecordWork& work) const {
+    recordEvent(work.event); // which may be destroyed before its time has come
+    return Status::Success;
+  }
   Status operator()(const AllocWork& work) const {
     return work.memory->allocate() ? Status::Success : Status::InvalidValue;
   }

@@ -7,6 +7,8 @@
 #include <deque>
 #include <thread>
 
+#include <pthread.h>
+
 #include "runtime/base/blocked_signals.h"
 #include "runtime/cpu_runtime/core/event.h"
 #include "runtime/cpu_runtime/core/heap.h"
@@ -42,7 +44,6 @@ struct Lane {
   uint64_t queued = 0, done = 0;
 };
 
-/// Never destroyed: lanes may run when the program ends.
 struct State {
   std::mutex mutex;
   std::condition_variable changed;
@@ -50,9 +51,17 @@ struct State {
   std::unordered_map<void*, Ticket> events;
   std::atomic<int> waits{0};
 };
+/// Never destroyed: lanes may run when the program ends. A child of fork() has none of them, and
+/// begins anew.
 State& state() {
-  static auto* only = new State;
-  return *only;
+  static State* present = [] {
+    pthread_atfork(nullptr, nullptr, [] {
+      busyLanes = 0;
+      present = new State;
+    });
+    return new State;
+  }();
+  return *present;
 }
 
 thread_local bool isLane = false;
@@ -89,6 +98,7 @@ void runLane(const void* key, const std::shared_ptr<Lane>& lane) {
     s.changed.wait(lock, [&] { return std::ranges::all_of(entry.after, isPassed); });
     lock.unlock();
     run(entry);
+    entry = {}; // what it holds may need other locks to go
     lock.lock();
     lane->queue.pop_front();
     ++lane->done;
@@ -98,6 +108,19 @@ void runLane(const void* key, const std::shared_ptr<Lane>& lane) {
       --busyLanes;
     }
     s.changed.notify_all();
+  }
+}
+
+/// Of a lane whose first work waits. Without a thread the lane is gone: nobody waits for it.
+void startThread(const void* key, const std::shared_ptr<Lane>& lane) {
+  try {
+    const BlockedSignals blocked;
+    std::thread(runLane, key, lane).detach();
+    lane->hasThread = true;
+  } catch (...) {
+    state().lanes.erase(key);
+    --busyLanes;
+    throw;
   }
 }
 
@@ -112,12 +135,9 @@ Ticket push(void* stream, Entry entry) {
   }
   const std::shared_ptr<Lane> lane = place;
   lane->queue.push_back(std::move(entry));
-  const Ticket ticket{lane, ++lane->queued};
-  if (!std::exchange(lane->hasThread, true)) {
-    const BlockedSignals blocked;
-    std::thread(runLane, key, lane).detach();
-  }
-  return ticket;
+  if (!lane->hasThread)
+    startThread(key, lane);
+  return {lane, ++lane->queued};
 }
 
 void waitFor(std::unique_lock<std::mutex>& lock, const std::vector<Ticket>& tickets) {
@@ -222,6 +242,11 @@ bool isPending(void* event) {
   const std::lock_guard lock(state().mutex);
   const auto found = state().events.find(event);
   return found != state().events.end() && !isPassed(found->second);
+}
+
+void forgetEvent(void* event) {
+  const std::lock_guard lock(state().mutex);
+  state().events.erase(event);
 }
 
 void waitForEvent(void* event) {

@@ -36,6 +36,8 @@ bool recordBehind(void* event, void* stream);
 bool waitBehind(void* stream, void* event);
 bool isPending(void* event);
 void waitForEvent(void* event);
+/// The event is destroyed; what waits for it goes on waiting.
+void forgetEvent(void* event);
 
 /// How many threads of the application wait for lanes now, if the calling thread is a lane; null
 /// for others.

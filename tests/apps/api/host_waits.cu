@@ -1,6 +1,9 @@
 // Kernels that wait for the host, or for a kernel in another stream: launches return before they
 // end, and what comes after them in their streams waits.
 #include <cuda/atomic>
+#include <pthread.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "check.h"
 
@@ -115,6 +118,28 @@ void twoStreams() {
     expect(cudaStreamDestroy(stream));
 }
 
+/// An event may go before its time has come.
+void destroyedEvent() {
+  Pinned flag;
+  Buffer<int> out(kCount);
+  cudaStream_t first, second;
+  cudaEvent_t event;
+  for (cudaStream_t* stream : {&first, &second})
+    expect(cudaStreamCreateWithFlags(stream, cudaStreamNonBlocking));
+  expect(cudaEventCreateWithFlags(&event, cudaEventDisableTiming));
+  waitFor<<<1, kCount, 0, first>>>(flag.device, 4, out.device());
+  expect(cudaEventRecord(event, first));
+  expect(cudaStreamWaitEvent(second, event, 0));
+  expect(cudaEventDestroy(event));
+  addTo<<<1, kCount, 0, second>>>(out.device(), 30);
+  flag.words[0] = 4;
+  expect(cudaDeviceSynchronize());
+  out.download();
+  check(out[7] == 34, "what came after a destroyed event is done");
+  for (cudaStream_t stream : {first, second})
+    expect(cudaStreamDestroy(stream));
+}
+
 void server() {
   Pinned words;
   serve<<<1, 1>>>(words.device, words.device + 16);
@@ -138,6 +163,42 @@ void defaultStream() {
   flag.words[0] = 3;
   out.download(); // waits
   check(out[0] == 0 && out[1] == 3, "copies wait for the default stream");
+}
+
+/// A child of fork() has none of the threads: nothing is waited for there.
+void forked() {
+  Pinned flag;
+  Buffer<int> out(kCount);
+  waitFor<<<1, kCount>>>(flag.device, 6, out.device());
+  expect(cudaGetLastError());
+  const pid_t child = fork();
+  if (child == 0) {
+    alarm(10);
+    cudaDeviceSynchronize();
+    _exit(0);
+  }
+  int status = 0;
+  check(waitpid(child, &status, 0) == child && status == 0, "a child of fork() ends");
+  flag.words[0] = 6;
+  expect(cudaDeviceSynchronize());
+}
+
+/// The launch fails and nothing waits for it.
+void withoutThread() {
+  Pinned flag;
+  Buffer<int> out(kCount);
+  pthread_attr_t usual, huge;
+  pthread_getattr_default_np(&usual);
+  pthread_attr_init(&huge);
+  pthread_attr_setstacksize(&huge, size_t{1} << 46);
+  pthread_setattr_default_np(&huge);
+  waitFor<<<1, kCount>>>(flag.device, 0, out.device());
+  check(cudaGetLastError() != cudaSuccess, "there is no thread for the launch");
+  pthread_setattr_default_np(&usual);
+  expect(cudaDeviceSynchronize());
+  waitFor<<<1, kCount>>>(flag.device, 0, out.device());
+  expect(cudaGetLastError());
+  expect(cudaDeviceSynchronize());
 }
 
 void graph() {
@@ -170,8 +231,11 @@ void graph() {
 int main() {
   oneStream();
   twoStreams();
+  destroyedEvent();
   server();
   defaultStream();
   graph();
+  forked();
+  withoutThread();
   return finish("host_waits");
 }
