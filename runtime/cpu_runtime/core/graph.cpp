@@ -59,6 +59,7 @@ NodeType typeOf(const Work& work) noexcept {
 }
 
 Graph::~Graph() {
+  const std::lock_guard lock(graphLock());
   for (const auto& node : nodes_)
     liveNodes().erase(node.get());
   for (const auto& [object, count] : userObjects)

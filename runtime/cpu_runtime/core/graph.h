@@ -78,7 +78,8 @@ struct Node {
   bool isEnabled = true;           ///< in an executable graph
 };
 
-/// Owns its nodes. Callers hold graphLock().
+/// Owns its nodes. Callers hold graphLock(), but not to let go of one, or to look at one that is
+/// theirs alone.
 class Graph : public std::enable_shared_from_this<Graph> {
 public:
   ~Graph();

@@ -141,6 +141,7 @@ Status launchOn(void* handle, void* stream) {
     if (const Status status = mayWaitFor(stream); status != Status::Success)
       return status;
   const auto makeWork = [&](Work& work) {
+    const std::lock_guard lock(graphLock());
     ChildWork child{exec->graph->clone()};
     child.graph->isChild = true;
     work = std::move(child);

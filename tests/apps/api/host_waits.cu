@@ -1,9 +1,12 @@
 // Kernels that wait for the host, or for a kernel in another stream: launches return before they
 // end, and what comes after them in their streams waits.
+#include <atomic>
 #include <cuda/atomic>
 #include <pthread.h>
 #include <sys/wait.h>
+#include <thread>
 #include <unistd.h>
+#include <vector>
 
 #include "check.h"
 
@@ -201,6 +204,48 @@ void withoutThread() {
   expect(cudaDeviceSynchronize());
 }
 
+/// Threads launch graphs of their own that wait, while others make and destroy graphs.
+void graphsOfThreads() {
+  constexpr int kThreads = 3, kRounds = 300;
+  std::atomic<bool> isOver{false};
+  std::thread maker([&] {
+    while (!isOver) {
+      cudaGraph_t graph;
+      cudaGraphNode_t node;
+      expect(cudaGraphCreate(&graph, 0));
+      for (int i = 0; i < 20; ++i)
+        expect(cudaGraphAddEmptyNode(&node, graph, nullptr, 0));
+      expect(cudaGraphDestroy(graph));
+    }
+  });
+  std::vector<std::thread> launchers;
+  for (int thread = 0; thread < kThreads; ++thread)
+    launchers.emplace_back([] {
+      Pinned flag;
+      Buffer<int> out(kCount);
+      cudaStream_t stream;
+      cudaGraph_t graph;
+      cudaGraphExec_t exec;
+      expect(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+      expect(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
+      waitFor<<<1, kCount, 0, stream>>>(flag.device, 0, out.device());
+      for (int i = 0; i < 20; ++i)
+        expect(cudaMemsetAsync(out.device(), 0, 4, stream));
+      expect(cudaStreamEndCapture(stream, &graph));
+      expect(cudaGraphInstantiate(&exec, graph, 0));
+      for (int round = 0; round < kRounds; ++round)
+        expect(cudaGraphLaunch(exec, stream));
+      expect(cudaStreamSynchronize(stream));
+      expect(cudaGraphExecDestroy(exec));
+      expect(cudaGraphDestroy(graph));
+      expect(cudaStreamDestroy(stream));
+    });
+  for (std::thread& launcher : launchers)
+    launcher.join();
+  isOver = true;
+  maker.join();
+}
+
 void graph() {
   Pinned flag;
   Buffer<int> out(kCount);
@@ -237,5 +282,6 @@ int main() {
   graph();
   forked();
   withoutThread();
+  graphsOfThreads();
   return finish("host_waits");
 }
