@@ -1,6 +1,7 @@
 #include "runtime/artifact/writer.h"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
@@ -114,6 +115,7 @@ struct RecordingWriter::Impl {
   void writeInstance(InstanceTask& task);
   void release(DraftSlab& slab);
   void lose(const std::string& sentence, bool isInstance) noexcept;
+  void loseSnapshots(const std::array<uint64_t, 2>& ids);
   void conclude() noexcept;
 };
 
@@ -166,6 +168,14 @@ void RecordingWriter::Impl::lose(const std::string& sentence, bool isInstance) n
   }
 }
 
+/// Later instances must not build on them.
+void RecordingWriter::Impl::loseSnapshots(const std::array<uint64_t, 2>& ids) {
+  const std::lock_guard lock(mutex);
+  for (const uint64_t id : ids)
+    if (id != 0)
+      lostSnapshots.insert(id);
+}
+
 void RecordingWriter::Impl::startWorker() {
   if (worker.joinable())
     return;
@@ -175,14 +185,16 @@ void RecordingWriter::Impl::startWorker() {
 
 void RecordingWriter::Impl::enqueue(Task task) {
   std::unique_lock lock(mutex);
-  if (auto* instance = std::get_if<InstanceTask>(&task)) {
+  auto* instance = std::get_if<InstanceTask>(&task);
+  if (instance)
     waitForRoom(lock, instance->contentBytes);
+  if (isEnding)
+    throw Error(ErrorCode::InvalidArgument, "the recording session has ended");
+  if (instance) {
     // Announced in the order of the queue: who omits content comes behind who brings it.
     index.announce(instance->content);
     waitingBytes += instance->contentBytes;
   }
-  if (isEnding)
-    throw Error(ErrorCode::InvalidArgument, "the recording session has ended");
   startWorker();
   tasks.push_back(std::move(task));
   hasWork.notify_one();
@@ -287,10 +299,7 @@ void RecordingWriter::Impl::writeInstance(InstanceTask& task) {
   } catch (const std::exception& error) {
     lose(nameOf(task.staticHash, task.draft.instance.dynamicHash) + " was lost: " + error.what(),
          true);
-    const std::lock_guard lock(mutex);
-    for (const uint64_t id : {task.draft.prologue.id, task.draft.epilogue.id})
-      if (id != 0)
-        lostSnapshots.insert(id);
+    loseSnapshots({task.draft.prologue.id, task.draft.epilogue.id});
   }
   // Content that was not stored after all (a failure, or an instance that was published before).
   index.withdraw(task.content);
@@ -331,9 +340,11 @@ void RecordingWriter::waitForRoom(uint64_t bytes) {
 
 void RecordingWriter::submit(uint64_t staticHash, InstanceDraft draft) {
   const uint64_t dynamicHash = draft.instance.dynamicHash;
+  const std::array ids = {draft.prologue.id, draft.epilogue.id};
   try {
     impl_->enqueue(makeTask(staticHash, std::move(draft)));
   } catch (const std::exception& error) {
+    impl_->loseSnapshots(ids);
     impl_->lose(nameOf(staticHash, dynamicHash) + " was lost: " + error.what(), true);
   }
 }

@@ -147,6 +147,25 @@ TEST_CASE("occurrences are published at the end") {
   CHECK(record.launches == 250);
 }
 
+TEST_CASE("what came after an end that was taken back is lost, and nothing builds on it") {
+  const TemporaryDirectory directory;
+  RecordingWriter writer(optionsFor(directory.path()));
+  writer.addKernel(kernelRecord(1), {});
+  const Bytes content = noise(3 * kChunkBytes, 2);
+  writer.finish();
+  InstanceDraft late = instanceOf(5, content, content, &writer);
+  late.prologue.id = 17;
+  writer.submit(1, std::move(late));
+  CHECK(writer.isLost(17));
+  writer.reopen();
+  writer.submit(1, instanceOf(6, content, content, &writer));
+  writer.finish();
+  CHECK(writer.statistics().instancesLost == 1);
+  const KernelRecord record = KernelRecord::load(directory.path() / "1.json");
+  REQUIRE(record.instances.contains(6));
+  CHECK(contentOf(directory.path() / record.instances.at(6).prologue) == content);
+}
+
 TEST_CASE("of several sessions the largest number of launches is kept") {
   const TemporaryDirectory directory;
   for (const uint64_t launches : {10, 30, 20}) {
