@@ -337,6 +337,34 @@ void userObjects() {
   std::printf("destroyed: %d\n", destroyed);
 }
 
+/// What a launch has allocated and nobody has freed.
+void keptMemory() {
+  cudaGraph_t graph;
+  cudaGraphNode_t node;
+  cudaGraphExec_t exec;
+  expect(cudaGraphCreate(&graph, 0));
+  cudaMemAllocNodeParams memory{};
+  memory.poolProps.allocType = cudaMemAllocationTypePinned;
+  memory.poolProps.location.type = cudaMemLocationTypeDevice;
+  memory.bytesize = 1000;
+  expect(cudaGraphAddMemAllocNode(&node, graph, nullptr, 0, &memory));
+  expect(cudaGraphInstantiate(&exec, graph, 0));
+  expect(cudaGraphLaunch(exec, nullptr));
+  expect(cudaGraphLaunch(exec, nullptr), cudaErrorInvalidValue);
+  cudaGetLastError();
+  expect(cudaFree(memory.dptr));
+  expect(cudaGraphLaunch(exec, nullptr));
+  expect(cudaFree(memory.dptr));
+  expect(cudaGraphExecDestroy(exec));
+  expect(cudaGraphInstantiate(&exec, graph, cudaGraphInstantiateFlagAutoFreeOnLaunch));
+  expect(cudaGraphLaunch(exec, nullptr));
+  expect(cudaGraphLaunch(exec, nullptr));
+  expect(cudaDeviceSynchronize());
+  expect(cudaFree(memory.dptr));
+  expect(cudaGraphExecDestroy(exec));
+  expect(cudaGraphDestroy(graph));
+}
+
 } // namespace
 
 int main() {
@@ -346,5 +374,6 @@ int main() {
   children();
   anyType();
   userObjects();
+  keptMemory();
   return finish("graphs");
 }

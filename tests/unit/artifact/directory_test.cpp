@@ -144,6 +144,28 @@ TEST_CASE("cleaning touches nothing that only looks like a recording's") {
   CHECK(left == others);
 }
 
+TEST_CASE("what is left over goes with the last record, what others call temporary does not") {
+  TwoKernels kernels;
+  const std::filesystem::path others = kernels.from.path() / "data.tmp-2024";
+  writeFileAtomically(others, std::string("{}"));
+  writeFileAtomically(temporaryName(kernels.from.path() / "1.json"), std::string("half"));
+  cleanRecords({kernels.first, kernels.second});
+  CHECK(filesIn(kernels.from.path()) == std::vector{others});
+}
+
+TEST_CASE("a file that a record names as its own but no recorder calls so is not cleaned") {
+  TwoKernels kernels;
+  const std::filesystem::path others = kernels.from.path() / "uv.lock";
+  writeFileAtomically(others, std::string("{}"));
+  KernelRecord record = KernelRecord::load(kernels.second);
+  record.modules.push_back("uv.lock");
+  record.moduleHashes.push_back(record.moduleHashes.front());
+  writeFileAtomically(kernels.second, record.toJson());
+  cleanRecords({kernels.second});
+  CHECK_FALSE(std::filesystem::exists(kernels.second));
+  CHECK(std::filesystem::exists(others));
+}
+
 TEST_CASE("a damaged record can be cleaned") {
   TwoKernels kernels;
   std::filesystem::resize_file(kernels.second, 10);

@@ -72,6 +72,21 @@ TEST_CASE("work that comes later on the same stream has freed memory at once") {
   CHECK(memory.allocate(1000, artifact::RegionKind::Allocation, 0) == first);
 }
 
+TEST_CASE("a block is not had at once by a stream that cannot be made to wait for its free") {
+  Vendor vendor = vendorWithMarks();
+  static bool canWait;
+  vendor.waitOnStream = [](void*, void*) { return canWait; };
+  Memory memory(onHost());
+  DeferredFrees frees(vendor, memory);
+  isStreamBusy = true;
+  void* first = memory.allocate(1000, artifact::RegionKind::Allocation, 0);
+  frees.add(*memory.detach(first), stream(2));
+  canWait = false;
+  CHECK(frees.reuse(1000, 0, stream(2)) == nullptr);
+  canWait = true;
+  CHECK(frees.reuse(1000, 0, stream(2)) == first);
+}
+
 TEST_CASE("without marks the caller waits itself") {
   const Vendor vendor;
   Memory memory(onHost());

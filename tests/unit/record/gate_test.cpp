@@ -108,6 +108,28 @@ TEST_CASE("a call that never ends is not waited for without bound, and others pa
   CHECK(hasPassed);
 }
 
+TEST_CASE("a call that waits for a thread outside is helped while the gate is being shut") {
+  Gate gate;
+  std::atomic<bool> isServed{false};
+  gate.enter(); // the call
+  std::thread outsider([&] {
+    std::this_thread::sleep_for(100ms);
+    gate.enter();
+    isServed = true;
+    gate.leave();
+  });
+  std::thread call([&] {
+    while (!isServed)
+      std::this_thread::sleep_for(1ms);
+    gate.leave();
+  });
+  CHECK(gate.shut(2s));
+  CHECK(isServed);
+  gate.open();
+  outsider.join();
+  call.join();
+}
+
 TEST_CASE("a shut gate that nobody opens keeps no other from giving up") {
   Gate gate;
   REQUIRE(gate.shut(1s));

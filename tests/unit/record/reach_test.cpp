@@ -162,3 +162,20 @@ TEST_CASE("a block that was freed and made again is another one") {
   hashes.push_back({5, 6});
   CHECK(history.unknownChunks(region, hashes).size() == 3);
 }
+
+TEST_CASE("what was known of a block is dropped when searches do not see it any more") {
+  SearchHistory history;
+  const WordRanges ranges(std::vector<AddressRange>{{0x1000, 8}});
+  Region region;
+  region.address = 0x500000;
+  region.sizeBytes = kChunkBytes;
+  const std::vector<Hash128> hashes = {{1, 2}};
+  history.begin(ranges);
+  history.remember(region, hashes, 0, false);
+  history.begin(ranges);
+  CHECK(history.unknownChunks(region, hashes).empty());
+  history.begin(ranges);
+  history.begin(ranges);
+  history.begin(ranges);
+  CHECK(history.unknownChunks(region, hashes).size() == 1);
+}

@@ -181,6 +181,9 @@ TEST_CASE("what is no JSON object is refused whole") {
     CHECK_THROWS_AS(parseFile(text, "t"), mneme::Error);
   const std::string deep(100000, '[');
   CHECK_THROWS_AS(parseFile("{\"a\":" + deep, "t"), mneme::Error);
+  CHECK_THROWS_WITH(
+      parseFile("{\"a\":" + std::string(17, '[') + std::string(17, ']') + "}", "t"),
+      "'t' is nested too deeply");
   for (const char* text : {"", " \n"})
     CHECK_THROWS_WITH_AS(parseFile(text, "t.json"),
                          doctest::Contains("'t.json' is empty, not a tuned-kernels file; write it "
@@ -261,4 +264,15 @@ TEST_CASE("a variant with very many arguments and guards is read as fast") {
   REQUIRE(file.kernels.contains("k"));
   CHECK(file.kernels.at("k").variants[0].guards.args.size() == 60000);
   CHECK(elapsed.count() < 5);
+}
+
+TEST_CASE("of variants that are there twice the last ones count") {
+  const std::string first = R"("Variants": [{"Pipeline": "default<O1>"}])";
+  const std::string last = R"("Variants": [{"Pipeline": "default<O2>"}])";
+  for (const std::string& ours : {R"("Mneme": {)" + first + ", " + last + "}",
+                                  R"("Mneme": {)" + first + R"(}, "Mneme": {)" + last + "}"}) {
+    const TunedFile file = parseFile("{\"k\": {" + ours + "}}", "t");
+    REQUIRE(file.kernels.at("k").variants.size() == 1);
+    CHECK(file.kernels.at("k").variants[0].pipeline == "default<O2>");
+  }
 }
