@@ -82,11 +82,11 @@ private:
   std::thread reader_;
 };
 
-/// Files of this process's libc, libm and loader: what an image may refer to. Asked for by name, so
-/// that interposed libraries never take their place.
+/// Files of this process's libc, libm, loader and libgcc (which divides 128-bit integers): what an
+/// image may refer to. Asked for by name, so that interposed libraries never take their place.
 std::vector<std::string> systemLibraries() {
   std::vector<std::string> paths;
-  for (const char* name : {LIBC_SO, LIBM_SO, LD_SO}) {
+  for (const char* name : {LIBC_SO, LIBM_SO, LD_SO, LIBGCC_S_SO}) {
     void* handle = dlopen(name, RTLD_LAZY | RTLD_LOCAL);
     const link_map* entry = nullptr;
     if (handle && dlinfo(handle, RTLD_DI_LINKMAP, &entry) == 0 && entry->l_name[0] == '/')

@@ -80,6 +80,21 @@ TEST_CASE("shift amounts beyond the width shift everything out") {
   CHECK(right == std::vector<uint32_t>{0x80000001, 0xc0000000, ~0u, ~0u, ~0u, ~0u, ~0u});
 }
 
+TEST_CASE("integers of 128 bits divide") {
+  auto got = evaluate<uint64_t, uint64_t>("  %wa = zext i64 %a to i128\n"
+                                          "  %high = shl i128 %wa, 64\n"
+                                          "  %wb = zext i64 %b to i128\n"
+                                          "  %q = udiv i128 %high, %wb\n"
+                                          "  %m = srem i128 %high, %wb\n"
+                                          "  %s = add i128 %q, %m\n"
+                                          "  %r = trunc i128 %s to i64",
+                                          {{1, 12345, 5}, {3, 1000000007, 0}});
+  auto expected = [](unsigned __int128 a, unsigned __int128 b) {
+    return uint64_t((a << 64) / b + (a << 64) % b);
+  };
+  CHECK(got == std::vector<uint64_t>{expected(1, 3), expected(12345, 1000000007), ~0ull});
+}
+
 TEST_CASE("division by zero is defined and does not trap") {
   std::vector<uint32_t> dividends = {7, 0x80000000, 0x80000000};
   std::vector<uint32_t> divisors = {0, ~0u, 2};
