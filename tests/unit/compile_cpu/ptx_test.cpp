@@ -1,3 +1,4 @@
+#include <cmath>
 
 #include "support.h"
 
@@ -57,6 +58,11 @@ TEST_CASE("bit instructions") {
         Words{0xff00 ^ 0xf0f0 ^ 0xcccc});
   CHECK(ptx("shf.l.wrap.b32 $0, $1, $2, $3;", {{0x80000001}, {0x1}, {36}}) == Words{0x18});
   CHECK(ptx("shf.r.clamp.b32 $0, $1, $2, $3;", {{0x80000001}, {0x7}, {40}}) == Words{0x7});
+  CHECK(ptx("bmsk.clamp.b32 $0, $1, $2;", {{4, 0, 30, 32}, {8, 40, 8, 1}}) ==
+        Words{0xff0, ~0u, 0xc0000000, 0});
+  CHECK(ptx("bmsk.wrap.b32 $0, $1, $2;", {{4, 33}, {40, 1}}) == Words{0xff0, 2});
+  CHECK(ptx("slct.b32.s32 $0, $1, $2, $3;", {{1, 1}, {2, 2}, {0, ~0u}}) == Words{1, 2});
+  CHECK(ptx("cnot.b32 $0, $1;", {{0, 7}}) == Words{1, 0});
   CHECK(ptx("shl.b32 $0, $1, $2;", {{1, 1}, {31, 32}}) == Words{0x80000000, 0});
 }
 
@@ -90,6 +96,31 @@ TEST_CASE("half arithmetic rounds once") {
                                     {{1.0009765625f, 65504.0f}, {2.0f, 1.0f}});
   checkSame(got[0], 3.00390625f, "fma.f16"); // 3.0029296875 lies between two halves
   CHECK(got[1] > 1e30f);
+}
+
+TEST_CASE("integers saturate") {
+  const Words values = {uint32_t(-300), 300, 5};
+  CHECK(ptx("cvt.sat.s8.s32 $0, $1;", {values}) == Words{uint32_t(-128), 127, 5});
+  CHECK(ptx("cvt.sat.u8.s32 $0, $1;", {values}) == Words{0, 255, 5});
+  CHECK(ptx("cvt.sat.s32.u32 $0, $1;", {{0x80000000}}) == Words{0x7fffffff});
+}
+
+TEST_CASE("numbers of eight bits round to the nearest, ties to even") {
+  auto packed = [](const std::string& format, std::vector<float> values) {
+    return evaluate<uint32_t, float>("  %h = call i16 asm \"cvt.rn.satfinite." + format +
+                                         ".f32 $0, $2, $1;\", \"=h,f,f\"(float %a, float 2.0)\n"
+                                         "  %r = zext i16 %h to i32",
+                                     {std::move(values)});
+  };
+  // 2^-10 lies between zero and the smallest denormal, 2^-9; 0.015 rounds up to a normal number.
+  CHECK(packed("e4m3x2", {1.0625f, 1.1875f, -500.0f, 0x1p-10f, 0x1.8p-9f, 0.0155f, NAN}) ==
+        Words{0x4038, 0x403a, 0x40fe, 0x4000, 0x4002, 0x4008, 0x407f});
+  CHECK(packed("e5m2x2", {1.125f, 1.375f, INFINITY, 0x1p-16f, -0x1p-14f}) ==
+        Words{0x403c, 0x403e, 0x407b, 0x4001, 0x4084});
+  CHECK(ptx("{ .reg .b16 l, h; mov.b32 {l, h}, $1; cvt.rn.f16x2.e4m3x2 $0, l; }",
+            {{0x40fe, 0x0801, 0x7fff}}) == Words{0x4000df00, 0x24001800, 0x7fff7fff});
+  CHECK(ptx("{ .reg .b16 l, h; mov.b32 {l, h}, $1; cvt.rn.f16x2.e5m2x2 $0, l; }", {{0x40fb}}) ==
+        Words{0x4000fb00});
 }
 
 TEST_CASE("memory instructions reach generic memory") {

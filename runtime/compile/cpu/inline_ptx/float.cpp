@@ -137,8 +137,24 @@ bool translateArithmetic(FloatOperation& operation, StringRef name) {
   return true;
 }
 
+/// The integer of type `to` nearest to `value`, still in the width of `from`.
+Value* clamp(Emit& e, Value* value, const PtxType& from, const PtxType& to) {
+  const unsigned bits = std::max(from.bits, to.bits) + 1; // holds both ranges as signed numbers
+  Value* wide = from.isSigned() ? e.CreateSExt(value, e.i(bits)) : e.CreateZExt(value, e.i(bits));
+  const APInt low = to.isSigned() ? APInt::getSignedMinValue(to.bits) : APInt::getMinValue(to.bits);
+  const APInt high =
+      to.isSigned() ? APInt::getSignedMaxValue(to.bits) : APInt::getMaxValue(to.bits);
+  auto constant = [&](const APInt& limit) {
+    return e.getInt(to.isSigned() ? limit.sext(bits) : limit.zext(bits));
+  };
+  wide = e.CreateBinaryIntrinsic(Intrinsic::smax, wide, constant(low));
+  return e.CreateBinaryIntrinsic(Intrinsic::smin, wide, constant(high));
+}
+
 /// cvt.<rounding>{.ftz}{.sat}{.relu}.<to>.<from>
 void convert(PtxContext& c, PtxInstruction& i) {
+  if (convertFp8(c, i))
+    return;
   int integral = i.takeAny({"rni", "rzi", "rmi", "rpi"});
   constexpr Rounding kModes[] = {Rounding::Nearest, Rounding::Zero, Rounding::Down, Rounding::Up};
   FloatModifiers modifiers = takeModifiers(i);
@@ -181,7 +197,7 @@ void convert(PtxContext& c, PtxInstruction& i) {
     result = c.e.fromInteger(value, toType, from->isSigned(), modifiers.rounding);
   } else {
     if (modifiers.isSaturated)
-      c.unsupported(i);
+      value = clamp(c.e, value, *from, *to);
     result = from->isSigned() ? c.e.CreateSExtOrTrunc(value, toType)
                               : c.e.CreateZExtOrTrunc(value, toType);
     // A wider destination register receives the value extended by its own sign.

@@ -200,6 +200,23 @@ void bitFieldInsert(PtxContext& c, PtxInstruction& i) {
                              c.read(i.operands[3], c.e.i(32)), c.read(i.operands[4], c.e.i(32))));
 }
 
+/// bmsk.{clamp,wrap}.b32 d, a, b: b ones from bit a on.
+void bitMask(PtxContext& c, PtxInstruction& i) {
+  typeOf(c, i);
+  requireOperands(c, i, 3);
+  const bool isClamped = i.take("clamp");
+  if (!isClamped && !i.take("wrap"))
+    c.unsupported(i);
+  Value* position = c.read(i.operands[1], c.e.i(32));
+  Value* count = c.read(i.operands[2], c.e.i(32));
+  if (!isClamped) {
+    position = c.e.CreateAnd(position, 31);
+    count = c.e.CreateAnd(count, 31);
+  }
+  Value* ones = c.e.CreateNot(c.e.shift(Instruction::Shl, c.e.getInt32(~0u), count));
+  c.write(i.operands[0], c.e.shift(Instruction::Shl, ones, position));
+}
+
 void findLeading(PtxContext& c, PtxInstruction& i) {
   PtxType type = typeOf(c, i);
   bool asShiftAmount = i.take("shiftamt");
@@ -301,6 +318,24 @@ void move(PtxContext& c, PtxInstruction& i) {
   c.write(i.operands[0], c.read(i.operands[1], type.ir(c.context())));
 }
 
+/// slct.<type>.s32 d, a, b, c: a where c is not negative.
+void selectBySign(PtxContext& c, PtxInstruction& i) {
+  const PtxType type = typeOf(c, i);
+  const PtxType sign = typeOf(c, i);
+  requireOperands(c, i, 4);
+  if (sign.isFloat())
+    c.unsupported(i);
+  Value* isNegative = c.e.CreateICmpSLT(c.read(i.operands[3], c.e.i(32)), c.e.getInt32(0));
+  c.write(i.operands[0],
+          c.e.CreateSelect(isNegative, c.read(i.operands[2], type), c.read(i.operands[1], type)));
+}
+
+/// cnot: 1 for 0, else 0.
+void logicalNot(PtxContext& c, PtxInstruction& i) {
+  Value* value = c.read(i.operands[1], typeOf(c, i));
+  c.write(i.operands[0], c.e.CreateZExt(c.e.CreateIsNull(value), value->getType()));
+}
+
 void select(PtxContext& c, PtxInstruction& i) {
   PtxType type = typeOf(c, i);
   requireOperands(c, i, 4);
@@ -332,6 +367,7 @@ constexpr PtxRule kRules[] = {
     {"bfe", bitFieldExtract},
     {"bfi", bitFieldInsert},
     {"bfind", findLeading},
+    {"bmsk", bitMask},
     {"brev", countBits<Intrinsic::bitreverse>},
     {"popc", countBits<Intrinsic::ctpop>},
     {"clz", countBits<Intrinsic::ctlz>},
@@ -345,6 +381,8 @@ constexpr PtxRule kRules[] = {
     {"sad", sumOfDifference},
     {"mov", move},
     {"selp", select},
+    {"slct", selectBySign},
+    {"cnot", logicalNot},
 };
 
 } // namespace

@@ -103,5 +103,7 @@ std::span<const PtxRule> ptxSyncRules();
 std::span<const PtxRule> ptxBarrierObjectRules();
 /// add, sub, mul, min... exist for integers and floats: the float table is asked first.
 bool translateFloat(PtxContext& context, PtxInstruction& instruction);
+/// cvt from or to pairs of 8-bit numbers; false if this is none.
+bool convertFp8(PtxContext& context, PtxInstruction& instruction);
 
 } // namespace mneme::compile::cpu
