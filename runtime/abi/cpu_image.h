@@ -2,8 +2,8 @@
 // device that runs it (runtime/device/cpu). C layout, no includes of ours.
 //
 // An image is an ELF shared object for one kernel. It exports exactly one data symbol,
-// `mneme_cpu_image`. It has no undefined symbols but those of libm and libc (memcpy, memset...);
-// everything else it needs goes through `*services`.
+// `mneme_cpu_image`. It has no undefined symbols but those of libm, libc (memcpy, memset...)
+// and libgcc; everything else it needs goes through `*services`.
 #pragma once
 
 #include <stdint.h>
@@ -80,12 +80,14 @@ enum mneme_cpu_rounding {
   MNEME_ROUND_UP
 };
 
+enum mneme_cpu_barrier { MNEME_BARRIER_ARRIVE = 0x100 };
+
 /// What the runtime offers to device code. Functions with a context may switch to another fiber.
 typedef struct mneme_cpu_services {
   uint32_t abi;
   uint32_t reserved;
   // Block barrier `id` (0..15); `count` threads take part, 0 means the whole block. A thread that
-  // has returned counts as arrived.
+  // has returned counts as arrived. With MNEME_BARRIER_ARRIVE in `id` the thread goes on at once.
   void (*barrier)(mneme_cpu_context*, uint32_t id, uint32_t count);
   uint32_t (*barrier_reduce)(mneme_cpu_context*, uint32_t id, uint32_t op, uint32_t predicate);
   void (*warp_sync)(mneme_cpu_context*, uint32_t mask);

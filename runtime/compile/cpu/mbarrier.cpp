@@ -9,14 +9,42 @@ namespace mneme::compile::cpu {
 namespace {
 
 constexpr unsigned kPendingShift = 20;
-constexpr unsigned kPhaseShift = 40;
+constexpr unsigned kBytesShift = 40;
+constexpr unsigned kPhaseShift = 61;
 constexpr uint64_t kCountMask = (1u << kPendingShift) - 1;
-
-Value* state(Emit& e, Value* object) {
-  return e.CreateAlignedLoad(e.i(64), object, Align(8), true);
-}
+constexpr uint64_t kBytesMask = (1u << (kPhaseShift - kBytesShift)) - 1;
 
 Value* wide(Emit& e, Value* number) { return e.CreateZExtOrTrunc(number, e.i(64)); }
+
+Value* field(Emit& e, Value* word, unsigned shift, uint64_t mask) {
+  return e.CreateAnd(e.CreateLShr(word, shift), mask);
+}
+
+/// The object's word, taken apart.
+struct State {
+  Value* word;
+  Value* expected;
+  Value* pending;
+  Value* bytes; ///< modulo 2^21: below zero where the bytes came before they were announced
+};
+
+State read(Emit& e, Value* object) {
+  Value* word = e.CreateAlignedLoad(e.i(64), object, Align(8), true);
+  return {word, e.CreateAnd(word, kCountMask), field(e, word, kPendingShift, kCountMask),
+          field(e, word, kBytesShift, kBytesMask)};
+}
+
+/// The phase ends where neither threads nor bytes are awaited any longer.
+void write(Emit& e, Value* object, const State& state) {
+  Value* isComplete =
+      e.CreateICmpEQ(e.CreateOr(state.pending, state.bytes), ConstantInt::get(e.i(64), 0));
+  Value* phase =
+      e.CreateAdd(e.CreateLShr(state.word, kPhaseShift), e.CreateZExt(isComplete, e.i(64)));
+  Value* pending = e.CreateSelect(isComplete, state.expected, state.pending);
+  Value* word = e.CreateOr(state.expected, e.CreateShl(pending, kPendingShift));
+  word = e.CreateOr(word, e.CreateShl(state.bytes, kBytesShift));
+  e.CreateAlignedStore(e.CreateOr(word, e.CreateShl(phase, kPhaseShift)), object, Align(8), true);
+}
 
 } // namespace
 
@@ -27,28 +55,32 @@ void mbarrierInit(Emit& e, Value* object, Value* count) {
 }
 
 Value* mbarrierArrive(Emit& e, Value* object, Value* count, bool drops) {
-  Value* before = state(e, object);
+  State state = read(e, object);
   Value* arrived = wide(e, count);
-  Value* expected = e.CreateAnd(before, kCountMask);
   if (drops)
-    expected = e.CreateAnd(e.CreateSub(expected, arrived), kCountMask);
-  Value* pending = e.CreateAnd(e.CreateLShr(before, kPendingShift), kCountMask);
-  pending = e.CreateAnd(e.CreateSub(pending, arrived), kCountMask);
-  Value* isComplete = e.CreateICmpEQ(pending, e.getInt64(0));
-  Value* phase = e.CreateAdd(e.CreateLShr(before, kPhaseShift), e.CreateZExt(isComplete, e.i(64)));
-  pending = e.CreateSelect(isComplete, expected, pending);
-  Value* word = e.CreateOr(expected, e.CreateShl(pending, kPendingShift));
-  e.CreateAlignedStore(e.CreateOr(word, e.CreateShl(phase, kPhaseShift)), object, Align(8), true);
-  return before;
+    state.expected = e.CreateAnd(e.CreateSub(state.expected, arrived), kCountMask);
+  state.pending = e.CreateAnd(e.CreateSub(state.pending, arrived), kCountMask);
+  write(e, object, state);
+  return state.word;
+}
+
+void mbarrierExpectBytes(Emit& e, Value* object, Value* bytes) {
+  State state = read(e, object);
+  state.bytes = e.CreateAnd(e.CreateAdd(state.bytes, wide(e, bytes)), kBytesMask);
+  write(e, object, state);
+}
+
+void mbarrierCompleteBytes(Emit& e, Value* object, Value* bytes) {
+  mbarrierExpectBytes(e, object, e.CreateNeg(wide(e, bytes)));
 }
 
 Value* mbarrierTestWait(Emit& e, Value* object, Value* token) {
-  Value* now = e.CreateLShr(state(e, object), kPhaseShift);
+  Value* now = e.CreateLShr(read(e, object).word, kPhaseShift);
   return e.CreateICmpNE(now, e.CreateLShr(token, kPhaseShift));
 }
 
 Value* mbarrierTestParity(Emit& e, Value* object, Value* parity) {
-  Value* now = e.CreateAnd(e.CreateLShr(state(e, object), kPhaseShift), 1);
+  Value* now = e.CreateAnd(e.CreateLShr(read(e, object).word, kPhaseShift), 1);
   return e.CreateICmpNE(now, e.CreateAnd(wide(e, parity), 1));
 }
 
@@ -110,13 +142,17 @@ constexpr NvvmRule kNvvmRules[] = {
 
 // PTX.
 
+/// arrive.expect_tx announces bytes, and arrives once.
 void arrive(PtxContext& c, PtxInstruction& i, bool drops) {
+  Value* object = c.address(i.operands[1], true);
   Value* count = c.e.getInt32(1);
-  if (i.operands.size() == 3)
+  if (i.take("expect_tx"))
+    mbarrierExpectBytes(c.e, object, c.read(i.operands[2], c.e.i(32)));
+  else if (i.operands.size() == 3)
     count = c.read(i.operands[2], c.e.i(32));
   else if (i.operands.size() != 2)
     c.unsupported(i);
-  c.write(i.operands[0], mbarrierArrive(c.e, c.address(i.operands[1], true), count, drops));
+  c.write(i.operands[0], mbarrierArrive(c.e, object, count, drops));
 }
 
 void wait(PtxContext& c, PtxInstruction& i) {
@@ -130,11 +166,12 @@ void wait(PtxContext& c, PtxInstruction& i) {
 }
 
 void mbarrier(PtxContext& c, PtxInstruction& i) {
-  for (const char* word : {"b64", "cta", "release", "acquire", "relaxed", "noComplete"})
+  for (const char* word : {"b64", "cta", "cluster", "release", "acquire", "relaxed", "noComplete"})
     i.take(word);
-  if (!i.take("shared") && !i.take("shared::cta") && !i.take("pending_count"))
+  if (i.takeAny({"shared", "shared::cta", "shared::cluster", "pending_count"}) < 0)
     c.unsupported(i);
-  switch (i.takeAny({"init", "inval", "arrive", "arrive_drop", "test_wait", "try_wait"})) {
+  switch (i.takeAny({"init", "inval", "arrive", "arrive_drop", "test_wait", "try_wait", "expect_tx",
+                     "complete_tx"})) {
   case 0:
     mbarrierInit(c.e, c.address(i.operands.at(0), true), c.read(i.operands.at(1), c.e.i(32)));
     break;
@@ -149,6 +186,12 @@ void mbarrier(PtxContext& c, PtxInstruction& i) {
   case 4:
   case 5:
     wait(c, i);
+    break;
+  case 6:
+    mbarrierExpectBytes(c.e, c.address(i.operands[0], true), c.read(i.operands[1], c.e.i(32)));
+    break;
+  case 7:
+    mbarrierCompleteBytes(c.e, c.address(i.operands[0], true), c.read(i.operands[1], c.e.i(32)));
     break;
   default: // pending_count
     if (i.operands.size() != 2)

@@ -63,7 +63,8 @@ struct Warp {
 
 struct Barrier {
   uint32_t arrived;
-  uint32_t expected; ///< 0: every live thread of the block
+  uint32_t expected;    ///< 0: every live thread of the block
+  uint32_t hasArrivals; ///< threads arrived without waiting: `expected` is a count
   uint32_t generation;
   uint32_t popc, all, any;                            ///< of the predicates so far
   uint32_t resultPopc[2], resultAll[2], resultAny[2]; ///< by parity of the generation
@@ -97,6 +98,7 @@ struct Block {
   void resume();
 
   void barrier(Thread& thread, uint32_t id, uint32_t count);
+  void arriveOnly(Barrier& barrier, uint32_t count);
   uint32_t barrierReduce(Thread& thread, uint32_t id, uint32_t operation, uint32_t predicate);
   /// Returns when all live lanes of `mask` have met; the result is in warp.result[lane].
   void meet(Thread& thread, LaneMask mask, const LaneOperands& operands);

@@ -32,7 +32,7 @@ void Block::releaseBarrier(Barrier& barrier) noexcept {
                                                           uint32_t count) {
   Barrier& barrier = barriers[id];
   const LaneMask bit = bitOf(thread.context.lane);
-  barrier.expected = count >= threadCount ? 0 : count;
+  barrier.expected = count >= threadCount && !barrier.hasArrivals ? 0 : count;
   ++barrier.arrived;
   barrier.waiting[thread.context.warp] |= bit;
   if (!isComplete(barrier, false)) {
@@ -53,8 +53,21 @@ void Block::releaseBarrier(Barrier& barrier) noexcept {
     switchTo(first);
 }
 
+/// Producers arrive and go on, and may have returned before the others come.
+void Block::arriveOnly(Barrier& barrier, uint32_t count) {
+  barrier.hasArrivals = 1;
+  barrier.expected = count;
+  ++barrier.arrived;
+  if (isComplete(barrier, false))
+    releaseBarrier(barrier);
+}
+
 void Block::barrier(Thread& thread, uint32_t id, uint32_t count) {
   openBarrier(id);
+  if (id & MNEME_BARRIER_ARRIVE) {
+    arriveOnly(barriers[id % barrierCount], count);
+    return;
+  }
   arriveAtBarrier(thread, id % barrierCount, count);
 }
 

@@ -179,3 +179,69 @@ TEST_CASE("barrier objects complete a phase when all threads have arrived") {
   for (uint32_t value : got)
     CHECK(value == 120);
 }
+
+TEST_CASE("a bulk copy ends the phase of a barrier object when its bytes are there") {
+  auto got = evaluate<uint32_t, uint32_t>(
+      "  %object = ptrtoint ptr addrspace(3) @object to i32\n"
+      "  %buffer = ptrtoint ptr addrspace(3) @buffer to i32\n"
+      "  %first = icmp eq i32 %i, 0\n"
+      "  br i1 %first, label %init, label %ready\n"
+      "init:\n"
+      "  call void asm sideeffect \"mbarrier.init.shared::cta.b64 [$0], $1; "
+      "fence.mbarrier_init.release.cluster;\", \"r,r\"(i32 %object, i32 1)\n"
+      "  call void asm sideeffect \"mbarrier.arrive.expect_tx.release.cta.shared::cta.b64 _, [$0], "
+      "160;\", \"r\"(i32 %object)\n"
+      "  br label %ready\n"
+      "ready:\n"
+      "  call void @llvm.nvvm.barrier.cta.sync.aligned.all(i32 0)\n"
+      "  %last = icmp eq i32 %i, 39\n"
+      "  br i1 %last, label %copy, label %wait\n"
+      "copy:\n"
+      "  call void asm sideeffect "
+      "\"cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [$0], [$1], 160, "
+      "[$2];\", \"r,l,r\"(i32 %buffer, ptr %pa, i32 %object)\n"
+      "  br label %wait\n"
+      "wait:\n"
+      "  %done = call i32 asm sideeffect \"{ .reg .pred p; "
+      "mbarrier.try_wait.parity.shared::cta.b64 p, [$1], 0; selp.u32 $0, 1, 0, p; }\", "
+      "\"=r,r\"(i32 %object)\n"
+      "  %isDone = icmp ne i32 %done, 0\n"
+      "  br i1 %isDone, label %end, label %wait\n"
+      "end:\n"
+      "  %at = getelementptr i32, ptr addrspace(3) @buffer, i32 %i\n"
+      "  %r = load i32, ptr addrspace(3) %at\n",
+      {std::vector<uint32_t>(40, 7)},
+      "@object = internal addrspace(3) global i64 undef, align 8\n"
+      "@buffer = internal addrspace(3) global [40 x i32] undef, align 16\n"
+      "declare void @llvm.nvvm.barrier.cta.sync.aligned.all(i32)\n");
+  for (uint32_t value : got)
+    CHECK(value == 7);
+}
+
+TEST_CASE("producers arrive at a barrier and go on") {
+  // The first warp fills a buffer and returns; the second waits for it.
+  auto got = evaluate<uint32_t, uint32_t>(
+      "  %isProducer = icmp ult i32 %i, 32\n"
+      "  br i1 %isProducer, label %produce, label %consume\n"
+      "produce:\n"
+      "  %to = getelementptr i32, ptr addrspace(3) @buffer, i32 %i\n"
+      "  store i32 %a, ptr addrspace(3) %to\n"
+      "  call void asm sideeffect \"bar.arrive 1, 64;\", \"\"()\n"
+      "  br label %end\n"
+      "consume:\n"
+      "  call void asm sideeffect \"bar.sync 1, 64;\", \"\"()\n"
+      "  %index = sub i32 63, %i\n"
+      "  %from = getelementptr i32, ptr addrspace(3) @buffer, i32 %index\n"
+      "  %read = load i32, ptr addrspace(3) %from\n"
+      "  br label %end\n"
+      "end:\n"
+      "  %r = phi i32 [ %a, %produce ], [ %read, %consume ]\n",
+      {[] {
+        auto values = lanes();
+        values.resize(64, 100);
+        return values;
+      }()},
+      "@buffer = internal addrspace(3) global [32 x i32] undef, align 4\n");
+  for (uint32_t thread = 32; thread < 64; ++thread)
+    CHECK(got[thread] == 63 - thread);
+}

@@ -196,8 +196,11 @@ void reduce(PtxContext& c, PtxInstruction& i) {
 }
 
 void fence(PtxContext& c, PtxInstruction& i) {
-  i.takeAny({"acq_rel", "sc", "acquire", "release"});
-  i.takeAny({"cta", "gl", "gpu", "sys", "cluster"});
+  for (const char* word : {"acq_rel", "sc", "acquire", "release", "mbarrier_init", "cta", "gl",
+                           "gpu", "sys", "cluster"})
+    i.take(word);
+  if (i.take("proxy") && i.takeAny({"async", "alias"}) >= 0)
+    takeSpace(i);
   c.e.CreateFence(AtomicOrdering::SequentiallyConsistent);
 }
 
@@ -242,10 +245,33 @@ void copyArrival(PtxContext& c, PtxInstruction& i) {
     mbarrierArrive(c.e, c.address(i.operands[0], true), c.e.getInt32(1), false);
 }
 
+/// Copies of a size known at run time, between global memory and the block's own shared memory.
+void copyBulk(PtxContext& c, PtxInstruction& i) {
+  if (i.takeAny({"commit_group", "wait_group"}) >= 0) {
+    i.take("read");
+    return;
+  }
+  takeScopesAndHints(i);
+  const bool toShared = i.parts.at(0) != "global";
+  const bool isCounted = i.take("mbarrier::complete_tx::bytes");
+  if (!i.take("global") || i.takeAny({"shared::cta", "shared::cluster"}) < 0 ||
+      isCounted != toShared || (!isCounted && !i.take("bulk_group")) ||
+      i.operands.size() != (isCounted ? 4u : 3u))
+    c.unsupported(i);
+  Value* size = c.read(i.operands[2], c.e.i(32));
+  c.e.CreateMemCpy(c.address(i.operands[0], toShared), MaybeAlign(),
+                   c.address(i.operands[1], !toShared), MaybeAlign(),
+                   c.e.CreateZExt(size, c.e.i(64)));
+  if (isCounted)
+    mbarrierCompleteBytes(c.e, c.address(i.operands[3], true), size);
+}
+
 /// Copies at once: an asynchronous copy may be complete as soon as it is issued.
 void copyAsync(PtxContext& c, PtxInstruction& i) {
   if (!i.take("async"))
     c.unsupported(i);
+  if (i.take("bulk"))
+    return copyBulk(c, i);
   if (i.takeAny({"commit_group", "wait_group", "wait_all"}) >= 0)
     return;
   if (i.take("mbarrier"))

@@ -37,6 +37,11 @@ void barrier(PtxContext& c, PtxInstruction& i) {
       call(c, "barrier.cta.sync.aligned.all", c.e.getVoidTy(), {id});
     return;
   }
+  if (i.take("arrive")) {
+    call(c, "barrier.cta.arrive.aligned.count", c.e.getVoidTy(),
+         {number(c, i.operands[0]), number(c, i.operands[1])});
+    return;
+  }
   if (!i.take("red") || i.operands.size() != 3)
     c.unsupported(i);
   int operation = i.takeAny({"popc", "and", "or"});

@@ -18,6 +18,14 @@ Value* barrier(const NvvmCall& c) {
   return nullptr;
 }
 
+/// Threads that do not wait.
+Value* barrierArrive(const NvvmCall& c) {
+  Emit& e = c.emit;
+  e.service(offsetof(mneme_cpu_services, barrier), e.getVoidTy(),
+            {e.context(), e.CreateOr(c.operand(0), MNEME_BARRIER_ARRIVE), c.operand(1)});
+  return nullptr;
+}
+
 /// barrier0(): the whole block at barrier 0.
 Value* barrierZero(const NvvmCall& c) {
   Emit& e = c.emit;
@@ -123,6 +131,8 @@ constexpr NvvmRule kRules[] = {
     {"barrier.cta.sync.aligned.all", 0, barrier},
     {"barrier.cta.sync.count", 0, barrier},
     {"barrier.cta.sync.aligned.count", 0, barrier},
+    {"barrier.cta.arrive.count", 0, barrierArrive},
+    {"barrier.cta.arrive.aligned.count", 0, barrierArrive},
     {"barrier0.popc", 0, barrierReduce, MNEME_REDUCE_POPC},
     {"barrier0.and", 0, barrierReduce, MNEME_REDUCE_AND},
     {"barrier0.or", 0, barrierReduce, MNEME_REDUCE_OR},
