@@ -15,9 +15,9 @@ from replay_loop import pipelines
 
 from mneme.executors.async_executor import AsyncReplayExecutor
 from mneme.executors.measuring import Measuring
-from mneme.mneme_types import ExperimentConfiguration
 from mneme.executors.replay_executor import BaseExecutor
 from mneme.executors.tolerance import Tolerance
+from mneme.mneme_types import ExperimentConfiguration
 
 if TYPE_CHECKING:
     from guests import Guests

@@ -25,11 +25,11 @@ from gpu_tuning import TOLERANCES
 from guests import BenchmarkError, Guests, launches_of
 from replay_loop import pipelines
 
-from mneme.executors.async_executor import AsyncReplayExecutor
 from mneme.devices import choose_device, list_devices
-from mneme.mneme_types import ExperimentConfiguration
+from mneme.executors.async_executor import AsyncReplayExecutor
 from mneme.executors.replay_executor import BaseExecutor
 from mneme.executors.tolerance import Tolerance
+from mneme.mneme_types import ExperimentConfiguration
 
 # Kernel, duration in microseconds, configurations for each GPU.
 GPU_KERNELS = (("forces", 57, 2000), ("lattice", 14_000, 60))

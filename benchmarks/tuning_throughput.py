@@ -28,8 +28,8 @@ from common import BUILD, publish
 from replay_loop import pipelines
 
 from mneme.executors.async_executor import AsyncReplayExecutor
-from mneme.recording.inventory import find_record
 from mneme.mneme_types import ExperimentConfiguration
+from mneme.recording.inventory import find_record
 
 if TYPE_CHECKING:
     from mneme.mneme_types import ExperimentResult

@@ -280,7 +280,7 @@ void describeLoops(const ir::LoopChoices& loops, Object& object) {
 
 void describeAssembler(const BuildFacts& build, Object& object) {
   const AssemblerFacts& assembler = build.assembler;
-  if (!assembler.level.empty() && assembler.level != compile::codegenLevelOf(build.optLevel))
+  if (!assembler.level.empty() && assembler.level != ir::codegenLevelOf(build.optLevel))
     object["assembler_level"] = assembler.level;
   if (!assembler.options.empty())
     object["assembler_options"] = Array(assembler.options);

@@ -2,8 +2,8 @@
 """Pages of the repository's root as pages of the site: README, CONTRIBUTING, CHANGELOG.
 
 A page in `project/` only says which file it stands for; here that file's text takes its place, with
-links and pictures that lead to the site. Files and directories that the site does not have lose their
-link; one that is not in the repository at all is a warning.
+links and pictures that lead to the site. What the site does not have loses its link; what is not in
+the repository at all is a warning.
 """
 
 from __future__ import annotations

@@ -112,6 +112,9 @@ class ExperimentConfiguration:
     internalize: bool = True
     """Hide everything but the kernel."""
 
+    max_registers: int = 0
+    """Registers a thread may have, for the assembler of GPU code; 0: no limit."""
+
     codegen_method: InitVar[object] = None
     """Accepted from older scripts and ignored."""
 
@@ -141,8 +144,14 @@ class ExperimentConfiguration:
         return cls(**{key: value for key, value in data.items() if key in known})
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the configuration as plain JSON values, in field order."""
+        """Return the configuration as plain JSON values, in field order.
+
+        What other tools' configurations do not have is there only where it says something, so that
+        equal configurations have equal hashes everywhere.
+        """
         values = {name: _plain(getattr(self, name)) for name in _CONFIGURATION_FIELDS}
+        if not self.max_registers:
+            del values["max_registers"]
         values["grid"] = self.grid.to_dict()
         values["block"] = self.block.to_dict()
         return values

@@ -1,4 +1,4 @@
-// Room device/cpu/cudart: what the driver API on this device (../cudadrv) needs that the runtime
+// Room abi: what the driver API on this device (cuda_driver/) needs that the runtime
 // API does not offer. Every function returns 0 or a CUDA error code, and leaves no last error.
 #pragma once
 

@@ -313,7 +313,7 @@ void CompileJob::generatePtx() {
 
 /// clang's driver has levels of its own for ptxas, and the user may have another one.
 unsigned CompileJob::assemblerLevel() const {
-  const llvm::StringRef own = codegenLevelOf(options_.optLevel);
+  const llvm::StringRef own = ir::codegenLevelOf(options_.optLevel);
   unsigned level = 0;
   if (isAsBuilt() && own == std::to_string(request_.codegenOptLevel) &&
       !llvm::StringRef(options_.assemblerLevel).getAsInteger(10, level) && level <= 3)

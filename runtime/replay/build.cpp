@@ -62,6 +62,7 @@ compile::Request makeRequest(const artifact::KernelRecord& record,
     request.placedGlobals.push_back({global.name, global.address});
   request.passes = c.passes;
   request.codegenOptLevel = c.codegenOpt;
+  request.maxRegisters = c.maxRegisters;
   request.prune = c.prune;
   request.internalize = c.internalize;
   request.optionsJson = record.optionsJson;

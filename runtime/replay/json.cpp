@@ -56,6 +56,14 @@ uint32_t unsigned32Of(const Json& value, const char* key) {
   return static_cast<uint32_t>(unsignedOf(value, key, UINT32_MAX));
 }
 
+void take(bool& target, const Json& value, const char*, uint64_t) { target = value.get<bool>(); }
+void take(std::string& target, const Json& value, const char*, uint64_t) {
+  target = value.get<std::string>();
+}
+void take(uint32_t& target, const Json& value, const char* key, uint64_t high) {
+  target = static_cast<uint32_t>(unsignedOf(value, key, high));
+}
+
 /// Null stands for none, which is zero.
 double positiveOf(const Json& value, const char* key) {
   const double number = value.is_null() ? 0.0 : value.get<double>();
@@ -123,18 +131,12 @@ const char* nameOf(ResultClass resultClass) noexcept {
 }
 
 std::string toJson(const Configuration& c) {
-  const Json json = {{"grid", jsonOf(c.grid)},
-                     {"block", jsonOf(c.block)},
-                     {"shared_mem", c.sharedBytes},
-                     {"specialize", c.specialize},
-                     {"set_launch_bounds", c.setLaunchBounds},
-                     {"max_threads", c.maxThreads},
-                     {"min_blocks_per_sm", c.minBlocksPerSm},
-                     {"specialize_dims", c.specializeDims},
-                     {"passes", c.passes},
-                     {"codegen_opt", c.codegenOpt},
-                     {"prune", c.prune},
-                     {"internalize", c.internalize}};
+  Json json = {{"grid", jsonOf(c.grid)}, {"block", jsonOf(c.block)}, {"shared_mem", c.sharedBytes}};
+#define MNEME_KNOB(type, member, key, otherwise, high, deployed) json[key] = c.member;
+#define MNEME_OWN_KNOB(type, member, key, otherwise, high, deployed)                               \
+  if (c.member != type(otherwise))                                                                 \
+    json[key] = c.member;
+#include "runtime/abi/knobs.def"
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
@@ -144,25 +146,16 @@ Configuration configurationFromJson(const std::string& text) {
     if (!json.contains(key))
       refuse(std::string("the configuration lacks '") + key + "'");
   Configuration c;
-  const auto flag = [](bool& target) { return [&](const Json& v) { target = v.get<bool>(); }; };
-  const auto number = [](uint32_t& target, const char* key) {
-    return [&target, key](const Json& v) { target = unsigned32Of(v, key); };
-  };
-  readKeys(json, "configuration",
-           {{"grid", [&](const Json& v) { c.grid = dimsOf(v, "grid"); }},
-            {"block", [&](const Json& v) { c.block = dimsOf(v, "block"); }},
-            {"shared_mem",
-             [&](const Json& v) { c.sharedBytes = unsignedOf(v, "shared_mem", INT64_MAX); }},
-            {"specialize", flag(c.specialize)},
-            {"set_launch_bounds", flag(c.setLaunchBounds)},
-            {"max_threads", number(c.maxThreads, "max_threads")},
-            {"min_blocks_per_sm", number(c.minBlocksPerSm, "min_blocks_per_sm")},
-            {"specialize_dims", flag(c.specializeDims)},
-            {"passes", [&](const Json& v) { c.passes = v.get<std::string>(); }},
-            {"codegen_opt", number(c.codegenOpt, "codegen_opt")},
-            {"prune", flag(c.prune)},
-            {"internalize", flag(c.internalize)},
-            {"codegen_method", [](const Json&) {}}});
+  Setters setters = {
+      {"grid", [&](const Json& v) { c.grid = dimsOf(v, "grid"); }},
+      {"block", [&](const Json& v) { c.block = dimsOf(v, "block"); }},
+      {"shared_mem",
+       [&](const Json& v) { c.sharedBytes = unsignedOf(v, "shared_mem", INT64_MAX); }},
+      {"codegen_method", [](const Json&) {}}};
+#define MNEME_KNOB(type, member, key, otherwise, high, deployed)                                   \
+  setters[key] = [&](const Json& v) { take(c.member, v, key, high); };
+#include "runtime/abi/knobs.def"
+  readKeys(json, "configuration", setters);
   return c;
 }
 

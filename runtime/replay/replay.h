@@ -19,15 +19,8 @@ namespace mneme::replay {
 struct Configuration {
   artifact::Dim3 grid = {}, block = {};
   uint64_t sharedBytes = 0;
-  bool specialize = false;
-  bool setLaunchBounds = false;
-  uint32_t maxThreads = 0;
-  uint32_t minBlocksPerSm = 0;
-  bool specializeDims = false;
-  std::string passes = "default<O3>";
-  uint32_t codegenOpt = 3;
-  bool prune = true;
-  bool internalize = true;
+#define MNEME_KNOB(type, member, key, otherwise, high, deployed) type member = otherwise;
+#include "runtime/abi/knobs.def"
 };
 
 /// A tolerance from the command line; overrides annotations of the regions it matches.

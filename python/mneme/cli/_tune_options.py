@@ -243,6 +243,15 @@ MIN_BLOCKS_PER_SM_RANGE = _option(
 FIXED_MIN_BLOCKS_PER_SM = _option(
     "--fixed-min-blocks-per-sm", panel=_SPACE, metavar="N", text="The only such number."
 )
+MAX_REGISTERS_RANGE = _option(
+    "--max-registers-range",
+    panel=_SPACE,
+    metavar="LOW:HIGH[:STEP]",
+    text="Limits on a thread's registers on GPUs, besides none.",
+)
+FIXED_MAX_REGISTERS = _option(
+    "--fixed-max-registers", panel=_SPACE, metavar="N", text="The only limit; 0: none."
+)
 MAX_THREADS_RANGE = _option(
     "--max-threads-range",
     panel=_SPACE,

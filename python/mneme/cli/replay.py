@@ -12,8 +12,8 @@ from mneme.cli._options import DeviceOption, RecordIdOption, finite
 from mneme.cli._unused import tell_unused
 
 if TYPE_CHECKING:
+    from mneme.executors.replay_executor import BaseExecutor
     from mneme.mneme_types import ExperimentConfiguration
-    from mneme.replay_executor import BaseExecutor
 
 __all__ = ["replay"]
 
@@ -124,6 +124,17 @@ def replay(
             show_default=False,
         ),
     ] = None,
+    max_registers: Annotated[
+        int,
+        typer.Option(
+            "--max-registers",
+            metavar="N",
+            min=0,
+            max=1024,
+            help="Registers a thread may have on a GPU.  [default: no limit]",
+            show_default=False,
+        ),
+    ] = 0,
     iterations: Annotated[
         int, typer.Option("-it", "--iterations", metavar="N", min=0, help="Measured launches.")
     ] = 3,
@@ -226,6 +237,7 @@ def replay(
             "specialize_dims": specialize_dims,
             "passes": passes,
             "codegen_opt": codegen_opt,
+            "max_registers": max_registers,
         },
     )
     files = _replay_output.Files(ir=output_ll, assembly=output_asm)

@@ -21,7 +21,7 @@ _OF_BUILTIN_SPACE = (
     *("space_preset", "launch_dim", "launch_safety", "passes", "fixed_passes", "pipeline_file"),
     *("codegen_opt_range", "fixed_codegen_opt", "specialize_space", "specialize_dims_space"),
     *("launch_bounds_space", "min_blocks_per_sm_range", "fixed_min_blocks_per_sm"),
-    *("max_threads_range", "max_threads_policy"),
+    *("max_registers_range", "fixed_max_registers", "max_threads_range", "max_threads_policy"),
 )
 
 Number = Optional[int]
@@ -83,6 +83,8 @@ def tune(
     launch_bounds_space: Annotated[Text, opt.LAUNCH_BOUNDS_SPACE] = None,
     min_blocks_per_sm_range: Annotated[Text, opt.MIN_BLOCKS_PER_SM_RANGE] = None,
     fixed_min_blocks_per_sm: Annotated[Number, opt.FIXED_MIN_BLOCKS_PER_SM] = None,
+    max_registers_range: Annotated[Text, opt.MAX_REGISTERS_RANGE] = None,
+    fixed_max_registers: Annotated[Number, opt.FIXED_MAX_REGISTERS] = None,
     max_threads_range: Annotated[Text, opt.MAX_THREADS_RANGE] = None,
     max_threads_policy: Annotated[Text, opt.MAX_THREADS_POLICY] = None,
     space_module: Annotated[Text, opt.SPACE_MODULE] = None,

@@ -322,7 +322,7 @@ def make_variant(
         codegen_opt_level=config.codegen_opt,
         tuned_max_threads=config.max_threads,
         min_blocks_per_sm=config.min_blocks_per_sm,
-        max_registers=int(getattr(config, "max_registers", 0)),
+        max_registers=config.max_registers,
         specialized_args=scalars if config.specialize else (),
         match=match,
     )

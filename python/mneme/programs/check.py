@@ -7,13 +7,13 @@ import stat
 from contextlib import suppress
 from pathlib import Path
 
-from mneme.programs.elf import ElfFacts, read_elf
 from mneme._vendors import (
     DEVICE_CODE_SECTIONS,
     DRIVER_LIBRARY,
     RUNTIME_BY_SECTION,
     SHARED_RUNTIME_HINT,
 )
+from mneme.programs.elf import ElfFacts, read_elf
 
 __all__ = ["brings_own_runtime", "remark_on_cpu_run", "remark_on_program"]
 

@@ -11,13 +11,13 @@ import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mneme.programs.elf import read_elf
-from mneme.install.paths import library, prefix
-from mneme.programs.record_request import RecordRequest, check_environment, check_request
 from mneme._vendors import CPU_DRIVER, CPU_RUNTIMES, DEVICE_BY_RUNTIME
 from mneme.devices import choose_device
 from mneme.errors import InvalidArgument, IoFailed
+from mneme.install.paths import library, prefix
 from mneme.programs.check import brings_own_runtime
+from mneme.programs.elf import read_elf
+from mneme.programs.record_request import RecordRequest, check_environment, check_request
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -44,6 +44,7 @@ _SETTINGS = {
     "set_launch_bounds": "launch bounds",
     "max_threads": "most threads of a block",
     "min_blocks_per_sm": "fewest blocks per multiprocessor",
+    "max_registers": "most registers of a thread",
     "prune": "pruned",
     "internalize": "internalised",
 }
@@ -210,6 +211,8 @@ def _flags(config: Mapping[str, Any]) -> str:
             f"bounds {config.get('max_threads')}, {config.get('min_blocks_per_sm')} per SM"
         )
     words.append(f"-O{config.get('codegen_opt', 3)}")
+    if config.get("max_registers"):
+        words.append(f"at most {config['max_registers']} registers")
     return ", ".join(words)
 
 

@@ -126,6 +126,7 @@ class BuiltinTuneSearchSpace(SearchSpace):
                 params["unroll"],
             ),
             codegen_opt=params["codegen_opt"],
+            max_registers=params["max_registers"],
         )
 
     def constraints(self, x: ExperimentConfiguration) -> bool:
@@ -210,6 +211,10 @@ class BuiltinTuneSearchSpace(SearchSpace):
             _choice("passes", names),
             _choice("unroll", options.unroll_counts() if self._has_loops else (0,)),
             _number("codegen_opt", self._codegen),
+            _choice(
+                "max_registers",
+                options.max_registers() if self.limits.max_registers_per_block else (0,),
+            ),
             _boolean("specialize", specialize),
             _boolean("specialize_dims", options.switch("specialize_dims")),
             _boolean("set_launch_bounds", options.switch("launch_bounds")),

@@ -157,6 +157,8 @@ class TuneOptions:
     launch_bounds_space: str | None = None
     min_blocks_per_sm_range: str | None = None
     fixed_min_blocks_per_sm: int | None = None
+    max_registers_range: str | None = None
+    fixed_max_registers: int | None = None
     max_threads_range: str | None = None
     max_threads_policy: str = "block-threads"
 

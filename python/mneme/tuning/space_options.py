@@ -77,13 +77,24 @@ class Preset:
     min_blocks: tuple[int, int, int] = (1, 1, 1)
     """Range of blocks that shall fit a multiprocessor."""
 
+    max_registers: tuple[int, ...] = (0,)
+    """Limits on a thread's registers; 0: none."""
+
+
+_REGISTERS: Final = (0, 32, 48, 64, 96, 128)
+_MOST_REGISTERS: Final = 1024
 
 PRESETS: Final = {
     "quick": Preset(levels=2),
     "standard": Preset(launch=True, levels=4, unroll=True, min_blocks=(1, 4, 1)),
     "launch": Preset(launch=True, specialize="off", min_blocks=(1, 8, 1)),
     "compiler": Preset(
-        levels=6, near_good=48, unroll=True, codegen_opt=(0, 3, 1), min_blocks=(1, 8, 1)
+        levels=6,
+        near_good=48,
+        unroll=True,
+        codegen_opt=(0, 3, 1),
+        min_blocks=(1, 8, 1),
+        max_registers=_REGISTERS,
     ),
     "full": Preset(
         launch=True,
@@ -93,6 +104,7 @@ PRESETS: Final = {
         unroll=True,
         codegen_opt=(0, 3, 1),
         min_blocks=(1, 8, 1),
+        max_registers=_REGISTERS,
     ),
 }
 """The presets by name."""
@@ -141,6 +153,12 @@ class SpaceOptions:
     fixed_min_blocks_per_sm: int | None = None
     """The only value, with launch bounds."""
 
+    max_registers_range: str | Sequence[int] | None = None
+    """LOW:HIGH[:STEP] of limits on a thread's registers, besides none."""
+
+    fixed_max_registers: int | None = None
+    """The only limit; 0: none."""
+
     max_threads_range: str | Sequence[int] | None = None
     """LOW:HIGH[:STEP], with launch bounds; overrides the policy."""
 
@@ -161,6 +179,7 @@ class SpaceOptions:
             ("fixed_passes", ("passes", "pipeline_file")),
             ("fixed_codegen_opt", ("codegen_opt_range",)),
             ("fixed_min_blocks_per_sm", ("min_blocks_per_sm_range",)),
+            ("fixed_max_registers", ("max_registers_range",)),
         ):
             for other in others:
                 if getattr(self, name) is not None and getattr(self, other):
@@ -212,6 +231,20 @@ class SpaceOptions:
         listed, fixed = self.min_blocks_per_sm_range, self.fixed_min_blocks_per_sm
         given = fixed if listed is None else listed
         return _range("min_blocks_per_sm", given, PRESETS[self.preset].min_blocks)
+
+    def max_registers(self) -> tuple[int, ...]:
+        """Return the limits on a thread's registers to choose from; 0: none."""
+        if self.fixed_max_registers is not None:
+            low, _, _ = _range(
+                "max_registers", self.fixed_max_registers, (0, 0, 1), _MOST_REGISTERS
+            )
+            return (low,)
+        if self.max_registers_range is None:
+            return PRESETS[self.preset].max_registers
+        low, high, step = _range(
+            "max_registers", self.max_registers_range, (0, 0, 1), _MOST_REGISTERS
+        )
+        return tuple(dict.fromkeys((0, *range(low, high + 1, step))))
 
     def max_threads(self, recorded: int, most: int) -> tuple[int, int, int] | list[int | str]:
         """Return a range, or the values to choose from.

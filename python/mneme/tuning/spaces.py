@@ -45,6 +45,8 @@ def make_space(options: TuneOptions, recorded: KernelInstance) -> SearchSpace:
         launch_bounds_space=options.launch_bounds_space,
         min_blocks_per_sm_range=options.min_blocks_per_sm_range,
         fixed_min_blocks_per_sm=options.fixed_min_blocks_per_sm,
+        max_registers_range=options.max_registers_range,
+        fixed_max_registers=options.fixed_max_registers,
         max_threads_range=options.max_threads_range,
         max_threads_policy=options.max_threads_policy,
         device=options.device,

@@ -1,4 +1,4 @@
-#include "runtime/device/cpu/cudart/loaded_module.h"
+#include "runtime/cpu_runtime/core/loaded_module.h"
 
 #include <cstdint>
 #include <filesystem>
@@ -11,10 +11,10 @@
 #include <utility>
 
 #include "runtime/base/own_descriptors.h"
-#include "runtime/device/cpu/cudart/handle_table.h"
-#include "runtime/device/cpu/cudart/kernels.h"
+#include "runtime/cpu_runtime/core/handle_table.h"
+#include "runtime/cpu_runtime/core/kernels.h"
 
-namespace mneme::cudart {
+namespace mneme::cpu_runtime {
 namespace {
 
 struct Module {
@@ -142,4 +142,4 @@ Status unpackArguments(const void* function, void** extra, std::vector<void*>& a
   return Status::Success;
 }
 
-} // namespace mneme::cudart
+} // namespace mneme::cpu_runtime

@@ -1,13 +1,13 @@
-// Room device/cpu/cudart: device code that the program loads by itself and asks for by name, as the
+// Room cpu_runtime: device code that the program loads by itself and asks for by name, as the
 // driver API and HIP let it.
 #pragma once
 
 #include <cstddef>
 #include <vector>
 
-#include "runtime/device/cpu/cudart/status.h"
+#include "runtime/cpu_runtime/core/status.h"
 
-namespace mneme::cudart {
+namespace mneme::cpu_runtime {
 
 inline constexpr auto kFileNotFound = static_cast<Status>(301);
 inline constexpr auto kNotFound = static_cast<Status>(500);
@@ -29,4 +29,4 @@ Status findVariable(void** address, size_t* bytes, void* module, const char* nam
 /// Where each argument lies in the buffer of `extra`: {1, buffer, 2, &bytes, 3}; 0 ends it, too.
 Status unpackArguments(const void* function, void** extra, std::vector<void*>& args);
 
-} // namespace mneme::cudart
+} // namespace mneme::cpu_runtime

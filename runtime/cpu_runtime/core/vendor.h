@@ -1,5 +1,5 @@
 // Room cpu_runtime: what differs between the runtimes that are built from these sources. Each
-// library defines it once: cudart/device_facts.cpp for CUDA, hiprt/device_facts.cpp for HIP.
+// library defines it once: cuda/device_facts.cpp for CUDA, hip/device_facts.cpp for HIP.
 #pragma once
 
 #include <cstddef>

@@ -1,18 +1,18 @@
-#include "runtime/device/cpu/cudart/driver_services.h"
+#include "runtime/abi/cpu_driver_services.h"
 
 #include <algorithm>
 #include <string>
 #include <vector>
 
 #include "runtime/base/log.h"
-#include "runtime/device/cpu/cudart/exported.h"
-#include "runtime/device/cpu/cudart/graph_capture.h"
-#include "runtime/device/cpu/cudart/graph_params.h"
-#include "runtime/device/cpu/cudart/heap.h"
-#include "runtime/device/cpu/cudart/loaded_module.h"
-#include "runtime/device/cpu/cudart/vendor.h"
+#include "runtime/cpu_runtime/core/exported.h"
+#include "runtime/cpu_runtime/core/graph_capture.h"
+#include "runtime/cpu_runtime/core/graph_params.h"
+#include "runtime/cpu_runtime/core/heap.h"
+#include "runtime/cpu_runtime/core/loaded_module.h"
+#include "runtime/cpu_runtime/core/vendor.h"
 
-using namespace mneme::cudart;
+using namespace mneme::cpu_runtime;
 
 namespace {
 

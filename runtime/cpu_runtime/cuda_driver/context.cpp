@@ -4,10 +4,10 @@
 #include <mutex>
 #include <set>
 
-#include "runtime/device/cpu/cudadrv/forward.h"
-#include "runtime/device/cpu/cudart/exported.h"
+#include "runtime/cpu_runtime/core/exported.h"
+#include "runtime/cpu_runtime/cuda_driver/forward.h"
 
-using namespace mneme::cudadrv;
+using namespace mneme::cpu_runtime::cuda_driver;
 
 namespace {
 
@@ -92,7 +92,7 @@ Context* find(void* handle) {
 
 } // namespace
 
-void* mneme::cudadrv::currentContext() noexcept {
+void* mneme::cpu_runtime::cuda_driver::currentContext() noexcept {
   const Stack& own = stack();
   return own.depth ? own.contexts[own.depth - 1] : nullptr;
 }

@@ -1,14 +1,14 @@
 // Copies and fills of the CUDA driver API.
 #include <cstdint>
 
-#include "runtime/device/cpu/cudadrv/forward.h"
-#include "runtime/device/cpu/cudart/driver_services.h"
-#include "runtime/device/cpu/cudart/exported.h"
-#include "runtime/device/cpu/cudart/types.h"
+#include "runtime/abi/cpu_driver_services.h"
+#include "runtime/cpu_runtime/core/exported.h"
+#include "runtime/cpu_runtime/core/types.h"
+#include "runtime/cpu_runtime/cuda_driver/forward.h"
 
-using namespace mneme::cudadrv;
-using mneme::cudart::CopyKind;
-using mneme::cudart::Memcpy3DParms;
+using namespace mneme::cpu_runtime::cuda_driver;
+using mneme::cpu_runtime::CopyKind;
+using mneme::cpu_runtime::Memcpy3DParms;
 
 namespace {
 
@@ -82,7 +82,7 @@ template <typename Copy> int copyPlane(const Copy2D* params, Copy&& copy) {
               CopyKind::Default);
 }
 
-mneme::cudart::PitchedPtr pitched(const VolumeSide& side, const Copy3D& copy) {
+mneme::cpu_runtime::PitchedPtr pitched(const VolumeSide& side, const Copy3D& copy) {
   const size_t pitch = pitchOf(side.pitch, copy.width);
   const size_t rows = side.height ? side.height : copy.height;
   return {baseOf(side) + (side.z * rows + side.y) * pitch + side.x, pitch, copy.width, rows};

@@ -3,10 +3,10 @@
 #include <cstring>
 #include <string>
 
-#include "runtime/device/cpu/cudadrv/forward.h"
-#include "runtime/device/cpu/cudart/exported.h"
+#include "runtime/cpu_runtime/core/exported.h"
+#include "runtime/cpu_runtime/cuda_driver/forward.h"
 
-using namespace mneme::cudadrv;
+using namespace mneme::cpu_runtime::cuda_driver;
 
 namespace {
 

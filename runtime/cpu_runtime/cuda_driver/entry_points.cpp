@@ -4,10 +4,10 @@
 
 #include <dlfcn.h>
 
-#include "runtime/device/cpu/cudadrv/forward.h"
-#include "runtime/device/cpu/cudart/exported.h"
+#include "runtime/cpu_runtime/core/exported.h"
+#include "runtime/cpu_runtime/cuda_driver/forward.h"
 
-using namespace mneme::cudadrv;
+using namespace mneme::cpu_runtime::cuda_driver;
 
 namespace {
 

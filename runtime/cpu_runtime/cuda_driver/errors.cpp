@@ -3,11 +3,11 @@
 #include <string>
 
 #include "runtime/base/log.h"
-#include "runtime/device/cpu/cudadrv/forward.h"
-#include "runtime/device/cpu/cudart/exported.h"
-#include "runtime/device/cpu/cudart/unsupported.h"
+#include "runtime/cpu_runtime/core/exported.h"
+#include "runtime/cpu_runtime/core/unsupported.h"
+#include "runtime/cpu_runtime/cuda_driver/forward.h"
 
-using namespace mneme::cudadrv;
+using namespace mneme::cpu_runtime::cuda_driver;
 
 namespace {
 
@@ -17,7 +17,7 @@ struct ErrorName {
 };
 
 constexpr ErrorName kNames[] = {
-#include "runtime/device/cpu/cudadrv/error_names.inc"
+#include "runtime/cpu_runtime/cuda_driver/error_names.inc"
 };
 
 const char* nameOf(int code) {
@@ -27,7 +27,7 @@ const char* nameOf(int code) {
 
 } // namespace
 
-int mneme::cudart::unsupported(const char* name) noexcept {
+int mneme::cpu_runtime::unsupported(const char* name) noexcept {
   try {
     noticeOnce(std::string(name) + " is not supported on the CPU device");
   } catch (...) { // no memory for the sentence

@@ -1,8 +1,8 @@
-#include "runtime/device/cpu/cudadrv/forward.h"
+#include "runtime/cpu_runtime/cuda_driver/forward.h"
 
 #include <dlfcn.h>
 
-namespace mneme::cudadrv {
+namespace mneme::cpu_runtime::cuda_driver {
 
 void* runtimeFunction(const char* name) noexcept {
   // This library needs that one, so it is there; the handle is kept.
@@ -35,4 +35,4 @@ KeepsLastError keepRuntimeError() {
   return {peek, clear};
 }
 
-} // namespace mneme::cudadrv
+} // namespace mneme::cpu_runtime::cuda_driver

@@ -1,4 +1,4 @@
-// Room device/cpu/cudadrv: the CUDA driver API on the CPU device, as a second face of its CUDA
+// Room cpu_runtime: the CUDA driver API on the CPU device, as a second face of its CUDA
 // runtime (../cudart). Here: how a function of the driver API calls one of the runtime API.
 #pragma once
 
@@ -8,7 +8,7 @@
 #include "runtime/device/cuda/application.h"
 #include "runtime/device/cuda/driver_types.h"
 
-namespace mneme::cudadrv {
+namespace mneme::cpu_runtime::cuda_driver {
 
 using namespace mneme::device::cuda; // the driver API's own words
 
@@ -56,4 +56,4 @@ inline int checkDevice(int device) {
 /// The context that is current in this thread; may be null.
 void* currentContext() noexcept;
 
-} // namespace mneme::cudadrv
+} // namespace mneme::cpu_runtime::cuda_driver

@@ -1,13 +1,13 @@
 // Launches and occupancy in the CUDA driver API.
 #include <algorithm>
 
-#include "runtime/device/cpu/cudadrv/forward.h"
-#include "runtime/device/cpu/cudart/driver_services.h"
-#include "runtime/device/cpu/cudart/exported.h"
-#include "runtime/device/cpu/cudart/types.h"
+#include "runtime/abi/cpu_driver_services.h"
+#include "runtime/cpu_runtime/core/exported.h"
+#include "runtime/cpu_runtime/core/types.h"
+#include "runtime/cpu_runtime/cuda_driver/forward.h"
 
-using namespace mneme::cudadrv;
-using mneme::cudart::Dim3;
+using namespace mneme::cpu_runtime::cuda_driver;
+using mneme::cpu_runtime::Dim3;
 
 namespace {
 
@@ -40,7 +40,7 @@ int bestBlock(int& minGrid, int& bestThreads, const void* function, size_t (*sha
               size_t sharedBytes, int limit) {
   int most = 0, multiprocessors = 0;
   int status = forward<"cudaDeviceGetAttribute">(&multiprocessors, 16, 0);
-  mneme::cudart::FuncAttributes attributes{};
+  mneme::cpu_runtime::FuncAttributes attributes{};
   if (status == CUDA_SUCCESS)
     status = forward<"cudaFuncGetAttributes">(&attributes, function);
   if (status != CUDA_SUCCESS)

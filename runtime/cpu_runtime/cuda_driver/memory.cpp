@@ -1,11 +1,11 @@
 // Allocations of the CUDA driver API, and what pointers are.
 #include <cstring>
 
-#include "runtime/device/cpu/cudadrv/forward.h"
-#include "runtime/device/cpu/cudart/driver_services.h"
-#include "runtime/device/cpu/cudart/exported.h"
+#include "runtime/abi/cpu_driver_services.h"
+#include "runtime/cpu_runtime/core/exported.h"
+#include "runtime/cpu_runtime/cuda_driver/forward.h"
 
-using namespace mneme::cudadrv;
+using namespace mneme::cpu_runtime::cuda_driver;
 
 namespace {
 

@@ -1,11 +1,11 @@
 // Modules, libraries and what is in them, in the CUDA driver API. A library is its module and a
 // kernel is its function: there is one device.
-#include "runtime/device/cpu/cudadrv/forward.h"
-#include "runtime/device/cpu/cudart/driver_services.h"
-#include "runtime/device/cpu/cudart/exported.h"
-#include "runtime/device/cpu/cudart/types.h"
+#include "runtime/abi/cpu_driver_services.h"
+#include "runtime/cpu_runtime/core/exported.h"
+#include "runtime/cpu_runtime/core/types.h"
+#include "runtime/cpu_runtime/cuda_driver/forward.h"
 
-using namespace mneme::cudadrv;
+using namespace mneme::cpu_runtime::cuda_driver;
 
 namespace {
 
@@ -32,7 +32,7 @@ int findGlobal(CUdeviceptr* address, size_t* bytes, void* module, const char* na
 }
 
 int attributeOf(int* value, int attribute, const void* function) {
-  mneme::cudart::FuncAttributes all{};
+  mneme::cpu_runtime::FuncAttributes all{};
   const int status = forward<"cudaFuncGetAttributes">(&all, function);
   if (status != CUDA_SUCCESS)
     return status;

@@ -1,8 +1,8 @@
 // Streams, events and captured graphs of the CUDA driver API: handles are the runtime's.
-#include "runtime/device/cpu/cudadrv/forward.h"
-#include "runtime/device/cpu/cudart/exported.h"
+#include "runtime/cpu_runtime/core/exported.h"
+#include "runtime/cpu_runtime/cuda_driver/forward.h"
 
-using namespace mneme::cudadrv;
+using namespace mneme::cpu_runtime::cuda_driver;
 
 MNEME_CUDA_API int cuStreamCreate(void** stream, unsigned flags) {
   return forward<"cudaStreamCreateWithFlags">(stream, flags);

@@ -8,7 +8,7 @@
 #include "runtime/base/error.h"
 #include "runtime/base/log.h"
 #include "runtime/cpu_runtime/core/kernels.h"
-#include "runtime/device/cpu/cudart/loaded_module.h"
+#include "runtime/cpu_runtime/core/loaded_module.h"
 #include "runtime/cpu_runtime/hip/exported.h"
 #include "runtime/cpu_runtime/hip/vendor_calls.h"
 

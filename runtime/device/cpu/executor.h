@@ -1,5 +1,5 @@
 // Room device/cpu: runs CPU images (image_abi.h). Used by the CPU Device and by the CUDA runtime on
-// the CPU device (device/cpu/cudart). No LLVM; depends on base.
+// the CPU device (cpu_runtime). No LLVM; depends on base.
 #pragma once
 
 #include <atomic>

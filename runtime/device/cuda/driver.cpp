@@ -15,7 +15,7 @@ namespace {
 /// Every Linux installation of the driver has this name.
 constexpr const char* libraryName = "libcuda.so.1";
 /// And so has, in a process on the CPU device, what serves the driver API there
-/// (device/cpu/cudadrv).
+/// (cpu_runtime/cuda_driver).
 constexpr const char* markOnCpu = "mneme_cuda_driver_on_cpu";
 
 template <typename Function>

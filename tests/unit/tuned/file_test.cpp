@@ -181,9 +181,8 @@ TEST_CASE("what is no JSON object is refused whole") {
     CHECK_THROWS_AS(parseFile(text, "t"), mneme::Error);
   const std::string deep(100000, '[');
   CHECK_THROWS_AS(parseFile("{\"a\":" + deep, "t"), mneme::Error);
-  CHECK_THROWS_WITH(
-      parseFile("{\"a\":" + std::string(17, '[') + std::string(17, ']') + "}", "t"),
-      "'t' is nested too deeply");
+  CHECK_THROWS_WITH(parseFile("{\"a\":" + std::string(17, '[') + std::string(17, ']') + "}", "t"),
+                    "'t' is nested too deeply");
   for (const char* text : {"", " \n"})
     CHECK_THROWS_WITH_AS(parseFile(text, "t.json"),
                          doctest::Contains("'t.json' is empty, not a tuned-kernels file; write it "

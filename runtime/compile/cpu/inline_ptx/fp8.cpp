@@ -1,7 +1,7 @@
 // Conversions of PTX from and to pairs of 8-bit floating-point numbers.
 #include <cmath>
 
-#include "runtime/compile/cpu/ptx.h"
+#include "runtime/compile/cpu/inline_ptx/ptx.h"
 
 using namespace llvm;
 

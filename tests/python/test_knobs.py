@@ -1,0 +1,108 @@
+"""One list of what can be varied (runtime/abi/knobs.def): Python's fields, options and files keep to it."""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+import json
+import re
+from pathlib import Path
+
+import pytest
+from typer.main import get_command
+
+from launch_samples import kernel
+from mneme import _native
+from mneme.cli.app import make_app
+from mneme.deploy.tuned_variant import TunedVariant
+from mneme.devices import DeviceLimits
+from mneme.mneme_types import ExperimentConfiguration, dim3
+from mneme.report.tables import _SETTINGS
+from mneme.tuning.builtin_spaces import BuiltinTuneSearchSpace
+
+ROOT = Path(__file__).resolve().parents[2]
+KNOB = re.compile(r'^MNEME_(OWN_)?KNOB\(([^,]+), (\w+), "(\w+)", ([^,]+), ([^,]+), "(\w*)"\)', re.MULTILINE)
+VALUES = {"true": True, "false": False}
+# The reference tool's defaults, which apply with launch bounds only.
+OTHER_DEFAULTS = {"max_threads": 1024, "min_blocks_per_sm": 1}
+# Not varied by the built-in space: nothing is gained by more code.
+NEVER_VARIED = {"prune", "internalize"}
+GPU = DeviceLimits(id="cuda:0", target="sm_90", multiprocessors=132, max_registers_per_block=65536)
+
+
+@dataclasses.dataclass(frozen=True)
+class Knob:
+    is_own: bool
+    type: str
+    key: str
+    otherwise: object
+    high: str
+    deployed: str
+
+
+def knobs() -> list[Knob]:
+    text = (ROOT / "runtime" / "abi" / "knobs.def").read_text()
+    return [
+        Knob(bool(own), kind, key, VALUES.get(value) if value in VALUES else ast.literal_eval(value), high, deployed)
+        for own, kind, _, key, value, high, deployed in KNOB.findall(text)
+    ]  # fmt: skip
+
+
+def test_the_list_is_read() -> None:
+    text = (ROOT / "runtime" / "abi" / "knobs.def").read_text()
+    declared = [line for line in text.splitlines() if re.match(r"MNEME_(OWN_)?KNOB\(", line)]
+    assert len(knobs()) == len(declared) >= 10
+
+
+def test_configurations_have_these_fields_in_this_order() -> None:
+    fields = dataclasses.fields(ExperimentConfiguration)
+    names = [field.name for field in fields]
+    assert names == ["grid", "block", "shared_mem", *(knob.key for knob in knobs())]
+    defaults = {field.name: field.default for field in fields}
+    for knob in knobs():
+        assert defaults[knob.key] == OTHER_DEFAULTS.get(knob.key, knob.otherwise)
+
+
+@pytest.mark.parametrize("knob", [one for one in knobs() if one.is_own], ids=lambda one: one.key)
+def test_what_others_do_not_have_is_written_where_it_says_something(knob: Knob) -> None:
+    plain = ExperimentConfiguration()
+    assert knob.key not in plain.to_dict()
+    changed = dataclasses.replace(plain, **{knob.key: 7})
+    assert changed.to_dict()[knob.key] == 7
+    assert changed.hash() != plain.hash()
+    assert ExperimentConfiguration.from_dict(changed.to_dict()) == changed
+
+
+def test_files_of_tuned_kernels_have_these_keys() -> None:
+    deployed = {knob.deployed for knob in knobs() if knob.deployed}
+    assert deployed <= TunedVariant(pipeline="default<O3>").to_json().keys()
+
+
+def test_the_built_in_space_varies_them() -> None:
+    space = BuiltinTuneSearchSpace(kernel(), limits=GPU, preset="full")
+    assert {knob.key for knob in knobs()} - NEVER_VARIED <= space.dimensions().keys()
+
+
+def test_a_limit_on_registers_is_for_devices_that_have_them() -> None:
+    cpu = BuiltinTuneSearchSpace(kernel(), limits=DeviceLimits(), preset="full")
+    assert list(cpu.dimensions()["max_registers"].choices) == [0]
+    gpu = BuiltinTuneSearchSpace(kernel(), limits=GPU, max_registers_range="32:64:32")
+    assert list(gpu.dimensions()["max_registers"].choices) == [0, 32, 64]
+
+
+def test_replay_has_an_option_for_each() -> None:
+    (replay,) = get_command(make_app("replay")).commands.values()
+    names = {parameter.name for parameter in replay.params}
+    assert {knob.key for knob in knobs()} - NEVER_VARIED <= names
+
+
+def test_reports_name_them() -> None:
+    assert {knob.key for knob in knobs()} <= _SETTINGS.keys()
+
+
+def test_the_runtime_reads_them_and_refuses_what_is_too_large() -> None:
+    config = ExperimentConfiguration(grid=dim3(1), block=dim3(1), max_registers=1025)
+    code = next((ROOT / "tests" / "golden" / "v2").glob("*.json"))
+    recorded = _native.RecordedCode(code, next(iter(json.loads(code.read_text())["instances"])))
+    with pytest.raises(Exception, match="max_registers.*from 0 to 1024"):
+        recorded.compile(json.dumps(config.to_dict()), recorded.recorded_target("sm_90"), "{}")
