@@ -173,3 +173,26 @@ def test_cleaning_a_directory_leaves_what_is_only_called_like_a_record(tmp_path:
     done = mneme("clean", tmp_path)
     assert_one_sentence(done, ExitCode.RECORD_UNREADABLE, "holds no record")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["2024.json", "uv.lock"]
+
+
+@pytest.mark.parametrize("command", ["config cxx", "devices", "--help"])
+@pytest.mark.parametrize("closed", ["1>&-", "0<&- 1>&- 2>&-"])
+def test_closed_streams_are_no_error(command: str, closed: str) -> None:
+    line = f"exec {sys.executable} -m mneme {command} {closed}"
+    done = subprocess.run(["sh", "-c", line], stderr=subprocess.PIPE, check=False, timeout=60)
+    assert (done.returncode, done.stderr) == (ExitCode.OK, b"")
+
+
+def test_a_program_finds_closed_what_was_closed(tmp_path: Path) -> None:
+    check = f"exec 5>{tmp_path}/out; for i in 0 1 2; do test -e /proc/self/fd/$i; echo $? >&5; done"
+    command = [sys.executable, "-m", "mneme", "run", "--device", "cpu", "--", "sh", "-c", check]
+    subprocess.run(["sh", "-c", '"$@" 0<&- 1>&- 2>&-', "sh", *command], check=True, timeout=60)
+    assert (tmp_path / "out").read_text().split() == ["1", "1", "1"]
+
+
+@pytest.mark.parametrize("command", ["config cxx", "--version"])
+def test_a_full_device_is_one_sentence(command: str) -> None:
+    line = f"exec {sys.executable} -m mneme {command} >/dev/full"
+    done = subprocess.run(["sh", "-c", line], stderr=subprocess.PIPE, check=False, timeout=60)
+    assert done.returncode == ExitCode.IO_FAILED, done.stderr
+    assert len(done.stderr.splitlines()) == 1, done.stderr

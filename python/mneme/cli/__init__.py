@@ -5,6 +5,8 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 
+from mneme.cli._streams import fill_closed_streams
+
 __all__ = ["main"]
 
 
@@ -18,6 +20,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         The exit code; see `mneme.cli.exit_codes`.
     """
     arguments = list(sys.argv[1:] if argv is None else argv)
+    if argv is None:
+        fill_closed_streams()
     if _answers_without_parser(arguments):
         return 0
     from mneme.cli.app import run  # noqa: PLC0415 - `import mneme.cli` stays light
@@ -53,6 +57,6 @@ def _answers_without_parser(arguments: list[str]) -> bool:
     try:
         sys.stdout.write(f"{answer}\n")
         sys.stdout.flush()
-    except BrokenPipeError:
+    except OSError:  # which the parser's way reports
         return False
     return True

@@ -13,6 +13,7 @@ import typer
 from mneme.cli._console import say
 from mneme.cli._help import GroupedCommand
 from mneme.cli._leave import is_own_process
+from mneme.cli._streams import give_back_streams
 from mneme.cli.exit_codes import ExitCode
 
 if TYPE_CHECKING:
@@ -87,6 +88,7 @@ def become(
                 list(command), executable=found, env=dict(environment), check=False
             ).returncode
             raise typer.Exit(code if code >= 0 else _SIGNALLED - code)
+        give_back_streams()
         os.execve(found, list(command), dict(environment))  # noqa: S606 - the user named it
     except OSError as error:
         say(f"the program '{program}' cannot be executed: {error.strerror}")
