@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <functional>
+#include <mutex>
 #include <set>
 
 #include <nlohmann/json.hpp>
@@ -13,7 +15,42 @@
 namespace mneme::cpu_runtime {
 namespace {
 
-// Every function here runs under the load lock.
+// Every function here runs under the load lock, but for what loads images: the dynamic loader has a
+// lock too, which threads hold that register and unregister fat binaries, as they wait for this
+// one.
+
+/// Thrown where an image has to be loaded first.
+struct MissingImage {
+  std::shared_ptr<void> owner; ///< of the place; null where the caller sees to that
+  std::unique_ptr<device::cpu::Image>* place;
+  std::function<std::vector<std::byte>()> compile;
+};
+
+/// Fills the place, unless another thread has done so meanwhile.
+void load(const MissingImage& missing) {
+  static auto* compiling = new std::mutex; // threads want the same kernels first
+  std::unique_lock one(*compiling);
+  const std::vector<std::byte> code = missing.compile();
+  one.unlock();
+  std::unique_ptr<device::cpu::Image> image = device::cpu::Image::load(code);
+  const std::lock_guard lock(Registry::instance().load);
+  if (!*missing.place)
+    missing.place->swap(image);
+}
+
+/// Does the work under the load lock, again and again until no image is missing.
+template <typename Work> auto withImages(const Work& work) {
+  for (;;) {
+    MissingImage missing;
+    try {
+      const std::lock_guard lock(Registry::instance().load);
+      return work();
+    } catch (MissingImage& found) {
+      missing = std::move(found);
+    }
+    load(missing);
+  }
+}
 
 void read(FatBinary& binary) {
   if (binary.isRead || !binary.data)
@@ -126,9 +163,10 @@ void bindGlobals(const Kernel& kernel, BoundImage& bound) {
     storage->isInitialised = true;
 }
 
-void makeReady(Kernel& kernel) {
+void makeReady(Kernel& kernel, const std::shared_ptr<Kernel>& owner) {
   if (!kernel.aheadOfTime.image)
-    kernel.aheadOfTime.image = device::cpu::Image::load(compileImage(kernel));
+    throw MissingImage{owner, &kernel.aheadOfTime.image,
+                       [&kernel] { return compileImage(kernel); }};
   bindGlobals(kernel, kernel.aheadOfTime);
   kernel.isReady = true;
 }
@@ -171,7 +209,10 @@ std::vector<std::byte> compileVariables(const FatBinary& binary) {
 void initialiseUnreferenced(const std::shared_ptr<FatBinary>& binary) {
   if (binary->blobs.modules.empty())
     return;
-  const auto image = device::cpu::Image::load(compileVariables(*binary));
+  const auto& image = binary->variables;
+  if (!image)
+    throw MissingImage{binary, &binary->variables,
+                       [&binary = *binary] { return compileVariables(binary); }};
   const mneme_cpu_image_header& header = image->header();
   std::vector<bool> isFresh(header.globalCount, false);
   std::vector<std::shared_ptr<GlobalStorage>> fresh;
@@ -203,7 +244,7 @@ void initialise(const std::shared_ptr<FatBinary>& binary, GlobalStorage& storage
         (!smallest || kernel->blob->bitcode.size() < smallest->blob->bitcode.size()))
       smallest = kernel;
   if (smallest)
-    makeReady(*smallest);
+    makeReady(*smallest, smallest);
   else
     initialiseUnreferenced(binary);
   storage.isInitialised = true;
@@ -219,13 +260,14 @@ Status describe(Kernel& kernel) {
 Status prepare(Kernel& kernel) {
   if (kernel.isReady.load(std::memory_order_acquire))
     return Status::Success;
-  const std::lock_guard load(Registry::instance().load);
-  if (kernel.isReady)
-    return Status::Success;
-  const Status status = locate(kernel);
-  if (status == Status::Success)
-    makeReady(kernel);
-  return status;
+  return withImages([&] {
+    if (kernel.isReady)
+      return Status::Success;
+    const Status status = locate(kernel);
+    if (status == Status::Success)
+      makeReady(kernel, nullptr);
+    return status;
+  });
 }
 
 std::string programArch() {
@@ -270,16 +312,17 @@ Status prepare(Variant& variant) {
   const uint64_t life = deviceLife();
   if (variant.boundInLife.load(std::memory_order_acquire) == life)
     return Status::Success;
-  const std::lock_guard load(Registry::instance().load);
-  if (variant.boundInLife == life)
-    return Status::Success;
-  const Status status = locate(*variant.kernel);
-  if (status != Status::Success)
+  return withImages([&] {
+    if (variant.boundInLife == life)
+      return Status::Success;
+    const Status status = locate(*variant.kernel);
+    if (status != Status::Success)
+      return status;
+    bindGlobals(*variant.kernel, variant.bound);
+    variant.kernel->hasVariants = true;
+    variant.boundInLife = life;
     return status;
-  bindGlobals(*variant.kernel, variant.bound);
-  variant.kernel->hasVariants = true;
-  variant.boundInLife = life;
-  return status;
+  });
 }
 
 bool hasKernels(void* handle) {
@@ -309,19 +352,20 @@ GlobalUse findUses(void* handle, const std::string& name) {
 
 std::shared_ptr<GlobalStorage> findGlobal(const void* hostShadow, bool needsContents) {
   Registry& registry = Registry::instance();
-  const std::lock_guard load(registry.load);
-  std::pair<std::shared_ptr<FatBinary>, std::string> place;
-  {
-    const std::shared_lock lock(registry.tables);
-    const auto found = registry.shadows.find(hostShadow);
-    if (found == registry.shadows.end())
-      return nullptr;
-    place = found->second;
-  }
-  const auto storage = place.first->globals.at(place.second);
-  if (needsContents)
-    initialise(place.first, *storage);
-  return storage;
+  return withImages([&]() -> std::shared_ptr<GlobalStorage> {
+    std::pair<std::shared_ptr<FatBinary>, std::string> place;
+    {
+      const std::shared_lock lock(registry.tables);
+      const auto found = registry.shadows.find(hostShadow);
+      if (found == registry.shadows.end())
+        return nullptr;
+      place = found->second;
+    }
+    const auto storage = place.first->globals.at(place.second);
+    if (needsContents)
+      initialise(place.first, *storage);
+    return storage;
+  });
 }
 
 } // namespace mneme::cpu_runtime

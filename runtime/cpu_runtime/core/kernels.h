@@ -32,6 +32,7 @@ struct FatBinary {
   bool isRead = false;
   embed::BlobSet blobs; ///< under the load lock; filled at first use
   std::map<std::string, std::shared_ptr<GlobalStorage>> globals; ///< under the load lock
+  std::unique_ptr<device::cpu::Image> variables; ///< has their initial values; under the load lock
 };
 
 /// Runnable code of a kernel and the variables it refers to.
