@@ -5,7 +5,6 @@
 #include <cerrno>
 #include <exception>
 #include <optional>
-#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -163,7 +162,7 @@ private:
         writer_ = std::thread(write);
         return;
       }
-    } catch (const std::system_error&) { // no thread to be had: written here
+    } catch (const std::exception&) { // no thread to be had: written here
     }
     write();
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <charconv>
 #include <chrono>
 #include <condition_variable>
 #include <deque>
@@ -24,6 +25,7 @@
 #include "runtime/base/blocked_signals.h"
 #include "runtime/base/error.h"
 #include "runtime/base/own_descriptors.h"
+#include "runtime/base/sentence.h"
 
 namespace mneme::artifact {
 namespace {
@@ -70,8 +72,12 @@ InstanceTask makeTask(uint64_t staticHash, InstanceDraft draft) {
   return task;
 }
 
-std::string nameOf(uint64_t staticHash, uint64_t dynamicHash) {
-  return "instance " + std::to_string(dynamicHash) + " of kernel " + std::to_string(staticHash);
+std::string lost(uint64_t staticHash, uint64_t dynamicHash, const std::exception& error) noexcept {
+  std::array<char, 24> instance{}, kernel{};
+  std::to_chars(instance.begin(), instance.end(), dynamicHash);
+  std::to_chars(kernel.begin(), kernel.end(), staticHash);
+  return sentence("instance ", instance.data(), " of kernel ", kernel.data(),
+                  " was lost: ", error.what());
 }
 
 } // namespace
@@ -100,6 +106,7 @@ struct RecordingWriter::Impl {
   bool isEnded = false;
   WriterStatistics statistics;
   std::set<uint64_t> lostSnapshots;
+  bool areAllLost = false;
   std::map<uint64_t, KernelTask> unsavedKernels; ///< tried again with every instance
   std::thread worker;
   std::atomic<uint64_t> progress{0};
@@ -115,7 +122,7 @@ struct RecordingWriter::Impl {
   void writeInstance(InstanceTask& task);
   void release(DraftSlab& slab);
   void lose(const std::string& sentence, bool isInstance) noexcept;
-  void loseSnapshots(const std::array<uint64_t, 2>& ids);
+  void loseSnapshots(const std::array<uint64_t, 2>& ids) noexcept;
   void conclude() noexcept;
 };
 
@@ -169,13 +176,6 @@ void RecordingWriter::Impl::lose(const std::string& sentence, bool isInstance) n
 }
 
 /// Later instances must not build on them.
-void RecordingWriter::Impl::loseSnapshots(const std::array<uint64_t, 2>& ids) {
-  const std::lock_guard lock(mutex);
-  for (const uint64_t id : ids)
-    if (id != 0)
-      lostSnapshots.insert(id);
-}
-
 void RecordingWriter::Impl::startWorker() {
   if (worker.joinable())
     return;
@@ -252,7 +252,7 @@ void RecordingWriter::Impl::conclude() noexcept {
   try {
     store.publishCounts();
   } catch (const std::exception& error) {
-    lose(std::string("the number of occurrences was not updated: ") + error.what(), false);
+    lose(sentence("the number of occurrences was not updated: ", error.what()), false);
   }
   instances.removeOrphans();
   session->finish();
@@ -271,7 +271,7 @@ void RecordingWriter::Impl::perform(Task& task) {
       store.setLaunches(all->staticHash, all->launches);
     }
   } catch (const std::exception& error) {
-    lose(std::string("a kernel could not be written yet: ") + error.what(), false);
+    lose(sentence("a kernel could not be written yet: ", error.what()), false);
   }
 }
 
@@ -281,6 +281,18 @@ void RecordingWriter::Impl::addKernel(KernelTask& task) {
   unsavedKernels.erase(staticHash);
   const std::lock_guard lock(mutex);
   statistics.storedBytes += bytes;
+}
+
+/// Without memory for their numbers nothing may refer to any snapshot of this session.
+void RecordingWriter::Impl::loseSnapshots(const std::array<uint64_t, 2>& ids) noexcept {
+  const std::lock_guard lock(mutex);
+  try {
+    for (const uint64_t id : ids)
+      if (id != 0)
+        lostSnapshots.insert(id);
+  } catch (const std::exception&) {
+    areAllLost = true;
+  }
 }
 
 void RecordingWriter::Impl::writeInstance(InstanceTask& task) {
@@ -297,8 +309,7 @@ void RecordingWriter::Impl::writeInstance(InstanceTask& task) {
     statistics.uniqueBytes += cost.uniqueBytes;
     statistics.storedBytes += cost.storedBytes;
   } catch (const std::exception& error) {
-    lose(nameOf(task.staticHash, task.draft.instance.dynamicHash) + " was lost: " + error.what(),
-         true);
+    lose(lost(task.staticHash, task.draft.instance.dynamicHash, error), true);
     loseSnapshots({task.draft.prologue.id, task.draft.epilogue.id});
   }
   // Content that was not stored after all (a failure, or an instance that was published before).
@@ -318,7 +329,7 @@ void RecordingWriter::addKernel(const KernelRecord& record,
   try {
     impl_->enqueue(KernelTask{record, modules});
   } catch (const std::exception& error) {
-    impl_->lose("kernel '" + record.demangledName + "' was lost: " + error.what(), false);
+    impl_->lose(sentence("kernel '", record.demangledName, "' was lost: ", error.what()), false);
   }
 }
 
@@ -330,7 +341,7 @@ std::vector<bool> RecordingWriter::hasChunks(std::span<const Hash128> hashes) co
 
 bool RecordingWriter::isLost(uint64_t snapshot) const {
   const std::lock_guard lock(impl_->mutex);
-  return impl_->lostSnapshots.contains(snapshot);
+  return impl_->areAllLost || impl_->lostSnapshots.contains(snapshot);
 }
 
 void RecordingWriter::waitForRoom(uint64_t bytes) {
@@ -345,7 +356,7 @@ void RecordingWriter::submit(uint64_t staticHash, InstanceDraft draft) {
     impl_->enqueue(makeTask(staticHash, std::move(draft)));
   } catch (const std::exception& error) {
     impl_->loseSnapshots(ids);
-    impl_->lose(nameOf(staticHash, dynamicHash) + " was lost: " + error.what(), true);
+    impl_->lose(lost(staticHash, dynamicHash, error), true);
   }
 }
 

@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <exception>
 #include <mutex>
-#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -33,7 +32,7 @@ template <typename Body> void parallelFor(uint64_t count, unsigned threads, cons
   try {
     for (uint64_t helper = 1; helper < std::min<uint64_t>(threads, count); ++helper)
       helpers.emplace_back(work);
-  } catch (const std::system_error&) { // no more threads to be had: fewer do the same work
+  } catch (const std::exception&) { // no more threads to be had: fewer do the same work
   }
   work();
   for (std::thread& helper : helpers)

@@ -5,6 +5,7 @@
 #include "runtime/base/cancellation.h"
 #include "runtime/base/error.h"
 #include "runtime/base/hash.h"
+#include "runtime/base/sentence.h"
 
 namespace mneme::jit {
 namespace {
@@ -130,8 +131,8 @@ Kernel* Engine::makeKernel(const mneme_launch& launch, const mneme_module_entry*
     kernels_.push_back(std::make_unique<Kernel>(std::move(code), std::move(variants)));
     return kernels_.back().get();
   } catch (const std::exception& error) {
-    warn("tuned kernel '" + std::string(name) + "' is not used: " + error.what() + kRunsAsBuilt,
-         quoted(name));
+    warn(sentence("tuned kernel '", name, "' is not used: ", error.what(), kRunsAsBuilt),
+         sentence("'", name, "'"));
     return &untuned_;
   }
 }
@@ -197,8 +198,8 @@ bool Engine::makePlan(Kernel& kernel, const LaunchShape& shape, void** args, Pla
     plan = kernel.plan(shape, args, [&] { return decide(kernel, shape, args); });
     return true;
   } catch (const std::exception& error) { // no memory
-    warn("a launch of '" + kernel.code().name + "' runs as it was built: " + error.what(),
-         quoted(kernel.code().name));
+    warn(sentence("a launch of '", kernel.code().name, "' runs as it was built: ", error.what()),
+         sentence("'", kernel.code().name, "'"));
     return false;
   }
 }

@@ -8,6 +8,7 @@
 #include "runtime/base/hash.h"
 #include "runtime/base/log.h"
 #include "runtime/base/own_descriptors.h"
+#include "runtime/base/sentence.h"
 #include "runtime/jit/engine.h"
 
 namespace mneme::jit {
@@ -106,7 +107,7 @@ void Engine::dumpIr(const Binary& binary, const compile::Request& request,
         ("device-jit-" + std::to_string(hashOf(binary.kernel().code(), request)) + ".ll");
     runApart([&] { writeFileAtomically(file, ir); });
   } catch (const std::exception& error) {
-    services_.warn(std::string("the IR of tuned kernels is not written: ") + error.what());
+    services_.warn(sentence("the IR of tuned kernels is not written: ", error.what()));
   }
 }
 

@@ -9,6 +9,7 @@
 #include "runtime/base/error.h"
 #include "runtime/base/log.h"
 #include "runtime/base/own_descriptors.h"
+#include "runtime/base/sentence.h"
 #include "runtime/base/standard_error.h"
 #include "runtime/base/start_directory.h"
 #include "runtime/compile/service/service.h"
@@ -116,7 +117,8 @@ const mneme_hooks* mneme_jit_start(void) {
     mneme::useStandardErrorOf(mneme_rt_standard_error);
     return mneme::jit::start();
   } catch (const std::exception& error) {
-    mneme::noticeOnce(std::string("kernels run as they were built, not as tuned: ") + error.what());
+    mneme::noticeOnce(
+        mneme::sentence("kernels run as they were built, not as tuned: ", error.what()));
     return nullptr;
   }
 }

@@ -3,6 +3,7 @@
 #include "include/mneme/annotation.h"
 #pragma GCC visibility pop
 
+#include "runtime/base/sentence.h"
 #include "runtime/record/session.h"
 
 using mneme::artifact::Annotation;
@@ -24,7 +25,7 @@ int mneme_set_metadata_for_ptr(const void* pointer, const mneme_ptr_metadata* me
     annotation.tag = metadata->tag ? metadata->tag : "";
     return guard.session()->memory()->annotate(pointer, annotation);
   } catch (const std::exception& error) {
-    guard.session()->note(std::string("an annotation was lost: ") + error.what());
+    guard.session()->note(mneme::sentence("an annotation was lost: ", error.what()));
     return 0;
   }
 }

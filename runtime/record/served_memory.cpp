@@ -1,5 +1,6 @@
 #include "runtime/record/served_memory.h"
 
+#include "runtime/base/sentence.h"
 #include "runtime/record/session.h"
 
 namespace mneme::record {
@@ -34,7 +35,7 @@ auto guarded(Session& session, const char* what, decltype(std::declval<Action>()
   try {
     return action();
   } catch (const std::exception& error) {
-    session.note(std::string(what) + " could not be followed: " + error.what());
+    session.note(sentence(what, " could not be followed: ", error.what()));
     return otherwise;
   }
 }

@@ -9,6 +9,7 @@
 
 #include "runtime/base/error.h"
 #include "runtime/base/log.h"
+#include "runtime/base/sentence.h"
 #include "runtime/record/inside_call.h"
 #include "runtime/record/process_facts.h"
 #include "runtime/record/served_memory.h"
@@ -160,7 +161,7 @@ void Session::moduleUnregistered(const mneme_module_entry* module) noexcept {
     if (globals_)
       globals_->forgetAll();
   } catch (const std::exception& error) {
-    note(std::string("an unloaded library may be mistaken for another: ") + error.what());
+    note(sentence("an unloaded library may be mistaken for another: ", error.what()));
   }
 }
 
@@ -259,7 +260,7 @@ int Session::launch(const mneme_launch& launch) {
       if (isActive())
         attempt = decide(launch);
     } catch (const std::exception& error) {
-      note(std::string("a launch could not be recorded: ") + error.what());
+      note(sentence("a launch could not be recorded: ", error.what()));
     }
     if (!attempt.isRecorded)
       return pass(attempt);
@@ -267,7 +268,7 @@ int Session::launch(const mneme_launch& launch) {
   try {
     record(attempt, launch);
   } catch (const std::exception& error) {
-    note(std::string("a launch could not be recorded: ") + error.what());
+    note(sentence("a launch could not be recorded: ", error.what()));
   }
   if (attempt.status)
     return *attempt.status;
@@ -404,7 +405,8 @@ void Session::submitLater(const Attempt& attempt, DeviceAccess& access,
           writer_->submit(attempt.info->blob->staticHash, std::move(*content));
         } catch (const std::exception& error) {
           isTransferLost_ = true;
-          note("kernel '" + attempt.info->blob->demangled + "' was not recorded: " + error.what());
+          note(sentence("kernel '", attempt.info->blob->demangled,
+                        "' was not recorded: ", error.what()));
           settle(attempt, Fate::Failed, false);
         }
       });

@@ -8,6 +8,7 @@
 
 #include "runtime/base/blocked_signals.h"
 #include "runtime/base/log.h"
+#include "runtime/base/sentence.h"
 #include "runtime/record/inside_call.h"
 #include "runtime/record/process_facts.h"
 #include "runtime/record/session.h"
@@ -153,7 +154,7 @@ void Session::finish() noexcept {
       note("the program ended while a launch was being recorded, which is lost");
     conclude();
   } catch (const std::exception& error) {
-    notice(std::string("the recording did not end well: ") + error.what());
+    notice(sentence("the recording did not end well: ", error.what()));
   }
 }
 
@@ -181,7 +182,7 @@ void Session::pause() noexcept {
       settleLeft();
     conclude();
   } catch (const std::exception& error) {
-    notice(std::string("the recording did not end well: ") + error.what());
+    notice(sentence("the recording did not end well: ", error.what()));
   }
 }
 
@@ -190,7 +191,7 @@ void Session::resume() noexcept {
     writer_->reopen();
     notice("the program was not replaced by another after all (exec failed): recording goes on");
   } catch (const std::exception& error) {
-    notice(std::string("the recording cannot go on: ") + error.what());
+    notice(sentence("the recording cannot go on: ", error.what()));
   }
   if (std::exchange(isShutForPause_, false))
     gate_.open();

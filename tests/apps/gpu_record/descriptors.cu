@@ -28,7 +28,7 @@
 namespace {
 
 constexpr int kFiles = 100;
-constexpr int kValues = 1 << 20;
+int numValues = 1 << 20;
 
 std::string directory;
 std::vector<std::pair<std::string, int>> files; ///< what was opened: name and descriptor
@@ -42,11 +42,12 @@ __global__ void mix(unsigned* values, unsigned seed) {
 void launch() {
   static unsigned* values = nullptr;
   static unsigned seed = 0;
-  if (!values && cudaMalloc(&values, kValues * sizeof(unsigned)) != cudaSuccess)
+  if (!values && cudaMalloc(&values, numValues * sizeof(unsigned)) != cudaSuccess)
     std::printf("no memory\n");
-  mix<<<kValues / 256, 256>>>(values, ++seed);
-  std::vector<unsigned> host(kValues);
-  if (cudaMemcpy(host.data(), values, kValues * sizeof(unsigned), cudaMemcpyDefault) != cudaSuccess)
+  mix<<<numValues / 256, 256>>>(values, ++seed);
+  static std::vector<unsigned> host(numValues); // not asked for again
+  if (cudaMemcpy(host.data(), values, numValues * sizeof(unsigned), cudaMemcpyDefault) !=
+      cudaSuccess)
     std::printf("no result\n");
   unsigned sum = 0;
   for (const unsigned value : host)
@@ -198,6 +199,10 @@ void perform(const std::string& step) {
     limit(RLIMIT_NOFILE, number);
   else if (what == "file-size")
     limit(RLIMIT_FSIZE, number);
+  else if (what == "small")
+    numValues = 1 << 14; // of all launches: what they need is there already when memory is limited
+  else if (what == "memory")
+    limit(RLIMIT_AS, number);
   else if (what == "closer")
     startCloser();
   else if (what == "count-signals")
