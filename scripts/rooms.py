@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 ROOT = Path(__file__).resolve().parents[1]
-SOURCES = (".h", ".cpp", ".inc")
+SOURCES = (".h", ".cpp", ".inc", ".def")
 _INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]', re.MULTILINE)
 _LLVM = ("llvm/", "lld/", "clang/", "llvm-c/")
 _DOCUMENTS = ("CONTRIBUTING.md", "docs/architecture.md")

@@ -21,7 +21,9 @@ from mneme.report.tables import _SETTINGS
 from mneme.tuning.builtin_spaces import BuiltinTuneSearchSpace
 
 ROOT = Path(__file__).resolve().parents[2]
-KNOB = re.compile(r'^MNEME_(OWN_)?KNOB\(([^,]+), (\w+), "(\w+)", ([^,]+), ([^,]+), "(\w*)"\)', re.MULTILINE)
+KNOB = re.compile(
+    r'^MNEME_(OWN_)?KNOB\(([^,]+), (\w+), "(\w+)", ([^,]+), ([^,]+), "(\w*)"\)', re.MULTILINE
+)
 VALUES = {"true": True, "false": False}
 # The reference tool's defaults, which apply with launch bounds only.
 OTHER_DEFAULTS = {"max_threads": 1024, "min_blocks_per_sm": 1}
