@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "runtime/base/error.h"
+#include "runtime/base/unnoticed_child.h"
 #include "runtime/compile/assembler/assembler.h"
 #include "runtime/compile/assembler/subprocess.h"
 #include "runtime/compile/assembler/usage.h"
@@ -16,7 +17,8 @@ constexpr unsigned kVersionTimeoutSeconds = 30;
 
 /// From "Cuda compilation tools, release 13.0, V13.0.88".
 AssemblerVersion versionOf(const std::string& path) {
-  const ProgramResult answer = runProgram(path, {"--version"}, "", kVersionTimeoutSeconds);
+  ProgramResult answer;
+  runUnnoticed([&] { answer = runProgram(path, {"--version"}, "", kVersionTimeoutSeconds); });
   AssemblerVersion version;
   const size_t at = answer.messages.find("release ");
   char full[32] = {};

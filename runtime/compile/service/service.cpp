@@ -10,6 +10,7 @@
 #include "runtime/base/log.h"
 #include "runtime/base/own_descriptors.h"
 #include "runtime/base/packing.h"
+#include "runtime/base/unnoticed_child.h"
 #include "runtime/compile/assembler/subprocess.h"
 #include "runtime/compile/assembler/tools.h"
 #include "runtime/compile/service/disk_cache.h"
@@ -102,11 +103,13 @@ Result compileInProcess(const Request& request, const ServiceOptions& options,
   if (program.empty())
     throw Error(ErrorCode::NotFound, "the program 'mneme-jit-compile' is not installed beside '" +
                                          library + "'; set MNEME_COMPILE_PROGRAM to its path");
-  const ProgramResult ended =
-      runProgram(program, argumentsFor(request, library), packRequest(request),
-                 options.timeoutSeconds, ProgramGroup::Own);
-  // Something else in this process may have waited for the child, so the answer tells, not the
-  // code.
+  ProgramResult ended;
+  runUnnoticed([&] {
+    ended = runProgram(program, argumentsFor(request, library), packRequest(request),
+                       options.timeoutSeconds, ProgramGroup::Own);
+  });
+  // Something else may have waited for the child, where it is this process's after all, so the
+  // answer tells, not the code.
   const std::optional<Answer> answer = unpackAnswer(bytesOf(ended.output));
   if (!answer || ended.isTimedOut)
     throwDied(request, ended, options.timeoutSeconds);

@@ -88,7 +88,7 @@ mneme_launch test::plainLaunch(void* stream) {
   return launch;
 }
 
-jit::Dims test::dimsOf(const mneme_launch& launch) { return {launch.grid, launch.block}; }
+tuned::Dims test::dimsOf(const mneme_launch& launch) { return {launch.grid, launch.block}; }
 
 Image& Image::variable(const std::string& name, size_t sizeBytes) {
   text += ".variable " + name + " " + std::to_string(sizeBytes) + "\n";

@@ -40,7 +40,7 @@ std::unique_ptr<jit::Backend> start();
 
 /// A launch of "k" as the program writes it.
 mneme_launch plainLaunch(void* stream = nullptr);
-jit::Dims dimsOf(const mneme_launch& launch);
+tuned::Dims dimsOf(const mneme_launch& launch);
 
 /// An image with variables, loaded for "k".
 struct Image {

@@ -270,7 +270,7 @@ TEST_CASE("of variants that are there twice the last ones count") {
   const std::string last = R"("Variants": [{"Pipeline": "default<O2>"}])";
   for (const std::string& ours : {R"("Mneme": {)" + first + ", " + last + "}",
                                   R"("Mneme": {)" + first + R"(}, "Mneme": {)" + last + "}"}) {
-    const TunedFile file = parseFile("{\"k\": {" + ours + "}}", "t");
+    const File file = parseFile("{\"k\": {" + ours + "}}", "t");
     REQUIRE(file.kernels.at("k").variants.size() == 1);
     CHECK(file.kernels.at("k").variants[0].pipeline == "default<O2>");
   }
