@@ -34,7 +34,7 @@ struct Leftovers {
   }
 };
 
-/// Of a file that says nonsense, no more than can be counted with.
+/// Counts threads of a shape; a file that says nonsense counts as the most that can be counted.
 uint64_t threadsOf(const mneme_dim3& dims) {
   uint64_t product = 1;
   for (uint64_t axis : {dims.x, dims.y, dims.z})

@@ -16,7 +16,8 @@ struct CompilerArguments {
   std::vector<std::string> driver; ///< of the clang that runs it; its own if it is the driver
 };
 
-/// Of this process. Only the process with the same program is taken for the driver.
+/// Reads what this process was started with. Its parent counts as the driver if it runs the same
+/// program.
 CompilerArguments compilerArguments();
 
 /// "name=value" or "name", as the option `name` of LLVM was given; "name" if it is not found.

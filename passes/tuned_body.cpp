@@ -25,8 +25,8 @@
 namespace mneme::passes {
 namespace {
 
-// Of each kernel: its name, the optimised closure as bitcode, and the variables that were
-// protected.
+// Names metadata that holds for each kernel its name, the optimised closure as bitcode, and the
+// variables that were protected.
 constexpr char kBodies[] = "mneme.tuned.bodies";
 
 /// Variables the ordinary pipeline may drop although the optimised copy needs them.
@@ -126,7 +126,7 @@ void eraseUnused(llvm::Module& module) {
   } while (!doomed.empty());
 }
 
-/// Of relocatable device code for AMD GPUs clang writes bitcode, and gives the option only for
+/// clang writes relocatable device code for AMD GPUs as bitcode, and gives the option only for
 /// other code. Only the compiler has it, besides tools for IR, which write no objects.
 bool isOptimizedWhenLinked(const llvm::Module& module) {
   if (!llvm::Triple(module.getTargetTriple()).isAMDGCN())

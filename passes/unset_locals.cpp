@@ -80,7 +80,7 @@ private:
   }
 
   void note(const llvm::Instruction& instruction, Access access) {
-    // Of one that reads and writes, such as a copy within the variable, the read comes first.
+    // An access that reads and writes, such as a copy within the variable, reads first.
     const auto [entry, isNew] = accesses_.try_emplace(&instruction, access);
     if (!isNew && access == Access::Read)
       entry->second = access;

@@ -37,7 +37,8 @@ bool waitFor(int file, milliseconds limit) noexcept {
   }
 }
 
-/// Of a lock on this inode, from a line such as "1: FLOCK ADVISORY WRITE 4711 08:01:1234 0 EOF".
+/// Finds who holds a lock on this inode, from a line as "1: FLOCK ADVISORY WRITE 4711 08:01:1234 0
+/// EOF".
 std::string holderOf(ino_t inode) {
   std::ifstream locks("/proc/locks");
   for (std::string line; std::getline(locks, line);) {

@@ -45,7 +45,7 @@ std::vector<ChunkDraft> expand(const Layer& base, size_t region, uint64_t sizeBy
   return chunks;
 }
 
-/// Of all chunks those that differ from a region.
+/// Returns the chunks that differ from a region.
 std::vector<ChunkDraft> differing(std::span<const ChunkDraft> all, const Layer& base,
                                   size_t region) {
   std::vector<ChunkDraft> chunks;

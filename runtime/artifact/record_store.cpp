@@ -69,7 +69,7 @@ void RecordStore::write(Kernel& kernel) const {
   const std::filesystem::path path = directory_ / recordName(kernel.record.staticHash);
   KernelRecord whole = kernel.record;
   whole.instances.insert(kernel.others.begin(), kernel.others.end());
-  // Of several ranks or runs the one with most; each does about the same.
+  // Several ranks or runs do about the same: the one with most launches counts.
   whole.launches = std::max(whole.launches, kernel.othersLaunches);
   writeFileAtomically(path, whole.toJson());
   kernel.written = stateOf(path);

@@ -21,7 +21,7 @@ struct KeptEnvironment {
   const char* const* variables = nullptr; ///< as `environ`; null: not kept
   const char* directory = nullptr;        ///< the working directory; null: not kept, or unknown
 };
-/// Of this library; one for each that is loaded by itself.
+/// Each library that is loaded by itself has its own.
 inline KeptEnvironment keptEnvironment;
 
 /// For libraries that are guests in a program, which may clear its environment, change it, or go

@@ -18,9 +18,9 @@ public:
   bool add(const std::string& sentence, const std::string& subject = "");
 
   bool isEmpty() const noexcept { return groups_.empty(); }
-  /// Of each kind the first one, with the number and some subjects of the others.
+  /// Returns the first of each kind, with the number and some subjects of the others.
   std::vector<std::string> sentences() const;
-  /// The same of the kinds that have more than one.
+  /// Returns the same for kinds that have more than one.
   std::vector<std::string> repeats() const;
 
 private:

@@ -17,7 +17,7 @@ std::atomic<bool> isKeptHigh{false};
 
 /// Below every larger table: the kernel keeps one entry for each number up to the highest in use.
 constexpr rlim_t kHighest = 4096;
-/// Of the numbers a process may have, the last part is ours.
+/// We use the last part of the numbers that a process may have.
 constexpr rlim_t kOurPart = 4;
 
 /// The descriptor under a high number if one is free, else as it was.

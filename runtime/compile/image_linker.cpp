@@ -25,7 +25,7 @@ LLD_HAS_DRIVER(elf)
 namespace mneme::compile {
 namespace {
 
-/// Of this thread: it may have descriptors of its own.
+/// This thread may have descriptors of its own.
 std::string descriptorPath(const UniqueFd& descriptor) {
   return "/proc/thread-self/fd/" + std::to_string(descriptor.get());
 }

@@ -19,7 +19,7 @@ struct ComparePart {
   double maxAbsolute = 0.0;
   double maxRelative = 0.0;
   uint64_t maxUlp = 0;
-  // Of the difference and of the expected values: sums of |x| and x*x, and the largest |x|.
+  // Sums of |x| and x*x and the largest |x|, for the differences and for the expected values.
   long double sum = 0, sumSquares = 0, largest = 0;
   long double expectedSum = 0, expectedSumSquares = 0, expectedLargest = 0;
 };

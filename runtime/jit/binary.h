@@ -45,7 +45,7 @@ public:
   bool wait(double seconds);
 
   void built(std::vector<std::byte> image);
-  /// Of whoever was told to Load.
+  /// For whoever was told to Load.
   const std::vector<std::byte>& image() const noexcept { return image_; }
   void ready(std::unique_ptr<LoadedKernel> loaded);
   void fail();

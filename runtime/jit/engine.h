@@ -100,7 +100,7 @@ private:
 
   CodeReader reader_;
 
-  /// Of what follows. Held while the loader is asked for things, which another thread may have
+  /// Guards what follows. Held while the loader is asked for things, which another thread may have
   /// locked while it launches something: nobody waits for ever.
   std::timed_mutex resolving_;
   std::unique_ptr<Backend> ownedBackend_;

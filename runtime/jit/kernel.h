@@ -65,7 +65,7 @@ public:
   /// The plan of one of the last few kinds of launch. No lock, no allocation.
   const Plan* recall(const LaunchShape& shape, void** args) const noexcept;
 
-  /// Of all launches but the last few; makes plans by `decide` and binaries by findBinary().
+  /// Plans every launch but those like the last few, by `decide` and findBinary().
   /// Thread-safe. \throws what `decide` throws; it is asked again at the next launch then.
   template <typename Decide> Plan plan(const LaunchShape& shape, void** args, Decide&& decide) {
     const std::lock_guard lock(mutex_);

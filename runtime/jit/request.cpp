@@ -8,7 +8,7 @@ namespace {
 void setLaunchBounds(compile::Request& request, const tuned::Variant& variant,
                      const mneme_dim3& block) {
   const uint64_t threads = tuned::volume(block).value_or(0);
-  // Of impossible blocks nothing is promised; the launch fails as it would without us.
+  // Leaves impossible blocks alone: the launch fails as it would without us.
   if (!variant.launchBounds || threads == 0 || threads > UINT32_MAX)
     return;
   request.setLaunchBounds = true;

@@ -49,7 +49,7 @@ public:
 
   /// Whether anything may still be found.
   bool isOpen() const noexcept { return open_ > 0; }
-  /// Of an argument.
+  /// Follows a word of an argument.
   void lookAt(uint64_t word);
   /// Searches regions that `access` has just hashed. \throws Error when the device fails
   void search(DeviceAccess& access, std::span<const HashTask> hashed);

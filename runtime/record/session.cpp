@@ -222,7 +222,7 @@ private:
   Session& session_;
 };
 
-/// Of the session and of the kernel, once. Only inside the gate, so that the summary is true.
+/// Counts a launch for session and kernel, once. Only inside the gate, so that the summary is true.
 void Session::count(Attempt& attempt) {
   if (!isActive() || std::exchange(attempt.isCounted, true))
     return;

@@ -148,7 +148,7 @@ struct SessionOptions {
 /// What code is made for.
 struct CodeTarget {
   std::string name; ///< device::Description::target
-  /// Of a device that does not place globals when it loads: their addresses are compiled in.
+  /// Addresses to be compiled in, for a device that does not place globals when it loads.
   std::vector<device::GlobalPlacement> placedGlobals = {};
 };
 

@@ -12,7 +12,7 @@ template <typename Value> void append(std::string& key, const Value& value) {
   key.append(reinterpret_cast<const char*>(&value), sizeof value);
 }
 
-/// Of one form every key has the same parts, and one whose length differs comes first.
+/// Keys of one form have the same parts; the part whose length differs comes first.
 std::string startOf(const std::string& arch) { return arch + '\0'; }
 
 } // namespace

@@ -13,7 +13,7 @@ from mneme.mneme_types import dim3
 __all__ = ["FORMAT_VERSION", "Place", "parse_json"]
 
 FORMAT_VERSION = 1
-"""Of the key "Mneme"."""
+"""Version of what is under the key "Mneme"."""
 
 _HASH_DIGITS = 16
 _MAX_DEPTH = 16

@@ -54,10 +54,10 @@ class TuningResult:
     """As `launch_facts` gives them."""
 
     best: Choice
-    """Of all configurations."""
+    """The best of all configurations."""
 
     same_launch: Choice | None
-    """Of those that keep grid, block and shared memory; None if the results do not say."""
+    """The best that keeps grid, block and shared memory; None if the results do not say."""
 
     launch_rule: str
     """exact, cover or agnostic."""

@@ -31,7 +31,7 @@ CodeTarget = tuple[str, tuple[tuple[str, int], ...]]
 """What code is made for: "sm_90"; names and addresses of globals that are compiled in."""
 
 _COMMAND = "from mneme.executors.compile_worker import main; main()"
-# Of a process that imports Python modules and loads LLVM, from a slow file system.
+# How long a process may take to import Python modules and load LLVM from a slow file system.
 _STARTUP_SECONDS = 120.0
 _STARTUP_ATTEMPTS = 3
 # Less would not show a file system or a quota that is full.
@@ -67,10 +67,10 @@ class CompileRequest:
     """The configuration as JSON."""
 
     target: CodeTarget
-    """Of the device that will run it."""
+    """What the device that will run it takes."""
 
     ir_number: int = 0
-    """Of the IR that replaces the recorded one; 0: none does."""
+    """Number of the IR that replaces the recorded one; 0: none does."""
 
     ir: bytes = b""
     """The IR of that number."""

@@ -53,7 +53,7 @@ class CompileOptions:
     """Blocks that have to fit on a multiprocessor."""
 
     max_registers: int = 0
-    """Of a thread; 0: no limit."""
+    """Registers a thread may have; 0: no limit."""
 
     assembler_options: str = ""
     """Further options for ptxas, separated by blanks."""

@@ -33,7 +33,7 @@ class Job:
     iterations: int
     measuring: Measuring
     ir_number: int = 0
-    """Of the IR that replaces the recorded one; 0: none does."""
+    """Number of the IR that replaces the recorded one; 0: none does."""
 
     ir: bytes = b""
     fresh: bool = False
@@ -43,16 +43,16 @@ class Job:
     """The only worker that may run it."""
 
     statistics: str = ""
-    """Of the compiler, as JSON, once it is compiled."""
+    """What the compiler says, as JSON, once it is compiled."""
 
     key: Hashable = None
-    """Of the measurement, once it is compiled."""
+    """What the measurement is known by, once it is compiled."""
 
     is_leader: bool = False
     """Has to be measured; jobs of the same key wait for it."""
 
     spent_seconds: float = 0.0
-    """Of a worker."""
+    """Name of the worker."""
 
     def identify(self, statistics: str) -> None:
         """Note what the compiler said; for others to find it, a leader stays what it was."""

@@ -34,10 +34,10 @@ class Parameter:
     """What is allowed; empty: anything of the type."""
 
     smallest: float = -math.inf
-    """Of a number."""
+    """The least a number may be."""
 
     largest: float = math.inf
-    """Of a number."""
+    """The most a number may be."""
 
     @property
     def option(self) -> str:

@@ -76,7 +76,7 @@ class Outcome:
     best: CompletedCandidate | None = None
     """The winner; the baseline if nothing is significantly better."""
     gain: Gain | None = None
-    """Of the winner, or of the best candidate if that is not significant."""
+    """What the winner gains, or the best candidate if that is not significant."""
     progress: Progress = field(default_factory=Progress)
     """How the search went."""
     tuned_file: Path | None = None

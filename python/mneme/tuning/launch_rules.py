@@ -197,7 +197,7 @@ def free_grid_axis(
     axis = max("xyz", key=lambda name: int(getattr(grid, name)))
     blocks = getattr(grid, axis)
     more = _with_extent(grid, axis, blocks + blocks // 2 + 1)
-    # Of a single block there are no fewer, but it can be smaller.
+    # A single block cannot become fewer, but it can become smaller.
     fewer = (
         (_with_extent(grid, axis, _fewer(blocks)), block)
         if blocks > 1

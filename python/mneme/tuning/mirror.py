@@ -37,7 +37,7 @@ class Mirror:
         import optuna  # noqa: PLC0415 - slow to import
 
         path.unlink(missing_ok=True)
-        # Of a process that was killed: the results directory is ours alone.
+        # A process that was killed left its lock: the results directory is ours alone.
         path.with_name(f"{path.name}.lock").unlink(missing_ok=True)
         self._options = options
         self._dimensions = SpaceView.of(space).dimensions()

@@ -11,7 +11,7 @@
 
 namespace mneme::compile {
 
-/// Of one kernel; bytes.
+/// What one kernel uses; bytes.
 struct ResourceUsage {
   uint32_t registers = 0;
   uint64_t stackBytes = 0;

@@ -103,7 +103,7 @@ private:
   posix_spawnattr_t attributes_;
 };
 
-/// Of the caller's environment nothing, where the caller has fewer rights than this process.
+/// Leaves the caller's environment out where the caller has fewer rights than this process.
 std::vector<char*> environmentWithoutPreload() {
   std::vector<char*> kept;
   for (char** entry = isPrivileged() ? nullptr : environ; entry && *entry; ++entry)

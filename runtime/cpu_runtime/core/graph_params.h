@@ -24,7 +24,7 @@ template <typename EventWork> Status eventWork(void* event, Work& work);
 Status allocWork(MemAllocNodeParams* params, Work& work);
 Status freeWork(void* pointer, Work& work);
 
-/// Of any type the API has; `params` may receive results. Unsupported types are named once.
+/// Takes any type the API has; `params` may receive results. Unsupported types are named once.
 Status toWork(GraphNodeParams* params, Work& work);
 
 /// What a kernel's node tells about itself; its pointers are the node's own.

@@ -111,7 +111,7 @@ void runLane(const void* key, const std::shared_ptr<Lane>& lane) {
   }
 }
 
-/// Of a lane whose first work waits. Without a thread the lane is gone: nobody waits for it.
+/// Starts the thread of a lane whose first work waits. Without a thread the lane is gone.
 void startThread(const void* key, const std::shared_ptr<Lane>& lane) {
   try {
     const BlockedSignals blocked;

@@ -61,7 +61,7 @@ template <typename Side> char* baseOf(const Side& side) {
   return static_cast<char*>(side.type == CU_MEMORYTYPE_HOST ? side.host : asPointer(side.device));
 }
 
-/// Of a single row nobody needs a pitch.
+/// Nobody needs a pitch for a single row.
 size_t pitchOf(size_t pitch, size_t width) { return pitch ? pitch : width; }
 
 char* startOf(const PlaneSide& side, size_t pitch) {

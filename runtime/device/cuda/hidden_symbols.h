@@ -11,8 +11,8 @@ namespace mneme::device::cuda {
 /// removes.
 class HiddenSymbols {
 public:
-  /// Of the executable or library around `address` that begin with `prefix`. None if it is stripped
-  /// or its file cannot be read.
+  /// Finds those of the executable or library around `address` that begin with `prefix`; none if it
+  /// is stripped or its file cannot be read.
   HiddenSymbols(const void* address, const std::string& prefix) noexcept;
 
   /// Null if there is none of this name.

@@ -180,7 +180,7 @@ TEST_CASE("a kernel without loops stays the same") {
 }
 
 TEST_CASE("loops are unrolled for the CPU device too") {
-  // Of one processor: others unroll the outer loop as well.
+  // Compiled for one processor: others unroll the outer loop as well.
   for (const int count : {1, 4}) {
     const std::string pass = "function(mneme-unroll<" + std::to_string(count) + ">)";
     const std::string ir = compiled(kNested, pass + ",default<O3>", "cpu:skylake").ir;

@@ -68,7 +68,7 @@ public:
   /// Brings the constants up to date, in front of a launch on this stream. False if that failed.
   bool copyConstants(device::cuda::CUstream stream) const noexcept;
   int maxDynamicSharedBytes() const noexcept { return maxDynamicSharedBytes_; }
-  /// Of the program's own kernel: what it promised, or has registers for. 0: unknown.
+  /// What the program's own kernel promised, or has registers for. 0: unknown.
   uint64_t maxThreadsPerBlock() const noexcept { return maxThreadsPerBlock_; }
   /// Asks again how the program wants its kernel launched: cudaFuncSetAttribute() may have been
   /// called since. Whether that changed anything.
