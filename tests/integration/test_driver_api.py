@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from conftest import BUILD, Finished, instances, mneme, records, run_command
 
-from mneme import _paths
+from mneme.install import paths as _paths
 
 APPS = BUILD / "tests" / "apps" / "api"
 DRIVER = BUILD / "lib" / "libmneme_cuda_driver.so"

@@ -20,7 +20,8 @@ from mneme.cli._retry import open_or_retry
 from mneme.errors import AddressUnavailable, ArtifactCorrupt, InvalidArgument, NotFound
 from mneme.executors.async_executor import AsyncReplayExecutor
 from mneme.executors.measuring import Measuring
-from mneme.executors.replay_executor import BaseExecutor, TuneWorker
+from mneme.executors.replay_executor import BaseExecutor
+from mneme.executors.tune_worker import TuneWorker
 from mneme.mneme_types import ExperimentConfiguration, ExperimentResult
 from mneme.recording.directory import Recording
 from mneme.recording.inventory import describe_record, find_record
