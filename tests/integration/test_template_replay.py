@@ -190,6 +190,6 @@ def test_loops_are_marked_before_tools_of_llvm_see_them(tmp_path: Path) -> None:
 
 
 def test_constants_that_only_pointers_lead_to_are_plain_memory() -> None:
-    has = import_module("mneme.scaffold.replay")._has
+    has = import_module("mneme.scaffold.for_replay")._has
     ir = b'; kernel\n@limit = addrspace(4) constant i32 3\n@"a b" = constant i32 1\n  load @other, '
     assert [has(ir, name) for name in ("limit", "a b", "other", "")] == [True, True, False, False]

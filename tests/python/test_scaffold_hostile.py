@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 
 from mneme.errors import ArtifactCorrupt, InvalidArgument
 from mneme.scaffold import rendering as scaffold
+from mneme.scaffold.for_tune import space_class
 from mneme.scaffold.quoting import FILTERS
 from mneme.scaffold.recording import short_name
 from mneme.scaffold.rendering import (
@@ -29,7 +30,6 @@ from mneme.scaffold.rendering import (
     render,
     write,
 )
-from mneme.scaffold.tune import space_class
 
 CANARY = "canary-was-run"
 # Each ends or opens something somewhere: lines, quotes, comments, substitutions, anchors, tags.

@@ -55,9 +55,9 @@ pytestmark = [pytest.mark.compile, needs_native]
 @pytest.fixture
 def crashing(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let processes crash on one pipeline."""
-    for module in ("_worker_process", "_compile_pool"):
-        command = getattr(import_module(f"mneme.{module}"), "_COMMAND")  # noqa: B009
-        monkeypatch.setattr(f"mneme.{module}._COMMAND", CRASHING + command)
+    for module in ("worker_process", "compile_pool"):
+        command = getattr(import_module(f"mneme.executors.{module}"), "_COMMAND")  # noqa: B009
+        monkeypatch.setattr(f"mneme.executors.{module}._COMMAND", CRASHING + command)
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ templates. Templates see the values of their parameters by name, and:
 
 A name that is not defined is an error. Filters quote values for the place they stand in, see
 `mneme.scaffold.quoting`. A template `<name>` that needs more than text has a module
-`mneme.scaffold_<name>` with `prepare(request, recording) -> Additions`.
+`mneme.scaffold.for_<name>` with `prepare(request, recording) -> Additions`.
 """
 
 from __future__ import annotations
@@ -183,7 +183,7 @@ def _recording(request: ScaffoldRequest) -> dict[str, Any] | None:
 
 
 def _additions(request: ScaffoldRequest, recording: dict[str, Any] | None) -> Additions:
-    name = f"mneme.scaffold_{request.template.name}"
+    name = f"mneme.scaffold.for_{request.template.name}"
     if not request.template.name.isidentifier() or importlib.util.find_spec(name) is None:
         return Additions()
     additions: Additions = import_module(name).prepare(request, recording)
