@@ -39,6 +39,10 @@ PART = re.compile(
 )
 
 
+class InstallError(Exception):
+    """What a recipe refuses with."""
+
+
 @dataclass
 class Spec:
     """One package of a spec: `llvm@19:22 +clang`; without a name it is the recipe's own."""
@@ -131,9 +135,10 @@ class Directives:
         description: str = "",
         values: tuple[str, ...] | None = None,
         multi: bool | None = None,
+        validator: Callable[[str, str, tuple[Any, ...]], None] | None = None,
     ) -> None:
         options = {"default": default, "description": description, "values": values}
-        self.recipe.variants[name] = options | {"multi": bool(multi)}
+        self.recipe.variants[name] = options | {"multi": bool(multi), "validator": validator}
 
     def conflicts(self, conflict_spec: str, when: str | None = None, msg: str = "") -> None:
         self.holds(when)
@@ -168,16 +173,30 @@ def parameters() -> dict[str, list[str]]:
     return {name: list(inspect.signature(one).parameters) for name, one in known.items()}
 
 
-def read(package: str, *, source: str | None = None, today: bool = True) -> Recipe:
-    """Run a recipe as Spack 1.0 and newer do, or as Spack 0.23 does."""
+def read(
+    package: str,
+    *,
+    source: str | None = None,
+    today: bool = True,
+    packages: dict[str, Any] | None = None,
+    installed: tuple[str, ...] = (),
+) -> Recipe:
+    """Run a recipe as Spack 1.0 and newer do, or as Spack 0.23 does, with a packages.yaml and a store."""
     path = RECIPES / package / "package.py"
     recipe = Recipe(source=path.read_text() if source is None else source)
     api: dict[str, Any] = Directives(recipe).known() | {name: object() for name in HELPERS}
+    api["InstallError"] = InstallError
     build_system: dict[str, Any] = {
         "CMakePackage": type("CMakePackage", (), {}),
         "generator": lambda *_: None,
     }
-    modules = {name: types.ModuleType(name) for name in ("spack", "spack.package", "spack_repo")}
+    names = ("spack", "spack.config", "spack.store", "spack.package", "spack_repo")
+    modules = {name: types.ModuleType(name) for name in names}
+    vars(modules["spack.config"])["get"] = {"packages": packages or {}}.get
+    own = types.SimpleNamespace(external=False)
+    database = types.SimpleNamespace(query=lambda name: [own] if name in installed else [])
+    store = types.SimpleNamespace(STORE=types.SimpleNamespace(db=database))
+    vars(modules["spack"])["store"] = store
     if today:
         for name in ("builtin", "builtin.build_systems", "builtin.build_systems.cmake"):
             modules[f"spack_repo.{name}"] = types.ModuleType(name)

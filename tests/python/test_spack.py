@@ -20,6 +20,7 @@ from spack_recipes import (
     RECIPES,
     REPOSITORY,
     ROOT,
+    InstallError,
     Recipe,
     audit,
     parameters,
@@ -188,6 +189,63 @@ def test_vendors_exclude_neither_each_other_nor_anything_else(mneme: Recipe) -> 
     assert ("cuda@12:", "+cuda") in mneme.dependencies
     assert ("hip@6:", "+rocm") in mneme.dependencies
     assert list(mneme.conflicts) == ["^py-llvmlite@:0.49", "+llvmlite"]
+
+
+def compiler(*languages: str) -> dict[str, Any]:
+    compilers = {"compilers": {one: f"/usr/bin/{one}" for one in languages}}
+    external = {"spec": "gcc@12.2.0", "prefix": "/usr", "extra_attributes": compilers}
+    return {"externals": [external]}
+
+
+ROCM = {"buildable": False, "externals": [{"spec": "hip@6.4.0", "prefix": "/opt/rocm"}]}
+
+
+@pytest.mark.parametrize(
+    ("packages", "installed"),
+    [
+        ({}, ()),
+        ({"gcc": compiler("c", "cxx", "fortran")}, ()),
+        ({"gcc": compiler("c", "cxx"), "hip": ROCM}, ()),
+        ({"gcc": compiler("c", "cxx")}, ("gcc",)),
+    ],
+    ids=["unknown", "fortran", "external", "installed"],
+)
+def test_rocm_is_there_for_whoever_can_have_it(
+    packages: dict[str, Any], installed: tuple[str, ...]
+) -> None:
+    recipe = read("mneme", packages=packages, installed=installed)
+    assert ("hip@6:", "+rocm") in recipe.dependencies
+    recipe.variants["rocm"]["validator"]("mneme", "rocm", (True,))
+
+
+def test_rocm_without_fortran_is_refused_before_the_solver() -> None:
+    recipe = read("mneme", packages={"gcc": compiler("c", "cxx")})
+    validator = recipe.variants["rocm"]["validator"]
+    with pytest.raises(InstallError, match="Fortran compiler, and packages.yaml has none"):
+        validator("mneme", "rocm", (True,))
+    validator("mneme", "rocm", (False,))
+    # Spack validates what conditions name as well: none may name it.
+    assert not any("+rocm" in one for one in recipe.conditions)
+    older = read("mneme", packages={"gcc": compiler("c", "cxx")}, today=False)
+    assert ("hip@6:", "+rocm") in older.dependencies  # whose hip needs none
+
+
+def test_the_block_of_the_machines_packages_is_complete(mneme: Recipe) -> None:
+    text = (ROOT / "docs" / "spack.md").read_text()
+    (block,) = [
+        one
+        for one in re.findall(r"```yaml\n(.*?)```", text, re.DOTALL)
+        if "\n  llvm:" in one and "packages:" in one
+    ]
+    packages = yaml.safe_load(block)["packages"]
+    needed = {
+        parse(spec)[0].name
+        for spec, condition in mneme.dependencies
+        if condition in ("", "+python") and not parse(spec)[0].name.startswith("py-")
+    }
+    provided = {"pkgconfig": "pkg-config", "c": "gcc", "cxx": "gcc"}
+    assert {provided.get(name, name) for name in needed} <= set(packages)
+    assert all(entry["buildable"] is False for entry in packages.values())
 
 
 def test_sources_are_the_ones_around_the_recipe(mneme: Recipe) -> None:

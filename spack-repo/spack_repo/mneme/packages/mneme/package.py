@@ -2,16 +2,59 @@
 
 import os
 
-# From Spack 1.0 on, the build systems are part of the repository `builtin`.
+_configuration = _store = None
+# From Spack 1.0 on, the build systems are part of the repository `builtin`, and Fortran is something
+# to depend on. Configuration and store are no part of the package API: without, nothing is refused.
 try:
     from spack_repo.builtin.build_systems.cmake import CMakePackage, generator
 except ImportError:
     pass
+else:
+    try:
+        from spack import store as _store
+        from spack.config import get as _configuration
+    except ImportError:
+        pass
 
 from spack.package import *
 
 # The sources this recipe came with.
 _checkout = os.path.realpath(__file__).rsplit(os.sep, 6)[0]
+
+
+def _hip_can_come(package, variant, values):
+    """Refuse +rocm at once where hip is no external and nothing can compile the Fortran in Spack's.
+
+    The solver would search for minutes, and then name a hundred packages and not the reason.
+    """
+    if True in values and not _has_hip_or_fortran():
+        raise InstallError(
+            f"{package}+{variant}: Spack's hip is built with a Fortran compiler, and packages.yaml has"
+            " none. Name one there, or the machine's ROCm as an external of hip"
+        )
+
+
+def _has_hip_or_fortran():
+    """Whether there is a hip, or what can compile one: Spack builds no compiler for this."""
+    if _configuration is None:
+        return True
+    packages = _configuration("packages") or {}
+    if packages.get("hip", {}).get("externals"):
+        return True
+    externals = [one for entry in packages.values() for one in entry.get("externals") or []]
+    languages = {
+        language
+        for one in externals
+        for language in one.get("extra_attributes", {}).get("compilers", {})
+    }
+    # Without any compiler Spack looks for them by itself.
+    return not languages or "fortran" in languages or _has_installed_any("hip", "gcc", "llvm")
+
+
+def _has_installed_any(*names):
+    """Whether Spack installed one of the packages; their Fortran is not asked for."""
+    found = (one for name in names for one in _store.STORE.db.query(name))
+    return any(not one.external for one in found)
 
 
 class Mneme(CMakePackage):
@@ -41,7 +84,12 @@ class Mneme(CMakePackage):
     )
     # Both may be on: mneme itself links neither, it opens what the program it serves has.
     variant("cuda", default=False, description="Bring the CUDA toolkit, to build CUDA programs")
-    variant("rocm", default=False, description="Bring HIP, to build HIP programs")
+    variant(
+        "rocm",
+        default=False,
+        description="Bring HIP, to build HIP programs",
+        validator=_hip_can_come,
+    )
 
     depends_on("c", type="build")
     depends_on("cxx", type="build")
@@ -53,13 +101,14 @@ class Mneme(CMakePackage):
     depends_on("llvm@19:22 +clang +lld", type=("build", "link", "run"))
     depends_on("llvm +llvm_dylib", when="llvm=shared")
     requires("^llvm targets=nvptx", "^llvm targets=all", policy="any_of")
-    requires("^llvm targets=amdgpu", "^llvm targets=all", policy="any_of", when="+rocm")
     depends_on("zstd")
     depends_on("xxhash")
     depends_on("boost@1.74: +context +pic")
     depends_on("nlohmann-json@3.11:")
     depends_on("cuda@12:", when="+cuda", type="run")
-    depends_on("hip@6:", when="+rocm", type="run")
+    if _has_hip_or_fortran():  # Spack checks what conditions name as well
+        depends_on("hip@6:", when="+rocm", type="run")
+        requires("^llvm targets=amdgpu", "^llvm targets=all", policy="any_of", when="+rocm")
 
     with when("+python"):
         extends("python")
@@ -79,7 +128,13 @@ class Mneme(CMakePackage):
             msg="with LLVM 21 and newer mneme+llvmlite needs py-llvmlite 0.50 or newer",
         )
 
-    conflicts("+llvmlite", when="~python", msg="llvmlite serves mneme's Python package: +python")
+    # What the solver finds cheapest to break, and so says, also where no llvmlite fits the LLVM.
+    conflicts(
+        "+llvmlite",
+        when="~python",
+        msg="+llvmlite needs +python, and the py-llvmlite of its LLVM: 0.45 to 0.47 for LLVM 20,"
+        " 0.50 for LLVM 21 and newer",
+    )
 
     with when("+tests"):
         depends_on("doctest", type="build")
