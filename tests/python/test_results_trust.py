@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -60,13 +61,23 @@ def test_somebody_elses_results_name_no_code(results: Path, tmp_path: Path) -> N
     with pytest.raises(InvalidArgument, match="not your own file") as caught:
         resume(results)
     for name, value in again.items():
-        assert f"--{name.replace('_', '-')} '{value}'" in str(caught.value)
+        assert f"--{name.replace('_', '-')} {value}" in str(caught.value)
     for name in NAMED:
         rest = {other: value for other, value in again.items() if other != name}
         with pytest.raises(InvalidArgument, match=f"--{name.replace('_', '-')}"):
             resume(results, **rest)
     assert vars(resume(results, **again))["sampler"] == "space:Sampler"
     assert not (tmp_path / "ran").exists()
+
+
+def test_what_is_said_again_is_one_word_for_a_shell(results: Path) -> None:
+    hostile = "x'; touch ran; echo '\x1b[2J"
+    (results / "config.json").write_text(json.dumps({"space_module": hostile}))
+    give_away(results / "config.json")
+    with pytest.raises(InvalidArgument) as caught:
+        resume(results)
+    words = shlex.split(str(caught.value).partition("say it again: ")[2])
+    assert words == ["--space-module", hostile.replace("\x1b", "\\x1b")]
 
 
 def test_plain_values_are_taken_from_anybody(results: Path) -> None:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import shlex
 import stat
 from typing import TYPE_CHECKING, Any
 
+from mneme._visible import visible
 from mneme.errors import InvalidArgument
 
 if TYPE_CHECKING:
@@ -40,7 +42,10 @@ def check_trusted(path: Path, stored: Mapping[str, Any], given: Mapping[str, Any
         return
     asked = [name for name in stored if _leads_outside(name, stored[name]) and name not in given]
     if asked:
-        again = " ".join(f"--{name.replace('_', '-')} '{stored[name]}'" for name in asked)
+        # To be pasted into a shell, by a user who may trust it too easily.
+        again = " ".join(
+            f"--{name.replace('_', '-')} {shlex.quote(visible(stored[name]))}" for name in asked
+        )
         raise InvalidArgument(
             f"'{path}' is not your own file, and names code to load or places to write to; if you "
             f"trust it, say it again: {again}"
