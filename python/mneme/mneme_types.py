@@ -45,7 +45,7 @@ class dim3(ctypes.Structure):
         """
         values = [data.get(axis, 1) for axis in ("x", "y", "z")]
         for axis, value in zip("xyz", values, strict=True):
-            is_whole = isinstance(value, int) and not isinstance(value, bool)
+            is_whole = hasattr(value, "__index__") and not isinstance(value, bool)
             if not is_whole or not 0 <= value < 2**32:
                 raise InvalidArgument(
                     f"dimension {axis} is {value!r}, not a whole number below 2**32"

@@ -55,6 +55,9 @@ def test_numbers_of_numpy_are_numbers() -> None:
     plain = ExperimentConfiguration(grid=dim3(4), codegen_opt=2)
     other = ExperimentConfiguration(grid=dim3(np.uint32(4)), codegen_opt=np.int32(2))  # type: ignore[arg-type]
     assert other.hash() == plain.hash()
+    assert dim3.from_dict({"x": np.int64(4)}) == dim3(4)
+    with pytest.raises(InvalidArgument, match="dimension x"):
+        dim3.from_dict({"x": np.float64(4)})  # type: ignore[dict-item]
     reference = "afc197d35054b502a0e774177d5672d750becf2cf225be27b4fd2f7c4a959e0b"
     assert ExperimentConfiguration().hash() == reference
 

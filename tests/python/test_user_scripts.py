@@ -141,6 +141,24 @@ def test_spaces_may_have_any_names_and_any_base(record: Path, tmp_path: Path) ->
     assert (said["dimensions"], said["params"]) == (["bounds", "slack", "warps"], 16)
 
 
+def test_numbers_may_be_those_of_numpy(record: Path, tmp_path: Path) -> None:
+    said = script("numpy_numbers.py", record, tmp_path)
+    assert said["threads"] == [64, 128, 192, 256]
+    assert said["samples"] == [2] * 4  # one, and one to warm up
+    assert said["verified"] == [True] * 4
+    assert (said["iterations"], said["warmup"]) == (1, 1)
+
+
+def test_a_record_may_be_read_and_edited_by_hand(record: Path, tmp_path: Path) -> None:
+    said = script("record_by_hand.py", record, tmp_path)
+    assert (said["address_digits"], said["size"]) == (16, 4 << 30)
+    assert said["missing"] == []
+    assert said["kernel"] == kernel_name(record)
+    assert said["specializable"] == [3, 4]
+    assert said["arguments"] == 5
+    assert (said["verified"], said["samples"]) == (True, 3)
+
+
 def test_a_replay_by_hand_gives_what_was_recorded(record: Path, tmp_path: Path) -> None:
     said = script("modules.py", record, tmp_path)
     assert said["sizes"]["optimized"] < said["sizes"]["linked"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import operator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -80,7 +81,8 @@ def options_text(
 ) -> str:
     """Return options of the runtime as JSON."""
     options["tolerances"] = [rule.to_text() for rule in tolerances]
-    return json.dumps({**options, **measuring.to_options()})
+    # Whole numbers of NumPy's are whole numbers.
+    return json.dumps({**options, **measuring.to_options()}, default=operator.index)
 
 
 class BaseExecutor:
