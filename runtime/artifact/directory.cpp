@@ -113,7 +113,11 @@ std::vector<std::string> stage(const std::vector<fs::path>& records, const fs::p
       const fs::path source = directoryOf(record) / name;
       const fs::path copy = staging.path() / name;
       if (!(isRecordName(name) ? descriptions : content).insert(name).second) {
-        refuseOther(copy, source);
+        // What it differs from is a copy in a folder that nobody ever sees.
+        if (!hasSameContent(copy, source))
+          throw Error(ErrorCode::InvalidArgument,
+                      "'" + source.string() + "' differs from the '" + name +
+                          "' of another of these recordings; choose a destination for each");
         continue;
       }
       if (fs::exists(destination / name))

@@ -168,3 +168,14 @@ def test_a_pipe_of_the_shell_is_a_config_file(tmp_path: Path) -> None:
     )
     assert done.returncode == ExitCode.OK, done.stderr
     assert '"trials": 3' in (tmp_path / "out.json").read_text()
+
+
+def test_records_that_differ_are_told_apart_by_their_own_places(tmp_path: Path) -> None:
+    for name in ("first", "second"):
+        shutil.copytree(GOLDEN, tmp_path / name)
+    module = tmp_path / "second" / f"RecordedIR_{RECORD.stem}.bc"
+    module.write_bytes(module.read_bytes() + b"more")
+    done = mneme("copy", "first", "second", "all", cwd=tmp_path)
+    assert done.returncode != 0
+    assert f"'second/{module.name}' differs" in done.stderr
+    assert "tmp-" not in done.stderr
