@@ -7,7 +7,7 @@ import shlex
 import stat
 from typing import TYPE_CHECKING, Any
 
-from mneme._visible import visible
+from mneme.files.visible import visible
 from mneme.errors import InvalidArgument
 
 if TYPE_CHECKING:
