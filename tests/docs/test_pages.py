@@ -46,7 +46,12 @@ ABOUT_MNEME = [
         "tuning",
     )
 ]
-OTHER_OPTIONS = {"--", "--verbosity", "--version"} | {"--flag", "--no-flag", "--name"}
+OTHER_OPTIONS = {"--", "--verbosity", "--version"} | {
+    "--flag",
+    "--no-flag",
+    "--name",
+    "--ptxas-path",
+}
 COMMANDS = [block for block in BLOCKS if block.language in ("bash", "console")]
 
 

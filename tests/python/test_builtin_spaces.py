@@ -54,6 +54,7 @@ def test_the_dimensions_have_their_documented_names() -> None:
         "passes",
         "unroll",
         "codegen_opt",
+        "max_registers",
         "specialize",
         "specialize_dims",
         "set_launch_bounds",

@@ -46,7 +46,7 @@ def test_no_verb_prints_help() -> None:
 
 def test_help_and_version_are_no_errors() -> None:
     assert mneme("--help").returncode == ExitCode.OK
-    assert mneme("replay", "--help").stdout.count("-rdb") == 1
+    assert "  -rdb, " in mneme("replay", "--help").stdout
     assert mneme("--version").stdout == "mneme 0.1.0\n"
 
 

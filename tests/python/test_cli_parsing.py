@@ -189,8 +189,9 @@ def test_every_verb_has_help() -> None:
     context = typer.Context(group, info_name="mneme")
     verbs = group.list_commands(context)
     assert verbs == [
-        *("record", "run", "compile", "replay"),
-        *("tune", "report", "dashboard", "scaffold", "deploy"),
-        *("devices", "doctor", "ls", "show", "config", "clean", "copy", "move"),
+        *("record", "run", "replay", "compile"),
+        *("ls", "show", "devices", "doctor", "config"),
+        *("tune", "report", "dashboard", "deploy", "scaffold", "completion"),
+        *("copy", "move", "clean"),
     ]
     assert all(group.get_command(context, verb).help for verb in verbs)

@@ -121,6 +121,7 @@ def sample_with(space: BuiltinTuneSearchSpace, **chosen: Any) -> dict[str, Any]:
         "block_shape": "128x1x1",
         "blocks": 0,
         "codegen_opt": 3,
+        "max_registers": 0,
         "specialize": False,
         "specialize_dims": False,
         "set_launch_bounds": False,

@@ -106,7 +106,7 @@ def test_versions_are_the_projects(mneme: Recipe, project: dict[str, Any]) -> No
     assert list(mneme.versions) == ["main", project["version"]]
     example = read("mneme_vector_add")
     assert example.versions == mneme.versions
-    assert example.specs("mneme") == [f"mneme.{project['version']}: +python"]
+    assert example.specs("mneme") == [f"mneme@{project['version']}: +python"]
 
 
 def test_variants_are_the_documented_ones(mneme: Recipe) -> None:
