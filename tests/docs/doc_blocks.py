@@ -135,8 +135,7 @@ def unused_comments(page: Path) -> list[str]:
         comment
         for comment in comments
         if not _MADE.match(comment)
-        and not (found := _DIRECTIVE.findall(comment))
-        or found[0] not in used
+        and (not (found := _DIRECTIVE.findall(comment)) or found[0] not in used)
     ]
 
 
