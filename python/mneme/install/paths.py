@@ -23,7 +23,7 @@ def _candidates() -> list[Path]:
     packages = [Path(directory).resolve() for directory in mneme.__path__]
     named = os.environ.get("MNEME_BUILD_DIR")
     # An install prefix has the package in <prefix>/lib/python3.x/site-packages/mneme.
-    above = list(Path(__file__).resolve().parent.parents)[:5]
+    above = list(Path(mneme.__file__).resolve().parent.parents)[:5]
     return [*([Path(named).resolve()] if named else []), *packages, *above]
 
 

@@ -149,7 +149,7 @@ def _directory() -> Path:
     from mneme.install.paths import prefix  # noqa: PLC0415 - not needed in a checkout
 
     # A checkout's own are newer than those of its build tree; a bundle has them there too.
-    checkout = Path(__file__).resolve().parents[2] / "templates"
+    checkout = Path(__file__).resolve().parents[3] / "templates"
     if any(checkout.glob(f"*/{_DESCRIPTION}")):
         return checkout
     installed = prefix() / "share" / "mneme" / "templates"

@@ -7,8 +7,8 @@ import shlex
 import stat
 from typing import TYPE_CHECKING, Any
 
-from mneme.files.visible import visible
 from mneme.errors import InvalidArgument
+from mneme.files.visible import visible
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
