@@ -76,6 +76,17 @@ std::optional<Allocation> Memory::findExact(const void* pointer) const {
              : std::optional(found->second);
 }
 
+std::optional<Allocation> Memory::findServed(const void* inside) const {
+  const std::shared_lock lock(mutex_);
+  const auto next = live_.upper_bound(addressOf(inside));
+  if (next == live_.begin())
+    return std::nullopt;
+  const Allocation& before = std::prev(next)->second;
+  return before.owner == Owner::Window && addressOf(inside) - before.address < before.sizeBytes
+             ? std::optional(before)
+             : std::nullopt;
+}
+
 bool Memory::isServed(const void* pointer) const {
   const auto found = findExact(pointer);
   return found && found->owner == Owner::Window;

@@ -55,6 +55,8 @@ public:
   void* allocate(uint64_t sizeBytes, artifact::RegionKind kind, unsigned device,
                  void* pool = nullptr);
   std::optional<Allocation> findExact(const void* pointer) const;
+  /// The allocation of the window that holds this address.
+  std::optional<Allocation> findServed(const void* inside) const;
   /// Whether an allocation of the window starts here.
   bool isServed(const void* pointer) const;
   /// Frees what allocate() served; false for anything else.

@@ -315,6 +315,17 @@ bool isServed(const void* pointer) noexcept {
   return session && session->memory() && session->memory()->isServed(pointer);
 }
 
+bool servedRange(const void* inside, uint64_t& base, size_t& bytes) noexcept {
+  Session* session = Session::existing();
+  const auto found =
+      session && session->memory() ? session->memory()->findServed(inside) : std::nullopt;
+  if (!found)
+    return false;
+  base = found->address;
+  bytes = found->sizeBytes;
+  return true;
+}
+
 bool pitchedSize(size_t width, size_t height, size_t depth, size_t pitchBytes, size_t& rowBytes,
                  size_t& bytes) noexcept {
   size_t rows = 0;

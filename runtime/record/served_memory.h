@@ -78,6 +78,10 @@ bool isCapturingGraph(const Vendor* vendor, void* stream) noexcept;
 
 bool isServed(const void* pointer) noexcept;
 
+/// Where the served memory around `inside` begins and how large it was asked for; false for other
+/// memory.
+bool servedRange(const void* inside, uint64_t& base, size_t& bytes) noexcept;
+
 /// Row and total size of a pitched allocation; false if it is empty or does not fit into 64 bits.
 bool pitchedSize(size_t width, size_t height, size_t depth, size_t pitchBytes, size_t& rowBytes,
                  size_t& bytes) noexcept;

@@ -12,6 +12,7 @@ namespace {
 constexpr size_t kPitchBytes = 512; // what NVIDIA devices round rows to
 constexpr unsigned kAttachGlobal = 1, kAttachHost = 2;
 constexpr unsigned kHostAllocFlags = 7;
+constexpr int kContext = 1, kRangeStart = 11, kRangeSize = 12; // CUpointer_attribute
 constexpr const char* kDriverLaunch =
     "a kernel was launched through the driver API; it is not recorded";
 
@@ -19,6 +20,22 @@ using Address = unsigned long long;
 
 void** asPointer(Address* address) { return reinterpret_cast<void**>(address); }
 void* asPointer(Address address) { return reinterpret_cast<void*>(address); }
+
+/// What the driver says of the mapping that holds served memory becomes what it would say of an
+/// allocation.
+void correctAttribute(int attribute, void* value, Address pointer) {
+  uint64_t base = 0;
+  size_t bytes = 0;
+  if (!value || !servedRange(asPointer(pointer), base, bytes))
+    return;
+  if (attribute == kRangeStart)
+    *static_cast<Address*>(value) = base;
+  else if (attribute == kRangeSize)
+    *static_cast<size_t*>(value) = bytes;
+  else if (attribute == kContext && !*static_cast<void**>(value))
+    if (static const auto current = find<int (*)(void**)>("cuCtxGetCurrent"); current)
+      current(static_cast<void**>(value));
+}
 
 } // namespace
 
@@ -115,6 +132,35 @@ MNEME_RECORD_API int cuMemGetInfo_v2(size_t* freeBytes, size_t* totalBytes) {
   return serveFreeBytes(freeBytes, [&] {
     return forward<cuMemGetInfo_v2>("cuMemGetInfo_v2", freeBytes, totalBytes);
   });
+}
+
+MNEME_RECORD_API int cuMemGetAddressRange_v2(Address* base, size_t* bytes, Address inside) {
+  uint64_t servedBase = 0;
+  size_t servedBytes = 0;
+  if (!servedRange(asPointer(inside), servedBase, servedBytes))
+    return forward<cuMemGetAddressRange_v2>("cuMemGetAddressRange_v2", base, bytes, inside);
+  if (base)
+    *base = servedBase;
+  if (bytes)
+    *bytes = servedBytes;
+  return 0;
+}
+
+MNEME_RECORD_API int cuPointerGetAttribute(void* value, int attribute, Address pointer) {
+  const int status =
+      forward<cuPointerGetAttribute>("cuPointerGetAttribute", value, attribute, pointer);
+  if (status == 0)
+    correctAttribute(attribute, value, pointer);
+  return status;
+}
+
+MNEME_RECORD_API int cuPointerGetAttributes(unsigned count, int* attributes, void** values,
+                                            Address pointer) {
+  const int status =
+      forward<cuPointerGetAttributes>("cuPointerGetAttributes", count, attributes, values, pointer);
+  for (unsigned index = 0; status == 0 && index < count; ++index)
+    correctAttribute(attributes[index], values[index], pointer);
+  return status;
 }
 
 MNEME_RECORD_API int cuIpcGetMemHandle(void* handle, Address address) {

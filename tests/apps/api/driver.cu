@@ -112,6 +112,13 @@ void checkMemory() {
          CUDA_ERROR_INVALID_VALUE);
   expect(cuMemGetAddressRange(&base, &size, out + 100));
   check(base == out && size >= bytes, "the allocation around an address");
+  size_t rangeBytes = 0;
+  CUpointer_attribute attributes[] = {CU_POINTER_ATTRIBUTE_RANGE_START_ADDR,
+                                      CU_POINTER_ATTRIBUTE_RANGE_SIZE};
+  void* values[] = {&base, &rangeBytes};
+  base = 0;
+  expect(cuPointerGetAttributes(2, attributes, values, out + 100));
+  check(base == out && rangeBytes == size, "range attributes");
   expect(cuMemFree(in));
   expect(cuMemFree(out));
   expect(cuMemFreeHost(host));

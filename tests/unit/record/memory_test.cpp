@@ -37,6 +37,23 @@ TEST_CASE("live allocations are regions until they are freed") {
   CHECK(memory.window(0).sizeBytes == 64 << 20);
 }
 
+TEST_CASE("an address inside an allocation finds it, one beside it none") {
+  Memory memory(onHost(64 << 20));
+  auto* first = static_cast<char*>(memory.allocate(1000, RegionKind::Allocation, 0));
+  auto* second = static_cast<char*>(memory.allocate(5000, RegionKind::Allocation, 0));
+  for (const char* inside : {first, first + 999, second, second + 4999})
+    CHECK(memory.findServed(inside)->address ==
+          reinterpret_cast<uint64_t>(inside < second ? first : second));
+  CHECK(!memory.findServed(first + 1000));
+  CHECK(!memory.findServed(first - 1));
+  CHECK(!memory.findServed(second + 5000));
+  memory.release(first);
+  CHECK(!memory.findServed(first));
+  int vendors = 0;
+  memory.noteForeign(&vendors, sizeof vendors);
+  CHECK(!memory.findServed(&vendors));
+}
+
 TEST_CASE("another device's memory is captured only when the kernel is given it") {
   Memory memory(onHost(64 << 20));
   void* far = memory.allocate(1000, RegionKind::Allocation, 1);
