@@ -1,5 +1,6 @@
 // Room abi: the C ABI of libmneme_compile, the only library that holds LLVM. Callers open it at
-// run time through compile/client.h, so nothing of LLVM is loaded until something must be compiled.
+// run time through compile/service/client.h, so nothing of LLVM is loaded until something must be
+// compiled.
 //
 // A compilation is a pure function: modules + kernel + configuration + target -> image +
 // statistics. Thread-safe. Nothing of the host process is touched: no signal handlers, no stdout,
