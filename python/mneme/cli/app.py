@@ -151,14 +151,23 @@ def _verb_of(arguments: list[str]) -> str | None:
 def run(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code; never raises."""
     arguments = list(sys.argv[1:] if argv is None else argv)
+    code = int(ExitCode.OK)
     try:
         code = _dispatch(arguments)
         sys.stdout.flush()
     except BrokenPipeError:
-        # The reader of our output has gone; there is nobody to print to, at exit neither.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        # The reader of our output has gone; there is nobody to print to.
+        _drop_output()
         return ExitCode.OK
+    except OSError as error:
+        _drop_output()
+        return code or _report(error)
     return code
+
+
+def _drop_output() -> None:
+    """Let what could not be printed go: the interpreter tries again at its end."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _dispatch(arguments: list[str]) -> int:

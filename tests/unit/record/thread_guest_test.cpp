@@ -66,7 +66,8 @@ TEST_CASE("the summary counts every launch of every thread") {
 }
 
 TEST_CASE("a thread is cancelled in a launch as it is alone") {
-  for (const char* mode : {"cancel 5", "cancel-asynchronously 5", "thread-ends"})
+  // Not asynchronously: that may come anywhere in a launch, and POSIX allows no such call then.
+  for (const char* mode : {"cancel 5", "thread-ends"})
     checkSame(mode, [](const Run& recorded) { CHECK(wholeInstances(recorded) >= 2); });
 }
 
