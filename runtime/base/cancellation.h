@@ -9,11 +9,11 @@ namespace mneme {
 
 /// While one lives this thread is not cancelled: the unwinding would run through functions that
 /// must not throw. A request made meanwhile is kept, as everywhere where a thread cannot be
-/// cancelled. One that is cancelled asynchronously may be so in the destructor; it and what calls
-/// it must let the unwinding pass.
+/// cancelled. One that is cancelled asynchronously may be so in the constructor and in the
+/// destructor; these and what calls them must let the unwinding pass.
 class DeferredCancellation {
 public:
-  DeferredCancellation() noexcept : outer_(std::exchange(innermost(), this)) {
+  DeferredCancellation() noexcept(false) : outer_(std::exchange(innermost(), this)) {
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before_);
     if (!outer_)
       outermostState() = before_;
@@ -35,11 +35,11 @@ public:
 
 private:
   friend class CancellationOfCaller;
-  static DeferredCancellation*& innermost() noexcept {
+  static DeferredCancellation*& innermost() {
     static thread_local DeferredCancellation* deferred = nullptr;
     return deferred;
   }
-  static int& outermostState() noexcept {
+  static int& outermostState() {
     static thread_local int state = PTHREAD_CANCEL_ENABLE;
     return state;
   }
@@ -57,7 +57,7 @@ public:
     if (deferred_)
       pthread_setcancelstate(deferred_->before_, nullptr);
   }
-  ~CancellationOfCaller() noexcept {
+  ~CancellationOfCaller() noexcept(false) { // the call has returned, and cancellation comes now
     if (!deferred_)
       return;
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &deferred_->before_);

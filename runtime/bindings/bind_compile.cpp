@@ -86,7 +86,8 @@ py::dict compileConfiguration(replay::RecordedCode& code, const std::string& con
   {
     py::gil_scoped_release release;
     compile::Request request = code.request(toCodeTarget(place), configuration, options);
-    request.maxRegisters = maxRegisters;
+    if (maxRegisters != 0) // else as the configuration says
+      request.maxRegisters = maxRegisters;
     request.assemblerOptions = assemblerOptions;
     result = compileRequest(request, options.useCache);
   }

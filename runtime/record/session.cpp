@@ -51,7 +51,7 @@ Memory::Options memoryOptions(const Vendor* vendor, const Settings& settings) {
 
 } // namespace
 
-CallGuard::CallGuard() noexcept {
+CallGuard::CallGuard() noexcept(false) {
   if (isInsideCall())
     return;
   Session& session = Session::instance();

@@ -184,7 +184,7 @@ private:
 /// capture is under way.
 class CallGuard {
 public:
-  CallGuard() noexcept;
+  CallGuard() noexcept(false); // a thread may be cancelled before it is kept from it
   ~CallGuard() noexcept(false);
   CallGuard(const CallGuard&) = delete;
   CallGuard& operator=(const CallGuard&) = delete;

@@ -108,3 +108,22 @@ def test_the_runtime_reads_them_and_refuses_what_is_too_large() -> None:
     recorded = _native.RecordedCode(code, next(iter(json.loads(code.read_text())["instances"])))
     with pytest.raises(Exception, match="max_registers.*from 0 to 1024"):
         recorded.compile(json.dumps(config.to_dict()), recorded.recorded_target("sm_90"), "{}")
+
+
+def test_a_limit_on_registers_reaches_the_machine_code() -> None:
+    record = ROOT / "tests" / "golden" / "v2" / "16372073875777044691.json"
+    code = _native.RecordedCode(record, next(iter(json.loads(record.read_text())["instances"])))
+
+    def image(limit: int, **told: int) -> tuple[str, int]:
+        config = ExperimentConfiguration(block=dim3(32), max_registers=limit)
+        target = code.recorded_target("sm_90")
+        statistics = json.loads(
+            code.compile(json.dumps(config.to_dict()), target, "{}", **told)["statistics"]
+        )
+        return statistics["image_hash"], statistics["reg_usage"]
+
+    if not image(0)[1]:
+        pytest.skip("no assembler for GPU code is installed")
+    # The kernel needs fewer than any limit; machine code says what it was made for.
+    assert image(24) != image(0)
+    assert image(24) == image(0, max_registers=24)

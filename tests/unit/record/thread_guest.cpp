@@ -127,14 +127,17 @@ void forkBeside(int threads) {
   std::printf("good children %d\n", good);
 }
 
-void cancelThreads(int threads) {
+void cancelThreads(int threads, bool isAsynchronous) {
   int cancelled = 0;
   for (int round = 0; round < threads; ++round) {
     std::atomic<bool> hasBegun{false};
     std::function<void()> work = [&] {
+      int before = 0;
+      pthread_setcanceltype(isAsynchronous ? PTHREAD_CANCEL_ASYNCHRONOUS : PTHREAD_CANCEL_DEFERRED,
+                            &before);
       float* data = makeData();
       for (int number = 0;; ++number) {
-        launch(data, kSleep + round);
+        launch(data, isAsynchronous ? kWork + round : kSleep + round);
         if (number == 1)
           hasBegun = true;
       }
@@ -292,8 +295,8 @@ int main(int argc, char** argv) {
     forkBeside(number);
   if (mode == "detached")
     Launchers(number, kWork).detach();
-  if (mode == "cancel")
-    cancelThreads(number);
+  if (mode == "cancel" || mode == "cancel-asynchronously")
+    cancelThreads(number, mode != "cancel");
   if (mode == "jump")
     jumpOut(number);
   if (mode == "jump-aside")
