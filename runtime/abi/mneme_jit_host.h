@@ -1,0 +1,45 @@
+// Room abi: what the passes write for a host function that is compiled at run time, and the entry
+// its calls take. C, append only.
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "runtime/abi/jit_mark.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define MNEME_HOST_FUNCTION_ABI 1u
+
+/// One marked function of a translation unit; writable because of `state`, lives as long as its
+/// shared object.
+typedef struct mneme_host_function {
+  uint32_t version; ///< MNEME_HOST_FUNCTION_ABI
+  uint32_t markCount;
+  const char* name;            ///< mangled
+  const void* bitcode;         ///< zstd: the function with what it calls, as raw bitcode
+  uint64_t bitcodeBytes;       ///< compressed
+  uint64_t bitcodeRawBytes;
+  uint64_t staticHash;         ///< of the bitcode
+  const mneme_jit_mark* marks; ///< by argument, ascending
+  /// Where the functions and variables are that the code refers to and does not own; the compiled
+  /// code has a table of the same order to be filled in.
+  void* const* addresses;
+  uint64_t addressCount;
+  void* built; ///< the function as it was compiled ahead of time
+  void* state; ///< of whoever compiles; null at first
+} mneme_host_function;
+
+#pragma GCC visibility push(default)
+
+/// The function to call in place of `function`, for arguments at `arguments` (one pointer each, as
+/// for a kernel launch): `built` where it cannot be compiled. Thread-safe.
+void* mneme_jit_host_function(mneme_host_function* function, void** arguments);
+
+#pragma GCC visibility pop
+
+#ifdef __cplusplus
+}
+#endif
