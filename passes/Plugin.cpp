@@ -5,6 +5,7 @@
 
 #include "passes/build_facts.h"
 #include "passes/embed_kernels.h"
+#include "passes/jit_unit.h"
 #include "passes/register_kernels.h"
 #include "passes/route_launches.h"
 #include "passes/tuned_body.h"
@@ -25,6 +26,11 @@ llvm::cl::opt<std::string> tunedFile(
     "mneme-tuned",
     llvm::cl::desc("File of tuned kernels: what of it an ahead-of-time build can do is done"),
     llvm::cl::init(""));
+
+llvm::cl::opt<bool>
+    marksAll("force-proteus-jit-annotate-all",
+             llvm::cl::desc("Every kernel is compiled at run time, as if it had annotate(\"jit\")"),
+             llvm::cl::init(false));
 
 bool parseEmbed(llvm::StringRef name, EmbedOptions& options) {
   if (!name.consume_front("mneme-embed"))
@@ -52,6 +58,8 @@ bool parsePass(llvm::StringRef name, llvm::ModulePassManager& manager,
     manager.addPass(RouteLaunchesPass());
   else if (name == "mneme-place-tuned")
     manager.addPass(PlaceTunedBodiesPass());
+  else if (name == "mneme-jit-unit")
+    manager.addPass(NoteJitUnitPass(false));
   else if (name == "mneme-register")
     manager.addPass(RegisterKernelsPass());
   else
@@ -60,7 +68,9 @@ bool parsePass(llvm::StringRef name, llvm::ModulePassManager& manager,
 }
 
 void addAll(llvm::ModulePassManager& manager, BuildFacts build) {
-  manager.addPass(EmbedKernelsPass(EmbedOptions{kernelFilter, tunedFile, std::move(build)}));
+  manager.addPass(
+      EmbedKernelsPass(EmbedOptions{kernelFilter, tunedFile, std::move(build), marksAll}));
+  manager.addPass(NoteJitUnitPass(marksAll));
   manager.addPass(RouteLaunchesPass());
   manager.addPass(RegisterKernelsPass());
 }

@@ -12,6 +12,7 @@
 #include "passes/device_module.h"
 #include "passes/externalize_globals.h"
 #include "passes/function_cells.h"
+#include "passes/jit_marks.h"
 #include "passes/kernel_closure.h"
 #include "passes/kernel_metadata.h"
 #include "passes/module_blob.h"
@@ -69,6 +70,18 @@ bool applyFile(llvm::Module& module, llvm::ArrayRef<std::pair<llvm::Function*, u
   return changed;
 }
 
+/// The marks of kernels. Those in other functions have no effect, but for the attribute, which is
+/// refused there.
+llvm::MapVector<llvm::Function*, Marks> marksOf(llvm::Module& module, bool marksAll) {
+  llvm::MapVector<llvm::Function*, Marks> marks;
+  if (marksAll)
+    for (llvm::Function* kernel : findKernels(module))
+      marks[kernel];
+  else
+    marks = readMarks(module, isKernel);
+  return marks;
+}
+
 bool holdsBlobs(const llvm::Module& module) {
   return llvm::any_of(module.globals(), [](const llvm::GlobalVariable& variable) {
     return variable.getName().starts_with(embed::kKernelSymbolPrefix) ||
@@ -92,7 +105,9 @@ bool embedKernels(llvm::Module& module, const EmbedOptions& options) {
     if (filter.match(readableName(kernel->getName())))
       chosen.push_back(kernel);
 
-  bool changed = definePureVirtual(module);
+  const llvm::MapVector<llvm::Function*, Marks> marks = marksOf(module, options.marksAll);
+  bool changed = eraseMarkCalls(module);
+  changed |= definePureVirtual(module);
   const bool hasCells = addFunctionCells(module);
   changed |= hasCells;
   if (!chosen.empty() || hasCells)
@@ -100,11 +115,15 @@ bool embedKernels(llvm::Module& module, const EmbedOptions& options) {
   // Every closure is cut before the first blob is added, so that none holds another's blob.
   llvm::SmallVector<Blob, 0> blobs;
   llvm::SmallVector<std::pair<llvm::Function*, uint64_t>> hashes;
-  for (llvm::Function* kernel : chosen)
-    if (std::optional<Blob> blob = blobOf(extractKernel(*kernel), module, options)) {
+  for (llvm::Function* kernel : chosen) {
+    Closure closure = extractKernel(*kernel);
+    if (const auto found = marks.find(kernel); found != marks.end())
+      closure.marks = found->second;
+    if (std::optional<Blob> blob = blobOf(closure, module, options)) {
       hashes.emplace_back(kernel, blob->staticHash);
       blobs.push_back(std::move(*blob));
     }
+  }
   std::optional<Blob> shared;
   if (Closure code = extractSharedCode(module); code.module)
     shared = blobOf(code, module, options);

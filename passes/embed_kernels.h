@@ -13,6 +13,7 @@ struct EmbedOptions {
   std::string kernels; ///< regular expression searched in demangled names; empty: every kernel
   std::string tuned;   ///< file of tuned kernels to apply (apply_tuned.h); empty: none
   BuildFacts build = {};
+  bool marksAll = false; ///< every kernel is compiled at run time, whatever its own marks say
 };
 
 /// Embeds a blob for each kernel and, if the unit has device code other units may use, one for

@@ -16,8 +16,13 @@ namespace mneme::passes {
 using Marks = llvm::SmallVector<mneme_jit_mark, 4>;
 
 /// Marked functions with their marks, each argument once, ascending; in module order. What makes no
-/// sense is reported as an error of the compilation.
-llvm::MapVector<llvm::Function*, Marks> readMarks(llvm::Module& module);
+/// sense is reported as an error of the compilation, and so is the attribute on a function that
+/// cannot have it. Calls in such functions have no effect.
+llvm::MapVector<llvm::Function*, Marks> readMarks(llvm::Module& module,
+                                                  bool (*canHave)(const llvm::Function&));
+
+/// Functions with the attribute, whatever its arguments.
+llvm::SmallVector<llvm::Function*> annotatedFunctions(llvm::Module& module);
 
 /// Removes the calls that marks were read from, and the functions that were called.
 bool eraseMarkCalls(llvm::Module& module);

@@ -5,7 +5,10 @@
 #include <llvm/IR/Module.h>
 
 #include <memory>
+#include <optional>
 #include <string>
+
+#include "passes/jit_marks.h"
 
 namespace mneme::passes {
 
@@ -20,6 +23,8 @@ namespace mneme::passes {
 struct Closure {
   std::unique_ptr<llvm::Module> module;
   std::string kernel; ///< name in `module`; empty for a unit's shared code
+  /// What of a kernel becomes constant at run time; nothing: it is not compiled then.
+  std::optional<Marks> marks = std::nullopt;
 };
 
 /// Leaves the module of `kernel` as it is.

@@ -76,6 +76,20 @@ Array describeArgs(const llvm::Function& kernel, const llvm::DataLayout& layout)
   return result;
 }
 
+Array describeMarks(const Marks& marks) {
+  Array result;
+  for (const mneme_jit_mark& mark : marks)
+    result.push_back(Object{{"arg", mark.argument},
+                            {"type", mark.type},
+                            {"element", mark.elementType},
+                            {"count_arg", mark.countArgument},
+                            {"count_size", mark.countBytes},
+                            {"size", mark.sizeBytes},
+                            {"count", mark.count},
+                            {"by_value", (mark.flags & MNEME_JIT_MARK_BY_VALUE) != 0}});
+  return result;
+}
+
 /// Objects the toolkit's headers declare in place of special registers, and settings its libraries
 /// are compiled with: no program reads or writes their memory.
 bool isBuiltinVariable(llvm::StringRef name) {
@@ -361,7 +375,7 @@ llvm::json::Object describeClosure(const Closure& closure, uint64_t staticHash,
   const llvm::Function* kernel =
       closure.kernel.empty() ? nullptr : module.getFunction(closure.kernel);
   const bool isGivenObjects = callsPointers(module) || !kernel;
-  return Object{{"kernel", closure.kernel},
+  Object object{{"kernel", closure.kernel},
                 {"demangled", readableName(closure.kernel)},
                 {"static_hash", llvm::utohexstr(staticHash, true, 16)},
                 {"triple", compat::moduleTriple(module).str()},
@@ -376,6 +390,9 @@ llvm::json::Object describeClosure(const Closure& closure, uint64_t staticHash,
                 {"calls_pointers", callsPointers(module)},
                 {"tables", isGivenObjects ? describeTables(original) : Array()},
                 {"options", describeOptions(closure, original, build)}};
+  if (closure.marks)
+    object["jit"] = Object{{"marks", describeMarks(*closure.marks)}};
+  return object;
 }
 
 } // namespace mneme::passes

@@ -10,11 +10,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "runtime/abi/jit_mark.h"
+
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-#define MNEME_COMPILE_ABI 3u
+#define MNEME_COMPILE_ABI 4u
 
 typedef struct mneme_bytes {
   const void* data;
@@ -24,8 +26,10 @@ typedef struct mneme_bytes {
 /// Value of one argument for specialisation.
 typedef struct mneme_arg_value {
   uint32_t index; ///< 0-based
-  uint32_t reserved;
-  mneme_bytes value; ///< exactly the argument's IR store size
+  /// MNEME_CONSTANT_NONE: `value` is the argument itself. Else it is what the argument, a pointer,
+  /// leads to, or a struct passed by value: elements of this type (enum mneme_constant_type).
+  int32_t content;
+  mneme_bytes value; ///< exactly the argument's IR store size, or the content
 } mneme_arg_value;
 
 /// Where a device variable has to be: its uses become this address and the variable goes away.
@@ -50,6 +54,7 @@ enum mneme_compile_outputs {
   MNEME_OUTPUT_IR = 2,       ///< final IR as text
   MNEME_OUTPUT_ASSEMBLY = 4, ///< final assembly (host assembly, PTX)
   MNEME_OUTPUT_INPUT_IR = 8, ///< linked IR before the pipeline, as text
+  MNEME_OUTPUT_TRACE = 16,   ///< what was specialised, in lines of the reference tool
 };
 
 typedef struct mneme_compile_request {
@@ -76,8 +81,8 @@ typedef struct mneme_compile_request {
   const char* optionsJson; ///< the blob's "options" object: what to honour; may be null
   const mneme_global_place* placedGlobals;
   size_t placedGlobalCount;
-  uint32_t maxRegisters; ///< per thread, for the assembler; 0: no limit
-  uint32_t reserved;
+  uint32_t maxRegisters;        ///< per thread, for the assembler; 0: no limit
+  uint32_t boundIndices;        ///< block and thread indices are below the dimensions
   const char* assemblerOptions; ///< further ptxas options, separated by spaces; may be null
 } mneme_compile_request;
 

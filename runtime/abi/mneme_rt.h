@@ -109,6 +109,15 @@ const char* mneme_rt_directory(void);
 /// the program has closed it since (runtime/base/standard_error.h).
 int mneme_rt_standard_error(void);
 
+/// Called when a unit is loaded whose kernels may be compiled at run time (the JIT interface).
+void mneme_jit_expect(void);
+/// Whether it was.
+int mneme_jit_is_expected(void);
+/// Kernels are (not) compiled at run time from now on.
+void mneme_jit_enable(void);
+void mneme_jit_disable(void);
+int mneme_jit_is_disabled(void);
+
 #pragma GCC visibility pop
 
 #ifdef __cplusplus

@@ -159,16 +159,14 @@ void CompileJob::preprocess() {
     ir::internalizeExcept(*module_, kernel, options_.ownFunctions);
   if (target_.kind == TargetKind::Ptx)
     placeEarly();
-  specializeArguments(kernel, request_.specializedArgs, request_.specializedArgCount);
+  const TraceText trace = request_.outputs & MNEME_OUTPUT_TRACE ? &outputs_.trace : nullptr;
+  specializeArguments(kernel, request_.specializedArgs, request_.specializedArgCount, trace);
+  specializeDimensions(trace);
   if (request_.setLaunchBounds) {
     const uint32_t threads = request_.maxThreads
                                  ? request_.maxThreads
                                  : request_.block[0] * request_.block[1] * request_.block[2];
-    setLaunchBounds(kernel, threads, request_.minBlocksPerSm);
-  }
-  if (request_.specializeDims) {
-    checkDimensions(request_);
-    specializeDimensions(*module_, request_.grid, request_.block);
+    setLaunchBounds(kernel, threads, request_.minBlocksPerSm, trace);
   }
   if (request_.outputs & MNEME_OUTPUT_INPUT_IR)
     outputs_.inputIr = printed(*module_);
@@ -176,6 +174,16 @@ void CompileJob::preprocess() {
     addOtherCallers(*module_, options_.sharedFunctions);
   if (target_.kind == TargetKind::Ptx)
     isDetached_ = pointers_.detach(*module_);
+}
+
+void CompileJob::specializeDimensions(TraceText trace) {
+  if (!request_.specializeDims && !request_.boundIndices)
+    return;
+  checkDimensions(request_);
+  if (request_.specializeDims)
+    foldDimensions(*module_, request_.grid, request_.block, trace);
+  // Bounds hold wherever dimensions do; they are told only where they were asked for.
+  boundIndices(*module_, request_.grid, request_.block, request_.boundIndices ? trace : nullptr);
 }
 
 /// What the program never changes keeps its content for the optimiser.

@@ -13,6 +13,7 @@
 #include "runtime/compile/assembler/assembler.h"
 #include "runtime/compile/diagnostics.h"
 #include "runtime/compile/module/function_pointers.h"
+#include "runtime/compile/module/specialize.h"
 #include "runtime/compile/target_machine.h"
 
 namespace mneme::compile {
@@ -23,6 +24,7 @@ struct JobOutputs {
   std::string assembly;
   std::string inputIr;
   std::string statisticsJson;
+  std::string trace;
 };
 
 /// A compilation and all memory LLVM holds for it. After a fatal error inside run() (see
@@ -44,6 +46,7 @@ private:
   void preprocess();
   llvm::PipelineTuningOptions tuning() const;
   void lowerForCpu();
+  void specializeDimensions(TraceText trace);
   void placeEarly();
   void placeLate();
   void chooseAssembler();

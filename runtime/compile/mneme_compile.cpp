@@ -135,6 +135,8 @@ mneme_bytes mneme_compile_output(const mneme_compile_result* result, uint32_t wh
     return bytesOf(result->outputs.assembly);
   case MNEME_OUTPUT_INPUT_IR:
     return bytesOf(result->outputs.inputIr);
+  case MNEME_OUTPUT_TRACE:
+    return bytesOf(result->outputs.trace);
   default:
     return {nullptr, 0};
   }

@@ -20,6 +20,7 @@ using nlohmann::json;
 constexpr uint64_t kMaxBitcodeBytes = uint64_t{1} << 30;
 constexpr uint64_t kMaxMetadataBytes = uint64_t{64} << 20;
 constexpr uint64_t kMaxCompressionRatio = 4096;
+constexpr uint64_t kMaxMarkedBytes = uint64_t{1} << 30;
 constexpr int kMaxJsonDepth = 16;
 
 [[noreturn]] void corrupt(const std::string& why) {
@@ -96,6 +97,22 @@ KernelGlobal globalFrom(const json& value) {
           .holdsFunctions = value.value("functions", false)};
 }
 
+mneme_jit_mark markFrom(const json& value, size_t argCount) {
+  const mneme_jit_mark mark{.argument = value.at("arg").get<uint32_t>(),
+                            .type = value.at("type").get<int32_t>(),
+                            .elementType = value.at("element").get<int32_t>(),
+                            .countArgument = value.at("count_arg").get<int32_t>(),
+                            .sizeBytes = value.at("size").get<uint64_t>(),
+                            .count = value.at("count").get<uint64_t>(),
+                            .countBytes = value.at("count_size").get<uint32_t>(),
+                            .flags =
+                                value.at("by_value").get<bool>() ? MNEME_JIT_MARK_BY_VALUE : 0u};
+  if (mark.argument >= argCount || mark.countArgument >= static_cast<int64_t>(argCount) ||
+      mark.sizeBytes > kMaxMarkedBytes || mark.count > kMaxMarkedBytes)
+    corrupt("a mark of an argument makes no sense");
+  return mark;
+}
+
 void readMetadata(const json& value, KernelBlob& blob) {
   blob.kernel = value.at("kernel").get<std::string>();
   blob.demangled = value.at("demangled").get<std::string>();
@@ -111,6 +128,11 @@ void readMetadata(const json& value, KernelBlob& blob) {
     blob.tables.push_back({.name = table.at("name").get<std::string>(),
                            .sizeBytes = table.at("size").get<uint64_t>(),
                            .holdsFunctions = true});
+  if (value.contains("jit")) {
+    blob.marks.emplace();
+    for (const json& mark : value.at("jit").at("marks"))
+      blob.marks->push_back(markFrom(mark, blob.args.size()));
+  }
   blob.sharedBytes = value.at("shared_bytes").get<uint64_t>();
   blob.maxThreads = value.at("max_threads").get<uint32_t>();
   blob.minBlocks = value.at("min_blocks").get<uint32_t>();

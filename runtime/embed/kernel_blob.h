@@ -5,9 +5,12 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
+
+#include "runtime/abi/jit_mark.h"
 
 namespace mneme::embed {
 
@@ -45,6 +48,8 @@ struct KernelBlob {
   bool callsPointers = false; ///< some function is called through a pointer
   /// Vtables and other constants with functions of the unit, if so: objects may point to them.
   std::vector<KernelGlobal> tables;
+  /// Of a kernel that is compiled at run time: what becomes constant.
+  std::optional<std::vector<mneme_jit_mark>> marks;
   uint64_t sharedBytes = 0;
   uint32_t maxThreads = 0;
   uint32_t minBlocks = 0;

@@ -56,6 +56,9 @@ public:
     return launch.form == MNEME_LAUNCH_PLAIN;
   }
 
+  /// Where a variable of the program is on the current device; null if that cannot be told.
+  virtual const void* variablePlace(const mneme_global_entry&) { return nullptr; }
+
   /// Loads an image on the current device. Thread-safe. Safe while streams are captured.
   /// \throws Error
   virtual std::unique_ptr<LoadedKernel> load(const KernelImage& image) = 0;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "runtime/jit/backend.h"
+#include "runtime/jit/cache_report.h"
 #include "runtime/jit/request.h"
 
 namespace mneme::jit {
@@ -33,6 +34,9 @@ public:
   const Kernel& kernel() const noexcept { return kernel_; }
   const tuned::Variant& variant() const noexcept { return variant_; }
   const BinarySpec& spec() const noexcept { return spec_; }
+  /// Of a marked kernel, once its plan is made: where its launches are counted; else null.
+  CacheReport::Entry* uses() const noexcept { return uses_.load(std::memory_order_relaxed); }
+  void setUses(CacheReport::Entry& uses) noexcept { uses_.store(&uses, std::memory_order_relaxed); }
 
   /// Null unless ready. No lock.
   LoadedKernel* loaded() const noexcept { return loaded_.load(std::memory_order_acquire); }
@@ -57,6 +61,7 @@ private:
   const Kernel& kernel_;
   const tuned::Variant& variant_;
   const BinarySpec spec_;
+  std::atomic<CacheReport::Entry*> uses_{nullptr};
   std::atomic<LoadedKernel*> loaded_{nullptr};
   std::atomic<bool> hasFailed_{false};
   std::mutex mutex_; ///< of state_; the others belong to whoever does the step

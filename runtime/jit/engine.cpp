@@ -46,7 +46,7 @@ int Engine::launchOtherwise(const mneme_launch& launch) {
 }
 
 int Engine::launch(const mneme_launch& launch) {
-  if (isOff_.load(std::memory_order_relaxed))
+  if (isOff_.load(std::memory_order_relaxed) || mneme_jit_is_disabled())
     return mneme_rt_call_vendor(&launch);
   Kernel* kernel = table_.find(launch.kernel);
   if (kernel && !kernel->isTuned())
@@ -73,6 +73,8 @@ int Engine::launch(const mneme_launch& launch) {
     return launchOtherwise(launch);
   if (!plan.binary || plan.binary->hasFailed())
     return launchOtherwise(launch);
+  if (CacheReport::Entry* uses = plan.binary->uses())
+    uses->uses.fetch_add(1, std::memory_order_relaxed);
   LoadedKernel* loaded = plan.binary->loaded();
   if (!loaded)
     loaded = obtain(*plan.binary);
@@ -101,6 +103,7 @@ Kernel* Engine::resolve(const mneme_launch& launch) noexcept {
   const char* name = nullptr;
   Kernel* kernel = &untuned_;
   try {
+    announce(launch);
     if (mneme_rt_find_kernel(launch.kernel, &module, &name))
       kernel = makeKernel(launch, module, name);
     table_.insert(launch.kernel, module, kernel);
@@ -113,28 +116,47 @@ Kernel* Engine::resolve(const mneme_launch& launch) noexcept {
 Kernel* Engine::makeKernel(const mneme_launch& launch, const mneme_module_entry* module,
                            const char* name) {
   const auto tuned = file_.kernels.find(name);
-  if (tuned == file_.kernels.end())
+  const bool isTuned = tuned != file_.kernels.end();
+  if (!isTuned && !settings_.hasMarks)
     return &untuned_;
   try {
     const Stopwatch watch(counters_.readNs);
-    KernelCode code = reader_.read(launch.kernel, module, name);
-    if (tuned->second.staticHash && *tuned->second.staticHash != code.blob->staticHash)
-      throw Error(ErrorCode::InvalidArgument,
-                  "its code is not the one that was tuned (hash " + toHex(code.blob->staticHash) +
-                      ", tuned " + toHex(*tuned->second.staticHash) + "); tune it again");
-    std::vector<tuned::Variant> variants = fittingVariants(tuned->second, code);
-    if (variants.empty())
+    std::optional<KernelCode> code = isTuned ? reader_.read(launch.kernel, module, name)
+                                             : reader_.find(launch.kernel, module, name);
+    if (!code || (!isTuned && !code->blob->marks))
+      return &untuned_;
+    std::vector<tuned::Variant> variants;
+    if (isTuned)
+      variants = tunedVariants(tuned->second, *code);
+    std::optional<tuned::Variant> own;
+    if (code->blob->marks && settings_.hasMarks)
+      own = markedVariant(settings_.marked, module->vendor != 0);
+    if (variants.empty() && !own)
       return &untuned_;
     makeBackend(launch);
     if (!backend_.load())
       return &untuned_;
-    kernels_.push_back(std::make_unique<Kernel>(std::move(code), std::move(variants)));
+    kernels_.push_back(
+        std::make_unique<Kernel>(std::move(*code), std::move(variants), std::move(own)));
     return kernels_.back().get();
   } catch (const std::exception& error) {
     warn(sentence("tuned kernel '", name, "' is not used: ", error.what(), kRunsAsBuilt),
          sentence("'", name, "'"));
     return &untuned_;
   }
+}
+
+/// None, which is said, if the file is for other code.
+std::vector<tuned::Variant> Engine::tunedVariants(const tuned::Kernel& tuned,
+                                                  const KernelCode& code) {
+  if (!tuned.staticHash || *tuned.staticHash == code.blob->staticHash)
+    return fittingVariants(tuned, code);
+  warn("tuned kernel '" + code.name +
+           "' is not used: its code is not the one that was tuned (hash " +
+           toHex(code.blob->staticHash) + ", tuned " + toHex(*tuned.staticHash) +
+           "); tune it again" + kRunsAsBuilt,
+       quoted(code.name));
+  return {};
 }
 
 std::vector<tuned::Variant> Engine::fittingVariants(const tuned::Kernel& tuned,
@@ -152,6 +174,10 @@ std::vector<tuned::Variant> Engine::fittingVariants(const tuned::Kernel& tuned,
 
 tuned::Variant Engine::fitted(tuned::Variant variant, size_t index, const KernelCode& code) const {
   setKinds(variant.match, *code.blob);
+  if (code.blob->marks)
+    variant.specializeArgs |= !variant.saysSpecializeArgs;
+  else
+    variant.boundIndices.reset();
   if (!variant.launch)
     return variant;
   if (const std::string why = whyKeepsDims(variant, code); !why.empty()) {
@@ -213,12 +239,14 @@ Plan Engine::decide(Kernel& kernel, const LaunchShape& shape, void** args) {
   // What no device launches is the vendor's to refuse.
   if (facts.arch.empty() || !isPossible(shape.dims))
     return plan;
-  const tuned::Choice choice = kernel.choose(facts);
-  if (choice.closeness == tuned::Closeness::None) {
+  tuned::Choice choice = kernel.choose(facts);
+  if (choice.closeness == tuned::Closeness::None)
+    choice.variant = kernel.variants().size();
+  if (choice.closeness == tuned::Closeness::None && !kernel.isMarked()) {
     warnOfOtherDevices(kernel, facts.arch);
   } else {
     kernel.setServed();
-    const tuned::Variant& variant = kernel.variants()[choice.variant];
+    const tuned::Variant& variant = kernel.variant(choice.variant);
     if (shape.mayReshape && variant.launch)
       plan.dims = overrideDims(*variant.launch, shape.dims, choice.likeness).value_or(shape.dims);
     // Bounds in the source hold for blocks the variant does not state itself.
@@ -228,18 +256,19 @@ Plan Engine::decide(Kernel& kernel, const LaunchShape& shape, void** args) {
     BinarySpec spec{.target = facts.arch,
                     .dims = plan.dims,
                     .placesGlobals = backend_.load()->needsPlacedGlobals(),
-                    .wantsIr = settings_.dumpsIr || settings_.trace.ir};
-    for (const uint32_t index : specializedArgs(variant, *kernel.code().blob)) {
-      const auto* value = static_cast<const std::byte*>(args[index]);
-      spec.values.push_back({index, {value, value + kernel.code().blob->args[index].sizeBytes}});
-    }
+                    .wantsIr = settings_.dumpsIr || settings_.trace.ir,
+                    .wantsTrace = settings_.trace.specialization};
+    if (kernel.isMarked())
+      spec.rank = rankText();
+    const std::vector<ValueSource> sources = kernel.valueSources(variant);
+    spec.values = valuesOf(sources, args);
     const BinaryAnswer found = binaryFor(kernel, choice.variant, shape.device, spec);
     plan.binary = found.binary;
     plan.isFinal = !found.isTooSoon;
     if (!plan.binary)
       plan.dims = shape.dims;
   }
-  if (settings_.trace.kernels)
+  if (settings_.trace.kernels && !kernel.isMarked())
     tracePlan(kernel, shape, choice, plan);
   return plan;
 }
@@ -251,6 +280,8 @@ BinaryAnswer Engine::binaryFor(Kernel& kernel, size_t variant, int device, const
              " tuned binaries already (MNEME_JIT_MAX_BINARIES): launches with further values "
              "run as they were built",
          quoted(kernel.label()));
+  else if (found.isNew && kernel.isMarked())
+    found.binary->setUses(usesOf(kernel, spec, found.binary->variant()));
   else if (found.isNew && settings_.trace.specialization)
     traceValues(*found.binary);
   return found;
@@ -282,13 +313,17 @@ LoadedKernel* Engine::obtain(Binary& binary) noexcept {
 
 /// False: the launch does not wait for it.
 bool Engine::startBuilding(Binary& binary) {
-  if (!settings_.isAsync) {
+  if (!settings_.isAsync && !binary.kernel().isMarked()) {
     build(binary);
     return true;
   }
   try {
     if (buildFromStore(binary))
       return true;
+    if (!settings_.isAsync) {
+      build(binary);
+      return true;
+    }
     pool_.submit([this, &binary] { build(binary); });
   } catch (const std::exception& error) {
     fail(binary, "compiled", error.what());
@@ -298,12 +333,19 @@ bool Engine::startBuilding(Binary& binary) {
 
 /// So that launches of a run with a full cache are tuned from the first one on.
 bool Engine::buildFromStore(Binary& binary) {
-  if (binary.spec().wantsIr) // people look at it: no hurry
+  const bool isMarked = binary.kernel().isMarked();
+  if (binary.spec().wantsIr && !isMarked) // people look at it: no hurry
     return false;
   compile::Result result;
-  if (!services_.findStored(makeRequest(binary.kernel().code(), binary.variant(), binary.spec()),
-                            result))
+  const compile::Request request =
+      makeRequest(binary.kernel().code(), binary.variant(), binary.spec());
+  const bool isFound = services_.findStored(request, result);
+  if (isMarked && !settings_.cacheDirectory.empty())
+    report_.countStored(isFound);
+  if (!isFound)
     return false;
+  if (isMarked)
+    traceMarked(binary, request, result);
   ++counters_.built;
   ++counters_.fromStore;
   binary.built(std::move(result.image));
@@ -316,6 +358,8 @@ void Engine::build(Binary& binary) noexcept {
     const compile::Request request =
         makeRequest(binary.kernel().code(), binary.variant(), binary.spec());
     compile::Result result = services_.compile(request);
+    if (binary.kernel().isMarked())
+      traceMarked(binary, request, result);
     ++counters_.built;
     counters_.fromStore += result.isFromCache ? 1 : 0;
     if (binary.spec().wantsIr)

@@ -13,6 +13,7 @@
 
 #include "runtime/base/grouped_notices.h"
 #include "runtime/compile/service/client.h"
+#include "runtime/jit/cache_report.h"
 #include "runtime/jit/kernel.h"
 #include "runtime/jit/kernel_table.h"
 #include "runtime/jit/pool.h"
@@ -29,6 +30,7 @@ struct Services {
   std::function<bool(const compile::Request& request, compile::Result& result)> findStored;
   std::function<void(const std::string& sentence)> warn; ///< each sentence is heard once
   std::function<void(const std::string& line)> trace;    ///< what Settings::trace asks for
+  std::function<void(const std::string& text)> print;    ///< the same of marked kernels: to stdout
 };
 
 /// Has to live as long as the process once it has launched anything.
@@ -63,6 +65,7 @@ private:
   Kernel* resolve(const mneme_launch& launch) noexcept;
   Kernel* makeKernel(const mneme_launch& launch, const mneme_module_entry* module,
                      const char* name);
+  std::vector<tuned::Variant> tunedVariants(const tuned::Kernel& tuned, const KernelCode& code);
   std::vector<tuned::Variant> fittingVariants(const tuned::Kernel& tuned,
                                               const KernelCode& code) const;
   /// Without `launch` where nothing vouches for it, which is said.
@@ -86,6 +89,12 @@ private:
   void tracePlan(const Kernel& kernel, const LaunchShape& shape, const tuned::Choice& choice,
                  const Plan& plan) const;
   void traceValues(const Binary& binary) const;
+  void traceMarked(const Binary& binary, const compile::Request& request,
+                   const compile::Result& result) const;
+  /// What the reference tool says when its engine starts.
+  void announce(const mneme_launch& launch);
+  CacheReport::Entry& usesOf(const Kernel& kernel, const BinarySpec& spec,
+                             const tuned::Variant& variant);
 
   const Settings settings_;
   const tuned::File file_;
@@ -99,6 +108,8 @@ private:
   Pool& pool_; ///< never destroyed
 
   CodeReader reader_;
+  CacheReport report_{"JitEngineDevice"};
+  bool isAnnounced_ = false; ///< guarded by resolving_
 
   /// Guards what follows. Held while the loader is asked for things, which another thread may have
   /// locked while it launches something: nobody waits for ever.

@@ -33,21 +33,6 @@ std::string textOf(const embed::KernelArg& arg, const std::vector<std::byte>& va
   return hex;
 }
 
-/// Identity of a binary, as far as its request says.
-uint64_t hashOf(const KernelCode& code, const compile::Request& request) {
-  std::string key = code.name + '\0' + request.target + '\0' + request.passes + '\0';
-  for (const uint32_t number :
-       {request.codegenOptLevel, request.maxThreads, request.minBlocksPerSm, request.maxRegisters,
-        uint32_t{request.specializeDims}, request.grid[0], request.grid[1], request.grid[2],
-        request.block[0], request.block[1], request.block[2]})
-    key += std::to_string(number) + ' ';
-  for (const compile::ArgValue& arg : request.specializedArgs) {
-    key += std::to_string(arg.index) + '=';
-    key.append(reinterpret_cast<const char*>(arg.value.data()), arg.value.size());
-  }
-  return combineHashes(code.blob->staticHash, hash64(key));
-}
-
 /// Architectures all variants are bound to; empty if one of them serves `arch`.
 std::string otherArchs(const std::vector<tuned::Variant>& variants, const std::string& arch) {
   std::set<std::string> archs;
@@ -94,9 +79,71 @@ void Engine::traceValues(const Binary& binary) const {
     services_.trace(begin + "launch bounds = " + textOf(binary.spec().dims.block));
 }
 
+CacheReport::Entry& Engine::usesOf(const Kernel& kernel, const BinarySpec& spec,
+                                   const tuned::Variant& variant) {
+  return report_.entry(requestHash(kernel.code(), makeRequest(kernel.code(), variant, spec)),
+                       kernel.code().name, kernel.label());
+}
+
+void Engine::traceMarked(const Binary& binary, const compile::Request& request,
+                         const compile::Result& result) const {
+  if (!settings_.trace.specialization)
+    return;
+  if (result.isFromCache) {
+    services_.print("[ObjectCacheChain] Hit at level 0 (Storage) for hash " +
+                    std::to_string(requestHash(binary.kernel().code(), request)) + "\n");
+    return;
+  }
+  const tuned::Variant& variant = binary.variant();
+  const auto flag = [](const char* name, bool isOn) {
+    return std::string(" ") + name + (isOn ? ":1" : ":0");
+  };
+  std::string text = "[KernelConfig] ID:" + binary.kernel().code().name + ' ';
+  if (variant.namesPipeline)
+    text += "Pipeline:" + variant.pipeline + ' ';
+  text += "CG:RTC" + flag("SA", variant.specializeArgs) + flag("LB", variant.launchBounds) +
+          flag("SD", variant.specializeDims) + flag("SDR", variant.boundIndices.value_or(false)) +
+          " OL:" + variant.optLevel + " CGL:" + std::to_string(variant.codegenOptLevel) +
+          " TMT:" + std::to_string(variant.tunedMaxThreads) +
+          " BPSM:" + std::to_string(variant.minBlocksPerSm) + " \n" + result.trace;
+  if (variant.namesPipeline)
+    text += "[CustomPipeline] " + variant.pipeline + "\n";
+  services_.print(text);
+}
+
+void Engine::announce(const mneme_launch& launch) {
+  if (isAnnounced_ || !settings_.hasMarks || !settings_.trace.specialization)
+    return;
+  isAnnounced_ = true;
+  makeBackend(launch);
+  struct Lines {
+    Backend* backend;
+    std::string text;
+  } lines{backend_.load(), {}};
+  mneme_rt_visit_modules(
+      [](void* user, const mneme_module_entry* module) {
+        auto& lines = *static_cast<Lines*>(user);
+        for (uint64_t i = 0; i < module->globalCount && lines.backend; ++i) {
+          const mneme_global_entry& global = module->globals[i];
+          char line[512];
+          std::snprintf(line, sizeof(line), "[GVarInfo]: %s HAddr:%p DevAddr:%p VarSize:%llu\n",
+                        global.name, global.hostShadow, lines.backend->variablePlace(global),
+                        static_cast<unsigned long long>(global.sizeBytes));
+          lines.text += line;
+        }
+      },
+      &lines);
+  if (!settings_.cacheDirectory.empty())
+    lines.text += "[ObjectCacheChain] Added cache level: storage\n"
+                  "[ObjectCacheChain] Chain for JitEngineDevice: Storage\n";
+  services_.print(lines.text);
+}
+
 void Engine::dumpIr(const Binary& binary, const compile::Request& request,
                     const std::string& ir) const {
-  if (settings_.trace.ir)
+  if (settings_.trace.ir && binary.kernel().isMarked())
+    services_.print("LLVM IR module post optimization " + binary.kernel().code().name + "\n" + ir);
+  else if (settings_.trace.ir)
     services_.trace("[ir-dump] " + binary.kernel().label() + "\n" + ir);
   if (!settings_.dumpsIr)
     return;
@@ -104,7 +151,7 @@ void Engine::dumpIr(const Binary& binary, const compile::Request& request,
     std::filesystem::create_directories(kDumpDirectory);
     const std::filesystem::path file =
         std::filesystem::path(kDumpDirectory) /
-        ("device-jit-" + std::to_string(hashOf(binary.kernel().code(), request)) + ".ll");
+        ("device-jit-" + std::to_string(requestHash(binary.kernel().code(), request)) + ".ll");
     runApart([&] { writeFileAtomically(file, ir); });
   } catch (const std::exception& error) {
     services_.warn(sentence("the IR of tuned kernels is not written: ", error.what()));
@@ -164,7 +211,12 @@ void Engine::report() noexcept {
     return;
   try {
     reportUnused();
-    if (settings_.trace.cache)
+    if (settings_.hasMarks)
+      services_.print(report_.text({.counts = settings_.trace.cache,
+                                    .kernels = settings_.trace.kernels,
+                                    .functionNames = settings_.namesFunctions},
+                                   !settings_.cacheDirectory.empty()));
+    if (settings_.trace.cache && !file_.kernels.empty())
       services_.trace("[cache-stats] launches: " + std::to_string(counters_.tunedLaunches) +
                       " tuned, " + std::to_string(counters_.otherLaunches) +
                       " of tuned kernels as built; binaries: " + std::to_string(counters_.built) +

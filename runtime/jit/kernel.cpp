@@ -22,29 +22,50 @@ bool sameBytes(const void* left, const void* right, size_t size) noexcept {
   return std::memcmp(left, right, size) == 0;
 }
 
-/// Arguments whose values decide which variant a launch takes, how and with which binary.
-std::vector<uint32_t> decisiveArgs(const std::vector<tuned::Variant>& variants,
-                                   const embed::KernelBlob& blob) {
-  std::vector<uint32_t> indices;
+/// Values of arguments that variants are chosen by.
+void addMatched(const std::vector<tuned::Variant>& variants, std::vector<uint32_t>& indices) {
   for (const tuned::Variant& variant : variants) {
-    std::ranges::copy(specializedArgs(variant, blob), std::back_inserter(indices));
     std::ranges::copy(variant.guards.args, std::back_inserter(indices));
     if (variants.size() > 1 || variant.launch)
       for (const tuned::ArgMatch& arg : variant.match.args)
         indices.push_back(arg.index);
   }
+}
+
+void makeUnique(std::vector<uint32_t>& indices) {
   std::ranges::sort(indices);
   const auto repeated = std::ranges::unique(indices);
   indices.erase(repeated.begin(), repeated.end());
-  return indices;
 }
 
 } // namespace
 
-Kernel::Kernel(KernelCode code, std::vector<tuned::Variant> variants)
-    : code_(std::move(code)), variants_(std::move(variants)) {
-  for (const uint32_t index : decisiveArgs(variants_, *code_.blob))
-    args_.push_back({index, static_cast<uint32_t>(code_.blob->args[index].sizeBytes)});
+Kernel::Kernel(KernelCode code, std::vector<tuned::Variant> variants,
+               std::optional<tuned::Variant> own)
+    : code_(std::move(code)), variants_(std::move(variants)), own_(std::move(own)) {
+  std::vector<uint32_t> indices;
+  addMatched(variants_, indices);
+  for (const tuned::Variant& variant : variants_)
+    if (!isMarked())
+      std::ranges::copy(specializedArgs(variant, *code_.blob), std::back_inserter(indices));
+  makeUnique(indices);
+  for (const uint32_t index : indices)
+    decisive_.emplace_back(index, code_.blob->args[index].sizeBytes);
+  if (isMarked() && ((own_ && own_->specializeArgs) ||
+                     std::ranges::any_of(variants_, &tuned::Variant::specializeArgs)))
+    for (const mneme_jit_mark& mark : *code_.blob->marks)
+      decisive_.emplace_back(mark);
+}
+
+std::vector<ValueSource> Kernel::valueSources(const tuned::Variant& variant) const {
+  std::vector<ValueSource> sources;
+  if (!isMarked())
+    for (const uint32_t index : specializedArgs(variant, *code_.blob))
+      sources.emplace_back(index, code_.blob->args[index].sizeBytes);
+  else if (variant.specializeArgs)
+    for (const mneme_jit_mark& mark : *code_.blob->marks)
+      sources.emplace_back(mark);
+  return sources;
 }
 
 const std::string& Kernel::label() const noexcept {
@@ -55,10 +76,14 @@ bool Kernel::isSame(const Remembered& one, const LaunchShape& shape, void** args
   if (!(one.shape == shape))
     return false;
   const std::byte* value = one.values.data();
-  for (const Arg& arg : args_) {
-    if (!sameBytes(args[arg.index], value, arg.sizeBytes))
+  for (const ValueSource& source : decisive_) {
+    const size_t size = source.sizeBytes(args);
+    size_t known = 0;
+    std::memcpy(&known, value, sizeof(known));
+    value += sizeof(known);
+    if (size != known || (size > 0 && !sameBytes(source.place(args), value, size)))
       return false;
-    value += arg.sizeBytes;
+    value += size;
   }
   return true;
 }
@@ -85,9 +110,12 @@ void Kernel::makeRecent(const Remembered& one) noexcept {
 
 std::vector<std::byte> Kernel::valuesOf(void** args) const {
   std::vector<std::byte> values;
-  for (const Arg& arg : args_) {
-    const auto* value = static_cast<const std::byte*>(args[arg.index]);
-    values.insert(values.end(), value, value + arg.sizeBytes);
+  for (const ValueSource& source : decisive_) {
+    const size_t size = source.sizeBytes(args);
+    const auto* sizeBytes = reinterpret_cast<const std::byte*>(&size);
+    values.insert(values.end(), sizeBytes, sizeBytes + sizeof(size));
+    const auto* value = static_cast<const std::byte*>(source.place(args));
+    values.insert(values.end(), value, value + size);
   }
   return values;
 }
@@ -110,22 +138,27 @@ std::unique_ptr<const Kernel::Remembered> Kernel::remembered(const LaunchShape& 
 
 BinaryAnswer Kernel::findBinary(size_t variant, int device, const BinarySpec& spec,
                                 uint32_t maxBinaries) {
-  const tuned::Variant& tuned = variants_[variant];
+  const tuned::Variant& tuned = this->variant(variant);
   std::string key;
   appendBytes(key, variant);
   appendBytes(key, device);
-  if (tuned.specializeDims)
+  if (tuned.specializeDims || tuned.boundIndices.value_or(false))
     appendBytes(key, spec.dims);
+  else if (isMarked())
+    appendBytes(key, spec.dims.block);
   else if (tuned.launchBounds)
     appendBytes(key, tuned::volume(spec.dims.block).value_or(0));
-  for (const compile::ArgValue& arg : spec.values)
+  for (const compile::ArgValue& arg : spec.values) {
+    appendBytes(key, arg.index);
+    appendBytes(key, arg.value.size());
     key.append(reinterpret_cast<const char*>(arg.value.data()), arg.value.size());
+  }
   if (const auto known = binaries_.find(key); known != binaries_.end())
     return {.binary = known->second.get()};
   uint32_t& count = binaryCounts_[device];
-  if (count >= maxBinaries)
+  if (count >= maxBinaries && !isMarked())
     return {};
-  const bool mayChange = tuned.specializeDims || !spec.values.empty();
+  const bool mayChange = !isMarked() && (tuned.specializeDims || !spec.values.empty());
   if (count >= kMadeAtOnce && mayChange && seenOnce_.erase(key) == 0) {
     if (seenOnce_.size() >= kMaxSeenOnce)
       seenOnce_.clear();

@@ -14,6 +14,7 @@
 
 #include "runtime/jit/binary.h"
 #include "runtime/jit/kernel_code.h"
+#include "runtime/jit/value_source.h"
 #include "runtime/tuned/variant_index.h"
 
 namespace mneme::jit {
@@ -49,12 +50,23 @@ class Kernel {
 public:
   /// A kernel that is not tuned.
   Kernel() = default;
-  /// `variants` all fit the code; there is one at least.
-  Kernel(KernelCode code, std::vector<tuned::Variant> variants);
+  /// `variants` all fit the code. `own`: how it is compiled where none of them is allowed, of a
+  /// kernel that the program marks. There is a variant at least, or this.
+  Kernel(KernelCode code, std::vector<tuned::Variant> variants,
+         std::optional<tuned::Variant> own = std::nullopt);
 
-  bool isTuned() const noexcept { return !variants_.empty(); }
+  /// Whether it is compiled at run time at all.
+  bool isTuned() const noexcept { return !variants_.empty() || own_; }
+  /// Whether the program itself marks it.
+  bool isMarked() const noexcept { return code_.blob && code_.blob->marks; }
+  /// What becomes constant in binaries of a variant, in ascending order of arguments.
+  std::vector<ValueSource> valueSources(const tuned::Variant& variant) const;
   const KernelCode& code() const noexcept { return code_; }
   const std::vector<tuned::Variant>& variants() const noexcept { return variants_; }
+  /// The one at `index`; that of the program's own marks behind the others.
+  const tuned::Variant& variant(size_t index) const noexcept {
+    return index < variants_.size() ? variants_[index] : *own_;
+  }
   tuned::Choice choose(const tuned::LaunchFacts& facts) const { return index_.choose(facts); }
   const std::string& label() const noexcept; ///< for messages
 
@@ -88,14 +100,10 @@ public:
   BinaryAnswer findBinary(size_t variant, int device, const BinarySpec& spec, uint32_t maxBinaries);
 
 private:
-  struct Arg {
-    uint32_t index;
-    uint32_t sizeBytes;
-  };
   struct Remembered {
     LaunchShape shape;
     Plan plan;
-    std::vector<std::byte> values; ///< of args_, in that order
+    std::vector<std::byte> values; ///< of decisive_, in that order, each behind its size
   };
   static constexpr size_t kRecent = 8;
   static constexpr size_t kMaxPlans = 1024;
@@ -111,8 +119,10 @@ private:
 
   const KernelCode code_;
   const std::vector<tuned::Variant> variants_;
+  const std::optional<tuned::Variant> own_;
   const tuned::VariantIndex index_{variants_};
-  std::vector<Arg> args_; ///< whose values matter, by index
+  /// What decides which variant a launch takes, how and with which binary.
+  std::vector<ValueSource> decisive_;
 
   std::atomic<bool> hasServed_{false};
   std::array<std::atomic<const Remembered*>, kRecent> recent_{};

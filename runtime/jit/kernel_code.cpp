@@ -50,25 +50,34 @@ std::shared_ptr<const embed::BlobSet> CodeReader::unit(const mneme_module_entry*
     all->kernels.merge(one.kernels);
     all->modules.insert(all->modules.end(), one.modules.begin(), one.modules.end());
   }
-  std::erase_if(all->kernels, [&](const auto& item) { return !isWanted_(item.first); });
+  std::erase_if(all->kernels,
+                [&](const auto& item) { return !isWanted_(item.first) && !item.second->marks; });
   const std::lock_guard lock(mutex_);
   return units_[module] = std::move(all);
 }
 
 KernelCode CodeReader::read(const void* handle, const mneme_module_entry* module,
                             const char* name) {
-  const std::shared_ptr<const embed::BlobSet> blobs = unit(module);
-  const auto blob = blobs->kernels.find(name);
-  if (blob == blobs->kernels.end())
+  std::optional<KernelCode> code = find(handle, module, name);
+  if (!code)
     throw Error(
         ErrorCode::NotFound,
         "it carries no mneme IR; build it with add_mneme() (whose KERNELS, if given, match it)");
-  return {.handle = handle,
-          .module = module,
-          .name = name,
-          .blob = blob->second,
-          .modules = embed::modulesFor(*blobs, name),
-          .optionsJson = optionsOf(blob->second->metadataJson)};
+  return std::move(*code);
+}
+
+std::optional<KernelCode> CodeReader::find(const void* handle, const mneme_module_entry* module,
+                                           const char* name) {
+  const std::shared_ptr<const embed::BlobSet> blobs = unit(module);
+  const auto blob = blobs->kernels.find(name);
+  if (blob == blobs->kernels.end())
+    return std::nullopt;
+  return KernelCode{.handle = handle,
+                    .module = module,
+                    .name = name,
+                    .blob = blob->second,
+                    .modules = embed::modulesFor(*blobs, name),
+                    .optionsJson = optionsOf(blob->second->metadataJson)};
 }
 
 } // namespace mneme::jit

@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -29,11 +30,14 @@ std::vector<embed::KernelGlobal> globalsOf(const KernelCode& code);
 /// so that forget() may be called under the loader's lock.
 class CodeReader {
 public:
-  /// Only kernels `isWanted` says yes to are kept in memory.
+  /// Only kernels `isWanted` says yes to, and marked ones, are kept in memory.
   explicit CodeReader(std::function<bool(const std::string& kernel)> isWanted)
       : isWanted_(std::move(isWanted)) {}
 
-  /// \throws Error{NotFound} if the kernel carries no IR; Error{ArtifactCorrupt, Unsupported}
+  /// Nothing if the kernel carries no IR. \throws Error{ArtifactCorrupt, Unsupported}
+  std::optional<KernelCode> find(const void* handle, const mneme_module_entry* module,
+                                 const char* name);
+  /// The same. \throws Error{NotFound} if the kernel carries no IR.
   KernelCode read(const void* handle, const mneme_module_entry* module, const char* name);
   void forget(const mneme_module_entry* module);
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "runtime/base/hash.h"
+
 namespace mneme::jit {
 namespace {
 
@@ -70,6 +72,35 @@ void setKinds(tuned::Match& match, const embed::KernelBlob& blob) {
   }
 }
 
+tuned::Variant markedVariant(const MarkedDefaults& defaults, bool boundsIndices) {
+  tuned::Variant variant;
+  variant.launchBounds = defaults.launchBounds;
+  variant.specializeArgs = defaults.specializeArgs;
+  variant.specializeDims = defaults.specializeDims;
+  variant.boundIndices = defaults.boundIndices.value_or(boundsIndices);
+  variant.optLevel = std::string(1, defaults.optLevel);
+  variant.namesPipeline = !defaults.pipeline.empty();
+  variant.pipeline =
+      variant.namesPipeline ? defaults.pipeline : "default<O" + variant.optLevel + ">";
+  variant.codegenOptLevel = defaults.codegenOptLevel;
+  return variant;
+}
+
+uint64_t requestHash(const KernelCode& code, const compile::Request& request) {
+  std::string key = code.name + '\0' + request.target + '\0' + request.passes + '\0';
+  for (const uint32_t number :
+       {request.codegenOptLevel, uint32_t{request.setLaunchBounds}, request.maxThreads,
+        request.minBlocksPerSm, request.maxRegisters, uint32_t{request.specializeDims},
+        uint32_t{request.boundIndices}, request.grid[0], request.grid[1], request.grid[2],
+        request.block[0], request.block[1], request.block[2]})
+    key += std::to_string(number) + ' ';
+  for (const compile::ArgValue& arg : request.specializedArgs) {
+    key += std::to_string(arg.index) + '=' + std::to_string(arg.value.size()) + ':';
+    key.append(reinterpret_cast<const char*>(arg.value.data()), arg.value.size());
+  }
+  return combineHashes(code.blob->staticHash, hash64(key));
+}
+
 compile::Request makeRequest(const KernelCode& code, const tuned::Variant& variant,
                              const BinarySpec& spec) {
   compile::Request request;
@@ -84,8 +115,9 @@ compile::Request makeRequest(const KernelCode& code, const tuned::Variant& varia
   request.wantIr = spec.wantsIr;
   request.specializedArgs = spec.values;
   setLaunchBounds(request, variant, spec.dims.block);
-  if (variant.specializeDims) {
-    request.specializeDims = true;
+  request.specializeDims = variant.specializeDims;
+  request.boundIndices = variant.boundIndices.value_or(false);
+  if (variant.specializeDims || request.boundIndices) {
     const mneme_dim3 &grid = spec.dims.grid, &block = spec.dims.block;
     std::ranges::copy(std::initializer_list<uint32_t>{grid.x, grid.y, grid.z}, request.grid);
     std::ranges::copy(std::initializer_list<uint32_t>{block.x, block.y, block.z}, request.block);
@@ -93,6 +125,15 @@ compile::Request makeRequest(const KernelCode& code, const tuned::Variant& varia
   if (spec.placesGlobals)
     for (const embed::KernelGlobal& global : globalsOf(code))
       request.placedGlobals.push_back({global.name, 0});
+  if (code.blob->marks) {
+    // Blocks tell specialisations apart, whether the code depends on them or not.
+    std::ranges::copy(
+        std::initializer_list<uint32_t>{spec.dims.block.x, spec.dims.block.y, spec.dims.block.z},
+        request.block);
+    request.wantTrace = spec.wantsTrace;
+    request.cacheName =
+        spec.rank + "-cache-jit-" + std::to_string(requestHash(code, request)) + ".o";
+  }
   return request;
 }
 

@@ -6,6 +6,7 @@
 
 #include "runtime/compile/service/client.h"
 #include "runtime/jit/kernel_code.h"
+#include "runtime/jit/settings.h"
 #include "runtime/tuned/file.h"
 
 namespace mneme::jit {
@@ -31,7 +32,16 @@ struct BinarySpec {
   std::vector<compile::ArgValue> values = {}; ///< of specializedArgs(), in that order
   bool placesGlobals = false;                 ///< as Backend::needsPlacedGlobals()
   bool wantsIr = false;
+  bool wantsTrace = false;
+  std::string rank = {}; ///< of a marked kernel: in the name of its file
 };
+
+/// The one way to compile a marked kernel that no file tunes.
+tuned::Variant markedVariant(const MarkedDefaults& defaults, bool boundsIndices);
+
+/// Identity of a binary, as far as its request says: of one kernel's code, values, dimensions where
+/// they matter, and how it is compiled.
+uint64_t requestHash(const KernelCode& code, const compile::Request& request);
 
 /// The same request as a replay of the configuration makes, but for the places of variables.
 compile::Request makeRequest(const KernelCode& code, const tuned::Variant& variant,

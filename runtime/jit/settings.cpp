@@ -20,7 +20,7 @@ public:
     return value ? value : "";
   }
 
-  void number(const char* name, uint64_t low, uint64_t high, auto& target) {
+  void number(const char* name, uint64_t low, uint64_t high, auto& target) const {
     const std::string value = text(name);
     if (value.empty())
       return;
@@ -35,7 +35,7 @@ public:
   }
 
   /// As the existing tool reads them: an integer, everything but 0 is true.
-  void flag(const char* name, bool& target) {
+  void flag(const char* name, bool& target) const {
     const std::string value = text(name);
     if (value.empty())
       return;
@@ -48,7 +48,18 @@ public:
       target = parsed != 0;
   }
 
-  void bytes(const char* name, uint64_t& target) {
+  /// The first of its letters counts.
+  void letter(const char* name, const std::string& allowed, char& target) const {
+    const std::string value = text(name);
+    if (value.empty())
+      return;
+    if (allowed.find(value.front()) == std::string::npos)
+      refuse(name, value, "does not begin with one of " + allowed);
+    else
+      target = value.front();
+  }
+
+  void bytes(const char* name, uint64_t& target) const {
     std::string value = text(name);
     if (value.empty())
       return;
@@ -64,7 +75,7 @@ public:
       target = parsed << shift;
   }
 
-  void seconds(const char* name, double& target) {
+  void seconds(const char* name, double& target) const {
     const std::string value = text(name);
     if (value.empty())
       return;
@@ -77,7 +88,7 @@ public:
       target = parsed;
   }
 
-  void trace(const char* name, Trace& target) {
+  void trace(const char* name, Trace& target, std::string& unknown) const {
     const std::string value = text(name);
     for (size_t begin = 0; begin < value.size();) {
       const size_t end = std::min(value.find(';', begin), value.size());
@@ -91,20 +102,34 @@ public:
         target.kernels = true;
       else if (token == "cache-stats")
         target.cache = true;
-      else if (!token.empty())
+      else if (!token.empty() && (unknown = token, true))
         warnings_.push_back(std::string(name) + " has no token '" + token +
                             "'; it knows specialization, ir-dump, kernel-trace, cache-stats");
     }
   }
 
 private:
-  void refuse(const char* name, const std::string& value, const std::string& why) {
+  void refuse(const char* name, const std::string& value, const std::string& why) const {
     warnings_.push_back(std::string(name) + "='" + value + "' " + why + "; the default is used");
   }
 
   const Environment& environment_;
   std::vector<std::string>& warnings_;
 };
+
+void readMarked(const Reader& read, MarkedDefaults& marked) {
+  read.flag("PROTEUS_SPECIALIZE_ARGS", marked.specializeArgs);
+  read.flag("PROTEUS_SPECIALIZE_LAUNCH_BOUNDS", marked.launchBounds);
+  read.flag("PROTEUS_SPECIALIZE_DIMS", marked.specializeDims);
+  if (!read.text("PROTEUS_SPECIALIZE_DIMS_RANGE").empty()) {
+    bool isBounded = false;
+    read.flag("PROTEUS_SPECIALIZE_DIMS_RANGE", isBounded);
+    marked.boundIndices = isBounded;
+  }
+  marked.pipeline = read.text("PROTEUS_OPT_PIPELINE");
+  read.letter("PROTEUS_OPT_LEVEL", "0123sz", marked.optLevel);
+  read.number("PROTEUS_CODEGEN_OPT_LEVEL", 0, 3, marked.codegenOptLevel);
+}
 
 } // namespace
 
@@ -128,10 +153,12 @@ Settings readSettings(const Environment& environment, std::vector<std::string>& 
   read.number("PROTEUS_ASYNC_THREADS", 1, kMaxThreads, settings.asyncThreads);
   read.flag("PROTEUS_ASYNC_TEST_BLOCKING", settings.waitsForAsync);
   read.flag("PROTEUS_DUMP_LLVM_IR", settings.dumpsIr);
-  read.trace("PROTEUS_TRACE_OUTPUT", settings.trace);
+  read.trace("PROTEUS_TRACE_OUTPUT", settings.trace, settings.unknownToken);
+  readMarked(read, settings.marked);
   read.flag("PROTEUS_ENABLE_TIMERS", settings.trace.timers);
   bool isDebugging = false;
   read.flag("PROTEUS_DEBUG_OUTPUT", isDebugging);
+  settings.namesFunctions = isDebugging;
   if (isDebugging)
     settings.trace = {.specialization = true,
                       .ir = settings.trace.ir,

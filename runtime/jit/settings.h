@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,17 @@ struct Trace {
   bool timers = false;         ///< seconds at exit
 };
 
+/// How kernels that the program marks are compiled, where no file of tuned kernels says otherwise.
+struct MarkedDefaults {
+  bool specializeArgs = true;
+  bool launchBounds = true;
+  bool specializeDims = true;
+  std::optional<bool> boundIndices = {}; ///< nothing: as the vendor's default is
+  std::string pipeline = {};             ///< empty: LLVM's own for optLevel
+  char optLevel = '3';                   ///< 0 1 2 3 s z
+  uint32_t codegenOptLevel = 3;
+};
+
 struct Settings {
   std::filesystem::path tunedKernels = {};           ///< empty: none
   std::filesystem::path cacheDirectory = ".proteus"; ///< empty: nothing is stored
@@ -27,8 +39,12 @@ struct Settings {
   uint32_t maxBinaries = 16;   ///< per kernel and device
   bool isAsync = false;
   uint32_t asyncThreads = 1;
-  bool waitsForAsync = false; ///< launches wait for the pool, for tests
-  bool dumpsIr = false;       ///< to .proteus-dump
+  bool waitsForAsync = false;  ///< launches wait for the pool, for tests
+  bool dumpsIr = false;        ///< to .proteus-dump
+  bool namesFunctions = false; ///< in the lines about caches
+  MarkedDefaults marked = {};
+  bool hasMarks = false;         ///< the program has units of the JIT interface
+  std::string unknownToken = {}; ///< of PROTEUS_TRACE_OUTPUT; programs with marks end with it
   Trace trace = {};
 };
 

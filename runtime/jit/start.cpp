@@ -1,4 +1,5 @@
 // Room jit: puts the parts of libmneme_jit.so together.
+#include <cstdio>
 #include <cstdlib>
 
 #include <pthread.h>
@@ -37,7 +38,8 @@ Services realServices(const Settings& settings) {
                 return compile::findStored(request, options, result);
               },
           .warn = noticeOnce,
-          .trace = notice};
+          .trace = notice,
+          .print = [](const std::string& text) { fwrite(text.data(), 1, text.size(), stdout); }};
 }
 
 bool isRegistered(const tuned::File& file) {
@@ -76,6 +78,12 @@ std::string whyIdle(const tuned::File& file, const std::filesystem::path& path) 
          "), none of which is in this program and the libraries it has loaded so far";
 }
 
+/// As the reference tool does where a program with marks is given nonsense.
+[[noreturn]] void endWith(const std::string& reason) {
+  fprintf(stderr, "[proteus][FATAL ERROR] %s:%d => %s\n", "mneme", __LINE__, reason.c_str());
+  std::abort();
+}
+
 const mneme_hooks* start() {
   // This is the program's first launch, but libmneme_rt was there when it began.
   keptEnvironment = {mneme_rt_environment(), mneme_rt_directory()};
@@ -83,18 +91,24 @@ const mneme_hooks* start() {
   Settings settings = readSettings(environmentValue, warnings);
   for (const std::string& warning : warnings)
     noticeOnce(warning);
-  if (settings.tunedKernels.empty())
+  settings.hasMarks = mneme_jit_is_expected() != 0;
+  if (settings.tunedKernels.empty() && !settings.hasMarks)
     return nullptr;
+  if (settings.hasMarks && !settings.unknownToken.empty())
+    endWith("Unknown PROTEUS_TRACE_OUTPUT token: " + settings.unknownToken);
   if (!settings.cacheDirectory.empty())
     settings.cacheDirectory = startDirectory() / settings.cacheDirectory;
-  tuned::File file =
-      apart([&] { return tuned::readFile(startDirectory() / settings.tunedKernels); });
-  for (const std::string& warning : file.warnings)
-    noticeOnce(warning);
-  const std::string why = whyIdle(file, settings.tunedKernels);
-  if (!why.empty())
-    noticeOnce(why);
-  if (file.kernels.empty())
+  tuned::File file;
+  std::string why = "there is no such file";
+  if (!settings.tunedKernels.empty()) {
+    file = apart([&] { return tuned::readFile(startDirectory() / settings.tunedKernels); });
+    for (const std::string& warning : file.warnings)
+      noticeOnce(warning);
+    why = whyIdle(file, settings.tunedKernels);
+    if (!why.empty())
+      noticeOnce(why);
+  }
+  if (file.kernels.empty() && !settings.hasMarks)
     return nullptr;
   Services services = realServices(settings);
   theEngine = new Engine(std::move(settings), std::move(file), std::move(services));

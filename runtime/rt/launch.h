@@ -15,6 +15,10 @@ bool isRecording();
 /// for tuned ones.
 void warnIfRecordingUntuned();
 
+/// Opens libmneme_jit where it is wanted. To be called while the program is loaded: later it may
+/// have a thread that closes what the loader has just opened.
+void prepareTunedKernels();
+
 /// Looks at the environment; loads libmneme_jit if the program asks for tuned kernels. Null if it
 /// does not or cannot have them (said once). Called once, at the first launch.
 const mneme_hooks* startTunedKernels();

@@ -19,13 +19,20 @@ constexpr const char* kLibrary = "libmneme_jit.so";
 /// Before anything of the program, which may clear its environment or go elsewhere.
 [[gnu::constructor(101)]] void keep() { mneme::keepEnvironment(); }
 
-bool wantsTunedKernels() {
+bool namesTunedKernels() {
   const char* file = mneme::environmentValue("PROTEUS_TUNED_KERNELS");
-  if (!file || !*file)
-    return false;
-  const char* disable = mneme::environmentValue("PROTEUS_DISABLE");
-  return !disable || strtol(disable, nullptr, 10) == 0;
+  return file && *file;
 }
+
+bool isDisabled() {
+  const char* disable = mneme::environmentValue("PROTEUS_DISABLE");
+  return disable && strtol(disable, nullptr, 10) != 0;
+}
+
+bool wantsTunedKernels() { return namesTunedKernels() && !isDisabled(); }
+
+/// Tuned kernels, or those that the program itself marks.
+bool wantsEngine() { return (namesTunedKernels() || mneme_jit_is_expected()) && !isDisabled(); }
 
 void say(const char* first, const char* second) {
   char line[2048];
@@ -63,18 +70,19 @@ void* openLibrary() {
 
 void* theLibrary = nullptr;
 
-/// When its first kernel is launched the program may have other files under stderr's number, or a
-/// thread that closes what the loader has just opened.
-[[gnu::constructor]] void prepare() {
-  if (!wantsTunedKernels())
-    return;
-  mneme::rememberStandardError();
-  theLibrary = openLibrary();
-}
+[[gnu::constructor]] void prepare() { mneme::rt::prepareTunedKernels(); }
 
 } // namespace
 
 namespace mneme::rt {
+
+/// When its first kernel is launched the program may have other files under stderr's number.
+void prepareTunedKernels() {
+  if (theLibrary || !wantsEngine())
+    return;
+  mneme::rememberStandardError();
+  theLibrary = openLibrary();
+}
 
 void warnIfRecordingUntuned() {
   static int isSaid = 0;
@@ -89,7 +97,7 @@ void warnIfRecordingUntuned() {
 }
 
 const mneme_hooks* startTunedKernels() {
-  if (!wantsTunedKernels())
+  if (!wantsEngine())
     return nullptr;
   void* const library = theLibrary ? theLibrary : openLibrary();
   if (!library) {

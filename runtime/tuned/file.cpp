@@ -137,18 +137,23 @@ std::optional<LaunchOverride> readLaunch(const JsonObject& variant, const Match&
   return launch;
 }
 
-std::string defaultPipeline(const JsonObject& object) {
+std::string optLevelOf(const JsonObject& object) {
   // Existing readers take OptLevel as a text and ignore the number that existing writers write.
-  const std::string level = object.has("OptLevel") ? object.textOr("OptLevel", "3") : "3";
-  return "default<O" + level + ">";
+  return object.has("OptLevel") ? object.textOr("OptLevel", "3") : "3";
 }
 
 Variant readVariant(const JsonObject& object) {
   Variant variant;
   variant.launchBounds = object.boolean("LaunchBounds").value_or(true);
-  variant.specializeArgs = object.boolean("SpecializeArgs").value_or(false);
+  const std::optional<bool> specializeArgs = object.boolean("SpecializeArgs");
+  variant.saysSpecializeArgs = specializeArgs.has_value();
+  variant.specializeArgs = specializeArgs.value_or(false);
   variant.specializeDims = object.boolean("SpecializeDims").value_or(true);
-  variant.pipeline = object.text("Pipeline").value_or(defaultPipeline(object));
+  const std::optional<std::string> pipeline = object.text("Pipeline");
+  variant.namesPipeline = pipeline.has_value();
+  variant.optLevel = optLevelOf(object);
+  variant.pipeline = pipeline.value_or("default<O" + variant.optLevel + ">");
+  variant.boundIndices = object.boolean("SpecializeDimsRange");
   variant.codegenOptLevel = uint32_t(object.integer("CodeGenOptLevel", 0, 3).value_or(3));
   variant.tunedMaxThreads = object.signedInteger("TunedMaxThreads").value_or(-1);
   variant.minBlocksPerSm = static_cast<uint32_t>(

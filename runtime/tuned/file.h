@@ -38,8 +38,13 @@ struct Guards {
 struct Variant {
   bool launchBounds = true;
   bool specializeArgs = false;
+  bool saysSpecializeArgs = false; ///< where not, arguments the program marks are constants
   bool specializeDims = true;
   std::string pipeline = "default<O3>";
+  bool namesPipeline = false; ///< else `pipeline` is LLVM's own for optLevel
+  std::string optLevel = "3";
+  /// Bounds of block and thread indices alone; nothing: as the environment says.
+  std::optional<bool> boundIndices;
   uint32_t codegenOptLevel = 3;
   int64_t tunedMaxThreads = -1; ///< not positive: any
   uint32_t minBlocksPerSm = 0;

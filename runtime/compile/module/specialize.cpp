@@ -5,21 +5,31 @@
 #include <llvm/IR/DataLayout.h>
 #include <llvm/IR/Instructions.h>
 #include <llvm/IR/Module.h>
+#include <llvm/Support/raw_ostream.h>
 
-#include <cstring>
 #include <string>
 
 #include "runtime/base/error.h"
+#include "runtime/compile/module/constant_content.h"
 #include "runtime/ir/compat.h"
 
 namespace mneme::compile {
 namespace {
 
-llvm::APInt bitsOf(mneme_bytes value, unsigned width) {
-  const unsigned words = static_cast<unsigned>((value.size + 7) / 8);
-  llvm::SmallVector<uint64_t, 2> storage(words, 0);
-  memcpy(storage.data(), value.data, value.size);
-  return llvm::APInt(words * 64, storage).trunc(width);
+constexpr const char* kRegister = "llvm.nvvm.read.ptx.sreg.";
+constexpr const char* kAxes[] = {".x", ".y", ".z"};
+
+/// Appends "<begin><value as LLVM prints it>\n".
+void note(TraceText trace, const std::string& begin, const llvm::Value& value) {
+  if (!trace)
+    return;
+  llvm::raw_string_ostream stream(*trace);
+  stream << begin << value << '\n';
+}
+
+void note(TraceText trace, const std::string& line) {
+  if (trace)
+    *trace += line + '\n';
 }
 
 llvm::Constant* constantOf(const llvm::Argument& argument, mneme_bytes value) {
@@ -28,7 +38,8 @@ llvm::Constant* constantOf(const llvm::Argument& argument, mneme_bytes value) {
   const std::string what = "argument " + std::to_string(argument.getArgNo()) + " of kernel '" +
                            argument.getParent()->getName().str() + "'";
   if (argument.hasPointeeInMemoryValueAttr() ||
-      !(type->isIntegerTy() || type->isFloatingPointTy() || type->isPointerTy()))
+      !(type->isIntegerTy() || type->isFloatingPointTy() || type->isPointerTy() ||
+        type->isVectorTy()))
     throw Error(ErrorCode::InvalidArgument,
                 what + " cannot be specialised: only integers, floating point numbers and "
                        "pointers can");
@@ -37,17 +48,11 @@ llvm::Constant* constantOf(const llvm::Argument& argument, mneme_bytes value) {
     throw Error(ErrorCode::InvalidArgument, what + " has " + std::to_string(size) +
                                                 " bytes, but a value of " +
                                                 std::to_string(value.size) + " was given");
-  const auto width =
-      static_cast<unsigned>(type->isPointerTy() ? layout.getPointerTypeSizeInBits(type)
-                                                : layout.getTypeSizeInBits(type).getFixedValue());
-  const llvm::APInt bits = bitsOf(value, width);
-  if (type->isFloatingPointTy())
-    return llvm::ConstantFP::get(type->getContext(), llvm::APFloat(type->getFltSemantics(), bits));
-  auto* integer = llvm::ConstantInt::get(type->getContext(), bits);
-  return type->isPointerTy() ? llvm::ConstantExpr::getIntToPtr(integer, type) : integer;
+  return constantFrom(type, {static_cast<const char*>(value.data), size}, layout);
 }
 
-void replaceReads(llvm::Module& module, const std::string& intrinsic, uint32_t value) {
+void replaceReads(llvm::Module& module, const std::string& intrinsic, uint32_t value,
+                  TraceText trace) {
   llvm::Function* function = module.getFunction(intrinsic);
   if (!function)
     return;
@@ -55,20 +60,25 @@ void replaceReads(llvm::Module& module, const std::string& intrinsic, uint32_t v
     auto* call = llvm::dyn_cast<llvm::CallInst>(user);
     if (!call || call->getCalledFunction() != function)
       continue;
-    call->replaceAllUsesWith(llvm::ConstantInt::get(call->getType(), value));
+    llvm::Constant* constant = llvm::ConstantInt::get(call->getType(), value);
+    note(trace, "[DimSpec] Replace call to " + intrinsic + " with constant ", *constant);
+    call->replaceAllUsesWith(constant);
     call->eraseFromParent();
   }
 }
 
-void boundReads(llvm::Module& module, const std::string& intrinsic, uint32_t bound) {
+void boundReads(llvm::Module& module, const std::string& intrinsic, uint32_t bound,
+                TraceText trace) {
   llvm::Function* function = module.getFunction(intrinsic);
   if (!function || bound == 0)
     return;
   const llvm::ConstantRange range(llvm::APInt(32, 0), llvm::APInt(32, bound));
   for (llvm::User* user : function->users()) {
     auto* call = llvm::dyn_cast<llvm::CallInst>(user);
-    if (call && call->getCalledFunction() == function && call->getType()->isIntegerTy(32))
-      call->addRetAttr(llvm::Attribute::get(call->getContext(), llvm::Attribute::Range, range));
+    if (!call || call->getCalledFunction() != function || !call->getType()->isIntegerTy(32))
+      continue;
+    call->addRetAttr(llvm::Attribute::get(call->getContext(), llvm::Attribute::Range, range));
+    note(trace, "[DimSpec] Range " + intrinsic + " [0," + std::to_string(bound) + ")");
   }
 }
 
@@ -108,7 +118,9 @@ void noteDimensions(llvm::Module& module, const uint32_t grid[3], const uint32_t
 
 } // namespace
 
-void specializeArguments(llvm::Function& kernel, const mneme_arg_value* values, size_t count) {
+void specializeArguments(llvm::Function& kernel, const mneme_arg_value* values, size_t count,
+                         TraceText trace) {
+  llvm::SmallVector<llvm::Constant*> unnamed;
   for (size_t position = 0; position < count; ++position) {
     const mneme_arg_value& given = values[position];
     if (given.index >= kernel.arg_size())
@@ -116,12 +128,27 @@ void specializeArguments(llvm::Function& kernel, const mneme_arg_value* values, 
                                                   std::to_string(kernel.arg_size()) +
                                                   " arguments; there is no argument " +
                                                   std::to_string(given.index) + " to specialise");
-    llvm::Argument* argument = kernel.getArg(given.index);
-    argument->replaceAllUsesWith(constantOf(*argument, given.value));
+    llvm::Argument& argument = *kernel.getArg(given.index);
+    llvm::Constant* value = nullptr;
+    if (given.content == MNEME_CONSTANT_NONE)
+      argument.replaceAllUsesWith(value = constantOf(argument, given.value));
+    else
+      unnamed.push_back(value = specializeContent(argument, given));
+    note(trace,
+         "[ArgSpec] Replaced Function " + kernel.getName().str() + " ArgNo " +
+             std::to_string(given.index) + " with value ",
+         *value);
   }
+  // The lines number what has no name; code generators want names and alignment.
+  for (llvm::Constant* content : unnamed)
+    if (auto* variable = llvm::dyn_cast<llvm::GlobalVariable>(content)) {
+      variable->setName("mneme_content");
+      variable->setAlignment(llvm::Align(kContentAlign));
+    }
 }
 
-void setLaunchBounds(llvm::Function& kernel, uint32_t maxThreads, uint32_t minBlocks) {
+void setLaunchBounds(llvm::Function& kernel, uint32_t maxThreads, uint32_t minBlocks,
+                     TraceText trace) {
   kernel.removeFnAttr("nvvm.maxntid");
   kernel.removeFnAttr("nvvm.minctasm");
   dropAnnotations(kernel);
@@ -129,21 +156,31 @@ void setLaunchBounds(llvm::Function& kernel, uint32_t maxThreads, uint32_t minBl
     compat::setMaxThreads(kernel, maxThreads);
   if (minBlocks != 0)
     compat::setMinBlocks(kernel, minBlocks);
+  note(trace, "[LaunchBoundSpec] MaxThreads " + std::to_string(maxThreads) + " MinBlocksPerSM " +
+                  std::to_string(minBlocks));
 }
 
-void specializeDimensions(llvm::Module& module, const uint32_t grid[3], const uint32_t block[3]) {
+void foldDimensions(llvm::Module& module, const uint32_t grid[3], const uint32_t block[3],
+                    TraceText trace) {
   if (compat::moduleTriple(module).isAMDGCN()) {
     noteDimensions(module, grid, block);
     return;
   }
-  const std::string prefix = "llvm.nvvm.read.ptx.sreg.";
-  const char* const axes[] = {".x", ".y", ".z"};
-  for (unsigned axis = 0; axis < 3; ++axis) {
-    replaceReads(module, prefix + "ntid" + axes[axis], block[axis]);
-    replaceReads(module, prefix + "nctaid" + axes[axis], grid[axis]);
-    boundReads(module, prefix + "tid" + axes[axis], block[axis]);
-    boundReads(module, prefix + "ctaid" + axes[axis], grid[axis]);
-  }
+  const std::pair<const char*, const uint32_t*> registers[] = {{"nctaid", grid}, {"ntid", block}};
+  for (const auto& [name, sizes] : registers)
+    for (unsigned axis = 0; axis < 3; ++axis)
+      replaceReads(module, std::string(kRegister) + name + kAxes[axis], sizes[axis], trace);
+}
+
+void boundIndices(llvm::Module& module, const uint32_t grid[3], const uint32_t block[3],
+                  TraceText trace) {
+  const bool isAmd = compat::moduleTriple(module).isAMDGCN();
+  const std::pair<const char*, const uint32_t*> registers[] = {
+      {isAmd ? "llvm.amdgcn.workitem.id" : "llvm.nvvm.read.ptx.sreg.tid", block},
+      {isAmd ? "llvm.amdgcn.workgroup.id" : "llvm.nvvm.read.ptx.sreg.ctaid", grid}};
+  for (const auto& [name, sizes] : registers)
+    for (unsigned axis = 0; axis < 3; ++axis)
+      boundReads(module, std::string(name) + kAxes[axis], sizes[axis], trace);
 }
 
 } // namespace mneme::compile

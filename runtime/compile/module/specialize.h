@@ -4,22 +4,31 @@
 #include <llvm/IR/Function.h>
 
 #include <cstdint>
+#include <string>
 
 #include "runtime/abi/mneme_compile.h"
 
 namespace mneme::compile {
 
-/// Replaces the uses of each given argument by its value. The signature stays.
+/// Lines about what was specialised, as the reference tool writes them; null: nobody wants them.
+using TraceText = std::string*;
+
+/// Replaces the uses of each given argument by its value or its content. The signature stays.
 /// \throws Error{InvalidArgument} for an index beyond the arguments, a size that is not the
-/// argument's store size, or an argument that is neither integer, floating point nor plain pointer.
-void specializeArguments(llvm::Function& kernel, const mneme_arg_value* values, size_t count);
+/// argument's store size, or an argument that cannot have such a value.
+void specializeArguments(llvm::Function& kernel, const mneme_arg_value* values, size_t count,
+                         TraceText trace);
 
 /// Promises that the kernel is launched with at most `maxThreads` threads a block and, if not 0,
 /// that `minBlocks` blocks shall fit on a multiprocessor. Replaces earlier promises.
-void setLaunchBounds(llvm::Function& kernel, uint32_t maxThreads, uint32_t minBlocks);
+void setLaunchBounds(llvm::Function& kernel, uint32_t maxThreads, uint32_t minBlocks,
+                     TraceText trace);
 
-/// Replaces reads of the grid and block dimensions in the whole module by constants, and bounds
-/// block and thread indices.
-void specializeDimensions(llvm::Module& module, const uint32_t grid[3], const uint32_t block[3]);
+/// Replaces reads of the grid and block dimensions in the whole module by constants.
+void foldDimensions(llvm::Module& module, const uint32_t grid[3], const uint32_t block[3],
+                    TraceText trace);
+/// Says of block and thread indices that they are below the dimensions.
+void boundIndices(llvm::Module& module, const uint32_t grid[3], const uint32_t block[3],
+                  TraceText trace);
 
 } // namespace mneme::compile

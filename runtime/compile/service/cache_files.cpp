@@ -47,13 +47,15 @@ bool isNote(std::string_view head) noexcept {
   return head.empty() || (digits > 0 && digits <= 3 && digits < head.size() && head[digits] == ' ');
 }
 
+constexpr std::string_view kNamed = "-cache-jit-";
+
 bool isEntryHead(std::string_view head, std::string_view name) noexcept {
   EntryHeader header;
   if (head.size() < sizeof header)
     return false;
   std::memcpy(&header, head.data(), sizeof header);
   return std::memcmp(header.magic, kEntryMagic, sizeof kEntryMagic) == 0 &&
-         name.starts_with(toHex(Hash128{header.keyLow, header.keyHigh}));
+         (isNamedEntry(name) || name.starts_with(toHex(Hash128{header.keyLow, header.keyHigh})));
 }
 
 /// A killed process may have come no further than any byte.
@@ -76,7 +78,22 @@ bool holdsOthersThings(const fs::path& directory) {
 
 } // namespace
 
+bool isNamedEntry(std::string_view name) noexcept {
+  const size_t at = name.find(kNamed);
+  if (at == 0 || at == std::string_view::npos || !std::ranges::all_of(name.substr(0, at), isDigit))
+    return false;
+  name.remove_prefix(at + kNamed.size());
+  const size_t digits = std::min(name.find_first_not_of("0123456789"), name.size());
+  name.remove_prefix(digits);
+  return digits > 0 && (name == ".o" || name == ".so");
+}
+
 CacheFile kindOf(std::string_view name) noexcept {
+  if (isNamedEntry(name))
+    return CacheFile::Entry;
+  if (const size_t at = name.rfind(kTemporary); at != std::string_view::npos)
+    if (isNamedEntry(name.substr(0, at)) && isNumberList(name.substr(at + kTemporary.size())))
+      return CacheFile::Temporary;
   if (name.size() <= kKeyDigits || !std::ranges::all_of(name.substr(0, kKeyDigits), isHexDigit))
     return CacheFile::Foreign;
   std::string_view rest = name.substr(kKeyDigits);

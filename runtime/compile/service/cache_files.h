@@ -27,12 +27,16 @@ struct EntryHeader {
 /// What a file would be in a cache, by its name alone.
 enum class CacheFile {
   Foreign,   ///< no cache makes such a name
-  Entry,     ///< `<key>.mnemec`, the key as toHex() writes it
+  Entry,     ///< `<key>.mnemec`, the key as toHex() writes it; or isNamedEntry()
   Temporary, ///< temporaryName() of an entry
   Lock,      ///< `<key>.lock`
 };
 
 CacheFile kindOf(std::string_view name) noexcept;
+
+/// `<rank>-cache-jit-<number>.o` or `.so`: entries of code that the program itself marks have the
+/// names that the reference tool gives them.
+bool isNamedEntry(std::string_view name) noexcept;
 
 /// Whether a file whose name is of that kind also begins as the cache would have written it: an
 /// entry with the key in its name, a lock with nothing or the note of a failure. Regular files

@@ -106,12 +106,14 @@ struct RawRequest {
     for (const auto& module : request.modules)
       modules.push_back({module.data(), module.size()});
     for (const ArgValue& argument : request.specializedArgs)
-      arguments.push_back({argument.index, 0, {argument.value.data(), argument.value.size()}});
+      arguments.push_back(
+          {argument.index, argument.content, {argument.value.data(), argument.value.size()}});
     for (const GlobalPlace& place : request.placedGlobals)
       places.push_back({place.name.c_str(), place.address});
     raw.abi = MNEME_COMPILE_ABI;
     raw.outputs = MNEME_OUTPUT_IMAGE | (request.wantIr ? MNEME_OUTPUT_IR : 0u) |
-                  (request.wantAssembly ? MNEME_OUTPUT_ASSEMBLY : 0u);
+                  (request.wantAssembly ? MNEME_OUTPUT_ASSEMBLY : 0u) |
+                  (request.wantTrace ? MNEME_OUTPUT_TRACE : 0u);
     raw.modules = modules.data();
     raw.moduleCount = modules.size();
     raw.kernel = request.kernel.c_str();
@@ -124,6 +126,7 @@ struct RawRequest {
     raw.maxThreads = request.maxThreads;
     raw.minBlocksPerSm = request.minBlocksPerSm;
     raw.specializeDims = request.specializeDims;
+    raw.boundIndices = request.boundIndices;
     memcpy(raw.grid, request.grid, sizeof raw.grid);
     memcpy(raw.block, request.block, sizeof raw.block);
     raw.specializedArgs = arguments.data();
@@ -160,6 +163,7 @@ Result compile(const Request& request) {
   result.image = compiled.bytes(MNEME_OUTPUT_IMAGE);
   result.ir = compiled.text(MNEME_OUTPUT_IR);
   result.assembly = compiled.text(MNEME_OUTPUT_ASSEMBLY);
+  result.trace = compiled.text(MNEME_OUTPUT_TRACE);
   result.statisticsJson = compiled.statistics();
   return result;
 }

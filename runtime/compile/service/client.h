@@ -16,6 +16,9 @@ namespace mneme::compile {
 struct ArgValue {
   uint32_t index = 0;
   std::vector<std::byte> value;
+  /// Of a pointer to what `value` holds, and of a struct that is passed by value: what its elements
+  /// are (enum mneme_constant_type). MNEME_CONSTANT_NONE: `value` is the argument itself.
+  int32_t content = 0;
 };
 
 struct GlobalPlace {
@@ -47,6 +50,10 @@ struct Request {
   std::string assemblerOptions;
   bool wantIr = false;
   bool wantAssembly = false;
+  bool boundIndices = false;
+  bool wantTrace = false;
+  /// File name of the entry in the cache; empty: made of the key.
+  std::string cacheName = {};
 };
 
 struct Result {
@@ -54,6 +61,7 @@ struct Result {
   std::string ir;
   std::string assembly;
   std::string statisticsJson;
+  std::string trace; ///< not of stored results
   bool isFromCache = false;
 };
 

@@ -33,8 +33,9 @@ std::optional<std::filesystem::path> configuredDirectory() {
   return std::nullopt;
 }
 
-std::filesystem::path entryPath(const std::filesystem::path& directory, const Hash128& key) {
-  return directory / (toHex(key) + std::string(kEntrySuffix));
+std::filesystem::path entryPath(const std::filesystem::path& directory, const Hash128& key,
+                                const std::string& name) {
+  return directory / (name.empty() ? toHex(key) + std::string(kEntrySuffix) : name);
 }
 
 /// Makes the directory if it is missing; `isMade` says so. Empty: only this user can write to it.
@@ -106,7 +107,8 @@ Hash128 cacheKey(const Request& request, const std::string& libraryIdentity) {
        {uint64_t{request.codegenOptLevel}, uint64_t{request.prune}, uint64_t{request.internalize},
         uint64_t{request.setLaunchBounds}, uint64_t{request.maxThreads},
         uint64_t{request.minBlocksPerSm}, uint64_t{request.specializeDims},
-        uint64_t{request.wantIr}, uint64_t{request.wantAssembly}, uint64_t{request.maxRegisters}})
+        uint64_t{request.wantIr}, uint64_t{request.wantAssembly}, uint64_t{request.maxRegisters},
+        uint64_t{request.boundIndices}})
     packer.add(number);
   packer.add(bytesOf(request.assemblerOptions));
   packer.add(uint64_t{request.placedGlobals.size()});
@@ -115,7 +117,8 @@ Hash128 cacheKey(const Request& request, const std::string& libraryIdentity) {
     packer.add(place.address);
   }
   // The dimensions matter only where the code depends on them.
-  if (request.specializeDims || (request.setLaunchBounds && request.maxThreads == 0))
+  if (request.specializeDims || request.boundIndices ||
+      (request.setLaunchBounds && request.maxThreads == 0))
     for (unsigned axis = 0; axis < 3; ++axis) {
       packer.add(uint64_t{request.grid[axis]});
       packer.add(uint64_t{request.block[axis]});
@@ -123,15 +126,17 @@ Hash128 cacheKey(const Request& request, const std::string& libraryIdentity) {
   packer.add(uint64_t{request.specializedArgs.size()});
   for (const ArgValue& argument : request.specializedArgs) {
     packer.add(uint64_t{argument.index});
+    packer.add(static_cast<uint64_t>(argument.content));
     packer.add(std::span<const std::byte>(argument.value));
   }
   return hash128(packer.packed());
 }
 
-std::optional<Result> loadCached(const std::filesystem::path& directory, const Hash128& key) {
+std::optional<Result> loadCached(const std::filesystem::path& directory, const Hash128& key,
+                                 const std::string& name) {
   std::vector<std::byte> content;
   try {
-    content = readFile(entryPath(directory, key), kMaxEntryBytes);
+    content = readFile(entryPath(directory, key, name), kMaxEntryBytes);
   } catch (const Error&) {
     return std::nullopt;
   }
@@ -153,12 +158,12 @@ std::optional<Result> loadCached(const std::filesystem::path& directory, const H
   if (!unpacker.isGood())
     return std::nullopt;
   result.isFromCache = true;
-  noteUse(entryPath(directory, key));
+  noteUse(entryPath(directory, key, name));
   return result;
 }
 
 std::string storeCached(const std::filesystem::path& directory, const Hash128& key,
-                        const Result& result, uint64_t maxBytes) {
+                        const Result& result, uint64_t maxBytes, const std::string& name) {
   Packer packer;
   packer.add(bytesOf(result.image));
   packer.add(bytesOf(result.ir));
@@ -176,7 +181,7 @@ std::string storeCached(const std::filesystem::path& directory, const Hash128& k
   content.insert(content.end(), packer.packed().begin(), packer.packed().end());
   try {
     // Damaged entries are found by their checksum and compiled again.
-    writeFileAtomically(entryPath(directory, key), content, Durability::UntilPowerFails);
+    writeFileAtomically(entryPath(directory, key, name), content, Durability::UntilPowerFails);
   } catch (const Error& error) {
     return error.what();
   }

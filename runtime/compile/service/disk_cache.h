@@ -32,15 +32,18 @@ struct DirectoryCheck {
 /// Makes the directory if it is missing (mode 0700) and says whether it may hold a cache, as above.
 DirectoryCheck checkCacheDirectory(const std::filesystem::path& directory);
 
+/// `name` is the entry's file name, where it is not made of the key (isNamedEntry()).
+///
 /// The stored result, which counts as used now; nothing when there is none or it is damaged. Never
 /// throws for file problems.
-std::optional<Result> loadCached(const std::filesystem::path& directory, const Hash128& key);
+std::optional<Result> loadCached(const std::filesystem::path& directory, const Hash128& key,
+                                 const std::string& name = {});
 
 /// Stores a result with one rename, then deletes what was not used for longest while there are more
 /// than `maxBytes` (0: no limit). Returns what went wrong: "", or a sentence about a full disk or a
 /// refused write, which leaves nothing behind.
 std::string storeCached(const std::filesystem::path& directory, const Hash128& key,
-                        const Result& result, uint64_t maxBytes);
+                        const Result& result, uint64_t maxBytes, const std::string& name = {});
 
 /// MNEME_CACHE_BYTES (a number, or one with K, M, G or T behind it; 0: no limit), else 10 GiB.
 uint64_t cacheBytesLimit();

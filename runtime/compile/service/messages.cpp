@@ -12,8 +12,8 @@ struct Head {
   uint64_t checksumHigh;
 };
 
-constexpr char kRequestMagic[8] = {'M', 'N', 'E', 'M', 'E', 'J', 'Q', '1'};
-constexpr char kAnswerMagic[8] = {'M', 'N', 'E', 'M', 'E', 'J', 'A', '1'};
+constexpr char kRequestMagic[8] = {'M', 'N', 'E', 'M', 'E', 'J', 'Q', '2'};
+constexpr char kAnswerMagic[8] = {'M', 'N', 'E', 'M', 'E', 'J', 'A', '2'};
 
 std::string sealed(const char (&magic)[8], const Packer& packer) {
   const Hash128 checksum = hash128(packer.packed());
@@ -56,6 +56,8 @@ template <typename R, typename Visit> void visitNumbers(R& request, Visit&& visi
   visit(request.maxRegisters);
   visit(request.wantIr);
   visit(request.wantAssembly);
+  visit(request.boundIndices);
+  visit(request.wantTrace);
 }
 
 } // namespace
@@ -72,6 +74,7 @@ std::string packRequest(const Request& request) {
   packer.add(uint64_t{request.specializedArgs.size()});
   for (const ArgValue& argument : request.specializedArgs) {
     packer.add(uint64_t{argument.index});
+    packer.add(static_cast<uint64_t>(argument.content));
     packer.add(bytesOf(argument.value));
   }
   packer.add(uint64_t{request.placedGlobals.size()});
@@ -100,6 +103,7 @@ std::optional<Request> unpackRequest(std::span<const std::byte> bytes) {
   request.specializedArgs.resize(unpacker.takeCount());
   for (ArgValue& argument : request.specializedArgs) {
     argument.index = static_cast<uint32_t>(unpacker.takeNumber());
+    argument.content = static_cast<int32_t>(unpacker.takeNumber());
     unpacker.take(argument.value);
   }
   request.placedGlobals.resize(unpacker.takeCount());
@@ -117,8 +121,8 @@ std::string packAnswer(const Answer& answer) {
   packer.add(static_cast<uint64_t>(answer.code));
   packer.add(bytesOf(answer.message));
   packer.add(bytesOf(answer.result.image));
-  for (const std::string* text :
-       {&answer.result.ir, &answer.result.assembly, &answer.result.statisticsJson})
+  for (const std::string* text : {&answer.result.ir, &answer.result.assembly,
+                                  &answer.result.statisticsJson, &answer.result.trace})
     packer.add(bytesOf(*text));
   return sealed(kAnswerMagic, packer);
 }
@@ -132,8 +136,8 @@ std::optional<Answer> unpackAnswer(std::span<const std::byte> bytes) {
   answer.code = static_cast<ErrorCode>(unpacker.takeNumber());
   unpacker.take(answer.message);
   unpacker.take(answer.result.image);
-  for (std::string* text :
-       {&answer.result.ir, &answer.result.assembly, &answer.result.statisticsJson})
+  for (std::string* text : {&answer.result.ir, &answer.result.assembly,
+                            &answer.result.statisticsJson, &answer.result.trace})
     unpacker.take(*text);
   if (!unpacker.isGood())
     return std::nullopt;

@@ -57,9 +57,11 @@ std::optional<Place> placeOf(const Request& request, const ServiceOptions& optio
   return Place{*directory, cacheKey(request, identity)};
 }
 
-void store(const Place& place, const Result& result, const ServiceOptions& options) {
+void store(const Place& place, const Result& result, const ServiceOptions& options,
+           const std::string& name) {
   static std::atomic<bool> isSaid{false};
-  const std::string problem = storeCached(place.directory, place.key, result, options.cacheBytes);
+  const std::string problem =
+      storeCached(place.directory, place.key, result, options.cacheBytes, name);
   if (!problem.empty())
     warnOnce(isSaid, "a compiled kernel is not kept for the next run: " + problem);
 }
@@ -129,15 +131,15 @@ Result storedOrCompiled(const Request& request, const ServiceOptions& options) {
   const std::optional<Place> place = placeOf(request, options, identity);
   if (!place)
     return compileInProcess(request, options, library);
-  if (auto stored = loadCached(place->directory, place->key))
+  if (auto stored = loadCached(place->directory, place->key, request.cacheName))
     return std::move(*stored);
   CompileTurn turn(place->directory, place->key, options.timeoutSeconds);
-  if (auto stored = loadCached(place->directory, place->key))
+  if (auto stored = loadCached(place->directory, place->key, request.cacheName))
     return std::move(*stored);
   turn.throwIfFailedMeanwhile();
   try {
     Result result = compileInProcess(request, options, library);
-    store(*place, result, options);
+    store(*place, result, options, request.cacheName);
     return result;
   } catch (const Error& error) {
     turn.noteFailure(error);
@@ -147,7 +149,7 @@ Result storedOrCompiled(const Request& request, const ServiceOptions& options) {
 
 std::optional<Result> stored(const Request& request, const ServiceOptions& options) {
   const auto place = placeOf(request, options, libraryIdentity(compileLibraryPath()));
-  return place ? loadCached(place->directory, place->key) : std::nullopt;
+  return place ? loadCached(place->directory, place->key, request.cacheName) : std::nullopt;
 }
 
 } // namespace

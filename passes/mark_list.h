@@ -1,0 +1,89 @@
+// Room passes: the marks of one function while they are collected (jit_marks.h).
+#pragma once
+
+#include <llvm/IR/Constants.h>
+#include <llvm/IR/DataLayout.h>
+#include <llvm/IR/Function.h>
+#include <llvm/IR/InstrTypes.h>
+#include <llvm/IR/Module.h>
+
+#include <string>
+#include <vector>
+
+#include "passes/jit_marks.h"
+
+namespace mneme::passes {
+
+/// As LLVM prints it.
+std::string textOf(llvm::Type* type);
+
+/// enum mneme_constant_type of a value; MNEME_CONSTANT_NONE for what has none.
+int32_t constantTypeOf(llvm::Type* type);
+
+/// Whether a value of that type is one number or pointer.
+bool isScalar(int64_t constantType);
+
+/// An argument's own value.
+mneme_jit_mark valueMark(const llvm::Argument& argument, int32_t type);
+
+/// Collects the marks of one function, from wherever they come.
+class MarkList {
+public:
+  explicit MarkList(llvm::Function& function) : function_(function) {}
+
+  void add(const mneme_jit_mark& mark) {
+    if (llvm::any_of(marks_,
+                     [&](const mneme_jit_mark& known) { return known.argument == mark.argument; }))
+      fatal("Duplicate JIT annotation for argument (0-index): " + llvm::Twine(mark.argument));
+    else
+      marks_.push_back(mark);
+  }
+
+  /// A scalar, or a struct that the ABI passes in a register.
+  void addScalar(const llvm::Argument& argument) {
+    const int32_t type = constantTypeOf(argument.getType());
+    if (type == MNEME_CONSTANT_NONE)
+      fatal("Unknown Type " + textOf(argument.getType()));
+    else
+      add(valueMark(argument, type));
+  }
+
+  void addObject(const llvm::Argument& argument, uint64_t sizeBytes, bool isByValue) {
+    mneme_jit_mark mark = valueMark(argument, MNEME_CONSTANT_OBJECT);
+    mark.sizeBytes = sizeBytes;
+    mark.flags = isByValue ? MNEME_JIT_MARK_BY_VALUE : 0;
+    add(mark);
+  }
+
+  void fatal(const llvm::Twine& reason) { reportFatal(*function_.getParent(), reason); }
+
+  llvm::Function& function() { return function_; }
+  Marks sorted() && {
+    llvm::sort(marks_, [](const mneme_jit_mark& left, const mneme_jit_mark& right) {
+      return left.argument < right.argument;
+    });
+    return std::move(marks_);
+  }
+
+private:
+  llvm::Function& function_;
+  Marks marks_;
+};
+
+/// One row of llvm.global.annotations: {function, "jit", file, line, arguments}.
+struct Annotation {
+  llvm::Function* function = nullptr;
+  const llvm::Constant* arguments = nullptr; ///< null: none
+};
+
+/// Rows of defined functions.
+std::vector<Annotation> readAnnotations(llvm::Module& module);
+/// Adds what the arguments of an annotation mark.
+void readArguments(const llvm::Constant& arguments, MarkList& marks);
+
+/// Whether calls of a function are marks: proteus::jit_arg, jit_array, jit_object.
+bool isMarkFunction(const llvm::Function& function);
+/// Adds what calls in the function mark. Returns whether there are any.
+bool readMarkCalls(MarkList& marks);
+
+} // namespace mneme::passes

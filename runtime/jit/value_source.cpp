@@ -1,0 +1,69 @@
+#include "runtime/jit/value_source.h"
+
+#include <cstring>
+
+namespace mneme::jit {
+namespace {
+
+int64_t integerAt(const void* place, uint32_t sizeBytes) noexcept {
+  switch (sizeBytes) {
+  case 1:
+    return *static_cast<const int8_t*>(place);
+  case 2: {
+    int16_t value = 0;
+    std::memcpy(&value, place, sizeof(value));
+    return value;
+  }
+  case 4: {
+    int32_t value = 0;
+    std::memcpy(&value, place, sizeof(value));
+    return value;
+  }
+  default: {
+    int64_t value = 0;
+    std::memcpy(&value, place, sizeof(value));
+    return value;
+  }
+  }
+}
+
+} // namespace
+
+const void* ValueSource::place(void** args) const noexcept {
+  const void* const argument = args[mark_.argument];
+  if (!isPointee())
+    return argument;
+  const void* pointer = nullptr;
+  std::memcpy(&pointer, argument, sizeof(pointer));
+  return pointer;
+}
+
+int64_t ValueSource::count(void** args) const noexcept {
+  return mark_.countArgument < 0 ? static_cast<int64_t>(mark_.count)
+                                 : integerAt(args[mark_.countArgument], mark_.countBytes);
+}
+
+size_t ValueSource::sizeBytes(void** args) const noexcept {
+  const int64_t elements = count(args);
+  return elements > 0 && place(args) ? static_cast<size_t>(elements) * mark_.sizeBytes : 0;
+}
+
+compile::ArgValue ValueSource::value(void** args) const {
+  const auto* bytes = static_cast<const std::byte*>(place(args));
+  compile::ArgValue value{mark_.argument, {bytes, bytes + sizeBytes(args)}};
+  if (mark_.type == MNEME_CONSTANT_ARRAY || mark_.type == MNEME_CONSTANT_STATIC_ARRAY)
+    value.content = mark_.elementType;
+  else if (mark_.type == MNEME_CONSTANT_OBJECT)
+    value.content = MNEME_CONSTANT_OBJECT;
+  return value;
+}
+
+std::vector<compile::ArgValue> valuesOf(std::span<const ValueSource> sources, void** args) {
+  std::vector<compile::ArgValue> values;
+  for (const ValueSource& source : sources)
+    if (source.sizeBytes(args) > 0)
+      values.push_back(source.value(args));
+  return values;
+}
+
+} // namespace mneme::jit

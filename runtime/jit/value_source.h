@@ -1,0 +1,46 @@
+// Room jit: where the values lie that a kernel or function is compiled for.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "runtime/abi/jit_mark.h"
+#include "runtime/compile/service/client.h"
+
+namespace mneme::jit {
+
+/// One argument whose value, or the content of what it points to, becomes a constant.
+class ValueSource {
+public:
+  /// The argument's own bytes.
+  ValueSource(uint32_t index, uint64_t sizeBytes) : mark_{} {
+    mark_.argument = index;
+    mark_.countArgument = -1;
+    mark_.sizeBytes = sizeBytes;
+    mark_.count = 1;
+    mark_.flags = MNEME_JIT_MARK_BY_VALUE;
+  }
+  explicit ValueSource(const mneme_jit_mark& mark) : mark_(mark) {}
+
+  uint32_t index() const noexcept { return mark_.argument; }
+  bool isPointee() const noexcept { return (mark_.flags & MNEME_JIT_MARK_BY_VALUE) == 0; }
+  /// Null where a pointer is null.
+  const void* place(void** args) const noexcept;
+  /// 0 where a pointer is null or a count is not positive: there is nothing to read.
+  size_t sizeBytes(void** args) const noexcept;
+  /// What an array has elements of; only meaningful for arguments with content of their own.
+  int64_t count(void** args) const noexcept;
+
+  /// For the compiler. \pre sizeBytes() is not 0
+  compile::ArgValue value(void** args) const;
+
+private:
+  mneme_jit_mark mark_;
+};
+
+/// The values of `sources`, those that can be read, in their order.
+std::vector<compile::ArgValue> valuesOf(std::span<const ValueSource> sources, void** args);
+
+} // namespace mneme::jit

@@ -1,0 +1,165 @@
+"""Kernels that the program itself marks: compiled at run time for their values, on the CPU device."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from conftest import BUILD, Finished, instances, mneme, records, run_command
+
+SOURCES = Path(__file__).resolve().parents[1] / "apps" / "jit"
+WRAPPER = BUILD / "bin" / "mneme-cxx"
+RESULTS = ["y 20.6 1941.4", "o 96", "o 72", "obj 14", "objp 5", "counter 12 0"]
+
+pytestmark = [
+    pytest.mark.compile,
+    pytest.mark.skipif(
+        not (BUILD / "tests" / "apps" / "api" / "driver").is_file(), reason="no CUDA toolkit"
+    ),
+]
+
+Build = Callable[..., Path]
+
+
+@pytest.fixture(scope="session")
+def build(tmp_path_factory: pytest.TempPathFactory) -> Build:
+    """Compile a source of tests/apps/jit, once for each set of options."""
+    built: dict[tuple[str, ...], Path] = {}
+
+    def make(name: str, *options: str) -> Path:
+        key = (name, *options)
+        if key not in built:
+            program = tmp_path_factory.mktemp("jit") / Path(name).stem
+            done = run_command(
+                WRAPPER, "-x", "cuda", "--offload-arch=sm_90", SOURCES / name, "-o", program,
+                *options, "-lcudart",
+            )  # fmt: skip
+            assert (done.returncode, done.stderr) == (0, "")
+            built[key] = program
+        return built[key]
+
+    return make
+
+
+def run(program: Path, folder: Path, **environment: str) -> Finished:
+    """Run a program on the CPU device with the cache in a folder."""
+    done = mneme(
+        "run", "--device", "cpu", "--", program,
+        PROTEUS_CACHE_DIR=str(folder / "cache"), **environment,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    return done
+
+
+def lines(done: Finished, begin: str) -> list[str]:
+    """The lines of standard output that begin so."""
+    return [line for line in done.stdout.splitlines() if line.startswith(begin)]
+
+
+def untraced(done: Finished) -> list[str]:
+    """What the program itself wrote."""
+    return [line for line in done.stdout.splitlines() if not line.startswith("[")]
+
+
+def test_values_become_constants_as_the_reference_tool_says_it(
+    build: Build, tmp_path: Path
+) -> None:
+    done = run(build("kernels.cu"), tmp_path, PROTEUS_TRACE_OUTPUT="specialization")
+    assert untraced(done) == RESULTS
+    first = done.stdout[done.stdout.index("[KernelConfig]") :].splitlines()[:6]
+    assert first == [
+        "[KernelConfig] ID:_Z5daxpydiPKdPd CG:RTC SA:1 LB:1 SD:1 SDR:0 OL:3 CGL:3 TMT:-1 BPSM:0 ",
+        "[ArgSpec] Replaced Function _Z5daxpydiPKdPd ArgNo 0 with value double 6.200000e+00",
+        "[ArgSpec] Replaced Function _Z5daxpydiPKdPd ArgNo 1 with value i32 100",
+        "[DimSpec] Replace call to llvm.nvvm.read.ptx.sreg.nctaid.x with constant i32 2",
+        "[DimSpec] Replace call to llvm.nvvm.read.ptx.sreg.ntid.x with constant i32 32",
+        "[LaunchBoundSpec] MaxThreads 32 MinBlocksPerSM 0",
+    ]
+    contents = [line.split(" with value ")[1] for line in lines(done, "[ArgSpec]")][4:]
+    assert contents == [
+        "@0 = private constant [3 x i32] [i32 3, i32 4, i32 5]",
+        "@0 = private constant [3 x i32] [i32 0, i32 4, i32 5]",
+        r'@0 = private constant [16 x i8] c"\01\00\00\00\00\00 @\00\00\00\00\00\00\10@"',
+        r'@0 = private constant [16 x i8] c"\05\00\00\00\00\00\C0?\00\00\00\00\00\00\00@"',
+    ]
+    assert lines(done, "[ObjectCacheChain]") == [
+        "[ObjectCacheChain] Added cache level: storage",
+        "[ObjectCacheChain] Chain for JitEngineDevice: Storage",
+    ]
+    (variable,) = lines(done, "[GVarInfo]")
+    assert re.fullmatch(
+        r"\[GVarInfo\]: counter HAddr:0x[0-9a-f]+ DevAddr:0x[0-9a-f]+ VarSize:4", variable
+    )
+
+
+def test_second_run_finds_everything_in_the_cache(build: Build, tmp_path: Path) -> None:
+    wanted = {"PROTEUS_TRACE_OUTPUT": "specialization;cache-stats;kernel-trace"}
+    program = build("kernels.cu")
+    cold, warm = run(program, tmp_path, **wanted), run(program, tmp_path, **wanted)
+    label = "[proteus][JitEngineDevice]"
+    for done, hits in ((cold, 0), (warm, 6)):
+        assert untraced(done) == RESULTS
+        assert f"{label} MemoryCache rank 0 hits 2 accesses 8" in done.stdout
+        assert f"{label} StorageCache rank 0 hits {hits} accesses 6" in done.stdout
+        assert len(lines(done, f"{label} MemoryCache rank 0 HashValue")) == 6
+        assert (
+            f"{label}   daxpy(double, int, double const*, double*)  rank=0  specializations=2"
+            "  launches=4" in done.stdout
+        )
+    assert lines(warm, "[KernelConfig]") == lines(warm, "[ArgSpec]") == []
+    assert len(lines(warm, "[ObjectCacheChain] Hit at level 0 (Storage) for hash ")) == 6
+    assert len(list((tmp_path / "cache").glob("0-cache-jit-*.o"))) == 6
+
+
+@pytest.mark.parametrize("switch", ["ARGS", "DIMS", "LAUNCH_BOUNDS"])
+def test_each_kind_of_specialisation_has_a_switch(
+    build: Build, tmp_path: Path, switch: str
+) -> None:
+    wanted = {"PROTEUS_TRACE_OUTPUT": "specialization", f"PROTEUS_SPECIALIZE_{switch}": "0"}
+    done = run(build("kernels.cu"), tmp_path, **wanted)
+    kinds = {"ARGS": "[ArgSpec]", "DIMS": "[DimSpec]", "LAUNCH_BOUNDS": "[LaunchBoundSpec]"}
+    assert {kind: bool(lines(done, text)) for kind, text in kinds.items()} == {
+        kind: kind != switch for kind in kinds
+    }
+    assert untraced(done) == RESULTS
+
+
+def test_disabled_program_runs_as_built_and_says_nothing(build: Build, tmp_path: Path) -> None:
+    done = run(
+        build("kernels.cu"), tmp_path,
+        PROTEUS_DISABLE="1", PROTEUS_TRACE_OUTPUT="specialization;cache-stats",
+    )  # fmt: skip
+    assert done.stdout.splitlines() == RESULTS
+    assert not (tmp_path / "cache").exists()
+
+
+def test_ranges_of_indices_are_told_where_asked_for(build: Build, tmp_path: Path) -> None:
+    done = run(
+        build("kernels.cu"), tmp_path,
+        PROTEUS_SPECIALIZE_DIMS_RANGE="1", PROTEUS_TRACE_OUTPUT="specialization",
+    )  # fmt: skip
+    assert "[DimSpec] Range llvm.nvvm.read.ptx.sreg.tid.x [0,32)" in done.stdout
+    assert "[DimSpec] Range llvm.nvvm.read.ptx.sreg.ctaid.x [0,2)" in done.stdout
+    assert "SDR:1" in done.stdout
+
+
+def test_unknown_token_ends_the_program(build: Build, tmp_path: Path) -> None:
+    done = mneme(
+        "run", "--device", "cpu", "--", build("kernels.cu"), PROTEUS_TRACE_OUTPUT="cache-stat"
+    )
+    assert done.returncode != 0
+    assert "Unknown PROTEUS_TRACE_OUTPUT token: cache-stat" in done.stderr
+
+
+def test_recorded_kernel_is_the_one_that_was_written(build: Build, tmp_path: Path) -> None:
+    done = mneme("record", "-rdb", tmp_path / "rec", "--device", "cpu", "--", build("kernels.cu"))
+    assert (done.returncode, untraced(done)) == (0, RESULTS)
+    (record,) = [path for path in records(tmp_path / "rec") if "daxpy" in path.read_text()]
+    assert len(instances(record)) == 2
+    for record_id in instances(record):
+        replayed = mneme(
+            "replay", "-rdb", record, "-rid", record_id, "--device", "cpu", "-it", "1", "default<O3>"
+        )  # fmt: skip
+        assert replayed.result["result_class"] == "exact"
