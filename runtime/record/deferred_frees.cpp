@@ -10,7 +10,7 @@ constexpr size_t kMaxBusyMarks = 16;
 } // namespace
 
 bool DeferredFrees::add(const Allocation& detached, void* stream) {
-  void* mark = vendor_.markStream ? vendor_.markStream(stream) : nullptr;
+  void* mark = backend_.markStream(stream);
   if (!mark)
     return false;
   const std::lock_guard lock(mutex_);
@@ -22,9 +22,9 @@ void DeferredFrees::collect() {
   const std::lock_guard lock(mutex_);
   size_t busy =
       0; // marks of one stream pass in order: behind some that wait there is little to find
-  std::erase_if(unneeded_, [&](void* mark) { return vendor_.isMarkPassed(mark, false); });
+  std::erase_if(unneeded_, [&](void* mark) { return backend_.isMarkPassed(mark, false); });
   std::erase_if(waiting_, [&](const Waiting& one) {
-    if (busy >= kMaxBusyMarks || (!vendor_.isMarkPassed(one.mark, false) && ++busy))
+    if (busy >= kMaxBusyMarks || (!backend_.isMarkPassed(one.mark, false) && ++busy))
       return false;
     memory_.giveBack(one.block);
     return true;
@@ -34,7 +34,7 @@ void DeferredFrees::collect() {
 void DeferredFrees::waitFor(unsigned device) {
   const std::lock_guard lock(mutex_);
   std::erase_if(waiting_, [&](const Waiting& one) {
-    if (one.block.device != device || !vendor_.isMarkPassed(one.mark, true))
+    if (one.block.device != device || !backend_.isMarkPassed(one.mark, true))
       return false;
     memory_.giveBack(one.block);
     return true;
@@ -53,12 +53,12 @@ void* DeferredFrees::reuse(uint64_t sizeBytes, unsigned device, void* stream, vo
   if (fit == waiting_.end())
     return nullptr;
   // One handle may stand for several streams: the default stream of each thread.
-  if (vendor_.waitOnStream && !vendor_.waitOnStream(stream, fit->mark))
+  if (!backend_.waitOnStream(stream, fit->mark))
     return nullptr;
   const Waiting chosen = *fit;
   waiting_.erase(fit);
   // The mark is let go in its own time: it says nothing that matters any more.
-  if (!vendor_.isMarkPassed(chosen.mark, false))
+  if (!backend_.isMarkPassed(chosen.mark, false))
     unneeded_.push_back(chosen.mark);
   return memory_.attachAgain(chosen.block, sizeBytes, pool);
 }

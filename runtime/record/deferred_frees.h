@@ -4,15 +4,15 @@
 #include <list>
 #include <mutex>
 
+#include "runtime/record/backend.h"
 #include "runtime/record/memory.h"
-#include "runtime/record/vendor.h"
 
 namespace mneme::record {
 
 /// Blocks that are no longer allocations of the application and not yet free. Thread-safe.
 class DeferredFrees {
 public:
-  DeferredFrees(const Vendor& vendor, Memory& memory) : vendor_(vendor), memory_(memory) {}
+  DeferredFrees(Backend& backend, Memory& memory) : backend_(backend), memory_(memory) {}
 
   /// Frees `detached` when what `stream` has to do now is done. False if that cannot be known: the
   /// caller waits itself.
@@ -36,7 +36,7 @@ private:
     void* stream = nullptr;
     void* mark = nullptr;
   };
-  const Vendor& vendor_;
+  Backend& backend_;
   Memory& memory_;
   std::mutex mutex_;
   std::list<Waiting> waiting_;

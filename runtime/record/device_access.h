@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "runtime/abi/mneme_rt.h"
@@ -81,7 +82,8 @@ public:
 class HostAccess : public DeviceAccess {
 public:
   /// `synchronizeDevice` returns the vendor's status.
-  explicit HostAccess(int (*synchronizeDevice)()) : synchronizeDevice_(synchronizeDevice) {}
+  explicit HostAccess(std::function<int()> synchronizeDevice)
+      : synchronizeDevice_(std::move(synchronizeDevice)) {}
   int synchronize() override { return synchronizeDevice_(); }
   void launchBegins(const mneme_launch& launch) override;
   int launchEnds(const mneme_launch& launch, uint64_t& elapsedNs) override;
@@ -91,7 +93,7 @@ public:
   Content take(std::span<const Piece> pieces) override;
 
 private:
-  int (*synchronizeDevice_)();
+  std::function<int()> synchronizeDevice_;
   uint64_t beginNs_ = 0;
 };
 

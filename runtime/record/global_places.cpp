@@ -8,17 +8,6 @@ namespace {
 
 constexpr uint32_t kConstantGlobal = 1, kExternGlobal = 4; ///< mneme_global_entry::flags
 
-artifact::Region regionOf(const char* name, const void* address, uint64_t sizeBytes,
-                          bool isConstant) {
-  artifact::Region region;
-  region.address = reinterpret_cast<uint64_t>(address);
-  region.sizeBytes = sizeBytes;
-  region.kind = artifact::RegionKind::Global;
-  region.isConstant = isConstant;
-  region.name = name;
-  return region;
-}
-
 /// What a unit registered, as long as it may be looked at: another thread may unload it.
 struct Registered {
   const void* hostShadow;
@@ -36,61 +25,58 @@ void addUnit(void* user, const mneme_module_entry* unit) {
   for (uint64_t i = 0; i < unit->globalCount; ++i) {
     const mneme_global_entry& global = unit->globals[i];
     if (!(global.flags & kExternGlobal) && global.sizeBytes > 0)
-      units.globals.push_back({global.hostShadow, regionOf(global.name, nullptr, global.sizeBytes,
-                                                           (global.flags & kConstantGlobal) != 0)});
+      units.globals.push_back(
+          {global.hostShadow, variableRegion(global.name, nullptr, global.sizeBytes,
+                                             (global.flags & kConstantGlobal) != 0)});
   }
 }
 
-std::vector<artifact::Region> placed(std::vector<Registered> globals, const Vendor& vendor) {
+std::vector<artifact::Region> placed(std::vector<Registered> globals, Backend& backend) {
   std::vector<artifact::Region> regions;
   for (Registered& global : globals) {
-    void* address = nullptr;
-    if (!vendor.symbolAddress || vendor.symbolAddress(&address, global.hostShadow) != 0 || !address)
-      continue;
-    global.region.address = reinterpret_cast<uint64_t>(address);
-    regions.push_back(std::move(global.region));
+    global.region.address = reinterpret_cast<uint64_t>(backend.addressOf(global.hostShadow));
+    if (global.region.address != 0)
+      regions.push_back(std::move(global.region));
   }
   return regions;
 }
 
 } // namespace
 
+artifact::Region variableRegion(std::string name, const void* address, uint64_t sizeBytes,
+                                bool isConstant) {
+  artifact::Region region;
+  region.address = reinterpret_cast<uint64_t>(address);
+  region.sizeBytes = sizeBytes;
+  region.kind = artifact::RegionKind::Global;
+  region.isConstant = isConstant;
+  region.name = std::move(name);
+  return region;
+}
+
 void GlobalPlaces::addHidden(std::vector<artifact::Region>& regions) const {
-  if (!vendor_.findGlobal)
-    return;
-  for (const ModuleGlobal& global : catalog_.moduleGlobals()) {
-    void* address = nullptr;
-    size_t sizeBytes = 0;
-    if (vendor_.findGlobal(global.kernel, global.name.c_str(), &address, &sizeBytes) != 0 ||
-        sizeBytes == 0)
-      continue;
-    const auto isSame = [&](const artifact::Region& region) {
-      return region.address == reinterpret_cast<uint64_t>(address);
-    };
-    if (std::none_of(regions.begin(), regions.end(), isSame))
-      regions.push_back(regionOf(global.name.c_str(), address, sizeBytes, global.isConstant));
-  }
+  for (const ModuleGlobal& global : catalog_.moduleGlobals())
+    for (artifact::Region& found : backend_.variablesOf(global.kernel, {&global.name, 1})) {
+      const auto isSame = [&](const artifact::Region& region) {
+        return region.address == found.address;
+      };
+      found.isConstant = global.isConstant;
+      if (std::ranges::none_of(regions, isSame))
+        regions.push_back(std::move(found));
+    }
 }
 
 const std::vector<artifact::Region>& GlobalPlaces::find(unsigned device) {
   Known& known = known_[device];
-  if (vendor_.visitAllGlobals) { // costs nothing, and variables appear there as kernels do
-    known.regions.clear();
-    vendor_.visitAllGlobals(
-        [](void* user, const char* name, void* address, size_t sizeBytes) {
-          static_cast<std::vector<artifact::Region>*>(user)->push_back(
-              regionOf(name, address, sizeBytes, false));
-        },
-        &known.regions);
-    return known.regions;
-  }
+  if (auto all = backend_.allVariables()) // costs nothing, and they appear there as kernels do
+    return known.regions = std::move(*all);
   const uint64_t losses = losses_;
   const size_t launched = catalog_.moduleCount();
   Units now;
   mneme_rt_visit_modules(addUnit, &now);
   if (known.units == now.all && known.launchedModules == launched && known.losses == losses)
     return known.regions;
-  known = {std::move(now.all), launched, losses, placed(std::move(now.globals), vendor_)};
+  known = {std::move(now.all), launched, losses, placed(std::move(now.globals), backend_)};
   addHidden(known.regions);
   return known.regions;
 }

@@ -5,14 +5,18 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <string>
 #include <vector>
 
 #include "runtime/abi/mneme_rt.h"
 #include "runtime/artifact/recording.h"
+#include "runtime/record/backend.h"
 #include "runtime/record/kernel_catalog.h"
-#include "runtime/record/vendor.h"
 
 namespace mneme::record {
+
+artifact::Region variableRegion(std::string name, const void* address, uint64_t sizeBytes,
+                                bool isConstant = false);
 
 /// Variables of every instrumented unit: those the host program can name, and those that only
 /// kernels know, as soon as one of their module was launched. Calls are serialised by the caller,
@@ -20,8 +24,8 @@ namespace mneme::record {
 class GlobalPlaces {
 public:
   /// Both must outlive it.
-  GlobalPlaces(const Vendor& vendor, const KernelCatalog& catalog)
-      : vendor_(vendor), catalog_(catalog) {}
+  GlobalPlaces(Backend& backend, const KernelCatalog& catalog)
+      : backend_(backend), catalog_(catalog) {}
 
   /// Those of `device`, which is current. Asks the runtime again only when units came to the
   /// program since. What has no place yet is left out: no pointer leads there.
@@ -38,7 +42,7 @@ private:
   };
   void addHidden(std::vector<artifact::Region>& regions) const;
 
-  const Vendor& vendor_;
+  Backend& backend_;
   const KernelCatalog& catalog_;
   std::map<unsigned, Known> known_;
   std::atomic<uint64_t> losses_{0};

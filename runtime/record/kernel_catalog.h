@@ -15,8 +15,8 @@
 #include "runtime/abi/mneme_rt.h"
 #include "runtime/artifact/recording.h"
 #include "runtime/embed/kernel_blob.h"
+#include "runtime/record/backend.h"
 #include "runtime/record/settings.h"
-#include "runtime/record/vendor.h"
 
 namespace mneme::record {
 
@@ -35,7 +35,6 @@ struct KernelState {
   uint64_t recorded = 0;
   uint64_t skipped = 0;
   bool isAnnounced = false; ///< the writer knows the kernel
-  bool hasRun = false;      ///< a recorded launch of it was made
 };
 
 /// A device variable the kernel refers to, where the host can find it.

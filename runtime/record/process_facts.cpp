@@ -63,11 +63,16 @@ ExecutableFacts readExecutable() {
   return facts;
 }
 
+bool beginsWithAny(const std::string& file, std::span<const char* const> prefixes) noexcept {
+  return std::ranges::any_of(prefixes,
+                             [&](const char* prefix) { return file.starts_with(prefix); });
+}
+
 void countModule(void* user, const mneme_module_entry*) { ++*static_cast<size_t*>(user); }
 
 } // namespace
 
-bool isRuntimeLinkedStatically(const void* vendorEntry, const Vendor* vendor) noexcept {
+bool isRuntimeLinkedStatically(const void* vendorEntry, const Backend& backend) noexcept {
   Dl_info info{};
   const ElfW(Sym)* symbol = nullptr;
   if (!vendorEntry ||
@@ -78,12 +83,9 @@ bool isRuntimeLinkedStatically(const void* vendorEntry, const Vendor* vendor) no
   // Position-dependent programs name a function of a shared library by a stub of their own.
   if (symbol && symbol->st_shndx == SHN_UNDEF)
     return false;
-  if (!vendor)
-    return true;
   try {
     const std::string file = std::filesystem::path(info.dli_fname).filename().string();
-    return std::none_of(vendor->runtimePrefixes.begin(), vendor->runtimePrefixes.end(),
-                        [&](const std::string& prefix) { return file.starts_with(prefix); });
+    return !beginsWithAny(file, backend.runtimeFiles());
   } catch (const std::exception&) {
     return false;
   }
@@ -105,19 +107,18 @@ std::string whyNothingWasSeen(bool hasSeenAllocations, bool hasSeenModules) {
                                         : kNotInstrumented;
 }
 
-std::vector<std::string> loadedKernelLibraries(const Vendor& vendor) {
+std::vector<std::string> loadedLibraries(std::span<const char* const> prefixes) {
   struct Search {
-    const Vendor& vendor;
+    std::span<const char* const> prefixes;
     std::vector<std::string> found;
-  } search{vendor, {}};
+  } search{prefixes, {}};
   dl_iterate_phdr(
       [](dl_phdr_info* info, size_t, void* user) {
         auto& wanted = *static_cast<Search*>(user);
         const std::string path = info->dlpi_name ? info->dlpi_name : "";
         const std::string file = path.substr(path.rfind('/') + 1);
-        for (const std::string& prefix : wanted.vendor.kernelLibraries)
-          if (file.starts_with(prefix))
-            wanted.found.push_back(file);
+        if (beginsWithAny(file, wanted.prefixes))
+          wanted.found.push_back(file);
         return 0;
       },
       &search);

@@ -1,16 +1,17 @@
 // Room record: what can be told about the program itself.
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
-#include "runtime/record/vendor.h"
+#include "runtime/record/backend.h"
 
 namespace mneme::record {
 
 /// Whether the vendor function a launch was compiled against lies in the program (or one of its
 /// libraries) instead of in a shared vendor runtime.
-bool isRuntimeLinkedStatically(const void* vendorEntry, const Vendor* vendor) noexcept;
+bool isRuntimeLinkedStatically(const void* vendorEntry, const Backend& backend) noexcept;
 
 /// For a process that launched no kernel through libmneme_rt: what its user should know, or an
 /// empty text for a program that has nothing to do with devices. `hasSeenModules`: instrumented
@@ -19,7 +20,7 @@ std::string whyNothingWasSeen(bool hasSeenAllocations, bool hasSeenModules);
 /// Whether instrumented code is registered now.
 bool hasModules() noexcept;
 
-/// Libraries in this process that launch kernels nobody sees, by file name.
-std::vector<std::string> loadedKernelLibraries(const Vendor& vendor);
+/// The libraries in this process whose file names begin so.
+std::vector<std::string> loadedLibraries(std::span<const char* const> prefixes);
 
 } // namespace mneme::record

@@ -1,5 +1,7 @@
 #include "runtime/record/served_memory.h"
 
+#include <atomic>
+
 #include "runtime/base/sentence.h"
 #include "runtime/record/session.h"
 
@@ -8,24 +10,10 @@ namespace {
 
 using artifact::RegionKind;
 
-int adoptKind(RegionKind kind) {
-  switch (kind) {
-  case RegionKind::Managed:
-    return 1;
-  case RegionKind::HostPinned:
-    return 2;
-  case RegionKind::Allocation:
-  case RegionKind::Global:
-    break;
-  }
-  return 0;
-}
+std::atomic<int> captures{0};
 
 unsigned currentDevice(const Session& session) {
-  int device = 0;
-  if (session.vendor() && session.vendor()->getDevice)
-    session.vendor()->getDevice(&device);
-  return static_cast<unsigned>(device);
+  return static_cast<unsigned>(session.backend().currentDevice());
 }
 
 /// Runs `action`; what it throws becomes a note, and `otherwise` the answer.
@@ -40,13 +28,6 @@ auto guarded(Session& session, const char* what, decltype(std::declval<Action>()
   }
 }
 
-bool canServe(const Vendor* vendor, RegionKind kind) {
-  if (!vendor)
-    return false;
-  return vendor->isCpuDevice ||
-         (vendor->makeBackend && kind == RegionKind::Allocation && vendor->prepareContext() == 0);
-}
-
 /// A stream-ordered allocation's order and pool.
 struct Ordered {
   void* stream;
@@ -54,9 +35,10 @@ struct Ordered {
 };
 
 void* take(Session& session, size_t bytes, RegionKind kind, const Ordered* ordered) {
-  const Vendor* vendor = session.vendor();
+  Backend& backend = session.backend();
   // On a device that has failed the vendor's own function says so.
-  if (bytes == 0 || !session.isActive() || session.hasDeviceFailed() || !canServe(vendor, kind))
+  if (bytes == 0 || !session.isActive() || session.hasDeviceFailed() || !backend.canPlace(kind) ||
+      !backend.prepareContext())
     return nullptr;
   Memory& memory = *session.memory();
   DeferredFrees& deferred = *session.deferredFrees();
@@ -67,14 +49,14 @@ void* take(Session& session, size_t bytes, RegionKind kind, const Ordered* order
     if (void* reused = deferred.reuse(bytes, device, ordered->stream, pool))
       return reused;
   void* served = memory.allocate(bytes, kind, device, pool);
-  if (!served && !vendor->isCpuDevice) {
+  if (!served) {
     // Before the vendor is asked, and perhaps has to refuse: everything that can be had.
     deferred.waitFor(device);
     session.giveBackDeviceMemory();
     if (memory.hasRoom(bytes, device))
       served = memory.allocate(bytes, kind, device, pool);
   }
-  if (served && vendor->adopt && vendor->adopt(served, bytes, adoptKind(kind)) != 0) {
+  if (served && backend.adopt(served, bytes, kind) != 0) {
     memory.release(served); // the vendor says in its own way that there is no more
     return nullptr;
   }
@@ -88,10 +70,8 @@ int serveAny(void** pointer, size_t bytes, RegionKind kind, const Ordered* order
   if (!session || !pointer)
     return next();
   // While something is captured the vendor may refuse to allocate: it is asked, whatever the mode.
-  const Vendor* vendor = session->vendor();
-  const bool isRefusable = vendor && vendor->isCapturingAny && vendor->isCapturingAny();
   void* served = nullptr;
-  if (!isRefusable)
+  if (!isCapturingAny())
     served = guarded(*session, "an allocation", static_cast<void*>(nullptr),
                      [&] { return take(*session, bytes, kind, ordered); });
   if (served) {
@@ -114,19 +94,18 @@ bool isOfKind(const Allocation& allocation, FreeKind kind) {
 
 } // namespace
 
-bool isCapturingGraph(const Vendor* vendor, void* stream) noexcept {
-  int status = 0;
-  // The default stream is never captured. A handle that is no stream is the vendor's to judge.
-  return stream && vendor && vendor->streamIsCapturing &&
-         (vendor->streamIsCapturing(stream, &status) != 0 || status != 0);
+bool isCapturingGraph(Backend& backend, void* stream) noexcept {
+  return stream && backend.isCapturing(stream);
 }
+
+bool isCapturingAny() noexcept { return captures.load() > 0; }
 
 int serve(void** pointer, size_t bytes, RegionKind kind, const Next& next) {
   return serveAny(pointer, bytes, kind, nullptr, next);
 }
 
 int serveOrdered(void** pointer, size_t bytes, void* stream, void* pool, const Next& next) {
-  if (isCapturingGraph(findVendor(), stream))
+  if (isCapturingGraph(findBackend(), stream))
     return next(); // the memory is the graph's
   const Ordered ordered{stream, pool};
   return serveAny(pointer, bytes, RegionKind::Allocation, &ordered, next);
@@ -157,11 +136,6 @@ void leaveTaken(Session& session, void* pointer) noexcept {
   session.note("memory freed while a graph was captured stays taken until the device is reset");
 }
 
-int synchronizeOwner(const Vendor& vendor, const Allocation& allocation) {
-  return vendor.synchronizeDevice ? vendor.synchronizeDevice(allocation.device)
-                                  : vendor.deviceSynchronize();
-}
-
 } // namespace
 
 int serveFree(void* pointer, FreeKind kind, const Next& next) {
@@ -172,23 +146,22 @@ int serveFree(void* pointer, FreeKind kind, const Next& next) {
   const auto known = findServed(*session, pointer, kind);
   if (!known)
     return freeForeign(*session, pointer, next);
-  const Vendor* vendor = session->vendor();
-  if (vendor->isCapturingAny && vendor->isCapturingAny()) {
+  if (isCapturingAny()) {
     leaveTaken(*session, pointer);
     return 0;
   }
-  const int status = synchronizeOwner(*vendor, *known);
-  if (vendor->disown)
-    vendor->disown(pointer);
+  Backend& backend = session->backend();
+  const int status = backend.synchronizeDevice(known->device);
+  backend.disown(pointer);
   guarded(*session, "a free", false, [&] { return session->memory()->release(pointer); });
   return status;
 }
 
 int serveFreeOrdered(void* pointer, void* stream, const Next& next) {
-  const Vendor* vendor = findVendor();
-  if (!vendor || !vendor->markStream)
+  Backend& backend = findBackend();
+  if (!backend.hasMarks())
     return serveFree(pointer, FreeKind::Device, next);
-  if (isCapturingGraph(vendor, stream))
+  if (isCapturingGraph(backend, stream))
     return next(); // graphs free what graphs allocate
   const CallGuard guard;
   Session* session = guard.session();
@@ -200,9 +173,9 @@ int serveFreeOrdered(void* pointer, void* stream, const Next& next) {
   return guarded(*session, "a free", 0, [&] {
     const auto detached = session->memory()->detach(pointer);
     if (detached && !session->deferredFrees()->add(*detached, stream)) {
-      if (vendor->isCapturingAny && vendor->isCapturingAny())
+      if (isCapturingAny())
         return 0; // cannot wait now: the block stays taken
-      synchronizeOwner(*vendor, *detached);
+      backend.synchronizeDevice(detached->device);
       session->memory()->giveBack(*detached);
     }
     return 0;
@@ -236,17 +209,16 @@ int serveReset(const Next& next) {
   Session* session = guard.session();
   if (!session)
     return next();
-  const Vendor* vendor = session->vendor();
-  if (vendor)
-    vendor->deviceSynchronize();
+  Backend& backend = session->backend();
+  backend.synchronize();
   guarded(*session, "a device reset", 0, [&] {
     const unsigned device = currentDevice(*session);
     session->forgetDevice(device);
     if (DeferredFrees* deferred = session->deferredFrees())
       deferred->forget(device);
     for (const Allocation& gone : session->memory()->reset(device))
-      if (gone.owner == Owner::Window && vendor && vendor->disown)
-        vendor->disown(reinterpret_cast<const void*>(gone.address));
+      if (gone.owner == Owner::Window)
+        backend.disown(reinterpret_cast<const void*>(gone.address));
     return 0;
   });
   session->setDeviceFailed(false);
@@ -271,7 +243,7 @@ int serveFreeBytes(size_t* freeBytes, const Next& next) {
   const int status = next();
   Session* session = guard.session();
   // The CPU device counts what the program has been given, whoever serves it.
-  if (session && status == 0 && freeBytes && session->vendor() && !session->vendor()->isCpuDevice)
+  if (session && status == 0 && freeBytes && !session->backend().isOwnRuntime())
     *freeBytes += guarded(*session, "free memory", uint64_t{0}, [&] {
       const unsigned device = currentDevice(*session);
       return session->memory()->excessBytes(device) + session->ownDeviceBytes(device);
@@ -300,7 +272,17 @@ int watchExport(const void* pointer, const Next& next) {
 
 int watchCapture(const Next& next) {
   const CallGuard guard; // no recording is under way meanwhile
-  return next();
+  const int status = next();
+  if (status == 0)
+    ++captures;
+  return status;
+}
+
+int captureEnded(int status) noexcept {
+  int open = captures.load();
+  while (open > 0 && !captures.compare_exchange_weak(open, open - 1)) {
+  }
+  return status;
 }
 
 int watchUnrecorded(const char* what, const void* key, const Next& next) {

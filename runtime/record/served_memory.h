@@ -7,7 +7,7 @@
 
 #include "runtime/artifact/recording.h"
 #include "runtime/base/cancellation.h"
-#include "runtime/record/vendor.h"
+#include "runtime/record/backend.h"
 
 namespace mneme::record {
 
@@ -69,12 +69,16 @@ int watchExport(const void* pointer, const Next& next);
 
 /// Begins the capture of a stream into a graph, between recordings.
 int watchCapture(const Next& next);
+/// After the end of one, whatever its `status`, which is returned.
+int captureEnded(int status) noexcept;
+/// Whether any stream is being captured: nothing may be synchronised then.
+bool isCapturingAny() noexcept;
 
 /// Passes on work the recorder cannot record; `what` names it in the summary, once for each `key`.
 int watchUnrecorded(const char* what, const void* key, const Next& next);
 
-/// Whether work given to this stream becomes part of a graph instead of being run.
-bool isCapturingGraph(const Vendor* vendor, void* stream) noexcept;
+/// As Backend::isCapturing(); the default stream never is.
+bool isCapturingGraph(Backend& backend, void* stream) noexcept;
 
 bool isServed(const void* pointer) noexcept;
 

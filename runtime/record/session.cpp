@@ -35,17 +35,14 @@ constexpr const char* kOthersWentOn =
 
 artifact::Dim3 dims(const mneme_dim3& value) { return {value.x, value.y, value.z}; }
 
-Memory::Options memoryOptions(const Vendor* vendor, const Settings& settings) {
+Memory::Options memoryOptions(Backend& backend, const Settings& settings) {
   Memory::Options options;
   options.windowBytes = settings.windowBytes;
-  if (vendor && vendor->isCpuDevice) {
-    options.makeBackend = [](unsigned) { return makeHostBackend(); };
-  } else if (vendor) {
-    options.capturesVendors = true;
+  options.capturesVendors = !backend.isOwnRuntime();
+  if (options.capturesVendors)
     options.idleBytesKept = kIdleBytesKept;
-    if (settings.usesWindow)
-      options.makeBackend = vendor->makeBackend;
-  }
+  if (settings.usesWindow || backend.isOwnRuntime())
+    options.makeBackend = [&backend](unsigned device) { return backend.makeMemory(device); };
   return options;
 }
 
@@ -75,16 +72,13 @@ Session::Session() noexcept : owner_(getpid()) {
   try {
     settings_ = readSettings();
     if (settings_.isRankRecorded) {
-      vendor_ = findVendor();
-      if (vendor_ && settings_.windowBytes == 0)
-        settings_.windowBytes = vendor_->windowBytes;
+      if (settings_.windowBytes == 0)
+        settings_.windowBytes = backend_.windowBytes();
       hasSeenModules_ = hasModules();
-      memory_ = std::make_unique<Memory>(memoryOptions(vendor_, settings_));
-      if (vendor_)
-        deferredFrees_ = std::make_unique<DeferredFrees>(*vendor_, *memory_);
+      memory_ = std::make_unique<Memory>(memoryOptions(backend_, settings_));
+      deferredFrees_ = std::make_unique<DeferredFrees>(backend_, *memory_);
       catalog_ = std::make_unique<KernelCatalog>(settings_);
-      if (vendor_)
-        globals_ = std::make_unique<GlobalPlaces>(*vendor_, *catalog_);
+      globals_ = std::make_unique<GlobalPlaces>(backend_, *catalog_);
       isActive_ = true;
     }
   } catch (const std::exception& error) {
@@ -124,10 +118,7 @@ DeviceAccess& Session::accessOf(unsigned device) {
   const auto known = accesses_.find(device);
   if (known != accesses_.end())
     return *known->second;
-  std::unique_ptr<DeviceAccess> made =
-      vendor_->makeAccess ? vendor_->makeAccess(device)
-                          : std::make_unique<HostAccess>(vendor_->deviceSynchronize);
-  return *(accesses_[device] = std::move(made));
+  return *accesses_.emplace(device, backend_.makeAccess(device)).first->second;
 }
 
 void Session::forgetDevice(unsigned device) noexcept {
@@ -175,8 +166,8 @@ Session::Attempt Session::decide(const mneme_launch& launch) {
     note(info->whyNot);
     return attempt;
   }
-  if (launch.form != MNEME_LAUNCH_PLAIN && vendor_ && vendor_->launchTraits)
-    attempt.traits = vendor_->launchTraits(launch);
+  if (launch.form != MNEME_LAUNCH_PLAIN)
+    attempt.traits = backend_.traitsOf(launch);
   attempt.dynamicHash = dynamicHash(*info->blob, launch, attempt.traits);
   KernelState& state = *info->state;
   const std::lock_guard lock(state.mutex);
@@ -278,13 +269,13 @@ int Session::launch(const mneme_launch& launch) {
 
 std::string Session::whyNot(const Attempt& attempt, const mneme_launch& launch) const {
   const std::string kernel = "kernel '" + attempt.info->blob->demangled + "': ";
-  if (isRuntimeLinkedStatically(launch.vendorEntry, vendor_))
+  if (isRuntimeLinkedStatically(launch.vendorEntry, backend_))
     return kernel + staticRuntime();
-  if (!vendor_)
-    return kernel + "no shared vendor runtime is loaded in this process";
-  if (isCapturingGraph(vendor_, vendor_->streamOf ? vendor_->streamOf(launch) : launch.stream))
+  if (const std::string reason = backend_.whyNot(); !reason.empty())
+    return kernel + reason;
+  if (isCapturingGraph(backend_, backend_.streamOf(launch)))
     return kernel + "launches captured into a graph cannot be recorded";
-  if (vendor_->isCapturingAny && vendor_->isCapturingAny())
+  if (isCapturingAny())
     return kernel + "launches cannot be recorded while another stream is captured into a graph";
   const std::string memory = memory_->whyNotCapturable();
   return memory.empty() ? "" : kernel + memory;
@@ -305,8 +296,7 @@ void Session::announce(const KernelInfo& info) {
   KernelState& state = *info.state;
   if (state.isAnnounced)
     return;
-  artifact::KernelRecord record = describeKernel(
-      info, vendor_->isCpuDevice ? "cpu" : vendor_->deviceKind + (":" + std::to_string(device_)));
+  artifact::KernelRecord record = describeKernel(info, backend_.deviceName(device_));
   const Window window = memory_->window(static_cast<unsigned>(device_));
   record.windowAddress = window.address;
   record.windowBytes = window.sizeBytes;
@@ -314,10 +304,6 @@ void Session::announce(const KernelInfo& info) {
   for (const auto& module : info.modules)
     modules.push_back(module->bitcode);
   writer().addKernel(record, modules);
-  for (const std::string& name : info.hiddenGlobals)
-    if (!vendor_->visitGlobals && !vendor_->findGlobal)
-      note("device variable '" + name + "' of kernel '" + info.blob->demangled +
-           "' is out of the host's reach: a replay starts it from its initial value");
   state.isAnnounced = true;
 }
 
@@ -351,9 +337,7 @@ bool Session::launchAndWait(Attempt& attempt, const mneme_launch& launch, Device
     return false;
   }
   launchNs_ += nowNs() - begin;
-  // A runtime that compiles or loads at the first launch would be timed doing that.
-  const bool isFirst = !std::exchange(info.state->hasRun, true);
-  instance.recordedNs = isFirst && !vendor_->prepareKernel ? 0 : elapsedNs;
+  instance.recordedNs = elapsedNs;
   return true;
 }
 
@@ -417,7 +401,7 @@ void Session::record(Attempt& attempt, const mneme_launch& launch) {
   // the gate is shut.
   const DeferredCancellation cancellation;
   if (whyNot(attempt, launch).empty())
-    vendor_->deviceSynchronize();
+    backend_.synchronize();
   const bool wasStuck = isCallStuck_;
   Alone alone(gate_, wasStuck ? kStuckPatience : kCallPatience, Alone::Signals::Held);
   if (!isActive())
@@ -441,15 +425,12 @@ void Session::record(Attempt& attempt, const mneme_launch& launch) {
 void Session::recordAlone(Attempt& attempt, const mneme_launch& launch, Alone& alone) {
   const uint64_t begin = nowNs();
   try {
-    device_ = 0;
-    if (vendor_->getDevice)
-      vendor_->getDevice(&device_);
-    if (vendor_->prepareContext && vendor_->prepareContext() != 0)
+    device_ = backend_.currentDevice();
+    if (!backend_.prepareContext())
       throw Error(ErrorCode::Unsupported,
                   "the thread works in a context the recorder cannot use (not the runtime's own)");
     DeviceAccess& access = accessOf(static_cast<unsigned>(device_));
-    if (vendor_->prepareKernel)
-      vendor_->prepareKernel(launch.kernel);
+    backend_.prepareKernel(launch.kernel);
     announce(*attempt.info);
     artifact::InstanceDraft draft;
     draft.instance.dynamicHash = attempt.dynamicHash;

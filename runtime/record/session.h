@@ -17,6 +17,7 @@
 
 #include "runtime/abi/mneme_rt.h"
 #include "runtime/artifact/writer.h"
+#include "runtime/record/backend.h"
 #include "runtime/record/capture.h"
 #include "runtime/record/deferred_frees.h"
 #include "runtime/record/global_places.h"
@@ -25,7 +26,6 @@
 #include "runtime/record/memory.h"
 #include "runtime/record/reach.h"
 #include "runtime/record/settings.h"
-#include "runtime/record/vendor.h"
 
 namespace mneme::record {
 
@@ -53,7 +53,7 @@ public:
 
   /// Null in a process that never recorded. Frees are served even when recording has ended.
   Memory* memory() noexcept { return memory_.get(); }
-  const Vendor* vendor() const noexcept { return vendor_; }
+  Backend& backend() const noexcept { return backend_; }
   /// Frees that wait for work on a stream; as memory().
   DeferredFrees* deferredFrees() noexcept { return deferredFrees_.get(); }
   /// The device is about to lose everything: forgets what the recorder holds on it.
@@ -141,7 +141,7 @@ private:
   void sayGoodbye(uint64_t finishNs);
 
   pid_t owner_;
-  const Vendor* vendor_ = nullptr;
+  Backend& backend_ = findBackend();
   Settings settings_;
   std::unique_ptr<KernelCatalog> catalog_;
   std::unique_ptr<Memory> memory_;

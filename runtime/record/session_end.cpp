@@ -162,8 +162,8 @@ void Session::finish() noexcept {
 void Session::conclude() {
   const uint64_t begin = nowNs();
   finishTransfers();
-  if (vendor_ && launches_ > 0)
-    for (const std::string& library : loadedKernelLibraries(*vendor_))
+  if (launches_ > 0)
+    for (const std::string& library : loadedLibraries(backend_.kernelLibraries()))
       note("'" + library + "' is loaded: kernels it launches itself are not recorded");
   if (writer_) {
     pushOccurrences();

@@ -5,61 +5,28 @@
 #include "runtime/record/session.h"
 
 namespace mneme::record {
-namespace {
-
-struct HiddenGlobals {
-  const std::vector<std::string>* names;
-  std::vector<artifact::Region>* regions;
-};
-
-void addHiddenGlobal(void* user, const char* name, void* address, size_t sizeBytes) {
-  const auto* hidden = static_cast<HiddenGlobals*>(user);
-  if (std::find(hidden->names->begin(), hidden->names->end(), name) == hidden->names->end())
-    return;
-  artifact::Region region;
-  region.address = reinterpret_cast<uint64_t>(address);
-  region.sizeBytes = sizeBytes;
-  region.kind = artifact::RegionKind::Global;
-  region.name = name;
-  hidden->regions->push_back(region);
-}
-
-} // namespace
 
 void Session::addHiddenGlobals(const KernelInfo& info, const void* kernel,
                                std::vector<artifact::Region>& regions) {
-  HiddenGlobals hidden{&info.hiddenGlobals, &regions};
-  if (vendor_->visitGlobals && !info.hiddenGlobals.empty())
-    vendor_->visitGlobals(kernel, addHiddenGlobal, &hidden);
-  if (!vendor_->findGlobal)
+  if (info.hiddenGlobals.empty())
     return;
-  for (const std::string& name : info.hiddenGlobals) {
-    void* address = nullptr;
-    size_t sizeBytes = 0;
-    if (vendor_->findGlobal(kernel, name.c_str(), &address, &sizeBytes) == 0 && sizeBytes > 0)
-      addHiddenGlobal(&hidden, name.c_str(), address, sizeBytes);
-    else
+  const std::vector<artifact::Region> found = backend_.variablesOf(kernel, info.hiddenGlobals);
+  for (const std::string& name : info.hiddenGlobals)
+    if (std::ranges::find(found, name, &artifact::Region::name) == found.end())
       note("device variable '" + name + "' of kernel '" + info.blob->demangled +
            "' cannot be found: a replay starts it from its initial value");
-  }
+  regions.insert(regions.end(), found.begin(), found.end());
 }
 
 void Session::addGlobals(const KernelInfo& info, const void* kernel,
                          std::vector<artifact::Region>& regions) {
   addHiddenGlobals(info, kernel, regions);
   for (const GlobalPlace& global : info.globals) {
-    void* address = nullptr;
-    if (!vendor_->symbolAddress || vendor_->symbolAddress(&address, global.hostShadow) != 0 ||
-        !address)
+    const void* address = backend_.addressOf(global.hostShadow);
+    if (!address)
       throw Error(ErrorCode::DeviceFailed,
                   "the address of device variable '" + global.name + "' cannot be found");
-    artifact::Region region;
-    region.address = reinterpret_cast<uint64_t>(address);
-    region.sizeBytes = global.sizeBytes;
-    region.kind = artifact::RegionKind::Global;
-    region.isConstant = global.isConstant;
-    region.name = global.name;
-    regions.push_back(region);
+    regions.push_back(variableRegion(global.name, address, global.sizeBytes, global.isConstant));
   }
 }
 
@@ -76,7 +43,7 @@ Session::certainRegions(const KernelInfo& info, const mneme_launch& launch, Devi
                 [&](const artifact::Region& region) { return !isReadable(region, access); });
   addGlobals(info, launch.kernel, regions);
 
-  if (!vendor_->isCpuDevice && settings_.usesWindow && memory_->hasForeign())
+  if (settings_.usesWindow && memory_->hasForeign())
     note("some device memory did not fit into the address window of " +
          std::to_string(settings_.windowBytes >> 20) +
          " MiB and is recorded where the vendor placed it; a replay may not be granted these "

@@ -4,7 +4,7 @@
 #include <cstdio>
 #include <set>
 
-#include "runtime/record/vendor.h"
+#include "runtime/record/backend.h"
 
 namespace mneme::record {
 namespace {

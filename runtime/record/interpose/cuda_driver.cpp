@@ -1,7 +1,7 @@
 // Room record: the CUDA driver API of programs that are linked with it. The runtime reaches the
 // driver by handles of its own and does not come by here.
+#include "runtime/record/backends/vendor_runtime.h"
 #include "runtime/record/exported.h"
-#include "runtime/record/interpose/vendor_runtime.h"
 #include "runtime/record/served_memory.h"
 
 using namespace mneme::record;

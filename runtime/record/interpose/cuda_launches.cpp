@@ -1,18 +1,13 @@
 // Room record: work of the CUDA runtime that does not come through libmneme_rt: it is passed on and
 // named in the summary.
-#include <atomic>
-#include <cstdint>
-
 #include "runtime/abi/mneme_rt.h"
+#include "runtime/record/backends/vendor_runtime.h"
 #include "runtime/record/exported.h"
-#include "runtime/record/interpose/vendor_runtime.h"
 #include "runtime/record/served_memory.h"
 
 using namespace mneme::record;
 
 namespace {
-
-std::atomic<int> captures{0};
 
 constexpr const char* kForeignKernel =
     "a kernel of code that was not built with mneme was launched; it is not recorded";
@@ -22,25 +17,7 @@ int watchKernel(const void* kernel, const Next& next) {
   return watchUnrecorded(kForeignKernel, kernel, next);
 }
 
-int countBegin(const Next& next) {
-  return watchCapture([&] {
-    const int status = next();
-    if (status == 0)
-      ++captures;
-    return status;
-  });
-}
-
-int countEnd(int status) noexcept {
-  int open = captures.load();
-  while (open > 0 && !captures.compare_exchange_weak(open, open - 1)) {
-  }
-  return status;
-}
-
 } // namespace
-
-bool mneme::record::isCapturingAny() noexcept { return captures.load() > 0; }
 
 MNEME_RECORD_API int cudaLaunchKernel(const void* kernel, mneme_dim3 grid, mneme_dim3 block,
                                       void** args, size_t sharedBytes, void* stream) {
@@ -100,12 +77,12 @@ MNEME_RECORD_API int cudaGraphLaunch_ptsz(void* graph, void* stream) {
 }
 
 MNEME_RECORD_API int cudaStreamBeginCapture(void* stream, int mode) {
-  return countBegin(
+  return watchCapture(
       [&] { return forward<cudaStreamBeginCapture>("cudaStreamBeginCapture", stream, mode); });
 }
 
 MNEME_RECORD_API int cudaStreamBeginCapture_ptsz(void* stream, int mode) {
-  return countBegin([&] {
+  return watchCapture([&] {
     return forward<cudaStreamBeginCapture_ptsz>("cudaStreamBeginCapture_ptsz", stream, mode);
   });
 }
@@ -113,7 +90,7 @@ MNEME_RECORD_API int cudaStreamBeginCapture_ptsz(void* stream, int mode) {
 MNEME_RECORD_API int cudaStreamBeginCaptureToGraph(void* stream, void* graph,
                                                    const void* dependencies, const void* data,
                                                    size_t count, int mode) {
-  return countBegin([&] {
+  return watchCapture([&] {
     return forward<cudaStreamBeginCaptureToGraph>("cudaStreamBeginCaptureToGraph", stream, graph,
                                                   dependencies, data, count, mode);
   });
@@ -122,16 +99,17 @@ MNEME_RECORD_API int cudaStreamBeginCaptureToGraph(void* stream, void* graph,
 MNEME_RECORD_API int cudaStreamBeginCaptureToGraph_ptsz(void* stream, void* graph,
                                                         const void* dependencies, const void* data,
                                                         size_t count, int mode) {
-  return countBegin([&] {
+  return watchCapture([&] {
     return forward<cudaStreamBeginCaptureToGraph_ptsz>("cudaStreamBeginCaptureToGraph_ptsz", stream,
                                                        graph, dependencies, data, count, mode);
   });
 }
 
 MNEME_RECORD_API int cudaStreamEndCapture(void* stream, void** graph) {
-  return countEnd(forward<cudaStreamEndCapture>("cudaStreamEndCapture", stream, graph));
+  return captureEnded(forward<cudaStreamEndCapture>("cudaStreamEndCapture", stream, graph));
 }
 
 MNEME_RECORD_API int cudaStreamEndCapture_ptsz(void* stream, void** graph) {
-  return countEnd(forward<cudaStreamEndCapture_ptsz>("cudaStreamEndCapture_ptsz", stream, graph));
+  return captureEnded(
+      forward<cudaStreamEndCapture_ptsz>("cudaStreamEndCapture_ptsz", stream, graph));
 }

@@ -1,7 +1,7 @@
 // Room record: the HIP API's memory. Only names, signatures and constants of the vendor; what is
 // done about them is in ../served_memory.h.
+#include "runtime/record/backends/vendor_runtime.h"
 #include "runtime/record/exported.h"
-#include "runtime/record/interpose/vendor_runtime.h"
 #include "runtime/record/served_memory.h"
 
 using namespace mneme::record;

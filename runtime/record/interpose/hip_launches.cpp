@@ -1,8 +1,8 @@
 // Room record: work of the HIP runtime that does not come through libmneme_rt: it is passed on and
 // named in the summary.
 #include "runtime/abi/mneme_rt.h"
+#include "runtime/record/backends/vendor_runtime.h"
 #include "runtime/record/exported.h"
-#include "runtime/record/interpose/vendor_runtime.h"
 #include "runtime/record/served_memory.h"
 
 using namespace mneme::record;

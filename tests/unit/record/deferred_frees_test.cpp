@@ -8,20 +8,30 @@ namespace {
 bool isStreamBusy = true;
 size_t marks = 0;
 
-Vendor vendorWithMarks() {
-  Vendor vendor;
-  vendor.markStream = [](void*) -> void* {
+class MarkingBackend final : public Backend {
+public:
+  std::string deviceName(int) const override { return ""; }
+  std::span<const char* const> runtimeFiles() const noexcept override { return {}; }
+  int currentDevice() noexcept override { return 0; }
+  int synchronize() noexcept override { return 0; }
+  std::unique_ptr<DeviceAccess> makeAccess(unsigned) override { return nullptr; }
+  void prepareKernel(const void*) noexcept override {}
+
+  bool hasMarks() const noexcept override { return true; }
+  void* markStream(void*) noexcept override {
     ++marks;
     return &marks;
-  };
-  vendor.isMarkPassed = [](void*, bool shallWait) {
+  }
+  bool waitOnStream(void*, void*) noexcept override { return canWait; }
+  bool isMarkPassed(void*, bool shallWait) noexcept override {
     if (isStreamBusy && !shallWait)
       return false;
     --marks;
     return true;
-  };
-  return vendor;
-}
+  }
+
+  bool canWait = true;
+};
 
 Memory::Options onHost() {
   Memory::Options options;
@@ -35,9 +45,9 @@ void* stream(uintptr_t number) { return reinterpret_cast<void*>(number); }
 } // namespace
 
 TEST_CASE("memory freed in the order of a stream is free when its work is done") {
-  const Vendor vendor = vendorWithMarks();
+  MarkingBackend backend;
   Memory memory(onHost());
-  DeferredFrees frees(vendor, memory);
+  DeferredFrees frees(backend, memory);
   isStreamBusy = true;
   marks = 0;
   void* first = memory.allocate(1000, artifact::RegionKind::Allocation, 0);
@@ -51,9 +61,9 @@ TEST_CASE("memory freed in the order of a stream is free when its work is done")
 }
 
 TEST_CASE("work that comes later on the same stream has freed memory at once") {
-  const Vendor vendor = vendorWithMarks();
+  MarkingBackend backend;
   Memory memory(onHost());
-  DeferredFrees frees(vendor, memory);
+  DeferredFrees frees(backend, memory);
   isStreamBusy = true;
   marks = 0;
   void* first = memory.allocate(1000, artifact::RegionKind::Allocation, 0);
@@ -73,24 +83,21 @@ TEST_CASE("work that comes later on the same stream has freed memory at once") {
 }
 
 TEST_CASE("a block is not had at once by a stream that cannot be made to wait for its free") {
-  Vendor vendor = vendorWithMarks();
-  static bool canWait;
-  vendor.waitOnStream = [](void*, void*) { return canWait; };
+  MarkingBackend backend;
   Memory memory(onHost());
-  DeferredFrees frees(vendor, memory);
+  DeferredFrees frees(backend, memory);
   isStreamBusy = true;
   void* first = memory.allocate(1000, artifact::RegionKind::Allocation, 0);
   frees.add(*memory.detach(first), stream(2));
-  canWait = false;
+  backend.canWait = false;
   CHECK(frees.reuse(1000, 0, stream(2)) == nullptr);
-  canWait = true;
+  backend.canWait = true;
   CHECK(frees.reuse(1000, 0, stream(2)) == first);
 }
 
 TEST_CASE("without marks the caller waits itself") {
-  const Vendor vendor;
   Memory memory(onHost());
-  DeferredFrees frees(vendor, memory);
+  DeferredFrees frees(findBackend(), memory);
   void* first = memory.allocate(1000, artifact::RegionKind::Allocation, 0);
   CHECK_FALSE(frees.add(*memory.detach(first), stream(1)));
 }

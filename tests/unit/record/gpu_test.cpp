@@ -136,7 +136,7 @@ TEST_CASE("gpu: the window lies where it should and its memory is ordinary devic
   const Gpu gpu;
   if (!gpu.side.driver)
     return;
-  const auto backend = gpu::makeBackend(gpu.side);
+  const auto backend = gpu::makeMemory(gpu.side);
   REQUIRE(backend);
   WindowAllocator window(*backend, 0, 1 << 30);
   CHECK(window.base() == 0x600000000000);
@@ -162,7 +162,7 @@ TEST_CASE("gpu: a window can be made again after it was given back") {
   if (!gpu.side.driver)
     return;
   for (int round = 0; round < 3; ++round) {
-    const auto backend = gpu::makeBackend(gpu.side);
+    const auto backend = gpu::makeMemory(gpu.side);
     WindowAllocator window(*backend, 0, uint64_t{64} << 30);
     CHECK(window.base() == 0x600000000000);
     CHECK(window.allocate(1 << 20) == window.base());
@@ -173,7 +173,7 @@ TEST_CASE("gpu: small snapshots are hashed and taken as they are") {
   const Gpu gpu;
   if (!gpu.side.driver)
     return;
-  const auto backend = gpu::makeBackend(gpu.side);
+  const auto backend = gpu::makeMemory(gpu.side);
   WindowAllocator window(*backend, 0, 1 << 30);
   const auto access =
       gpu::makeAccess(gpu.side, [](const mneme_launch&) { return reinterpret_cast<void*>(1); });
@@ -189,7 +189,7 @@ TEST_CASE("gpu: small snapshots are searched where they were fetched to") {
   const Gpu gpu;
   if (!gpu.side.driver)
     return;
-  const auto backend = gpu::makeBackend(gpu.side);
+  const auto backend = gpu::makeMemory(gpu.side);
   WindowAllocator window(*backend, 0, 1 << 30);
   const auto access =
       gpu::makeAccess(gpu.side, [](const mneme_launch&) { return reinterpret_cast<void*>(1); });
@@ -203,7 +203,7 @@ TEST_CASE("gpu: large snapshots are hashed on the device and taken behind the ca
   const Gpu gpu;
   if (!gpu.side.driver)
     return;
-  const auto backend = gpu::makeBackend(gpu.side);
+  const auto backend = gpu::makeMemory(gpu.side);
   WindowAllocator window(*backend, 0, uint64_t{2} << 30);
   const auto access =
       gpu::makeAccess(gpu.side, [](const mneme_launch&) { return reinterpret_cast<void*>(1); });

@@ -8,7 +8,6 @@
 #include "runtime/device/cuda/application.h"
 #include "runtime/record/device_access.h"
 #include "runtime/record/memory_backend.h"
-#include "runtime/record/vendor.h"
 
 namespace mneme::record::gpu {
 
@@ -25,19 +24,10 @@ struct Side {
 Side currentSide() noexcept;
 
 /// Memory at chosen addresses by the driver's virtual memory functions; null where it has none.
-std::unique_ptr<MemoryBackend> makeBackend(const Side& side);
+std::unique_ptr<MemoryBackend> makeMemory(const Side& side);
 
 /// Copies and hashes on the GPU. `streamOf` gives the stream of a launch.
 std::unique_ptr<DeviceAccess> makeAccess(const Side& side,
                                          void* (*streamOf)(const mneme_launch& launch));
-
-/// What is needed of the runtime beside what Vendor has.
-struct RuntimeCalls {
-  int (*free)(void* pointer) = nullptr; ///< cudaFree
-  device::cuda::KernelLookup lookup;
-};
-
-/// Fills in what a GPU offers. `vendor.streamOf` and what comes from the runtime itself are set.
-void describeGpu(Vendor& vendor, const RuntimeCalls& calls);
 
 } // namespace mneme::record::gpu

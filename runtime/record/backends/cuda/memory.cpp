@@ -92,7 +92,18 @@ private:
 
 } // namespace
 
-std::unique_ptr<MemoryBackend> makeBackend(const Side& side) {
+Side currentSide() noexcept {
+  const Driver* driver = Driver::find();
+  Side side;
+  if (!driver || driver->cuCtxGetCurrent(&side.context) != CUDA_SUCCESS || !side.context ||
+      driver->cuCtxGetDevice(&side.device) != CUDA_SUCCESS ||
+      primaryContext(*driver, side.device) != side.context)
+    return {};
+  side.driver = driver;
+  return side;
+}
+
+std::unique_ptr<MemoryBackend> makeMemory(const Side& side) {
   if (!side.driver)
     return nullptr;
   const auto attribute = [&](CUdevice_attribute which) {

@@ -1,9 +1,9 @@
-// Room record: what the sources that stand in for vendors' runtimes share. HIP's numbers are
-// CUDA's.
+// Room record: what vendors' runtimes have in common. HIP's numbers and structures are CUDA's.
 #pragma once
 
 #include <array>
 
+#include "runtime/record/backend.h"
 #include "runtime/record/next_symbol.h"
 
 namespace mneme::record {
@@ -34,7 +34,7 @@ inline void* perThreadStream(void* stream) noexcept {
   return stream ? stream : reinterpret_cast<void*>(2);
 }
 
-/// Whether any stream of the process is being captured into a graph.
-bool isCapturingAny() noexcept;
+/// Backend::traitsOf(), by the attributes a launch was given.
+LaunchTraits traitsByAttributes(const mneme_launch& launch) noexcept;
 
 } // namespace mneme::record

@@ -1,0 +1,39 @@
+#include "runtime/base/error.h"
+#include "runtime/record/backends/cpu/backend.h"
+#include "runtime/record/backends/cuda/backend.h"
+
+namespace mneme::record {
+
+const char* const kSharedRuntimeHint = "-lcudart, CUDA::cudart";
+
+namespace {
+
+/// Of a process without a shared vendor runtime.
+class NoBackend final : public Backend {
+public:
+  std::string whyNot() const override {
+    return "no shared vendor runtime is loaded in this process";
+  }
+  std::string deviceName(int) const override { return ""; }
+  std::span<const char* const> runtimeFiles() const noexcept override { return {}; }
+  int currentDevice() noexcept override { return 0; }
+  int synchronize() noexcept override { return 0; }
+  std::unique_ptr<DeviceAccess> makeAccess(unsigned) override {
+    throw Error(ErrorCode::BackendUnavailable, whyNot());
+  }
+  void prepareKernel(const void*) noexcept override {}
+};
+
+} // namespace
+
+Backend& findBackend() noexcept {
+  static Backend* backend = [] {
+    std::unique_ptr<Backend> found = makeCpuBackend();
+    if (!found)
+      found = makeCudaBackend();
+    return found ? found.release() : new NoBackend;
+  }();
+  return *backend;
+}
+
+} // namespace mneme::record

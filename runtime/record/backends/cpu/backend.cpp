@@ -1,0 +1,193 @@
+#include "runtime/record/backends/cpu/backend.h"
+
+#include <algorithm>
+#include <array>
+#include <string>
+
+#include "runtime/device/cuda/application.h"
+#include "runtime/record/backends/vendor_runtime.h"
+#include "runtime/record/global_places.h"
+#include "runtime/record/process_facts.h"
+
+namespace mneme::record {
+namespace {
+
+using artifact::Region;
+using artifact::RegionKind;
+
+using VisitGlobal = void (*)(void* user, const char* name, void* address, size_t sizeBytes);
+
+/// One of our runtimes. Functions beside the first four may be null.
+struct Runtime {
+  int (*adopt)(const void* base, size_t sizeBytes, int kind) = nullptr;
+  void (*disown)(const void* base) = nullptr;
+  int (*synchronize)() = nullptr;
+  int (*getDevice)(int* device) = nullptr;
+  void (*prepare)(const void* kernel) = nullptr;
+  int (*visitGlobals)(const void* kernel, VisitGlobal visit, void* user) = nullptr;
+  void (*visitAllGlobals)(VisitGlobal visit, void* user) = nullptr;
+  int (*symbolAddress)(void** address, const void* hostShadow) = nullptr;
+  int (*streamIsCapturing)(void* stream, int* status) = nullptr;
+  int (*peek)() = nullptr;
+  int (*clear)() = nullptr;
+
+  bool isThere() const noexcept { return adopt && disown && synchronize && getDevice; }
+};
+
+Runtime findRuntime(const std::string& ours, const std::string& vendors) {
+  const auto own = [&]<typename Function>(Function& function, const char* name) {
+    function = find<Function>((ours + name).c_str());
+  };
+  const auto theirs = [&]<typename Function>(Function& function, const char* name) {
+    function = find<Function>((vendors + name).c_str());
+  };
+  Runtime runtime;
+  own(runtime.adopt, "_adopt");
+  own(runtime.disown, "_disown");
+  own(runtime.prepare, "_prepare");
+  own(runtime.visitGlobals, "_visit_globals");
+  own(runtime.visitAllGlobals, "_visit_all_globals");
+  own(runtime.synchronize, "_synchronize"); // also while a stream is being captured
+  if (!runtime.synchronize)
+    theirs(runtime.synchronize, "DeviceSynchronize");
+  theirs(runtime.getDevice, "GetDevice");
+  theirs(runtime.symbolAddress, "GetSymbolAddress");
+  theirs(runtime.streamIsCapturing, "StreamIsCapturing");
+  theirs(runtime.peek, "PeekAtLastError");
+  theirs(runtime.clear, "GetLastError");
+  return runtime;
+}
+
+constexpr std::array kRuntimeFiles = {
+    "libcudart.so",   "libmneme_cudart.so", "libmneme_cuda_driver.so",
+    "libamdhip64.so", "libmneme_hiprt.so",  "librecord.so"};
+constexpr std::array kCudaFiles = {"libcudart.so"}, kHipFiles = {"libamdhip64.so"};
+
+/// What a program that uses HIP and no CUDA is recorded with by tradition.
+constexpr uint64_t kHipWindowBytes = 64ull << 30;
+
+int kindNumber(RegionKind kind) noexcept {
+  constexpr int device = 0, managed = 1, host = 2;
+  return kind == RegionKind::Managed ? managed : kind == RegionKind::HostPinned ? host : device;
+}
+
+// A process may use both runtimes: the device is one, and what one runtime does not know the other
+// does.
+class CpuBackend final : public Backend {
+public:
+  explicit CpuBackend(std::vector<Runtime> runtimes)
+      : runtimes_(std::move(runtimes)),
+        isHipAlone_(!loadedLibraries(kHipFiles).empty() && loadedLibraries(kCudaFiles).empty()) {}
+
+  std::string deviceName(int) const override { return "cpu"; }
+  std::span<const char* const> runtimeFiles() const noexcept override { return kRuntimeFiles; }
+  uint64_t windowBytes() const noexcept override {
+    return isHipAlone_ ? kHipWindowBytes : Backend::windowBytes();
+  }
+  bool isOwnRuntime() const noexcept override { return true; }
+
+  int currentDevice() noexcept override {
+    int device = 0;
+    firstSuccess<&Runtime::getDevice>(&device);
+    return device;
+  }
+
+  int synchronize() noexcept override {
+    int status = 0;
+    for (const Runtime& runtime : runtimes_)
+      if (const int failed = runtime.synchronize(); failed != 0)
+        status = failed;
+    return status;
+  }
+
+  std::unique_ptr<DeviceAccess> makeAccess(unsigned) override {
+    return std::make_unique<HostAccess>([this] { return synchronize(); });
+  }
+
+  bool canPlace(RegionKind) const noexcept override { return true; }
+  std::unique_ptr<MemoryBackend> makeMemory(unsigned) override { return makeHostBackend(); }
+
+  /// Each runtime counts its program's memory for itself: the first that has no room refuses for
+  /// all.
+  int adopt(const void* base, size_t sizeBytes, RegionKind kind) noexcept override {
+    for (const Runtime& runtime : runtimes_)
+      if (const int status = runtime.adopt(base, sizeBytes, kindNumber(kind)); status != 0) {
+        disown(base);
+        return status;
+      }
+    return 0;
+  }
+
+  void disown(const void* base) noexcept override { tellAll<&Runtime::disown>(base); }
+
+  LaunchTraits traitsOf(const mneme_launch& launch) const noexcept override {
+    return traitsByAttributes(launch);
+  }
+
+  void prepareKernel(const void* kernel) noexcept override { tellAll<&Runtime::prepare>(kernel); }
+
+  bool isCapturing(void* stream) noexcept override {
+    int status = 0;
+    return firstSuccess<&Runtime::streamIsCapturing>(stream, &status) != 0 || status != 0;
+  }
+
+  void* addressOf(const void* hostShadow) noexcept override {
+    void* address = nullptr;
+    return firstSuccess<&Runtime::symbolAddress>(&address, hostShadow) == 0 ? address : nullptr;
+  }
+
+  std::vector<Region> variablesOf(const void* kernel, std::span<const std::string> names) override {
+    std::vector<Region> found;
+    firstSuccess<&Runtime::visitGlobals>(kernel, &addRegion, &found);
+    std::erase_if(found, [&](const Region& region) {
+      return std::ranges::find(names, region.name) == names.end();
+    });
+    return found;
+  }
+
+  std::optional<std::vector<Region>> allVariables() override {
+    if (std::ranges::none_of(runtimes_, &Runtime::visitAllGlobals))
+      return std::nullopt;
+    std::vector<Region> found;
+    tellAll<&Runtime::visitAllGlobals>(&addRegion, &found);
+    return found;
+  }
+
+private:
+  static void addRegion(void* user, const char* name, void* address, size_t sizeBytes) {
+    static_cast<std::vector<Region>*>(user)->push_back(variableRegion(name, address, sizeBytes));
+  }
+
+  /// The first success, else the last failure, of those that have the function; 0 if none has.
+  template <auto Member, typename... Args> int firstSuccess(Args... args) const {
+    int status = 0;
+    for (const Runtime& runtime : runtimes_) {
+      if (!(runtime.*Member))
+        continue;
+      const device::cuda::KeepsLastError keeps(runtime.peek, runtime.clear);
+      if ((status = (runtime.*Member)(args...)) == 0)
+        break;
+    }
+    return status;
+  }
+
+  template <auto Member, typename... Args> void tellAll(Args... args) const {
+    for (const Runtime& runtime : runtimes_)
+      if (runtime.*Member)
+        (runtime.*Member)(args...);
+  }
+
+  std::vector<Runtime> runtimes_;
+  bool isHipAlone_;
+};
+
+} // namespace
+
+std::unique_ptr<Backend> makeCpuBackend() {
+  std::vector<Runtime> runtimes = {findRuntime("mneme_cudart", "cuda"),
+                                   findRuntime("mneme_hiprt", "hip")};
+  std::erase_if(runtimes, [](const Runtime& runtime) { return !runtime.isThere(); });
+  return runtimes.empty() ? nullptr : std::make_unique<CpuBackend>(std::move(runtimes));
+}
+
+} // namespace mneme::record

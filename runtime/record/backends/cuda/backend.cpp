@@ -1,0 +1,224 @@
+#include "runtime/record/backends/cuda/backend.h"
+
+#include <array>
+
+#include <dlfcn.h>
+
+#include "runtime/base/error.h"
+#include "runtime/record/backends/cuda/gpu.h"
+#include "runtime/record/backends/vendor_runtime.h"
+#include "runtime/record/global_places.h"
+
+namespace mneme::record {
+namespace {
+
+using namespace device::cuda;
+using artifact::Region;
+using artifact::RegionKind;
+
+constexpr std::array kRuntimeFiles = {"libcudart.so", "librecord.so"};
+constexpr std::array kKernelLibraries = {"libcublas",   "libcudnn",    "libcufft", "libcurand",
+                                         "libcusolver", "libcusparse", "libnccl"};
+
+/// The runtime's functions. Those beside the first three may be null.
+struct Runtime {
+  int (*synchronize)() = find<int (*)()>("cudaDeviceSynchronize");
+  int (*getDevice)(int* device) = find<int (*)(int*)>("cudaGetDevice");
+  int (*free)(void* pointer) = find<int (*)(void*)>("cudaFree");
+  int (*symbolAddress)(void** address, const void* hostShadow) =
+      find<int (*)(void**, const void*)>("cudaGetSymbolAddress");
+  int (*attributesOf)(void* attributes, const void* kernel) =
+      find<int (*)(void*, const void*)>("cudaFuncGetAttributes");
+  KernelLookup lookup{find<int (*)(void**, const void*)>("cudaGetFuncBySymbol"),
+                      find<int (*)(void**, const void*)>("cudaGetKernel")};
+  int (*peek)() = find<int (*)()>("cudaPeekAtLastError");
+  int (*clear)() = find<int (*)()>("cudaGetLastError");
+
+  bool isThere() const noexcept { return synchronize && getDevice && free; }
+};
+
+/// Whether the launch was written against a function for which stream 0 is the thread's own.
+bool isPerThread(const void* vendorEntry) noexcept {
+  for (const char* name :
+       {"cudaLaunchKernel_ptsz", "cudaLaunchCooperativeKernel_ptsz", "cudaLaunchKernelExC_ptsz"})
+    // A position-dependent program names a function by a stub of its own, which the first finds.
+    if (vendorEntry &&
+        (vendorEntry == dlsym(RTLD_DEFAULT, name) || vendorEntry == find<void*>(name)))
+      return true;
+  return false;
+}
+
+void* streamOfLaunch(const mneme_launch& launch) noexcept {
+  if (launch.stream)
+    return launch.stream;
+  return isPerThread(launch.vendorEntry) ? perThreadStream(nullptr) : legacyStream(nullptr);
+}
+
+class CudaBackend final : public Backend {
+public:
+  explicit CudaBackend(const Runtime& runtime) : runtime_(runtime) {}
+
+  std::string deviceName(int device) const override { return "cuda:" + std::to_string(device); }
+  std::span<const char* const> runtimeFiles() const noexcept override { return kRuntimeFiles; }
+  std::span<const char* const> kernelLibraries() const noexcept override {
+    return kKernelLibraries;
+  }
+
+  int currentDevice() noexcept override {
+    int device = 0;
+    runtime_.getDevice(&device);
+    return device;
+  }
+  int synchronize() noexcept override { return runtime_.synchronize(); }
+  int synchronizeDevice(unsigned device) noexcept override;
+  bool prepareContext() noexcept override;
+  std::unique_ptr<DeviceAccess> makeAccess(unsigned device) override;
+
+  bool canPlace(RegionKind kind) const noexcept override { return kind == RegionKind::Allocation; }
+  std::unique_ptr<MemoryBackend> makeMemory(unsigned) override {
+    return gpu::makeMemory(gpu::currentSide());
+  }
+
+  LaunchTraits traitsOf(const mneme_launch& launch) const noexcept override {
+    return traitsByAttributes(launch);
+  }
+  void* streamOf(const mneme_launch& launch) const noexcept override {
+    return streamOfLaunch(launch);
+  }
+  void prepareKernel(const void* kernel) noexcept override {
+    const KeepsLastError keeps = keepLastError();
+    alignas(16) std::array<char, 1024> attributes; // the struct has 144 bytes in CUDA 13 and grows
+    if (runtime_.attributesOf)
+      runtime_.attributesOf(attributes.data(), kernel);
+  }
+  bool isCapturing(void* stream) noexcept override;
+
+  void* addressOf(const void* hostShadow) noexcept override {
+    const KeepsLastError keeps = keepLastError();
+    void* address = nullptr;
+    const auto ask = runtime_.symbolAddress;
+    return ask && ask(&address, hostShadow) == 0 ? address : nullptr;
+  }
+  std::vector<Region> variablesOf(const void* kernel, std::span<const std::string> names) override;
+
+  bool hasMarks() const noexcept override { return true; }
+  void* markStream(void* stream) noexcept override;
+  bool waitOnStream(void* stream, void* mark) noexcept override {
+    const Driver* driver = Driver::find();
+    return driver && driver->cuStreamWaitEvent(static_cast<CUstream>(stream),
+                                               static_cast<CUevent>(mark), 0) == CUDA_SUCCESS;
+  }
+  bool isMarkPassed(void* mark, bool shallWait) noexcept override;
+
+private:
+  bool isCurrent(const Driver& driver, CUdevice device) const noexcept {
+    int ordinal = 0;
+    CUdevice wanted = -1;
+    return runtime_.getDevice(&ordinal) == 0 &&
+           driver.cuDeviceGet(&wanted, ordinal) == CUDA_SUCCESS && wanted == device;
+  }
+  /// While it lives, our own calls of the runtime do not change its last error.
+  KeepsLastError keepLastError() const { return {runtime_.peek, runtime_.clear}; }
+
+  Runtime runtime_;
+};
+
+bool CudaBackend::prepareContext() noexcept {
+  const Driver* driver = Driver::find();
+  if (!driver)
+    return false;
+  if (const gpu::Side side = gpu::currentSide(); side.driver && isCurrent(*driver, side.device))
+    return true;
+  CUcontext current = nullptr;
+  CUdevice device = -1;
+  if (driver->cuCtxGetCurrent(&current) == CUDA_SUCCESS && current &&
+      driver->cuCtxGetDevice(&device) == CUDA_SUCCESS && isCurrent(*driver, device) &&
+      primaryContext(*driver, device))
+    return false; // a context of the application's own
+  // The runtime makes or selects its context at the first call that needs one; this is the
+  // cheapest.
+  return runtime_.free(nullptr) == 0 && gpu::currentSide().driver;
+}
+
+int CudaBackend::synchronizeDevice(unsigned device) noexcept {
+  int current = -1;
+  const Driver* driver = Driver::find();
+  CUdevice other = 0;
+  if (!driver || runtime_.getDevice(&current) != 0 || current == static_cast<int>(device) ||
+      driver->cuDeviceGet(&other, static_cast<int>(device)) != CUDA_SUCCESS)
+    return synchronize();
+  const CUcontext context = primaryContext(*driver, other);
+  if (!context || driver->cuCtxPushCurrent(context) != CUDA_SUCCESS)
+    return synchronize();
+  const int status = driver->cuCtxSynchronize();
+  CUcontext ignored = nullptr;
+  driver->cuCtxPopCurrent(&ignored);
+  return status;
+}
+
+std::unique_ptr<DeviceAccess> CudaBackend::makeAccess(unsigned device) {
+  const gpu::Side side = gpu::currentSide();
+  if (!side.driver)
+    throw Error(ErrorCode::DeviceFailed,
+                "GPU " + std::to_string(device) + " has no context the recorder can use");
+  return gpu::makeAccess(side, streamOfLaunch);
+}
+
+bool CudaBackend::isCapturing(void* stream) noexcept {
+  const Driver* driver = Driver::find();
+  CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+  if (!driver)
+    return false;
+  const CUresult result = driver->cuStreamIsCapturing(static_cast<CUstream>(stream), &status);
+  if (result == CUDA_ERROR_INVALID_CONTEXT || result == CUDA_ERROR_NOT_INITIALIZED)
+    return false; // nothing was ever started
+  return result != CUDA_SUCCESS || status != CU_STREAM_CAPTURE_STATUS_NONE;
+}
+
+std::vector<Region> CudaBackend::variablesOf(const void* kernel,
+                                             std::span<const std::string> names) {
+  const Driver* driver = Driver::find();
+  const KeepsLastError keeps = keepLastError();
+  const CUmodule module = driver ? moduleOf(*driver, runtime_.lookup, kernel) : nullptr;
+  std::vector<Region> found;
+  for (const std::string& name : names) {
+    CUdeviceptr place = 0;
+    size_t sizeBytes = 0;
+    if (module &&
+        driver->cuModuleGetGlobal(&place, &sizeBytes, module, name.c_str()) == CUDA_SUCCESS &&
+        sizeBytes > 0)
+      found.push_back(variableRegion(name, reinterpret_cast<const void*>(place), sizeBytes));
+  }
+  return found;
+}
+
+void* CudaBackend::markStream(void* stream) noexcept {
+  const Driver* driver = Driver::find();
+  CUevent event = nullptr;
+  if (!driver || driver->cuEventCreate(&event, CU_EVENT_DISABLE_TIMING) != CUDA_SUCCESS)
+    return nullptr;
+  if (driver->cuEventRecord(event, static_cast<CUstream>(stream)) == CUDA_SUCCESS)
+    return event;
+  driver->cuEventDestroy(event);
+  return nullptr;
+}
+
+bool CudaBackend::isMarkPassed(void* mark, bool shallWait) noexcept {
+  const Driver& driver = *Driver::find(); // which made the mark
+  const auto event = static_cast<CUevent>(mark);
+  const RelaxedCapture relaxed(driver);
+  const CUresult result = shallWait ? driver.cuEventSynchronize(event) : driver.cuEventQuery(event);
+  if (result == CUDA_ERROR_NOT_READY)
+    return false;
+  driver.cuEventDestroy(event);
+  return true;
+}
+
+} // namespace
+
+std::unique_ptr<Backend> makeCudaBackend() {
+  const Runtime runtime;
+  return runtime.isThere() ? std::make_unique<CudaBackend>(runtime) : nullptr;
+}
+
+} // namespace mneme::record

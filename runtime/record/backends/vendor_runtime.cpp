@@ -1,0 +1,27 @@
+#include "runtime/record/backends/vendor_runtime.h"
+
+#include <algorithm>
+
+#include "runtime/device/cuda/application.h"
+
+namespace mneme::record {
+
+using namespace device::cuda;
+
+LaunchTraits traitsByAttributes(const mneme_launch& launch) noexcept {
+  LaunchTraits traits;
+  traits.isCooperative = launch.form == MNEME_LAUNCH_COOPERATIVE;
+  const auto* config = static_cast<const RuntimeLaunchConfig*>(launch.config);
+  for (unsigned index = 0; config && config->attributes && index < config->attributeCount;
+       ++index) {
+    const CUlaunchAttribute& attribute = config->attributes[index];
+    const auto& cluster = attribute.value.clusterDim;
+    if (attribute.id == CU_LAUNCH_ATTRIBUTE_COOPERATIVE)
+      traits.isCooperative = attribute.value.cooperative != 0;
+    if (attribute.id == CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION)
+      traits.cluster = {std::max(1u, cluster.x), std::max(1u, cluster.y), std::max(1u, cluster.z)};
+  }
+  return traits;
+}
+
+} // namespace mneme::record
