@@ -1,34 +1,17 @@
 // Room record: the CUDA Runtime API. Only names, signatures and constants of the vendor; what is
 // done about them is in ../served_memory.h.
-#include "runtime/record/backends/vendor_runtime.h"
 #include "runtime/record/exported.h"
-#include "runtime/record/served_memory.h"
+#include "runtime/record/interpose/alike.h"
 
 using namespace mneme::record;
 using mneme::artifact::RegionKind;
 
 namespace {
 
-constexpr size_t kPitchBytes = 512; // what NVIDIA devices round rows to
-constexpr unsigned kAttachGlobal = 1, kAttachHost = 2;
-constexpr unsigned kHostAllocFlags = 7;
-
-struct Extent {
-  size_t width, height, depth;
-};
-struct PitchedPtr {
-  void* ptr;
-  size_t pitch, xsize, ysize;
-};
-
 /// The pool cudaMallocAsync takes from, or null.
 void* currentPool() noexcept {
-  static const auto getDevice = find<int (*)(int*)>("cudaGetDevice");
-  static const auto getPool = find<int (*)(void**, int)>("cudaDeviceGetMemPool");
-  int device = 0;
-  void* pool = nullptr;
-  return getDevice && getPool && getDevice(&device) == 0 && getPool(&pool, device) == 0 ? pool
-                                                                                        : nullptr;
+  static const auto ask = find<int (*)(void**, int)>("cudaDeviceGetMemPool");
+  return poolOfCurrentDevice(ask);
 }
 
 } // namespace
@@ -67,37 +50,20 @@ MNEME_RECORD_API int cudaMallocFromPoolAsync_ptsz(void** pointer, size_t bytes, 
 }
 
 MNEME_RECORD_API int cudaMallocPitch(void** pointer, size_t* pitch, size_t width, size_t height) {
-  const auto next = [&] {
+  return servePitched(pointer, pitch, {width, height, 1}, [&] {
     return forward<cudaMallocPitch>("cudaMallocPitch", pointer, pitch, width, height);
-  };
-  size_t rowBytes = 0, bytes = 0;
-  if (!pitch || !pitchedSize(width, height, 1, kPitchBytes, rowBytes, bytes))
-    return next();
-  const int status = serve(pointer, bytes, RegionKind::Allocation, next);
-  if (status == 0 && isServed(*pointer))
-    *pitch = rowBytes;
-  return status;
+  });
 }
 
 MNEME_RECORD_API int cudaMalloc3D(PitchedPtr* pitched, Extent extent) {
-  const auto next = [&] { return forward<cudaMalloc3D>("cudaMalloc3D", pitched, extent); };
-  size_t rowBytes = 0, bytes = 0;
-  if (!pitched ||
-      !pitchedSize(extent.width, extent.height, extent.depth, kPitchBytes, rowBytes, bytes))
-    return next();
-  const int status = serve(&pitched->ptr, bytes, RegionKind::Allocation, next);
-  if (status == 0 && isServed(pitched->ptr))
-    *pitched = {pitched->ptr, rowBytes, extent.width, extent.height};
-  return status;
+  return servePitched(pitched, extent,
+                      [&] { return forward<cudaMalloc3D>("cudaMalloc3D", pitched, extent); });
 }
 
 MNEME_RECORD_API int cudaMallocManaged(void** pointer, size_t bytes, unsigned flags) {
-  const auto next = [&] {
+  return serveManaged(pointer, bytes, flags, [&] {
     return forward<cudaMallocManaged>("cudaMallocManaged", pointer, bytes, flags);
-  };
-  if (flags != kAttachGlobal && flags != kAttachHost)
-    return next();
-  return serve(pointer, bytes, RegionKind::Managed, next);
+  });
 }
 
 MNEME_RECORD_API int cudaMallocHost(void** pointer, size_t bytes) {

@@ -1,17 +1,13 @@
 // Room record: the CUDA driver API of programs that are linked with it. The runtime reaches the
 // driver by handles of its own and does not come by here.
-#include "runtime/record/backends/vendor_runtime.h"
 #include "runtime/record/exported.h"
-#include "runtime/record/served_memory.h"
+#include "runtime/record/interpose/alike.h"
 
 using namespace mneme::record;
 using mneme::artifact::RegionKind;
 
 namespace {
 
-constexpr size_t kPitchBytes = 512; // what NVIDIA devices round rows to
-constexpr unsigned kAttachGlobal = 1, kAttachHost = 2;
-constexpr unsigned kHostAllocFlags = 7;
 constexpr int kContext = 1, kRangeStart = 11, kRangeSize = 12; // CUpointer_attribute
 constexpr const char* kDriverLaunch =
     "a kernel was launched through the driver API; it is not recorded";
@@ -50,23 +46,14 @@ MNEME_RECORD_API int cuMemAllocPitch_v2(Address* address, size_t* pitch, size_t 
     return forward<cuMemAllocPitch_v2>("cuMemAllocPitch_v2", address, pitch, width, height,
                                        elementBytes);
   };
-  size_t rowBytes = 0, bytes = 0;
   const bool isElement = elementBytes == 4 || elementBytes == 8 || elementBytes == 16;
-  if (!pitch || !isElement || !pitchedSize(width, height, 1, kPitchBytes, rowBytes, bytes))
-    return next();
-  const int status = serve(asPointer(address), bytes, RegionKind::Allocation, next);
-  if (status == 0 && isServed(asPointer(*address)))
-    *pitch = rowBytes;
-  return status;
+  return isElement ? servePitched(asPointer(address), pitch, {width, height, 1}, next) : next();
 }
 
 MNEME_RECORD_API int cuMemAllocManaged(Address* address, size_t bytes, unsigned flags) {
-  const auto next = [&] {
+  return serveManaged(asPointer(address), bytes, flags, [&] {
     return forward<cuMemAllocManaged>("cuMemAllocManaged", address, bytes, flags);
-  };
-  if (flags != kAttachGlobal && flags != kAttachHost)
-    return next();
-  return serve(asPointer(address), bytes, RegionKind::Managed, next);
+  });
 }
 
 MNEME_RECORD_API int cuMemAllocAsync(Address* address, size_t bytes, void* stream) {

@@ -1,21 +1,14 @@
 // Room record: work of the CUDA runtime that does not come through libmneme_rt: it is passed on and
 // named in the summary.
 #include "runtime/abi/mneme_rt.h"
-#include "runtime/record/backends/vendor_runtime.h"
 #include "runtime/record/exported.h"
-#include "runtime/record/served_memory.h"
+#include "runtime/record/interpose/alike.h"
 
 using namespace mneme::record;
 
 namespace {
 
-constexpr const char* kForeignKernel =
-    "a kernel of code that was not built with mneme was launched; it is not recorded";
 constexpr const char* kGraph = "a CUDA graph was launched; the kernels in it are not recorded";
-
-int watchKernel(const void* kernel, const Next& next) {
-  return watchUnrecorded(kForeignKernel, kernel, next);
-}
 
 } // namespace
 

@@ -1,43 +1,17 @@
 // Room record: the HIP API's memory. Only names, signatures and constants of the vendor; what is
 // done about them is in ../served_memory.h.
-#include "runtime/record/backends/vendor_runtime.h"
 #include "runtime/record/exported.h"
-#include "runtime/record/served_memory.h"
+#include "runtime/record/interpose/alike.h"
 
 using namespace mneme::record;
 using mneme::artifact::RegionKind;
 
 namespace {
 
-constexpr size_t kPitchBytes = 512; // a multiple of what AMD devices round rows to
-constexpr unsigned kAttachGlobal = 1, kAttachHost = 2;
-
-struct Extent {
-  size_t width, height, depth;
-};
-struct PitchedPtr {
-  void* ptr;
-  size_t pitch, xsize, ysize;
-};
-
-int servePitched(void** pointer, size_t* pitch, size_t width, size_t height, const Next& next) {
-  size_t rowBytes = 0, bytes = 0;
-  if (!pitch || !pitchedSize(width, height, 1, kPitchBytes, rowBytes, bytes))
-    return next();
-  const int status = serve(pointer, bytes, RegionKind::Allocation, next);
-  if (status == 0 && isServed(*pointer))
-    *pitch = rowBytes;
-  return status;
-}
-
 /// The pool hipMallocAsync takes from, or null.
 void* currentPool() noexcept {
-  static const auto getDevice = find<int (*)(int*)>("hipGetDevice");
-  static const auto getPool = find<int (*)(void**, int)>("hipDeviceGetMemPool");
-  int device = 0;
-  void* pool = nullptr;
-  return getDevice && getPool && getDevice(&device) == 0 && getPool(&pool, device) == 0 ? pool
-                                                                                        : nullptr;
+  static const auto ask = find<int (*)(void**, int)>("hipDeviceGetMemPool");
+  return poolOfCurrentDevice(ask);
 }
 
 } // namespace
@@ -67,38 +41,28 @@ MNEME_RECORD_API int hipMallocFromPoolAsync(void** pointer, size_t bytes, void* 
 }
 
 MNEME_RECORD_API int hipMallocPitch(void** pointer, size_t* pitch, size_t width, size_t height) {
-  return servePitched(pointer, pitch, width, height, [&] {
+  return servePitched(pointer, pitch, {width, height, 1}, [&] {
     return forward<hipMallocPitch>("hipMallocPitch", pointer, pitch, width, height);
   });
 }
 
 MNEME_RECORD_API int hipMemAllocPitch(void** pointer, size_t* pitch, size_t width, size_t height,
                                       unsigned elementBytes) {
-  return servePitched(pointer, pitch, width, height, [&] {
+  return servePitched(pointer, pitch, {width, height, 1}, [&] {
     return forward<hipMemAllocPitch>("hipMemAllocPitch", pointer, pitch, width, height,
                                      elementBytes);
   });
 }
 
 MNEME_RECORD_API int hipMalloc3D(PitchedPtr* pitched, Extent extent) {
-  const auto next = [&] { return forward<hipMalloc3D>("hipMalloc3D", pitched, extent); };
-  size_t rowBytes = 0, bytes = 0;
-  if (!pitched ||
-      !pitchedSize(extent.width, extent.height, extent.depth, kPitchBytes, rowBytes, bytes))
-    return next();
-  const int status = serve(&pitched->ptr, bytes, RegionKind::Allocation, next);
-  if (status == 0 && isServed(pitched->ptr))
-    *pitched = {pitched->ptr, rowBytes, extent.width, extent.height};
-  return status;
+  return servePitched(pitched, extent,
+                      [&] { return forward<hipMalloc3D>("hipMalloc3D", pitched, extent); });
 }
 
 MNEME_RECORD_API int hipMallocManaged(void** pointer, size_t bytes, unsigned flags) {
-  const auto next = [&] {
+  return serveManaged(pointer, bytes, flags, [&] {
     return forward<hipMallocManaged>("hipMallocManaged", pointer, bytes, flags);
-  };
-  if (flags != kAttachGlobal && flags != kAttachHost)
-    return next();
-  return serve(pointer, bytes, RegionKind::Managed, next);
+  });
 }
 
 MNEME_RECORD_API int hipHostMalloc(void** pointer, size_t bytes, unsigned flags) {

@@ -1,16 +1,13 @@
 // Room record: work of the HIP runtime that does not come through libmneme_rt: it is passed on and
 // named in the summary.
 #include "runtime/abi/mneme_rt.h"
-#include "runtime/record/backends/vendor_runtime.h"
 #include "runtime/record/exported.h"
-#include "runtime/record/served_memory.h"
+#include "runtime/record/interpose/alike.h"
 
 using namespace mneme::record;
 
 namespace {
 
-constexpr const char* kForeignKernel =
-    "a kernel of code that was not built with mneme was launched; it is not recorded";
 constexpr const char* kExtendedLaunch =
     "a kernel was launched by hipExtLaunchKernel; it is not recorded";
 constexpr const char* kModuleLaunch =
@@ -21,7 +18,7 @@ constexpr const char* kGraph = "a HIP graph was launched; the kernels in it are 
 
 MNEME_RECORD_API int hipLaunchKernel(const void* kernel, mneme_dim3 grid, mneme_dim3 block,
                                      void** args, size_t sharedBytes, void* stream) {
-  return watchUnrecorded(kForeignKernel, kernel, [&] {
+  return watchKernel(kernel, [&] {
     return forward<hipLaunchKernel>("hipLaunchKernel", kernel, grid, block, args, sharedBytes,
                                     stream);
   });
@@ -29,7 +26,7 @@ MNEME_RECORD_API int hipLaunchKernel(const void* kernel, mneme_dim3 grid, mneme_
 
 MNEME_RECORD_API int hipLaunchKernel_spt(const void* kernel, mneme_dim3 grid, mneme_dim3 block,
                                          void** args, size_t sharedBytes, void* stream) {
-  return watchUnrecorded(kForeignKernel, kernel, [&] {
+  return watchKernel(kernel, [&] {
     return forward<hipLaunchKernel_spt>("hipLaunchKernel_spt", kernel, grid, block, args,
                                         sharedBytes, stream);
   });
@@ -38,7 +35,7 @@ MNEME_RECORD_API int hipLaunchKernel_spt(const void* kernel, mneme_dim3 grid, mn
 MNEME_RECORD_API int hipLaunchCooperativeKernel(const void* kernel, mneme_dim3 grid,
                                                 mneme_dim3 block, void** args, unsigned sharedBytes,
                                                 void* stream) {
-  return watchUnrecorded(kForeignKernel, kernel, [&] {
+  return watchKernel(kernel, [&] {
     return forward<hipLaunchCooperativeKernel>("hipLaunchCooperativeKernel", kernel, grid, block,
                                                args, sharedBytes, stream);
   });
@@ -47,14 +44,14 @@ MNEME_RECORD_API int hipLaunchCooperativeKernel(const void* kernel, mneme_dim3 g
 MNEME_RECORD_API int hipLaunchCooperativeKernel_spt(const void* kernel, mneme_dim3 grid,
                                                     mneme_dim3 block, void** args,
                                                     unsigned sharedBytes, void* stream) {
-  return watchUnrecorded(kForeignKernel, kernel, [&] {
+  return watchKernel(kernel, [&] {
     return forward<hipLaunchCooperativeKernel_spt>("hipLaunchCooperativeKernel_spt", kernel, grid,
                                                    block, args, sharedBytes, stream);
   });
 }
 
 MNEME_RECORD_API int hipLaunchKernelExC(const void* config, const void* kernel, void** args) {
-  return watchUnrecorded(kForeignKernel, kernel, [&] {
+  return watchKernel(kernel, [&] {
     return forward<hipLaunchKernelExC>("hipLaunchKernelExC", config, kernel, args);
   });
 }

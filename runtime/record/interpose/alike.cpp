@@ -1,0 +1,52 @@
+#include "runtime/record/interpose/alike.h"
+
+namespace mneme::record {
+
+using artifact::RegionKind;
+
+namespace {
+
+constexpr size_t kPitchBytes = 512; // what NVIDIA devices round rows to; AMD's take less
+constexpr unsigned kAttachGlobal = 1, kAttachHost = 2;
+
+} // namespace
+
+int servePitched(void** pointer, size_t* pitch, Extent extent, const Next& next) {
+  size_t rowBytes = 0, bytes = 0;
+  if (!pitch ||
+      !pitchedSize(extent.width, extent.height, extent.depth, kPitchBytes, rowBytes, bytes))
+    return next();
+  const int status = serve(pointer, bytes, RegionKind::Allocation, next);
+  if (status == 0 && isServed(*pointer))
+    *pitch = rowBytes;
+  return status;
+}
+
+int servePitched(PitchedPtr* pitched, Extent extent, const Next& next) {
+  if (!pitched)
+    return next();
+  size_t rowBytes = 0;
+  const int status = servePitched(&pitched->ptr, &rowBytes, extent, next);
+  if (rowBytes != 0)
+    *pitched = {pitched->ptr, rowBytes, extent.width, extent.height};
+  return status;
+}
+
+int serveManaged(void** pointer, size_t bytes, unsigned flags, const Next& next) {
+  if (flags != kAttachGlobal && flags != kAttachHost)
+    return next();
+  return serve(pointer, bytes, RegionKind::Managed, next);
+}
+
+void* poolOfCurrentDevice(int (*poolOfDevice)(void** pool, int device)) noexcept {
+  void* pool = nullptr;
+  return poolOfDevice && poolOfDevice(&pool, findBackend().currentDevice()) == 0 ? pool : nullptr;
+}
+
+int watchKernel(const void* kernel, const Next& next) {
+  return watchUnrecorded(
+      "a kernel of code that was not built with mneme was launched; it is not recorded", kernel,
+      next);
+}
+
+} // namespace mneme::record
