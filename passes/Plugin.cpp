@@ -5,6 +5,7 @@
 
 #include "passes/build_facts.h"
 #include "passes/embed_kernels.h"
+#include "passes/host_functions.h"
 #include "passes/jit_unit.h"
 #include "passes/register_kernels.h"
 #include "passes/route_launches.h"
@@ -54,6 +55,8 @@ bool parsePass(llvm::StringRef name, llvm::ModulePassManager& manager,
   EmbedOptions options;
   if (parseEmbed(name, options))
     manager.addPass(EmbedKernelsPass(std::move(options)));
+  else if (name == "mneme-host-functions")
+    manager.addPass(HostFunctionsPass());
   else if (name == "mneme-launch")
     manager.addPass(RouteLaunchesPass());
   else if (name == "mneme-place-tuned")
@@ -71,6 +74,7 @@ void addAll(llvm::ModulePassManager& manager, BuildFacts build) {
   manager.addPass(
       EmbedKernelsPass(EmbedOptions{kernelFilter, tunedFile, std::move(build), marksAll}));
   manager.addPass(NoteJitUnitPass(marksAll));
+  manager.addPass(HostFunctionsPass());
   manager.addPass(RouteLaunchesPass());
   manager.addPass(RegisterKernelsPass());
 }

@@ -3,6 +3,7 @@
 #include <llvm/IR/Instructions.h>
 #include <llvm/Support/raw_ostream.h>
 
+#include "passes/device_module.h"
 #include "passes/mark_list.h"
 #include "passes/warning.h"
 
@@ -75,7 +76,7 @@ llvm::MapVector<llvm::Function*, Marks> readMarks(llvm::Module& module,
   for (const Annotation& annotation : readAnnotations(module))
     if (canHave(*annotation.function))
       annotations[annotation.function].push_back(annotation);
-    else
+    else if (isDeviceModule(module))
       reportFatal(module, "JIT annotation of '" + annotation.function->getName() +
                               "', which is no kernel: device functions are compiled with the "
                               "kernels that call them");

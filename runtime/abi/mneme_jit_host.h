@@ -30,6 +30,8 @@ typedef struct mneme_host_function {
   uint64_t addressCount;
   void* built; ///< the function as it was compiled ahead of time
   void* state; ///< of whoever compiles; null at first
+  /// Of the call operator of a lambda: its closure type as demangled; else null.
+  const char* lambda;
 } mneme_host_function;
 
 #pragma GCC visibility push(default)
