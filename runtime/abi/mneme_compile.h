@@ -32,6 +32,13 @@ typedef struct mneme_arg_value {
   mneme_bytes value; ///< exactly the argument's IR store size, or the content
 } mneme_arg_value;
 
+/// Value of one field of the closure that a host function is the call operator of.
+typedef struct mneme_lambda_value {
+  uint32_t slot;   ///< field of the closure type
+  uint32_t offset; ///< bytes
+  mneme_bytes value;
+} mneme_lambda_value;
+
 /// Where a device variable has to be: its uses become this address and the variable goes away.
 /// Variables in constant memory stay in the image, and so do all variables for the CPU, where the
 /// loader places them.
@@ -50,6 +57,7 @@ typedef struct mneme_global_place {
 enum mneme_compile_outputs {
   /// "cpu": a shared object (device/cpu/image_abi.h). "sm_NN": a cubin, or PTX text when neither
   /// nvJitLink nor ptxas is installed (the driver assembles it when it is loaded).
+  /// "host": a shared object with the symbol `mneme_host_image` (mneme_jit_host.h).
   MNEME_OUTPUT_IMAGE = 1,
   MNEME_OUTPUT_IR = 2,       ///< final IR as text
   MNEME_OUTPUT_ASSEMBLY = 4, ///< final assembly (host assembly, PTX)
@@ -63,7 +71,8 @@ typedef struct mneme_compile_request {
   const mneme_bytes* modules; ///< LLVM bitcode or textual IR, linked in order
   size_t moduleCount;
   const char* kernel;       ///< mangled name
-  const char* target;       ///< "cpu" (this host), "cpu:<LLVM cpu name>", "sm_90", "gfx90a"
+  const char* target;       ///< "cpu" (this host), "cpu:<LLVM cpu name>", "sm_90", "gfx90a", or "host": the
+                            ///< module is a host function's (mneme_jit_host.h), its `kernel`
   const char* passes;       ///< LLVM pass pipeline, e.g. "default<O3>"
   uint32_t codegenOptLevel; ///< 0..3
   uint32_t prune;           ///< drop what the kernel does not reach
@@ -84,6 +93,10 @@ typedef struct mneme_compile_request {
   uint32_t maxRegisters;        ///< per thread, for the assembler; 0: no limit
   uint32_t boundIndices;        ///< block and thread indices are below the dimensions
   const char* assemblerOptions; ///< further ptxas options, separated by spaces; may be null
+  // What follows is for "host".
+  const char* symbol; ///< name of the compiled function
+  const mneme_lambda_value* lambdaValues;
+  size_t lambdaValueCount;
 } mneme_compile_request;
 
 typedef struct mneme_compile_result mneme_compile_result;

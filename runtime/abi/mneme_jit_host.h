@@ -34,6 +34,27 @@ typedef struct mneme_host_function {
   const char* lambda;
 } mneme_host_function;
 
+/// A place in compiled code that is not code: `*place` becomes the address with this index in the
+/// function's table, plus `addend`.
+typedef struct mneme_host_fixup {
+  void** place;
+  uint64_t index;
+  int64_t addend;
+} mneme_host_fixup;
+
+/// Symbol of compiled code.
+#define MNEME_HOST_IMAGE_SYMBOL "mneme_host_image"
+
+typedef struct mneme_host_image {
+  uint32_t version; ///< MNEME_HOST_FUNCTION_ABI
+  uint32_t reserved;
+  uint64_t addressCount; ///< as mneme_host_function has it
+  void** addresses;      ///< to be filled in before anything is called
+  const mneme_host_fixup* fixups;
+  uint64_t fixupCount;
+  void* entry;
+} mneme_host_image;
+
 #pragma GCC visibility push(default)
 
 /// The function to call in place of `function`, for arguments at `arguments` (one pointer each, as

@@ -10,10 +10,16 @@ namespace mneme::compile {
 
 std::string emitCode(llvm::Module& module, llvm::TargetMachine& machine,
                      llvm::CodeGenFileType fileType, const Diagnostics& diagnostics) {
+  return emitCode(module, machine, fileType, diagnostics,
+                  ir::targetLibraryOf(machine.getTargetTriple()));
+}
+
+std::string emitCode(llvm::Module& module, llvm::TargetMachine& machine,
+                     llvm::CodeGenFileType fileType, const Diagnostics& diagnostics,
+                     const llvm::TargetLibraryInfoImpl& library) {
   llvm::SmallString<0> code;
   llvm::raw_svector_ostream stream(code);
   llvm::legacy::PassManager passes;
-  llvm::TargetLibraryInfoImpl library = ir::targetLibraryOf(machine.getTargetTriple());
   passes.add(new llvm::TargetLibraryInfoWrapperPass(library));
   if (machine.addPassesToEmitFile(passes, stream, nullptr, fileType))
     throw Error(ErrorCode::CompileFailed,

@@ -82,11 +82,14 @@ private:
   std::thread reader_;
 };
 
-/// Files of this process's libc, libm, loader and libgcc (which divides 128-bit integers): what an
-/// image may refer to. Asked for by name, so that interposed libraries never take their place.
+// Of the compiler too, which is a guest: whatever it is linked with has this in its process.
+constexpr const char* kCxxLibrary = "libstdc++.so.6";
+
+/// Files of this process's libc, libm, loader, libgcc (which divides 128-bit integers) and C++
+/// library (personalities): what an image may refer to. Asked for by name, so that interposed libraries never take their place.
 std::vector<std::string> systemLibraries() {
   std::vector<std::string> paths;
-  for (const char* name : {LIBC_SO, LIBM_SO, LD_SO, LIBGCC_S_SO}) {
+  for (const char* name : {LIBC_SO, LIBM_SO, LD_SO, LIBGCC_S_SO, kCxxLibrary}) {
     void* handle = dlopen(name, RTLD_LAZY | RTLD_LOCAL);
     const link_map* entry = nullptr;
     if (handle && dlinfo(handle, RTLD_DI_LINKMAP, &entry) == 0 && entry->l_name[0] == '/')
@@ -107,7 +110,7 @@ std::string firstLine(const std::string& text) {
 
 } // namespace
 
-std::string linkSharedObject(const std::string& object) {
+std::string linkSharedObject(const std::string& object, ImageKind kind) {
   static const std::vector<std::string> libraries = systemLibraries();
   const UniqueFd input = memoryFileWith(object);
   CollectingPipe output;
@@ -119,8 +122,6 @@ std::string linkSharedObject(const std::string& object) {
                                         "-z",
                                         "now",
                                         "-z",
-                                        "defs",
-                                        "-z",
                                         "noexecstack",
                                         "--hash-style=gnu",
                                         "--build-id=none",
@@ -131,6 +132,10 @@ std::string linkSharedObject(const std::string& object) {
                                         "-o",
                                         outputPath.c_str(),
                                         inputPath.c_str()};
+  if (kind == ImageKind::Kernel)
+    arguments.insert(arguments.end(), {"-z", "defs"});
+  else
+    arguments.push_back("--eh-frame-hdr");
   for (const std::string& library : libraries)
     arguments.push_back(library.c_str());
 

@@ -5,10 +5,15 @@
 
 namespace mneme::compile {
 
+enum class ImageKind {
+  Kernel,   ///< refers to libc and libm only
+  Function, ///< of the host: may refer to what the program exports, and be unwound through
+};
+
 /// Links one host object against this process's libc and libm. Nothing touches the disk. lld has
 /// global state, so links run one at a time.
 /// \throws Error{CompileFailed} with lld's message (an undefined function, say), Error{IoFailed}
 /// when the operating system refuses memory files.
-std::string linkSharedObject(const std::string& object);
+std::string linkSharedObject(const std::string& object, ImageKind kind = ImageKind::Kernel);
 
 } // namespace mneme::compile

@@ -13,6 +13,7 @@
 #include "runtime/base/error.h"
 #include "runtime/compile/compile_job.h"
 #include "runtime/compile/fatal_guard.h"
+#include "runtime/compile/host_job.h"
 #include "runtime/compile/isolation.h"
 #include "runtime/compile/module/loader.h"
 #include "runtime/compile/pass_names.h"
@@ -94,6 +95,17 @@ std::string convert(mneme_bytes input, bool wantText) {
   return output;
 }
 
+template <typename Job>
+void compileWith(const mneme_compile_request& request, JobOutputs& outputs, const char* what) {
+  runJob(
+      std::make_unique<Job>(request), [&](Job& job) { outputs = job.run(); },
+      [&](const Job& job) {
+        return job.isLoaded()
+                   ? Error(ErrorCode::CompileFailed, "LLVM gave up on the " + (what + job.hint()))
+                   : Error(ErrorCode::ArtifactCorrupt, "LLVM cannot read the IR");
+      });
+}
+
 mneme_bytes bytesOf(const std::string& text) { return {text.data(), text.size()}; }
 
 } // namespace
@@ -107,15 +119,10 @@ int mneme_compile(const mneme_compile_request* request, mneme_compile_result** r
     return static_cast<int>(mneme::ErrorCode::OutOfMemory);
   return atBorder((*result)->message, [&] {
     checkRequest(*request);
-    runJob(
-        std::make_unique<CompileJob>(*request),
-        [&](CompileJob& job) { (*result)->outputs = job.run(); },
-        [](const CompileJob& job) {
-          return job.isLoaded()
-                     ? mneme::Error(mneme::ErrorCode::CompileFailed,
-                                    "LLVM gave up on the kernel" + job.hint())
-                     : mneme::Error(mneme::ErrorCode::ArtifactCorrupt, "LLVM cannot read the IR");
-        });
+    if (strcmp(request->target, kHostTarget) == 0)
+      compileWith<HostJob>(*request, (*result)->outputs, "function");
+    else
+      compileWith<CompileJob>(*request, (*result)->outputs, "kernel");
   });
 }
 

@@ -40,6 +40,13 @@ llvm::ModulePassManager parse(llvm::PassBuilder& builder, const std::string& pas
 
 void runPasses(llvm::Module& module, llvm::TargetMachine& machine, const std::string& passes,
                const llvm::PipelineTuningOptions& tuning, const FunctionPointers* pointers) {
+  runPasses(module, machine, passes, tuning, pointers,
+            ir::targetLibraryOf(machine.getTargetTriple()));
+}
+
+void runPasses(llvm::Module& module, llvm::TargetMachine& machine, const std::string& passes,
+               const llvm::PipelineTuningOptions& tuning, const FunctionPointers* pointers,
+               const llvm::TargetLibraryInfoImpl& library) {
   llvm::LoopAnalysisManager loops;
   llvm::FunctionAnalysisManager functions;
   llvm::CGSCCAnalysisManager callGraph;
@@ -49,8 +56,7 @@ void runPasses(llvm::Module& module, llvm::TargetMachine& machine, const std::st
   llvm::OptNoneInstrumentation optnone(/*DebugLogging=*/false);
   optnone.registerCallbacks(callbacks);
   llvm::PassBuilder builder(&machine, tuning, std::nullopt, &callbacks);
-  functions.registerPass(
-      [&] { return llvm::TargetLibraryAnalysis(ir::targetLibraryOf(machine.getTargetTriple())); });
+  functions.registerPass([&] { return llvm::TargetLibraryAnalysis(library); });
   builder.registerModuleAnalyses(modules);
   builder.registerCGSCCAnalyses(callGraph);
   builder.registerFunctionAnalyses(functions);

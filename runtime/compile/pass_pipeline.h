@@ -1,6 +1,7 @@
 // Room compile: LLVM pass pipelines given as text.
 #pragma once
 
+#include <llvm/Analysis/TargetLibraryInfo.h>
 #include <llvm/IR/Module.h>
 #include <llvm/Passes/PassBuilder.h>
 #include <llvm/Target/TargetMachine.h>
@@ -19,6 +20,10 @@ class FunctionPointers;
 void runPasses(llvm::Module& module, llvm::TargetMachine& machine, const std::string& passes,
                const llvm::PipelineTuningOptions& tuning,
                const FunctionPointers* pointers = nullptr);
+/// For what LLVM may assume of `library`; the former has that of kernels (target_library.h).
+void runPasses(llvm::Module& module, llvm::TargetMachine& machine, const std::string& passes,
+               const llvm::PipelineTuningOptions& tuning, const FunctionPointers* pointers,
+               const llvm::TargetLibraryInfoImpl& library);
 
 /// \throws Error{InvalidArgument} naming the offending pass.
 void checkPassPipeline(const std::string& passes);

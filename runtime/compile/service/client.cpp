@@ -110,6 +110,8 @@ struct RawRequest {
           {argument.index, argument.content, {argument.value.data(), argument.value.size()}});
     for (const GlobalPlace& place : request.placedGlobals)
       places.push_back({place.name.c_str(), place.address});
+    for (const LambdaValue& lambda : request.lambdaValues)
+      lambdas.push_back({lambda.slot, lambda.offset, {lambda.value.data(), lambda.value.size()}});
     raw.abi = MNEME_COMPILE_ABI;
     raw.outputs = MNEME_OUTPUT_IMAGE | (request.wantIr ? MNEME_OUTPUT_IR : 0u) |
                   (request.wantAssembly ? MNEME_OUTPUT_ASSEMBLY : 0u) |
@@ -137,11 +139,15 @@ struct RawRequest {
     raw.maxRegisters = request.maxRegisters;
     raw.assemblerOptions =
         request.assemblerOptions.empty() ? nullptr : request.assemblerOptions.c_str();
+    raw.symbol = request.symbol.c_str();
+    raw.lambdaValues = lambdas.data();
+    raw.lambdaValueCount = lambdas.size();
   }
 
   std::vector<mneme_bytes> modules;
   std::vector<mneme_arg_value> arguments;
   std::vector<mneme_global_place> places;
+  std::vector<mneme_lambda_value> lambdas;
   mneme_compile_request raw = {};
 };
 

@@ -21,6 +21,12 @@ struct ArgValue {
   int32_t content = 0;
 };
 
+struct LambdaValue {
+  uint32_t slot = 0;
+  uint32_t offset = 0;
+  std::vector<std::byte> value;
+};
+
 struct GlobalPlace {
   std::string name;
   /// 0: the loader writes the address into the image's constant placeVariable(name), if the image
@@ -54,6 +60,8 @@ struct Request {
   bool wantTrace = false;
   /// File name of the entry in the cache; empty: made of the key.
   std::string cacheName = {};
+  std::string symbol;
+  std::vector<LambdaValue> lambdaValues;
 };
 
 struct Result {

@@ -95,7 +95,7 @@ Hash128 cacheKey(const Request& request, const std::string& libraryIdentity) {
   packer.add(bytesOf(request.target));
   if (request.target.rfind("cpu", 0) == 0)
     packer.add(bytesOf(hostIdentity()));
-  else
+  else if (request.target != "host") // the code says for which processor it is
     packer.add(bytesOf(assemblerIdentity(findAssembler())));
   packer.add(uint64_t{request.modules.size()});
   for (const auto& module : request.modules)
@@ -128,6 +128,13 @@ Hash128 cacheKey(const Request& request, const std::string& libraryIdentity) {
     packer.add(uint64_t{argument.index});
     packer.add(static_cast<uint64_t>(argument.content));
     packer.add(std::span<const std::byte>(argument.value));
+  }
+  packer.add(bytesOf(request.symbol));
+  packer.add(uint64_t{request.lambdaValues.size()});
+  for (const LambdaValue& lambda : request.lambdaValues) {
+    packer.add(uint64_t{lambda.slot});
+    packer.add(uint64_t{lambda.offset});
+    packer.add(std::span<const std::byte>(lambda.value));
   }
   return hash128(packer.packed());
 }

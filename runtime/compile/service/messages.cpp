@@ -68,7 +68,7 @@ std::string packRequest(const Request& request) {
   for (const auto& module : request.modules)
     packer.add(bytesOf(module));
   for (const std::string* text : {&request.kernel, &request.target, &request.passes,
-                                  &request.optionsJson, &request.assemblerOptions})
+                                  &request.optionsJson, &request.assemblerOptions, &request.symbol})
     packer.add(bytesOf(*text));
   visitNumbers(request, [&](uint64_t number) { packer.add(number); });
   packer.add(uint64_t{request.specializedArgs.size()});
@@ -76,6 +76,12 @@ std::string packRequest(const Request& request) {
     packer.add(uint64_t{argument.index});
     packer.add(static_cast<uint64_t>(argument.content));
     packer.add(bytesOf(argument.value));
+  }
+  packer.add(uint64_t{request.lambdaValues.size()});
+  for (const LambdaValue& lambda : request.lambdaValues) {
+    packer.add(uint64_t{lambda.slot});
+    packer.add(uint64_t{lambda.offset});
+    packer.add(bytesOf(lambda.value));
   }
   packer.add(uint64_t{request.placedGlobals.size()});
   for (const GlobalPlace& place : request.placedGlobals) {
@@ -95,7 +101,7 @@ std::optional<Request> unpackRequest(std::span<const std::byte> bytes) {
   for (auto& module : request.modules)
     unpacker.take(module);
   for (std::string* text : {&request.kernel, &request.target, &request.passes, &request.optionsJson,
-                            &request.assemblerOptions})
+                            &request.assemblerOptions, &request.symbol})
     unpacker.take(*text);
   visitNumbers(request, [&](auto& number) {
     number = static_cast<std::remove_reference_t<decltype(number)>>(unpacker.takeNumber());
@@ -105,6 +111,12 @@ std::optional<Request> unpackRequest(std::span<const std::byte> bytes) {
     argument.index = static_cast<uint32_t>(unpacker.takeNumber());
     argument.content = static_cast<int32_t>(unpacker.takeNumber());
     unpacker.take(argument.value);
+  }
+  request.lambdaValues.resize(unpacker.takeCount());
+  for (LambdaValue& lambda : request.lambdaValues) {
+    lambda.slot = static_cast<uint32_t>(unpacker.takeNumber());
+    lambda.offset = static_cast<uint32_t>(unpacker.takeNumber());
+    unpacker.take(lambda.value);
   }
   request.placedGlobals.resize(unpacker.takeCount());
   for (GlobalPlace& place : request.placedGlobals) {

@@ -71,7 +71,7 @@ void store(const Place& place, const Result& result, const ServiceOptions& optio
 std::vector<std::string> argumentsFor(const Request& request, const std::string& library) {
   std::string assembler = "none";
   std::string path;
-  if (request.target.rfind("cpu", 0) != 0) {
+  if (request.target.rfind("cpu", 0) != 0 && request.target != "host") {
     const AssemblerTool tool = findAssembler();
     assembler = tool.kind == AssemblerKind::Ptxas       ? "ptxas"
                 : tool.kind == AssemblerKind::NvJitLink ? "nvjitlink"

@@ -1,0 +1,113 @@
+#include "runtime/compile/host_job.h"
+
+#include <llvm/IR/Constants.h>
+#include <llvm/Support/JSON.h>
+#include <llvm/Support/raw_ostream.h>
+#include <llvm/TargetParser/Host.h>
+
+#include "runtime/abi/mneme_jit_host.h"
+#include "runtime/compile/codegen.h"
+#include "runtime/compile/image_linker.h"
+#include "runtime/compile/module/addresses.h"
+#include "runtime/compile/module/argument_constants.h"
+#include "runtime/compile/module/closure_fields.h"
+#include "runtime/compile/module/loader.h"
+#include "runtime/compile/pass_pipeline.h"
+#include "runtime/compile/target_machine.h"
+#include "runtime/ir/compat.h"
+#include "runtime/ir/pipeline_tuning.h"
+
+namespace mneme::compile {
+namespace {
+
+/// As clang sets it up; the rest is in the functions' attributes.
+std::unique_ptr<llvm::TargetMachine> makeMachine(const llvm::Triple& triple, uint32_t level) {
+  initializeTargets();
+  std::string message;
+  const llvm::Target* target = compat::lookupTarget(triple, message);
+  if (!target || triple.getArch() != llvm::Triple(llvm::sys::getProcessTriple()).getArch())
+    throw Error(ErrorCode::Unsupported,
+                "the IR is for '" + triple.str() + "', which is not what this machine runs");
+  if (level > 3)
+    throw Error(ErrorCode::InvalidArgument,
+                "the code generation level is " + std::to_string(level) + "; it must be 0 to 3");
+  llvm::TargetOptions options;
+  options.AllowFPOpFusion = llvm::FPOpFusion::Standard;
+  auto machine = compat::createTargetMachine(*target, triple, "", "", options,
+                                             static_cast<llvm::CodeGenOptLevel>(level));
+  if (!machine)
+    throw Error(ErrorCode::Internal, "LLVM made no target machine for '" + triple.str() + "'");
+  return machine;
+}
+
+} // namespace
+
+HostJob::HostJob(const mneme_compile_request& request) : request_(request) {
+  diagnostics_.attach(context_);
+}
+
+JobOutputs HostJob::run() {
+  checkPassPipeline(request_.passes);
+  llvm::Function& function = load();
+  machine_ = makeMachine(compat::moduleTriple(*module_), request_.codegenOptLevel);
+  module_->setDataLayout(machine_->createDataLayout());
+  module_->setPICLevel(llvm::PICLevel::BigPIC);
+
+  std::string trace;
+  llvm::raw_string_ostream lines(trace);
+  const bool isTraced = (request_.outputs & MNEME_OUTPUT_TRACE) != 0;
+  makeConstant(function, request_.specializedArgs, request_.specializedArgCount,
+               isTraced ? &lines : nullptr);
+  if (request_.lambdaValueCount > 0) {
+    runPasses(*module_, *machine_, "function(mem2reg)", {});
+    makeFieldsConstant(function, request_.lambdaValues, request_.lambdaValueCount,
+                       isTraced ? &lines : nullptr);
+  }
+  if (request_.symbol && *request_.symbol)
+    function.setName(request_.symbol);
+  optimize();
+  describe(function);
+  diagnostics_.throwIfErrors(ErrorCode::CompileFailed, "optimisation failed");
+  if (request_.outputs & MNEME_OUTPUT_IR)
+    llvm::raw_string_ostream(outputs_.ir) << *module_;
+  outputs_.image = linkSharedObject(
+      emitCode(*module_, *machine_, llvm::CodeGenFileType::ObjectFile, diagnostics_,
+               llvm::TargetLibraryInfoImpl(machine_->getTargetTriple())),
+      ImageKind::Function);
+  outputs_.trace = std::move(trace);
+  llvm::raw_string_ostream(outputs_.statisticsJson)
+      << llvm::json::Value(llvm::json::Object{{"passes", request_.passes}});
+  return std::move(outputs_);
+}
+
+llvm::Function& HostJob::load() {
+  if (request_.moduleCount != 1)
+    throw Error(ErrorCode::InvalidArgument, "a host function is one module");
+  module_ = loadModule(request_.modules[0], "module 0", context_, diagnostics_);
+  module_->setModuleIdentifier("mneme");
+  module_->setSourceFileName("mneme");
+  return findKernel(*module_, request_.kernel);
+}
+
+void HostJob::optimize() {
+  const llvm::TargetLibraryInfoImpl library(machine_->getTargetTriple());
+  runPasses(*module_, *machine_, request_.passes, ir::tuningFor(request_.passes, "3", {}), nullptr,
+            library);
+  forgetShadows(*module_);
+  runPasses(*module_, *machine_, "globaldce", {}, nullptr, library);
+}
+
+/// Adds mneme_host_image, through which the program finds the rest.
+void HostJob::describe(llvm::Function& function) {
+  const Addresses addresses = replaceAddresses(*module_);
+  llvm::Type* i32 = llvm::Type::getInt32Ty(context_);
+  llvm::Type* i64 = llvm::Type::getInt64Ty(context_);
+  llvm::Constant* image = llvm::ConstantStruct::getAnon(
+      {llvm::ConstantInt::get(i32, MNEME_HOST_FUNCTION_ABI), llvm::ConstantInt::get(i32, 0),
+       llvm::ConstantInt::get(i64, addresses.count), addresses.table, addresses.fixups,
+       llvm::ConstantInt::get(i64, addresses.fixupCount), &function});
+  new llvm::GlobalVariable(*module_, image->getType(), true, llvm::GlobalValue::ExternalLinkage,
+                           image, MNEME_HOST_IMAGE_SYMBOL);
+}
+
+} // namespace mneme::compile
