@@ -215,6 +215,9 @@ private:
       prepare(function);
     root_->setLinkage(llvm::GlobalValue::ExternalLinkage);
     root_->setVisibility(llvm::GlobalValue::DefaultVisibility);
+    // Whoever calls the program's function by that name, itself perhaps, has it by its address.
+    if (llvm::GlobalValue* other = module().getNamedValue(name_))
+      other->setName("__mneme." + name_);
     root_->setName(name_);
     for (llvm::GlobalValue& global : module().global_values())
       if (global.isDeclarationForLinker())

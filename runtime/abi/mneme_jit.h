@@ -1,6 +1,7 @@
-// Room abi: the one function of libmneme_jit.so.
+// Room abi: the functions of libmneme_jit.so.
 #pragma once
 
+#include "runtime/abi/mneme_jit_host.h"
 #include "runtime/abi/mneme_rt.h"
 
 #ifdef __cplusplus
@@ -12,6 +13,10 @@ extern "C" {
 /// Reads settings and the tuned-kernels file. Null if no kernel is tuned; problems are said on
 /// stderr. The hooks stay valid for the life of the process. Never throws.
 const mneme_hooks* mneme_jit_start(void);
+
+/// Reads settings. What mneme_jit_host_function() calls from then on; null if it cannot be. Never
+/// throws.
+void* (*mneme_jit_start_host(void))(mneme_host_function* function, void** arguments);
 
 #pragma GCC visibility pop
 

@@ -18,9 +18,9 @@ extern "C" {
 typedef struct mneme_host_function {
   uint32_t version; ///< MNEME_HOST_FUNCTION_ABI
   uint32_t markCount;
-  const char* name;            ///< mangled
-  const void* bitcode;         ///< zstd: the function with what it calls, as raw bitcode
-  uint64_t bitcodeBytes;       ///< compressed
+  const char* name;      ///< mangled
+  const void* bitcode;   ///< zstd: the function with what it calls, as raw bitcode
+  uint64_t bitcodeBytes; ///< compressed
   uint64_t bitcodeRawBytes;
   uint64_t staticHash;         ///< of the bitcode
   const mneme_jit_mark* marks; ///< by argument, ascending

@@ -2,13 +2,12 @@
 
 #include <algorithm>
 
-#include <zstd.h>
-
 #include <nlohmann/json.hpp>
 
 #include "runtime/abi/blob_format.h"
 #include "runtime/base/error.h"
 #include "runtime/base/hash.h"
+#include "runtime/embed/bitcode.h"
 #include "runtime/embed/containers.h"
 
 namespace mneme::embed {
@@ -43,18 +42,6 @@ BlobHeader readHeader(Bytes bytes) {
       header.bitcodeRawBytes / kMaxCompressionRatio > header.bitcodeBytes)
     corrupt("its sizes make no sense");
   return header;
-}
-
-std::vector<std::byte> decompress(Bytes frame, uint64_t rawBytes) {
-  if (ZSTD_getFrameContentSize(frame.data(), frame.size()) != rawBytes)
-    corrupt("its compressed size is not what the header says");
-  std::vector<std::byte> raw(rawBytes);
-  size_t written = ZSTD_decompress(raw.data(), raw.size(), frame.data(), frame.size());
-  if (ZSTD_isError(written))
-    corrupt(ZSTD_getErrorName(written));
-  if (written != rawBytes)
-    corrupt("it is shorter than its header says");
-  return raw;
 }
 
 json parseMetadata(Bytes bytes) {
@@ -177,7 +164,7 @@ KernelBlob KernelBlob::parse(std::span<const std::byte> bytes) {
   } catch (const json::exception& failure) {
     corrupt(failure.what());
   }
-  blob.bitcode = decompress(payload->subspan(header.metadataBytes), header.bitcodeRawBytes);
+  blob.bitcode = decompressBitcode(payload->subspan(header.metadataBytes), header.bitcodeRawBytes);
   return blob;
 }
 

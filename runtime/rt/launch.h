@@ -1,6 +1,7 @@
 // Room rt: who takes over launches at the moment.
 #pragma once
 
+#include "runtime/abi/mneme_jit_host.h"
 #include "runtime/abi/mneme_rt.h"
 
 namespace mneme::rt {
@@ -22,5 +23,10 @@ void prepareTunedKernels();
 /// Looks at the environment; loads libmneme_jit if the program asks for tuned kernels. Null if it
 /// does not or cannot have them (said once). Called once, at the first launch.
 const mneme_hooks* startTunedKernels();
+
+using HostFunctionFinder = void* (*)(mneme_host_function* function, void** arguments);
+
+/// Loads libmneme_jit for marked host functions. Null if that cannot be (said once).
+HostFunctionFinder startHostFunctions();
 
 } // namespace mneme::rt

@@ -114,6 +114,20 @@ const mneme_hooks* startTunedKernels() {
   return isUsable ? hooks : nullptr;
 }
 
+HostFunctionFinder startHostFunctions() {
+  rememberStandardError();
+  void* const library = theLibrary ? theLibrary : openLibrary();
+  const auto start =
+      library ? reinterpret_cast<HostFunctionFinder (*)()>(dlsym(library, "mneme_jit_start_host"))
+              : nullptr;
+  const HostFunctionFinder finder = start ? start() : nullptr;
+  if (!start) {
+    const char* why = dlerror();
+    say("marked functions run as they were built: ", why ? why : "libmneme_jit.so is missing");
+  }
+  return finder;
+}
+
 } // namespace mneme::rt
 
 const char* const* mneme_rt_environment(void) { return mneme::keptEnvironment.variables; }

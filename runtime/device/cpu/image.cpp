@@ -1,20 +1,11 @@
 #include "runtime/device/cpu/image.h"
 
-#include <cstdlib>
 #include <cstring>
-#include <mutex>
-#include <unordered_set>
 
 #include <dlfcn.h>
-#include <fcntl.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include "runtime/base/environment.h"
 #include "runtime/base/error.h"
-#include "runtime/base/file.h"
-#include "runtime/base/own_descriptors.h"
+#include "runtime/base/library_in_memory.h"
 #include "runtime/device/cpu/services.h"
 
 namespace mneme::device::cpu {
@@ -23,78 +14,8 @@ namespace {
 
 constexpr const char* headerSymbol = "mneme_cpu_image";
 
-/// Handles of live images: the loader takes a path it has seen for the library it has loaded.
-struct LiveHandles {
-  std::mutex mutex;
-  std::unordered_set<void*> handles;
-
-  bool add(void* handle) {
-    std::lock_guard lock(mutex);
-    return handles.insert(handle).second;
-  }
-  void remove(void* handle) {
-    std::lock_guard lock(mutex);
-    handles.erase(handle);
-  }
-};
-
-LiveHandles& liveHandles() {
-  static LiveHandles* instance = new LiveHandles;
-  return *instance;
-}
-
 [[noreturn]] void refuse(const std::string& why) {
   throw Error(ErrorCode::CompileFailed, "this is not a kernel image for the CPU device: " + why);
-}
-
-/// Null when the path cannot be opened or stands for an image that is already loaded.
-void* openFresh(const std::string& path) {
-  void* handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (!handle)
-    return nullptr;
-  if (liveHandles().add(handle))
-    return handle;
-  dlclose(handle);
-  return nullptr;
-}
-
-/// A spelling of the path of a descriptor of this thread that no loaded image of this process has,
-/// whichever library loaded it. The loader takes a path it has seen for the library it has loaded,
-/// and numbers of descriptors come again; the number of the inode is the file's as long as it is
-/// mapped.
-std::string freshPath(int file) {
-  struct stat status = {};
-  fstat(file, &status);
-  std::string path = "/proc/thread-self/fd/";
-  for (uint64_t bits = status.st_ino; bits != 0; bits >>= 1)
-    path += (bits & 1) ? "./" : "/";
-  return path + std::to_string(file);
-}
-
-void* openInMemory(std::span<const std::byte> elf) {
-  const UniqueFd file(memfd_create("mneme-kernel", MFD_CLOEXEC));
-  if (!file)
-    return nullptr;
-  writeAll(file.get(), elf, "memory file");
-  return openFresh(freshPath(file.get()));
-}
-
-void* openTemporary(std::span<const std::byte> elf) {
-  const char* directory = environmentValue("TMPDIR");
-  std::string path = std::string(directory && *directory ? directory : "/tmp") + "/mneme-XXXXXX";
-  UniqueFd file(mkostemp(path.data(), O_CLOEXEC));
-  if (!file)
-    return nullptr;
-  void* handle = nullptr;
-  try {
-    writeAll(file.get(), elf, path);
-    handle = openFresh(path);
-  } catch (...) {
-    unlink(path.c_str());
-    throw;
-  }
-  unlink(path.c_str());
-  return handle;
 }
 
 } // namespace
@@ -111,29 +32,20 @@ LoadedImage::LoadedImage(std::span<const std::byte> elf) {
   try {
     checkHeader();
   } catch (...) {
-    liveHandles().remove(handle_);
-    dlclose(handle_);
+    closeLibraryInMemory(handle_);
     throw;
   }
   *header_->services = &serviceTable();
 }
 
-LoadedImage::~LoadedImage() {
-  liveHandles().remove(handle_);
-  dlclose(handle_);
-}
+LoadedImage::~LoadedImage() { closeLibraryInMemory(handle_); }
 
 void LoadedImage::open(std::span<const std::byte> elf) {
-  std::string reason;
-  runApart([&] {
-    handle_ = openInMemory(elf);
-    if (!handle_)
-      handle_ = openTemporary(elf);
-    if (const char* said = handle_ ? nullptr : dlerror())
-      reason = said;
-  });
-  if (!handle_)
-    refuse(reason.empty() ? "the loader gave no reason" : reason);
+  try {
+    handle_ = openLibraryInMemory(elf);
+  } catch (const Error& error) {
+    refuse(error.what());
+  }
 }
 
 void LoadedImage::checkHeader() const {

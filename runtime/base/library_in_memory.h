@@ -1,0 +1,16 @@
+// Room base: shared objects that are no files.
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+namespace mneme {
+
+/// Loads a shared object from memory (RTLD_NOW | RTLD_LOCAL), out of the way of the application's
+/// descriptors. Two loads of equal bytes are two libraries. The handle is the caller's; give it
+/// back with closeLibraryInMemory().
+/// \throws Error{CompileFailed} with the loader's own message
+void* openLibraryInMemory(std::span<const std::byte> object);
+void closeLibraryInMemory(void* handle) noexcept;
+
+} // namespace mneme

@@ -1,0 +1,229 @@
+#include "runtime/jit/host/engine.h"
+
+#include <chrono>
+#include <cstring>
+#include <exception>
+
+#include <cxxabi.h>
+
+#include "runtime/base/blocked_signals.h"
+#include "runtime/base/cancellation.h"
+#include "runtime/base/hash.h"
+#include "runtime/base/sentence.h"
+#include "runtime/embed/bitcode.h"
+#include "runtime/jit/host/code.h"
+
+namespace mneme::jit {
+namespace {
+
+// For the state of a function whose description no record could be made of.
+HostFunction* const kNone = nullptr;
+
+std::string demangled(const std::string& name) {
+  int status = 0;
+  char* text = abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status);
+  std::string readable = text ? text : name;
+  free(text);
+  return readable;
+}
+
+void addText(std::vector<std::byte>& bytes, const std::string& text) {
+  const auto* begin = reinterpret_cast<const std::byte*>(text.data());
+  bytes.insert(bytes.end(), begin, begin + text.size() + 1);
+}
+
+template <typename Number> void addNumber(std::vector<std::byte>& bytes, Number number) {
+  const auto* begin = reinterpret_cast<const std::byte*>(&number);
+  bytes.insert(bytes.end(), begin, begin + sizeof number);
+}
+
+std::string pipelineOf(const Settings& settings) {
+  return settings.marked.pipeline.empty()
+             ? std::string("default<O") + settings.marked.optLevel + ">"
+             : settings.marked.pipeline;
+}
+
+} // namespace
+
+HostEngine::HostEngine(Settings settings, HostServices services)
+    : settings_(std::move(settings)), services_(std::move(services)),
+      isCounting_(settings_.trace.cache || settings_.trace.kernels) {
+  if (settings_.trace.specialization && !settings_.cacheDirectory.empty())
+    services_.print("[ObjectCacheChain] Added cache level: storage\n"
+                    "[ObjectCacheChain] Chain for JitEngineHost: Storage\n");
+}
+
+void* HostEngine::codeFor(mneme_host_function& description, void** arguments) {
+  auto* function =
+      static_cast<HostFunction*>(__atomic_load_n(&description.state, __ATOMIC_ACQUIRE));
+  if (!function && !(function = functionFor(description)))
+    return description.built;
+  Key key;
+  const char* why = nullptr;
+  if (!function->readKey(arguments, key, why)) {
+    runsAsBuilt(*function, why);
+    return description.built;
+  }
+  const uint64_t keyHash = hash64(key.bytes());
+  if (HostVariant* variant = function->find(keyHash, key.bytes()))
+    if (void* code = variant->code.load(std::memory_order_acquire)) {
+      if (isCounting_)
+        count(*variant);
+      return code;
+    }
+  return obtain(*function, keyHash, key, arguments);
+}
+
+void HostEngine::count(HostVariant& variant) const noexcept {
+  if (variant.report)
+    variant.report->uses.fetch_add(1, std::memory_order_relaxed);
+}
+
+HostFunction* HostEngine::functionFor(mneme_host_function& description) noexcept {
+  if (description.version != MNEME_HOST_FUNCTION_ABI || isChild_.load(std::memory_order_relaxed))
+    return kNone;
+  const BlockedSignals blocked(BlockedSignals::Which::ButFaults); // a handler may call it too
+  try {
+    const std::lock_guard lock(mutex_);
+    if (void* known = __atomic_load_n(&description.state, __ATOMIC_ACQUIRE))
+      return static_cast<HostFunction*>(known);
+    functions_.push_back(std::make_unique<HostFunction>(description));
+    __atomic_store_n(&description.state, functions_.back().get(), __ATOMIC_RELEASE);
+    return functions_.back().get();
+  } catch (const std::exception&) { // no memory: another call will try
+    return kNone;
+  }
+}
+
+/// What is not there yet: one thread makes it, others wait.
+void* HostEngine::obtain(HostFunction& function, uint64_t keyHash, const Key& key,
+                         void** arguments) {
+  void* const built = function.description().built;
+  if (isChild_.load(std::memory_order_relaxed))
+    return built;
+  const DeferredCancellation deferred;
+  const BlockedSignals blocked(BlockedSignals::Which::ButFaults);
+  try {
+    bool isNew = false;
+    HostVariant& variant = function.add(keyHash, key.bytes(), isNew);
+    std::unique_lock lock(mutex_);
+    if (variant.state == HostVariant::State::New) {
+      variant.state = HostVariant::State::Building;
+      lock.unlock();
+      const uint64_t hash = hashOf(function, arguments);
+      variant.report = &report_.entry(hash, function.name(), demangled(function.name()));
+      void* const code = build(function, hash, arguments);
+      lock.lock();
+      variant.code.store(code ? code : built, std::memory_order_release);
+      variant.state = HostVariant::State::Ended;
+      changed_.notify_all();
+    } else {
+      // Whoever is at it may need a lock that this thread holds.
+      const double limit = settings_.timeoutSeconds + settings_.graceSeconds;
+      const auto isEnded = [&] { return variant.state == HostVariant::State::Ended; };
+      if (settings_.timeoutSeconds > 0)
+        changed_.wait_for(lock, std::chrono::duration<double>(limit), isEnded);
+      else
+        changed_.wait(lock, isEnded);
+    }
+    if (isCounting_)
+      count(variant);
+    void* const code = variant.code.load(std::memory_order_acquire);
+    return code ? code : built;
+  } catch (const std::exception& error) { // no memory
+    runsAsBuilt(function, error.what());
+    return built;
+  }
+}
+
+/// Null, after a warning, if it cannot be.
+void* HostEngine::build(HostFunction& function, uint64_t hash, void** arguments) {
+  try {
+    const compile::Request request = requestFor(function, hash, arguments);
+    compile::Result result;
+    const bool isStored =
+        !settings_.cacheDirectory.empty() && services_.findStored(request, result);
+    if (!settings_.cacheDirectory.empty())
+      report_.countStored(isStored);
+    if (!isStored)
+      result = services_.compile(request);
+    if (settings_.trace.specialization) {
+      std::string text = result.trace;
+      if (isStored)
+        text =
+            "[ObjectCacheChain] Hit at level 0 (Storage) for hash " + std::to_string(hash) + "\n";
+      else if (!settings_.marked.pipeline.empty())
+        text += "[CustomPipeline] " + settings_.marked.pipeline + "\n";
+      services_.print(text);
+    }
+    return loadHostCode(result.image, function.description());
+  } catch (const std::exception& error) {
+    runsAsBuilt(function, error.what());
+    return nullptr;
+  }
+}
+
+compile::Request HostEngine::requestFor(const HostFunction& function, uint64_t hash,
+                                        void** arguments) const {
+  const mneme_host_function& description = function.description();
+  compile::Request request;
+  request.target = "host";
+  request.kernel = function.name();
+  request.symbol = function.name() + ".jit." + std::to_string(hash);
+  request.passes = pipelineOf(settings_);
+  request.codegenOptLevel = settings_.marked.codegenOptLevel;
+  request.wantTrace = settings_.trace.specialization;
+  request.modules.push_back(embed::decompressBitcode(
+      {static_cast<const std::byte*>(description.bitcode), description.bitcodeBytes},
+      description.bitcodeRawBytes));
+  for (const ValueSource& source : function.sources())
+    request.specializedArgs.push_back(source.value(arguments));
+  if (const mneme_lambda_values* values = function.lambdaValues())
+    for (uint64_t index = 0; index < values->fieldCount; ++index) {
+      const mneme_lambda_field& field = values->fields[index];
+      const auto* bytes = reinterpret_cast<const std::byte*>(field.value);
+      request.lambdaValues.push_back({field.slot, field.offset, {bytes, bytes + field.sizeBytes}});
+    }
+  return request;
+}
+
+uint64_t HostEngine::hashOf(const HostFunction& function, void** arguments) const {
+  std::vector<std::byte> bytes;
+  addText(bytes, function.name());
+  addText(bytes, pipelineOf(settings_));
+  const MarkedDefaults& marked = settings_.marked;
+  for (const uint32_t number :
+       {marked.codegenOptLevel, uint32_t{marked.specializeArgs}, uint32_t{marked.launchBounds},
+        uint32_t{marked.specializeDims}, uint32_t{marked.boundIndices.value_or(false)}})
+    addNumber(bytes, number);
+  for (const ValueSource& source : function.sources()) {
+    const compile::ArgValue value = source.value(arguments);
+    addNumber(bytes, value.index);
+    addNumber(bytes, value.value.size());
+    bytes.insert(bytes.end(), value.value.begin(), value.value.end());
+  }
+  if (const mneme_lambda_values* values = function.lambdaValues()) {
+    const auto* fields = reinterpret_cast<const std::byte*>(values->fields);
+    bytes.insert(bytes.end(), fields, fields + values->fieldCount * sizeof(mneme_lambda_field));
+  }
+  return combineHashes(function.description().staticHash, hash64(bytes));
+}
+
+void HostEngine::runsAsBuilt(const HostFunction& function, const char* why) const noexcept {
+  try {
+    services_.warn(sentence("function '", function.name(), "' runs as it was built: ", why));
+  } catch (const std::exception&) { // no memory for the sentence
+  }
+}
+
+void HostEngine::report() noexcept {
+  try {
+    services_.print(report_.text({.counts = settings_.trace.cache,
+                                  .kernels = settings_.trace.kernels,
+                                  .functionNames = settings_.namesFunctions},
+                                 !settings_.cacheDirectory.empty()));
+  } catch (const std::exception&) { // no memory
+  }
+}
+
+} // namespace mneme::jit

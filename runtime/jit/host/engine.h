@@ -1,0 +1,63 @@
+// Room jit: calls of marked host functions. Whatever fails, the function runs as it was built.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "runtime/compile/service/client.h"
+#include "runtime/jit/cache_report.h"
+#include "runtime/jit/host/function.h"
+#include "runtime/jit/settings.h"
+
+namespace mneme::jit {
+
+/// What the engine works with, as Services of the engine for kernels.
+struct HostServices {
+  std::function<compile::Result(const compile::Request& request)> compile;
+  std::function<bool(const compile::Request& request, compile::Result& result)> findStored;
+  std::function<void(const std::string& sentence)> warn; ///< each sentence is heard once
+  std::function<void(const std::string& text)> print;    ///< to stdout, as the program does
+};
+
+/// Has to live as long as the process once it was called.
+class HostEngine {
+public:
+  HostEngine(Settings settings, HostServices services);
+  HostEngine(const HostEngine&) = delete;
+  HostEngine& operator=(const HostEngine&) = delete;
+
+  /// As mneme_jit_host_function(). Throws nothing; no cancellation point.
+  void* codeFor(mneme_host_function& description, void** arguments);
+  /// In a child of fork(), where locks may be held by threads that do not exist: what is compiled
+  /// stays, and nothing more is compiled.
+  void becomeChild() noexcept { isChild_.store(true, std::memory_order_relaxed); }
+  /// At exit: what Settings::trace wants to know.
+  void report() noexcept;
+
+private:
+  HostFunction* functionFor(mneme_host_function& description) noexcept;
+  void* obtain(HostFunction& function, uint64_t keyHash, const Key& key, void** arguments);
+  void makeCode(HostFunction& function, HostVariant& variant, uint64_t hash, void** arguments);
+  void* build(HostFunction& function, uint64_t hash, void** arguments);
+  compile::Request requestFor(const HostFunction& function, uint64_t hash, void** arguments) const;
+  uint64_t hashOf(const HostFunction& function, void** arguments) const;
+  void runsAsBuilt(const HostFunction& function, const char* why) const noexcept;
+  void count(HostVariant& variant) const noexcept;
+
+  const Settings settings_;
+  const HostServices services_;
+  const bool isCounting_;
+  CacheReport report_{"JitEngineHost"};
+  std::atomic<bool> isChild_{false};
+
+  std::mutex mutex_; ///< of functions_ and of the variants' states
+  std::condition_variable changed_;
+  std::vector<std::unique_ptr<HostFunction>> functions_;
+};
+
+} // namespace mneme::jit

@@ -1,0 +1,82 @@
+#include "runtime/jit/host/function.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace mneme::jit {
+namespace {
+
+constexpr size_t kFirstSize = 16;
+
+} // namespace
+
+HostFunction::HostFunction(mneme_host_function& description)
+    : description_(description), name_(description.name) {
+  for (uint32_t index = 0; index < description.markCount; ++index)
+    sources_.emplace_back(description.marks[index]);
+  if (description.lambda)
+    lambda_ = mneme_jit_find_lambda(description.lambda);
+  tables_.push_back(std::make_unique<Table>(kFirstSize));
+  table_.store(tables_.back().get(), std::memory_order_release);
+}
+
+bool HostFunction::readKey(void** arguments, Key& key, const char*& why) const noexcept {
+  for (const ValueSource& source : sources_) {
+    const size_t bytes = source.sizeBytes(arguments);
+    if (bytes == 0) {
+      why = source.place(arguments) ? "Invalid number of elements in array"
+                                    : "a pointer to what becomes constant is null";
+      return false;
+    }
+    // Numbers of elements tell contents apart that continue one another.
+    if ((source.isPointee() && !key.add(&bytes, sizeof bytes)) ||
+        !key.add(source.place(arguments), bytes)) {
+      why = "there is no memory for its values";
+      return false;
+    }
+  }
+  // Equal values are one object.
+  const mneme_lambda_values* values = lambdaValues();
+  return !lambda_ || key.add(&values, sizeof values);
+}
+
+HostVariant* HostFunction::find(uint64_t keyHash, std::span<const std::byte> key) const noexcept {
+  const Table& table = *table_.load(std::memory_order_acquire);
+  for (size_t index = keyHash & table.mask;; index = (index + 1) & table.mask) {
+    HostVariant* variant = table.slots[index].load(std::memory_order_acquire);
+    if (!variant)
+      return nullptr;
+    if (variant->keyHash == keyHash && variant->key.size() == key.size() &&
+        std::memcmp(variant->key.data(), key.data(), key.size()) == 0)
+      return variant;
+  }
+}
+
+HostVariant& HostFunction::add(uint64_t keyHash, std::span<const std::byte> key, bool& isNew) {
+  const std::lock_guard lock(mutex_);
+  HostVariant* known = find(keyHash, key);
+  isNew = known == nullptr;
+  if (known)
+    return *known;
+  variants_.push_back(std::make_unique<HostVariant>(keyHash, key));
+  Table* table = tables_.back().get();
+  if (variants_.size() * 2 > table->mask) {
+    auto grown = std::make_unique<Table>((table->mask + 1) * 2);
+    for (const auto& variant : variants_)
+      insert(*grown, *variant);
+    tables_.push_back(std::move(grown));
+    table_.store(tables_.back().get(), std::memory_order_release);
+  } else {
+    insert(*table, *variants_.back());
+  }
+  return *variants_.back();
+}
+
+void HostFunction::insert(Table& table, HostVariant& variant) noexcept {
+  size_t index = variant.keyHash & table.mask;
+  while (table.slots[index].load(std::memory_order_relaxed))
+    index = (index + 1) & table.mask;
+  table.slots[index].store(&variant, std::memory_order_release);
+}
+
+} // namespace mneme::jit

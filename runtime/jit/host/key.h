@@ -1,0 +1,38 @@
+// Room jit: the values that a call of a marked function has, as bytes to compare.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <memory>
+#include <new>
+#include <span>
+
+namespace mneme::jit {
+
+/// Bytes that are put one behind the other; a few need no memory.
+class Key {
+public:
+  /// False without memory.
+  bool add(const void* bytes, size_t count) noexcept {
+    if (size_ + count > capacity_ && !grow(size_ + count))
+      return false;
+    __builtin_memcpy(data() + size_, bytes, count);
+    size_ += count;
+    return true;
+  }
+  std::span<const std::byte> bytes() const noexcept {
+    return {many_ ? many_.get() : few_.data(), size_};
+  }
+
+private:
+  std::byte* data() noexcept { return many_ ? many_.get() : few_.data(); }
+  bool grow(size_t needed) noexcept;
+
+  static constexpr size_t kFew = 128;
+  std::array<std::byte, kFew> few_;
+  std::unique_ptr<std::byte[]> many_;
+  size_t size_ = 0;
+  size_t capacity_ = kFew;
+};
+
+} // namespace mneme::jit

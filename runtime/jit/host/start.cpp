@@ -1,0 +1,68 @@
+// Room jit: puts the parts for marked host functions together.
+#include <cstdio>
+#include <cstdlib>
+
+#include <pthread.h>
+
+#include "runtime/abi/mneme_jit.h"
+#include "runtime/base/environment.h"
+#include "runtime/base/log.h"
+#include "runtime/base/sentence.h"
+#include "runtime/base/standard_error.h"
+#include "runtime/base/start_directory.h"
+#include "runtime/compile/service/service.h"
+#include "runtime/jit/host/engine.h"
+
+namespace mneme::jit {
+namespace {
+
+// Never destroyed: calls may come while the process ends.
+HostEngine* theHostEngine = nullptr;
+
+HostServices servicesFor(const Settings& settings) {
+  const compile::ServiceOptions options{.cacheDirectory = settings.cacheDirectory,
+                                        .cacheBytes = settings.cacheBytes,
+                                        .timeoutSeconds = settings.timeoutSeconds};
+  return {.compile =
+              [options](const compile::Request& request) {
+                return compile::compileApart(request, options);
+              },
+          .findStored =
+              [options](const compile::Request& request, compile::Result& result) {
+                return compile::findStored(request, options, result);
+              },
+          .warn = noticeOnce,
+          .print = [](const std::string& text) { fwrite(text.data(), 1, text.size(), stdout); }};
+}
+
+void* codeFor(mneme_host_function* function, void** arguments) {
+  return theHostEngine->codeFor(*function, arguments);
+}
+
+void start() {
+  keptEnvironment = {mneme_rt_environment(), mneme_rt_directory()};
+  std::vector<std::string> warnings;
+  Settings settings = readSettings(environmentValue, warnings);
+  for (const std::string& warning : warnings)
+    noticeOnce(warning);
+  if (!settings.cacheDirectory.empty())
+    settings.cacheDirectory = startDirectory() / settings.cacheDirectory;
+  HostServices services = servicesFor(settings);
+  theHostEngine = new HostEngine(std::move(settings), std::move(services));
+  pthread_atfork(nullptr, nullptr, [] { theHostEngine->becomeChild(); });
+  std::atexit([] { theHostEngine->report(); });
+}
+
+} // namespace
+} // namespace mneme::jit
+
+void* (*mneme_jit_start_host(void))(mneme_host_function*, void**) {
+  try {
+    mneme::useStandardErrorOf(mneme_rt_standard_error);
+    mneme::jit::start();
+    return mneme::jit::codeFor;
+  } catch (const std::exception& error) {
+    mneme::noticeOnce(mneme::sentence("marked functions run as they were built: ", error.what()));
+    return nullptr;
+  }
+}
