@@ -78,6 +78,12 @@ bool fillSymbol(llvm::CallBase& call) {
   return true;
 }
 
+/// Before the last "::operator()" of a demangled name; empty if it has none.
+std::string classOfOperator(const std::string& demangled) {
+  const size_t end = demangled.rfind(kCallOperator.str());
+  return end == std::string::npos ? std::string() : demangled.substr(0, end);
+}
+
 } // namespace
 
 bool fillLambdaCalls(llvm::Module& module) {
@@ -95,16 +101,20 @@ bool fillLambdaCalls(llvm::Module& module) {
 }
 
 std::string closureTypeOf(const llvm::Function& function) {
-  // What clang mangles "UlvE_" or "Ut_" prints as 'lambda'() or {lambda()#1}.
-  const std::string demangled = llvm::demangle(function.getName());
-  const size_t end = demangled.rfind(kCallOperator.str());
-  if (end == std::string::npos || function.arg_empty())
+  if (function.arg_empty())
     return {};
-  llvm::StringRef type = llvm::StringRef(demangled).take_front(end);
-  // The operator of a generic lambda is a template, whose result stands before the name.
-  type.consume_front("auto ");
-  type.consume_front("decltype(auto) ");
-  return type.contains("lambda") ? type.str() : std::string();
+  // "main::$_0", or "f()::'lambda'(int)" where other units may have the same one. An object of
+  // another class with a call operator can be registered just so.
+  const std::string name = function.getName().str();
+  // The operator of a generic lambda is a template, "clI<arguments>E<result><parameters>": with
+  // these LLVM may not demangle it, without them it is as any other.
+  for (size_t at = name.find("clI"); at != std::string::npos; at = name.find("clI", at + 1)) {
+    const std::string plain = name.substr(0, at) + "clEv";
+    const std::string demangled = llvm::demangle(plain);
+    if (demangled != plain)
+      return classOfOperator(demangled);
+  }
+  return classOfOperator(llvm::demangle(name));
 }
 
 } // namespace mneme::passes

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <type_traits>
 
 #include <proteus/CompilerInterfaceTypes.h>
@@ -17,6 +18,13 @@
 #else
 #define PROTEUS_HOST_DEVICE
 #endif
+
+extern "C" {
+// Weak: null in a program that is not linked with libmneme_rt.
+[[gnu::weak]] void mneme_jit_lambda_value(int slot, int offset, int32_t type, const void* value,
+                                          std::size_t sizeBytes);
+[[gnu::weak]] void mneme_jit_register_lambda(const char* type);
+}
 
 namespace proteus {
 namespace detail {
@@ -55,6 +63,53 @@ template <typename T>
 [[gnu::noinline]] PROTEUS_HOST_DEVICE std::enable_if_t<!std::is_pointer_v<T>>
 jit_object(T&, std::size_t = sizeof(T)) noexcept {
   static_assert(std::is_trivially_copyable_v<T>, "only bytes can become a constant");
+}
+
+namespace detail {
+
+template <typename T> constexpr int32_t constantTypeOf() {
+  using V = std::remove_cv_t<T>;
+  if constexpr (std::is_enum_v<V>)
+    return constantTypeOf<std::underlying_type_t<V>>();
+  else if constexpr (std::is_same_v<V, bool>)
+    return BOOL;
+  else if constexpr (std::is_pointer_v<V>)
+    return PTR;
+  else if constexpr (std::is_same_v<V, float>)
+    return FLOAT;
+  else if constexpr (std::is_same_v<V, double>)
+    return DOUBLE;
+  else if constexpr (std::is_same_v<V, long double>)
+    return LONG_DOUBLE;
+  else
+    return sizeof(V) == 1 ? INT8 : sizeof(V) == 2 ? INT16 : sizeof(V) == 4 ? INT32 : INT64;
+}
+
+/// Bytes of a value that have a meaning.
+template <typename T>
+constexpr std::size_t ConstantBytes =
+    std::is_same_v<std::remove_cv_t<T>, long double> && sizeof(T) == 16 ? 10 : sizeof(T);
+
+} // namespace detail
+
+/// The value that a captured variable of a lambda has: `[=, A = proteus::jit_variable(A)]`. It
+/// becomes a constant once the lambda is registered. The compiler plugin fills in the rest.
+template <typename T>
+[[gnu::noinline]] T jit_variable(T V, int Pos = -1, int Offset = -1,
+                                 [[maybe_unused]] const char* Lambda = "") noexcept {
+  static_assert(std::is_scalar_v<T>, "only scalars can become a constant");
+  if (Pos >= 0 && mneme_jit_lambda_value)
+    mneme_jit_lambda_value(Pos, Offset, detail::constantTypeOf<T>(), &V, detail::ConstantBytes<T>);
+  return V;
+}
+
+/// Takes note of what jit_variable() gave to a lambda, before it is called or launched. Without new
+/// values it keeps those it had. Host: the lambda needs annotate("jit"); device: the kernel does.
+template <typename T>
+[[gnu::noinline]] T&& register_lambda(T&& L, const char* Symbol = "") noexcept {
+  if (*Symbol && mneme_jit_register_lambda)
+    mneme_jit_register_lambda(Symbol);
+  return static_cast<T&&>(L);
 }
 
 } // namespace proteus
