@@ -18,6 +18,7 @@
 #include "passes/device_module.h"
 #include "passes/shared_helpers.h"
 #include "passes/unset_locals.h"
+#include "runtime/abi/argument.h"
 #include "runtime/ir/compat.h"
 #include "runtime/ir/function_cells.h"
 
@@ -42,25 +43,25 @@ bool isSpecializable(llvm::Type* type) {
          type->isPPC_FP128Ty() || type->isFP128Ty();
 }
 
-const char* kindName(llvm::Type* type) {
+ArgKind kindOf(llvm::Type* type) {
   if (type->isPointerTy())
-    return "pointer";
+    return ArgKind::Pointer;
   if (type->isIntegerTy())
-    return "integer";
-  return type->isFloatingPointTy() ? "float" : "aggregate";
+    return ArgKind::Integer;
+  return type->isFloatingPointTy() ? ArgKind::Float : ArgKind::Aggregate;
 }
 
 Array describeArgs(const llvm::Function& kernel, const llvm::DataLayout& layout) {
   Array result;
   for (const llvm::Argument& argument : kernel.args()) {
     llvm::Type* inMemory = argument.getType();
-    const char* kind = kindName(inMemory);
+    ArgKind kind = kindOf(inMemory);
     llvm::Align align = layout.getABITypeAlign(inMemory);
     uint64_t size = layout.getTypeStoreSize(inMemory).getFixedValue();
     if (llvm::Type* pointee = argument.getPointeeInMemoryValueType();
         pointee && (argument.hasByValAttr() || argument.hasByRefAttr())) {
       inMemory = pointee;
-      kind = "aggregate";
+      kind = ArgKind::Aggregate;
       align = argument.getParamAlign().value_or(layout.getABITypeAlign(pointee));
       size = layout.getTypeAllocSize(pointee).getFixedValue();
     }
@@ -69,7 +70,7 @@ Array describeArgs(const llvm::Function& kernel, const llvm::DataLayout& layout)
         Object{{"name", name.empty() ? "arg" + std::to_string(argument.getArgNo()) : name},
                {"size", size},
                {"align", align.value()},
-               {"kind", kind},
+               {"kind", llvm::StringRef(nameOf(kind))},
                {"type", typeName(inMemory)},
                {"specializable", isSpecializable(argument.getType())}});
   }

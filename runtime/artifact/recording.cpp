@@ -1,6 +1,7 @@
 #include "runtime/artifact/recording.h"
 
 #include <algorithm>
+#include <optional>
 
 #include <nlohmann/json.hpp>
 
@@ -61,35 +62,43 @@ Instance instanceFromJson(const Fields& fields, uint64_t dynamicHash) {
   return instance;
 }
 
-std::vector<Argument> argsFromJson(const Fields& fields) {
-  const auto names = fields.strings("ArgNames");
-  const auto specializable = fields.booleans("Specializations");
-  std::vector<Argument> args(std::max(names.size(), specializable.size()));
-  for (size_t index = 0; index < args.size(); ++index) {
-    args[index].name = index < names.size() ? names[index] : "";
-    args[index].isSpecializable = index < specializable.size() && specializable[index];
+std::vector<ArgKind> kindsFromJson(const Fields& fields) {
+  std::vector<ArgKind> kinds;
+  for (const std::string& name : fields.strings("ArgKinds")) {
+    const std::optional<ArgKind> kind = argKindOf(name);
+    if (!kind)
+      fields.refuse("ArgKinds", "has the unknown kind '" + printable(name) + "'");
+    kinds.push_back(*kind);
   }
-  const auto types =
-      fields.has("ArgTypes") ? fields.strings("ArgTypes") : std::vector<std::string>();
-  const auto kinds =
-      fields.has("ArgKinds") ? fields.strings("ArgKinds") : std::vector<std::string>();
-  const auto sizes = fields.has("ArgSizes") ? fields.numbers("ArgSizes") : std::vector<uint64_t>();
-  for (size_t index = 0; index < args.size(); ++index) {
-    args[index].type = index < types.size() ? types[index] : "";
-    args[index].kind = index < kinds.size() ? kinds[index] : "";
-    args[index].sizeBytes = index < sizes.size() ? sizes[index] : 0;
-  }
+  return kinds;
+}
+
+std::vector<KernelArg> argsFromJson(const Fields& fields) {
+  std::vector<KernelArg> args;
+  const auto take = [&](const auto& values, auto member) {
+    args.resize(std::max(args.size(), values.size()));
+    for (size_t index = 0; index < values.size(); ++index)
+      args[index].*member = values[index];
+  };
+  take(fields.strings("ArgNames"), &KernelArg::name);
+  take(fields.booleans("Specializations"), &KernelArg::isSpecializable);
+  if (fields.has("ArgTypes"))
+    take(fields.strings("ArgTypes"), &KernelArg::type);
+  if (fields.has("ArgKinds"))
+    take(kindsFromJson(fields), &KernelArg::kind);
+  if (fields.has("ArgSizes"))
+    take(fields.numbers("ArgSizes"), &KernelArg::sizeBytes);
   return args;
 }
 
-void argsToJson(const std::vector<Argument>& args, json& out) {
+void argsToJson(const std::vector<KernelArg>& args, json& out) {
   for (const char* field : {"ArgNames", "Specializations", "ArgTypes", "ArgKinds", "ArgSizes"})
     out[field] = json::array();
-  for (const Argument& arg : args) {
+  for (const KernelArg& arg : args) {
     out["ArgNames"].push_back(arg.name);
     out["Specializations"].push_back(arg.isSpecializable);
     out["ArgTypes"].push_back(arg.type);
-    out["ArgKinds"].push_back(arg.kind);
+    out["ArgKinds"].push_back(nameOf(arg.kind));
     out["ArgSizes"].push_back(arg.sizeBytes);
   }
 }

@@ -22,6 +22,7 @@
 #include <string>
 #include <vector>
 
+#include "runtime/abi/argument.h"
 #include "runtime/base/error.h"
 #include "runtime/base/hash.h"
 
@@ -79,14 +80,6 @@ struct Instance {
   uint64_t recordedNs = 0; ///< execution time of the recorded launch, 0 if unknown
 };
 
-struct Argument {
-  std::string name;
-  std::string type;
-  std::string kind; ///< "pointer", "integer", "float", "aggregate"
-  uint64_t sizeBytes = 0;
-  bool isSpecializable = false;
-};
-
 /// `<static hash>.json`: one kernel. Field names in the file are those of interface.md §2.8, plus
 /// "FormatVersion", "ArgTypes", "ArgKinds", "ArgSizes", "ModuleHashes", "Options", "Device",
 /// "Arch", "Launches", per instance "Cooperative" and "RecordedNs", and "Checksum": XXH3_64 (hex)
@@ -100,7 +93,7 @@ struct KernelRecord {
   uint64_t windowBytes = 0;              ///< "VASize"
   std::vector<std::string> modules;      ///< "RecordedIR_<static hash>.bc", ...
   std::vector<std::string> moduleHashes; ///< Hash128 of each module in hex; empty in foreign files
-  std::vector<Argument> args;
+  std::vector<KernelArg> args;           ///< the file has no alignments
   std::string optionsJson; ///< ahead-of-time code generation options (blob metadata "options")
   std::string arch;        ///< "sm_90"
   std::string device;      ///< "cpu", "cuda:0": where it was recorded

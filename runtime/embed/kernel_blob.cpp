@@ -54,24 +54,16 @@ json parseMetadata(Bytes bytes) {
   return json::parse(begin, begin + bytes.size(), limitDepth);
 }
 
-ArgKind argKind(const std::string& name) {
-  if (name == "pointer")
-    return ArgKind::Pointer;
-  if (name == "integer")
-    return ArgKind::Integer;
-  if (name == "float")
-    return ArgKind::Float;
-  if (name == "aggregate")
-    return ArgKind::Aggregate;
-  corrupt("an argument has the unknown kind '" + name + "'");
-}
-
 KernelArg argFrom(const json& value) {
+  const auto kindName = value.at("kind").get<std::string>();
+  const ArgKind kind = argKindOf(kindName).value_or(ArgKind::Unknown);
+  if (kind == ArgKind::Unknown)
+    corrupt("an argument has the unknown kind '" + kindName + "'");
   return {.name = value.at("name").get<std::string>(),
           .type = value.at("type").get<std::string>(),
           .sizeBytes = value.at("size").get<uint64_t>(),
           .alignBytes = value.at("align").get<uint64_t>(),
-          .kind = argKind(value.at("kind").get<std::string>()),
+          .kind = kind,
           .isSpecializable = value.at("specializable").get<bool>()};
 }
 

@@ -10,20 +10,13 @@
 #include <string>
 #include <vector>
 
+#include "runtime/abi/argument.h"
 #include "runtime/abi/jit_mark.h"
 
 namespace mneme::embed {
 
-enum class ArgKind { Pointer, Integer, Float, Aggregate };
-
-struct KernelArg {
-  std::string name;
-  std::string type;
-  uint64_t sizeBytes = 0;
-  uint64_t alignBytes = 0;
-  ArgKind kind = ArgKind::Pointer;
-  bool isSpecializable = false;
-};
+using mneme::ArgKind;
+using mneme::KernelArg;
 
 struct KernelGlobal {
   std::string name;

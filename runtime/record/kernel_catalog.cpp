@@ -28,20 +28,6 @@ void searchModule(void* user, const mneme_module_entry* module) {
   }
 }
 
-const char* kindName(embed::ArgKind kind) {
-  switch (kind) {
-  case embed::ArgKind::Pointer:
-    return "pointer";
-  case embed::ArgKind::Integer:
-    return "integer";
-  case embed::ArgKind::Float:
-    return "float";
-  case embed::ArgKind::Aggregate:
-    break;
-  }
-  return "aggregate";
-}
-
 void findGlobal(KernelInfo& info, const embed::KernelGlobal& global) {
   info.knowsFunctions |= global.holdsFunctions;
   if (!info.globalNames.insert(global.name).second)
@@ -178,9 +164,8 @@ uint64_t dynamicHash(const embed::KernelBlob& blob, const mneme_launch& launch,
   if (cluster.x != 1 || cluster.y != 1 || cluster.z != 1)
     hash = combineHashes(hash, hash64(std::as_bytes(std::span(&cluster, 1))));
   for (size_t index = 0; index < blob.args.size(); ++index)
-    if (blob.args[index].kind != embed::ArgKind::Pointer)
-      hash = combineHashes(hash, hash64({static_cast<const std::byte*>(launch.args[index]),
-                                         static_cast<size_t>(blob.args[index].sizeBytes)}));
+    if (blob.args[index].kind != ArgKind::Pointer)
+      hash = combineHashes(hash, hash64(argBytes(launch.args, index, blob.args[index].sizeBytes)));
   return hash;
 }
 
@@ -188,8 +173,8 @@ std::vector<std::vector<std::byte>> argumentValues(const embed::KernelBlob& blob
                                                    const mneme_launch& launch) {
   std::vector<std::vector<std::byte>> values;
   for (size_t index = 0; index < blob.args.size(); ++index) {
-    const auto* bytes = static_cast<const std::byte*>(launch.args[index]);
-    values.emplace_back(bytes, bytes + blob.args[index].sizeBytes);
+    const auto bytes = argBytes(launch.args, index, blob.args[index].sizeBytes);
+    values.emplace_back(bytes.begin(), bytes.end());
   }
   return values;
 }
@@ -197,7 +182,7 @@ std::vector<std::vector<std::byte>> argumentValues(const embed::KernelBlob& blob
 std::vector<uint64_t> pointerArguments(const embed::KernelBlob& blob, const mneme_launch& launch) {
   std::vector<uint64_t> pointers;
   for (size_t index = 0; index < blob.args.size(); ++index)
-    if (blob.args[index].kind == embed::ArgKind::Pointer) {
+    if (blob.args[index].kind == ArgKind::Pointer) {
       uint64_t value = 0;
       std::memcpy(&value, launch.args[index],
                   std::min<size_t>(sizeof(value), blob.args[index].sizeBytes));
@@ -209,8 +194,8 @@ std::vector<uint64_t> pointerArguments(const embed::KernelBlob& blob, const mnem
 std::vector<uint64_t> wordArguments(const embed::KernelBlob& blob, const mneme_launch& launch) {
   std::vector<uint64_t> words;
   for (size_t index = 0; index < blob.args.size(); ++index) {
-    const embed::ArgKind kind = blob.args[index].kind;
-    if (kind != embed::ArgKind::Aggregate && kind != embed::ArgKind::Integer)
+    const ArgKind kind = blob.args[index].kind;
+    if (kind != ArgKind::Aggregate && kind != ArgKind::Integer)
       continue;
     const auto* bytes = static_cast<const std::byte*>(launch.args[index]);
     for (size_t at = 0; at + sizeof(uint64_t) <= blob.args[index].sizeBytes; at += 8) {
@@ -229,9 +214,7 @@ artifact::KernelRecord describeKernel(const KernelInfo& info, const std::string&
   record.demangledName = info.blob->demangled;
   record.arch = info.blob->arch;
   record.device = device;
-  for (const embed::KernelArg& arg : info.blob->args)
-    record.args.push_back(
-        {arg.name, arg.type, kindName(arg.kind), arg.sizeBytes, arg.isSpecializable});
+  record.args = info.blob->args;
   record.optionsJson = optionsOf(info.blob->metadataJson);
   return record;
 }

@@ -26,7 +26,7 @@ size_t siteAt(const std::vector<Site>& sites, uint64_t address) {
 } // namespace
 
 std::vector<Label> makeLabels(const std::vector<Site>& sites,
-                              const std::vector<artifact::Argument>& arguments,
+                              const std::vector<KernelArg>& arguments,
                               const std::vector<std::vector<std::byte>>& values,
                               const std::string& demangled) {
   std::vector<Label> labels(sites.size());
@@ -49,8 +49,8 @@ std::vector<Label> makeLabels(const std::vector<Site>& sites,
     }
   };
   const auto isPointer = [&](size_t i) {
-    return values[i].size() == 8 &&
-           (i >= arguments.size() || arguments[i].kind == "pointer" || arguments[i].kind.empty());
+    const ArgKind kind = i < arguments.size() ? arguments[i].kind : ArgKind::Unknown;
+    return values[i].size() == 8 && (kind == ArgKind::Pointer || kind == ArgKind::Unknown);
   };
   for (size_t i = 0; i < values.size(); ++i)
     if (isPointer(i))

@@ -25,7 +25,7 @@ struct Label {
 /// pointer inside a by-value argument, of the global it is, or its address. `demangled` is the
 /// kernel's name with its parameters.
 std::vector<Label> makeLabels(const std::vector<Site>& sites,
-                              const std::vector<artifact::Argument>& arguments,
+                              const std::vector<KernelArg>& arguments,
                               const std::vector<std::vector<std::byte>>& values,
                               const std::string& demangled);
 

@@ -121,7 +121,8 @@ Bytes sampleRecord() {
   record.staticHash = 1;
   record.kernelName = "_Z5scalePfi";
   record.demangledName = "scale(float*, int)";
-  record.args = {{"data", "ptr", "pointer", 8, false}, {"n", "i32", "integer", 4, true}};
+  record.args = {{"data", "ptr", 8, 8, ArgKind::Pointer},
+                 {"n", "i32", 4, 4, ArgKind::Integer, true}};
   record.optionsJson = R"({"fast_math":false})";
   artifact::Instance instance;
   instance.prologue = "DeviceState.prologue.1.2.mneme";

@@ -57,7 +57,8 @@ KernelRecord kernelRecord(uint64_t staticHash) {
   record.demangledName = "scale(float*, int)";
   record.windowAddress = 0x600000000000;
   record.windowBytes = 1ull << 32;
-  record.args = {{"data", "ptr", "pointer", 8, false}, {"count", "i32", "integer", 4, true}};
+  record.args = {{"data", "ptr", 8, 8, ArgKind::Pointer},
+                 {"count", "i32", 4, 4, ArgKind::Integer, true}};
   record.optionsJson = R"({"fast_math":false,"fp_contract":"on"})";
   record.arch = "sm_90";
   record.device = "cpu";

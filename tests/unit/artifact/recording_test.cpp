@@ -58,7 +58,7 @@ TEST_CASE("a record survives saving and loading") {
   CHECK(loaded.toJson() == record.toJson());
   CHECK(loaded.staticHash == record.staticHash);
   CHECK(loaded.args.at(1).isSpecializable);
-  CHECK(loaded.args.at(0).kind == "pointer");
+  CHECK(loaded.args.at(0).kind == ArgKind::Pointer);
   CHECK(loaded.instances.at(~0ull).isCooperative);
   CHECK(loaded.instances.at(~0ull).grid.z == 3);
   CHECK(loaded.instances.at(~0ull).cluster.y == 4);
@@ -98,6 +98,8 @@ TEST_CASE("what is wrong with a record is named") {
                            "\"SharedMem\": 16, \"ClusterDims\": {\"x\":" + std::string(cluster) +
                                ",\"y\":1,\"z\":1}"))
               .find("ClusterDims") != std::string::npos);
+  CHECK(refusal(replaced(kForeign, "{\"StaticHash\"", "{\"ArgKinds\": [\"word\"], \"StaticHash\""))
+            .find("unknown kind 'word'") != std::string::npos);
   CHECK(refusal(replaced(kForeign, "\"42\"", "\"4x\"")).find("decimal") != std::string::npos);
   CHECK(refusal(replaced(kForeign, "0x0000700000000000", "0xzz")).find("hexadecimal") !=
         std::string::npos);

@@ -22,9 +22,9 @@ struct Launch {
 
 embed::KernelBlob blob() {
   embed::KernelBlob value;
-  value.args = {{"p", "ptr", 8, 8, embed::ArgKind::Pointer, false},
-                {"n", "i32", 4, 4, embed::ArgKind::Integer, true},
-                {"s", "struct.S", 16, 8, embed::ArgKind::Aggregate, false}};
+  value.args = {{"p", "ptr", 8, 8, ArgKind::Pointer, false},
+                {"n", "i32", 4, 4, ArgKind::Integer, true},
+                {"s", "struct.S", 16, 8, ArgKind::Aggregate, false}};
   return value;
 }
 

@@ -49,12 +49,13 @@ void RecordingPlan::addGlobal(const std::string& name, uint64_t address, Bytes b
 }
 
 void RecordingPlan::addPointer(const std::string& name, uint64_t address) {
-  args.push_back({name, "ptr", "pointer", 8, false});
+  args.push_back({name, "ptr", 8, 8, ArgKind::Pointer});
   values.push_back(bytesOfOne(address));
 }
 
 void RecordingPlan::addScalar(const std::string& name, const std::string& type, Bytes value) {
-  args.push_back({name, type, type[0] == 'i' ? "integer" : "float", value.size(), true});
+  args.push_back({name, type, value.size(), value.size(),
+                  type[0] == 'i' ? ArgKind::Integer : ArgKind::Float, true});
   values.push_back(std::move(value));
 }
 

@@ -42,7 +42,7 @@ struct RecordingPlan {
   std::string kernel;
   std::string ir;
   std::vector<RegionPlan> regions = {};
-  std::vector<artifact::Argument> args = {};
+  std::vector<KernelArg> args = {};
   std::vector<Bytes> values = {};
   artifact::Dim3 grid = {}, block = {};
   uint64_t windowAddress = kWindow;

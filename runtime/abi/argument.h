@@ -1,0 +1,47 @@
+// Room abi: what an argument of a kernel is. The one description that the passes write, programs
+// carry and recordings keep.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace mneme {
+
+/// Unknown: whoever wrote it down did not say.
+enum class ArgKind : uint8_t { Unknown, Pointer, Integer, Float, Aggregate };
+
+/// As blobs and recordings spell kinds.
+inline constexpr std::string_view kArgKindNames[] = {"", "pointer", "integer", "float",
+                                                     "aggregate"};
+
+constexpr std::string_view nameOf(ArgKind kind) { return kArgKindNames[size_t(kind)]; }
+
+/// None: no kind is spelled so.
+constexpr std::optional<ArgKind> argKindOf(std::string_view name) {
+  for (size_t kind = 0; kind < std::size(kArgKindNames); ++kind)
+    if (kArgKindNames[kind] == name)
+      return ArgKind(kind);
+  return std::nullopt;
+}
+
+/// An argument as the kernel's code has it. What nobody said is empty or 0.
+struct KernelArg {
+  std::string name;
+  std::string type; ///< of the IR: "ptr", "i32", "struct.S"
+  uint64_t sizeBytes = 0;
+  uint64_t alignBytes = 0;
+  ArgKind kind = ArgKind::Unknown;
+  bool isSpecializable = false; ///< its value can become a constant
+};
+
+/// The value of an argument, where it lies: `args` as in mneme_launch.
+inline std::span<const std::byte> argBytes(void* const* args, size_t index, uint64_t sizeBytes) {
+  return {static_cast<const std::byte*>(args[index]), size_t(sizeBytes)};
+}
+
+} // namespace mneme
