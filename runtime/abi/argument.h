@@ -1,5 +1,5 @@
-// Room abi: what an argument of a kernel is. The one description that the passes write, programs
-// carry and recordings keep.
+// Room abi: what an argument of a kernel is, and its value in a launch. The one description that
+// the passes write, programs carry, recordings keep and tuned launches are told apart by.
 #pragma once
 
 #include <cstddef>
@@ -9,6 +9,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace mneme {
 
@@ -37,6 +38,26 @@ struct KernelArg {
   uint64_t alignBytes = 0;
   ArgKind kind = ArgKind::Unknown;
   bool isSpecializable = false; ///< its value can become a constant
+
+  /// Whether it has bytes of its own that a launch is known by.
+  bool isValue() const { return kind != ArgKind::Pointer && sizeBytes > 0; }
+};
+
+/// The value of an argument in a launch.
+struct ArgValue {
+  uint32_t index = 0;
+  std::vector<std::byte> bytes; ///< little endian
+  ArgKind kind = ArgKind::Unknown;
+  /// Of a pointer to what `bytes` holds, and of a struct that is passed by value: what its elements
+  /// are (enum mneme_constant_type). 0: `bytes` is the argument itself.
+  int32_t content = 0;
+};
+
+/// Where a launch has such a value.
+struct ArgPlace {
+  uint32_t index = 0;
+  uint32_t sizeBytes = 0;
+  bool operator==(const ArgPlace&) const = default;
 };
 
 /// The value of an argument, where it lies: `args` as in mneme_launch.

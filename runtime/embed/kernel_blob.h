@@ -15,9 +15,6 @@
 
 namespace mneme::embed {
 
-using mneme::ArgKind;
-using mneme::KernelArg;
-
 struct KernelGlobal {
   std::string name;
   uint64_t sizeBytes = 0;

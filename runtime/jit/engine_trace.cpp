@@ -24,8 +24,8 @@ std::string textOf(const tuned::Dims& dims) {
   return textOf(dims.grid) + ", " + textOf(dims.block);
 }
 
-std::string textOf(const embed::KernelArg& arg, const std::vector<std::byte>& value) {
-  if (arg.kind == embed::ArgKind::Integer && value.size() <= sizeof(int64_t))
+std::string textOf(const KernelArg& arg, const std::vector<std::byte>& value) {
+  if (arg.kind == ArgKind::Integer && value.size() <= sizeof(int64_t))
     return std::to_string(tuned::integerOf(value));
   std::string hex = "0x";
   for (size_t i = value.size(); i > 0; --i)
@@ -70,9 +70,9 @@ void Engine::tracePlan(const Kernel& kernel, const LaunchShape& shape, const tun
 void Engine::traceValues(const Binary& binary) const {
   const embed::KernelBlob& blob = *binary.kernel().code().blob;
   const std::string begin = "[specialization] " + binary.kernel().label() + ": ";
-  for (const compile::ArgValue& arg : binary.spec().values)
+  for (const ArgValue& arg : binary.spec().values)
     services_.trace(begin + "argument " + std::to_string(arg.index) + " '" +
-                    blob.args[arg.index].name + "' = " + textOf(blob.args[arg.index], arg.value));
+                    blob.args[arg.index].name + "' = " + textOf(blob.args[arg.index], arg.bytes));
   if (binary.variant().specializeDims)
     services_.trace(begin + "dimensions = " + textOf(binary.spec().dims));
   if (binary.variant().launchBounds)

@@ -27,7 +27,7 @@ void addMatched(const std::vector<tuned::Variant>& variants, std::vector<uint32_
   for (const tuned::Variant& variant : variants) {
     std::ranges::copy(variant.guards.args, std::back_inserter(indices));
     if (variants.size() > 1 || variant.launch)
-      for (const tuned::ArgMatch& arg : variant.match.args)
+      for (const ArgValue& arg : variant.match.args)
         indices.push_back(arg.index);
   }
 }
@@ -148,10 +148,10 @@ BinaryAnswer Kernel::findBinary(size_t variant, int device, const BinarySpec& sp
     appendBytes(key, spec.dims.block);
   else if (tuned.launchBounds)
     appendBytes(key, tuned::volume(spec.dims.block).value_or(0));
-  for (const compile::ArgValue& arg : spec.values) {
+  for (const ArgValue& arg : spec.values) {
     appendBytes(key, arg.index);
-    appendBytes(key, arg.value.size());
-    key.append(reinterpret_cast<const char*>(arg.value.data()), arg.value.size());
+    appendBytes(key, arg.bytes.size());
+    key.append(reinterpret_cast<const char*>(arg.bytes.data()), arg.bytes.size());
   }
   if (const auto known = binaries_.find(key); known != binaries_.end())
     return {.binary = known->second.get()};

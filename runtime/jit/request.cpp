@@ -19,10 +19,6 @@ void setLaunchBounds(compile::Request& request, const tuned::Variant& variant,
     request.minBlocksPerSm = variant.minBlocksPerSm;
 }
 
-bool isValue(const embed::KernelArg& arg) {
-  return arg.kind != embed::ArgKind::Pointer && arg.sizeBytes > 0;
-}
-
 } // namespace
 
 std::vector<uint32_t> specializedArgs(const tuned::Variant& variant,
@@ -39,8 +35,8 @@ std::vector<uint32_t> specializedArgs(const tuned::Variant& variant,
 }
 
 std::string whyUnfit(const tuned::Variant& variant, const embed::KernelBlob& blob) {
-  for (const tuned::ArgMatch& arg : variant.match.args)
-    if (arg.index >= blob.args.size() || !isValue(blob.args[arg.index]) ||
+  for (const ArgValue& arg : variant.match.args)
+    if (arg.index >= blob.args.size() || !blob.args[arg.index].isValue() ||
         blob.args[arg.index].sizeBytes != arg.bytes.size())
       return "Match names argument " + std::to_string(arg.index) + " as a value of " +
              std::to_string(arg.bytes.size()) + " bytes, which the kernel does not have";
@@ -56,19 +52,19 @@ std::string whyKeepsDims(const tuned::Variant& variant, const KernelCode& code) 
   if (code.modules.size() > 1)
     return "its code is linked with other units, which may not be as they were when it was tuned";
   for (uint32_t i = 0; i < code.blob->args.size(); ++i)
-    if (isValue(code.blob->args[i]) &&
-        std::ranges::find(variant.match.args, i, &tuned::ArgMatch::index) ==
-            variant.match.args.end())
+    if (code.blob->args[i].isValue() &&
+        std::ranges::find(variant.match.args, i, &ArgValue::index) == variant.match.args.end())
       return "Match does not say what argument " + std::to_string(i) +
              " was; write the file again with 'mneme deploy'";
   return "";
 }
 
 void setKinds(tuned::Match& match, const embed::KernelBlob& blob) {
-  for (tuned::ArgMatch& arg : match.args) {
-    const embed::KernelArg& known = blob.args[arg.index];
-    arg.isInteger = arg.isInteger && known.kind == embed::ArgKind::Integer && known.isSpecializable;
-    arg.isFloat = known.kind == embed::ArgKind::Float;
+  for (ArgValue& arg : match.args) {
+    const KernelArg& known = blob.args[arg.index];
+    // Other integers, as of bit fields, say nothing of how near a launch is.
+    const bool isCount = arg.kind == ArgKind::Integer && known.isSpecializable;
+    arg.kind = known.kind == ArgKind::Integer && !isCount ? ArgKind::Unknown : known.kind;
   }
 }
 
@@ -94,9 +90,9 @@ uint64_t requestHash(const KernelCode& code, const compile::Request& request) {
         uint32_t{request.boundIndices}, request.grid[0], request.grid[1], request.grid[2],
         request.block[0], request.block[1], request.block[2]})
     key += std::to_string(number) + ' ';
-  for (const compile::ArgValue& arg : request.specializedArgs) {
-    key += std::to_string(arg.index) + '=' + std::to_string(arg.value.size()) + ':';
-    key.append(reinterpret_cast<const char*>(arg.value.data()), arg.value.size());
+  for (const ArgValue& arg : request.specializedArgs) {
+    key += std::to_string(arg.index) + '=' + std::to_string(arg.bytes.size()) + ':';
+    key.append(reinterpret_cast<const char*>(arg.bytes.data()), arg.bytes.size());
   }
   return combineHashes(code.blob->staticHash, hash64(key));
 }

@@ -48,9 +48,9 @@ size_t ValueSource::sizeBytes(void** args) const noexcept {
   return elements > 0 && place(args) ? static_cast<size_t>(elements) * mark_.sizeBytes : 0;
 }
 
-compile::ArgValue ValueSource::value(void** args) const {
+ArgValue ValueSource::value(void** args) const {
   const auto* bytes = static_cast<const std::byte*>(place(args));
-  compile::ArgValue value{mark_.argument, {bytes, bytes + sizeBytes(args)}};
+  ArgValue value{mark_.argument, {bytes, bytes + sizeBytes(args)}};
   if (mark_.type == MNEME_CONSTANT_ARRAY || mark_.type == MNEME_CONSTANT_STATIC_ARRAY)
     value.content = mark_.elementType;
   else if (mark_.type == MNEME_CONSTANT_OBJECT)
@@ -58,8 +58,8 @@ compile::ArgValue ValueSource::value(void** args) const {
   return value;
 }
 
-std::vector<compile::ArgValue> valuesOf(std::span<const ValueSource> sources, void** args) {
-  std::vector<compile::ArgValue> values;
+std::vector<ArgValue> valuesOf(std::span<const ValueSource> sources, void** args) {
+  std::vector<ArgValue> values;
   for (const ValueSource& source : sources)
     if (source.sizeBytes(args) > 0)
       values.push_back(source.value(args));

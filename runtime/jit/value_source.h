@@ -34,13 +34,13 @@ public:
   int64_t count(void** args) const noexcept;
 
   /// For the compiler. \pre sizeBytes() is not 0
-  compile::ArgValue value(void** args) const;
+  ArgValue value(void** args) const;
 
 private:
   mneme_jit_mark mark_;
 };
 
 /// The values of `sources`, those that can be read, in their order.
-std::vector<compile::ArgValue> valuesOf(std::span<const ValueSource> sources, void** args);
+std::vector<ArgValue> valuesOf(std::span<const ValueSource> sources, void** args);
 
 } // namespace mneme::jit

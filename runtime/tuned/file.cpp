@@ -46,17 +46,19 @@ std::vector<std::byte> readHex(const JsonObject& object, const char* key) {
   return bytes;
 }
 
-ArgMatch readArg(const JsonObject& object) {
-  ArgMatch arg;
+ArgValue readArg(const JsonObject& object) {
+  ArgValue arg;
   const std::optional<uint64_t> index = object.integer("Index", 0, kMaxArgIndex);
   if (!index)
     object.refuse("Index", "is missing");
   arg.index = static_cast<uint32_t>(*index);
   arg.bytes = readHex(object, "Bytes");
   const std::string type = object.text("Type").value_or("");
-  arg.isInteger = type.size() > 1 && type[0] == 'i' && arg.bytes.size() <= sizeof(uint64_t) &&
-                  type.find_first_not_of("0123456789", 1) == std::string::npos;
-  arg.isFloat = type == "half" || type == "bfloat" || type == "float" || type == "double";
+  if (type.size() > 1 && type[0] == 'i' && arg.bytes.size() <= sizeof(uint64_t) &&
+      type.find_first_not_of("0123456789", 1) == std::string::npos)
+    arg.kind = ArgKind::Integer;
+  else if (type == "half" || type == "bfloat" || type == "float" || type == "double")
+    arg.kind = ArgKind::Float;
   return arg;
 }
 
@@ -79,7 +81,7 @@ Match readMatch(const JsonObject& object) {
 Guards readGuards(const JsonObject& variant, const Match& match) {
   Guards guards;
   std::unordered_set<uint32_t> known;
-  for (const ArgMatch& arg : match.args)
+  for (const ArgValue& arg : match.args)
     known.insert(arg.index);
   const auto require = [&](const std::string& guard, bool hasValue) {
     if (!hasValue)
@@ -96,7 +98,7 @@ Guards readGuards(const JsonObject& variant, const Match& match) {
     else if (guard == "SharedMem")
       guards.sharedBytes = require(guard, match.sharedBytes.has_value());
     else if (guard == "Args")
-      for (const ArgMatch& arg : match.args)
+      for (const ArgValue& arg : match.args)
         guards.args.push_back(arg.index);
     else if (guard.starts_with("Arg:")) {
       uint32_t index = 0;

@@ -9,24 +9,19 @@
 #include <unordered_map>
 #include <vector>
 
+#include "runtime/abi/argument.h"
 #include "runtime/tuned/dims.h"
 
 namespace mneme::tuned {
-
-/// An argument that is passed by value and no pointer, of the launch a variant was found for.
-struct ArgMatch {
-  uint32_t index = 0;
-  bool isInteger = false; ///< counts for how near a launch is
-  bool isFloat = false;
-  std::vector<std::byte> bytes; ///< little endian, never empty
-};
 
 /// The launch a variant was found for, as far as the file says.
 struct Match {
   std::string arch; ///< empty: unknown
   std::optional<mneme_dim3> grid, block;
   std::optional<uint64_t> sharedBytes;
-  std::vector<ArgMatch> args; ///< each index once
+  /// Arguments passed by value, no pointers: each index once, bytes never empty. Integer is what
+  /// counts for how near a launch is.
+  std::vector<ArgValue> args;
 };
 
 struct Guards {

@@ -20,11 +20,7 @@ double logRatio(double launched, double matched) {
 
 double threads(const mneme_dim3& dims) { return double(dims.x) * dims.y * dims.z; }
 
-std::span<const std::byte> argument(const LaunchFacts& facts, const ArgMatch& arg) {
-  return {static_cast<const std::byte*>(facts.args[arg.index]), arg.bytes.size()};
-}
-
-bool isSame(const LaunchFacts& facts, const ArgMatch& arg) {
+bool isSame(const LaunchFacts& facts, const ArgValue& arg) {
   return std::memcmp(facts.args[arg.index], arg.bytes.data(), arg.bytes.size()) == 0;
 }
 
@@ -32,16 +28,16 @@ bool isSameLaunch(const Match& match, const LaunchFacts& facts) {
   return (!match.grid || *match.grid == facts.dims.grid) &&
          (!match.block || *match.block == facts.dims.block) &&
          (!match.sharedBytes || *match.sharedBytes == facts.sharedBytes) &&
-         std::ranges::all_of(match.args, [&](const ArgMatch& arg) { return isSame(facts, arg); });
+         std::ranges::all_of(match.args, [&](const ArgValue& arg) { return isSame(facts, arg); });
 }
 
 Likeness likenessTo(const Match& match, const LaunchFacts& facts) {
   if (match.sharedBytes != facts.sharedBytes)
     return Likeness::Other;
   Likeness likeness = Likeness::Same;
-  for (const ArgMatch& arg : match.args)
+  for (const ArgValue& arg : match.args)
     if (!isSame(facts, arg)) {
-      if (!arg.isFloat)
+      if (arg.kind != ArgKind::Float)
         return Likeness::SameShared;
       likeness = Likeness::SameCounts;
     }
@@ -79,9 +75,10 @@ double distance(const Match& match, const LaunchFacts& facts) {
                     threads(*match.grid) * threads(*match.block));
   if (match.block)
     sum += logRatio(threads(facts.dims.block), threads(*match.block));
-  for (const ArgMatch& arg : match.args)
-    if (arg.isInteger && !isSame(facts, arg))
-      sum += logRatio(double(integerOf(argument(facts, arg))), double(integerOf(arg.bytes)));
+  for (const ArgValue& arg : match.args)
+    if (arg.kind == ArgKind::Integer && !isSame(facts, arg))
+      sum += logRatio(double(integerOf(argBytes(facts.args, arg.index, arg.bytes.size()))),
+                      double(integerOf(arg.bytes)));
   return sum;
 }
 
@@ -93,7 +90,7 @@ bool isAllowed(const Variant& variant, const LaunchFacts& facts) {
       (guards.block && !(match.block && *match.block == facts.dims.block)) ||
       (guards.sharedBytes && match.sharedBytes != facts.sharedBytes))
     return false;
-  return std::ranges::all_of(match.args, [&](const ArgMatch& arg) {
+  return std::ranges::all_of(match.args, [&](const ArgValue& arg) {
     return !std::ranges::binary_search(guards.args, arg.index) || isSame(facts, arg);
   });
 }

@@ -37,8 +37,8 @@ VariantIndex::Form VariantIndex::formOf(const Variant& variant) {
             .hasGrid = match.grid.has_value(),
             .hasBlock = match.block.has_value(),
             .hasShared = match.sharedBytes.has_value()};
-  for (const ArgMatch& arg : match.args)
-    form.args.emplace_back(arg.index, arg.bytes.size());
+  for (const ArgValue& arg : match.args)
+    form.args.push_back({arg.index, uint32_t(arg.bytes.size())});
   return form;
 }
 
@@ -64,7 +64,7 @@ std::string VariantIndex::keyOf(const Variant& variant) {
     append(key, *match.block);
   if (match.sharedBytes)
     append(key, *match.sharedBytes);
-  for (const ArgMatch& arg : match.args)
+  for (const ArgValue& arg : match.args)
     key.append(reinterpret_cast<const char*>(arg.bytes.data()), arg.bytes.size());
   return key;
 }
@@ -75,7 +75,7 @@ bool VariantIndex::isBound(const Variant& variant) {
   const Guards& guards = variant.guards;
   return (guards.arch || match.arch.empty()) && (guards.grid || !match.grid) &&
          (guards.block || !match.block) && (guards.sharedBytes || !match.sharedBytes) &&
-         std::ranges::all_of(match.args, [&](const ArgMatch& arg) {
+         std::ranges::all_of(match.args, [&](const ArgValue& arg) {
            return std::ranges::binary_search(guards.args, arg.index);
          });
 }

@@ -26,7 +26,7 @@ private:
   /// Variants that say the same of their launches: with values for it they have a key.
   struct Form {
     bool hasArch = false, hasGrid = false, hasBlock = false, hasShared = false;
-    std::vector<std::pair<uint32_t, size_t>> args; ///< index and bytes
+    std::vector<ArgPlace> args;
     bool operator==(const Form&) const = default;
   };
   struct Table {

@@ -107,7 +107,7 @@ struct RawRequest {
       modules.push_back({module.data(), module.size()});
     for (const ArgValue& argument : request.specializedArgs)
       arguments.push_back(
-          {argument.index, argument.content, {argument.value.data(), argument.value.size()}});
+          {argument.index, argument.content, {argument.bytes.data(), argument.bytes.size()}});
     for (const GlobalPlace& place : request.placedGlobals)
       places.push_back({place.name.c_str(), place.address});
     for (const LambdaValue& lambda : request.lambdaValues)

@@ -9,17 +9,10 @@
 #include <string>
 #include <vector>
 
+#include "runtime/abi/argument.h"
 #include "runtime/abi/variable_names.h"
 
 namespace mneme::compile {
-
-struct ArgValue {
-  uint32_t index = 0;
-  std::vector<std::byte> value;
-  /// Of a pointer to what `value` holds, and of a struct that is passed by value: what its elements
-  /// are (enum mneme_constant_type). MNEME_CONSTANT_NONE: `value` is the argument itself.
-  int32_t content = 0;
-};
 
 struct LambdaValue {
   uint32_t slot = 0;

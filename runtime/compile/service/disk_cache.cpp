@@ -127,7 +127,7 @@ Hash128 cacheKey(const Request& request, const std::string& libraryIdentity) {
   for (const ArgValue& argument : request.specializedArgs) {
     packer.add(uint64_t{argument.index});
     packer.add(static_cast<uint64_t>(argument.content));
-    packer.add(std::span<const std::byte>(argument.value));
+    packer.add(std::span<const std::byte>(argument.bytes));
   }
   packer.add(bytesOf(request.symbol));
   packer.add(uint64_t{request.lambdaValues.size()});

@@ -75,7 +75,7 @@ std::string packRequest(const Request& request) {
   for (const ArgValue& argument : request.specializedArgs) {
     packer.add(uint64_t{argument.index});
     packer.add(static_cast<uint64_t>(argument.content));
-    packer.add(bytesOf(argument.value));
+    packer.add(bytesOf(argument.bytes));
   }
   packer.add(uint64_t{request.lambdaValues.size()});
   for (const LambdaValue& lambda : request.lambdaValues) {
@@ -110,7 +110,7 @@ std::optional<Request> unpackRequest(std::span<const std::byte> bytes) {
   for (ArgValue& argument : request.specializedArgs) {
     argument.index = static_cast<uint32_t>(unpacker.takeNumber());
     argument.content = static_cast<int32_t>(unpacker.takeNumber());
-    unpacker.take(argument.value);
+    unpacker.take(argument.bytes);
   }
   request.lambdaValues.resize(unpacker.takeCount());
   for (LambdaValue& lambda : request.lambdaValues) {

@@ -197,7 +197,7 @@ uint64_t HostEngine::hashOf(const HostFunction& function, void** arguments) cons
         uint32_t{marked.specializeDims}, uint32_t{marked.boundIndices.value_or(false)}})
     addNumber(bytes, number);
   for (const ValueSource& source : function.sources()) {
-    const compile::ArgValue value = source.value(arguments);
+    const ArgValue value = source.value(arguments);
     addNumber(bytes, value.index);
     addNumber(bytes, value.value.size());
     bytes.insert(bytes.end(), value.value.begin(), value.value.end());

@@ -66,11 +66,11 @@ inline compile::Request vectorAddRequest(const std::string& target) {
   return request;
 }
 
-template <typename T> compile::ArgValue argument(uint32_t index, T value) {
-  compile::ArgValue result;
+template <typename T> ArgValue argument(uint32_t index, T value) {
+  ArgValue result;
   result.index = index;
-  result.value.resize(sizeof value);
-  memcpy(result.value.data(), &value, sizeof value);
+  result.bytes.resize(sizeof value);
+  memcpy(result.bytes.data(), &value, sizeof value);
   return result;
 }
 

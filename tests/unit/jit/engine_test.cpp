@@ -135,7 +135,7 @@ TEST_CASE("specialised arguments have a binary for each value") {
   REQUIRE(world.requests.size() == 2);
   REQUIRE(world.requests[1].specializedArgs.size() == 1);
   CHECK(world.requests[1].specializedArgs[0].index == 1);
-  CHECK(tuned::integerOf(world.requests[1].specializedArgs[0].value) == 7);
+  CHECK(tuned::integerOf(world.requests[1].specializedArgs[0].bytes) == 7);
 }
 
 TEST_CASE("only so many binaries are made of a kernel, which is said once") {
@@ -181,7 +181,7 @@ TEST_CASE("a kernel that cannot be compiled runs as it was built ever after") {
   const Unit unit(0x1000, {"k"});
   World world(fileWith(R"("SpecializeArgs": true)"));
   world.onCompile = [](const compile::Request& request) {
-    if (tuned::integerOf(request.specializedArgs[0].value) == 1)
+    if (tuned::integerOf(request.specializedArgs[0].bytes) == 1)
       throw Error(ErrorCode::CompileFailed, "the compiler died");
   };
   for (int i = 0; i < 3; ++i)

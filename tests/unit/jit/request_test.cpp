@@ -7,7 +7,7 @@ using namespace mneme::jit;
 
 namespace {
 
-std::shared_ptr<const embed::KernelBlob> blobOf(std::vector<embed::KernelArg> args) {
+std::shared_ptr<const embed::KernelBlob> blobOf(std::vector<KernelArg> args) {
   embed::KernelBlob blob;
   blob.args = std::move(args);
   return std::make_shared<const embed::KernelBlob>(std::move(blob));
@@ -15,7 +15,6 @@ std::shared_ptr<const embed::KernelBlob> blobOf(std::vector<embed::KernelArg> ar
 
 /// (int* p, int n, Functor f, short s, float x)
 KernelCode code() {
-  using embed::ArgKind;
   const auto blob =
       blobOf({{.name = "p", .sizeBytes = 8, .kind = ArgKind::Pointer},
               {.name = "n", .sizeBytes = 4, .kind = ArgKind::Integer, .isSpecializable = true},
@@ -29,7 +28,7 @@ tuned::Variant variantWith(const std::vector<std::pair<uint32_t, size_t>>& sizes
   tuned::Variant variant;
   for (const auto& [index, size] : sizes)
     variant.match.args.push_back(
-        {.index = index, .isInteger = true, .bytes = std::vector<std::byte>(size)});
+        {.index = index, .bytes = std::vector<std::byte>(size), .kind = ArgKind::Integer});
   return variant;
 }
 
@@ -59,11 +58,9 @@ TEST_CASE("Match may list aggregates of the right size, and no pointers") {
 TEST_CASE("only integers that can become constants count for nearness") {
   tuned::Variant variant = variantWith({{1, 4}, {2, 24}, {3, 2}, {4, 4}});
   setKinds(variant.match, *code().blob);
-  const std::vector<tuned::ArgMatch>& args = variant.match.args;
-  CHECK(args[0].isInteger);
-  CHECK(!args[1].isInteger);
-  CHECK(!args[2].isInteger);
-  CHECK(!args[3].isInteger);
-  CHECK(args[3].isFloat);
-  CHECK(!args[1].isFloat);
+  const std::vector<ArgValue>& args = variant.match.args;
+  CHECK(args[0].kind == ArgKind::Integer);
+  CHECK(args[1].kind == ArgKind::Aggregate);
+  CHECK(args[2].kind == ArgKind::Unknown);
+  CHECK(args[3].kind == ArgKind::Float);
 }

@@ -6,6 +6,7 @@
 #include "runtime/base/error.h"
 #include "runtime/tuned/file.h"
 
+using namespace mneme;
 using namespace mneme::tuned;
 
 namespace {
@@ -79,10 +80,10 @@ TEST_CASE("a variant is read with all it says") {
   CHECK(first.match.sharedBytes == 48);
   REQUIRE(first.match.args.size() == 2);
   CHECK(first.match.args[0].index == 2);
-  CHECK(first.match.args[0].isInteger);
+  CHECK(first.match.args[0].kind == ArgKind::Integer);
   CHECK(first.match.args[0].bytes ==
         std::vector<std::byte>{std::byte{0}, std::byte{8}, std::byte{0}, std::byte{0}});
-  CHECK(!first.match.args[1].isInteger);
+  CHECK(first.match.args[1].kind != ArgKind::Integer);
   CHECK(first.match.args[1].bytes.size() == 8);
   CHECK(first.guards.arch);
   CHECK(!first.guards.grid);
@@ -222,7 +223,7 @@ TEST_CASE("damaged files are read or refused, never trusted blindly") {
         ++usable;
         REQUIRE(!kernel.variants.empty());
         for (const Variant& variant : kernel.variants) {
-          for (const ArgMatch& arg : variant.match.args)
+          for (const ArgValue& arg : variant.match.args)
             REQUIRE(!arg.bytes.empty());
           REQUIRE((!variant.launch || (variant.match.grid && variant.match.block)));
         }

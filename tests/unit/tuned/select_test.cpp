@@ -4,13 +4,14 @@
 
 #include "runtime/tuned/select.h"
 
+using namespace mneme;
 using namespace mneme::tuned;
 
 namespace {
 
-template <typename Value> ArgMatch argOf(uint32_t index, Value value, bool isInteger = true) {
-  ArgMatch arg{
-      .index = index, .isInteger = isInteger, .bytes = std::vector<std::byte>(sizeof(value))};
+template <typename Value>
+ArgValue argOf(uint32_t index, Value value, ArgKind kind = ArgKind::Integer) {
+  ArgValue arg{.index = index, .bytes = std::vector<std::byte>(sizeof(value)), .kind = kind};
   std::memcpy(arg.bytes.data(), &value, sizeof(value));
   return arg;
 }
@@ -132,7 +133,7 @@ TEST_CASE("guards decide whether a variant is used at all") {
 
 TEST_CASE("a guarded argument counts alone, the others only for nearness") {
   std::vector<Variant> variants{variantFor(16, 200)};
-  variants[0].match.args.push_back(argOf(1, 2.5f, false));
+  variants[0].match.args.push_back(argOf(1, 2.5f, ArgKind::Float));
   variants[0].guards.args = {1};
   Launch launch(16, 999);
   CHECK(choose(variants, launch.facts).closeness == Closeness::None);
@@ -161,8 +162,7 @@ TEST_CASE("values without a ratio are far but comparable") {
 
 TEST_CASE("floats count for sameness only") {
   std::vector<Variant> variants{variantFor(16, 200)};
-  variants[0].match.args.push_back(argOf(1, 2.5f, false));
-  variants[0].match.args[1].isFloat = true;
+  variants[0].match.args.push_back(argOf(1, 2.5f, ArgKind::Float));
   Launch launch(16, 200);
   CHECK(choose(variants, launch.facts).closeness == Closeness::Nearest);
   CHECK(distance(variants[0].match, launch.facts) == 0);
@@ -177,8 +177,7 @@ TEST_CASE("floats count for sameness only") {
 
 TEST_CASE("an aggregate counts for likeness, not for distance") {
   std::vector<Variant> variants{variantFor(16, 200)};
-  variants[0].match.args.push_back(argOf(1, 2.5f, false)); // bytes of something
-  variants[0].match.args[1].isFloat = false;
+  variants[0].match.args.push_back(argOf(1, 2.5f, ArgKind::Aggregate)); // bytes of something
   Launch launch(16, 200);
   CHECK(choose(variants, launch.facts).likeness == Likeness::SameShared);
   CHECK(distance(variants[0].match, launch.facts) == 0);

@@ -6,6 +6,7 @@
 
 #include "runtime/tuned/variant_index.h"
 
+using namespace mneme;
 using namespace mneme::tuned;
 
 namespace {
@@ -37,14 +38,13 @@ public:
     for (uint32_t index = 0; index < 2; ++index)
       if (coin())
         match.args.push_back({.index = index,
-                              .isInteger = index == 0,
-                              .isFloat = index == 1,
-                              .bytes = bytesOf(static_cast<int32_t>(below(3)))});
+                              .bytes = bytesOf(static_cast<int32_t>(below(3))),
+                              .kind = index == 0 ? ArgKind::Integer : ArgKind::Float});
     guards = {.arch = coin() && !match.arch.empty(),
               .grid = coin() && match.grid,
               .block = coin() && match.block,
               .sharedBytes = coin() && match.sharedBytes};
-    for (const ArgMatch& arg : match.args)
+    for (const ArgValue& arg : match.args)
       if (coin())
         guards.args.push_back(arg.index);
     variant.weight = below(3);
