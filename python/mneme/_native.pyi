@@ -94,12 +94,23 @@ class _Compiled(TypedDict):
     assembler, assemble_time (seconds)."""
     is_from_cache: bool
 
+class _Argument(TypedDict):
+    name: str
+    type: str
+    """Of the IR: "ptr", "i32", ..."""
+    kind: str
+    """ "pointer", "integer", "float", "aggregate"; empty if unknown."""
+    size: int
+    """In bytes."""
+    is_specializable: bool
+
 class _BinaryKernel(TypedDict):
     kernel: str
     """Mangled name."""
     demangled: str
     static_hash: int
     arch: str
+    args: list[_Argument]
     metadata: str
     """JSON, as embedded by the compiler plugin."""
     bitcode: bytes
@@ -482,6 +493,13 @@ def clean_records(records: list[_Path]) -> list[str]:
 
 def load_record(path: _Path) -> str:
     """Return a record as normalised JSON, whichever tool wrote it.
+
+    Raises:
+        NotFound, ArtifactCorrupt
+    """
+
+def record_arguments(path: _Path) -> list[_Argument]:
+    """Return what a record says of the kernel's arguments; 0 and empty is what it does not say.
 
     Raises:
         NotFound, ArtifactCorrupt

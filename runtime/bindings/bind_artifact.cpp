@@ -45,6 +45,20 @@ py::object toDict(const artifact::Annotation& annotation) {
   return dict;
 }
 
+py::list toList(const std::vector<KernelArg>& args) {
+  py::list list;
+  for (const KernelArg& arg : args) {
+    py::dict dict;
+    dict["name"] = toText(arg.name);
+    dict["type"] = toText(arg.type);
+    dict["kind"] = nameOf(arg.kind);
+    dict["size"] = arg.sizeBytes;
+    dict["is_specializable"] = arg.isSpecializable;
+    list.append(dict);
+  }
+  return list;
+}
+
 py::list regionsOf(const artifact::Snapshot& snapshot) {
   py::list list;
   for (const artifact::Region& region : snapshot.regions()) {
@@ -151,6 +165,10 @@ void bindArtifact(py::module_& module) {
       [](const Path& path) { return toText(artifact::KernelRecord::load(path).toJson()); },
       arg("path"));
   module.def(
+      "record_arguments",
+      [](const Path& path) { return toList(artifact::KernelRecord::load(path).args); },
+      arg("path"));
+  module.def(
       "describe_binary",
       [](const Path& path) {
         py::list list;
@@ -160,6 +178,7 @@ void bindArtifact(py::module_& module) {
           dict["demangled"] = toText(kernel->demangled);
           dict["static_hash"] = kernel->staticHash;
           dict["arch"] = toText(kernel->arch);
+          dict["args"] = toList(kernel->args);
           dict["metadata"] = toText(kernel->metadataJson);
           dict["bitcode"] = toBytes(kernel->bitcode);
           list.append(dict);

@@ -132,6 +132,7 @@ def test_record_that_knows_more_arguments_than_its_snapshot_is_damaged(tmp_path:
     path = next(path for path in sorted(tmp_path.glob("*.json")) if launches(path) == 1)
     record = json.loads(path.read_text())
     record["Specializations"] += [True] * 40
+    record.pop("Checksum")
     path.write_text(json.dumps(record))
     with pytest.raises(ArtifactCorrupt, match="record again"):
         launch_facts(path)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
+from mneme.arguments import ArgKind
 from mneme.deploy.compile import compile_variants
 from mneme.deploy.tuned_file import read_tuned_file
 from mneme.programs.kernels import EmbeddedKernel, embedded_kernels
@@ -134,11 +135,10 @@ def _why_variant_unfit(variant: TunedVariant, program: EmbeddedKernel) -> str:
     """Return what whyUnfit() of runtime/jit/request.h says."""
     args = program.args
     for one in variant.match.args:
-        size = len(one.bytes) // 2
         known = args[one.index] if one.index < len(args) else None
-        if known is None or known.is_pointer or known.size != size:
+        if known is None or known.kind is ArgKind.POINTER or known.size != one.size:
             return (
-                f"Match names argument {one.index} as a value of {size} bytes, "
+                f"Match names argument {one.index} as a value of {one.size} bytes, "
                 "which the kernel does not have"
             )
     for index in (variant.specialized_args or ()) if variant.specialize_args else ():

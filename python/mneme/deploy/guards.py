@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from mneme.arguments import ArgKind
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -54,11 +56,8 @@ def telling_guards(match: Match, other: Match) -> list[str]:
     if match.shared_mem is not None and match.shared_mem != other.shared_mem:
         telling.append("SharedMem")
     values = {one.index: one.bytes for one in other.args}
-    for one in match.args:
-        is_integer = one.type.startswith("i") and one.type[1:].isdigit()
-        if is_integer and values.get(one.index) != one.bytes:
-            telling.append(f"Arg:{one.index}")
-    return telling
+    sizes = [one for one in match.args if one.kind is ArgKind.INTEGER]
+    return telling + [f"Arg:{one.index}" for one in sizes if values.get(one.index) != one.bytes]
 
 
 def _is_guarded(guards: Sequence[str], telling: Sequence[str]) -> bool:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from mneme._vendors import codegen_of
 from mneme.deploy.guards import guard_against
 from mneme.deploy.tuned_variant import LaunchOverride, Match, TunedVariant
 from mneme.deploy.tuning_results import Choice, TuningResult, find_results, read_result
 from mneme.errors import InvalidArgument
-from mneme.mneme_types import dim3
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -243,10 +242,10 @@ def _decide(result: TuningResult, options: DeployOptions) -> Deployed | LeftOut:
 
 def _choose(result: TuningResult, options: DeployOptions) -> tuple[Choice | None, str]:
     """Return the configuration to deploy, and a sentence if it is not the expected one."""
-    if _keeps_launch(result.best.config, result.facts):
+    if _keeps_launch(result.best.config, result.match):
         return result.best, ""
     if options.use_launch:
-        if result.best.config.shared_mem == int(result.facts["shared_mem"]):
+        if result.best.config.shared_mem == result.match.shared_mem:
             return result.best, ""
         note = "the best configuration uses other shared memory, which a production run cannot"
     else:
@@ -254,9 +253,9 @@ def _choose(result: TuningResult, options: DeployOptions) -> tuple[Choice | None
     return result.same_launch, note
 
 
-def _keeps_launch(config: ExperimentConfiguration, facts: dict[str, Any]) -> bool:
-    recorded = (dim3.from_dict(facts["grid"]), dim3.from_dict(facts["block"]))
-    return (config.grid, config.block) == recorded and config.shared_mem == facts["shared_mem"]
+def _keeps_launch(config: ExperimentConfiguration, match: Match) -> bool:
+    launch = (match.grid, match.block, match.shared_mem)
+    return (config.grid, config.block, config.shared_mem) == launch
 
 
 def _reason_against(choice: Choice, options: DeployOptions) -> str:
@@ -282,7 +281,7 @@ def _bounds_note(config: ExperimentConfiguration) -> str:
 
 def _variant_of(result: TuningResult, choice: Choice, options: DeployOptions) -> TunedVariant:
     launch = None
-    if not _keeps_launch(choice.config, result.facts):
+    if not _keeps_launch(choice.config, result.match):
         launch = LaunchOverride(
             rule=result.launch_rule, grid=choice.config.grid, block=choice.config.block
         )

@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from mneme.arguments import ArgKind, Argument
 from mneme.errors import ArtifactCorrupt, InvalidArgument
 
 if TYPE_CHECKING:
@@ -25,23 +26,22 @@ _LAUNCH_RULES = ("exact", "cover", "agnostic")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MatchedArgument:
+class MatchedArgument(Argument):
     """An argument of the launch a variant was found for, passed by value and no pointer."""
 
     index: int
     """From 0."""
-
-    name: str = ""
-    """As in the source, if known."""
-
-    type: str = ""
-    """IR type, if known."""
 
     bytes: str
     """Hexadecimal digits, as they lie in memory."""
 
     value: object = None
     """For people; None: not a number."""
+
+    def __post_init__(self) -> None:
+        # A file says no more of them.
+        object.__setattr__(self, "kind", ArgKind.of_type(self.type))
+        object.__setattr__(self, "size", len(self.bytes) // 2)
 
     def to_json(self) -> dict[str, Any]:
         """Return the argument as in the file."""

@@ -6,8 +6,9 @@ import json
 from collections import defaultdict
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from mneme.arguments import Argument
 from mneme.errors import InvalidArgument, NotFound
 from mneme.programs.needed import with_libraries
 from mneme.recording.launch_facts import static_hash_text
@@ -15,21 +16,7 @@ from mneme.recording.launch_facts import static_hash_text
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["EmbeddedArgument", "EmbeddedKernel", "embedded_kernels", "kernel_ir"]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EmbeddedArgument:
-    """An argument of such a kernel."""
-
-    size: int
-    """Bytes."""
-
-    is_pointer: bool
-    """Everything else is passed by value."""
-
-    is_specializable: bool
-    """Whether its value can become a constant."""
+__all__ = ["EmbeddedKernel", "embedded_kernels", "kernel_ir"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,7 +35,7 @@ class EmbeddedKernel:
     file: Path
     """The program or library."""
 
-    args: tuple[EmbeddedArgument, ...]
+    args: tuple[Argument, ...]
     """In the order of the source."""
 
     bitcode: bytes = field(repr=False)
@@ -90,7 +77,7 @@ def embedded_kernels(programs: Iterable[str | Path]) -> dict[str, list[EmbeddedK
                     demangled_name=one["demangled"],
                     static_hash=static_hash_text(one["static_hash"]),
                     file=file,
-                    args=_arguments(metadata),
+                    args=Argument.all_of(one["args"]),
                     bitcode=one["bitcode"],
                     arch=one["arch"],
                     options=json.dumps(metadata.get("options", {})),
@@ -99,17 +86,6 @@ def embedded_kernels(programs: Iterable[str | Path]) -> dict[str, list[EmbeddedK
                 )
             )
     return dict(found)
-
-
-def _arguments(metadata: dict[str, Any]) -> tuple[EmbeddedArgument, ...]:
-    return tuple(
-        EmbeddedArgument(
-            size=int(one["size"]),
-            is_pointer=one["kind"] == "pointer",
-            is_specializable=bool(one["specializable"]),
-        )
-        for one in metadata["args"]
-    )
 
 
 def kernel_ir(program: str | Path, kernel_name: str) -> bytes:

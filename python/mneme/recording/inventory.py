@@ -8,15 +8,18 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mneme.errors import ArtifactCorrupt, NotFound
+from mneme.arguments import ArgKind, Argument
+from mneme.errors import NotFound
 from mneme.recording.directory import Recording
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from mneme._native import Snapshot, _Annotation, _Region
     from mneme.recording.recorded_execution import KernelInstance, RecordedExecution
 
 __all__ = [
-    "Argument",
+    "ArgumentDetails",
     "DirectorySummary",
     "FunctionAddress",
     "InstanceDetails",
@@ -67,14 +70,21 @@ class DirectorySummary:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Argument:
+class ArgumentDetails(Argument):
     """One argument of a launch."""
 
-    name: str
-    type: str
-    kind: str
     value: str
-    is_specializable: bool
+    """As people write it."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain JSON values."""
+        return {
+            "name": self.name,
+            "type": self.type,
+            "kind": self.kind.value,
+            "value": self.value,
+            "is_specializable": self.is_specializable,
+        }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,7 +128,7 @@ class InstanceDetails:
     is_cooperative: bool
     occurrences: int
     recorded_ns: int
-    args: list[Argument]
+    args: list[ArgumentDetails]
     regions: list[Region]
     functions: list[FunctionAddress]
     prologue: StateDetails
@@ -142,7 +152,10 @@ class KernelDetails:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain JSON values."""
-        return asdict(self)
+        values = asdict(self)
+        for one, instance in zip(values["instances"], self.instances, strict=True):
+            one["args"] = [argument.to_dict() for argument in instance.args]
+        return values
 
 
 def summarize_directory(path: str | Path) -> DirectorySummary:
@@ -193,7 +206,7 @@ def describe_record(record: RecordedExecution, record_id: str | None = None) -> 
     from mneme import _native  # noqa: PLC0415 - loads native code
 
     # The runtime checks the checksum too.
-    _native.load_record(str(record.path))
+    known = Argument.all_of(_native.record_arguments(record.path))
     ids = list(record) if record_id is None else [record_id]
     return KernelDetails(
         file=str(record.path),
@@ -205,11 +218,11 @@ def describe_record(record: RecordedExecution, record_id: str | None = None) -> 
         modules=[Path(name).name for name in record.llvm_files],
         window=record.va_addr,
         window_bytes=record.va_size,
-        instances=[_instance(record, record.get(one)) for one in ids],
+        instances=[_instance(known, record.get(one)) for one in ids],
     )
 
 
-def _instance(record: RecordedExecution, instance: KernelInstance) -> InstanceDetails:
+def _instance(known: Sequence[Argument], instance: KernelInstance) -> InstanceDetails:
     prologue = instance.prologue.snapshot
     functions = _functions(prologue)
     return InstanceDetails(
@@ -220,7 +233,7 @@ def _instance(record: RecordedExecution, instance: KernelInstance) -> InstanceDe
         is_cooperative=instance.is_cooperative,
         occurrences=instance.occ,
         recorded_ns=instance.recorded_ns,
-        args=_arguments(record, prologue.args(), {one.address: one.name for one in functions}),
+        args=_arguments(known, prologue.args(), {one.address: one.name for one in functions}),
         regions=[_region(region) for region in prologue.regions()],
         functions=functions,
         prologue=_state(instance.prologue.fn, prologue),
@@ -247,45 +260,32 @@ def _functions(snapshot: Snapshot) -> list[FunctionAddress]:
 
 
 def _arguments(
-    record: RecordedExecution, values: list[bytes], functions: dict[str, str]
-) -> list[Argument]:
-    types = _strings(record, "ArgTypes")
-    kinds = _strings(record, "ArgKinds")
+    known: Sequence[Argument], values: list[bytes], functions: dict[str, str]
+) -> list[ArgumentDetails]:
     arguments = []
     for index, value in enumerate(values):
-        kind = _item(kinds, index)
-        text = format_value(value, kind)
+        one = known[index] if index < len(known) else Argument()
+        text = format_value(value, one.kind)
         arguments.append(
-            Argument(
-                name=_item(record.arg_names, index) or f"#{index}",
-                type=_item(types, index),
-                kind=kind,
+            ArgumentDetails(
+                name=one.name or f"#{index}",
+                type=one.type,
+                kind=one.kind,
+                size=len(value),
                 value=f"{text} = {functions[text]}" if text in functions else text,
-                is_specializable=index < len(record.specializations)
-                and record.specializations[index],
+                is_specializable=one.is_specializable,
             )
         )
     return arguments
 
 
-def _strings(record: RecordedExecution, key: str) -> list[str]:
-    values = record.extras.get(key, [])
-    if not isinstance(values, list):
-        raise ArtifactCorrupt(f"'{record.path}': {key} is no list; this is no record of mneme")
-    return [str(value) for value in values]
-
-
-def _item(values: list[str], index: int) -> str:
-    return values[index] if index < len(values) else ""
-
-
-def format_value(value: bytes, kind: str) -> str:
+def format_value(value: bytes, kind: ArgKind) -> str:
     """Return the value of an argument as people write it."""
-    if kind == "pointer":
+    if kind is ArgKind.POINTER:
         return f"0x{int.from_bytes(value, 'little'):x}"
-    if kind == "integer":
+    if kind is ArgKind.INTEGER:
         return str(int.from_bytes(value, "little", signed=True))
-    if kind == "float" and len(value) in _FLOAT_FORMATS:
+    if kind is ArgKind.FLOAT and len(value) in _FLOAT_FORMATS:
         return repr(struct.unpack(_FLOAT_FORMATS[len(value)], value)[0])
     return value.hex()
 

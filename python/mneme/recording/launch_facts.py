@@ -10,6 +10,7 @@ import math
 import struct
 from typing import TYPE_CHECKING, Any
 
+from mneme.arguments import ArgKind, Argument
 from mneme.errors import ArtifactCorrupt
 from mneme.recording.recorded_execution import RecordedExecution
 from mneme.recording.records import find_instance
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = ["decode_scalar", "launch_facts", "static_hash_text"]
 
+_NO_VALUES = (ArgKind.POINTER, ArgKind.UNKNOWN)
 _FLOAT_FORMATS = {"half": "<e", "float": "<f", "double": "<d"}
 
 
@@ -57,8 +59,7 @@ def launch_facts(record_db: str | Path, record_id: str | None = None) -> dict[st
         "block": instance.block_dim.to_dict(),
         "shared_mem": instance.shared_mem,
         "occurrences": instance.occ,
-        "args": _scalar_args(record, chosen),
-        "values": _other_values(record, chosen),
+        **_arguments(record, instance),
     }
 
 
@@ -80,7 +81,7 @@ def decode_scalar(kind: str, value: bytes) -> int | float | bool | str:
     """
     if kind == "i1":
         return bool(value[0] & 1) if value else False
-    if kind.startswith("i") and kind[1:].isdigit():
+    if ArgKind.of_type(kind) is ArgKind.INTEGER:
         return int.from_bytes(value, "little", signed=True)
     layout = _FLOAT_FORMATS.get(kind)
     if layout is None or struct.calcsize(layout) != len(value):
@@ -94,55 +95,43 @@ def _values(instance: KernelInstance) -> list[bytes]:
         return list(memory.args)
 
 
-def _scalar_args(record: RecordedExecution, record_id: str) -> list[dict[str, Any]]:
-    instance = record[record_id]
-    if not instance.available_specializations:
-        return []
-    values = _values(instance)
-    others = [_values(other) for other in record.values() if other is not instance]
-    found = []
-    for index in instance.available_specializations:
-        if index >= len(values):
-            raise ArtifactCorrupt(
-                f"'{instance.prologue.fn}' has {len(values)} arguments, but '{record.path}' "
-                f"says that argument {index} is a scalar; record again"
-            )
-        argument = _argument(record, index, values[index])
-        found.append(
-            {
-                **argument,
-                "value": decode_scalar(argument["type"], values[index]),
-                "varies": any(other[index : index + 1] != [values[index]] for other in others),
-            }
-        )
-    return found
+def _arguments(
+    record: RecordedExecution, instance: KernelInstance
+) -> dict[str, list[dict[str, Any]]]:
+    from mneme import _native  # noqa: PLC0415 - loads native code
 
-
-def _other_values(record: RecordedExecution, record_id: str) -> list[dict[str, Any]]:
-    instance = record[record_id]
-    kinds = record.extras.get("ArgKinds", [])
-    scalars = set(instance.available_specializations)
-    wanted = [
-        index for index, kind in enumerate(kinds) if kind != "pointer" and index not in scalars
-    ]
-    if not wanted:
-        return []
-    values = _values(instance)
-    if wanted[-1] >= len(values):
+    known, values = Argument.all_of(_native.record_arguments(record.path)), _values(instance)
+    if len(known) > len(values):
         raise ArtifactCorrupt(
             f"'{instance.prologue.fn}' has {len(values)} arguments, but '{record.path}' says that "
-            f"there is an argument {wanted[-1]}; record again"
+            f"there are {len(known)}; record again"
         )
-    # What has no bytes, such as an empty struct of some languages, has no content either.
-    return [_argument(record, index, values[index]) for index in wanted if values[index]]
+    scalars = [index for index, one in enumerate(known) if one.is_specializable]
+    others = [_values(one) for one in record.values() if scalars and one is not instance]
+    described = [_described(*one) for one in zip(range(len(known)), known, values, strict=False)]
+    return {
+        "args": [
+            {
+                **described[index],
+                "value": decode_scalar(known[index].type, values[index]),
+                "varies": any(one[index : index + 1] != [values[index]] for one in others),
+            }
+            for index in scalars
+        ],
+        # What has no bytes, such as an empty struct of some languages, has no content either.
+        "values": [
+            described[index]
+            for index, one in enumerate(known)
+            if one.kind not in _NO_VALUES and index not in scalars and values[index]
+        ],
+    }
 
 
-def _argument(record: RecordedExecution, index: int, value: bytes) -> dict[str, Any]:
-    types = record.extras.get("ArgTypes", [])
+def _described(index: int, one: Argument, value: bytes) -> dict[str, Any]:
     return {
         "index": index,
-        "name": record.arg_names[index] if index < len(record.arg_names) else f"#{index}",
-        "type": str(types[index]) if index < len(types) else "",
+        "name": one.name or f"#{index}",
+        "type": one.type,
         "size": len(value),
         "bytes": value.hex(),
     }

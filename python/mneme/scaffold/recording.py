@@ -59,16 +59,7 @@ def _launch(instance: InstanceDetails) -> dict[str, Any]:
         "is_cooperative": instance.is_cooperative,
         "occurrences": instance.occurrences,
         "recorded_ns": instance.recorded_ns,
-        "args": [
-            {
-                "name": one.name,
-                "type": one.type,
-                "kind": one.kind,
-                "value": one.value,
-                "is_specializable": one.is_specializable,
-            }
-            for one in instance.args
-        ],
+        "args": [one.to_dict() for one in instance.args],
         "regions": [
             {
                 "address": one.address,
