@@ -199,8 +199,8 @@ uint64_t HostEngine::hashOf(const HostFunction& function, void** arguments) cons
   for (const ValueSource& source : function.sources()) {
     const ArgValue value = source.value(arguments);
     addNumber(bytes, value.index);
-    addNumber(bytes, value.value.size());
-    bytes.insert(bytes.end(), value.value.begin(), value.value.end());
+    addNumber(bytes, value.bytes.size());
+    bytes.insert(bytes.end(), value.bytes.begin(), value.bytes.end());
   }
   if (const mneme_lambda_values* values = function.lambdaValues()) {
     const auto* fields = reinterpret_cast<const std::byte*>(values->fields);
