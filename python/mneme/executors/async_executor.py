@@ -18,18 +18,16 @@ from mneme.executors.eval_future import EvalFuture, as_completed
 from mneme.executors.job import Job
 from mneme.executors.measuring import Measuring
 from mneme.executors.replay_executor import ir_bytes, options_text
+from mneme.executors.submitting import SubmittingExecutor
 from mneme.executors.worker_process import TuneWorkerHandle, WorkerSpec
 from mneme.recording.records import find_instance
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from types import TracebackType
-
-    from typing_extensions import Self
 
     from mneme.executors.statistics import ExecutorStatistics
     from mneme.executors.tolerance import Tolerance
-    from mneme.mneme_types import ExperimentConfiguration, ExperimentResult
+    from mneme.mneme_types import ExperimentConfiguration
 
 __all__ = ["AsyncReplayExecutor", "EvalFuture", "TuneWorkerHandle", "as_completed"]
 
@@ -38,7 +36,7 @@ _READY_AHEAD = 4
 _CANCEL_SECONDS = 5.0
 
 
-class AsyncReplayExecutor:
+class AsyncReplayExecutor(SubmittingExecutor):
     """A pool of worker processes, each with the recording open on its own device.
 
     A configuration that crashes, hangs or leaves the device unusable costs itself and its process,
@@ -190,24 +188,6 @@ class AsyncReplayExecutor:
         self._engine.submit(job)
         return future
 
-    def evaluate(
-        self,
-        config: ExperimentConfiguration,
-        *,
-        iterations: int | None = None,
-        measuring: Measuring | None = None,
-        fresh: bool = False,
-        worker: int | None = None,
-    ) -> ExperimentResult:
-        """Evaluate a configuration and wait for its result; see `submit`."""
-        future = self.submit(
-            config, iterations=iterations, measuring=measuring, fresh=fresh, worker=worker
-        )
-        result = future.result()
-        if result is None:  # pragma: no cover - without timeout there is a result
-            raise AssertionError
-        return result
-
     def shutdown(self, *, cancel: bool = False) -> None:
         """End the workers; does nothing the second time.
 
@@ -233,18 +213,6 @@ class AsyncReplayExecutor:
             tolerances=self.tolerances,
             measuring=measuring,
         )
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        # Who interrupts does not want to wait.
-        self.shutdown(cancel=kind is not None and not issubclass(kind, Exception))
 
     def _cache_environment(self) -> dict[str, str]:
         """Return where every process keeps images; a directory of our own if nowhere else."""

@@ -14,6 +14,7 @@ from mneme.executors.eval_future import EvalFuture
 from mneme.executors.remote_evaluation import RemoteSpec, evaluate
 from mneme.executors.replay_executor import ir_bytes
 from mneme.executors.statistics import ExecutorStatistics
+from mneme.executors.submitting import SubmittingExecutor
 from mneme.mneme_types import ExperimentResult
 from mneme.recording.records import find_instance
 
@@ -21,9 +22,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from concurrent.futures import Executor
     from pathlib import Path
-    from types import TracebackType
-
-    from typing_extensions import Self
 
     from mneme.executors.measuring import Measuring
     from mneme.executors.tolerance import Tolerance
@@ -32,7 +30,7 @@ if TYPE_CHECKING:
 __all__ = ["FuturesReplayExecutor"]
 
 
-class FuturesReplayExecutor:
+class FuturesReplayExecutor(SubmittingExecutor):
     """Evaluates configurations with any `concurrent.futures.Executor`. Thread-safe.
 
     Dask (`client.get_executor()`), mpi4py, Parsl, Flux and Python itself have one. Each process of
@@ -172,24 +170,6 @@ class FuturesReplayExecutor:
         remote.add_done_callback(lambda done: self._land(future, done))
         return future
 
-    def evaluate(
-        self,
-        config: ExperimentConfiguration,
-        *,
-        iterations: int | None = None,
-        measuring: Measuring | None = None,
-        fresh: bool = False,
-        worker: int | None = None,
-    ) -> ExperimentResult:
-        """Evaluate a configuration and wait for its result; see `submit`."""
-        future = self.submit(
-            config, iterations=iterations, measuring=measuring, fresh=fresh, worker=worker
-        )
-        result = future.result()
-        if result is None:  # pragma: no cover - without timeout there is a result
-            raise AssertionError
-        return result
-
     def shutdown(self, *, cancel: bool = False) -> None:
         """Take no more configurations and wait for those there are; the pool goes on.
 
@@ -206,17 +186,6 @@ class FuturesReplayExecutor:
         for future, remote in flying.items():
             future.set_error(InvalidArgument("the executor was shut down before this was done"))
             remote.cancel()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self.shutdown(cancel=kind is not None and not issubclass(kind, Exception))
 
     def _refuse_if_over(self) -> None:
         if self._is_closed:
