@@ -12,9 +12,12 @@ import json
 import operator
 from collections.abc import Mapping
 from dataclasses import InitVar, dataclass, field, fields
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mneme.errors import InvalidArgument
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable
 
 __all__ = ["ConfigurationChanges", "ExperimentConfiguration", "ExperimentResult", "dim3"]
 
@@ -72,17 +75,28 @@ class dim3(ctypes.Structure):
         return (dim3, (self.x, self.y, self.z))
 
 
+# What is said of a field beside its type. Switches are fields that are true or false.
+_ONLY_WITH = "only with"
+"""The switch without which the field has no effect."""
+_CODE_ONLY_WITH = "code only with"
+"""The switches of which one has to be on for the field to change the code."""
+_OWN = "own"
+"""Other tools' files do not have the field: it is written where it says something."""
+
+
 @dataclass
 class ExperimentConfiguration:
     """How one replay is compiled and launched."""
 
-    grid: dim3 = field(default_factory=dim3)
+    grid: dim3 = field(default_factory=dim3, metadata={_CODE_ONLY_WITH: ("specialize_dims",)})
     """Blocks of the launch."""
 
-    block: dim3 = field(default_factory=dim3)
+    block: dim3 = field(
+        default_factory=dim3, metadata={_CODE_ONLY_WITH: ("specialize_dims", "set_launch_bounds")}
+    )
     """Threads of a block."""
 
-    shared_mem: int = 0
+    shared_mem: int = field(default=0, metadata={_CODE_ONLY_WITH: ()})
     """Dynamic shared memory in bytes."""
 
     specialize: bool = False
@@ -91,10 +105,10 @@ class ExperimentConfiguration:
     set_launch_bounds: bool = False
     """Tell the code generator `max_threads` and `min_blocks_per_sm`."""
 
-    max_threads: int = 1024
+    max_threads: int = field(default=1024, metadata={_ONLY_WITH: "set_launch_bounds"})
     """Largest number of threads of a block, with `set_launch_bounds`."""
 
-    min_blocks_per_sm: int = 1
+    min_blocks_per_sm: int = field(default=1, metadata={_ONLY_WITH: "set_launch_bounds"})
     """Smallest number of blocks that have to fit, with `set_launch_bounds`; 0 says nothing."""
 
     specialize_dims: bool = False
@@ -112,7 +126,7 @@ class ExperimentConfiguration:
     internalize: bool = True
     """Hide everything but the kernel."""
 
-    max_registers: int = 0
+    max_registers: int = field(default=0, metadata={_OWN: True})
     """Registers a thread may have, for the assembler of GPU code; 0: no limit."""
 
     codegen_method: InitVar[object] = None
@@ -150,10 +164,11 @@ class ExperimentConfiguration:
         equal configurations have equal hashes everywhere.
         """
         values = {name: _plain(getattr(self, name)) for name in _CONFIGURATION_FIELDS}
-        if not self.max_registers:
-            del values["max_registers"]
-        values["grid"] = self.grid.to_dict()
-        values["block"] = self.block.to_dict()
+        for name, otherwise in _OWN_FIELDS.items():
+            if values[name] == otherwise:
+                del values[name]
+        for name in ("grid", "block"):
+            values[name] = values[name].to_dict()
         return values
 
     def launch_text(self) -> str:
@@ -171,9 +186,25 @@ class ExperimentConfiguration:
 
     def ground(self) -> None:
         """Set what has no effect to zero, so that equal experiments compare equal."""
-        if not self.set_launch_bounds:
-            self.max_threads = 0
-            self.min_blocks_per_sm = 0
+        for name, switch in _SWITCHED_FIELDS.items():
+            if not getattr(self, switch):
+                setattr(self, name, 0)
+
+    def key(self) -> tuple[Hashable, ...]:
+        """Return what is equal for configurations that do the same."""
+        return tuple(
+            _frozen(getattr(self, name))
+            if name not in _SWITCHED_FIELDS or getattr(self, _SWITCHED_FIELDS[name])
+            else None
+            for name in _CONFIGURATION_FIELDS
+        )
+
+    def code_key(self) -> tuple[Hashable, ...]:
+        """Return what differs wherever the code may differ, and for little else."""
+        return tuple(
+            value if switches is None or any(getattr(self, switch) for switch in switches) else None
+            for value, switches in zip(self.key(), _CODE_SWITCHES, strict=True)
+        )
 
     def hash(self) -> str:
         """Return the SHA-256 of the configuration, as 64 hexadecimal digits."""
@@ -352,7 +383,15 @@ class ExperimentResult:
         return values
 
 
-_CONFIGURATION_FIELDS = tuple(item.name for item in fields(ExperimentConfiguration))
+_FIELDS = fields(ExperimentConfiguration)
+_CONFIGURATION_FIELDS = tuple(item.name for item in _FIELDS)
+_OWN_FIELDS = {item.name: item.default for item in _FIELDS if _OWN in item.metadata}
+_SWITCHED_FIELDS: dict[str, str] = {
+    item.name: item.metadata[_ONLY_WITH] for item in _FIELDS if _ONLY_WITH in item.metadata
+}
+_CODE_SWITCHES: tuple[tuple[str, ...] | None, ...] = tuple(
+    item.metadata.get(_CODE_ONLY_WITH) for item in _FIELDS
+)
 _RESULT_FIELDS = tuple(item.name for item in fields(ExperimentResult))
 
 
@@ -361,6 +400,11 @@ def _plain(value: Any) -> Any:  # noqa: ANN401 - a field's value
     if hasattr(value, "item") and not isinstance(value, int | float):
         value = value.item()
     return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+def _frozen(value: Any) -> Hashable:  # noqa: ANN401 - a field's value
+    """Return a field's value as one that never changes."""
+    return (value.x, value.y, value.z) if isinstance(value, dim3) else value
 
 
 def _dims(value: object, name: str) -> dim3:

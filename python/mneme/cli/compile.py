@@ -62,7 +62,7 @@ def compile_kernel(
     max_threads: Annotated[
         int, _number("--max-threads", text="Threads of the largest block, else the recorded one's.")
     ] = 0,
-    min_blocks: Annotated[
+    min_blocks_per_sm: Annotated[
         int,
         _number("--min-blocks", "--min-blocks-per-sm", text="Blocks that fit on a multiprocessor."),
     ] = 0,
@@ -108,7 +108,7 @@ def compile_kernel(
     from mneme.executors.compile_record import CompileOptions, compile_record  # noqa: PLC0415
 
     if not set_launch_bounds:
-        bounds = {"--max-threads": max_threads, "--min-blocks": min_blocks}
+        bounds = {"--max-threads": max_threads, "--min-blocks": min_blocks_per_sm}
         tell_unused(bounds, "without --set-launch-bounds")
     options = CompileOptions(
         target=arch,
@@ -118,7 +118,7 @@ def compile_kernel(
         specialize_dims=specialize_dims,
         set_launch_bounds=set_launch_bounds,
         max_threads=max_threads,
-        min_blocks_per_sm=min_blocks,
+        min_blocks_per_sm=min_blocks_per_sm,
         max_registers=max_registers,
         assembler_options=assembler_options,
         use_cache=cache,

@@ -77,15 +77,7 @@ class CompileRequest:
 
     def key(self) -> Hashable:
         """Return what differs wherever the code may differ, and for little else."""
-        relevant = dict(vars(self.configuration))
-        del relevant["shared_mem"]
-        if not relevant["specialize_dims"]:
-            del relevant["grid"]
-            if not relevant["set_launch_bounds"]:
-                del relevant["block"]
-        if not relevant["set_launch_bounds"]:
-            del relevant["max_threads"], relevant["min_blocks_per_sm"]
-        return (tuple(relevant.items()), self.target, self.ir_number)
+        return (self.configuration.code_key(), self.target, self.ir_number)
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -134,7 +134,6 @@ def compile_record(
                 "use_cache": wanted.use_cache,
             }
         ),
-        max_registers=wanted.max_registers,
         assembler_options=wanted.assembler_options,
     )
     statistics = json.loads(compiled["statistics"])
@@ -169,14 +168,10 @@ def _has_snapshots(instance: KernelInstance) -> bool:
 
 
 def _configuration(options: CompileOptions, instance: KernelInstance | None) -> dict[str, Any]:
+    told = {item.name for item in fields(CompileOptions)} - {"grid", "block"}
+    names = [item.name for item in fields(ExperimentConfiguration) if item.name in told]
     return ExperimentConfiguration(
         grid=options.grid or (instance.grid_dim if instance else dim3()),
         block=options.block or (instance.block_dim if instance else dim3()),
-        specialize=options.specialize,
-        set_launch_bounds=options.set_launch_bounds,
-        max_threads=options.max_threads,
-        min_blocks_per_sm=options.min_blocks_per_sm,
-        specialize_dims=options.specialize_dims,
-        passes=options.passes,
-        codegen_opt=options.codegen_opt,
+        **{name: getattr(options, name) for name in names},
     ).to_dict()

@@ -20,7 +20,7 @@ from mneme.tuning.trials import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Hashable, Iterable
 
     from mneme.executors.measuring import Measuring
     from mneme.tuning.events import TuneListener
@@ -134,9 +134,9 @@ class SearchLoop:
         self._iterations = iterations
         self._capacity = max(1, capacity)
         self._baseline = baseline
-        self._known: dict[str, CompletedCandidate] = {}
-        self._following: dict[str, list[Candidate]] = {}
-        self._in_flight: dict[str, Candidate] = {}
+        self._known: dict[Hashable, CompletedCandidate] = {}
+        self._following: dict[Hashable, list[Candidate]] = {}
+        self._in_flight: dict[Hashable, Candidate] = {}
         self._finished: queue.SimpleQueue[tuple[Candidate, Any]] = queue.SimpleQueue()
         # The baseline's shape is right, whatever becomes of code for it.
         self._good_shapes = {_shape(baseline.candidate.config)}
@@ -203,7 +203,7 @@ class SearchLoop:
         return True
 
     def _start(self, candidate: Candidate) -> None:
-        key = _key(candidate.config)
+        key = candidate.config.key()
         known = self._known.get(key)
         if known is not None:
             self._repeat(candidate, known)
@@ -263,7 +263,7 @@ class SearchLoop:
                 return
 
     def _finish(self, candidate: Candidate, future: Future) -> None:
-        key = _key(candidate.config)
+        key = candidate.config.key()
         self._in_flight.pop(key, None)
         self._record(
             complete(
@@ -281,7 +281,7 @@ class SearchLoop:
         self._on_done(done)
         self._search.tell(done)
         self.progress.done_now += 1
-        for candidate in self._following.pop(_key(done.candidate.config), ()):
+        for candidate in self._following.pop(done.candidate.config.key(), ()):
             self.progress.repeated += 1
             self._search.tell(replace(done, candidate=candidate), is_repeated=True)
         self._lost_in_a_row = self._lost_in_a_row + 1 if done.status == "internal_error" else 0
@@ -295,7 +295,7 @@ class SearchLoop:
             self.errors.append(done.result.error or done.status)
 
     def _count(self, done: CompletedCandidate) -> None:
-        self._known[_key(done.candidate.config)] = done
+        self._known[done.candidate.config.key()] = done
         self.completed.append(done)
         self.progress.done += 1
         self.progress.reused += bool(getattr(done.result, "reused", False))
@@ -343,13 +343,6 @@ class SearchLoop:
     def _is_about_time(self) -> bool:
         """Whether slow configurations are of no interest whatever else they are."""
         return all(one in ("time", "speedup") for one in self._options.objectives)
-
-
-def _key(config: ExperimentConfiguration) -> str:
-    """Return the same text for configurations that do the same."""
-    grounded = ExperimentConfiguration.from_dict(config.to_dict())
-    grounded.ground()
-    return grounded.hash()
 
 
 def _shape(config: ExperimentConfiguration) -> tuple[object, ...]:
