@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <type_traits>
 
 #include "runtime/base/error.h"
+#include "runtime/base/packing.h"
 
 namespace mneme::replay {
 
@@ -94,11 +96,25 @@ compile::Request makeRequest(const artifact::KernelRecord& record,
 }
 
 Hash128 keyOf(const Configuration& configuration, const Options& options) {
-  std::string key = toJson(configuration);
-  key += options.wantIr ? 'i' : '-';
-  key += options.wantAssembly ? 'a' : '-';
-  key += toHex(hash128(options.ir));
-  return hash128(std::as_bytes(std::span(key)));
+  Packer packer;
+  for (const artifact::Dim3& dims : {configuration.grid, configuration.block})
+    for (const uint32_t extent : {dims.x, dims.y, dims.z})
+      packer.add(uint64_t{extent});
+  packer.add(configuration.sharedBytes);
+  const auto add = [&](const auto& value) {
+    if constexpr (std::is_same_v<std::decay_t<decltype(value)>, std::string>)
+      packer.add(bytesOf(value));
+    else
+      packer.add(uint64_t{value});
+  };
+#define MNEME_KNOB(type, member, key, otherwise, high, deployed) add(configuration.member);
+#include "runtime/abi/knobs.def"
+  add(options.wantIr);
+  add(options.wantAssembly);
+  const Hash128 ir = hash128(options.ir);
+  packer.add(ir.low);
+  packer.add(ir.high);
+  return hash128(packer.packed());
 }
 
 void readStatistics(const std::string& statisticsJson, Result& result) {

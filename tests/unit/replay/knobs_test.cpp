@@ -1,0 +1,76 @@
+// Every knob of runtime/abi/knobs.def arrives wherever a configuration goes on its way to the
+// compiler; one that is forgotten somewhere fails by its name.
+#include <doctest/doctest.h>
+#include <functional>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "runtime/compile/service/disk_cache.h"
+#include "runtime/compile/service/messages.h"
+#include "runtime/replay/build.h"
+
+using namespace mneme;
+using namespace mneme::replay;
+
+namespace {
+
+struct Knob {
+  std::string key;
+  std::function<void(Configuration&)> change;
+};
+
+template <typename Value> void changeValue(Value& value) {
+  if constexpr (std::is_same_v<Value, bool>)
+    value = !value;
+  else if constexpr (std::is_same_v<Value, std::string>)
+    value = "default<O1>";
+  else
+    value = value == 64 ? 128 : 64;
+}
+
+std::vector<Knob> knobs() {
+  std::vector<Knob> all;
+#define MNEME_KNOB(type, member, key, otherwise, high, deployed)                                   \
+  all.push_back({key, [](Configuration& c) { changeValue(c.member); }});
+#include "runtime/abi/knobs.def"
+  return all;
+}
+
+compile::Request requestOf(const Configuration& configuration) {
+  artifact::KernelRecord record;
+  record.kernelName = "kernel";
+  record.args.resize(1);
+  record.args[0].isSpecializable = true;
+  return makeRequest(record, {{std::byte{1}}}, {{std::byte{7}}}, {.name = "sm_90"}, configuration,
+                     {});
+}
+
+/// Some have an effect only where launch bounds are set.
+Configuration plainFor(const std::string& key) {
+  Configuration configuration;
+  configuration.grid = configuration.block = {1, 1, 1};
+  configuration.setLaunchBounds = key == "max_threads" || key == "min_blocks_per_sm";
+  return configuration;
+}
+
+} // namespace
+
+TEST_CASE("every knob reaches the request, its message, and what results are known by") {
+  for (const Knob& knob : knobs()) {
+    CAPTURE(knob.key);
+    const Configuration plain = plainFor(knob.key);
+    Configuration changed = plain;
+    knob.change(changed);
+    CHECK(keyOf(changed, {}) != keyOf(plain, {}));
+    CHECK(toJson(configurationFromJson(toJson(changed))) == toJson(changed));
+    CHECK(toJson(changed) != toJson(plain));
+
+    const compile::Request request = requestOf(changed);
+    CHECK(compile::cacheKey(request, "id") != compile::cacheKey(requestOf(plain), "id"));
+    const std::string packed = compile::packRequest(request);
+    const auto unpacked = compile::unpackRequest(std::as_bytes(std::span(packed)));
+    REQUIRE(unpacked);
+    CHECK(compile::cacheKey(*unpacked, "id") == compile::cacheKey(request, "id"));
+  }
+}
