@@ -6,15 +6,11 @@ Their commands take the place of those of `mneme.executors.worker_process` and `
 from __future__ import annotations
 
 import json
-import pickle
 import sys
-from typing import TYPE_CHECKING, Any
+from contextlib import nullcontext
 
-from mneme.executors.child_process import answer_channel, read_settings
 from mneme.mneme_types import ExperimentResult
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from mneme.processes.serving import serve
 
 __all__ = ["COMPILER", "WORKER", "compiler", "worker"]
 
@@ -23,28 +19,18 @@ WORKER = _PATH + "stub_processes.worker()"
 COMPILER = _PATH + "stub_processes.compiler()"
 
 _LAUNCH_NS = 51_000
-_RESULT = ExperimentResult(
-    exec_time=[_LAUNCH_NS, _LAUNCH_NS],
-    verified=True,
-    executed=True,
-    result_class="exact",
-    median_ns=_LAUNCH_NS,
-    iterations_used=1,
-    launches=2,
-    launched_ns=2 * _LAUNCH_NS,
+_RESULT = json.dumps(
+    ExperimentResult(
+        exec_time=[_LAUNCH_NS, _LAUNCH_NS],
+        verified=True,
+        executed=True,
+        result_class="exact",
+        median_ns=_LAUNCH_NS,
+        iterations_used=1,
+        launches=2,
+        launched_ns=2 * _LAUNCH_NS,
+    ).to_dict()
 )
-
-
-def _serve(ready: object, reply: Callable[[tuple[Any, ...]], object]) -> None:
-    answer = answer_channel()
-    read_settings()
-    answer(("ready", ready))
-    while True:
-        try:
-            request = pickle.load(sys.stdin.buffer)
-        except EOFError:
-            return
-        answer(reply(request))
 
 
 def _statistics(configuration: str) -> str:
@@ -52,17 +38,22 @@ def _statistics(configuration: str) -> str:
     return json.dumps({**times, "image_hash": configuration, "ir_hash": "0" * 32})
 
 
+def _answer_measured(message: tuple[str, str, str], _ir: bytes) -> tuple[str, object]:
+    verb, configuration, _options = message
+    if verb == "run":
+        return "result", _RESULT
+    return "built", _statistics(configuration)
+
+
+def _answer_compiled(message: tuple[str, object], _ir: bytes) -> tuple[str, object]:
+    return "done", _statistics(message[0])
+
+
 def worker() -> None:
     """Measure nothing."""
-    result = json.dumps(_RESULT.to_dict())
-    _serve(
-        ("sm_90", []),
-        lambda request: (
-            ("result", result) if request[0] == "run" else ("built", _statistics(request[1]))
-        ),
-    )
+    serve(lambda **_: nullcontext((("sm_90", []), _answer_measured)))
 
 
 def compiler() -> None:
     """Compile nothing."""
-    _serve("", lambda request: ("done", _statistics(request[0])))
+    serve(lambda **_: nullcontext((None, _answer_compiled)))

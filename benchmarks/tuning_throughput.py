@@ -45,6 +45,7 @@ COMPILERS = (0, 1, 2)
 ITERATIONS, WARMUP = 5, 2
 KILLS = 5
 # Workers, compile workers, configurations.
+IRS = (b"1" * (64 << 10), b"2" * (64 << 10))
 STUBS = ((1, 0, 4000), (1, 2, 4000), (2, 2, 4000), (4, 4, 4000))
 
 
@@ -152,7 +153,9 @@ def measure_replacement(record: RecordedExecution, logs: Path) -> dict[str, floa
     return {"median": sorted(seconds)[len(seconds) // 2], "largest": max(seconds)}
 
 
-def measure_parent(record: RecordedExecution, logs: Path) -> dict[str, Any]:
+def measure_parent(
+    record: RecordedExecution, logs: Path, irs: tuple[bytes | None, ...] = (None,)
+) -> dict[str, Any]:
     """Configurations per second, and processor time of each in the process of the executor."""
     rows = {}
     first = configuration_of(record)
@@ -161,10 +164,10 @@ def measure_parent(record: RecordedExecution, logs: Path) -> dict[str, Any]:
             executor.evaluate(first)
             before = resource.getrusage(resource.RUSAGE_SELF)
             start = time.perf_counter()
-            futures = [
-                executor.submit(replace(first, passes=f"default<O3>,pass{number}"))
-                for number in range(count)
-            ]
+            futures = []
+            for number in range(count):
+                executor.set_ir(irs[number % len(irs)])
+                futures.append(executor.submit(replace(first, passes=f"default<O3>,pass{number}")))
             for future in futures:
                 future.result()
             wall = time.perf_counter() - start
@@ -190,13 +193,15 @@ def main() -> None:
         patch("mneme.executors.compile_pool._COMMAND", stub_processes.COMPILER),
     ):
         numbers["stub_processes"] = measure_parent(record, scratch)
+        numbers["stub_processes_other_ir_each"] = measure_parent(record, scratch, IRS)
     numbers["load_after"] = os.getloadavg()
     publish(
         "tuning_throughput",
         "AsyncReplayExecutor on the CPU device: configurations per second of different pass "
         f"pipelines, {WARMUP} warm-ups and {ITERATIONS} measured launches each. cache_hits: "
         "configurations whose image was in the compile cache. reused: the binary was measured "
-        "already. stub_processes: workers and compile workers that answer at once",
+        "already. stub_processes: workers and compile workers that answer at once; other_ir_each: two "
+        "other IRs of 64 KiB in turn",
         numbers,
     )
     shutil.rmtree(scratch, ignore_errors=True)

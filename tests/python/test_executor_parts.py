@@ -17,6 +17,7 @@ from mneme.executors.ready import ReadyJobs
 from mneme.executors.statistics import ExecutorStatistics
 from mneme.executors.switch_interval import quick_switches
 from mneme.mneme_types import ExperimentConfiguration, ExperimentResult, dim3
+from mneme.processes.content import Content
 
 TARGET: CodeTarget = ("sm_90", ())
 OTHER: CodeTarget = ("sm_90", (("counter", 4096),))
@@ -65,12 +66,14 @@ def test_what_one_worker_has_to_take_is_judged_by_that_worker() -> None:
 
 
 def test_equal_code_has_one_key_and_other_code_another() -> None:
-    def key(target: CodeTarget = TARGET, ir: int = 0, **changes: object) -> object:
+    def key(target: CodeTarget = TARGET, ir: bytes = b"", **changes: object) -> object:
         config = ExperimentConfiguration(**changes)  # type: ignore[arg-type]
-        return CompileRequest(configuration=config, text="", target=target, ir_number=ir).key()
+        content = Content.of(ir) if ir else None
+        return CompileRequest(configuration=config, text="", target=target, ir=content).key()
 
     wide = dim3(64)
     assert key() == key(grid=wide, block=wide, shared_mem=4, max_threads=7, min_blocks_per_sm=3)
+    assert key(ir=b"one") == key(ir=bytes(bytearray(b"one")))
     bounds = key(set_launch_bounds=True)
     assert bounds == key(set_launch_bounds=True, grid=wide)
     fixed = key(specialize_dims=True)
@@ -78,7 +81,7 @@ def test_equal_code_has_one_key_and_other_code_another() -> None:
         key(passes="default<O1>"),
         key(codegen_opt=2),
         key(specialize=True),
-        key(ir=1),
+        key(ir=b"one"),
         key(OTHER),
         bounds,
         key(set_launch_bounds=True, block=wide),

@@ -19,10 +19,12 @@ from mneme.cli import _leave
 from mneme.cli._retry import open_or_retry
 from mneme.errors import AddressUnavailable, ArtifactCorrupt, InvalidArgument, NotFound
 from mneme.executors.async_executor import AsyncReplayExecutor
+from mneme.executors.job import Job
 from mneme.executors.measuring import Measuring
 from mneme.executors.replay_executor import BaseExecutor
 from mneme.executors.tune_worker import TuneWorker
 from mneme.mneme_types import ExperimentConfiguration, ExperimentResult
+from mneme.processes.worker import Request
 from mneme.recording.directory import Recording
 from mneme.recording.inventory import describe_record, find_record
 from mneme.recording.recorded_execution import RecordedExecution
@@ -188,15 +190,15 @@ def test_worker_is_replaced_when_its_device_became_unusable(
         (worker,) = pool.workers
         assert pool.evaluate(config).verified
         pid = worker.pid
-        answered = worker._task_answered
+        answered = worker._on_answer
         broken = ExperimentResult(failed=True, error="illegal address", device_usable=False)
 
-        def answer(kind: str, text: str) -> None:
+        def answer(request: Request[Job], kind: str, text: str) -> None:
             del text
-            worker._task_answered = answered  # type: ignore[method-assign]
-            answered(kind, json.dumps(broken.to_dict()))
+            worker._on_answer = answered  # type: ignore[method-assign]
+            answered(request, kind, json.dumps(broken.to_dict()))
 
-        worker._task_answered = answer  # type: ignore[method-assign]
+        worker._on_answer = answer  # type: ignore[method-assign]
         assert pool.evaluate(config, fresh=True) == broken
         assert pool.evaluate(config, fresh=True).verified
         assert worker.pid not in (None, pid)

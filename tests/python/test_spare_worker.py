@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from mneme.executors.child_process import ChildSpec
 from mneme.executors.worker_process import TuneWorkerHandle, WorkerSpec
+from mneme.processes.child import ChildSpec
 
 READY = ("ready", ("sm_90", []))
 NO_ROOM = ("broken", "OutOfMemory", "no room")
@@ -60,7 +60,7 @@ def owner() -> Owner:
 def worker(owner: Owner, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     """A worker whose first process has opened the recording."""
     PROCESSES.clear()
-    monkeypatch.setattr("mneme.executors.worker_process.ChildProcess", FakeProcess)
+    monkeypatch.setattr("mneme.processes.worker.ChildProcess", FakeProcess)
     spec = WorkerSpec(
         record_db=Path("record.json"),
         record_id="1",
@@ -102,7 +102,7 @@ def test_a_spare_without_room_is_not_tried_again(worker: TuneWorkerHandle, owner
 def test_a_replacement_without_room_waits_for_what_has_it(
     worker: TuneWorkerHandle, owner: Owner
 ) -> None:
-    worker._replace()  # as when a kernel made the device unusable
+    worker.replace()  # as when a kernel made the device unusable
     assert PROCESSES[0].is_killed
     PROCESSES[1].says(NO_ROOM)
     PROCESSES[1].ends()

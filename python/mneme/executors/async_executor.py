@@ -20,6 +20,7 @@ from mneme.executors.measuring import Measuring
 from mneme.executors.replay_executor import ir_bytes, options_text
 from mneme.executors.submitting import SubmittingExecutor
 from mneme.executors.worker_process import TuneWorkerHandle, WorkerSpec
+from mneme.processes.content import Content
 from mneme.recording.records import find_instance
 
 if TYPE_CHECKING:
@@ -114,15 +115,14 @@ class AsyncReplayExecutor(SubmittingExecutor):
         pool = _pool_spec(spec, compile_timeout) if compilers else None
         self._ahead = compilers + _READY_AHEAD * len(self.workers)
         self._engine = Engine(self.workers, pool, compilers, self._ahead)
-        self._ir = (0, b"")
-        self._ir_numbers = itertools.count(1)
+        self._ir: Content | None = None
         self._ids = itertools.count()
         self._options = functools.lru_cache(maxsize=256)(self._options_text)
 
     def set_ir(self, ir: object) -> None:
         """Use other IR for what is submitted from now on: text, a path, bitcode, a module, None."""
         content = ir_bytes(ir)
-        self._ir = (next(self._ir_numbers), content) if content else (0, b"")
+        self._ir = Content.of(content) if content else None
 
     @property
     def capacity(self) -> int:
@@ -171,8 +171,8 @@ class AsyncReplayExecutor(SubmittingExecutor):
                 f"got {wanted} and {worker}"
             )
         copy = config.copy()
-        number, ir = self._ir
-        future = EvalFuture(next(self._ids), copy, ir or None)
+        ir = self._ir
+        future = EvalFuture(next(self._ids), copy, ir.data if ir else None)
         how = self.measuring if measuring is None else measuring
         job = Job(
             future=future,
@@ -180,7 +180,6 @@ class AsyncReplayExecutor(SubmittingExecutor):
             options=self._options(wanted, how),
             iterations=wanted,
             measuring=how,
-            ir_number=number,
             ir=ir,
             fresh=fresh,
             worker=worker,

@@ -229,7 +229,6 @@ class Engine:
             configuration=job.future.config,
             text=job.text,
             target=target,
-            ir_number=job.ir_number,
             ir=job.ir,
         )
         assert self.pool is not None  # noqa: S101 - asked before

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from mneme.executors.eval_future import EvalFuture
     from mneme.executors.measuring import Measuring
+    from mneme.processes.content import Content
 
 __all__ = ["Job", "Known"]
 
@@ -32,10 +33,9 @@ class Job:
 
     iterations: int
     measuring: Measuring
-    ir_number: int = 0
-    """Number of the IR that replaces the recorded one; 0: none does."""
+    ir: Content | None = None
+    """Replaces the recorded IR."""
 
-    ir: bytes = b""
     fresh: bool = False
     """Measured, whatever is known."""
 
@@ -52,7 +52,7 @@ class Job:
     """Has to be measured; jobs of the same key wait for it."""
 
     spent_seconds: float = 0.0
-    """Name of the worker."""
+    """How long workers were at it."""
 
     def identify(self, statistics: str) -> None:
         """Note what the compiler said; for others to find it, a leader stays what it was."""

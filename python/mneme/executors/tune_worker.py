@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import os
-import pickle
-import resource
 import signal
 import sys
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from mneme.errors import MnemeError
-from mneme.executors.child_process import answer_channel, read_settings
-from mneme.executors.compile_worker import exit_with_parent
 from mneme.executors.replay_executor import BaseExecutor
 from mneme.mneme_types import ExperimentConfiguration, ExperimentResult
+from mneme.processes.serving import exit_with_parent, serve
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Iterator, Mapping
+
+    from mneme.processes.serving import Handler
 
 __all__ = ["Channel", "TuneWorker", "main"]
 
@@ -60,33 +60,24 @@ class TuneWorker(BaseExecutor):
             result = self.process_payload(ir, ExperimentConfiguration.from_dict(config))
             responses.put(("result", job_id, result.to_dict()))
 
-    def serve_texts(self, read: Callable[[], Any], answer: Callable[[object], None]) -> None:
-        """Answer requests until there are no more.
+    @contextmanager
+    def serving(self) -> Iterator[tuple[object, Handler]]:
+        """Open the recording; yield its code target and who answers requests.
 
-        A request is `("build" or "run", configuration, options, number of the IR, that IR if it is
-        a new one)`, the first two as JSON. Answers are `("ready", code target)` or `("broken",
-        class name, sentence)` at first, then for each request `("built", statistics)`,
-        `("result", result)`, both as JSON, or `("failed", sentence)`.
+        A message is `("build" or "run", configuration, options)`, both as JSON; its content
+        replaces the recorded IR. Answers are `("built", statistics)` or `("result", result)`, both
+        as JSON.
         """
-        try:
-            self.open()
-        except MnemeError as error:
-            answer(("broken", type(error).__name__, str(error)))
-            return
-        session = self._opened()
-        answer(("ready", session.code_target()))
-        known_number, known_ir = 0, b""
-        while (request := read()) is not None:
-            verb, config, options, number, ir = request
-            if number != known_number:
-                known_number, known_ir = number, ir
-            try:
+        with self:
+            session = self._opened()
+
+            def answer(message: tuple[str, str, str], ir: bytes) -> tuple[str, object]:
+                verb, config, options = message
                 if verb == "build":
-                    answer(("built", session.build(config, options, known_ir)))
-                else:
-                    answer(("result", session.run(config, options, known_ir)[0]))
-            except MnemeError as error:
-                answer(("failed", str(error)))
+                    return "built", session.build(config, options, ir)
+                return "result", session.run(config, options, ir)[0]
+
+            yield session.code_target(), answer
 
     @staticmethod
     def run(  # noqa: PLR0913, PLR0917 - documented signature
@@ -127,31 +118,11 @@ class TuneWorker(BaseExecutor):
 
 
 def main() -> None:
-    """Serve the process that started this one: see `TuneWorker.serve_texts`.
+    """Serve the process that started this one: see `TuneWorker.serving`.
 
-    The first message are settings: "parent" (process id), "record_db", "record_id", "device_id",
-    "device".
+    Settings are "record_db", "record_id", "device_id" and "device".
     """
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    # What kernels print belongs to the log, not between the answers.
-    answer = answer_channel()
-    settings = read_settings()
-    exit_with_parent(int(settings.pop("parent")))
-    worker = TuneWorker(**settings)
-    try:
-        worker.serve_texts(_read, answer)
-    except BrokenPipeError:
-        return
-    finally:
-        worker.close()
-
-
-def _read() -> Any:  # noqa: ANN401 - a request, or None at the end
-    try:
-        return pickle.load(sys.stdin.buffer)  # noqa: S301 - from our parent
-    except EOFError:
-        return None
+    serve(lambda **settings: TuneWorker(**settings).serving())
 
 
 def _redirect_output(log: Path) -> None:

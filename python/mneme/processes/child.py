@@ -1,11 +1,10 @@
-"""A process of ours that answers messages, as an event loop of its owner sees it."""
+"""A process and the pipes to it, as an event loop of its owner sees them."""
 
 from __future__ import annotations
 
 import os
 import pickle
 import signal
-import struct
 import subprocess
 import sys
 import time
@@ -13,14 +12,15 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import IO, TYPE_CHECKING, Any
 
+from mneme.processes.serving import LENGTH
+
 if TYPE_CHECKING:
     import asyncio
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
-__all__ = ["ChildProcess", "ChildSpec", "answer_channel", "read_settings"]
+__all__ = ["ChildProcess", "ChildSpec"]
 
-_LENGTH = struct.Struct("<I")
 _CHUNK = 1 << 16
 # From the end of its answers to its exit code.
 _LAST_WORDS_SECONDS = 5.0
@@ -32,9 +32,10 @@ class ChildSpec:
     """What is started."""
 
     command: str
-    """Python source; it reads its settings with `read_settings`."""
+    """Python source; it calls `mneme.processes.serving.serve`."""
 
     settings: Mapping[str, Any]
+    """The keywords of whoever opens what is served."""
 
     log: Path
     """What it prints is added to this file."""
@@ -79,7 +80,7 @@ class ChildProcess:
         os.set_blocking(self._in.fileno(), False)
         os.set_blocking(self._out.fileno(), False)
         loop.add_reader(self._out.fileno(), self._readable)
-        self.send(dict(spec.settings))
+        self.send({**spec.settings, "parent": os.getpid()})
 
     def send(self, message: object) -> None:
         """Hand a message over; one the process does not live to read is lost."""
@@ -122,11 +123,11 @@ class ChildProcess:
             return
         buffer = self._received
         buffer += data
-        while len(buffer) >= _LENGTH.size:
-            end = _LENGTH.size + _LENGTH.unpack_from(buffer)[0]
+        while len(buffer) >= LENGTH.size:
+            end = LENGTH.size + LENGTH.unpack_from(buffer)[0]
             if len(buffer) < end:
                 break
-            message = pickle.loads(memoryview(buffer)[_LENGTH.size : end].tobytes())  # noqa: S301
+            message = pickle.loads(memoryview(buffer)[LENGTH.size : end].tobytes())  # noqa: S301
             del buffer[:end]
             self._on_message(self, message)
 
@@ -173,23 +174,3 @@ def _start(spec: ChildSpec) -> subprocess.Popen[bytes]:
             # with the assembler it runs.
             start_new_session=True,
         )
-
-
-def read_settings() -> dict[str, Any]:
-    """In the process: return what it was started with."""
-    settings: dict[str, Any] = pickle.load(sys.stdin.buffer)  # noqa: S301 - from our parent
-    return settings
-
-
-def answer_channel() -> Callable[[object], None]:
-    """In the process: return what sends an answer; from now on prints go to the log."""
-    descriptor = os.dup(1)
-    os.dup2(2, 1)
-
-    def answer(message: object) -> None:
-        data = pickle.dumps(message, pickle.HIGHEST_PROTOCOL)
-        data = _LENGTH.pack(len(data)) + data
-        while data:
-            data = data[os.write(descriptor, data) :]
-
-    return answer
