@@ -8,8 +8,6 @@ from mneme.device import open_device
 from mneme.errors import InvalidArgument, OutOfRange
 
 if TYPE_CHECKING:
-    from types import TracebackType
-
     from typing_extensions import Self
 
     from mneme.recording.memory_state import MemStateRef
@@ -112,12 +110,7 @@ class PageManagerRef:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def _check(self, address: int, size: int) -> None:

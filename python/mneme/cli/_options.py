@@ -11,6 +11,7 @@ from typing import Annotated, Any, Optional
 import typer
 
 __all__ = [
+    "DestinationArgument",
     "DeviceOption",
     "JsonOption",
     "LogLevel",
@@ -101,4 +102,8 @@ RecordArguments = Annotated[
         help="Record files (<static hash>.json), or directories of them.",
         show_default=False,
     ),
+]
+
+DestinationArgument = Annotated[
+    Path, typer.Argument(metavar="DEST", help="Directory; made if it does not exist.")
 ]

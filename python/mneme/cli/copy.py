@@ -2,22 +2,15 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Annotated
-
-import typer
-
 from mneme.cli import _console
-from mneme.cli._options import RecordArguments
+from mneme.cli._options import DestinationArgument, RecordArguments
 
 __all__ = ["copy"]
 
 
 def copy(
     databases: RecordArguments,
-    destination: Annotated[
-        Path, typer.Argument(metavar="DEST", help="Directory; made if it does not exist.")
-    ],
+    destination: DestinationArgument,
 ) -> None:
     """Copy records with everything they refer to.
 

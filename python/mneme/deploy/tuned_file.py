@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 from mneme.deploy.tuned_json import FORMAT_VERSION, Place, parse_json
 from mneme.deploy.tuned_variant import TunedVariant
-from mneme.errors import ArtifactCorrupt, InvalidArgument, IoFailed, NotFound, Unsupported
+from mneme.errors import InvalidArgument, Unsupported
+from mneme.files.json_object import read_json_object
 from mneme.files.publish import publish_text
-from mneme.files.regular_file import read_text
 from mneme.pipelines.unrolling import split_unrolling
 
 if TYPE_CHECKING:
@@ -109,16 +109,7 @@ def read_tuned_file(path: str | Path) -> dict[str, TunedKernel]:
             than 64 MiB.
     """
     path = Path(path)
-    try:
-        data = parse_json(read_text(path, encoding="utf-8-sig", most=_MAX_BYTES))
-    except FileNotFoundError as error:
-        raise NotFound(f"cannot open '{path}': {error.strerror}") from error
-    except OSError as error:
-        raise IoFailed(f"cannot read '{path}': {error.strerror}") from error
-    except (ValueError, RecursionError) as error:
-        raise ArtifactCorrupt(f"'{path}' is no JSON file ({error})") from error
-    if not isinstance(data, dict):
-        raise ArtifactCorrupt(f"'{path}' is no tuned-kernels file: it holds no JSON object")
+    data = read_json_object(path, parse=parse_json, encoding="utf-8-sig", most=_MAX_BYTES)
     return {
         name: TunedKernel.from_json(Place(entry, f"'{path}': {name}"))
         for name, entry in data.items()

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from mneme.deploy.tuned_variant import Gain, Match, MatchedArgument
-from mneme.errors import ArtifactCorrupt, IoFailed, MnemeError, NotFound
-from mneme.files.regular_file import read_text
+from mneme.errors import ArtifactCorrupt, MnemeError, NotFound
+from mneme.files.json_object import read_json_object
 from mneme.mneme_types import ExperimentConfiguration, dim3
 from mneme.recording.launch_facts import launch_facts
 
@@ -109,7 +108,7 @@ def read_result(directory: str | Path) -> TuningResult:
     """
     directory = Path(directory)
     path = directory / "best.json"
-    best = _read_object(path)
+    best = read_json_object(path)
     try:
         result = result_of(directory, best)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
@@ -206,22 +205,8 @@ def _choice(data: dict[str, Any], metric: object, baseline: object) -> Choice:
 
 
 def _directories_of(path: Path) -> list[str]:
-    content = _read_object(path)
+    content = read_json_object(path)
     try:
         return [str(one["directory"]) for one in content["instances"]]
     except (KeyError, TypeError) as error:
         raise ArtifactCorrupt(f"'{path}' lists no results directories") from error
-
-
-def _read_object(path: Path) -> dict[str, Any]:
-    try:
-        data = json.loads(read_text(path))
-    except FileNotFoundError as error:
-        raise NotFound(f"cannot open '{path}': {error.strerror}") from error
-    except OSError as error:
-        raise IoFailed(f"cannot read '{path}': {error.strerror}") from error
-    except (ValueError, RecursionError) as error:
-        raise ArtifactCorrupt(f"'{path}' is no JSON file ({error})") from error
-    if not isinstance(data, dict):
-        raise ArtifactCorrupt(f"'{path}' holds no JSON object")
-    return data

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from mneme.errors import ArtifactCorrupt, NotFound
+from mneme.errors import NotFound
+from mneme.files.json_object import read_json_object
 from mneme.files.regular_file import read_text
 
 __all__ = ["BASELINE", "VERIFIED", "Instance", "Trial", "read_results"]
@@ -178,14 +179,9 @@ def _baseline_status(data: Mapping[str, Any]) -> str:
 
 def _read_json(path: Path) -> dict[str, Any]:
     try:
-        data = json.loads(read_text(path))
-    except FileNotFoundError:
+        return read_json_object(path)
+    except NotFound:
         return {}
-    except (ValueError, RecursionError) as error:
-        raise ArtifactCorrupt(f"'{path}' is no JSON: {error}") from error
-    if not isinstance(data, dict):
-        raise ArtifactCorrupt(f"'{path}' holds no JSON object")
-    return data
 
 
 def _read_trials(path: Path, notes: list[str]) -> list[Trial]:

@@ -12,9 +12,10 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mneme.errors import ArtifactCorrupt, InvalidArgument, IoFailed
+from mneme.errors import InvalidArgument, IoFailed, NotFound
+from mneme.files.json_object import read_json_object
 from mneme.files.publish import publish_own_text
-from mneme.files.regular_file import read_bytes, read_text
+from mneme.files.regular_file import read_bytes
 from mneme.tuning.trials import CompletedCandidate
 
 if TYPE_CHECKING:
@@ -150,18 +151,10 @@ class ResultStore:
             ArtifactCorrupt: If it is damaged.
             IoFailed: If the operating system refuses to read it.
         """
-        path = self.directory / name
         try:
-            data = json.loads(read_text(path))
-        except FileNotFoundError:
+            return read_json_object(self.directory / name)
+        except NotFound:
             return None
-        except OSError as error:
-            raise IoFailed(f"cannot read '{path}': {error.strerror}") from error
-        except (ValueError, RecursionError) as error:
-            raise ArtifactCorrupt(f"'{path}' cannot be read: {error}") from error
-        if not isinstance(data, dict):
-            raise ArtifactCorrupt(f"'{path}' is damaged: it holds no object")
-        return data
 
     def log(self, sentence: str) -> None:
         """Add a line to `logs/tune.log`; what cannot be written is let go."""

@@ -103,18 +103,28 @@ def make_search(
     return search
 
 
-class OptunaSearch:
-    """What a sampler of Optuna suggests."""
+class _StudySearch:
+    """A search whose trials are kept in a study of Optuna, which other processes may share."""
 
     def __init__(
         self, space: SearchSpace, study: Study, options: TuneOptions, *, is_shared: bool
     ) -> None:
-        """Search a space with the sampler of a study."""
+        """Search a space."""
         self._space = SpaceView.of(space)
         self._study = study
         self._options = options
         self.shared = SharedStudy(study, options, is_shared=is_shared)
-        self._is_stopped = False
+
+    def beat(self) -> None:
+        """Let other processes know that this one is alive."""
+        with storage_errors(self.shared.place):
+            self.shared.beat()
+
+
+class OptunaSearch(_StudySearch):
+    """What a sampler of Optuna suggests."""
+
+    _is_stopped = False
 
     def ask(self) -> Candidate | None:
         """Return what the sampler suggests; None if the shared study is complete.
@@ -213,11 +223,6 @@ class OptunaSearch:
                         trial, state=optuna.trial.TrialState.FAIL, skip_if_finished=True
                     )
 
-    def beat(self) -> None:
-        """Let other processes know that this one is alive."""
-        with storage_errors(self.shared.place):
-            self.shared.beat()
-
     def learn(self, history: Iterable[CompletedCandidate]) -> None:
         """Let the sampler know of earlier runs."""
         dimensions = self._space.dimensions()
@@ -225,17 +230,14 @@ class OptunaSearch:
         self._study.add_trials([trial for trial in trials if trial is not None])
 
 
-class EnumeratedSearch:
+class EnumeratedSearch(_StudySearch):
     """Every member of a space, once; processes that share a study begin at different places."""
 
     def __init__(
         self, space: SearchSpace, study: Study, options: TuneOptions, *, is_shared: bool
     ) -> None:
         """Enumerate a space."""
-        self._space = SpaceView.of(space)
-        self._study = study
-        self._options = options
-        self.shared = SharedStudy(study, options, is_shared=is_shared)
+        super().__init__(space, study, options, is_shared=is_shared)
         self._samples: Iterator[Sample] = self._rotated() if is_shared else self._space.samples()
 
     def ask(self) -> Candidate | None:
@@ -261,11 +263,6 @@ class EnumeratedSearch:
 
     def give_up(self, candidates: Iterable[Candidate]) -> None:
         """Nothing was told, so nothing has to be taken back."""
-
-    def beat(self) -> None:
-        """Let other processes know that this one is alive."""
-        with storage_errors(self.shared.place):
-            self.shared.beat()
 
     def _rotated(self) -> Iterator[Sample]:
         samples = list(self._space.samples())
