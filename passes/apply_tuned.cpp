@@ -13,6 +13,7 @@
 #include "passes/tuned_body.h"
 #include "passes/warning.h"
 #include "runtime/ir/compat.h"
+#include "runtime/ir/pipeline_tuning.h"
 
 namespace mneme::passes {
 namespace {
@@ -82,17 +83,11 @@ std::string pipelineFor(llvm::ArrayRef<const tuned::Variant*> variants, llvm::St
   return best == variants.end() ? "" : (*best)->pipeline;
 }
 
-/// clang's own choice for -O<level>.
-unsigned codegenLevelOf(llvm::StringRef optLevel) {
-  unsigned level = 0;
-  return optLevel.getAsInteger(10, level) ? 2 : level;
-}
-
 void collectLeftovers(const tuned::Variant& variant, llvm::StringRef pipeline,
                       llvm::StringRef optLevel, Leftovers& leftovers) {
   if (variant.pipeline != pipeline.str())
     leftovers.insert("pipeline '" + variant.pipeline + "' of other launches");
-  if (variant.codegenOptLevel != codegenLevelOf(optLevel))
+  if (std::to_string(variant.codegenOptLevel) != ir::codegenLevelOf(optLevel))
     leftovers.insert("code generator level " + std::to_string(variant.codegenOptLevel) +
                      " (the program has -O" + optLevel.str() + ")");
   if (variant.specializeArgs)

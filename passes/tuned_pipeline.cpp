@@ -7,8 +7,6 @@
 #include <llvm/IR/LLVMContext.h>
 #include <llvm/IR/Module.h>
 #include <llvm/IR/Verifier.h>
-#include <llvm/Passes/PassBuilder.h>
-#include <llvm/Passes/StandardInstrumentations.h>
 #include <llvm/Support/CrashRecoveryContext.h>
 #include <llvm/Support/MemoryBufferRef.h>
 #include <llvm/Support/PrettyStackTrace.h>
@@ -19,9 +17,8 @@
 
 #include "runtime/ir/compat.h"
 #include "runtime/ir/line_directives.h"
+#include "runtime/ir/pipeline_runner.h"
 #include "runtime/ir/prune.h"
-#include "runtime/ir/target_library.h"
-#include "runtime/ir/unroll_pass.h"
 
 namespace mneme::passes {
 namespace {
@@ -61,34 +58,6 @@ std::string oneLine(llvm::StringRef text) {
   return line;
 }
 
-std::string run(llvm::Module& module, llvm::TargetMachine& machine, const TunedPipeline& pipeline) {
-  llvm::LoopAnalysisManager loops;
-  llvm::FunctionAnalysisManager functions;
-  llvm::CGSCCAnalysisManager callGraph;
-  llvm::ModuleAnalysisManager modules;
-  llvm::PassInstrumentationCallbacks callbacks;
-  llvm::OptNoneInstrumentation optnone(/*DebugLogging=*/false);
-  optnone.registerCallbacks(callbacks);
-  llvm::PassBuilder builder(
-      &machine, ir::tuningFor(pipeline.passes, pipeline.programLevel, pipeline.programLoops),
-      std::nullopt, &callbacks);
-  functions.registerPass(
-      [&] { return llvm::TargetLibraryAnalysis(ir::targetLibraryOf(machine.getTargetTriple())); });
-  builder.registerModuleAnalyses(modules);
-  builder.registerCGSCCAnalyses(callGraph);
-  builder.registerFunctionAnalyses(functions);
-  builder.registerLoopAnalyses(loops);
-  builder.crossRegisterProxies(loops, functions, callGraph, modules);
-  ir::registerUnrollPass(builder);
-
-  llvm::ModulePassManager manager;
-  if (!llvm::StringRef(pipeline.passes).trim().empty())
-    if (llvm::Error error = builder.parsePassPipeline(manager, pipeline.passes))
-      return llvm::toString(std::move(error));
-  manager.run(module, modules);
-  return {};
-}
-
 /// The unit has functions of the same names.
 void hideFunctions(llvm::Module& module, const llvm::Function& kernel) {
   ir::eraseUncalled(module, kernel);
@@ -113,8 +82,10 @@ std::string optimize(llvm::LLVMContext& context, Bitcode& closure, llvm::StringR
     return "this compiler makes no code for the target";
   ir::internalizeExcept(**module, function, pipeline.ownFunctions);
   ir::keepLineDirectives(**module);
-  if (std::string problem = run(**module, *machine, pipeline); !problem.empty())
-    return problem;
+  ir::PipelineRunner runner(
+      *machine, ir::tuningFor(pipeline.passes, pipeline.programLevel, pipeline.programLoops));
+  if (llvm::Error error = runner.run(**module, pipeline.passes))
+    return llvm::toString(std::move(error));
   hideFunctions(**module, function);
   llvm::raw_string_ostream stream(errors);
   if (llvm::verifyModule(**module, &stream) && errors.empty())

@@ -1,12 +1,7 @@
 #include "runtime/compile/pass_pipeline.h"
 
-#include <llvm/Analysis/CGSCCPassManager.h>
-#include <llvm/Analysis/LoopAnalysisManager.h>
-#include <llvm/Analysis/TargetLibraryInfo.h>
-#include <llvm/IR/PassManager.h>
 #include <llvm/IR/Verifier.h>
 #include <llvm/Passes/PassBuilder.h>
-#include <llvm/Passes/StandardInstrumentations.h>
 #include <llvm/Support/raw_ostream.h>
 
 #include <mutex>
@@ -14,27 +9,15 @@
 
 #include "runtime/compile/diagnostics.h"
 #include "runtime/compile/module/function_pointers.h"
-#include "runtime/ir/compat.h"
+#include "runtime/ir/pipeline_runner.h"
 #include "runtime/ir/target_library.h"
-#include "runtime/ir/unroll_pass.h"
 
 namespace mneme::compile {
 namespace {
 
 constexpr size_t kMaxRememberedPipelines = 4096;
 
-bool isBlank(const std::string& text) {
-  return text.find_first_not_of(" \t\n") == std::string::npos;
-}
-
-llvm::ModulePassManager parse(llvm::PassBuilder& builder, const std::string& passes) {
-  llvm::ModulePassManager manager;
-  ir::registerUnrollPass(builder);
-  if (!isBlank(passes))
-    orThrow(builder.parsePassPipeline(manager, passes), ErrorCode::InvalidArgument,
-            "invalid pass pipeline '" + passes + "'");
-  return manager;
-}
+std::string invalid(const std::string& passes) { return "invalid pass pipeline '" + passes + "'"; }
 
 } // namespace
 
@@ -47,26 +30,10 @@ void runPasses(llvm::Module& module, llvm::TargetMachine& machine, const std::st
 void runPasses(llvm::Module& module, llvm::TargetMachine& machine, const std::string& passes,
                const llvm::PipelineTuningOptions& tuning, const FunctionPointers* pointers,
                const llvm::TargetLibraryInfoImpl& library) {
-  llvm::LoopAnalysisManager loops;
-  llvm::FunctionAnalysisManager functions;
-  llvm::CGSCCAnalysisManager callGraph;
-  llvm::ModuleAnalysisManager modules;
-  // Passes look at `optnone` only if somebody asks them to.
-  llvm::PassInstrumentationCallbacks callbacks;
-  llvm::OptNoneInstrumentation optnone(/*DebugLogging=*/false);
-  optnone.registerCallbacks(callbacks);
-  llvm::PassBuilder builder(&machine, tuning, std::nullopt, &callbacks);
-  functions.registerPass([&] { return llvm::TargetLibraryAnalysis(library); });
-  builder.registerModuleAnalyses(modules);
-  builder.registerCGSCCAnalyses(callGraph);
-  builder.registerFunctionAnalyses(functions);
-  builder.registerLoopAnalyses(loops);
-  builder.crossRegisterProxies(loops, functions, callGraph, modules);
-
+  ir::PipelineRunner runner(machine, tuning, library);
   if (pointers)
-    pointers->registerFolding(builder);
-  llvm::ModulePassManager manager = parse(builder, passes);
-  manager.run(module, modules);
+    pointers->registerFolding(runner.builder());
+  orThrow(runner.run(module, passes), ErrorCode::InvalidArgument, invalid(passes));
 
   std::string message;
   llvm::raw_string_ostream stream(message);
@@ -85,7 +52,7 @@ void checkPassPipeline(const std::string& passes) {
       return;
   }
   llvm::PassBuilder builder;
-  parse(builder, passes);
+  orThrow(ir::parsePipeline(builder, passes), ErrorCode::InvalidArgument, invalid(passes));
   const std::lock_guard lock(mutex);
   if (known.size() < kMaxRememberedPipelines)
     known.insert(passes);

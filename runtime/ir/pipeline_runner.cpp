@@ -1,0 +1,49 @@
+#include "runtime/ir/pipeline_runner.h"
+
+#include <llvm/Analysis/CGSCCPassManager.h>
+#include <llvm/Analysis/LoopAnalysisManager.h>
+#include <llvm/Analysis/TargetLibraryInfo.h>
+#include <llvm/IR/PassManager.h>
+
+#include "runtime/ir/target_library.h"
+#include "runtime/ir/unroll_pass.h"
+
+namespace mneme::ir {
+
+llvm::Expected<llvm::ModulePassManager> parsePipeline(llvm::PassBuilder& builder,
+                                                      llvm::StringRef passes) {
+  llvm::ModulePassManager manager;
+  registerUnrollPass(builder);
+  if (!passes.trim().empty())
+    if (llvm::Error error = builder.parsePassPipeline(manager, passes))
+      return error;
+  return manager;
+}
+
+PipelineRunner::PipelineRunner(llvm::TargetMachine& machine,
+                               const llvm::PipelineTuningOptions& tuning)
+    : PipelineRunner(machine, tuning, targetLibraryOf(machine.getTargetTriple())) {}
+
+PipelineRunner::PipelineRunner(llvm::TargetMachine& machine,
+                               const llvm::PipelineTuningOptions& tuning,
+                               llvm::TargetLibraryInfoImpl library)
+    : optnone_(/*DebugLogging=*/false), builder_(&machine, tuning, std::nullopt, &callbacks_) {
+  optnone_.registerCallbacks(callbacks_);
+  functions_.registerPass(
+      [library = std::move(library)] { return llvm::TargetLibraryAnalysis(library); });
+  builder_.registerModuleAnalyses(modules_);
+  builder_.registerCGSCCAnalyses(callGraph_);
+  builder_.registerFunctionAnalyses(functions_);
+  builder_.registerLoopAnalyses(loops_);
+  builder_.crossRegisterProxies(loops_, functions_, callGraph_, modules_);
+}
+
+llvm::Error PipelineRunner::run(llvm::Module& module, llvm::StringRef passes) {
+  llvm::Expected<llvm::ModulePassManager> manager = parsePipeline(builder_, passes);
+  if (!manager)
+    return manager.takeError();
+  manager->run(module, modules_);
+  return llvm::Error::success();
+}
+
+} // namespace mneme::ir
