@@ -3,7 +3,6 @@
 #include <cstring>
 #include <elf.h>
 #include <optional>
-#include <span>
 
 #include "runtime/base/error.h"
 #include "runtime/base/file.h"
@@ -13,18 +12,10 @@ namespace mneme::bindings {
 
 namespace {
 
-using Bytes = std::span<const std::byte>;
+using embed::Bytes;
 
-constexpr uint32_t kFatBinaryMagic = 0xBA55ED50;
 constexpr uint64_t kBundleAlignment = 4096;
-
-/// Head of a fat binary: `bytes` counts what follows the head.
-struct FatBinaryHead {
-  uint32_t magic;
-  uint16_t version;
-  uint16_t headBytes;
-  uint64_t bytes;
-};
+constexpr uint64_t kFatBinaryAlignment = 8;
 
 template <typename Value> bool readAt(Bytes file, uint64_t offset, Value& value) {
   if (offset > file.size() || sizeof value > file.size() - offset)
@@ -33,15 +24,9 @@ template <typename Value> bool readAt(Bytes file, uint64_t offset, Value& value)
   return true;
 }
 
-std::optional<Bytes> part(Bytes file, uint64_t offset, uint64_t size) {
-  if (offset > file.size() || size > file.size() - offset)
-    return std::nullopt;
-  return file.subspan(offset, size);
-}
-
 bool isName(Bytes names, uint64_t offset, const char* wanted) {
   const size_t length = std::strlen(wanted) + 1;
-  const std::optional<Bytes> name = part(names, offset, length);
+  const std::optional<Bytes> name = embed::slice(names, offset, length);
   return name && std::memcmp(name->data(), wanted, length) == 0;
 }
 
@@ -63,9 +48,9 @@ Sections deviceSections(Bytes file) {
   Elf64_Shdr names, header;
   if (!section(head.e_shstrndx, names))
     return found;
-  const std::optional<Bytes> nameBytes = part(file, names.sh_offset, names.sh_size);
+  const std::optional<Bytes> nameBytes = embed::slice(file, names.sh_offset, names.sh_size);
   for (uint64_t i = 0; nameBytes && i < head.e_shnum && section(i, header); ++i) {
-    const std::optional<Bytes> content = part(file, header.sh_offset, header.sh_size);
+    const std::optional<Bytes> content = embed::slice(file, header.sh_offset, header.sh_size);
     if (!content)
       continue;
     if (isName(*nameBytes, header.sh_name, embed::kFatBinarySection) ||
@@ -80,18 +65,15 @@ Sections deviceSections(Bytes file) {
 /// A section is a row of fat binaries with padding between them.
 std::vector<Bytes> splitFatBinaries(Bytes section) {
   std::vector<Bytes> found;
-  for (uint64_t offset = 0; offset < section.size();) {
-    FatBinaryHead head;
-    if (readAt(section, offset, head) && head.magic == kFatBinaryMagic &&
-        head.headBytes >= sizeof head && head.bytes <= section.size()) {
-      const uint64_t size = head.headBytes + head.bytes;
-      if (const std::optional<Bytes> whole = part(section, offset, size)) {
-        found.push_back(*whole);
-        offset += (size + 7) / 8 * 8;
-        continue;
-      }
-    }
-    offset += 8;
+  uint64_t step = 0;
+  for (uint64_t offset = 0; offset < section.size(); offset += step) {
+    const std::optional<uint64_t> size = embed::statedFatBinarySize(section.subspan(offset));
+    const std::optional<Bytes> whole = embed::slice(section, offset, size.value_or(0));
+    if (size && whole)
+      found.push_back(*whole);
+    step = size && whole
+               ? (*size + kFatBinaryAlignment - 1) / kFatBinaryAlignment * kFatBinaryAlignment
+               : kFatBinaryAlignment;
   }
   return found;
 }

@@ -28,6 +28,8 @@ void visitPtx(Bytes text, const VisitBlob& visit);
 /// Fat binaries of CUDA programs are in a section of this name.
 inline constexpr const char* kFatBinarySection = ".nv_fatbin";
 bool isFatBinary(Bytes bytes);
+/// What the header of a fat binary says of its size; nothing if there is none, or it is damaged.
+std::optional<uint64_t> statedFatBinarySize(Bytes bytes);
 /// Bytes of a fat binary, from its header of at least 16 bytes. \throws as above for bad headers.
 uint64_t fatBinarySize(Bytes header);
 void visitFatBinary(Bytes bytes, const VisitBlob& visit);

@@ -61,12 +61,20 @@ bool isFatBinary(Bytes bytes) {
          readAt<FatHeader>(bytes, 0, "fat binary header").magic == kFatBinaryMagic;
 }
 
-uint64_t fatBinarySize(Bytes bytes) {
+std::optional<uint64_t> statedFatBinarySize(Bytes bytes) {
+  if (!isFatBinary(bytes))
+    return std::nullopt;
   auto header = readAt<FatHeader>(bytes, 0, "fat binary header");
-  if (header.magic != kFatBinaryMagic || header.headerBytes < sizeof(FatHeader) ||
+  if (header.headerBytes < sizeof(FatHeader) ||
       header.payloadBytes > UINT64_MAX - header.headerBytes)
-    throw Error(ErrorCode::ArtifactCorrupt, "the fat binary is damaged: its header makes no sense");
+    return std::nullopt;
   return header.headerBytes + header.payloadBytes;
+}
+
+uint64_t fatBinarySize(Bytes bytes) {
+  if (const std::optional<uint64_t> size = statedFatBinarySize(bytes))
+    return *size;
+  throw Error(ErrorCode::ArtifactCorrupt, "the fat binary is damaged: its header makes no sense");
 }
 
 void visitFatBinary(Bytes bytes, const VisitBlob& visit) {

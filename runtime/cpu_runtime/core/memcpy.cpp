@@ -1,4 +1,5 @@
 // Copies and fills of the CUDA Runtime API.
+#include "runtime/cpu_runtime/core/at_once.h"
 #include "runtime/cpu_runtime/core/copies.h"
 #include "runtime/cpu_runtime/core/exported.h"
 #include "runtime/cpu_runtime/core/graph_capture.h"
@@ -66,18 +67,6 @@ Status fill3D(const PitchedPtr& memory, int value, const Extent& extent) {
 template <typename Make, typename Body>
 Status on(void* stream, const Make& make, const Body& body) {
   return api([&] { return onStream(stream, make, body); });
-}
-
-/// A call that has done its work when it returns, as part of the legacy default stream.
-template <typename Body> Status atOnce(const Body& body) {
-  if (isAnyBusy() && !isAnyCapturing())
-    waitForLegacyStream();
-  return synchronising([&] {
-    Status bad = mayUseLegacyStream();
-    if (bad == Status::Success)
-      bad = mayCallUnsafe(); // it waits
-    return bad == Status::Success ? body() : bad;
-  });
 }
 
 Memcpy3DParms planeParams(void* destination, size_t destinationPitch, const void* source,

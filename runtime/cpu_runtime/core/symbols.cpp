@@ -1,6 +1,7 @@
 // Device variables in the CUDA Runtime API.
 #include <cstring>
 
+#include "runtime/cpu_runtime/core/at_once.h"
 #include "runtime/cpu_runtime/core/copies.h"
 #include "runtime/cpu_runtime/core/exported.h"
 #include "runtime/cpu_runtime/core/graph_capture.h"
@@ -45,18 +46,6 @@ Status fromSymbol(void* destination, const void* symbol, size_t bytes, size_t of
   if (offset > global->bytes || bytes > global->bytes - offset)
     return Status::InvalidValue;
   return copyBytes(destination, static_cast<const char*>(global->address) + offset, bytes);
-}
-
-/// A call that has done its work when it returns.
-template <typename Body> Status atOnce(const Body& body) {
-  if (isAnyBusy() && !isAnyCapturing())
-    waitForLegacyStream();
-  return synchronising([&] {
-    Status bad = mayUseLegacyStream();
-    if (bad == Status::Success)
-      bad = mayCallUnsafe();
-    return bad == Status::Success ? body() : bad;
-  });
 }
 
 } // namespace

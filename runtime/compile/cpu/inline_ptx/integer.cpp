@@ -19,30 +19,21 @@ void requireOperands(PtxContext& c, PtxInstruction& i, size_t count) {
 }
 
 struct WithCarry {
-  Value* sum;
+  Value* value;
   Value* carry;
 };
 
-WithCarry addWithCarry(Emit& e, Value* a, Value* b, Value* carryIn) {
-  Value* first = e.CreateBinaryIntrinsic(Intrinsic::uadd_with_overflow, a, b);
-  Value* sum = e.CreateExtractValue(first, 0);
+/// a and b, added or subtracted by an intrinsic that tells of overflow, and the carry or borrow of
+/// an instruction before, if there is one.
+WithCarry withCarry(Emit& e, Intrinsic::ID operation, Value* a, Value* b, Value* carryIn) {
+  Value* first = e.CreateBinaryIntrinsic(operation, a, b);
+  Value* value = e.CreateExtractValue(first, 0);
   Value* carry = e.CreateExtractValue(first, 1);
   if (!carryIn)
-    return {sum, carry};
-  Value* second = e.CreateBinaryIntrinsic(Intrinsic::uadd_with_overflow, sum,
-                                          e.CreateZExt(carryIn, sum->getType()));
+    return {value, carry};
+  Value* second =
+      e.CreateBinaryIntrinsic(operation, value, e.CreateZExt(carryIn, value->getType()));
   return {e.CreateExtractValue(second, 0), e.CreateOr(carry, e.CreateExtractValue(second, 1))};
-}
-
-WithCarry subtractWithBorrow(Emit& e, Value* a, Value* b, Value* borrowIn) {
-  Value* first = e.CreateBinaryIntrinsic(Intrinsic::usub_with_overflow, a, b);
-  Value* difference = e.CreateExtractValue(first, 0);
-  Value* borrow = e.CreateExtractValue(first, 1);
-  if (!borrowIn)
-    return {difference, borrow};
-  Value* second = e.CreateBinaryIntrinsic(Intrinsic::usub_with_overflow, difference,
-                                          e.CreateZExt(borrowIn, difference->getType()));
-  return {e.CreateExtractValue(second, 0), e.CreateOr(borrow, e.CreateExtractValue(second, 1))};
 }
 
 Value* carryIn(PtxContext& c) { return c.carry ? c.carry : c.e.getFalse(); }
@@ -59,10 +50,12 @@ template <bool IsAdd, bool UsesCarry> void addOrSubtract(PtxContext& c, PtxInstr
     c.write(i.operands[0], c.e.CreateBinaryIntrinsic(id, a, b));
     return;
   }
-  WithCarry result = IsAdd ? addWithCarry(c.e, a, b, in) : subtractWithBorrow(c.e, a, b, in);
+  const Intrinsic::ID operation =
+      IsAdd ? Intrinsic::uadd_with_overflow : Intrinsic::usub_with_overflow;
+  WithCarry result = withCarry(c.e, operation, a, b, in);
   if (setsCarry)
     c.carry = result.carry;
-  c.write(i.operands[0], result.sum);
+  c.write(i.operands[0], result.value);
 }
 
 Value* product(PtxContext& c, PtxInstruction& i, PtxType type, bool isWide, bool isHigh) {
@@ -89,10 +82,11 @@ template <bool HasAddend, bool UsesCarry> void multiply(PtxContext& c, PtxInstru
   if (HasAddend) {
     bool setsCarry = i.take("cc");
     Value* addend = c.read(i.operands[3], result->getType());
-    WithCarry sum = addWithCarry(c.e, result, addend, UsesCarry ? carryIn(c) : nullptr);
+    WithCarry sum = withCarry(c.e, Intrinsic::uadd_with_overflow, result, addend,
+                              UsesCarry ? carryIn(c) : nullptr);
     if (setsCarry)
       c.carry = sum.carry;
-    result = sum.sum;
+    result = sum.value;
   }
   c.write(i.operands[0], result);
 }
