@@ -303,19 +303,6 @@ std::vector<Hash128> Snapshot::chunkHashes(size_t index) const {
   return hashes;
 }
 
-std::vector<ByteRange> Snapshot::zeroRanges(size_t index) const {
-  impl_->checkRegion(index);
-  const uint64_t sizeBytes = impl_->regions[index].sizeBytes;
-  std::vector<ByteRange> ranges;
-  for (const Extent& extent : impl_->extents[index])
-    if (!extent.refs) {
-      const uint64_t begin = extent.first * kChunkBytes;
-      ranges.push_back(
-          {begin, std::min(sizeBytes, (extent.first + extent.count) * kChunkBytes) - begin});
-    }
-  return ranges;
-}
-
 void Snapshot::verifyAll() const {
   std::vector<Piece> pieces;
   for (size_t region = 0; region < impl_->regions.size(); ++region)

@@ -60,9 +60,6 @@ public:
   /// Content hashes of the chunks of region `index`, in order.
   std::vector<Hash128> chunkHashes(size_t index) const;
 
-  /// Parts of region `index` known to be all zero, in units of whole chunks, in order.
-  std::vector<ByteRange> zeroRanges(size_t index) const;
-
   /// Reads and checks everything, in parallel. \throws as read().
   void verifyAll() const;
   /// The same for what is stored in this file; of what it refers to it checks that the other file

@@ -25,30 +25,15 @@ class AddressMap {
 public:
   AddressMap() = default;
   /// No two begin at the same place; where two overlap, the range ends where the next begins.
-  explicit AddressMap(const std::vector<Move>& moves);
+  explicit AddressMap(std::vector<Move> moves);
 
   bool isEmpty() const noexcept { return recorded_.isEmpty(); }
-  /// The word itself where it leads to nothing that has moved.
-  uint64_t toHere(uint64_t word) const noexcept;
-  uint64_t toRecorded(uint64_t word) const noexcept;
-
   /// Rewrites every word of recorded bytes that lay at `recordedAddress`; returns how many.
   size_t translate(std::span<std::byte> bytes, uint64_t recordedAddress) const noexcept;
-  /// The other way, for bytes of this process.
-  size_t translateBack(std::span<std::byte> bytes, uint64_t recordedAddress) const noexcept;
 
 private:
-  /// One direction.
-  struct Table {
-    WordRanges ranges;
-    std::vector<uint64_t> targets; ///< of ranges.ranges()
-    uint64_t of(uint64_t word) const noexcept;
-    size_t apply(std::span<std::byte> bytes, uint64_t address) const noexcept;
-    bool isEmpty() const noexcept { return ranges.isEmpty(); }
-  };
-  static Table makeTable(std::vector<Move> moves);
-
-  Table recorded_, here_;
+  WordRanges recorded_;
+  std::vector<uint64_t> here_; ///< where each of the ranges begins now
 };
 
 } // namespace mneme::replay

@@ -56,7 +56,6 @@ Answer readSnapshot(std::span<const std::byte> bytes) {
       std::vector<std::byte> content(std::min(snapshot.regions()[index].sizeBytes, kMaxRead));
       if (snapshot.regions()[index].sizeBytes < kMaxHashed)
         snapshot.chunkHashes(index);
-      snapshot.zeroRanges(index);
       artifact::changedRanges(snapshot, snapshot, index);
       snapshot.read(index, 0, content);
     }
