@@ -8,16 +8,6 @@
 
 namespace mneme::artifact::test {
 
-TemporaryDirectory::TemporaryDirectory() {
-  std::string name = (std::filesystem::temp_directory_path() / "mneme-test-XXXXXX").string();
-  path_ = mkdtemp(name.data());
-}
-
-TemporaryDirectory::~TemporaryDirectory() {
-  std::error_code ignored;
-  std::filesystem::remove_all(path_, ignored);
-}
-
 Bytes noise(size_t size, uint64_t seed) {
   std::mt19937_64 random(seed);
   Bytes bytes(size);

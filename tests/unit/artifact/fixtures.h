@@ -9,22 +9,11 @@
 
 #include "runtime/artifact/recording.h"
 #include "runtime/artifact/writer.h"
+#include "tests/unit/base/temporary_directory.h"
 
 namespace mneme::artifact::test {
 
-/// A directory under the system's temporary one, removed with everything in it.
-class TemporaryDirectory {
-public:
-  TemporaryDirectory();
-  ~TemporaryDirectory();
-  TemporaryDirectory(const TemporaryDirectory&) = delete;
-  TemporaryDirectory& operator=(const TemporaryDirectory&) = delete;
-  const std::filesystem::path& path() const { return path_; }
-
-private:
-  std::filesystem::path path_;
-};
-
+using mneme::test::TemporaryDirectory;
 using Bytes = std::vector<std::byte>;
 
 /// Bytes that do not compress, the same for the same seed.

@@ -8,6 +8,7 @@
 
 #include "runtime/base/error.h"
 #include "runtime/compile/service/client.h"
+#include "tests/unit/base/temporary_directory.h"
 
 namespace mneme::test {
 
@@ -91,26 +92,6 @@ template <typename Action> Failure failureOf(Action&& action) {
   }
   return {};
 }
-
-/// A directory of its own, removed at the end.
-class TemporaryDirectory {
-public:
-  TemporaryDirectory() {
-    std::string name = (std::filesystem::temp_directory_path() / "mneme-test-XXXXXX").string();
-    if (mkdtemp(name.data()))
-      path_ = name;
-  }
-  ~TemporaryDirectory() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  TemporaryDirectory(const TemporaryDirectory&) = delete;
-  TemporaryDirectory& operator=(const TemporaryDirectory&) = delete;
-  const std::filesystem::path& path() const { return path_; }
-
-private:
-  std::filesystem::path path_;
-};
 
 /// Sets an environment variable for a scope; null removes it.
 class ScopedEnvironment {

@@ -59,18 +59,6 @@ void RecordingPlan::addScalar(const std::string& name, const std::string& type, 
   values.push_back(std::move(value));
 }
 
-TemporaryDirectory::TemporaryDirectory() {
-  std::string pattern = (std::filesystem::temp_directory_path() / "mneme-replay-XXXXXX").string();
-  if (!mkdtemp(pattern.data()))
-    throw std::runtime_error("mkdtemp failed");
-  path_ = pattern;
-}
-
-TemporaryDirectory::~TemporaryDirectory() {
-  std::error_code ignored;
-  std::filesystem::remove_all(path_, ignored);
-}
-
 std::filesystem::path writeRecording(const std::filesystem::path& directory,
                                      const RecordingPlan& plan) {
   artifact::RecordingWriter writer({.directory = directory});

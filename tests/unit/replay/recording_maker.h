@@ -8,6 +8,7 @@
 
 #include "runtime/artifact/recording.h"
 #include "runtime/replay/replay.h"
+#include "tests/unit/base/temporary_directory.h"
 
 namespace mneme::test {
 
@@ -52,18 +53,6 @@ struct RecordingPlan {
   void addGlobal(const std::string& name, uint64_t address, Bytes before, Bytes after);
   void addPointer(const std::string& name, uint64_t address);
   void addScalar(const std::string& name, const std::string& type, Bytes value);
-};
-
-/// A directory under the temporary directory, removed on destruction.
-class TemporaryDirectory {
-public:
-  TemporaryDirectory();
-  ~TemporaryDirectory();
-  TemporaryDirectory(const TemporaryDirectory&) = delete;
-  const std::filesystem::path& path() const { return path_; }
-
-private:
-  std::filesystem::path path_;
 };
 
 /// Writes the recording; returns the path of its JSON.

@@ -1,5 +1,4 @@
 // Measures replay on the device of MNEME_TEST_DEVICE, else the CPU: bench_replay [MiB per buffer].
-// Not a test.
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>

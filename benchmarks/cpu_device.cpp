@@ -1,6 +1,4 @@
-// Measurements, skipped unless asked for: test_device --no-skip --test-case="speed*"
-#include <doctest/doctest.h>
-
+// Measures launches, barriers and bulk operations of the CPU device, on images written by hand.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -9,7 +7,7 @@
 #include <time.h>
 
 #include "runtime/device/device.h"
-#include "support.h"
+#include "tests/unit/device/support.h"
 
 using namespace test;
 using namespace mneme::device;
@@ -53,9 +51,7 @@ void report(const char* what, double value, const char* unit) {
   printf("%-58s %10.2f %s\n", what, value, unit);
 }
 
-} // namespace
-
-TEST_CASE("speed of launches and barriers" * doctest::skip()) {
+void measureLaunches() {
   auto empty = loadImage("empty"), sync = loadImage("sync");
   report("empty kernel, 1 block",
          bestCpuNs(10, 2000, [&] { run(*empty, shapeOf(1, 1), nullptr, 0); }), "ns/launch");
@@ -77,7 +73,7 @@ TEST_CASE("speed of launches and barriers" * doctest::skip()) {
          "ns/thread");
 }
 
-TEST_CASE("speed of bulk operations" * doctest::skip()) {
+void measureBulkOperations() {
   constexpr uint64_t size = 512 << 20;
   auto device = openDevice("cpu");
   const uint64_t first = device->reserve(0, 2 * size), second = first + size;
@@ -110,4 +106,12 @@ TEST_CASE("speed of bulk operations" * doctest::skip()) {
   rate("compare, relative, every 16th differs", [&] { device->compare({&request, 1}); });
   request.norm = Norm::L2;
   rate("compare, L2 norm", [&] { device->compare({&request, 1}); });
+}
+
+} // namespace
+
+int main() {
+  measureLaunches();
+  measureBulkOperations();
+  return 0;
 }
