@@ -94,37 +94,6 @@ def test_unset_locals_are_zero_unless_the_project_says_otherwise(
     assert re.findall(r"-ftrivial-auto-var-init=(\w+)", commands) == expected
 
 
-@pytest.mark.parametrize("how", ["SUBDIRECTORY", "FETCH"])
-def test_mneme_as_a_part_of_the_build(how: str, build_tree: Path, tmp_path: Path) -> None:
-    options = [f"-DMNEME_{how}={ROOT}", "-DCMAKE_DISABLE_FIND_PACKAGE_pybind11=ON"]
-    # The compilers of this build tree, so that a compiler cache serves what was built there.
-    options += [f"-DCMAKE_{name}={_cached(name)}" for name in ("C_COMPILER", "CXX_COMPILER")]
-    if shutil.which("ccache"):
-        options.append("-DCMAKE_CXX_COMPILER_LAUNCHER=ccache")
-    directory = tmp_path / "build"
-    configured = configure(HERE / "consumer", directory, build_tree, *options)
-    assert configured.returncode == 0, configured.words
-    # Neither tests nor the Python extension of mneme's are in the way of who has it as a part.
-    targets = run_command("ninja", "-C", directory, "-t", "targets", "all").stdout
-    assert "test_embed" not in targets
-    assert "_native" not in targets
-    assert "Total Tests: 0" in run_command("ctest", "-N", "--test-dir", directory).stdout
-    # The plugin is built before it is used.
-    build(directory, "--target", "app", "--parallel", "2")
-    program = directory / "app"
-    linked = run_command("ldd", program).stdout
-    assert re.search(rf"{directory}/\S*/lib/libmneme_rt\.so", linked), linked
-    assert recorded_kernels(build_tree, program, tmp_path / "db") == {"void fill<int, 3>"}
-
-
-def _cached(name: str) -> str:
-    found = re.search(
-        rf"^CMAKE_{name}:\w+=(.*)$", (BUILD / "CMakeCache.txt").read_text(), re.MULTILINE
-    )
-    assert found
-    return found[1]
-
-
 def test_every_kind_of_target_and_unit_is_recorded(moved_prefix: Path, tmp_path: Path) -> None:
     configured = configure(HERE / "kinds", tmp_path / "build", moved_prefix)
     assert configured.returncode == 0, configured.words

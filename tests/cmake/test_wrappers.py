@@ -59,7 +59,7 @@ PLUGIN, LIBRARY, TOOLKIT, RUNTIME = "-fpass-plugin", "-lmneme_rt", "--cuda-path"
         (["a.cpp", "--version"], set()),
         ([], set()),
     ],
-    ids=" ".join,
+    ids=lambda words: " ".join(sorted(words) if isinstance(words, set) else words),
 )
 def test_flags_are_added_where_they_belong(
     arguments: list[str], kinds: set[str], build_tree: Path, told: Path

@@ -73,6 +73,7 @@ def page_run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[Pat
         run.close()
 
 
+@pytest.mark.alone  # pages tune kernels, and show what is gained
 @pytest.mark.parametrize("block", RUN, ids=lambda block: block.name)
 def test_block_does_what_it_says(block: Block, page_run: Callable[[Path], PageRun]) -> None:
     if not block.is_run:

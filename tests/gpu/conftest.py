@@ -17,6 +17,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if folder in item.path.parents:
             item.add_marker(pytest.mark.gpu)
+            if support.IS_GPU:  # which has one user at a time
+                item.add_marker(pytest.mark.alone)
             if reason:
                 item.add_marker(pytest.mark.skip(reason=reason))
 

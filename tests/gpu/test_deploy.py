@@ -12,6 +12,8 @@ import pytest
 
 from gpu import support
 
+pytestmark = pytest.mark.alone
+
 TRIALS = 12
 
 

@@ -11,6 +11,8 @@ import pytest
 
 from gpu import support
 
+pytestmark = pytest.mark.alone
+
 
 def tune(recording: Path, results: Path, *arguments: str | Path) -> dict[str, Any]:
     place = ("-rdb", recording, "--results-dir", results, "--device", support.DEVICE)

@@ -24,7 +24,7 @@ PROGRAM = Path(os.environ.get("MNEME_BUILD_DIR", "build")) / "examples" / "vecto
 # Minutes of work.
 ENDLESS = ",".join(["default<O3>"] * 5000)
 
-pytestmark = [pytest.mark.compile, needs_native]
+pytestmark = [pytest.mark.compile, pytest.mark.alone, needs_native]
 
 
 @pytest.fixture(scope="module")

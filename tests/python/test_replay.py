@@ -32,7 +32,7 @@ from native_parts import needs_native
 
 PROGRAM = Path(os.environ.get("MNEME_BUILD_DIR", "build")) / "examples" / "vector_add"
 
-pytestmark = [pytest.mark.compile, needs_native]
+pytestmark = [pytest.mark.compile, pytest.mark.alone, needs_native]
 
 
 def command(*arguments: str | Path) -> subprocess.CompletedProcess[str]:

@@ -18,7 +18,7 @@ from mneme.recording.recorded_execution import RecordedExecution
 from native_parts import needs_native
 
 pytest_plugins = ["executor_fixtures"]
-pytestmark = [pytest.mark.compile, needs_native]
+pytestmark = [pytest.mark.compile, pytest.mark.alone, needs_native]
 
 
 def test_shutdown_finishes_what_is_queued(make: Make, config: ExperimentConfiguration) -> None:

@@ -49,7 +49,7 @@ _native.ReplaySession.run = losing(_native.ReplaySession.run)
 ENDLESS = ",".join(["default<O3>"] * 5000)
 
 pytest_plugins = ["executor_fixtures"]
-pytestmark = [pytest.mark.compile, needs_native]
+pytestmark = [pytest.mark.compile, pytest.mark.alone, needs_native]
 
 
 @pytest.fixture
