@@ -24,7 +24,7 @@ struct BuildFacts {
   AssemblerFacts assembler;
 };
 
-/// What a pipeline that `builder` makes for `level` will be.
+/// Describes the pipeline that `builder` makes for `level`.
 BuildFacts factsOf(const llvm::PassBuilder& builder, llvm::OptimizationLevel level);
 
 } // namespace mneme::passes

@@ -44,7 +44,7 @@ bool takesForeignValue(llvm::StringRef argument) {
           !argument.starts_with("-Xarch_sm_"));
 }
 
-/// As the driver translates its own level for ptxas; empty for what is none.
+/// The level for ptxas that the driver makes of its own; empty if the argument is no level.
 llvm::StringRef levelIn(llvm::StringRef argument) {
   if (!argument.consume_front("-O"))
     return "";

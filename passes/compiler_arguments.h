@@ -29,7 +29,7 @@ struct AssemblerFacts {
   std::vector<std::string> options; ///< of -Xcuda-ptxas, values behind '=', without the level
 };
 
-/// From the driver's arguments; without any nothing is known.
+/// Reads the driver's arguments; where there are none, nothing is known.
 AssemblerFacts assemblerFactsOf(llvm::ArrayRef<std::string> driver);
 
 } // namespace mneme::passes

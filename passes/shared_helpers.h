@@ -8,8 +8,8 @@
 namespace mneme::passes {
 
 /// Internal functions of the closure that functions of `original` outside it call as well: what the
-/// optimiser does with one depends on all its callers. By name, the numbers of arguments that are
-/// the same constant in all calls.
+/// optimiser does with one depends on all its callers. Maps the name of each to the numbers of its
+/// arguments that are the same constant in all calls.
 llvm::json::Object sharedHelpers(const Closure& closure, const llvm::Module& original);
 
 } // namespace mneme::passes

@@ -127,7 +127,7 @@ void eraseUnused(llvm::Module& module) {
 }
 
 /// clang writes relocatable device code for AMD GPUs as bitcode, and gives the option only for
-/// other code. Only the compiler has it, besides tools for IR, which write no objects.
+/// other code. The compiler alone has this option, apart from tools for IR, which write no objects.
 bool isOptimizedWhenLinked(const llvm::Module& module) {
   if (!llvm::Triple(module.getTargetTriple()).isAMDGCN())
     return false;

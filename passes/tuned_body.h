@@ -14,14 +14,14 @@ namespace mneme::passes {
 
 /// Runs `pipeline`, as LLVM's `-passes` and with `mneme-unroll<N>`, on a copy of `kernel` and what
 /// it reaches, exactly as a tuned run does, and keeps the result in the module, where no pass
-/// looks, until placeTunedBodies(). To be called before the ordinary pipeline. Returns "", or why
-/// this cannot be: the pipeline is unknown to this LLVM, fails or crashes; then nothing changed. An
+/// looks, until placeTunedBodies(). Call it before the ordinary pipeline. Returns "", or why this
+/// cannot be: the pipeline is unknown to this LLVM, fails or crashes; then nothing changed. An
 /// endless pipeline is not noticed.
 std::string prepareTunedBody(llvm::Function& kernel, llvm::StringRef pipeline,
                              const BuildFacts& build);
 
 /// Puts what prepareTunedBody() kept in the place of the kernels' own code; what only that code
-/// needed goes. To be called after the ordinary pipeline; where nobody calls it the kernels stay
+/// needed goes. Call it after the ordinary pipeline; where nobody calls it the kernels stay
 /// ordinary. Returns whether the module changed.
 bool placeTunedBodies(llvm::Module& module);
 

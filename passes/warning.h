@@ -26,7 +26,7 @@ inline void warn(llvm::Module& module, const llvm::Twine& message) {
   module.getContext().diagnose(Warning(("mneme: " + message).str()));
 }
 
-/// The same as an error: the compiler fails. For what the user of the compiler asked for by name.
+/// The same as an error: the compiler fails. It is used for what the user asked for by name.
 inline void fail(llvm::Module& module, const llvm::Twine& message) {
   module.getContext().diagnose(Warning(("mneme: " + message).str(), llvm::DS_Error));
 }

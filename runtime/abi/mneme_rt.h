@@ -77,7 +77,7 @@ int mneme_rt_call_vendor(const mneme_launch* launch);
 void mneme_rt_register_module(const mneme_module_entry* module);
 void mneme_rt_unregister_module(const mneme_module_entry* module);
 
-/// Whoever takes over launches. Functions must not throw.
+/// The functions of a library that takes over launches. They must not throw.
 typedef struct mneme_hooks {
   uint32_t version; ///< MNEME_RT_ABI
   void* user;

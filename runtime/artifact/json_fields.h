@@ -37,7 +37,7 @@ public:
   std::string fileName(const char* name) const;
   std::vector<std::string> fileNames(const char* name) const;
 
-  /// For what the type alone does not show. \throws Error{ArtifactCorrupt}
+  /// Refuses a value whose type is right. \throws Error{ArtifactCorrupt}
   [[noreturn]] void refuse(const char* name, const std::string& what) const { fail(name, what); }
 
 private:

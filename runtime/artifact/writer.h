@@ -35,7 +35,7 @@ struct DraftBase {
 struct RegionDraft {
   Region region;
   std::optional<DraftBase> base;
-  /// By ascending index: every chunk, or with a base those whose content differs from it.
+  /// Every chunk, or with a base those that differ from it; sorted by index.
   std::vector<ChunkDraft> chunks;
 };
 

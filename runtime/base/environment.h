@@ -24,8 +24,8 @@ struct KeptEnvironment {
 /// Each library that is loaded by itself has its own.
 inline KeptEnvironment keptEnvironment;
 
-/// For libraries that are guests in a program, which may clear its environment, change it, or go
-/// elsewhere. To be called while the library is loaded, before any other thread may ask.
+/// Keeps what a guest library needs, because the program may clear or change its environment, or
+/// leave its directory. Call it while the library is loaded, before any other thread may ask.
 inline void keepEnvironment() noexcept {
   size_t count = 0, bytes = 0;
   for (; environ && environ[count]; ++count)

@@ -26,7 +26,8 @@ namespace {
 
 constexpr unsigned kUnshare = 2; // CLOSE_RANGE_UNSHARE
 constexpr unsigned kFirstOther = 3;
-/// For one look at the dynamic loader's lists, on a busy machine; then, until it was quick again.
+/// How long a look at the dynamic loader's lists may take on a busy machine: the first one, and
+/// those after one that took too long.
 constexpr std::chrono::milliseconds kLongestLook{2000}, kLaterLook{50};
 
 thread_local bool isOwn = false;

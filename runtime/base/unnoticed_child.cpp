@@ -68,8 +68,8 @@ void runUnnoticed(const std::function<void()>& work) {
   const BlockedSignals blocked;
   const Stack stack;
   Call call{work, getpid(), nullptr};
-  // No signal at its end. Until then this thread stands still, so that its thread-local data, which
-  // the process shares, has one user.
+  // The child's end raises no signal. This thread stands still until then, so that its
+  // thread-local data, which the child shares, has one user.
   const pid_t child = stack.top() ? clone(perform, stack.top(), CLONE_VM | CLONE_VFORK, &call) : -1;
   if (child < 0) {
     work();

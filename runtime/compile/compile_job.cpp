@@ -201,7 +201,7 @@ void CompileJob::placeEarly() {
   placeGlobals(*module_, places.data(), places.size());
 }
 
-/// Behind the pass pipeline: functions and tables of them are what the program has.
+/// After the pass pipeline, functions and tables of them become those of the program.
 void CompileJob::placeLate() {
   const bool isKnown =
       llvm::any_of(latePlaces_, [](const mneme_global_place& place) { return place.address != 0; });

@@ -38,7 +38,7 @@ public:
   JobOutputs run();
   /// True once the request's modules were read and linked.
   bool isLoaded() const { return module_ != nullptr; }
-  /// Behind the sentence of a failed code generation: "" or what the user's tools lack.
+  /// What the user's tools lack, to be added to the sentence of a failed code generation; or "".
   std::string hint() const;
 
 private:

@@ -5,7 +5,7 @@
 // handlers and stack limits stay out of it). The fatal error handler and the linker-wrapped exit,
 // _exit and abort jump back to the top of that thread with siglongjmp. No destructor of the frames
 // in between runs, so what the compilation owned is leaked on purpose: its state may be broken.
-// Not caught: a segmentation fault inside LLVM. Tuning compiles in worker processes for that.
+// A segmentation fault inside LLVM is not caught: tuning compiles in worker processes for that.
 #pragma once
 
 #include <functional>

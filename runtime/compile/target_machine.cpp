@@ -90,7 +90,7 @@ const std::vector<unsigned>& knownPtxVersions() {
 llvm::FPOpFusion::FPOpFusionMode fusionMode(TargetKind kind, const AotOptions& options) {
   if (kind == TargetKind::Cpu)
     return llvm::FPOpFusion::Strict;
-  // As clang: else what its front end contracted or allows to be contracted is fused, nothing else.
+  // As clang does: unless all is fused, only what its front end contracted or lets be contracted.
   return options.fusesEverywhere ? llvm::FPOpFusion::Fast : llvm::FPOpFusion::Standard;
 }
 

@@ -90,7 +90,7 @@ struct CopyRange {
 class PreparedRestore {
 public:
   virtual ~PreparedRestore() = default;
-  /// As Device::restore() of the ranges it was made from.
+  /// Does what Device::restore() does with the ranges it was made from.
   virtual void run() = 0;
 };
 
@@ -123,7 +123,7 @@ public:
   virtual void copyToHost(void* destination, uint64_t source, size_t sizeBytes) = 0;
   virtual void copyToDevice(uint64_t destination, const void* source, size_t sizeBytes) = 0;
 
-  /// For streams of copies to the device. \throws Error{OutOfMemory}
+  /// Makes a buffer for many copies to the device. \throws Error{OutOfMemory}
   virtual std::unique_ptr<StagingBuffer> makeStaging(size_t sizeBytes);
   /// Starts copying the first `sizeBytes` of `source`, which must stay as it is until
   /// waitForCopy(ticket). Copies are in order with every other operation of this device.

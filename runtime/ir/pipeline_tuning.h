@@ -26,8 +26,8 @@ llvm::PipelineTuningOptions clangTuning(llvm::StringRef level);
 /// How `tuning` differs from clangTuning(level).
 LoopChoices choicesIn(const llvm::PipelineTuningOptions& tuning, llvm::StringRef level);
 
-/// For a pipeline that names a level ("default<O2>", "thinlto-pre-link<Os>"), clang's choices for
-/// that level, and `choices` if it is that of the program, `programLevel`. Else LLVM's defaults.
+/// A pipeline that names a level ("default<O2>", "thinlto-pre-link<Os>") gets clang's choices for
+/// that level, and `choices` if it is the program's, `programLevel`. Others get LLVM's defaults.
 llvm::PipelineTuningOptions tuningFor(llvm::StringRef passes, llvm::StringRef programLevel,
                                       const LoopChoices& choices);
 

@@ -6,9 +6,9 @@
 
 namespace mneme::ir {
 
-/// For a GPU none, as clang has it: there a loop that fills memory is no call of memset. On the CPU
-/// only the memory functions. Calls of libm stay calls: folding or rewriting `pow(x, 2)` would make
-/// results depend on the pass pipeline. No vector math library, for the same reason.
+/// A GPU has none, as in clang: there a loop that fills memory is no call of memset. The CPU has
+/// the memory functions only. Calls of libm stay calls: folding or rewriting `pow(x, 2)` would make
+/// results depend on the pass pipeline. There is no vector math library, for the same reason.
 inline llvm::TargetLibraryInfoImpl targetLibraryOf(const llvm::Triple& triple) {
   llvm::TargetLibraryInfoImpl library(triple);
   library.disableAllFunctions();

@@ -14,7 +14,7 @@
 namespace mneme::ir {
 namespace {
 
-// Beyond LLVM's own limit for loops with pragmas in any case.
+// This is above LLVM's own limit for loops with pragmas.
 constexpr uint32_t kMaxCount = 1024;
 // Also the beginning of what `#pragma unroll_and_jam` says.
 constexpr char kUnrollMetadata[] = "llvm.loop.unroll";

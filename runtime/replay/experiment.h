@@ -32,8 +32,8 @@ struct Workbench {
 /// Fills in `result`. One use.
 ///
 /// Launches that are verified are also warm-ups, or, if no more of these are wanted, measured: they
-/// run the same binary on restored memory and the same caches. Not so the first launch of a binary
-/// whose costs a short kernel would show.
+/// run the same binary on restored memory and the same caches. The first launch of a binary is not
+/// measured: a short kernel would show its costs.
 class Experiment {
 public:
   Experiment(const Workbench& bench, const Configuration& configuration, const Options& options,

@@ -70,8 +70,8 @@ public:
 
   /// The module about to run has this global at `live`: its content is restored and verified there.
   void moveGlobal(size_t site, uint64_t live);
-  /// To be called after moveGlobal(): variables that are not constant and whose content is not at
-  /// their recorded addresses any more must not be pointed to. Reads the prologue, but only once
+  /// Call it after moveGlobal(): variables that are not constant and whose content is not at their
+  /// recorded addresses any more must not be pointed to. Reads the prologue, but only once
   /// for every set of such variables. (Constants are still readable where they were recorded.)
   /// \throws Error{AddressUnavailable} naming the pointer.
   void checkPointersToMovedGlobals();

@@ -59,8 +59,8 @@ public:
   /// False when there are enough measured launches, or there will be no more.
   bool wantsMore() const;
   /// The configuration is slower than Options::stopAboveNs: its interval lies above, or, with too
-  /// few times for an interval, every launch took more than twice as long. Of long launches two
-  /// that took 1.25 times as long are enough, three with 1.1, four with 1.05, five with 1.02.
+  /// few times for an interval, every launch took more than twice as long. Fewer long launches are
+  /// enough: two that took 1.25 times as long, three with 1.1, four with 1.05, five with 1.02.
   bool isHopeless() const;
   const TimeSample& sample() const noexcept { return sample_; }
 

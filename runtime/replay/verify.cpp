@@ -136,7 +136,7 @@ Verifier::compareAll(const std::vector<device::CompareRequest>& requests) {
   return reports;
 }
 
-/// For memory without a device copy of what is expected: both sides come to the host.
+/// Brings both sides to the host, for memory whose expected content is not on the device.
 device::CompareReport Verifier::compareOnHost(size_t index, device::CompareRequest request) const {
   const size_t siteCount = image_.sites().size();
   const std::vector<std::byte> expected = index < siteCount

@@ -46,8 +46,8 @@ enum class Likeness {
   Same,       ///< and the others; pointers never matter
 };
 
-/// What to launch instead of `launched`; nothing: as launched. Never returns an empty or impossible
-/// shape. Nothing is known of blocks other than the matched one, so these are kept.
+/// What to launch instead of `launched`; nothing: as launched. The shape is never empty or
+/// impossible. Blocks other than the matched one are kept, because nothing is known of them.
 std::optional<Dims> overrideDims(const LaunchOverride& rule, const Dims& launched,
                                  Likeness likeness);
 

@@ -21,7 +21,7 @@ public:
   virtual void kernel(const std::string& symbol, nlohmann::json value) = 0;
 };
 
-/// In time and memory that grow with the text, and recursion of no depth.
+/// Visits a file's kernels. Time and memory grow with the text alone, and nothing recurses.
 /// \throws Error{ArtifactCorrupt} beginning with `place` if `text` is no JSON object, or nested
 /// deeper than any file of ours.
 void walkDocument(const std::string& text, const std::string& place, Visitor& visitor);

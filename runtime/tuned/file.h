@@ -44,7 +44,7 @@ struct Variant {
   int64_t tunedMaxThreads = -1; ///< not positive: any
   uint32_t minBlocksPerSm = 0;
   uint32_t maxRegisters = 0;
-  /// Nothing: every argument that can be.
+  /// Without a value, every argument that can be specialised is.
   std::optional<std::vector<uint32_t>> specializedArgs;
   Match match;
   Guards guards;

@@ -54,7 +54,7 @@ private:
   std::tuple<Closeness, double, double> rank_; ///< of best_; larger is better
 };
 
-/// The best of all. Of equally near variants the one with the larger weight, then the first.
+/// The best of all. Among equally near variants, the larger weight wins, then the first.
 Choice choose(std::span<const Variant> variants, const LaunchFacts& facts);
 
 /// Whether guards of the variant hold.

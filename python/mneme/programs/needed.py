@@ -33,7 +33,7 @@ def with_libraries(program: Path) -> list[Path]:
         if facts is None:
             continue
         own = [Path(_expanded(name, path)) for name in facts.search_path]
-        # What a program says of directories (RPATH) counts for its libraries too.
+        # Directories that a program names (RPATH) are searched for its libraries' own needs too.
         inherited += [one for one in own if one not in inherited]
         for name in facts.needed:
             waiting += list(_located(name, [*own, *inherited]))[:1]

@@ -107,7 +107,7 @@ def serve_study(directory: Path, host: str, port: int, tell: Callable[[str], Non
         raise IoFailed(
             f"cannot listen on port {port} of '{host}': {error.strerror}; choose another --port"
         ) from error
-    # In a thread of its own: a request that runs would swallow the interrupt.
+    # The server has a thread of its own: a request that runs would swallow the interrupt.
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     with server:
         thread.start()

@@ -193,7 +193,7 @@ class SearchLoop:
                 return False
             if deadline is not None and time.monotonic() >= deadline:
                 return False
-            # Who enumerates comes to an end by itself.
+            # An enumeration comes to an end by itself.
             if self._repeated_in_a_row >= _KNOWN_IN_A_ROW and not self._options.enumerates:
                 return False
             candidate = self._search.ask()
@@ -243,7 +243,7 @@ class SearchLoop:
 
     def _take_in(self, began: float, deadline: float | None) -> None:
         """Wait for a result, then take in all there are."""
-        # Nothing may be asked for or told for as long as a configuration takes.
+        # While a configuration runs, nothing else tells other processes that this one is alive.
         self._search.beat()
         try:
             # Waits in slices, so that an interrupt is heard.

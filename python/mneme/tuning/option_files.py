@@ -16,7 +16,7 @@ from mneme.tuning.trusted_options import check_trusted
 __all__ = ["combine_options", "read_options", "write_options"]
 
 _YAML = (".yaml", ".yml")
-# Who resumes wants other values of these than the first run had.
+# A run that resumes wants other values of these than the first run had.
 _NOT_RESUMED = (
     "resume",
     "rerun_baseline",

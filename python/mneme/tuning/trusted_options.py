@@ -42,7 +42,7 @@ def check_trusted(path: Path, stored: Mapping[str, Any], given: Mapping[str, Any
         return
     asked = [name for name in stored if _leads_outside(name, stored[name]) and name not in given]
     if asked:
-        # To be pasted into a shell, by a user who may trust it too easily.
+        # The user may paste this into a shell without a second look.
         again = " ".join(
             f"--{name.replace('_', '-')} {shlex.quote(visible(stored[name]))}" for name in asked
         )

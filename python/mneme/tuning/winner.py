@@ -192,7 +192,7 @@ def pareto_front(
     front: list[CompletedCandidate] = []
     best: list[tuple[float, ...]] = []
     for point, done in sorted(points, key=lambda one: one[0]):
-        # Whoever beats this one comes before it in the order.
+        # In this order, a point that beats another one comes before it.
         if not any(all(a <= b for a, b in zip(other, point, strict=True)) for other in best):
             best.append(point)
             front.append(done)

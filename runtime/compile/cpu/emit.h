@@ -14,7 +14,8 @@ enum class Rounding { Nearest, Zero, Down, Up };
 
 /// Functions that stand for the logical thread's context until the kernel has its final shape.
 inline constexpr const char* kContextPlaceholder = "mneme.context";
-/// Followed by a special register's name. Not NVVM's own functions: those promise a GPU's ranges.
+/// A special register's name follows. NVVM's own functions do not serve: they promise a GPU's
+/// ranges.
 inline constexpr const char* kRegisterPrefix = "mneme.register.";
 /// Followed by the offset in mneme_cpu_services: stands for a function of the runtime.
 inline constexpr const char* kServicePrefix = "mneme.service.";

@@ -132,7 +132,7 @@ private:
       anyNext_ = e.CreateOr(any_[0], call_);
   }
 
-  /// Only when the loops are complete: inlining simplifies with what it sees of the indices.
+  /// The loops must be complete: inlining simplifies with what it sees of the indices.
   void inlineBody() {
     InlineFunctionInfo info;
     InlineFunction(*call_, info);

@@ -119,7 +119,7 @@ public:
   }
 
 private:
-  /// By every iteration that another one follows.
+  /// Whether every iteration passes the block, except perhaps the last one.
   bool isPassedOnce(BasicBlock& block, Loop& loop) {
     SmallVector<BasicBlock*> latches;
     loop.getLoopLatches(latches);

@@ -20,7 +20,7 @@ namespace {
 constexpr char kQuestion[] = "mneme.callee.";
 constexpr char kDirect[] = "mneme.direct";
 constexpr char kRead[] = "mneme.read";
-// Neither an address of anything nor, as a double, a number programs have by chance.
+// A word with this mark is no address, and as a double no number that programs have by chance.
 constexpr uint64_t kWordMark = uint64_t{0x46} << 56;
 constexpr uint64_t kWordMask = (uint64_t{1} << 56) - 16;
 

@@ -28,7 +28,7 @@ public:
   /// cells.
   bool detach(llvm::Module& module);
 
-  /// For pipelines that run between the two; both objects must outlive them.
+  /// Lets a pipeline that runs between the two fold reads; both objects must outlive it.
   void registerFolding(llvm::PassBuilder& builder) const;
 
   /// Reads cells where addresses are used as data, and compares with them where pointers are
@@ -36,7 +36,7 @@ public:
   /// of a program that is not running it leads nowhere.
   void attach(llvm::Module& module, bool trapsOnUnknown) const;
 
-  /// For modules whose optimiser comes later and learns nothing from addresses: both steps at once.
+  /// Does both steps at once, for a module that is optimised later without knowing addresses.
   /// Variables start with a word for each function that is the same in every module, because
   /// functions have no address that several modules share.
   static void lower(llvm::Module& module);

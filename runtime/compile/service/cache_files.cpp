@@ -129,7 +129,8 @@ bool isOwn(const fs::path& file, CacheFile kind) noexcept {
 
 fs::path cachePlaceIn(const fs::path& directory) {
   static std::mutex mutex;
-  // By file number too, since programs change their directory. Static destructors may ask.
+  // The key has the file's number too, since programs change their directory. The map is never
+  // destroyed, because static destructors may ask.
   static auto& hasOwnDirectory = *new std::map<std::tuple<std::string, dev_t, ino_t>, bool>;
   const fs::path own = directory / kOwnDirectory;
   struct stat status = {};

@@ -82,7 +82,7 @@ MNEME_CUDA_API Status cudaDeviceSynchronize() {
   return synchronising([] { return mayCallUnsafe(); });
 }
 
-/// For other libraries of ours: whatever is being captured, and without a trace in the last error.
+/// Serves other libraries of ours: it waits even during a capture and leaves no last error.
 MNEME_CUDA_API int mneme_cudart_synchronize() {
   if (isAnyBusy())
     waitForDevice();

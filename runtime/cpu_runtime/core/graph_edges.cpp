@@ -24,8 +24,8 @@ std::vector<Edge> edgesOf(const Graph& graph) {
   return edges;
 }
 
-/// As lists are answered: with no place for them their number, else at most `*count`, the rest of
-/// the places null.
+/// Answers with a list: without a place for it, its length; else at most `*count` entries, and null
+/// in the places that are left.
 Status give(const std::vector<Node*>& nodes, void** out, size_t* count) {
   if (!count)
     return Status::InvalidValue;

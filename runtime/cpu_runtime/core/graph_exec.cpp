@@ -136,7 +136,7 @@ Status launchOn(void* handle, void* stream) {
   const auto exec = execs().find(handle);
   if (!exec)
     return Status::InvalidValue;
-  // Not into a capture, as CUDA 13 has it; a graph becomes part of another as a node.
+  // As in CUDA 13, no graph is launched into a capture; it becomes part of another as a node.
   if (!isLegacyStream(stream))
     if (const Status status = mayWaitFor(stream); status != Status::Success)
       return status;

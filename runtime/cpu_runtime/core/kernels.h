@@ -105,7 +105,7 @@ struct GlobalUse {
   size_t bytes = 0; ///< 0: no kernel refers to it
   std::vector<std::string> kernels;
 };
-/// For binaries whose variables nobody registered. \throws mneme::Error
+/// Finds a variable that nobody registered, and the kernels that use it. \throws mneme::Error
 GlobalUse findUses(void* binary, const std::string& name);
 /// The whole storage has been overwritten by the host: its initial value no longer matters.
 void markInitialised(GlobalStorage& global);

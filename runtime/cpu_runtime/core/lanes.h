@@ -26,7 +26,7 @@ void runBehind(void* stream, Work work);
 
 bool isStreamBusy(void* stream);
 void waitForStream(void* stream);
-/// For all that the legacy default stream comes after.
+/// Waits for all that work of the legacy default stream must follow.
 void waitForLegacyStream();
 void waitForDevice();
 

@@ -19,8 +19,8 @@ constexpr uint64_t taskBytes = 1 << 20;
 
 void* pointerAt(uint64_t address) noexcept { return reinterpret_cast<void*>(address); }
 
-// Beyond any cache: the destination is written past the caches instead of being read into them
-// first, which is a third of the traffic.
+// Ranges of this size are larger than any cache. Their destination is written past the caches
+// instead of being read into them first, which is a third of the traffic.
 constexpr uint64_t streamingBytes = 64 << 20;
 
 void copyStreaming(char* destination, const char* source, uint64_t sizeBytes) noexcept {

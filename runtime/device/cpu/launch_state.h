@@ -97,7 +97,7 @@ struct Worker {
 
   explicit Worker(uint32_t number);
   ~Worker();
-  /// Leaves device code for good; call fail() first. From device code or services only.
+  /// Leaves device code for good; call fail() first. Only device code and services may call it.
   [[noreturn]] void escapeDevice() noexcept;
 };
 

@@ -86,8 +86,8 @@ private:
   Pool* pool_;
 };
 
-/// For threads of ours on which kernels run: signals of the host program are not theirs, faults
-/// are.
+/// Blocks the host program's signals in the calling thread, which runs kernels; faults still reach
+/// it.
 void blockHostSignals();
 
 /// Splits [0, count) into tasks that all workers take in order; `task(index)` runs on any of them.

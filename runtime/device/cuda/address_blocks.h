@@ -22,7 +22,7 @@ public:
   /// Reserves every block of [address, address + sizeBytes) that is not held yet. False, with
   /// nothing changed, when the driver does not grant exactly these addresses.
   bool take(uint64_t address, uint64_t sizeBytes);
-  /// As taken before. Blocks nobody needs any more are given back.
+  /// Gives back what take() took. Blocks that nobody needs any more go back to the driver.
   void give(uint64_t address, uint64_t sizeBytes) noexcept;
   /// The parts of a held range that lie in one reservation each (address, size): memory cannot be
   /// mapped across two.

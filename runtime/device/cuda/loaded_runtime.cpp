@@ -53,7 +53,7 @@ const char* exportedName(const void* address) {
   return dladdr(address, &info) && info.dli_saddr == address ? info.dli_sname : nullptr;
 }
 
-/// By the names that a program with a runtime inside has not told the dynamic linker.
+/// Looks the entry up among the names that a program with a static runtime keeps to itself.
 DefaultStream hiddenStream(const HiddenSymbols& hidden, const void* entry) {
   const auto isEntry = [&](const char* name) { return hidden.find(name) == entry; };
   return std::ranges::any_of(kPerThreadLaunches, isEntry) ? DefaultStream::PerThread

@@ -12,7 +12,7 @@ namespace mneme::device::cuda {
 class PinnedBuffer {
 public:
   PinnedBuffer() = default;
-  /// In the current context. \throws Error{OutOfMemory} and as check()
+  /// Allocates in the current context. \throws Error{OutOfMemory} and as check()
   PinnedBuffer(const Driver& driver, size_t sizeBytes);
   PinnedBuffer(PinnedBuffer&& other) noexcept { *this = std::move(other); }
   PinnedBuffer& operator=(PinnedBuffer&& other) noexcept;

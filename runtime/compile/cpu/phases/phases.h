@@ -70,7 +70,7 @@ llvm::Function* makeRounds(const PhaseStep& step, const PhaseArguments& argument
                            bool storesThreadIndex, llvm::Function* whole);
 
 /// Puts barriers into loops where that lets neighbouring threads be computed together; false, and
-/// nothing changed but empty blocks, if there are none. For bodies without any.
+/// nothing changed but empty blocks, if there are none. The body must have no barrier yet.
 bool cutUniformLoops(llvm::Function& body, const PhaseArguments& arguments);
 
 /// Whether all about `function` but its barriers suits phases.

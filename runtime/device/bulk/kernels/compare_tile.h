@@ -240,7 +240,7 @@ private:
 #pragma unroll 1
     for (; bytes >= element_.bytes; bytes -= element_.bytes, ++index) {
       compareOne(index, actual & mask, expected & mask);
-      // In two steps: a shift by 64 is none.
+      // Two steps, because a shift by 64 does nothing.
       actual = actual >> 4 * element_.bytes >> 4 * element_.bytes;
       expected = expected >> 4 * element_.bytes >> 4 * element_.bytes;
     }
