@@ -151,8 +151,9 @@ void Heap::giveBack(const Block& block) {
     return;
   }
   const size_t size = largeBytes(block.bytes);
-  mmap(reinterpret_cast<void*>(block.base), size, PROT_NONE,
-       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+  // Where this fails the pages stay, which costs memory only.
+  (void)mmap(reinterpret_cast<void*>(block.base), size, PROT_NONE,
+             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
   insertFree(block.base, size);
 }
 
