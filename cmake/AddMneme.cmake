@@ -171,14 +171,15 @@ endfunction()
 
   What :cmake:command:`add_mneme(<target>) <add_mneme>` does, for projects written for the reference
   tools; they configure unchanged, as ``find_package(proteus CONFIG)`` is served by this package,
-  whatever version they ask for.
+  whatever version they ask for. What the source marks as constant at run time is compiled then
+  (:doc:`/jit`).
 
   ``<target>``
     As for :cmake:command:`add_mneme`. Mandatory. No generator expressions.
 
   ``FORCE_JIT_ANNOTATE_ALL``
-    Accepted; every kernel is embedded with and without it. Annotations in the source are neither
-    needed nor in the way.
+    Every kernel is compiled at run time for its launch dimensions, as if it had
+    ``annotate("jit")``; marks of arguments in the source are dropped.
 
   Frontends that make kernels from text at run time are no part of mneme: linking ``proteusFrontend``
   is an error.
@@ -186,7 +187,12 @@ endfunction()
 function(add_proteus target)
   cmake_parse_arguments(PARSE_ARGV 1 arg "FORCE_JIT_ANNOTATE_ALL" "" "")
   _mneme_check_arguments(add_proteus "${target}" "${arg_UNPARSED_ARGUMENTS}" "")
+  _mneme_set_once(add_proteus ${target} MNEME_MARKS_ALL "${arg_FORCE_JIT_ANNOTATE_ALL}" isNew)
   add_mneme(${target})
+  if(isNew AND arg_FORCE_JIT_ANNOTATE_ALL)
+    get_target_property(isDevice ${target} MNEME_DEVICE_CONDITION)
+    _mneme_pass_option(${target} "${isDevice}" "-force-proteus-jit-annotate-all")
+  endif()
 endfunction()
 
 # Fails with one sentence if a public function was not called as it is documented.

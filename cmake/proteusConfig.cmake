@@ -1,6 +1,7 @@
 # find_package(proteus CONFIG), served by mneme: projects written for the reference tools configure
-# as they are. add_proteus() makes kernels recordable and tunable, as add_mneme() does. The frontends
-# that make kernels from text at run time are no part of mneme: linking proteusFrontend is an error.
+# as they are. add_proteus() makes kernels recordable and tunable, as add_mneme() does, and compiles
+# what the source marks at run time. The frontends that make kernels from text at run time are no part
+# of mneme: linking proteusFrontend is an error.
 find_package(mneme CONFIG QUIET PATHS "${CMAKE_CURRENT_LIST_DIR}/../mneme" NO_DEFAULT_PATH)
 if(NOT mneme_FOUND)
   set(proteus_FOUND FALSE)
@@ -20,6 +21,27 @@ if(NOT TARGET proteusFrontend)
   # A name with '::' that is no target: CMake stops with this name in its message.
   set_target_properties(proteusFrontend PROPERTIES INTERFACE_LINK_LIBRARIES
     Mneme::has_no_proteusFrontend__use_add_proteus_for_kernels_in_sources)
+endif()
+
+# The names that the reference tool's package gives its parts.
+set(PROTEUS_ENABLE_CUDA ON)
+set(PROTEUS_ENABLE_HIP ON)
+set(PROTEUS_ENABLE_MPI OFF)
+set(PROTEUS_ENABLE_MLIR OFF)
+foreach(name IN ITEMS proteus proteusCore)
+  if(NOT TARGET ${name})
+    add_library(${name} INTERFACE IMPORTED GLOBAL)
+    set_target_properties(${name} PROPERTIES INTERFACE_LINK_LIBRARIES Mneme::mnemert)
+  endif()
+endforeach()
+if(NOT TARGET proteus_cudart_builtins)
+  add_library(proteus_cudart_builtins INTERFACE IMPORTED GLOBAL)
+endif()
+get_target_property(_mneme_passes Mneme::passes IMPORTED_LOCATION)
+if(NOT TARGET ProteusPass AND _mneme_passes)
+  add_library(ProteusPass SHARED IMPORTED GLOBAL)
+  set_target_properties(ProteusPass PROPERTIES IMPORTED_LOCATION "${_mneme_passes}"
+    INTERFACE_COMPILE_OPTIONS "-fpass-plugin=${_mneme_passes}")
 endif()
 
 #[=======================================================================[.rst:

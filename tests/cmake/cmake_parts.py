@@ -44,7 +44,7 @@ def run_command(*command: str | Path, cwd: Path | None = None, **environment: st
     return Finished(done.returncode, done.stdout, done.stderr)
 
 
-def run_here(prefix: Path, *arguments: str | Path) -> Finished:
+def run_here(prefix: Path, *arguments: str | Path, **environment: str) -> Finished:
     """Run the command `mneme` of one prefix, with nothing of another in the environment."""
     # The interpreter is that of the tests: an installed `mneme` uses the first on the path.
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
@@ -52,7 +52,9 @@ def run_here(prefix: Path, *arguments: str | Path) -> Finished:
     if not command.exists():
         # In a wheel the prefix is the package, and the command that of its environment.
         command = prefix.parents[3] / "bin" / "mneme"
-    return run_command(command, *arguments, PATH=path, MNEME_BUILD_DIR="", PYTHONPATH="")
+    return run_command(
+        command, *arguments, PATH=path, MNEME_BUILD_DIR="", PYTHONPATH="", **environment
+    )
 
 
 def configure(source: Path, build: Path, prefix: Path, *options: str) -> Finished:

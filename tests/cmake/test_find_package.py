@@ -193,6 +193,10 @@ def test_project_of_the_reference_tools_configures_unchanged(
     for name in ("forced", "annotated"):
         program = tmp_path / "build" / name
         assert recorded_kernels(moved_prefix, program, tmp_path / name) == {"existing"}
+    wanted = {"PROTEUS_TRACE_OUTPUT": "specialization", "PROTEUS_CACHE_DIR": str(tmp_path / "c")}
+    for name, is_compiled in (("forced", True), ("annotated", False)):
+        done = run_here(moved_prefix, "run", "--", tmp_path / "build" / name, **wanted)
+        assert ("[KernelConfig] ID:" in done.stdout) is is_compiled
     refused = run_command("cmake", "-DLINK_FRONTEND=ON", tmp_path / "build")
     assert refused.returncode != 0
     assert "has_no_proteusFrontend__use_add_proteus" in refused.words
