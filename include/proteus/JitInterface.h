@@ -23,7 +23,8 @@ extern "C" {
 // Weak: null in a program that is not linked with libmneme_rt.
 [[gnu::weak]] void mneme_jit_lambda_value(int slot, int offset, int32_t type, const void* value,
                                           std::size_t sizeBytes);
-[[gnu::weak]] void mneme_jit_register_lambda(const char* type);
+[[gnu::weak]] void mneme_jit_register_lambda(const char* type, const void* closure,
+                                             std::size_t sizeBytes);
 }
 
 namespace proteus {
@@ -108,7 +109,8 @@ template <typename T>
 template <typename T>
 [[gnu::noinline]] T&& register_lambda(T&& L, const char* Symbol = "") noexcept {
   if (*Symbol && mneme_jit_register_lambda)
-    mneme_jit_register_lambda(Symbol);
+    mneme_jit_register_lambda(Symbol, static_cast<const void*>(__builtin_addressof(L)),
+                              sizeof(std::remove_reference_t<T>));
   return static_cast<T&&>(L);
 }
 

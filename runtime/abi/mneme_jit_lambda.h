@@ -40,9 +40,9 @@ typedef struct mneme_lambda {
 /// A value that the calling thread is about to put into a closure.
 void mneme_jit_lambda_value(int slot, int offset, int32_t type, const void* value,
                             size_t sizeBytes);
-/// A closure of `type` has the values that came since the last registration. Without any it keeps
-/// those it had.
-void mneme_jit_register_lambda(const char* type);
+/// The closure, of `type`, has the values that came since the last registration, but for those it
+/// does not hold. Without any the type keeps the values it had.
+void mneme_jit_register_lambda(const char* type, const void* closure, size_t sizeBytes);
 /// The entry of `type`, which is made if there is none; null without memory.
 const mneme_lambda* mneme_jit_find_lambda(const char* type);
 

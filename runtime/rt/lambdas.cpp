@@ -33,6 +33,18 @@ mneme_lambda* findOrMake(const char* type) {
   return lambdas = lambda;
 }
 
+/// Values of a closure that was never registered are no business of the next one.
+void dropOthers(const void* closure, size_t sizeBytes) {
+  size_t kept = 0;
+  for (size_t index = 0; index < pendingCount; ++index) {
+    const mneme_lambda_field& field = pending[index];
+    if (field.offset + size_t{field.sizeBytes} <= sizeBytes &&
+        memcmp(static_cast<const char*>(closure) + field.offset, field.value, field.sizeBytes) == 0)
+      pending[kept++] = field;
+  }
+  pendingCount = kept;
+}
+
 void sortPending() {
   for (size_t end = 1; end < pendingCount; ++end)
     for (size_t at = end; at > 0 && pending[at - 1].slot > pending[at].slot; --at) {
@@ -72,7 +84,8 @@ void mneme_jit_lambda_value(int slot, int offset, int32_t type, const void* valu
   memcpy(field.value, value, sizeBytes);
 }
 
-void mneme_jit_register_lambda(const char* type) {
+void mneme_jit_register_lambda(const char* type, const void* closure, size_t sizeBytes) {
+  dropOthers(closure, sizeBytes);
   if (pendingCount == 0)
     return;
   sortPending();

@@ -28,7 +28,7 @@ private:
   std::byte* data() noexcept { return many_ ? many_.get() : few_.data(); }
   bool grow(size_t needed) noexcept;
 
-  static constexpr size_t kFew = 128;
+  static constexpr size_t kFew = 512;
   std::array<std::byte, kFew> few_;
   std::unique_ptr<std::byte[]> many_;
   size_t size_ = 0;

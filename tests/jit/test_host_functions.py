@@ -1,0 +1,235 @@
+"""Host functions that are compiled at run time: results as without, traces and counts to the letter."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from programs import Run, build, run
+
+pytestmark = [pytest.mark.compile, pytest.mark.slow]
+
+SOURCES = Path(__file__).parent / "host"
+PROGRAMS = [
+    "scalars",
+    "arrays",
+    "objects",
+    "lambdas",
+    "exceptions",
+    "state",
+    "classes",
+    "library",
+    "signatures",
+    "recursion",
+    "threads",
+    "fork",
+]
+
+CHAIN = [
+    "[ObjectCacheChain] Added cache level: storage",
+    "[ObjectCacheChain] Chain for JitEngineHost: Storage",
+]
+
+
+def run_twice(program: Path, cache: Path, *arguments: str) -> tuple[Run, Run]:
+    """A run that compiles and one that finds everything; what holds of both is checked."""
+    cold = run(program, *arguments, cache=cache)
+    warm = run(program, *arguments, cache=cache)
+    assert warm.lines == cold.lines
+    assert cold.errors == warm.errors == ""
+    assert cold.traces[:2] == warm.traces[:2] == CHAIN
+    hits, accesses = cold.count("MemoryCache")
+    assert warm.count("MemoryCache") == (hits, accesses)
+    assert cold.count("StorageCache")[0] == 0
+    compiled = cold.count("StorageCache")[1]
+    assert accesses - hits == compiled
+    assert warm.count("StorageCache") == (compiled, compiled)
+    found = warm.traces[2:]
+    assert len(found) == compiled
+    assert all(
+        line.startswith("[ObjectCacheChain] Hit at level 0 (Storage) for hash ") for line in found
+    )
+    return cold, warm
+
+
+@pytest.mark.parametrize("level", ["-O0", "-O2"])
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_results_are_those_of_the_built_program(tmp_path: Path, name: str, level: str) -> None:
+    source = SOURCES / f"{name}.cpp"
+    expected = run(build(source, tmp_path / "plain", level, marks=False), cache=tmp_path / "none")
+    program = build(source, tmp_path / "marked", level)
+    cold, _ = run_twice(program, tmp_path / "cache")
+    assert cold.lines == expected.lines
+
+
+@pytest.mark.parametrize(
+    "options",
+    [["-O1", "-g"], ["-O3", "-march=native"], ["-Os", "-fPIC"], ["-O2", "-fno-pie", "-no-pie"]],
+    ids=" ".join,
+)
+def test_options_of_the_build_are_kept(tmp_path: Path, options: list[str]) -> None:
+    source = SOURCES / "classes.cpp"
+    expected = run(build(source, tmp_path / "plain", *options, marks=False), cache=tmp_path)
+    program = build(source, tmp_path / "marked", *options)
+    cold, _ = run_twice(program, tmp_path / "cache")
+    assert cold.lines == expected.lines
+
+
+def test_scalars_are_traced_as_llvm_prints_them(tmp_path: Path) -> None:
+    program = build(SOURCES / "scalars.cpp", tmp_path / "program", "-O1")
+    cold, _ = run_twice(program, tmp_path / "cache")
+    inside = "_Z10fromInsidebcilfdePi5Color"
+    assert set(cold.specializations()) == {
+        "_Z6ofBoolb ArgNo 0 with value i1 true",
+        "_Z6ofBoolb ArgNo 0 with value i1 false",
+        "_Z6ofCharc ArgNo 0 with value i8 97",
+        "_Z6ofCharc ArgNo 0 with value i8 -128",
+        "_Z14ofUnsignedCharh ArgNo 0 with value i8 -1",
+        "_Z14ofUnsignedCharh ArgNo 0 with value i8 0",
+        "_Z5ofInti ArgNo 0 with value i32 1024",
+        "_Z5ofInti ArgNo 0 with value i32 -7",
+        "_Z10ofUnsignedj ArgNo 0 with value i32 -1",
+        "_Z6ofLongl ArgNo 0 with value i64 -9223372036854775803",
+        "_Z10ofLongLongy ArgNo 0 with value i64 -1",
+        "_Z7ofFloatf ArgNo 0 with value float 0x4018CCCCC0000000",
+        "_Z7ofFloatf ArgNo 0 with value float -0.000000e+00",
+        "_Z8ofDoubled ArgNo 0 with value double 6.200000e+00",
+        "_Z12ofLongDoublee ArgNo 0 with value x86_fp80 0xK4001C666666666666666",
+        "_Z9ofPointerPKi ArgNo 0 with value ptr inttoptr (i64 291 to ptr)",
+        "_Z6ofJsonii ArgNo 1 with value i32 4",
+        *(
+            f"{inside} ArgNo {argument} with value {value}"
+            for argument, value in enumerate(
+                [
+                    "i1 true",
+                    "i8 98",
+                    "i32 3",
+                    "i64 4",
+                    "float 5.500000e+00",
+                    "double 6.500000e+00",
+                    "x86_fp80 0xK4001E000000000000000",
+                    "ptr null",
+                    "i32 7",
+                ]
+            )
+        ),
+    }
+    assert cold.count("MemoryCache") == (23, 42)
+    assert cold.count("StorageCache") == (0, 19)
+
+
+def test_contents_of_arrays_are_traced(tmp_path: Path) -> None:
+    program = build(SOURCES / "arrays.cpp", tmp_path / "program", "-O2")
+    cold, _ = run_twice(program, tmp_path / "cache")
+    lines = set(cold.specializations())
+    for line in (
+        "_Z3sumPKii ArgNo 0 with value @0 = private constant [3 x i32] [i32 2, i32 3, i32 4]",
+        (
+            "_Z5fixedPKd ArgNo 0 with value @0 = private constant [3 x double] "
+            "[double 1.500000e+00, double 2.500000e+00, double 4.000000e+00]"
+        ),
+        '_Z5bytesPKch ArgNo 0 with value @0 = private constant [3 x i8] c"abc"',
+        (
+            "_Z9annotatedPKli ArgNo 0 with value @0 = private constant [2 x i64] "
+            "[i64 1099511627776, i64 3]"
+        ),
+        "_Z9annotatedPKli ArgNo 1 with value i32 5",
+        (
+            "_Z7countedPKfm ArgNo 0 with value @0 = private constant [2 x float] "
+            "[float 1.000000e+00, float 2.000000e+00]"
+        ),
+    ):
+        assert line in lines
+    assert cold.count("MemoryCache") == (1, 12)
+
+
+def test_objects_are_traced_as_the_abi_passes_them(tmp_path: Path) -> None:
+    program = build(SOURCES / "objects.cpp", tmp_path / "program", "-O2")
+    cold, _ = run_twice(program, tmp_path / "cache")
+    lines = set(cold.specializations())
+    content = r'@0 = private constant [12 x i8] c"\03\00\00\00\04\00\00\00\05\00\00\00"'
+    for line in (
+        f"_Z9byPointerPK5Three ArgNo 0 with value {content}",
+        f"_Z11byReferenceRK5Three ArgNo 0 with value {content}",
+        "_Z7byValue5Three ArgNo 0 with value i64 17179869187",
+        "_Z7byValue5Three ArgNo 1 with value i32 5",
+        "_Z6floats6Floats ArgNo 0 with value <2 x float> <float 1.500000e+00, float 2.500000e+00>",
+        "_Z6floats6Floats ArgNo 1 with value float 3.500000e+00",
+        "_Z3one3One ArgNo 0 with value i8 120",
+    ):
+        assert line in lines
+    assert cold.count("MemoryCache") == (4, 16)
+
+
+def test_lambdas_are_traced_from_the_last_field_on(tmp_path: Path) -> None:
+    program = build(SOURCES / "lambdas.cpp", tmp_path / "program", "-O1")
+    cold, _ = run_twice(program, tmp_path / "cache")
+    assert cold.specializations() == [
+        f"[LambdaSpec] Replacing slot {line}"
+        for line in (
+            "2 with i8 1",
+            "1 with double 2.500000e+00",
+            "0 with i32 3",
+            "0 with i64 7",
+            "2 with i8 1",
+            "1 with double 2.500000e+00",
+            "0 with i32 4",
+            "0 with i32 5",
+            "0 with i32 9",
+            "0 with i32 9",
+            "1 with i32 3",
+        )
+    ]
+
+
+def test_a_call_is_for_its_own_values_even_in_recursion(tmp_path: Path) -> None:
+    program = build(SOURCES / "recursion.cpp", tmp_path / "program", "-O2")
+    cold, _ = run_twice(program, tmp_path / "cache")
+    # fib(0) to fib(10), twice; 6 down to 0 of isEven and isOdd in turn, from either.
+    assert cold.count("StorageCache") == (0, 11 + 14)
+    assert cold.count("MemoryCache") == (343, 2 * 177 + 14)
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "lines"),
+    [
+        ("PROTEUS_OPT_PIPELINE", "default<O2>", ["[CustomPipeline] default<O2>"]),
+        ("PROTEUS_OPT_LEVEL", "s", []),
+        ("PROTEUS_CODEGEN_OPT_LEVEL", "0", []),
+    ],
+)
+def test_configuration_makes_another_specialization(
+    tmp_path: Path, variable: str, value: str, lines: list[str]
+) -> None:
+    program = build(SOURCES / "threads.cpp", tmp_path / "program", "-O2")
+    usual = run(program, cache=tmp_path / "cache")
+    other = run(program, cache=tmp_path / "cache", **{variable: value})
+    assert other.lines == usual.lines
+    assert other.count("StorageCache") == (0, 4)
+    assert [line for line in other.traces if line.startswith("[Custom")] == lines * 4
+
+
+def test_equal_calls_of_many_threads_are_compiled_once(tmp_path: Path) -> None:
+    program = build(SOURCES / "threads.cpp", tmp_path / "program", "-O2")
+    cold, _ = run_twice(program, tmp_path / "cache")
+    assert cold.count("MemoryCache") == (16 * 1000 - 4, 16 * 1000)
+    assert cold.count("StorageCache") == (0, 4)
+
+
+def test_a_library_may_be_unloaded_and_loaded_again(tmp_path: Path) -> None:
+    library = build(SOURCES / "library_part.cpp", tmp_path / "part.so", "-O2", "-fPIC", "-shared")
+    program = build(SOURCES / "unloading.cpp", tmp_path / "program", "-O2", marks=False)
+    cold = run(program, str(library), cache=tmp_path / "cache")
+    warm = run(program, str(library), cache=tmp_path / "cache")
+    assert cold.lines == warm.lines == ["106 107"] * 3
+    assert cold.count("StorageCache") == (2, 3)
+    assert warm.count("StorageCache") == (3, 3)
+
+
+def test_without_a_compiler_the_program_runs_as_built(tmp_path: Path) -> None:
+    program = build(SOURCES / "recursion.cpp", tmp_path / "program", "-O2")
+    said = run(
+        program, cache=tmp_path / "cache", trace="", MNEME_COMPILE_LIBRARY="/nowhere/libmneme.so"
+    )
+    assert said.lines == run(program, cache=tmp_path / "cache", trace="").lines
+    assert "function '_Z3fibi' runs as it was built: " in said.errors
