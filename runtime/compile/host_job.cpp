@@ -9,9 +9,9 @@
 #include "runtime/compile/codegen.h"
 #include "runtime/compile/image_linker.h"
 #include "runtime/compile/module/addresses.h"
-#include "runtime/compile/module/argument_constants.h"
 #include "runtime/compile/module/closure_fields.h"
 #include "runtime/compile/module/loader.h"
+#include "runtime/compile/module/specialize.h"
 #include "runtime/compile/pass_pipeline.h"
 #include "runtime/compile/target_machine.h"
 #include "runtime/ir/compat.h"
@@ -53,15 +53,11 @@ JobOutputs HostJob::run() {
   module_->setDataLayout(machine_->createDataLayout());
   module_->setPICLevel(llvm::PICLevel::BigPIC);
 
-  std::string trace;
-  llvm::raw_string_ostream lines(trace);
-  const bool isTraced = (request_.outputs & MNEME_OUTPUT_TRACE) != 0;
-  makeConstant(function, request_.specializedArgs, request_.specializedArgCount,
-               isTraced ? &lines : nullptr);
+  const TraceText trace = request_.outputs & MNEME_OUTPUT_TRACE ? &outputs_.trace : nullptr;
+  specializeArguments(function, request_.specializedArgs, request_.specializedArgCount, trace);
   if (request_.lambdaValueCount > 0) {
     runPasses(*module_, *machine_, "function(mem2reg)", {});
-    makeFieldsConstant(function, request_.lambdaValues, request_.lambdaValueCount,
-                       isTraced ? &lines : nullptr);
+    makeFieldsConstant(function, request_.lambdaValues, request_.lambdaValueCount, trace);
   }
   if (request_.symbol && *request_.symbol)
     function.setName(request_.symbol);
@@ -74,7 +70,6 @@ JobOutputs HostJob::run() {
       emitCode(*module_, *machine_, llvm::CodeGenFileType::ObjectFile, diagnostics_,
                llvm::TargetLibraryInfoImpl(machine_->getTargetTriple())),
       ImageKind::Function);
-  outputs_.trace = std::move(trace);
   llvm::raw_string_ostream(outputs_.statisticsJson)
       << llvm::json::Value(llvm::json::Object{{"passes", request_.passes}});
   return std::move(outputs_);

@@ -15,6 +15,7 @@
 #include "runtime/base/start_directory.h"
 #include "runtime/compile/service/service.h"
 #include "runtime/jit/engine.h"
+#include "runtime/jit/refusal.h"
 
 namespace mneme::jit {
 namespace {
@@ -78,12 +79,6 @@ std::string whyIdle(const tuned::File& file, const std::filesystem::path& path) 
          "), none of which is in this program and the libraries it has loaded so far";
 }
 
-/// As the reference tool does where a program with marks is given nonsense.
-[[noreturn]] void endWith(const std::string& reason) {
-  fprintf(stderr, "[proteus][FATAL ERROR] %s:%d => %s\n", "mneme", __LINE__, reason.c_str());
-  std::abort();
-}
-
 const mneme_hooks* start() {
   // This is the program's first launch, but libmneme_rt was there when it began.
   keptEnvironment = {mneme_rt_environment(), mneme_rt_directory()};
@@ -94,8 +89,8 @@ const mneme_hooks* start() {
   settings.hasMarks = mneme_jit_is_expected() != 0;
   if (settings.tunedKernels.empty() && !settings.hasMarks)
     return nullptr;
-  if (settings.hasMarks && !settings.unknownToken.empty())
-    endWith("Unknown PROTEUS_TRACE_OUTPUT token: " + settings.unknownToken);
+  if (settings.hasMarks)
+    refuseUnknownToken(settings);
   if (!settings.cacheDirectory.empty())
     settings.cacheDirectory = startDirectory() / settings.cacheDirectory;
   tuned::File file;

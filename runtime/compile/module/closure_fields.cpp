@@ -5,11 +5,12 @@
 #include <llvm/IR/Instructions.h>
 #include <llvm/IR/Module.h>
 #include <llvm/IR/Operator.h>
+#include <llvm/Support/raw_ostream.h>
 
 #include <map>
 #include <vector>
 
-#include "runtime/compile/module/argument_constants.h"
+#include "runtime/compile/module/constant_content.h"
 
 namespace mneme::compile {
 namespace {
@@ -34,7 +35,7 @@ void findLoads(llvm::Value& pointer, uint64_t offset, LoadsByOffset& loads) {
 } // namespace
 
 void makeFieldsConstant(llvm::Function& function, const mneme_lambda_value* values, size_t count,
-                        llvm::raw_ostream* trace) {
+                        TraceText trace) {
   unsigned index = 0;
   while (index < function.arg_size() && function.getArg(index)->hasStructRetAttr())
     ++index;
@@ -53,10 +54,13 @@ void makeFieldsConstant(llvm::Function& function, const mneme_lambda_value* valu
     for (llvm::LoadInst* load : loads[given->offset]) {
       if (layout.getTypeStoreSize(load->getType()).getFixedValue() != given->value.size)
         continue;
-      llvm::Constant* constant = constantOfBytes(load->getType(), given->value, layout);
+      llvm::Constant* constant =
+          constantFrom(load->getType(),
+                       {static_cast<const char*>(given->value.data), given->value.size}, layout);
       load->replaceAllUsesWith(constant);
       if (trace && !isTraced)
-        *trace << "[LambdaSpec] Replacing slot " << given->slot << " with " << *constant << "\n";
+        llvm::raw_string_ostream(*trace)
+            << "[LambdaSpec] Replacing slot " << given->slot << " with " << *constant << "\n";
       isTraced = true;
     }
   }

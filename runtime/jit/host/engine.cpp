@@ -172,6 +172,7 @@ compile::Request HostEngine::requestFor(const HostFunction& function, uint64_t h
   request.symbol = function.name() + ".jit." + std::to_string(hash);
   request.passes = pipelineOf(settings_);
   request.codegenOptLevel = settings_.marked.codegenOptLevel;
+  request.cacheName = rankText() + "-cache-jit-" + std::to_string(hash) + ".so";
   request.wantTrace = settings_.trace.specialization;
   request.modules.push_back(embed::decompressBitcode(
       {static_cast<const std::byte*>(description.bitcode), description.bitcodeBytes},

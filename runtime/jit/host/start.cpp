@@ -12,6 +12,7 @@
 #include "runtime/base/start_directory.h"
 #include "runtime/compile/service/service.h"
 #include "runtime/jit/host/engine.h"
+#include "runtime/jit/refusal.h"
 
 namespace mneme::jit {
 namespace {
@@ -45,6 +46,7 @@ void start() {
   Settings settings = readSettings(environmentValue, warnings);
   for (const std::string& warning : warnings)
     noticeOnce(warning);
+  refuseUnknownToken(settings);
   if (!settings.cacheDirectory.empty())
     settings.cacheDirectory = startDirectory() / settings.cacheDirectory;
   HostServices services = servicesFor(settings);
