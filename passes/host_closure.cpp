@@ -8,6 +8,7 @@
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/IntrinsicInst.h>
+#include <llvm/IR/ReplaceConstant.h>
 #include <llvm/Transforms/Utils/Cloning.h>
 #include <llvm/Transforms/Utils/ValueMapper.h>
 
@@ -108,13 +109,21 @@ private:
         llvm::Function::Create(accessor->getFunctionType(), llvm::GlobalValue::ExternalLinkage,
                                accessor->getName(), module());
     declared->addFnAttr(llvm::Attribute::NoUnwind);
-    for (llvm::User* user : llvm::make_early_inc_range(variable.users())) {
-      auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(user);
-      if (!call || call->getIntrinsicID() != llvm::Intrinsic::threadlocal_address)
+    llvm::convertUsersOfConstantsToInstructions({&variable});
+    for (llvm::Use& use : llvm::make_early_inc_range(variable.uses())) {
+      auto* user = llvm::dyn_cast<llvm::Instruction>(use.getUser());
+      if (!user)
         return false;
-      auto* access = llvm::CallInst::Create(declared, {}, "", call->getIterator());
-      call->replaceAllUsesWith(access);
-      call->eraseFromParent();
+      auto* phi = llvm::dyn_cast<llvm::PHINode>(user);
+      llvm::Instruction* before = phi ? phi->getIncomingBlock(use)->getTerminator() : user;
+      auto* access = llvm::CallInst::Create(declared, {}, "", before->getIterator());
+      if (auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(user);
+          call && call->getIntrinsicID() == llvm::Intrinsic::threadlocal_address) {
+        call->replaceAllUsesWith(access);
+        call->eraseFromParent();
+      } else {
+        use.set(access);
+      }
     }
     kept_.insert(declared);
     addAddress(*declared, *accessor);
@@ -254,10 +263,8 @@ private:
       function.removeFnAttr(llvm::Attribute::NoInline);
     }
     for (llvm::Instruction& instruction : llvm::make_early_inc_range(llvm::instructions(function)))
-      // Counters of a profile belong to the program.
-      if (auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction);
-          call && call->getCalledFunction()->getName().starts_with("llvm.instrprof."))
-        call->eraseFromParent();
+      if (countsForProfile(instruction))
+        instruction.eraseFromParent();
   }
 
   llvm::Function& original_;

@@ -5,6 +5,7 @@
 #include <llvm/IR/GlobalAlias.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/Instructions.h>
+#include <llvm/IR/IntrinsicInst.h>
 
 #include "runtime/ir/compat.h"
 
@@ -70,6 +71,8 @@ private:
            Reference::Symbol);
     for (llvm::Instruction& instruction : llvm::instructions(function)) {
       const auto* call = llvm::dyn_cast<llvm::CallBase>(&instruction);
+      if (countsForProfile(instruction))
+        continue;
       const bool isCatch = llvm::isa<llvm::LandingPadInst>(instruction);
       for (llvm::Use& operand : instruction.operands()) {
         if (call && call->isCallee(&operand) && llvm::isa<llvm::GlobalValue>(operand.get()))
@@ -195,6 +198,11 @@ private:
 };
 
 } // namespace
+
+bool countsForProfile(const llvm::Instruction& instruction) {
+  const auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction);
+  return call && call->getCalledFunction()->getName().starts_with("llvm.instrprof.");
+}
 
 llvm::GlobalValue* behindAlias(llvm::GlobalValue* global) {
   const auto* alias = llvm::dyn_cast<llvm::GlobalAlias>(global);

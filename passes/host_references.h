@@ -27,6 +27,9 @@ struct HostReferences {
 HostReferences findReferences(llvm::Function& root,
                               const llvm::DenseSet<const llvm::Function*>& entries);
 
+/// Whether an instruction counts for a profile of the program: copies do without.
+bool countsForProfile(const llvm::Instruction& instruction);
+
 /// The function behind an alias that always stands for it; else the value itself.
 llvm::GlobalValue* behindAlias(llvm::GlobalValue* global);
 
