@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -22,7 +25,6 @@ PROGRAMS = [
     "signatures",
     "recursion",
     "threads",
-    "fork",
 ]
 
 CHAIN = [
@@ -214,6 +216,30 @@ def test_equal_calls_of_many_threads_are_compiled_once(tmp_path: Path) -> None:
     cold, _ = run_twice(program, tmp_path / "cache")
     assert cold.count("MemoryCache") == (16 * 1000 - 4, 16 * 1000)
     assert cold.count("StorageCache") == (0, 4)
+
+
+def test_a_child_of_fork_goes_on_and_compiles(tmp_path: Path) -> None:
+    program = build(SOURCES / "fork.cpp", tmp_path / "program", "-O2")
+    cold = run(program, cache=tmp_path / "cache")
+    warm = run(program, cache=tmp_path / "cache")
+    assert cold.lines == warm.lines == ["11", "child 11 22", "0 33"]
+    assert cold.specializations() == [f"_Z4worki ArgNo 0 with value i32 {n}" for n in (1, 2, 3)]
+    assert warm.specializations() == []
+    # The child, which ends without its destructors, has counts of its own.
+    assert warm.count("StorageCache") == (2, 2)
+
+
+def test_an_unknown_token_ends_the_program(tmp_path: Path) -> None:
+    program = build(SOURCES / "fork.cpp", tmp_path / "program", "-O2")
+    done = subprocess.run(
+        [program],
+        env={**os.environ, "PROTEUS_TRACE_OUTPUT": "nonsense"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == -signal.SIGABRT
+    assert "=> Unknown PROTEUS_TRACE_OUTPUT token: nonsense" in done.stderr
 
 
 def test_a_library_may_be_unloaded_and_loaded_again(tmp_path: Path) -> None:

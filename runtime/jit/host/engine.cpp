@@ -16,6 +16,9 @@
 namespace mneme::jit {
 namespace {
 
+// Loading takes a millisecond.
+constexpr std::chrono::seconds kLoading{2};
+
 // For the state of a function whose description no record could be made of.
 HostFunction* const kNone = nullptr;
 
@@ -112,19 +115,11 @@ void* HostEngine::obtain(HostFunction& function, uint64_t keyHash, const Key& ke
       lock.unlock();
       const uint64_t hash = hashOf(function, arguments);
       variant.report = &report_.entry(hash, function.name(), demangled(function.name()));
-      void* const code = build(function, hash, arguments);
-      lock.lock();
+      void* const code = build(function, variant, hash, arguments);
       variant.code.store(code ? code : built, std::memory_order_release);
-      variant.state = HostVariant::State::Ended;
-      changed_.notify_all();
+      become(variant, HostVariant::State::Ended);
     } else {
-      // Whoever is at it may need a lock that this thread holds.
-      const double limit = settings_.timeoutSeconds + settings_.graceSeconds;
-      const auto isEnded = [&] { return variant.state == HostVariant::State::Ended; };
-      if (settings_.timeoutSeconds > 0)
-        changed_.wait_for(lock, std::chrono::duration<double>(limit), isEnded);
-      else
-        changed_.wait(lock, isEnded);
+      wait(variant, lock);
     }
     if (isCounting_)
       count(variant);
@@ -136,8 +131,30 @@ void* HostEngine::obtain(HostFunction& function, uint64_t keyHash, const Key& ke
   }
 }
 
+void HostEngine::become(HostVariant& variant, HostVariant::State state) {
+  const std::lock_guard lock(mutex_);
+  variant.state = state;
+  changed_.notify_all();
+}
+
+/// Until another thread has made it. That one may need a lock of the loader which this one holds,
+/// so nobody waits for ever.
+void HostEngine::wait(HostVariant& variant, std::unique_lock<std::mutex>& lock) {
+  const auto isCompiled = [&] {
+    return variant.state == HostVariant::State::Loading ||
+           variant.state == HostVariant::State::Ended;
+  };
+  const std::chrono::duration<double> limit(settings_.timeoutSeconds + settings_.graceSeconds);
+  if (settings_.timeoutSeconds > 0)
+    changed_.wait_for(lock, limit, isCompiled);
+  else
+    changed_.wait(lock, isCompiled);
+  changed_.wait_for(lock, kLoading, [&] { return variant.state == HostVariant::State::Ended; });
+}
+
 /// Null, after a warning, if it cannot be.
-void* HostEngine::build(HostFunction& function, uint64_t hash, void** arguments) {
+void* HostEngine::build(HostFunction& function, HostVariant& variant, uint64_t hash,
+                        void** arguments) {
   try {
     const compile::Request request = requestFor(function, hash, arguments);
     compile::Result result;
@@ -156,6 +173,7 @@ void* HostEngine::build(HostFunction& function, uint64_t hash, void** arguments)
         text += "[CustomPipeline] " + settings_.marked.pipeline + "\n";
       services_.print(text);
     }
+    become(variant, HostVariant::State::Loading);
     return loadHostCode(result.image, function.description());
   } catch (const std::exception& error) {
     runsAsBuilt(function, error.what());

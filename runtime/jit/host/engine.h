@@ -33,7 +33,7 @@ public:
 
   /// As mneme_jit_host_function(). Throws nothing; no cancellation point.
   void* codeFor(mneme_host_function& description, void** arguments);
-  /// In a child of fork(), where locks may be held by threads that do not exist: what is compiled
+  /// In a child of fork() where locks may be held by threads that do not exist: what is compiled
   /// stays, and nothing more is compiled.
   void becomeChild() noexcept { isChild_.store(true, std::memory_order_relaxed); }
   /// At exit: what Settings::trace wants to know.
@@ -42,8 +42,9 @@ public:
 private:
   HostFunction* functionFor(mneme_host_function& description) noexcept;
   void* obtain(HostFunction& function, uint64_t keyHash, const Key& key, void** arguments);
-  void makeCode(HostFunction& function, HostVariant& variant, uint64_t hash, void** arguments);
-  void* build(HostFunction& function, uint64_t hash, void** arguments);
+  void wait(HostVariant& variant, std::unique_lock<std::mutex>& lock);
+  void* build(HostFunction& function, HostVariant& variant, uint64_t hash, void** arguments);
+  void become(HostVariant& variant, HostVariant::State state);
   compile::Request requestFor(const HostFunction& function, uint64_t hash, void** arguments) const;
   uint64_t hashOf(const HostFunction& function, void** arguments) const;
   void runsAsBuilt(const HostFunction& function, const char* why) const noexcept;

@@ -18,7 +18,7 @@ namespace mneme::jit {
 
 /// The function for certain values.
 struct HostVariant {
-  enum class State { New, Building, Ended };
+  enum class State { New, Building, Loading, Ended };
 
   HostVariant(uint64_t keyHash, std::span<const std::byte> bytes)
       : keyHash(keyHash), key(bytes.begin(), bytes.end()) {}

@@ -3,6 +3,7 @@
 #include <cstdlib>
 
 #include <pthread.h>
+#include <sys/stat.h>
 
 #include "runtime/abi/mneme_jit.h"
 #include "runtime/base/environment.h"
@@ -36,6 +37,23 @@ HostServices servicesFor(const Settings& settings) {
           .print = [](const std::string& text) { fwrite(text.data(), 1, text.size(), stdout); }};
 }
 
+/// Of a process that forks: then no thread it does not have holds a lock in the child.
+bool isAlone = false;
+
+/// Threads that were waited for are still listed for some microseconds.
+bool isOnlyThread() {
+  constexpr nlink_t kLinksOfItself = 2; // and one for each thread
+  constexpr timespec kPause{0, 50000};
+  constexpr unsigned kLooks = 5;
+  for (unsigned look = 0; look < kLooks; ++look) {
+    struct stat status = {};
+    if (stat("/proc/self/task", &status) == 0 && status.st_nlink == kLinksOfItself + 1)
+      return true;
+    nanosleep(&kPause, nullptr);
+  }
+  return false;
+}
+
 void* codeFor(mneme_host_function* function, void** arguments) {
   return theHostEngine->codeFor(*function, arguments);
 }
@@ -51,7 +69,11 @@ void start() {
     settings.cacheDirectory = startDirectory() / settings.cacheDirectory;
   HostServices services = servicesFor(settings);
   theHostEngine = new HostEngine(std::move(settings), std::move(services));
-  pthread_atfork(nullptr, nullptr, [] { theHostEngine->becomeChild(); });
+  pthread_atfork([] { isAlone = isOnlyThread(); }, nullptr,
+                 [] {
+                   if (!isAlone)
+                     theHostEngine->becomeChild();
+                 });
   std::atexit([] { theHostEngine->report(); });
 }
 
