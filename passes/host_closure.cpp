@@ -157,8 +157,7 @@ private:
     }
     global->setVisibility(llvm::GlobalValue::DefaultVisibility);
     global->setDSOLocal(false);
-    if (reference == Reference::Symbol ||
-        llvm::cast<llvm::GlobalValue>(original).getName().starts_with("llvm."))
+    if (reference == Reference::Symbol)
       return;
     if (original.hasLocalLinkage()) // a name that LLVM or libc may know otherwise
       global->setName("__mneme." + original.getName());

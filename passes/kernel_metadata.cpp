@@ -16,6 +16,7 @@
 #include <algorithm>
 
 #include "passes/device_module.h"
+#include "passes/lambdas.h"
 #include "passes/shared_helpers.h"
 #include "passes/unset_locals.h"
 #include "runtime/abi/argument.h"
@@ -88,6 +89,15 @@ Array describeMarks(const Marks& marks) {
                             {"size", mark.sizeBytes},
                             {"count", mark.count},
                             {"by_value", (mark.flags & MNEME_JIT_MARK_BY_VALUE) != 0}});
+  return result;
+}
+
+/// Call operators of closures, whose fields may be constants once they are registered.
+Array describeLambdas(const llvm::Module& module) {
+  Array result;
+  for (const llvm::Function& function : module)
+    if (std::string type = function.isDeclaration() ? "" : closureTypeOf(function); !type.empty())
+      result.push_back(Object{{"type", type}, {"function", function.getName()}});
   return result;
 }
 
@@ -392,7 +402,8 @@ llvm::json::Object describeClosure(const Closure& closure, uint64_t staticHash,
                 {"tables", isGivenObjects ? describeTables(original) : Array()},
                 {"options", describeOptions(closure, original, build)}};
   if (closure.marks)
-    object["jit"] = Object{{"marks", describeMarks(*closure.marks)}};
+    object["jit"] =
+        Object{{"marks", describeMarks(*closure.marks)}, {"lambdas", describeLambdas(module)}};
   return object;
 }
 

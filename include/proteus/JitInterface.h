@@ -66,6 +66,18 @@ jit_object(T&, std::size_t = sizeof(T)) noexcept {
   static_assert(std::is_trivially_copyable_v<T>, "only bytes can become a constant");
 }
 
+#if defined(__CUDACC__) || defined(__HIP__) || defined(__CUDA__)
+/// Shared memory for `N` elements of `ElemSize` bytes each, `N` being at most `MaxN`: as built it
+/// has room for all of these; compiled at run time, where `N` is constant, for `N`. `UniqueID`
+/// tells arrays of one kernel apart.
+template <typename T, std::size_t MaxN, int UniqueID = 0>
+[[gnu::noinline]] __device__ T* shared_array(std::size_t /*N*/,
+                                             std::size_t /*ElemSize*/ = sizeof(T)) {
+  alignas(16) static __shared__ unsigned char Memory[MaxN * sizeof(T)];
+  return reinterpret_cast<T*>(Memory);
+}
+#endif
+
 namespace detail {
 
 template <typename T> constexpr int32_t constantTypeOf() {

@@ -35,14 +35,14 @@ enum mneme_jit_mark_flags {
 };
 
 typedef struct mneme_jit_mark {
-  uint32_t argument;      ///< 0-based, of the function in LLVM IR
-  int32_t type;           ///< enum mneme_constant_type
-  int32_t elementType;    ///< of arrays and vectors; else MNEME_CONSTANT_NONE
-  int32_t countArgument;  ///< of arrays: argument that holds the number of elements; -1: `count`
-  uint64_t sizeBytes;     ///< of the value, the object, or one element of an array
-  uint64_t count;         ///< elements of an array; else 1
-  uint32_t countBytes;    ///< size of the argument that holds the number
-  uint32_t flags;         ///< enum mneme_jit_mark_flags
+  uint32_t argument;     ///< 0-based, of the function in LLVM IR
+  int32_t type;          ///< enum mneme_constant_type
+  int32_t elementType;   ///< of arrays and vectors; else MNEME_CONSTANT_NONE
+  int32_t countArgument; ///< of arrays: argument that holds the number of elements; -1: `count`
+  uint64_t sizeBytes;    ///< of the value, the object, or one element of an array
+  uint64_t count;        ///< elements of an array; else 1
+  uint32_t countBytes;   ///< size of the argument that holds the number
+  uint32_t flags;        ///< enum mneme_jit_mark_flags
 } mneme_jit_mark;
 
 #ifdef __cplusplus

@@ -32,10 +32,11 @@ typedef struct mneme_arg_value {
   mneme_bytes value; ///< exactly the argument's IR store size, or the content
 } mneme_arg_value;
 
-/// Value of one field of the closure that a host function is the call operator of.
+/// Value of one field of a closure.
 typedef struct mneme_lambda_value {
-  uint32_t slot;   ///< field of the closure type
-  uint32_t offset; ///< bytes
+  const char* function; ///< its call operator in a kernel; null: the host function is it
+  uint32_t slot;        ///< field of the closure type
+  uint32_t offset;      ///< bytes
   mneme_bytes value;
 } mneme_lambda_value;
 
@@ -70,10 +71,10 @@ typedef struct mneme_compile_request {
   uint32_t outputs;           ///< mneme_compile_outputs
   const mneme_bytes* modules; ///< LLVM bitcode or textual IR, linked in order
   size_t moduleCount;
-  const char* kernel;       ///< mangled name
-  const char* target;       ///< "cpu" (this host), "cpu:<LLVM cpu name>", "sm_90", "gfx90a", or "host": the
-                            ///< module is a host function's (mneme_jit_host.h), its `kernel`
-  const char* passes;       ///< LLVM pass pipeline, e.g. "default<O3>"
+  const char* kernel; ///< mangled name
+  const char* target; ///< "cpu" (this host), "cpu:<LLVM cpu name>", "sm_90", "gfx90a", or "host":
+                      ///< the module is a host function's (mneme_jit_host.h), its `kernel`
+  const char* passes; ///< LLVM pass pipeline, e.g. "default<O3>"
   uint32_t codegenOptLevel; ///< 0..3
   uint32_t prune;           ///< drop what the kernel does not reach
   /// Functions but the kernel, and shared memory, become internal. Device variables stay visible:
@@ -93,8 +94,7 @@ typedef struct mneme_compile_request {
   uint32_t maxRegisters;        ///< per thread, for the assembler; 0: no limit
   uint32_t boundIndices;        ///< block and thread indices are below the dimensions
   const char* assemblerOptions; ///< further ptxas options, separated by spaces; may be null
-  // What follows is for "host".
-  const char* symbol; ///< name of the compiled function
+  const char* symbol;           ///< for "host": name of the compiled function
   const mneme_lambda_value* lambdaValues;
   size_t lambdaValueCount;
 } mneme_compile_request;

@@ -12,7 +12,8 @@
 
 namespace mneme::compile {
 
-/// Runs the code generator, for what LLVM may assume of `library` (target_library.h); `module` is changed by it and of no further use for code generation.
+/// Runs the code generator, for what LLVM may assume of `library` (target_library.h); `module` is
+/// changed by it and of no further use for code generation.
 /// \throws Error{CompileFailed} with LLVM's message.
 std::string emitCode(llvm::Module& module, llvm::TargetMachine& machine,
                      llvm::CodeGenFileType fileType, const Diagnostics& diagnostics,

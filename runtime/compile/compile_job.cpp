@@ -17,9 +17,11 @@
 #include "runtime/compile/cpu/steps.h"
 #include "runtime/compile/image_linker.h"
 #include "runtime/compile/llvm_options.h"
+#include "runtime/compile/module/closure_fields.h"
 #include "runtime/compile/module/loader.h"
 #include "runtime/compile/module/other_callers.h"
 #include "runtime/compile/module/placed_globals.h"
+#include "runtime/compile/module/shared_arrays.h"
 #include "runtime/compile/module/specialize.h"
 #include "runtime/compile/module/variables_kernel.h"
 #include "runtime/compile/pass_pipeline.h"
@@ -161,6 +163,8 @@ void CompileJob::preprocess() {
     placeEarly();
   const TraceText trace = request_.outputs & MNEME_OUTPUT_TRACE ? &outputs_.trace : nullptr;
   specializeArguments(kernel, request_.specializedArgs, request_.specializedArgCount, trace);
+  specializeLambdas(trace);
+  specializeSharedArrays(*module_, trace);
   specializeDimensions(trace);
   if (request_.setLaunchBounds) {
     const uint32_t threads = request_.maxThreads
@@ -174,6 +178,21 @@ void CompileJob::preprocess() {
     addOtherCallers(*module_, options_.sharedFunctions);
   if (target_.kind == TargetKind::Ptx)
     isDetached_ = pointers_.detach(*module_);
+}
+
+/// The values of one call operator lie together.
+void CompileJob::specializeLambdas(TraceText trace) {
+  for (size_t begin = 0, end = 0; begin < request_.lambdaValueCount; begin = end) {
+    const mneme_lambda_value* const values = request_.lambdaValues + begin;
+    const llvm::StringRef name(values->function ? values->function : "");
+    while (end < request_.lambdaValueCount && name == request_.lambdaValues[end].function)
+      ++end;
+    llvm::Function* function = module_->getFunction(name);
+    if (!function || function->isDeclaration())
+      continue;
+    keepLocalsInRegisters(*function);
+    makeFieldsConstant(*function, values, end - begin, trace);
+  }
 }
 
 void CompileJob::specializeDimensions(TraceText trace) {

@@ -46,6 +46,7 @@ private:
   void preprocess();
   llvm::PipelineTuningOptions tuning() const;
   void lowerForCpu();
+  void specializeLambdas(TraceText trace);
   void specializeDimensions(TraceText trace);
   void placeEarly();
   void placeLate();

@@ -86,7 +86,8 @@ private:
 constexpr const char* kCxxLibrary = "libstdc++.so.6";
 
 /// Files of this process's libc, libm, loader, libgcc (which divides 128-bit integers) and C++
-/// library (personalities): what an image may refer to. Asked for by name, so that interposed libraries never take their place.
+/// library (personalities): what an image may refer to. Asked for by name, so that interposed
+/// libraries never take their place.
 std::vector<std::string> systemLibraries() {
   std::vector<std::string> paths;
   for (const char* name : {LIBC_SO, LIBM_SO, LD_SO, LIBGCC_S_SO, kCxxLibrary}) {

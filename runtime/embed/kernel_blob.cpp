@@ -111,6 +111,9 @@ void readMetadata(const json& value, KernelBlob& blob) {
     blob.marks.emplace();
     for (const json& mark : value.at("jit").at("marks"))
       blob.marks->push_back(markFrom(mark, blob.args.size()));
+    for (const json& lambda : value.at("jit").value("lambdas", json::array()))
+      blob.lambdas.push_back(
+          {lambda.at("type").get<std::string>(), lambda.at("function").get<std::string>()});
   }
   blob.sharedBytes = value.at("shared_bytes").get<uint64_t>();
   blob.maxThreads = value.at("max_threads").get<uint32_t>();

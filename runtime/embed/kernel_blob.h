@@ -25,6 +25,12 @@ struct KernelGlobal {
       false; ///< starts with addresses of functions in it (tables, vtables, cells)
 };
 
+/// A function of a marked kernel that is the call operator of a closure.
+struct CallOperator {
+  std::string type;     ///< the closure's, demangled
+  std::string function; ///< mangled
+};
+
 /// One embedded kernel (or, with an empty `kernel`, one module of shared device code).
 struct KernelBlob {
   std::string kernel; ///< mangled name
@@ -40,6 +46,7 @@ struct KernelBlob {
   std::vector<KernelGlobal> tables;
   /// Of a kernel that is compiled at run time: what becomes constant.
   std::optional<std::vector<mneme_jit_mark>> marks;
+  std::vector<CallOperator> lambdas;
   uint64_t sharedBytes = 0;
   uint32_t maxThreads = 0;
   uint32_t minBlocks = 0;

@@ -262,6 +262,7 @@ Plan Engine::decide(Kernel& kernel, const LaunchShape& shape, void** args) {
       spec.rank = rankText();
     const std::vector<ValueSource> sources = kernel.valueSources(variant);
     spec.values = valuesOf(sources, args);
+    spec.lambdaValues = kernel.lambdaValues();
     const BinaryAnswer found = binaryFor(kernel, choice.variant, shape.device, spec);
     plan.binary = found.binary;
     plan.isFinal = !found.isTooSoon;

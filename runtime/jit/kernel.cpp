@@ -22,6 +22,11 @@ bool sameBytes(const void* left, const void* right, size_t size) noexcept {
   return std::memcmp(left, right, size) == 0;
 }
 
+/// Equal contents of one lambda are one object.
+const mneme_lambda_values* presentValues(const KernelLambda& lambda) noexcept {
+  return __atomic_load_n(&lambda.entry->values, __ATOMIC_ACQUIRE);
+}
+
 /// Values of arguments that variants are chosen by.
 void addMatched(const std::vector<tuned::Variant>& variants, std::vector<uint32_t>& indices) {
   for (const tuned::Variant& variant : variants) {
@@ -55,6 +60,23 @@ Kernel::Kernel(KernelCode code, std::vector<tuned::Variant> variants,
                      std::ranges::any_of(variants_, &tuned::Variant::specializeArgs)))
     for (const mneme_jit_mark& mark : *code_.blob->marks)
       decisive_.emplace_back(mark);
+  if (isMarked())
+    for (const embed::CallOperator& lambda : code_.blob->lambdas)
+      if (const mneme_lambda* entry = mneme_jit_find_lambda(lambda.type.c_str()))
+        lambdas_.push_back({lambda.function, entry});
+}
+
+std::vector<compile::LambdaValue> Kernel::lambdaValues() const {
+  std::vector<compile::LambdaValue> all;
+  for (const KernelLambda& lambda : lambdas_)
+    if (const mneme_lambda_values* values = presentValues(lambda))
+      for (uint64_t index = 0; index < values->fieldCount; ++index) {
+        const mneme_lambda_field& field = values->fields[index];
+        const auto* bytes = reinterpret_cast<const std::byte*>(field.value);
+        all.push_back(
+            {lambda.function, field.slot, field.offset, {bytes, bytes + field.sizeBytes}});
+      }
+  return all;
 }
 
 std::vector<ValueSource> Kernel::valueSources(const tuned::Variant& variant) const {
@@ -84,6 +106,13 @@ bool Kernel::isSame(const Remembered& one, const LaunchShape& shape, void** args
     if (size != known || (size > 0 && !sameBytes(source.place(args), value, size)))
       return false;
     value += size;
+  }
+  for (const KernelLambda& lambda : lambdas_) {
+    const mneme_lambda_values* known = nullptr;
+    std::memcpy(&known, value, sizeof(known));
+    value += sizeof(known);
+    if (known != presentValues(lambda))
+      return false;
   }
   return true;
 }
@@ -116,6 +145,11 @@ std::vector<std::byte> Kernel::valuesOf(void** args) const {
     values.insert(values.end(), sizeBytes, sizeBytes + sizeof(size));
     const auto* value = static_cast<const std::byte*>(source.place(args));
     values.insert(values.end(), value, value + size);
+  }
+  for (const KernelLambda& lambda : lambdas_) {
+    const mneme_lambda_values* const present = presentValues(lambda);
+    const auto* bytes = reinterpret_cast<const std::byte*>(&present);
+    values.insert(values.end(), bytes, bytes + sizeof(present));
   }
   return values;
 }
@@ -152,6 +186,12 @@ BinaryAnswer Kernel::findBinary(size_t variant, int device, const BinarySpec& sp
     appendBytes(key, arg.index);
     appendBytes(key, arg.bytes.size());
     key.append(reinterpret_cast<const char*>(arg.bytes.data()), arg.bytes.size());
+  }
+  for (const compile::LambdaValue& field : spec.lambdaValues) {
+    appendBytes(key, field.slot);
+    appendBytes(key, field.value.size());
+    key += field.function;
+    key.append(reinterpret_cast<const char*>(field.value.data()), field.value.size());
   }
   if (const auto known = binaries_.find(key); known != binaries_.end())
     return {.binary = known->second.get()};

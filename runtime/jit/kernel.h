@@ -12,6 +12,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "runtime/abi/mneme_jit_lambda.h"
 #include "runtime/jit/binary.h"
 #include "runtime/jit/kernel_code.h"
 #include "runtime/jit/value_source.h"
@@ -45,6 +46,12 @@ struct LaunchShape {
   }
 };
 
+/// A closure that a marked kernel calls.
+struct KernelLambda {
+  std::string function;      ///< its call operator, mangled
+  const mneme_lambda* entry; ///< where its values are once it is registered
+};
+
 /// Lives as long as the process.
 class Kernel {
 public:
@@ -61,6 +68,8 @@ public:
   bool isMarked() const noexcept { return code_.blob && code_.blob->marks; }
   /// What becomes constant in binaries of a variant, in ascending order of arguments.
   std::vector<ValueSource> valueSources(const tuned::Variant& variant) const;
+  /// Values that its closures are registered with now.
+  std::vector<compile::LambdaValue> lambdaValues() const;
   const KernelCode& code() const noexcept { return code_; }
   const std::vector<tuned::Variant>& variants() const noexcept { return variants_; }
   /// The one at `index`; that of the program's own marks behind the others.
@@ -123,6 +132,7 @@ private:
   const tuned::VariantIndex index_{variants_};
   /// What decides which variant a launch takes, how and with which binary.
   std::vector<ValueSource> decisive_;
+  std::vector<KernelLambda> lambdas_; ///< the same
 
   std::atomic<bool> hasServed_{false};
   std::array<std::atomic<const Remembered*>, kRecent> recent_{};

@@ -94,6 +94,10 @@ uint64_t requestHash(const KernelCode& code, const compile::Request& request) {
     key += std::to_string(arg.index) + '=' + std::to_string(arg.bytes.size()) + ':';
     key.append(reinterpret_cast<const char*>(arg.bytes.data()), arg.bytes.size());
   }
+  for (const compile::LambdaValue& field : request.lambdaValues) {
+    key += field.function + '.' + std::to_string(field.slot) + '=';
+    key.append(reinterpret_cast<const char*>(field.value.data()), field.value.size());
+  }
   return combineHashes(code.blob->staticHash, hash64(key));
 }
 
@@ -110,6 +114,7 @@ compile::Request makeRequest(const KernelCode& code, const tuned::Variant& varia
   request.optionsJson = code.optionsJson;
   request.wantIr = spec.wantsIr;
   request.specializedArgs = spec.values;
+  request.lambdaValues = spec.lambdaValues;
   setLaunchBounds(request, variant, spec.dims.block);
   request.specializeDims = variant.specializeDims;
   request.boundIndices = variant.boundIndices.value_or(false);

@@ -27,10 +27,11 @@ void setKinds(tuned::Match& match, const embed::KernelBlob& blob);
 
 /// What a binary is made for.
 struct BinarySpec {
-  std::string target;                ///< as Backend::target()
-  tuned::Dims dims;                  ///< that it is launched with
-  std::vector<ArgValue> values = {}; ///< of specializedArgs(), in that order
-  bool placesGlobals = false;        ///< as Backend::needsPlacedGlobals()
+  std::string target;                                  ///< as Backend::target()
+  tuned::Dims dims;                                    ///< that it is launched with
+  std::vector<ArgValue> values = {};                   ///< of specializedArgs(), in that order
+  std::vector<compile::LambdaValue> lambdaValues = {}; ///< as Kernel::lambdaValues()
+  bool placesGlobals = false;                          ///< as Backend::needsPlacedGlobals()
   bool wantsIr = false;
   bool wantsTrace = false;
   std::string rank = {}; ///< of a marked kernel: in the name of its file

@@ -24,7 +24,7 @@ void prepareTunedKernels();
 /// does not or cannot have them (said once). Called once, at the first launch.
 const mneme_hooks* startTunedKernels();
 
-using HostFunctionFinder = void* (*)(mneme_host_function* function, void** arguments);
+using HostFunctionFinder = void* (*)(mneme_host_function * function, void** arguments);
 
 /// Loads libmneme_jit for marked host functions. Null if that cannot be (said once).
 HostFunctionFinder startHostFunctions();

@@ -163,3 +163,49 @@ def test_recorded_kernel_is_the_one_that_was_written(build: Build, tmp_path: Pat
             "replay", "-rdb", record, "-rid", record_id, "--device", "cpu", "-it", "1", "default<O3>"
         )  # fmt: skip
         assert replayed.result["result_class"] == "exact"
+
+
+def test_closures_have_the_values_they_are_registered_with(build: Build, tmp_path: Path) -> None:
+    wanted = {"PROTEUS_TRACE_OUTPUT": "specialization;cache-stats"}
+    cold = run(build("lambdas.cu"), tmp_path, **wanted)
+    assert untraced(cold) == ["x 9.5 164.5", "x 10.5 227.5", "x 5.25 113.75", "sum 1128 0"]
+    assert lines(cold, "[LambdaSpec]") == [
+        "[LambdaSpec] Replacing slot 1 with i32 7",
+        "[LambdaSpec] Replacing slot 0 with double 2.500000e+00",
+        "[LambdaSpec] Replacing slot 1 with i32 7",
+        "[LambdaSpec] Replacing slot 0 with double 3.500000e+00",
+        "[LambdaSpec] Replacing slot 0 with float 5.000000e-01",
+    ]
+    assert "MemoryCache rank 0 hits 0 accesses 4" in cold.stdout
+    warm = run(build("lambdas.cu"), tmp_path, **wanted)
+    assert untraced(warm) == untraced(cold)
+    assert lines(warm, "[LambdaSpec]") == []
+    assert "StorageCache rank 0 hits 4 accesses 4" in warm.stdout
+
+
+def test_shared_array_has_the_size_that_is_constant(build: Build, tmp_path: Path) -> None:
+    done = run(build("lambdas.cu"), tmp_path, PROTEUS_TRACE_OUTPUT="specialization")
+    (line,) = lines(done, "[SharedArray]")
+    assert line.startswith("[SharedArray] Replace CB double* proteus::shared_array<double, 256")
+    assert line.endswith(
+        " with @.proteus.shared = internal addrspace(3) global [384 x i8] undef, align 16"
+    )
+
+
+def test_marked_host_functions_launch_marked_kernels(build: Build, tmp_path: Path) -> None:
+    program = build("host_launch.cu", "-O2")
+    traces = "specialization;cache-stats"
+    cold = run(program, tmp_path, PROTEUS_TRACE_OUTPUT=traces)
+    warm = run(program, tmp_path, PROTEUS_TRACE_OUTPUT=traces)
+    for done, hits in ((cold, (0, 0)), (warm, (2, 2))):
+        assert lines(done, "y ") == ["y 0 1 7", "y 0 3 15", "y 0 10 15"]
+        for engine, found in zip(("Device", "Host"), hits, strict=True):
+            begin = f"[proteus][JitEngine{engine}] "
+            assert lines(done, f"{begin}MemoryCache rank 0 hits") == [
+                f"{begin}MemoryCache rank 0 hits 1 accesses 3"
+            ]
+            assert lines(done, f"{begin}StorageCache") == [
+                f"{begin}StorageCache rank 0 hits {found} accesses 2"
+            ]
+    assert "[ArgSpec] Replaced Function _Z6launchPfi ArgNo 1 with value i32 2" in cold.stdout
+    assert lines(warm, "[ArgSpec]") == []

@@ -211,6 +211,17 @@ def test_configuration_makes_another_specialization(
     assert [line for line in other.traces if line.startswith("[Custom")] == lines * 4
 
 
+def test_switches_of_kernels_change_nothing_and_the_cache_can_be_off(tmp_path: Path) -> None:
+    program = build(SOURCES / "threads.cpp", tmp_path / "program", "-O2")
+    disabled = run(program, cache=tmp_path / "cache", PROTEUS_DISABLE="1")
+    assert disabled.count("StorageCache") == (0, 4)
+    for _ in range(2):
+        unstored = run(program, cache=tmp_path / "cache", PROTEUS_USE_STORED_CACHE="0")
+        assert unstored.lines == disabled.lines
+        assert len(unstored.specializations()) == len(unstored.traces) == 4
+        assert not any("Storage" in line for line in unstored.statistics)
+
+
 def test_equal_calls_of_many_threads_are_compiled_once(tmp_path: Path) -> None:
     program = build(SOURCES / "threads.cpp", tmp_path / "program", "-O2")
     cold, _ = run_twice(program, tmp_path / "cache")

@@ -111,7 +111,10 @@ struct RawRequest {
     for (const GlobalPlace& place : request.placedGlobals)
       places.push_back({place.name.c_str(), place.address});
     for (const LambdaValue& lambda : request.lambdaValues)
-      lambdas.push_back({lambda.slot, lambda.offset, {lambda.value.data(), lambda.value.size()}});
+      lambdas.push_back({lambda.function.empty() ? nullptr : lambda.function.c_str(),
+                         lambda.slot,
+                         lambda.offset,
+                         {lambda.value.data(), lambda.value.size()}});
     raw.abi = MNEME_COMPILE_ABI;
     raw.outputs = MNEME_OUTPUT_IMAGE | (request.wantIr ? MNEME_OUTPUT_IR : 0u) |
                   (request.wantAssembly ? MNEME_OUTPUT_ASSEMBLY : 0u) |

@@ -15,6 +15,7 @@
 namespace mneme::compile {
 
 struct LambdaValue {
+  std::string function = {}; ///< see mneme_lambda_value; empty for null
   uint32_t slot = 0;
   uint32_t offset = 0;
   std::vector<std::byte> value;

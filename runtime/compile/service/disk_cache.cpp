@@ -132,6 +132,7 @@ Hash128 cacheKey(const Request& request, const std::string& libraryIdentity) {
   packer.add(bytesOf(request.symbol));
   packer.add(uint64_t{request.lambdaValues.size()});
   for (const LambdaValue& lambda : request.lambdaValues) {
+    packer.add(bytesOf(lambda.function));
     packer.add(uint64_t{lambda.slot});
     packer.add(uint64_t{lambda.offset});
     packer.add(std::span<const std::byte>(lambda.value));

@@ -79,6 +79,7 @@ std::string packRequest(const Request& request) {
   }
   packer.add(uint64_t{request.lambdaValues.size()});
   for (const LambdaValue& lambda : request.lambdaValues) {
+    packer.add(bytesOf(lambda.function));
     packer.add(uint64_t{lambda.slot});
     packer.add(uint64_t{lambda.offset});
     packer.add(bytesOf(lambda.value));
@@ -114,6 +115,7 @@ std::optional<Request> unpackRequest(std::span<const std::byte> bytes) {
   }
   request.lambdaValues.resize(unpacker.takeCount());
   for (LambdaValue& lambda : request.lambdaValues) {
+    unpacker.take(lambda.function);
     lambda.slot = static_cast<uint32_t>(unpacker.takeNumber());
     lambda.offset = static_cast<uint32_t>(unpacker.takeNumber());
     unpacker.take(lambda.value);

@@ -19,9 +19,6 @@ namespace {
 // Loading takes a millisecond.
 constexpr std::chrono::seconds kLoading{2};
 
-// For the state of a function whose description no record could be made of.
-HostFunction* const kNone = nullptr;
-
 std::string demangled(const std::string& name) {
   int status = 0;
   char* text = abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status);
@@ -84,7 +81,7 @@ void HostEngine::count(HostVariant& variant) const noexcept {
 
 HostFunction* HostEngine::functionFor(mneme_host_function& description) noexcept {
   if (description.version != MNEME_HOST_FUNCTION_ABI || isChild_.load(std::memory_order_relaxed))
-    return kNone;
+    return nullptr;
   const BlockedSignals blocked(BlockedSignals::Which::ButFaults); // a handler may call it too
   try {
     const std::lock_guard lock(mutex_);
@@ -94,7 +91,7 @@ HostFunction* HostEngine::functionFor(mneme_host_function& description) noexcept
     __atomic_store_n(&description.state, functions_.back().get(), __ATOMIC_RELEASE);
     return functions_.back().get();
   } catch (const std::exception&) { // no memory: another call will try
-    return kNone;
+    return nullptr;
   }
 }
 
@@ -107,8 +104,7 @@ void* HostEngine::obtain(HostFunction& function, uint64_t keyHash, const Key& ke
   const DeferredCancellation deferred;
   const BlockedSignals blocked(BlockedSignals::Which::ButFaults);
   try {
-    bool isNew = false;
-    HostVariant& variant = function.add(keyHash, key.bytes(), isNew);
+    HostVariant& variant = function.add(keyHash, key.bytes());
     std::unique_lock lock(mutex_);
     if (variant.state == HostVariant::State::New) {
       variant.state = HostVariant::State::Building;
@@ -201,7 +197,8 @@ compile::Request HostEngine::requestFor(const HostFunction& function, uint64_t h
     for (uint64_t index = 0; index < values->fieldCount; ++index) {
       const mneme_lambda_field& field = values->fields[index];
       const auto* bytes = reinterpret_cast<const std::byte*>(field.value);
-      request.lambdaValues.push_back({field.slot, field.offset, {bytes, bytes + field.sizeBytes}});
+      request.lambdaValues.push_back(
+          {{}, field.slot, field.offset, {bytes, bytes + field.sizeBytes}});
     }
   return request;
 }

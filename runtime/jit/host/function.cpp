@@ -52,11 +52,9 @@ HostVariant* HostFunction::find(uint64_t keyHash, std::span<const std::byte> key
   }
 }
 
-HostVariant& HostFunction::add(uint64_t keyHash, std::span<const std::byte> key, bool& isNew) {
+HostVariant& HostFunction::add(uint64_t keyHash, std::span<const std::byte> key) {
   const std::lock_guard lock(mutex_);
-  HostVariant* known = find(keyHash, key);
-  isNew = known == nullptr;
-  if (known)
+  if (HostVariant* known = find(keyHash, key))
     return *known;
   variants_.push_back(std::make_unique<HostVariant>(keyHash, key));
   Table* table = tables_.back().get();

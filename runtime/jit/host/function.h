@@ -40,8 +40,8 @@ public:
   bool readKey(void** arguments, Key& key, const char*& why) const noexcept;
   /// The variant for a key; null if there is none. No lock.
   HostVariant* find(uint64_t keyHash, std::span<const std::byte> key) const noexcept;
-  /// Finds or makes it; `isNew` says which.
-  HostVariant& add(uint64_t keyHash, std::span<const std::byte> key, bool& isNew);
+  /// Finds or makes it.
+  HostVariant& add(uint64_t keyHash, std::span<const std::byte> key);
 
   mneme_host_function& description() const noexcept { return description_; }
   const std::string& name() const noexcept { return name_; }

@@ -1,0 +1,95 @@
+#include "runtime/compile/module/shared_arrays.h"
+
+#include <llvm/Analysis/InstructionSimplify.h>
+#include <llvm/Demangle/Demangle.h>
+#include <llvm/IR/Constants.h>
+#include <llvm/IR/DerivedTypes.h>
+#include <llvm/IR/Dominators.h>
+#include <llvm/IR/InstIterator.h>
+#include <llvm/IR/Instructions.h>
+#include <llvm/Support/raw_ostream.h>
+#include <llvm/Transforms/Utils/PromoteMemToReg.h>
+
+#include <map>
+#include <vector>
+
+namespace mneme::compile {
+namespace {
+
+constexpr llvm::StringLiteral kCallee = "_ZN7proteus12shared_array";
+constexpr unsigned kSharedSpace = 3;
+constexpr uint64_t kAlign = 16;
+
+void foldConstants(llvm::Function& function) {
+  const llvm::SimplifyQuery query(function.getParent()->getDataLayout());
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (llvm::Instruction& instruction : llvm::make_early_inc_range(llvm::instructions(function)))
+      if (llvm::Value* simpler = llvm::simplifyInstruction(&instruction, query);
+          simpler && llvm::isa<llvm::Constant>(simpler) && !instruction.use_empty()) {
+        instruction.replaceAllUsesWith(simpler);
+        changed = true;
+      }
+  }
+}
+
+std::vector<llvm::CallInst*> callsOf(llvm::Function& callee) {
+  std::vector<llvm::CallInst*> calls;
+  for (llvm::User* user : callee.users())
+    if (auto* call = llvm::dyn_cast<llvm::CallInst>(user);
+        call && call->getCalledOperand() == &callee)
+      calls.push_back(call);
+  return calls;
+}
+
+/// The number of bytes, elements times their size; 0 if it is not known.
+uint64_t sizeOf(const llvm::CallInst& call) {
+  const auto* count = llvm::dyn_cast<llvm::ConstantInt>(call.getArgOperand(0));
+  const auto* size = llvm::dyn_cast<llvm::ConstantInt>(call.getArgOperand(1));
+  return count && size ? count->getZExtValue() * size->getZExtValue() : 0;
+}
+
+} // namespace
+
+void keepLocalsInRegisters(llvm::Function& function) {
+  std::vector<llvm::AllocaInst*> slots;
+  for (llvm::Instruction& instruction : function.getEntryBlock())
+    if (auto* slot = llvm::dyn_cast<llvm::AllocaInst>(&instruction);
+        slot && llvm::isAllocaPromotable(slot))
+      slots.push_back(slot);
+  llvm::DominatorTree tree(function);
+  llvm::PromoteMemToReg(slots, tree);
+  foldConstants(function);
+}
+
+void specializeSharedArrays(llvm::Module& module, TraceText trace) {
+  for (llvm::Function& callee : module) {
+    if (!callee.getName().starts_with(kCallee) || callee.arg_size() != 2)
+      continue;
+    // One array for all calls of one instance: it has its own number.
+    std::map<uint64_t, llvm::GlobalVariable*> arrays;
+    for (llvm::CallInst* call : callsOf(callee)) {
+      keepLocalsInRegisters(*call->getFunction());
+      const uint64_t bytes = sizeOf(*call);
+      if (bytes == 0)
+        continue;
+      llvm::GlobalVariable*& array = arrays[bytes];
+      if (!array) {
+        auto* type = llvm::ArrayType::get(llvm::Type::getInt8Ty(module.getContext()), bytes);
+        array = new llvm::GlobalVariable(module, type, false, llvm::GlobalValue::InternalLinkage,
+                                         llvm::UndefValue::get(type), ".proteus.shared", nullptr,
+                                         llvm::GlobalValue::NotThreadLocal, kSharedSpace);
+        array->setAlignment(llvm::Align(kAlign));
+      }
+      if (trace)
+        llvm::raw_string_ostream(*trace)
+            << "[SharedArray] Replace CB " << llvm::demangle(callee.getName()) << " with " << *array
+            << '\n';
+      call->replaceAllUsesWith(
+          llvm::ConstantExpr::getPointerBitCastOrAddrSpaceCast(array, call->getType()));
+      call->eraseFromParent();
+    }
+  }
+}
+
+} // namespace mneme::compile
