@@ -56,9 +56,6 @@ public:
     return launch.form == MNEME_LAUNCH_PLAIN;
   }
 
-  /// Where a variable of the program is on the current device; null if that cannot be told.
-  virtual const void* variablePlace(const mneme_global_entry&) { return nullptr; }
-
   /// Loads an image on the current device. Thread-safe. Safe while streams are captured.
   /// \throws Error
   virtual std::unique_ptr<LoadedKernel> load(const KernelImage& image) = 0;
@@ -70,6 +67,10 @@ public:
   virtual bool launch(LoadedKernel& kernel, const mneme_launch& launch, const tuned::Dims& dims,
                       int& status) noexcept = 0;
 };
+
+/// Where a device variable of the program is on the current device, as the runtime in this process
+/// says; null if none here knows it.
+const void* variablePlaceOf(const void* hostShadow) noexcept;
 
 /// The backend of the runtime this process uses; null if there is none. `why` then says what is
 /// missing. Called once, at the first launch of a program with tuned kernels.

@@ -103,7 +103,7 @@ Kernel* Engine::resolve(const mneme_launch& launch) noexcept {
   const char* name = nullptr;
   Kernel* kernel = &untuned_;
   try {
-    announce(launch);
+    announce();
     if (mneme_rt_find_kernel(launch.kernel, &module, &name))
       kernel = makeKernel(launch, module, name);
     table_.insert(launch.kernel, module, kernel);

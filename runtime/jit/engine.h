@@ -30,7 +30,8 @@ struct Services {
   std::function<bool(const compile::Request& request, compile::Result& result)> findStored;
   std::function<void(const std::string& sentence)> warn; ///< each sentence is heard once
   std::function<void(const std::string& line)> trace;    ///< what Settings::trace asks for
-  std::function<void(const std::string& text)> print;    ///< the same of marked kernels: to stdout
+  std::function<const void*(const void* hostShadow)> variablePlace; ///< as variablePlaceOf()
+  std::function<void(const std::string& text)> print; ///< the same of marked kernels: to stdout
 };
 
 /// Has to live as long as the process once it has launched anything.
@@ -92,7 +93,7 @@ private:
   void traceMarked(const Binary& binary, const compile::Request& request,
                    const compile::Result& result) const;
   /// What the reference tool says when its engine starts.
-  void announce(const mneme_launch& launch);
+  void announce();
   CacheReport::Entry& usesOf(const Kernel& kernel, const BinarySpec& spec,
                              const tuned::Variant& variant);
 

@@ -111,23 +111,22 @@ void Engine::traceMarked(const Binary& binary, const compile::Request& request,
   services_.print(text);
 }
 
-void Engine::announce(const mneme_launch& launch) {
+void Engine::announce() {
   if (isAnnounced_ || !settings_.hasMarks || !settings_.trace.specialization)
     return;
   isAnnounced_ = true;
-  makeBackend(launch);
   struct Lines {
-    Backend* backend;
+    const std::function<const void*(const void*)>& place;
     std::string text;
-  } lines{backend_.load(), {}};
+  } lines{services_.variablePlace, {}};
   mneme_rt_visit_modules(
       [](void* user, const mneme_module_entry* module) {
         auto& lines = *static_cast<Lines*>(user);
-        for (uint64_t i = 0; i < module->globalCount && lines.backend; ++i) {
+        for (uint64_t i = 0; i < module->globalCount && lines.place; ++i) {
           const mneme_global_entry& global = module->globals[i];
           char line[512];
           std::snprintf(line, sizeof(line), "[GVarInfo]: %s HAddr:%p DevAddr:%p VarSize:%llu\n",
-                        global.name, global.hostShadow, lines.backend->variablePlace(global),
+                        global.name, global.hostShadow, lines.place(global.hostShadow),
                         static_cast<unsigned long long>(global.sizeBytes));
           lines.text += line;
         }

@@ -40,6 +40,7 @@ Services realServices(const Settings& settings) {
               },
           .warn = noticeOnce,
           .trace = notice,
+          .variablePlace = variablePlaceOf,
           .print = [](const std::string& text) { fwrite(text.data(), 1, text.size(), stdout); }};
 }
 

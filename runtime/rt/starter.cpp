@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "runtime/abi/mneme_jit.h"
+#include "runtime/abi/mneme_jit_capture.h"
 #include "runtime/base/environment.h"
 #include "runtime/base/standard_error.h"
 #include "runtime/base/write_signals.h"
@@ -129,6 +130,19 @@ HostFunctionFinder startHostFunctions() {
 }
 
 } // namespace mneme::rt
+
+int mneme_jit_capture_kernel(const void* kernel, mneme_capture_taker take, void* user) {
+  static void* library = nullptr;
+  void* opened = __atomic_load_n(&library, __ATOMIC_ACQUIRE);
+  if (!opened) {
+    opened = theLibrary ? theLibrary : openLibrary();
+    __atomic_store_n(&library, opened, __ATOMIC_RELEASE);
+  }
+  using Capture = decltype(&mneme_jit_capture_kernel);
+  const auto capture =
+      opened ? reinterpret_cast<Capture>(dlsym(opened, "mneme_jit_capture_kernel")) : nullptr;
+  return capture ? capture(kernel, take, user) : 0;
+}
 
 const char* const* mneme_rt_environment(void) { return mneme::keptEnvironment.variables; }
 const char* mneme_rt_directory(void) { return mneme::keptEnvironment.directory; }

@@ -209,3 +209,9 @@ def test_marked_host_functions_launch_marked_kernels(build: Build, tmp_path: Pat
             ]
     assert "[ArgSpec] Replaced Function _Z6launchPfi ArgNo 1 with value i32 2" in cold.stdout
     assert lines(warm, "[ArgSpec]") == []
+
+
+def test_program_learns_of_its_kernels_and_switches_them(build: Build, tmp_path: Path) -> None:
+    done = run(build("metadata.cu"), tmp_path, PROTEUS_TRACE_OUTPUT="cache-stats")
+    assert untraced(done) == ["plain: 0", "_Z5counti BC 1 1 12", "count 4"]
+    assert "MemoryCache rank 0 hits 1 accesses 2" in done.stdout

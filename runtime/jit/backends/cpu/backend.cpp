@@ -62,15 +62,6 @@ public:
     return (runtimes_[0].isThere() ? runtimes_[0] : runtimes_[1]).deviceName();
   }
   bool needsPlacedGlobals() const override { return false; }
-  const void* variablePlace(const mneme_global_entry& global) override {
-    void* place = nullptr;
-    for (const char* name : {"cudaGetSymbolAddress", "hipGetSymbolAddress"})
-      if (const auto find =
-              reinterpret_cast<int (*)(void**, const void*)>(dlsym(RTLD_DEFAULT, name));
-          find && find(&place, global.hostShadow) == 0)
-        return place;
-    return nullptr;
-  }
   bool mayReshape(const mneme_launch& launch) const noexcept override {
     const auto* config = static_cast<const device::cuda::RuntimeLaunchConfig*>(launch.config);
     return launch.form == MNEME_LAUNCH_PLAIN ||

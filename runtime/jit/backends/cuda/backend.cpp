@@ -5,8 +5,6 @@
 #include <cstring>
 #include <utility>
 
-#include <dlfcn.h>
-
 #include "runtime/base/error.h"
 #include "runtime/device/cuda/description.h"
 #include "runtime/jit/backends/cuda/kernel.h"
@@ -101,12 +99,6 @@ public:
   std::string target(int device) override { return describeGpu(driver_, device).target; }
   std::string deviceName(int device) override { return gpuName(driver_, device); }
   bool needsPlacedGlobals() const override { return true; }
-  const void* variablePlace(const mneme_global_entry& global) override {
-    void* place = nullptr;
-    const auto find =
-        reinterpret_cast<int (*)(void**, const void*)>(dlsym(RTLD_DEFAULT, "cudaGetSymbolAddress"));
-    return find && find(&place, global.hostShadow) == 0 ? place : nullptr;
-  }
   bool mayReshape(const mneme_launch& launch) const noexcept override {
     const auto* config = static_cast<const RuntimeLaunchConfig*>(launch.config);
     return launch.form == MNEME_LAUNCH_PLAIN ||
