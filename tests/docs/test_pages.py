@@ -28,7 +28,7 @@ from doc_commands import (
 from doc_pages import AlreadyToldError, PageRun
 from doc_shell import bash_steps, console_steps
 
-LANGUAGES = {"bash", "cmake", "console", "jinja", "json", "python", "text", "yaml"}
+LANGUAGES = {"bash", "cmake", "console", "cpp", "jinja", "json", "python", "text", "yaml"}
 BLOCKS = [block for page in PAGES for block in blocks(page)]
 RUN = [block for block in BLOCKS if block.language != "text" and not block.directive("not run")]
 NOT_RUN = [block for block in BLOCKS if block.directive("not run")]
