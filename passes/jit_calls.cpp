@@ -34,10 +34,16 @@ void addStored(const llvm::Value& slot, llvm::SmallVectorImpl<llvm::Argument*>& 
                unsigned depth = 0) {
   for (const llvm::User* user : slot.users()) {
     if (const auto* store = llvm::dyn_cast<llvm::StoreInst>(user)) {
-      if (auto* argument = llvm::dyn_cast<llvm::Argument>(
-              const_cast<llvm::Value*>(withoutCasts(store->getValueOperand())));
-          argument && store->getPointerOperand() == &slot)
+      if (store->getPointerOperand() != &slot)
+        continue;
+      const llvm::Value* value = withoutCasts(store->getValueOperand());
+      if (auto* argument = llvm::dyn_cast<llvm::Argument>(const_cast<llvm::Value*>(value)))
         arguments.push_back(argument);
+      // AMD's ABI gives pointers an address space: they change it in a slot of their own.
+      else if (const auto* load = llvm::dyn_cast<llvm::LoadInst>(value);
+               load && load->getType()->isPointerTy() && depth < 2)
+        if (const llvm::AllocaInst* source = slotOf(load->getPointerOperand()))
+          addStored(*source, arguments, depth + 1);
     } else if (const auto* copy = llvm::dyn_cast<llvm::MemCpyInst>(user)) {
       if (const llvm::AllocaInst* source = slotOf(copy->getSource());
           source && source != slotOf(&slot) && depth < 2)
