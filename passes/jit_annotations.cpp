@@ -53,6 +53,8 @@ public:
                           llvm::Twine(marks_.function().arg_size()));
     argument_ = marks_.function().getArg(static_cast<unsigned>(*position - 1));
     const std::optional<int64_t> type = object_->getInteger("type");
+    if (!type && object_->get("type"))
+      return marks_.fatal("JIT annotation with a 'type' that is no integer");
     if (!type && argument_->getType()->isPointerTy())
       return marks_.fatal("JIT annotation of a pointer needs a 'type'");
     const int64_t wanted = type.value_or(constantTypeOf(argument_->getType()));
@@ -178,11 +180,14 @@ std::vector<Annotation> readAnnotations(llvm::Module& module) {
 }
 
 void readArguments(const llvm::Constant& arguments, MarkList& marks) {
-  for (const llvm::Use& operand : arguments.operands())
-    if (const auto* position = llvm::dyn_cast<llvm::ConstantInt>(operand.get()))
+  // Not its operands: a struct of nothing but zeros has none.
+  const auto* fields = llvm::cast<llvm::StructType>(arguments.getType());
+  for (unsigned index = 0; index < fields->getNumElements(); ++index)
+    if (const llvm::Constant* field = arguments.getAggregateElement(index);
+        const auto* position = llvm::dyn_cast<llvm::ConstantInt>(field))
       readPosition(*position, marks);
     else
-      JsonMark(stringOf(operand.get()), marks).read();
+      JsonMark(stringOf(field), marks).read();
 }
 
 } // namespace mneme::passes
