@@ -105,9 +105,7 @@ private:
                    ", which is no integer argument");
       return false;
     }
-    mark.countArgument = static_cast<int32_t>(position);
-    mark.countBytes =
-        function.getArg(static_cast<unsigned>(position))->getType()->getIntegerBitWidth() / 8;
+    countBy(mark, *function.getArg(static_cast<unsigned>(position)));
     return true;
   }
 

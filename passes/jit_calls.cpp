@@ -125,8 +125,9 @@ private:
       mark.count = constant->getZExtValue();
     } else if (const llvm::Argument* parameter = parameterOf(count);
                parameter && parameter->getType()->isIntegerTy()) {
-      mark.countArgument = static_cast<int32_t>(parameter->getArgNo());
-      mark.countBytes = parameter->getType()->getIntegerBitWidth() / 8;
+      countBy(mark, *parameter);
+      if (llvm::isa<llvm::ZExtInst>(count)) // not every ABI says it of the parameter
+        mark.flags |= MNEME_JIT_MARK_UNSIGNED_COUNT;
     } else {
       return refuse();
     }

@@ -63,6 +63,13 @@ mneme_jit_mark valueMark(const llvm::Argument& argument, int32_t type) {
           .flags = MNEME_JIT_MARK_BY_VALUE};
 }
 
+void countBy(mneme_jit_mark& mark, const llvm::Argument& argument) {
+  mark.countArgument = static_cast<int32_t>(argument.getArgNo());
+  mark.countBytes = argument.getType()->getIntegerBitWidth() / 8;
+  if (argument.hasZExtAttr())
+    mark.flags |= MNEME_JIT_MARK_UNSIGNED_COUNT;
+}
+
 void reportFatal(llvm::Module& module, const llvm::Twine& reason) {
   fail(module,
        "[proteus][FATAL ERROR] " + llvm::StringRef(module.getSourceFileName()) + ":0 => " + reason);

@@ -88,6 +88,7 @@ Array describeMarks(const Marks& marks) {
                             {"count_size", mark.countBytes},
                             {"size", mark.sizeBytes},
                             {"count", mark.count},
+                            {"count_unsigned", (mark.flags & MNEME_JIT_MARK_UNSIGNED_COUNT) != 0},
                             {"by_value", (mark.flags & MNEME_JIT_MARK_BY_VALUE) != 0}});
   return result;
 }

@@ -26,6 +26,9 @@ bool isScalar(int64_t constantType);
 /// An argument's own value.
 mneme_jit_mark valueMark(const llvm::Argument& argument, int32_t type);
 
+/// The argument holds the number of an array's elements.
+void countBy(mneme_jit_mark& mark, const llvm::Argument& argument);
+
 /// Collects the marks of one function, from wherever they come.
 class MarkList {
 public:

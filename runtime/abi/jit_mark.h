@@ -32,6 +32,8 @@ enum mneme_jit_mark_flags {
   /// The content is the argument's own (a scalar, a struct passed by value); else it is what the
   /// argument, a pointer, leads to.
   MNEME_JIT_MARK_BY_VALUE = 1,
+  /// The argument that holds the number of elements has no sign.
+  MNEME_JIT_MARK_UNSIGNED_COUNT = 2,
 };
 
 typedef struct mneme_jit_mark {

@@ -76,6 +76,11 @@ KernelGlobal globalFrom(const json& value) {
           .holdsFunctions = value.value("functions", false)};
 }
 
+uint32_t flagsFrom(const json& value) {
+  return (value.at("by_value").get<bool>() ? MNEME_JIT_MARK_BY_VALUE : 0u) |
+         (value.value("count_unsigned", false) ? MNEME_JIT_MARK_UNSIGNED_COUNT : 0u);
+}
+
 mneme_jit_mark markFrom(const json& value, size_t argCount) {
   const mneme_jit_mark mark{.argument = value.at("arg").get<uint32_t>(),
                             .type = value.at("type").get<int32_t>(),
@@ -84,8 +89,7 @@ mneme_jit_mark markFrom(const json& value, size_t argCount) {
                             .sizeBytes = value.at("size").get<uint64_t>(),
                             .count = value.at("count").get<uint64_t>(),
                             .countBytes = value.at("count_size").get<uint32_t>(),
-                            .flags =
-                                value.at("by_value").get<bool>() ? MNEME_JIT_MARK_BY_VALUE : 0u};
+                            .flags = flagsFrom(value)};
   if (mark.argument >= argCount || mark.countArgument >= static_cast<int64_t>(argCount) ||
       mark.sizeBytes > kMaxMarkedBytes || mark.count > kMaxMarkedBytes)
     corrupt("a mark of an argument makes no sense");

@@ -5,25 +5,22 @@
 namespace mneme::jit {
 namespace {
 
-int64_t integerAt(const void* place, uint32_t sizeBytes) noexcept {
+template <typename Integer> int64_t integerAt(const void* place) noexcept {
+  Integer value = 0;
+  std::memcpy(&value, place, sizeof(value));
+  return static_cast<int64_t>(value);
+}
+
+int64_t integerAt(const void* place, uint32_t sizeBytes, bool isUnsigned) noexcept {
   switch (sizeBytes) {
   case 1:
-    return *static_cast<const int8_t*>(place);
-  case 2: {
-    int16_t value = 0;
-    std::memcpy(&value, place, sizeof(value));
-    return value;
-  }
-  case 4: {
-    int32_t value = 0;
-    std::memcpy(&value, place, sizeof(value));
-    return value;
-  }
-  default: {
-    int64_t value = 0;
-    std::memcpy(&value, place, sizeof(value));
-    return value;
-  }
+    return isUnsigned ? integerAt<uint8_t>(place) : integerAt<int8_t>(place);
+  case 2:
+    return isUnsigned ? integerAt<uint16_t>(place) : integerAt<int16_t>(place);
+  case 4:
+    return isUnsigned ? integerAt<uint32_t>(place) : integerAt<int32_t>(place);
+  default:
+    return integerAt<int64_t>(place);
   }
 }
 
@@ -40,7 +37,8 @@ const void* ValueSource::place(void** args) const noexcept {
 
 int64_t ValueSource::count(void** args) const noexcept {
   return mark_.countArgument < 0 ? static_cast<int64_t>(mark_.count)
-                                 : integerAt(args[mark_.countArgument], mark_.countBytes);
+                                 : integerAt(args[mark_.countArgument], mark_.countBytes,
+                                             mark_.flags & MNEME_JIT_MARK_UNSIGNED_COUNT);
 }
 
 size_t ValueSource::sizeBytes(void** args) const noexcept {
