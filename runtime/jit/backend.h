@@ -56,6 +56,10 @@ public:
     return launch.form == MNEME_LAUNCH_PLAIN;
   }
 
+  /// Lets the program's kernel have as much dynamic shared memory as a launch wants, where that has
+  /// to be asked for. False if nothing changed.
+  virtual bool allowSharedMemory(const mneme_launch&) noexcept { return false; }
+
   /// Loads an image on the current device. Thread-safe. Safe while streams are captured.
   /// \throws Error
   virtual std::unique_ptr<LoadedKernel> load(const KernelImage& image) = 0;

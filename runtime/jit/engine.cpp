@@ -79,7 +79,8 @@ int Engine::launch(const mneme_launch& launch) {
   if (!loaded)
     loaded = obtain(*plan.binary);
   int status = 0;
-  if (!loaded || !backend.launch(*loaded, launch, plan.dims, status))
+  const auto start = [&] { return backend.launch(*loaded, launch, plan.dims, status); };
+  if (!loaded || !(start() || (kernel->isMarked() && backend.allowSharedMemory(launch) && start())))
     return launchOtherwise(launch);
   if (settings_.trace.cache)
     counters_.tunedLaunches.fetch_add(1, std::memory_order_relaxed);

@@ -1,6 +1,17 @@
 #include "runtime/device/cuda/application.h"
 
+#include <initializer_list>
+#include <limits>
+
+#include <dlfcn.h>
+
 namespace mneme::device::cuda {
+namespace {
+
+constexpr size_t kSharedWithoutAsking = 48 << 10;
+constexpr int kMaxDynamicSharedMemorySize = 8; // cudaFuncAttribute, hipFuncAttribute
+
+} // namespace
 
 bool hasTiedBlocks(const RuntimeLaunchConfig& config) noexcept {
   for (unsigned index = 0; config.attributes && index < config.attributeCount; ++index) {
@@ -11,6 +22,17 @@ bool hasTiedBlocks(const RuntimeLaunchConfig& config) noexcept {
         attribute.id == CU_LAUNCH_ATTRIBUTE_PREFERRED_CLUSTER_DIMENSION)
       return true;
   }
+  return false;
+}
+
+bool allowSharedMemory(const void* handle, size_t sharedBytes) noexcept {
+  if (sharedBytes <= kSharedWithoutAsking || sharedBytes > size_t{std::numeric_limits<int>::max()})
+    return false;
+  for (const char* name : {"cudaFuncSetAttribute", "hipFuncSetAttribute"})
+    if (const auto set =
+            reinterpret_cast<int (*)(const void*, int, int)>(dlsym(RTLD_DEFAULT, name));
+        set && set(handle, kMaxDynamicSharedMemorySize, static_cast<int>(sharedBytes)) == 0)
+      return true;
   return false;
 }
 

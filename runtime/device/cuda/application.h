@@ -63,6 +63,10 @@ static_assert(offsetof(RuntimeLaunchConfig, attributeCount) == offsetof(CUlaunch
 /// Whether the blocks of a launch are tied to each other: all resident, or in clusters.
 bool hasTiedBlocks(const RuntimeLaunchConfig& config) noexcept;
 
+/// Asks the program's runtime, CUDA's or HIP's, to let the kernel of a host handle have as much
+/// dynamic shared memory. False where it need not be asked, refuses, or cannot be found.
+bool allowSharedMemory(const void* handle, size_t sharedBytes) noexcept;
+
 /// The primary context of a device if there is one now; null otherwise.
 CUcontext primaryContext(const Driver& driver, CUdevice device) noexcept;
 

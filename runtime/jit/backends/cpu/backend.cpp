@@ -62,6 +62,9 @@ public:
     return (runtimes_[0].isThere() ? runtimes_[0] : runtimes_[1]).deviceName();
   }
   bool needsPlacedGlobals() const override { return false; }
+  bool allowSharedMemory(const mneme_launch& launch) noexcept override {
+    return device::cuda::allowSharedMemory(launch.kernel, launch.sharedBytes);
+  }
   bool mayReshape(const mneme_launch& launch) const noexcept override {
     const auto* config = static_cast<const device::cuda::RuntimeLaunchConfig*>(launch.config);
     return launch.form == MNEME_LAUNCH_PLAIN ||

@@ -99,6 +99,9 @@ public:
   std::string target(int device) override { return describeGpu(driver_, device).target; }
   std::string deviceName(int device) override { return gpuName(driver_, device); }
   bool needsPlacedGlobals() const override { return true; }
+  bool allowSharedMemory(const mneme_launch& launch) noexcept override {
+    return device::cuda::allowSharedMemory(launch.kernel, launch.sharedBytes);
+  }
   bool mayReshape(const mneme_launch& launch) const noexcept override {
     const auto* config = static_cast<const RuntimeLaunchConfig*>(launch.config);
     return launch.form == MNEME_LAUNCH_PLAIN ||
