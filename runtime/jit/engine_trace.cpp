@@ -47,6 +47,21 @@ std::string otherArchs(const std::vector<tuned::Variant>& variants, const std::s
   return text;
 }
 
+/// Of mneme_module_entry::vendor.
+bool hasUnitOf(uint32_t vendor) {
+  struct Search {
+    uint32_t vendor;
+    bool isFound = false;
+  } search{vendor};
+  mneme_rt_visit_modules(
+      [](void* user, const mneme_module_entry* module) {
+        auto& search = *static_cast<Search*>(user);
+        search.isFound |= module->vendor == search.vendor;
+      },
+      &search);
+  return search.isFound;
+}
+
 double seconds(const std::atomic<uint64_t>& nanoseconds) { return double(nanoseconds) * 1e-9; }
 
 } // namespace
@@ -101,7 +116,9 @@ void Engine::traceMarked(const Binary& binary, const compile::Request& request,
   std::string text = "[KernelConfig] ID:" + binary.kernel().code().name + ' ';
   if (variant.namesPipeline)
     text += "Pipeline:" + variant.pipeline + ' ';
-  text += "CG:RTC" + flag("SA", variant.specializeArgs) + flag("LB", variant.launchBounds) +
+  const KernelCode& code = binary.kernel().code();
+  text += "CG:" + (code.module->vendor == 0 ? "RTC" : settings_.marked.codegen) +
+          flag("SA", variant.specializeArgs) + flag("LB", variant.launchBounds) +
           flag("SD", variant.specializeDims) + flag("SDR", variant.boundIndices.value_or(false)) +
           " OL:" + variant.optLevel + " CGL:" + std::to_string(variant.codegenOptLevel) +
           " TMT:" + std::to_string(variant.tunedMaxThreads) +
@@ -112,9 +129,14 @@ void Engine::traceMarked(const Binary& binary, const compile::Request& request,
 }
 
 void Engine::announce() {
-  if (isAnnounced_ || !settings_.hasMarks || !settings_.trace.specialization)
+  if (isAnnounced_ || !settings_.hasMarks)
     return;
   isAnnounced_ = true;
+  if (settings_.marked.codegen != "RTC" && hasUnitOf(0))
+    services_.print("[proteus] Warning: Proteus supports only RTC in the current build system "
+                    "configuration, defaulting Codegen to RTC\n");
+  if (!settings_.trace.specialization)
+    return;
   struct Lines {
     const std::function<const void*(const void*)>& place;
     std::string text;
@@ -124,16 +146,17 @@ void Engine::announce() {
         auto& lines = *static_cast<Lines*>(user);
         for (uint64_t i = 0; i < module->globalCount && lines.place; ++i) {
           const mneme_global_entry& global = module->globals[i];
-          char line[512];
-          std::snprintf(line, sizeof(line), "[GVarInfo]: %s HAddr:%p DevAddr:%p VarSize:%llu\n",
-                        global.name, global.hostShadow, lines.place(global.hostShadow),
-                        static_cast<unsigned long long>(global.sizeBytes));
-          lines.text += line;
+          char places[64]; // names can be of any length
+          std::snprintf(places, sizeof(places), " HAddr:%p DevAddr:%p", global.hostShadow,
+                        lines.place(global.hostShadow));
+          lines.text += std::string("[GVarInfo]: ") + global.name + places +
+                        " VarSize:" + std::to_string(global.sizeBytes) + "\n";
         }
       },
       &lines);
   if (!settings_.cacheDirectory.empty())
-    lines.text += "[ObjectCacheChain] Added cache level: storage\n"
+    lines.text += "[ObjectCacheChain] Added cache level: " + settings_.cacheChain +
+                  "\n"
                   "[ObjectCacheChain] Chain for JitEngineDevice: Storage\n";
   services_.print(lines.text);
 }

@@ -9,11 +9,10 @@
 namespace mneme::jit {
 
 /// As the reference tool does where a program with marks is given nonsense.
-inline void refuseUnknownToken(const Settings& settings) {
-  if (settings.unknownToken.empty())
+inline void refuseNonsense(const Settings& settings) {
+  if (settings.nonsense.empty())
     return;
-  fprintf(stderr, "[proteus][FATAL ERROR] mneme:%d => Unknown PROTEUS_TRACE_OUTPUT token: %s\n",
-          __LINE__, settings.unknownToken.c_str());
+  fprintf(stderr, "[proteus][FATAL ERROR] mneme:%d => %s\n", __LINE__, settings.nonsense.c_str());
   std::abort();
 }
 

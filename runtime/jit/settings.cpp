@@ -1,5 +1,7 @@
 #include "runtime/jit/settings.h"
 
+#include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <cmath>
 #include <limits>
@@ -88,7 +90,7 @@ public:
       target = parsed;
   }
 
-  void trace(const char* name, Trace& target, std::string& unknown) const {
+  void trace(const char* name, Trace& target, std::string& nonsense) const {
     const std::string value = text(name);
     for (size_t begin = 0; begin < value.size();) {
       const size_t end = std::min(value.find(';', begin), value.size());
@@ -102,9 +104,11 @@ public:
         target.kernels = true;
       else if (token == "cache-stats")
         target.cache = true;
-      else if (!token.empty() && (unknown = token, true))
+      else if (!token.empty()) {
+        nonsense = "Unknown " + std::string(name) + " token: " + token;
         warnings_.push_back(std::string(name) + " has no token '" + token +
                             "'; it knows specialization, ir-dump, kernel-trace, cache-stats");
+      }
     }
   }
 
@@ -117,6 +121,22 @@ private:
   std::vector<std::string>& warnings_;
 };
 
+std::string lowered(std::string text) {
+  std::ranges::transform(text, text.begin(), [](unsigned char c) { return std::tolower(c); });
+  return text;
+}
+
+/// There is one level: the directory.
+void readCacheChain(const Reader& read, Settings& settings) {
+  const std::string chain = read.text("PROTEUS_OBJECT_CACHE_CHAIN");
+  if (chain.empty())
+    return;
+  if (lowered(chain) == "storage")
+    settings.cacheChain = chain;
+  else
+    settings.nonsense = "Unknown cache type: " + chain;
+}
+
 void readMarked(const Reader& read, MarkedDefaults& marked) {
   read.flag("PROTEUS_SPECIALIZE_ARGS", marked.specializeArgs);
   read.flag("PROTEUS_SPECIALIZE_LAUNCH_BOUNDS", marked.launchBounds);
@@ -126,6 +146,8 @@ void readMarked(const Reader& read, MarkedDefaults& marked) {
     read.flag("PROTEUS_SPECIALIZE_DIMS_RANGE", isBounded);
     marked.boundIndices = isBounded;
   }
+  const std::string codegen = lowered(read.text("PROTEUS_CODEGEN"));
+  marked.codegen = codegen == "serial" ? "Serial" : codegen == "parallel" ? "Parallel" : "RTC";
   marked.pipeline = read.text("PROTEUS_OPT_PIPELINE");
   read.letter("PROTEUS_OPT_LEVEL", "0123sz", marked.optLevel);
   read.number("PROTEUS_CODEGEN_OPT_LEVEL", 0, 3, marked.codegenOptLevel);
@@ -153,9 +175,11 @@ Settings readSettings(const Environment& environment, std::vector<std::string>& 
   read.number("PROTEUS_ASYNC_THREADS", 1, kMaxThreads, settings.asyncThreads);
   read.flag("PROTEUS_ASYNC_TEST_BLOCKING", settings.waitsForAsync);
   read.flag("PROTEUS_DUMP_LLVM_IR", settings.dumpsIr);
-  read.trace("PROTEUS_TRACE_OUTPUT", settings.trace, settings.unknownToken);
+  read.trace("PROTEUS_TRACE_OUTPUT", settings.trace, settings.nonsense);
+  readCacheChain(read, settings);
   readMarked(read, settings.marked);
   read.flag("PROTEUS_ENABLE_TIMERS", settings.trace.timers);
+  settings.asked = settings.trace;
   bool isDebugging = false;
   read.flag("PROTEUS_DEBUG_OUTPUT", isDebugging);
   settings.namesFunctions = isDebugging;

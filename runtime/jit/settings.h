@@ -28,6 +28,7 @@ struct MarkedDefaults {
   std::string pipeline = {};             ///< empty: LLVM's own for optLevel
   char optLevel = '3';                   ///< 0 1 2 3 s z
   uint32_t codegenOptLevel = 3;
+  std::string codegen = "RTC"; ///< RTC Serial Parallel: how the reference tool would, in traces
 };
 
 struct Settings {
@@ -43,9 +44,11 @@ struct Settings {
   bool dumpsIr = false;        ///< to .proteus-dump
   bool namesFunctions = false; ///< in the lines about caches
   MarkedDefaults marked = {};
-  bool hasMarks = false;         ///< the program has units of the JIT interface
-  std::string unknownToken = {}; ///< of PROTEUS_TRACE_OUTPUT; programs with marks end with it
+  bool hasMarks = false;              ///< the program has units of the JIT interface
+  std::string nonsense = {};          ///< a sentence; programs with marks end with it
+  std::string cacheChain = "storage"; ///< as it was given
   Trace trace = {};
+  Trace asked = {}; ///< without what PROTEUS_DEBUG_OUTPUT adds: the trace of programs with marks
 };
 
 /// Value of an environment variable; null if it is not set.

@@ -90,8 +90,10 @@ const mneme_hooks* start() {
   settings.hasMarks = mneme_jit_is_expected() != 0;
   if (settings.tunedKernels.empty() && !settings.hasMarks)
     return nullptr;
-  if (settings.hasMarks)
-    refuseUnknownToken(settings);
+  if (settings.hasMarks) {
+    refuseNonsense(settings);
+    settings.trace = settings.asked;
+  }
   if (!settings.cacheDirectory.empty())
     settings.cacheDirectory = startDirectory() / settings.cacheDirectory;
   tuned::File file;

@@ -49,7 +49,8 @@ HostEngine::HostEngine(Settings settings, HostServices services)
     : settings_(std::move(settings)), services_(std::move(services)),
       isCounting_(settings_.trace.cache || settings_.trace.kernels) {
   if (settings_.trace.specialization && !settings_.cacheDirectory.empty())
-    services_.print("[ObjectCacheChain] Added cache level: storage\n"
+    services_.print("[ObjectCacheChain] Added cache level: " + settings_.cacheChain +
+                    "\n"
                     "[ObjectCacheChain] Chain for JitEngineHost: Storage\n");
 }
 

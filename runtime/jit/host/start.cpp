@@ -64,7 +64,8 @@ void start() {
   Settings settings = readSettings(environmentValue, warnings);
   for (const std::string& warning : warnings)
     noticeOnce(warning);
-  refuseUnknownToken(settings);
+  refuseNonsense(settings);
+  settings.trace = settings.asked;
   if (!settings.cacheDirectory.empty())
     settings.cacheDirectory = startDirectory() / settings.cacheDirectory;
   HostServices services = servicesFor(settings);
