@@ -1,0 +1,27 @@
+// AMD's ABI passes pointers of kernels as pointers to global memory.
+#include <cstdio>
+#include <hip/hip_runtime.h>
+#include <proteus/JitInterface.h>
+struct Pair { int a, b; };
+__global__ void scalar(const int* v, int* out) { proteus::jit_arg(v); *out = *v; }
+__global__ void array(const int* v, int n, int* out) {
+  proteus::jit_array(v, n);
+  int sum = 0;
+  for (int i = 0; i < n; ++i) sum += v[i];
+  *out = sum;
+}
+__global__ void object(Pair* p, int* out) { proteus::jit_object(p); *out = p->a * p->b; }
+__global__ void reference(Pair& p, int* out) { proteus::jit_object(p); *out = p.a - p.b; }
+int main() {
+  int *v, *out;
+  Pair* p;
+  (void)hipMallocManaged(&v, 3 * sizeof(int));
+  (void)hipMallocManaged(&out, sizeof(int));
+  (void)hipMallocManaged(&p, sizeof(Pair));
+  v[0] = 4, v[1] = 5, v[2] = 6, *p = {7, 3};
+  const auto show = [&](const char* name) { (void)hipDeviceSynchronize(); printf("%s %d\n", name, *out); };
+  scalar<<<1, 1>>>(v, out); show("scalar");
+  array<<<1, 1>>>(v, 3, out); show("array");
+  object<<<1, 1>>>(p, out); show("object");
+  reference<<<1, 1>>>(*p, out); show("reference");
+}

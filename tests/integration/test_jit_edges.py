@@ -1,0 +1,143 @@
+"""Marked kernels at the edges: what annotations refuse, AMD's ABI, settings of the reference tool."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from conftest import BUILD, Finished, mneme, run_command
+
+SOURCES = Path(__file__).resolve().parents[1] / "apps" / "jit"
+WRAPPER = BUILD / "bin" / "mneme-cxx"
+HAS_HIP = Path("/usr/include/hip/hip_runtime.h").is_file()
+EDGES = ["bytes 594", "words 119995", "json 4", "shared 14999", "error 0"]
+
+pytestmark = [
+    pytest.mark.compile,
+    pytest.mark.skipif(
+        not (BUILD / "tests" / "apps" / "api" / "driver").is_file(), reason="no CUDA toolkit"
+    ),
+]
+
+
+def compiled(*arguments: str | Path) -> Finished:
+    return run_command(WRAPPER, *arguments)
+
+
+@pytest.fixture(scope="module")
+def edges(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A program with marks that are rare."""
+    program = tmp_path_factory.mktemp("edges") / "edges"
+    options = ("-x", "cuda", "--offload-arch=sm_90", "-lcudart")
+    done = compiled(*options, SOURCES / "edges.cu", "-o", program)
+    assert (done.returncode, done.stderr) == (0, "")
+    return program
+
+
+def run(program: Path, folder: Path, **environment: str) -> Finished:
+    return mneme(
+        "run", "--device", "cpu", "--", program,
+        PROTEUS_CACHE_DIR=str(folder / "cache"), **environment,
+    )  # fmt: skip
+
+
+def lines(done: Finished, begin: str) -> list[str]:
+    return [line for line in done.stdout.splitlines() if line.startswith(begin)]
+
+
+def untraced(done: Finished) -> list[str]:
+    return [line for line in done.stdout.splitlines() if not line.startswith("[")]
+
+
+def test_unsigned_counts_of_elements_have_no_sign(edges: Path, tmp_path: Path) -> None:
+    done = run(edges, tmp_path, PROTEUS_TRACE_OUTPUT="specialization")
+    assert untraced(done) == EDGES
+    contents = [line.split(" = private constant ")[1] for line in lines(done, "[ArgSpec]")[:3]]
+    assert [text.split(" x ")[0] for text in contents] == ["[200", "[40000", "[250"]
+
+
+def test_marked_kernels_may_have_all_shared_memory(edges: Path, tmp_path: Path) -> None:
+    refused = run(edges, tmp_path, PROTEUS_DISABLE="1")
+    assert refused.stdout.splitlines()[-1] == "error 1"
+    for done in (run(edges, tmp_path), run(edges, tmp_path)):
+        assert (done.returncode, done.stdout.splitlines()) == (0, EDGES)
+
+
+def test_names_of_variables_can_be_long(edges: Path, tmp_path: Path) -> None:
+    done = run(edges, tmp_path, PROTEUS_TRACE_OUTPUT="specialization")
+    (line,) = lines(done, "[GVarInfo]")
+    assert line.startswith("[GVarInfo]: a_name_of_")
+    assert line.endswith(" VarSize:4")
+
+
+def test_debug_output_names_functions_and_adds_no_traces(edges: Path, tmp_path: Path) -> None:
+    silent = run(edges, tmp_path, PROTEUS_DEBUG_OUTPUT="1")
+    assert silent.stdout.splitlines() == EDGES
+    done = run(edges, tmp_path, PROTEUS_DEBUG_OUTPUT="1", PROTEUS_TRACE_OUTPUT="cache-stats")
+    uses = lines(done, "[proteus][JitEngineDevice] MemoryCache rank 0 HashValue")
+    assert len(uses) == 4
+    assert all(" FnName _Z" in line for line in uses)
+    assert not lines(done, "[ArgSpec]")
+    assert "Kernel Trace" not in done.stdout
+
+
+def test_cuda_has_one_way_to_generate_code(edges: Path, tmp_path: Path) -> None:
+    done = run(
+        edges, tmp_path, PROTEUS_CODEGEN="Serial", PROTEUS_TRACE_OUTPUT="specialization"
+    )  # fmt: skip
+    (warning,) = lines(done, "[proteus]")
+    assert warning == (
+        "[proteus] Warning: Proteus supports only RTC in the current build system configuration, "
+        "defaulting Codegen to RTC"
+    )
+    assert all(" CG:RTC " in line for line in lines(done, "[KernelConfig]"))
+
+
+def test_chain_of_caches_is_named_as_it_was_given(edges: Path, tmp_path: Path) -> None:
+    done = run(
+        edges, tmp_path,
+        PROTEUS_OBJECT_CACHE_CHAIN="Storage", PROTEUS_TRACE_OUTPUT="specialization",
+    )  # fmt: skip
+    assert lines(done, "[ObjectCacheChain]")[:2] == [
+        "[ObjectCacheChain] Added cache level: Storage",
+        "[ObjectCacheChain] Chain for JitEngineDevice: Storage",
+    ]
+    refused = run(edges, tmp_path, PROTEUS_OBJECT_CACHE_CHAIN="tape")
+    assert refused.returncode != 0
+    assert "[proteus][FATAL ERROR]" in refused.stderr
+    assert "Unknown cache type: tape" in refused.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        ("0", "argument 0 is out of range"),
+        ("0, 0", "argument 0 is out of range"),
+        ("3", "argument 3 is out of range"),
+        (r'"{\"arg\": 1, \"type\": \"int\"}"', "'type' that is no integer"),
+    ],
+)
+def test_annotation_that_means_nothing_is_refused(
+    arguments: str, reason: str, tmp_path: Path
+) -> None:
+    source = tmp_path / "k.cu"
+    mark = f'__attribute__((annotate("jit", {arguments})))'
+    source.write_text(f"{mark} __global__ void k(int n, int* out) {{ *out = n; }}\n")
+    done = compiled("-x", "cuda", "--offload-arch=sm_90", "-c", source, "-o", tmp_path / "k.o")
+    assert done.returncode != 0
+    assert "[proteus][FATAL ERROR]" in done.stderr
+    assert reason in done.stderr
+
+
+@pytest.mark.skipif(not HAS_HIP, reason="no HIP headers in /usr/include")
+@pytest.mark.parametrize("level", ["-O0", "-O3"])
+def test_marks_of_pointers_work_with_the_abi_of_amd(level: str, tmp_path: Path) -> None:
+    program = tmp_path / "pointers"
+    options = ("--offload-arch=gfx90a", level, "-lamdhip64")
+    done = compiled(SOURCES / "pointers.hip", "-o", program, *options)
+    assert (done.returncode, done.stderr) == (0, "")
+    traced = {"PROTEUS_TRACE_OUTPUT": "specialization", "PROTEUS_CODEGEN": "serial"}
+    done = run(program, tmp_path, **traced)
+    assert untraced(done) == ["scalar 4", "array 15", "object 21", "reference 4"]
+    assert len(lines(done, "[ArgSpec]")) == 4
+    assert all(" CG:Serial " in line for line in lines(done, "[KernelConfig]"))
