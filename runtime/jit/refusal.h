@@ -9,11 +9,14 @@
 namespace mneme::jit {
 
 /// As the reference tool does where a program with marks is given nonsense.
-inline void refuseNonsense(const Settings& settings) {
-  if (settings.nonsense.empty())
-    return;
-  fprintf(stderr, "[proteus][FATAL ERROR] mneme:%d => %s\n", __LINE__, settings.nonsense.c_str());
+[[noreturn]] inline void refuse(const char* reason) {
+  fprintf(stderr, "[proteus][FATAL ERROR] mneme:%d => %s\n", __LINE__, reason);
   std::abort();
+}
+
+inline void refuseNonsense(const Settings& settings) {
+  if (!settings.nonsense.empty())
+    refuse(settings.nonsense.c_str());
 }
 
 } // namespace mneme::jit

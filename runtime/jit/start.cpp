@@ -80,6 +80,16 @@ std::string whyIdle(const tuned::File& file, const std::filesystem::path& path) 
          "), none of which is in this program and the libraries it has loaded so far";
 }
 
+tuned::File readTuned(const Settings& settings) {
+  try {
+    return apart([&] { return tuned::readFile(startDirectory() / settings.tunedKernels); });
+  } catch (const Error& error) {
+    if (settings.hasMarks)
+      refuse(error.what());
+    throw;
+  }
+}
+
 const mneme_hooks* start() {
   // This is the program's first launch, but libmneme_rt was there when it began.
   keptEnvironment = {mneme_rt_environment(), mneme_rt_directory()};
@@ -99,7 +109,7 @@ const mneme_hooks* start() {
   tuned::File file;
   std::string why = "there is no such file";
   if (!settings.tunedKernels.empty()) {
-    file = apart([&] { return tuned::readFile(startDirectory() / settings.tunedKernels); });
+    file = readTuned(settings);
     for (const std::string& warning : file.warnings)
       noticeOnce(warning);
     why = whyIdle(file, settings.tunedKernels);

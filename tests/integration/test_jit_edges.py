@@ -108,6 +108,19 @@ def test_chain_of_caches_is_named_as_it_was_given(edges: Path, tmp_path: Path) -
     assert "Unknown cache type: tape" in refused.stderr
 
 
+def test_file_of_tuned_kernels_has_to_be_one(edges: Path, tmp_path: Path) -> None:
+    file = tmp_path / "tuned.json"
+    for content in (None, "[]"):
+        if content:
+            file.write_text(content)
+        refused = run(edges, tmp_path, PROTEUS_TUNED_KERNELS=str(file))
+        assert refused.returncode != 0
+        assert "[proteus][FATAL ERROR]" in refused.stderr
+        assert "tuned.json" in refused.stderr
+        disabled = run(edges, tmp_path, PROTEUS_TUNED_KERNELS=str(file), PROTEUS_DISABLE="1")
+        assert disabled.returncode == 0
+
+
 @pytest.mark.parametrize(
     ("arguments", "reason"),
     [
