@@ -45,6 +45,13 @@ namespace mneme::embed {
 ///                 "llvm_options": ["x=1", ...],   // what was given with -mllvm
 ///                 "assembler_level": "0".."3",    // of ptxas, other than clang's for the level
 ///                 "assembler_options": ["x=1", ...]} } // what was given with -Xcuda-ptxas
+/// A kernel that the program marks (docs/jit.md) also has
+///     "jit": {"marks": [ {"arg": i, "type": T, "element": T, "size": bytes, "count": N,
+///                         "count_arg": i or -1, "count_size": bytes, "count_unsigned": bool,
+///                         "by_value": bool} ],    // mneme_jit_mark, field by field
+///             "lambdas": [ {"type": "main::'lambda'(int)", "function": "<mangled>"} ]}
+/// where `lambdas` are the call operators of closures it reaches.
+///
 /// `specializable` is true iff the IR type is i1, i8, i32, i64, float, double, x86_fp80, ppc_fp128
 /// or fp128. An aggregate is a by-value struct; `size` is then the size of the pointee.
 ///

@@ -15,6 +15,8 @@ from conftest import ROOT, Finished, mneme, run_command
 from test_killed import replay_everything
 from tuned_runs import TRACE, counts, kernels_of, warnings, write_tuned
 
+pytestmark = pytest.mark.alone
+
 GAMES = {
     "a daemon's loop": "launch close-loop open launch launch launch check",
     "everything between launches": (

@@ -225,6 +225,8 @@ for descriptor in ({closed},):
 sys.path.insert(0, {str(Path(__file__).parent)!r})
 from pathlib import Path
 from test_processes import Echo
+
+pytestmark = pytest.mark.alone
 loop = asyncio.new_event_loop()
 worker = Echo(Path({str(tmp_path)!r}) / "log")
 worker.run_in(loop)
