@@ -45,15 +45,16 @@ namespace detail {
 template <typename T>
 [[gnu::noinline]] PROTEUS_HOST_DEVICE std::enable_if_t<std::is_scalar_v<T>> jit_arg(T) noexcept {}
 
-/// The `N` elements that the parameter `Ptr` points to become constants; they are read at every
-/// call, on the host. `N` is a constant or a parameter. The elements must not be written to.
+/// The `N` elements that the parameter `Ptr` points to become constants. They are read at every
+/// call; a kernel's may lie on the device. `N` is a constant or a parameter. The elements must not
+/// be written to.
 template <typename T>
 [[gnu::noinline]] PROTEUS_HOST_DEVICE std::enable_if_t<std::is_pointer_v<T>>
 jit_array(T, std::size_t, std::remove_cv_t<std::remove_pointer_t<T>> = {},
           std::size_t = sizeof(std::remove_pointer_t<T>)) noexcept {}
 
 /// The object that the parameter `V` points to becomes a constant, all of its `Size` bytes. They
-/// are read at every call, on the host, and must not be written to.
+/// are read at every call, a kernel's on the device too, and must not be written to.
 template <typename T>
 [[gnu::noinline]] PROTEUS_HOST_DEVICE void jit_object(T*, std::size_t = sizeof(T)) noexcept {
   static_assert(std::is_trivially_copyable_v<T>, "only bytes can become a constant");

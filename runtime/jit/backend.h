@@ -60,6 +60,14 @@ public:
   /// to be asked for. False if nothing changed.
   virtual bool allowSharedMemory(const mneme_launch&) noexcept { return false; }
 
+  /// Whether the host can read what `pointer`, an argument, leads to. Cheap: called for every
+  /// launch of a kernel whose arrays or objects become constants.
+  virtual bool isHostReadable(const void*) noexcept { return true; }
+  /// Copies content that it cannot. False if that cannot be done now: a stream may be captured.
+  virtual bool copyToHost(void* /*to*/, const void* /*from*/, size_t /*sizeBytes*/) noexcept {
+    return false;
+  }
+
   /// Loads an image on the current device. Thread-safe. Safe while streams are captured.
   /// \throws Error
   virtual std::unique_ptr<LoadedKernel> load(const KernelImage& image) = 0;

@@ -6,6 +6,7 @@
 #include "runtime/base/error.h"
 #include "runtime/base/hash.h"
 #include "runtime/base/sentence.h"
+#include "runtime/jit/readable_args.h"
 
 namespace mneme::jit {
 namespace {
@@ -67,9 +68,7 @@ int Engine::launch(const mneme_launch& launch) {
   if (shape.device < 0)
     return launchOtherwise(launch);
   Plan plan;
-  if (const Plan* known = kernel->recall(shape, launch.args))
-    plan = *known;
-  else if (!makePlan(*kernel, shape, launch.args, plan))
+  if (!planOf(*kernel, backend, shape, launch.args, plan))
     return launchOtherwise(launch);
   if (!plan.binary || plan.binary->hasFailed())
     return launchOtherwise(launch);
@@ -218,6 +217,24 @@ std::string Engine::targetOf(int device) {
                    " run as they were built, not as tuned: " + error.what());
   }
   return targets_[device] = target;
+}
+
+bool Engine::planOf(Kernel& kernel, Backend& backend, const LaunchShape& shape, void** args,
+                    Plan& plan) noexcept {
+  if (kernel.readsPointees()) {
+    ReadableArgs readable(backend, kernel.decisive(), args, kernel.code().blob->args.size());
+    return readable.get() && recallOrMake(kernel, shape, readable.get(), plan);
+  }
+  return recallOrMake(kernel, shape, args, plan);
+}
+
+bool Engine::recallOrMake(Kernel& kernel, const LaunchShape& shape, void** args,
+                          Plan& plan) noexcept {
+  if (const Plan* known = kernel.recall(shape, args)) {
+    plan = *known;
+    return true;
+  }
+  return makePlan(kernel, shape, args, plan);
 }
 
 bool Engine::makePlan(Kernel& kernel, const LaunchShape& shape, void** args, Plan& plan) noexcept {

@@ -72,6 +72,10 @@ private:
   /// Without `launch` where nothing vouches for it, which is said.
   tuned::Variant fitted(tuned::Variant variant, size_t index, const KernelCode& code) const;
   void makeBackend(const mneme_launch& launch);
+  /// False: the launch runs as the program wrote it.
+  bool planOf(Kernel& kernel, Backend& backend, const LaunchShape& shape, void** args,
+              Plan& plan) noexcept;
+  bool recallOrMake(Kernel& kernel, const LaunchShape& shape, void** args, Plan& plan) noexcept;
   bool makePlan(Kernel& kernel, const LaunchShape& shape, void** args, Plan& plan) noexcept;
   Plan decide(Kernel& kernel, const LaunchShape& shape, void** args);
   BinaryAnswer binaryFor(Kernel& kernel, size_t variant, int device, const BinarySpec& spec);

@@ -1,6 +1,7 @@
 // Room jit: one kernel of this process, with everything launches of it need.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstdint>
@@ -66,6 +67,12 @@ public:
   bool isTuned() const noexcept { return !variants_.empty() || own_; }
   /// Whether the program itself marks it.
   bool isMarked() const noexcept { return code_.blob && code_.blob->marks; }
+  /// Whether what arguments point to decides about binaries.
+  bool readsPointees() const noexcept {
+    return std::ranges::any_of(decisive_, &ValueSource::isPointee);
+  }
+  /// What decides which variant a launch takes, how and with which binary.
+  const std::vector<ValueSource>& decisive() const noexcept { return decisive_; }
   /// What becomes constant in binaries of a variant, in ascending order of arguments.
   std::vector<ValueSource> valueSources(const tuned::Variant& variant) const;
   /// Values that its closures are registered with now.
@@ -130,9 +137,8 @@ private:
   const std::vector<tuned::Variant> variants_;
   const std::optional<tuned::Variant> own_;
   const tuned::VariantIndex index_{variants_};
-  /// What decides which variant a launch takes, how and with which binary.
   std::vector<ValueSource> decisive_;
-  std::vector<KernelLambda> lambdas_; ///< the same
+  std::vector<KernelLambda> lambdas_; ///< they decide too
 
   std::atomic<bool> hasServed_{false};
   std::array<std::atomic<const Remembered*>, kRecent> recent_{};

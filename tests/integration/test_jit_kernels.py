@@ -215,3 +215,11 @@ def test_program_learns_of_its_kernels_and_switches_them(build: Build, tmp_path:
     done = run(build("metadata.cu"), tmp_path, PROTEUS_TRACE_OUTPUT="cache-stats")
     assert untraced(done) == ["plain: 0", "_Z5counti BC 1 1 12", "count 4"]
     assert "MemoryCache rank 0 hits 1 accesses 2" in done.stdout
+
+
+def test_content_may_lie_in_device_memory(build: Build, tmp_path: Path) -> None:
+    wanted = {"PROTEUS_TRACE_OUTPUT": "specialization;cache-stats"}
+    done = run(build("device_memory.cu"), tmp_path, **wanted)
+    assert untraced(done) == ["out 100.5 0", "out 100.5 0", "out 460.5 0"]
+    assert "[4 x i32] [i32 1, i32 2, i32 3, i32 40]" in done.stdout
+    assert "MemoryCache rank 0 hits 1 accesses 3" in done.stdout

@@ -99,6 +99,25 @@ public:
   std::string target(int device) override { return describeGpu(driver_, device).target; }
   std::string deviceName(int device) override { return gpuName(driver_, device); }
   bool needsPlacedGlobals() const override { return true; }
+  bool isHostReadable(const void* pointer) noexcept override {
+    unsigned type = 0, isManaged = 0;
+    const auto address = reinterpret_cast<CUdeviceptr>(pointer);
+    const auto ask = [&](unsigned& answer, CUpointer_attribute what) {
+      return driver_.cuPointerGetAttribute(&answer, what, address) == CUDA_SUCCESS;
+    };
+    // The driver knows nothing of the host's ordinary memory.
+    return !ask(type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE) || type != CU_MEMORYTYPE_DEVICE ||
+           (ask(isManaged, CU_POINTER_ATTRIBUTE_IS_MANAGED) && isManaged != 0);
+  }
+  bool copyToHost(void* to, const void* from, size_t sizeBytes) noexcept override {
+    // A stream of its own that the program's default stream waits for, and that is never captured
+    // unless the program captures just it: then this fails.
+    const RelaxedCapture relaxed(driver_);
+    const auto perThread = reinterpret_cast<CUstream>(uintptr_t{2}); // CU_STREAM_PER_THREAD
+    return driver_.cuMemcpyDtoHAsync(to, reinterpret_cast<CUdeviceptr>(from), sizeBytes,
+                                     perThread) == CUDA_SUCCESS &&
+           driver_.cuStreamSynchronize(perThread) == CUDA_SUCCESS;
+  }
   bool allowSharedMemory(const mneme_launch& launch) noexcept override {
     return device::cuda::allowSharedMemory(launch.kernel, launch.sharedBytes);
   }
