@@ -10,8 +10,8 @@
 
 namespace mneme::test {
 
-/// True when the tool is there and MNEME_ASSEMBLER asks for it while this object lives. Without a
-/// toolkit the test is skipped and says so; a toolkit that lacks the tool fails it.
+/// True when the tool is there and MNEME_ASSEMBLER asks for it while this object lives. Where the
+/// toolkit has no such file the test is skipped and says so; not to find what is there fails it.
 class WithAssembler {
 public:
   explicit WithAssembler(const char* name)
@@ -19,7 +19,7 @@ public:
         assembler_("MNEME_ASSEMBLER", name) {
     const Failure failure = failureOf([] { compile::findAssembler(); });
     isThere_ = failure.code == ErrorCode::Ok;
-    if (!isThere_ && std::filesystem::exists(rootInUse()))
+    if (!isThere_ && isInToolkit(name))
       FAIL_CHECK(failure.message);
     else if (!isThere_)
       MESSAGE("skipped: " << failure.message);
@@ -27,6 +27,19 @@ public:
   explicit operator bool() const { return isThere_; }
 
 private:
+  /// Wherever a toolkit keeps programs and libraries.
+  static bool isInToolkit(const std::string& name) {
+    const std::string begin = name == "ptxas" ? "ptxas" : "libnvJitLink";
+    for (const char* folder : {"bin", "lib", "lib64"}) {
+      std::error_code isMissing;
+      for (const auto& file : std::filesystem::directory_iterator(
+               std::filesystem::path(rootInUse()) / folder, isMissing))
+        if (file.path().filename().string().starts_with(begin))
+          return true;
+    }
+    return false;
+  }
+
   static std::string rootInUse() {
     const char* root = getenv("MNEME_CUDA_ROOT");
     return root ? root : MNEME_TEST_CUDA_ROOT;
