@@ -155,7 +155,7 @@ Variant readVariant(const JsonObject& object) {
   variant.namesPipeline = pipeline.has_value();
   variant.optLevel = optLevelOf(object);
   variant.pipeline = pipeline.value_or("default<O" + variant.optLevel + ">");
-  variant.boundIndices = object.boolean("SpecializeDimsRange");
+  variant.boundIndices = object.booleanIfAny("SpecializeDimsRange");
   variant.codegenOptLevel = uint32_t(object.integer("CodeGenOptLevel", 0, 3).value_or(3));
   variant.tunedMaxThreads = object.signedInteger("TunedMaxThreads").value_or(-1);
   variant.minBlocksPerSm = static_cast<uint32_t>(

@@ -52,6 +52,11 @@ std::optional<bool> JsonObject::boolean(const char* key) const {
   return value->get<bool>();
 }
 
+std::optional<bool> JsonObject::booleanIfAny(const char* key) const {
+  const Json* value = find(key);
+  return value && value->is_boolean() ? std::optional(value->get<bool>()) : std::nullopt;
+}
+
 std::optional<std::string> JsonObject::text(const char* key) const {
   const Json* value = find(key);
   if (!value)

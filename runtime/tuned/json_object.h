@@ -23,6 +23,8 @@ public:
   bool has(const char* key) const { return find(key) != nullptr; }
 
   std::optional<bool> boolean(const char* key) const;
+  /// The same, but nothing for values that are neither.
+  std::optional<bool> booleanIfAny(const char* key) const;
   std::optional<std::string> text(const char* key) const;
   /// `otherwise` also for values that are no text.
   std::string textOr(const char* key, const std::string& otherwise) const;

@@ -194,9 +194,10 @@ def test_project_of_the_reference_tools_configures_unchanged(
         program = tmp_path / "build" / name
         assert recorded_kernels(moved_prefix, program, tmp_path / name) == {"existing"}
     wanted = {"PROTEUS_TRACE_OUTPUT": "specialization", "PROTEUS_CACHE_DIR": str(tmp_path / "c")}
-    for name, is_compiled in (("forced", True), ("annotated", False)):
+    for name, is_value_marked in (("forced", False), ("annotated", True)):
         done = run_here(moved_prefix, "run", "--", tmp_path / "build" / name, **wanted)
-        assert ("[KernelConfig] ID:" in done.stdout) is is_compiled
+        assert "[KernelConfig] ID:" in done.stdout
+        assert ("ArgNo 1 with value i32 5" in done.stdout) is is_value_marked
     refused = run_command("cmake", "-DLINK_FRONTEND=ON", tmp_path / "build")
     assert refused.returncode != 0
     assert "has_no_proteusFrontend__use_add_proteus" in refused.words
