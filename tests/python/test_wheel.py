@@ -253,7 +253,7 @@ def test_main_job_from_build_to_tuned_run(environment: Path, tmp_path: Path) -> 
 
     run(mneme, "tune", "-rdb", record, "--device", "cpu", "--trials", "8", "--seed", "1",
         "--space-preset", "compiler",
-        "--passes", "default<O0>", "--passes", "default<O2>", "--passes", "default<O3>",
+        "--passes", "function(reg2mem)", "--passes", "default<O2>", "--passes", "default<O3>",
         "--results-dir", "tuned", cwd=tmp_path)  # fmt: skip
     run(mneme, "deploy", "tuned", "-o", "tuned.json", cwd=tmp_path)
     tuned = {
