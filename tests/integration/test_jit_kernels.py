@@ -223,3 +223,11 @@ def test_content_may_lie_in_device_memory(build: Build, tmp_path: Path) -> None:
     assert untraced(done) == ["out 100.5 0", "out 100.5 0", "out 460.5 0"]
     assert "[4 x i32] [i32 1, i32 2, i32 3, i32 40]" in done.stdout
     assert "MemoryCache rank 0 hits 1 accesses 3" in done.stdout
+
+
+def test_shared_array_stays_one_where_a_call_does_not_know_its_size(
+    build: Build, tmp_path: Path
+) -> None:
+    done = run(build("shared_array.cu"), tmp_path, PROTEUS_TRACE_OUTPUT="specialization")
+    assert untraced(done) == ["shared 33 33"]
+    assert lines(done, "[SharedArray]") == []

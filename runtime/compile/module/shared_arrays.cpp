@@ -10,7 +10,6 @@
 #include <llvm/Support/raw_ostream.h>
 #include <llvm/Transforms/Utils/PromoteMemToReg.h>
 
-#include <map>
 #include <vector>
 
 namespace mneme::compile {
@@ -49,6 +48,16 @@ uint64_t sizeOf(const llvm::CallInst& call) {
   return count && size ? count->getZExtValue() * size->getZExtValue() : 0;
 }
 
+/// The number of bytes that all calls agree on, else 0: as built they share one array.
+uint64_t commonSize(const std::vector<llvm::CallInst*>& calls) {
+  for (llvm::CallInst* call : calls)
+    keepLocalsInRegisters(*call->getFunction());
+  const uint64_t bytes = calls.empty() ? 0 : sizeOf(*calls.front());
+  const bool isCommon =
+      llvm::all_of(calls, [&](const llvm::CallInst* call) { return sizeOf(*call) == bytes; });
+  return isCommon ? bytes : 0;
+}
+
 } // namespace
 
 void keepLocalsInRegisters(llvm::Function& function) {
@@ -66,21 +75,16 @@ void specializeSharedArrays(llvm::Module& module, TraceText trace) {
   for (llvm::Function& callee : module) {
     if (!callee.getName().starts_with(kCallee) || callee.arg_size() != 2)
       continue;
-    // One array for all calls of one instance: it has its own number.
-    std::map<uint64_t, llvm::GlobalVariable*> arrays;
-    for (llvm::CallInst* call : callsOf(callee)) {
-      keepLocalsInRegisters(*call->getFunction());
-      const uint64_t bytes = sizeOf(*call);
-      if (bytes == 0)
-        continue;
-      llvm::GlobalVariable*& array = arrays[bytes];
-      if (!array) {
-        auto* type = llvm::ArrayType::get(llvm::Type::getInt8Ty(module.getContext()), bytes);
-        array = new llvm::GlobalVariable(module, type, false, llvm::GlobalValue::InternalLinkage,
-                                         llvm::UndefValue::get(type), ".proteus.shared", nullptr,
-                                         llvm::GlobalValue::NotThreadLocal, kSharedSpace);
-        array->setAlignment(llvm::Align(kAlign));
-      }
+    const std::vector<llvm::CallInst*> calls = callsOf(callee);
+    const uint64_t bytes = commonSize(calls);
+    if (bytes == 0)
+      continue;
+    auto* type = llvm::ArrayType::get(llvm::Type::getInt8Ty(module.getContext()), bytes);
+    auto* array = new llvm::GlobalVariable(module, type, false, llvm::GlobalValue::InternalLinkage,
+                                           llvm::UndefValue::get(type), ".proteus.shared", nullptr,
+                                           llvm::GlobalValue::NotThreadLocal, kSharedSpace);
+    array->setAlignment(llvm::Align(kAlign));
+    for (llvm::CallInst* call : calls) {
       if (trace)
         llvm::raw_string_ostream(*trace)
             << "[SharedArray] Replace CB " << llvm::demangle(callee.getName()) << " with " << *array

@@ -8,12 +8,11 @@
 
 namespace mneme::compile {
 
-/// Local variables that need no memory, and what is constant because of them, have none behind
-/// this.
+/// Puts local variables into registers where they can be, and folds what is constant then.
 void keepLocalsInRegisters(llvm::Function& function);
 
-/// Gives calls of proteus::shared_array whose sizes are constant by now shared memory of just that
-/// size; others keep the most that the source says.
+/// Gives calls of proteus::shared_array shared memory of just their size, where all calls of one
+/// instance have the same constant size by now; others keep the most that the source says.
 void specializeSharedArrays(llvm::Module& module, TraceText trace);
 
 } // namespace mneme::compile
