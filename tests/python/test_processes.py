@@ -19,6 +19,8 @@ from mneme.processes.child import ChildSpec
 from mneme.processes.content import Content, Kept
 from mneme.processes.worker import Lifecycle, Refusal, Request, Worker
 
+pytestmark = pytest.mark.alone
+
 SERVED = """
 import os, subprocess, sys, time
 from contextlib import nullcontext
@@ -226,7 +228,6 @@ sys.path.insert(0, {str(Path(__file__).parent)!r})
 from pathlib import Path
 from test_processes import Echo
 
-pytestmark = pytest.mark.alone
 loop = asyncio.new_event_loop()
 worker = Echo(Path({str(tmp_path)!r}) / "log")
 worker.run_in(loop)
