@@ -180,15 +180,15 @@ endfunction()
   ``FORCE_JIT_ANNOTATE_ALL``
     Every kernel is compiled at run time for its launch dimensions, as if it had
     ``annotate("jit")``; marks of arguments in the source are dropped.
-
-  Frontends that make kernels from text at run time are no part of mneme: linking ``proteusFrontend``
-  is an error.
 #]=======================================================================]
 function(add_proteus target)
   cmake_parse_arguments(PARSE_ARGV 1 arg "FORCE_JIT_ANNOTATE_ALL" "" "")
   _mneme_check_arguments(add_proteus "${target}" "${arg_UNPARSED_ARGUMENTS}" "")
   _mneme_set_once(add_proteus ${target} MNEME_MARKS_ALL "${arg_FORCE_JIT_ANNOTATE_ALL}" isNew)
   add_mneme(${target})
+  if(isNew)
+    _mneme_link_frontend(${target})
+  endif()
   if(isNew AND arg_FORCE_JIT_ANNOTATE_ALL)
     get_target_property(isDevice ${target} MNEME_DEVICE_CONDITION)
     _mneme_pass_option(${target} "${isDevice}" "-force-proteus-jit-annotate-all")
@@ -298,6 +298,17 @@ function(_mneme_link_runtime target)
   if(kind MATCHES "^(STATIC|OBJECT)_LIBRARY$")
     set_property(TARGET ${target} APPEND PROPERTY INTERFACE_LINK_LIBRARIES
       "$<LINK_ONLY:Mneme::mnemert>")
+  endif()
+endfunction()
+
+# What makes kernels at run time, for programs that do: others do not load it.
+function(_mneme_link_frontend target)
+  if(TARGET proteus)
+    set_property(TARGET ${target} APPEND PROPERTY LINK_LIBRARIES proteus)
+    get_target_property(kind ${target} TYPE)
+    if(kind MATCHES "^(STATIC|OBJECT)_LIBRARY$")
+      set_property(TARGET ${target} APPEND PROPERTY INTERFACE_LINK_LIBRARIES "$<LINK_ONLY:proteus>")
+    endif()
   endif()
 endfunction()
 

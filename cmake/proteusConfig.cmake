@@ -1,7 +1,6 @@
 # find_package(proteus CONFIG), served by mneme: projects written for the reference tools configure
 # as they are. add_proteus() makes kernels recordable and tunable, as add_mneme() does, and compiles
-# what the source marks at run time. The frontends that make kernels from text at run time are no part
-# of mneme: linking proteusFrontend is an error.
+# what the source marks at run time. proteusFrontend is for programs that make kernels at run time.
 find_package(mneme CONFIG QUIET PATHS "${CMAKE_CURRENT_LIST_DIR}/../mneme" NO_DEFAULT_PATH)
 if(NOT mneme_FOUND)
   set(proteus_FOUND FALSE)
@@ -16,24 +15,35 @@ foreach(component IN LISTS proteus_FIND_COMPONENTS)
   endif()
 endforeach()
 
-if(NOT TARGET proteusFrontend)
-  add_library(proteusFrontend INTERFACE IMPORTED GLOBAL)
-  # A name with '::' that is no target: CMake stops with this name in its message.
-  set_target_properties(proteusFrontend PROPERTIES INTERFACE_LINK_LIBRARIES
-    Mneme::has_no_proteusFrontend__use_add_proteus_for_kernels_in_sources)
-endif()
-
 # The names that the reference tool's package gives its parts.
-set(PROTEUS_ENABLE_CUDA ON)
-set(PROTEUS_ENABLE_HIP ON)
+foreach(vendor IN ITEMS CUDA HIP)
+  if(NOT DEFINED PROTEUS_ENABLE_${vendor})
+    set(PROTEUS_ENABLE_${vendor} ON)
+  endif()
+endforeach()
 set(PROTEUS_ENABLE_MPI OFF)
 set(PROTEUS_ENABLE_MLIR OFF)
-foreach(name IN ITEMS proteus proteusCore)
+foreach(name IN ITEMS proteus proteusCore proteusFrontend)
   if(NOT TARGET ${name})
     add_library(${name} INTERFACE IMPORTED GLOBAL)
     set_target_properties(${name} PROPERTIES INTERFACE_LINK_LIBRARIES Mneme::mnemert)
+    # What sources ask for; a unit is for one vendor.
+    if(PROTEUS_ENABLE_CUDA AND PROTEUS_ENABLE_HIP)
+      set_property(TARGET ${name} PROPERTY INTERFACE_COMPILE_DEFINITIONS
+        "PROTEUS_ENABLE_$<IF:$<COMPILE_LANGUAGE:HIP>,HIP,CUDA>")
+    elseif(PROTEUS_ENABLE_CUDA)
+      set_property(TARGET ${name} PROPERTY INTERFACE_COMPILE_DEFINITIONS PROTEUS_ENABLE_CUDA)
+    elseif(PROTEUS_ENABLE_HIP)
+      set_property(TARGET ${name} PROPERTY INTERFACE_COMPILE_DEFINITIONS PROTEUS_ENABLE_HIP)
+    endif()
   endif()
 endforeach()
+if(TARGET Mneme::frontend)
+  set_property(TARGET proteusFrontend APPEND PROPERTY INTERFACE_LINK_LIBRARIES Mneme::frontend)
+  # Programs with marks alone do not load it.
+  set_property(TARGET proteus APPEND PROPERTY INTERFACE_LINK_LIBRARIES
+    "-Wl,--push-state,--as-needed" "$<TARGET_FILE:Mneme::frontend>" "-Wl,--pop-state")
+endif()
 if(NOT TARGET proteus_cudart_builtins)
   add_library(proteus_cudart_builtins INTERFACE IMPORTED GLOBAL)
 endif()

@@ -3,6 +3,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <stdexcept>
 #include <string>
 
 namespace proteus {
@@ -15,5 +16,15 @@ namespace proteus {
   std::fprintf(stderr, "[proteus][FATAL ERROR] %s:%u => %s\n", File, Line, Reason.c_str());
   std::abort();
 }
+
+/// What is wrong with a module that is made at run time. A program that does not catch it ends as
+/// with reportFatalError().
+class __attribute__((visibility("default"))) FatalError : public std::runtime_error {
+public:
+  explicit FatalError(const std::string& Reason, const char* File = __builtin_FILE(),
+                      unsigned Line = __builtin_LINE())
+      : std::runtime_error("[proteus][FATAL ERROR] " + std::string(File) + ":" +
+                           std::to_string(Line) + " => " + Reason) {}
+};
 
 } // namespace proteus

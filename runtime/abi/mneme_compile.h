@@ -71,7 +71,9 @@ typedef struct mneme_compile_request {
   uint32_t outputs;           ///< mneme_compile_outputs
   const mneme_bytes* modules; ///< LLVM bitcode or textual IR, linked in order
   size_t moduleCount;
-  const char* kernel; ///< mangled name
+  /// Mangled name; "": the whole module is wanted. For "cpu" and "sm_NN" the image then holds all
+  /// its kernels with their blobs (for "cpu" the blobs alone), for "host" its functions.
+  const char* kernel;
   const char* target; ///< "cpu" (this host), "cpu:<LLVM cpu name>", "sm_90", "gfx90a", or "host":
                       ///< the module is a host function's (mneme_jit_host.h), its `kernel`
   const char* passes; ///< LLVM pass pipeline, e.g. "default<O3>"

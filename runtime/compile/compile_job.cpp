@@ -23,6 +23,7 @@
 #include "runtime/compile/module/placed_globals.h"
 #include "runtime/compile/module/shared_arrays.h"
 #include "runtime/compile/module/specialize.h"
+#include "runtime/compile/module/unit.h"
 #include "runtime/compile/module/variables_kernel.h"
 #include "runtime/compile/pass_pipeline.h"
 #include "runtime/ir/compat.h"
@@ -76,6 +77,12 @@ uint32_t maxRegistersIn(llvm::StringRef option) {
   return option.consume_front("maxrregcount=") && !option.getAsInteger(10, limit) ? limit : 0;
 }
 
+/// Text that was written by hand may leave this out.
+void setDeviceTriple(llvm::Module& module, const std::string& triple) {
+  compat::setModuleTriple(module,
+                          llvm::Triple(triple.empty() ? "nvptx64-nvidia-cuda" : triple.c_str()));
+}
+
 /// The CPU device gives a kernel another signature, so device code cannot call or launch it.
 void checkOnlyLaunched(const llvm::Function& kernel) {
   const bool isCalled = llvm::any_of(
@@ -107,7 +114,8 @@ JobOutputs CompileJob::run() {
     chooseAssembler();
   machine_ = makeTargetMachine(target_, options_, request_.codegenOptLevel);
   if (target_.kind == TargetKind::Cpu) {
-    lowerForCpu();
+    if (!isUnit())
+      lowerForCpu();
   } else {
     compat::setModuleTriple(*module_, machine_->getTargetTriple());
     module_->setDataLayout(machine_->createDataLayout());
@@ -116,13 +124,20 @@ JobOutputs CompileJob::run() {
       assemblerOptions_.push_back("-lineinfo");
   }
   preprocessSeconds_ = preprocessing.seconds();
+  if (isUnit() && target_.kind == TargetKind::Cpu) {
+    // The CPU device compiles each kernel when it is launched first.
+    outputs_.image = blobObject(*module_, diagnostics_);
+    outputs_.statisticsJson = statistics();
+    return std::move(outputs_);
+  }
 
   Stopwatch optimizing;
   runPasses(*module_, *machine_, request_.passes, tuning(), isDetached_ ? &pointers_ : nullptr);
   if (isAsBuilt())
     removeOtherCallers(*module_);
   placeLate();
-  if (request_.prune && request_.internalize && target_.kind == TargetKind::Ptx && !isDetached_)
+  if (request_.prune && request_.internalize && target_.kind == TargetKind::Ptx && !isDetached_ &&
+      !isUnit())
     ir::eraseUncalled(*module_, findKernel(*module_, request_.kernel));
   diagnostics_.throwIfErrors(ErrorCode::CompileFailed, "optimisation failed");
   optimizeSeconds_ = optimizing.seconds();
@@ -142,9 +157,18 @@ bool CompileJob::isAsBuilt() const {
          request_.specializedArgCount == 0 && !request_.specializeDims && !request_.setLaunchBounds;
 }
 
+/// The processor that kernels of a unit are for where they do not say it.
+std::string CompileJob::unitArch(const llvm::Triple& triple) const {
+  if (target_.kind == TargetKind::Ptx)
+    return target_.cpu;
+  return triple.isAMDGCN() ? "gfx90a" : "sm_90";
+}
+
 void CompileJob::preprocess() {
   module_ = loadAndLink(request_.modules, request_.moduleCount, context_, diagnostics_,
                         /*keepsUnitsApart=*/isAsBuilt());
+  if (compat::moduleTriple(*module_).getArch() == llvm::Triple::UnknownArch)
+    setDeviceTriple(*module_, options_.triple);
   const llvm::Triple triple = compat::moduleTriple(*module_);
   if (!triple.isNVPTX() && !triple.isAMDGCN())
     throw Error(ErrorCode::Unsupported, "the IR is for '" + triple.str() +
@@ -152,6 +176,10 @@ void CompileJob::preprocess() {
   if (triple.isAMDGCN() && target_.kind != TargetKind::Cpu)
     throw Error(ErrorCode::Unsupported,
                 "the IR is for '" + triple.str() + "'; it can be compiled for the CPU only");
+  if (isUnit()) {
+    becomeUnit(*module_, unitArch(triple), diagnostics_);
+    return;
+  }
   if (target_.kind == TargetKind::Cpu && request_.kernel == llvm::StringRef(kVariablesKernel))
     addVariablesKernel(*module_);
   llvm::Function& kernel = findKernel(*module_, request_.kernel);

@@ -43,6 +43,9 @@ public:
 
 private:
   bool isAsBuilt() const;
+  /// Every kernel of the module is wanted, none in particular.
+  bool isUnit() const { return !*request_.kernel; }
+  std::string unitArch(const llvm::Triple& triple) const;
   void preprocess();
   llvm::PipelineTuningOptions tuning() const;
   void lowerForCpu();

@@ -48,7 +48,10 @@ HostJob::HostJob(const mneme_compile_request& request) : request_(request) {
 
 JobOutputs HostJob::run() {
   checkPassPipeline(request_.passes);
-  llvm::Function& function = load();
+  load();
+  if (!*request_.kernel)
+    return runLibrary();
+  llvm::Function& function = findKernel(*module_, request_.kernel);
   machine_ = makeMachine(compat::moduleTriple(*module_), request_.codegenOptLevel);
   module_->setDataLayout(machine_->createDataLayout());
   module_->setPICLevel(llvm::PICLevel::BigPIC);
@@ -64,24 +67,47 @@ JobOutputs HostJob::run() {
   optimize();
   describe(function);
   diagnostics_.throwIfErrors(ErrorCode::CompileFailed, "optimisation failed");
-  if (request_.outputs & MNEME_OUTPUT_IR)
-    llvm::raw_string_ostream(outputs_.ir) << *module_;
-  outputs_.image = linkSharedObject(
-      emitCode(*module_, *machine_, llvm::CodeGenFileType::ObjectFile, diagnostics_,
-               llvm::TargetLibraryInfoImpl(machine_->getTargetTriple())),
-      ImageKind::Function);
-  llvm::raw_string_ostream(outputs_.statisticsJson)
-      << llvm::json::Value(llvm::json::Object{{"passes", request_.passes}});
+  finish(ImageKind::Function);
   return std::move(outputs_);
 }
 
-llvm::Function& HostJob::load() {
+/// A module that is a library by itself: what it does not define is looked up in the program.
+JobOutputs HostJob::runLibrary() {
+  if (compat::moduleTriple(*module_).getArch() == llvm::Triple::UnknownArch)
+    compat::setModuleTriple(*module_, llvm::Triple(llvm::sys::getProcessTriple()));
+  machine_ = makeMachine(compat::moduleTriple(*module_), request_.codegenOptLevel);
+  module_->setDataLayout(machine_->createDataLayout());
+  module_->setPICLevel(llvm::PICLevel::BigPIC);
+  for (llvm::Function& function : *module_)
+    if (!function.isDeclaration() && !function.hasFnAttribute("target-cpu")) {
+      function.addFnAttr("target-cpu", hostCpu());
+      function.addFnAttr("target-features", hostFeatures());
+    }
+  const llvm::TargetLibraryInfoImpl library(machine_->getTargetTriple());
+  runPasses(*module_, *machine_, request_.passes, ir::tuningFor(request_.passes, "3", {}), nullptr,
+            library);
+  diagnostics_.throwIfErrors(ErrorCode::CompileFailed, "optimisation failed");
+  finish(ImageKind::Library);
+  return std::move(outputs_);
+}
+
+void HostJob::load() {
   if (request_.moduleCount != 1)
     throw Error(ErrorCode::InvalidArgument, "a host function is one module");
   module_ = loadModule(request_.modules[0], "module 0", context_, diagnostics_);
   module_->setModuleIdentifier("mneme");
   module_->setSourceFileName("mneme");
-  return findKernel(*module_, request_.kernel);
+}
+
+void HostJob::finish(ImageKind kind) {
+  if (request_.outputs & MNEME_OUTPUT_IR)
+    llvm::raw_string_ostream(outputs_.ir) << *module_;
+  outputs_.image = linkSharedObject(
+      emitCode(*module_, *machine_, llvm::CodeGenFileType::ObjectFile, diagnostics_,
+               llvm::TargetLibraryInfoImpl(machine_->getTargetTriple())),
+      kind);
+  llvm::raw_string_ostream(outputs_.statisticsJson)
+      << llvm::json::Value(llvm::json::Object{{"passes", request_.passes}});
 }
 
 void HostJob::optimize() {

@@ -1,4 +1,5 @@
-// Room compile: one marked function of a host program, from bytes to shared object.
+// Room compile: one marked function of a host program, or (no `kernel`) a module made at run time,
+// from bytes to shared object.
 #pragma once
 
 #include <llvm/IR/LLVMContext.h>
@@ -11,6 +12,7 @@
 #include "runtime/abi/mneme_compile.h"
 #include "runtime/compile/compile_job.h"
 #include "runtime/compile/diagnostics.h"
+#include "runtime/compile/image_linker.h"
 
 namespace mneme::compile {
 
@@ -30,7 +32,9 @@ public:
   std::string hint() const { return {}; }
 
 private:
-  llvm::Function& load();
+  void load();
+  JobOutputs runLibrary();
+  void finish(ImageKind kind);
   void optimize();
   void describe(llvm::Function& function);
 

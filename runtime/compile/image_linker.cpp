@@ -137,6 +137,8 @@ std::string linkSharedObject(const std::string& object, ImageKind kind) {
     arguments.insert(arguments.end(), {"-z", "defs"});
   else
     arguments.push_back("--eh-frame-hdr");
+  if (kind == ImageKind::Library)
+    arguments.push_back("-Bsymbolic");
   for (const std::string& library : libraries)
     arguments.push_back(library.c_str());
 

@@ -8,6 +8,7 @@ namespace mneme::compile {
 enum class ImageKind {
   Kernel,   ///< refers to libc and libm only
   Function, ///< of the host: may refer to what the program exports, and be unwound through
+  Library,  ///< the same; what it defines itself it does not take from the program
 };
 
 /// Links one host object against this process's libc and libm. Nothing touches the disk. lld has

@@ -181,6 +181,7 @@ AotOptions AotOptions::parse(const char* json) {
   options.flushDenormals = object->getBoolean("flush_denormals").value_or(false);
   options.preciseDivision = object->getBoolean("precise_division").value_or(true);
   options.preciseSqrt = object->getBoolean("precise_sqrt").value_or(true);
+  options.triple = object->getString("triple").value_or("").str();
   options.fibersOnly = object->getBoolean("fibers_only").value_or(false);
   return options;
 }

@@ -41,6 +41,7 @@ struct AotOptions {
   std::vector<std::string> llvmOptions;      ///< "name=value", as LlvmOptions takes them
   std::string assemblerLevel;                ///< of ptxas; empty: that of code generation
   std::vector<std::string> assemblerOptions; ///< unchecked
+  std::string triple;                        ///< of modules that do not say theirs
   bool fibersOnly = false;                   ///< CPU: every kernel with barriers runs on fibers
 
   /// Null or empty text gives the defaults. \throws Error{InvalidArgument} if it is not an object.

@@ -60,7 +60,7 @@ std::string CacheReport::kernels() const {
     if (const uint64_t uses = entry->uses; uses > 0) {
       Kernel& kernel = kernels[entry->readable];
       ++kernel.specializations;
-      kernel.launches += uses;
+      kernel.launches += countsLaunches_ ? entry->launches.load() : uses;
     }
   if (kernels.empty())
     return "";

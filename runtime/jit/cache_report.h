@@ -22,6 +22,7 @@ public:
     std::string symbol;   ///< mangled
     std::string readable; ///< demangled
     std::atomic<uint64_t> uses{0};
+    std::atomic<uint64_t> launches{0}; ///< where they are counted apart
   };
 
   /// What PROTEUS_TRACE_OUTPUT and PROTEUS_DEBUG_OUTPUT want.
@@ -32,7 +33,8 @@ public:
   };
 
   /// `label`: "JitEngineDevice".
-  explicit CacheReport(std::string label) : label_(std::move(label)) {}
+  explicit CacheReport(std::string label, bool countsLaunches = false)
+      : label_(std::move(label)), countsLaunches_(countsLaunches) {}
 
   /// Lives as long as the report.
   Entry& entry(uint64_t hash, const std::string& symbol, const std::string& readable);
@@ -50,7 +52,8 @@ private:
   }
 
   const std::string label_;
-  mutable std::mutex mutex_; ///< of entries_
+  const bool countsLaunches_; ///< else every use is one
+  mutable std::mutex mutex_;  ///< of entries_
   std::map<uint64_t, std::unique_ptr<Entry>> entries_;
   std::atomic<uint64_t> storedHits_{0}, storedAccesses_{0};
 };

@@ -198,9 +198,8 @@ def test_project_of_the_reference_tools_configures_unchanged(
         done = run_here(moved_prefix, "run", "--", tmp_path / "build" / name, **wanted)
         assert "[KernelConfig] ID:" in done.stdout
         assert ("ArgNo 1 with value i32 5" in done.stdout) is is_value_marked
-    refused = run_command("cmake", "-DLINK_FRONTEND=ON", tmp_path / "build")
-    assert refused.returncode != 0
-    assert "has_no_proteusFrontend__use_add_proteus" in refused.words
+    for name in ("made_at_run_time", "added"):
+        assert run_here(moved_prefix, "run", "--", tmp_path / "build" / name).stdout == "42\n"
 
 
 def test_installed_prefix_is_complete_and_names_no_build_directory(moved_prefix: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import subprocess
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -32,9 +33,9 @@ class Run:
 
     errors: str
 
-    def count(self, cache: str) -> tuple[int, int]:
+    def count(self, cache: str, label: str = "JitEngineHost") -> tuple[int, int]:
         """Hits and accesses of a cache."""
-        pattern = rf"\[proteus\]\[JitEngineHost\] {cache} rank 0 hits (\d+) accesses (\d+)$"
+        pattern = rf"\[proteus\]\[{label}\] {cache} rank 0 hits (\d+) accesses (\d+)$"
         for line in self.statistics:
             if found := re.match(pattern, line):
                 return int(found[1]), int(found[2])
@@ -69,11 +70,13 @@ def run(
     *arguments: str,
     cache: Path,
     trace: str = "specialization;cache-stats",
+    on_cpu_device: bool = False,
     **variables: str,
 ) -> Run:
     """Run a program to its end."""
+    starter = [sys.executable, "-m", "mneme", "run", "--device", "cpu", "--"]
     done = subprocess.run(
-        [str(program), *arguments],
+        [*(starter if on_cpu_device else []), str(program), *arguments],
         capture_output=True,
         text=True,
         timeout=300,

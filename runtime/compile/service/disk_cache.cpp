@@ -93,9 +93,11 @@ Hash128 cacheKey(const Request& request, const std::string& libraryIdentity) {
   Packer packer;
   packer.add(bytesOf(libraryIdentity));
   packer.add(bytesOf(request.target));
-  if (request.target.rfind("cpu", 0) == 0)
+  // Functions of the program say for which processor they are; modules made at run time are for
+  // this one.
+  if (request.target.rfind("cpu", 0) == 0 || (request.target == "host" && request.kernel.empty()))
     packer.add(bytesOf(hostIdentity()));
-  else if (request.target != "host") // the code says for which processor it is
+  else if (request.target != "host")
     packer.add(bytesOf(assemblerIdentity(findAssembler())));
   packer.add(uint64_t{request.modules.size()});
   for (const auto& module : request.modules)

@@ -12,9 +12,10 @@
 namespace mneme::cpu_runtime {
 namespace {
 
+/// What was made at run time is in no object and has no siblings.
 const void* objectBaseOf(const void* address) {
   Dl_info info{};
-  return dladdr(address, &info) ? info.dli_fbase : nullptr;
+  return dladdr(address, &info) ? info.dli_fbase : address;
 }
 
 void clear(const std::map<std::string, std::shared_ptr<GlobalStorage>>& globals) {

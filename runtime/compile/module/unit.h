@@ -1,0 +1,23 @@
+// Room compile: device modules that are made at run time, as whole units.
+#pragma once
+
+#include <llvm/IR/Module.h>
+
+#include <string>
+
+#include "runtime/compile/diagnostics.h"
+
+namespace mneme::compile {
+
+/// Gives a device module what the compiler plugin gives a unit that is built ahead of time: a blob
+/// for each kernel (runtime/abi/blob_format.h). Functions that do not say for which processor they
+/// are get `arch` ("sm_90"). Functions of CUDA's device library are linked in where they are
+/// called.
+/// \throws Error{NotFound} without that library (CUDA_HOME), Error{InvalidArgument} without kernels
+void becomeUnit(llvm::Module& module, const std::string& arch, Diagnostics& diagnostics);
+
+/// A relocatable object that holds the module's blobs and no code.
+/// \throws Error{CompileFailed}
+std::string blobObject(const llvm::Module& module, const Diagnostics& diagnostics);
+
+} // namespace mneme::compile

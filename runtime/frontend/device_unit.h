@@ -1,0 +1,53 @@
+// Room frontend: device code made at run time, as a unit of this program.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "runtime/abi/mneme_rt.h"
+#include "runtime/embed/kernel_blob.h"
+#include "runtime/frontend/vendor_runtime.h"
+
+namespace mneme::frontend {
+
+/// Registered as units are that were built ahead of time: with the vendor's runtime, and with
+/// libmneme_rt, so that its kernels are recorded and tuned like any others. For ever: launches may
+/// be in flight whenever the module it came from goes.
+class DeviceUnit {
+public:
+  /// `image`: what the compiler made for VendorRuntime::target().
+  /// \throws Error{ArtifactCorrupt}
+  DeviceUnit(const VendorRuntime& runtime, std::span<const std::byte> image);
+  DeviceUnit(const DeviceUnit&) = delete;
+  DeviceUnit& operator=(const DeviceUnit&) = delete;
+
+  /// Null if there is none of this name.
+  void* kernel(const std::string& name);
+  /// Names of all kernels, for messages.
+  std::vector<std::string> names() const;
+
+private:
+  struct Wrapper {
+    int magic;
+    int version;
+    const void* data;
+    void* unused;
+  };
+
+  void listVariables();
+  void registerAll(const VendorRuntime& runtime);
+
+  std::vector<std::byte> container_; ///< fat binary or bundle of code objects
+  embed::BlobSet blobs_;
+  std::vector<std::byte> handles_; ///< a kernel's handle is the address of its byte
+  std::vector<mneme_kernel_entry> kernels_;
+  std::vector<std::unique_ptr<std::byte[]>> shadows_;
+  std::vector<mneme_global_entry> variables_;
+  Wrapper wrapper_{};
+  mneme_module_entry module_{};
+};
+
+} // namespace mneme::frontend

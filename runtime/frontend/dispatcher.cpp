@@ -1,0 +1,288 @@
+#include "include/proteus/Frontend/Dispatcher.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <vector>
+
+#include <cxxabi.h>
+
+#include "include/proteus/Error.h"
+#include "runtime/base/environment.h"
+#include "runtime/base/error.h"
+#include "runtime/base/hash.h"
+#include "runtime/base/library_in_memory.h"
+#include "runtime/base/log.h"
+#include "runtime/base/start_directory.h"
+#include "runtime/frontend/compiled_library.h"
+#include "runtime/frontend/dispatcher_state.h"
+
+namespace proteus {
+namespace {
+
+using mneme::Error;
+using mneme::ErrorCode;
+namespace frontend = mneme::frontend;
+
+constexpr TargetModelType kTargets[] = {TargetModelType::HOST, TargetModelType::CUDA,
+                                        TargetModelType::HIP, TargetModelType::HOST_HIP,
+                                        TargetModelType::HOST_CUDA};
+
+std::string labelOf(TargetModelType target) {
+  switch (target) {
+  case TargetModelType::HOST:
+    return "DispatcherHost";
+  case TargetModelType::CUDA:
+    return "DispatcherCUDA";
+  case TargetModelType::HIP:
+    return "DispatcherHIP";
+  case TargetModelType::HOST_HIP:
+    return "DispatcherHostHIP";
+  case TargetModelType::HOST_CUDA:
+    return "DispatcherHostCUDA";
+  }
+  return {};
+}
+
+void print(const std::string& text) { fwrite(text.data(), 1, text.size(), stdout); }
+
+std::string demangled(const std::string& name) {
+  int status = 0;
+  char* text = abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status);
+  std::string readable = text ? text : name;
+  free(text);
+  return readable;
+}
+
+/// In place of the loader's words, which name a file nobody knows.
+void* openLibrary(std::span<const std::byte> image) {
+  try {
+    return mneme::openLibraryInMemory(image);
+  } catch (const Error& error) {
+    const std::string words = error.what();
+    const std::string what = "undefined symbol: ";
+    const size_t at = words.find(what);
+    if (at == std::string::npos)
+      throw;
+    throw Error(ErrorCode::CompileFailed,
+                "the module refers to '" + words.substr(at + what.size()) +
+                    "', which the program does not export; if it is there, declare it extern \"C\" "
+                    "and link the program with -rdynamic");
+  }
+}
+
+/// What libmneme_rt kept when the program was loaded.
+mneme::jit::Settings readSettings() {
+  mneme::keptEnvironment = {mneme_rt_environment(), mneme_rt_directory()};
+  std::vector<std::string> warnings;
+  mneme::jit::Settings settings = mneme::jit::readSettings(mneme::environmentValue, warnings);
+  for (const std::string& warning : warnings)
+    mneme::noticeOnce(warning);
+  if (!settings.nonsense.empty())
+    reportFatalError(settings.nonsense);
+  settings.trace = settings.asked;
+  if (!settings.cacheDirectory.empty())
+    settings.cacheDirectory = mneme::startDirectory() / settings.cacheDirectory;
+  return settings;
+}
+
+std::vector<std::byte> bytesOf(const std::string& text) {
+  const auto* begin = reinterpret_cast<const std::byte*>(text.data());
+  return {begin, begin + text.size()};
+}
+
+} // namespace
+
+std::string getTargetModelName(TargetModelType target) {
+  switch (target) {
+  case TargetModelType::HOST:
+    return "host";
+  case TargetModelType::CUDA:
+    return "cuda";
+  case TargetModelType::HIP:
+    return "hip";
+  case TargetModelType::HOST_HIP:
+    return "host_hip";
+  case TargetModelType::HOST_CUDA:
+    return "host_cuda";
+  }
+  return {};
+}
+
+TargetModelType parseTargetModel(const std::string& text) {
+  if (text == "native")
+    return TargetModelType::HOST;
+  for (const TargetModelType target : kTargets)
+    if (text == getTargetModelName(target))
+      return target;
+  throw FatalError("Unsupported target " + text);
+}
+
+Dispatcher::State::State(TargetModelType wanted)
+    : target(wanted), label(labelOf(wanted)), settings(readSettings()),
+      service{.cacheDirectory = settings.cacheDirectory,
+              .cacheBytes = settings.cacheBytes,
+              .timeoutSeconds = settings.timeoutSeconds},
+      lookups(label, /*countsLaunches=*/true) {
+  if (settings.trace.specialization && !settings.cacheDirectory.empty())
+    print("[ObjectCacheChain] Added cache level: " + settings.cacheChain +
+          "\n[ObjectCacheChain] Chain for " + label + ": Storage\n");
+}
+
+std::string Dispatcher::State::entryName(uint64_t hash, const char* suffix) const {
+  return mneme::jit::rankText() + "-cache-jit-" + std::to_string(hash) + suffix;
+}
+
+std::string Dispatcher::State::pipeline() const {
+  return settings.marked.pipeline.empty()
+             ? std::string("default<O") + settings.marked.optLevel + ">"
+             : settings.marked.pipeline;
+}
+
+mneme::compile::Result Dispatcher::State::obtain(const mneme::compile::Request& request,
+                                                 uint64_t hash) {
+  mneme::compile::Result result;
+  const bool isStored =
+      !settings.cacheDirectory.empty() && mneme::compile::findStored(request, service, result);
+  if (!settings.cacheDirectory.empty())
+    lookups.countStored(isStored);
+  if (!isStored)
+    result = mneme::compile::compileApart(request, service);
+  if (settings.trace.specialization) {
+    if (isStored)
+      print("[ObjectCacheChain] Hit at level 0 (Storage) for hash " + std::to_string(hash) + "\n");
+    else if (!settings.marked.pipeline.empty())
+      print("[CustomPipeline] " + settings.marked.pipeline + "\n");
+  }
+  return result;
+}
+
+std::shared_ptr<CompiledLibrary> Dispatcher::State::compileIR(const std::string& code,
+                                                              uint64_t hash) {
+  mneme::compile::Request request;
+  request.modules.push_back(bytesOf(code));
+  request.passes = pipeline();
+  request.codegenOptLevel = settings.marked.codegenOptLevel;
+  request.cacheName = entryName(hash, ".o");
+  if (isForHost()) {
+    request.target = "host";
+  } else {
+    request.target = runtime().target();
+    request.optionsJson =
+        std::string("{\"fp_contract\": \"on\", \"triple\": \"") +
+        (target == TargetModelType::HIP ? "amdgcn-amd-amdhsa" : "nvptx64-nvidia-cuda") + "\"}";
+  }
+  return load(obtain(request, hash).image);
+}
+
+std::shared_ptr<CompiledLibrary> Dispatcher::State::load(std::span<const std::byte> image) const {
+  if (!isGPUTargetModel(target))
+    return std::make_shared<CompiledLibrary>(openLibrary(image));
+  auto unit = std::make_unique<frontend::DeviceUnit>(runtime(), image);
+  return std::make_shared<CompiledLibrary>(*unit.release());
+}
+
+const frontend::VendorRuntime& Dispatcher::State::runtime() const {
+  const bool isCuda = target == TargetModelType::CUDA || target == TargetModelType::HOST_CUDA;
+  return frontend::VendorRuntime::of(isCuda ? frontend::Vendor::Cuda : frontend::Vendor::Hip);
+}
+
+void Dispatcher::State::countLaunch(const void* kernel) noexcept {
+  const std::lock_guard lock(mutex);
+  if (const auto found = launched.find(kernel); found != launched.end())
+    found->second->launches.fetch_add(1, std::memory_order_relaxed);
+}
+
+/// Scripts that were written for the reference tool read the counts of every run, and name a
+/// directory; the output of other programs is their users'.
+void Dispatcher::State::report() noexcept {
+  const char* directory = mneme::environmentValue("PROTEUS_CACHE_DIR");
+  try {
+    print(lookups.text({.counts = settings.trace.cache || (directory && *directory),
+                        .kernels = settings.trace.kernels,
+                        .functionNames = settings.namesFunctions},
+                       !settings.cacheDirectory.empty()));
+  } catch (const std::exception&) { // no memory
+  }
+}
+
+Dispatcher::Dispatcher(TargetModelType target) : Parts(std::make_unique<State>(target)) {}
+
+Dispatcher& Dispatcher::getDispatcher(TargetModelType target) {
+  // Never destroyed: functions may be called while the process ends.
+  static std::mutex mutex;
+  static std::map<TargetModelType, Dispatcher*> dispatchers;
+  const std::lock_guard lock(mutex);
+  Dispatcher*& known = dispatchers[target];
+  if (known)
+    return *known;
+  known = new Dispatcher(target);
+  // Functions for the end of a process have no argument, and run last come, first served.
+  static std::vector<Dispatcher*> order;
+  order.push_back(known);
+  std::atexit([] {
+    order.back()->state().report();
+    order.pop_back();
+  });
+  return *known;
+}
+
+TargetModelType Dispatcher::getTargetModel() const { return Parts->target; }
+
+uint64_t Dispatcher::hashOf(const std::string& code, const std::string& kind) const {
+  const mneme::jit::MarkedDefaults& marked = Parts->settings.marked;
+  uint64_t hash = mneme::hash64(code);
+  for (const std::string& text : {kind, getTargetModelName(Parts->target), Parts->pipeline(),
+                                  std::to_string(marked.codegenOptLevel), marked.codegen})
+    hash = mneme::combineHashes(hash, mneme::hash64(text));
+  return hash;
+}
+
+std::shared_ptr<CompiledLibrary> Dispatcher::compileIR(const std::string& code, uint64_t hash,
+                                                       bool) {
+  try {
+    return Parts->compileIR(code, hash);
+  } catch (const Error& error) {
+    throw FatalError(error.what());
+  }
+}
+
+void* Dispatcher::getFunctionAddress(const std::string& symbol, uint64_t hash,
+                                     CompiledLibrary& library) {
+  void* address = nullptr;
+  try {
+    address = library.find(symbol);
+  } catch (const Error& error) {
+    throw FatalError(error.what());
+  }
+  const uint64_t own = mneme::combineHashes(hash, mneme::hash64(symbol));
+  mneme::jit::CacheReport::Entry& entry = Parts->lookups.entry(own, symbol, demangled(symbol));
+  entry.uses.fetch_add(1, std::memory_order_relaxed);
+  if (Parts->settings.trace.kernels) {
+    const std::lock_guard lock(Parts->mutex);
+    Parts->launched[address] = &entry;
+  }
+  return address;
+}
+
+DispatchResult Dispatcher::launch(void* kernel, LaunchDims grid, LaunchDims block,
+                                  void* arguments[], uint64_t sharedBytes, void* stream) {
+  if (Parts->settings.trace.kernels)
+    Parts->countLaunch(kernel);
+  const mneme_launch launch{.version = MNEME_RT_ABI,
+                            .form = MNEME_LAUNCH_PLAIN,
+                            .kernel = kernel,
+                            .grid = {grid.X, grid.Y, grid.Z},
+                            .block = {block.X, block.Y, block.Z},
+                            .args = arguments,
+                            .sharedBytes = sharedBytes,
+                            .stream = stream,
+                            .config = nullptr,
+                            .vendorEntry = Parts->runtime().launchEntry()};
+  return mneme_launch_kernel(&launch);
+}
+
+DispatchResult Dispatcher::setFuncAttribute(void* kernel, JitFuncAttribute attribute, int value) {
+  return Parts->runtime().setAttribute(kernel, static_cast<int>(attribute), value);
+}
+
+} // namespace proteus

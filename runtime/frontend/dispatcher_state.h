@@ -1,0 +1,44 @@
+// Room frontend: what a dispatcher works with.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+
+#include "include/proteus/Frontend/Dispatcher.h"
+#include "runtime/compile/service/service.h"
+#include "runtime/frontend/vendor_runtime.h"
+#include "runtime/jit/cache_report.h"
+#include "runtime/jit/settings.h"
+
+namespace proteus {
+
+struct Dispatcher::State {
+  explicit State(TargetModelType target);
+
+  /// \throws mneme::Error, all of them
+  std::shared_ptr<CompiledLibrary> compileIR(const std::string& code, uint64_t hash);
+  /// The image of a module: stored, or compiled now.
+  mneme::compile::Result obtain(const mneme::compile::Request& request, uint64_t hash);
+  std::shared_ptr<CompiledLibrary> load(std::span<const std::byte> image) const;
+  const mneme::frontend::VendorRuntime& runtime() const;
+
+  /// Name of the stored object. `suffix`: ".o", ".so".
+  std::string entryName(uint64_t hash, const char* suffix) const;
+  std::string pipeline() const;
+  bool isForHost() const { return target == TargetModelType::HOST; }
+  void countLaunch(const void* kernel) noexcept;
+  void report() noexcept;
+
+  const TargetModelType target;
+  const std::string label; ///< "DispatcherHost"
+  mneme::jit::Settings settings;
+  mneme::compile::ServiceOptions service;
+  mneme::jit::CacheReport lookups; ///< a handle of a function is a use
+  std::mutex mutex;                ///< of what follows
+  std::map<const void*, mneme::jit::CacheReport::Entry*> launched; ///< by handle
+};
+
+} // namespace proteus

@@ -1,0 +1,95 @@
+#include "include/proteus/LLVMIRJitModule.h"
+
+#include <string_view>
+
+#include "include/proteus/Error.h"
+#include "runtime/base/error.h"
+#include "runtime/frontend/dispatcher_state.h"
+
+namespace proteus {
+namespace {
+
+bool isBitcode(std::string_view bytes) {
+  using namespace std::string_view_literals;
+  return bytes.starts_with("BC\xC0\xDE"sv) || bytes.starts_with("\xDE\xC0\x17\x0B"sv);
+}
+
+/// LLVM's words behind `begin`, if that is how they begin.
+bool cut(std::string_view& message, std::string_view begin) {
+  if (!message.starts_with(begin))
+    return false;
+  message.remove_prefix(begin.size());
+  return true;
+}
+
+std::string reasonOf(const mneme::Error& error) {
+  std::string_view message = error.what();
+  std::string begin = "LLVMIRJitModule: ";
+  if (cut(message, "module 0 is not LLVM IR: ") || cut(message, "module 0 is neither LLVM "))
+    begin += "failed to parse LLVM IR: ";
+  else if (cut(message, "module 0 is damaged LLVM bitcode: "))
+    begin += "failed to parse bitcode: ";
+  else if (cut(message, "module 0 is not valid LLVM IR: "))
+    begin = "Broken module found, JIT compilation aborted! ";
+  while (message.ends_with('\n'))
+    message.remove_suffix(1);
+  return begin + std::string(message);
+}
+
+} // namespace
+
+LLVMIRJitModule::LLVMIRJitModule(TargetModelType target, std::string code, LLVMIRInputKind kind,
+                                 const char* file, unsigned line)
+    : Target(target), Code(std::move(code)), Kind(kind), File(file), Line(line), Dispatch(nullptr),
+      Hash(0) {
+  if (target != TargetModelType::HOST && !isGPUTargetModel(target))
+    fail("LLVMIRJitModule: the target is '" + getTargetModelName(target) +
+         "'; it must be host, cuda or hip");
+  Dispatch = &Dispatcher::getDispatcher(target);
+  Hash = Dispatch->hashOf(Code, "LLVMIR");
+}
+
+void LLVMIRJitModule::fail(const std::string& reason) const {
+  throw FatalError(reason, File, Line);
+}
+
+void LLVMIRJitModule::compile(bool) {
+  if (Library)
+    return;
+  if (Kind == LLVMIRInputKind::Bitcode && !isBitcode(Code))
+    fail("LLVMIRJitModule: failed to parse bitcode: it does not begin as bitcode does");
+  if (Kind == LLVMIRInputKind::TextIR && isBitcode(Code))
+    fail("LLVMIRJitModule: failed to parse LLVM IR: it is bitcode");
+  try {
+    Library = Dispatch->state().compileIR(Code, Hash);
+  } catch (const mneme::Error& error) {
+    fail(reasonOf(error));
+  }
+}
+
+void* LLVMIRJitModule::getFunctionAddress(const std::string& name) {
+  if (Target != TargetModelType::HOST)
+    fail("Error: getFunction() applies only to host modules");
+  compile();
+  return Dispatch->getFunctionAddress(name, Hash, *Library);
+}
+
+void* LLVMIRJitModule::getKernelAddress(const std::string& name) {
+  if (!isGPUTargetModel(Target))
+    fail("Error: getKernel() applies only to device modules");
+  compile();
+  return Dispatch->getFunctionAddress(name, Hash, *Library);
+}
+
+void LLVMIRJitModule::setFuncAttribute(void* kernel, JitFuncAttribute attribute, int value) {
+  if (value < 0)
+    fail("Function attribute value must be non-negative");
+  Dispatch->setFuncAttribute(kernel, attribute, value);
+}
+
+CompiledLibrary& LLVMIRJitModule::getLibrary() {
+  compile();
+  return *Library;
+}
+
+} // namespace proteus

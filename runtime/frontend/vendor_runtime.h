@@ -1,0 +1,55 @@
+// Room frontend: what modules made at run time need of a vendor's runtime.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "runtime/abi/mneme_rt.h"
+
+namespace mneme::frontend {
+
+enum class Vendor { Cuda = 0, Hip = 1 }; ///< as mneme_module_entry::vendor
+
+/// Functions of the runtime that this process uses, found by name; it is opened where the program
+/// is not linked to it.
+class VendorRuntime {
+public:
+  /// \throws Error{BackendUnavailable} where there is none
+  static const VendorRuntime& of(Vendor vendor);
+
+  /// As a unit that is built ahead of time registers itself. The memory stays the caller's.
+  void** registerFatBinary(void* wrapper) const { return registerFatBinary_(wrapper); }
+  void endRegistration(void** binary) const {
+    if (endRegistration_)
+      endRegistration_(binary);
+  }
+  void registerFunction(void** binary, const void* handle, const char* name) const;
+  void registerVariable(void** binary, void* shadow, const char* name, size_t sizeBytes,
+                        bool isConstant) const;
+  int setAttribute(const void* kernel, int attribute, int value) const {
+    return setAttribute_(kernel, attribute, value);
+  }
+  /// What mneme_launch::vendorEntry is.
+  void* launchEntry() const { return launchEntry_; }
+  /// What runtime/compile is asked for on the current device: "cpu", "sm_90".
+  /// \throws Error{Unsupported} on other devices than that
+  std::string target() const;
+  Vendor vendor() const { return vendor_; }
+
+private:
+  explicit VendorRuntime(Vendor vendor);
+
+  Vendor vendor_;
+  bool isOnCpu_ = false;
+  void** (*registerFatBinary_)(void*) = nullptr;
+  void (*endRegistration_)(void**) = nullptr;
+  void* registerFunction_ = nullptr;
+  void* registerVariable_ = nullptr;
+  int (*setAttribute_)(const void*, int, int) = nullptr;
+  int (*currentDevice_)(int*) = nullptr;
+  int (*deviceAttribute_)(int*, int, int) = nullptr;
+  void* launchEntry_ = nullptr;
+};
+
+} // namespace mneme::frontend
