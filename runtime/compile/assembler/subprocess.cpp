@@ -28,34 +28,11 @@ constexpr int kPollMilliseconds = 50;
 // place.
 constexpr int kLowestDescriptor = 10;
 
-UniqueFd moved(UniqueFd descriptor) {
-  const int copy = fcntl(descriptor.get(), F_DUPFD_CLOEXEC, kLowestDescriptor);
+UniqueFd outOfTheWay(int descriptor) {
+  const int copy = fcntl(descriptor, F_DUPFD_CLOEXEC, kLowestDescriptor);
   if (copy < 0)
     throw Error(ErrorCode::IoFailed, systemMessage("cannot prepare to start a program", errno));
   return UniqueFd(copy);
-}
-
-UniqueFd memoryFile(const char* name) {
-  UniqueFd file(memfd_create(name, MFD_CLOEXEC));
-  if (!file)
-    throw Error(ErrorCode::IoFailed, systemMessage("cannot make a memory file", errno));
-  return moved(std::move(file));
-}
-
-std::string contentOf(int file) {
-  struct stat status = {};
-  if (fstat(file, &status) != 0 || status.st_size <= 0)
-    return {};
-  std::string content(static_cast<size_t>(status.st_size), '\0');
-  size_t done = 0;
-  while (done < content.size()) {
-    const ssize_t count =
-        pread(file, content.data() + done, content.size() - done, static_cast<off_t>(done));
-    if (count <= 0 && errno != EINTR)
-      throw Error(ErrorCode::IoFailed, systemMessage("cannot read a program's output", errno));
-    done += count > 0 ? static_cast<size_t>(count) : 0;
-  }
-  return content;
 }
 
 class Actions {
@@ -103,39 +80,6 @@ private:
   posix_spawnattr_t attributes_;
 };
 
-/// Leaves the caller's environment out where the caller has fewer rights than this process.
-std::vector<char*> environmentWithoutPreload() {
-  std::vector<char*> kept;
-  for (char** entry = isPrivileged() ? nullptr : environ; entry && *entry; ++entry)
-    if (strncmp(*entry, "LD_PRELOAD=", 11) != 0)
-      kept.push_back(*entry);
-  kept.push_back(nullptr);
-  return kept;
-}
-
-pid_t start(const std::string& path, const std::vector<std::string>& arguments,
-            const Actions& actions, ProgramGroup group) {
-  std::vector<char*> argv = {const_cast<char*>(path.c_str())};
-  for (const std::string& argument : arguments)
-    argv.push_back(const_cast<char*>(argument.c_str()));
-  argv.push_back(nullptr);
-  const Attributes attributes(group);
-  std::vector<char*> environment = environmentWithoutPreload();
-  pid_t child = -1;
-  const int status = posix_spawn(&child, path.c_str(), actions.get(), attributes.get(), argv.data(),
-                                 environment.data());
-  if (status != 0)
-    throw Error(ErrorCode::BackendUnavailable,
-                systemMessage("cannot start '" + path + "'", status));
-  return child;
-}
-
-bool hasEnded(pid_t child) {
-  siginfo_t info = {};
-  const int status = waitid(P_PID, static_cast<id_t>(child), &info, WEXITED | WNOHANG | WNOWAIT);
-  return status != 0 || info.si_pid == child;
-}
-
 /// What comes through the pipe until the child's end; false when time runs out first. The end of
 /// the pipe may come later: a process forked elsewhere in this one holds a copy of it for a while.
 bool readMessages(int in, pid_t child, double timeoutSeconds, std::string& messages) {
@@ -161,19 +105,81 @@ bool readMessages(int in, pid_t child, double timeoutSeconds, std::string& messa
   }
 }
 
-/// -1 when something else in this process has waited for the child.
-int exitCodeOf(pid_t child) {
+} // namespace
+
+UniqueFd memoryFile(const char* name) {
+  UniqueFd file(memfd_create(name, MFD_CLOEXEC));
+  if (!file)
+    throw Error(ErrorCode::IoFailed, systemMessage("cannot make a memory file", errno));
+  return file;
+}
+
+std::string contentOf(const UniqueFd& file) {
+  struct stat status = {};
+  if (fstat(file.get(), &status) != 0 || status.st_size <= 0)
+    return {};
+  std::string content(static_cast<size_t>(status.st_size), '\0');
+  size_t done = 0;
+  while (done < content.size()) {
+    const ssize_t count =
+        pread(file.get(), content.data() + done, content.size() - done, static_cast<off_t>(done));
+    if (count <= 0 && errno != EINTR)
+      throw Error(ErrorCode::IoFailed, systemMessage("cannot read a program's output", errno));
+    done += count > 0 ? static_cast<size_t>(count) : 0;
+  }
+  return content;
+}
+
+/// Leaves the caller's environment out where the caller has fewer rights than this process.
+std::vector<char*> environmentWithoutPreload() {
+  std::vector<char*> kept;
+  for (char** entry = isPrivileged() ? nullptr : environ; entry && *entry; ++entry)
+    if (strncmp(*entry, "LD_PRELOAD=", 11) != 0)
+      kept.push_back(*entry);
+  kept.push_back(nullptr);
+  return kept;
+}
+
+pid_t startProgram(const std::string& path, const std::vector<std::string>& arguments,
+                   const std::vector<int>& descriptors, ProgramGroup group) {
+  std::vector<char*> argv = {const_cast<char*>(path.c_str())};
+  for (const std::string& argument : arguments)
+    argv.push_back(const_cast<char*>(argument.c_str()));
+  argv.push_back(nullptr);
+  Actions actions;
+  actions.openNull(0);
+  std::vector<UniqueFd> copies;
+  for (const int descriptor : descriptors) {
+    copies.push_back(outOfTheWay(descriptor));
+    actions.put(copies.back().get(), static_cast<int>(copies.size()));
+  }
+  const Attributes attributes(group);
+  std::vector<char*> environment = environmentWithoutPreload();
+  pid_t child = -1;
+  const int status = posix_spawn(&child, path.c_str(), actions.get(), attributes.get(), argv.data(),
+                                 environment.data());
+  if (status != 0)
+    throw Error(ErrorCode::BackendUnavailable,
+                systemMessage("cannot start '" + path + "'", status));
+  return child;
+}
+
+bool hasEnded(pid_t program) {
+  siginfo_t info = {};
+  const int status = waitid(P_PID, static_cast<id_t>(program), &info, WEXITED | WNOHANG | WNOWAIT);
+  return status != 0 || info.si_pid == program;
+}
+
+int exitCodeOf(pid_t program) {
   int status = 0;
-  while (waitpid(child, &status, 0) < 0)
+  while (waitpid(program, &status, 0) < 0)
     if (errno != EINTR)
       return -1;
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-} // namespace
-
 ProgramResult runProgram(const std::string& path, const std::vector<std::string>& arguments,
-                         const std::string& input, double timeoutSeconds, ProgramGroup group) {
+                         const std::string& input, double timeoutSeconds) {
   const UniqueFd in = memoryFile("mneme-input");
   const UniqueFd out = memoryFile("mneme-output");
   writeAll(in.get(), std::as_bytes(std::span(input.data(), input.size())), "memory file");
@@ -181,22 +187,17 @@ ProgramResult runProgram(const std::string& path, const std::vector<std::string>
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0)
     throw Error(ErrorCode::IoFailed, systemMessage("cannot make a pipe", errno));
-  UniqueFd listening(ends[0]);
-  UniqueFd talking = moved(UniqueFd(ends[1]));
-  Actions actions;
-  actions.openNull(0);
-  actions.put(talking.get(), 1);
-  actions.put(talking.get(), 2);
-  actions.put(in.get(), 3);
-  actions.put(out.get(), 4);
-  const pid_t child = start(path, arguments, actions, group);
+  const UniqueFd listening(ends[0]);
+  UniqueFd talking(ends[1]);
+  const pid_t child = startProgram(
+      path, arguments, {talking.get(), talking.get(), in.get(), out.get()}, ProgramGroup::Ours);
   talking = UniqueFd();
   ProgramResult result;
   result.isTimedOut = !readMessages(listening.get(), child, timeoutSeconds, result.messages);
   if (result.isTimedOut)
-    kill(group == ProgramGroup::Own ? -child : child, SIGKILL);
+    kill(child, SIGKILL);
   result.exitCode = exitCodeOf(child);
-  result.output = contentOf(out.get());
+  result.output = contentOf(out);
   return result;
 }
 

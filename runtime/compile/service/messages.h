@@ -21,6 +21,9 @@ struct Answer {
   Result result;
 };
 
+/// Precedes the answer, at once: the request has been taken.
+inline constexpr unsigned char kTaken = 'T';
+
 std::string packRequest(const Request& request);
 /// Nothing if the bytes are no whole request of this version.
 std::optional<Request> unpackRequest(std::span<const std::byte> bytes);

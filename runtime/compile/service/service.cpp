@@ -9,10 +9,8 @@
 #include "runtime/base/error.h"
 #include "runtime/base/log.h"
 #include "runtime/base/own_descriptors.h"
-#include "runtime/base/packing.h"
-#include "runtime/base/unnoticed_child.h"
-#include "runtime/compile/assembler/subprocess.h"
 #include "runtime/compile/assembler/tools.h"
+#include "runtime/compile/service/compiler_process.h"
 #include "runtime/compile/service/disk_cache.h"
 #include "runtime/compile/service/library_identity.h"
 #include "runtime/compile/service/messages.h"
@@ -21,7 +19,7 @@
 namespace mneme::compile {
 namespace {
 
-constexpr int kSignalBase = 128; // of ProgramResult::exitCode
+constexpr int kSignalBase = 128; // of Reply::exitCode
 
 /// Says it once per process: every kernel has the same problem.
 void warnOnce(std::atomic<bool>& isSaid, const std::string& message) {
@@ -67,7 +65,7 @@ void store(const Place& place, const Result& result, const ServiceOptions& optio
 }
 
 /// The program's command line: the library and the assembler this process has found and made keys
-/// of, since the program would look from another place; and who waits for it.
+/// of, since the program would look from another place; and this process, with which it ends.
 std::vector<std::string> argumentsFor(const Request& request, const std::string& library) {
   std::string assembler = "none";
   std::string path;
@@ -81,8 +79,7 @@ std::vector<std::string> argumentsFor(const Request& request, const std::string&
   return {std::to_string(getpid()), library, assembler, path};
 }
 
-[[noreturn]] void throwDied(const Request& request, const ProgramResult& ended,
-                            double timeoutSeconds) {
+[[noreturn]] void throwDied(const Request& request, const Reply& ended, double timeoutSeconds) {
   const std::string what = "the compiler process for kernel '" + request.kernel + "' ";
   if (!ended.messages.empty())
     log(LogLevel::Info, what + "wrote: " + ended.messages);
@@ -100,24 +97,22 @@ std::vector<std::string> argumentsFor(const Request& request, const std::string&
 }
 
 Result compileInProcess(const Request& request, const ServiceOptions& options,
-                        const std::string& library) {
+                        const std::string& library, const std::string& identity) {
   const std::string program = compileProgramPath();
   if (program.empty())
     throw Error(ErrorCode::NotFound, "the program 'mneme-jit-compile' is not installed beside '" +
                                          library + "'; set MNEME_COMPILE_PROGRAM to its path");
-  ProgramResult ended;
-  runUnnoticed([&] {
-    ended = runProgram(program, argumentsFor(request, library), packRequest(request),
-                       options.timeoutSeconds, ProgramGroup::Own);
-  });
-  // Something else may have waited for the child, where it is this process's after all, so the
-  // answer tells, not the code.
-  const std::optional<Answer> answer = unpackAnswer(bytesOf(ended.output));
-  if (!answer || ended.isTimedOut)
-    throwDied(request, ended, options.timeoutSeconds);
-  if (answer->code != ErrorCode::Ok)
-    throw Error(answer->code, answer->message);
-  return answer->result;
+  bool diedOnce = false;
+  Reply reply = askCompiler({program, argumentsFor(request, library), identity},
+                            packRequest(request), options.timeoutSeconds, diedOnce);
+  if (!reply.answer)
+    throwDied(request, reply, options.timeoutSeconds);
+  if (reply.answer->code != ErrorCode::Ok)
+    throw Error(reply.answer->code, reply.answer->message);
+  if (diedOnce)
+    notice("the compiler process died while it compiled kernel '" + request.kernel +
+           "'; a new one has compiled it");
+  return std::move(reply.answer->result);
 }
 
 Result storedOrCompiled(const Request& request, const ServiceOptions& options) {
@@ -130,7 +125,7 @@ Result storedOrCompiled(const Request& request, const ServiceOptions& options) {
                     "MNEME_COMPILE_LIBRARY to the path of libmneme_compile.so");
   const std::optional<Place> place = placeOf(request, options, identity);
   if (!place)
-    return compileInProcess(request, options, library);
+    return compileInProcess(request, options, library, identity);
   if (auto stored = loadCached(place->directory, place->key, request.cacheName))
     return std::move(*stored);
   CompileTurn turn(place->directory, place->key, options.timeoutSeconds);
@@ -138,7 +133,7 @@ Result storedOrCompiled(const Request& request, const ServiceOptions& options) {
     return std::move(*stored);
   turn.throwIfFailedMeanwhile();
   try {
-    Result result = compileInProcess(request, options, library);
+    Result result = compileInProcess(request, options, library, identity);
     store(*place, result, options, request.cacheName);
     return result;
   } catch (const Error& error) {

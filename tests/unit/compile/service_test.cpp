@@ -16,6 +16,7 @@
 #include "runtime/compile/service/library_identity.h"
 #include "runtime/compile/service/messages.h"
 #include "runtime/compile/service/service.h"
+#include "stand_in.h"
 
 using namespace mneme;
 using namespace mneme::test;
@@ -25,48 +26,11 @@ using compile::ServiceOptions;
 
 namespace {
 
-/// PTX for the driver: needs no CUDA toolkit.
-const ScopedEnvironment& withoutToolkit() {
-  static const ScopedEnvironment assembler("MNEME_ASSEMBLER", "driver");
-  return assembler;
-}
-
-compile::Request smallRequest(const std::string& passes = "default<O1>") {
-  withoutToolkit();
-  compile::Request request = vectorAddRequest("sm_90");
-  request.passes = passes;
-  return request;
-}
-
 ServiceOptions optionsFor(const TemporaryDirectory& cache) {
   ServiceOptions options;
   options.cacheDirectory = cache.path();
   return options;
 }
-
-/// A shell script in the place of the compiler program; $real is the real one.
-class StandIn {
-public:
-  explicit StandIn(const std::string& script)
-      : path_((directory_.path() / "program").string()),
-        program_("MNEME_COMPILE_PROGRAM", nullptr) {
-    const std::string real = compile::compileProgramPath();
-    std::ofstream(path_) << "#!/bin/sh\nreal='" << real << "'\nmarks='" << marks().string() << "'\n"
-                         << script << "\n";
-    std::filesystem::permissions(path_, std::filesystem::perms::owner_all);
-    std::filesystem::create_directory(marks());
-    setenv("MNEME_COMPILE_PROGRAM", path_.c_str(), 1);
-  }
-  std::filesystem::path marks() const { return directory_.path() / "marks"; }
-  size_t countMarks() const {
-    return static_cast<size_t>(std::distance(std::filesystem::directory_iterator(marks()), {}));
-  }
-
-private:
-  TemporaryDirectory directory_;
-  std::string path_;
-  ScopedEnvironment program_;
-};
 
 std::vector<std::string> filesIn(const std::filesystem::path& directory) {
   std::vector<std::string> names;
@@ -84,18 +48,6 @@ void makeOld(const std::filesystem::path& file, time_t seconds) {
   const time_t then = time(nullptr) - seconds;
   const timespec times[2] = {{then, 0}, {then, 0}};
   REQUIRE(utimensat(AT_FDCWD, file.c_str(), times, 0) == 0);
-}
-
-/// Whether a process that is not our child is gone, or soon is.
-bool hasEnded(pid_t process) {
-  const auto start = std::chrono::steady_clock::now();
-  while (std::chrono::steady_clock::now() - start < std::chrono::seconds(20)) {
-    std::ifstream file("/proc/" + std::to_string(process) + "/stat");
-    std::string id, name, state;
-    if (!(file >> id >> name >> state) || state == "Z")
-      return true;
-  }
-  return false;
 }
 
 /// `count` processes run `action` at the same time; how many of them return true.
