@@ -167,10 +167,12 @@ bool sendAll(int socket, const std::string& text, const Deadline& deadline) {
 }
 
 /// Until it hangs up. False when the time is over.
-bool receiveAll(int socket, std::string& text, const Deadline& deadline) {
+bool receiveAll(int socket, std::string& text, Clock::time_point& first, const Deadline& deadline) {
   char buffer[65536];
   while (deadline.waitFor(socket, POLLIN)) {
     const ssize_t count = recv(socket, buffer, sizeof buffer, MSG_DONTWAIT);
+    if (count > 0 && text.empty())
+      first = Clock::now();
     if (count > 0)
       text.append(buffer, static_cast<size_t>(count));
     else if (count == 0 || (errno != EINTR && errno != EAGAIN))
@@ -184,8 +186,11 @@ bool converse(const Address& address, const std::string& request, const Deadline
               Reply& reply) {
   const UniqueFd connection = connectTo(address);
   std::string text;
+  const auto start = Clock::now();
+  auto taken = start;
   reply.isTimedOut = connection && !(sendAll(connection.get(), request, deadline) &&
-                                     receiveAll(connection.get(), text, deadline));
+                                     receiveAll(connection.get(), text, taken, deadline));
+  reply.startSeconds = std::chrono::duration<double>(taken - start).count();
   if (text.empty() || reply.isTimedOut)
     return reply.isTimedOut;
   reply.answer = unpackAnswer(bytesOf(text).subspan(1)); // behind kTaken

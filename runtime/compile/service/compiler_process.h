@@ -27,8 +27,9 @@ struct CompilerCommand {
 struct Reply {
   std::optional<Answer> answer; ///< nothing: the process died or took too long
   bool isTimedOut = false;
-  int exitCode = -1;    ///< 128 + signal; -1 if it is not known
-  std::string messages; ///< what a process that died has written to stdout and stderr
+  int exitCode = -1;       ///< 128 + signal; -1 if it is not known
+  std::string messages;    ///< what a process that died has written to stdout and stderr
+  double startSeconds = 0; ///< until a new process had loaded LLVM and took the request
 };
 
 /// Asks a process kept from an earlier request, else a new one. When a kept one dies a new one is

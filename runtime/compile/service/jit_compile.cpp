@@ -88,6 +88,14 @@ void useTools(const char* library, const std::string& assembler, const char* pat
     setenv("MNEME_NVJITLINK", path, 1);
 }
 
+/// While the request is on its way. What fails fails again, and is the answer then.
+void loadCompiler() {
+  try {
+    compile::versionJson();
+  } catch (const Error&) {
+  }
+}
+
 compile::Answer answerTo(const std::vector<std::byte>& bytes) {
   compile::Answer answer;
   try {
@@ -176,6 +184,7 @@ int main(int count, char** arguments) {
   try {
     const auto program = static_cast<pid_t>(atol(arguments[1]));
     const UniqueFd watch = watchOf(program);
+    loadCompiler();
     for (unsigned served = 0; served < kMostRequests && residentBytes() < kMostBytes; ++served) {
       const UniqueFd connection = nextConnection(program, watch.get());
       if (!connection || !serve(connection.get()))

@@ -1,7 +1,9 @@
 #include "runtime/compile/service/service.h"
 
 #include <atomic>
+#include <chrono>
 #include <cmath>
+#include <cstdio>
 #include <cstring>
 #include <optional>
 #include <unistd.h>
@@ -18,6 +20,8 @@
 
 namespace mneme::compile {
 namespace {
+
+using Clock = std::chrono::steady_clock;
 
 constexpr int kSignalBase = 128; // of Reply::exitCode
 
@@ -96,12 +100,28 @@ std::vector<std::string> argumentsFor(const Request& request, const std::string&
   throw Error(ErrorCode::CompileFailed, what + "ended without an answer");
 }
 
+double milliseconds(Clock::time_point start) {
+  return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
+}
+
+/// For people who look where the time goes.
+void logTimes(const Request& request, const Reply& reply, double total) {
+  if (logLevel() > LogLevel::Debug)
+    return;
+  char text[96];
+  std::snprintf(text, sizeof(text), "in %.3f ms, of which a process start %.3f ms: ", total,
+                reply.startSeconds * 1e3);
+  log(LogLevel::Debug,
+      "compiled kernel '" + request.kernel + "' " + text + reply.answer->result.statisticsJson);
+}
+
 Result compileInProcess(const Request& request, const ServiceOptions& options,
                         const std::string& library, const std::string& identity) {
   const std::string program = compileProgramPath();
   if (program.empty())
     throw Error(ErrorCode::NotFound, "the program 'mneme-jit-compile' is not installed beside '" +
                                          library + "'; set MNEME_COMPILE_PROGRAM to its path");
+  const auto start = Clock::now();
   bool diedOnce = false;
   Reply reply = askCompiler({program, argumentsFor(request, library), identity},
                             packRequest(request), options.timeoutSeconds, diedOnce);
@@ -109,8 +129,9 @@ Result compileInProcess(const Request& request, const ServiceOptions& options,
     throwDied(request, reply, options.timeoutSeconds);
   if (reply.answer->code != ErrorCode::Ok)
     throw Error(reply.answer->code, reply.answer->message);
+  logTimes(request, reply, milliseconds(start));
   if (diedOnce)
-    notice("the compiler process died while it compiled kernel '" + request.kernel +
+    noticeOnce("the compiler process died while it compiled kernel '" + request.kernel +
            "'; a new one has compiled it");
   return std::move(reply.answer->result);
 }
