@@ -12,9 +12,10 @@
 #include "runtime/base/hash.h"
 #include "runtime/base/library_in_memory.h"
 #include "runtime/base/log.h"
-#include "runtime/base/start_directory.h"
 #include "runtime/frontend/compiled_library.h"
 #include "runtime/frontend/dispatcher_state.h"
+#include "runtime/jit/cache_chain.h"
+#include "runtime/jit/service_options.h"
 
 namespace proteus {
 namespace {
@@ -80,8 +81,7 @@ mneme::jit::Settings readSettings() {
   if (!settings.nonsense.empty())
     reportFatalError(settings.nonsense);
   settings.trace = settings.asked;
-  if (!settings.cacheDirectory.empty())
-    settings.cacheDirectory = mneme::startDirectory() / settings.cacheDirectory;
+  mneme::jit::completeLevels(settings);
   return settings;
 }
 
@@ -119,13 +119,10 @@ TargetModelType parseTargetModel(const std::string& text) {
 
 Dispatcher::State::State(TargetModelType wanted)
     : target(wanted), label(labelOf(wanted)), settings(readSettings()),
-      service{.cacheDirectory = settings.cacheDirectory,
-              .cacheBytes = settings.cacheBytes,
-              .timeoutSeconds = settings.timeoutSeconds},
-      lookups(label, /*countsLaunches=*/true) {
-  if (settings.trace.specialization && !settings.cacheDirectory.empty())
-    print("[ObjectCacheChain] Added cache level: " + settings.cacheChain +
-          "\n[ObjectCacheChain] Chain for " + label + ": Storage\n");
+      service(mneme::jit::serviceOptions(settings)),
+      lookups(label, mneme::jit::reportNames(settings), /*countsLaunches=*/true) {
+  if (settings.trace.specialization)
+    print(mneme::jit::chainLines(settings, label));
 }
 
 std::string Dispatcher::State::entryName(uint64_t hash, const char* suffix) const {
@@ -142,14 +139,13 @@ mneme::compile::Result Dispatcher::State::obtain(const mneme::compile::Request& 
                                                  uint64_t hash) {
   mneme::compile::Result result;
   const bool isStored =
-      !settings.cacheDirectory.empty() && mneme::compile::findStored(request, service, result);
-  if (!settings.cacheDirectory.empty())
-    lookups.countStored(isStored);
+      !settings.cacheLevels.empty() && mneme::compile::findStored(request, service, result);
+  lookups.countStored(isStored ? result.cacheLevel : mneme::jit::CacheReport::kNowhere);
   if (!isStored)
     result = mneme::compile::compileApart(request, service);
   if (settings.trace.specialization) {
-    if (isStored)
-      print("[ObjectCacheChain] Hit at level 0 (Storage) for hash " + std::to_string(hash) + "\n");
+    if (result.isFromCache)
+      print(mneme::jit::hitLine(settings, result.cacheLevel, hash));
     else if (!settings.marked.pipeline.empty())
       print("[CustomPipeline] " + settings.marked.pipeline + "\n");
   }
@@ -199,8 +195,7 @@ void Dispatcher::State::report() noexcept {
   try {
     print(lookups.text({.counts = settings.trace.cache || (directory && *directory),
                         .kernels = settings.trace.kernels,
-                        .functionNames = settings.namesFunctions},
-                       !settings.cacheDirectory.empty()));
+                        .functionNames = settings.namesFunctions}));
   } catch (const std::exception&) { // no memory
   }
 }

@@ -24,10 +24,12 @@ CacheReport::Entry& CacheReport::entry(uint64_t hash, const std::string& symbol,
   return *entry;
 }
 
-void CacheReport::countStored(bool isFound) noexcept {
-  storedAccesses_.fetch_add(1, std::memory_order_relaxed);
-  if (isFound)
-    storedHits_.fetch_add(1, std::memory_order_relaxed);
+void CacheReport::countStored(size_t foundIn) noexcept {
+  for (size_t index = 0; index < levels_.size() && index <= foundIn; ++index) {
+    levels_[index].accesses.fetch_add(1, std::memory_order_relaxed);
+    if (index == foundIn)
+      levels_[index].hits.fetch_add(1, std::memory_order_relaxed);
+  }
 }
 
 std::string CacheReport::counts(bool withNames) const {
@@ -73,17 +75,19 @@ std::string CacheReport::kernels() const {
   return text + line("=== End Kernel Trace ===");
 }
 
-std::string CacheReport::text(const Wanted& wanted, bool isStored) const {
+std::string CacheReport::text(const Wanted& wanted) const {
   const std::lock_guard lock(mutex_);
   std::string text;
   if (wanted.counts)
     text += counts(wanted.functionNames);
   if (wanted.kernels)
     text += kernels();
-  if (wanted.counts && isStored) {
-    text += line("ObjectCacheChain rank " + rankText() + " with 1 level(s):");
-    text += line("StorageCache rank " + rankText() + " hits " + std::to_string(storedHits_) +
-                 " accesses " + std::to_string(storedAccesses_));
+  if (wanted.counts && !levels_.empty()) {
+    text += line("ObjectCacheChain rank " + rankText() + " with " + std::to_string(levels_.size()) +
+                 " level(s):");
+    for (const Level& level : levels_)
+      text += line(level.name + " hits " + std::to_string(level.hits) + " accesses " +
+                   std::to_string(level.accesses));
   }
   return text;
 }

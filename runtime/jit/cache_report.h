@@ -4,10 +4,12 @@
 
 #include <atomic>
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <string>
+#include <vector>
 
 namespace mneme::jit {
 
@@ -32,19 +34,29 @@ public:
     bool functionNames = false;
   };
 
-  /// `label`: "JitEngineDevice".
-  explicit CacheReport(std::string label, bool countsLaunches = false)
-      : label_(std::move(label)), countsLaunches_(countsLaunches) {}
+  /// `label`: "JitEngineDevice". `levels`: how lines at exit call each level of the cache on disk,
+  /// with the rank; none: there is no such cache.
+  CacheReport(std::string label, std::vector<std::string> levels, bool countsLaunches = false)
+      : label_(std::move(label)), countsLaunches_(countsLaunches),
+        levels_(levels.begin(), levels.end()) {}
 
   /// Lives as long as the report.
   Entry& entry(uint64_t hash, const std::string& symbol, const std::string& readable);
-  /// Code was looked for on disk.
-  void countStored(bool isFound) noexcept;
+  /// Code was looked for on disk: in all levels before `foundIn`, and found there; nowhere if there
+  /// are no more.
+  void countStored(size_t foundIn) noexcept;
+  static constexpr size_t kNowhere = SIZE_MAX;
 
-  /// The lines, each with its end. `isStored`: there is a cache on disk.
-  std::string text(const Wanted& wanted, bool isStored) const;
+  /// The lines, each with its end.
+  std::string text(const Wanted& wanted) const;
 
 private:
+  struct Level {
+    explicit Level(std::string name) : name(std::move(name)) {}
+    const std::string name;
+    std::atomic<uint64_t> hits{0}, accesses{0};
+  };
+
   std::string counts(bool withNames) const;
   std::string kernels() const;
   std::string line(const std::string& text) const {
@@ -55,7 +67,7 @@ private:
   const bool countsLaunches_; ///< else every use is one
   mutable std::mutex mutex_;  ///< of entries_
   std::map<uint64_t, std::unique_ptr<Entry>> entries_;
-  std::atomic<uint64_t> storedHits_{0}, storedAccesses_{0};
+  std::deque<Level> levels_;
 };
 
 } // namespace mneme::jit

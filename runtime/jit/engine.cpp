@@ -6,6 +6,7 @@
 #include "runtime/base/error.h"
 #include "runtime/base/hash.h"
 #include "runtime/base/sentence.h"
+#include "runtime/jit/cache_chain.h"
 #include "runtime/jit/readable_args.h"
 
 namespace mneme::jit {
@@ -37,7 +38,8 @@ std::string quoted(const std::string& name) { return "'" + name + "'"; }
 Engine::Engine(Settings settings, tuned::File file, Services services)
     : settings_(std::move(settings)), file_(std::move(file)), services_(std::move(services)),
       pool_(*new Pool(settings_.asyncThreads)),
-      reader_([this](const std::string& kernel) { return file_.kernels.contains(kernel); }) {}
+      reader_([this](const std::string& kernel) { return file_.kernels.contains(kernel); }),
+      report_("JitEngineDevice", reportNames(settings_)) {}
 
 int Engine::launchOtherwise(const mneme_launch& launch) {
   if (settings_.trace.cache)
@@ -359,8 +361,8 @@ bool Engine::buildFromStore(Binary& binary) {
   const compile::Request request =
       makeRequest(binary.kernel().code(), binary.variant(), binary.spec());
   const bool isFound = services_.findStored(request, result);
-  if (isMarked && !settings_.cacheDirectory.empty())
-    report_.countStored(isFound);
+  if (isMarked)
+    report_.countStored(isFound ? result.cacheLevel : CacheReport::kNowhere);
   if (!isFound)
     return false;
   if (isMarked)

@@ -113,7 +113,7 @@ private:
   Pool& pool_; ///< never destroyed
 
   CodeReader reader_;
-  CacheReport report_{"JitEngineDevice"};
+  CacheReport report_;
   bool isAnnounced_ = false; ///< guarded by resolving_
 
   /// Guards what follows. Held while the loader is asked for things, which another thread may have

@@ -9,6 +9,7 @@
 #include "runtime/base/log.h"
 #include "runtime/base/own_descriptors.h"
 #include "runtime/base/sentence.h"
+#include "runtime/jit/cache_chain.h"
 #include "runtime/jit/engine.h"
 
 namespace mneme::jit {
@@ -105,8 +106,8 @@ void Engine::traceMarked(const Binary& binary, const compile::Request& request,
   if (!settings_.trace.specialization)
     return;
   if (result.isFromCache) {
-    services_.print("[ObjectCacheChain] Hit at level 0 (Storage) for hash " +
-                    std::to_string(requestHash(binary.kernel().code(), request)) + "\n");
+    services_.print(
+        hitLine(settings_, result.cacheLevel, requestHash(binary.kernel().code(), request)));
     return;
   }
   const tuned::Variant& variant = binary.variant();
@@ -154,11 +155,7 @@ void Engine::announce() {
         }
       },
       &lines);
-  if (!settings_.cacheDirectory.empty())
-    lines.text += "[ObjectCacheChain] Added cache level: " + settings_.cacheChain +
-                  "\n"
-                  "[ObjectCacheChain] Chain for JitEngineDevice: Storage\n";
-  services_.print(lines.text);
+  services_.print(lines.text + chainLines(settings_, "JitEngineDevice"));
 }
 
 void Engine::dumpIr(const Binary& binary, const compile::Request& request,
@@ -236,8 +233,7 @@ void Engine::report() noexcept {
     if (settings_.hasMarks)
       services_.print(report_.text({.counts = settings_.trace.cache,
                                     .kernels = settings_.trace.kernels,
-                                    .functionNames = settings_.namesFunctions},
-                                   !settings_.cacheDirectory.empty()));
+                                    .functionNames = settings_.namesFunctions}));
     if (settings_.trace.cache && !file_.kernels.empty())
       services_.trace("[cache-stats] launches: " + std::to_string(counters_.tunedLaunches) +
                       " tuned, " + std::to_string(counters_.otherLaunches) +

@@ -10,6 +10,7 @@ namespace mneme::jit {
 namespace {
 
 constexpr uint64_t kMaxThreads = 256;
+constexpr uint64_t kMaxPollMilliseconds = 60000;
 constexpr double kMaxTimeoutSeconds = 1e6;
 
 class Reader {
@@ -126,15 +127,45 @@ std::string lowered(std::string text) {
   return text;
 }
 
-/// There is one level: the directory.
-void readCacheChain(const Reader& read, Settings& settings) {
-  const std::string chain = read.text("PROTEUS_OBJECT_CACHE_CHAIN");
-  if (chain.empty())
-    return;
-  if (lowered(chain) == "storage")
-    settings.cacheChain = chain;
-  else
-    settings.nonsense = "Unknown cache type: " + chain;
+/// What stands between separators; nothing where nothing stands.
+std::vector<std::string> partsOf(const std::string& text, char separator) {
+  std::vector<std::string> parts;
+  for (size_t begin = 0; begin <= text.size();) {
+    const size_t end = std::min(text.find(separator, begin), text.size());
+    std::string part = text.substr(begin, end - begin);
+    begin = end + 1;
+    part.erase(0, part.find_first_not_of(' '));
+    part.erase(part.find_last_not_of(' ') + 1);
+    if (!part.empty())
+      parts.push_back(std::move(part));
+  }
+  return parts;
+}
+
+void readCacheChain(const Reader& read, Settings& settings, std::vector<std::string>& warnings) {
+  using Kind = CacheLevel::Kind;
+  std::vector<CacheLevel> levels;
+  for (const std::string& name : partsOf(read.text("PROTEUS_OBJECT_CACHE_CHAIN"), ',')) {
+    const std::string known = lowered(name);
+    if (known == "storage")
+      levels.push_back({Kind::Storage, name});
+    else if (known == "mpi-local-lookup")
+      levels.push_back({Kind::MpiLocal, name});
+    else if (known == "mpi-remote-lookup")
+      levels.push_back({Kind::MpiRemote, name});
+    else {
+      settings.nonsense = "Unknown cache type: " + name;
+      warnings.push_back("PROTEUS_OBJECT_CACHE_CHAIN has no level '" + name +
+                         "'; it knows storage, mpi-local-lookup, mpi-remote-lookup");
+    }
+  }
+  if (!levels.empty())
+    settings.cacheLevels = std::move(levels);
+  for (const std::string& directory : partsOf(read.text("MNEME_JIT_SITE_CACHE"), ':'))
+    settings.siteDirectories.emplace_back(directory);
+  if (!settings.siteDirectories.empty())
+    settings.cacheLevels.push_back({Kind::Site, "site"});
+  read.number("PROTEUS_COMM_THREAD_POLL_MS", 1, kMaxPollMilliseconds, settings.mpiPollMilliseconds);
 }
 
 void readMarked(const Reader& read, MarkedDefaults& marked) {
@@ -166,8 +197,12 @@ Settings readSettings(const Environment& environment, std::vector<std::string>& 
     settings.cacheDirectory = directory;
   bool isStored = true;
   read.flag("PROTEUS_USE_STORED_CACHE", isStored);
-  if (!isStored)
+  if (isStored) {
+    readCacheChain(read, settings, warnings);
+  } else {
     settings.cacheDirectory.clear();
+    settings.cacheLevels.clear();
+  }
   read.bytes("MNEME_JIT_CACHE_BYTES", settings.cacheBytes);
   read.seconds("MNEME_JIT_TIMEOUT", settings.timeoutSeconds);
   read.number("MNEME_JIT_MAX_BINARIES", 0, 1 << 20, settings.maxBinaries);
@@ -176,7 +211,6 @@ Settings readSettings(const Environment& environment, std::vector<std::string>& 
   read.flag("PROTEUS_ASYNC_TEST_BLOCKING", settings.waitsForAsync);
   read.flag("PROTEUS_DUMP_LLVM_IR", settings.dumpsIr);
   read.trace("PROTEUS_TRACE_OUTPUT", settings.trace, settings.nonsense);
-  readCacheChain(read, settings);
   readMarked(read, settings.marked);
   read.flag("PROTEUS_ENABLE_TIMERS", settings.trace.timers);
   settings.asked = settings.trace;

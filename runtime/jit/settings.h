@@ -31,6 +31,13 @@ struct MarkedDefaults {
   std::string codegen = "RTC"; ///< RTC Serial Parallel: how the reference tool would, in traces
 };
 
+/// A place where compiled code is looked for.
+struct CacheLevel {
+  enum class Kind { Storage, MpiLocal, MpiRemote, Site };
+  Kind kind = Kind::Storage;
+  std::string given = "storage"; ///< its name, as people wrote it
+};
+
 struct Settings {
   std::filesystem::path tunedKernels = {};           ///< empty: none
   std::filesystem::path cacheDirectory = ".proteus"; ///< empty: nothing is stored
@@ -44,9 +51,12 @@ struct Settings {
   bool dumpsIr = false;        ///< to .proteus-dump
   bool namesFunctions = false; ///< in the lines about caches
   MarkedDefaults marked = {};
-  bool hasMarks = false;              ///< the program has units of the JIT interface
-  std::string nonsense = {};          ///< a sentence; programs with marks end with it
-  std::string cacheChain = "storage"; ///< as it was given
+  bool hasMarks = false;     ///< the program has units of the JIT interface
+  std::string nonsense = {}; ///< a sentence; programs with marks end with it
+  std::vector<CacheLevel> cacheLevels = {CacheLevel{}}; ///< fastest first; empty: nothing is stored
+  std::vector<std::filesystem::path> siteDirectories = {}; ///< of Site
+  uint32_t mpiPollMilliseconds = 25;
+  std::string jobRank = {}; ///< of MPI levels: "<rank>/<size>"
   Trace trace = {};
   Trace asked = {}; ///< without what PROTEUS_DEBUG_OUTPUT adds: the trace of programs with marks
 };

@@ -13,9 +13,9 @@
 #include "runtime/base/sentence.h"
 #include "runtime/base/standard_error.h"
 #include "runtime/base/start_directory.h"
-#include "runtime/compile/service/service.h"
 #include "runtime/jit/engine.h"
 #include "runtime/jit/refusal.h"
+#include "runtime/jit/service_options.h"
 
 namespace mneme::jit {
 namespace {
@@ -26,9 +26,7 @@ Engine* theEngine = nullptr;
 constexpr size_t kNamesShown = 3;
 
 Services realServices(const Settings& settings) {
-  const compile::ServiceOptions options{.cacheDirectory = settings.cacheDirectory,
-                                        .cacheBytes = settings.cacheBytes,
-                                        .timeoutSeconds = settings.timeoutSeconds};
+  const compile::ServiceOptions options = serviceOptions(settings);
   return {.makeBackend = makeBackend,
           .compile =
               [options](const compile::Request& request) {
@@ -104,8 +102,7 @@ const mneme_hooks* start() {
     refuseNonsense(settings);
     settings.trace = settings.asked;
   }
-  if (!settings.cacheDirectory.empty())
-    settings.cacheDirectory = startDirectory() / settings.cacheDirectory;
+  completeLevels(settings);
   tuned::File file;
   std::string why = "there is no such file";
   if (!settings.tunedKernels.empty()) {

@@ -47,7 +47,7 @@ bool isNote(std::string_view head) noexcept {
   return head.empty() || (digits > 0 && digits <= 3 && digits < head.size() && head[digits] == ' ');
 }
 
-constexpr std::string_view kNamed = "-cache-jit-";
+constexpr std::string_view kNamed = "cache-jit-";
 
 bool isEntryHead(std::string_view head, std::string_view name) noexcept {
   EntryHeader header;
@@ -79,13 +79,21 @@ bool holdsOthersThings(const fs::path& directory) {
 } // namespace
 
 bool isNamedEntry(std::string_view name) noexcept {
-  const size_t at = name.find(kNamed);
-  if (at == 0 || at == std::string_view::npos || !std::ranges::all_of(name.substr(0, at), isDigit))
+  const size_t rankDigits = std::min(name.find_first_not_of("0123456789"), name.size());
+  name.remove_prefix(rankDigits);
+  if (rankDigits > 0 && !name.starts_with('-'))
     return false;
-  name.remove_prefix(at + kNamed.size());
+  name.remove_prefix(rankDigits > 0 ? 1 : 0);
+  if (!name.starts_with(kNamed))
+    return false;
+  name.remove_prefix(kNamed.size());
   const size_t digits = std::min(name.find_first_not_of("0123456789"), name.size());
   name.remove_prefix(digits);
   return digits > 0 && (name == ".o" || name == ".so");
+}
+
+std::string_view nameForAllRanks(std::string_view name) noexcept {
+  return name.substr(std::min(name.find(kNamed), name.size()));
 }
 
 CacheFile kindOf(std::string_view name) noexcept {

@@ -34,9 +34,12 @@ enum class CacheFile {
 
 CacheFile kindOf(std::string_view name) noexcept;
 
-/// `<rank>-cache-jit-<number>.o` or `.so`: entries of code that the program itself marks have the
-/// names that the reference tool gives them.
+/// `<rank>-cache-jit-<number>.o` or `.so`, or without the rank what the ranks of a job share:
+/// entries of code that the program itself marks have the names that the reference tool gives them.
 bool isNamedEntry(std::string_view name) noexcept;
+
+/// The same without the rank, in `name`.
+std::string_view nameForAllRanks(std::string_view name) noexcept;
 
 /// Whether a file whose name is of that kind also begins as the cache would have written it: an
 /// entry with the key in its name, a lock with nothing or the note of a failure. Regular files

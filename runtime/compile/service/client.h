@@ -65,6 +65,7 @@ struct Result {
   std::string statisticsJson;
   std::string trace; ///< not of stored results
   bool isFromCache = false;
+  unsigned cacheLevel = 0; ///< where, in ServiceOptions::levels
 };
 
 /// \throws Error with the compiler's own code and sentence.

@@ -21,8 +21,6 @@
 namespace mneme::compile {
 namespace {
 
-constexpr uint64_t kMaxEntryBytes = uint64_t{1} << 30; // images of the largest kernels have some MB
-
 std::optional<std::filesystem::path> configuredDirectory() {
   if (const char* path = environmentValue("MNEME_CACHE_DIR"); path && *path)
     return startDirectory() / path;
@@ -31,11 +29,6 @@ std::optional<std::filesystem::path> configuredDirectory() {
   if (const char* path = environmentValue("HOME"); path && *path == '/')
     return std::filesystem::path(path) / ".cache" / "mneme";
   return std::nullopt;
-}
-
-std::filesystem::path entryPath(const std::filesystem::path& directory, const Hash128& key,
-                                const std::string& name) {
-  return directory / (name.empty() ? toHex(key) + std::string(kEntrySuffix) : name);
 }
 
 /// Makes the directory if it is missing; `isMade` says so. Empty: only this user can write to it.
@@ -58,6 +51,11 @@ std::string whyUnusable(const std::filesystem::path& directory, bool& isMade) {
 }
 
 } // namespace
+
+std::filesystem::path entryPath(const std::filesystem::path& directory, const Hash128& key,
+                                const std::string& name) {
+  return directory / (name.empty() ? toHex(key) + std::string(kEntrySuffix) : name);
+}
 
 DirectoryCheck checkCacheDirectory(const std::filesystem::path& directory) {
   bool isMade = false;
@@ -142,19 +140,31 @@ Hash128 cacheKey(const Request& request, const std::string& libraryIdentity) {
   return hash128(packer.packed());
 }
 
-std::optional<Result> loadCached(const std::filesystem::path& directory, const Hash128& key,
-                                 const std::string& name) {
-  std::vector<std::byte> content;
-  try {
-    content = readFile(entryPath(directory, key, name), kMaxEntryBytes);
-  } catch (const Error&) {
-    return std::nullopt;
-  }
+std::vector<std::byte> packEntry(const Hash128& key, const Result& result) {
+  Packer packer;
+  packer.add(bytesOf(result.image));
+  packer.add(bytesOf(result.ir));
+  packer.add(bytesOf(result.assembly));
+  packer.add(bytesOf(result.statisticsJson));
+  const Hash128 checksum = hash128(packer.packed());
+  EntryHeader header = {};
+  memcpy(header.magic, kEntryMagic, sizeof kEntryMagic);
+  header.keyLow = key.low;
+  header.keyHigh = key.high;
+  header.checksumLow = checksum.low;
+  header.checksumHigh = checksum.high;
+  std::vector<std::byte> entry(sizeof header);
+  memcpy(entry.data(), &header, sizeof header);
+  entry.insert(entry.end(), packer.packed().begin(), packer.packed().end());
+  return entry;
+}
+
+std::optional<Result> unpackEntry(std::span<const std::byte> entry, const Hash128& key) {
   EntryHeader header;
-  if (content.size() < sizeof header)
+  if (entry.size() < sizeof header)
     return std::nullopt;
-  memcpy(&header, content.data(), sizeof header);
-  const auto payload = std::span<const std::byte>(content).subspan(sizeof header);
+  memcpy(&header, entry.data(), sizeof header);
+  const auto payload = entry.subspan(sizeof header);
   if (memcmp(header.magic, kEntryMagic, sizeof kEntryMagic) != 0 ||
       Hash128{header.keyLow, header.keyHigh} != key ||
       Hash128{header.checksumLow, header.checksumHigh} != hash128(payload))
@@ -168,34 +178,32 @@ std::optional<Result> loadCached(const std::filesystem::path& directory, const H
   if (!unpacker.isGood())
     return std::nullopt;
   result.isFromCache = true;
-  noteUse(entryPath(directory, key, name));
+  return result;
+}
+
+std::optional<Result> loadCached(const std::filesystem::path& directory, const Hash128& key,
+                                 const std::string& name) {
+  std::optional<Result> result;
+  try {
+    result = unpackEntry(readFile(entryPath(directory, key, name), kMaxEntryBytes), key);
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+  if (result)
+    noteUse(entryPath(directory, key, name));
   return result;
 }
 
 std::string storeCached(const std::filesystem::path& directory, const Hash128& key,
                         const Result& result, uint64_t maxBytes, const std::string& name) {
-  Packer packer;
-  packer.add(bytesOf(result.image));
-  packer.add(bytesOf(result.ir));
-  packer.add(bytesOf(result.assembly));
-  packer.add(bytesOf(result.statisticsJson));
-  const Hash128 checksum = hash128(packer.packed());
-  EntryHeader header = {};
-  memcpy(header.magic, kEntryMagic, sizeof kEntryMagic);
-  header.keyLow = key.low;
-  header.keyHigh = key.high;
-  header.checksumLow = checksum.low;
-  header.checksumHigh = checksum.high;
-  std::vector<std::byte> content(sizeof header);
-  memcpy(content.data(), &header, sizeof header);
-  content.insert(content.end(), packer.packed().begin(), packer.packed().end());
+  const std::vector<std::byte> entry = packEntry(key, result);
   try {
     // Damaged entries are found by their checksum and compiled again.
-    writeFileAtomically(entryPath(directory, key, name), content, Durability::UntilPowerFails);
+    writeFileAtomically(entryPath(directory, key, name), entry, Durability::UntilPowerFails);
   } catch (const Error& error) {
     return error.what();
   }
-  limitCache(directory, maxBytes, content.size());
+  limitCache(directory, maxBytes, entry.size());
   return {};
 }
 

@@ -7,6 +7,8 @@
 
 #include <filesystem>
 #include <optional>
+#include <span>
+#include <vector>
 
 #include "runtime/base/hash.h"
 #include "runtime/compile/service/client.h"
@@ -32,8 +34,17 @@ struct DirectoryCheck {
 /// Makes the directory if it is missing (mode 0700) and says whether it may hold a cache, as above.
 DirectoryCheck checkCacheDirectory(const std::filesystem::path& directory);
 
+inline constexpr uint64_t kMaxEntryBytes = uint64_t{1}
+                                           << 30; // images of large kernels have some MB
+
+/// What an entry's file holds, and what is in it; nothing if it is damaged or has another key.
+std::vector<std::byte> packEntry(const Hash128& key, const Result& result);
+std::optional<Result> unpackEntry(std::span<const std::byte> entry, const Hash128& key);
+
 /// `name` is the entry's file name, where it is not made of the key (isNamedEntry()).
-///
+std::filesystem::path entryPath(const std::filesystem::path& directory, const Hash128& key,
+                                const std::string& name = {});
+
 /// The stored result, which counts as used now; nothing when there is none or it is damaged. Never
 /// throws for file problems.
 std::optional<Result> loadCached(const std::filesystem::path& directory, const Hash128& key,

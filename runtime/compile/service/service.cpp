@@ -1,6 +1,5 @@
 #include "runtime/compile/service/service.h"
 
-#include <atomic>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
@@ -24,49 +23,6 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr int kSignalBase = 128; // of Reply::exitCode
-
-/// Says it once per process: every kernel has the same problem.
-void warnOnce(std::atomic<bool>& isSaid, const std::string& message) {
-  if (!isSaid.exchange(true))
-    notice(message);
-}
-
-std::optional<std::filesystem::path> usableDirectory(const ServiceOptions& options) {
-  static std::atomic<bool> isSaid{false};
-  if (options.cacheDirectory.empty())
-    return std::nullopt;
-  const DirectoryCheck check = checkCacheDirectory(options.cacheDirectory);
-  if (check.isUsable)
-    return check.place;
-  warnOnce(isSaid, "the cache directory '" + options.cacheDirectory.string() +
-                       "' is not used, so kernels are compiled in every run: " + check.whyNot);
-  return std::nullopt;
-}
-
-/// Where an image is kept; nothing if nowhere.
-struct Place {
-  std::filesystem::path directory;
-  Hash128 key;
-};
-
-std::optional<Place> placeOf(const Request& request, const ServiceOptions& options,
-                             const std::string& identity) {
-  if (identity.empty())
-    return std::nullopt;
-  const auto directory = usableDirectory(options);
-  if (!directory)
-    return std::nullopt;
-  return Place{*directory, cacheKey(request, identity)};
-}
-
-void store(const Place& place, const Result& result, const ServiceOptions& options,
-           const std::string& name) {
-  static std::atomic<bool> isSaid{false};
-  const std::string problem =
-      storeCached(place.directory, place.key, result, options.cacheBytes, name);
-  if (!problem.empty())
-    warnOnce(isSaid, "a compiled kernel is not kept for the next run: " + problem);
-}
 
 /// The program's command line: the library and the assembler this process has found and made keys
 /// of, since the program would look from another place; and this process, with which it ends.
@@ -144,28 +100,37 @@ Result storedOrCompiled(const Request& request, const ServiceOptions& options) {
                 "the kernel compiler '" + library +
                     "' is not installed or cannot be read; set "
                     "MNEME_COMPILE_LIBRARY to the path of libmneme_compile.so");
-  const std::optional<Place> place = placeOf(request, options, identity);
-  if (!place)
+  const CacheLevels levels(options.levels, options.cacheDirectory, options.cacheBytes,
+                           request.cacheName);
+  if (levels.isEmpty())
     return compileInProcess(request, options, library, identity);
-  if (auto stored = loadCached(place->directory, place->key, request.cacheName))
+  const Hash128 key = cacheKey(request, identity);
+  if (auto stored = levels.load(key))
     return std::move(*stored);
-  CompileTurn turn(place->directory, place->key, options.timeoutSeconds);
-  if (auto stored = loadCached(place->directory, place->key, request.cacheName))
+  std::optional<CompileTurn> turn;
+  if (!levels.directory().empty())
+    turn.emplace(levels.directory(), key, options.timeoutSeconds);
+  if (auto stored = levels.load(key))
     return std::move(*stored);
-  turn.throwIfFailedMeanwhile();
+  if (turn)
+    turn->throwIfFailedMeanwhile();
   try {
     Result result = compileInProcess(request, options, library, identity);
-    store(*place, result, options, request.cacheName);
+    levels.store(key, result);
     return result;
   } catch (const Error& error) {
-    turn.noteFailure(error);
+    if (turn)
+      turn->noteFailure(error);
     throw;
   }
 }
 
 std::optional<Result> stored(const Request& request, const ServiceOptions& options) {
-  const auto place = placeOf(request, options, libraryIdentity(compileLibraryPath()));
-  return place ? loadCached(place->directory, place->key, request.cacheName) : std::nullopt;
+  const CacheLevels levels(options.levels, options.cacheDirectory, options.cacheBytes,
+                           request.cacheName);
+  const std::string identity =
+      levels.isEmpty() ? std::string() : libraryIdentity(compileLibraryPath());
+  return identity.empty() ? std::nullopt : levels.load(cacheKey(request, identity));
 }
 
 } // namespace

@@ -6,8 +6,10 @@
 #include <cstdint>
 #include <filesystem>
 #include <string>
+#include <vector>
 
 #include "runtime/compile/service/client.h"
+#include "runtime/compile/service/levels.h"
 
 namespace mneme::compile {
 
@@ -17,7 +19,8 @@ struct ServiceOptions {
   std::filesystem::path cacheDirectory;
   /// Images used least recently are deleted when there are more bytes than this. 0: no limit.
   uint64_t cacheBytes = uint64_t{1} << 30;
-  double timeoutSeconds = 300; ///< for one compilation; 0: no limit
+  std::vector<CacheLevel> levels = {CacheLevel{}}; ///< fastest first
+  double timeoutSeconds = 300;                     ///< for one compilation; 0: no limit
 };
 
 /// The stored image, else a new one, which is stored. Works on descriptors and with signals of its

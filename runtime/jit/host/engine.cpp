@@ -11,6 +11,7 @@
 #include "runtime/base/hash.h"
 #include "runtime/base/sentence.h"
 #include "runtime/embed/bitcode.h"
+#include "runtime/jit/cache_chain.h"
 #include "runtime/jit/host/code.h"
 
 namespace mneme::jit {
@@ -18,6 +19,7 @@ namespace {
 
 // Loading takes a millisecond.
 constexpr std::chrono::seconds kLoading{2};
+constexpr const char* kLabel = "JitEngineHost";
 
 std::string demangled(const std::string& name) {
   int status = 0;
@@ -47,11 +49,10 @@ std::string pipelineOf(const Settings& settings) {
 
 HostEngine::HostEngine(Settings settings, HostServices services)
     : settings_(std::move(settings)), services_(std::move(services)),
-      isCounting_(settings_.trace.cache || settings_.trace.kernels) {
-  if (settings_.trace.specialization && !settings_.cacheDirectory.empty())
-    services_.print("[ObjectCacheChain] Added cache level: " + settings_.cacheChain +
-                    "\n"
-                    "[ObjectCacheChain] Chain for JitEngineHost: Storage\n");
+      isCounting_(settings_.trace.cache || settings_.trace.kernels),
+      report_(kLabel, reportNames(settings_)) {
+  if (settings_.trace.specialization)
+    services_.print(chainLines(settings_, kLabel));
 }
 
 void* HostEngine::codeFor(mneme_host_function& description, void** arguments) {
@@ -155,17 +156,14 @@ void* HostEngine::build(HostFunction& function, HostVariant& variant, uint64_t h
   try {
     const compile::Request request = requestFor(function, hash, arguments);
     compile::Result result;
-    const bool isStored =
-        !settings_.cacheDirectory.empty() && services_.findStored(request, result);
-    if (!settings_.cacheDirectory.empty())
-      report_.countStored(isStored);
+    const bool isStored = !settings_.cacheLevels.empty() && services_.findStored(request, result);
+    report_.countStored(isStored ? result.cacheLevel : CacheReport::kNowhere);
     if (!isStored)
       result = services_.compile(request);
     if (settings_.trace.specialization) {
       std::string text = result.trace;
-      if (isStored)
-        text =
-            "[ObjectCacheChain] Hit at level 0 (Storage) for hash " + std::to_string(hash) + "\n";
+      if (result.isFromCache)
+        text = hitLine(settings_, result.cacheLevel, hash);
       else if (!settings_.marked.pipeline.empty())
         text += "[CustomPipeline] " + settings_.marked.pipeline + "\n";
       services_.print(text);
@@ -237,8 +235,7 @@ void HostEngine::report() noexcept {
   try {
     services_.print(report_.text({.counts = settings_.trace.cache,
                                   .kernels = settings_.trace.kernels,
-                                  .functionNames = settings_.namesFunctions},
-                                 !settings_.cacheDirectory.empty()));
+                                  .functionNames = settings_.namesFunctions}));
   } catch (const std::exception&) { // no memory
   }
 }

@@ -53,7 +53,7 @@ private:
   const Settings settings_;
   const HostServices services_;
   const bool isCounting_;
-  CacheReport report_{"JitEngineHost"};
+  CacheReport report_;
   std::atomic<bool> isChild_{false};
 
   std::mutex mutex_; ///< of functions_ and of the variants' states

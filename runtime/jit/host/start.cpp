@@ -10,10 +10,9 @@
 #include "runtime/base/log.h"
 #include "runtime/base/sentence.h"
 #include "runtime/base/standard_error.h"
-#include "runtime/base/start_directory.h"
-#include "runtime/compile/service/service.h"
 #include "runtime/jit/host/engine.h"
 #include "runtime/jit/refusal.h"
+#include "runtime/jit/service_options.h"
 
 namespace mneme::jit {
 namespace {
@@ -22,9 +21,7 @@ namespace {
 HostEngine* theHostEngine = nullptr;
 
 HostServices servicesFor(const Settings& settings) {
-  const compile::ServiceOptions options{.cacheDirectory = settings.cacheDirectory,
-                                        .cacheBytes = settings.cacheBytes,
-                                        .timeoutSeconds = settings.timeoutSeconds};
+  const compile::ServiceOptions options = serviceOptions(settings);
   return {.compile =
               [options](const compile::Request& request) {
                 return compile::compileApart(request, options);
@@ -64,10 +61,10 @@ void start() {
   Settings settings = readSettings(environmentValue, warnings);
   for (const std::string& warning : warnings)
     noticeOnce(warning);
+  settings.hasMarks = true;
   refuseNonsense(settings);
   settings.trace = settings.asked;
-  if (!settings.cacheDirectory.empty())
-    settings.cacheDirectory = startDirectory() / settings.cacheDirectory;
+  completeLevels(settings);
   HostServices services = servicesFor(settings);
   theHostEngine = new HostEngine(std::move(settings), std::move(services));
   pthread_atfork([] { isAlone = isOnlyThread(); }, nullptr,

@@ -74,6 +74,18 @@ TEST_CASE("only names the cache makes are the cache's") {
     CHECK(kindOf(name) == CacheFile::Foreign);
 }
 
+TEST_CASE("entries have the reference tool's names, with a rank or without") {
+  for (const char* name : {"0-cache-jit-17.o", "12-cache-jit-1.so", "cache-jit-17.o"}) {
+    CHECK(kindOf(name) == CacheFile::Entry);
+    CHECK(kindOf(name + std::string(".tmp-1-2-0")) == CacheFile::Temporary);
+  }
+  CHECK(compile::nameForAllRanks("12-cache-jit-1.so") == "cache-jit-1.so");
+  CHECK(compile::nameForAllRanks("cache-jit-1.so") == "cache-jit-1.so");
+  for (const char* name : {"-cache-jit-17.o", "0cache-jit-17.o", "a-cache-jit-17.o", "cache-jit-.o",
+                           "cache-jit-17.a", "my-cache-jit-17.o", "0-cache-jit-1x.o"})
+    CHECK(kindOf(name) == CacheFile::Foreign);
+}
+
 TEST_CASE("nothing of other people is deleted, however full the cache") {
   const TemporaryDirectory directory;
   const auto files = leavePeoplesFiles(directory.path());

@@ -69,6 +69,34 @@ TEST_CASE("every variable has its effect") {
   CHECK(!settings.trace.specialization);
 }
 
+TEST_CASE("the chain names levels in any case, and sites come last") {
+  using Kind = CacheLevel::Kind;
+  const auto [settings, warnings] =
+      read({{"PROTEUS_OBJECT_CACHE_CHAIN", "Storage, MPI-local-lookup,,mpi-REMOTE-lookup"},
+            {"MNEME_JIT_SITE_CACHE", "/a::/b"},
+            {"PROTEUS_COMM_THREAD_POLL_MS", "3"}});
+  CHECK(warnings.empty());
+  REQUIRE(settings.cacheLevels.size() == 4);
+  CHECK(settings.cacheLevels[0].given == "Storage");
+  CHECK(settings.cacheLevels[1].kind == Kind::MpiLocal);
+  CHECK(settings.cacheLevels[1].given == "MPI-local-lookup");
+  CHECK(settings.cacheLevels[2].kind == Kind::MpiRemote);
+  CHECK(settings.cacheLevels[3].kind == Kind::Site);
+  CHECK(settings.siteDirectories == std::vector<std::filesystem::path>{"/a", "/b"});
+  CHECK(settings.mpiPollMilliseconds == 3);
+}
+
+TEST_CASE("an unknown level is said, and ends programs with marks") {
+  const auto [settings, warnings] = read({{"PROTEUS_OBJECT_CACHE_CHAIN", "storage,ram"}});
+  CHECK(settings.nonsense == "Unknown cache type: ram");
+  CHECK(warnings.size() == 1);
+  CHECK(settings.cacheLevels.size() == 1);
+  const auto unused =
+      read({{"PROTEUS_OBJECT_CACHE_CHAIN", "ram"}, {"PROTEUS_USE_STORED_CACHE", "0"}}).settings;
+  CHECK(unused.nonsense.empty());
+  CHECK(unused.cacheLevels.empty());
+}
+
 TEST_CASE("PROTEUS_DISABLE turns tuned kernels off") {
   CHECK(read({{"PROTEUS_TUNED_KERNELS", "t"}, {"PROTEUS_DISABLE", "1"}})
             .settings.tunedKernels.empty());

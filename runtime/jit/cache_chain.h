@@ -1,0 +1,25 @@
+// Room jit: the levels of the cache on disk, in the words of the reference tool.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "runtime/jit/settings.h"
+
+namespace mneme::jit {
+
+/// "Storage".
+const char* nameOf(CacheLevel::Kind kind) noexcept;
+
+/// What CacheReport calls them: "StorageCache rank 0", "MPILocalLookup rank 0/4".
+std::vector<std::string> reportNames(const Settings& settings);
+
+/// What an engine says of its levels as it starts; empty if there are none.
+std::string chainLines(const Settings& settings, const std::string& label);
+
+/// Code was found in a level instead of being compiled.
+std::string hitLine(const Settings& settings, size_t level, uint64_t hash);
+
+} // namespace mneme::jit
