@@ -88,7 +88,7 @@ class _Compiled(TypedDict):
     assembly: str
     """Final assembly, if asked for."""
     statistics: str
-    """JSON: preprocess_ir_time, opt_time, codegen_time (seconds), obj_size, reg_usage,
+    """JSON: kernel, target, preprocess_ir_time, opt_time, codegen_time (seconds), obj_size, reg_usage,
     local_mem_usage, const_mem_usage, shared_mem_usage (bytes), ir_hash, image_hash, passes,
     target_cpu; for GPUs also spill_store_bytes, spill_load_bytes, stack_bytes, ptx_version,
     assembler, assemble_time (seconds)."""
@@ -162,6 +162,9 @@ def ir_to_bitcode(ir: bytes) -> bytes:
 
 def cache_directory() -> str:
     """Return where compiled images are kept, made if it was missing; empty if there is none."""
+
+def content_hash(content: bytes) -> str:
+    """Return the hash of stored content, 32 hexadecimal digits."""
 
 _CodeTarget = tuple[str, list[tuple[str, int]]]
 """What code is made for: "sm_90"; names and addresses of the globals that are compiled in."""

@@ -4,7 +4,10 @@
 #include <array>
 #include <filesystem>
 #include <pybind11/stl/filesystem.h>
+#include <span>
+#include <string_view>
 
+#include "runtime/base/hash.h"
 #include "runtime/compile/service/client.h"
 #include "runtime/compile/service/disk_cache.h"
 #include "runtime/compile/service/service.h"
@@ -115,6 +118,12 @@ void bindCompile(py::module_& module) {
       [](const py::bytes& ir) { return toBytes(compile::irToBitcode(fromBytes(ir))); }, arg("ir"));
   const Dims one = {1, 1, 1};
   module.def("cache_directory", &cacheDirectory);
+  module.def(
+      "content_hash",
+      [](std::string_view content) {
+        return toHex(hash128(std::as_bytes(std::span(content.data(), content.size()))));
+      },
+      arg("content"));
   py::class_<replay::RecordedCode>(module, "RecordedCode")
       .def(py::init<const std::filesystem::path&, const std::string&>(), arg("record"),
            arg("record_id") = "", py::call_guard<py::gil_scoped_release>())

@@ -388,6 +388,8 @@ void CompileJob::generateHost() {
 
 std::string CompileJob::statistics() const {
   llvm::json::Object object{
+      {"kernel", request_.kernel},
+      {"target", request_.target},
       {"preprocess_ir_time", preprocessSeconds_},
       {"opt_time", optimizeSeconds_},
       {"codegen_time", codegenSeconds_},

@@ -107,7 +107,8 @@ void HostJob::finish(ImageKind kind) {
                llvm::TargetLibraryInfoImpl(machine_->getTargetTriple())),
       kind);
   llvm::raw_string_ostream(outputs_.statisticsJson)
-      << llvm::json::Value(llvm::json::Object{{"passes", request_.passes}});
+      << llvm::json::Value(llvm::json::Object{
+      {"kernel", request_.kernel}, {"target", request_.target}, {"passes", request_.passes}});
 }
 
 void HostJob::optimize() {

@@ -78,6 +78,7 @@ mneme::jit::Settings readSettings() {
   mneme::jit::Settings settings = mneme::jit::readSettings(mneme::environmentValue, warnings);
   for (const std::string& warning : warnings)
     mneme::noticeOnce(warning);
+  settings.hasMarks = true; // as far as it ends where its settings make no sense
   if (!settings.nonsense.empty())
     reportFatalError(settings.nonsense);
   settings.trace = settings.asked;

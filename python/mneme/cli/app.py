@@ -51,6 +51,7 @@ _VERBS = {
     "dashboard": ("dashboard.dashboard", _TUNE, "mneme dashboard mneme-tune-results/RUN"),
     "deploy": ("deploy.deploy", _SHIP, "mneme deploy mneme-tune-results/* -o tuned.json"),
     "scaffold": ("scaffold.scaffold", _SHIP, "mneme scaffold slurm -rdb recording --out jobs"),
+    "cache": ("cache.cache", _SHIP, "mneme cache export /shared/site --from .proteus"),
     "completion": ("completion.completion", _SHIP, "mneme completion bash > ~/.bash_completion"),
     "copy": ("copy.copy", _KEEP, "mneme copy recording backup"),
     "move": ("move.move", _KEEP, "mneme move recording /scratch/recording"),
