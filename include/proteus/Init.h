@@ -3,6 +3,8 @@
 
 #include <string>
 
+#include <proteus/Error.h>
+
 extern "C" {
 // Weak: null in a program that is not linked with libmneme_rt.
 [[gnu::weak]] void mneme_jit_enable(void);
@@ -32,6 +34,8 @@ inline void disable() {
 /// Loads an LLVM pass plugin into the compiler of marked code and appends `Pipeline`, which is not
 /// empty, to the pipeline in force ("default<O3>" if none is). The same pair twice counts once.
 inline void registerJITPassPlugin(const std::string& Path, const std::string& Pipeline) {
+  if (Path.empty() || Pipeline.empty())
+    reportFatalError("registerJITPassPlugin needs a path and a pipeline");
   if (mneme_jit_add_pass_plugin)
     mneme_jit_add_pass_plugin(Path.c_str(), Pipeline.c_str());
 }

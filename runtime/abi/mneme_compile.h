@@ -3,8 +3,8 @@
 // compiled.
 //
 // A compilation is a pure function: modules + kernel + configuration + target -> image +
-// statistics. Thread-safe. Nothing of the host process is touched: no signal handlers, no stdout,
-// no exit.
+// statistics. Thread-safe. Nothing of the host process is touched: no signal handlers, no stdout
+// (but for pass plugins), no exit.
 #pragma once
 
 #include <stddef.h>
@@ -16,7 +16,7 @@
 extern "C" {
 #endif
 
-#define MNEME_COMPILE_ABI 4u
+#define MNEME_COMPILE_ABI 5u
 
 typedef struct mneme_bytes {
   const void* data;
@@ -64,6 +64,7 @@ enum mneme_compile_outputs {
   MNEME_OUTPUT_ASSEMBLY = 4, ///< final assembly (host assembly, PTX)
   MNEME_OUTPUT_INPUT_IR = 8, ///< linked IR before the pipeline, as text
   MNEME_OUTPUT_TRACE = 16,   ///< what was specialised, in lines of the reference tool
+  MNEME_OUTPUT_PRINTED = 32, ///< what pass plugins wrote to stdout; whether asked for or not
 };
 
 typedef struct mneme_compile_request {
@@ -96,9 +97,13 @@ typedef struct mneme_compile_request {
   uint32_t maxRegisters;        ///< per thread, for the assembler; 0: no limit
   uint32_t boundIndices;        ///< block and thread indices are below the dimensions
   const char* assemblerOptions; ///< further ptxas options, separated by spaces; may be null
-  const char* symbol;           ///< for "host": name of the compiled function
+  const char* symbol;           ///< name of the compiled kernel or function; null: its own
   const mneme_lambda_value* lambdaValues;
   size_t lambdaValueCount;
+  /// LLVM pass plugins, for names in `passes`. With any of these stdout is the compilation's while
+  /// it runs.
+  const char* const* passPlugins;
+  size_t passPluginCount;
 } mneme_compile_request;
 
 typedef struct mneme_compile_result mneme_compile_result;

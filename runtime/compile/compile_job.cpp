@@ -95,12 +95,14 @@ void checkOnlyLaunched(const llvm::Function& kernel) {
 
 } // namespace
 
-CompileJob::CompileJob(const mneme_compile_request& request) : request_(request) {
+CompileJob::CompileJob(const mneme_compile_request& request)
+    : request_(request), plugins_(request.passPlugins, request.passPluginCount) {
   diagnostics_.attach(context_);
 }
 
 JobOutputs CompileJob::run() {
-  checkPassPipeline(request_.passes);
+  if (plugins_.isEmpty()) // they bring names of their own
+    checkPassPipeline(request_.passes);
   target_ = Target::parse(request_.target);
   options_ = AotOptions::parse(request_.optionsJson);
 
@@ -132,13 +134,17 @@ JobOutputs CompileJob::run() {
   }
 
   Stopwatch optimizing;
-  runPasses(*module_, *machine_, request_.passes, tuning(), isDetached_ ? &pointers_ : nullptr);
+  runPasses(*module_, *machine_, request_.passes, tuning(), [&](llvm::PassBuilder& builder) {
+    plugins_.addTo(builder);
+    if (isDetached_)
+      pointers_.registerFolding(builder);
+  });
   if (isAsBuilt())
     removeOtherCallers(*module_);
   placeLate();
   if (request_.prune && request_.internalize && target_.kind == TargetKind::Ptx && !isDetached_ &&
       !isUnit())
-    ir::eraseUncalled(*module_, findKernel(*module_, request_.kernel));
+    ir::eraseUncalled(*module_, findKernel(*module_, kernelName()));
   diagnostics_.throwIfErrors(ErrorCode::CompileFailed, "optimisation failed");
   optimizeSeconds_ = optimizing.seconds();
 
@@ -162,6 +168,10 @@ std::string CompileJob::unitArch(const llvm::Triple& triple) const {
   if (target_.kind == TargetKind::Ptx)
     return target_.cpu;
   return triple.isAMDGCN() ? "gfx90a" : "sm_90";
+}
+
+const char* CompileJob::kernelName() const {
+  return request_.symbol && *request_.symbol ? request_.symbol : request_.kernel;
 }
 
 void CompileJob::preprocess() {
@@ -200,6 +210,8 @@ void CompileJob::preprocess() {
                                  : request_.block[0] * request_.block[1] * request_.block[2];
     setLaunchBounds(kernel, threads, request_.minBlocksPerSm, trace);
   }
+  if (target_.kind == TargetKind::Ptx)
+    kernel.setName(kernelName());
   if (request_.outputs & MNEME_OUTPUT_INPUT_IR)
     outputs_.inputIr = printed(*module_);
   if (isAsBuilt())
@@ -283,6 +295,11 @@ void CompileJob::lowerForCpu() {
   lowering.targetCpu = machine_->getTargetCPU().str();
   lowering.targetFeatures = machine_->getTargetFeatureString().str();
   const CpuLoweringResult lowered = lowerToCpu(*module_, *machine_, lowering);
+  if (kernelName() !=
+      request_.kernel) // images have entries of their own: for who looks at the code
+    for (const char* entry : {"mneme.run.block", "mneme.run.thread"})
+      if (llvm::Function* function = module_->getFunction(entry))
+        function->setName(kernelName());
   usage_.localBytes = lowered.localBytes;
   usage_.constantBytes = lowered.constantBytes;
 }
@@ -354,7 +371,7 @@ void CompileJob::generatePtx() {
       refused_.push_back("-Xcuda-ptxas " + option);
     return;
   }
-  assembly.kernel = request_.kernel;
+  assembly.kernel = kernelName();
   assembly.arch = target_.cpu;
   assembly.optLevel = assemblerLevel();
   assembly.maxRegisters = maxRegisters_;

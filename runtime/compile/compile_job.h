@@ -14,6 +14,7 @@
 #include "runtime/compile/diagnostics.h"
 #include "runtime/compile/module/function_pointers.h"
 #include "runtime/compile/module/specialize.h"
+#include "runtime/compile/pass_plugins.h"
 #include "runtime/compile/target_machine.h"
 
 namespace mneme::compile {
@@ -46,6 +47,8 @@ private:
   /// Every kernel of the module is wanted, none in particular.
   bool isUnit() const { return !*request_.kernel; }
   std::string unitArch(const llvm::Triple& triple) const;
+  /// Once its arguments are specialised.
+  const char* kernelName() const;
   void preprocess();
   llvm::PipelineTuningOptions tuning() const;
   void lowerForCpu();
@@ -62,6 +65,7 @@ private:
   std::string statistics() const;
 
   const mneme_compile_request& request_;
+  const PassPlugins plugins_;
   Diagnostics diagnostics_;
   llvm::LLVMContext context_;
   std::unique_ptr<llvm::Module> module_;

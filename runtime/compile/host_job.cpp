@@ -42,12 +42,14 @@ std::unique_ptr<llvm::TargetMachine> makeMachine(const llvm::Triple& triple, uin
 
 } // namespace
 
-HostJob::HostJob(const mneme_compile_request& request) : request_(request) {
+HostJob::HostJob(const mneme_compile_request& request)
+    : request_(request), plugins_(request.passPlugins, request.passPluginCount) {
   diagnostics_.attach(context_);
 }
 
 JobOutputs HostJob::run() {
-  checkPassPipeline(request_.passes);
+  if (plugins_.isEmpty()) // they bring names of their own
+    checkPassPipeline(request_.passes);
   load();
   if (!*request_.kernel)
     return runLibrary();
@@ -84,8 +86,9 @@ JobOutputs HostJob::runLibrary() {
       function.addFnAttr("target-features", hostFeatures());
     }
   const llvm::TargetLibraryInfoImpl library(machine_->getTargetTriple());
-  runPasses(*module_, *machine_, request_.passes, ir::tuningFor(request_.passes, "3", {}), nullptr,
-            library);
+  runPasses(
+      *module_, *machine_, request_.passes, ir::tuningFor(request_.passes, "3", {}),
+      [&](llvm::PassBuilder& builder) { plugins_.addTo(builder); }, library);
   diagnostics_.throwIfErrors(ErrorCode::CompileFailed, "optimisation failed");
   finish(ImageKind::Library);
   return std::move(outputs_);
@@ -106,15 +109,15 @@ void HostJob::finish(ImageKind kind) {
       emitCode(*module_, *machine_, llvm::CodeGenFileType::ObjectFile, diagnostics_,
                llvm::TargetLibraryInfoImpl(machine_->getTargetTriple())),
       kind);
-  llvm::raw_string_ostream(outputs_.statisticsJson)
-      << llvm::json::Value(llvm::json::Object{
+  llvm::raw_string_ostream(outputs_.statisticsJson) << llvm::json::Value(llvm::json::Object{
       {"kernel", request_.kernel}, {"target", request_.target}, {"passes", request_.passes}});
 }
 
 void HostJob::optimize() {
   const llvm::TargetLibraryInfoImpl library(machine_->getTargetTriple());
-  runPasses(*module_, *machine_, request_.passes, ir::tuningFor(request_.passes, "3", {}), nullptr,
-            library);
+  runPasses(
+      *module_, *machine_, request_.passes, ir::tuningFor(request_.passes, "3", {}),
+      [&](llvm::PassBuilder& builder) { plugins_.addTo(builder); }, library);
   forgetShadows(*module_);
   runPasses(*module_, *machine_, "globaldce", {}, nullptr, library);
 }

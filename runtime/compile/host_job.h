@@ -13,6 +13,7 @@
 #include "runtime/compile/compile_job.h"
 #include "runtime/compile/diagnostics.h"
 #include "runtime/compile/image_linker.h"
+#include "runtime/compile/pass_plugins.h"
 
 namespace mneme::compile {
 
@@ -39,6 +40,7 @@ private:
   void describe(llvm::Function& function);
 
   const mneme_compile_request& request_;
+  const PassPlugins plugins_;
   Diagnostics diagnostics_;
   llvm::LLVMContext context_;
   std::unique_ptr<llvm::Module> module_;

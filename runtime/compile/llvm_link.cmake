@@ -84,11 +84,12 @@ function(_mneme_llvm_archives result)
   set(${result} -Wl,--start-group ${files} -Wl,--end-group -Wl,--as-needed ${system} PARENT_SCOPE)
 endfunction()
 
-#[[ mneme_link_llvm(<target>)
+#[[ mneme_link_llvm(<target> <shared>)
 
-Link <target>, a shared library, with LLVM and lld, exporting only mneme_compile_*. ]]
-function(mneme_link_llvm target)
-  set(isShared ${MNEME_LINK_SHARED_LLVM})
+Link <target>, a shared library, with LLVM and lld, exporting only mneme_compile_*. <shared> is what
+MNEME_LINK_SHARED_LLVM can be. ]]
+function(mneme_link_llvm target shared)
+  set(isShared ${shared})
   if(isShared STREQUAL "AUTO")
     find_library(MNEME_LLVM_STATIC_CORE libLLVMCore.a HINTS ${LLVM_LIBRARY_DIRS} NO_DEFAULT_PATH)
     set(isShared OFF)

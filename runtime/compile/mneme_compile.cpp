@@ -8,6 +8,7 @@
 #include <cstring>
 #include <memory>
 #include <new>
+#include <optional>
 #include <string>
 
 #include "runtime/base/error.h"
@@ -18,9 +19,11 @@
 #include "runtime/compile/module/loader.h"
 #include "runtime/compile/pass_names.h"
 #include "runtime/compile/pass_pipeline.h"
+#include "runtime/compile/pass_plugins.h"
 
 struct mneme_compile_result {
   mneme::compile::JobOutputs outputs;
+  std::string printed;
   std::string message;
 };
 
@@ -119,10 +122,15 @@ int mneme_compile(const mneme_compile_request* request, mneme_compile_result** r
     return static_cast<int>(mneme::ErrorCode::OutOfMemory);
   return atBorder((*result)->message, [&] {
     checkRequest(*request);
+    std::optional<CapturedStandardOutput> captured;
+    if (request->passPluginCount > 0)
+      captured.emplace();
     if (strcmp(request->target, kHostTarget) == 0)
       compileWith<HostJob>(*request, (*result)->outputs, "function");
     else
       compileWith<CompileJob>(*request, (*result)->outputs, "kernel");
+    if (captured)
+      (*result)->printed = captured->text();
   });
 }
 
@@ -144,6 +152,8 @@ mneme_bytes mneme_compile_output(const mneme_compile_result* result, uint32_t wh
     return bytesOf(result->outputs.inputIr);
   case MNEME_OUTPUT_TRACE:
     return bytesOf(result->outputs.trace);
+  case MNEME_OUTPUT_PRINTED:
+    return bytesOf(result->printed);
   default:
     return {nullptr, 0};
   }

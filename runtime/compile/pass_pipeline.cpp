@@ -8,7 +8,6 @@
 #include <set>
 
 #include "runtime/compile/diagnostics.h"
-#include "runtime/compile/module/function_pointers.h"
 #include "runtime/ir/pipeline_runner.h"
 #include "runtime/ir/target_library.h"
 
@@ -22,17 +21,17 @@ std::string invalid(const std::string& passes) { return "invalid pass pipeline '
 } // namespace
 
 void runPasses(llvm::Module& module, llvm::TargetMachine& machine, const std::string& passes,
-               const llvm::PipelineTuningOptions& tuning, const FunctionPointers* pointers) {
-  runPasses(module, machine, passes, tuning, pointers,
+               const llvm::PipelineTuningOptions& tuning, Preparation prepare) {
+  runPasses(module, machine, passes, tuning, prepare,
             ir::targetLibraryOf(machine.getTargetTriple()));
 }
 
 void runPasses(llvm::Module& module, llvm::TargetMachine& machine, const std::string& passes,
-               const llvm::PipelineTuningOptions& tuning, const FunctionPointers* pointers,
+               const llvm::PipelineTuningOptions& tuning, Preparation prepare,
                const llvm::TargetLibraryInfoImpl& library) {
   ir::PipelineRunner runner(machine, tuning, library);
-  if (pointers)
-    pointers->registerFolding(runner.builder());
+  if (prepare)
+    prepare(runner.builder());
   orThrow(runner.run(module, passes), ErrorCode::InvalidArgument, invalid(passes));
 
   std::string message;

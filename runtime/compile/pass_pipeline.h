@@ -1,6 +1,7 @@
 // Room compile: LLVM pass pipelines given as text.
 #pragma once
 
+#include <llvm/ADT/STLFunctionalExtras.h>
 #include <llvm/Analysis/TargetLibraryInfo.h>
 #include <llvm/IR/Module.h>
 #include <llvm/Passes/PassBuilder.h>
@@ -10,19 +11,18 @@
 
 namespace mneme::compile {
 
-class FunctionPointers;
+/// What a pipeline needs to know beside LLVM's own passes.
+using Preparation = llvm::function_ref<void(llvm::PassBuilder&)>;
 
 /// Runs `passes` on `module` for `machine`, then verifies the module. An empty pipeline does
-/// nothing. `tuning` as tuningFor() gives it; `pointers`: what the module was detached with, if it
-/// was.
+/// nothing. `tuning` as tuningFor() gives it.
 /// \throws Error{InvalidArgument} naming the offending pass, Error{CompileFailed} when a pass
 /// leaves invalid IR behind.
 void runPasses(llvm::Module& module, llvm::TargetMachine& machine, const std::string& passes,
-               const llvm::PipelineTuningOptions& tuning,
-               const FunctionPointers* pointers = nullptr);
+               const llvm::PipelineTuningOptions& tuning, Preparation prepare = nullptr);
 /// For what LLVM may assume of `library`; the former has that of kernels (target_library.h).
 void runPasses(llvm::Module& module, llvm::TargetMachine& machine, const std::string& passes,
-               const llvm::PipelineTuningOptions& tuning, const FunctionPointers* pointers,
+               const llvm::PipelineTuningOptions& tuning, Preparation prepare,
                const llvm::TargetLibraryInfoImpl& library);
 
 /// \throws Error{InvalidArgument} naming the offending pass.

@@ -15,6 +15,7 @@
 #include "runtime/frontend/compiled_library.h"
 #include "runtime/frontend/dispatcher_state.h"
 #include "runtime/jit/cache_chain.h"
+#include "runtime/jit/pass_plugins.h"
 #include "runtime/jit/service_options.h"
 
 namespace proteus {
@@ -143,12 +144,13 @@ mneme::compile::Result Dispatcher::State::obtain(const mneme::compile::Request& 
       !settings.cacheLevels.empty() && mneme::compile::findStored(request, service, result);
   lookups.countStored(isStored ? result.cacheLevel : mneme::jit::CacheReport::kNowhere);
   if (!isStored)
-    result = mneme::compile::compileApart(request, service);
+    result = compile(request);
+  mneme::jit::passOnPrinted(result.printed);
   if (settings.trace.specialization) {
     if (result.isFromCache)
       print(mneme::jit::hitLine(settings, result.cacheLevel, hash));
-    else if (!settings.marked.pipeline.empty())
-      print("[CustomPipeline] " + settings.marked.pipeline + "\n");
+    else if (!settings.marked.pipeline.empty() || !request.plugins.empty())
+      print("[CustomPipeline] " + request.passes + "\n");
   }
   return result;
 }
@@ -168,7 +170,19 @@ std::shared_ptr<CompiledLibrary> Dispatcher::State::compileIR(const std::string&
         std::string("{\"fp_contract\": \"on\", \"triple\": \"") +
         (target == TargetModelType::HIP ? "amdgcn-amd-amdhsa" : "nvptx64-nvidia-cuda") + "\"}";
   }
+  if (const mneme::jit::PassPlugins* plugins = mneme::jit::presentPassPlugins())
+    mneme::jit::addPassPlugins(request, *plugins, settings.marked.pipeline);
   return load(obtain(request, hash).image);
+}
+
+mneme::compile::Result Dispatcher::State::compile(const mneme::compile::Request& request) const {
+  try {
+    return mneme::compile::compileApart(request, service);
+  } catch (const Error& error) {
+    if (!request.plugins.empty())
+      mneme::jit::refuseUnloadable(error);
+    throw;
+  }
 }
 
 std::shared_ptr<CompiledLibrary> Dispatcher::State::load(std::span<const std::byte> image) const {
@@ -230,6 +244,9 @@ uint64_t Dispatcher::hashOf(const std::string& code, const std::string& kind) co
   for (const std::string& text : {kind, getTargetModelName(Parts->target), Parts->pipeline(),
                                   std::to_string(marked.codegenOptLevel), marked.codegen})
     hash = mneme::combineHashes(hash, mneme::hash64(text));
+  if (const mneme::jit::PassPlugins* plugins = mneme::jit::presentPassPlugins())
+    for (const mneme::compile::PassPlugin& plugin : plugins->plugins)
+      hash = mneme::combineHashes(hash, mneme::hash64(plugin.path + plugins->pipelines));
   return hash;
 }
 

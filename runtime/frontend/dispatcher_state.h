@@ -22,6 +22,7 @@ struct Dispatcher::State {
   std::shared_ptr<CompiledLibrary> compileIR(const std::string& code, uint64_t hash);
   /// The image of a module: stored, or compiled now.
   mneme::compile::Result obtain(const mneme::compile::Request& request, uint64_t hash);
+  mneme::compile::Result compile(const mneme::compile::Request& request) const;
   std::shared_ptr<CompiledLibrary> load(std::span<const std::byte> image) const;
   const mneme::frontend::VendorRuntime& runtime() const;
 

@@ -31,14 +31,15 @@ PipelineRunner::PipelineRunner(llvm::TargetMachine& machine,
   optnone_.registerCallbacks(callbacks_);
   functions_.registerPass(
       [library = std::move(library)] { return llvm::TargetLibraryAnalysis(library); });
+}
+
+llvm::Error PipelineRunner::run(llvm::Module& module, llvm::StringRef passes) {
+  // Not before: whoever had the builder may have brought analyses.
   builder_.registerModuleAnalyses(modules_);
   builder_.registerCGSCCAnalyses(callGraph_);
   builder_.registerFunctionAnalyses(functions_);
   builder_.registerLoopAnalyses(loops_);
   builder_.crossRegisterProxies(loops_, functions_, callGraph_, modules_);
-}
-
-llvm::Error PipelineRunner::run(llvm::Module& module, llvm::StringRef passes) {
   llvm::Expected<llvm::ModulePassManager> manager = parsePipeline(builder_, passes);
   if (!manager)
     return manager.takeError();

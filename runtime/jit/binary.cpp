@@ -39,8 +39,9 @@ void Binary::become(State state) {
   changed_.notify_all();
 }
 
-void Binary::built(std::vector<std::byte> image) {
+void Binary::built(std::vector<std::byte> image, std::string symbol) {
   image_ = std::move(image);
+  symbol_ = std::move(symbol);
   become(State::Built);
 }
 

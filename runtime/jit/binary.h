@@ -48,9 +48,11 @@ public:
   /// Until nobody is at it any more, which is returned, or `seconds` have passed (0: for ever).
   bool wait(double seconds);
 
-  void built(std::vector<std::byte> image);
+  /// `symbol`: the kernel's name in it; empty: its own.
+  void built(std::vector<std::byte> image, std::string symbol);
   /// For whoever was told to Load.
   const std::vector<std::byte>& image() const noexcept { return image_; }
+  const std::string& symbol() const noexcept { return symbol_; }
   void ready(std::unique_ptr<LoadedKernel> loaded);
   void fail();
 
@@ -68,6 +70,7 @@ private:
   std::condition_variable changed_;
   State state_ = State::New;
   std::vector<std::byte> image_;
+  std::string symbol_;
   std::unique_ptr<LoadedKernel> owned_;
 };
 

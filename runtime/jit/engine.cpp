@@ -7,6 +7,7 @@
 #include "runtime/base/hash.h"
 #include "runtime/base/sentence.h"
 #include "runtime/jit/cache_chain.h"
+#include "runtime/jit/pass_plugins.h"
 #include "runtime/jit/readable_args.h"
 
 namespace mneme::jit {
@@ -66,7 +67,8 @@ int Engine::launch(const mneme_launch& launch) {
   const LaunchShape shape{.device = backend.currentDevice(),
                           .mayReshape = backend.mayReshape(launch),
                           .dims = {launch.grid, launch.block},
-                          .sharedBytes = launch.sharedBytes};
+                          .sharedBytes = launch.sharedBytes,
+                          .plugins = mneme_jit_pass_plugins()};
   if (shape.device < 0)
     return launchOtherwise(launch);
   Plan plan;
@@ -278,8 +280,10 @@ Plan Engine::decide(Kernel& kernel, const LaunchShape& shape, void** args) {
                     .placesGlobals = backend_.load()->needsPlacedGlobals(),
                     .wantsIr = settings_.dumpsIr || settings_.trace.ir,
                     .wantsTrace = settings_.trace.specialization};
-    if (kernel.isMarked())
+    if (kernel.isMarked()) {
       spec.rank = rankText();
+      spec.plugins = presentPassPlugins();
+    }
     const std::vector<ValueSource> sources = kernel.valueSources(variant);
     spec.values = valuesOf(sources, args);
     spec.lambdaValues = kernel.lambdaValues();
@@ -369,7 +373,7 @@ bool Engine::buildFromStore(Binary& binary) {
     traceMarked(binary, request, result);
   ++counters_.built;
   ++counters_.fromStore;
-  binary.built(std::move(result.image));
+  binary.built(std::move(result.image), request.symbol);
   return true;
 }
 
@@ -379,14 +383,17 @@ void Engine::build(Binary& binary) noexcept {
     const compile::Request request =
         makeRequest(binary.kernel().code(), binary.variant(), binary.spec());
     compile::Result result = services_.compile(request);
+    passOnPrinted(result.printed);
     if (binary.kernel().isMarked())
       traceMarked(binary, request, result);
     ++counters_.built;
     counters_.fromStore += result.isFromCache ? 1 : 0;
     if (binary.spec().wantsIr)
       dumpIr(binary, request, result.ir);
-    binary.built(std::move(result.image));
+    binary.built(std::move(result.image), request.symbol);
   } catch (const std::exception& error) {
+    if (binary.spec().plugins)
+      refuseUnloadable(error);
     fail(binary, "compiled", error.what());
   } catch (...) {
     fail(binary, "compiled", "unknown exception");
@@ -397,11 +404,12 @@ void Engine::load(Binary& binary) noexcept {
   try {
     const Stopwatch watch(counters_.loadNs);
     const KernelCode& code = binary.kernel().code();
-    binary.ready(backend_.load()->load({.image = binary.image(),
-                                        .kernel = code.name,
-                                        .handle = code.handle,
-                                        .module = code.module,
-                                        .globals = globalsOf(code)}));
+    binary.ready(
+        backend_.load()->load({.image = binary.image(),
+                               .kernel = binary.symbol().empty() ? code.name : binary.symbol(),
+                               .handle = code.handle,
+                               .module = code.module,
+                               .globals = globalsOf(code)}));
   } catch (const std::exception& error) {
     fail(binary, "loaded", error.what());
   } catch (...) {

@@ -11,6 +11,7 @@
 #include "runtime/base/sentence.h"
 #include "runtime/jit/cache_chain.h"
 #include "runtime/jit/engine.h"
+#include "runtime/jit/request.h"
 
 namespace mneme::jit {
 namespace {
@@ -46,21 +47,6 @@ std::string otherArchs(const std::vector<tuned::Variant>& variants, const std::s
   for (const std::string& one : archs)
     text += (text.empty() ? "" : ", ") + one;
   return text;
-}
-
-/// Of mneme_module_entry::vendor.
-bool hasUnitOf(uint32_t vendor) {
-  struct Search {
-    uint32_t vendor;
-    bool isFound = false;
-  } search{vendor};
-  mneme_rt_visit_modules(
-      [](void* user, const mneme_module_entry* module) {
-        auto& search = *static_cast<Search*>(user);
-        search.isFound |= module->vendor == search.vendor;
-      },
-      &search);
-  return search.isFound;
 }
 
 double seconds(const std::atomic<uint64_t>& nanoseconds) { return double(nanoseconds) * 1e-9; }
@@ -124,8 +110,8 @@ void Engine::traceMarked(const Binary& binary, const compile::Request& request,
           " OL:" + variant.optLevel + " CGL:" + std::to_string(variant.codegenOptLevel) +
           " TMT:" + std::to_string(variant.tunedMaxThreads) +
           " BPSM:" + std::to_string(variant.minBlocksPerSm) + " \n" + result.trace;
-  if (variant.namesPipeline)
-    text += "[CustomPipeline] " + variant.pipeline + "\n";
+  if (variant.namesPipeline || !request.plugins.empty())
+    text += "[CustomPipeline] " + request.passes + "\n";
   services_.print(text);
 }
 

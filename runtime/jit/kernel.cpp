@@ -160,6 +160,7 @@ std::string Kernel::keyOf(const LaunchShape& shape, void** args) const {
   appendBytes(key, shape.mayReshape);
   appendBytes(key, shape.dims);
   appendBytes(key, shape.sharedBytes);
+  appendBytes(key, shape.plugins);
   const std::vector<std::byte> values = valuesOf(args);
   key.append(reinterpret_cast<const char*>(values.data()), values.size());
   return key;
@@ -176,6 +177,7 @@ BinaryAnswer Kernel::findBinary(size_t variant, int device, const BinarySpec& sp
   std::string key;
   appendBytes(key, variant);
   appendBytes(key, device);
+  appendBytes(key, spec.plugins);
   if (tuned.specializeDims || tuned.boundIndices.value_or(false))
     appendBytes(key, spec.dims);
   else if (isMarked())

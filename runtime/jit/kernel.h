@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "runtime/abi/mneme_jit_lambda.h"
+#include "runtime/abi/mneme_jit_plugins.h"
 #include "runtime/jit/binary.h"
 #include "runtime/jit/kernel_code.h"
 #include "runtime/jit/value_source.h"
@@ -41,9 +42,10 @@ struct LaunchShape {
   bool mayReshape = false;
   tuned::Dims dims;
   uint64_t sharedBytes = 0;
+  const mneme_pass_plugins* plugins = nullptr;
   bool operator==(const LaunchShape& other) const {
     return device == other.device && mayReshape == other.mayReshape && dims == other.dims &&
-           sharedBytes == other.sharedBytes;
+           sharedBytes == other.sharedBytes && plugins == other.plugins;
   }
 };
 

@@ -3,14 +3,17 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 
 #include "runtime/jit/settings.h"
 
 namespace mneme::jit {
 
 /// As the reference tool does where a program with marks is given nonsense.
-[[noreturn]] inline void refuse(const char* reason) {
-  fprintf(stderr, "[proteus][FATAL ERROR] mneme:%d => %s\n", __LINE__, reason);
+[[noreturn]] inline void refuse(const char* reason, const char* file = __builtin_FILE(),
+                                int line = __builtin_LINE()) {
+  const char* const slash = strrchr(file, '/');
+  fprintf(stderr, "[proteus][FATAL ERROR] %s:%d => %s\n", slash ? slash + 1 : file, line, reason);
   std::abort();
 }
 

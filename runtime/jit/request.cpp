@@ -82,6 +82,25 @@ tuned::Variant markedVariant(const MarkedDefaults& defaults, bool boundsIndices)
   return variant;
 }
 
+bool hasUnitOf(uint32_t vendor) {
+  struct Search {
+    uint32_t vendor;
+    bool isFound = false;
+  } search{vendor};
+  mneme_rt_visit_modules(
+      [](void* user, const mneme_module_entry* module) {
+        auto& search = *static_cast<Search*>(user);
+        search.isFound |= module->vendor == search.vendor;
+      },
+      &search);
+  return search.isFound;
+}
+
+std::string jitSymbol(const std::string& name, uint64_t hash, uint32_t vendor) {
+  return vendor == 0 ? name + "$jit$" + std::to_string(hash) + "$"
+                     : name + ".jit." + std::to_string(hash);
+}
+
 uint64_t requestHash(const KernelCode& code, const compile::Request& request) {
   std::string key = code.name + '\0' + request.target + '\0' + request.passes + '\0';
   for (const uint32_t number :
@@ -98,6 +117,8 @@ uint64_t requestHash(const KernelCode& code, const compile::Request& request) {
     key += field.function + '.' + std::to_string(field.slot) + '=';
     key.append(reinterpret_cast<const char*>(field.value.data()), field.value.size());
   }
+  for (const compile::PassPlugin& plugin : request.plugins)
+    key += plugin.path + '=' + std::to_string(plugin.contentHash) + ' ';
   return combineHashes(code.blob->staticHash, hash64(key));
 }
 
@@ -132,8 +153,11 @@ compile::Request makeRequest(const KernelCode& code, const tuned::Variant& varia
         std::initializer_list<uint32_t>{spec.dims.block.x, spec.dims.block.y, spec.dims.block.z},
         request.block);
     request.wantTrace = spec.wantsTrace;
-    request.cacheName =
-        spec.rank + "-cache-jit-" + std::to_string(requestHash(code, request)) + ".o";
+    if (spec.plugins)
+      addPassPlugins(request, *spec.plugins, variant.namesPipeline ? variant.pipeline : "");
+    const uint64_t hash = requestHash(code, request);
+    request.symbol = jitSymbol(code.name, hash, code.module->vendor);
+    request.cacheName = spec.rank + "-cache-jit-" + std::to_string(hash) + ".o";
   }
   return request;
 }

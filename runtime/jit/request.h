@@ -6,6 +6,7 @@
 
 #include "runtime/compile/service/client.h"
 #include "runtime/jit/kernel_code.h"
+#include "runtime/jit/pass_plugins.h"
 #include "runtime/jit/settings.h"
 #include "runtime/tuned/file.h"
 
@@ -34,7 +35,8 @@ struct BinarySpec {
   bool placesGlobals = false;                          ///< as Backend::needsPlacedGlobals()
   bool wantsIr = false;
   bool wantsTrace = false;
-  std::string rank = {}; ///< of a marked kernel: in the name of its file
+  std::string rank = {};                ///< of a marked kernel: in the name of its file
+  const PassPlugins* plugins = nullptr; ///< of a marked kernel
 };
 
 /// The one way to compile a marked kernel that no file tunes.
@@ -43,6 +45,13 @@ tuned::Variant markedVariant(const MarkedDefaults& defaults, bool boundsIndices)
 /// Identity of a binary, as far as its request says: of one kernel's code, values, dimensions where
 /// they matter, and how it is compiled.
 uint64_t requestHash(const KernelCode& code, const compile::Request& request);
+
+/// Whether the program has loaded units of a vendor (mneme_module_entry::vendor).
+bool hasUnitOf(uint32_t vendor);
+
+/// Name of what is compiled at run time in a program of that vendor (mneme_module_entry::vendor),
+/// as debuggers, profilers and pass plugins see it.
+std::string jitSymbol(const std::string& name, uint64_t hash, uint32_t vendor);
 
 /// The same request as a replay of the configuration makes, but for the places of variables.
 compile::Request makeRequest(const KernelCode& code, const tuned::Variant& variant,

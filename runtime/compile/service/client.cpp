@@ -44,8 +44,8 @@ DynamicLibrary openLibrary(const std::string& path) {
   }
 }
 
-const Library& loadLibrary() {
-  const DynamicLibrary library = openLibrary(compileLibraryPath());
+const Library& loadLibrary(const std::string& path) {
+  const DynamicLibrary library = openLibrary(path);
   auto functions = std::make_unique<Library>();
   resolve(library, "mneme_compile", functions->compile);
   resolve(library, "mneme_compile_message", functions->message);
@@ -61,14 +61,15 @@ const Library& loadLibrary() {
   return *functions.release();
 }
 
-/// Opens the library at the first call that succeeds.
-const Library& theLibrary() {
+/// Opens the library at the first call that succeeds; pass plugins need another one.
+const Library& theLibrary(bool isForPlugins = false) {
   static std::mutex mutex;
-  static const Library* loaded = nullptr;
+  static const Library* loaded[2] = {};
   const std::lock_guard lock(mutex);
-  if (!loaded)
-    loaded = &loadLibrary();
-  return *loaded;
+  const Library*& library = loaded[isForPlugins ? 1 : 0];
+  if (!library)
+    library = &loadLibrary(isForPlugins ? pluginLibraryPath() : compileLibraryPath());
+  return *library;
 }
 
 /// Owns a mneme_compile_result and turns a failure into an exception.
@@ -115,6 +116,8 @@ struct RawRequest {
                          lambda.slot,
                          lambda.offset,
                          {lambda.value.data(), lambda.value.size()}});
+    for (const PassPlugin& plugin : request.plugins)
+      plugins.push_back(plugin.path.c_str());
     raw.abi = MNEME_COMPILE_ABI;
     raw.outputs = MNEME_OUTPUT_IMAGE | (request.wantIr ? MNEME_OUTPUT_IR : 0u) |
                   (request.wantAssembly ? MNEME_OUTPUT_ASSEMBLY : 0u) |
@@ -145,12 +148,15 @@ struct RawRequest {
     raw.symbol = request.symbol.c_str();
     raw.lambdaValues = lambdas.data();
     raw.lambdaValueCount = lambdas.size();
+    raw.passPlugins = plugins.data();
+    raw.passPluginCount = plugins.size();
   }
 
   std::vector<mneme_bytes> modules;
   std::vector<mneme_arg_value> arguments;
   std::vector<mneme_global_place> places;
   std::vector<mneme_lambda_value> lambdas;
+  std::vector<const char*> plugins;
   mneme_compile_request raw = {};
 };
 
@@ -164,7 +170,7 @@ std::vector<std::byte> convert(const std::vector<std::byte>& ir, uint32_t wantTe
 } // namespace
 
 Result compile(const Request& request) {
-  const Library& library = theLibrary();
+  const Library& library = theLibrary(!request.plugins.empty());
   const RawRequest raw(request);
   RawResult compiled(library);
   compiled.throwIfFailed(library.compile(&raw.raw, compiled.address()));
@@ -173,6 +179,7 @@ Result compile(const Request& request) {
   result.ir = compiled.text(MNEME_OUTPUT_IR);
   result.assembly = compiled.text(MNEME_OUTPUT_ASSEMBLY);
   result.trace = compiled.text(MNEME_OUTPUT_TRACE);
+  result.printed = compiled.text(MNEME_OUTPUT_PRINTED);
   result.statisticsJson = compiled.statistics();
   return result;
 }

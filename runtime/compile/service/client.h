@@ -28,6 +28,12 @@ struct GlobalPlace {
   uint64_t address = 0;
 };
 
+/// An LLVM pass plugin: its passes have names in the pipeline.
+struct PassPlugin {
+  std::string path;
+  uint64_t contentHash = 0; ///< of the file, for keys
+};
+
 /// See mneme_compile_request; same meaning field by field.
 struct Request {
   std::vector<std::vector<std::byte>> modules;
@@ -56,6 +62,7 @@ struct Request {
   std::string cacheName = {};
   std::string symbol;
   std::vector<LambdaValue> lambdaValues;
+  std::vector<PassPlugin> plugins;
 };
 
 struct Result {
@@ -63,7 +70,8 @@ struct Result {
   std::string ir;
   std::string assembly;
   std::string statisticsJson;
-  std::string trace; ///< not of stored results
+  std::string trace;   ///< not of stored results
+  std::string printed; ///< by pass plugins, to stdout; not of stored results
   bool isFromCache = false;
   unsigned cacheLevel = 0; ///< where, in ServiceOptions::levels
 };

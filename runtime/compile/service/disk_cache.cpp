@@ -137,6 +137,11 @@ Hash128 cacheKey(const Request& request, const std::string& libraryIdentity) {
     packer.add(uint64_t{lambda.offset});
     packer.add(std::span<const std::byte>(lambda.value));
   }
+  packer.add(uint64_t{request.plugins.size()});
+  for (const PassPlugin& plugin : request.plugins) {
+    packer.add(bytesOf(plugin.path));
+    packer.add(plugin.contentHash);
+  }
   return hash128(packer.packed());
 }
 

@@ -24,6 +24,7 @@ namespace mneme::compile {
 namespace {
 
 constexpr const char* kLibraryName = "libmneme_compile.so";
+constexpr const char* kPluginLibraryName = "libmneme_compile_plugins.so";
 constexpr const char* kProgramName = "mneme-jit-compile";
 constexpr size_t kMaxNoteBytes = 4096;
 
@@ -122,6 +123,12 @@ std::string compileLibraryPath() {
     if (access(path.c_str(), R_OK) == 0)
       return path;
   return beside;
+}
+
+std::string pluginLibraryPath() {
+  const std::string library = compileLibraryPath();
+  const std::string beside = library.substr(0, library.rfind('/') + 1) + kPluginLibraryName;
+  return access(beside.c_str(), R_OK) == 0 ? beside : library;
 }
 
 std::string compileProgramPath() {

@@ -11,6 +11,10 @@ namespace mneme::compile {
 /// from the Python package); the first that exists, else the first looked for.
 std::string compileLibraryPath();
 
+/// libmneme_compile_plugins.so beside that one, for requests with pass plugins. Where there is none
+/// it is that one itself, which may share LLVM with plugins.
+std::string pluginLibraryPath();
+
 /// MNEME_COMPILE_PROGRAM if set; else mneme-jit-compile beside the library, in ../bin of its
 /// directory, or there seen from the code that holds this function; empty if there is none.
 std::string compileProgramPath();

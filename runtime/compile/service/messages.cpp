@@ -12,8 +12,8 @@ struct Head {
   uint64_t checksumHigh;
 };
 
-constexpr char kRequestMagic[8] = {'M', 'N', 'E', 'M', 'E', 'J', 'Q', '2'};
-constexpr char kAnswerMagic[8] = {'M', 'N', 'E', 'M', 'E', 'J', 'A', '2'};
+constexpr char kRequestMagic[8] = {'M', 'N', 'E', 'M', 'E', 'J', 'Q', '3'};
+constexpr char kAnswerMagic[8] = {'M', 'N', 'E', 'M', 'E', 'J', 'A', '3'};
 
 std::string sealed(const char (&magic)[8], const Packer& packer) {
   const Hash128 checksum = hash128(packer.packed());
@@ -89,6 +89,9 @@ std::string packRequest(const Request& request) {
     packer.add(bytesOf(place.name));
     packer.add(place.address);
   }
+  packer.add(uint64_t{request.plugins.size()});
+  for (const PassPlugin& plugin : request.plugins)
+    packer.add(bytesOf(plugin.path));
   return sealed(kRequestMagic, packer);
 }
 
@@ -125,6 +128,9 @@ std::optional<Request> unpackRequest(std::span<const std::byte> bytes) {
     unpacker.take(place.name);
     place.address = unpacker.takeNumber();
   }
+  request.plugins.resize(unpacker.takeCount());
+  for (PassPlugin& plugin : request.plugins)
+    unpacker.take(plugin.path);
   if (!unpacker.isGood())
     return std::nullopt;
   return request;
@@ -135,8 +141,9 @@ std::string packAnswer(const Answer& answer) {
   packer.add(static_cast<uint64_t>(answer.code));
   packer.add(bytesOf(answer.message));
   packer.add(bytesOf(answer.result.image));
-  for (const std::string* text : {&answer.result.ir, &answer.result.assembly,
-                                  &answer.result.statisticsJson, &answer.result.trace})
+  for (const std::string* text :
+       {&answer.result.ir, &answer.result.assembly, &answer.result.statisticsJson,
+        &answer.result.trace, &answer.result.printed})
     packer.add(bytesOf(*text));
   return sealed(kAnswerMagic, packer);
 }
@@ -150,8 +157,9 @@ std::optional<Answer> unpackAnswer(std::span<const std::byte> bytes) {
   answer.code = static_cast<ErrorCode>(unpacker.takeNumber());
   unpacker.take(answer.message);
   unpacker.take(answer.result.image);
-  for (std::string* text : {&answer.result.ir, &answer.result.assembly,
-                            &answer.result.statisticsJson, &answer.result.trace})
+  for (std::string* text :
+       {&answer.result.ir, &answer.result.assembly, &answer.result.statisticsJson,
+        &answer.result.trace, &answer.result.printed})
     unpacker.take(*text);
   if (!unpacker.isGood())
     return std::nullopt;

@@ -6,13 +6,17 @@
 
 #include <cxxabi.h>
 
+#include "runtime/abi/mneme_jit_plugins.h"
 #include "runtime/base/blocked_signals.h"
 #include "runtime/base/cancellation.h"
+#include "runtime/base/error.h"
 #include "runtime/base/hash.h"
 #include "runtime/base/sentence.h"
 #include "runtime/embed/bitcode.h"
 #include "runtime/jit/cache_chain.h"
 #include "runtime/jit/host/code.h"
+#include "runtime/jit/pass_plugins.h"
+#include "runtime/jit/request.h"
 
 namespace mneme::jit {
 namespace {
@@ -62,7 +66,8 @@ void* HostEngine::codeFor(mneme_host_function& description, void** arguments) {
     return description.built;
   Key key;
   const char* why = nullptr;
-  if (!function->readKey(arguments, key, why)) {
+  const mneme_pass_plugins* const plugins = mneme_jit_pass_plugins();
+  if (!function->readKey(arguments, key, why) || !key.add(&plugins, sizeof plugins)) {
     runsAsBuilt(*function, why);
     return description.built;
   }
@@ -159,13 +164,14 @@ void* HostEngine::build(HostFunction& function, HostVariant& variant, uint64_t h
     const bool isStored = !settings_.cacheLevels.empty() && services_.findStored(request, result);
     report_.countStored(isStored ? result.cacheLevel : CacheReport::kNowhere);
     if (!isStored)
-      result = services_.compile(request);
+      result = compileWith(request);
+    passOnPrinted(result.printed);
     if (settings_.trace.specialization) {
       std::string text = result.trace;
       if (result.isFromCache)
         text = hitLine(settings_, result.cacheLevel, hash);
-      else if (!settings_.marked.pipeline.empty())
-        text += "[CustomPipeline] " + settings_.marked.pipeline + "\n";
+      else if (!settings_.marked.pipeline.empty() || !request.plugins.empty())
+        text += "[CustomPipeline] " + request.passes + "\n";
       services_.print(text);
     }
     become(variant, HostVariant::State::Loading);
@@ -176,14 +182,26 @@ void* HostEngine::build(HostFunction& function, HostVariant& variant, uint64_t h
   }
 }
 
+compile::Result HostEngine::compileWith(const compile::Request& request) const {
+  try {
+    return services_.compile(request);
+  } catch (const Error& error) {
+    if (!request.plugins.empty())
+      refuseUnloadable(error);
+    throw;
+  }
+}
+
 compile::Request HostEngine::requestFor(const HostFunction& function, uint64_t hash,
                                         void** arguments) const {
   const mneme_host_function& description = function.description();
   compile::Request request;
   request.target = "host";
   request.kernel = function.name();
-  request.symbol = function.name() + ".jit." + std::to_string(hash);
+  request.symbol = jitSymbol(function.name(), hash, hasUnitOf(0) ? 0 : 1);
   request.passes = pipelineOf(settings_);
+  if (const PassPlugins* plugins = presentPassPlugins())
+    addPassPlugins(request, *plugins, settings_.marked.pipeline);
   request.codegenOptLevel = settings_.marked.codegenOptLevel;
   request.cacheName = rankText() + "-cache-jit-" + std::to_string(hash) + ".so";
   request.wantTrace = settings_.trace.specialization;
@@ -206,6 +224,13 @@ uint64_t HostEngine::hashOf(const HostFunction& function, void** arguments) cons
   std::vector<std::byte> bytes;
   addText(bytes, function.name());
   addText(bytes, pipelineOf(settings_));
+  if (const PassPlugins* plugins = presentPassPlugins()) {
+    addText(bytes, plugins->pipelines);
+    for (const compile::PassPlugin& plugin : plugins->plugins) {
+      addText(bytes, plugin.path);
+      addNumber(bytes, plugin.contentHash);
+    }
+  }
   const MarkedDefaults& marked = settings_.marked;
   for (const uint32_t number :
        {marked.codegenOptLevel, uint32_t{marked.specializeArgs}, uint32_t{marked.launchBounds},

@@ -45,6 +45,7 @@ private:
   void wait(HostVariant& variant, std::unique_lock<std::mutex>& lock);
   void* build(HostFunction& function, HostVariant& variant, uint64_t hash, void** arguments);
   void become(HostVariant& variant, HostVariant::State state);
+  compile::Result compileWith(const compile::Request& request) const;
   compile::Request requestFor(const HostFunction& function, uint64_t hash, void** arguments) const;
   uint64_t hashOf(const HostFunction& function, void** arguments) const;
   void runsAsBuilt(const HostFunction& function, const char* why) const noexcept;
