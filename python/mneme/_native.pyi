@@ -231,12 +231,14 @@ def compile_ir(
     grid: _Dims = (1, 1, 1),
     block: _Dims = (1, 1, 1),
     specialized_args: dict[int, bytes] = {},
+    specialized_contents: dict[int, tuple[int, bytes]] = {},
     options_json: str = "",
     placed_globals: dict[str, int] = {},
     max_registers: int = 0,
     assembler_options: str = "",
     want_ir: bool = False,
     want_assembly: bool = False,
+    want_shape: bool = False,
     use_cache: bool = True,
     apart_seconds: float = 0,
 ) -> _Compiled:
@@ -257,6 +259,8 @@ def compile_ir(
         grid: Blocks.
         block: Threads of a block.
         specialized_args: Values of arguments to turn into constants, by index.
+        specialized_contents: What pointers lead to and structs passed by value hold, by index: type of
+            the elements (runtime/abi/jit_mark.h) and bytes.
         options_json: Ahead-of-time options to honour, as recorded.
         placed_globals: Addresses of device variables, by name; GPU targets only. 0: the code reads the
             address from the constant `__mneme_place_<name>`, which the loader fills in.
@@ -264,6 +268,7 @@ def compile_ir(
         assembler_options: Further options for ptxas. GPU targets only.
         want_ir: Return the final IR.
         want_assembly: Return the final assembly.
+        want_shape: Tell in the statistics how the code is built (runtime/compile/module/code_shape.h).
         use_cache: Look for a stored image and store the new one.
         apart_seconds: Not 0: compile in a process that may crash, and that is ended after so long,
             as a production run does; nothing is stored.

@@ -65,6 +65,8 @@ enum mneme_compile_outputs {
   MNEME_OUTPUT_INPUT_IR = 8, ///< linked IR before the pipeline, as text
   MNEME_OUTPUT_TRACE = 16,   ///< what was specialised, in lines of the reference tool
   MNEME_OUTPUT_PRINTED = 32, ///< what pass plugins wrote to stdout; whether asked for or not
+  /// The statistics of a kernel have "shape" and "code" (module/code_shape.h).
+  MNEME_OUTPUT_SHAPE = 64,
 };
 
 typedef struct mneme_compile_request {

@@ -42,10 +42,11 @@ py::dict compileIr(const std::vector<py::bytes>& modules, const std::string& ker
                    bool prune, bool internalize, bool setLaunchBounds, uint32_t maxThreads,
                    uint32_t minBlocksPerSm, bool specializeDims, const Dims& grid,
                    const Dims& block, const std::map<uint32_t, py::bytes>& specializedArgs,
+                   const std::map<uint32_t, std::pair<int32_t, py::bytes>>& specializedContents,
                    const std::string& optionsJson,
                    const std::map<std::string, uint64_t>& placedGlobals, uint32_t maxRegisters,
                    const std::string& assemblerOptions, bool wantIr, bool wantAssembly,
-                   bool useCache, double apartSeconds) {
+                   bool wantShape, bool useCache, double apartSeconds) {
   compile::Request request;
   for (const py::bytes& bytes : modules)
     request.modules.push_back(fromBytes(bytes));
@@ -63,6 +64,9 @@ py::dict compileIr(const std::vector<py::bytes>& modules, const std::string& ker
   std::copy(block.begin(), block.end(), request.block);
   for (const auto& [index, value] : specializedArgs)
     request.specializedArgs.push_back({index, fromBytes(value)});
+  for (const auto& [index, content] : specializedContents)
+    request.specializedArgs.push_back(
+        {.index = index, .bytes = fromBytes(content.second), .content = content.first});
   request.optionsJson = optionsJson;
   for (const auto& [name, address] : placedGlobals)
     request.placedGlobals.push_back({name, address});
@@ -70,6 +74,7 @@ py::dict compileIr(const std::vector<py::bytes>& modules, const std::string& ker
   request.assemblerOptions = assemblerOptions;
   request.wantIr = wantIr;
   request.wantAssembly = wantAssembly;
+  request.wantShape = wantShape;
   compile::Result result;
   {
     py::gil_scoped_release release;
@@ -141,10 +146,12 @@ void bindCompile(py::module_& module) {
              arg("prune") = true, arg("internalize") = true, arg("set_launch_bounds") = false,
              arg("max_threads") = 0, arg("min_blocks_per_sm") = 0, arg("specialize_dims") = false,
              arg("grid") = one, arg("block") = one,
-             arg("specialized_args") = std::map<uint32_t, py::bytes>(), arg("options_json") = "",
-             arg("placed_globals") = std::map<std::string, uint64_t>(), arg("max_registers") = 0,
-             arg("assembler_options") = "", arg("want_ir") = false, arg("want_assembly") = false,
-             arg("use_cache") = true, arg("apart_seconds") = 0.0);
+             arg("specialized_args") = std::map<uint32_t, py::bytes>(),
+             arg("specialized_contents") = std::map<uint32_t, std::pair<int32_t, py::bytes>>(),
+             arg("options_json") = "", arg("placed_globals") = std::map<std::string, uint64_t>(),
+             arg("max_registers") = 0, arg("assembler_options") = "", arg("want_ir") = false,
+             arg("want_assembly") = false, arg("want_shape") = false, arg("use_cache") = true,
+             arg("apart_seconds") = 0.0);
 }
 
 } // namespace mneme::bindings

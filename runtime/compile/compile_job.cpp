@@ -18,6 +18,7 @@
 #include "runtime/compile/image_linker.h"
 #include "runtime/compile/llvm_options.h"
 #include "runtime/compile/module/closure_fields.h"
+#include "runtime/compile/module/code_shape.h"
 #include "runtime/compile/module/loader.h"
 #include "runtime/compile/module/other_callers.h"
 #include "runtime/compile/module/placed_globals.h"
@@ -115,6 +116,9 @@ JobOutputs CompileJob::run() {
   if (target_.kind == TargetKind::Ptx)
     chooseAssembler();
   machine_ = makeTargetMachine(target_, options_, request_.codegenOptLevel);
+  const bool wantsShape = (request_.outputs & MNEME_OUTPUT_SHAPE) != 0;
+  if (wantsShape)
+    shape_ = describeShape(*module_, request_.kernel, *machine_);
   if (target_.kind == TargetKind::Cpu) {
     if (!isUnit())
       lowerForCpu();
@@ -149,6 +153,8 @@ JobOutputs CompileJob::run() {
   optimizeSeconds_ = optimizing.seconds();
 
   irHash_ = bitcodeHash(*module_);
+  if (wantsShape)
+    code_ = countCode(*module_);
   if (request_.outputs & MNEME_OUTPUT_IR)
     outputs_.ir = printed(*module_);
   generate();
@@ -403,7 +409,7 @@ void CompileJob::generateHost() {
       emitCode(*module_, *machine_, llvm::CodeGenFileType::ObjectFile, diagnostics_));
 }
 
-std::string CompileJob::statistics() const {
+std::string CompileJob::statistics() {
   llvm::json::Object object{
       {"kernel", request_.kernel},
       {"target", request_.target},
@@ -428,6 +434,10 @@ std::string CompileJob::statistics() const {
     object["ptx_version"] = ptxText(ptxVersion_);
     object["assembler"] = assembler_ ? assembler_->version().name : "driver";
     object["assemble_time"] = assembleSeconds_;
+  }
+  if (request_.outputs & MNEME_OUTPUT_SHAPE) {
+    object["shape"] = std::move(shape_);
+    object["code"] = std::move(code_);
   }
   std::string text;
   llvm::raw_string_ostream stream(text);

@@ -3,6 +3,7 @@
 
 #include <llvm/IR/LLVMContext.h>
 #include <llvm/IR/Module.h>
+#include <llvm/Support/JSON.h>
 #include <llvm/Target/TargetMachine.h>
 
 #include <memory>
@@ -62,7 +63,7 @@ private:
   void generatePtx();
   unsigned assemblerLevel() const;
   void generateHost();
-  std::string statistics() const;
+  std::string statistics();
 
   const mneme_compile_request& request_;
   const PassPlugins plugins_;
@@ -84,6 +85,8 @@ private:
   ResourceUsage usage_;
   JobOutputs outputs_;
   std::string irHash_;
+  llvm::json::Object shape_; ///< of the code that comes in, if it was asked for
+  llvm::json::Object code_;  ///< and of the code after the pipeline
   double preprocessSeconds_ = 0;
   double optimizeSeconds_ = 0;
   double codegenSeconds_ = 0;

@@ -246,7 +246,7 @@ uint64_t Dispatcher::hashOf(const std::string& code, const std::string& kind) co
     hash = mneme::combineHashes(hash, mneme::hash64(text));
   if (const mneme::jit::PassPlugins* plugins = mneme::jit::presentPassPlugins())
     for (const mneme::compile::PassPlugin& plugin : plugins->plugins)
-      hash = mneme::combineHashes(hash, mneme::hash64(plugin.path + plugins->pipelines));
+      hash = mneme::combineHashes(hash, mneme::hash64(plugin.path + plugins->pipelines + std::to_string(plugin.contentHash)));
   return hash;
 }
 

@@ -121,7 +121,8 @@ struct RawRequest {
     raw.abi = MNEME_COMPILE_ABI;
     raw.outputs = MNEME_OUTPUT_IMAGE | (request.wantIr ? MNEME_OUTPUT_IR : 0u) |
                   (request.wantAssembly ? MNEME_OUTPUT_ASSEMBLY : 0u) |
-                  (request.wantTrace ? MNEME_OUTPUT_TRACE : 0u);
+                  (request.wantTrace ? MNEME_OUTPUT_TRACE : 0u) |
+                  (request.wantShape ? MNEME_OUTPUT_SHAPE : 0u);
     raw.modules = modules.data();
     raw.moduleCount = modules.size();
     raw.kernel = request.kernel.c_str();

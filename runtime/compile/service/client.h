@@ -58,6 +58,7 @@ struct Request {
   bool wantAssembly = false;
   bool boundIndices = false;
   bool wantTrace = false;
+  bool wantShape = false; ///< in the statistics
   /// File name of the entry in the cache; empty: made of the key.
   std::string cacheName = {};
   std::string symbol;

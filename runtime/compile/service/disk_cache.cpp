@@ -108,7 +108,7 @@ Hash128 cacheKey(const Request& request, const std::string& libraryIdentity) {
         uint64_t{request.setLaunchBounds}, uint64_t{request.maxThreads},
         uint64_t{request.minBlocksPerSm}, uint64_t{request.specializeDims},
         uint64_t{request.wantIr}, uint64_t{request.wantAssembly}, uint64_t{request.maxRegisters},
-        uint64_t{request.boundIndices}})
+        uint64_t{request.boundIndices}, uint64_t{request.wantShape}})
     packer.add(number);
   packer.add(bytesOf(request.assemblerOptions));
   packer.add(uint64_t{request.placedGlobals.size()});

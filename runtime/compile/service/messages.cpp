@@ -12,8 +12,8 @@ struct Head {
   uint64_t checksumHigh;
 };
 
-constexpr char kRequestMagic[8] = {'M', 'N', 'E', 'M', 'E', 'J', 'Q', '3'};
-constexpr char kAnswerMagic[8] = {'M', 'N', 'E', 'M', 'E', 'J', 'A', '3'};
+constexpr char kRequestMagic[8] = {'M', 'N', 'E', 'M', 'E', 'J', 'Q', '4'};
+constexpr char kAnswerMagic[8] = {'M', 'N', 'E', 'M', 'E', 'J', 'A', '4'};
 
 std::string sealed(const char (&magic)[8], const Packer& packer) {
   const Hash128 checksum = hash128(packer.packed());
@@ -58,6 +58,7 @@ template <typename R, typename Visit> void visitNumbers(R& request, Visit&& visi
   visit(request.wantAssembly);
   visit(request.boundIndices);
   visit(request.wantTrace);
+  visit(request.wantShape);
 }
 
 } // namespace

@@ -1,0 +1,27 @@
+// Room compile: how a kernel is built, for people who ask what constants would give it.
+#pragma once
+
+#include <llvm/IR/Module.h>
+#include <llvm/Support/JSON.h>
+#include <llvm/Target/TargetMachine.h>
+
+namespace mneme::compile {
+
+/// What each loop's count, each branch and each load that is alike for all threads hangs on, in a
+/// copy of `module` that is cleaned up and inlined, but whose loops are as written:
+/// {"loops": [NEEDS], "branches": [NEEDS], "loads": [NEEDS], "fields": [...], "written": [i, ...]}.
+///
+/// NEEDS says what has to be constant for the thing to fold: {"args": [i, ...] values of arguments
+/// and structs passed by value, "contents": [i, ...] what pointers lead to, "block", "grid": bool,
+/// "varies": bool: something else, as the thread's number or memory, "line": of the source, or 0}.
+/// A loop folds when its count is known; a branch in it whose condition changes from round to round
+/// then folds as well, and a load with an index of this kind. A load also has "arg", the pointer,
+/// and "type"; "fields" are what is read of structs passed by value: {"arg", "offset", "type",
+/// "size"}; "written": pointers whose content the kernel may change.
+llvm::json::Object describeShape(const llvm::Module& module, llvm::StringRef kernel,
+                                 llvm::TargetMachine& machine);
+
+/// {"instructions", "branches", "loops", "loads"}: how many there are in the functions of `module`.
+llvm::json::Object countCode(llvm::Module& module);
+
+} // namespace mneme::compile
