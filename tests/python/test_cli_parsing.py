@@ -190,7 +190,7 @@ def test_every_verb_has_help() -> None:
     verbs = group.list_commands(context)
     assert verbs == [
         *("record", "run", "replay", "compile"),
-        *("ls", "show", "devices", "doctor", "config"),
+        *("ls", "show", "explain", "devices", "doctor", "config"),
         *("tune", "report", "dashboard", "deploy", "scaffold", "cache", "completion"),
         *("copy", "move", "clean"),
     ]

@@ -43,6 +43,7 @@ _VERBS = {
     ),
     "ls": ("ls.ls", _LOOK, "mneme ls recording"),
     "show": ("show.show", _LOOK, "mneme show recording/12345.json"),
+    "explain": ("explain.explain", _LOOK, "mneme explain ./app daxpy --value n=100"),
     "devices": ("devices.devices", _LOOK, "mneme devices --json"),
     "doctor": ("doctor.doctor", _LOOK, "mneme doctor"),
     "config": ("config.config", _LOOK, "cmake -DCMAKE_PREFIX_PATH=$(mneme config cmakedir) ..."),

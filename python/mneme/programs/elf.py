@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pathlib import Path
 
-__all__ = ["ElfFacts", "read_elf"]
+__all__ = ["ElfFacts", "code_bytes", "read_elf"]
 
 _HEADER = struct.Struct("<16sHHIQQQIHHHHHH")
 _PROGRAM_HEADER = struct.Struct("<IIQQQQQQ")
@@ -20,6 +20,7 @@ _MAGIC_64_LITTLE = b"\x7fELF\x02\x01"
 _LOAD, _DYNAMIC_SEGMENT, _INTERPRETER = 1, 2, 3
 _NEEDED, _STRING_TABLE = 1, 5
 _SEARCH_PATHS = (15, 29)  # DT_RPATH, DT_RUNPATH
+_EXECUTABLE = 4  # SHF_EXECINSTR
 _LONGEST_NAME = 4096
 
 
@@ -51,6 +52,18 @@ def read_elf(path: Path) -> ElfFacts | None:
             return _facts(data)
     except (OSError, OverflowError, ValueError, struct.error, IndexError):
         return None
+
+
+def code_bytes(image: bytes) -> int | None:
+    """Return how much machine code an ELF image has, of a GPU too; None if it is none."""
+    if not image.startswith(_MAGIC_64_LITTLE):
+        return None
+    header = _HEADER.unpack_from(image)
+    sections = (
+        _SECTION_HEADER.unpack_from(image, header[6] + i * _SECTION_HEADER.size)
+        for i in range(header[12])
+    )
+    return sum(int(section[5]) for section in sections if section[2] & _EXECUTABLE)
 
 
 def _facts(data: mmap.mmap) -> ElfFacts:

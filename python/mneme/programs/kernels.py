@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from mneme.arguments import Argument
 from mneme.errors import InvalidArgument, NotFound
@@ -16,7 +16,27 @@ from mneme.recording.launch_facts import static_hash_text
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["EmbeddedKernel", "embedded_kernels", "kernel_ir"]
+__all__ = ["EmbeddedKernel", "Mark", "embedded_kernels", "kernel_ir"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mark:
+    """What the program says of an argument: it, or what it leads to, is constant (docs/jit.md)."""
+
+    arg: int
+    """Counted from 0."""
+
+    type: int
+    """As runtime/abi/jit_mark.h numbers types."""
+
+    element: int = 0
+    """Of arrays, as `type`."""
+
+    count: int = 1
+    """Elements of an array."""
+
+    count_arg: int = -1
+    """The argument that says so; -1: `count` does."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,6 +73,9 @@ class EmbeddedKernel:
     is_linked: bool = False
     """Whether it calls functions of other units, which `bitcode` lacks."""
 
+    marks: tuple[Mark, ...] | None = None
+    """Arguments that the program marks as constant; None: it does not mark the kernel."""
+
 
 def embedded_kernels(programs: Iterable[str | Path]) -> dict[str, list[EmbeddedKernel]]:
     """Return what programs and the libraries they are linked to carry, by mangled name.
@@ -83,9 +106,17 @@ def embedded_kernels(programs: Iterable[str | Path]) -> dict[str, list[EmbeddedK
                     options=json.dumps(metadata.get("options", {})),
                     variables=tuple(str(each["name"]) for each in metadata.get("globals", ())),
                     is_linked=bool(metadata.get("undefined")),
+                    marks=_marks(metadata),
                 )
             )
     return dict(found)
+
+
+def _marks(metadata: dict[str, Any]) -> tuple[Mark, ...] | None:
+    if "jit" not in metadata:
+        return None
+    names = [item.name for item in fields(Mark)]
+    return tuple(Mark(**{name: one[name] for name in names}) for one in metadata["jit"]["marks"])
 
 
 def kernel_ir(program: str | Path, kernel_name: str) -> bytes:

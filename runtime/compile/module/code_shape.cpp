@@ -61,6 +61,14 @@ llvm::Value* conditionOf(const llvm::BasicBlock& block) {
   return block.getTerminator()->getOperand(0);
 }
 
+/// What a pointer leads into; on AMD GPUs arguments go through integers to become generic.
+llvm::Value* baseOf(llvm::Value* pointer) {
+  llvm::Value* base = llvm::getUnderlyingObject(pointer);
+  const auto* back = llvm::dyn_cast<llvm::IntToPtrInst>(base);
+  const auto* there = back ? llvm::dyn_cast<llvm::PtrToIntInst>(back->getOperand(0)) : nullptr;
+  return there ? baseOf(there->getOperand(0)) : base;
+}
+
 /// Walks from values to what they are computed of.
 class Kernel {
 public:
@@ -99,7 +107,7 @@ private:
       return;
     for (llvm::Value* operand : instruction.operands())
       if (operand->getType()->isPointerTy())
-        if (auto* base = llvm::dyn_cast<llvm::Argument>(llvm::getUnderlyingObject(operand)))
+        if (auto* base = llvm::dyn_cast<llvm::Argument>(baseOf(operand)))
           written_.insert(base->getArgNo());
   }
 
@@ -175,7 +183,7 @@ private:
   }
 
   void visitLoad(llvm::LoadInst& load, Waiting& waiting, Needs& needs) {
-    llvm::Value* base = llvm::getUnderlyingObject(load.getPointerOperand());
+    llvm::Value* base = baseOf(load.getPointerOperand());
     const auto* argument = llvm::dyn_cast<llvm::Argument>(base);
     const auto* table = llvm::dyn_cast<llvm::GlobalVariable>(base);
     const auto* call = llvm::dyn_cast<llvm::CallBase>(base);
@@ -197,8 +205,7 @@ private:
     while (auto* user = llvm::dyn_cast<llvm::Operator>(pointer)) {
       if (auto* place = llvm::dyn_cast<llvm::GEPOperator>(user))
         waiting.append(place->idx_begin(), place->idx_end());
-      else if (!llvm::isa<llvm::AddrSpaceCastOperator>(user) &&
-               !llvm::isa<llvm::BitCastOperator>(user))
+      else if (!llvm::Instruction::isCast(user->getOpcode()))
         return;
       pointer = user->getOperand(0);
     }
@@ -227,7 +234,7 @@ private:
   }
 
   void describeLoad(llvm::LoadInst& load, Array& loads, Array& fields) {
-    llvm::Value* base = llvm::getUnderlyingObject(load.getPointerOperand());
+    llvm::Value* base = baseOf(load.getPointerOperand());
     const auto* argument = llvm::dyn_cast<llvm::Argument>(base);
     if (!argument)
       return;

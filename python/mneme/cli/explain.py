@@ -1,0 +1,212 @@
+"""`mneme explain`: what constants would give a kernel of a program that was built."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Optional
+
+import typer
+
+from mneme.cli import _console
+from mneme.cli._options import JsonOption
+from mneme.cli._unused import tell_unused
+
+if TYPE_CHECKING:
+    from mneme.explain import ExplainOptions, Explanation
+    from mneme.explain.case import Figures
+    from mneme.explain.shape import Constants
+    from mneme.programs.kernels import EmbeddedKernel
+
+__all__ = ["explain"]
+
+_DIMS = re.compile(r"([0-9]{1,10})(?:[x,]([0-9]{1,10}))?(?:[x,]([0-9]{1,10}))?", re.ASCII)
+
+
+def _dims(text: Optional[str]) -> tuple[int, int, int] | None:
+    if text is None:
+        return None
+    found = _DIMS.fullmatch(text)
+    numbers = [int(one or 1) for one in found.groups()] if found else [0]
+    if not all(0 < one < 2**31 for one in numbers):
+        raise typer.BadParameter(f"'{text}' is no extent; write 256, or 16x16.")
+    x, y, z = numbers
+    return x, y, z
+
+
+def explain(
+    program: Annotated[
+        Path,
+        typer.Argument(
+            metavar="PROGRAM", help="A program or library built with mneme.", show_default=False
+        ),
+    ],
+    kernel: Annotated[
+        Optional[str],
+        typer.Argument(
+            metavar="[KERNEL]",
+            help="Its name, how it begins, or a pattern with '*'; without it, kernels are listed.",
+            show_default=False,
+        ),
+    ] = None,
+    value: Annotated[
+        Optional[list[str]],
+        typer.Option(
+            "--value",
+            metavar="NAME=NUMBER",
+            help="What an argument is, by name or position from 1; NAME+OFFSET=NUMBER for a field, "
+            "NAME=NUMBER,... for what a pointer leads to. More than once; else probes.",
+            show_default=False,
+        ),
+    ] = None,
+    block: Annotated[
+        Optional[str],
+        typer.Option("--block", metavar="XxYxZ", help="Threads of a block.", show_default=False),
+    ] = None,
+    grid: Annotated[
+        Optional[str],
+        typer.Option("--grid", metavar="XxYxZ", help="Blocks; with --block.", show_default=False),
+    ] = None,
+    arch: Annotated[
+        str,
+        typer.Option(
+            "--arch",
+            metavar="ARCH",
+            help="sm_90, sm_100, ..., or cpu; else what the program was built for.",
+            show_default=False,
+        ),
+    ] = "",
+    json: JsonOption = False,
+) -> None:
+    """Tell what constants would give a kernel, without running it.
+
+    Loops whose count becomes constant, branches and loads that fold, instructions and registers.
+    """
+    from mneme import explain as explaining  # noqa: PLC0415
+
+    if kernel is None:
+        tell_unused({"--value": value, "--block": block, "--grid": grid}, "without a kernel")
+        _list(explaining.kernels_of(program), program, json=json)
+        return
+    if (block is None) != (grid is None):
+        raise typer.BadParameter("--block and --grid become constant together; say both")
+    options = explaining.ExplainOptions(
+        values=tuple(value or ()), block=_dims(block), grid=_dims(grid), target=arch
+    )
+    told = explaining.explain(explaining.find_kernel(program, kernel), options)
+    if json:
+        _console.print_json(told.to_dict())
+    else:
+        _show(told, options)
+
+
+def _list(kernels: list[EmbeddedKernel], program: Path, *, json: bool) -> None:
+    if json:
+        _console.print_json(
+            [
+                {
+                    "kernel": one.kernel_name,
+                    "demangled": one.demangled_name,
+                    "file": str(one.file),
+                    "arch": one.arch,
+                    "marked": None if one.marks is None else [mark.arg + 1 for mark in one.marks],
+                }
+                for one in kernels
+            ]
+        )
+        return
+    content = _console.table(f"Kernels of {program}", ("kernel", "built for", "marked", "file"))
+    for one in kernels:
+        content.add_row(one.demangled_name, one.arch, _marked_text(one), str(one.file))
+    _console.print_table(content)
+
+
+def _marked_text(kernel: EmbeddedKernel) -> str:
+    if kernel.marks is None:
+        return ""
+    return ", ".join(kernel.args[mark.arg].name for mark in kernel.marks) or "dimensions"
+
+
+def _show(told: Explanation, options: ExplainOptions) -> None:
+    kernel = told.kernel
+    _console.print_line(f"{kernel.demangled_name}, compiled for {told.target} with {told.passes}")
+    columns = ("constant", "marked", "value", "folds")
+    numbers = (">instructions", ">branches", ">loops", ">code", ">registers")
+    content = _console.table("", (*columns, *numbers))
+    content.add_row("nothing", "", "", "", *_numbers(told.built, told.built))
+    for case in told.cases:
+        content.add_row(*_about(told, case.known, options), *_numbers(told.built, case.figures))
+    _console.print_table(content)
+    probes = [
+        f"{kernel.args[index].name}{'' if one.text.startswith('+') else '='}{one.text}"
+        for index, one in told.values.items()
+        if one.is_probe
+    ]
+    if probes:
+        _console.print_line(
+            f"Probes, as nobody gave a value: {', '.join(probes)}. --value NAME=NUMBER gives yours."
+        )
+    _console.print_line(told.advice.sentence)
+
+
+def _about(told: Explanation, known: Constants, options: ExplainOptions) -> tuple[str, ...]:
+    """Return what a row begins with."""
+    indices = known.indices
+    folds = _folds_text(told, known)
+    if known.dims and not indices:
+        extents = [options.grid, options.block]
+        text = " of ".join("x".join(str(one) for one in extent or ()) for extent in extents)
+        return "block and grid", "", text, folds
+    if len(indices) > 1 or known.dims:
+        return "all together", "", "", folds
+    (index,) = indices
+    star = "*" if index in known.contents else ""
+    is_marked = any(mark.arg == index for mark in told.kernel.marks or ())
+    value = told.values.get(index)
+    return (
+        f"{index + 1} {star}{told.kernel.args[index].name}",
+        "yes" if is_marked else "",
+        value.text if value else "",
+        folds,
+    )
+
+
+def _folds_text(told: Explanation, known: Constants) -> str:
+    """Return what folds, and what would with other arguments: "2 loops; 1 load with radius"."""
+    from mneme.explain.advice import folds_text  # noqa: PLC0415
+
+    if len(known.indices) != 1 or known.dims:
+        return folds_text(told.shape.folded(known))
+    texts = []
+    for rest, folds in told.shape.hanging_on(known):
+        names = [told.kernel.args[index].name for index in rest.indices]
+        names += ["block and grid"] if rest.dims else []
+        texts.append(folds_text(folds) + (f" with {', '.join(names)}" if names else ""))
+    return "; ".join(texts)
+
+
+def _numbers(built: Figures, figures: Figures | None) -> tuple[str, ...]:
+    from mneme.explain.advice import change_text  # noqa: PLC0415
+
+    if figures is None:
+        return ("",) * 5
+    shorter = change_text(built.instructions, figures.instructions)
+    smaller = change_text(built.code_bytes, figures.code_bytes)
+    return (
+        f"{figures.instructions}{shorter}",
+        str(figures.branches),
+        str(figures.loops),
+        _bytes_text(figures.code_bytes) + smaller,
+        _registers_text(figures),
+    )
+
+
+def _registers_text(figures: Figures) -> str:
+    if figures.registers is None:
+        return "-"
+    spilled = f", spills {_bytes_text(figures.spill_bytes)}" if figures.spill_bytes else ""
+    return f"{figures.registers}{spilled}"
+
+
+def _bytes_text(count: int | None) -> str:
+    return "-" if count is None else _console.format_bytes(count)

@@ -1,0 +1,164 @@
+"""What is worth marking, in a sentence."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from mneme.arguments import ArgKind
+from mneme.explain.shape import Constants
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from mneme.explain.case import Case, Figures
+    from mneme.explain.shape import Folds, Shape
+    from mneme.programs.kernels import EmbeddedKernel
+
+__all__ = ["Advice", "advise", "change_text", "folds_text"]
+
+# What a constant that folds nothing has to save: a share of the code, and more than a hair of it.
+_SHARE = 0.05
+_INSTRUCTIONS, _BYTES = 3, 129  # GPU code comes in steps of 128 bytes
+
+_OBJECT = 12  # in runtime/abi/jit_mark.h
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Advice:
+    """What to mark, and why."""
+
+    known: Constants
+    """Arguments to mark."""
+
+    sentence: str
+
+
+def advise(
+    kernel: EmbeddedKernel,
+    shape: Shape,
+    built: Figures,
+    cases: Sequence[Case],
+    figures_of: Callable[[Constants], Figures | None],
+) -> Advice:
+    """Return what is worth marking.
+
+    Args:
+        kernel: The kernel.
+        shape: What hangs on its arguments.
+        built: Its code without constants.
+        cases: Its code with some.
+        figures_of: Compiles it with others.
+    """
+    alone = [one for one in cases if len(one.known.indices) == 1 and not one.known.dims]
+    with_value = {index for one in alone if one.figures for index in one.known.indices}
+    # A mark makes block and grid constant as well.
+    dims = any(one.known.dims for one in cases)
+
+    def compiled(known: Constants) -> Figures:
+        now = Constants(known.args & with_value, known.contents & with_value, dims)
+        return (figures_of(now) if now.indices else None) or built
+
+    known = Constants()
+    for one in shape.things:
+        known |= Constants(one.needs.args, one.needs.contents)
+    for case in alone:
+        if case.figures and _is_shorter(compiled(known | case.known), compiled(known)):
+            known |= case.known
+    if not known:
+        return Advice(known=known, sentence=_nothing(shape))
+    folds = folds_text(shape.folded(known | Constants(dims=True)))
+    effects = [f"folds {folds}"] if folds else []
+    effects += _changes(built, compiled(known))
+    names = [kernel.args[index].name for index in known.indices]
+    is_marked = set(known.indices) <= {mark.arg for mark in kernel.marks or ()}
+    head = f"marked already ({', '.join(names)})" if is_marked else _marks(kernel, known)
+    missing = [kernel.args[one].name for one in known.indices if one not in with_value]
+    note = f" (compiled without {', '.join(missing)}: nobody said what it is)" if missing else ""
+    return Advice(known=known, sentence=f"{head}: {', '.join(effects)}{note}.")
+
+
+def _is_shorter(figures: Figures, than: Figures) -> bool:
+    """Tell whether a constant shortens the code: a division by one is several shifts."""
+    pairs = (
+        (figures.instructions, than.instructions, _INSTRUCTIONS),
+        (figures.code_bytes, than.code_bytes, _BYTES),
+    )
+    return any(
+        now is not None and was is not None and was - now >= max(least, was * _SHARE)
+        for now, was, least in pairs
+    )
+
+
+def _nothing(shape: Shape) -> str:
+    if any(shape.totals.values()):
+        return (
+            "nothing to mark: no loop and no branch hangs on arguments alone, "
+            "and constants shorten the code by next to nothing."
+        )
+    return "nothing to mark: the kernel has no loops and no branches."
+
+
+def _marks(kernel: EmbeddedKernel, known: Constants) -> str:
+    """Return the marks as the source would have them."""
+    args = kernel.args
+    is_plain = not known.contents and all(
+        args[index].kind in (ArgKind.INTEGER, ArgKind.FLOAT) for index in known.args
+    )
+    if is_plain:
+        return 'annotate("jit", ' + ", ".join(str(index + 1) for index in known.indices) + ")"
+    return ", ".join(
+        _call(kernel, index, is_content=index in known.contents) for index in known.indices
+    )
+
+
+def _call(kernel: EmbeddedKernel, index: int, *, is_content: bool) -> str:
+    one = kernel.args[index]
+    if is_content:
+        mark = next((mark for mark in kernel.marks or () if mark.arg == index), None)
+        if mark is not None and mark.type == _OBJECT:
+            return f"proteus::jit_object({one.name})"
+        has_count = mark is not None and mark.count_arg >= 0
+        count = kernel.args[mark.count_arg].name if mark and has_count else "<elements>"
+        return f"proteus::jit_array({one.name}, {count})"
+    if one.type.startswith("class.anon"):
+        return f"proteus::jit_variable(...) in the lambda {one.name}"
+    kind = "jit_object" if one.kind is ArgKind.AGGREGATE else "jit_arg"
+    return f"proteus::{kind}({one.name})"
+
+
+def folds_text(folds: Folds) -> str:
+    """Return "2 loops, 1 branch"; empty for nothing."""
+    counts = (
+        (folds.loops, "loop", "loops"),
+        (folds.branches, "branch", "branches"),
+        (folds.loads, "load", "loads"),
+    )
+    return ", ".join(
+        f"{count} {one if count == 1 else many}" for count, one, many in counts if count
+    )
+
+
+def change_text(before: int | None, after: int | None) -> str:
+    """Return " (-38 %)"; empty for no change, and where nothing is known."""
+    if before == after or not before or after is None:
+        return ""
+    return f" ({(after - before) / before * 100:+.0f} %)"
+
+
+def _changes(built: Figures, now: Figures | None) -> list[str]:
+    if now is None:
+        return []
+    named = (
+        ("instructions", built.instructions, now.instructions),
+        ("bytes of code", built.code_bytes, now.code_bytes),
+        ("registers", built.registers, now.registers),
+        ("bytes spilled", built.spill_bytes, now.spill_bytes),
+    )
+    texts = [
+        f"{name} {before} -> {after}{change_text(before, after)}"
+        for name, before, after in named
+        if before != after and None not in (before, after)
+    ]
+    is_unrolled = now.instructions > built.instructions and now.loops < built.loops
+    return [*texts, "unrolled"] if is_unrolled else texts

@@ -1,0 +1,228 @@
+"""What becomes of a kernel if arguments are constants, one by one and together."""
+
+from __future__ import annotations
+
+import json
+import os
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from mneme.errors import Unsupported
+from mneme.explain.advice import Advice, advise
+from mneme.explain.case import Case, Figures
+from mneme.explain.shape import Constants, Shape
+from mneme.explain.values import values_of
+from mneme.programs.elf import code_bytes
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from mneme.explain.values import Value
+    from mneme.programs.kernels import EmbeddedKernel
+
+__all__ = ["ExplainOptions", "Explanation", "explain"]
+
+_PASSES = "default<O3>"  # as marked kernels are compiled
+_MOST_COMPILATIONS = 8
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExplainOptions:
+    """What is known of a launch."""
+
+    values: tuple[str, ...] = ()
+    """As `values_of()` takes them."""
+
+    block: tuple[int, int, int] | None = None
+    grid: tuple[int, int, int] | None = None
+    """Both or none."""
+
+    target: str = ""
+    """ "sm_90", "cpu"; empty: what the program was built for."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Explanation:
+    """Everything about one kernel."""
+
+    kernel: EmbeddedKernel = field(repr=False)
+    target: str
+    passes: str
+    """LLVM pass pipeline, as of marked kernels."""
+
+    shape: Shape
+    values: Mapping[int, Value]
+    built: Figures
+    """Without constants."""
+
+    cases: tuple[Case, ...]
+    """Each argument alone, block and grid, all together."""
+
+    advice: Advice
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain JSON values; arguments count from 1, as in marks."""
+        return {
+            "kernel": self.kernel.kernel_name,
+            "demangled": self.kernel.demangled_name,
+            "file": str(self.kernel.file),
+            "target": self.target,
+            "passes": self.passes,
+            "arguments": [
+                {
+                    "position": index + 1,
+                    "name": one.name,
+                    "type": one.type,
+                    "marked": any(mark.arg == index for mark in self.kernel.marks or ()),
+                    "value": self.values[index].text if index in self.values else None,
+                    "is_probe": index in self.values and self.values[index].is_probe,
+                }
+                for index, one in enumerate(self.kernel.args)
+            ],
+            "hang_on": [
+                {"kind": one.kind, "line": one.line, **_needs(one.needs)}
+                for one in self.shape.things
+            ],
+            "built": asdict(self.built),
+            "cases": [
+                {
+                    **_needs(one.known),
+                    "folds": asdict(one.folds),
+                    "figures": asdict(one.figures) if one.figures else None,
+                }
+                for one in self.cases
+            ],
+            "advice": self.advice.sentence,
+        }
+
+
+def _needs(known: Constants) -> dict[str, Any]:
+    return {
+        "arguments": [index + 1 for index in sorted(known.args)],
+        "contents": [index + 1 for index in sorted(known.contents)],
+        "dims": known.dims,
+    }
+
+
+def explain(kernel: EmbeddedKernel, options: ExplainOptions | None = None) -> Explanation:
+    """Compile a kernel with and without constants and tell what changes; nothing runs.
+
+    Raises:
+        Unsupported: If the kernel calls functions of other units.
+        InvalidArgument: If a value makes no sense.
+        CompileFailed: If the compiler refuses the kernel.
+    """
+    if kernel.is_linked:
+        raise Unsupported(
+            f"'{kernel.demangled_name}' calls functions of other units, which its own code lacks; "
+            "only kernels that are whole can be explained"
+        )
+    compiler = _Compiler(kernel, options or ExplainOptions())
+    statistics, built = compiler.compiled(Constants())
+    shape = Shape.of(statistics["shape"])
+    compiler.values = values_of(kernel, shape, compiler.options.values)
+    known = _cases(kernel, shape, compiler)
+    with ThreadPoolExecutor(min(_MOST_COMPILATIONS, os.cpu_count() or 1)) as threads:
+        figures = list(threads.map(compiler.figures, known))
+    cases = tuple(
+        Case(known=one, folds=shape.folded(one), figures=got)
+        for one, got in zip(known, figures, strict=True)
+    )
+    return Explanation(
+        kernel=kernel,
+        target=compiler.target,
+        passes=_PASSES,
+        shape=shape,
+        values=compiler.values,
+        built=built,
+        cases=cases,
+        advice=advise(kernel, shape, built, cases, compiler.figures),
+    )
+
+
+def _cases(kernel: EmbeddedKernel, shape: Shape, compiler: _Compiler) -> list[Constants]:
+    """Return what is tried: what folds nothing and has no value is left out."""
+    loaded = {index for one in shape.things for index in one.needs.contents}
+    cases, everything = [], Constants()
+    for index in range(len(kernel.args)):
+        value = compiler.values.get(index)
+        is_content = index in loaded or (value is not None and _is_pointer(kernel, index))
+        place = frozenset({index})
+        one = Constants(contents=place) if is_content else Constants(place)
+        if value is not None:
+            everything |= one
+        if value is not None or is_content:
+            cases.append(one)
+    if compiler.options.block:
+        cases.append(Constants(dims=True))
+        everything |= cases[-1]
+    if everything not in cases and everything:
+        cases.append(everything)
+    return cases
+
+
+def _is_pointer(kernel: EmbeddedKernel, index: int) -> bool:
+    return kernel.args[index].kind.value == "pointer"
+
+
+class _Compiler:
+    """Compiles one kernel with any constants, as marked kernels are compiled."""
+
+    def __init__(self, kernel: EmbeddedKernel, options: ExplainOptions) -> None:
+        self.kernel = kernel
+        self.options = options
+        self.values: Mapping[int, Value] = {}
+        # What is built for AMD GPUs is compiled for the processor only.
+        is_for_nvidia = kernel.arch.startswith("sm_")
+        self.target = options.target or (kernel.arch if is_for_nvidia else "cpu")
+        self._told: dict[Constants, Figures] = {}
+
+    def compiled(self, known: Constants) -> tuple[dict[str, Any], Figures]:
+        """Return the compiler's statistics, and what they and the code say."""
+        from mneme import _native  # noqa: PLC0415 - loads native code
+
+        values = {index: self.values[index] for index in known.indices}
+        dims: dict[str, Any] = {}
+        if known.dims:
+            dims = {"block": self.options.block, "grid": self.options.grid}
+            dims |= {"specialize_dims": True, "set_launch_bounds": True}
+        is_for_processor = self.target.startswith("cpu")
+        compiled = _native.compile_ir(
+            [self.kernel.bitcode],
+            self.kernel.kernel_name,
+            target=self.target,
+            passes=_PASSES,
+            specialized_args={
+                index: one.data for index, one in values.items() if one.content is None
+            },
+            specialized_contents={
+                index: (one.content, one.data)
+                for index, one in values.items()
+                if one.content is not None
+            },
+            options_json=self.kernel.options,
+            placed_globals={} if is_for_processor else dict.fromkeys(self.kernel.variables, 0),
+            want_shape=True,
+            **dims,
+        )
+        told: dict[str, Any] = json.loads(compiled["statistics"])
+        return told, _figures(told, compiled["image"])
+
+    def figures(self, known: Constants) -> Figures | None:
+        if not set(known.indices) <= self.values.keys():
+            return None
+        if known not in self._told:
+            _, self._told[known] = self.compiled(known)
+        return self._told[known]
+
+
+def _figures(statistics: Mapping[str, Any], image: bytes) -> Figures:
+    registers = statistics["reg_usage"] or None
+    spills = statistics.get("spill_store_bytes", 0) + statistics.get("spill_load_bytes", 0)
+    return Figures(
+        **statistics["code"],
+        code_bytes=code_bytes(image),
+        registers=registers,
+        spill_bytes=None if registers is None else spills,
+    )

@@ -1,0 +1,227 @@
+"""The values that arguments are given while nobody runs the program: the user's, else probes."""
+
+from __future__ import annotations
+
+import math
+import struct
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from mneme.arguments import ArgKind
+from mneme.errors import InvalidArgument
+from mneme.explain.shape import pointers_read
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from mneme.explain.shape import Shape
+    from mneme.programs.kernels import EmbeddedKernel
+
+__all__ = ["Value", "values_of"]
+
+# Types of the IR: how Python packs them, and their number in runtime/abi/jit_mark.h.
+_TYPES = {
+    "i1": ("B", 1),
+    "i8": ("b", 2),
+    "i16": ("h", 100),
+    "i32": ("i", 3),
+    "i64": ("q", 4),
+    "half": ("e", 101),
+    "float": ("f", 5),
+    "double": ("d", 6),
+}
+_NAMES = {number: name for name, (_, number) in _TYPES.items()}
+_OBJECT = 12
+
+# A count that unrolls, and an extent that is no power of two, as few of them are.
+_COUNT, _EXTENT, _REAL = 7, 1000, 1.5
+# More elements than a loop of probes reads.
+_ELEMENTS = 1024
+_SMALLEST_EXTENT_BITS = 32
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Value:
+    """What an argument is, or leads to."""
+
+    data: bytes = field(repr=False)
+    """As in memory."""
+
+    text: str
+    """For people."""
+
+    is_probe: bool
+    """Whether nobody gave it."""
+
+    content: int | None = None
+    """Type of the elements of what a pointer leads to or a struct holds; None: a number."""
+
+
+def values_of(kernel: EmbeddedKernel, shape: Shape, given: Iterable[str]) -> dict[int, Value]:
+    """Return values of the arguments that can have one, by index.
+
+    Args:
+        kernel: The kernel.
+        shape: What its arguments are used for.
+        given: "NAME=NUMBER", "POSITION=NUMBER" with positions from 1, "NAME+OFFSET=NUMBER" for a
+            field of a struct, "NAME=NUMBER,NUMBER,..." for what a pointer leads to.
+
+    Raises:
+        InvalidArgument: If one of `given` makes no sense.
+    """
+    told = _told(kernel, given)
+    found: dict[int, Value] = {}
+    for index, argument in enumerate(kernel.args):
+        own = told.get(index, {})
+        if argument.kind is ArgKind.AGGREGATE:
+            value = _object(index, argument.size, own, shape)
+        elif argument.kind is ArgKind.POINTER:
+            value = _content(index, own.get(0, ""), kernel, shape, told)
+        else:
+            value = _number(index, own.get(0, ""), kernel, shape)
+        if value is not None:
+            found[index] = value
+        elif own:
+            raise InvalidArgument(f"argument '{argument.name}' of this kernel cannot be constant")
+    return found
+
+
+def _told(kernel: EmbeddedKernel, given: Iterable[str]) -> dict[int, dict[int, str]]:
+    """Return texts by argument and offset."""
+    told: dict[int, dict[int, str]] = {}
+    for one in given:
+        left, equals, text = one.partition("=")
+        name, plus, offset = left.partition("+")
+        if not equals or not text or (plus and not offset.isdecimal()):
+            raise InvalidArgument(f"'{one}' is no value; write NAME=NUMBER, as in --value n=7")
+        index = _index(kernel, name)
+        if bool(plus) != (kernel.args[index].kind is ArgKind.AGGREGATE):
+            raise InvalidArgument(
+                f"'{one}': a struct is given field by field, as in NAME+OFFSET=NUMBER with the "
+                "offset in bytes, and nothing else is"
+            )
+        told.setdefault(index, {})[int(offset or 0)] = text
+    return told
+
+
+def _index(kernel: EmbeddedKernel, name: str) -> int:
+    names = [one.name for one in kernel.args]
+    if name in names:
+        return names.index(name)
+    if name.isdecimal() and 1 <= int(name) <= len(names):
+        return int(name) - 1
+    raise InvalidArgument(
+        f"the kernel has no argument '{name}'; it has "
+        + ", ".join(f"{number} {one}" for number, one in enumerate(names, 1))
+    )
+
+
+def _packed(text: str, ir_type: str) -> bytes:
+    code, _ = _TYPES[ir_type]
+    if ir_type.startswith("i"):
+        number = _integer(text)
+        bits = int(ir_type[1:])
+        if number is None or not -(1 << (bits - 1)) <= number < 1 << bits:
+            raise InvalidArgument(f"'{text}' is no integer of {bits} bits")
+        return (number & ((1 << bits) - 1)).to_bytes((bits + 7) // 8, "little")
+    try:
+        return struct.pack("<" + code, float(text))
+    except (ValueError, OverflowError):
+        raise InvalidArgument(f"'{text}' is no {ir_type}") from None
+
+
+def _integer(text: str) -> int | None:
+    try:
+        return int(text, 0)
+    except ValueError:
+        return None
+
+
+def _number(index: int, text: str, kernel: EmbeddedKernel, shape: Shape) -> Value | None:
+    argument = kernel.args[index]
+    if argument.type not in _TYPES:
+        return None
+    chosen = text or _probe(argument.type, is_count=_is_count(index, shape))
+    return Value(data=_packed(chosen, argument.type), text=chosen, is_probe=not text)
+
+
+def _is_count(index: int, shape: Shape) -> bool:
+    return any(one.kind == "loops" and index in one.needs.args for one in shape.things)
+
+
+def _probe(ir_type: str, *, is_count: bool) -> str:
+    if not ir_type.startswith("i"):
+        return str(_REAL)
+    if ir_type == "i1":
+        return "1"
+    is_small = int(ir_type[1:]) < _SMALLEST_EXTENT_BITS
+    return str(_COUNT if is_count or is_small else _EXTENT)
+
+
+def _object(index: int, size: int, told: Mapping[int, str], shape: Shape) -> Value | None:
+    """Return a struct whose fields are what the kernel reads."""
+    fields = {
+        one["offset"]: one["type"]
+        for one in shape.fields
+        if one["arg"] == index and one["type"] in _TYPES and one["offset"] + one["size"] <= size
+    }
+    unknown = sorted(set(told) - set(fields))
+    if unknown:
+        places = ", ".join(f"+{offset} ({fields[offset]})" for offset in sorted(fields)) or "none"
+        raise InvalidArgument(f"the kernel reads no field at +{unknown[0]}; it reads {places}")
+    if not fields:
+        return None
+    is_count = _is_count(index, shape)
+    content, texts = bytearray(size), []
+    for offset in sorted(fields):
+        ir_type = fields[offset]
+        text = told.get(offset, "") or _probe(ir_type, is_count=is_count)
+        data = _packed(text, ir_type)
+        content[offset : offset + len(data)] = data
+        texts.append(f"+{offset}={text}")
+    return Value(
+        data=bytes(content),
+        text=" ".join(texts),
+        is_probe=not told.keys() >= fields.keys(),
+        content=_OBJECT,
+    )
+
+
+def _content(
+    index: int,
+    text: str,
+    kernel: EmbeddedKernel,
+    shape: Shape,
+    told: Mapping[int, Mapping[int, str]],
+) -> Value | None:
+    """Return what a pointer leads to, if its type is known and the user or a mark says how much."""
+    mark = next((one for one in kernel.marks or () if one.arg == index and one.element), None)
+    read = pointers_read(shape.things).get(index, "")
+    ir_type = _NAMES.get(mark.element, "") if mark else read
+    if ir_type not in _TYPES or index in shape.written:
+        return None
+    number = _TYPES[ir_type][1]
+    if text:
+        parts = text.split(",")
+        data = b"".join(_packed(part.strip(), ir_type) for part in parts)
+        return Value(data=data, text=f"{len(parts)} of {ir_type}", is_probe=False, content=number)
+    if mark is None:
+        return None
+    count = _count(mark.count_arg, mark.count, told)
+    data = b"".join(_packed(_element(at, ir_type), ir_type) for at in range(count))
+    return Value(data=data, text=f"{count} of {ir_type}", is_probe=True, content=number)
+
+
+def _count(count_arg: int, count: int, told: Mapping[int, Mapping[int, str]]) -> int:
+    """Return how many elements a probe has: as many as were told, else more than are read."""
+    if count_arg < 0:
+        return max(1, min(count, _ELEMENTS))
+    number = _integer(told.get(count_arg, {}).get(0, ""))
+    return _ELEMENTS if number is None else max(1, min(number, _ELEMENTS))
+
+
+def _element(at: int, ir_type: str) -> str:
+    """Return one of several values that are not alike."""
+    if not ir_type.startswith("i"):
+        return str(math.ldexp(at % 64 + 1, -4) + _REAL)
+    return str(at % (2 if ir_type == "i1" else 100))
