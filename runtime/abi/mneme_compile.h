@@ -117,10 +117,10 @@ int mneme_compile(const mneme_compile_request* request, mneme_compile_result** r
 const char* mneme_compile_message(const mneme_compile_result* result);
 /// One of mneme_compile_outputs; empty if not asked for.
 mneme_bytes mneme_compile_output(const mneme_compile_result* result, uint32_t which);
-/// JSON: {"kernel","target" (as requested), "preprocess_ir_time","opt_time","codegen_time" (seconds),
-/// "obj_size","reg_usage","local_mem_usage","const_mem_usage","shared_mem_usage" (bytes), "ir_hash",
-/// "image_hash" (hex), "passes","target_cpu"}; constant bytes do not count parameters; of "host" the
-/// first two and "passes" only. For "sm_NN" also
+/// JSON: {"kernel","target" (as requested), "preprocess_ir_time","opt_time","codegen_time"
+/// (seconds), "obj_size","reg_usage","local_mem_usage","const_mem_usage","shared_mem_usage"
+/// (bytes), "ir_hash", "image_hash" (hex), "passes","target_cpu"}; constant bytes do not count
+/// parameters; of "host" the first two and "passes" only. For "sm_NN" also
 /// "spill_store_bytes","spill_load_bytes","stack_bytes", "ptx_version" ("8.8"), "assembler"
 /// ("nvJitLink 13.0", "ptxas 13.0.88", "driver") and "assemble_time" (seconds, part of
 /// codegen_time).

@@ -79,7 +79,8 @@ JobOutputs HostJob::runLibrary() {
     compat::setModuleTriple(*module_, llvm::Triple(llvm::sys::getProcessTriple()));
   machine_ = makeMachine(compat::moduleTriple(*module_), request_.codegenOptLevel);
   module_->setDataLayout(machine_->createDataLayout());
-  module_->setPICLevel(llvm::PICLevel::BigPIC);
+  if (module_->getPICLevel() == llvm::PICLevel::NotPIC)
+    module_->setPICLevel(llvm::PICLevel::BigPIC);
   for (llvm::Function& function : *module_)
     if (!function.isDeclaration() && !function.hasFnAttribute("target-cpu")) {
       function.addFnAttr("target-cpu", hostCpu());

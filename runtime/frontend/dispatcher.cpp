@@ -12,7 +12,9 @@
 #include "runtime/base/hash.h"
 #include "runtime/base/library_in_memory.h"
 #include "runtime/base/log.h"
+#include "runtime/compile/service/source.h"
 #include "runtime/frontend/compiled_library.h"
+#include "runtime/frontend/cpp_compilers.h"
 #include "runtime/frontend/dispatcher_state.h"
 #include "runtime/jit/cache_chain.h"
 #include "runtime/jit/pass_plugins.h"
@@ -155,14 +157,12 @@ mneme::compile::Result Dispatcher::State::obtain(const mneme::compile::Request& 
   return result;
 }
 
-std::shared_ptr<CompiledLibrary> Dispatcher::State::compileIR(const std::string& code,
-                                                              uint64_t hash) {
+mneme::compile::Request Dispatcher::State::requestFor(const std::string& code) const {
   mneme::compile::Request request;
   request.modules.push_back(bytesOf(code));
   request.passes = pipeline();
   request.codegenOptLevel = settings.marked.codegenOptLevel;
-  request.cacheName = entryName(hash, ".o");
-  if (isForHost()) {
+  if (target == TargetModelType::HOST) {
     request.target = "host";
   } else {
     request.target = runtime().target();
@@ -172,10 +172,44 @@ std::shared_ptr<CompiledLibrary> Dispatcher::State::compileIR(const std::string&
   }
   if (const mneme::jit::PassPlugins* plugins = mneme::jit::presentPassPlugins())
     mneme::jit::addPassPlugins(request, *plugins, settings.marked.pipeline);
+  return request;
+}
+
+std::shared_ptr<CompiledLibrary> Dispatcher::State::compileIR(const std::string& code,
+                                                              uint64_t hash) {
+  mneme::compile::Request request = requestFor(code);
+  request.cacheName = entryName(hash, ".o");
   return load(obtain(request, hash).image);
 }
 
+std::shared_ptr<CompiledLibrary>
+Dispatcher::State::compileSource(const std::string& code, uint64_t hash,
+                                 const std::vector<std::string>& extra,
+                                 CppJitCompilerBackend backend) {
+  const bool isLibrary = target == TargetModelType::HOST_CUDA ||
+                         target == TargetModelType::HOST_HIP ||
+                         backend == CppJitCompilerBackend::Nvcc;
+  // Lines are those of the user's text.
+  mneme::compile::Request request = requestFor("#line 1 \"CppJitModule\"\n" + code);
+  std::string arch;
+  if (target != TargetModelType::HOST)
+    arch = request.target != "cpu"                       ? request.target
+           : runtime().vendor() == frontend::Vendor::Hip ? "gfx90a"
+                                                         : "sm_90";
+  request.sourceCompiler = compilerFor(target, backend, arch, extra);
+  if (isLibrary)
+    request.target = mneme::compile::kSourceTarget;
+  request.cacheName = entryName(hash, isLibrary ? ".so" : ".o");
+  const mneme::compile::Result result = obtain(request, hash);
+  // The reference tool looks for what it has just stored, and counts that.
+  if (isLibrary && !result.isFromCache)
+    lookups.countStored(0);
+  return load(result.image);
+}
+
 mneme::compile::Result Dispatcher::State::compile(const mneme::compile::Request& request) const {
+  if (!request.sourceCompiler.empty())
+    requireCompiler(request.sourceCompiler);
   try {
     return mneme::compile::compileApart(request, service);
   } catch (const Error& error) {
@@ -246,7 +280,8 @@ uint64_t Dispatcher::hashOf(const std::string& code, const std::string& kind) co
     hash = mneme::combineHashes(hash, mneme::hash64(text));
   if (const mneme::jit::PassPlugins* plugins = mneme::jit::presentPassPlugins())
     for (const mneme::compile::PassPlugin& plugin : plugins->plugins)
-      hash = mneme::combineHashes(hash, mneme::hash64(plugin.path + plugins->pipelines + std::to_string(plugin.contentHash)));
+      hash = mneme::combineHashes(hash, mneme::hash64(plugin.path + plugins->pipelines +
+                                                      std::to_string(plugin.contentHash)));
   return hash;
 }
 

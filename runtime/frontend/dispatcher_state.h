@@ -6,7 +6,9 @@
 #include <mutex>
 #include <span>
 #include <string>
+#include <vector>
 
+#include "include/proteus/CppJitCompilerBackend.h"
 #include "include/proteus/Frontend/Dispatcher.h"
 #include "runtime/compile/service/service.h"
 #include "runtime/frontend/vendor_runtime.h"
@@ -20,6 +22,9 @@ struct Dispatcher::State {
 
   /// \throws mneme::Error, all of them
   std::shared_ptr<CompiledLibrary> compileIR(const std::string& code, uint64_t hash);
+  std::shared_ptr<CompiledLibrary> compileSource(const std::string& code, uint64_t hash,
+                                                 const std::vector<std::string>& extra,
+                                                 CppJitCompilerBackend backend);
   /// The image of a module: stored, or compiled now.
   mneme::compile::Result obtain(const mneme::compile::Request& request, uint64_t hash);
   mneme::compile::Result compile(const mneme::compile::Request& request) const;
@@ -29,6 +34,8 @@ struct Dispatcher::State {
   /// Name of the stored object. `suffix`: ".o", ".so".
   std::string entryName(uint64_t hash, const char* suffix) const;
   std::string pipeline() const;
+  /// What compileIR() and compileSource() ask for alike.
+  mneme::compile::Request requestFor(const std::string& code) const;
   bool isForHost() const { return target == TargetModelType::HOST; }
   void countLaunch(const void* kernel) noexcept;
   void report() noexcept;

@@ -8,45 +8,10 @@ import sys
 from pathlib import Path
 
 import pytest
-
-from mneme.install import paths as _paths
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "jit"))
-from programs import ROOT, run
+from modules import build
+from programs import run
 
 pytestmark = pytest.mark.compile
-
-HERE = Path(__file__).parent
-
-
-def build(source: str, program: Path, compiler: str, *options: str) -> Path:
-    """With any compiler, without the plugin and without a vendor's toolkit."""
-    config = _paths.config()
-    found = shutil.which(compiler) or str(Path(config["llvmdir"]) / "bin" / compiler)
-    libraries = [*config["ldflags"].split(), "-lmneme_frontend", "-rdynamic"]
-    # Those of the vendor's runtime are there when the program is started.
-    open_ended = "-Wl,--unresolved-symbols=ignore-in-object-files"
-    done = subprocess.run(
-        [
-            found,
-            "-std=c++17",
-            "-Wall",
-            "-Wextra",
-            "-Werror",
-            f"-I{ROOT / 'include'}",
-            *options,
-            str(HERE / source),
-            "-o",
-            str(program),
-            *libraries,
-            open_ended,
-        ],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    return program
 
 
 @pytest.mark.parametrize("compiler", ["g++", "clang++"])

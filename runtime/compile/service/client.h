@@ -37,6 +37,9 @@ struct PassPlugin {
 /// See mneme_compile_request; same meaning field by field.
 struct Request {
   std::vector<std::vector<std::byte>> modules;
+  /// Of source text, as the only module: program and arguments that make IR of it (source.h), to
+  /// which input and output are added.
+  std::vector<std::string> sourceCompiler = {};
   std::string kernel;
   std::string target = "cpu";
   std::string passes = "default<O3>";

@@ -17,6 +17,7 @@
 #include "runtime/compile/service/cache_files.h"
 #include "runtime/compile/service/cache_limit.h"
 #include "runtime/compile/service/library_identity.h"
+#include "runtime/compile/service/source.h"
 
 namespace mneme::compile {
 namespace {
@@ -95,11 +96,14 @@ Hash128 cacheKey(const Request& request, const std::string& libraryIdentity) {
   // this one.
   if (request.target.rfind("cpu", 0) == 0 || (request.target == "host" && request.kernel.empty()))
     packer.add(bytesOf(hostIdentity()));
-  else if (request.target != "host")
+  else if (request.target != "host" && request.target != kSourceTarget)
     packer.add(bytesOf(assemblerIdentity(findAssembler())));
   packer.add(uint64_t{request.modules.size()});
   for (const auto& module : request.modules)
     packer.add(std::span<const std::byte>(module));
+  packer.add(uint64_t{request.sourceCompiler.size()});
+  for (const std::string& word : request.sourceCompiler)
+    packer.add(bytesOf(word));
   packer.add(bytesOf(request.kernel));
   packer.add(bytesOf(request.passes));
   packer.add(bytesOf(request.optionsJson));

@@ -20,6 +20,7 @@
 
 #include "runtime/base/file.h"
 #include "runtime/compile/service/messages.h"
+#include "runtime/compile/service/source.h"
 
 using namespace mneme;
 
@@ -103,7 +104,8 @@ compile::Answer answerTo(const std::vector<std::byte>& bytes) {
     if (!request)
       throw Error(ErrorCode::InvalidArgument,
                   "mneme-jit-compile got a request that is damaged or of another version of mneme");
-    answer.result = compile::compile(*request);
+    answer.result = request->sourceCompiler.empty() ? compile::compile(*request)
+                                                    : compile::compileSource(*request);
   } catch (const Error& error) {
     answer.code = error.code();
     answer.message = error.what();

@@ -12,7 +12,7 @@ struct Head {
   uint64_t checksumHigh;
 };
 
-constexpr char kRequestMagic[8] = {'M', 'N', 'E', 'M', 'E', 'J', 'Q', '4'};
+constexpr char kRequestMagic[8] = {'M', 'N', 'E', 'M', 'E', 'J', 'Q', '5'};
 constexpr char kAnswerMagic[8] = {'M', 'N', 'E', 'M', 'E', 'J', 'A', '4'};
 
 std::string sealed(const char (&magic)[8], const Packer& packer) {
@@ -68,6 +68,9 @@ std::string packRequest(const Request& request) {
   packer.add(uint64_t{request.modules.size()});
   for (const auto& module : request.modules)
     packer.add(bytesOf(module));
+  packer.add(uint64_t{request.sourceCompiler.size()});
+  for (const std::string& word : request.sourceCompiler)
+    packer.add(bytesOf(word));
   for (const std::string* text : {&request.kernel, &request.target, &request.passes,
                                   &request.optionsJson, &request.assemblerOptions, &request.symbol})
     packer.add(bytesOf(*text));
@@ -105,6 +108,9 @@ std::optional<Request> unpackRequest(std::span<const std::byte> bytes) {
   request.modules.resize(unpacker.takeCount());
   for (auto& module : request.modules)
     unpacker.take(module);
+  request.sourceCompiler.resize(unpacker.takeCount());
+  for (std::string& word : request.sourceCompiler)
+    unpacker.take(word);
   for (std::string* text : {&request.kernel, &request.target, &request.passes, &request.optionsJson,
                             &request.assemblerOptions, &request.symbol})
     unpacker.take(*text);

@@ -15,6 +15,7 @@
 #include "runtime/compile/service/disk_cache.h"
 #include "runtime/compile/service/library_identity.h"
 #include "runtime/compile/service/messages.h"
+#include "runtime/compile/service/source.h"
 #include "runtime/compile/service/turn.h"
 
 namespace mneme::compile {
@@ -29,7 +30,8 @@ constexpr int kSignalBase = 128; // of Reply::exitCode
 std::vector<std::string> argumentsFor(const Request& request, const std::string& library) {
   std::string assembler = "none";
   std::string path;
-  if (request.target.rfind("cpu", 0) != 0 && request.target != "host") {
+  if (request.target.rfind("cpu", 0) != 0 && request.target != "host" &&
+      request.target != kSourceTarget) {
     const AssemblerTool tool = findAssembler();
     assembler = tool.kind == AssemblerKind::Ptxas       ? "ptxas"
                 : tool.kind == AssemblerKind::NvJitLink ? "nvjitlink"
@@ -88,8 +90,13 @@ Result compileInProcess(const Request& request, const ServiceOptions& options,
   logTimes(request, reply, milliseconds(start));
   if (diedOnce)
     noticeOnce("the compiler process died while it compiled kernel '" + request.kernel +
-           "'; a new one has compiled it");
+               "'; a new one has compiled it");
   return std::move(reply.answer->result);
+}
+
+std::optional<Result> upToDate(const CacheLevels& levels, const Hash128& key) {
+  std::optional<Result> stored = levels.load(key);
+  return stored && isUpToDate(*stored) ? std::move(stored) : std::nullopt;
 }
 
 Result storedOrCompiled(const Request& request, const ServiceOptions& options) {
@@ -105,12 +112,12 @@ Result storedOrCompiled(const Request& request, const ServiceOptions& options) {
   if (levels.isEmpty())
     return compileInProcess(request, options, library, identity);
   const Hash128 key = cacheKey(request, identity);
-  if (auto stored = levels.load(key))
+  if (auto stored = upToDate(levels, key))
     return std::move(*stored);
   std::optional<CompileTurn> turn;
   if (!levels.directory().empty())
     turn.emplace(levels.directory(), key, options.timeoutSeconds);
-  if (auto stored = levels.load(key))
+  if (auto stored = upToDate(levels, key))
     return std::move(*stored);
   if (turn)
     turn->throwIfFailedMeanwhile();
@@ -130,7 +137,7 @@ std::optional<Result> stored(const Request& request, const ServiceOptions& optio
                            request.cacheName);
   const std::string identity =
       levels.isEmpty() ? std::string() : libraryIdentity(compileLibraryPath());
-  return identity.empty() ? std::nullopt : levels.load(cacheKey(request, identity));
+  return identity.empty() ? std::nullopt : upToDate(levels, cacheKey(request, identity));
 }
 
 } // namespace

@@ -1,0 +1,139 @@
+// Modules of C++, CUDA or HIP source that are compiled at run time.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "proteus/CppJitCompilerBackend.h"
+#include "proteus/LLVMIRJitModule.h"
+
+namespace proteus {
+
+class CppJitModule;
+
+namespace detail {
+
+/// How source text names a type.
+template <typename T> std::string typeName() {
+  const std::string Text = __PRETTY_FUNCTION__; // "... [with T = int; ...]", "... [T = int]"
+  const size_t Begin = Text.find("T = ") + 4;
+  size_t End = Begin;
+  for (int Depth = 0; End < Text.size() && (Depth > 0 || (Text[End] != ';' && Text[End] != ']'));
+       ++End)
+    Depth += Text[End] == '[' || Text[End] == '<' || Text[End] == '('   ? 1
+             : Text[End] == ']' || Text[End] == '>' || Text[End] == ')' ? -1
+                                                                        : 0;
+  return Text.substr(Begin, End - Begin);
+}
+
+} // namespace detail
+
+/// An instance of a template in the module's source: `foo<3, int>`.
+class PROTEUS_API CppJitInstance {
+public:
+  CppJitInstance(CppJitModule& Module, std::string Expression)
+      : Module(&Module), Expression(std::move(Expression)) {}
+
+  /// Calls it on the host. It is compiled for the types of the arguments of the first call.
+  template <typename Result, typename... Args> Result run(Args&&... Arguments) {
+    auto Address = reinterpret_cast<Result (*)(std::decay_t<Args>...)>(
+        function(detail::typeName<Result>(), {detail::typeName<std::decay_t<Args>>()...}));
+    return Address(std::forward<Args>(Arguments)...);
+  }
+
+  /// Launches it on the module's GPU. Returns the runtime's last error.
+  template <typename... Args>
+  DispatchResult launch(LaunchDims Grid, LaunchDims Block, uint64_t ShmemSize, void* Stream,
+                        Args&&... Arguments) {
+    using Launcher =
+        int (*)(const unsigned*, const unsigned*, uint64_t, void*, std::decay_t<Args>...);
+    const auto Address =
+        reinterpret_cast<Launcher>(launcher({detail::typeName<std::decay_t<Args>>()...}));
+    const unsigned Dims[] = {Grid.X, Grid.Y, Grid.Z, Block.X, Block.Y, Block.Z};
+    return Address(Dims, Dims + 3, ShmemSize, Stream, std::forward<Args>(Arguments)...);
+  }
+
+  /// For launches after this.
+  void setFuncAttribute(JitFuncAttribute Attribute, int Value);
+
+private:
+  void* function(const std::string& Result, const std::vector<std::string>& Types);
+  void* launcher(const std::vector<std::string>& Types);
+  void* compile(const std::string& Wrapper, bool IsForGPU);
+
+  CppJitModule* Module;
+  std::string Expression;
+  std::map<int, int> Attributes;
+  void* Compiled = nullptr;
+};
+
+/// Compiled at the first need. Handles refer to the module. Every member throws
+/// proteus::FatalError with what the compiler printed where the source does not compile.
+class PROTEUS_API CppJitModule {
+public:
+  template <typename Signature> using FunctionHandle = detail::ModuleFunction<Signature>;
+  template <typename Signature> using KernelHandle = detail::ModuleKernel<Signature>;
+
+  /// `ExtraArgs` come last on the compiler's command line. Errors name `File` and `Line`.
+  CppJitModule(TargetModelType Target, std::string Code, std::vector<std::string> ExtraArgs = {},
+               CppJitCompilerBackend Backend = CppJitCompilerBackend::Clang,
+               const char* File = __builtin_FILE(), unsigned Line = __builtin_LINE());
+  CppJitModule(const std::string& Target, std::string Code, std::vector<std::string> ExtraArgs = {},
+               CppJitCompilerBackend Backend = CppJitCompilerBackend::Clang,
+               const char* File = __builtin_FILE(), unsigned Line = __builtin_LINE())
+      : CppJitModule(parseTargetModel(Target), std::move(Code), std::move(ExtraArgs), Backend, File,
+                     Line) {}
+
+  void compile();
+
+  /// Names are symbols: `extern "C"`, or mangled.
+  template <typename Signature> FunctionHandle<Signature> getFunction(const std::string& Name) {
+    return FunctionHandle<Signature>(getFunctionAddress(Name));
+  }
+  template <typename Signature> KernelHandle<Signature> getKernel(const std::string& Name) {
+    return KernelHandle<Signature>(*Dispatch, getKernelAddress(Name));
+  }
+  /// Of modules with host code.
+  void* getFunctionAddress(const std::string& Name);
+  /// Of modules for a GPU; what launch() takes.
+  void* getKernelAddress(const std::string& Name);
+  DispatchResult launch(void* Kernel, LaunchDims Grid, LaunchDims Block, void* ArgPtrs[],
+                        uint64_t ShmemSize, void* Stream) {
+    return Dispatch->launch(Kernel, Grid, Block, ArgPtrs, ShmemSize, Stream);
+  }
+  void setFuncAttribute(void* Kernel, JitFuncAttribute Attribute, int Value);
+
+  /// `instantiate("foo", "3", "int")` is foo<3, int>. Lives as long as the module; the same words
+  /// give the same object.
+  template <typename... Words>
+  CppJitInstance& instantiate(const std::string& Name, Words&&... Args) {
+    return instance(Name, {std::string(std::forward<Words>(Args))...});
+  }
+
+  TargetModelType getTargetModel() const { return Target; }
+  CompiledLibrary& getLibrary();
+
+private:
+  friend class CppJitInstance;
+  [[noreturn]] void fail(const std::string& Reason) const;
+  CppJitInstance& instance(const std::string& Name, const std::vector<std::string>& Words);
+
+  TargetModelType Target;
+  std::string Code;
+  std::vector<std::string> ExtraArgs;
+  CppJitCompilerBackend Backend;
+  const char* File;
+  unsigned Line;
+  Dispatcher* Dispatch;
+  uint64_t Hash;
+  std::shared_ptr<CompiledLibrary> Library;
+  std::map<std::string, std::unique_ptr<CppJitInstance>> Instances;
+  std::vector<std::unique_ptr<CppJitModule>> Parts; ///< of instances
+};
+
+} // namespace proteus

@@ -1,0 +1,141 @@
+#include "runtime/compile/service/source.h"
+
+#include <cstdlib>
+#include <filesystem>
+
+#include <unistd.h>
+
+#include <nlohmann/json.hpp>
+
+#include "runtime/base/environment.h"
+#include "runtime/base/error.h"
+#include "runtime/base/file.h"
+#include "runtime/base/hash.h"
+#include "runtime/compile/assembler/subprocess.h"
+
+namespace mneme::compile {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kDependencies = "dependencies";
+
+/// A directory that goes with its content.
+class WorkDirectory {
+public:
+  WorkDirectory() {
+    const char* parent = environmentValue("TMPDIR");
+    std::string path = std::string(parent && *parent ? parent : "/tmp") + "/mneme-XXXXXX";
+    if (!mkdtemp(path.data()))
+      throw Error(ErrorCode::IoFailed,
+                  systemMessage("cannot make a directory for a compiler's output in '" +
+                                    fs::path(path).parent_path().string() + "'",
+                                errno));
+    path_ = path;
+  }
+  ~WorkDirectory() {
+    std::error_code ignored;
+    fs::remove_all(path_, ignored);
+  }
+  WorkDirectory(const WorkDirectory&) = delete;
+  WorkDirectory& operator=(const WorkDirectory&) = delete;
+
+  fs::path operator/(const char* name) const { return path_ / name; }
+
+private:
+  fs::path path_;
+};
+
+std::string hashOfFile(const fs::path& path) {
+  try {
+    return toHex(hash64(readFile(path)));
+  } catch (const Error&) {
+    return "missing";
+  }
+}
+
+/// The files of a rule for make: blanks in names have a backslash before them, and lines end with
+/// one.
+std::vector<std::string> filesOfRule(const std::string& rule) {
+  std::vector<std::string> files;
+  std::string file;
+  bool isTarget = true;
+  const auto end = [&] {
+    if (!file.empty() && !isTarget)
+      files.push_back(file);
+    if (file.ends_with(':'))
+      isTarget = false;
+    file.clear();
+  };
+  for (size_t at = 0; at < rule.size(); ++at) {
+    const char next = at + 1 < rule.size() ? rule[at + 1] : '\0';
+    if (rule[at] == '\\' && (next == ' ' || next == '#' || next == '\\'))
+      file += rule[++at];
+    else if (rule[at] == '\\' && next == '\n')
+      ++at;
+    else if (rule[at] == ' ' || rule[at] == '\n')
+      end();
+    else
+      file += rule[at];
+  }
+  end();
+  return files;
+}
+
+nlohmann::json dependenciesIn(const fs::path& path) {
+  nlohmann::json found = nlohmann::json::object();
+  if (!fs::exists(path))
+    return found;
+  const std::vector<std::byte> bytes = readFile(path);
+  for (const std::string& file :
+       filesOfRule({reinterpret_cast<const char*>(bytes.data()), bytes.size()}))
+    if (!file.starts_with("/proc/"))
+      found[fs::absolute(file).lexically_normal().string()] = hashOfFile(file);
+  return found;
+}
+
+void runCompiler(const Request& request, const fs::path& output, const fs::path& rule) {
+  std::vector<std::string> arguments(request.sourceCompiler.begin() + 1,
+                                     request.sourceCompiler.end());
+  const std::vector<std::byte>& text = request.modules.front();
+  arguments.insert(arguments.end(), {"-MMD", "-MF", rule.string(), "-o", output.string()});
+  arguments.emplace_back(kProgramInput);
+  const ProgramResult ended =
+      runProgram(request.sourceCompiler.front(), arguments,
+                 {reinterpret_cast<const char*>(text.data()), text.size()}, 0);
+  if (ended.exitCode != 0 || !fs::exists(output))
+    throw Error(ErrorCode::CompileFailed, "'" + request.sourceCompiler.front() +
+                                              "' does not compile the source:\n" + ended.messages);
+}
+
+} // namespace
+
+Result compileSource(const Request& request) {
+  const WorkDirectory directory;
+  runCompiler(request, directory / "output", directory / "rule");
+  Result result;
+  if (request.target == kSourceTarget) {
+    result.image = readFile(directory / "output");
+    result.statisticsJson = "{}";
+  } else {
+    Request compiled = request;
+    compiled.modules.front() = readFile(directory / "output");
+    result = compile(compiled);
+  }
+  nlohmann::json statistics = nlohmann::json::parse(result.statisticsJson);
+  statistics[kDependencies] = dependenciesIn(directory / "rule");
+  result.statisticsJson = statistics.dump();
+  return result;
+}
+
+bool isUpToDate(const Result& result) {
+  const nlohmann::json statistics = nlohmann::json::parse(result.statisticsJson, nullptr, false);
+  if (!statistics.is_object() || !statistics.contains(kDependencies))
+    return true;
+  for (const auto& [file, hash] : statistics[kDependencies].items())
+    if (hash != hashOfFile(file))
+      return false;
+  return true;
+}
+
+} // namespace mneme::compile

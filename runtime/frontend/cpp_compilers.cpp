@@ -1,0 +1,116 @@
+#include "runtime/frontend/cpp_compilers.h"
+
+#include <unistd.h>
+
+#include "runtime/base/environment.h"
+#include "runtime/base/error.h"
+#include "runtime/compile/service/library_identity.h"
+
+namespace proteus {
+namespace {
+
+using mneme::Error;
+using mneme::ErrorCode;
+using Words = std::vector<std::string>;
+
+constexpr const char* kClangVariable = "PROTEUS_CLANGXX_BIN";
+constexpr const char* kNvccVariable = "PROTEUS_NVCC_BIN";
+
+std::string valueOf(const char* name) {
+  const char* value = mneme::environmentValue(name);
+  return value ? value : "";
+}
+
+/// As a shell finds it.
+bool canRun(const std::string& program) {
+  if (program.find('/') != std::string::npos)
+    return access(program.c_str(), X_OK) == 0;
+  const std::string path = valueOf("PATH");
+  for (size_t begin = 0; begin <= path.size();) {
+    const size_t end = std::min(path.find(':', begin), path.size());
+    const std::string file = path.substr(begin, end - begin) + "/" + program;
+    if (access(file.c_str(), X_OK) == 0)
+      return true;
+    begin = end + 1;
+  }
+  return false;
+}
+
+/// The compiler wrappers of this mneme know its clang and the vendors' toolkits. They lie beside
+/// the program that compiles.
+std::string wrapper(const char* name) {
+  const std::string program = mneme::compile::compileProgramPath();
+  return program.substr(0, program.rfind('/') + 1) + name;
+}
+
+/// A clang of the user's is told where the toolkit is.
+void addToolkit(Words& words, bool isCuda) {
+  for (const char* name :
+       isCuda ? std::initializer_list<const char*>{"PROTEUS_CUDA_HOME", "CUDA_HOME", "CUDA_PATH"}
+              : std::initializer_list<const char*>{"PROTEUS_ROCM_PATH", "ROCM_PATH"})
+    if (const std::string path = valueOf(name); !path.empty()) {
+      words.push_back((isCuda ? "--cuda-path=" : "--rocm-path=") + path);
+      return;
+    }
+}
+
+Words clang(TargetModelType target, const std::string& arch) {
+  const bool isCuda = target == TargetModelType::CUDA || target == TargetModelType::HOST_CUDA;
+  const bool hasBoth = target == TargetModelType::HOST_CUDA || target == TargetModelType::HOST_HIP;
+  Words words = {valueOf(kClangVariable)};
+  const bool isUsers = !words.front().empty();
+  if (!isUsers)
+    words.front() = wrapper(hasBoth ? "mneme-cxx" : "mneme-clang++");
+  words.insert(words.end(), {"-std=c++17", "-O3"});
+  if (target == TargetModelType::HOST) {
+    words.insert(words.end(),
+                 {"-x", "c++", "-fPIC", "-c", "-emit-llvm", "-Xclang", "-disable-llvm-passes"});
+    return words;
+  }
+  words.insert(words.end(), {"-x", isCuda ? "cuda" : "hip", "--offload-arch=" + arch});
+  if (isUsers)
+    addToolkit(words, isCuda);
+  if (hasBoth)
+    words.insert(words.end(), {"-shared", "-fPIC", isCuda ? "-lcudart" : "-lamdhip64"});
+  else
+    words.insert(words.end(),
+                 {"--offload-device-only", "-c", "-emit-llvm", "-Xclang", "-disable-llvm-passes"});
+  return words;
+}
+
+Words nvcc(TargetModelType target, const std::string& arch) {
+  Words words = {valueOf(kNvccVariable)};
+  if (words.front().empty())
+    words.front() = "nvcc";
+  words.insert(words.end(), {"-std=c++17", "-O3", "-x", "cu", "--gpu-architecture=" + arch});
+  if (target == TargetModelType::HOST_CUDA)
+    words.insert(words.end(), {"-shared", "-Xcompiler", "-fPIC", "-lcudart"});
+  else
+    words.emplace_back("-cubin");
+  return words;
+}
+
+} // namespace
+
+std::vector<std::string> compilerFor(TargetModelType target, CppJitCompilerBackend backend,
+                                     const std::string& arch,
+                                     const std::vector<std::string>& extra) {
+  Words words = backend == CppJitCompilerBackend::Nvcc ? nvcc(target, arch) : clang(target, arch);
+  words.insert(words.end(), extra.begin(), extra.end());
+  return words;
+}
+
+void requireCompiler(const std::vector<std::string>& words) {
+  const std::string& program = words.front();
+  if (canRun(program))
+    return;
+  for (const char* variable : {kClangVariable, kNvccVariable})
+    if (program == valueOf(variable))
+      throw Error(ErrorCode::NotFound,
+                  std::string(variable) + "='" + program + "' is no program that can be run");
+  throw Error(ErrorCode::NotFound, "the compiler '" + program + "' is not there; set " +
+                                       kClangVariable + " or, for nvcc, " + kNvccVariable +
+                                       " to one");
+}
+
+} // namespace proteus

@@ -1,0 +1,169 @@
+#include "include/proteus/CppJitModule.h"
+
+#include "include/proteus/Error.h"
+#include "runtime/base/error.h"
+#include "runtime/frontend/compiled_library.h"
+#include "runtime/frontend/cpp_compilers.h"
+#include "runtime/frontend/dispatcher_state.h"
+
+namespace proteus {
+namespace {
+
+constexpr const char* kInstance = "mneme_instance";
+
+bool hasHostCode(TargetModelType target) { return !isGPUTargetModel(target); }
+
+bool isForCuda(TargetModelType target) {
+  return target == TargetModelType::CUDA || target == TargetModelType::HOST_CUDA;
+}
+
+/// "foo<3, int>".
+std::string joined(const std::string& name, const std::vector<std::string>& words) {
+  std::string text = name + "<";
+  for (size_t index = 0; index < words.size(); ++index)
+    text += (index ? ", " : "") + words[index];
+  // Two closing brackets are one word before C++11 only.
+  return text + ">";
+}
+
+/// ", int a0, float* a1" and "a0, a1".
+std::pair<std::string, std::string> parameters(const std::vector<std::string>& types) {
+  std::string declared, given;
+  for (size_t index = 0; index < types.size(); ++index) {
+    const std::string name = "a" + std::to_string(index);
+    declared += ", mneme_type<" + types[index] + "> " + name;
+    given += (index ? ", " : "") + name;
+  }
+  return {declared, given};
+}
+
+// A type's name can stand before a parameter's only as the argument of a template: int (*)(int).
+constexpr const char* kTypes = "\ntemplate <typename T> using mneme_type = T;\n";
+
+} // namespace
+
+CppJitModule::CppJitModule(TargetModelType target, std::string code, std::vector<std::string> extra,
+                           CppJitCompilerBackend backend, const char* file, unsigned line)
+    : Target(target), Code(std::move(code)), ExtraArgs(std::move(extra)), Backend(backend),
+      File(file), Line(line), Dispatch(nullptr), Hash(0) {
+  if (backend == CppJitCompilerBackend::Nvcc && !isForCuda(target))
+    fail("nvcc compiles for the targets cuda and host_cuda, not for '" +
+         getTargetModelName(target) + "'");
+  Dispatch = &Dispatcher::getDispatcher(target);
+  std::string kind = backend == CppJitCompilerBackend::Nvcc ? "C++ nvcc" : "C++ clang";
+  for (const std::string& word : ExtraArgs)
+    kind += '\n' + word;
+  Hash = Dispatch->hashOf(Code, kind);
+}
+
+void CppJitModule::fail(const std::string& reason) const { throw FatalError(reason, File, Line); }
+
+void CppJitModule::compile() {
+  if (Library)
+    return;
+  try {
+    Library = Dispatch->state().compileSource(Code, Hash, ExtraArgs, Backend);
+  } catch (const mneme::Error& error) {
+    fail(error.what());
+  }
+}
+
+void* CppJitModule::getFunctionAddress(const std::string& name) {
+  if (!hasHostCode(Target))
+    fail("Error: getFunction() applies only to host modules");
+  compile();
+  return Dispatch->getFunctionAddress(name, Hash, *Library);
+}
+
+void* CppJitModule::getKernelAddress(const std::string& name) {
+  if (!isGPUTargetModel(Target))
+    fail("Error: getKernel() applies only to device modules");
+  compile();
+  return Dispatch->getFunctionAddress(name, Hash, *Library);
+}
+
+void CppJitModule::setFuncAttribute(void* kernel, JitFuncAttribute attribute, int value) {
+  if (hasHostCode(Target))
+    fail("Host launchers do not support direct function attributes");
+  if (value < 0)
+    fail("Function attribute value must be non-negative");
+  Dispatch->setFuncAttribute(kernel, attribute, value);
+}
+
+CompiledLibrary& CppJitModule::getLibrary() {
+  compile();
+  return *Library;
+}
+
+CppJitInstance& CppJitModule::instance(const std::string& name,
+                                       const std::vector<std::string>& words) {
+  const std::string expression = joined(name, words);
+  std::unique_ptr<CppJitInstance>& known = Instances[expression];
+  if (!known)
+    known = std::make_unique<CppJitInstance>(*this, expression);
+  return *known;
+}
+
+void* CppJitInstance::compile(const std::string& wrapper, bool isForGpu) {
+  TargetModelType target = Module->Target;
+  if (isForGpu)
+    target = isForCuda(target) ? TargetModelType::HOST_CUDA : TargetModelType::HOST_HIP;
+  auto part =
+      std::make_unique<CppJitModule>(target, Module->Code + kTypes + wrapper, Module->ExtraArgs,
+                                     Module->Backend, Module->File, Module->Line);
+  Compiled = part->getFunctionAddress(kInstance);
+  Module->Parts.push_back(std::move(part));
+  return Compiled;
+}
+
+void* CppJitInstance::function(const std::string& result, const std::vector<std::string>& types) {
+  if (Compiled)
+    return Compiled;
+  if (Module->Target != TargetModelType::HOST)
+    Module->fail("run() applies only to instances in host modules; launch() those for a GPU");
+  auto [declared, given] = parameters(types);
+  declared = declared.empty() ? "" : declared.substr(2);
+  return compile("extern \"C\" mneme_type<" + result + "> " + kInstance + "(" + declared +
+                     ") {\n  return " + Expression + "(" + given + ");\n}\n",
+                 /*isForGpu=*/false);
+}
+
+void* CppJitInstance::launcher(const std::vector<std::string>& types) {
+  if (Compiled)
+    return Compiled;
+  if (Module->Target == TargetModelType::HOST)
+    Module->fail(
+        "launch() applies only to instances in modules for a GPU; run() those of the host");
+  const std::string vendor = isForCuda(Module->Target) ? "cuda" : "hip";
+  const auto [declared, given] = parameters(types);
+  std::string body;
+  for (const auto& [attribute, value] : Attributes)
+    body += "  if (int status = (int)" + vendor + "FuncSetAttribute((const void*)&" + Expression +
+            ", (" + vendor + "FuncAttribute)" + std::to_string(attribute) + ", " +
+            std::to_string(value) + "))\n    return status;\n";
+  const std::string include =
+      vendor == "hip" ? "\n#include <hip/hip_runtime.h>\n" : "\n#include <cuda_runtime.h>\n";
+  return compile(include + "extern \"C\" int " + kInstance +
+                     "(const unsigned* grid, const unsigned* block, unsigned long bytes, void* "
+                     "stream" +
+                     declared + ") {\n" + body + "  " + Expression +
+                     "<<<dim3(grid[0], grid[1], grid[2]), dim3(block[0], block[1], block[2]), "
+                     "bytes, (" +
+                     vendor + "Stream_t)stream>>>(" + given + ");\n  return (int)" + vendor +
+                     "GetLastError();\n}\n",
+                 /*isForGpu=*/true);
+}
+
+void CppJitInstance::setFuncAttribute(JitFuncAttribute attribute, int value) {
+  if (Module->Target == TargetModelType::HOST)
+    Module->fail("Host launchers do not support direct function attributes");
+  if (value < 0)
+    Module->fail("Function attribute value must be non-negative");
+  int& known = Attributes.try_emplace(static_cast<int>(attribute), -1).first->second;
+  if (known == value)
+    return;
+  known = value;
+  Compiled = nullptr; // with the attribute in it
+}
+
+} // namespace proteus

@@ -1,0 +1,59 @@
+// C++ that is compiled while the program runs.
+#include <cstdio>
+#include <string>
+
+#include <proteus/CppJitModule.h>
+#include <proteus/Error.h>
+
+using proteus::CppJitModule;
+
+static const char* const kCode = R"cpp(
+#include <cmath>
+#include FACTOR_HEADER
+extern "C" double scaled(double x) { return x * FACTOR; }
+extern "C" void increase(int& n) { ++n; }
+extern "C" double root(double x) { return std::sqrt(x); }
+template <int N, typename T> T power(T x) {
+  T result = 1;
+  for (int i = 0; i < N; ++i)
+    result *= x;
+  return result;
+}
+template <typename A, typename B> double sum(A a, const B* b) { return a + *b; }
+)cpp";
+
+static std::string reasonOf(const std::exception& error) {
+  const std::string text = error.what();
+  return text.substr(text.find(" => ") + 4);
+}
+
+int main(int count, char** arguments) {
+  const std::string folder = count > 1 ? arguments[1] : ".";
+  CppJitModule module("host", kCode, {"-I" + folder, "-DFACTOR_HEADER=\"factor.h\""});
+  auto scaled = module.getFunction<double(double)>("scaled");
+  std::printf("scaled %g\n", scaled.run(2));
+  CppJitModule::FunctionHandle<void(int&)> increase = module.getFunction<void(int&)>("increase");
+  int n = 41;
+  increase.run(n);
+  std::printf("increase %d root %g\n", n, module.getFunction<double(double)>("root").run(9));
+
+  auto& cube = module.instantiate("power", "3", "double");
+  std::printf("power %g %g %d\n", cube.run<double>(2.0), cube.run<double>(3.0),
+              &cube == &module.instantiate("power", "3", "double"));
+  const unsigned big = 7;
+  std::printf("sum %g\n", module.instantiate("sum", "int", "unsigned int").run<double>(1, &big));
+
+  try {
+    CppJitModule wrong("host", "extern \"C\" int f() {\n  return nothing;\n}\n");
+    wrong.compile();
+  } catch (const proteus::FatalError& error) {
+    const std::string reason = reasonOf(error);
+    const size_t at = reason.find("CppJitModule:");
+    std::printf("%s\n", reason.substr(at == std::string::npos ? 0 : at).c_str());
+  }
+  try {
+    module.getKernel<void()>("scaled");
+  } catch (const proteus::FatalError& error) {
+    std::printf("%s\n", reasonOf(error).c_str());
+  }
+}

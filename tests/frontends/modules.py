@@ -1,0 +1,32 @@
+"""What the tests of modules made at run time share."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from mneme.install import paths as _paths
+
+ROOT = Path(__file__).resolve().parents[2]
+HERE = Path(__file__).parent
+sys.path.insert(0, str(ROOT / "tests" / "jit"))
+
+
+def build(source: str, program: Path, compiler: str, *options: str) -> Path:
+    """With any compiler, without the plugin and without a vendor's toolkit."""
+    config = _paths.config()
+    found = shutil.which(compiler) or str(Path(config["llvmdir"]) / "bin" / compiler)
+    libraries = [*config["ldflags"].split(), "-lmneme_frontend", "-rdynamic"]
+    # Those of the vendor's runtime are there when the program is started.
+    open_ended = "-Wl,--unresolved-symbols=ignore-in-object-files"
+    flags = ["-std=c++17", "-Wall", "-Wextra", "-Werror", f"-I{ROOT / 'include'}", *options]
+    done = subprocess.run(
+        [found, *flags, str(HERE / source), "-o", str(program), *libraries, open_ended],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return program

@@ -1,0 +1,85 @@
+"""Modules of C++, CUDA and HIP source that a program compiles while it runs."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+from modules import build
+from programs import Run, run
+
+pytestmark = [pytest.mark.compile, pytest.mark.slow]
+
+COMPILER = "g++" if shutil.which("g++") else "clang++"
+HOST = [
+    *("scaled 6", "increase 42 root 3", "power 8 27 1", "sum 8"),
+    "CppJitModule:2:10: error: use of undeclared identifier 'nothing'",
+    *("    2 |   return nothing;", "      |          ^~~~~~~", "1 error generated.", ""),
+    "Error: getKernel() applies only to device modules",
+]
+DEVICE = [
+    *("fill 2 190", "count 3", "big 0 31 0", "add 0 37 6", "both 7 74"),
+    "Error: getFunction() applies only to host modules",
+]
+
+
+def test_functions_of_the_host(tmp_path: Path) -> None:
+    program = build("cpp_host.cpp", tmp_path / "program", COMPILER)
+    header = tmp_path / "factor.h"
+    header.write_text("#define FACTOR 3\n")
+    cache = tmp_path / "cache"
+    cold = run(program, str(tmp_path), cache=cache)
+    warm = run(program, str(tmp_path), cache=cache)
+    assert cold.lines == warm.lines == HOST
+    # Two instances beside the module; what does not compile is not kept.
+    assert cold.count("StorageCache", "DispatcherHost") == (0, 4)
+    assert warm.count("StorageCache", "DispatcherHost") == (3, 4)
+    assert warm.count("MemoryCache", "DispatcherHost") == (0, 5)
+    # What the source includes counts.
+    header.write_text("#define FACTOR 4\n")
+    changed = run(program, str(tmp_path), cache=cache)
+    assert changed.lines == ["scaled 8", *HOST[1:]]
+    assert run(program, str(tmp_path), cache=cache).lines == changed.lines
+
+
+def test_stored_objects_need_no_compiler(tmp_path: Path) -> None:
+    program = build("cpp_host.cpp", tmp_path / "program", COMPILER)
+    (tmp_path / "factor.h").write_text("#define FACTOR 3\n")
+    compiler = tmp_path / "compiler"
+    compiler.symlink_to(shutil.which("clang++-22") or "clang++")
+    named = {"PROTEUS_CLANGXX_BIN": str(compiler)}
+    assert run(program, str(tmp_path), cache=tmp_path / "cache", **named).lines == HOST
+    compiler.unlink()
+    # The module that does not compile is missed.
+    warm = run(program, str(tmp_path), cache=tmp_path / "cache", **named)
+    sentence = f"PROTEUS_CLANGXX_BIN='{compiler}' is no program that can be run"
+    assert warm.lines == [*HOST[:4], sentence, HOST[-1]]
+    assert warm.count("StorageCache", "DispatcherHost") == (3, 4)
+    cold = run(program, str(tmp_path), cache=tmp_path / "other", fails=True, **named)
+    assert "[proteus][FATAL ERROR]" in cold.errors
+    assert f"cpp_host.cpp:32 => {sentence}" in cold.errors
+
+
+def check(cold: Run, warm: Run, vendor: str) -> None:
+    assert cold.lines == warm.lines == DEVICE
+    both, device = f"DispatcherHost{vendor}", f"Dispatcher{vendor}"
+    assert cold.count("StorageCache", device) == (0, 1)
+    assert warm.count("StorageCache", device) == (1, 1)
+    # Libraries are looked for again when they are stored.
+    assert cold.count("StorageCache", both) == (2, 4)
+    assert warm.count("StorageCache", both) == (2, 2)
+    assert cold.count("MemoryCache", device) == (0, 3)
+
+
+def test_kernels_of_cuda(tmp_path: Path) -> None:
+    program = build("cpp_device.cpp", tmp_path / "program", COMPILER, "-DTEST_CUDA")
+    cold, warm = (run(program, cache=tmp_path / "cache", on_cpu_device=True) for _ in range(2))
+    check(cold, warm, "CUDA")
+
+
+@pytest.mark.hip
+def test_kernels_of_hip(tmp_path: Path) -> None:
+    program = build("cpp_device.cpp", tmp_path / "program", COMPILER, "-DTEST_HIP")
+    cold, warm = (run(program, cache=tmp_path / "cache", on_cpu_device=True) for _ in range(2))
+    check(cold, warm, "HIP")
