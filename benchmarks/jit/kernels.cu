@@ -1,31 +1,33 @@
-// Kernels whose loops and tables are known at run time only, marked, beside the same as C++
-// templates with everything known: what is the most that specialisation can give. Prints, per
-// kernel, median microseconds of a launch, marked and as template, and of the first marked launch
-// in milliseconds. PROTEUS_DISABLE=1 gives the plain build's times in place of the marked.
+// Kernels whose loops and tables are known at run time only: as built, marked, made by NVRTC for
+// the values at hand, and as C++ templates with everything known: what is the most that
+// specialisation can give. Prints, per kernel, median microseconds of a launch of each, and
+// milliseconds of the first marked launch and of the first with NVRTC, which compiles too. "-":
+// there is no NVRTC, or no driver that loads what it makes.
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstdio>
 #include <functional>
+#include <string>
 #include <vector>
 
 #include <cuda_runtime.h>
+#include <proteus/Init.h>
 #include <proteus/JitInterface.h>
+
+#include "bodies.cuh"
+#include "nvrtc.h"
+
+#pragma clang diagnostic ignored "-Wc23-extensions"
+constexpr char kBodies[] = {
+#embed "bodies.cuh"
+    , 0};
 
 constexpr int kRadius = 4, kDegree = 12, kOrder = 8, kNeighbours = 32;
 constexpr int kWidth = 4096, kRows = 2048, kCount = 1 << 22, kMatrices = 1 << 16,
               kParticles = 1 << 18;
-constexpr int kLaunches = 101, kBlock = 256;
+constexpr int kLaunches = 101, kBlock = 256, kChecked = 1 << 12;
 
-// --- one row of a stencil -----------------------------------------------------------------------
-__device__ float row(const float* in, const float* weights, int radius, int width, int at) {
-  float sum = 0;
-  const int x = at % width;
-  if (x < radius || x >= width - radius)
-    return in[at];
-  for (int i = -radius; i <= radius; ++i)
-    sum += weights[i + radius] * in[at + i];
-  return sum;
-}
 __global__ void stencil(const float* in, float* out, const float* weights, int taps, int radius,
                         int width, int count) {
   proteus::jit_array(weights, taps);
@@ -35,14 +37,6 @@ __global__ void stencil(const float* in, float* out, const float* weights, int t
   if (at < count)
     out[at] = row(in, weights, radius, width, at);
 }
-template <int Radius, int Width> __global__ void stencilOf(const float* in, float* out, int count) {
-  constexpr float weights[] = {.04f, .08f, .12f, .16f, .2f, .16f, .12f, .08f, .04f};
-  const int at = blockIdx.x * blockDim.x + threadIdx.x;
-  if (at < count)
-    out[at] = row(in, weights, Radius, Width, at);
-}
-
-// --- a polynomial -------------------------------------------------------------------------------
 __global__ void polynomial(const double* x, double* y, const double* coefficients, int terms,
                            int count) {
   proteus::jit_array(coefficients, terms);
@@ -55,59 +49,9 @@ __global__ void polynomial(const double* x, double* y, const double* coefficient
     value = value * x[at] + coefficients[i];
   y[at] = value;
 }
-template <int Terms> __global__ void polynomialOf(const double* x, double* y, int count) {
-  constexpr double coefficients[] = {1, .5, .25, .125, .0625, .03125, .3, .2, .1, .7, .6, .4};
-  const int at = blockIdx.x * blockDim.x + threadIdx.x;
-  if (at >= count)
-    return;
-  double value = 0;
-  for (int i = Terms - 1; i >= 0; --i)
-    value = value * x[at] + coefficients[i];
-  y[at] = value;
-}
-
-// --- small matrix products, one thread a row
-// ------------------------------------------------------
-__device__ void product(const float* a, const float* b, float* c, int order, int count) {
-  const int at = blockIdx.x * blockDim.x + threadIdx.x;
-  const int matrix = at / order, line = at % order;
-  if (matrix >= count)
-    return;
-  const float* left = a + size_t(matrix) * order * order + size_t(line) * order;
-  const float* right = b + size_t(matrix) * order * order;
-  for (int column = 0; column < order; ++column) {
-    float sum = 0;
-    for (int i = 0; i < order; ++i)
-      sum += left[i] * right[i * order + column];
-    c[size_t(matrix) * order * order + size_t(line) * order + column] = sum;
-  }
-}
 __attribute__((annotate("jit", 4, 5))) __global__ void products(const float* a, const float* b,
                                                                 float* c, int order, int count) {
   product(a, b, c, order, count);
-}
-template <int Order, int Count>
-__global__ void productsOf(const float* a, const float* b, float* c) {
-  product(a, b, c, Order, Count);
-}
-
-// --- forces over a neighbour list
-// -----------------------------------------------------------------
-struct Cell {
-  float cutoff, strength;
-  int neighbours, periodic;
-};
-__device__ float force(const float* x, const int* list, const Cell& cell, int count, int at) {
-  float sum = 0;
-  for (int i = 0; i < cell.neighbours; ++i) {
-    float distance = x[list[size_t(i) * count + at]] - x[at];
-    if (cell.periodic)
-      distance -= rintf(distance);
-    const float square = distance * distance + 1e-6f;
-    if (square < cell.cutoff * cell.cutoff)
-      sum += cell.strength / (square * square) * distance;
-  }
-  return sum;
 }
 __global__ void forces(const float* x, const int* list, float* out, Cell cell, int count) {
   proteus::jit_object(cell);
@@ -116,13 +60,6 @@ __global__ void forces(const float* x, const int* list, float* out, Cell cell, i
   if (at < count)
     out[at] = force(x, list, cell, count, at);
 }
-template <int Neighbours, int Count>
-__global__ void forcesOf(const float* x, const int* list, float* out) {
-  const Cell cell{.4f, 1.5f, Neighbours, 1};
-  const int at = blockIdx.x * blockDim.x + threadIdx.x;
-  if (at < Count)
-    out[at] = force(x, list, cell, Count, at);
-}
 
 // ---------------------------------------------------------------------------------------------------
 template <typename T> T* managed(size_t count) {
@@ -130,14 +67,17 @@ template <typename T> T* managed(size_t count) {
   cudaMallocManaged(&memory, count * sizeof(T));
   return memory;
 }
-template <typename T> T* onDevice(size_t count) {
+/// Bytes of 0x3f are numbers between 0 and 1.
+template <typename T> T* onDevice(size_t count, int byte = 0x3f) {
   T* memory = nullptr;
   cudaMalloc(&memory, count * sizeof(T));
-  cudaMemset(memory, 0, count * sizeof(T));
+  cudaMemset(memory, byte, count * sizeof(T));
   return memory;
 }
 
-double medianMicroseconds(const std::function<void()>& launch) {
+using Launch = std::function<void()>;
+
+double medianMicroseconds(const Launch& launch) {
   cudaEvent_t begin, end;
   cudaEventCreate(&begin);
   cudaEventCreate(&end);
@@ -155,52 +95,147 @@ double medianMicroseconds(const std::function<void()>& launch) {
   return times[kLaunches / 2] * 1e3;
 }
 
-void measure(const char* name, const std::function<void()>& marked,
-             const std::function<void()>& ceiling) {
+/// Milliseconds until a launch is done.
+double once(const Launch& launch) {
   cudaDeviceSynchronize();
   const auto begin = std::chrono::steady_clock::now();
-  marked();
+  launch();
   cudaDeviceSynchronize();
-  const std::chrono::duration<double, std::milli> first = std::chrono::steady_clock::now() - begin;
-  ceiling();
-  const double asMarked = medianMicroseconds(marked), asTemplate = medianMicroseconds(ceiling);
-  printf("%-10s %9.2f %9.2f %9.2f\n", name, asMarked, asTemplate, first.count());
+  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin)
+      .count();
+}
+
+/// A kernel in all its forms.
+template <typename T> struct Subject {
+  const char* name;
+  T* out; ///< what it writes
+  Launch marked;
+  Launch ceiling;                   ///< as template
+  std::function<Launch()> viaNvrtc; ///< makes it
+};
+
+/// The first elements that a launch writes.
+template <typename T> std::vector<T> written(const Subject<T>& subject, const Launch& launch) {
+  std::vector<T> found(kChecked);
+  cudaMemset(subject.out, 0, kChecked * sizeof(T));
+  launch();
+  cudaMemcpy(found.data(), subject.out, kChecked * sizeof(T), cudaMemcpyDeviceToHost);
+  return found;
+}
+
+template <typename T>
+void compare(const Subject<T>& subject, const char* form, const Launch& launch) {
+  const std::vector<T> expected = written(subject, subject.ceiling), got = written(subject, launch);
+  for (int i = 0; i < kChecked; ++i)
+    if (std::abs(got[i] - expected[i]) > 1e-5 * std::abs(expected[i])) {
+      printf("%s %s: element %d is %g, not %g\n", subject.name, form, i, double(got[i]),
+             double(expected[i]));
+      return;
+    }
+}
+
+template <typename T> void measure(const Subject<T>& subject) {
+  proteus::disable();
+  compare(subject, "as built", subject.marked);
+  const double asBuilt = medianMicroseconds(subject.marked);
+  proteus::enable();
+  const double first = once(subject.marked);
+  compare(subject, "marked", subject.marked);
+  subject.ceiling();
+  const double asMarked = medianMicroseconds(subject.marked),
+               asTemplate = medianMicroseconds(subject.ceiling);
+  printf("%-10s %9.2f %9.2f ", subject.name, asBuilt, asMarked);
+  try {
+    Launch made;
+    const double firstMade = once([&] { (made = subject.viaNvrtc())(); });
+    printf("%9.2f %9.2f %9.2f %9.2f\n", medianMicroseconds(made), asTemplate, first, firstMade);
+    compare(subject, "via NVRTC", made);
+  } catch (const std::runtime_error& error) {
+    printf("%9s %9.2f %9.2f %9s\n", "-", asTemplate, first, "-");
+    fprintf(stderr, "%s via NVRTC: %s\n", subject.name, error.what());
+  }
+}
+
+/// "NAME<1, 2>", of values that the compiler did not know.
+std::string instance(const char* name, const std::vector<int>& values) {
+  std::string text = name;
+  for (const int value : values)
+    text += (text == name ? "<" : ", ") + std::to_string(value);
+  return text + ">";
+}
+
+/// Tables as NVRTC is told of them.
+template <typename T> std::vector<std::string> tables(const T* weights, int taps) {
+  std::string text;
+  char number[32];
+  for (int i = 0; i < taps; ++i) {
+    snprintf(number, sizeof number, "%s%.17g", i == 0 ? "" : ",", double(weights[i]));
+    text += number;
+  }
+  return {"-DWEIGHTS=" + text, "-DCOEFFICIENTS=" + text};
+}
+
+void measureStencil() {
+  const int cells = kWidth * kRows, blocks = (cells + kBlock - 1) / kBlock;
+  float *in = onDevice<float>(cells), *out = onDevice<float>(cells), *weights = managed<float>(9);
+  const float given[] = {WEIGHTS};
+  std::copy(given, given + 9, weights);
+  measure<float>({"stencil", out,
+                  [=] { stencil<<<blocks, kBlock>>>(in, out, weights, 9, kRadius, kWidth, cells); },
+                  [=] { stencilOf<kRadius, kWidth><<<blocks, kBlock>>>(in, out, cells); },
+                  [=] {
+                    const NvrtcKernel made(kBodies, instance("stencilOf", {kRadius, kWidth}),
+                                           tables(weights, 9));
+                    return [=] { made.launch(blocks, kBlock, in, out, cells); };
+                  }});
+}
+
+void measurePolynomial() {
+  double *x = onDevice<double>(kCount), *y = onDevice<double>(kCount),
+         *coefficients = managed<double>(kDegree);
+  const double terms[] = {COEFFICIENTS};
+  std::copy(terms, terms + kDegree, coefficients);
+  const int blocks = (kCount + kBlock - 1) / kBlock, count = kCount;
+  measure<double>({"polynomial", y,
+                   [=] { polynomial<<<blocks, kBlock>>>(x, y, coefficients, kDegree, kCount); },
+                   [=] { polynomialOf<kDegree><<<blocks, kBlock>>>(x, y, kCount); },
+                   [=] {
+                     const NvrtcKernel made(kBodies, instance("polynomialOf", {kDegree}),
+                                            tables(coefficients, kDegree));
+                     return [=] { made.launch(blocks, kBlock, x, y, count); };
+                   }});
+}
+
+void measureForces() {
+  float *places = onDevice<float>(kParticles), *sums = onDevice<float>(kParticles);
+  int* list = onDevice<int>(size_t(kNeighbours) * kParticles, 0);
+  const Cell cell{.4f, 1.5f, kNeighbours, 1};
+  const int blocks = kParticles / kBlock;
+  measure<float>(
+      {"forces", sums, [=] { forces<<<blocks, kBlock>>>(places, list, sums, cell, kParticles); },
+       [=] { forcesOf<kNeighbours, kParticles><<<blocks, kBlock>>>(places, list, sums); },
+       [=] {
+         const NvrtcKernel made(kBodies, instance("forcesOf", {kNeighbours, kParticles}), {});
+         return [=] { made.launch(blocks, kBlock, places, list, sums); };
+       }});
 }
 
 int main() {
-  printf("kernel        marked  template     first\n");
-  const int cells = kWidth * kRows, blocks = (cells + kBlock - 1) / kBlock;
-  float *in = onDevice<float>(cells), *out = onDevice<float>(cells), *weights = managed<float>(9);
-  const float given[] = {.04f, .08f, .12f, .16f, .2f, .16f, .12f, .08f, .04f};
-  std::copy(given, given + 9, weights);
-  measure(
-      "stencil", [&] { stencil<<<blocks, kBlock>>>(in, out, weights, 9, kRadius, kWidth, cells); },
-      [&] { stencilOf<kRadius, kWidth><<<blocks, kBlock>>>(in, out, cells); });
-
-  double *x = onDevice<double>(kCount), *y = onDevice<double>(kCount),
-         *coefficients = managed<double>(kDegree);
-  const double terms[] = {1, .5, .25, .125, .0625, .03125, .3, .2, .1, .7, .6, .4};
-  std::copy(terms, terms + kDegree, coefficients);
-  const int many = (kCount + kBlock - 1) / kBlock;
-  measure(
-      "polynomial", [&] { polynomial<<<many, kBlock>>>(x, y, coefficients, kDegree, kCount); },
-      [&] { polynomialOf<kDegree><<<many, kBlock>>>(x, y, kCount); });
-
+  printf("kernel        plain    marked     nvrtc  template     first  nvrtc's first\n");
+  measureStencil();
+  measurePolynomial();
   const size_t elements = size_t(kMatrices) * kOrder * kOrder;
   float *a = onDevice<float>(elements), *b = onDevice<float>(elements),
         *c = onDevice<float>(elements);
-  const int lines = kMatrices * kOrder / kBlock;
-  measure(
-      "products", [&] { products<<<lines, kBlock>>>(a, b, c, kOrder, kMatrices); },
-      [&] { productsOf<kOrder, kMatrices><<<lines, kBlock>>>(a, b, c); });
-
-  float *places = onDevice<float>(kParticles), *sums = onDevice<float>(kParticles);
-  int* list = onDevice<int>(size_t(kNeighbours) * kParticles);
-  const Cell cell{.4f, 1.5f, kNeighbours, 1};
-  const int groups = kParticles / kBlock;
-  measure(
-      "forces", [&] { forces<<<groups, kBlock>>>(places, list, sums, cell, kParticles); },
-      [&] { forcesOf<kNeighbours, kParticles><<<groups, kBlock>>>(places, list, sums); });
+  const int blocks = kMatrices * kOrder / kBlock;
+  measure<float>({"products", c, [=] { products<<<blocks, kBlock>>>(a, b, c, kOrder, kMatrices); },
+                  [=] { productsOf<kOrder, kMatrices><<<blocks, kBlock>>>(a, b, c); },
+                  [=] {
+                    const NvrtcKernel made(kBodies, instance("productsOf", {kOrder, kMatrices}),
+                                           {});
+                    return [=] { made.launch(blocks, kBlock, a, b, c); };
+                  }});
+  measureForces();
 
   // What a launch costs the host, many times without waiting.
   const auto begin = std::chrono::steady_clock::now();
