@@ -114,6 +114,8 @@ class _BinaryKernel(TypedDict):
     metadata: str
     """JSON, as embedded by the compiler plugin."""
     bitcode: bytes
+    linked: list[tuple[bytes, str]]
+    """Bitcode and metadata of other units, if it is linked with them."""
 
 def version() -> str:
     """Return the version of the runtime."""

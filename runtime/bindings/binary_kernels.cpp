@@ -90,8 +90,7 @@ std::vector<Bytes> splitBundles(Bytes section) {
 
 } // namespace
 
-std::vector<std::shared_ptr<const embed::KernelBlob>>
-readBinaryKernels(const std::filesystem::path& path) {
+embed::BlobSet readBinaryKernels(const std::filesystem::path& path) {
   const std::vector<std::byte> file = readFile(path);
   std::vector<Bytes> images;
   const Sections sections = deviceSections(file);
@@ -103,13 +102,13 @@ readBinaryKernels(const std::filesystem::path& path) {
       images.push_back(image);
   if (images.empty())
     images.push_back(file);
-  std::map<std::string, std::shared_ptr<const embed::KernelBlob>> kernels;
-  for (const Bytes& image : images)
-    kernels.merge(embed::readDeviceImage(image).kernels);
-  std::vector<std::shared_ptr<const embed::KernelBlob>> list;
-  for (const auto& [name, kernel] : kernels)
-    list.push_back(kernel);
-  return list;
+  embed::BlobSet all;
+  for (const Bytes& image : images) {
+    embed::BlobSet one = embed::readDeviceImage(image);
+    all.kernels.merge(one.kernels);
+    all.modules.insert(all.modules.end(), one.modules.begin(), one.modules.end());
+  }
+  return all;
 }
 
 } // namespace mneme::bindings

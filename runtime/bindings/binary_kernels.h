@@ -2,17 +2,14 @@
 #pragma once
 
 #include <filesystem>
-#include <memory>
-#include <vector>
 
 #include "runtime/embed/kernel_blob.h"
 
 namespace mneme::bindings {
 
-/// Kernels in the `.nv_fatbin` section of an ELF file (or in a bare fat binary or device image), by
-/// name; empty if the file was not built with our passes.
+/// Kernels in the `.nv_fatbin` section of an ELF file (or in a bare fat binary or device image),
+/// and the modules they may be linked with; empty if the file was not built with our passes.
 /// \throws Error{NotFound, IoFailed} naming the path, Error{ArtifactCorrupt} on a damaged file.
-std::vector<std::shared_ptr<const embed::KernelBlob>>
-readBinaryKernels(const std::filesystem::path& path);
+embed::BlobSet readBinaryKernels(const std::filesystem::path& path);
 
 } // namespace mneme::bindings

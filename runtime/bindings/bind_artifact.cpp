@@ -172,7 +172,12 @@ void bindArtifact(py::module_& module) {
       "describe_binary",
       [](const Path& path) {
         py::list list;
-        for (const auto& kernel : readBinaryKernels(path)) {
+        const embed::BlobSet blobs = readBinaryKernels(path);
+        for (const auto& [name, kernel] : blobs.kernels) {
+          py::list linked;
+          for (const auto& module : embed::modulesFor(blobs, name))
+            if (module != kernel)
+              linked.append(py::make_tuple(toBytes(module->bitcode), toText(module->metadataJson)));
           py::dict dict;
           dict["kernel"] = toText(kernel->kernel);
           dict["demangled"] = toText(kernel->demangled);
@@ -181,6 +186,7 @@ void bindArtifact(py::module_& module) {
           dict["args"] = toList(kernel->args);
           dict["metadata"] = toText(kernel->metadataJson);
           dict["bitcode"] = toBytes(kernel->bitcode);
+          dict["linked"] = linked;
           list.append(dict);
         }
         return list;

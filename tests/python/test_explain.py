@@ -30,14 +30,19 @@ pytestmark = [
 ]
 
 
-@pytest.fixture(scope="module")
-def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a program that was built with mneme."""
-    path = tmp_path_factory.mktemp("explain") / "program"
-    options = ("-x", "cuda", "--offload-arch=sm_90", "-O2", "-lcudart")
-    command = [BUILD / "bin" / "mneme-cxx", *options, SOURCE, "-o", path]
+def built(folder: Path, *sources: Path, options: tuple[str, ...] = ()) -> Path:
+    """Return a program that is made with mneme."""
+    path = folder / "program"
+    common = ("-x", "cuda", "--offload-arch=sm_90", "-O2", "-lcudart")
+    command = [BUILD / "bin" / "mneme-cxx", *common, *options, *sources, "-o", path]
     subprocess.run(command, check=True, capture_output=True)
     return path
+
+
+@pytest.fixture(scope="module")
+def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a program of one unit."""
+    return built(tmp_path_factory.mktemp("explain"), SOURCE)
 
 
 def told(program: Path, kernel: str, *values: str, **options: Any) -> Explanation:
@@ -169,6 +174,28 @@ def test_registers_are_told_by_the_assembler(program: Path) -> None:
     on_processor = told(program, "power", target="cpu")
     assert (on_processor.built.registers, on_processor.built.spill_bytes) == (None, None)
     assert case(on_processor, 2).folds == Folds(loops=1)
+
+
+def test_functions_of_other_units_count(tmp_path: Path) -> None:
+    (tmp_path / "kernel.cu").write_text("""
+        #include <cuda_runtime.h>
+        __device__ int sum(int count);
+        __global__ void kernel(int* out, int count) { out[threadIdx.x] = sum(count); }
+        int main() { kernel<<<1, 1>>>(nullptr, 0); }
+        """)
+    (tmp_path / "function.cu").write_text("""
+        __device__ int start;
+        __device__ int sum(int count) {
+          int result = start;
+          for (int i = 0; i < count; ++i)
+            result = result * 3 + i;
+          return result;
+        }
+        """)
+    sources = (tmp_path / "kernel.cu", tmp_path / "function.cu")
+    explanation = told(built(tmp_path, *sources, options=("-fgpu-rdc",)), "kernel")
+    assert case(explanation, 2).folds == Folds(loops=1)
+    assert figures(explanation, 2).loops == 0
 
 
 def test_kernels_that_are_not_whole_are_refused() -> None:

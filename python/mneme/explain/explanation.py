@@ -109,14 +109,14 @@ def explain(kernel: EmbeddedKernel, options: ExplainOptions | None = None) -> Ex
     """Compile a kernel with and without constants and tell what changes; nothing runs.
 
     Raises:
-        Unsupported: If the kernel calls functions of other units.
+        Unsupported: If the kernel calls functions that the program does not carry.
         InvalidArgument: If a value makes no sense.
         CompileFailed: If the compiler refuses the kernel.
     """
-    if kernel.is_linked:
+    if kernel.is_linked and not kernel.linked:
         raise Unsupported(
-            f"'{kernel.demangled_name}' calls functions of other units, which its own code lacks; "
-            "only kernels that are whole can be explained"
+            f"'{kernel.demangled_name}' calls functions of other units, which '{kernel.file}' does "
+            "not carry; build them with mneme too"
         )
     compiler = _Compiler(kernel, options or ExplainOptions())
     statistics, built = compiler.compiled(Constants())
@@ -187,9 +187,10 @@ class _Compiler:
         if known.dims:
             dims = {"block": self.options.block, "grid": self.options.grid}
             dims |= {"specialize_dims": True, "set_launch_bounds": True}
+        variables = (*self.kernel.variables, *self.kernel.linked_variables)
         is_for_processor = self.target.startswith("cpu")
         compiled = _native.compile_ir(
-            [self.kernel.bitcode],
+            [self.kernel.bitcode, *self.kernel.linked],
             self.kernel.kernel_name,
             target=self.target,
             passes=_PASSES,
@@ -202,7 +203,7 @@ class _Compiler:
                 if one.content is not None
             },
             options_json=self.kernel.options,
-            placed_globals={} if is_for_processor else dict.fromkeys(self.kernel.variables, 0),
+            placed_globals={} if is_for_processor else dict.fromkeys(variables, 0),
             want_shape=True,
             **dims,
         )

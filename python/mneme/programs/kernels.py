@@ -73,6 +73,12 @@ class EmbeddedKernel:
     is_linked: bool = False
     """Whether it calls functions of other units, which `bitcode` lacks."""
 
+    linked: tuple[bytes, ...] = field(default=(), repr=False)
+    """Code of the other units."""
+
+    linked_variables: tuple[str, ...] = ()
+    """Device variables of the other units."""
+
     marks: tuple[Mark, ...] | None = None
     """Arguments that the program marks as constant; None: it does not mark the kernel."""
 
@@ -104,12 +110,20 @@ def embedded_kernels(programs: Iterable[str | Path]) -> dict[str, list[EmbeddedK
                     bitcode=one["bitcode"],
                     arch=one["arch"],
                     options=json.dumps(metadata.get("options", {})),
-                    variables=tuple(str(each["name"]) for each in metadata.get("globals", ())),
+                    variables=_variables(metadata),
                     is_linked=bool(metadata.get("undefined")),
+                    linked=tuple(bitcode for bitcode, _ in one["linked"]),
+                    linked_variables=tuple(
+                        name for _, text in one["linked"] for name in _variables(json.loads(text))
+                    ),
                     marks=_marks(metadata),
                 )
             )
     return dict(found)
+
+
+def _variables(metadata: dict[str, Any]) -> tuple[str, ...]:
+    return tuple(str(each["name"]) for each in metadata.get("globals", ()))
 
 
 def _marks(metadata: dict[str, Any]) -> tuple[Mark, ...] | None:
