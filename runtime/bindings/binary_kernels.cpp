@@ -16,6 +16,7 @@ using embed::Bytes;
 
 constexpr uint64_t kBundleAlignment = 4096;
 constexpr uint64_t kFatBinaryAlignment = 8;
+constexpr uint64_t kLargestProgram = uint64_t{16} << 30;
 
 template <typename Value> bool readAt(Bytes file, uint64_t offset, Value& value) {
   if (offset > file.size() || sizeof value > file.size() - offset)
@@ -88,10 +89,7 @@ std::vector<Bytes> splitBundles(Bytes section) {
   return found;
 }
 
-} // namespace
-
-embed::BlobSet readBinaryKernels(const std::filesystem::path& path) {
-  const std::vector<std::byte> file = readFile(path);
+embed::BlobSet blobsIn(Bytes file) {
   std::vector<Bytes> images;
   const Sections sections = deviceSections(file);
   for (const Bytes& section : sections.fatBinaries)
@@ -109,6 +107,20 @@ embed::BlobSet readBinaryKernels(const std::filesystem::path& path) {
     all.modules.insert(all.modules.end(), one.modules.begin(), one.modules.end());
   }
   return all;
+}
+
+} // namespace
+
+embed::BlobSet readBinaryKernels(const std::filesystem::path& path) {
+  try {
+    return blobsIn(readFile(path, kLargestProgram));
+  } catch (const Error& error) {
+    if (error.code() == ErrorCode::OutOfRange) // names the file
+      throw Error(ErrorCode::ArtifactCorrupt, error.what());
+    if (error.code() == ErrorCode::ArtifactCorrupt || error.code() == ErrorCode::Unsupported)
+      throw Error(error.code(), "'" + path.string() + "': " + error.what());
+    throw;
+  }
 }
 
 } // namespace mneme::bindings

@@ -88,6 +88,7 @@ VERBS = {
     "tune": ["tune", "-rdb", "{record}", "--trials", "1", "--results-dir", "{out}"],
     "replay of nothing": ["replay", "-rdb", "{record}/" + HOSTILE, "default<O1>"],
     "show of nothing": ["show", HOSTILE],
+    "explain of nothing": ["explain", HOSTILE],
     "no such verb": [HOSTILE],
     "no such option": ["ls", f"--{HOSTILE}"],
     "no such pass": ["replay", "-rdb", "{record}", HOSTILE],

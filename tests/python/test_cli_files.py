@@ -105,6 +105,7 @@ INPUTS = {
         ExitCode.RECORD_UNREADABLE,
     ),
     "compile": (["compile", "{}"], ExitCode.RECORD_UNREADABLE),
+    "explain": (["explain", "{}"], ExitCode.RECORD_UNREADABLE),
     "tune": (["tune", "-rdb", "{}", "--trials", "1"], ExitCode.RECORD_UNREADABLE),
     "tune --config": (["tune", "--config", "{}"], ExitCode.INVALID_CONFIGURATION),
     "tune --pipeline-file": (

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from mneme.cli.exit_codes import ExitCode
-from mneme.errors import InvalidArgument, NotFound, Unsupported
+from mneme.errors import ArtifactCorrupt, InvalidArgument, NotFound, Unsupported
 from mneme.explain import ExplainOptions, Explanation, explain, find_kernel, kernels_of
 from mneme.explain.case import Case, Figures
 from mneme.explain.shape import Constants, Folds
@@ -205,6 +205,17 @@ def test_kernels_that_are_not_whole_are_refused() -> None:
     )  # fmt: skip
     with pytest.raises(Unsupported, match="functions of other units"):
         explain(kernel)
+
+
+def test_a_damaged_program_is_named(program: Path, tmp_path: Path) -> None:
+    whole = program.read_bytes()
+    cut, newer = tmp_path / "cut", tmp_path / "newer"
+    cut.write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(ArtifactCorrupt, match=f"^'{cut}': "):
+        kernels_of(cut)
+    newer.write_bytes(whole.replace(b"MNEMEIR1\1", b"MNEMEIR1\7"))
+    with pytest.raises(Unsupported, match=f"^'{newer}': .* has version 7"):
+        kernels_of(newer)
 
 
 def command(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
