@@ -23,7 +23,8 @@ using llvm::json::Object;
 
 /// No pass here turns, splits or unrolls a loop: what is found is what the source has.
 constexpr const char* kTidy = "always-inline,function(sroa,early-cse,simplifycfg),"
-                              "cgscc(inline,function(sroa,early-cse,instcombine,simplifycfg))";
+                              "cgscc(inline,function(sroa,early-cse,"
+                              "instcombine<no-verify-fixpoint>,simplifycfg))";
 
 /// What has to be constant.
 struct Needs {
