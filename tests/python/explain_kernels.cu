@@ -32,6 +32,8 @@ __attribute__((annotate("jit", 2))) __global__ void power(double* out, int expon
     result *= out[threadIdx.x];
   out[threadIdx.x] = result;
 }
+// What all threads read alike is a part of the data.
+__global__ void shift(const float* in, float* out) { out[threadIdx.x] = in[threadIdx.x] - in[0]; }
 } // namespace sums
 __global__ void object(Shape shape, float* out) {
   for (int i = 0; i < shape.rounds; ++i)
@@ -42,6 +44,7 @@ template <typename T> __global__ void fill(T* out, T value) { out[threadIdx.x] =
 int main() {
   sums::stencil<<<1, 1>>>(nullptr, nullptr, nullptr, 0, 0);
   sums::rows<<<1, 1>>>(nullptr, nullptr, nullptr);
+  sums::shift<<<1, 1>>>(nullptr, nullptr);
   sums::power<<<1, 1>>>(nullptr, 0);
   object<<<1, 1>>>({}, nullptr);
   fill<<<1, 1>>>((int*)nullptr, 1);

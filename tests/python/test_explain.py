@@ -114,6 +114,12 @@ def test_what_threads_have_apart_is_not_told_to_fold(program: Path) -> None:
     assert explanation.advice.sentence.startswith("nothing to mark: no loop")
 
 
+def test_data_is_no_table(program: Path) -> None:
+    explanation = told(program, "shift")
+    assert case(explanation, contents=(1,)).folds == Folds(loads=1)
+    assert explanation.advice.sentence.startswith("nothing to mark: ")
+
+
 def test_values_of_the_user_take_the_place_of_probes(program: Path) -> None:
     probed = told(program, "power")
     assert (probed.values[1].text, probed.values[1].is_probe) == ("7", True)
@@ -249,7 +255,7 @@ def test_the_command_prints_json(program: Path) -> None:
     assert {one["dims"] for one in data["cases"]} == {True, False}
     kernels = json.loads(command(program, "--json").stdout)
     assert [one["marked"] for one in kernels if "power" in one["kernel"]] == [[2]]
-    assert len(kernels) == 6
+    assert len(kernels) == 7
 
 
 @pytest.mark.parametrize(

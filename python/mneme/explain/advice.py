@@ -60,8 +60,11 @@ def advise(
         return (figures_of(now) if now.indices else None) or built
 
     known = Constants()
+    marked = {mark.arg for mark in kernel.marks or ()}
+    data = shape.scattered - marked
     for one in shape.things:
-        known |= Constants(one.needs.args, one.needs.contents)
+        if not one.needs.contents & data:
+            known |= Constants(one.needs.args, one.needs.contents)
     for case in alone:
         if case.figures and _is_shorter(compiled(known | case.known), compiled(known)):
             known |= case.known
@@ -71,7 +74,7 @@ def advise(
     effects = [f"folds {folds}"] if folds else []
     effects += _changes(built, compiled(known))
     names = [kernel.args[index].name for index in known.indices]
-    is_marked = set(known.indices) <= {mark.arg for mark in kernel.marks or ()}
+    is_marked = set(known.indices) <= marked
     head = f"marked already ({', '.join(names)})" if is_marked else _marks(kernel, known)
     missing = [kernel.args[one].name for one in known.indices if one not in with_value]
     note = f" (compiled without {', '.join(missing)}: nobody said what it is)" if missing else ""

@@ -98,6 +98,9 @@ class Shape:
     written: frozenset[int] = frozenset()
     """Arguments that lead to memory which the kernel writes."""
 
+    scattered: frozenset[int] = frozenset()
+    """Arguments that lead to what each thread reads at a place of its own, most likely data."""
+
     @classmethod
     def of(cls, told: Mapping[str, Any]) -> Shape:
         """Return what the compiler's statistics say."""
@@ -109,6 +112,7 @@ class Shape:
             totals={kind: len(told[kind]) for kind in ("loops", "branches")},
             fields=tuple(told["fields"]),
             written=frozenset(told["written"]),
+            scattered=frozenset(told["scattered"]),
         )
 
     def folded(self, known: Constants) -> Folds:

@@ -93,11 +93,9 @@ public:
         if (const Needs needs = needsOf(choice->getCondition()); !needs.varies)
           branches.push_back(needs.json(choice->getDebugLoc()));
     }
-    return Object{{"loops", std::move(loops)},
-                  {"branches", std::move(branches)},
-                  {"loads", std::move(loads)},
-                  {"fields", std::move(fields)},
-                  {"written", Array(written_)}};
+    return Object{{"loops", std::move(loops)},  {"branches", std::move(branches)},
+                  {"loads", std::move(loads)},  {"fields", std::move(fields)},
+                  {"written", Array(written_)}, {"scattered", Array(scattered_)}};
   }
 
 private:
@@ -249,7 +247,9 @@ private:
                                 {"offset", offset.getSExtValue()},
                                 {"type", type},
                                 {"size", layout.getTypeStoreSize(load.getType()).getFixedValue()}});
-    } else if (const Needs needs = needsOf(&load); !needs.varies) {
+    } else if (const Needs needs = needsOf(&load); needs.varies) {
+      scattered_.insert(argument->getArgNo());
+    } else {
       Object described = needs.json(load.getDebugLoc());
       described["arg"] = argument->getArgNo();
       described["type"] = type;
@@ -261,6 +261,7 @@ private:
   llvm::DominatorTree tree_;
   llvm::LoopInfo loops_;
   std::set<unsigned> written_;
+  std::set<unsigned> scattered_;
   std::map<llvm::Loop*, Needs> known_;
   std::set<llvm::BasicBlock*> counting_; ///< ends of loops that belong to their counts
 };

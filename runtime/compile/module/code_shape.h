@@ -9,7 +9,8 @@ namespace mneme::compile {
 
 /// What each loop's count, each branch and each load that is alike for all threads hangs on, in a
 /// copy of `module` that is cleaned up and inlined, but whose loops are as written:
-/// {"loops": [NEEDS], "branches": [NEEDS], "loads": [NEEDS], "fields": [...], "written": [i, ...]}.
+/// {"loops": [NEEDS], "branches": [NEEDS], "loads": [NEEDS], "fields": [...], "written": [i, ...],
+/// "scattered": [i, ...]}.
 ///
 /// NEEDS says what has to be constant for the thing to fold: {"args": [i, ...] values of arguments
 /// and structs passed by value, "contents": [i, ...] what pointers lead to, "block", "grid": bool,
@@ -17,7 +18,8 @@ namespace mneme::compile {
 /// A loop folds when its count is known; a branch in it whose condition changes from round to round
 /// then folds as well, and a load with an index of this kind. A load also has "arg", the pointer,
 /// and "type"; "fields" are what is read of structs passed by value: {"arg", "offset", "type",
-/// "size"}; "written": pointers whose content the kernel may change.
+/// "size"}; "written": pointers whose content the kernel may change; "scattered":
+/// those that threads read at places of their own, so most likely data.
 llvm::json::Object describeShape(const llvm::Module& module, llvm::StringRef kernel,
                                  llvm::TargetMachine& machine);
 

@@ -106,6 +106,7 @@ TEST_CASE("loops, branches and loads are known by what they hang on") {
   CHECK(shape["fields"][0]["arg"] == 6);
   CHECK(shape["fields"][0]["offset"] == 4);
   CHECK(shape["written"] == json({0, 1}));
+  CHECK(shape["scattered"] == json::array({7}));
 }
 
 TEST_CASE("what folds is gone from the code") {
