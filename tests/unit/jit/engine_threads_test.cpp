@@ -85,6 +85,20 @@ TEST_CASE("many values at once: the last few are found by each thread") {
   CHECK(world.compiled == 20);
 }
 
+TEST_CASE("sixteen threads, ten thousand launches of each, a hundred values") {
+  const Unit unit(0x1000, {"k"});
+  World world(kTuned, {.maxBinaries = 100});
+  std::atomic<int> wrong{0};
+  onThreads(16, [&](int thread) {
+    for (int32_t round = 0; round < 10000; ++round)
+      wrong += Launch(0x1000, (round * 13 + thread * 7) % 100).run(world.engine) != kTunedStatus;
+  });
+  CHECK(wrong == 96); // as above
+  CHECK(world.compiled == 100);
+  CHECK(world.loaded == 100);
+  CHECK(world.tunedLaunches == 160000 - 96);
+}
+
 TEST_CASE("asynchronously, launches do not wait for the compiler") {
   const Unit unit(0x1000, {"k"});
   Gate gate;
