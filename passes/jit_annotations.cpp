@@ -150,7 +150,7 @@ void readPosition(const llvm::ConstantInt& position, MarkList& marks) {
   if (!isScalar(type) || argument.hasPointeeInMemoryValueAttr())
     return marks.fatal("Expected scalar type for attribute annotation, found " +
                        textOf(argument.getType()));
-  marks.add(valueMark(argument, type));
+  marks.addScalar(argument);
 }
 
 } // namespace

@@ -164,8 +164,8 @@ private:
     for (const llvm::Argument* piece : pieces)
       if (piece->hasPointeeInMemoryValueAttr() || piece->getType()->isAggregateType())
         marks_.addObject(*piece, sizeBytes, true);
-      else
-        marks_.addScalar(*piece);
+      else // numbers that jit_arg() refuses may well be pieces
+        marks_.add(valueMark(*piece, constantTypeOf(piece->getType())));
   }
 
   const llvm::CallBase& call_;

@@ -42,10 +42,10 @@ public:
       marks_.push_back(mark);
   }
 
-  /// A scalar, or a struct that the ABI passes in a register.
+  /// A scalar. Short integers and halves are not, as in the reference tool.
   void addScalar(const llvm::Argument& argument) {
     const int32_t type = constantTypeOf(argument.getType());
-    if (type == MNEME_CONSTANT_NONE)
+    if (type == MNEME_CONSTANT_NONE || type == MNEME_CONSTANT_INT16 || type == MNEME_CONSTANT_HALF)
       fatal("Unknown Type " + textOf(argument.getType()));
     else
       add(valueMark(argument, type));

@@ -112,6 +112,8 @@ template <typename T>
 [[gnu::noinline]] T jit_variable(T V, int Pos = -1, int Offset = -1,
                                  [[maybe_unused]] const char* Lambda = "") noexcept {
   static_assert(std::is_scalar_v<T>, "only scalars can become a constant");
+  if (Pos >= 0 && detail::constantTypeOf<T>() == INT16)
+    reportFatalError("JIT Incompatible type in runtime constant: " + std::to_string(INT16));
   if (Pos >= 0 && mneme_jit_lambda_value)
     mneme_jit_lambda_value(Pos, Offset, detail::constantTypeOf<T>(), &V, detail::ConstantBytes<T>);
   return V;

@@ -107,7 +107,6 @@ Kernel* Engine::resolve(const mneme_launch& launch) noexcept {
   const char* name = nullptr;
   Kernel* kernel = &untuned_;
   try {
-    announce();
     if (mneme_rt_find_kernel(launch.kernel, &module, &name))
       kernel = makeKernel(launch, module, name);
     table_.insert(launch.kernel, module, kernel);

@@ -44,6 +44,8 @@ public:
   /// Launches as tuned, else as the program wrote it. Returns the vendor's status. Throws nothing;
   /// a thread that is cancelled in the vendor's own launch is unwound through it.
   int launch(const mneme_launch& launch);
+  /// Says what the reference tool says when its engine starts. To be called before any launch.
+  void announce();
   /// Kernels of a unit that is unloaded, with no launch of it in flight. May be called under the
   /// loader's lock: waits for nobody who might need that.
   void forget(const mneme_module_entry* module) noexcept;
@@ -96,8 +98,6 @@ private:
   void traceValues(const Binary& binary) const;
   void traceMarked(const Binary& binary, const compile::Request& request,
                    const compile::Result& result) const;
-  /// What the reference tool says when its engine starts.
-  void announce();
   CacheReport::Entry& usesOf(const Kernel& kernel, const BinarySpec& spec,
                              const tuned::Variant& variant);
 
@@ -114,7 +114,6 @@ private:
 
   CodeReader reader_;
   CacheReport report_;
-  bool isAnnounced_ = false; ///< guarded by resolving_
 
   /// Guards what follows. Held while the loader is asked for things, which another thread may have
   /// locked while it launches something: nobody waits for ever.

@@ -116,9 +116,8 @@ void Engine::traceMarked(const Binary& binary, const compile::Request& request,
 }
 
 void Engine::announce() {
-  if (isAnnounced_ || !settings_.hasMarks)
+  if (!settings_.hasMarks)
     return;
-  isAnnounced_ = true;
   if (settings_.marked.codegen != "RTC" && hasUnitOf(0))
     services_.print("[proteus] Warning: Proteus supports only RTC in the current build system "
                     "configuration, defaulting Codegen to RTC\n");

@@ -8,14 +8,16 @@ namespace mneme::jit {
 namespace {
 
 void setLaunchBounds(compile::Request& request, const tuned::Variant& variant,
-                     const mneme_dim3& block) {
+                     const mneme_dim3& block, bool isMarked) {
   const uint64_t threads = tuned::volume(block).value_or(0);
   // Leaves impossible blocks alone: the launch fails as it would without us.
   if (!variant.launchBounds || threads == 0 || threads > UINT32_MAX)
     return;
   request.setLaunchBounds = true;
   request.maxThreads = static_cast<uint32_t>(threads);
-  if (variant.tunedMaxThreads <= 0 || static_cast<uint64_t>(variant.tunedMaxThreads) == threads)
+  // What the reference tool's files say holds for the block they name alone.
+  const bool isForAll = variant.tunedMaxThreads <= 0 && !isMarked;
+  if (isForAll || static_cast<uint64_t>(variant.tunedMaxThreads) == threads)
     request.minBlocksPerSm = variant.minBlocksPerSm;
 }
 
@@ -136,7 +138,7 @@ compile::Request makeRequest(const KernelCode& code, const tuned::Variant& varia
   request.wantIr = spec.wantsIr;
   request.specializedArgs = spec.values;
   request.lambdaValues = spec.lambdaValues;
-  setLaunchBounds(request, variant, spec.dims.block);
+  setLaunchBounds(request, variant, spec.dims.block, code.blob->marks.has_value());
   request.specializeDims = variant.specializeDims;
   request.boundIndices = variant.boundIndices.value_or(false);
   if (variant.specializeDims || request.boundIndices) {

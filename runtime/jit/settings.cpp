@@ -5,6 +5,7 @@
 #include <charconv>
 #include <cmath>
 #include <limits>
+#include <string_view>
 
 namespace mneme::jit {
 namespace {
@@ -26,7 +27,7 @@ public:
   void number(const char* name, uint64_t low, uint64_t high, auto& target) const {
     const std::string value = text(name);
     if (value.empty())
-      return;
+      return noteEmpty(name);
     uint64_t parsed = 0;
     const char* end = value.data() + value.size();
     const auto [stop, error] = std::from_chars(value.data(), end, parsed);
@@ -41,7 +42,7 @@ public:
   void flag(const char* name, bool& target) const {
     const std::string value = text(name);
     if (value.empty())
-      return;
+      return noteEmpty(name);
     int parsed = 0;
     const char* end = value.data() + value.size();
     const auto [stop, error] = std::from_chars(value.data(), end, parsed);
@@ -91,7 +92,7 @@ public:
       target = parsed;
   }
 
-  void trace(const char* name, Trace& target, std::string& nonsense) const {
+  void trace(const char* name, Trace& target) const {
     const std::string value = text(name);
     for (size_t begin = 0; begin < value.size();) {
       const size_t end = std::min(value.find(';', begin), value.size());
@@ -106,20 +107,31 @@ public:
       else if (token == "cache-stats")
         target.cache = true;
       else if (!token.empty()) {
-        nonsense = "Unknown " + std::string(name) + " token: " + token;
+        nonsense_ = "Unknown " + std::string(name) + " token: " + token;
         warnings_.push_back(std::string(name) + " has no token '" + token +
                             "'; it knows specialization, ir-dump, kernel-trace, cache-stats");
       }
     }
   }
 
-private:
   void refuse(const char* name, const std::string& value, const std::string& why) const {
+    if (std::string_view(name).starts_with("PROTEUS_") && nonsense_.empty())
+      nonsense_ = std::string(name) + "='" + value + "' " + why;
     warnings_.push_back(std::string(name) + "='" + value + "' " + why + "; the default is used");
+  }
+
+  /// Programs with marks end with what makes no sense: the first of it.
+  std::string& nonsense() { return nonsense_; }
+
+private:
+  void noteEmpty(const char* name) const {
+    if (environment_(name) && std::string_view(name).starts_with("PROTEUS_") && nonsense_.empty())
+      nonsense_ = std::string(name) + " is set to nothing";
   }
 
   const Environment& environment_;
   std::vector<std::string>& warnings_;
+  mutable std::string nonsense_;
 };
 
 std::string lowered(std::string text) {
@@ -142,7 +154,7 @@ std::vector<std::string> partsOf(const std::string& text, char separator) {
   return parts;
 }
 
-void readCacheChain(const Reader& read, Settings& settings, std::vector<std::string>& warnings) {
+void readCacheChain(Reader& read, Settings& settings, std::vector<std::string>& warnings) {
   using Kind = CacheLevel::Kind;
   std::vector<CacheLevel> levels;
   for (const std::string& name : partsOf(read.text("PROTEUS_OBJECT_CACHE_CHAIN"), ',')) {
@@ -154,7 +166,7 @@ void readCacheChain(const Reader& read, Settings& settings, std::vector<std::str
     else if (known == "mpi-remote-lookup")
       levels.push_back({Kind::MpiRemote, name});
     else {
-      settings.nonsense = "Unknown cache type: " + name;
+      read.nonsense() = "Unknown cache type: " + name;
       warnings.push_back("PROTEUS_OBJECT_CACHE_CHAIN has no level '" + name +
                          "'; it knows storage, mpi-local-lookup, mpi-remote-lookup");
     }
@@ -178,6 +190,8 @@ void readMarked(const Reader& read, MarkedDefaults& marked) {
     marked.boundIndices = isBounded;
   }
   const std::string codegen = lowered(read.text("PROTEUS_CODEGEN"));
+  if (!codegen.empty() && codegen != "rtc" && codegen != "serial" && codegen != "parallel")
+    read.refuse("PROTEUS_CODEGEN", codegen, "is none of rtc, serial, parallel");
   marked.codegen = codegen == "serial" ? "Serial" : codegen == "parallel" ? "Parallel" : "RTC";
   marked.pipeline = read.text("PROTEUS_OPT_PIPELINE");
   read.letter("PROTEUS_OPT_LEVEL", "0123sz", marked.optLevel);
@@ -210,7 +224,7 @@ Settings readSettings(const Environment& environment, std::vector<std::string>& 
   read.number("PROTEUS_ASYNC_THREADS", 1, kMaxThreads, settings.asyncThreads);
   read.flag("PROTEUS_ASYNC_TEST_BLOCKING", settings.waitsForAsync);
   read.flag("PROTEUS_DUMP_LLVM_IR", settings.dumpsIr);
-  read.trace("PROTEUS_TRACE_OUTPUT", settings.trace, settings.nonsense);
+  read.trace("PROTEUS_TRACE_OUTPUT", settings.trace);
   readMarked(read, settings.marked);
   read.flag("PROTEUS_ENABLE_TIMERS", settings.trace.timers);
   settings.asked = settings.trace;
@@ -223,6 +237,7 @@ Settings readSettings(const Environment& environment, std::vector<std::string>& 
                       .kernels = true,
                       .cache = true,
                       .timers = true};
+  settings.nonsense = read.nonsense();
   return settings;
 }
 

@@ -93,15 +93,15 @@ const mneme_hooks* start() {
   keptEnvironment = {mneme_rt_environment(), mneme_rt_directory()};
   std::vector<std::string> warnings;
   Settings settings = readSettings(environmentValue, warnings);
+  settings.hasMarks = mneme_jit_is_expected() != 0;
+  if (settings.hasMarks)
+    refuseNonsense(settings);
   for (const std::string& warning : warnings)
     noticeOnce(warning);
-  settings.hasMarks = mneme_jit_is_expected() != 0;
   if (settings.tunedKernels.empty() && !settings.hasMarks)
     return nullptr;
-  if (settings.hasMarks) {
-    refuseNonsense(settings);
+  if (settings.hasMarks)
     settings.trace = settings.asked;
-  }
   completeLevels(settings);
   tuned::File file;
   std::string why = "there is no such file";
@@ -119,6 +119,7 @@ const mneme_hooks* start() {
   theEngine = new Engine(std::move(settings), std::move(file), std::move(services));
   if (why.empty())
     theEngine->expectLaunches();
+  theEngine->announce();
   pthread_atfork(nullptr, nullptr, [] { theEngine->turnOff(); });
   std::atexit([] { theEngine->report(); });
   static constexpr mneme_hooks hooks{

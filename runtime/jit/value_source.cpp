@@ -1,6 +1,9 @@
 #include "runtime/jit/value_source.h"
 
 #include <cstring>
+#include <string>
+
+#include "runtime/jit/refusal.h"
 
 namespace mneme::jit {
 namespace {
@@ -46,6 +49,19 @@ size_t ValueSource::sizeBytes(void** args) const noexcept {
   return elements > 0 && place(args) ? static_cast<size_t>(elements) * mark_.sizeBytes : 0;
 }
 
+void ValueSource::refuseNonsense(void** args) const {
+  const bool isArray =
+      mark_.type == MNEME_CONSTANT_ARRAY || mark_.type == MNEME_CONSTANT_STATIC_ARRAY;
+  if (!isArray)
+    return;
+  if (const int64_t elements = count(args); elements <= 0)
+    refuse(("Invalid number of elements in array: " + std::to_string(elements)).c_str());
+  if (mark_.elementType == MNEME_CONSTANT_LONG_DOUBLE ||
+      mark_.elementType == MNEME_CONSTANT_POINTER)
+    refuse(("JIT Incompatible type in runtime constant array: " + std::to_string(mark_.elementType))
+               .c_str());
+}
+
 ArgValue ValueSource::value(void** args) const {
   const auto* bytes = static_cast<const std::byte*>(place(args));
   ArgValue value{mark_.argument, {bytes, bytes + sizeBytes(args)}};
@@ -58,9 +74,11 @@ ArgValue ValueSource::value(void** args) const {
 
 std::vector<ArgValue> valuesOf(std::span<const ValueSource> sources, void** args) {
   std::vector<ArgValue> values;
-  for (const ValueSource& source : sources)
+  for (const ValueSource& source : sources) {
+    source.refuseNonsense(args);
     if (source.sizeBytes(args) > 0)
       values.push_back(source.value(args));
+  }
   return values;
 }
 

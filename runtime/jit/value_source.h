@@ -33,6 +33,10 @@ public:
   /// What an array has elements of; only meaningful for arguments with content of their own.
   int64_t count(void** args) const noexcept;
 
+  /// Ends the program, as the reference tool does, if there are no elements, or elements that
+  /// cannot become constants.
+  void refuseNonsense(void** args) const;
+
   /// For the compiler. \pre sizeBytes() is not 0
   ArgValue value(void** args) const;
 

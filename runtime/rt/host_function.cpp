@@ -37,6 +37,11 @@ Finder start() {
 
 } // namespace
 
+void mneme::rt::prepareHostFunctions() {
+  if (!__atomic_load_n(&activeFinder, __ATOMIC_ACQUIRE))
+    start();
+}
+
 void* mneme_jit_host_function(mneme_host_function* function, void** arguments) {
   Finder finder = __atomic_load_n(&activeFinder, __ATOMIC_ACQUIRE);
   if (__builtin_expect(finder == nullptr, 0))

@@ -7,6 +7,18 @@ namespace {
 int isExpected = 0;
 int isDisabled = 0;
 
+/// As the reference tool has it, both engines are there once they are switched: they say so at
+/// exit. Without kernels there is only the one for host functions.
+void setDisabled(int value) {
+  __atomic_store_n(&isDisabled, value, __ATOMIC_RELAXED);
+  mneme::rt::prepareHostFunctions();
+  bool hasModules = false;
+  mneme_rt_visit_modules(
+      [](void* user, const mneme_module_entry*) { *static_cast<bool*>(user) = true; }, &hasModules);
+  if (hasModules)
+    mneme::rt::prepareLaunches();
+}
+
 } // namespace
 
 void mneme_jit_expect(void) {
@@ -16,6 +28,6 @@ void mneme_jit_expect(void) {
 
 int mneme_jit_is_expected(void) { return __atomic_load_n(&isExpected, __ATOMIC_RELAXED); }
 
-void mneme_jit_enable(void) { __atomic_store_n(&isDisabled, 0, __ATOMIC_RELAXED); }
-void mneme_jit_disable(void) { __atomic_store_n(&isDisabled, 1, __ATOMIC_RELAXED); }
+void mneme_jit_enable(void) { setDisabled(0); }
+void mneme_jit_disable(void) { setDisabled(1); }
 int mneme_jit_is_disabled(void) { return __atomic_load_n(&isDisabled, __ATOMIC_RELAXED); }

@@ -25,20 +25,23 @@ constexpr mneme_hooks kStarter{MNEME_RT_ABI, nullptr, startAndLaunch, nullptr};
 const mneme_hooks* activeHooks = &kStarter;
 int hasStarted = 0;
 
+/// False: another thread has started, or does so now.
+bool start() {
+  if (__atomic_exchange_n(&hasStarted, 1, __ATOMIC_ACQ_REL))
+    return false;
+  const mneme::DeferredCancellation deferred; // libraries are opened
+  const mneme_hooks* tuned = mneme::rt::startTunedKernels();
+  const mneme_hooks* expected = &kStarter;
+  // Fails when a recorder has come in the meantime.
+  __atomic_compare_exchange_n(&activeHooks, &expected, tuned, false, __ATOMIC_ACQ_REL,
+                              __ATOMIC_ACQUIRE);
+  return true;
+}
+
 int startAndLaunch(void*, const mneme_launch* launch) {
   // One thread starts. The others do not wait (it may need the loader's lock that one of them
   // holds): until it is done their launches go to the vendor.
-  if (__atomic_exchange_n(&hasStarted, 1, __ATOMIC_ACQ_REL))
-    return callVendor(*launch);
-  {
-    const mneme::DeferredCancellation deferred; // libraries are opened
-    const mneme_hooks* tuned = mneme::rt::startTunedKernels();
-    const mneme_hooks* expected = &kStarter;
-    // Fails when a recorder has come in the meantime.
-    __atomic_compare_exchange_n(&activeHooks, &expected, tuned, false, __ATOMIC_ACQ_REL,
-                                __ATOMIC_ACQUIRE);
-  }
-  return mneme_launch_kernel(launch);
+  return start() ? mneme_launch_kernel(launch) : callVendor(*launch);
 }
 
 } // namespace
@@ -46,6 +49,11 @@ int startAndLaunch(void*, const mneme_launch* launch) {
 namespace mneme::rt {
 
 const mneme_hooks* hooks() { return __atomic_load_n(&activeHooks, __ATOMIC_ACQUIRE); }
+
+void prepareLaunches() {
+  if (hooks() == &kStarter)
+    start();
+}
 
 bool isRecording() {
   const mneme_hooks* active = hooks();

@@ -24,6 +24,12 @@ void prepareTunedKernels();
 /// does not or cannot have them (said once). Called once, at the first launch.
 const mneme_hooks* startTunedKernels();
 
+/// Does now what the first launch does, unless the program is recorded.
+void prepareLaunches();
+
+/// Does now what the first call of a marked host function does.
+void prepareHostFunctions();
+
 using HostFunctionFinder = void* (*)(mneme_host_function * function, void** arguments);
 
 /// Loads libmneme_jit for marked host functions. Null if that cannot be (said once).

@@ -132,6 +132,7 @@ HostFunctionFinder startHostFunctions() {
 } // namespace mneme::rt
 
 int mneme_jit_capture_kernel(const void* kernel, mneme_capture_taker take, void* user) {
+  mneme::rt::prepareLaunches();
   static void* library = nullptr;
   void* opened = __atomic_load_n(&library, __ATOMIC_ACQUIRE);
   if (!opened) {

@@ -122,11 +122,62 @@ def test_file_of_tuned_kernels_has_to_be_one(edges: Path, tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("SPECIALIZE_ARGS", "true"),
+        ("SPECIALIZE_DIMS", ""),
+        ("DISABLE", "true"),
+        ("CODEGEN", "slow"),
+        ("OPT_LEVEL", "7"),
+        ("CODEGEN_OPT_LEVEL", "4"),
+    ],
+)
+def test_setting_that_means_nothing_ends_the_program(
+    edges: Path, tmp_path: Path, name: str, value: str
+) -> None:
+    refused = run(edges, tmp_path, **{f"PROTEUS_{name}": value})
+    assert refused.returncode != 0
+    assert "[proteus][FATAL ERROR]" in refused.stderr
+    assert f"PROTEUS_{name}" in refused.stderr
+
+
+@pytest.fixture(scope="module")
+def refused(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    program = tmp_path_factory.mktemp("refused") / "refused"
+    options = ("-x", "cuda", "--offload-arch=sm_90", "-lcudart")
+    done = compiled(*options, SOURCES / "refused.cu", "-o", program)
+    assert (done.returncode, done.stderr) == (0, "")
+    return program
+
+
+@pytest.mark.parametrize(
+    ("case", "reason"),
+    [
+        ("0", "Invalid number of elements in array: 0"),
+        ("1", "Invalid number of elements in array: -7"),
+        ("2", "JIT Incompatible type in runtime constant array: 7"),
+        ("3", "JIT Incompatible type in runtime constant array: 8"),
+        ("4", "JIT Incompatible type in runtime constant: 100"),
+    ],
+)
+def test_value_that_cannot_become_constant_ends_the_program(
+    refused: Path, tmp_path: Path, case: str, reason: str
+) -> None:
+    done = mneme(
+        "run", "--device", "cpu", "--", refused, case, PROTEUS_CACHE_DIR=str(tmp_path / "cache")
+    )
+    assert done.returncode != 0
+    assert "[proteus][FATAL ERROR]" in done.stderr
+    assert reason in done.stderr
+
+
+@pytest.mark.parametrize(
     ("arguments", "reason"),
     [
         ("0", "argument 0 is out of range"),
         ("0, 0", "argument 0 is out of range"),
         ("3", "argument 3 is out of range"),
+        ("2", "Unknown Type i16"),
         (r'"{\"arg\": 1, \"type\": \"int\"}"', "'type' that is no integer"),
     ],
 )
@@ -135,7 +186,7 @@ def test_annotation_that_means_nothing_is_refused(
 ) -> None:
     source = tmp_path / "k.cu"
     mark = f'__attribute__((annotate("jit", {arguments})))'
-    source.write_text(f"{mark} __global__ void k(int n, int* out) {{ *out = n; }}\n")
+    source.write_text(f"{mark} __global__ void k(int n, short m) {{}}\n")
     done = compiled("-x", "cuda", "--offload-arch=sm_90", "-c", source, "-o", tmp_path / "k.o")
     assert done.returncode != 0
     assert "[proteus][FATAL ERROR]" in done.stderr

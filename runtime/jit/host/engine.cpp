@@ -208,8 +208,7 @@ compile::Request HostEngine::requestFor(const HostFunction& function, uint64_t h
   request.modules.push_back(embed::decompressBitcode(
       {static_cast<const std::byte*>(description.bitcode), description.bitcodeBytes},
       description.bitcodeRawBytes));
-  for (const ValueSource& source : function.sources())
-    request.specializedArgs.push_back(source.value(arguments));
+  request.specializedArgs = valuesOf(function.sources(), arguments);
   if (const mneme_lambda_values* values = function.lambdaValues())
     for (uint64_t index = 0; index < values->fieldCount; ++index) {
       const mneme_lambda_field& field = values->fields[index];

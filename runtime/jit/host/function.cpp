@@ -24,8 +24,8 @@ bool HostFunction::readKey(void** arguments, Key& key, const char*& why) const n
   for (const ValueSource& source : sources_) {
     const size_t bytes = source.sizeBytes(arguments);
     if (bytes == 0) {
-      why = source.place(arguments) ? "Invalid number of elements in array"
-                                    : "a pointer to what becomes constant is null";
+      source.refuseNonsense(arguments);
+      why = "a pointer to what becomes constant is null";
       return false;
     }
     // Numbers of elements tell contents apart that continue one another.

@@ -59,10 +59,10 @@ void start() {
   keptEnvironment = {mneme_rt_environment(), mneme_rt_directory()};
   std::vector<std::string> warnings;
   Settings settings = readSettings(environmentValue, warnings);
-  for (const std::string& warning : warnings)
-    noticeOnce(warning);
   settings.hasMarks = true;
   refuseNonsense(settings);
+  for (const std::string& warning : warnings)
+    noticeOnce(warning);
   settings.trace = settings.asked;
   completeLevels(settings);
   HostServices services = servicesFor(settings);
