@@ -24,7 +24,7 @@ apt_packages=(
   python3 python3-dev python3-venv
 )
 # What only tests use; those that miss something skip and say so.
-apt_test_packages=(g++ mpich chromium postgresql autoconf automake libamdhip64-dev rocm-device-libs)
+apt_test_packages=(g++ mpich libmpich-dev chromium postgresql autoconf automake libamdhip64-dev rocm-device-libs)
 # What building and running mneme needs stands in pyproject.toml.
 mapfile -t build_packages < <(sed -n 's/^requires = \[\(.*\)\]$/\1/p' "$root/pyproject.toml" | tr -d '" ' | tr ',' '\n')
 mapfile -t run_packages < <(sed -n '/^dependencies = \[/,/^\]/s/^ *"\([^"]*\)".*/\1/p' "$root/pyproject.toml")

@@ -1,8 +1,7 @@
 #include "runtime/jit/service_options.h"
 
 #include "runtime/base/start_directory.h"
-#include "runtime/jit/cache_chain.h"
-#include "runtime/jit/refusal.h"
+#include "runtime/jit/job_cache.h"
 
 namespace mneme::jit {
 
@@ -11,12 +10,11 @@ void completeLevels(Settings& settings) {
     settings.cacheDirectory = startDirectory() / settings.cacheDirectory;
   for (std::filesystem::path& directory : settings.siteDirectories)
     directory = startDirectory() / directory;
-  if (!settings.hasMarks)
-    return;
-  for (const CacheLevel& level : settings.cacheLevels)
-    if (level.kind == CacheLevel::Kind::MpiLocal || level.kind == CacheLevel::Kind::MpiRemote)
-      refuse((nameOf(level.kind) + std::string("Cache requested but Proteus built without MPI"))
-                 .c_str());
+  if (settings.hasMarks)
+    startJobCache(settings);
+  else // tuned kernels have no names that only one rank finds
+    std::erase_if(settings.cacheLevels,
+                  [](const CacheLevel& level) { return isOfJob(level.kind); });
 }
 
 compile::ServiceOptions serviceOptions(const Settings& settings) {
@@ -24,10 +22,12 @@ compile::ServiceOptions serviceOptions(const Settings& settings) {
                                   .cacheBytes = settings.cacheBytes,
                                   .levels = {},
                                   .timeoutSeconds = settings.timeoutSeconds};
+  using Kind = compile::CacheLevel::Kind;
   for (const CacheLevel& level : settings.cacheLevels)
     if (level.kind == CacheLevel::Kind::Site)
-      options.levels.push_back(
-          {compile::CacheLevel::Kind::Site, nullptr, settings.siteDirectories});
+      options.levels.push_back({Kind::Site, nullptr, settings.siteDirectories});
+    else if (isOfJob(level.kind))
+      options.levels.push_back({Kind::Shared, &jobCache(level.kind), {}});
     else
       options.levels.push_back({});
   return options;

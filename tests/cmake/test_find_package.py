@@ -290,3 +290,19 @@ def test_prefix_without_compiler_lacks_the_component(moved_prefix: Path, tmp_pat
     assert done.returncode != 0
     assert "cannot compile tuned kernels" in done.words
     assert _without_languages(tmp_path / "other", prefix, FIND).returncode == 0
+
+
+@pytest.mark.parametrize("wanted", ["", "-DPROTEUS_ENABLE_MPI=OFF"])
+def test_proteus_says_whether_ranks_can_share_code(
+    wanted: str, build_tree: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "CMakeLists.txt").write_text(
+        "cmake_minimum_required(VERSION 3.25)\nproject(ranks LANGUAGES CXX)\n"
+        "find_package(proteus CONFIG REQUIRED)\n"
+        "get_target_property(names proteus INTERFACE_COMPILE_DEFINITIONS)\n"
+        'message(STATUS "for MPI: ${PROTEUS_ENABLE_MPI} ${names}")\n'
+    )
+    configured = configure(tmp_path, tmp_path / "build", build_tree, *wanted.split())
+    (said,) = (line for line in configured.words.splitlines() if "for MPI: " in line)
+    is_built = any((build_tree / "lib").glob("libmneme_jit_mpi_*.so"))
+    assert ("for MPI: ON" in said) == ("PROTEUS_ENABLE_MPI" in said) == (is_built and not wanted)

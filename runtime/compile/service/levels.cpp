@@ -4,6 +4,7 @@
 
 #include "runtime/base/log.h"
 #include "runtime/compile/service/cache_files.h"
+#include "runtime/compile/service/cache_limit.h"
 #include "runtime/compile/service/disk_cache.h"
 #include "runtime/compile/service/site_cache.h"
 
@@ -62,8 +63,13 @@ std::optional<Result> CacheLevels::loadFrom(const CacheLevel& level, const Hash1
   switch (level.kind) {
   case CacheLevel::Kind::Storage:
     return loadCached(directory_, key, name_);
-  case CacheLevel::Kind::Shared:
-    return unpackEntry(level.shared->read(std::string(nameForAllRanks(name_))), key);
+  case CacheLevel::Kind::Shared: {
+    const std::string name(nameForAllRanks(name_));
+    std::optional<Result> result = unpackEntry(level.shared->read(name), key);
+    if (result)
+      noteUse(directory_ / name);
+    return result;
+  }
   case CacheLevel::Kind::Site:
     return loadFromSite(level.directories, key);
   }
@@ -72,13 +78,15 @@ std::optional<Result> CacheLevels::loadFrom(const CacheLevel& level, const Hash1
 
 void CacheLevels::storeIn(const CacheLevel& level, const Hash128& key, const Result& result) const {
   static std::atomic<bool> isSaid{false};
-  if (level.kind == CacheLevel::Kind::Shared)
-    level.shared->publish(std::string(nameForAllRanks(name_)), packEntry(key, result));
-  if (level.kind != CacheLevel::Kind::Storage)
-    return;
-  const std::string problem = storeCached(directory_, key, result, maxBytes_, name_);
-  if (!problem.empty())
-    warnOnce(isSaid, "a compiled kernel is not kept for the next run: " + problem);
+  if (level.kind == CacheLevel::Kind::Shared) {
+    const std::vector<std::byte> entry = packEntry(key, result);
+    level.shared->publish(std::string(nameForAllRanks(name_)), entry);
+    limitCache(directory_, maxBytes_, entry.size());
+  } else if (level.kind == CacheLevel::Kind::Storage) {
+    const std::string problem = storeCached(directory_, key, result, maxBytes_, name_);
+    if (!problem.empty())
+      warnOnce(isSaid, "a compiled kernel is not kept for the next run: " + problem);
+  }
 }
 
 } // namespace mneme::compile

@@ -19,8 +19,7 @@ public:
   virtual ~SharedEntries() = default;
   /// The content of an entry's file; empty if there is none.
   virtual std::vector<std::byte> read(const std::string& name) noexcept = 0;
-  /// Whoever reads after this returned finds the entry, whole. A sound one of the same content that
-  /// is there already stays.
+  /// Whoever reads after this returned finds the entry, whole.
   virtual void publish(const std::string& name, std::span<const std::byte> entry) noexcept = 0;
 };
 
