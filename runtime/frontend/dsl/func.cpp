@@ -1,0 +1,71 @@
+#include "include/proteus/JitFrontend.h"
+
+namespace proteus {
+
+FuncBase::FuncBase(JitModule& Module, IRFunction Function)
+    : Module(Module), Builder(Module.makeBuilder(std::move(Function))) {}
+
+FuncBase::~FuncBase() = default;
+
+const std::string& FuncBase::getName() const { return Builder->getFunction().Name; }
+
+void FuncBase::setName(const std::string& Name) { Module.rename(*this, Name); }
+
+bool FuncBase::isKernel() const { return Builder->getFunction().IsKernel; }
+
+void FuncBase::at(const char* File, unsigned Line) {
+  if (!File)
+    return;
+  Builder->setLocation(File, Line);
+  if (Module.isCompiled())
+    Builder->fail("The module is compiled, no further code can be added");
+}
+
+void FuncBase::beginFunction(const char* File, unsigned Line) {
+  at(File, Line);
+  Builder->beginFunction();
+}
+
+void FuncBase::endFunction(const char* File, unsigned Line) {
+  at(File, Line);
+  Builder->endFunction();
+}
+
+void FuncBase::ret(const char* File, unsigned Line) {
+  at(File, Line);
+  Builder->createRet();
+}
+
+void FuncBase::beginIf(const Var<bool>& Condition, const char* File, unsigned Line) {
+  at(File, Line);
+  Builder->beginIf(Condition.loadValue());
+}
+
+void FuncBase::endIf(const char* File, unsigned Line) {
+  at(File, Line);
+  Builder->endIf();
+}
+
+void FuncBase::endFor(const char* File, unsigned Line, int Unroll) {
+  at(File, Line);
+  Builder->endFor(Unroll);
+}
+
+void FuncBase::endWhile(const char* File, unsigned Line) {
+  at(File, Line);
+  Builder->endWhile();
+}
+
+bool FuncBase::runsOnDevice() const { return Module.isDeviceModule(); }
+
+void FuncBase::failCall() const {
+  Builder->fail("Functions of a GPU module cannot be called from the host: " + getName());
+}
+
+void* FuncBase::getAddress() {
+  if (!Address)
+    Address = Module.getFunctionAddress(*this);
+  return Address;
+}
+
+} // namespace proteus

@@ -1,0 +1,163 @@
+#include "runtime/frontend/dsl/llvm_builder_state.h"
+#include "runtime/frontend/dsl/llvm_words.h"
+
+#include <string>
+
+namespace proteus {
+namespace {
+
+constexpr const char* kScopeNames[] = {"FUNCTION", "IF", "FOR", "WHILE"};
+
+} // namespace
+
+Block* LLVMCodeBuilder::State::newBlock(const std::string& hint) {
+  blocks.push_back({uniqueName(hint), {}});
+  return &blocks.back();
+}
+
+void LLVMCodeBuilder::State::place(Block* block) { order.push_back(block); }
+
+Block& LLVMCodeBuilder::State::open() {
+  if (order.back()->isClosed)
+    place(newBlock("unreached"));
+  return *order.back();
+}
+
+void LLVMCodeBuilder::State::branch(Block* target, const std::string& suffix) {
+  Block& from = *order.back();
+  if (from.isClosed)
+    return;
+  from.lines.push_back("br label %" + target->name + suffix);
+  from.isClosed = true;
+  target->isReached |= from.isReached;
+}
+
+void LLVMCodeBuilder::State::branchIf(const IRValue& condition, Block* yes, Block* no) {
+  Block& from = open();
+  from.lines.push_back("br " + operand(condition) + ", label %" + yes->name + ", label %" +
+                       no->name);
+  from.isClosed = true;
+  yes->isReached |= from.isReached;
+  no->isReached |= from.isReached;
+}
+
+LLVMCodeBuilder::Scope LLVMCodeBuilder::closeScope(int Kind) {
+  const std::string expected = kScopeNames[Kind];
+  if (Data->scopes.empty())
+    fail("Expected " + expected + " scope");
+  Scope closed = Data->scopes.back();
+  if (closed.kind != Kind)
+    fail("Syntax error, expected " + expected + " end scope but found unterminated scope " +
+         kScopeNames[closed.kind] + " @ " + closed.file + ":" + std::to_string(closed.line));
+  Data->scopes.pop_back();
+  return closed;
+}
+
+void LLVMCodeBuilder::beginFunction() {
+  if (Data->isBegun)
+    fail("Function " + Data->function.Name + " has been begun before");
+  Data->isBegun = true;
+  Data->file = File;
+  Data->line = Line;
+  Scope scope;
+  scope.file = File;
+  scope.line = Line;
+  Data->scopes.push_back(scope);
+}
+
+void LLVMCodeBuilder::endFunction() {
+  closeScope(kFunctionScope);
+  Block& last = *Data->order.back();
+  if (!last.isClosed) {
+    const bool hasResult = !Data->function.ReturnType.isVoid();
+    if (last.isReached && hasResult)
+      fail("Function " + Data->function.Name + " does not end with ret()");
+    last.lines.push_back(last.isReached ? "ret void" : "unreachable");
+    last.isClosed = true;
+  }
+  Data->isEnded = true;
+}
+
+void LLVMCodeBuilder::createRet(IRValue* Value) {
+  const IRType type = Data->function.ReturnType;
+  if (type.isVoid() != (Value == nullptr))
+    fail("Function " + Data->function.Name + (Value ? " returns nothing" : " returns a value"));
+  emit(Value ? "ret " + operand(*createCast(Value, type)) : "ret void");
+  Data->order.back()->isClosed = true;
+}
+
+void LLVMCodeBuilder::beginIf(IRValue* Condition) {
+  Block* then = Data->newBlock("if.then");
+  Scope scope;
+  scope.kind = kIfScope;
+  scope.file = File;
+  scope.line = Line;
+  scope.next = Data->newBlock("if.cont");
+  Data->branchIf(*Condition, then, scope.next);
+  Data->place(then);
+  Data->scopes.push_back(scope);
+}
+
+void LLVMCodeBuilder::endIf() {
+  const Scope closed = closeScope(kIfScope);
+  Data->branch(closed.next);
+  Data->place(closed.next);
+}
+
+void LLVMCodeBuilder::beginFor(IRType Type, IRValue* Slot, IRValue* Bound, IRValue* Step) {
+  Scope scope;
+  scope.kind = kForScope;
+  scope.file = File;
+  scope.line = Line;
+  scope.again = Data->newBlock("loop.cond");
+  scope.next = Data->newBlock("loop.end");
+  scope.type = Type;
+  scope.slot = Slot;
+  scope.step = Step;
+  Block* body = Data->newBlock("loop.body");
+  Data->branch(scope.again);
+  Data->place(scope.again);
+  Data->branchIf(*createCmp(CmpOp::Lt, createLoad(Type, Slot), Bound), body, scope.next);
+  Data->place(body);
+  Data->scopes.push_back(scope);
+}
+
+void LLVMCodeBuilder::closeLoop(const Scope& Closed, int Unroll) {
+  const std::string node =
+      Unroll < 0 ? "" : ", !llvm.loop !" + std::to_string(Data->module.unrollNode(Unroll));
+  Data->branch(Closed.again, node);
+  Data->place(Closed.next);
+}
+
+void LLVMCodeBuilder::endFor(int Unroll) {
+  const Scope closed = closeScope(kForScope);
+  Block* step = Data->newBlock("loop.inc");
+  Data->branch(step);
+  Data->place(step);
+  IRValue* index = createLoad(closed.type, closed.slot);
+  createStore(createArith(ArithOp::Add, index, closed.step), closed.slot);
+  closeLoop(closed, Unroll);
+}
+
+void LLVMCodeBuilder::beginWhile() {
+  Scope scope;
+  scope.kind = kWhileScope;
+  scope.file = File;
+  scope.line = Line;
+  scope.again = Data->newBlock("while.cond");
+  Data->branch(scope.again);
+  Data->place(scope.again);
+  Data->scopes.push_back(scope);
+}
+
+void LLVMCodeBuilder::beginWhileBody(IRValue* Condition) {
+  Block* body = Data->newBlock("while.body");
+  Scope& scope = Data->scopes.back();
+  scope.next = Data->newBlock("while.end");
+  Data->branchIf(*Condition, body, scope.next);
+  Data->place(body);
+}
+
+void LLVMCodeBuilder::endWhile() { closeLoop(closeScope(kWhileScope), -1); }
+
+} // namespace proteus
