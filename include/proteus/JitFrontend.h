@@ -23,6 +23,7 @@ template <typename Signature> class KernelHandle;
 
 /// A module of functions and kernels. Its first use compiles it; nothing can be added then.
 /// What the language cannot express ends the program, with the line that asked for it.
+/// One thread writes it; any number may call what is in it.
 class PROTEUS_API JitModule {
 public:
   /// \param Target   host (native), cuda or hip
@@ -75,14 +76,14 @@ private:
     checkAdd(Name, IsKernel, File, Line);
     auto Added = std::make_unique<Func<R, A...>>(*this, Name, IsKernel);
     auto& Result = *Added;
-    keep(std::move(Added));
+    keep(std::move(Added), File, Line);
     return Result;
   }
   void checkAdd(const std::string& Name, bool IsKernel, const char* File, unsigned Line) const;
-  void keep(std::unique_ptr<FuncBase> Added);
+  void keep(std::unique_ptr<FuncBase> Added, const char* File, unsigned Line);
   std::unique_ptr<CodeBuilder> makeBuilder(IRFunction Function);
   void rename(FuncBase& Function, const std::string& Name);
-  void* getFunctionAddress(const FuncBase& Function);
+  void* getFunctionAddress(FuncBase& Function);
   DispatchResult launch(FuncBase& Kernel, LaunchDims Grid, LaunchDims Block, void* Args[],
                         uint64_t SharedBytes, void* Stream);
   void setLaunchBounds(FuncBase& Kernel, int MaxThreads, int MinBlocks, const char* File,
@@ -102,7 +103,7 @@ public:
   /// \param MaxThreads  of a block
   /// \param MinBlocks   per multiprocessor, 0: not said
   void setLaunchBounds(int MaxThreads, int MinBlocks = 0, const char* File = __builtin_FILE(),
-                       unsigned Line = __builtin_LINE()) {
+                       unsigned Line = __builtin_LINE()) const {
     Module->setLaunchBounds(F, MaxThreads, MinBlocks, File, Line);
   }
 

@@ -7,6 +7,7 @@
 #include "proteus/Frontend/TypeMap.h"
 #include "proteus/Frontend/Var.h"
 
+#include <atomic>
 #include <cstddef>
 #include <memory>
 #include <string>
@@ -309,7 +310,7 @@ private:
 
   JitModule& Module;
   std::unique_ptr<CodeBuilder> Builder;
-  void* Address = nullptr;
+  std::atomic<void*> Compiled{nullptr}; ///< once it was needed
 };
 
 } // namespace proteus

@@ -63,9 +63,8 @@ void FuncBase::failCall() const {
 }
 
 void* FuncBase::getAddress() {
-  if (!Address)
-    Address = Module.getFunctionAddress(*this);
-  return Address;
+  void* known = Compiled;
+  return known ? known : Module.getFunctionAddress(*this);
 }
 
 } // namespace proteus

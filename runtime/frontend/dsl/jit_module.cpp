@@ -1,6 +1,8 @@
 #include "include/proteus/JitFrontend.h"
 
+#include <atomic>
 #include <cerrno>
+#include <mutex>
 #include <vector>
 
 #include <unistd.h>
@@ -51,7 +53,8 @@ struct JitModule::State {
   LLVMModuleText text;
   std::vector<std::unique_ptr<FuncBase>> functions;
   uint64_t hash = 0; ///< once compiled
-  bool isCompiled = false;
+  std::mutex mutex;  ///< of those who want it compiled
+  std::atomic<bool> isCompiled = false;
   std::shared_ptr<CompiledLibrary> library;
 };
 
@@ -76,7 +79,8 @@ void JitModule::checkAdd(const std::string& Name, bool IsKernel, const char* Fil
     reportFatalError("The module has a " + Name + " already", File, Line);
 }
 
-void JitModule::keep(std::unique_ptr<FuncBase> Added) {
+void JitModule::keep(std::unique_ptr<FuncBase> Added, const char* File, unsigned Line) {
+  Added->getCodeBuilder().setLocation(File, Line);
   Data->functions.push_back(std::move(Added));
 }
 
@@ -94,15 +98,20 @@ void JitModule::rename(FuncBase& Function, const std::string& Name) {
 }
 
 void JitModule::compile(bool Verify) {
+  const std::lock_guard lock(Data->mutex);
   if (Data->isCompiled)
     return;
   Data->text.check();
   Data->hash = Data->hashNow();
-  const std::string suffix = Data->suffix();
-  for (const auto& function : Data->functions)
-    function->getCodeBuilder().getFunction().Name += suffix;
+  Data->text.addSuffix(Data->suffix());
+  try {
+    Data->library = Data->dispatcher.compileIR(Data->text.text(), Data->hash, Verify);
+  } catch (const FatalError& failure) {
+    const std::string message = failure.what();
+    const size_t arrow = message.find("=> ");
+    Data->text.fail(arrow == std::string::npos ? message : message.substr(arrow + 3));
+  }
   Data->isCompiled = true;
-  Data->library = Data->dispatcher.compileIR(Data->text.text(), Data->hash, Verify);
 }
 
 bool JitModule::isCompiled() const { return Data->isCompiled; }
@@ -126,9 +135,13 @@ CompiledLibrary& JitModule::getLibrary() {
   return *Data->library;
 }
 
-void* JitModule::getFunctionAddress(const FuncBase& Function) {
+void* JitModule::getFunctionAddress(FuncBase& Function) {
   CompiledLibrary& library = getLibrary();
-  return Data->dispatcher.getFunctionAddress(Function.getName(), Data->hash, library);
+  const std::lock_guard lock(Data->mutex);
+  if (void* known = Function.Compiled)
+    return known;
+  return Function.Compiled =
+             Data->dispatcher.getFunctionAddress(Function.getName(), Data->hash, library);
 }
 
 DispatchResult JitModule::launch(FuncBase& Kernel, LaunchDims Grid, LaunchDims Block, void* Args[],

@@ -59,6 +59,11 @@ void LLVMModuleText::rename(const std::string& from, const std::string& to) {
   data.originalName = data.function.Name = to;
 }
 
+void LLVMModuleText::addSuffix(const std::string& suffix) {
+  for (LLVMCodeBuilder* function : functions_)
+    function->Data->function.Name = function->Data->originalName + suffix;
+}
+
 void LLVMModuleText::declare(const std::string& name, const std::string& declaration) {
   declarations_.emplace(name, declaration);
 }
@@ -78,7 +83,7 @@ void LLVMModuleText::check() const {
   for (const LLVMCodeBuilder* function : functions_) {
     const auto& data = *function->Data;
     if (!data.isBegun)
-      reportFatalError("Function " + data.originalName + " has no code", data.file, data.line);
+      function->fail("Function " + data.originalName + " has no code");
     if (!data.isEnded)
       reportFatalError("Function " + data.originalName + " is begun but not ended", data.file,
                        data.line);
@@ -95,6 +100,19 @@ void LLVMModuleText::check() const {
       reportFatalError("The call does not fit the signature of function " + call.callee, call.file,
                        call.line);
   }
+}
+
+void LLVMModuleText::fail(const std::string& reason) const {
+  for (const PendingCall& call : calls_)
+    if (reason.find("'" + call.callee + "'") != std::string::npos)
+      reportFatalError(reason, call.file, call.line);
+  // Only instructions made one by one can be wrong in themselves.
+  const bool isBroken = reason.find("not valid LLVM IR") != std::string::npos ||
+                        reason.find("not LLVM IR") != std::string::npos;
+  const std::string begin = isBroken ? "Broken module found, JIT compilation aborted! " : "";
+  if (functions_.empty())
+    reportFatalError(begin + reason);
+  functions_.back()->fail(begin + reason);
 }
 
 std::string LLVMModuleText::signature(const LLVMCodeBuilder& builder) const {

@@ -38,12 +38,16 @@ public:
   void declare(const std::string& name, const std::string& declaration);
   /// Of a function; calls say the new name.
   void rename(const std::string& from, const std::string& to);
+  /// To the names of all functions, in place of one that was added before.
+  void addSuffix(const std::string& suffix);
   void call(PendingCall call) { calls_.push_back(std::move(call)); }
   /// The metadata node of a loop to unroll; see CodeBuilder::endFor.
   unsigned unrollNode(int count);
 
   /// Ends the program if a call does not fit its callee or a function has no end.
   void check() const;
+  /// Ends the program with what the compiler says, and with the line of the call it speaks of.
+  [[noreturn]] void fail(const std::string& reason) const;
   /// As it is now.
   std::string text() const;
 

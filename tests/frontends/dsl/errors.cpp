@@ -56,5 +56,16 @@ int main(int, char** Arguments) {
   if (Which < 28) J.compile();
   if (Which == 28) { J.compile(); J.addFunction<void()>("late"); }
   if (Which == 29) { J.compile(); F.declVar<int>("late"); }
+  if (Which > 29) {
+    JitModule M("host");
+    auto& C = M.addFunction<int(int)>("c");
+    C.beginFunction();
+    if (Which == 30) C.call<void()>("nowhere");
+    auto& Builder = C.getCodeBuilder();
+    if (Which == 31) Builder.createStore(Builder.getConstantInt({}, 1), C.getArg<0>().getSlot());
+    C.ret(C.call<int(int)>("abs", C.getArg<0>()));
+    C.endFunction();
+    M.compile(true);
+  }
   std::cout << "no error" << std::endl;
 }

@@ -63,8 +63,39 @@ static void scaleAndShift() {
     check("axpb", X[I], 4.0 * I + 3.0);
 }
 
+// Parameters of every type, none of them where a neighbour of equal size would do.
+static void parameters() {
+  JitModule J(kTarget);
+  auto K = J.addKernel<void(bool, const int*, unsigned, double&, bool, float, size_t)>("types");
+  auto& F = K.F;
+  auto& [First, Table, Index, Out, Second, Factor, Large] = F.getArgs();
+  F.beginFunction();
+  {
+    F.beginIf(First);
+    F.beginIf(!Second);
+    {
+      Out += Table[Index] * Factor + Large;
+    }
+    F.endIf();
+    F.endIf();
+    F.ret();
+  }
+  F.endFunction();
+  int* Numbers = managed<int>(3);
+  Numbers[2] = -7;
+  double* Result = managed<double>(1);
+  *Result = 0.5;
+  const size_t Huge = size_t(1) << 33;
+  check("launch", int(K.launch(1, 1, 0, nullptr, true, Numbers, 2, *Result, false, 1.5f, Huge)), 0);
+  check("launch", int(K.launch(1, 1, 0, nullptr, true, Numbers, 2, *Result, true, 1.5f, Huge)), 0);
+  VENDOR(DeviceSynchronize)();
+  // Table * Factor + Large is in single precision.
+  check("parameters", *Result, 0.5 + double(-10.5f + float(Huge)));
+}
+
 int main() {
   scaleAndShift();
+  parameters();
   JitModule J(kTarget);
 
   auto Sum = J.addKernel<void(float*, float*, size_t)>("block_sum");
