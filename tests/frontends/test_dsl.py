@@ -91,6 +91,17 @@ def test_kernels(tmp_path: Path, vendor: str) -> None:
         )
 
 
+@pytest.mark.parametrize("vendor", ["CUDA", "HIP"])
+def test_applications(tmp_path: Path, vendor: str) -> None:
+    program = written("applications", tmp_path, "clang++", f"-DTEST_{vendor}")
+    # Two of eight modules are equal.
+    for hits in (1, 8):
+        done = run(program, cache=tmp_path / "cache", on_cpu_device=True)
+        assert done.lines[-1] == "all as expected"
+        assert done.count("StorageCache", f"Dispatcher{vendor}") == (hits, 8)
+        assert done.count("MemoryCache", f"Dispatcher{vendor}") == (1, 9)
+
+
 ERRORS = {
     1: "Unsupported target toaster",
     2: "The MLIR backend is not available in this build",

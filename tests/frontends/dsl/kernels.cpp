@@ -1,28 +1,10 @@
 // Kernels on the CPU device: blocks that share memory, indices, atomic operations, mathematics.
 #include "check.h"
+#include "vendor.h"
 
 #include <cmath>
 #include <cstddef>
 #include <proteus/JitFrontend.h>
-
-#ifdef TEST_HIP
-#define VENDOR(name) hip##name
-static const char* const kTarget = "hip";
-#else
-#define VENDOR(name) cuda##name
-static const char* const kTarget = "cuda";
-#endif
-
-extern "C" {
-int VENDOR(MallocManaged)(void** Pointer, size_t Bytes, unsigned Flags);
-int VENDOR(DeviceSynchronize)();
-}
-
-template <typename T> T* managed(size_t Count) {
-  void* Pointer = nullptr;
-  VENDOR(MallocManaged)(&Pointer, Count * sizeof(T), 1);
-  return static_cast<T*>(Pointer);
-}
 
 using namespace proteus;
 using namespace builtins::gpu;
