@@ -84,7 +84,7 @@ Words nvcc(TargetModelType target, const std::string& arch) {
     words.front() = "nvcc";
   words.insert(words.end(), {"-std=c++17", "-O3", "-x", "cu", "--gpu-architecture=" + arch});
   if (target == TargetModelType::HOST_CUDA)
-    words.insert(words.end(), {"-shared", "-Xcompiler", "-fPIC", "-lcudart"});
+    words.insert(words.end(), {"-shared", "-Xcompiler", "-fPIC", "-cudart", "shared"});
   else
     words.emplace_back("-cubin");
   return words;

@@ -1,7 +1,9 @@
 #include "runtime/frontend/device_container.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <elf.h>
 #include <string_view>
 
 namespace mneme::frontend {
@@ -90,6 +92,34 @@ Bytes bundleWith(std::span<const std::byte> image) {
   bytes.resize(kCodeObjectAlignment);
   bytes.insert(bytes.end(), image.begin(), image.end());
   return bytes;
+}
+
+std::vector<std::string> kernelsInCubin(std::span<const std::byte> image) {
+  constexpr std::string_view kParameters = ".nv.constant0.";
+  Elf64_Ehdr header;
+  if (!isElf(image) || image.size() < sizeof header)
+    return {};
+  std::memcpy(&header, image.data(), sizeof header);
+  const auto section = [&](size_t index) {
+    Elf64_Shdr found{};
+    const size_t at = header.e_shoff + index * sizeof found;
+    if (at < image.size() && image.size() - at >= sizeof found)
+      std::memcpy(&found, image.data() + at, sizeof found);
+    return found;
+  };
+  const Elf64_Shdr names = section(header.e_shstrndx);
+  if (names.sh_offset > image.size() || names.sh_size > image.size() - names.sh_offset)
+    return {};
+  const std::string_view text(reinterpret_cast<const char*>(image.data()) + names.sh_offset,
+                              names.sh_size);
+  std::vector<std::string> kernels;
+  for (size_t index = 0; index < header.e_shnum; ++index) {
+    const size_t at = std::min<size_t>(section(index).sh_name, text.size());
+    const std::string_view name = text.substr(at, text.find('\0', at) - at);
+    if (name.starts_with(kParameters))
+      kernels.emplace_back(name.substr(kParameters.size()));
+  }
+  return kernels;
 }
 
 } // namespace mneme::frontend

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <span>
+#include <string>
 #include <vector>
 
 namespace mneme::frontend {
@@ -13,5 +14,9 @@ std::vector<std::byte> fatBinaryWith(std::span<const std::byte> image, unsigned 
 /// clang's bundle of code objects, with one for AMD GPUs
 /// (https://clang.llvm.org/docs/ClangOffloadBundler.html).
 std::vector<std::byte> bundleWith(std::span<const std::byte> image);
+
+/// Names of the kernels in machine code for NVIDIA GPUs: each has a section for its parameters
+/// (https://docs.nvidia.com/cuda/cuda-binary-utilities). Empty for anything else.
+std::vector<std::string> kernelsInCubin(std::span<const std::byte> image);
 
 } // namespace mneme::frontend

@@ -24,10 +24,14 @@ DeviceUnit::DeviceUnit(const VendorRuntime& runtime, std::span<const std::byte> 
                      ? fatBinaryWith(image, architectureOf(runtime.target()))
                      : bundleWith(image)),
       blobs_(embed::readDeviceImage(container_)) {
-  if (blobs_.kernels.empty())
-    throw Error(ErrorCode::ArtifactCorrupt, "the compiled module has no kernel");
-  handles_.resize(blobs_.kernels.size());
   for (const auto& [name, blob] : blobs_.kernels)
+    names_.push_back(name);
+  if (names_.empty()) // of nvcc, which leaves no IR
+    names_ = kernelsInCubin(image);
+  if (names_.empty())
+    throw Error(ErrorCode::ArtifactCorrupt, "the compiled module has no kernel");
+  handles_.resize(names_.size());
+  for (const std::string& name : names_)
     kernels_.push_back({&handles_[kernels_.size()], name.c_str()});
   listVariables();
   registerAll(runtime);
@@ -75,13 +79,6 @@ void* DeviceUnit::kernel(const std::string& name) {
     if (name == kernel.name)
       return const_cast<void*>(kernel.handle);
   return nullptr;
-}
-
-std::vector<std::string> DeviceUnit::names() const {
-  std::vector<std::string> names;
-  for (const mneme_kernel_entry& kernel : kernels_)
-    names.emplace_back(kernel.name);
-  return names;
 }
 
 } // namespace mneme::frontend

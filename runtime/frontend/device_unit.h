@@ -27,7 +27,7 @@ public:
   /// Null if there is none of this name.
   void* kernel(const std::string& name);
   /// Names of all kernels, for messages.
-  std::vector<std::string> names() const;
+  const std::vector<std::string>& names() const { return names_; }
 
 private:
   struct Wrapper {
@@ -42,6 +42,7 @@ private:
 
   std::vector<std::byte> container_; ///< fat binary or bundle of code objects
   embed::BlobSet blobs_;
+  std::vector<std::string> names_;
   std::vector<std::byte> handles_; ///< a kernel's handle is the address of its byte
   std::vector<mneme_kernel_entry> kernels_;
   std::vector<std::unique_ptr<std::byte[]>> shadows_;
