@@ -74,7 +74,7 @@ void addAll(llvm::ModulePassManager& manager, BuildFacts build) {
   manager.addPass(
       EmbedKernelsPass(EmbedOptions{kernelFilter, tunedFile, std::move(build), marksAll}));
   manager.addPass(NoteJitUnitPass(marksAll));
-  manager.addPass(HostFunctionsPass());
+  manager.addPass(HostFunctionsPass(marksAll));
   manager.addPass(RouteLaunchesPass());
   manager.addPass(RegisterKernelsPass());
 }

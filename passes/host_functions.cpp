@@ -214,11 +214,13 @@ bool isCompiledWithoutOptimizing(const llvm::Module& module) {
 
 } // namespace
 
-bool convertHostFunctions(llvm::Module& module) {
+bool convertHostFunctions(llvm::Module& module, bool dropsMarks) {
   if (isDeviceModule(module))
     return false;
   bool changed = fillLambdaCalls(module);
-  const llvm::MapVector<llvm::Function*, Marks> marks = readMarks(module, isHostFunction);
+  llvm::MapVector<llvm::Function*, Marks> marks;
+  if (!dropsMarks)
+    marks = readMarks(module, isHostFunction);
   changed |= eraseMarkCalls(module);
   if (marks.empty())
     return changed;
@@ -253,8 +255,8 @@ bool convertHostFunctions(llvm::Module& module) {
 }
 
 llvm::PreservedAnalyses HostFunctionsPass::run(llvm::Module& module, llvm::ModuleAnalysisManager&) {
-  return convertHostFunctions(module) ? llvm::PreservedAnalyses::none()
-                                      : llvm::PreservedAnalyses::all();
+  return convertHostFunctions(module, dropsMarks_) ? llvm::PreservedAnalyses::none()
+                                                   : llvm::PreservedAnalyses::all();
 }
 
 } // namespace mneme::passes

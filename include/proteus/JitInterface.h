@@ -30,6 +30,11 @@ extern "C" {
 namespace proteus {
 namespace detail {
 
+/// HIP's float4 and its like have copy constructors in some releases, which copy bytes.
+template <typename T>
+inline constexpr bool IsBytes =
+    std::is_trivially_copyable_v<T> || std::is_trivially_destructible_v<T>;
+
 #if !defined(__CUDA_ARCH__) && !defined(__HIP_DEVICE_COMPILE__)
 /// Says to the compiler plugin that kernels of this unit may be marked in their bodies, which the
 /// host's compiler does not see; it removes the variable.
@@ -57,14 +62,14 @@ jit_array(T, std::size_t, std::remove_cv_t<std::remove_pointer_t<T>> = {},
 /// are read at every call, a kernel's on the device too, and must not be written to.
 template <typename T>
 [[gnu::noinline]] PROTEUS_HOST_DEVICE void jit_object(T*, std::size_t = sizeof(T)) noexcept {
-  static_assert(std::is_trivially_copyable_v<T>, "only bytes can become a constant");
+  static_assert(detail::IsBytes<T>, "only bytes can become a constant");
 }
 
 /// The same of a parameter that is a reference or a struct passed by value.
 template <typename T>
 [[gnu::noinline]] PROTEUS_HOST_DEVICE std::enable_if_t<!std::is_pointer_v<T>>
 jit_object(T&, std::size_t = sizeof(T)) noexcept {
-  static_assert(std::is_trivially_copyable_v<T>, "only bytes can become a constant");
+  static_assert(detail::IsBytes<T>, "only bytes can become a constant");
 }
 
 #if defined(__CUDACC__) || defined(__HIP__) || defined(__CUDA__)

@@ -19,7 +19,8 @@ typedef struct mneme_cudart_launch {
   void* stream;
   const void* config;     ///< cudaLaunchConfig_t whose attributes count; may be null
   uint32_t isCooperative; ///< cudaLaunchCooperativeKernel
-  uint32_t reserved;
+  uint32_t
+      hasOwnBounds; ///< the variant is compiled for this block, whatever the kernel's bounds are
 } mneme_cudart_launch;
 
 /// Loads another image (compiled for the CPU device) of a registered kernel. It uses the program's

@@ -66,7 +66,9 @@ enum mneme_compile_outputs {
   MNEME_OUTPUT_TRACE = 16,   ///< what was specialised, in lines of the reference tool
   MNEME_OUTPUT_PRINTED = 32, ///< what pass plugins wrote to stdout; whether asked for or not
   /// The statistics of a kernel have "shape" and "code" (module/code_shape.h).
-  MNEME_OUTPUT_SHAPE = 64,
+  MNEME_OUTPUT_SHAPE = 256,
+  MNEME_OUTPUT_LINKED_IR = 64,   ///< linked IR before anything is specialised, as text
+  MNEME_OUTPUT_TIME_TRACE = 128, ///< with `timeTraceGrain`: LLVM's time trace, as JSON
 };
 
 typedef struct mneme_compile_request {
@@ -106,6 +108,7 @@ typedef struct mneme_compile_request {
   /// it runs.
   const char* const* passPlugins;
   size_t passPluginCount;
+  uint32_t timeTraceGrain; ///< microseconds; 0: no time trace
 } mneme_compile_request;
 
 typedef struct mneme_compile_result mneme_compile_result;
@@ -119,9 +122,11 @@ const char* mneme_compile_message(const mneme_compile_result* result);
 mneme_bytes mneme_compile_output(const mneme_compile_result* result, uint32_t which);
 /// JSON: {"kernel","target" (as requested), "preprocess_ir_time","opt_time","codegen_time"
 /// (seconds), "obj_size","reg_usage","local_mem_usage","const_mem_usage","shared_mem_usage"
-/// (bytes), "ir_hash", "image_hash" (hex), "passes","target_cpu"}; constant bytes do not count
-/// parameters; of "host" the first two and "passes" only. For "sm_NN" also
-/// "spill_store_bytes","spill_load_bytes","stack_bytes", "ptx_version" ("8.8"), "assembler"
+/// (bytes), "ir_hash","image_hash" (hex), "passes","target_cpu"}, and of preprocess_ir_time
+/// "parse_time", "extract_time" and "specialize_time"; "codegen_words" (how the reference tool's
+/// timers call it); of "host" the first two, "passes" and times only. Constant bytes do not count
+/// parameters. For "sm_NN" also "spill_store_bytes","spill_load_bytes","stack_bytes", "ptx_version"
+/// ("8.8"), "assembler"
 /// ("nvJitLink 13.0", "ptxas 13.0.88", "driver") and "assemble_time" (seconds, part of
 /// codegen_time).
 const char* mneme_compile_statistics(const mneme_compile_result* result);

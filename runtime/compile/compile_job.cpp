@@ -7,8 +7,6 @@
 #include <llvm/Support/raw_ostream.h>
 #include <llvm/Transforms/Utils/Cloning.h>
 
-#include <chrono>
-
 #include "runtime/abi/variable_names.h"
 #include "runtime/base/hash.h"
 #include "runtime/compile/assembler/ptx_version.h"
@@ -27,6 +25,7 @@
 #include "runtime/compile/module/unit.h"
 #include "runtime/compile/module/variables_kernel.h"
 #include "runtime/compile/pass_pipeline.h"
+#include "runtime/compile/stage.h"
 #include "runtime/ir/compat.h"
 #include "runtime/ir/function_cells.h"
 #include "runtime/ir/line_directives.h"
@@ -35,16 +34,6 @@
 
 namespace mneme::compile {
 namespace {
-
-class Stopwatch {
-public:
-  double seconds() const {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
-  }
-
-private:
-  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
-};
 
 std::string printed(const llvm::Module& module) {
   std::string text;
@@ -111,13 +100,36 @@ JobOutputs CompileJob::run() {
                                                                 : std::vector<std::string>());
   for (const std::string& option : llvmOptions.refused())
     refused_.push_back("-mllvm -" + option);
-  Stopwatch preprocessing;
+  prepare();
+  if (isUnit() && target_.kind == TargetKind::Cpu) {
+    // The CPU device compiles each kernel when it is launched first.
+    outputs_.image = blobObject(*module_, diagnostics_);
+    outputs_.statisticsJson = statistics();
+    return std::move(outputs_);
+  }
+  {
+    const Stage stage("optimizeIR", times_.optimize);
+    optimize();
+  }
+
+  irHash_ = bitcodeHash(*module_);
+  if (request_.outputs & MNEME_OUTPUT_SHAPE)
+    code_ = countCode(*module_);
+  if (request_.outputs & MNEME_OUTPUT_IR)
+    outputs_.ir = printed(*module_);
+  generate();
+  outputs_.statisticsJson = statistics();
+  return std::move(outputs_);
+}
+
+/// From bytes to what the pipeline begins with.
+void CompileJob::prepare() {
+  const Stage stage("prepareIR", times_.preprocess);
   preprocess();
   if (target_.kind == TargetKind::Ptx)
     chooseAssembler();
   machine_ = makeTargetMachine(target_, options_, request_.codegenOptLevel);
-  const bool wantsShape = (request_.outputs & MNEME_OUTPUT_SHAPE) != 0;
-  if (wantsShape)
+  if (request_.outputs & MNEME_OUTPUT_SHAPE)
     shape_ = describeShape(*module_, request_.kernel, *machine_);
   if (target_.kind == TargetKind::Cpu) {
     if (!isUnit())
@@ -129,15 +141,9 @@ JobOutputs CompileJob::run() {
     if (ir::keepLineDirectives(*module_))
       assemblerOptions_.push_back("-lineinfo");
   }
-  preprocessSeconds_ = preprocessing.seconds();
-  if (isUnit() && target_.kind == TargetKind::Cpu) {
-    // The CPU device compiles each kernel when it is launched first.
-    outputs_.image = blobObject(*module_, diagnostics_);
-    outputs_.statisticsJson = statistics();
-    return std::move(outputs_);
-  }
+}
 
-  Stopwatch optimizing;
+void CompileJob::optimize() {
   runPasses(*module_, *machine_, request_.passes, tuning(), [&](llvm::PassBuilder& builder) {
     plugins_.addTo(builder);
     if (isDetached_)
@@ -150,16 +156,6 @@ JobOutputs CompileJob::run() {
       !isUnit())
     ir::eraseUncalled(*module_, findKernel(*module_, kernelName()));
   diagnostics_.throwIfErrors(ErrorCode::CompileFailed, "optimisation failed");
-  optimizeSeconds_ = optimizing.seconds();
-
-  irHash_ = bitcodeHash(*module_);
-  if (wantsShape)
-    code_ = countCode(*module_);
-  if (request_.outputs & MNEME_OUTPUT_IR)
-    outputs_.ir = printed(*module_);
-  generate();
-  outputs_.statisticsJson = statistics();
-  return std::move(outputs_);
 }
 
 /// Nothing is asked for but the kernel as the program runs it.
@@ -181,14 +177,18 @@ const char* CompileJob::kernelName() const {
 }
 
 void CompileJob::preprocess() {
-  module_ = loadAndLink(request_.modules, request_.moduleCount, context_, diagnostics_,
-                        /*keepsUnitsApart=*/isAsBuilt());
+  {
+    const Stage stage("Parse IR", times_.parse);
+    module_ = loadAndLink(request_.modules, request_.moduleCount, context_, diagnostics_,
+                          /*keepsUnitsApart=*/isAsBuilt());
+  }
   if (compat::moduleTriple(*module_).getArch() == llvm::Triple::UnknownArch)
     setDeviceTriple(*module_, options_.triple);
   const llvm::Triple triple = compat::moduleTriple(*module_);
   if (!triple.isNVPTX() && !triple.isAMDGCN())
     throw Error(ErrorCode::Unsupported, "the IR is for '" + triple.str() +
                                             "'; only nvptx64 and amdgcn kernels can be compiled");
+  isForAmd_ = triple.isAMDGCN();
   if (triple.isAMDGCN() && target_.kind != TargetKind::Cpu)
     throw Error(ErrorCode::Unsupported,
                 "the IR is for '" + triple.str() + "'; it can be compiled for the CPU only");
@@ -199,12 +199,28 @@ void CompileJob::preprocess() {
   if (target_.kind == TargetKind::Cpu && request_.kernel == llvm::StringRef(kVariablesKernel))
     addVariablesKernel(*module_);
   llvm::Function& kernel = findKernel(*module_, request_.kernel);
-  if (request_.prune)
-    ir::pruneTo(*module_, kernel);
-  if (request_.internalize)
-    ir::internalizeExcept(*module_, kernel, options_.ownFunctions);
+  {
+    const Stage stage("Extract kernel module", times_.extract);
+    if (request_.prune)
+      ir::pruneTo(*module_, kernel);
+    if (request_.internalize)
+      ir::internalizeExcept(*module_, kernel, options_.ownFunctions);
+  }
+  if (request_.outputs & MNEME_OUTPUT_LINKED_IR)
+    outputs_.linkedIr = printed(*module_);
   if (target_.kind == TargetKind::Ptx)
     placeEarly();
+  specialize(kernel);
+  if (request_.outputs & MNEME_OUTPUT_INPUT_IR)
+    outputs_.inputIr = printed(*module_);
+  if (isAsBuilt())
+    addOtherCallers(*module_, options_.sharedFunctions);
+  if (target_.kind == TargetKind::Ptx)
+    isDetached_ = pointers_.detach(*module_);
+}
+
+void CompileJob::specialize(llvm::Function& kernel) {
+  const Stage stage("specializeIR", times_.specialize);
   const TraceText trace = request_.outputs & MNEME_OUTPUT_TRACE ? &outputs_.trace : nullptr;
   specializeArguments(kernel, request_.specializedArgs, request_.specializedArgCount, trace);
   specializeLambdas(trace);
@@ -218,12 +234,6 @@ void CompileJob::preprocess() {
   }
   if (target_.kind == TargetKind::Ptx)
     kernel.setName(kernelName());
-  if (request_.outputs & MNEME_OUTPUT_INPUT_IR)
-    outputs_.inputIr = printed(*module_);
-  if (isAsBuilt())
-    addOtherCallers(*module_, options_.sharedFunctions);
-  if (target_.kind == TargetKind::Ptx)
-    isDetached_ = pointers_.detach(*module_);
 }
 
 /// The values of one call operator lie together.
@@ -358,12 +368,11 @@ std::string CompileJob::hint() const {
 }
 
 void CompileJob::generate() {
-  const Stopwatch generating;
+  const Stage stage("Codegen", times_.codegen);
   if (target_.kind == TargetKind::Ptx)
     generatePtx();
   else
     generateHost();
-  codegenSeconds_ = generating.seconds();
 }
 
 void CompileJob::generatePtx() {
@@ -382,9 +391,8 @@ void CompileJob::generatePtx() {
   assembly.optLevel = assemblerLevel();
   assembly.maxRegisters = maxRegisters_;
   assembly.options = assemblerOptions_;
-  const Stopwatch assembling;
+  const Stage stage("Codegen CUDA RTC", times_.assemble);
   Assembly assembled = assembler_->assemble(assembly);
-  assembleSeconds_ = assembling.seconds();
   outputs_.image = std::move(assembled.cubin);
   usage_ = assembled.usage;
 }
@@ -413,9 +421,14 @@ std::string CompileJob::statistics() {
   llvm::json::Object object{
       {"kernel", request_.kernel},
       {"target", request_.target},
-      {"preprocess_ir_time", preprocessSeconds_},
-      {"opt_time", optimizeSeconds_},
-      {"codegen_time", codegenSeconds_},
+      {"preprocess_ir_time", times_.preprocess},
+      {"parse_time", times_.parse},
+      {"extract_time", times_.extract},
+      {"specialize_time", times_.specialize},
+      {"opt_time", times_.optimize},
+      {"codegen_time", times_.codegen},
+      {"codegen_words", isForAmd_ ? llvm::json::Array{"Codegen RTC"}
+                                  : llvm::json::Array{"Codegen ptx", "Codegen CUDA RTC"}},
       {"obj_size", static_cast<int64_t>(outputs_.image.size())},
       {"reg_usage", static_cast<int64_t>(usage_.registers)},
       {"local_mem_usage", static_cast<int64_t>(usage_.localBytes)},
@@ -433,7 +446,7 @@ std::string CompileJob::statistics() {
     object["stack_bytes"] = static_cast<int64_t>(usage_.stackBytes);
     object["ptx_version"] = ptxText(ptxVersion_);
     object["assembler"] = assembler_ ? assembler_->version().name : "driver";
-    object["assemble_time"] = assembleSeconds_;
+    object["assemble_time"] = times_.assemble;
   }
   if (request_.outputs & MNEME_OUTPUT_SHAPE) {
     object["shape"] = std::move(shape_);

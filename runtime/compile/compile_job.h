@@ -24,9 +24,20 @@ struct JobOutputs {
   std::string image;
   std::string ir;
   std::string assembly;
+  std::string linkedIr;
   std::string inputIr;
   std::string statisticsJson;
   std::string trace;
+  std::string timeTrace;
+};
+
+/// Seconds.
+struct StageTimes {
+  double preprocess = 0;
+  double parse = 0, extract = 0, specialize = 0; ///< in preprocess
+  double optimize = 0;
+  double codegen = 0;
+  double assemble = 0; ///< in codegen
 };
 
 /// A compilation and all memory LLVM holds for it. After a fatal error inside run() (see
@@ -50,7 +61,10 @@ private:
   std::string unitArch(const llvm::Triple& triple) const;
   /// Once its arguments are specialised.
   const char* kernelName() const;
+  void prepare();
   void preprocess();
+  void specialize(llvm::Function& kernel);
+  void optimize();
   llvm::PipelineTuningOptions tuning() const;
   void lowerForCpu();
   void specializeLambdas(TraceText trace);
@@ -73,6 +87,7 @@ private:
   std::unique_ptr<llvm::TargetMachine> machine_;
   FunctionPointers pointers_;
   bool isDetached_ = false;
+  bool isForAmd_ = false;
   std::vector<mneme_global_place> latePlaces_; ///< of variables the optimiser may read
   Target target_;
   AotOptions options_;
@@ -87,10 +102,7 @@ private:
   std::string irHash_;
   llvm::json::Object shape_; ///< of the code that comes in, if it was asked for
   llvm::json::Object code_;  ///< and of the code after the pipeline
-  double preprocessSeconds_ = 0;
-  double optimizeSeconds_ = 0;
-  double codegenSeconds_ = 0;
-  double assembleSeconds_ = 0;
+  StageTimes times_;
 };
 
 } // namespace mneme::compile

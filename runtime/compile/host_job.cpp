@@ -13,6 +13,7 @@
 #include "runtime/compile/module/loader.h"
 #include "runtime/compile/module/specialize.h"
 #include "runtime/compile/pass_pipeline.h"
+#include "runtime/compile/stage.h"
 #include "runtime/compile/target_machine.h"
 #include "runtime/ir/compat.h"
 #include "runtime/ir/pipeline_tuning.h"
@@ -54,10 +55,24 @@ JobOutputs HostJob::run() {
   if (!*request_.kernel)
     return runLibrary();
   llvm::Function& function = findKernel(*module_, request_.kernel);
+  if (request_.outputs & MNEME_OUTPUT_LINKED_IR)
+    llvm::raw_string_ostream(outputs_.linkedIr) << *module_;
   machine_ = makeMachine(compat::moduleTriple(*module_), request_.codegenOptLevel);
   module_->setDataLayout(machine_->createDataLayout());
   module_->setPICLevel(llvm::PICLevel::BigPIC);
 
+  specialize(function);
+  if (request_.outputs & MNEME_OUTPUT_INPUT_IR)
+    llvm::raw_string_ostream(outputs_.inputIr) << *module_;
+  optimize();
+  describe(function);
+  diagnostics_.throwIfErrors(ErrorCode::CompileFailed, "optimisation failed");
+  finish(ImageKind::Function);
+  return std::move(outputs_);
+}
+
+void HostJob::specialize(llvm::Function& function) {
+  const Stage stage("specializeIR", times_.specialize);
   const TraceText trace = request_.outputs & MNEME_OUTPUT_TRACE ? &outputs_.trace : nullptr;
   specializeArguments(function, request_.specializedArgs, request_.specializedArgCount, trace);
   if (request_.lambdaValueCount > 0) {
@@ -66,11 +81,6 @@ JobOutputs HostJob::run() {
   }
   if (request_.symbol && *request_.symbol)
     function.setName(request_.symbol);
-  optimize();
-  describe(function);
-  diagnostics_.throwIfErrors(ErrorCode::CompileFailed, "optimisation failed");
-  finish(ImageKind::Function);
-  return std::move(outputs_);
 }
 
 /// A module that is a library by itself: what it does not define is looked up in the program.
@@ -86,35 +96,45 @@ JobOutputs HostJob::runLibrary() {
       function.addFnAttr("target-cpu", hostCpu());
       function.addFnAttr("target-features", hostFeatures());
     }
-  const llvm::TargetLibraryInfoImpl library(machine_->getTargetTriple());
-  runPasses(
-      *module_, *machine_, request_.passes, ir::tuningFor(request_.passes, "3", {}),
-      [&](llvm::PassBuilder& builder) { plugins_.addTo(builder); }, library);
+  optimize();
   diagnostics_.throwIfErrors(ErrorCode::CompileFailed, "optimisation failed");
   finish(ImageKind::Library);
   return std::move(outputs_);
 }
 
+void HostJob::finish(ImageKind kind) {
+  if (request_.outputs & MNEME_OUTPUT_IR)
+    llvm::raw_string_ostream(outputs_.ir) << *module_;
+  generate(kind);
+  llvm::raw_string_ostream(outputs_.statisticsJson)
+      << llvm::json::Value(llvm::json::Object{{"kernel", request_.kernel},
+                                              {"target", request_.target},
+                                              {"passes", request_.passes},
+                                              {"parse_time", times_.parse},
+                                              {"specialize_time", times_.specialize},
+                                              {"opt_time", times_.optimize},
+                                              {"codegen_time", times_.codegen}});
+}
+
+void HostJob::generate(ImageKind kind) {
+  const Stage stage("Codegen", times_.codegen);
+  outputs_.image = linkSharedObject(
+      emitCode(*module_, *machine_, llvm::CodeGenFileType::ObjectFile, diagnostics_,
+               llvm::TargetLibraryInfoImpl(machine_->getTargetTriple())),
+      kind);
+}
+
 void HostJob::load() {
   if (request_.moduleCount != 1)
     throw Error(ErrorCode::InvalidArgument, "a host function is one module");
+  const Stage stage("Parse IR", times_.parse);
   module_ = loadModule(request_.modules[0], "module 0", context_, diagnostics_);
   module_->setModuleIdentifier("mneme");
   module_->setSourceFileName("mneme");
 }
 
-void HostJob::finish(ImageKind kind) {
-  if (request_.outputs & MNEME_OUTPUT_IR)
-    llvm::raw_string_ostream(outputs_.ir) << *module_;
-  outputs_.image = linkSharedObject(
-      emitCode(*module_, *machine_, llvm::CodeGenFileType::ObjectFile, diagnostics_,
-               llvm::TargetLibraryInfoImpl(machine_->getTargetTriple())),
-      kind);
-  llvm::raw_string_ostream(outputs_.statisticsJson) << llvm::json::Value(llvm::json::Object{
-      {"kernel", request_.kernel}, {"target", request_.target}, {"passes", request_.passes}});
-}
-
 void HostJob::optimize() {
+  const Stage stage("optimizeIR", times_.optimize);
   const llvm::TargetLibraryInfoImpl library(machine_->getTargetTriple());
   runPasses(
       *module_, *machine_, request_.passes, ir::tuningFor(request_.passes, "3", {}),

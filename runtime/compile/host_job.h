@@ -36,7 +36,9 @@ private:
   void load();
   JobOutputs runLibrary();
   void finish(ImageKind kind);
+  void specialize(llvm::Function& function);
   void optimize();
+  void generate(ImageKind kind);
   void describe(llvm::Function& function);
 
   const mneme_compile_request& request_;
@@ -46,6 +48,7 @@ private:
   std::unique_ptr<llvm::Module> module_;
   std::unique_ptr<llvm::TargetMachine> machine_;
   JobOutputs outputs_;
+  StageTimes times_;
 };
 
 } // namespace mneme::compile

@@ -20,6 +20,7 @@
 #include "runtime/compile/pass_names.h"
 #include "runtime/compile/pass_pipeline.h"
 #include "runtime/compile/pass_plugins.h"
+#include "runtime/compile/stage.h"
 
 struct mneme_compile_result {
   mneme::compile::JobOutputs outputs;
@@ -101,7 +102,12 @@ std::string convert(mneme_bytes input, bool wantText) {
 template <typename Job>
 void compileWith(const mneme_compile_request& request, JobOutputs& outputs, const char* what) {
   runJob(
-      std::make_unique<Job>(request), [&](Job& job) { outputs = job.run(); },
+      std::make_unique<Job>(request),
+      [&](Job& job) {
+        const TimeTrace trace(request.timeTraceGrain);
+        outputs = job.run();
+        outputs.timeTrace = trace.text();
+      },
       [&](const Job& job) {
         return job.isLoaded()
                    ? Error(ErrorCode::CompileFailed, "LLVM gave up on the " + (what + job.hint()))
@@ -152,6 +158,10 @@ mneme_bytes mneme_compile_output(const mneme_compile_result* result, uint32_t wh
     return bytesOf(result->outputs.inputIr);
   case MNEME_OUTPUT_TRACE:
     return bytesOf(result->outputs.trace);
+  case MNEME_OUTPUT_LINKED_IR:
+    return bytesOf(result->outputs.linkedIr);
+  case MNEME_OUTPUT_TIME_TRACE:
+    return bytesOf(result->outputs.timeTrace);
   case MNEME_OUTPUT_PRINTED:
     return bytesOf(result->printed);
   default:

@@ -78,7 +78,12 @@ void* openLibrary(std::span<const std::byte> image) {
 mneme::jit::Settings readSettings() {
   mneme::keptEnvironment = {mneme_rt_environment(), mneme_rt_directory()};
   std::vector<std::string> warnings;
-  mneme::jit::Settings settings = mneme::jit::readSettings(mneme::environmentValue, warnings);
+  // PROTEUS_USE_STORED_CACHE speaks of marked code alone.
+  const auto variable = [](const char* name) {
+    return std::string_view(name) == "PROTEUS_USE_STORED_CACHE" ? nullptr
+                                                                : mneme::environmentValue(name);
+  };
+  mneme::jit::Settings settings = mneme::jit::readSettings(variable, warnings);
   for (const std::string& warning : warnings)
     mneme::noticeOnce(warning);
   settings.hasMarks = true; // as far as it ends where its settings make no sense
@@ -213,8 +218,7 @@ mneme::compile::Result Dispatcher::State::compile(const mneme::compile::Request&
   try {
     return mneme::compile::compileApart(request, service);
   } catch (const Error& error) {
-    if (!request.plugins.empty())
-      mneme::jit::refuseUnloadable(error);
+    mneme::jit::refuseUnusable(request, error);
     throw;
   }
 }

@@ -4,6 +4,7 @@
 #include <llvm/Analysis/LoopAnalysisManager.h>
 #include <llvm/Analysis/TargetLibraryInfo.h>
 #include <llvm/IR/PassManager.h>
+#include <llvm/Support/TimeProfiler.h>
 
 #include "runtime/ir/target_library.h"
 #include "runtime/ir/unroll_pass.h"
@@ -29,6 +30,8 @@ PipelineRunner::PipelineRunner(llvm::TargetMachine& machine,
                                llvm::TargetLibraryInfoImpl library)
     : optnone_(/*DebugLogging=*/false), builder_(&machine, tuning, std::nullopt, &callbacks_) {
   optnone_.registerCallbacks(callbacks_);
+  if (llvm::timeTraceProfilerEnabled())
+    timing_.registerCallbacks(callbacks_);
   functions_.registerPass(
       [library = std::move(library)] { return llvm::TargetLibraryAnalysis(library); });
 }

@@ -35,6 +35,7 @@ private:
   llvm::ModuleAnalysisManager modules_;
   llvm::PassInstrumentationCallbacks callbacks_;
   llvm::OptNoneInstrumentation optnone_; // passes look at `optnone` only if somebody asks them to
+  llvm::TimeProfilingPassesHandler timing_;
   llvm::PassBuilder builder_;
 };
 

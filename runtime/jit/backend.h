@@ -32,6 +32,7 @@ struct KernelImage {
   /// Device variables the kernel refers to (of all linked blobs). Their storage stays the
   /// program's.
   std::vector<embed::KernelGlobal> globals;
+  bool hasOwnBounds = false; ///< it is compiled for the block it is launched with
 };
 
 class Backend {

@@ -7,6 +7,7 @@
 #include "runtime/base/hash.h"
 #include "runtime/base/sentence.h"
 #include "runtime/jit/cache_chain.h"
+#include "runtime/jit/developer_output.h"
 #include "runtime/jit/pass_plugins.h"
 #include "runtime/jit/readable_args.h"
 
@@ -376,23 +377,37 @@ bool Engine::buildFromStore(Binary& binary) {
   return true;
 }
 
+compile::Result Engine::compileFor(const Binary& binary, const compile::Request& request) const {
+  try {
+    return services_.compile(request);
+  } catch (const Error& error) {
+    // Whoever tunes a program may not end it.
+    if (binary.kernel().isMarked() && binary.kernel().variants().empty())
+      refuseUnusable(request, error);
+    throw;
+  }
+}
+
 void Engine::build(Binary& binary) noexcept {
   try {
     const Stopwatch watch(counters_.compileNs);
-    const compile::Request request =
-        makeRequest(binary.kernel().code(), binary.variant(), binary.spec());
-    compile::Result result = services_.compile(request);
-    passOnPrinted(result.printed);
+    compile::Request request = makeRequest(binary.kernel().code(), binary.variant(), binary.spec());
     if (binary.kernel().isMarked())
+      askForMore(request, settings_);
+    compile::Result result = compileFor(binary, request);
+    passOnPrinted(result.printed);
+    if (binary.kernel().isMarked()) {
       traceMarked(binary, request, result);
+      if (!result.isFromCache)
+        keepOutputs(settings_, request.kernel, requestHash(binary.kernel().code(), request),
+                    result);
+    }
     ++counters_.built;
     counters_.fromStore += result.isFromCache ? 1 : 0;
     if (binary.spec().wantsIr)
       dumpIr(binary, request, result.ir);
     binary.built(std::move(result.image), request.symbol);
   } catch (const std::exception& error) {
-    if (binary.spec().plugins)
-      refuseUnloadable(error);
     fail(binary, "compiled", error.what());
   } catch (...) {
     fail(binary, "compiled", "unknown exception");
@@ -408,7 +423,8 @@ void Engine::load(Binary& binary) noexcept {
                                .kernel = binary.symbol().empty() ? code.name : binary.symbol(),
                                .handle = code.handle,
                                .module = code.module,
-                               .globals = globalsOf(code)}));
+                               .globals = globalsOf(code),
+                               .hasOwnBounds = binary.variant().launchBounds}));
   } catch (const std::exception& error) {
     fail(binary, "loaded", error.what());
   } catch (...) {

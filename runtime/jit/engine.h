@@ -86,6 +86,7 @@ private:
   bool startBuilding(Binary& binary);
   bool buildFromStore(Binary& binary);
   void build(Binary& binary) noexcept;
+  compile::Result compileFor(const Binary& binary, const compile::Request& request) const;
   void load(Binary& binary) noexcept;
   void fail(Binary& binary, const char* doing, const char* why) noexcept;
   /// A sentence about `subject`. The first with its reason is said now, the others are counted.

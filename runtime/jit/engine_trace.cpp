@@ -10,6 +10,7 @@
 #include "runtime/base/own_descriptors.h"
 #include "runtime/base/sentence.h"
 #include "runtime/jit/cache_chain.h"
+#include "runtime/jit/developer_output.h"
 #include "runtime/jit/engine.h"
 #include "runtime/jit/request.h"
 
@@ -89,28 +90,32 @@ CacheReport::Entry& Engine::usesOf(const Kernel& kernel, const BinarySpec& spec,
 
 void Engine::traceMarked(const Binary& binary, const compile::Request& request,
                          const compile::Result& result) const {
+  const KernelCode& code = binary.kernel().code();
+  const tuned::Variant& variant = binary.variant();
+  const bool namesPasses = variant.namesPipeline || !request.plugins.empty();
+  if (!result.isFromCache)
+    services_.print(
+        timerLines(settings_, request, result,
+                   {.name = code.name, .level = namesPasses ? request.passes : variant.optLevel}));
   if (!settings_.trace.specialization)
     return;
   if (result.isFromCache) {
-    services_.print(
-        hitLine(settings_, result.cacheLevel, requestHash(binary.kernel().code(), request)));
+    services_.print(hitLine(settings_, result.cacheLevel, requestHash(code, request)));
     return;
   }
-  const tuned::Variant& variant = binary.variant();
   const auto flag = [](const char* name, bool isOn) {
     return std::string(" ") + name + (isOn ? ":1" : ":0");
   };
-  std::string text = "[KernelConfig] ID:" + binary.kernel().code().name + ' ';
+  std::string text = "[KernelConfig] ID:" + code.name + ' ';
   if (variant.namesPipeline)
     text += "Pipeline:" + variant.pipeline + ' ';
-  const KernelCode& code = binary.kernel().code();
   text += "CG:" + (code.module->vendor == 0 ? "RTC" : settings_.marked.codegen) +
           flag("SA", variant.specializeArgs) + flag("LB", variant.launchBounds) +
           flag("SD", variant.specializeDims) + flag("SDR", variant.boundIndices.value_or(false)) +
           " OL:" + variant.optLevel + " CGL:" + std::to_string(variant.codegenOptLevel) +
           " TMT:" + std::to_string(variant.tunedMaxThreads) +
           " BPSM:" + std::to_string(variant.minBlocksPerSm) + " \n" + result.trace;
-  if (variant.namesPipeline || !request.plugins.empty())
+  if (namesPasses)
     text += "[CustomPipeline] " + request.passes + "\n";
   services_.print(text);
 }
@@ -225,7 +230,7 @@ void Engine::report() noexcept {
                       " of tuned kernels as built; binaries: " + std::to_string(counters_.built) +
                       ", of these stored before: " + std::to_string(counters_.fromStore) +
                       "; failed: " + std::to_string(counters_.failed));
-    if (settings_.trace.timers) {
+    if (settings_.trace.timers && !file_.kernels.empty()) {
       char line[160];
       std::snprintf(
           line, sizeof(line), "[timers] reading IR %.3f s, compiling %.3f s, loading %.3f s",

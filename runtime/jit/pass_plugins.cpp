@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <string_view>
 
 #include <unistd.h>
 
@@ -59,9 +60,13 @@ void addPassPlugins(compile::Request& request, const PassPlugins& plugins,
   request.plugins = plugins.plugins;
 }
 
-void refuseUnloadable(const std::exception& error) {
+void refuseUnusable(const compile::Request& request, const std::exception& error) {
   const auto* known = dynamic_cast<const Error*>(&error);
-  if (known && known->code() == ErrorCode::BackendUnavailable)
+  const bool isUnloadable =
+      !request.plugins.empty() && known && known->code() == ErrorCode::BackendUnavailable;
+  const bool isNoPipeline = known && known->code() == ErrorCode::InvalidArgument &&
+                            std::string_view(known->what()).starts_with("invalid pass pipeline");
+  if (isUnloadable || isNoPipeline)
     refuse(known->what());
 }
 

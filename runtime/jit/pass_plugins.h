@@ -22,8 +22,9 @@ const PassPlugins* presentPassPlugins();
 void addPassPlugins(compile::Request& request, const PassPlugins& plugins,
                     const std::string& pipeline);
 
-/// Ends the program if `error`, of a compilation with plugins, says that one cannot be loaded.
-void refuseUnloadable(const std::exception& error);
+/// Ends the program if `error`, of compiling what it marks, says that a plugin cannot be loaded or
+/// that the pipeline is none.
+void refuseUnusable(const compile::Request& request, const std::exception& error);
 
 /// Writes what plugins have printed to stdout, past its buffer: there it would be if LLVM were in
 /// this process.

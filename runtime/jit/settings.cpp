@@ -180,6 +180,26 @@ void readCacheChain(Reader& read, Settings& settings, std::vector<std::string>& 
   read.number("PROTEUS_COMM_THREAD_POLL_MS", 1, kMaxPollMilliseconds, settings.mpiPollMilliseconds);
 }
 
+void readTimeTrace(const Reader& read, Settings& settings) {
+  bool isOn = false;
+  uint32_t grain = 500;
+  read.flag("PROTEUS_ENABLE_TIME_TRACE", isOn);
+  read.number("PROTEUS_TIME_TRACE_GRAIN", 1, 1 << 30, grain);
+  settings.timeTraceGrain = isOn ? grain : 0;
+  if (const std::string file = read.text("PROTEUS_TIME_TRACE_FILE"); !file.empty())
+    settings.timeTraceFile = file;
+}
+
+/// There is one way to copy a kernel; the names are the reference tool's.
+void readClone(const Reader& read, MarkedDefaults& marked, std::vector<std::string>& warnings) {
+  const std::string clone = lowered(read.text("PROTEUS_KERNEL_CLONE"));
+  if (clone == "link-clone-prune" || clone == "link-clone-light")
+    marked.clone = clone;
+  else if (!clone.empty() && clone != marked.clone)
+    warnings.push_back("PROTEUS_KERNEL_CLONE='" + clone + "' is unknown; " + marked.clone +
+                       " is used");
+}
+
 void readMarked(const Reader& read, MarkedDefaults& marked) {
   read.flag("PROTEUS_SPECIALIZE_ARGS", marked.specializeArgs);
   read.flag("PROTEUS_SPECIALIZE_LAUNCH_BOUNDS", marked.launchBounds);
@@ -226,6 +246,10 @@ Settings readSettings(const Environment& environment, std::vector<std::string>& 
   read.flag("PROTEUS_DUMP_LLVM_IR", settings.dumpsIr);
   read.trace("PROTEUS_TRACE_OUTPUT", settings.trace);
   readMarked(read, settings.marked);
+  readClone(read, settings.marked, warnings);
+  readTimeTrace(read, settings);
+  bool isCopied = false; // code is the same either way
+  read.flag("PROTEUS_RELINK_GLOBALS_BY_COPY", isCopied);
   read.flag("PROTEUS_ENABLE_TIMERS", settings.trace.timers);
   settings.asked = settings.trace;
   bool isDebugging = false;

@@ -28,6 +28,8 @@ struct MarkedDefaults {
   std::string pipeline = {};             ///< empty: LLVM's own for optLevel
   char optLevel = '3';                   ///< 0 1 2 3 s z
   uint32_t codegenOptLevel = 3;
+  std::string clone =
+      "cross-clone";           ///< how the reference tool would copy a kernel, in lines of timers
   std::string codegen = "RTC"; ///< RTC Serial Parallel: how the reference tool would, in traces
 };
 
@@ -56,7 +58,9 @@ struct Settings {
   std::vector<CacheLevel> cacheLevels = {CacheLevel{}}; ///< fastest first; empty: nothing is stored
   std::vector<std::filesystem::path> siteDirectories = {}; ///< of Site
   uint32_t mpiPollMilliseconds = 25;
-  std::string jobRank = {}; ///< of MPI levels: "<rank>/<size>"
+  std::string jobRank = {};    ///< of MPI levels: "<rank>/<size>"
+  uint32_t timeTraceGrain = 0; ///< microseconds; 0: no time trace of compilations
+  std::filesystem::path timeTraceFile = "out.time-trace";
   Trace trace = {};
   Trace asked = {}; ///< without what PROTEUS_DEBUG_OUTPUT adds: the trace of programs with marks
 };

@@ -13,6 +13,7 @@
 #include "runtime/base/sentence.h"
 #include "runtime/base/standard_error.h"
 #include "runtime/base/start_directory.h"
+#include "runtime/jit/developer_output.h"
 #include "runtime/jit/engine.h"
 #include "runtime/jit/refusal.h"
 #include "runtime/jit/service_options.h"
@@ -80,7 +81,10 @@ std::string whyIdle(const tuned::File& file, const std::filesystem::path& path) 
 
 tuned::File readTuned(const Settings& settings) {
   try {
-    return apart([&] { return tuned::readFile(startDirectory() / settings.tunedKernels); });
+    const auto otherKinds =
+        settings.hasMarks ? tuned::OtherKinds::AreDropped : tuned::OtherKinds::AreRefused;
+    return apart(
+        [&] { return tuned::readFile(startDirectory() / settings.tunedKernels, otherKinds); });
   } catch (const Error& error) {
     if (settings.hasMarks)
       refuse(error.what());
@@ -100,8 +104,10 @@ const mneme_hooks* start() {
     noticeOnce(warning);
   if (settings.tunedKernels.empty() && !settings.hasMarks)
     return nullptr;
-  if (settings.hasMarks)
+  if (settings.hasMarks) {
     settings.trace = settings.asked;
+    writeTimeTraceAtExit(settings);
+  }
   completeLevels(settings);
   tuned::File file;
   std::string why = "there is no such file";

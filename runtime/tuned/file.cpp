@@ -189,10 +189,28 @@ std::optional<uint64_t> readHash(const JsonObject& ours) {
   return hash;
 }
 
+/// The reference tool's keys with values of other kinds count as if they were not there.
+void dropOtherKinds(nlohmann::json& entry) {
+  const auto drop = [&](std::initializer_list<const char*> keys, auto isKind) {
+    for (const char* key : keys)
+      if (const auto found = entry.find(key); found != entry.end() && !isKind(*found))
+        entry.erase(found);
+  };
+  using Json = nlohmann::json;
+  if (!entry.is_object())
+    return;
+  drop({"Pipeline", "CodeGen", "OptLevel"}, [](const Json& value) { return value.is_string(); });
+  drop({"SpecializeArgs", "LaunchBounds", "SpecializeDims", "SpecializeDimsRange"},
+       [](const Json& value) { return value.is_boolean(); });
+  drop({"CodeGenOptLevel", "TunedMaxThreads", "MinBlocksPerSM"},
+       [](const Json& value) { return value.is_number_integer(); });
+}
+
 /// Makes kernels of the pieces of a document.
 class Builder final : public Visitor {
 public:
-  explicit Builder(const std::string& name) : place_("'" + name + "'") {}
+  Builder(const std::string& name, OtherKinds otherKinds)
+      : place_("'" + name + "'"), otherKinds_(otherKinds) {}
 
   void beginVariants() override { pending_ = {}; }
 
@@ -213,6 +231,8 @@ public:
     Pending pending = std::exchange(pending_, {});
     const std::string place = place_ + ", kernel '" + symbol + "'";
     file_.kernels.erase(symbol); // of a key that is there twice the last one counts
+    if (otherKinds_ == OtherKinds::AreDropped)
+      dropOtherKinds(value);
     try {
       Kernel kernel = readKernel(JsonObject(std::move(value), ""), pending);
       for (const std::string& why : pending.leftOut.sentences())
@@ -259,6 +279,7 @@ private:
   }
 
   const std::string place_;
+  const OtherKinds otherKinds_;
   Pending pending_;
   Grouped problems_;
   File file_;
@@ -266,20 +287,20 @@ private:
 
 } // namespace
 
-File parseFile(const std::string& text, const std::string& name) {
+File parseFile(const std::string& text, const std::string& name, OtherKinds otherKinds) {
   if (text.find_first_not_of(" \t\r\n") == std::string::npos)
     throw Error(ErrorCode::ArtifactCorrupt,
                 "'" + name +
                     "' is empty, not a tuned-kernels file; write it again with 'mneme deploy', or "
                     "unset PROTEUS_TUNED_KERNELS to run without");
-  Builder builder(name);
+  Builder builder(name, otherKinds);
   walkDocument(text, "'" + name + "'", builder);
   return builder.finish();
 }
 
-File readFile(const std::filesystem::path& path) {
+File readFile(const std::filesystem::path& path, OtherKinds otherKinds) {
   try {
-    return parseFile(readTextFile(path, kMaxFileBytes), path.string());
+    return parseFile(readTextFile(path, kMaxFileBytes), path.string(), otherKinds);
   } catch (const Error& error) {
     if (error.code() != ErrorCode::OutOfRange)
       throw;

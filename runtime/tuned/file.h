@@ -64,14 +64,21 @@ struct File {
   std::vector<std::string> warnings;
 };
 
+/// What becomes of the reference tool's keys where a value is of another kind.
+enum class OtherKinds {
+  AreRefused, ///< the entry makes no sense
+  AreDropped, ///< the default counts, as with the reference tool, for programs written for it
+};
+
 /// `name` is what messages call the file. An entry that makes no sense costs that entry (or that
 /// variant). \throws Error{ArtifactCorrupt} if the text is no JSON object at all.
-File parseFile(const std::string& text, const std::string& name);
+File parseFile(const std::string& text, const std::string& name,
+               OtherKinds otherKinds = OtherKinds::AreRefused);
 
 /// A tuned-kernels file has no more bytes.
 inline constexpr uint64_t kMaxFileBytes = 64u << 20;
 
 /// \throws as above, and for a larger file; Error{NotFound, IoFailed} if it cannot be read.
-File readFile(const std::filesystem::path& path);
+File readFile(const std::filesystem::path& path, OtherKinds otherKinds = OtherKinds::AreRefused);
 
 } // namespace mneme::tuned

@@ -56,6 +56,71 @@ def test_unsigned_counts_of_elements_have_no_sign(edges: Path, tmp_path: Path) -
     assert [text.split(" x ")[0] for text in contents] == ["[200", "[40000", "[250"]
 
 
+BOUNDS = """
+#include <cstdio>
+#include <proteus/JitInterface.h>
+__attribute__((annotate("jit"))) __global__ __launch_bounds__(64) void wide(int* out) {
+  out[threadIdx.x] = blockDim.x;
+}
+__attribute__((annotate("jit", 1))) int twice(int n) { return 2 * n; }
+int main() {
+  int* out;
+  cudaMallocManaged(&out, 256 * sizeof(int));
+  wide<<<1, 256>>>(out);
+  cudaDeviceSynchronize();
+  printf("wide %d %d %d\\n", out[255], cudaGetLastError(), twice(21));
+}
+"""
+
+
+def test_blocks_may_be_larger_than_the_bounds_in_the_source(tmp_path: Path) -> None:
+    (tmp_path / "wide.cu").write_text(BOUNDS)
+    options = ("-x", "cuda", "--offload-arch=sm_90", "-lcudart")
+    done = compiled(*options, tmp_path / "wide.cu", "-o", tmp_path / "wide")
+    assert (done.returncode, done.stderr) == (0, "")
+    done = run(tmp_path / "wide", tmp_path, PROTEUS_TRACE_OUTPUT="specialization")
+    assert untraced(done) == ["wide 256 0 42"]
+    assert "[LaunchBoundSpec] MaxThreads 256 MinBlocksPerSM 0" in done.stdout
+    off = {"PROTEUS_SPECIALIZE_LAUNCH_BOUNDS": "0"}
+    assert untraced(run(tmp_path / "wide", tmp_path, **off)) == ["wide 0 1 42"]
+
+
+def test_pipeline_that_is_none_ends_the_program(edges: Path, tmp_path: Path) -> None:
+    refused = run(edges, tmp_path, PROTEUS_OPT_PIPELINE="default<O3>,nonsense")
+    assert refused.returncode != 0
+    assert "[proteus][FATAL ERROR]" in refused.stderr
+    assert "invalid pass pipeline 'default<O3>,nonsense'" in refused.stderr
+
+
+def test_tuned_values_of_other_kinds_are_defaults(edges: Path, tmp_path: Path) -> None:
+    file = tmp_path / "tuned.json"
+    file.write_text(
+        '{"_Z5wordsPKitPi": {"Pipeline": 5, "CodeGen": 3, "LaunchBounds": 1, "OptLevel": 1, '
+        '"SpecializeDims": false, "SpecializeDimsRange": 7, "CodeGenOptLevel": "2", '
+        '"TunedMaxThreads": "5", "MinBlocksPerSM": 4}}'
+    )
+    done = run(
+        edges, tmp_path, PROTEUS_TUNED_KERNELS=str(file), PROTEUS_TRACE_OUTPUT="specialization"
+    )
+    assert (done.returncode, untraced(done)) == (0, EDGES)
+    begin = "[KernelConfig] ID:_Z5wordsPKitPi "
+    assert lines(done, begin) == [begin + "CG:RTC SA:1 LB:1 SD:0 SDR:0 OL:3 CGL:3 TMT:-1 BPSM:4 "]
+    assert "MinBlocksPerSM 4" not in done.stdout
+
+
+def test_marking_every_kernel_drops_what_the_source_marks(tmp_path: Path) -> None:
+    (tmp_path / "all.cu").write_text(BOUNDS)
+    plugin = BUILD / "lib" / "libMnemePasses.so"
+    options = ("-x", "cuda", "--offload-arch=sm_90", "-lcudart", f"-fplugin={plugin}")
+    every = ("-Xclang", "-mllvm", "-Xclang", "-force-proteus-jit-annotate-all")
+    done = compiled(*options, *every, tmp_path / "all.cu", "-o", tmp_path / "all")
+    assert (done.returncode, done.stderr) == (0, "")
+    done = run(tmp_path / "all", tmp_path, PROTEUS_TRACE_OUTPUT="specialization;cache-stats")
+    assert untraced(done) == ["wide 256 0 42"]
+    assert "[JitEngineDevice] MemoryCache rank 0 hits 0 accesses 1" in done.stdout
+    assert "JitEngineHost" not in done.stdout
+
+
 def test_marked_kernels_may_have_all_shared_memory(edges: Path, tmp_path: Path) -> None:
     refused = run(edges, tmp_path, PROTEUS_DISABLE="1")
     assert refused.stdout.splitlines()[-1] == "error 1"
@@ -202,6 +267,10 @@ def test_marks_of_pointers_work_with_the_abi_of_amd(level: str, tmp_path: Path) 
     assert (done.returncode, done.stderr) == (0, "")
     traced = {"PROTEUS_TRACE_OUTPUT": "specialization", "PROTEUS_CODEGEN": "serial"}
     done = run(program, tmp_path, **traced)
-    assert untraced(done) == ["scalar 4", "array 15", "object 21", "reference 4"]
-    assert len(lines(done, "[ArgSpec]")) == 4
+    assert untraced(done) == ["scalar 4", "array 15", "object 21", "reference 4", "vector 5 16002"]
+    assert len(lines(done, "[ArgSpec]")) == 5
+    assert not any("addrspace(4)" in line for line in lines(done, "[ArgSpec]"))
+    replaced = [line for line in lines(done, "[DimSpec] Replace") if "__HIP_" in line]
+    assert [line.rsplit(" ", 1)[1] for line in replaced] == ["2", "16"]
+    assert "[DimSpec] Range llvm.amdgcn.workitem.id.x [0,16)" in done.stdout
     assert all(" CG:Serial " in line for line in lines(done, "[KernelConfig]"))

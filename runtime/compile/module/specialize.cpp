@@ -7,6 +7,7 @@
 #include <llvm/IR/Module.h>
 #include <llvm/Support/raw_ostream.h>
 
+#include <cstring>
 #include <string>
 
 #include "runtime/base/error.h"
@@ -23,8 +24,12 @@ constexpr const char* kAxes[] = {".x", ".y", ".z"};
 void note(TraceText trace, const std::string& begin, const llvm::Value& value) {
   if (!trace)
     return;
-  llvm::raw_string_ostream stream(*trace);
-  stream << begin << value << '\n';
+  std::string text;
+  llvm::raw_string_ostream(text) << value;
+  // Where AMD GPUs have constants is not said.
+  if (const size_t space = text.find("private addrspace(4) "); space != std::string::npos)
+    text.erase(space + strlen("private "), strlen("addrspace(4) "));
+  *trace += begin + text + '\n';
 }
 
 void note(TraceText trace, const std::string& line) {
@@ -116,6 +121,19 @@ void noteDimensions(llvm::Module& module, const uint32_t grid[3], const uint32_t
           llvm::ConstantAsMetadata::get(llvm::ConstantInt::get(type, numbers[axis]))));
 }
 
+/// gridDim.x and its like are functions in HIP's headers: "operator unsigned" of
+/// __HIP_Coordinates<__HIP_GridDim>::__X.
+void foldHipCoordinates(llvm::Module& module, const uint32_t grid[3], const uint32_t block[3],
+                        TraceText trace) {
+  const std::pair<const char*, const uint32_t*> coordinates[] = {{"13__HIP_GridDim", grid},
+                                                                 {"14__HIP_BlockDim", block}};
+  for (const auto& [name, sizes] : coordinates)
+    for (unsigned axis = 0; axis < 3; ++axis)
+      replaceReads(module,
+                   std::string("_ZNK17__HIP_CoordinatesI") + name + "E3__" + "XYZ"[axis] + "cvjEv",
+                   sizes[axis], trace);
+}
+
 } // namespace
 
 void specializeArguments(llvm::Function& kernel, const mneme_arg_value* values, size_t count,
@@ -163,6 +181,7 @@ void setLaunchBounds(llvm::Function& kernel, uint32_t maxThreads, uint32_t minBl
 void foldDimensions(llvm::Module& module, const uint32_t grid[3], const uint32_t block[3],
                     TraceText trace) {
   if (compat::moduleTriple(module).isAMDGCN()) {
+    foldHipCoordinates(module, grid, block, trace);
     noteDimensions(module, grid, block);
     return;
   }

@@ -122,7 +122,9 @@ struct RawRequest {
     raw.outputs = MNEME_OUTPUT_IMAGE | (request.wantIr ? MNEME_OUTPUT_IR : 0u) |
                   (request.wantAssembly ? MNEME_OUTPUT_ASSEMBLY : 0u) |
                   (request.wantTrace ? MNEME_OUTPUT_TRACE : 0u) |
-                  (request.wantShape ? MNEME_OUTPUT_SHAPE : 0u);
+                  (request.wantShape ? MNEME_OUTPUT_SHAPE : 0u) |
+                  (request.wantStages ? MNEME_OUTPUT_LINKED_IR | MNEME_OUTPUT_INPUT_IR : 0u);
+    raw.timeTraceGrain = request.timeTraceGrain;
     raw.modules = modules.data();
     raw.moduleCount = modules.size();
     raw.kernel = request.kernel.c_str();
@@ -181,6 +183,9 @@ Result compile(const Request& request) {
   result.assembly = compiled.text(MNEME_OUTPUT_ASSEMBLY);
   result.trace = compiled.text(MNEME_OUTPUT_TRACE);
   result.printed = compiled.text(MNEME_OUTPUT_PRINTED);
+  result.timeTrace = compiled.text(MNEME_OUTPUT_TIME_TRACE);
+  result.linkedIr = compiled.text(MNEME_OUTPUT_LINKED_IR);
+  result.specializedIr = compiled.text(MNEME_OUTPUT_INPUT_IR);
   result.statisticsJson = compiled.statistics();
   return result;
 }

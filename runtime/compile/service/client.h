@@ -67,6 +67,8 @@ struct Request {
   std::string symbol;
   std::vector<LambdaValue> lambdaValues;
   std::vector<PassPlugin> plugins;
+  uint32_t timeTraceGrain = 0; ///< microseconds; 0: no time trace
+  bool wantStages = false;     ///< IR before and after specialisation
 };
 
 struct Result {
@@ -74,8 +76,11 @@ struct Result {
   std::string ir;
   std::string assembly;
   std::string statisticsJson;
-  std::string trace;   ///< not of stored results
-  std::string printed; ///< by pass plugins, to stdout; not of stored results
+  std::string trace;         ///< not of stored results
+  std::string printed;       ///< by pass plugins, to stdout; not of stored results
+  std::string timeTrace;     ///< JSON; this and what follows: not of stored results
+  std::string linkedIr;      ///< before specialisation
+  std::string specializedIr; ///< before the pipeline
   bool isFromCache = false;
   unsigned cacheLevel = 0; ///< where, in ServiceOptions::levels
 };

@@ -29,6 +29,7 @@ struct Launch {
   size_t sharedBytes = 0;
   void* stream = nullptr;
   bool isCooperative = false;
+  bool hasOwnBounds = false; ///< the kernel's are not asked
 };
 
 struct CallConfiguration {
@@ -73,7 +74,7 @@ Status check(const Kernel& kernel, const Launch& launch) {
   if (!isWithin(launch.block, vendor.maxBlockDim) || !isWithin(launch.grid, vendor.maxGridDim) ||
       threads > static_cast<uint64_t>(vendor.maxThreadsPerBlock))
     return Status::InvalidConfiguration;
-  if (threads > static_cast<uint64_t>(maxThreadsPerBlock(kernel)))
+  if (!launch.hasOwnBounds && threads > static_cast<uint64_t>(maxThreadsPerBlock(kernel)))
     return Status::InvalidValue;
   if (launch.sharedBytes > maxDynamicSharedBytes(kernel))
     return Status::InvalidValue;
@@ -301,7 +302,8 @@ MNEME_CUDA_API int mneme_cudart_launch_variant(void* variant, const mneme_cudart
                   wanted->args,
                   wanted->sharedBytes,
                   wanted->stream,
-                  wanted->isCooperative != 0};
+                  wanted->isCooperative != 0,
+                  wanted->hasOwnBounds != 0};
     if (wanted->config)
       readAttributes(*static_cast<const LaunchConfig*>(wanted->config), launch);
     const auto& chosen = *static_cast<std::shared_ptr<Variant>*>(variant);

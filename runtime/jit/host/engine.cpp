@@ -14,6 +14,7 @@
 #include "runtime/base/sentence.h"
 #include "runtime/embed/bitcode.h"
 #include "runtime/jit/cache_chain.h"
+#include "runtime/jit/developer_output.h"
 #include "runtime/jit/host/code.h"
 #include "runtime/jit/pass_plugins.h"
 #include "runtime/jit/request.h"
@@ -159,13 +160,15 @@ void HostEngine::wait(HostVariant& variant, std::unique_lock<std::mutex>& lock) 
 void* HostEngine::build(HostFunction& function, HostVariant& variant, uint64_t hash,
                         void** arguments) {
   try {
-    const compile::Request request = requestFor(function, hash, arguments);
+    compile::Request request = requestFor(function, hash, arguments);
     compile::Result result;
     const bool isStored = !settings_.cacheLevels.empty() && services_.findStored(request, result);
     report_.countStored(isStored ? result.cacheLevel : CacheReport::kNowhere);
-    if (!isStored)
+    if (!isStored) {
+      askForMore(request, settings_);
       result = compileWith(request);
-    passOnPrinted(result.printed);
+      noteCompiled(request, result, hash);
+    }
     if (settings_.trace.specialization) {
       std::string text = result.trace;
       if (result.isFromCache)
@@ -186,10 +189,20 @@ compile::Result HostEngine::compileWith(const compile::Request& request) const {
   try {
     return services_.compile(request);
   } catch (const Error& error) {
-    if (!request.plugins.empty())
-      refuseUnloadable(error);
+    refuseUnusable(request, error);
     throw;
   }
+}
+
+void HostEngine::noteCompiled(const compile::Request& request, const compile::Result& result,
+                              uint64_t hash) const {
+  passOnPrinted(result.printed);
+  const bool namesPasses = !settings_.marked.pipeline.empty() || !request.plugins.empty();
+  services_.print(timerLines(
+      settings_, request, result,
+      {.name = request.kernel,
+       .level = namesPasses ? request.passes : std::string(1, settings_.marked.optLevel)}));
+  keepOutputs(settings_, request.kernel, hash, result);
 }
 
 compile::Request HostEngine::requestFor(const HostFunction& function, uint64_t hash,

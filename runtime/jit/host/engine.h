@@ -45,6 +45,8 @@ private:
   void wait(HostVariant& variant, std::unique_lock<std::mutex>& lock);
   void* build(HostFunction& function, HostVariant& variant, uint64_t hash, void** arguments);
   void become(HostVariant& variant, HostVariant::State state);
+  void noteCompiled(const compile::Request& request, const compile::Result& result,
+                    uint64_t hash) const;
   compile::Result compileWith(const compile::Request& request) const;
   compile::Request requestFor(const HostFunction& function, uint64_t hash, void** arguments) const;
   uint64_t hashOf(const HostFunction& function, void** arguments) const;

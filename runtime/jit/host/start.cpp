@@ -10,6 +10,7 @@
 #include "runtime/base/log.h"
 #include "runtime/base/sentence.h"
 #include "runtime/base/standard_error.h"
+#include "runtime/jit/developer_output.h"
 #include "runtime/jit/host/engine.h"
 #include "runtime/jit/refusal.h"
 #include "runtime/jit/service_options.h"
@@ -65,6 +66,7 @@ void start() {
     noticeOnce(warning);
   settings.trace = settings.asked;
   completeLevels(settings);
+  writeTimeTraceAtExit(settings);
   HostServices services = servicesFor(settings);
   theHostEngine = new HostEngine(std::move(settings), std::move(services));
   pthread_atfork([] { isAlone = isOnlyThread(); }, nullptr,

@@ -12,6 +12,10 @@ __global__ void array(const int* v, int n, int* out) {
 }
 __global__ void object(Pair* p, int* out) { proteus::jit_object(p); *out = p->a * p->b; }
 __global__ void reference(Pair& p, int* out) { proteus::jit_object(p); *out = p.a - p.b; }
+__global__ void vector(float4 v, int* out) {
+  proteus::jit_object(v);
+  if (blockIdx.x + threadIdx.x == 0) *out = static_cast<int>(v.x + v.w) + 1000 * gridDim.x + 1000000 * blockDim.x;
+}
 int main() {
   int *v, *out;
   Pair* p;
@@ -24,4 +28,7 @@ int main() {
   array<<<1, 1>>>(v, 3, out); show("array");
   object<<<1, 1>>>(p, out); show("object");
   reference<<<1, 1>>>(*p, out); show("reference");
+  vector<<<2, 16>>>(float4{1, 2, 3, 4}, out);
+  (void)hipDeviceSynchronize();
+  printf("vector %d %d\n", *out % 1000, *out / 1000);
 }

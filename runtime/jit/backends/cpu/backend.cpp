@@ -39,17 +39,20 @@ Runtimes findRuntimes() { return {findRuntime("mneme_cudart"), findRuntime("mnem
 
 class CpuKernel final : public LoadedKernel {
 public:
-  CpuKernel(const Runtime& runtime, void* variant) : runtime_(runtime), variant_(variant) {}
+  CpuKernel(const Runtime& runtime, void* variant, bool hasOwnBounds)
+      : runtime_(runtime), variant_(variant), hasOwnBounds_(hasOwnBounds) {}
   ~CpuKernel() override { runtime_.free(variant_); }
   CpuKernel(const CpuKernel&) = delete;
   CpuKernel& operator=(const CpuKernel&) = delete;
 
   void* variant() const noexcept { return variant_; }
   const Runtime& runtime() const noexcept { return runtime_; }
+  bool hasOwnBounds() const noexcept { return hasOwnBounds_; }
 
 private:
   Runtime runtime_;
   void* variant_;
+  bool hasOwnBounds_;
 };
 
 class CpuBackend final : public Backend {
@@ -85,7 +88,7 @@ public:
       throw Error(ErrorCode::DeviceFailed, "loading the tuned kernel '" + image.kernel +
                                                "' failed: " + why.data() + " (error " +
                                                std::to_string(status) + ")");
-    return std::make_unique<CpuKernel>(runtimes_[vendor], variant);
+    return std::make_unique<CpuKernel>(runtimes_[vendor], variant, image.hasOwnBounds);
   }
 
   bool launch(LoadedKernel& kernel, const mneme_launch& launch, const tuned::Dims& dims,
@@ -100,6 +103,7 @@ public:
     wanted.config = launch.form == MNEME_LAUNCH_EX ? launch.config : nullptr;
     wanted.isCooperative = launch.form == MNEME_LAUNCH_COOPERATIVE;
     const auto& chosen = static_cast<CpuKernel&>(kernel);
+    wanted.hasOwnBounds = chosen.hasOwnBounds();
     return chosen.runtime().launch(chosen.variant(), &wanted, &status) != 0;
   }
 

@@ -1,0 +1,123 @@
+#include "runtime/jit/developer_output.h"
+
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <mutex>
+
+#include <nlohmann/json.hpp>
+#include <unistd.h>
+
+#include "runtime/base/file.h"
+#include "runtime/base/own_descriptors.h"
+#include "runtime/base/start_directory.h"
+
+namespace mneme::jit {
+namespace {
+
+constexpr const char* kLogDirectory = ".proteus-logs";
+
+/// The traces of all compilations. Never destroyed.
+struct TimeTraces {
+  std::mutex mutex;
+  std::filesystem::path file; ///< empty: nothing is written
+  nlohmann::json events = nlohmann::json::array();
+  int64_t begin = 0; ///< microseconds, of the first one; the others are moved
+};
+
+TimeTraces& timeTraces() {
+  static auto& traces = *new TimeTraces;
+  return traces;
+}
+
+void keepTimeTrace(const std::string& text) {
+  TimeTraces& traces = timeTraces();
+  const nlohmann::json trace = nlohmann::json::parse(text);
+  const int64_t begin = trace.value("beginningOfTime", int64_t{0});
+  const std::lock_guard lock(traces.mutex);
+  if (traces.events.empty())
+    traces.begin = begin;
+  for (nlohmann::json event : trace.at("traceEvents")) {
+    if (event.contains("ts"))
+      event["ts"] = event["ts"].get<int64_t>() + begin - traces.begin;
+    traces.events.push_back(std::move(event));
+  }
+}
+
+void writeTimeTrace() noexcept {
+  try {
+    TimeTraces& traces = timeTraces();
+    const std::lock_guard lock(traces.mutex);
+    const nlohmann::json whole{{"traceEvents", traces.events}, {"beginningOfTime", traces.begin}};
+    runApart([&] { writeFileAtomically(traces.file, whole.dump()); });
+  } catch (const std::exception&) { // a full disk
+  }
+}
+
+void writeLogs(const std::string& name, uint64_t hash, const compile::Result& result) {
+  const std::filesystem::path folder(kLogDirectory);
+  std::filesystem::create_directories(folder);
+  const std::string process = std::to_string(getpid());
+  const std::string number = std::to_string(hash);
+  std::ofstream(folder / ("proteus." + process + ".log"), std::ios::app)
+      << name + " hash " + number + "\n" + result.trace;
+  writeFileAtomically(folder / (process + "." + number + ".input.ll"), result.linkedIr);
+  writeFileAtomically(folder / (process + "." + number + ".specialized.ll"), result.specializedIr);
+}
+
+} // namespace
+
+void askForMore(compile::Request& request, const Settings& settings) {
+  request.timeTraceGrain = settings.timeTraceGrain;
+  request.wantStages = settings.namesFunctions;
+  request.wantTrace |= settings.namesFunctions;
+}
+
+std::string timerLines(const Settings& settings, const compile::Request& request,
+                       const compile::Result& result, const TimerWords& words) {
+  if (!settings.trace.timers)
+    return "";
+  const nlohmann::json times = nlohmann::json::parse(result.statisticsJson, nullptr, false);
+  const auto line = [&](const std::string& what, const char* time) {
+    const double seconds = times.is_object() ? times.value(time, 0.0) : 0.0;
+    return "[proteus] " + what + " " + std::to_string(std::llround(seconds * 1000)) + " ms\n";
+  };
+  const std::string optimize = "optimizeIR optlevel " + words.level + " codegenopt " +
+                               std::to_string(request.codegenOptLevel);
+  // Of a kernel, in the words for its kind of machine code.
+  const nlohmann::json codegen = times.is_object() && times.contains("codegen_words")
+                                     ? times["codegen_words"]
+                                     : nlohmann::json::array();
+  std::string text = line("Parse IR " + words.name, "parse_time");
+  if (!codegen.empty())
+    text += line("getLinkedModule", "parse_time") +
+            line("Cloning " + settings.marked.clone, "extract_time") +
+            line("Extract kernel module", "extract_time");
+  text += line("specializeIR", "specialize_time") + line(optimize, "opt_time");
+  for (const nlohmann::json& word : codegen)
+    text += line(word.get<std::string>(), "codegen_time");
+  return text;
+}
+
+void keepOutputs(const Settings& settings, const std::string& name, uint64_t hash,
+                 const compile::Result& result) noexcept {
+  try {
+    if (!result.timeTrace.empty())
+      keepTimeTrace(result.timeTrace);
+    if (settings.namesFunctions)
+      runApart([&] { writeLogs(name, hash, result); });
+  } catch (const std::exception&) { // nobody needs it to go on
+  }
+}
+
+void writeTimeTraceAtExit(const Settings& settings) {
+  TimeTraces& traces = timeTraces();
+  const std::lock_guard lock(traces.mutex);
+  if (settings.timeTraceGrain == 0 || !traces.file.empty())
+    return;
+  traces.file = startDirectory() / settings.timeTraceFile;
+  std::atexit(writeTimeTrace);
+}
+
+} // namespace mneme::jit
