@@ -1,11 +1,15 @@
 #include "runtime/jit/mpi/exchange.h"
 
 #include <climits>
+#include <cstdio>
 #include <exception>
+#include <random>
+#include <unistd.h>
 
 #include "runtime/base/blocked_signals.h"
 #include "runtime/base/error.h"
 #include "runtime/base/file.h"
+#include "runtime/base/hash.h"
 #include "runtime/base/log.h"
 #include "runtime/base/own_descriptors.h"
 #include "runtime/base/packing.h"
@@ -20,6 +24,7 @@ constexpr int kReplyTag = 2;
 constexpr std::chrono::seconds kStart{5};
 constexpr std::chrono::seconds kPatience{30};
 constexpr std::chrono::microseconds kBetweenLooks{200};
+constexpr size_t kTokenBytes = 64;
 
 /// A name of an entry of jobs: other ranks may be of another release.
 bool isNameOfFile(const std::string& name) {
@@ -33,10 +38,16 @@ Exchange::Exchange(std::filesystem::path directory, bool hasMessages,
     : directory_(std::move(directory)), poll_(poll) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
   MPI_Comm_size(MPI_COMM_WORLD, &size_);
-  if (size_ == 1 || !hasMessages)
+  hasOthers_ = size_ > 1 && hasMessages;
+  if (!hasOthers_)
     return;
-  const BlockedSignals blocked;
-  thread_ = std::thread([this] { run(); });
+  {
+    const BlockedSignals blocked;
+    thread_ = std::thread([this] { run(); });
+  }
+  // MPI_Finalize() should not find the thread where it waits for other ranks.
+  std::unique_lock lock(mutex_);
+  changed_.wait_for(lock, kStart, [&] { return state_ != State::Starting; });
 }
 
 std::vector<std::byte> Exchange::readHere(const std::string& name) const noexcept {
@@ -67,7 +78,7 @@ bool Exchange::store(const std::string& name, std::span<const std::byte> entry) 
 
 bool Exchange::ask(Kind kind, const std::string& name, std::span<const std::byte> entry,
                    std::vector<std::byte>& reply) noexcept {
-  if (rank_ == 0 || !thread_.joinable())
+  if (rank_ == 0 || !hasOthers_)
     return false;
   try {
     Packer packer;
@@ -78,8 +89,6 @@ bool Exchange::ask(Kind kind, const std::string& name, std::span<const std::byte
       return false;
     Request request{packer.packed(), {}};
     std::unique_lock lock(mutex_);
-    changed_.wait_until(lock, start_ + kStart,
-                        [&] { return state_ != State::Starting || isClosed_; });
     if (state_ != State::Ready || isClosed_)
       return false;
     requests_.push_back(&request);
@@ -100,7 +109,11 @@ void Exchange::become(State state) {
 
 void Exchange::run() noexcept {
   if (!makeCommunicator())
-    return become(State::Failed);
+    return become(State::NotNeeded);
+  if (isDirectoryShared()) {
+    MPI_Comm_free(&job_);
+    return become(State::NotNeeded);
+  }
   become(State::Ready);
   if (rank_ == 0)
     serve();
@@ -120,20 +133,44 @@ bool Exchange::makeCommunicator() noexcept {
   return isMade;
 }
 
+/// Whether every rank sees a file that rank 0 makes: then nobody has to ask. Messages are the last
+/// resort, because MPI_Finalize() of some MPIs does not bear other threads that look for any.
+bool Exchange::isDirectoryShared() {
+  char name[kTokenBytes] = {};
+  if (rank_ == 0 && !directory_.empty()) {
+    std::random_device random;
+    const Hash128 token{(uint64_t{random()} << 32) | random(),
+                        (uint64_t{random()} << 32) | random()};
+    snprintf(name, sizeof name, "%s.lock", toHex(token).c_str()); // as the cache knows for its own
+    runApart([&] { writeHere(name, {}); });
+  }
+  MPI_Bcast(name, sizeof name, MPI_BYTE, 0, job_);
+  const auto isSeen = [&] { return access((directory_ / name).c_str(), F_OK) == 0; };
+  int sees = *name && !directory_.empty() && isSeen();
+  MPI_Allreduce(MPI_IN_PLACE, &sees, 1, MPI_INT, MPI_MIN, job_);
+  if (rank_ == 0 && *name)
+    unlink((directory_ / name).c_str());
+  return sees != 0;
+}
+
 void Exchange::serve() {
   std::unique_lock lock(mutex_);
   while (!isOver_) {
     lock.unlock();
-    int isThere = 0;
-    MPI_Status status;
-    const bool isGood =
-        MPI_Iprobe(MPI_ANY_SOURCE, kRequestTag, job_, &isThere, &status) == MPI_SUCCESS;
-    if (isGood && isThere)
-      answer(status);
+    const bool hasServed = serveOne();
     lock.lock();
-    if (!isGood || !isThere)
+    if (!hasServed)
       changed_.wait_for(lock, poll_, [&] { return isOver_; });
   }
+}
+
+bool Exchange::serveOne() {
+  int isThere = 0;
+  MPI_Status status;
+  if (MPI_Iprobe(MPI_ANY_SOURCE, kRequestTag, job_, &isThere, &status) != MPI_SUCCESS || !isThere)
+    return false;
+  answer(status);
+  return true;
 }
 
 void Exchange::answer(const MPI_Status& status) {
@@ -192,7 +229,7 @@ bool Exchange::exchangeMessages(Request& request) {
 }
 
 void Exchange::end() noexcept {
-  if (!thread_.joinable())
+  if (!hasOthers_)
     return;
   {
     std::unique_lock lock(mutex_);
@@ -203,26 +240,27 @@ void Exchange::end() noexcept {
       notice("MPI_Finalize() waits for ranks that have compiled nothing: with mpi-remote-lookup "
              "every rank has to");
     changed_.wait(lock, [&] { return isReady() && requests_.empty(); });
-  }
-  waitForAll();
-  {
-    const std::lock_guard lock(mutex_);
     isOver_ = true;
     changed_.notify_all();
   }
   thread_.join();
-  if (job_ != MPI_COMM_NULL)
-    MPI_Comm_free(&job_);
-}
-
-void Exchange::waitForAll() noexcept {
   if (job_ == MPI_COMM_NULL)
     return;
+  waitForAll();
+  MPI_Comm_free(&job_);
+}
+
+/// The caller serves now: within MPI_Finalize() no other thread should use MPI.
+void Exchange::waitForAll() noexcept {
   MPI_Request barrier = MPI_REQUEST_NULL;
   MPI_Ibarrier(job_, &barrier);
-  for (int isDone = 0; !isDone; std::this_thread::sleep_for(kBetweenLooks))
+  for (int isDone = 0; !isDone; std::this_thread::sleep_for(kBetweenLooks)) {
+    if (rank_ == 0)
+      while (serveOne()) {
+      }
     if (MPI_Test(&barrier, &isDone, MPI_STATUS_IGNORE) != MPI_SUCCESS)
       return;
+  }
 }
 
 } // namespace mneme::jit

@@ -19,8 +19,8 @@ namespace mneme::jit {
 /// The entries of a directory, which rank 0 reads and writes for others.
 class Exchange {
 public:
-  /// Starts the thread, if `hasMessages` and there are other ranks. MPI has to be initialised for
-  /// many threads.
+  /// Starts the thread, if `hasMessages` and there are other ranks, and waits for them a little.
+  /// MPI has to be initialised for many threads.
   Exchange(std::filesystem::path directory, bool hasMessages, std::chrono::milliseconds poll);
   Exchange(const Exchange&) = delete;
   Exchange& operator=(const Exchange&) = delete;
@@ -32,8 +32,8 @@ public:
   std::vector<std::byte> readHere(const std::string& name) const noexcept;
   void writeHere(const std::string& name, std::span<const std::byte> entry) const noexcept;
 
-  /// Of rank 0's directory. False: rank 0 cannot be asked, because this is it, other ranks have not
-  /// started yet, or MPI is at its end.
+  /// Of rank 0's directory. False: rank 0 cannot be asked, because this is it or its directory is
+  /// this rank's too, other ranks have not started yet, or MPI is at its end.
   bool lookUp(const std::string& name, std::vector<std::byte>& entry) noexcept;
   /// Rank 0 has written it. False as above.
   bool store(const std::string& name, std::span<const std::byte> entry) noexcept;
@@ -43,7 +43,7 @@ public:
   void end() noexcept;
 
 private:
-  enum class State { Starting, Ready, Failed };
+  enum class State { Starting, Ready, NotNeeded };
   enum class Kind : uint64_t { LookUp, Store };
   struct Request {
     const std::vector<std::byte>& message;
@@ -56,7 +56,9 @@ private:
            std::vector<std::byte>& reply) noexcept;
   void run() noexcept;
   bool makeCommunicator() noexcept;
+  bool isDirectoryShared();
   void serve();
+  bool serveOne();
   void answer(const MPI_Status& status);
   void askForThreads();
   bool exchangeMessages(Request& request);
@@ -67,8 +69,8 @@ private:
   const std::chrono::milliseconds poll_;
   int rank_ = 0;
   int size_ = 1;
+  bool hasOthers_ = false; ///< to exchange messages with
   MPI_Comm job_ = MPI_COMM_NULL;
-  const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
   std::thread thread_;
 
   std::mutex mutex_; ///< of what follows

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <mpi.h>
 #include <proteus/JitInterface.h>
+#include <unistd.h>
 
 __attribute__((annotate("jit", 1), noinline)) long power(int exponent, long base) {
   long result = 1;
@@ -25,6 +26,8 @@ int main(int count, char** arguments) {
     sum += power(exponent, rank + 2);
   MPI_Allreduce(&sum, &all, 1, MPI_LONG, MPI_SUM, MPI_COMM_WORLD);
   printf("rank %d sum %ld of %ld\n", rank, sum, all);
+  usleep(
+      5000); // MPI_Finalize() wants other threads to be out of MPI: rank 0's is, between two looks
   MPI_Finalize();
   return 0;
 }
