@@ -72,45 +72,6 @@ struct Kept {
   pid_t process = -1;
 };
 
-class KeptProcesses {
-public:
-  std::optional<Kept> take(const Hash128& command) {
-    const std::lock_guard lock(mutex_);
-    forgetParents();
-    const auto last = std::find_if(kept_.rbegin(), kept_.rend(),
-                                   [&](const Kept& one) { return one.command == command; });
-    if (last == kept_.rend())
-      return std::nullopt;
-    Kept taken = *last;
-    kept_.erase(std::next(last).base());
-    return taken;
-  }
-  void give(const Kept& kept) {
-    const std::lock_guard lock(mutex_);
-    forgetParents();
-    kept_.push_back(kept);
-    if (kept_.size() <= kMostKept)
-      return;
-    kill(-kept_.front().process, SIGKILL);
-    kept_.erase(kept_.begin());
-  }
-
-private:
-  void forgetParents() {
-    if (std::exchange(user_, getpid()) != getpid())
-      kept_.clear();
-  }
-
-  std::mutex mutex_;
-  std::vector<Kept> kept_;
-  pid_t user_ = 0;
-};
-
-KeptProcesses& theKept() {
-  static auto& kept = *new KeptProcesses; // static destructors may ask
-  return kept;
-}
-
 Hash128 hashOf(const CompilerCommand& command) {
   Packer packer;
   packer.add(bytesOf(command.program));
@@ -149,6 +110,46 @@ UniqueFd connectTo(const Address& address) {
                       getsockopt(connection.get(), SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 &&
                       peer.pid == address.owner && peer.uid == geteuid();
   return isOurs ? std::move(connection) : UniqueFd();
+}
+
+class KeptProcesses {
+public:
+  std::optional<Kept> take(const Hash128& command) {
+    const std::lock_guard lock(mutex_);
+    forgetParents();
+    const auto last = std::find_if(kept_.rbegin(), kept_.rend(),
+                                   [&](const Kept& one) { return one.command == command; });
+    if (last == kept_.rend())
+      return std::nullopt;
+    Kept taken = *last;
+    kept_.erase(std::next(last).base());
+    return taken;
+  }
+  void give(const Kept& kept) {
+    const std::lock_guard lock(mutex_);
+    forgetParents();
+    kept_.push_back(kept);
+    if (kept_.size() <= kMostKept)
+      return;
+    // To hang up ends it. Its number may be another process's by now.
+    connectTo(kept_.front().address);
+    kept_.erase(kept_.begin());
+  }
+
+private:
+  void forgetParents() {
+    if (std::exchange(user_, getpid()) != getpid())
+      kept_.clear();
+  }
+
+  std::mutex mutex_;
+  std::vector<Kept> kept_;
+  pid_t user_ = 0;
+};
+
+KeptProcesses& theKept() {
+  static auto& kept = *new KeptProcesses; // static destructors may ask
+  return kept;
 }
 
 /// False when the time is over.

@@ -3,8 +3,9 @@
 // It is started at the first need and kept, with LLVM loaded, for the next ones; with several at a
 // time there are several. It listens on a nameless socket of the machine (an abstract address), so
 // that this program holds no thread and no descriptor for it: children of fork() and programs that
-// are started from here have nothing of it. It ends with this program, when nobody has asked for a
-// minute, and after enough work (jit_compile.cpp).
+// are started from here have nothing of it. It is nobody's child, so it ends with its first answer
+// where this program itself is the one that orphans come to; else with this program, when nobody
+// has asked for a minute, and after enough work (jit_compile.cpp).
 #pragma once
 
 #include <optional>

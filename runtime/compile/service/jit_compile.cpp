@@ -3,6 +3,7 @@
 // sends a request, reads the answer and may come again.
 //
 //   mneme-jit-compile <pid of the program> <libmneme_compile.so> <assembler> <its path>
+#include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -18,6 +19,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "runtime/base/error.h"
 #include "runtime/base/file.h"
 #include "runtime/compile/service/messages.h"
 #include "runtime/compile/service/source.h"
@@ -59,7 +61,7 @@ UniqueFd watchOf([[maybe_unused]] pid_t process) {
 class HangUpWatch {
 public:
   explicit HangUpWatch(int connection)
-      : stop_(eventfd(0, EFD_CLOEXEC)), thread_([connection, stop = stop_.get()] {
+      : stop_(makeEvent()), thread_([connection, stop = stop_.get()] {
           pollfd watched[] = {{connection, 0, 0}, {stop, POLLIN, 0}};
           while (poll(watched, 2, -1) < 0)
             continue;
@@ -74,6 +76,13 @@ public:
   HangUpWatch& operator=(const HangUpWatch&) = delete;
 
 private:
+  static UniqueFd makeEvent() {
+    UniqueFd event(eventfd(0, EFD_CLOEXEC));
+    if (!event)
+      throw Error(ErrorCode::IoFailed, systemMessage("cannot make an event", errno));
+    return event;
+  }
+
   UniqueFd stop_;
   std::thread thread_;
 };

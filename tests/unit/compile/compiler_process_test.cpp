@@ -1,5 +1,6 @@
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <csignal>
@@ -71,6 +72,25 @@ TEST_CASE("compilations at the same time have a process each, which are kept") {
     CHECK(good == 4);
   }
   CHECK(program.countMarks() <= 4);
+}
+
+TEST_CASE("eight compiler processes are kept, those that answered last") {
+  const StandIn program(kCounted);
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 12; ++i)
+    threads.emplace_back([] { compiles("default<O2>,default<O2>,default<O2>"); });
+  for (std::thread& thread : threads)
+    thread.join();
+  const auto countAlive = [&] {
+    const std::set<pid_t> processes = processesOf(program);
+    return std::ranges::count_if(processes, [](pid_t process) { return kill(process, 0) == 0; });
+  };
+  const auto start = std::chrono::steady_clock::now();
+  while (countAlive() > 8 && std::chrono::steady_clock::now() - start < std::chrono::seconds(20))
+    std::this_thread::yield();
+  CHECK(countAlive() <= 8);
+  CHECK(compiles());
+  CHECK(program.countMarks() <= 12);
 }
 
 TEST_CASE("a compiler process that is gone is replaced") {
