@@ -102,6 +102,29 @@ def test_applications(tmp_path: Path, vendor: str) -> None:
         assert done.count("MemoryCache", f"Dispatcher{vendor}") == (1, 9)
 
 
+def test_kernels_are_recorded_and_replayed(tmp_path: Path) -> None:
+    program = written("kernels", tmp_path, "clang++", "-DTEST_CUDA")
+    database = tmp_path / "db"
+    mneme = [sys.executable, "-m", "mneme"]
+    recorded = subprocess.run(
+        [*mneme, "record", "--device", "cpu", "-rdb", database, "--", program],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=tmp_path,
+    )
+    assert recorded.returncode == 0, recorded.stderr
+    assert "all as expected" in recorded.stdout
+    recordings = list(database.glob("[0-9]*.json"))
+    assert len(recordings) == 4
+    (places,) = (path for path in recordings if "places$jit$" in path.read_text())
+    replayed = subprocess.run(
+        [*mneme, "replay", "-rdb", places], capture_output=True, text=True, check=False
+    )
+    assert replayed.returncode == 0, replayed.stderr
+    assert "verified: exact" in replayed.stderr
+
+
 ERRORS = {
     1: "Unsupported target toaster",
     2: "The MLIR backend is not available in this build",
