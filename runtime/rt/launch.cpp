@@ -1,6 +1,7 @@
 #include "runtime/rt/launch.h"
 
 #include <stdlib.h>
+#include <time.h>
 
 #include "runtime/base/cancellation.h"
 
@@ -38,10 +39,21 @@ bool start() {
   return true;
 }
 
+/// Whether another thread has started. It may need the loader's lock that this one holds, so nobody
+/// waits for ever; and only a program with marks counts on its first launches.
+bool waitForStart() {
+  constexpr unsigned kMostPauses = 2000;
+  constexpr timespec kPause{0, 1000000};
+  for (unsigned pause = 0; pause < kMostPauses && mneme_jit_is_expected(); ++pause) {
+    if (mneme::rt::hooks() != &kStarter)
+      return true;
+    nanosleep(&kPause, nullptr);
+  }
+  return false;
+}
+
 int startAndLaunch(void*, const mneme_launch* launch) {
-  // One thread starts. The others do not wait (it may need the loader's lock that one of them
-  // holds): until it is done their launches go to the vendor.
-  return start() ? mneme_launch_kernel(launch) : callVendor(*launch);
+  return start() || waitForStart() ? mneme_launch_kernel(launch) : callVendor(*launch);
 }
 
 } // namespace
