@@ -1,10 +1,9 @@
 #include "runtime/frontend/cpp_compilers.h"
 
-#include <unistd.h>
-
 #include "runtime/base/environment.h"
 #include "runtime/base/error.h"
 #include "runtime/compile/service/library_identity.h"
+#include "runtime/compile/service/source.h"
 
 namespace proteus {
 namespace {
@@ -19,21 +18,6 @@ constexpr const char* kNvccVariable = "PROTEUS_NVCC_BIN";
 std::string valueOf(const char* name) {
   const char* value = mneme::environmentValue(name);
   return value ? value : "";
-}
-
-/// As a shell finds it.
-bool canRun(const std::string& program) {
-  if (program.find('/') != std::string::npos)
-    return access(program.c_str(), X_OK) == 0;
-  const std::string path = valueOf("PATH");
-  for (size_t begin = 0; begin <= path.size();) {
-    const size_t end = std::min(path.find(':', begin), path.size());
-    const std::string file = path.substr(begin, end - begin) + "/" + program;
-    if (access(file.c_str(), X_OK) == 0)
-      return true;
-    begin = end + 1;
-  }
-  return false;
 }
 
 /// The compiler wrappers of this mneme know its clang and the vendors' toolkits. They lie beside
@@ -102,7 +86,7 @@ std::vector<std::string> compilerFor(TargetModelType target, CppJitCompilerBacke
 
 void requireCompiler(const std::vector<std::string>& words) {
   const std::string& program = words.front();
-  if (canRun(program))
+  if (!mneme::compile::pathOfProgram(program).empty())
     return;
   for (const char* variable : {kClangVariable, kNvccVariable})
     if (program == valueOf(variable))

@@ -1,5 +1,6 @@
 #include "runtime/compile/service/source.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 
@@ -101,7 +102,7 @@ void runCompiler(const Request& request, const fs::path& output, const fs::path&
   arguments.insert(arguments.end(), {"-MMD", "-MF", rule.string(), "-o", output.string()});
   arguments.emplace_back(kProgramInput);
   const ProgramResult ended =
-      runProgram(request.sourceCompiler.front(), arguments,
+      runProgram(pathOfProgram(request.sourceCompiler.front()), arguments,
                  {reinterpret_cast<const char*>(text.data()), text.size()}, 0);
   if (ended.exitCode != 0 || !fs::exists(output))
     throw Error(ErrorCode::CompileFailed, "'" + request.sourceCompiler.front() +
@@ -109,6 +110,21 @@ void runCompiler(const Request& request, const fs::path& output, const fs::path&
 }
 
 } // namespace
+
+std::string pathOfProgram(const std::string& name) {
+  if (name.find('/') != std::string::npos)
+    return access(name.c_str(), X_OK) == 0 ? name : "";
+  const char* value = environmentValue("PATH");
+  const std::string path = value ? value : "";
+  for (size_t begin = 0; begin <= path.size();) {
+    const size_t end = std::min(path.find(':', begin), path.size());
+    std::string file = path.substr(begin, end - begin) + "/" + name;
+    if (access(file.c_str(), X_OK) == 0)
+      return file;
+    begin = end + 1;
+  }
+  return {};
+}
 
 Result compileSource(const Request& request) {
   const WorkDirectory directory;
