@@ -1,0 +1,81 @@
+"""Compile C++, CUDA, HIP or LLVM IR while a script runs, and call what comes out.
+
+    module = proteus.compile(source, frontend="cpp")
+    square = module.get_function("square", proteus.f64, [proteus.f64])
+    square(3.0)
+
+The names are the reference tool's; the compiler, the cache and the devices are mneme's.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from mneme import __version__
+from proteus.backends import active, available_backend_variants, available_backends
+from proteus.modules import Function, Kernel, Module, compile  # noqa: A004 - documented name
+from proteus.types import Type, f32, f64, i8, i32, i64, ptr, u32, u64
+
+if TYPE_CHECKING:
+    active_backend: str
+    active_backend_variant: str
+
+__all__ = [
+    "Function",
+    "Kernel",
+    "Module",
+    "Type",
+    "__version__",
+    "active_backend",
+    "active_backend_variant",
+    "available_backend_variants",
+    "available_backends",
+    "compile",
+    "f32",
+    "f64",
+    "has_cuda",
+    "has_hip",
+    "has_mlir",
+    "i8",
+    "i32",
+    "i64",
+    "ptr",
+    "u32",
+    "u64",
+]
+
+
+class _Answer:
+    """Yes or no, for scripts that write `has_cuda` and for those that write `has_cuda()`."""
+
+    def __init__(self, kind: str) -> None:
+        self._kind = kind
+
+    def __call__(self) -> bool:
+        return active().kind == self._kind
+
+    def __bool__(self) -> bool:
+        return self()
+
+    def __eq__(self, other: object) -> bool:
+        return bool(self) == other
+
+    def __hash__(self) -> int:
+        return hash(bool(self))
+
+    def __repr__(self) -> str:
+        return repr(bool(self))
+
+
+has_cuda = _Answer("cuda")
+has_hip = _Answer("rocm")
+has_mlir = _Answer("mlir")  # which no backend is: modules of MLIR are not accepted
+
+
+def __getattr__(name: str) -> str:
+    # Asking chooses a backend, which a script may want to name before.
+    if name == "active_backend":
+        return active().kind
+    if name == "active_backend_variant":
+        return active().variant
+    raise AttributeError(f"module 'proteus' has no attribute '{name}'")

@@ -1,0 +1,207 @@
+"""Modules that a script compiles, with the functions and kernels in them."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import weakref
+from numbers import Integral
+from typing import TYPE_CHECKING, Any
+
+from proteus import engine
+from proteus.types import Type
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = ["Function", "Kernel", "Module", "compile"]
+
+_GPU_TARGETS = ("cuda", "hip")
+_MOST_DIMS = 3
+_LARGEST_DIM = 2**32 - 1
+
+
+class Function:
+    """A function of the host."""
+
+    def __init__(
+        self, module: Module, name: str, restype: Type | None, argtypes: list[Type]
+    ) -> None:
+        self._module = module  # which has to live as long
+        self._name = name
+        self._restype = restype
+        self._argtypes = argtypes
+        result = None if restype is None else restype.ctype
+        prototype = ctypes.CFUNCTYPE(result, *(argtype.ctype for argtype in argtypes))
+        self._call = prototype(module.get_function_address(name))
+
+    def __call__(self, *args: object) -> Any:  # noqa: ANN401
+        """Call it.
+
+        Raises:
+            TypeError: If an argument is of another type, or their number another one.
+        """
+        values = _converted(self._argtypes, args, "function", on_device=False)
+        result = self._call(*values)
+        # ctypes has None for a null pointer.
+        return 0 if result is None and self._restype is not None else result
+
+    def __repr__(self) -> str:
+        return _described(self, self._name, self._restype, self._argtypes)
+
+
+class Kernel:
+    """A kernel of a GPU."""
+
+    def __init__(self, module: Module, name: str, argtypes: list[Type]) -> None:
+        self._module = module
+        self._name = name
+        self._argtypes = argtypes
+        self._kernel = engine.kernel(module.handle, name)
+
+    def launch(
+        self,
+        grid: int | Sequence[int],
+        block: int | Sequence[int],
+        args: Sequence[object],
+        shmem: int = 0,
+        stream: int | None = None,
+    ) -> None:
+        """Launch it; it runs as launches of the vendor's runtime do.
+
+        Raises:
+            TypeError: If dimensions or arguments are not what they have to be.
+            RuntimeError: If the runtime refuses it.
+        """
+        grid_dims, block_dims = _dims(grid, "grid"), _dims(block, "block")
+        values = _converted(self._argtypes, args, "kernel", on_device=True)
+        status = engine.launch(
+            *(self._module.handle, self._kernel, grid_dims, block_dims),
+            *(values, shmem, stream or 0),
+        )
+        if status:
+            raise RuntimeError(f"Proteus kernel launch failed with error code {status}")
+
+    def __repr__(self) -> str:
+        return _described(self, self._name, None, self._argtypes)
+
+
+class Module:
+    """What `compile` returns."""
+
+    def __init__(self, handle: int, target: str) -> None:
+        self.handle = handle
+        self.target = target
+        # Functions may be called while the interpreter ends.
+        weakref.finalize(self, engine.close, handle).atexit = False
+
+    def get_function(self, name: str, restype: Type | None, argtypes: Sequence[Type]) -> Function:
+        """Return a function by its symbol: `extern "C"`, or mangled.
+
+        Raises:
+            ValueError: If the module is for a GPU.
+            RuntimeError: If there is no such function.
+        """
+        if self.target in _GPU_TARGETS:
+            raise ValueError("Target is a GPU model, cannot directly run functions, use launch()")
+        if restype is not None:
+            _check_types([restype], "restype")
+        return Function(self, name, restype, _check_types(argtypes, "argtypes"))
+
+    def get_kernel(self, name: str, argtypes: Sequence[Type]) -> Kernel:
+        """Return a kernel by its symbol.
+
+        Raises:
+            RuntimeError: If there is no such kernel, or the module is for the host.
+        """
+        return Kernel(self, name, _check_types(argtypes, "argtypes"))
+
+    def get_function_address(self, name: str) -> int:
+        """Return where a function of the host is.
+
+        Raises:
+            RuntimeError: If there is none.
+        """
+        return engine.function(self.handle, name)
+
+
+def compile(  # noqa: A001, PLR0913, PLR0917 - documented signature
+    source: str | bytes | os.PathLike[str],
+    frontend: str,
+    target: str = "host",
+    extra_args: Sequence[str] = (),
+    compiler: str = "clang",
+    verify: bool = False,  # noqa: FBT001, FBT002
+) -> Module:
+    """Compile a module, or take it from the cache.
+
+    Args:
+        source: Text or bitcode, or the path of a file with it.
+        frontend: cpp or llvmir.
+        target: host, cuda or hip; C++ also host_cuda and host_hip.
+        extra_args: For C++: last on the compiler's command line.
+        compiler: For C++: clang or nvcc.
+        verify: LLVM IR is verified in any case.
+
+    Raises:
+        ValueError: If these do not go together.
+        RuntimeError: With the compiler's words.
+        ImportError: If there is no backend.
+    """
+    del verify
+    if frontend not in ("cpp", "llvmir", "mlir"):
+        raise ValueError("frontend must be 'cpp', 'llvmir', or 'mlir'")
+    if compiler not in ("clang", "nvcc"):
+        raise ValueError("compiler must be 'clang' or 'nvcc'")
+    if frontend != "cpp" and compiler == "nvcc":
+        raise ValueError(f"{frontend.upper()} frontend does not support compiler='nvcc'")
+    if frontend != "cpp" and extra_args:
+        raise ValueError(f"{frontend.upper()} frontend does not support extra_args")
+    if frontend == "mlir":
+        raise ValueError("MLIR frontend requires PROTEUS_ENABLE_MLIR")
+    extra = [os.fsencode(word) for word in extra_args]
+    handle = engine.compile_source(_read(source), frontend, target, extra, compiler)
+    return Module(handle, target)
+
+
+def _read(source: str | bytes | os.PathLike[str]) -> bytes:
+    if isinstance(source, bytes):
+        return source
+    try:
+        with open(source, "rb") as file:  # noqa: PTH123 - most texts are no paths
+            return file.read()
+    except (OSError, ValueError):
+        if not isinstance(source, str):
+            raise
+    return source.encode()
+
+
+def _check_types(types: Sequence[Type], what: str) -> list[Type]:
+    for one in types:
+        if not isinstance(one, Type):
+            raise TypeError(f"{what}: {one!r} is no type of proteus, such as proteus.i32")
+    return list(types)
+
+
+def _converted(
+    types: list[Type], args: Sequence[object], what: str, *, on_device: bool
+) -> list[Any]:
+    if len(args) != len(types):
+        raise TypeError(f"{what} argument count does not match argtypes")
+    return [one.from_python(arg, on_device=on_device) for one, arg in zip(types, args, strict=True)]
+
+
+def _dims(value: object, what: str) -> list[int]:
+    given = [value] if isinstance(value, Integral) else value
+    if not isinstance(given, list | tuple) or not all(isinstance(one, Integral) for one in given):
+        raise TypeError(f"{what} must be an int or a tuple/list of 1 to 3 ints")
+    if not 1 <= len(given) <= _MOST_DIMS:
+        raise TypeError(f"{what} must contain between 1 and 3 dimensions")
+    dims = [int(one) for one in given]
+    if not all(0 <= one <= _LARGEST_DIM for one in dims):
+        raise ValueError(f"{what} has a dimension that is negative or above {_LARGEST_DIM}")
+    return [*dims, 1, 1][:_MOST_DIMS]
+
+
+def _described(one: object, name: str, restype: Type | None, argtypes: list[Type]) -> str:
+    return f"<proteus.{type(one).__name__} name='{name}' restype={restype!r} argtypes={argtypes!r}>"

@@ -1,0 +1,55 @@
+// Room abi: modules that a process compiles while it runs, for callers that are not C++ (Python's
+// package `proteus`). C, append only; no exception leaves these functions.
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define MNEME_FRONTEND_ABI 1u
+
+enum { MNEME_FRONTEND_CPP = 0, MNEME_FRONTEND_LLVM_IR = 1 };
+enum { MNEME_FRONTEND_CLANG = 0, MNEME_FRONTEND_NVCC = 1 };
+
+typedef struct mneme_frontend_source {
+  uint32_t version;   ///< MNEME_FRONTEND_ABI
+  uint32_t language;  ///< MNEME_FRONTEND_CPP, ...
+  const char* target; ///< "host", "cuda", "hip"; C++ also "host_cuda", "host_hip"
+  const char* code;
+  uint64_t codeBytes;
+  const char* const* extraArguments; ///< C++: last on the compiler's command line
+  uint32_t extraCount;
+  uint32_t compiler; ///< MNEME_FRONTEND_CLANG, ...; C++
+} mneme_frontend_source;
+
+typedef struct mneme_frontend_module mneme_frontend_module;
+
+#pragma GCC visibility push(default)
+
+/// Compiles. Null: mneme_frontend_error() says why.
+mneme_frontend_module* mneme_frontend_compile(const mneme_frontend_source* source);
+/// Addresses of code stay valid.
+void mneme_frontend_close(mneme_frontend_module* module);
+
+/// Null as above.
+void* mneme_frontend_function(mneme_frontend_module* module, const char* name);
+/// What mneme_frontend_launch() takes.
+void* mneme_frontend_kernel(mneme_frontend_module* module, const char* name);
+
+/// `grid`, `block`: x, y, z. `arguments`: one pointer per argument. `status`: what the vendor's
+/// runtime returned. Returns 0, or -1 if it was not asked: mneme_frontend_error().
+int mneme_frontend_launch(mneme_frontend_module* module, void* kernel, const uint32_t* grid,
+                          const uint32_t* block, void** arguments, uint64_t sharedBytes,
+                          void* stream, int* status);
+
+/// Of this thread's last call that failed; valid until its next one.
+const char* mneme_frontend_error(void);
+
+#pragma GCC visibility pop
+
+#ifdef __cplusplus
+}
+#endif
