@@ -20,14 +20,13 @@ if TYPE_CHECKING:
     active_backend: str
     active_backend_variant: str
 
+# Without active_backend and active_backend_variant: a star would choose one.
 __all__ = [
     "Function",
     "Kernel",
     "Module",
     "Type",
     "__version__",
-    "active_backend",
-    "active_backend_variant",
     "available_backend_variants",
     "available_backends",
     "compile",

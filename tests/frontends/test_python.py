@@ -247,6 +247,13 @@ def test_backends(tmp_path: Path) -> None:
     assert {"host", "cuda", "rocm"} <= set(proteus.available_backends())
     variants = proteus.available_backend_variants()
     assert "host_llvm22" in variants
+    alias = """
+import os, mneme.jit
+from mneme.jit import *
+os.environ["PROTEUS_BACKEND_KIND"] = "rocm"
+print(mneme.jit.active_backend, mneme.jit.has_hip(), mneme.jit.compile is compile, f64)
+"""
+    assert script(tmp_path, alias) == ["rocm True True proteus.f64"]
     show = "import proteus; print(proteus.active_backend, proteus.active_backend_variant)"
     for kind in ("host", "cuda", "rocm"):
         assert script(tmp_path, show, PROTEUS_BACKEND_KIND=kind) == [f"{kind} {kind}_llvm22"]
