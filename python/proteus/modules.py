@@ -6,6 +6,7 @@ import ctypes
 import os
 import weakref
 from numbers import Integral
+from operator import index
 from typing import TYPE_CHECKING, Any
 
 from proteus import engine
@@ -77,7 +78,7 @@ class Kernel:
         values = _converted(self._argtypes, args, "kernel", on_device=True)
         status = engine.launch(
             *(self._module.handle, self._kernel, grid_dims, block_dims),
-            *(values, shmem, stream or 0),
+            *(values, index(shmem), index(stream or 0)),
         )
         if status:
             raise RuntimeError(f"Proteus kernel launch failed with error code {status}")

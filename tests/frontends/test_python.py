@@ -231,6 +231,7 @@ def test_kernels(tmp_path: Path, vendor: str, frontend: str) -> None:
         f"text: TypeError: grid {dims}",
         f"float: TypeError: block {dims}",
         "negative: ValueError: grid has a dimension that is negative or above 4294967295",
+        "stream: TypeError: 'str' object cannot be interpreted as an integer",
         f"numpy: TypeError: {device}",
         f"ctypes: TypeError: {device}",
         "True __cuda_array_interface__ data tuple is empty",

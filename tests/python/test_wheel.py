@@ -104,6 +104,7 @@ def unpacked(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_it_has_every_part_and_is_small(wheel: Path) -> None:
     names = set(zipfile.ZipFile(wheel).namelist())
     assert [name for name in NATIVE if f"mneme/{name}" not in names] == []
+    assert "proteus/__init__.py" in names
     assert any(re.fullmatch(r"mneme/_native\..*\.so", name) for name in names)
     assert wheel.stat().st_size <= MOST_BYTES
 
