@@ -1,9 +1,11 @@
 // Modules of C++, CUDA or HIP source that are compiled at run time.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -41,8 +43,10 @@ public:
 
   /// Calls it on the host. It is compiled for the types of the arguments of the first call.
   template <typename Result, typename... Args> Result run(Args&&... Arguments) {
-    auto Address = reinterpret_cast<Result (*)(std::decay_t<Args>...)>(
-        function(detail::typeName<Result>(), {detail::typeName<std::decay_t<Args>>()...}));
+    void* Function = Compiled;
+    if (!Function)
+      Function = function(detail::typeName<Result>(), {detail::typeName<std::decay_t<Args>>()...});
+    auto Address = reinterpret_cast<Result (*)(std::decay_t<Args>...)>(Function);
     return Address(std::forward<Args>(Arguments)...);
   }
 
@@ -52,8 +56,10 @@ public:
                         Args&&... Arguments) {
     using Launcher =
         int (*)(const unsigned*, const unsigned*, uint64_t, void*, std::decay_t<Args>...);
-    const auto Address =
-        reinterpret_cast<Launcher>(launcher({detail::typeName<std::decay_t<Args>>()...}));
+    void* Function = Compiled;
+    if (!Function)
+      Function = launcher({detail::typeName<std::decay_t<Args>>()...});
+    const auto Address = reinterpret_cast<Launcher>(Function);
     const unsigned Dims[] = {Grid.X, Grid.Y, Grid.Z, Block.X, Block.Y, Block.Z};
     return Address(Dims, Dims + 3, ShmemSize, Stream, std::forward<Args>(Arguments)...);
   }
@@ -69,11 +75,12 @@ private:
   CppJitModule* Module;
   std::string Expression;
   std::map<int, int> Attributes;
-  void* Compiled = nullptr;
+  std::atomic<void*> Compiled{nullptr};
 };
 
 /// Compiled at the first need. Handles refer to the module. Every member throws
 /// proteus::FatalError with what the compiler printed where the source does not compile.
+/// Threads may use one module at once.
 class PROTEUS_API CppJitModule {
 public:
   template <typename Signature> using FunctionHandle = detail::ModuleFunction<Signature>;
@@ -131,6 +138,7 @@ private:
   unsigned Line;
   Dispatcher* Dispatch;
   uint64_t Hash;
+  std::unique_ptr<std::recursive_mutex> Mutex; ///< of what follows
   std::shared_ptr<CompiledLibrary> Library;
   std::map<std::string, std::unique_ptr<CppJitInstance>> Instances;
   std::vector<std::unique_ptr<CppJitModule>> Parts; ///< of instances

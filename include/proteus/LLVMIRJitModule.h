@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <utility>
 
@@ -41,8 +42,10 @@ public:
         const_cast<void*>(static_cast<const volatile void*>(&Arguments))..., nullptr};
     return Dispatch->launch(Handle, Grid, Block, Pointers, ShmemSize, Stream);
   }
-  DispatchResult setFuncAttribute(JitFuncAttribute Attribute, int Value) const {
-    return Dispatch->setFuncAttribute(Handle, Attribute, Value);
+  DispatchResult setFuncAttribute(JitFuncAttribute Attribute, int Value,
+                                  const char* File = __builtin_FILE(),
+                                  unsigned Line = __builtin_LINE()) const {
+    return Dispatch->setFuncAttribute(Handle, Attribute, Value, File, Line);
   }
 
 private:
@@ -52,7 +55,7 @@ private:
 
 } // namespace detail
 
-/// Compiled at the first need. Handles refer to the module.
+/// Compiled at the first need. Handles refer to the module. Threads may use one module at once.
 class PROTEUS_API LLVMIRJitModule {
 public:
   template <typename Signature> using FunctionHandle = detail::ModuleFunction<Signature>;
@@ -100,6 +103,7 @@ private:
   unsigned Line;
   Dispatcher* Dispatch;
   uint64_t Hash;
+  std::shared_ptr<std::mutex> Mutex; ///< of what follows
   std::shared_ptr<CompiledLibrary> Library;
 };
 

@@ -45,7 +45,8 @@ constexpr const char* kTypes = "\ntemplate <typename T> using mneme_type = T;\n"
 CppJitModule::CppJitModule(TargetModelType target, std::string code, std::vector<std::string> extra,
                            CppJitCompilerBackend backend, const char* file, unsigned line)
     : Target(target), Code(std::move(code)), ExtraArgs(std::move(extra)), Backend(backend),
-      File(file), Line(line), Dispatch(nullptr), Hash(0) {
+      File(file), Line(line), Dispatch(nullptr), Hash(0),
+      Mutex(std::make_unique<std::recursive_mutex>()) {
   if (backend == CppJitCompilerBackend::Nvcc && !isForCuda(target))
     fail("nvcc compiles for the targets cuda and host_cuda, not for '" +
          getTargetModelName(target) + "'");
@@ -59,6 +60,7 @@ CppJitModule::CppJitModule(TargetModelType target, std::string code, std::vector
 void CppJitModule::fail(const std::string& reason) const { throw FatalError(reason, File, Line); }
 
 void CppJitModule::compile() {
+  const std::lock_guard lock(*Mutex);
   if (Library)
     return;
   try {
@@ -85,9 +87,7 @@ void* CppJitModule::getKernelAddress(const std::string& name) {
 void CppJitModule::setFuncAttribute(void* kernel, JitFuncAttribute attribute, int value) {
   if (hasHostCode(Target))
     fail("Host launchers do not support direct function attributes");
-  if (value < 0)
-    fail("Function attribute value must be non-negative");
-  Dispatch->setFuncAttribute(kernel, attribute, value);
+  Dispatch->setFuncAttribute(kernel, attribute, value, File, Line);
 }
 
 CompiledLibrary& CppJitModule::getLibrary() {
@@ -98,6 +98,7 @@ CompiledLibrary& CppJitModule::getLibrary() {
 CppJitInstance& CppJitModule::instance(const std::string& name,
                                        const std::vector<std::string>& words) {
   const std::string expression = joined(name, words);
+  const std::lock_guard lock(*Mutex);
   std::unique_ptr<CppJitInstance>& known = Instances[expression];
   if (!known)
     known = std::make_unique<CppJitInstance>(*this, expression);
@@ -117,6 +118,7 @@ void* CppJitInstance::compile(const std::string& wrapper, bool isForGpu) {
 }
 
 void* CppJitInstance::function(const std::string& result, const std::vector<std::string>& types) {
+  const std::lock_guard lock(*Module->Mutex);
   if (Compiled)
     return Compiled;
   if (Module->Target != TargetModelType::HOST)
@@ -129,6 +131,7 @@ void* CppJitInstance::function(const std::string& result, const std::vector<std:
 }
 
 void* CppJitInstance::launcher(const std::vector<std::string>& types) {
+  const std::lock_guard lock(*Module->Mutex);
   if (Compiled)
     return Compiled;
   if (Module->Target == TargetModelType::HOST)
@@ -159,6 +162,7 @@ void CppJitInstance::setFuncAttribute(JitFuncAttribute attribute, int value) {
     Module->fail("Host launchers do not support direct function attributes");
   if (value < 0)
     Module->fail("Function attribute value must be non-negative");
+  const std::lock_guard lock(*Module->Mutex);
   int& known = Attributes.try_emplace(static_cast<int>(attribute), -1).first->second;
   if (known == value)
     return;

@@ -333,7 +333,10 @@ DispatchResult Dispatcher::launch(void* kernel, LaunchDims grid, LaunchDims bloc
   return mneme_launch_kernel(&launch);
 }
 
-DispatchResult Dispatcher::setFuncAttribute(void* kernel, JitFuncAttribute attribute, int value) {
+DispatchResult Dispatcher::setFuncAttribute(void* kernel, JitFuncAttribute attribute, int value,
+                                            const char* file, unsigned line) {
+  if (value < 0)
+    throw FatalError("Function attribute value must be non-negative", file, line);
   return Parts->runtime().setAttribute(kernel, static_cast<int>(attribute), value);
 }
 

@@ -41,7 +41,7 @@ std::string reasonOf(const mneme::Error& error) {
 LLVMIRJitModule::LLVMIRJitModule(TargetModelType target, std::string code, LLVMIRInputKind kind,
                                  const char* file, unsigned line)
     : Target(target), Code(std::move(code)), Kind(kind), File(file), Line(line), Dispatch(nullptr),
-      Hash(0) {
+      Hash(0), Mutex(std::make_shared<std::mutex>()) {
   if (target != TargetModelType::HOST && !isGPUTargetModel(target))
     fail("LLVMIRJitModule: the target is '" + getTargetModelName(target) +
          "'; it must be host, cuda or hip");
@@ -54,6 +54,7 @@ void LLVMIRJitModule::fail(const std::string& reason) const {
 }
 
 void LLVMIRJitModule::compile(bool) {
+  const std::lock_guard lock(*Mutex);
   if (Library)
     return;
   if (Kind == LLVMIRInputKind::Bitcode && !isBitcode(Code))
@@ -82,9 +83,7 @@ void* LLVMIRJitModule::getKernelAddress(const std::string& name) {
 }
 
 void LLVMIRJitModule::setFuncAttribute(void* kernel, JitFuncAttribute attribute, int value) {
-  if (value < 0)
-    fail("Function attribute value must be non-negative");
-  Dispatch->setFuncAttribute(kernel, attribute, value);
+  Dispatch->setFuncAttribute(kernel, attribute, value, File, Line);
 }
 
 CompiledLibrary& LLVMIRJitModule::getLibrary() {

@@ -92,10 +92,14 @@ int main() {
   VENDOR(DeviceSynchronize)();
   std::printf("both %d %g\n", answer, x[0]);
 
-  try {
-    module.getFunction<void()>("fill");
-  } catch (const proteus::FatalError& error) {
-    const std::string text = error.what();
-    std::printf("%s\n", text.substr(text.find(" => ") + 4).c_str());
-  }
+  const auto refused = [](auto&& wrong) {
+    try {
+      wrong();
+    } catch (const proteus::FatalError& error) {
+      const std::string text = error.what();
+      std::printf("%s\n", text.substr(text.find(" => ") + 4).c_str());
+    }
+  };
+  refused([&] { module.getFunction<void()>("fill"); });
+  refused([&] { big.setFuncAttribute(JitFuncAttribute::MaxDynamicSharedMemorySize, -1); });
 }

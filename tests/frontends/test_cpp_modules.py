@@ -21,6 +21,7 @@ HOST = [
 DEVICE = [
     *("fill 2 190", "count 3", "big 0 31 0", "add 0 37 6", "both 7 74"),
     "Error: getFunction() applies only to host modules",
+    "Function attribute value must be non-negative",
 ]
 
 
@@ -59,6 +60,17 @@ def test_stored_objects_need_no_compiler(tmp_path: Path) -> None:
     cold = run(program, str(tmp_path), cache=tmp_path / "other", fails=True, **named)
     assert "[proteus][FATAL ERROR]" in cold.errors
     assert f"cpp_host.cpp:32 => {sentence}" in cold.errors
+
+
+def test_threads_share_modules(tmp_path: Path) -> None:
+    program = build("threads.cpp", tmp_path / "program", COMPILER, "-pthread")
+    cold, warm = (run(program, cache=tmp_path / "cache") for _ in range(2))
+    assert cold.lines == warm.lines == ["wrong 0"]
+    # Two modules and eight instances, as times<3> is wanted by name and by number.
+    assert cold.count("StorageCache", "DispatcherHost") == (0, 10)
+    assert warm.count("StorageCache", "DispatcherHost") == (10, 10)
+    # The functions of the modules are looked up by every thread.
+    assert cold.count("MemoryCache", "DispatcherHost") == (14, 24)
 
 
 def check(cold: Run, warm: Run, vendor: str) -> None:

@@ -74,7 +74,10 @@ public:
   /// argument.
   DispatchResult launch(void* Kernel, LaunchDims Grid, LaunchDims Block, void* ArgPtrs[],
                         uint64_t ShmemSize, void* Stream);
-  DispatchResult setFuncAttribute(void* Kernel, JitFuncAttribute Attribute, int Value);
+  /// \throws proteus::FatalError where `Value` is negative
+  DispatchResult setFuncAttribute(void* Kernel, JitFuncAttribute Attribute, int Value,
+                                  const char* File = __builtin_FILE(),
+                                  unsigned Line = __builtin_LINE());
 
   /// Hash of texts together with how this process compiles (pipeline, levels, plugins).
   uint64_t hashOf(const std::string& Code, const std::string& Kind) const;
