@@ -34,6 +34,7 @@ std::unique_ptr<llvm::TargetMachine> makeMachine(const llvm::Triple& triple, uin
                 "the code generation level is " + std::to_string(level) + "; it must be 0 to 3");
   llvm::TargetOptions options;
   options.AllowFPOpFusion = llvm::FPOpFusion::Standard;
+  options.UseInitArray = true; // the loader knows nothing else
   auto machine = compat::createTargetMachine(*target, triple, "", "", options,
                                              static_cast<llvm::CodeGenOptLevel>(level));
   if (!machine)

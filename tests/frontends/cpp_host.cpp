@@ -9,7 +9,10 @@ using proteus::CppJitModule;
 
 static const char* const kCode = R"cpp(
 #include <cmath>
+#include <cstdlib>
 #include FACTOR_HEADER
+static const char* const path = std::getenv("PATH"); // known when the module is loaded
+extern "C" bool begun() { return path != nullptr; }
 extern "C" double scaled(double x) { return x * FACTOR; }
 extern "C" void increase(int& n) { ++n; }
 extern "C" double root(double x) { return std::sqrt(x); }
@@ -35,7 +38,9 @@ int main(int count, char** arguments) {
   CppJitModule::FunctionHandle<void(int&)> increase = module.getFunction<void(int&)>("increase");
   int n = 41;
   increase.run(n);
-  std::printf("increase %d root %g\n", n, module.getFunction<double(double)>("root").run(9));
+  std::printf("increase %d root %g begun %d\n", n,
+              module.getFunction<double(double)>("root").run(9),
+              module.getFunction<bool()>("begun").run());
 
   auto& cube = module.instantiate("power", "3", "double");
   std::printf("power %g %g %d\n", cube.run<double>(2.0), cube.run<double>(3.0),

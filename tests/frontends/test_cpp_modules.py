@@ -13,7 +13,7 @@ pytestmark = [pytest.mark.compile, pytest.mark.slow]
 
 COMPILER = "g++" if shutil.which("g++") else "clang++"
 HOST = [
-    *("scaled 6", "increase 42 root 3", "power 8 27 1", "sum 8"),
+    *("scaled 6", "increase 42 root 3 begun 1", "power 8 27 1", "sum 8"),
     "CppJitModule:2:10: error: use of undeclared identifier 'nothing'",
     *("    2 |   return nothing;", "      |          ^~~~~~~", "1 error generated.", ""),
     "Error: getKernel() applies only to device modules",
@@ -36,7 +36,7 @@ def test_functions_of_the_host(tmp_path: Path) -> None:
     # Two instances beside the module; what does not compile is not kept.
     assert cold.count("StorageCache", "DispatcherHost") == (0, 4)
     assert warm.count("StorageCache", "DispatcherHost") == (3, 4)
-    assert warm.count("MemoryCache", "DispatcherHost") == (0, 5)
+    assert warm.count("MemoryCache", "DispatcherHost") == (0, 6)
     # What the source includes counts.
     header.write_text("#define FACTOR 4\n")
     changed = run(program, str(tmp_path), cache=cache)
@@ -59,7 +59,7 @@ def test_stored_objects_need_no_compiler(tmp_path: Path) -> None:
     assert warm.count("StorageCache", "DispatcherHost") == (3, 4)
     cold = run(program, str(tmp_path), cache=tmp_path / "other", fails=True, **named)
     assert "[proteus][FATAL ERROR]" in cold.errors
-    assert f"cpp_host.cpp:32 => {sentence}" in cold.errors
+    assert f"cpp_host.cpp:35 => {sentence}" in cold.errors
 
 
 def test_threads_share_modules(tmp_path: Path) -> None:
