@@ -44,6 +44,19 @@ def test_functions_of_the_host(tmp_path: Path) -> None:
     assert run(program, str(tmp_path), cache=cache).lines == changed.lines
 
 
+def test_files_of_another_working_directory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = build("cpp_host.cpp", tmp_path / "program", COMPILER)
+    for factor in (3, 4, 3):
+        folder = tmp_path / str(factor)
+        folder.mkdir(exist_ok=True)
+        (folder / "factor.h").write_text(f"#define FACTOR {factor}\n")
+        monkeypatch.chdir(folder)
+        done = run(program, ".", cache=tmp_path / "cache")
+        assert done.lines == [f"scaled {2 * factor}", *HOST[1:]]
+
+
 def test_stored_objects_need_no_compiler(tmp_path: Path) -> None:
     program = build("cpp_host.cpp", tmp_path / "program", COMPILER)
     (tmp_path / "factor.h").write_text("#define FACTOR 3\n")

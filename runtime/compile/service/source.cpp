@@ -83,6 +83,7 @@ std::vector<std::string> filesOfRule(const std::string& rule) {
   return files;
 }
 
+/// By their names as the compiler found them: another working directory may have other files.
 nlohmann::json dependenciesIn(const fs::path& path) {
   nlohmann::json found = nlohmann::json::object();
   if (!fs::exists(path))
@@ -91,7 +92,7 @@ nlohmann::json dependenciesIn(const fs::path& path) {
   for (const std::string& file :
        filesOfRule({reinterpret_cast<const char*>(bytes.data()), bytes.size()}))
     if (!file.starts_with("/proc/"))
-      found[fs::absolute(file).lexically_normal().string()] = hashOfFile(file);
+      found[fs::path(file).lexically_normal().string()] = hashOfFile(file);
   return found;
 }
 
