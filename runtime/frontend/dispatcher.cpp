@@ -156,7 +156,8 @@ mneme::compile::Result Dispatcher::State::obtain(const mneme::compile::Request& 
   if (settings.trace.specialization) {
     if (result.isFromCache)
       print(mneme::jit::hitLine(settings, result.cacheLevel, hash));
-    else if (!settings.marked.pipeline.empty() || !request.plugins.empty())
+    else if (request.target != mneme::compile::kSourceTarget && // its compiler has its own
+             (!settings.marked.pipeline.empty() || !request.plugins.empty()))
       print("[CustomPipeline] " + request.passes + "\n");
   }
   return result;

@@ -101,6 +101,11 @@ def test_kernels_of_cuda(tmp_path: Path) -> None:
     program = build("cpp_device.cpp", tmp_path / "program", COMPILER, "-DTEST_CUDA")
     cold, warm = (run(program, cache=tmp_path / "cache", on_cpu_device=True) for _ in range(2))
     check(cold, warm, "CUDA")
+    # Libraries are what their compiler makes of them.
+    pipeline = {"PROTEUS_OPT_PIPELINE": "default<O2>"}
+    piped = run(program, cache=tmp_path / "cache", on_cpu_device=True, **pipeline)
+    assert piped.lines == DEVICE
+    assert piped.traces.count("[CustomPipeline] default<O2>") == 1
 
 
 @pytest.mark.hip
