@@ -1,6 +1,8 @@
 // C++ that is compiled while the program runs.
+#include <algorithm>
 #include <cstdio>
 #include <string>
+#include <vector>
 
 #include <proteus/CppJitModule.h>
 #include <proteus/Error.h>
@@ -32,7 +34,9 @@ static std::string reasonOf(const std::exception& error) {
 
 int main(int count, char** arguments) {
   const std::string folder = count > 1 ? arguments[1] : ".";
-  CppJitModule module("host", kCode, {"-I" + folder, "-DFACTOR_HEADER=\"factor.h\""});
+  std::vector<std::string> extra = {"-I" + folder, "-DFACTOR_HEADER=\"factor.h\""};
+  extra.insert(extra.end(), arguments + std::min(count, 2), arguments + count);
+  CppJitModule module("host", kCode, extra);
   auto scaled = module.getFunction<double(double)>("scaled");
   std::printf("scaled %g\n", scaled.run(2));
   CppJitModule::FunctionHandle<void(int&)> increase = module.getFunction<void(int&)>("increase");

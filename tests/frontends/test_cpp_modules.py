@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -72,7 +73,23 @@ def test_stored_objects_need_no_compiler(tmp_path: Path) -> None:
     assert warm.count("StorageCache", "DispatcherHost") == (3, 4)
     cold = run(program, str(tmp_path), cache=tmp_path / "other", fails=True, **named)
     assert "[proteus][FATAL ERROR]" in cold.errors
-    assert f"cpp_host.cpp:35 => {sentence}" in cold.errors
+    assert f"cpp_host.cpp:39 => {sentence}" in cold.errors
+
+
+def test_plugins_of_the_compiler_print(tmp_path: Path) -> None:
+    source = tmp_path / "plugin.cpp"
+    source.write_text(
+        "#include <cstdio>\n"
+        '[[gnu::constructor]] static void begin() { std::printf("the plugin runs\\n"); }\n'
+    )
+    subprocess.run([COMPILER, "-shared", "-fPIC", source, "-o", tmp_path / "plugin.so"], check=True)
+    (tmp_path / "factor.h").write_text("#define FACTOR 3\n")
+    program = build("cpp_host.cpp", tmp_path / "program", COMPILER)
+    arguments = [str(tmp_path), f"-fplugin={tmp_path / 'plugin.so'}"]
+    cold, warm = (run(program, *arguments, cache=tmp_path / "cache") for _ in range(2))
+    # Of the module and its two instances, past the buffers of the program.
+    assert cold.lines == ["the plugin runs"] * 3 + HOST
+    assert warm.lines == HOST
 
 
 def test_threads_share_modules(tmp_path: Path) -> None:

@@ -179,7 +179,7 @@ int exitCodeOf(pid_t program) {
 }
 
 ProgramResult runProgram(const std::string& path, const std::vector<std::string>& arguments,
-                         const std::string& input, double timeoutSeconds) {
+                         const std::string& input, double timeoutSeconds, Prints prints) {
   const UniqueFd in = memoryFile("mneme-input");
   const UniqueFd out = memoryFile("mneme-output");
   writeAll(in.get(), std::as_bytes(std::span(input.data(), input.size())), "memory file");
@@ -189,8 +189,9 @@ ProgramResult runProgram(const std::string& path, const std::vector<std::string>
     throw Error(ErrorCode::IoFailed, systemMessage("cannot make a pipe", errno));
   const UniqueFd listening(ends[0]);
   UniqueFd talking(ends[1]);
-  const pid_t child = startProgram(
-      path, arguments, {talking.get(), talking.get(), in.get(), out.get()}, ProgramGroup::Ours);
+  const int printed = prints == Prints::Output ? out.get() : talking.get();
+  const pid_t child = startProgram(path, arguments, {printed, talking.get(), in.get(), out.get()},
+                                   ProgramGroup::Ours);
   talking = UniqueFd();
   ProgramResult result;
   result.isTimedOut = !readMessages(listening.get(), child, timeoutSeconds, result.messages);

@@ -13,18 +13,22 @@ struct ProgramResult {
   int exitCode = -1; ///< 128 + signal for a program a signal ended; -1 if it is not known
   bool isTimedOut = false;
   std::string messages; ///< what it wrote to stdout and stderr, at most 1 MiB
-  std::string output;   ///< what it wrote to kProgramOutput
+  std::string output;   ///< what it wrote to kProgramOutput; or to stdout, with Prints::Output
 };
 
 /// Where the program reads `input` and writes its output.
 inline constexpr const char* kProgramInput = "/proc/self/fd/3";
 inline constexpr const char* kProgramOutput = "/proc/self/fd/4";
 
+/// What a program's stdout is: some of its messages, or its output.
+enum class Prints { Messages, Output };
+
 /// Runs `path` with `arguments` (without the program's name) to its end. Killed after
 /// `timeoutSeconds` (0: never).
 /// \throws as startProgram(), and Error{IoFailed} without memory files.
 ProgramResult runProgram(const std::string& path, const std::vector<std::string>& arguments,
-                         const std::string& input, double timeoutSeconds);
+                         const std::string& input, double timeoutSeconds,
+                         Prints prints = Prints::Messages);
 
 enum class ProgramGroup {
   Ours, ///< the terminal's Ctrl-C reaches it

@@ -96,7 +96,8 @@ nlohmann::json dependenciesIn(const fs::path& path) {
   return found;
 }
 
-void runCompiler(const Request& request, const fs::path& output, const fs::path& rule) {
+/// Returns what the compiler, or a plugin of it, printed.
+std::string runCompiler(const Request& request, const fs::path& output, const fs::path& rule) {
   std::vector<std::string> arguments(request.sourceCompiler.begin() + 1,
                                      request.sourceCompiler.end());
   const std::vector<std::byte>& text = request.modules.front();
@@ -104,10 +105,12 @@ void runCompiler(const Request& request, const fs::path& output, const fs::path&
   arguments.emplace_back(kProgramInput);
   const ProgramResult ended =
       runProgram(pathOfProgram(request.sourceCompiler.front()), arguments,
-                 {reinterpret_cast<const char*>(text.data()), text.size()}, 0);
+                 {reinterpret_cast<const char*>(text.data()), text.size()}, 0, Prints::Output);
   if (ended.exitCode != 0 || !fs::exists(output))
     throw Error(ErrorCode::CompileFailed, "'" + request.sourceCompiler.front() +
-                                              "' does not compile the source:\n" + ended.messages);
+                                              "' does not compile the source:\n" + ended.output +
+                                              ended.messages);
+  return ended.output;
 }
 
 } // namespace
@@ -129,7 +132,7 @@ std::string pathOfProgram(const std::string& name) {
 
 Result compileSource(const Request& request) {
   const WorkDirectory directory;
-  runCompiler(request, directory / "output", directory / "rule");
+  const std::string printed = runCompiler(request, directory / "output", directory / "rule");
   Result result;
   if (request.target == kSourceTarget) {
     result.image = readFile(directory / "output");
@@ -139,6 +142,7 @@ Result compileSource(const Request& request) {
     compiled.modules.front() = readFile(directory / "output");
     result = compile(compiled);
   }
+  result.printed.insert(0, printed);
   nlohmann::json statistics = nlohmann::json::parse(result.statisticsJson);
   statistics[kDependencies] = dependenciesIn(directory / "rule");
   result.statisticsJson = statistics.dump();
