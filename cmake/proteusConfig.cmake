@@ -77,8 +77,17 @@ endif()
     proteus_register_jit_pass_plugin(<target> PIPELINE <pipeline> PLUGIN_PATH <file>)
 
   What ``<target>`` marks is compiled with an LLVM pass plugin, as if ``main()`` began with
-  ``proteus::registerJITPassPlugin(<file>, <pipeline>)`` (:doc:`jit`). The plugin has to be built for
+  ``proteus::registerJITPassPlugin(<file>, <pipeline>)`` (:doc:`/jit`). The plugin has to be built for
   the LLVM that mneme has. After ``find_package(proteus)``.
+
+  ``PIPELINE <pipeline>``
+    What is appended to the pass pipeline. Mandatory.
+
+  ``PLUGIN_TARGET <plugin>``
+    The target that builds the plugin, in this project.
+
+  ``PLUGIN_PATH <file>``
+    The plugin, instead of a target.
 #]=======================================================================]
 function(proteus_register_jit_pass_plugin target)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "PIPELINE;PLUGIN_TARGET;PLUGIN_PATH" "")
