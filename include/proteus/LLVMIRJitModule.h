@@ -72,7 +72,7 @@ public:
       : LLVMIRJitModule(parseTargetModel(Target), std::move(Code), Kind, File, Line) {}
 
   /// \throws proteus::FatalError: "LLVMIRJitModule: failed to parse LLVM IR: " with line and words
-  /// of LLVM; with `Verify` "Broken module found, JIT compilation aborted!"
+  /// of LLVM; "Broken module found, JIT compilation aborted!", whether `Verify` is asked for or not
   void compile(bool Verify = false);
 
   template <typename Signature> FunctionHandle<Signature> getFunction(const std::string& Name) {

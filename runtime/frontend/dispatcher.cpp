@@ -259,9 +259,9 @@ Dispatcher::Dispatcher(TargetModelType target) : Parts(std::make_unique<State>(t
 Dispatcher& Dispatcher::getDispatcher(TargetModelType target) {
   // Never destroyed: functions may be called while the process ends.
   static std::mutex mutex;
-  static std::map<TargetModelType, Dispatcher*> dispatchers;
+  static auto* const dispatchers = new std::map<TargetModelType, Dispatcher*>;
   const std::lock_guard lock(mutex);
-  Dispatcher*& known = dispatchers[target];
+  Dispatcher*& known = (*dispatchers)[target];
   if (known)
     return *known;
   known = new Dispatcher(target);

@@ -8,11 +8,8 @@ import sys
 from pathlib import Path
 
 import pytest
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "jit"))
-sys.path.insert(0, str(Path(__file__).resolve().parent))
+from modules import build
 from programs import run
-from test_ir_modules import build
 
 pytestmark = pytest.mark.compile
 

@@ -61,7 +61,7 @@ public:
   static Dispatcher& getDispatcher(TargetModelType Target);
 
   /// LLVM IR, as bitcode or text. `ModuleHash` names the stored object: equal for equal IR.
-  /// \throws proteus::FatalError with LLVM's words and line
+  /// It is verified in any case. \throws proteus::FatalError with LLVM's words and line
   std::shared_ptr<CompiledLibrary> compileIR(const std::string& IR, uint64_t ModuleHash,
                                              bool Verify = false);
 
