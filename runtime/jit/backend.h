@@ -32,7 +32,9 @@ struct KernelImage {
   /// Device variables the kernel refers to (of all linked blobs). Their storage stays the
   /// program's.
   std::vector<embed::KernelGlobal> globals;
-  bool hasOwnBounds = false; ///< it is compiled for the block it is launched with
+  /// It is compiled for the block it is launched with, whatever bounds the source has, as marks
+  /// promise; a tuned launch is refused where the program's own would be.
+  bool hasOwnBounds = false;
 };
 
 class Backend {

@@ -424,7 +424,7 @@ void Engine::load(Binary& binary) noexcept {
                                .handle = code.handle,
                                .module = code.module,
                                .globals = globalsOf(code),
-                               .hasOwnBounds = binary.variant().launchBounds}));
+                               .hasOwnBounds = code.blob->marks && binary.variant().launchBounds}));
   } catch (const std::exception& error) {
     fail(binary, "loaded", error.what());
   } catch (...) {
