@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -33,6 +34,12 @@ template <typename T> std::string typeName() {
   return Text.substr(Begin, End - Begin);
 }
 
+/// An address of its own for each list of types.
+template <typename... Types> const void* typesTag() {
+  static const char Tag = 0;
+  return &Tag;
+}
+
 } // namespace detail
 
 /// An instance of a template in the module's source: `foo<3, int>`.
@@ -41,11 +48,13 @@ public:
   CppJitInstance(CppJitModule& Module, std::string Expression)
       : Module(&Module), Expression(std::move(Expression)) {}
 
-  /// Calls it on the host. It is compiled for the types of the arguments of the first call.
+  /// Calls it on the host. It is compiled once for each list of types it is called with.
   template <typename Result, typename... Args> Result run(Args&&... Arguments) {
-    void* Function = Compiled;
+    const void* Tag = detail::typesTag<Result, std::decay_t<Args>...>();
+    void* Function = known(Tag);
     if (!Function)
-      Function = function(detail::typeName<Result>(), {detail::typeName<std::decay_t<Args>>()...});
+      Function =
+          function(Tag, detail::typeName<Result>(), {detail::typeName<std::decay_t<Args>>()...});
     auto Address = reinterpret_cast<Result (*)(std::decay_t<Args>...)>(Function);
     return Address(std::forward<Args>(Arguments)...);
   }
@@ -56,9 +65,10 @@ public:
                         Args&&... Arguments) {
     using Launcher =
         int (*)(const unsigned*, const unsigned*, uint64_t, void*, std::decay_t<Args>...);
-    void* Function = Compiled;
+    const void* Tag = detail::typesTag<void, std::decay_t<Args>...>();
+    void* Function = known(Tag);
     if (!Function)
-      Function = launcher({detail::typeName<std::decay_t<Args>>()...});
+      Function = launcher(Tag, {detail::typeName<std::decay_t<Args>>()...});
     const auto Address = reinterpret_cast<Launcher>(Function);
     const unsigned Dims[] = {Grid.X, Grid.Y, Grid.Z, Block.X, Block.Y, Block.Z};
     return Address(Dims, Dims + 3, ShmemSize, Stream, std::forward<Args>(Arguments)...);
@@ -68,14 +78,27 @@ public:
   void setFuncAttribute(JitFuncAttribute Attribute, int Value);
 
 private:
-  void* function(const std::string& Result, const std::vector<std::string>& Types);
-  void* launcher(const std::vector<std::string>& Types);
-  void* compile(const std::string& Wrapper, bool IsForGPU);
+  struct Version {
+    const void* Tag;
+    void* Address;
+  };
+
+  /// The version of the last call, if it is for these types.
+  void* known(const void* Tag) const {
+    const Version* One = Last.load(std::memory_order_acquire);
+    return One && One->Tag == Tag ? One->Address : nullptr;
+  }
+  void* function(const void* Tag, const std::string& Result, const std::vector<std::string>& Types);
+  void* launcher(const void* Tag, const std::vector<std::string>& Types);
+  bool recall(const void* Tag);
+  void* compile(const void* Tag, const std::string& Wrapper, bool IsForGPU);
 
   CppJitModule* Module;
   std::string Expression;
   std::map<int, int> Attributes;
-  std::atomic<void*> Compiled{nullptr};
+  std::atomic<const Version*> Last{nullptr};
+  std::map<const void*, const Version*> Present;
+  std::deque<Version> Versions; ///< older ones too: somebody may be reading them
 };
 
 /// Compiled at the first need. Handles refer to the module. Every member throws

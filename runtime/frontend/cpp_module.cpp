@@ -105,35 +105,47 @@ CppJitInstance& CppJitModule::instance(const std::string& name,
   return *known;
 }
 
-void* CppJitInstance::compile(const std::string& wrapper, bool isForGpu) {
+/// Whether there is a version for these types; it is the last then.
+bool CppJitInstance::recall(const void* tag) {
+  const auto found = Present.find(tag);
+  if (found != Present.end())
+    Last.store(found->second, std::memory_order_release);
+  return found != Present.end();
+}
+
+void* CppJitInstance::compile(const void* tag, const std::string& wrapper, bool isForGpu) {
   TargetModelType target = Module->Target;
   if (isForGpu)
     target = isForCuda(target) ? TargetModelType::HOST_CUDA : TargetModelType::HOST_HIP;
   auto part =
       std::make_unique<CppJitModule>(target, Module->Code + kTypes + wrapper, Module->ExtraArgs,
                                      Module->Backend, Module->File, Module->Line);
-  Compiled = part->getFunctionAddress(kInstance);
+  void* const address = part->getFunctionAddress(kInstance);
   Module->Parts.push_back(std::move(part));
-  return Compiled;
+  Present[tag] = &Versions.emplace_back(Version{tag, address});
+  recall(tag);
+  return address;
 }
 
-void* CppJitInstance::function(const std::string& result, const std::vector<std::string>& types) {
+void* CppJitInstance::function(const void* tag, const std::string& result,
+                               const std::vector<std::string>& types) {
   const std::lock_guard lock(*Module->Mutex);
-  if (Compiled)
-    return Compiled;
+  if (recall(tag))
+    return known(tag);
   if (Module->Target != TargetModelType::HOST)
     Module->fail("run() applies only to instances in host modules; launch() those for a GPU");
   auto [declared, given] = parameters(types);
   declared = declared.empty() ? "" : declared.substr(2);
-  return compile("extern \"C\" mneme_type<" + result + "> " + kInstance + "(" + declared +
+  return compile(tag,
+                 "extern \"C\" mneme_type<" + result + "> " + kInstance + "(" + declared +
                      ") {\n  return " + Expression + "(" + given + ");\n}\n",
                  /*isForGpu=*/false);
 }
 
-void* CppJitInstance::launcher(const std::vector<std::string>& types) {
+void* CppJitInstance::launcher(const void* tag, const std::vector<std::string>& types) {
   const std::lock_guard lock(*Module->Mutex);
-  if (Compiled)
-    return Compiled;
+  if (recall(tag))
+    return known(tag);
   if (Module->Target == TargetModelType::HOST)
     Module->fail(
         "launch() applies only to instances in modules for a GPU; run() those of the host");
@@ -146,7 +158,8 @@ void* CppJitInstance::launcher(const std::vector<std::string>& types) {
             std::to_string(value) + "))\n    return status;\n";
   const std::string include =
       vendor == "hip" ? "\n#include <hip/hip_runtime.h>\n" : "\n#include <cuda_runtime.h>\n";
-  return compile(include + "extern \"C\" int " + kInstance +
+  return compile(tag,
+                 include + "extern \"C\" int " + kInstance +
                      "(const unsigned* grid, const unsigned* block, unsigned long bytes, void* "
                      "stream" +
                      declared + ") {\n" + body + "  " + Expression +
@@ -167,7 +180,8 @@ void CppJitInstance::setFuncAttribute(JitFuncAttribute attribute, int value) {
   if (known == value)
     return;
   known = value;
-  Compiled = nullptr; // with the attribute in it
+  Present.clear(); // they have the attribute in them
+  Last.store(nullptr, std::memory_order_release);
 }
 
 } // namespace proteus

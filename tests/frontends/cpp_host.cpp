@@ -49,6 +49,8 @@ int main(int count, char** arguments) {
   auto& cube = module.instantiate("power", "3", "double");
   std::printf("power %g %g %d\n", cube.run<double>(2.0), cube.run<double>(3.0),
               &cube == &module.instantiate("power", "3", "double"));
+  // Another type than the first call's.
+  std::printf("power of an int %g\n", cube.run<double>(4));
   const unsigned big = 7;
   std::printf("sum %g\n", module.instantiate("sum", "int", "unsigned int").run<double>(1, &big));
 
