@@ -4,9 +4,8 @@
 #include <cstdlib>
 #include <vector>
 
-#include <cxxabi.h>
-
 #include "include/proteus/Error.h"
+#include "runtime/base/demangled.h"
 #include "runtime/base/environment.h"
 #include "runtime/base/error.h"
 #include "runtime/base/hash.h"
@@ -48,14 +47,6 @@ std::string labelOf(TargetModelType target) {
 }
 
 void print(const std::string& text) { fwrite(text.data(), 1, text.size(), stdout); }
-
-std::string demangled(const std::string& name) {
-  int status = 0;
-  char* text = abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status);
-  std::string readable = text ? text : name;
-  free(text);
-  return readable;
-}
 
 /// In place of the loader's words, which name a file nobody knows.
 void* openLibrary(std::span<const std::byte> image) {
@@ -308,7 +299,8 @@ void* Dispatcher::getFunctionAddress(const std::string& symbol, uint64_t hash,
     throw FatalError(error.what());
   }
   const uint64_t own = mneme::combineHashes(hash, mneme::hash64(symbol));
-  mneme::jit::CacheReport::Entry& entry = Parts->lookups.entry(own, symbol, demangled(symbol));
+  mneme::jit::CacheReport::Entry& entry =
+      Parts->lookups.entry(own, symbol, mneme::demangled(symbol));
   entry.uses.fetch_add(1, std::memory_order_relaxed);
   if (Parts->settings.trace.kernels) {
     const std::lock_guard lock(Parts->mutex);

@@ -4,11 +4,10 @@
 #include <cstring>
 #include <exception>
 
-#include <cxxabi.h>
-
 #include "runtime/abi/mneme_jit_plugins.h"
 #include "runtime/base/blocked_signals.h"
 #include "runtime/base/cancellation.h"
+#include "runtime/base/demangled.h"
 #include "runtime/base/error.h"
 #include "runtime/base/hash.h"
 #include "runtime/base/sentence.h"
@@ -25,14 +24,6 @@ namespace {
 // Loading takes a millisecond.
 constexpr std::chrono::seconds kLoading{2};
 constexpr const char* kLabel = "JitEngineHost";
-
-std::string demangled(const std::string& name) {
-  int status = 0;
-  char* text = abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status);
-  std::string readable = text ? text : name;
-  free(text);
-  return readable;
-}
 
 void addText(std::vector<std::byte>& bytes, const std::string& text) {
   const auto* begin = reinterpret_cast<const std::byte*>(text.data());
