@@ -12,6 +12,8 @@ __all__ = [
     "DEVICE_CODE_SECTIONS",
     "DRIVER_LIBRARY",
     "DRIVER_MARK_ON_CPU",
+    "PROFILER",
+    "PROFILER_VARIABLES",
     "RUNTIME_BY_SECTION",
     "SHARED_RUNTIME_HINT",
     "SPACK_TOOLKIT_HINT",
@@ -32,6 +34,10 @@ CPU_DRIVER = "libmneme_cuda_driver.so"
 DRIVER_LIBRARY = "libcuda.so.1"
 # What it exports on the CPU device, and no driver does.
 DRIVER_MARK_ON_CPU = "mneme_cuda_driver_on_cpu"
+
+# What measures kernels on GPUs, and by which variable each kind of device loads it.
+PROFILER = "libmneme_profiler.so"
+PROFILER_VARIABLES = {"cuda": "CUDA_INJECTION64_PATH"}
 
 # "CodeGen" of a tuned kernel, by the beginning of the recorded architecture.
 CODEGEN_BY_ARCH_PREFIX = {"sm_": "rtc", "gfx": "serial"}

@@ -164,6 +164,13 @@ DRY_RUN = _option(
     "--dry-run", panel=_RESULTS, text="Only say which configurations would be tried first."
 )
 BASELINE_ONLY = _option("--baseline-only", panel=_RESULTS, text="Only measure the baseline.")
+BASELINE = _choice(
+    "--baseline",
+    "usual|program",
+    _RESULTS,
+    "what gains are measured against: -O3 (or the first of --passes), or the program's own level.  "
+    "[default: usual]",
+)
 QUIET = _option("--quiet", panel=_RESULTS, text="Say nothing but errors.")
 PROTEUS_OUTPUT = _option(
     "--proteus-output",

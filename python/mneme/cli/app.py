@@ -47,6 +47,7 @@ _VERBS = {
     "devices": ("devices.devices", _LOOK, "mneme devices --json"),
     "doctor": ("doctor.doctor", _LOOK, "mneme doctor"),
     "config": ("config.config", _LOOK, "cmake -DCMAKE_PREFIX_PATH=$(mneme config cmakedir) ..."),
+    "optimize": ("optimize.optimize", _TUNE, "mneme optimize --budget 10m -- ./app input.dat"),
     "tune": ("tune.tune", _TUNE, "mneme tune -rdb recording --all --trials 500"),
     "report": ("report.report", _TUNE, "mneme report mneme-tune-results"),
     "dashboard": ("dashboard.dashboard", _TUNE, "mneme dashboard mneme-tune-results/RUN"),
@@ -59,7 +60,7 @@ _VERBS = {
     "clean": ("clean.clean", _KEEP, "mneme clean recording"),
 }
 # Those that start a program, named after `--`.
-_GUEST_VERBS = ("record", "run")
+_GUEST_VERBS = ("optimize", "record", "run")
 
 
 def _version(*, is_wanted: bool) -> None:

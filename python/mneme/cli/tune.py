@@ -63,6 +63,7 @@ def tune(
     print_space: Annotated[Flag, opt.PRINT_SPACE] = None,
     dry_run: Annotated[Flag, opt.DRY_RUN] = None,
     baseline_only: Annotated[Flag, opt.BASELINE_ONLY] = None,
+    baseline: Annotated[Text, opt.BASELINE] = None,
     quiet: Annotated[Flag, opt.QUIET] = None,
     proteus_output: Annotated[File, opt.PROTEUS_OUTPUT] = None,
     no_proteus_output: Annotated[Flag, opt.NO_PROTEUS_OUTPUT] = None,

@@ -11,7 +11,13 @@ import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mneme._vendors import CPU_DRIVER, CPU_RUNTIMES, DEVICE_BY_RUNTIME
+from mneme._vendors import (
+    CPU_DRIVER,
+    CPU_RUNTIMES,
+    DEVICE_BY_RUNTIME,
+    PROFILER,
+    PROFILER_VARIABLES,
+)
 from mneme.devices import choose_device
 from mneme.errors import InvalidArgument, IoFailed
 from mneme.install.paths import library, prefix
@@ -22,7 +28,7 @@ from mneme.programs.record_request import RecordRequest, check_environment, chec
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["record_environment", "run_environment"]
+__all__ = ["profile_environment", "record_environment", "run_environment"]
 
 _RECORDER = "librecord.so"
 _AUTO = "auto"
@@ -45,6 +51,24 @@ def run_environment(
     """
     chosen = _choose(base, device, program)
     return _preload(base, _runtimes(chosen, _find(base, program)), {"MNEME_DEVICE": chosen})
+
+
+def profile_environment(environment: Mapping[str, str], directory: Path) -> dict[str, str]:
+    """Return the environment of a run, changed so that its processes write times of kernels.
+
+    Args:
+        environment: What `run_environment` returned. A profiler that it names stays: nothing is
+            written then on a GPU.
+        directory: Where each process of the run puts a file.
+
+    Raises:
+        BackendUnavailable: If one of mneme's libraries is not there.
+    """
+    profiled = {**environment, "MNEME_PROFILE_DIR": str(directory.resolve())}
+    variable = PROFILER_VARIABLES.get(environment["MNEME_DEVICE"].partition(":")[0])
+    if variable is not None:
+        profiled.setdefault(variable, str(library(PROFILER)))
+    return profiled
 
 
 def record_environment(base: Mapping[str, str], request: RecordRequest) -> dict[str, str]:

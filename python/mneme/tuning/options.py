@@ -16,6 +16,7 @@ CHOICES: dict[str, tuple[str, ...]] = {
     "space_preset": ("quick", "standard", "launch", "compiler", "full"),
     "metric": ("mean", "median", "min", "max"),
     "pruner": ("none", "median"),
+    "baseline": ("usual", "program"),
     "launch_dim": ("none", "auto", "x", "xy", "xyz"),
     "launch_safety": ("conservative", "balanced", "aggressive"),
     "specialize_space": ("fixed", "on", "off", "on-off"),
@@ -72,6 +73,8 @@ class TuneOptions:
     """Configurations to try; with a shared storage those of all processes together."""
     timeout: float | None = None
     """Seconds the search may take."""
+    times_everything: bool = False
+    """`timeout` is for the baseline and the last rounds, too, as far as can be foreseen."""
     seed: int | None = None
     """Makes samplers repeat themselves."""
     metric: str = "mean"
@@ -118,6 +121,8 @@ class TuneOptions:
     """Only say which configurations would be tried first."""
     baseline_only: bool = False
     """Only measure the baseline."""
+    baseline: str = "usual"
+    """usual: default<O3>, or the first of `passes`; program: as the program was built."""
     quiet: bool = False
     """Say nothing but errors and the result."""
     proteus_output: str | Path | None = None

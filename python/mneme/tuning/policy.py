@@ -11,7 +11,14 @@ from mneme.executors.measuring import Measuring
 if TYPE_CHECKING:
     from mneme.tuning.options import TuneOptions
 
-__all__ = ["Policy", "final_iterations", "trial_policy", "warmup_launches"]
+__all__ = [
+    "Policy",
+    "final_iterations",
+    "final_measurements",
+    "search_seconds",
+    "trial_policy",
+    "warmup_launches",
+]
 
 # Kernels from here on are long: their times vary little, and every launch more costs throughput.
 _LONG_NS = 5e6
@@ -24,6 +31,10 @@ _SMALLEST_BUDGET = 0.004
 _NS = 1e-9
 _ROUND_NS = 1e6
 _MOST_OF_A_ROUND = 50
+# As in final_round.py.
+_CHOOSING_ROUNDS = 5
+_SHARE_OF_BASELINE = 0.75
+_SHORTEST_SEARCH = 1.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,6 +90,34 @@ def final_iterations(options: TuneOptions, baseline_ns: float) -> int:
         return 1
     enough = math.ceil(_ROUND_NS / baseline_ns) if baseline_ns > 0 else 1
     return max(1, options.iterations, min(enough, _MOST_OF_A_ROUND))
+
+
+def final_measurements(options: TuneOptions) -> int:
+    """Return how often the last rounds measure a configuration, at most, the baseline included.
+
+    Some rounds choose among the best and the best that keep the launch; then the winner of each of
+    the two is measured twice against the baseline (winner.py).
+    """
+    return _CHOOSING_ROUNDS * (2 * options.top + 1) + 8 * options.final_rounds
+
+
+def search_seconds(
+    options: TuneOptions, baseline_ns: float, *, spent: float, launch_seconds: float
+) -> float | None:
+    """Return how long the search itself may take; None: until its trials are done.
+
+    Args:
+        options: What was asked for.
+        baseline_ns: Time of the baseline.
+        spent: Seconds the session took until now.
+        launch_seconds: What a launch of the baseline took, with everything around it.
+    """
+    if options.timeout is None or not options.times_everything:
+        return options.timeout
+    launches = final_iterations(options, baseline_ns) + warmup_launches(options, baseline_ns)
+    # Configurations that win are faster than the baseline.
+    last = _SHARE_OF_BASELINE * final_measurements(options) * launches * launch_seconds
+    return max(_SHORTEST_SEARCH, options.timeout - spent - last)
 
 
 def _is_long(nanoseconds: float) -> bool:

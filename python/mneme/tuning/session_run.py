@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
@@ -13,7 +14,7 @@ from mneme.tuning.custom_spaces import describe_search_space
 from mneme.tuning.exports import Exporter
 from mneme.tuning.loop import SearchLoop, complete, submit
 from mneme.tuning.mirror import Mirror
-from mneme.tuning.policy import trial_policy, warmup_launches
+from mneme.tuning.policy import search_seconds, trial_policy, warmup_launches
 from mneme.tuning.space_view import SpaceView
 from mneme.tuning.studies import make_search
 from mneme.tuning.trials import Candidate, CompletedCandidate
@@ -77,6 +78,8 @@ class SessionRun:
         self._loop: SearchLoop | None = None
         self.outcome: Outcome | None = None
         """What was found."""
+        self._began = time.monotonic()
+        self._launch_seconds = 0.0
 
     def run(self) -> int:
         """Search; return the exit code of `TuningSession.run`.
@@ -116,6 +119,8 @@ class SessionRun:
         if self._options.baseline_only:
             return self._end("baseline_only", baseline, None)
         SpaceView.of(self._space).adapt(self._replayed_once)
+        if self._options.times_everything:
+            self._launch_seconds = self._seconds_of_a_launch(baseline)
         self._store.write("search_space.json", describe_search_space(self._space))
         capacity = int(getattr(self._executor, "capacity", 2 * self._options.workers))
         search = make_search(
@@ -139,6 +144,14 @@ class SessionRun:
     def _replayed_once(self, config: ExperimentConfiguration) -> ExperimentResult:
         done = submit(self._executor, config, iterations=1, measuring=Measuring()).result()
         return cast("ExperimentResult", done)
+
+    def _seconds_of_a_launch(self, baseline: CompletedCandidate) -> float:
+        """Return what a launch of the baseline takes with everything around it."""
+        began = time.monotonic()
+        config = baseline.candidate.config
+        submit(self._executor, config, iterations=1, measuring=Measuring(), fresh=True).result()
+        launches = 1 + warmup_launches(self._options, baseline.metric or 0.0)
+        return (time.monotonic() - began) / launches
 
     def _search(
         self, search: OptunaSearch | EnumeratedSearch, baseline: CompletedCandidate, capacity: int
@@ -165,7 +178,13 @@ class SessionRun:
         )
         loop.recall(self._history)
         try:
-            reason = loop.run(trials=self._options.trials, timeout=self._options.timeout)
+            seconds = search_seconds(
+                self._options,
+                baseline.metric or 0.0,
+                spent=time.monotonic() - self._began,
+                launch_seconds=self._launch_seconds,
+            )
+            reason = loop.run(trials=self._options.trials, timeout=seconds)
         except BaseException:
             loop.give_up()
             raise
@@ -321,6 +340,9 @@ class SessionRun:
                 max_threads=0,
                 min_blocks_per_sm=0,
             )
+        if self._options.baseline == "program":
+            passes, codegen_opt = self._record.program_pipeline
+            config = replace(config, passes=passes, codegen_opt=codegen_opt)
         policy = trial_policy(self._options, 0)
         candidate = Candidate(trial=_BASELINE, config=config)
         future = submit(

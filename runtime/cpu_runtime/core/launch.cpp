@@ -16,6 +16,7 @@
 #include "runtime/cpu_runtime/core/host_device.h"
 #include "runtime/cpu_runtime/core/stream.h"
 #include "runtime/cpu_runtime/core/vendor.h"
+#include "runtime/profile/kernel_times.h"
 
 namespace mneme::cpu_runtime {
 namespace {
@@ -118,6 +119,15 @@ double timeoutSeconds() {
   return seconds;
 }
 
+/// For whoever profiles the program.
+void note(const Launch& launch, const device::LaunchShape& shape, uint64_t elapsedNs) {
+  profile::KernelTimes* const times = profile::kernelTimes(vendor.name);
+  if (!times)
+    return;
+  if (const auto kernel = findKernel(launch.handle))
+    times->note(kernel->name, shape, elapsedNs);
+}
+
 void execute(device::cpu::Image& image, const Launch& launch) {
   device::LaunchShape shape;
   shape.grid[0] = launch.grid.x, shape.grid[1] = launch.grid.y, shape.grid[2] = launch.grid.z;
@@ -127,8 +137,10 @@ void execute(device::cpu::Image& image, const Launch& launch) {
   const device::cpu::LaunchOutcome outcome =
       device::cpu::run(image, shape, launch.args, timeoutSeconds(), hostWaits());
   const Status status = statusOf(outcome.fault);
-  if (status == Status::Success)
+  if (status == Status::Success) {
+    note(launch, shape, outcome.elapsedNs);
     return;
+  }
   if (status != Status::Assert) // an assertion has printed its own line, as on a GPU
     notice(outcome.message);
   reportFault(status);

@@ -51,6 +51,7 @@ namespace mneme::cpu_runtime {
 using namespace mneme::cpu_runtime::hip;
 
 constinit const Vendor vendor{
+    .name = "hiprt",
     .fatbinWrapperMagic = 0x48495046,
     .warpSize = hip::kLargestWave,
     .maxThreadsPerBlock = hip::kMaxThreadsPerBlock,

@@ -1,54 +1,24 @@
 #include "runtime/device/cuda/cupti.h"
 
 #include <chrono>
-#include <cstddef>
 #include <cstdlib>
 #include <cstring>
 #include <thread>
 
 #include "runtime/base/log.h"
 #include "runtime/device/cuda/cupti_library.h"
+#include "runtime/device/cuda/cupti_record.h"
 
 namespace mneme::device::cuda {
 
 namespace {
 
 constexpr int success = 0;
-constexpr int kindKernel = 3;
-constexpr int kindConcurrentKernel = 10;
-constexpr uint32_t flushForced = 1;
 /// A thread of CUPTI's own may hold the record for a moment.
 constexpr int attempts = 5;
 /// CUPTI clears each buffer and hands it over with every flush: room for some 150 records is
 /// plenty.
 constexpr size_t bufferBytes = 32 << 10;
-
-/// What the kernel records of every CUPTI since 9.0 begin with.
-struct KernelRecord {
-  int32_t kind;
-  uint8_t cacheConfig;
-  uint8_t sharedMemoryConfig;
-  uint16_t registersPerThread;
-  int32_t partitionedCacheRequested;
-  int32_t partitionedCacheExecuted;
-  uint64_t start;
-  uint64_t end;
-  uint64_t completed;
-  uint32_t deviceId;
-  uint32_t contextId;
-  uint32_t streamId;
-  int32_t grid[3];
-  int32_t block[3];
-  int32_t staticSharedMemory;
-  int32_t dynamicSharedMemory;
-  uint32_t localMemoryPerThread;
-  uint32_t localMemoryTotal;
-  uint32_t correlationId;
-};
-static_assert(offsetof(KernelRecord, start) == 16);
-static_assert(offsetof(KernelRecord, deviceId) == 40);
-static_assert(offsetof(KernelRecord, grid) == 52);
-static_assert(offsetof(KernelRecord, correlationId) == 92);
 
 /// Set once, before callbacks can come; never freed, because CUPTI has threads of its own.
 Cupti* instance = nullptr;

@@ -1,0 +1,110 @@
+"""What `mneme optimize` shows: each step, searches as `mneme tune` does, a table, a sentence."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from typing import TYPE_CHECKING
+
+from mneme.cli import _console
+from mneme.cli._tune_output import PlainOutput, QuietOutput, TerminalOutput
+from mneme.optimize.events import OptimizeListener
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from mneme.optimize.result import KernelResult, OptimizeResult
+    from mneme.tuning.events import Outcome
+
+__all__ = ["output_for"]
+
+
+def output_for(*, is_quiet: bool) -> QuietOutput:
+    """Return what fits where stderr goes."""
+    if is_quiet:
+        return _Quiet()
+    return _Terminal() if sys.stderr.isatty() else _Plain()
+
+
+class _Quiet(QuietOutput, OptimizeListener):
+    """Errors and the result."""
+
+    def done(self, result: OptimizeResult) -> None:
+        """Print the table and the sentence."""
+        self.close()
+        _show(result)
+
+
+class _Steps(PlainOutput, OptimizeListener):
+    """Says each step; of a search only how it goes."""
+
+    def step(self, sentence: str) -> None:
+        """Say what comes."""
+        self.close()
+        _console.say(sentence)
+
+    def started(self, kernel: str, record_id: str, directory: Path) -> None:
+        """The step has said it."""
+
+    def final_round(self, done: int, total: int) -> None:
+        """Say nothing: it is part of the search."""
+
+    def finished(self, outcome: Outcome) -> None:
+        """Say what the search found."""
+        self.close()
+        progress, gain = outcome.progress, outcome.gain
+        if gain is None:
+            return
+        found = (
+            "nothing faster"
+            if outcome.best is outcome.baseline
+            else f"{gain.ratio:.3f}x, 95 % [{gain.low:.3f}, {gain.high:.3f}], in replays"
+        )
+        _console.say(f"  {progress.done} trials: {found}")
+
+    def done(self, result: OptimizeResult) -> None:
+        """Print the table and the sentence."""
+        self.close()
+        _show(result)
+
+
+class _Plain(_Steps):
+    """Lines."""
+
+
+class _Terminal(TerminalOutput, _Steps):
+    """A bar while searching."""
+
+    started = _Steps.started
+    finished = _Steps.finished
+    final_round = TerminalOutput.final_round
+
+
+def _show(result: OptimizeResult) -> None:
+    if result.kernels:
+        columns = ("kernel", ">share", ">as built", ">as tuned", "gain in the program", "")
+        table = _console.table("", columns)
+        for one in result.kernels:
+            table.add_row(
+                one.demangled_name.partition("(")[0],
+                f"{100 * one.share:.1f} %",
+                _console.format_ns(round(one.built_ns)),
+                _console.format_ns(round(one.tuned_ns)) if one.is_kept else "-",
+                one.production.text() if one.is_kept and one.production else "-",
+                _remark(one),
+            )
+        _console.print_table(table)
+    for note in result.notes:
+        _console.say(note)
+    _console.say(result.verdict)
+    if result.output_rule and result.built_seconds:
+        _console.say(f"output compared: {result.output_rule}")
+    if result.page is not None:
+        _console.say(f"all of it: {result.page}")
+    if result.tuned_file is not None:
+        file = shlex.quote(str(result.tuned_file))
+        _console.say(f"use it: PROTEUS_TUNED_KERNELS={file} {shlex.join(result.command)}")
+
+
+def _remark(one: KernelResult) -> str:
+    return "; ".join(one.changes) if one.is_kept else one.reason

@@ -1,0 +1,123 @@
+"""`mneme optimize`: one command from a program to a faster one."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from pathlib import Path
+from typing import Annotated, Optional
+
+import typer
+
+from mneme.cli._options import DeviceOption, JsonOption, finite
+
+__all__ = ["optimize"]
+
+
+def optimize(
+    ctx: typer.Context,
+    budget: Annotated[
+        str,
+        typer.Option("--budget", metavar="TIME", help="Time for everything: 90s, 10m, 1h30m."),
+    ] = "10m",
+    output: Annotated[
+        Optional[Path],
+        typer.Option(
+            "-o",
+            "--output",
+            metavar="DIR",
+            help="Where everything goes.  [default: mneme-optimize/PROGRAM-TIME]",
+            show_default=False,
+        ),
+    ] = None,
+    device: DeviceOption = None,
+    check: Annotated[
+        Optional[str],
+        typer.Option(
+            "--check",
+            metavar="COMMAND",
+            help="Ends with 0 if the output of a run, which it reads, is right.",
+            show_default=False,
+        ),
+    ] = None,
+    compare: Annotated[
+        Optional[list[str]],
+        typer.Option(
+            "--compare",
+            metavar="REGEX",
+            help="Compare only numbers of the output: the groups of REGEX. More than once.",
+            show_default=False,
+        ),
+    ] = None,
+    compare_tolerance: Annotated[
+        float,
+        typer.Option(
+            "--compare-tolerance", metavar="X", help="How far these may be apart, relatively."
+        ),
+    ] = 1e-6,
+    tolerance: Annotated[
+        Optional[list[str]],
+        typer.Option(
+            "--tolerance",
+            metavar="SPEC",
+            help="How far memory after a kernel may be from what was recorded, as for replay.",
+            show_default=False,
+        ),
+    ] = None,
+    min_gain: Annotated[
+        float,
+        typer.Option(
+            "--min-gain",
+            metavar="X",
+            callback=finite,
+            min=1,
+            help="Leave as it is what is not X times as fast.",
+        ),
+    ] = 1.01,
+    seed: Annotated[
+        Optional[int],
+        typer.Option(
+            "--seed", metavar="N", min=0, help="Makes searches repeat.", show_default=False
+        ),
+    ] = None,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on with what the directory of -o holds.")
+    ] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", help="Say only what came of it.")] = False,
+    json: JsonOption = False,
+) -> None:
+    """Make a program faster: find, record and tune its heavy kernels, and prove it in the program.
+
+    The program is run as it is, recorded, and run with tuned kernels in turn; what shows no gain
+    there, or changes the output, stays as it was built.
+    """
+    from mneme.cli._console import print_json  # noqa: PLC0415 - `--help` stays light
+    from mneme.cli._optimize_output import output_for  # noqa: PLC0415
+    from mneme.optimize.options import OptimizeOptions, parse_budget  # noqa: PLC0415
+    from mneme.optimize.session import OptimizeSession  # noqa: PLC0415
+
+    if resume and output is None:
+        raise typer.BadParameter("--resume needs -o, the directory to go on with")
+    options = OptimizeOptions(
+        command=tuple(ctx.args),
+        directory=output or _default_directory(ctx.args[0]),
+        budget=parse_budget(budget),
+        device=device,
+        check=check,
+        compare=tuple(compare or ()),
+        compare_tolerance=compare_tolerance,
+        tolerance=tuple(tolerance or ()),
+        min_gain=min_gain,
+        seed=seed,
+        resume=resume,
+    )
+    with output_for(is_quiet=quiet or json) as listener:
+        session = OptimizeSession(options, listener)  # type: ignore[arg-type]
+        code = session.run()
+    if json:
+        print_json(session.result.to_dict())
+    raise typer.Exit(code)
+
+
+def _default_directory(program: str) -> Path:
+    stamp = datetime.now().strftime("%Y%m%d-%H%M%S")  # noqa: DTZ005 - people read it
+    return Path("mneme-optimize") / f"{Path(program).name}-{stamp}"

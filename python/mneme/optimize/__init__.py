@@ -1,0 +1,1 @@
+"""One command to a faster application: profile it, record and tune its heavy kernels, prove it."""

@@ -1,0 +1,185 @@
+"""Runs the program that is to become faster, again and again, and keeps what it prints."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import stat
+import subprocess
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO
+
+from mneme.errors import InvalidArgument, NotFound
+from mneme.programs.guest import profile_environment, record_environment, run_environment
+from mneme.programs.record_request import RecordRequest
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+__all__ = ["Application", "Run", "failure_of"]
+
+_TAIL = 400
+_LONGEST_WITHOUT_HINT = 24 * 3600.0
+# A tuned run may have to compile, and a machine may be busy: what takes longer than this hangs.
+_PATIENCE = 5.0
+_PATIENCE_SECONDS = 120.0
+_SETTLE_SECONDS = 5.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """One run of the program."""
+
+    seconds: float
+    """From its start to its end."""
+    code: int
+    """Exit code; negative: the signal that ended it."""
+    output: bytes
+    """What it wrote to standard output."""
+    error: bytes
+    """What it wrote to standard error."""
+    is_hung: bool = False
+    """Whether it was ended because it took much too long."""
+
+
+def failure_of(run: Run, built: Run) -> str:
+    """Return why a run went otherwise than the program as built; empty if it did not."""
+    if run.is_hung:
+        return f"it did not end within {run.seconds:.0f} s"
+    if run.code != built.code:
+        return f"it ended with {_how(run.code)}{_last_words(run)}"
+    return ""
+
+
+def _how(code: int) -> str:
+    if code >= 0:
+        return f"exit code {code}"
+    try:
+        return signal.Signals(-code).name
+    except ValueError:
+        return f"signal {-code}"
+
+
+def _last_words(run: Run) -> str:
+    text = (run.error or run.output)[-_TAIL:].decode(errors="replace").strip()
+    return f": {text.splitlines()[-1]}" if text else ""
+
+
+class Application:
+    """A program with its arguments, as it is, profiled, recorded or with tuned kernels."""
+
+    def __init__(self, command: Sequence[str], device: str | None, scratch: Path) -> None:
+        """Prepare.
+
+        Args:
+            command: The program and its arguments.
+            device: Device to run on; None or "auto": the first that can.
+            scratch: Directory for what runs leave behind; made if it is missing.
+
+        Raises:
+            NotFound: If there is no such program.
+            InvalidArgument: If it cannot be executed.
+        """
+        self._command = list(command)
+        self._device = device
+        self._scratch = scratch
+        self._longest = _LONGEST_WITHOUT_HINT
+        program = command[0]
+        if shutil.which(program) is None:
+            if os.sep in program and Path(program).exists():
+                raise InvalidArgument(f"the program '{program}' cannot be executed")
+            raise NotFound(f"the program '{program}' is not found")
+        scratch.mkdir(parents=True, exist_ok=True)
+
+    @property
+    def device(self) -> str:
+        """The device it runs on."""
+        return self._environment({})["MNEME_DEVICE"]
+
+    def expect(self, seconds: float) -> None:
+        """Say how long a run takes, to know when one hangs."""
+        self._longest = _PATIENCE * seconds + _PATIENCE_SECONDS
+
+    def run(
+        self, *, tuned: Path | None = None, cache: Path | None = None, profile: Path | None = None
+    ) -> Run:
+        """Run it unrecorded.
+
+        Args:
+            tuned: Tuned-kernels file; None: as built.
+            cache: Where tuned code is kept.
+            profile: Directory for the times of its kernels; emptied first.
+        """
+        variables = {} if tuned is None else {"PROTEUS_TUNED_KERNELS": str(tuned.resolve())}
+        if cache is not None:
+            variables["PROTEUS_CACHE_DIR"] = str(cache.resolve())
+        environment = self._environment(variables)
+        if profile is not None:
+            shutil.rmtree(profile, ignore_errors=True)
+            profile.mkdir(parents=True)
+            environment = profile_environment(environment, profile)
+        return self._start(environment)
+
+    def record(self, directory: Path, *, kernels: str | None, launches: int) -> Run:
+        """Run it recorded; `kernels` is a regular expression, None records all."""
+        request = RecordRequest(
+            directory=directory,
+            kernels=kernels,
+            max_recordings=launches,
+            device=self._device,
+            program=self._command[0],
+        )
+        return self._start(record_environment(os.environ, request))
+
+    def _environment(self, variables: Mapping[str, str]) -> dict[str, str]:
+        # What is tuned already is no measure for what we find.
+        base = {key: value for key, value in os.environ.items() if key != "PROTEUS_TUNED_KERNELS"}
+        return run_environment({**base, **variables}, self._device, self._command[0])
+
+    def _start(self, environment: Mapping[str, str]) -> Run:
+        output, error = self._scratch / "stdout", self._scratch / "stderr"
+        began = time.monotonic()
+        with _input() as given, output.open("wb") as out, error.open("wb") as err:
+            child = subprocess.Popen(
+                self._command, env=dict(environment), stdin=given, stdout=out, stderr=err
+            )
+            is_hung = False
+            try:
+                code = child.wait(self._longest)
+            except subprocess.TimeoutExpired:
+                is_hung, code = True, _end(child)
+            except BaseException:
+                _end(child)
+                raise
+        return Run(
+            seconds=time.monotonic() - began,
+            code=code,
+            output=output.read_bytes(),
+            error=error.read_bytes(),
+            is_hung=is_hung,
+        )
+
+
+def _input() -> BinaryIO:
+    """Open what each run reads: a file that is our standard input from its beginning, or nothing.
+
+    A pipe or a terminal could be read only once.
+    """
+    try:
+        is_file = stat.S_ISREG(os.fstat(0).st_mode)
+    except OSError:
+        is_file = False
+    return Path("/dev/fd/0" if is_file else os.devnull).open("rb")
+
+
+def _end(child: subprocess.Popen[bytes]) -> int:
+    """End a program, first as a user would."""
+    child.terminate()
+    try:
+        return child.wait(_SETTLE_SECONDS)
+    except subprocess.TimeoutExpired:
+        child.kill()
+        return child.wait()

@@ -1,0 +1,36 @@
+"""What a winner has other than the baseline, for people."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from mneme.files.json_object import read_json_object
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+__all__ = ["changes_of"]
+
+_LONGEST = 200
+
+
+def changes_of(directory: Path) -> list[str]:
+    """Return the differences, one line each, of what `mneme tune` found.
+
+    Raises:
+        NotFound, ArtifactCorrupt: If the directory is not complete.
+    """
+    old = read_json_object(directory / "baseline.json")["config"]
+    new = read_json_object(directory / "best.json")["config"]
+    return [
+        f"{name.replace('_', ' ')}: {_text(old.get(name))} → {_text(new[name])}"
+        for name in new
+        if new[name] != old.get(name)
+    ]
+
+
+def _text(value: Any) -> str:  # noqa: ANN401 - any JSON value
+    if isinstance(value, dict):
+        return "x".join(str(one) for one in value.values())
+    text = str(value).lower() if isinstance(value, bool) else str(value)
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"

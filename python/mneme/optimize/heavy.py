@@ -1,0 +1,122 @@
+"""Which recorded launches are worth tuning, and how much of the program's time each stands for."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from mneme.optimize.profile import KernelTime, Profile, Shape
+    from mneme.recording.recorded_execution import KernelInstance, RecordedExecution
+
+__all__ = ["Target", "choose_targets", "heavy_kernels", "kernels_pattern"]
+
+# What is tuned makes up this part of all time in kernels ...
+_ENOUGH = 0.95
+# ... and nothing that is less than this part of it.
+_TOO_LITTLE = 0.01
+# A regular expression of the recorder's can have so many characters (programs/record_request.py).
+_LONGEST_PATTERN = 4096
+
+
+@dataclass(kw_only=True)
+class Target:
+    """A recorded launch that is tuned; it stands for all with its kernel and dimensions."""
+
+    record: RecordedExecution
+    instance: KernelInstance
+    weight: float
+    """Part of all time in kernels."""
+
+    @property
+    def name(self) -> str:
+        """The kernel's name as in the source, without its parameters."""
+        return self.record.demangled_name
+
+
+def heavy_kernels(profile: Profile) -> list[KernelTime]:
+    """Return the kernels that make up nearly all time, the heaviest first."""
+    chosen: list[KernelTime] = []
+    covered = 0
+    for kernel in profile.by_time():
+        if covered >= _ENOUGH * profile.total_ns:
+            break
+        if kernel.total_ns < _TOO_LITTLE * profile.total_ns:
+            break
+        covered += kernel.total_ns
+        chosen.append(kernel)
+    return chosen
+
+
+def kernels_pattern(kernels: Sequence[KernelTime]) -> str | None:
+    """Return the regular expression that records these only; None where it would be too long."""
+    pattern = "^(" + "|".join(re.escape(one.name) for one in kernels) + ")$"
+    return pattern if kernels and len(pattern) <= _LONGEST_PATTERN else None
+
+
+def choose_targets(records: Iterable[RecordedExecution], profile: Profile) -> list[Target]:
+    """Return what to tune, the heaviest first.
+
+    Of launches of a kernel with the same dimensions one is tuned, the one that was seen most often;
+    it stands for the time of all. Without a profile, recorded times and counts say what is heavy.
+    """
+    known = list(records)
+    alike = Counter(record.kernel_name for record in known)
+    found = [
+        # Units may have kernels of their own with one name, which a profile cannot tell apart.
+        Target(record=record, instance=one, weight=weight / alike[record.kernel_name])
+        for record in known
+        for one, weight in _weights(record, profile.kernels)
+    ]
+    total = sum(one.weight for one in found)
+    if total <= 0:
+        return []
+    everything = profile.total_ns or total
+    found.sort(key=lambda one: -one.weight)
+    chosen: list[Target] = []
+    covered = 0.0
+    for target in found:
+        if covered >= _ENOUGH * total or target.weight < _TOO_LITTLE * everything:
+            break
+        covered += target.weight
+        chosen.append(target)
+    for target in chosen:
+        target.weight /= everything
+    return chosen
+
+
+def _weights(
+    record: RecordedExecution, profiled: Mapping[str, KernelTime]
+) -> list[tuple[KernelInstance, float]]:
+    """Return a launch for each of the dimensions, with the nanoseconds it stands for."""
+    by_shape: dict[Shape, list[KernelInstance]] = {}
+    for instance in record.values():
+        by_shape.setdefault(_shape(instance), []).append(instance)
+    kernel = profiled.get(record.kernel_name)
+    if kernel is None:
+        recorded = sum(max(1, one.occ) for one in record.values()) or 1
+        seen = {
+            shape: float(sum(max(1, one.occ) * one.recorded_ns for one in alike))
+            for shape, alike in by_shape.items()
+        }
+        scale = max(1.0, int(record.extras.get("Launches", 0)) / recorded)
+    else:
+        seen = {shape: float(kernel.shapes.get(shape, 0)) for shape in by_shape}
+        if not any(seen.values()):
+            seen = dict.fromkeys(by_shape, 1.0)
+        # Launches with dimensions that were not recorded count to those that were.
+        scale = kernel.total_ns / (sum(seen.values()) or 1)
+    return [(_usual(alike), scale * seen[shape]) for shape, alike in by_shape.items()]
+
+
+def _usual(alike: Sequence[KernelInstance]) -> KernelInstance:
+    return max(alike, key=lambda one: (one.occ, one.recorded_ns, one.dynamic_hash))
+
+
+def _shape(instance: KernelInstance) -> Shape:
+    grid, block = instance.grid_dim, instance.block_dim
+    return (grid.x, grid.y, grid.z), (block.x, block.y, block.z), instance.shared_mem

@@ -1,0 +1,137 @@
+"""What goes into the tuned-kernels file: what tuning found, less what the program does not show."""
+
+from __future__ import annotations
+
+from statistics import median
+from typing import TYPE_CHECKING
+
+from mneme import deploy
+from mneme.optimize.changes import changes_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+    from mneme.optimize.events import OptimizeListener
+    from mneme.optimize.production import Comparison, Production
+    from mneme.optimize.result import KernelResult, OptimizeResult
+
+__all__ = ["Keeper"]
+
+# How often all is measured again without what gained nothing.
+_MOST_MEASUREMENTS = 3
+
+
+class Keeper:
+    """Decides kernel by kernel what production runs shall use."""
+
+    def __init__(
+        self,
+        production: Production,
+        path: Path,
+        result: OptimizeResult,
+        listener: OptimizeListener,
+    ) -> None:
+        self._production = production
+        self._path = path
+        self._result = result
+        self._listener = listener
+        self._plan = deploy.Deployment()
+
+    @property
+    def is_any_kept(self) -> bool:
+        """Whether production runs get anything."""
+        return any(one.is_kept for one in self._result.kernels)
+
+    def take(self, directories: Sequence[Path], min_gain: float) -> None:
+        """Keep what tuning found to be faster, and write the file."""
+        if not directories:
+            return
+        options = deploy.DeployOptions(use_launch=True, min_gain=min_gain)
+        self._plan = deploy.plan_deployment(directories, options)
+        by_name = {one.name: one for one in self._result.kernels}
+        for left in self._plan.left_out:
+            if (kernel := by_name.get(left.kernel_name)) and not kernel.reason:
+                kernel.reason = left.reason
+        for one in self._plan.deployed:
+            if kernel := by_name.get(one.kernel_name):
+                kernel.is_kept = True
+                kernel.reason = ""
+                kernel.changes = changes_of(one.directory)
+                if one.note:
+                    self._result.notes.append(f"{one.demangled_name}: {one.note}")
+        self._write()
+
+    def try_out(self) -> None:
+        """Run once with everything that is kept; find out who is to blame if that goes wrong."""
+        run, fault = self._production.try_out(self._path)
+        self._result.first_seconds = run.seconds
+        if not fault:
+            return
+        self._listener.note(f"with tuned kernels the program goes wrong: {fault}")
+        candidates = [one for one in self._result.kernels if one.is_kept]
+        for kernel in candidates:
+            kernel.is_kept = False
+        for kernel in candidates:
+            kernel.is_kept = True
+            self._write()
+            _, fault = self._production.try_out(self._path)
+            if fault:
+                self._drop(kernel, f"with it the program goes wrong: {fault}")
+
+    def prove(self, pairs: int, min_gain: float, goes_on: Callable[[], bool]) -> None:
+        """Measure the program as built and as tuned; drop what shows no gain there."""
+        for _ in range(_MOST_MEASUREMENTS):
+            if not self.is_any_kept:
+                return
+            found = self._production.compare(self._path, pairs, goes_on)
+            self._note(found)
+            if found.fault:
+                self._drop_all(f"a tuned run went wrong: {found.fault}")
+                return
+            dropped = self._drop_useless(min_gain)
+            if not dropped or not goes_on():
+                return
+
+    def _note(self, found: Comparison) -> None:
+        result = self._result
+        result.application = found.application
+        result.built_seconds, result.tuned_seconds = found.built_seconds, found.tuned_seconds
+        for kernel in result.kernels:
+            built = found.built_kernels.get(kernel.name)
+            tuned = found.tuned_kernels.get(kernel.name)
+            kernel.built_ns = median(built) if built else kernel.built_ns
+            if kernel.is_kept:
+                kernel.tuned_ns = median(tuned) if tuned else 0.0
+                kernel.production = found.kernel(kernel.name)
+
+    def _drop_useless(self, min_gain: float) -> bool:
+        dropped = False
+        for kernel in self._result.kernels:
+            shown = kernel.production
+            if not kernel.is_kept or shown is None:
+                continue
+            if shown.low <= 1 or shown.ratio < min_gain:
+                self._drop(kernel, f"the program shows no gain of it: {shown.text()}")
+                dropped = True
+        return dropped
+
+    def _drop_all(self, reason: str) -> None:
+        for kernel in self._result.kernels:
+            if kernel.is_kept:
+                self._drop(kernel, reason)
+
+    def _drop(self, kernel: KernelResult, reason: str) -> None:
+        kernel.is_kept = False
+        kernel.reason = reason
+        self._write()
+
+    def _write(self) -> None:
+        kept = {one.name for one in self._result.kernels if one.is_kept}
+        if not kept:
+            self._path.unlink(missing_ok=True)
+            self._result.tuned_file = None
+            return
+        chosen = [one for one in self._plan.deployed if one.kernel_name in kept]
+        deploy.write_deployment(deploy.Deployment(deployed=chosen), self._path)
+        self._result.tuned_file = self._path

@@ -1,0 +1,202 @@
+"""Whether a program with tuned kernels still gives the right output."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from typing import TYPE_CHECKING, Protocol
+
+from mneme.errors import InvalidArgument
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = ["CommandCheck", "ExactCheck", "NumbersCheck", "OutputCheck", "make_check"]
+
+_PART = re.compile(rb"\s+|[^\s]+")
+_SHOWN = 80
+
+
+class OutputCheck(Protocol):
+    """Says what is wrong with an output."""
+
+    @property
+    def rule(self) -> str:
+        """What is compared, for people."""
+
+    def fault(self, output: bytes) -> str:
+        """Return what is wrong; empty if it is right."""
+
+
+class ExactCheck:
+    """Every byte, but for what differs between two runs of the program as built.
+
+    Where these have the same lines with the same number of words, only words that differ are left
+    out (times, dates); otherwise nothing is compared.
+    """
+
+    def __init__(self, outputs: Sequence[bytes]) -> None:
+        """Take what the program as built printed, in at least one run."""
+        first = outputs[0]
+        self._expected = _parts(first)
+        self._left_out: set[int] = set()
+        self._is_comparable = True
+        for other in outputs[1:]:
+            found = _parts(other)
+            if len(found) != len(self._expected):
+                self._is_comparable = False
+                break
+            self._left_out |= {
+                index
+                for index, (old, new) in enumerate(zip(self._expected, found, strict=True))
+                if old != new
+            }
+        # Lines have to stay lines.
+        if any(b"\n" in self._expected[index] for index in self._left_out):
+            self._is_comparable = False
+
+    @property
+    def rule(self) -> str:
+        """What is compared, for people."""
+        if not self._is_comparable:
+            return (
+                "not compared: it has another form in every run of the program as built (say what "
+                "counts with --compare or --check)"
+            )
+        if self._left_out:
+            count = len(self._left_out)
+            words = "1 word" if count == 1 else f"{count} words"
+            return f"every byte but {words} that differ between runs of the program as built"
+        return "every byte"
+
+    def fault(self, output: bytes) -> str:
+        """Return what is wrong; empty if it is right."""
+        if not self._is_comparable:
+            return ""
+        found = _parts(output)
+        for index, (old, new) in enumerate(zip(self._expected, found, strict=False)):
+            if old != new and index not in self._left_out:
+                line = 1 + b"".join(found[:index]).count(b"\n")
+                return f"line {line} of its output has {_show(new)} instead of {_show(old)}"
+        if len(found) != len(self._expected):
+            return f"it prints {len(output)} bytes instead of {sum(map(len, self._expected))}"
+        return ""
+
+
+class NumbersCheck:
+    """Numbers that regular expressions find, within a relative tolerance."""
+
+    def __init__(self, built: bytes, patterns: Sequence[str], tolerance: float) -> None:
+        """Take what the program as built printed.
+
+        Raises:
+            InvalidArgument: If a pattern finds nothing there, or no number.
+        """
+        self._patterns = [re.compile(one, re.MULTILINE) for one in patterns]
+        self._tolerance = tolerance
+        self._expected = [self._numbers(one, built) for one in self._patterns]
+        for pattern, numbers in zip(patterns, self._expected, strict=True):
+            if not numbers:
+                raise InvalidArgument(
+                    f"--compare '{pattern}' finds nothing in what the program prints"
+                )
+
+    @property
+    def rule(self) -> str:
+        """What is compared, for people."""
+        count = sum(map(len, self._expected))
+        numbers = "1 number" if count == 1 else f"{count} numbers"
+        return f"{numbers} by --compare, within {self._tolerance:g} of each"
+
+    def _numbers(self, pattern: re.Pattern[str], output: bytes) -> list[float]:
+        found = pattern.findall(output.decode(errors="replace"))
+        texts = [text for one in found for text in ((one,) if isinstance(one, str) else one)]
+        try:
+            return [float(text) for text in texts]
+        except ValueError as error:
+            raise InvalidArgument(
+                f"--compare '{pattern.pattern}' finds what is no number: {error}"
+            ) from error
+
+    def fault(self, output: bytes) -> str:
+        """Return what is wrong; empty if it is right."""
+        for pattern, expected in zip(self._patterns, self._expected, strict=True):
+            try:
+                found = self._numbers(pattern, output)
+            except InvalidArgument as error:
+                return str(error)
+            if len(found) != len(expected):
+                return f"'{pattern.pattern}' finds {len(found)} numbers instead of {len(expected)}"
+            for old, new in zip(expected, found, strict=True):
+                # NaN is as good as NaN only.
+                is_same = new == old or (new != new and old != old)  # noqa: PLR0124
+                if not is_same and not abs(new - old) <= self._tolerance * abs(old):
+                    return f"'{pattern.pattern}' finds {new:.9g} instead of {old:.9g}"
+        return ""
+
+
+class CommandCheck:
+    """A command of the user's, which reads the output and ends with 0 if it is right."""
+
+    def __init__(self, command: str, built: bytes) -> None:
+        """Try it on what the program as built printed.
+
+        Raises:
+            InvalidArgument: If that is not right for it.
+        """
+        self._command = command
+        if fault := self.fault(built):
+            raise InvalidArgument(f"--check says no to the output of the program as built: {fault}")
+
+    @property
+    def rule(self) -> str:
+        """What is compared, for people."""
+        return f"'{self._command}' accepts it"
+
+    def fault(self, output: bytes) -> str:
+        """Return what is wrong; empty if it is right."""
+        done = subprocess.run(  # noqa: S602 - the user's own command line
+            self._command, shell=True, input=output, capture_output=True, check=False
+        )
+        if done.returncode == 0:
+            return ""
+        said = (done.stderr or done.stdout).decode(errors="replace").strip()
+        told = f": {said.splitlines()[-1][:_SHOWN]}" if said else ""
+        return f"'{self._command}' ends with {done.returncode}{told}"
+
+
+def make_check(
+    outputs: Sequence[bytes], *, check: str | None, compare: Sequence[str], tolerance: float
+) -> OutputCheck:
+    """Return what decides whether an output is right.
+
+    Args:
+        outputs: What the program as built printed, run by run.
+        check: Command of the shell, or None.
+        compare: Regular expressions, or none.
+        tolerance: Relative, for the numbers these find.
+
+    Raises:
+        InvalidArgument: If the program as built does not pass.
+    """
+    if check:
+        return CommandCheck(check, outputs[0])
+    if compare:
+        numbers = NumbersCheck(outputs[0], compare, tolerance)
+        for output in outputs[1:]:
+            if fault := numbers.fault(output):
+                raise InvalidArgument(
+                    f"two runs of the program as built differ by more than --compare-tolerance: "
+                    f"{fault}"
+                )
+        return numbers
+    return ExactCheck(outputs)
+
+
+def _parts(output: bytes) -> list[bytes]:
+    """Return words and what is between them."""
+    return _PART.findall(output)
+
+
+def _show(part: bytes) -> str:
+    return repr(part.decode(errors="replace")[:_SHOWN])

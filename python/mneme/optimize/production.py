@@ -1,0 +1,139 @@
+"""The program as built and with tuned kernels, in turn: what the gain is where it counts."""
+
+from __future__ import annotations
+
+import statistics
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from mneme.optimize.application import failure_of
+from mneme.optimize.profile import read_profile
+from mneme.optimize.result import Ratio
+from mneme.tuning.final_round import median_interval
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+    from mneme.optimize.application import Application, Run
+    from mneme.optimize.outputs import OutputCheck
+
+__all__ = ["Comparison", "Production", "ratio_of"]
+
+_FEWEST_FOR_INTERVAL = 6
+_FEWEST_PAIRS = 3
+
+
+@dataclass(kw_only=True)
+class Comparison:
+    """Runs in turn."""
+
+    built_seconds: list[float] = field(default_factory=list)
+    tuned_seconds: list[float] = field(default_factory=list)
+    built_kernels: dict[str, list[float]] = field(default_factory=dict)
+    """Nanoseconds of a launch on average, by kernel and run."""
+    tuned_kernels: dict[str, list[float]] = field(default_factory=dict)
+    fault: str = ""
+    """What went wrong in a tuned run; empty if nothing."""
+
+    @property
+    def application(self) -> Ratio | None:
+        """Gain of the whole program."""
+        return ratio_of(self.built_seconds, self.tuned_seconds)
+
+    def kernel(self, name: str) -> Ratio | None:
+        """Gain of a kernel; None if it was not measured."""
+        return ratio_of(self.built_kernels.get(name, []), self.tuned_kernels.get(name, []))
+
+
+def ratio_of(built: Sequence[float], tuned: Sequence[float]) -> Ratio | None:
+    """Return how many times as fast the second are, pair by pair; None without any."""
+    ratios = [old / new for old, new in zip(built, tuned, strict=False) if old > 0 and new > 0]
+    if not ratios:
+        return None
+    if len(ratios) < _FEWEST_FOR_INTERVAL:
+        middle, low, high = statistics.median(ratios), min(ratios), max(ratios)
+    else:
+        middle, low, high = median_interval(ratios)
+    return Ratio(
+        ratio=middle,
+        low=low,
+        high=high,
+        rounds=len(ratios),
+        is_interval=len(ratios) >= _FEWEST_FOR_INTERVAL,
+    )
+
+
+class Production:
+    """Runs the program as built and as tuned."""
+
+    def __init__(
+        self, application: Application, built: Run, check: OutputCheck, folder: Path
+    ) -> None:
+        """Prepare.
+
+        Args:
+            application: The program.
+            built: A run of it as built, which says how a run ends.
+            check: What its output has to be.
+            folder: For profiles and compiled code.
+        """
+        self._application = application
+        self._built = built
+        self._check = check
+        self._folder = folder
+        self.measures_apart = True
+        """Whether times of kernels come from runs of their own, since measuring slows down."""
+
+    @property
+    def cache(self) -> Path:
+        """Where code for tuned runs is kept."""
+        return self._folder / "cache"
+
+    def try_out(self, tuned: Path) -> tuple[Run, str]:
+        """Run once with tuned kernels, and compile them; return the run and what is wrong."""
+        run = self._application.run(tuned=tuned, cache=self.cache)
+        return run, self._fault(run)
+
+    def compare(
+        self, tuned: Path, pairs: int, goes_on: Callable[[], bool] = lambda: True
+    ) -> Comparison:
+        """Run as built and as tuned in turn, every other pair the other way round.
+
+        Args:
+            tuned: The tuned-kernels file; its code is compiled.
+            pairs: Pairs of runs, at most.
+            goes_on: Asked before each pair but the first three; False ends it.
+        """
+        found = Comparison()
+        for number in range(pairs):
+            if number >= _FEWEST_PAIRS and not goes_on():
+                break
+            order = (None, tuned) if number % 2 == 0 else (tuned, None)
+            for file in order:
+                self._take(file, found, is_timed=True, is_profiled=not self.measures_apart)
+            if self.measures_apart:
+                for file in order:
+                    self._take(file, found, is_timed=False, is_profiled=True)
+            if found.fault:
+                break
+        return found
+
+    def _take(
+        self, tuned: Path | None, found: Comparison, *, is_timed: bool, is_profiled: bool
+    ) -> None:
+        folder = self._folder / "profile"
+        profile = folder if is_profiled else None
+        run = self._application.run(tuned=tuned, cache=self.cache, profile=profile)
+        if tuned is not None:
+            found.fault = found.fault or self._fault(run)
+        if is_timed:
+            (found.built_seconds if tuned is None else found.tuned_seconds).append(run.seconds)
+        if is_profiled:
+            kernels = found.built_kernels if tuned is None else found.tuned_kernels
+            for kernel in read_profile(folder).kernels.values():
+                mean = kernel.total_ns / max(1, kernel.launches)
+                kernels.setdefault(kernel.name, []).append(mean)
+
+    def _fault(self, run: Run) -> str:
+        return failure_of(run, self._built) or self._check.fault(run.output)

@@ -1,0 +1,249 @@
+"""From a program to a faster one: run, record, tune, compare, and say what came of it."""
+
+from __future__ import annotations
+
+import json
+import math
+import time
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from mneme.errors import InvalidArgument, MnemeError
+from mneme.files.json_object import read_json_object
+from mneme.files.publish import publish_own_text
+from mneme.optimize.application import Application, failure_of
+from mneme.optimize.events import OptimizeListener
+from mneme.optimize.heavy import Target, choose_targets, heavy_kernels, kernels_pattern
+from mneme.optimize.keeping import Keeper
+from mneme.optimize.outputs import make_check
+from mneme.optimize.production import Production
+from mneme.optimize.profile import Profile, read_profile
+from mneme.optimize.result import KernelResult, OptimizeResult
+from mneme.optimize.searches import Searches
+from mneme.optimize.verdict import verdict
+from mneme.recording.directory import Recording
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from mneme.optimize.application import Run
+    from mneme.optimize.options import OptimizeOptions
+
+__all__ = ["INTERRUPTED", "NOTHING_GAINED", "OK", "OptimizeSession"]
+
+OK = 0
+NOTHING_GAINED = 1
+INTERRUPTED = 130
+
+_STATE = "optimize.json"
+# Runs as built that say what the output is and how long a run takes.
+_RUNS_AS_BUILT = 2
+# Launches of a kernel that are recorded: those with other dimensions are tuned apart.
+_RECORDED_LAUNCHES = 4
+# Pairs of runs that prove the gain, and the part of the budget they may take.
+_MOST_PAIRS = 12
+_FEWEST_PAIRS = 3
+_PROVING = 0.35
+# Measuring kernels slows a program down; below this, the same runs say its time and its kernels'.
+_SLOWED_LITTLE = 1.02
+
+
+class OptimizeSession:
+    """One program made faster, within a budget of time."""
+
+    def __init__(self, options: OptimizeOptions, listener: OptimizeListener | None = None) -> None:
+        """Prepare; nothing is run yet."""
+        self.options = options
+        self._listener = listener or OptimizeListener()
+        self._began = time.monotonic()
+        self._folder = options.directory
+        self.result = OptimizeResult(command=list(options.command), directory=options.directory)
+        """What was found so far."""
+
+    def run(self) -> int:
+        """Do all of it.
+
+        Returns:
+            0 if the program became faster, 1 if nothing is worth it, 130 if it was interrupted
+            (what was found until then is kept).
+
+        Raises:
+            MnemeError: If it cannot be done at all.
+        """
+        self.options.validate()
+        self._open()
+        application = Application(self.options.command, self.options.device, self._folder / "runs")
+        self.result.device = application.device
+        try:
+            code = self._work(application)
+            self.result.status = "completed"
+        except KeyboardInterrupt:
+            self.result.status = "interrupted"
+            code = INTERRUPTED
+        self._conclude()
+        return code
+
+    def _work(self, application: Application) -> int:
+        runs = self._run_as_built(application)
+        check = make_check(
+            [one.output for one in runs],
+            check=self.options.check,
+            compare=self.options.compare,
+            tolerance=self.options.compare_tolerance,
+        )
+        self.result.output_rule = check.rule
+        seconds = min(one.seconds for one in runs)
+        profile = self._profile(application, runs[0])
+        targets = self._targets(application, profile, runs[0])
+        if not targets:
+            self.result.verdict = self._nothing_recorded(profile)
+            return NOTHING_GAINED
+        production = Production(application, runs[0], check, self._folder / "runs")
+        production.measures_apart = self._slowed_by > _SLOWED_LITTLE
+        keeper = Keeper(production, self._folder / "tuned.json", self.result, self._listener)
+        searches = Searches(self.options, profile, self.result, self._listener)
+        pairs = self._pairs(seconds, production, len(targets))
+        proving = self._seconds_to_prove(seconds, pairs, len(targets))
+        is_complete = searches.run(targets, self._left() - proving)
+        keeper.take(searches.directories(), self.options.min_gain)
+        if not is_complete:
+            raise KeyboardInterrupt
+        return self._prove(keeper, pairs)
+
+    def _run_as_built(self, application: Application) -> list[Run]:
+        self._listener.step(f"running {self.options.command[0]} as built")
+        runs = [application.run()]
+        if runs[0].code != 0:
+            raise InvalidArgument(
+                f"the program as built fails: {failure_of(runs[0], replace(runs[0], code=0))}"
+            )
+        application.expect(runs[0].seconds)
+        while len(runs) < _RUNS_AS_BUILT and runs[0].seconds < 0.05 * self.options.budget:
+            runs.append(application.run())
+        for one in runs[1:]:
+            if why := failure_of(one, runs[0]):
+                raise InvalidArgument(f"another run of the program as built fails: {why}")
+        return runs
+
+    def _profile(self, application: Application, built: Run) -> Profile:
+        self._listener.step("measuring its kernels")
+        folder = self._folder / "runs" / "profile"
+        run = application.run(profile=folder)
+        self._slowed_by = run.seconds / built.seconds
+        profile = read_profile(folder)
+        if profile.kernels:
+            share = profile.total_ns * 1e-9 / run.seconds
+            self.result.kernel_share = share
+            if share < 1:
+                self._listener.note(f"kernels take {100 * share:.1f} % of its {run.seconds:.2f} s")
+        return profile
+
+    def _targets(self, application: Application, profile: Profile, built: Run) -> list[Target]:
+        recording = self._folder / "recording"
+        if not self._is_recorded(recording):
+            heavy = heavy_kernels(profile)
+            many = "its kernels" if not heavy else f"its {len(heavy)} heaviest kernels"
+            self._listener.step(f"recording {many if len(heavy) != 1 else 'its heaviest kernel'}")
+            run = application.record(
+                recording, kernels=kernels_pattern(heavy), launches=_RECORDED_LAUNCHES
+            )
+            if why := failure_of(run, built):
+                self.result.notes.append(f"while it was recorded, the program failed: {why}")
+            publish_own_text(recording / ".complete", "")
+        records = list(Recording(recording).values())
+        recorded = {one.kernel_name for one in records}
+        for kernel in heavy_kernels(profile):
+            if kernel.name not in recorded:
+                self.result.kernels.append(_unrecorded(kernel.name, kernel.total_ns, profile))
+        return choose_targets(records, profile)
+
+    def _is_recorded(self, recording: Path) -> bool:
+        return self.options.resume and (recording / ".complete").is_file()
+
+    def _nothing_recorded(self, profile: Profile) -> str:
+        if profile.kernels:
+            return (
+                "none of its kernels could be recorded, so none can be tuned: it has to be built "
+                "with add_mneme() or the compiler wrappers"
+            )
+        return "it launches no kernel that can be recorded on this device"
+
+    def _pairs(self, seconds: float, production: Production, kernels: int) -> int:
+        """Return how many pairs of runs the budget allows."""
+        of_a_pair = 2 * seconds * (2 if production.measures_apart else 1)
+        fits = _PROVING * self.options.budget - kernels * seconds
+        pairs = max(1, min(_MOST_PAIRS, math.floor(fits / of_a_pair)))
+        if pairs < _FEWEST_PAIRS:
+            told = "1 pair" if pairs == 1 else f"{pairs} pairs"
+            self.result.notes.append(
+                f"the budget is short for a program that runs {seconds:.0f} s: its gain is "
+                f"measured in {told} of runs"
+            )
+        return pairs
+
+    def _seconds_to_prove(self, seconds: float, pairs: int, kernels: int) -> float:
+        factor = 2 * (2 if self._slowed_by > _SLOWED_LITTLE else 1)
+        return seconds * (factor * pairs + 1 + 0.25 * kernels)
+
+    def _prove(self, keeper: Keeper, pairs: int) -> int:
+        if not keeper.is_any_kept:
+            return NOTHING_GAINED
+        self._listener.step("running it as built and as tuned, in turn")
+        keeper.try_out()
+        keeper.prove(pairs, self.options.min_gain, lambda: self._left() > 0)
+        return OK if keeper.is_any_kept else NOTHING_GAINED
+
+    def _left(self) -> float:
+        return self.options.budget - (time.monotonic() - self._began)
+
+    def _open(self) -> None:
+        state = self._folder / _STATE
+        if state.is_file():
+            self._check_earlier(state)
+        elif self.options.resume:
+            raise InvalidArgument(f"'{self._folder}' holds nothing to go on with")
+        publish_own_text(state, json.dumps(self._content(), indent=2) + "\n")
+
+    def _check_earlier(self, state: Path) -> None:
+        earlier = read_json_object(state)
+        if not self.options.resume:
+            raise InvalidArgument(
+                f"'{self._folder}' holds what was found for "
+                f"'{' '.join(earlier['options']['command'])}'; go on with it by --resume, or name "
+                "another directory with -o"
+            )
+        if earlier["options"]["command"] != list(self.options.command):
+            raise InvalidArgument(
+                f"'{self._folder}' belongs to '{' '.join(earlier['options']['command'])}'; name "
+                "that program, or another directory with -o"
+            )
+
+    def _content(self) -> dict[str, object]:
+        return {"format": 1, "options": self.options.to_dict(), **self.result.to_dict()}
+
+    def _conclude(self) -> None:
+        from mneme.report.optimized import write_optimized_page  # noqa: PLC0415 - at the end only
+
+        self.result.seconds = time.monotonic() - self._began
+        self.result.kernels.sort(key=lambda one: -one.share)
+        self.result.verdict = self.result.verdict or verdict(self.result)
+        try:
+            page = self._folder / "report.html"
+            self.result.page = write_optimized_page(self.result.to_dict(), page)
+        except MnemeError as error:
+            self.result.notes.append(f"there is no page: {error}")
+        publish_own_text(self._folder / _STATE, json.dumps(self._content(), indent=2) + "\n")
+        self._listener.done(self.result)
+
+
+def _unrecorded(name: str, total_ns: int, profile: Profile) -> KernelResult:
+    from mneme import _native  # noqa: PLC0415 - loads native code
+
+    return KernelResult(
+        name=name,
+        demangled_name=_native.demangle(name),
+        share=total_ns / profile.total_ns,
+        launches=profile.kernels[name].launches,
+        built_ns=total_ns / max(1, profile.kernels[name].launches),
+        reason="it could not be recorded: it is not built with mneme",
+    )

@@ -1,0 +1,31 @@
+"""The one sentence that says what came of it."""
+
+from __future__ import annotations
+
+import statistics
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from mneme.optimize.result import OptimizeResult
+
+__all__ = ["verdict"]
+
+
+def verdict(result: OptimizeResult) -> str:
+    """Return the sentence; it names no gain that runs of the program did not show."""
+    kept = [one for one in result.kernels if one.is_kept]
+    if result.status == "interrupted":
+        if kept and result.application is None:
+            count = "1 kernel" if len(kept) == 1 else f"{len(kept)} kernels"
+            return f"interrupted: {count} tuned, not measured in the program yet; --resume goes on"
+        return "interrupted before anything was proved; --resume goes on"
+    if not kept:
+        return "the program stays as it is: no kernel is faster in it when tuned"
+    gain = result.application
+    count = "1 tuned kernel" if len(kept) == 1 else f"{len(kept)} tuned kernels"
+    if gain is None or not gain.is_certain:
+        told = "" if gain is None else f" ({gain.text()})"
+        return f"with {count} its kernels are faster, the whole program not measurably{told}"
+    built = statistics.median(result.built_seconds)
+    tuned = statistics.median(result.tuned_seconds)
+    return f"with {count} it runs {gain.text()} as fast: {built:.3g} s → {tuned:.3g} s"

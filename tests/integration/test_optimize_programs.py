@@ -1,0 +1,144 @@
+"""`mneme optimize`, as a user runs it: on the CPU device, with programs that are unusual."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import BUILD, ROOT, Finished, example, mneme, run_command
+
+WRAPPER = BUILD / "bin" / "mneme-cxx"
+
+
+@pytest.fixture(scope="module")
+def many(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a program of 30 kernels that was built without optimisation."""
+    program = tmp_path_factory.mktemp("many") / "many"
+    source = ROOT / "tests/apps/optimize/many.cu"
+    options = ["-O0", "-x", "cuda", "--offload-arch=sm_90", source, "-o", program, "-lcudart"]
+    done = run_command(WRAPPER, *options)
+    assert done.returncode == 0, done.stderr
+    return program
+
+
+def optimize(folder: Path, *command: str | Path, budget: str = "12s") -> Finished:
+    options = ["--budget", budget, "--seed", "1", "--device", "cpu", "-o", folder / "out"]
+    return mneme("optimize", *options, *command, timeout=200)
+
+
+def result_of(folder: Path) -> dict[str, Any]:
+    content: dict[str, Any] = json.loads((folder / "out" / "optimize.json").read_text())
+    return content
+
+
+def kernel_of(folder: Path, name: str) -> dict[str, Any]:
+    return next(
+        one for one in result_of(folder)["kernels"] if one["demangled_name"].startswith(name)
+    )
+
+
+def tuned_names(folder: Path) -> str:
+    path = folder / "out" / "tuned.json"
+    return path.read_text() if path.is_file() else ""
+
+
+def test_a_program_becomes_faster(many: Path, tmp_path: Path) -> None:
+    began = time.monotonic()
+    done = optimize(tmp_path, "--", many, "pid", budget="20s")
+    assert done.returncode == 0, done.stderr
+    # A machine that does other things at the same time is slower than foreseen.
+    assert time.monotonic() - began < 20 * 1.8
+    result = result_of(tmp_path)
+    assert result["status"] == "completed"
+    heavy = kernel_of(tmp_path, "heavy")
+    assert heavy["is_kept"]
+    assert heavy["production"]["ratio"] > 1.5
+    assert heavy["launches"] == 6
+    assert "_Z5heavy" in tuned_names(tmp_path)
+    # Of the others, none was worth anything.
+    assert len(result["kernels"]) <= 2
+    assert "every byte but" in result["output_rule"]
+    assert (tmp_path / "out" / "report.html").is_file()
+    assert "use it: PROTEUS_TUNED_KERNELS=" in done.stderr
+    # What was found works by itself.
+    again = mneme(
+        *("run", "--device", "cpu", "--", many),
+        PROTEUS_TUNED_KERNELS=str(tmp_path / "out" / "tuned.json"),
+        PROTEUS_CACHE_DIR=str(tmp_path / "out" / "runs" / "cache"),
+    )
+    assert again.stdout == mneme("run", "--device", "cpu", "--", many).stdout
+
+
+def test_a_kernel_that_ends_the_program_is_left_out(many: Path, tmp_path: Path) -> None:
+    optimize(tmp_path, "--", many, "heavy")
+    heavy = kernel_of(tmp_path, "heavy")
+    assert not heavy["is_kept"]
+    assert "SIGABRT" in heavy["reason"]
+    assert "heavy" not in tuned_names(tmp_path)
+
+
+def test_an_output_that_tuning_changes_is_noticed(many: Path, tmp_path: Path) -> None:
+    done = optimize(tmp_path, "--", many, "wrong")
+    assert done.returncode == 1
+    assert not tuned_names(tmp_path)
+    assert "instead of" in kernel_of(tmp_path, "heavy")["reason"]
+
+
+def test_a_command_decides_where_the_output_varies(many: Path, tmp_path: Path) -> None:
+    done = optimize(tmp_path, "--check", "grep -q '^sum'", "--", many, "lines")
+    assert done.returncode == 0, done.stderr
+    assert "'grep -q '^sum'' accepts it" in result_of(tmp_path)["output_rule"]
+
+
+def test_ctrl_c_leaves_what_was_found_and_resume_goes_on(many: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    command = [sys.executable, "-m", "mneme", "optimize", "--device", "cpu", "-o", out]
+    running = subprocess.Popen(
+        [*command, "--budget", "10m", "--", many], stderr=subprocess.PIPE, text=True
+    )
+    end = time.monotonic() + 60
+    while not list(out.glob("results/*/trials.jsonl")) and time.monotonic() < end:
+        time.sleep(0.1)
+    time.sleep(1)
+    running.send_signal(signal.SIGINT)
+    _, said = running.communicate(timeout=60)
+    assert running.returncode == 130, said
+    assert "--resume goes on" in said
+    assert result_of(tmp_path)["status"] == "interrupted"
+    refused = optimize(tmp_path, "--", many)
+    assert refused.returncode == 3
+    assert "go on with it by --resume" in refused.stderr
+    done = optimize(tmp_path, "--resume", "--", many)
+    assert done.returncode == 0, done.stderr
+    assert "recording its" not in done.stderr
+    assert kernel_of(tmp_path, "heavy")["is_kept"]
+
+
+@pytest.mark.parametrize(
+    ("command", "code", "sentence"),
+    [
+        (["./not-there"], 4, "the program './not-there' is not found"),
+        (["/bin/false"], 3, "the program as built fails: it ended with exit code 1"),
+        (["/bin/true"], 1, "it launches no kernel that can be recorded"),
+        (["/bin/sh", "-c", "kill -SEGV $$"], 3, "it ended with SIGSEGV"),
+    ],
+)
+def test_what_cannot_be_optimized_is_one_sentence(
+    tmp_path: Path, command: list[str], code: int, sentence: str
+) -> None:
+    done = optimize(tmp_path, "--", *command)
+    assert done.returncode == code
+    assert sentence in done.stderr
+
+
+def test_kernels_without_ir_are_named(tmp_path: Path) -> None:
+    """The very same program, built by a compiler without mneme, has nothing to be tuned."""
+    done = optimize(tmp_path, "--", example("vector_add_plain"))
+    assert done.returncode == 3
+    assert "the program as built fails: it ended with exit code 2: launch vectorAdd" in done.stderr
