@@ -121,7 +121,7 @@ double timeoutSeconds() {
 
 /// For whoever profiles the program.
 void note(const Launch& launch, const device::LaunchShape& shape, uint64_t elapsedNs) {
-  profile::KernelTimes* const times = profile::kernelTimes(vendor.name);
+  profile::KernelTimes* const times = profile::kernelTimes(vendor.library);
   if (!times)
     return;
   if (const auto kernel = findKernel(launch.handle))

@@ -8,7 +8,7 @@ namespace mneme::cpu_runtime {
 
 /// What launches and occupancy queries are checked against, as on the GPU the runtime stands for.
 struct Vendor {
-  const char* name; ///< of files about a process
+  const char* library; ///< name of the vendor's runtime, without a version
   int fatbinWrapperMagic;
   int warpSize;
   int maxThreadsPerBlock;

@@ -7,7 +7,7 @@
 namespace mneme::cpu_runtime {
 
 constinit const Vendor vendor{
-    .name = "cudart",
+    .library = "libcudart.so",
     .fatbinWrapperMagic = 0x466243b1,
     .warpSize = kWarpSize,
     .maxThreadsPerBlock = kMaxThreadsPerBlock,

@@ -51,7 +51,7 @@ namespace mneme::cpu_runtime {
 using namespace mneme::cpu_runtime::hip;
 
 constinit const Vendor vendor{
-    .name = "hiprt",
+    .library = "libamdhip64.so",
     .fatbinWrapperMagic = 0x48495046,
     .warpSize = hip::kLargestWave,
     .maxThreadsPerBlock = hip::kMaxThreadsPerBlock,
