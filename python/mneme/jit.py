@@ -1,4 +1,9 @@
-"""The package `proteus` under a name of mneme's own."""
+"""The package `proteus` under a name of mneme's own, and stricter about arguments.
+
+`compile` makes modules whose functions and kernels refuse read-only arrays and arrays that are not
+contiguous (the last index first), and that name the argument they refuse; scripts of the reference
+tool rely on neither, so that `proteus.compile` takes what it is given.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +15,6 @@ from proteus import (
     Type,
     available_backend_variants,
     available_backends,
-    compile,  # noqa: A004 - documented name
     f32,
     f64,
     has_mlir,
@@ -21,6 +25,7 @@ from proteus import (
     u32,
     u64,
 )
+from proteus.modules import compile_strict as compile  # noqa: A004 - documented name
 
 __all__ = [
     "Function",

@@ -10,12 +10,14 @@ from operator import index
 from typing import TYPE_CHECKING, Any
 
 from proteus import engine
+from proteus.arguments import converted
+from proteus.memory import Receiver
 from proteus.types import Type
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["Function", "Kernel", "Module", "compile"]
+__all__ = ["Function", "Kernel", "Module", "compile", "compile_strict"]
 
 _GPU_TARGETS = ("cuda", "hip")
 _MOST_DIMS = 3
@@ -42,7 +44,8 @@ class Function:
         Raises:
             TypeError: If an argument is of another type, or their number another one.
         """
-        values = _converted(self._argtypes, args, "function", on_device=False)
+        receiver = Receiver(on_device=False, is_strict=self._module.is_strict)
+        values = converted(self._name, self._argtypes, args, receiver)
         result = self._call(*values)
         # ctypes has None for a null pointer.
         return 0 if result is None and self._restype is not None else result
@@ -75,10 +78,12 @@ class Kernel:
             RuntimeError: If the runtime refuses it.
         """
         grid_dims, block_dims = _dims(grid, "grid"), _dims(block, "block")
-        values = _converted(self._argtypes, args, "kernel", on_device=True)
+        queue = index(stream or 0)
+        receiver = Receiver(on_device=True, stream=queue, is_strict=self._module.is_strict)
+        values = converted(self._name, self._argtypes, args, receiver)
         status = engine.launch(
             *(self._module.handle, self._kernel, grid_dims, block_dims),
-            *(values, index(shmem), index(stream or 0)),
+            *(values, index(shmem), queue),
         )
         if status:
             raise RuntimeError(f"Proteus kernel launch failed with error code {status}")
@@ -88,11 +93,12 @@ class Kernel:
 
 
 class Module:
-    """What `compile` returns."""
+    """What `proteus.compile` returns."""
 
-    def __init__(self, handle: int, target: str) -> None:
+    def __init__(self, handle: int, target: str, *, is_strict: bool = False) -> None:
         self.handle = handle
         self.target = target
+        self.is_strict = is_strict
         # Functions may be called while the interpreter ends.
         weakref.finalize(self, engine.close, handle).atexit = False
 
@@ -150,6 +156,34 @@ def compile(  # noqa: A001, PLR0913, PLR0917 - documented signature
         ImportError: If there is no backend.
     """
     del verify
+    return Module(_compiled(source, frontend, target, extra_args, compiler), target)
+
+
+def compile_strict(  # noqa: PLR0913, PLR0917 - the signature of compile
+    source: str | bytes | os.PathLike[str],
+    frontend: str,
+    target: str = "host",
+    extra_args: Sequence[str] = (),
+    compiler: str = "clang",
+    verify: bool = False,  # noqa: FBT001, FBT002
+) -> Module:
+    """Compile a module whose functions and kernels look closer at their arguments.
+
+    They take no read-only arrays and none that are not contiguous (the last index first), and say
+    which argument they refuse. Otherwise as `proteus.compile`.
+    """
+    del verify
+    handle = _compiled(source, frontend, target, extra_args, compiler)
+    return Module(handle, target, is_strict=True)
+
+
+def _compiled(
+    source: str | bytes | os.PathLike[str],
+    frontend: str,
+    target: str,
+    extra_args: Sequence[str],
+    compiler: str,
+) -> int:
     if frontend not in ("cpp", "llvmir", "mlir"):
         raise ValueError("frontend must be 'cpp', 'llvmir', or 'mlir'")
     if compiler not in ("clang", "nvcc"):
@@ -161,8 +195,7 @@ def compile(  # noqa: A001, PLR0913, PLR0917 - documented signature
     if frontend == "mlir":
         raise ValueError("MLIR frontend requires PROTEUS_ENABLE_MLIR")
     extra = [os.fsencode(word) for word in extra_args]
-    handle = engine.compile_source(_read(source), frontend, target, extra, compiler)
-    return Module(handle, target)
+    return engine.compile_source(_read(source), frontend, target, extra, compiler)
 
 
 def _read(source: str | bytes | os.PathLike[str]) -> bytes:
@@ -182,14 +215,6 @@ def _check_types(types: Sequence[Type], what: str) -> list[Type]:
         if not isinstance(one, Type):
             raise TypeError(f"{what}: {one!r} is no type of proteus, such as proteus.i32")
     return list(types)
-
-
-def _converted(
-    types: list[Type], args: Sequence[object], what: str, *, on_device: bool
-) -> list[Any]:
-    if len(args) != len(types):
-        raise TypeError(f"{what} argument count does not match argtypes")
-    return [one.from_python(arg, on_device=on_device) for one, arg in zip(types, args, strict=True)]
 
 
 def _dims(value: object, what: str) -> list[int]:
