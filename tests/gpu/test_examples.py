@@ -38,6 +38,21 @@ def test_output_is_the_same_in_every_mode(name: str, tmp_path: Path) -> None:
         assert (plain.stdout, plain.returncode) == (instrumented.stdout, 0), plain.stderr
 
 
+# Those in C++ need a compiler and a toolkit as well.
+@pytest.mark.parametrize("name", ["matrix_product", "saxpy"])
+def test_kernels_made_at_run_time(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    program = support.example(f"jit/{name}")
+    done = support.run(program)
+    assert done.stdout.endswith("PASSED\n"), done.stderr
+    recorded = support.record(tmp_path, program)
+    assert recorded.stdout == done.stdout
+    ((record, launch),) = launches(tmp_path)
+    assert support.replay(record, launch, "default<O3>").result["verified"]
+
+
 def configurations(recorded: dict[str, Any]) -> list[dict[str, Any]]:
     block = recorded["block"]
     threads = block["x"] * block["y"] * block["z"]

@@ -43,6 +43,17 @@ def test_program_without_instrumentation_is_told_to_use_add_mneme() -> None:
 
 
 @pytest.mark.compile
+@pytest.mark.parametrize("library", ["mneme_rt", "mneme_frontend"])
+def test_program_with_a_library_of_ours_is_not_remarked(tmp_path: Path, library: str) -> None:
+    (tmp_path / "library").mkdir()
+    found = tmp_path / f"lib{library}.so"
+    options = ("-shared", "-fPIC", f"-Wl,-soname,{found.name}")
+    build(tmp_path / "library", *options, source="int used;").rename(found)
+    used = "extern int used; int main(void) { return used; }"
+    assert remark_on_program(build(tmp_path, str(found), source=used)) == ""
+
+
+@pytest.mark.compile
 def test_static_program_cannot_be_recorded(tmp_path: Path) -> None:
     assert "statically linked" in remark_on_program(build(tmp_path, "-static"))
 

@@ -18,7 +18,8 @@ from mneme.programs.elf import ElfFacts, read_elf
 __all__ = ["brings_own_runtime", "remark_on_cpu_run", "remark_on_program"]
 
 _RIGHTS = "gets more rights than you have (set-user-id or file capabilities)"
-_OUR_RUNTIME = "libmneme_rt.so"
+# Of programs that have instrumented kernels, and of those that make kernels while they run.
+_OUR_LIBRARIES = ("libmneme_rt.so", "libmneme_frontend.so")
 
 # Programs whose purpose is to start others; what they start is what gets recorded.
 _LAUNCHERS = frozenset(
@@ -60,7 +61,7 @@ def remark_on_program(path: str | Path) -> str:
             f"'{path}' is linked to no shared {runtime}, so its allocations and launches cannot "
             f"be seen; link the shared runtime ({SHARED_RUNTIME_HINT})"
         )
-    if not any(name.startswith(_OUR_RUNTIME) for name in facts.needed):
+    if not any(name.startswith(_OUR_LIBRARIES) for name in facts.needed):
         return (
             f"'{path}' itself is not instrumented: only kernels built with add_mneme() are "
             "recorded (see docs/cmake.md)"
