@@ -44,11 +44,11 @@ uint64_t threadsOf(const mneme_dim3& dims) {
 }
 
 /// The variants for this architecture.
-std::vector<const tuned::Variant*> variantsOf(const tuned::Kernel& entry,
+std::vector<const tuned::Variant*> variantsOf(llvm::ArrayRef<tuned::Variant> all,
                                               const llvm::Function& kernel) {
   llvm::StringRef arch = kernel.getFnAttribute("target-cpu").getValueAsString();
   std::vector<const tuned::Variant*> result;
-  for (const tuned::Variant& variant : entry.variants)
+  for (const tuned::Variant& variant : all)
     if (!variant.guards.arch || arch.empty() || variant.match.arch == arch.str())
       result.push_back(&variant);
   return result;
@@ -129,7 +129,8 @@ bool applyTuned(llvm::Function& kernel, uint64_t staticHash, const tuned::File& 
   const tuned::Kernel& entry = found->second;
   llvm::Module& module = *kernel.getParent();
   std::string name = "'" + readableName(kernel.getName()) + "'";
-  if (entry.staticHash && *entry.staticHash != staticHash) {
+  const std::vector<tuned::Variant> ofCode = entry.variantsFor(staticHash);
+  if (ofCode.empty()) {
     warn(module,
          name + " is not the code that was tuned, and is built as it is: record and tune it again");
     return false;
@@ -137,7 +138,7 @@ bool applyTuned(llvm::Function& kernel, uint64_t staticHash, const tuned::File& 
   // One binary serves every launch: the variant that needs most registers says how many.
   uint64_t registers = 0;
   Leftovers leftovers;
-  std::vector<const tuned::Variant*> variants = variantsOf(entry, kernel);
+  std::vector<const tuned::Variant*> variants = variantsOf(ofCode, kernel);
   std::string pipeline =
       pipelineFor(variants, kernel.getFnAttribute("target-cpu").getValueAsString());
   for (const tuned::Variant* variant : variants) {

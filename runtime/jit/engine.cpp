@@ -40,7 +40,7 @@ std::string quoted(const std::string& name) { return "'" + name + "'"; }
 Engine::Engine(Settings settings, tuned::File file, Services services)
     : settings_(std::move(settings)), file_(std::move(file)), services_(std::move(services)),
       pool_(*new Pool(settings_.asyncThreads)),
-      reader_([this](const std::string& kernel) { return file_.kernels.contains(kernel); }),
+      reader_([this](const std::string& kernel) { return file_.find(kernel) != nullptr; }),
       report_("JitEngineDevice", reportNames(settings_)) {}
 
 int Engine::launchOtherwise(const mneme_launch& launch) {
@@ -119,19 +119,20 @@ Kernel* Engine::resolve(const mneme_launch& launch) noexcept {
 
 Kernel* Engine::makeKernel(const mneme_launch& launch, const mneme_module_entry* module,
                            const char* name) {
-  const auto tuned = file_.kernels.find(name);
-  const bool isTuned = tuned != file_.kernels.end();
-  if (!isTuned && !settings_.hasMarks)
+  const tuned::Kernel* const tuned = file_.find(name);
+  if (!tuned)
+    warnOfOtherCode(name);
+  if (!tuned && !settings_.hasMarks)
     return &untuned_;
   try {
     const Stopwatch watch(counters_.readNs);
-    std::optional<KernelCode> code = isTuned ? reader_.read(launch.kernel, module, name)
-                                             : reader_.find(launch.kernel, module, name);
-    if (!code || (!isTuned && !code->blob->marks))
+    std::optional<KernelCode> code = tuned ? reader_.read(launch.kernel, module, name)
+                                           : reader_.find(launch.kernel, module, name);
+    if (!code || (!tuned && !code->blob->marks))
       return &untuned_;
     std::vector<tuned::Variant> variants;
-    if (isTuned)
-      variants = tunedVariants(tuned->second, *code);
+    if (tuned)
+      variants = tunedVariants(*tuned, *code);
     std::optional<tuned::Variant> own;
     if (code->blob->marks && settings_.hasMarks)
       own = markedVariant(settings_.marked, module->vendor != 0);
@@ -153,22 +154,39 @@ Kernel* Engine::makeKernel(const mneme_launch& launch, const mneme_module_entry*
 /// None, which is said, if the file is for other code.
 std::vector<tuned::Variant> Engine::tunedVariants(const tuned::Kernel& tuned,
                                                   const KernelCode& code) {
-  if (!tuned.staticHash || *tuned.staticHash == code.blob->staticHash)
-    return fittingVariants(tuned, code);
-  warn("tuned kernel '" + code.name +
-           "' is not used: its code is not the one that was tuned (hash " +
-           toHex(code.blob->staticHash) + ", tuned " + toHex(*tuned.staticHash) +
-           "); tune it again" + kRunsAsBuilt,
-       quoted(code.name));
-  return {};
+  const std::vector<tuned::Variant> ofCode = tuned.variantsFor(code.blob->staticHash);
+  if (ofCode.empty())
+    warnOfCode(code.name, "hash " + toHex(code.blob->staticHash) + ", tuned " + tuned.hashesText());
+  return fittingVariants(ofCode, code);
 }
 
-std::vector<tuned::Variant> Engine::fittingVariants(const tuned::Kernel& tuned,
+void Engine::warnOfOtherCode(const std::string& name) {
+  const std::vector<std::string> alike = file_.namesLike(name);
+  const std::string base = tuned::nameWithoutHash(name);
+  const auto isAlike = [&](const auto& kernel) {
+    return tuned::nameWithoutHash(kernel->code().name) == base;
+  };
+  if (alike.empty() || std::ranges::any_of(kernels_, isAlike))
+    return;
+  std::string list;
+  for (const std::string& one : alike)
+    list += ", " + one;
+  warnOfCode(base, name + list.replace(0, 2, "; tuned "));
+}
+
+void Engine::warnOfCode(const std::string& name, const std::string& codes) {
+  if (stale_.insert(name).second)
+    warn("tuned kernel '" + name + "' is not used: its code is not the one that was tuned (" +
+             codes + "); tune it again" + kRunsAsBuilt,
+         quoted(name));
+}
+
+std::vector<tuned::Variant> Engine::fittingVariants(const std::vector<tuned::Variant>& ofCode,
                                                     const KernelCode& code) const {
   std::vector<tuned::Variant> fitting;
-  for (size_t i = 0; i < tuned.variants.size(); ++i)
-    if (const std::string why = whyUnfit(tuned.variants[i], *code.blob); why.empty())
-      fitting.push_back(fitted(tuned.variants[i], i, code));
+  for (size_t i = 0; i < ofCode.size(); ++i)
+    if (const std::string why = whyUnfit(ofCode[i], *code.blob); why.empty())
+      fitting.push_back(fitted(ofCode[i], i, code));
     else
       warn("variant " + std::to_string(i) + " of tuned kernel '" + code.name +
                "' is not used: " + why,

@@ -69,7 +69,10 @@ private:
   Kernel* makeKernel(const mneme_launch& launch, const mneme_module_entry* module,
                      const char* name);
   std::vector<tuned::Variant> tunedVariants(const tuned::Kernel& tuned, const KernelCode& code);
-  std::vector<tuned::Variant> fittingVariants(const tuned::Kernel& tuned,
+  /// The file has the kernel with another hash in its name only. Said once of each kernel.
+  void warnOfOtherCode(const std::string& name);
+  void warnOfCode(const std::string& name, const std::string& codes);
+  std::vector<tuned::Variant> fittingVariants(const std::vector<tuned::Variant>& ofCode,
                                               const KernelCode& code) const;
   /// Without `launch` where nothing vouches for it, which is said.
   tuned::Variant fitted(tuned::Variant variant, size_t index, const KernelCode& code) const;
@@ -121,6 +124,7 @@ private:
   std::timed_mutex resolving_;
   std::unique_ptr<Backend> ownedBackend_;
   std::vector<std::unique_ptr<Kernel>> kernels_;
+  std::set<std::string> stale_; ///< names with other code than the file's, which is said
 
   mutable std::mutex warnedMutex_;
   mutable Grouped warned_;

@@ -2,12 +2,16 @@
 
 #include <algorithm>
 #include <charconv>
+#include <iterator>
+#include <set>
+#include <string_view>
 #include <unordered_set>
 #include <utility>
 
 #include "runtime/base/error.h"
 #include "runtime/base/file.h"
 #include "runtime/base/grouped_notices.h"
+#include "runtime/base/hash.h"
 #include "runtime/tuned/document.h"
 #include "runtime/tuned/json_object.h"
 
@@ -16,7 +20,7 @@ namespace {
 
 constexpr uint64_t kMaxArgIndex = 1 << 16;
 constexpr uint64_t kMaxArgBytes = 1 << 15; // of a kernel's parameters together
-constexpr uint32_t kKnownVersion = 1;
+constexpr uint32_t kKnownVersion = 2;      // 1: all variants are for code of one hash
 constexpr int64_t kMaxBlocksPerSm = 1024;
 constexpr uint64_t kMaxRegisters = 1024;
 
@@ -144,6 +148,18 @@ std::string optLevelOf(const JsonObject& object) {
   return object.has("OptLevel") ? object.textOr("OptLevel", "3") : "3";
 }
 
+std::optional<uint64_t> readHash(const JsonObject& object) {
+  const std::optional<std::string> text = object.text("StaticHash");
+  if (!text)
+    return std::nullopt;
+  uint64_t hash = 0;
+  const char* end = text->data() + text->size();
+  const auto [stop, error] = std::from_chars(text->data(), end, hash, 16);
+  if (error != std::errc() || stop != end || text->size() != 16)
+    object.refuse("StaticHash", "has to be 16 hexadecimal digits");
+  return hash;
+}
+
 Variant readVariant(const JsonObject& object) {
   Variant variant;
   variant.launchBounds = object.boolean("LaunchBounds").value_or(true);
@@ -174,19 +190,8 @@ Variant readVariant(const JsonObject& object) {
   variant.guards = readGuards(object, variant.match);
   variant.launch = readLaunch(object, variant.match);
   variant.weight = object.real("Weight").value_or(0);
+  variant.staticHash = readHash(object);
   return variant;
-}
-
-std::optional<uint64_t> readHash(const JsonObject& ours) {
-  const std::optional<std::string> text = ours.text("StaticHash");
-  if (!text)
-    return std::nullopt;
-  uint64_t hash = 0;
-  const char* end = text->data() + text->size();
-  const auto [stop, error] = std::from_chars(text->data(), end, hash, 16);
-  if (error != std::errc() || stop != end || text->size() != 16)
-    ours.refuse("StaticHash", "has to be 16 hexadecimal digits");
-  return hash;
 }
 
 /// The reference tool's keys with values of other kinds count as if they were not there.
@@ -268,13 +273,16 @@ private:
       kernel.variants.push_back(readVariant(entry));
       return kernel;
     }
-    if (ours->integer("Version", 1, UINT32_MAX).value_or(kKnownVersion) != kKnownVersion)
+    if (ours->integer("Version", 1, UINT32_MAX).value_or(kKnownVersion) > kKnownVersion)
       ours->refuse("Version", "is newer than this release of mneme; update it");
-    kernel.staticHash = readHash(*ours);
+    const std::optional<uint64_t> staticHash = readHash(*ours);
     ours->objects("Variants"); // an array, if it is there
     if (!pending.whyBroken.empty())
       throw Error(ErrorCode::ArtifactCorrupt, ", " + pending.whyBroken);
     kernel.variants = std::move(pending.variants);
+    for (Variant& variant : kernel.variants)
+      if (!variant.staticHash)
+        variant.staticHash = staticHash;
     return kernel;
   }
 
@@ -286,6 +294,58 @@ private:
 };
 
 } // namespace
+
+std::vector<Variant> Kernel::variantsFor(uint64_t staticHash) const {
+  std::vector<Variant> fitting;
+  std::ranges::copy_if(variants, std::back_inserter(fitting), [&](const Variant& variant) {
+    return variant.staticHash.value_or(staticHash) == staticHash;
+  });
+  return fitting;
+}
+
+std::string Kernel::hashesText() const {
+  std::set<uint64_t> known;
+  std::string text;
+  for (const Variant& variant : variants)
+    if (variant.staticHash && known.insert(*variant.staticHash).second)
+      text += (text.empty() ? "" : ", ") + toHex(*variant.staticHash);
+  return text;
+}
+
+std::string nameWithoutHash(const std::string& name) {
+  for (const auto& [begin, end] :
+       {std::pair<std::string_view, std::string_view>{"$jit$", "$"}, {".jit.", ""}}) {
+    const size_t at = name.rfind(begin);
+    if (at == std::string::npos || at == 0 || !name.ends_with(end))
+      continue;
+    const size_t from = at + begin.size(), to = name.size() - end.size();
+    if (from < to && name.find_first_not_of("0123456789", from) >= to)
+      return name.substr(0, at);
+  }
+  return name;
+}
+
+std::vector<std::string> File::namesLike(const std::string& name) const {
+  std::vector<std::string> alike;
+  const std::string base = nameWithoutHash(name);
+  if (base == name)
+    return alike;
+  for (const auto& [other, kernel] : kernels)
+    if (other != name && other.starts_with(base) && other != base && nameWithoutHash(other) == base)
+      alike.push_back(other);
+  std::ranges::sort(alike);
+  return alike;
+}
+
+const Kernel* File::find(const std::string& name) const {
+  if (const auto own = kernels.find(name); own != kernels.end())
+    return &own->second;
+  for (const std::string& other : namesLike(name))
+    if (const Kernel& kernel = kernels.at(other);
+        std::ranges::any_of(kernel.variants, [](const Variant& one) { return !one.staticHash; }))
+      return &kernel;
+  return nullptr;
+}
 
 File parseFile(const std::string& text, const std::string& name, OtherKinds otherKinds) {
   if (text.find_first_not_of(" \t\r\n") == std::string::npos)

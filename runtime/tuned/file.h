@@ -50,11 +50,18 @@ struct Variant {
   Guards guards;
   std::optional<LaunchOverride> launch; ///< `matched` holds what Match says
   double weight = 0;
+  /// Of the code it is for; nothing: any code.
+  std::optional<uint64_t> staticHash;
 };
 
+/// The entry of one name. Several kernels can have it, each with code of its own.
 struct Kernel {
-  std::optional<uint64_t> staticHash;
   std::vector<Variant> variants; ///< never empty
+
+  /// Those for code of this hash, in the order of the file.
+  std::vector<Variant> variantsFor(uint64_t staticHash) const;
+  /// What else there is, each hash once: "8c0f4d6a1b2e3f70, 00000000000000ab".
+  std::string hashesText() const;
 };
 
 struct File {
@@ -62,7 +69,17 @@ struct File {
   /// What was left out: one sentence for each reason, naming file, kernel and key of the first
   /// place and how many more there are.
   std::vector<std::string> warnings;
+
+  /// The entry for a kernel, null if there is none: that of its name, else one that serves any code
+  /// and whose name differs in its hash only.
+  const Kernel* find(const std::string& name) const;
+  /// Names, in their order, that differ from this one in the hash only. Kernels of PJ-DSL have one
+  /// in their names: axpb$jit$123$, axpb.jit.123.
+  std::vector<std::string> namesLike(const std::string& name) const;
 };
+
+/// "axpb"; the name itself if it ends with no hash.
+std::string nameWithoutHash(const std::string& name);
 
 /// What becomes of the reference tool's keys where a value is of another kind.
 enum class OtherKinds {

@@ -60,7 +60,7 @@ def test_recorded_launch_is_deployed_unless_others_are_wanted(tmp_path: Path) ->
 
 def test_default_guards_are_code_and_architecture(tmp_path: Path) -> None:
     kernel = deploy(tmp_path, best())
-    assert kernel.static_hash == "00000000000000ab"
+    assert kernel.static_hashes == ["00000000000000ab"]
     assert kernel.variants[0].guards == ("Arch",)
     assert kernel.variants[0].match.arch == "cpu"
 
@@ -73,7 +73,7 @@ def test_other_dimensions_are_deployed_with_their_rule(tmp_path: Path, rule: str
     assert (variant.match.grid, variant.match.block) == (GRID, BLOCK)
     assert (variant.tuned_max_threads, variant.min_blocks_per_sm) == (256, 2)
     assert variant.guards == ()
-    assert kernel.static_hash == "00000000000000ab", "the rule was shown for this code only"
+    assert kernel.static_hashes == ["00000000000000ab"], "the rule was shown for this code only"
 
 
 def test_structs_are_matched_and_never_compiled_in(tmp_path: Path) -> None:
@@ -85,7 +85,7 @@ def test_structs_are_matched_and_never_compiled_in(tmp_path: Path) -> None:
 
 
 def test_code_of_any_hash_is_served_without_guards(tmp_path: Path) -> None:
-    assert deploy(tmp_path, best(), guards=("none",)).static_hash == ""
+    assert deploy(tmp_path, best(), guards=("none",)).static_hashes == [""]
 
 
 @pytest.mark.parametrize(
@@ -177,25 +177,27 @@ def test_launches_of_one_kernel_become_variants(tmp_path: Path) -> None:
     assert kernel.to_json()["Pipeline"] == "default<Oz>"
 
 
-def test_of_kernels_with_one_name_the_more_useful_is_deployed(tmp_path: Path) -> None:
-    """Two units may each have a kernel of the same name; a file holds one entry of a name."""
-    other = facts(static_hash="00000000000000cd")
+def test_kernels_with_one_name_share_an_entry(tmp_path: Path) -> None:
+    """Units, and modules made at run time, may each have a kernel of the same name."""
+    one, two = "00000000000000ab", "00000000000000cd"
+    other = facts(static_hash=two)
     contents = [
-        same(weight=0.5, gain=gain(1.5)),
+        same(weight=0.5, gain=gain(1.5), facts=facts(static_hash=one)),
         same(weight=0.3, gain=gain(1.5), facts=other),
         same(weight=0.3, gain=gain(1.5), facts={**other, "grid": {"x": 1, "y": 1, "z": 1}}),
     ]
     contents[2]["config"]["grid"] = {"x": 1, "y": 1, "z": 1}
+    # Each is bound to its code, whatever is asked for.
     kernel = deploy(tmp_path, *contents, guards=("none",))
-    assert kernel.static_hash == "00000000000000cd"
-    assert len(kernel.variants) == 2
-    plan = plan_deployment([tmp_path / str(number) for number in range(3)])
-    assert [one.directory.name for one in plan.left_out] == ["0"]
-    assert "another kernel of the same name saves more time" in plan.left_out[0].reason
+    assert [variant.static_hash for variant in kernel.variants] == [one, two, two]
+    assert kernel.static_hashes == [one, two]
+    assert len(kernel.for_code(two).variants) == 2
+    assert json.loads((tmp_path / "tuned.json").read_text())["_Z4walki"]["Mneme"]["Version"] == 2
     # What stays as built of one kernel guards no variant of the other.
     contents[0]["trial"] = -1
     kernel = deploy(tmp_path, *contents)
     assert {one.guards for one in kernel.variants} == {("Arch",)}
+    assert json.loads((tmp_path / "tuned.json").read_text())["_Z4walki"]["Mneme"]["Version"] == 1
 
 
 def test_parent_directory_stands_for_what_it_lists(tmp_path: Path) -> None:
@@ -307,7 +309,7 @@ def test_merging_drops_what_was_found_for_older_code(tmp_path: Path) -> None:
     deploy(tmp_path, best())
     kernels, sentences = merge(tmp_path, best(facts=facts(static_hash="00000000000000cd")))
     assert len(kernels["_Z4walki"].variants) == 1
-    assert kernels["_Z4walki"].static_hash == "00000000000000cd"
+    assert kernels["_Z4walki"].static_hashes == ["00000000000000cd"]
     assert sentences == ["walk(int): 1 variants for older code are dropped"]
 
 

@@ -35,7 +35,7 @@ def static_hash() -> str:
 def tuned(tmp_path: Path, **hashes: str) -> Path:
     path = tmp_path / "tuned.json"
     kernels = {
-        name: TunedKernel(variants=(TunedVariant(),), static_hash=text)
+        name: TunedKernel(variants=(TunedVariant(static_hash=text),))
         for name, text in hashes.items()
     }
     write_tuned_file(path, kernels)

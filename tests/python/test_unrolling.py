@@ -43,7 +43,7 @@ def test_the_compiler_knows_the_pass() -> None:
 def test_existing_tools_read_a_pipeline_they_know(tmp_path: Path) -> None:
     pipeline = with_unrolling("default<O2>", 4)
     file = tmp_path / "tuned.json"
-    kernel = TunedKernel(variants=(TunedVariant(pipeline=pipeline),), static_hash="0" * 16)
+    kernel = TunedKernel(variants=(TunedVariant(pipeline=pipeline, static_hash="0" * 16),))
     write_tuned_file(file, {"walk": kernel})
     entry = json.loads(file.read_text())["walk"]
     assert entry["Pipeline"] == "default<O2>"

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mneme.arguments import ArgKind
 from mneme.deploy.compile import compile_variants
 from mneme.deploy.tuned_file import read_tuned_file
+from mneme.programs.elf import read_elf
 from mneme.programs.kernels import EmbeddedKernel, embedded_kernels
+from mneme.programs.needed import with_libraries
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from pathlib import Path
 
     from mneme.deploy.tuned_file import TunedKernel
     from mneme.deploy.tuned_variant import TunedVariant
@@ -25,7 +27,7 @@ UNFIT, UNCOMPILED = "does not fit", "does not compile"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KernelCheck:
-    """Whether one entry of the file serves one kernel of the program."""
+    """Whether what the file has for code of a kernel serves one of the program."""
 
     kernel_name: str
     """Mangled."""
@@ -70,15 +72,32 @@ def check_tuned_file(tuned: str | Path, programs: Iterable[str | Path]) -> list[
     named = list(programs)
     found = embedded_kernels(named)
     text = ", ".join(f"'{path}'" for path in named)
-    return [_check(name, kernel, found, text) for name, kernel in kernels.items()]
+    makes_modules = _makes_modules(named)
+    return [
+        _check(name, kernel.for_code(code), found, text, makes_modules=makes_modules)
+        for name, kernel in kernels.items()
+        for code in kernel.static_hashes
+    ]
+
+
+def _makes_modules(programs: Iterable[str | Path]) -> bool:
+    """Whether a program makes kernels while it runs."""
+    files = (file for path in programs for file in with_libraries(Path(path)))
+    facts = (read_elf(file) for file in files)
+    return any(name.startswith("libmneme_frontend.") for one in facts if one for name in one.needed)
 
 
 def _check(
-    name: str, kernel: TunedKernel, found: dict[str, list[EmbeddedKernel]], programs: str
+    name: str,
+    kernel: TunedKernel,
+    found: dict[str, list[EmbeddedKernel]],
+    programs: str,
+    *,
+    makes_modules: bool,
 ) -> KernelCheck:
     """Return how one entry fares; `programs` names those that were looked at."""
     candidates = found.get(name, [])
-    wanted = kernel.static_hash
+    (wanted,) = kernel.static_hashes
     matching = [one for one in candidates if wanted in ("", one.static_hash)]
     unfit = next(filter(None, (_why_unfit(kernel, one) for one in matching)), "")
     broken = "" if unfit else _why_uncompiled(kernel, matching)
@@ -95,9 +114,11 @@ def _check(
             f"the code changed since it was tuned: {wanted} then, {candidates[0].static_hash} now; "
             "record and tune it again"
         )
-    elif found:
+    elif found or makes_modules:
         status = ABSENT
         reason = f"{programs} and the libraries beside have no such kernel"
+        if makes_modules:
+            reason += " before they run; a production run says whether one they make then fits"
     else:
         status = UNINSTRUMENTED
         reason = f"{programs} has no kernel that carries its IR; build it with add_mneme()"

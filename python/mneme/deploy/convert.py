@@ -108,8 +108,7 @@ def _entry(
     scalars = tuple(launch.available_specializations)
     variant = make_variant(config, _match(record, launch), scalars)
     return TunedKernel(
-        variants=(variant,),
-        static_hash=static_hash_text(record.static_hash),
+        variants=(replace(variant, static_hash=static_hash_text(record.static_hash)),),
         demangled_name=record.demangled_name,
         codegen=codegen,
     )

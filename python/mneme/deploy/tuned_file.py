@@ -7,7 +7,7 @@ only, are read too. This module knows bytes and values, neither results nor devi
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -28,13 +28,10 @@ _MAX_BYTES = 64 << 20  # as kMaxTunedFileBytes of runtime/tuned/file.h
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TunedKernel:
-    """The entry of one kernel."""
+    """The entry of one name. Several kernels can have it, each with code of its own."""
 
     variants: tuple[TunedVariant, ...]
     """At least one."""
-
-    static_hash: str = ""
-    """16 hexadecimal digits; empty: any code."""
 
     demangled_name: str = ""
     """Name as in the source, if known."""
@@ -59,15 +56,30 @@ class TunedKernel:
         }
         if self.is_flat:
             plain, own_keys = TunedVariant().to_json(), main.to_json()
-            keys = ("MaxRegisters", "SpecializedArgs", "Match", "Guards", "Launch")
+            keys = ("MaxRegisters", "SpecializedArgs", "Match", "Guards", "Launch", "StaticHash")
             extra = {key: own_keys.get(key) for key in keys}
             return {**entry, **{k: v for k, v in extra.items() if v != plain.get(k)}}
         # Existing tools do not know the pass, and end at what they do not know.
         entry["Pipeline"] = split_unrolling(main.pipeline)[1]
-        own: dict[str, Any] = {"Version": FORMAT_VERSION, "DemangledName": self.demangled_name}
-        if self.static_hash:
-            own["StaticHash"] = self.static_hash
-        return {**entry, "Mneme": {**own, "Variants": [one.to_json() for one in self.variants]}}
+        own: dict[str, Any] = {"Version": 1, "DemangledName": self.demangled_name}
+        variants = self.variants
+        # Of one code, it stands once, and earlier releases read the file.
+        if len(self.static_hashes) > 1:
+            own["Version"] = FORMAT_VERSION
+        elif main.static_hash:
+            own["StaticHash"] = main.static_hash
+            variants = tuple(replace(one, static_hash="") for one in variants)
+        return {**entry, "Mneme": {**own, "Variants": [one.to_json() for one in variants]}}
+
+    @property
+    def static_hashes(self) -> list[str]:
+        """Hashes of the codes it is for, each once; one is empty where a variant serves any."""
+        return list(dict.fromkeys(one.static_hash for one in self.variants))
+
+    def for_code(self, static_hash: str) -> TunedKernel:
+        """Return what it has for code of one of `static_hashes`."""
+        variants = tuple(one for one in self.variants if one.static_hash == static_hash)
+        return replace(self, variants=variants)
 
     @classmethod
     def from_json(cls, place: Place) -> TunedKernel:
@@ -87,9 +99,9 @@ class TunedKernel:
         variants = tuple(TunedVariant.from_json(one) for one in own.objects("Variants"))
         if not variants:
             raise own.broken("Variants", "is missing or empty")
+        code = own.static_hash("StaticHash")
         return cls(
-            variants=variants,
-            static_hash=own.static_hash("StaticHash"),
+            variants=tuple(replace(one, static_hash=one.static_hash or code) for one in variants),
             demangled_name=own.remark("DemangledName"),
             codegen=codegen,
         )

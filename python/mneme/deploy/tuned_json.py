@@ -12,8 +12,8 @@ from mneme.mneme_types import dim3
 
 __all__ = ["FORMAT_VERSION", "Place", "parse_json"]
 
-FORMAT_VERSION = 1
-"""Version of what is under the key "Mneme"."""
+FORMAT_VERSION = 2
+"""Version of what is under the key "Mneme". In 1 all variants are for code of one hash."""
 
 _HASH_DIGITS = 16
 _MAX_DEPTH = 16

@@ -119,34 +119,23 @@ def plan_deployment(
             plan.left_out.append(chosen)
         else:
             _add(plan, chosen)
-    for name in dict.fromkeys(one.kernel_name for one in plan.deployed):
-        _keep_one_code(plan, name)
+    plan.deployed = _bound_to_code(plan)
     adds_guards = "none" not in options.guards
     plan.deployed = [_kept_to_itself(one, plan, adds_guards=adds_guards) for one in plan.deployed]
     return plan
 
 
-def _keep_one_code(plan: Deployment, name: str) -> None:
-    """Leave out all but one of several kernels with one name; units may have kernels of their own.
+def _bound_to_code(plan: Deployment) -> list[Deployed]:
+    """Return what is deployed, where several kernels have one name each bound to its code.
 
-    A file has one entry of a name. The one that saves most time stays.
+    Units and modules may have kernels of their own of one name.
     """
-    saved: dict[str, float] = {}
+    codes: dict[str, set[str]] = {}
     for one in plan.deployed:
-        if one.kernel_name == name:
-            saved[one.code] = saved.get(one.code, 0.0) + _saved_time(one.variant)
-    if len(saved) < 2:  # noqa: PLR2004 - nothing to choose from
-        return
-    best = max(saved, key=lambda code: saved[code])
-    for one in plan.deployed:
-        if one.kernel_name == name and one.code != best:
-            reason = "another kernel of the same name saves more time, and a file holds one"
-            plan.left_out.append(_left_out(one, reason))
-    plan.deployed = [
-        # Bound to the code, so that the other kernel stays as it was built.
-        replace(one, static_hash=one.code) if one.kernel_name == name else one
+        codes.setdefault(one.kernel_name, set()).add(one.code)
+    return [
+        replace(one, static_hash=one.code) if len(codes[one.kernel_name]) > 1 else one
         for one in plan.deployed
-        if one.kernel_name != name or one.code == best
     ]
 
 
@@ -202,11 +191,6 @@ def _sure_gain(variant: TunedVariant) -> float:
     if variant.gain is not None:
         return variant.gain.low
     return variant.baseline_ns / variant.tuned_ns if variant.tuned_ns else 0.0
-
-
-def _saved_time(variant: TunedVariant) -> float:
-    sure = max(_sure_gain(variant), 1e-9)
-    return variant.weight * (1 - 1 / sure)
 
 
 def _decide(result: TuningResult, options: DeployOptions) -> Deployed | LeftOut:

@@ -255,6 +255,9 @@ class TunedVariant:
     weight: float = 1.0
     """Share of the application's time this launch stands for."""
 
+    static_hash: str = ""
+    """Of the code it is for, 16 hexadecimal digits; empty: any code."""
+
     def flat_json(self) -> dict[str, Any]:
         """Return the keys that existing tools know too."""
         return {
@@ -282,7 +285,8 @@ class TunedVariant:
         values.update(BaselineNs=self.baseline_ns, TunedNs=self.tuned_ns)
         if self.gain is not None:
             values["Gain"] = self.gain.to_json()
-        return {**values, "Weight": self.weight}
+        values["Weight"] = self.weight
+        return {**values, "StaticHash": self.static_hash} if self.static_hash else values
 
     @classmethod
     def _from_flat(cls, place: Place) -> TunedVariant:
@@ -316,6 +320,7 @@ class TunedVariant:
             tuned_ns=place.amount("TunedNs"),
             gain=Gain.find(place),
             weight=place.real("Weight", weight),
+            static_hash=place.static_hash("StaticHash"),
         )
         try:
             variant.check()

@@ -6,6 +6,7 @@ import contextlib
 import fcntl
 import os
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -87,28 +88,38 @@ def _merged(
     """Return the kernels of a file with what is deployed, and what there is to say."""
     kernels = dict(there)
     sentences: list[str] = []
-    for one in plan.deployed:
-        old = kernels.get(one.kernel_name)
+    for name in dict.fromkeys(one.kernel_name for one in plan.deployed):
+        new = [one for one in plan.deployed if one.kernel_name == name]
         kept: tuple[TunedVariant, ...] = ()
-        if old is not None:
-            kept, sentence = _kept(old, one)
-            sentences += [sentence] if sentence else []
-        kernels[one.kernel_name] = TunedKernel(
-            variants=(*kept, one.variant),
-            static_hash=one.static_hash or (old.static_hash if old is not None and kept else ""),
-            demangled_name=one.demangled_name,
-            codegen=one.codegen,
+        if old := kernels.get(name):
+            kept, said = _kept(old, new)
+            sentences += said
+        added = (replace(one.variant, static_hash=one.static_hash) for one in new)
+        variants = (*kept, *added)
+        code = next((one.static_hash for one in variants if one.static_hash), "")
+        kernels[name] = TunedKernel(
+            # One without a guard serves what the others of the entry do.
+            variants=tuple(replace(one, static_hash=one.static_hash or code) for one in variants),
+            demangled_name=new[0].demangled_name,
+            codegen=new[0].codegen,
         )
     return kernels, sentences
 
 
-def _kept(old: TunedKernel, new: Deployed) -> tuple[tuple[TunedVariant, ...], str]:
-    """Return what stays of an entry beside a new variant, and what there is to say."""
-    name = new.demangled_name
+def _kept(old: TunedKernel, new: list[Deployed]) -> tuple[tuple[TunedVariant, ...], list[str]]:
+    """Return what stays of an entry beside new variants, and what there is to say."""
+    name = new[0].demangled_name
     if old.is_flat:
-        return (), f"{name}: the entry of another tool is replaced"
-    # Without a guard too: the entry keeps the hash of its code, and new.variant would be stale.
-    if old.static_hash and old.static_hash != new.code:
-        return (), f"{name}: {len(old.variants)} variants for older code are dropped"
-    kept = tuple(one for one in old.variants if not one.match.is_same_launch(new.variant.match))
-    return kept, ""
+        return (), [f"{name}: the entry of another tool is replaced"]
+    codes = {one.code for one in new} | {""}
+    older = sum(one.static_hash not in codes for one in old.variants)
+
+    def is_replaced(variant: TunedVariant) -> bool:
+        return any(
+            variant.static_hash in ("", one.code)
+            and variant.match.is_same_launch(one.variant.match)
+            for one in new
+        )
+
+    kept = tuple(one for one in old.variants if one.static_hash in codes and not is_replaced(one))
+    return kept, [f"{name}: {older} variants for older code are dropped"] if older else []

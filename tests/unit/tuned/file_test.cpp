@@ -62,7 +62,6 @@ TEST_CASE("a variant is read with all it says") {
   CHECK(file.warnings.empty());
   REQUIRE(file.kernels.contains("stencil"));
   const Kernel& kernel = file.kernels.at("stencil");
-  CHECK(kernel.staticHash == 0x8c0f4d6a1b2e3f70ull);
   REQUIRE(kernel.variants.size() == 2);
   const Variant& first = kernel.variants[0];
   CHECK(first.launchBounds);
@@ -93,6 +92,40 @@ TEST_CASE("a variant is read with all it says") {
   CHECK((first.launch->matched.grid == mneme_dim3{128, 64, 1}));
   CHECK((first.launch->tuned.block == mneme_dim3{32, 8, 1}));
   CHECK(first.weight == 0.75);
+  CHECK(first.staticHash == 0x8c0f4d6a1b2e3f70ull);
+}
+
+TEST_CASE("variants of one name are for code of their own") {
+  const File file = parseFile(R"({"k": {"Mneme": {"StaticHash": "00000000000000aa", "Variants": [
+      {"Weight": 1}, {"Weight": 2, "StaticHash": "00000000000000bb"}, {"Weight": 3}]}},
+      "any": {}})",
+                              "t");
+  const Kernel& kernel = file.kernels.at("k");
+  REQUIRE(kernel.variantsFor(0xaa).size() == 2);
+  CHECK(kernel.variantsFor(0xaa)[1].weight == 3);
+  REQUIRE(kernel.variantsFor(0xbb).size() == 1);
+  CHECK(kernel.variantsFor(0xbb)[0].weight == 2);
+  CHECK(kernel.variantsFor(0xcc).empty());
+  CHECK(kernel.hashesText() == "00000000000000aa, 00000000000000bb");
+  CHECK(file.kernels.at("any").variantsFor(0xcc).size() == 1);
+}
+
+TEST_CASE("hashes in names of kernels count where code counts") {
+  CHECK(nameWithoutHash("axpb$jit$123$") == "axpb");
+  CHECK(nameWithoutHash("axpb.jit.123") == "axpb");
+  for (const char* name : {"axpb", "axpb$jit$", "axpb$jit$x1$", "$jit$1$", "axpb.jit.", ".jit.1",
+                           "axpb$jit$1", "axpb.jit.1x"})
+    CHECK(nameWithoutHash(name) == name);
+  const File file = parseFile(R"({"a$jit$1$": {}, "a$jit$2$": {}, "a$jit$4$": {}, "aa$jit$3$": {},
+      "b.jit.1": {"Mneme": {"StaticHash": "00000000000000aa", "Variants": [{}]}}})",
+                              "t");
+  CHECK(file.find("a$jit$2$") == &file.kernels.at("a$jit$2$"));
+  CHECK(file.find("a$jit$3$") == &file.kernels.at("a$jit$1$"));
+  CHECK(file.find("b.jit.1") == &file.kernels.at("b.jit.1"));
+  CHECK(!file.find("b.jit.2"));
+  CHECK(!file.find("a"));
+  CHECK(file.namesLike("a$jit$1$") == std::vector<std::string>{"a$jit$2$", "a$jit$4$"});
+  CHECK(file.namesLike("a").empty());
 }
 
 TEST_CASE("missing keys have the documented defaults") {
@@ -116,7 +149,7 @@ TEST_CASE("a file of the existing tool is read as that tool reads it") {
       "t");
   CHECK(file.warnings.empty());
   const auto variant = [&](const char* name) { return file.kernels.at(name).variants.at(0); };
-  CHECK(!file.kernels.at("a").staticHash);
+  CHECK(!variant("a").staticHash);
   CHECK(variant("a").pipeline == "default<O3>"); // a level that is a number is ignored
   CHECK(variant("a").codegenOptLevel == 1);
   CHECK(variant("a").minBlocksPerSm == 0);
@@ -171,7 +204,7 @@ TEST_CASE("what cannot be trusted costs the kernel") {
         std::string::npos);
   CHECK(warningOf(sampleWith("8c0f4d6a1b2e3f70", "xc0f4d6a1b2e3f70"), 0).find("StaticHash") !=
         std::string::npos);
-  CHECK(warningOf(sampleWith("\"Version\": 1", "\"Version\": 2"), 0).find("update") !=
+  CHECK(warningOf(sampleWith("\"Version\": 1", "\"Version\": 3"), 0).find("update") !=
         std::string::npos);
   CHECK(warningOf(R"({"k": {"Mneme": {"Variants": []}}})", 0).find("no variant") !=
         std::string::npos);
