@@ -109,6 +109,11 @@ const char* mneme_rt_directory(void);
 /// the program has closed it since (runtime/base/standard_error.h).
 int mneme_rt_standard_error(void);
 
+/// Called by whoever registers units that are made while the program runs.
+void mneme_rt_expect_modules(void);
+/// Whether it was.
+int mneme_rt_modules_are_expected(void);
+
 /// Called when a unit is loaded whose kernels may be compiled at run time (the JIT interface).
 void mneme_jit_expect(void);
 /// Whether it was.

@@ -13,6 +13,9 @@ constexpr int kCudaMagic = 0x466243b1;
 constexpr int kHipMagic = 0x48495046;
 constexpr uint32_t kConstantGlobal = 1; ///< mneme_global_entry::flags
 
+/// Files of tuned kernels may be for what this program has not made yet.
+[[gnu::constructor]] void expectModules() { mneme_rt_expect_modules(); }
+
 unsigned architectureOf(const std::string& target) {
   return target.starts_with("sm_") ? unsigned(std::strtoul(target.c_str() + 3, nullptr, 10)) : 90;
 }

@@ -1,4 +1,5 @@
-// What units of the JIT interface and calls of proteus::enable() and disable() ask for.
+// What units of the JIT interface, calls of proteus::enable() and disable(), and modules made at
+// run time ask for.
 #include "runtime/abi/mneme_rt.h"
 #include "runtime/rt/launch.h"
 
@@ -6,6 +7,7 @@ namespace {
 
 int isExpected = 0;
 int isDisabled = 0;
+int areModulesExpected = 0;
 
 /// As the reference tool has it, both engines are there once they are switched: they say so at
 /// exit. Without kernels there is only the one for host functions.
@@ -27,6 +29,11 @@ void mneme_jit_expect(void) {
 }
 
 int mneme_jit_is_expected(void) { return __atomic_load_n(&isExpected, __ATOMIC_RELAXED); }
+
+void mneme_rt_expect_modules(void) { __atomic_store_n(&areModulesExpected, 1, __ATOMIC_RELAXED); }
+int mneme_rt_modules_are_expected(void) {
+  return __atomic_load_n(&areModulesExpected, __ATOMIC_RELAXED);
+}
 
 void mneme_jit_enable(void) { setDisabled(0); }
 void mneme_jit_disable(void) { setDisabled(1); }
