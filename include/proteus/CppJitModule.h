@@ -75,7 +75,9 @@ public:
   }
 
   /// For launches after this.
-  void setFuncAttribute(JitFuncAttribute Attribute, int Value);
+  void setFuncAttribute(JitFuncAttribute Attribute, int Value,
+                        const char* CallerFile = __builtin_FILE(),
+                        unsigned CallerLine = __builtin_LINE());
 
 private:
   struct Version {
@@ -90,15 +92,15 @@ private:
   }
   void* function(const void* Tag, const std::string& Result, const std::vector<std::string>& Types);
   void* launcher(const void* Tag, const std::vector<std::string>& Types);
-  bool recall(const void* Tag);
+  void* recall(const void* Tag, bool IsForGPU);
   void* compile(const void* Tag, const std::string& Wrapper, bool IsForGPU);
 
   CppJitModule* Module;
   std::string Expression;
   std::map<int, int> Attributes;
   std::atomic<const Version*> Last{nullptr};
-  std::map<const void*, const Version*> Present;
-  std::deque<Version> Versions; ///< older ones too: somebody may be reading them
+  std::map<const void*, const Version*> Present; ///< by tag
+  std::deque<Version> Versions;                  ///< older ones too: somebody may be reading them
 };
 
 /// Compiled at the first need. Handles refer to the module. Every member throws
@@ -116,27 +118,37 @@ public:
   CppJitModule(const std::string& Target, std::string Code, std::vector<std::string> ExtraArgs = {},
                CppJitCompilerBackend Backend = CppJitCompilerBackend::Clang,
                const char* File = __builtin_FILE(), unsigned Line = __builtin_LINE())
-      : CppJitModule(parseTargetModel(Target), std::move(Code), std::move(ExtraArgs), Backend, File,
-                     Line) {}
+      : CppJitModule(parseTargetModel(Target, File, Line), std::move(Code), std::move(ExtraArgs),
+                     Backend, File, Line) {}
 
   void compile();
 
   /// Names are symbols: `extern "C"`, or mangled.
-  template <typename Signature> FunctionHandle<Signature> getFunction(const std::string& Name) {
-    return FunctionHandle<Signature>(getFunctionAddress(Name));
+  template <typename Signature>
+  FunctionHandle<Signature> getFunction(const std::string& Name,
+                                        const char* CallerFile = __builtin_FILE(),
+                                        unsigned CallerLine = __builtin_LINE()) {
+    return FunctionHandle<Signature>(getFunctionAddress(Name, CallerFile, CallerLine));
   }
-  template <typename Signature> KernelHandle<Signature> getKernel(const std::string& Name) {
-    return KernelHandle<Signature>(*Dispatch, getKernelAddress(Name));
+  template <typename Signature>
+  KernelHandle<Signature> getKernel(const std::string& Name,
+                                    const char* CallerFile = __builtin_FILE(),
+                                    unsigned CallerLine = __builtin_LINE()) {
+    return KernelHandle<Signature>(*Dispatch, getKernelAddress(Name, CallerFile, CallerLine));
   }
   /// Of modules with host code.
-  void* getFunctionAddress(const std::string& Name);
+  void* getFunctionAddress(const std::string& Name, const char* CallerFile = __builtin_FILE(),
+                           unsigned CallerLine = __builtin_LINE());
   /// Of modules for a GPU; what launch() takes.
-  void* getKernelAddress(const std::string& Name);
+  void* getKernelAddress(const std::string& Name, const char* CallerFile = __builtin_FILE(),
+                         unsigned CallerLine = __builtin_LINE());
   DispatchResult launch(void* Kernel, LaunchDims Grid, LaunchDims Block, void* ArgPtrs[],
                         uint64_t ShmemSize, void* Stream) {
     return Dispatch->launch(Kernel, Grid, Block, ArgPtrs, ShmemSize, Stream);
   }
-  void setFuncAttribute(void* Kernel, JitFuncAttribute Attribute, int Value);
+  void setFuncAttribute(void* Kernel, JitFuncAttribute Attribute, int Value,
+                        const char* CallerFile = __builtin_FILE(),
+                        unsigned CallerLine = __builtin_LINE());
 
   /// `instantiate("foo", "3", "int")` is foo<3, int>. Lives as long as the module; the same words
   /// give the same object.

@@ -69,27 +69,37 @@ public:
   LLVMIRJitModule(const std::string& Target, std::string Code,
                   LLVMIRInputKind Kind = LLVMIRInputKind::Auto, const char* File = __builtin_FILE(),
                   unsigned Line = __builtin_LINE())
-      : LLVMIRJitModule(parseTargetModel(Target), std::move(Code), Kind, File, Line) {}
+      : LLVMIRJitModule(parseTargetModel(Target, File, Line), std::move(Code), Kind, File, Line) {}
 
   /// \throws proteus::FatalError: "LLVMIRJitModule: failed to parse LLVM IR: " with line and words
   /// of LLVM; "Broken module found, JIT compilation aborted!", whether `Verify` is asked for or not
   void compile(bool Verify = false);
 
-  template <typename Signature> FunctionHandle<Signature> getFunction(const std::string& Name) {
-    return FunctionHandle<Signature>(getFunctionAddress(Name));
+  template <typename Signature>
+  FunctionHandle<Signature> getFunction(const std::string& Name,
+                                        const char* CallerFile = __builtin_FILE(),
+                                        unsigned CallerLine = __builtin_LINE()) {
+    return FunctionHandle<Signature>(getFunctionAddress(Name, CallerFile, CallerLine));
   }
-  template <typename Signature> KernelHandle<Signature> getKernel(const std::string& Name) {
-    return KernelHandle<Signature>(*Dispatch, getKernelAddress(Name));
+  template <typename Signature>
+  KernelHandle<Signature> getKernel(const std::string& Name,
+                                    const char* CallerFile = __builtin_FILE(),
+                                    unsigned CallerLine = __builtin_LINE()) {
+    return KernelHandle<Signature>(*Dispatch, getKernelAddress(Name, CallerFile, CallerLine));
   }
   /// Of modules for the host.
-  void* getFunctionAddress(const std::string& Name);
+  void* getFunctionAddress(const std::string& Name, const char* CallerFile = __builtin_FILE(),
+                           unsigned CallerLine = __builtin_LINE());
   /// What launch() takes.
-  void* getKernelAddress(const std::string& Name);
+  void* getKernelAddress(const std::string& Name, const char* CallerFile = __builtin_FILE(),
+                         unsigned CallerLine = __builtin_LINE());
   DispatchResult launch(void* Kernel, LaunchDims Grid, LaunchDims Block, void* ArgPtrs[],
                         uint64_t ShmemSize, void* Stream) {
     return Dispatch->launch(Kernel, Grid, Block, ArgPtrs, ShmemSize, Stream);
   }
-  void setFuncAttribute(void* Kernel, JitFuncAttribute Attribute, int Value);
+  void setFuncAttribute(void* Kernel, JitFuncAttribute Attribute, int Value,
+                        const char* CallerFile = __builtin_FILE(),
+                        unsigned CallerLine = __builtin_LINE());
   TargetModelType getTargetModel() const { return Target; }
   CompiledLibrary& getLibrary();
 

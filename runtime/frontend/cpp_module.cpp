@@ -17,6 +17,13 @@ bool isForCuda(TargetModelType target) {
   return target == TargetModelType::CUDA || target == TargetModelType::HOST_CUDA;
 }
 
+/// Of the module with the code of an instance: host code too, which launches it.
+TargetModelType targetOf(TargetModelType module, bool isForGpu) {
+  if (!isForGpu)
+    return module;
+  return isForCuda(module) ? TargetModelType::HOST_CUDA : TargetModelType::HOST_HIP;
+}
+
 /// "foo<3, int>".
 std::string joined(const std::string& name, const std::vector<std::string>& words) {
   std::string text = name + "<";
@@ -51,10 +58,11 @@ CppJitModule::CppJitModule(TargetModelType target, std::string code, std::vector
     fail("nvcc compiles for the targets cuda and host_cuda, not for '" +
          getTargetModelName(target) + "'");
   Dispatch = &Dispatcher::getDispatcher(target);
-  std::string kind = backend == CppJitCompilerBackend::Nvcc ? "C++ nvcc" : "C++ clang";
+  const bool isNvcc = backend == CppJitCompilerBackend::Nvcc;
+  std::string kind = isNvcc ? "C++ nvcc" : "C++ clang";
   for (const std::string& word : ExtraArgs)
     kind += '\n' + word;
-  Hash = Dispatch->hashOf(Code, kind);
+  Hash = Dispatch->hashOf(Code, kind, !isNvcc);
 }
 
 void CppJitModule::fail(const std::string& reason) const { throw FatalError(reason, File, Line); }
@@ -70,24 +78,25 @@ void CppJitModule::compile() {
   }
 }
 
-void* CppJitModule::getFunctionAddress(const std::string& name) {
+void* CppJitModule::getFunctionAddress(const std::string& name, const char* file, unsigned line) {
   if (!hasHostCode(Target))
-    fail("Error: getFunction() applies only to host modules");
+    throw FatalError("Error: getFunction() applies only to host modules", file, line);
   compile();
-  return Dispatch->getFunctionAddress(name, Hash, *Library);
+  return Dispatch->getFunctionAddress(name, Hash, *Library, file, line);
 }
 
-void* CppJitModule::getKernelAddress(const std::string& name) {
+void* CppJitModule::getKernelAddress(const std::string& name, const char* file, unsigned line) {
   if (!isGPUTargetModel(Target))
-    fail("Error: getKernel() applies only to device modules");
+    throw FatalError("Error: getKernel() applies only to device modules", file, line);
   compile();
-  return Dispatch->getFunctionAddress(name, Hash, *Library);
+  return Dispatch->getFunctionAddress(name, Hash, *Library, file, line);
 }
 
-void CppJitModule::setFuncAttribute(void* kernel, JitFuncAttribute attribute, int value) {
+void CppJitModule::setFuncAttribute(void* kernel, JitFuncAttribute attribute, int value,
+                                    const char* file, unsigned line) {
   if (hasHostCode(Target))
-    fail("Host launchers do not support direct function attributes");
-  Dispatch->setFuncAttribute(kernel, attribute, value, File, Line);
+    throw FatalError("Host launchers do not support direct function attributes", file, line);
+  Dispatch->setFuncAttribute(kernel, attribute, value, file, line);
 }
 
 CompiledLibrary& CppJitModule::getLibrary() {
@@ -105,33 +114,37 @@ CppJitInstance& CppJitModule::instance(const std::string& name,
   return *known;
 }
 
-/// Whether there is a version for these types; it is the last then.
-bool CppJitInstance::recall(const void* tag) {
+/// The address of the version for these types, null if there is none. Launches that are counted
+/// come here every time; else this version is the last then.
+void* CppJitInstance::recall(const void* tag, bool isForGpu) {
   const auto found = Present.find(tag);
-  if (found != Present.end())
+  if (found == Present.end())
+    return nullptr;
+  Dispatcher::State& state = Dispatcher::getDispatcher(targetOf(Module->Target, isForGpu)).state();
+  if (isForGpu && state.settings.trace.kernels)
+    state.countLaunch(found->second->Address);
+  else
     Last.store(found->second, std::memory_order_release);
-  return found != Present.end();
+  return found->second->Address;
 }
 
 void* CppJitInstance::compile(const void* tag, const std::string& wrapper, bool isForGpu) {
-  TargetModelType target = Module->Target;
-  if (isForGpu)
-    target = isForCuda(target) ? TargetModelType::HOST_CUDA : TargetModelType::HOST_HIP;
-  auto part =
-      std::make_unique<CppJitModule>(target, Module->Code + kTypes + wrapper, Module->ExtraArgs,
-                                     Module->Backend, Module->File, Module->Line);
-  void* const address = part->getFunctionAddress(kInstance);
+  auto part = std::make_unique<CppJitModule>(targetOf(Module->Target, isForGpu),
+                                             Module->Code + kTypes + wrapper, Module->ExtraArgs,
+                                             Module->Backend, Module->File, Module->Line);
+  part->compile();
+  void* const address = part->Dispatch->state().find(kInstance, part->Hash, *part->Library,
+                                                     {Expression, isForGpu ? Expression : ""});
   Module->Parts.push_back(std::move(part));
   Present[tag] = &Versions.emplace_back(Version{tag, address});
-  recall(tag);
-  return address;
+  return recall(tag, isForGpu);
 }
 
 void* CppJitInstance::function(const void* tag, const std::string& result,
                                const std::vector<std::string>& types) {
   const std::lock_guard lock(*Module->Mutex);
-  if (recall(tag))
-    return known(tag);
+  if (void* const present = recall(tag, /*isForGpu=*/false))
+    return present;
   if (Module->Target != TargetModelType::HOST)
     Module->fail("run() applies only to instances in host modules; launch() those for a GPU");
   auto [declared, given] = parameters(types);
@@ -144,8 +157,8 @@ void* CppJitInstance::function(const void* tag, const std::string& result,
 
 void* CppJitInstance::launcher(const void* tag, const std::vector<std::string>& types) {
   const std::lock_guard lock(*Module->Mutex);
-  if (recall(tag))
-    return known(tag);
+  if (void* const present = recall(tag, /*isForGpu=*/true))
+    return present;
   if (Module->Target == TargetModelType::HOST)
     Module->fail(
         "launch() applies only to instances in modules for a GPU; run() those of the host");
@@ -170,11 +183,12 @@ void* CppJitInstance::launcher(const void* tag, const std::vector<std::string>& 
                  /*isForGpu=*/true);
 }
 
-void CppJitInstance::setFuncAttribute(JitFuncAttribute attribute, int value) {
+void CppJitInstance::setFuncAttribute(JitFuncAttribute attribute, int value, const char* file,
+                                      unsigned line) {
   if (Module->Target == TargetModelType::HOST)
-    Module->fail("Host launchers do not support direct function attributes");
+    throw FatalError("Host launchers do not support direct function attributes", file, line);
   if (value < 0)
-    Module->fail("Function attribute value must be non-negative");
+    throw FatalError("Function attribute value must be non-negative", file, line);
   const std::lock_guard lock(*Module->Mutex);
   int& known = Attributes.try_emplace(static_cast<int>(attribute), -1).first->second;
   if (known == value)

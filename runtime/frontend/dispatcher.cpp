@@ -4,6 +4,8 @@
 #include <cstdlib>
 #include <vector>
 
+#include <unistd.h>
+
 #include "include/proteus/Error.h"
 #include "runtime/base/demangled.h"
 #include "runtime/base/environment.h"
@@ -16,6 +18,7 @@
 #include "runtime/frontend/cpp_compilers.h"
 #include "runtime/frontend/dispatcher_state.h"
 #include "runtime/jit/cache_chain.h"
+#include "runtime/jit/developer_output.h"
 #include "runtime/jit/pass_plugins.h"
 #include "runtime/jit/service_options.h"
 
@@ -108,13 +111,13 @@ std::string getTargetModelName(TargetModelType target) {
   return {};
 }
 
-TargetModelType parseTargetModel(const std::string& text) {
+TargetModelType parseTargetModel(const std::string& text, const char* file, unsigned line) {
   if (text == "native")
     return TargetModelType::HOST;
   for (const TargetModelType target : kTargets)
     if (text == getTargetModelName(target))
       return target;
-  throw FatalError("Unsupported target " + text);
+  throw FatalError("Unsupported target " + text, file, line);
 }
 
 Dispatcher::State::State(TargetModelType wanted)
@@ -143,7 +146,8 @@ mneme::compile::Result Dispatcher::State::obtain(const mneme::compile::Request& 
   lookups.countStored(isStored ? result.cacheLevel : mneme::jit::CacheReport::kNowhere);
   if (!isStored)
     result = compile(request);
-  mneme::jit::passOnPrinted(result.printed);
+  if (!result.isFromCache)
+    noteCompiled(request, result, hash);
   if (settings.trace.specialization) {
     if (result.isFromCache)
       print(mneme::jit::hitLine(settings, result.cacheLevel, hash));
@@ -152,6 +156,20 @@ mneme::compile::Result Dispatcher::State::obtain(const mneme::compile::Request& 
       print("[CustomPipeline] " + request.passes + "\n");
   }
   return result;
+}
+
+void Dispatcher::State::noteCompiled(const mneme::compile::Request& request,
+                                     const mneme::compile::Result& result, uint64_t hash) const {
+  mneme::jit::passOnPrinted(result.printed);
+  // In one piece, where the program has not put another file in the place of stderr.
+  if (const int descriptor = mneme_rt_standard_error(); descriptor >= 0 && !result.warnings.empty())
+      [[maybe_unused]]
+    const ssize_t ignored = write(descriptor, result.warnings.data(), result.warnings.size());
+  const bool namesPasses = !settings.marked.pipeline.empty() || !request.plugins.empty();
+  print(mneme::jit::timerLines(
+      settings, request, result,
+      {.name = "module " + std::to_string(hash),
+       .level = namesPasses ? request.passes : std::string(1, settings.marked.optLevel)}));
 }
 
 mneme::compile::Request Dispatcher::State::requestFor(const std::string& code) const {
@@ -186,13 +204,17 @@ Dispatcher::State::compileSource(const std::string& code, uint64_t hash,
   const bool isLibrary = target == TargetModelType::HOST_CUDA ||
                          target == TargetModelType::HOST_HIP ||
                          backend == CppJitCompilerBackend::Nvcc;
+  mneme::compile::Request request;
+  if (!isLibrary)
+    request = requestFor({});
   // Lines are those of the user's text.
-  mneme::compile::Request request = requestFor("#line 1 \"CppJitModule\"\n" + code);
+  request.modules = {bytesOf("#line 1 \"CppJitModule\"\n" + code)};
   std::string arch;
-  if (target != TargetModelType::HOST)
-    arch = request.target != "cpu"                       ? request.target
-           : runtime().vendor() == frontend::Vendor::Hip ? "gfx90a"
-                                                         : "sm_90";
+  if (target != TargetModelType::HOST) {
+    arch = runtime().target();
+    if (arch == "cpu")
+      arch = runtime().vendor() == frontend::Vendor::Hip ? "gfx90a" : "sm_90";
+  }
   request.sourceCompiler = compilerFor(target, backend, arch, extra);
   if (isLibrary)
     request.target = mneme::compile::kSourceTarget;
@@ -225,6 +247,19 @@ std::shared_ptr<CompiledLibrary> Dispatcher::State::load(std::span<const std::by
 const frontend::VendorRuntime& Dispatcher::State::runtime() const {
   const bool isCuda = target == TargetModelType::CUDA || target == TargetModelType::HOST_CUDA;
   return frontend::VendorRuntime::of(isCuda ? frontend::Vendor::Cuda : frontend::Vendor::Hip);
+}
+
+void* Dispatcher::State::find(const std::string& symbol, uint64_t hash, CompiledLibrary& library,
+                              const Names& names) {
+  void* const address = library.find(symbol);
+  const uint64_t own = mneme::combineHashes(hash, mneme::hash64(symbol));
+  mneme::jit::CacheReport::Entry& entry = lookups.entry(own, names.symbol, names.kernel);
+  entry.uses.fetch_add(1, std::memory_order_relaxed);
+  if (settings.trace.kernels) {
+    const std::lock_guard lock(mutex);
+    launched[address] = &entry;
+  }
+  return address;
 }
 
 void Dispatcher::State::countLaunch(const void* kernel) noexcept {
@@ -268,45 +303,43 @@ Dispatcher& Dispatcher::getDispatcher(TargetModelType target) {
 
 TargetModelType Dispatcher::getTargetModel() const { return Parts->target; }
 
-uint64_t Dispatcher::hashOf(const std::string& code, const std::string& kind) const {
+uint64_t Dispatcher::hashOf(const std::string& code, const std::string& kind,
+                            bool isOurCode) const {
   const mneme::jit::MarkedDefaults& marked = Parts->settings.marked;
   uint64_t hash = mneme::hash64(code);
-  for (const std::string& text : {kind, getTargetModelName(Parts->target), Parts->pipeline(),
-                                  std::to_string(marked.codegenOptLevel), marked.codegen})
+  const auto add = [&](const std::string& text) {
     hash = mneme::combineHashes(hash, mneme::hash64(text));
+  };
+  add(kind);
+  add(getTargetModelName(Parts->target));
+  if (!isOurCode)
+    return hash;
+  add(Parts->pipeline());
+  add(std::to_string(marked.codegenOptLevel));
+  add(marked.codegen);
   if (const mneme::jit::PassPlugins* plugins = mneme::jit::presentPassPlugins())
     for (const mneme::compile::PassPlugin& plugin : plugins->plugins)
-      hash = mneme::combineHashes(hash, mneme::hash64(plugin.path + plugins->pipelines +
-                                                      std::to_string(plugin.contentHash)));
+      add(plugin.path + plugins->pipelines + std::to_string(plugin.contentHash));
   return hash;
 }
 
-std::shared_ptr<CompiledLibrary> Dispatcher::compileIR(const std::string& code, uint64_t hash,
-                                                       bool) {
+std::shared_ptr<CompiledLibrary> Dispatcher::compileIR(const std::string& code, uint64_t hash, bool,
+                                                       const char* file, unsigned line) {
   try {
     return Parts->compileIR(code, hash);
   } catch (const Error& error) {
-    throw FatalError(error.what());
+    throw FatalError(error.what(), file, line);
   }
 }
 
 void* Dispatcher::getFunctionAddress(const std::string& symbol, uint64_t hash,
-                                     CompiledLibrary& library) {
-  void* address = nullptr;
+                                     CompiledLibrary& library, const char* file, unsigned line) {
+  const std::string kernel = isGPUTargetModel(Parts->target) ? mneme::demangled(symbol) : "";
   try {
-    address = library.find(symbol);
+    return Parts->find(symbol, hash, library, {symbol, kernel});
   } catch (const Error& error) {
-    throw FatalError(error.what());
+    throw FatalError(error.what(), file, line);
   }
-  const uint64_t own = mneme::combineHashes(hash, mneme::hash64(symbol));
-  mneme::jit::CacheReport::Entry& entry =
-      Parts->lookups.entry(own, symbol, mneme::demangled(symbol));
-  entry.uses.fetch_add(1, std::memory_order_relaxed);
-  if (Parts->settings.trace.kernels) {
-    const std::lock_guard lock(Parts->mutex);
-    Parts->launched[address] = &entry;
-  }
-  return address;
 }
 
 DispatchResult Dispatcher::launch(void* kernel, LaunchDims grid, LaunchDims block,

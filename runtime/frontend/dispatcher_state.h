@@ -28,8 +28,19 @@ struct Dispatcher::State {
   /// The image of a module: stored, or compiled now.
   mneme::compile::Result obtain(const mneme::compile::Request& request, uint64_t hash);
   mneme::compile::Result compile(const mneme::compile::Request& request) const;
+  /// Says what there is to say of a compilation.
+  void noteCompiled(const mneme::compile::Request& request, const mneme::compile::Result& result,
+                    uint64_t hash) const;
   std::shared_ptr<CompiledLibrary> load(std::span<const std::byte> image) const;
   const mneme::frontend::VendorRuntime& runtime() const;
+  /// What statistics call a function.
+  struct Names {
+    std::string symbol;
+    std::string kernel; ///< as its user wrote it; empty if it is none
+  };
+  /// A look-up, which counts. \throws mneme::Error{NotFound}
+  void* find(const std::string& symbol, uint64_t hash, CompiledLibrary& library,
+             const Names& names);
 
   /// Name of the stored object. `suffix`: ".o", ".so".
   std::string entryName(uint64_t hash, const char* suffix) const;

@@ -68,22 +68,24 @@ void LLVMIRJitModule::compile(bool) {
   }
 }
 
-void* LLVMIRJitModule::getFunctionAddress(const std::string& name) {
+void* LLVMIRJitModule::getFunctionAddress(const std::string& name, const char* file,
+                                          unsigned line) {
   if (Target != TargetModelType::HOST)
-    fail("Error: getFunction() applies only to host modules");
+    throw FatalError("Error: getFunction() applies only to host modules", file, line);
   compile();
-  return Dispatch->getFunctionAddress(name, Hash, *Library);
+  return Dispatch->getFunctionAddress(name, Hash, *Library, file, line);
 }
 
-void* LLVMIRJitModule::getKernelAddress(const std::string& name) {
+void* LLVMIRJitModule::getKernelAddress(const std::string& name, const char* file, unsigned line) {
   if (!isGPUTargetModel(Target))
-    fail("Error: getKernel() applies only to device modules");
+    throw FatalError("Error: getKernel() applies only to device modules", file, line);
   compile();
-  return Dispatch->getFunctionAddress(name, Hash, *Library);
+  return Dispatch->getFunctionAddress(name, Hash, *Library, file, line);
 }
 
-void LLVMIRJitModule::setFuncAttribute(void* kernel, JitFuncAttribute attribute, int value) {
-  Dispatch->setFuncAttribute(kernel, attribute, value, File, Line);
+void LLVMIRJitModule::setFuncAttribute(void* kernel, JitFuncAttribute attribute, int value,
+                                       const char* file, unsigned line) {
+  Dispatch->setFuncAttribute(kernel, attribute, value, file, line);
 }
 
 CompiledLibrary& LLVMIRJitModule::getLibrary() {

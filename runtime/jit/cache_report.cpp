@@ -59,7 +59,7 @@ std::string CacheReport::kernels() const {
   };
   std::map<std::string, Kernel> kernels;
   for (const auto& [hash, entry] : entries_)
-    if (const uint64_t uses = entry->uses; uses > 0) {
+    if (const uint64_t uses = entry->uses; uses > 0 && !entry->readable.empty()) {
       Kernel& kernel = kernels[entry->readable];
       ++kernel.specializations;
       kernel.launches += countsLaunches_ ? entry->launches.load() : uses;

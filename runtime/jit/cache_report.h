@@ -22,7 +22,7 @@ public:
   /// One specialisation.
   struct Entry {
     std::string symbol;   ///< mangled
-    std::string readable; ///< demangled
+    std::string readable; ///< demangled; empty: no kernel
     std::atomic<uint64_t> uses{0};
     std::atomic<uint64_t> launches{0}; ///< where they are counted apart
   };

@@ -12,6 +12,7 @@
 #include "runtime/base/file.h"
 #include "runtime/base/own_descriptors.h"
 #include "runtime/base/start_directory.h"
+#include "runtime/compile/service/source.h"
 
 namespace mneme::jit {
 namespace {
@@ -83,18 +84,26 @@ std::string timerLines(const Settings& settings, const compile::Request& request
     const double seconds = times.is_object() ? times.value(time, 0.0) : 0.0;
     return "[proteus] " + what + " " + std::to_string(std::llround(seconds * 1000)) + " ms\n";
   };
+  std::string text;
+  if (!request.sourceCompiler.empty())
+    text += line("Compile source " + words.name, "source_time");
+  if (request.target == compile::kSourceTarget)
+    return text;
   const std::string optimize = "optimizeIR optlevel " + words.level + " codegenopt " +
                                std::to_string(request.codegenOptLevel);
   // Of a kernel, in the words for its kind of machine code.
   const nlohmann::json codegen = times.is_object() && times.contains("codegen_words")
                                      ? times["codegen_words"]
                                      : nlohmann::json::array();
-  std::string text = line("Parse IR " + words.name, "parse_time");
-  if (!codegen.empty())
+  text += line("Parse IR " + words.name, "parse_time");
+  const bool isModule = request.kernel.empty(); // as it is
+  if (!codegen.empty() && !isModule)
     text += line("getLinkedModule", "parse_time") +
             line("Cloning " + settings.marked.clone, "extract_time") +
             line("Extract kernel module", "extract_time");
-  text += line("specializeIR", "specialize_time") + line(optimize, "opt_time");
+  if (!isModule)
+    text += line("specializeIR", "specialize_time");
+  text += line(optimize, "opt_time");
   for (const nlohmann::json& word : codegen)
     text += line(word.get<std::string>(), "codegen_time");
   return text;

@@ -61,14 +61,17 @@ public:
   static Dispatcher& getDispatcher(TargetModelType Target);
 
   /// LLVM IR, as bitcode or text. `ModuleHash` names the stored object: equal for equal IR.
-  /// It is verified in any case. \throws proteus::FatalError with LLVM's words and line
+  /// It is verified in any case. \throws proteus::FatalError with LLVM's words and line; here and
+  /// below, `File` and `Line` are the place it names
   std::shared_ptr<CompiledLibrary> compileIR(const std::string& IR, uint64_t ModuleHash,
-                                             bool Verify = false);
+                                             bool Verify = false,
+                                             const char* File = __builtin_FILE(),
+                                             unsigned Line = __builtin_LINE());
 
   /// A function of the host, or the handle of a kernel. \throws proteus::FatalError if there is
   /// none of this name
-  void* getFunctionAddress(const std::string& Symbol, uint64_t ModuleHash,
-                           CompiledLibrary& Library);
+  void* getFunctionAddress(const std::string& Symbol, uint64_t ModuleHash, CompiledLibrary& Library,
+                           const char* File = __builtin_FILE(), unsigned Line = __builtin_LINE());
 
   /// `Stream`: cudaStream_t or hipStream_t; null is the default one. `ArgPtrs`: one pointer per
   /// argument.
@@ -79,8 +82,9 @@ public:
                                   const char* File = __builtin_FILE(),
                                   unsigned Line = __builtin_LINE());
 
-  /// Hash of texts together with how this process compiles (pipeline, levels, plugins).
-  uint64_t hashOf(const std::string& Code, const std::string& Kind) const;
+  /// Hash of texts together with how this process compiles (pipeline, levels, plugins), unless
+  /// another compiler makes the machine code.
+  uint64_t hashOf(const std::string& Code, const std::string& Kind, bool IsOurCode = true) const;
 
   TargetModelType getTargetModel() const;
 

@@ -15,8 +15,10 @@ namespace proteus {
 enum class TargetModelType { HOST, CUDA, HIP, HOST_HIP, HOST_CUDA };
 
 /// "host" or "native", "cuda", "hip", "host_cuda", "host_hip".
-/// \throws proteus::FatalError "Unsupported target X"
-PROTEUS_API TargetModelType parseTargetModel(const std::string& Target);
+/// \throws proteus::FatalError "Unsupported target X", with the place
+PROTEUS_API TargetModelType parseTargetModel(const std::string& Target,
+                                             const char* File = __builtin_FILE(),
+                                             unsigned Line = __builtin_LINE());
 
 /// The word of parseTargetModel().
 PROTEUS_API std::string getTargetModelName(TargetModelType Target);

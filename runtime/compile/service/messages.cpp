@@ -13,7 +13,7 @@ struct Head {
 };
 
 constexpr char kRequestMagic[8] = {'M', 'N', 'E', 'M', 'E', 'J', 'Q', '6'};
-constexpr char kAnswerMagic[8] = {'M', 'N', 'E', 'M', 'E', 'J', 'A', '5'};
+constexpr char kAnswerMagic[8] = {'M', 'N', 'E', 'M', 'E', 'J', 'A', '6'};
 
 std::string sealed(const char (&magic)[8], const Packer& packer) {
   const Hash128 checksum = hash128(packer.packed());
@@ -152,8 +152,8 @@ std::string packAnswer(const Answer& answer) {
   packer.add(bytesOf(answer.result.image));
   for (const std::string* text :
        {&answer.result.ir, &answer.result.assembly, &answer.result.statisticsJson,
-        &answer.result.trace, &answer.result.printed, &answer.result.timeTrace,
-        &answer.result.linkedIr, &answer.result.specializedIr})
+        &answer.result.trace, &answer.result.printed, &answer.result.warnings,
+        &answer.result.timeTrace, &answer.result.linkedIr, &answer.result.specializedIr})
     packer.add(bytesOf(*text));
   return sealed(kAnswerMagic, packer);
 }
@@ -169,8 +169,8 @@ std::optional<Answer> unpackAnswer(std::span<const std::byte> bytes) {
   unpacker.take(answer.result.image);
   for (std::string* text :
        {&answer.result.ir, &answer.result.assembly, &answer.result.statisticsJson,
-        &answer.result.trace, &answer.result.printed, &answer.result.timeTrace,
-        &answer.result.linkedIr, &answer.result.specializedIr})
+        &answer.result.trace, &answer.result.printed, &answer.result.warnings,
+        &answer.result.timeTrace, &answer.result.linkedIr, &answer.result.specializedIr})
     unpacker.take(*text);
   if (!unpacker.isGood())
     return std::nullopt;

@@ -1,6 +1,7 @@
 #include "runtime/compile/service/source.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 
@@ -96,8 +97,12 @@ nlohmann::json dependenciesIn(const fs::path& path) {
   return found;
 }
 
-/// Returns what the compiler, or a plugin of it, printed.
-std::string runCompiler(const Request& request, const fs::path& output, const fs::path& rule) {
+/// What the compiler and its plugins printed to stdout and to stderr.
+struct Printed {
+  std::string output, warnings;
+};
+
+Printed runCompiler(const Request& request, const fs::path& output, const fs::path& rule) {
   std::vector<std::string> arguments(request.sourceCompiler.begin() + 1,
                                      request.sourceCompiler.end());
   const std::vector<std::byte>& text = request.modules.front();
@@ -110,7 +115,7 @@ std::string runCompiler(const Request& request, const fs::path& output, const fs
     throw Error(ErrorCode::CompileFailed, "'" + request.sourceCompiler.front() +
                                               "' does not compile the source:\n" + ended.output +
                                               ended.messages);
-  return ended.output;
+  return {ended.output, ended.messages};
 }
 
 } // namespace
@@ -132,7 +137,9 @@ std::string pathOfProgram(const std::string& name) {
 
 Result compileSource(const Request& request) {
   const WorkDirectory directory;
-  const std::string printed = runCompiler(request, directory / "output", directory / "rule");
+  const auto start = std::chrono::steady_clock::now();
+  Printed printed = runCompiler(request, directory / "output", directory / "rule");
+  const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
   Result result;
   if (request.target == kSourceTarget) {
     result.image = readFile(directory / "output");
@@ -142,8 +149,10 @@ Result compileSource(const Request& request) {
     compiled.modules.front() = readFile(directory / "output");
     result = compile(compiled);
   }
-  result.printed.insert(0, printed);
+  result.printed.insert(0, printed.output);
+  result.warnings = std::move(printed.warnings);
   nlohmann::json statistics = nlohmann::json::parse(result.statisticsJson);
+  statistics["source_time"] = elapsed.count();
   statistics[kDependencies] = dependenciesIn(directory / "rule");
   result.statisticsJson = statistics.dump();
   return result;

@@ -15,7 +15,8 @@ inline constexpr const char* kSourceTarget = "source";
 std::string pathOfProgram(const std::string& name);
 
 /// Runs Request::sourceCompiler on the first module, then compile() on what it wrote. The
-/// statistics name the files that the source includes, but for the system's.
+/// statistics name the files that the source includes, but for the system's, and the compiler's
+/// seconds ("source_time").
 /// \throws Error{CompileFailed} with the compiler's own words, Error{NotFound} without it
 Result compileSource(const Request& request);
 
