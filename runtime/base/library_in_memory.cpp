@@ -89,21 +89,31 @@ void* openFromTemporary(std::span<const std::byte> object) {
   return handle;
 }
 
+/// Null, with a reason if the loader gave one.
+void* openHere(std::span<const std::byte> object, std::string& reason) {
+  void* handle = openFromMemoryFile(object);
+  if (!handle)
+    handle = openFromTemporary(object);
+  if (const char* said = handle ? nullptr : dlerror())
+    reason = said;
+  return handle;
+}
+
 } // namespace
 
 void* openLibraryInMemory(std::span<const std::byte> object) {
   void* handle = nullptr;
   std::string reason;
-  runApart([&] {
-    handle = openFromMemoryFile(object);
-    if (!handle)
-      handle = openFromTemporary(object);
-    if (const char* said = handle ? nullptr : dlerror())
-      reason = said;
-  });
+  runApart([&] { handle = openHere(object, reason); });
   if (!handle)
     throw Error(ErrorCode::CompileFailed, reason.empty() ? "the loader gave no reason" : reason);
   return handle;
+}
+
+void* openApplicationLibrary(std::span<const std::byte> object) {
+  std::string reason;
+  void* const handle = openHere(object, reason);
+  return handle ? handle : openLibraryInMemory(object);
 }
 
 void closeLibraryInMemory(void* handle) noexcept {

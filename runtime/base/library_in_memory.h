@@ -11,6 +11,12 @@ namespace mneme {
 /// back with closeLibraryInMemory().
 /// \throws Error{CompileFailed} with the loader's own message
 void* openLibraryInMemory(std::span<const std::byte> object);
+
+/// The same for code of the application, whose constructors it runs: on this thread and with the
+/// application's descriptors, of which it takes one for as long as it lasts if there is one left.
+/// \throws Error{CompileFailed} with the loader's own message
+void* openApplicationLibrary(std::span<const std::byte> object);
+
 void closeLibraryInMemory(void* handle) noexcept;
 
 } // namespace mneme

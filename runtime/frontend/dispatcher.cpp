@@ -54,7 +54,7 @@ void print(const std::string& text) { fwrite(text.data(), 1, text.size(), stdout
 /// In place of the loader's words, which name a file nobody knows.
 void* openLibrary(std::span<const std::byte> image) {
   try {
-    return mneme::openLibraryInMemory(image);
+    return mneme::openApplicationLibrary(image);
   } catch (const Error& error) {
     const std::string words = error.what();
     const std::string what = "undefined symbol: ";

@@ -12,9 +12,17 @@ using proteus::CppJitModule;
 static const char* const kCode = R"cpp(
 #include <cmath>
 #include <cstdlib>
+#include <sys/stat.h>
 #include FACTOR_HEADER
-static const char* const path = std::getenv("PATH"); // known when the module is loaded
-extern "C" bool begun() { return path != nullptr; }
+static unsigned long output() {
+  struct stat status = {};
+  fstat(1, &status);
+  return status.st_ino;
+}
+// Known when the module is loaded: constructors have the program's environment and its descriptors.
+static const char* const path = std::getenv("PATH");
+static const unsigned long outputAtBegin = output();
+extern "C" bool begun() { return path != nullptr && outputAtBegin == output(); }
 extern "C" double scaled(double x) { return x * FACTOR; }
 extern "C" void increase(int& n) { ++n; }
 extern "C" double root(double x) { return std::sqrt(x); }

@@ -42,14 +42,18 @@ out:
 }
 )";
 
+// Errors name the line of the program that made the module.
 static void refuse(const char* what, const char* target, const char* code) {
+  const std::string place = std::string(__FILE__) + ":" + std::to_string(__LINE__ + 2) + " => ";
   try {
     proteus::LLVMIRJitModule module(target, code);
     module.getFunction<int()>("f").run();
     std::printf("%s: accepted\n", what);
   } catch (const proteus::FatalError& error) {
     const std::string text = error.what();
-    std::printf("%s: %s\n", what, text.substr(text.find(" => ") + 4).c_str());
+    const size_t at = text.find(place);
+    std::printf("%s: %s\n", what,
+                at == text.npos ? text.c_str() : text.substr(at + place.size()).c_str());
   }
 }
 

@@ -73,7 +73,7 @@ def test_stored_objects_need_no_compiler(tmp_path: Path) -> None:
     assert warm.count("StorageCache", "DispatcherHost") == (4, 5)
     cold = run(program, str(tmp_path), cache=tmp_path / "other", fails=True, **named)
     assert "[proteus][FATAL ERROR]" in cold.errors
-    assert f"cpp_host.cpp:39 => {sentence}" in cold.errors
+    assert f"cpp_host.cpp:47 => {sentence}" in cold.errors
 
 
 def test_plugins_of_the_compiler_print(tmp_path: Path) -> None:

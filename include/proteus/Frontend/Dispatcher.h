@@ -10,14 +10,9 @@
 #include "proteus/Frontend/TargetModel.h"
 #include "proteus/JitFuncAttribute.h"
 
-#if defined(__CUDACC__)
-#include <driver_types.h>
-#endif
-#if defined(__HIP__)
-#if __has_include(<hip/hip_runtime_api.h>)
+// Compilers include CUDA's header by themselves, but not HIP's.
+#if defined(__HIP__) && __has_include(<hip/hip_runtime_api.h>)
 #include <hip/hip_runtime_api.h>
-#define PROTEUS_HAS_HIP_ERROR 1
-#endif
 #endif
 
 /// Blocks of a grid, or threads of a block: {x, y, z}, a number, or whatever has x, y and z.
@@ -44,12 +39,12 @@ struct DispatchResult {
   constexpr DispatchResult() = default;
   constexpr DispatchResult(int Ret) : Ret(Ret) {}
   constexpr operator int() const { return Ret; }
-#if defined(__CUDACC__) || defined(__DRIVER_TYPES_H__)
-  operator cudaError_t() const { return static_cast<cudaError_t>(Ret); }
-#endif
-#if defined(PROTEUS_HAS_HIP_ERROR)
-  operator hipError_t() const { return static_cast<hipError_t>(Ret); }
-#endif
+  /// The vendor's own type, cudaError_t or hipError_t, whichever header is included first.
+  template <typename Error, typename = std::enable_if_t<std::is_enum<Error>::value &&
+                                                        std::is_convertible<Error, int>::value>>
+  constexpr operator Error() const {
+    return static_cast<Error>(Ret);
+  }
 };
 
 /// What a module was compiled to. It stays for the life of the process.

@@ -12,6 +12,8 @@ using namespace builtins::gpu;
 struct Dim3 {
   unsigned x, y, z;
 };
+// As a vendor's header has it, which may be included behind ours.
+enum VendorError { VendorSuccess, VendorOutOfMemory };
 
 // The example of the guide: a grid that strides.
 static void scaleAndShift() {
@@ -39,7 +41,9 @@ static void scaleAndShift() {
   F.endFunction();
   auto Copy = K; // the same kernel
   check("launch", int(Copy.launch({4}, {32}, 0, nullptr, X, 2.0)), 0);
-  check("launch again", K.launch(Dim3{8, 1, 1}, 64, 0, nullptr, X, 2.0).Ret, 0);
+  const VendorError Status = K.launch(Dim3{8, 1, 1}, 64, 0, nullptr, X, 2.0);
+  check("launch again", Status == VendorSuccess, true);
+  check("compared", DispatchResult(2) == VendorSuccess, false);
   VENDOR(DeviceSynchronize)();
   for (size_t I = 0; I < N; ++I)
     check("axpb", X[I], 4.0 * I + 3.0);
