@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 import subprocess
@@ -190,16 +191,50 @@ def test_project_of_the_reference_tools_configures_unchanged(
     configured = configure(HERE / "proteus", tmp_path / "build", moved_prefix)
     assert configured.returncode == 0, configured.words
     build(tmp_path / "build")
-    for name in ("forced", "annotated"):
+    for name in ("forced", "annotated", "by_hand"):
         program = tmp_path / "build" / name
         assert recorded_kernels(moved_prefix, program, tmp_path / name) == {"existing"}
     wanted = {"PROTEUS_TRACE_OUTPUT": "specialization", "PROTEUS_CACHE_DIR": str(tmp_path / "c")}
-    for name, is_value_marked in (("forced", False), ("annotated", True)):
+    for name, is_value_marked in (("forced", False), ("annotated", True), ("by_hand", True)):
         done = run_here(moved_prefix, "run", "--", tmp_path / "build" / name, **wanted)
         assert "[KernelConfig] ID:" in done.stdout
         assert ("ArgNo 1 with value i32 5" in done.stdout) is is_value_marked
     for name in ("made_at_run_time", "added"):
         assert run_here(moved_prefix, "run", "--", tmp_path / "build" / name).stdout == "42\n"
+
+
+@pytest.mark.skipif(not shutil.which("g++"), reason="g++ is not installed")
+def test_lines_of_makefiles_for_the_reference_tools(moved_prefix: Path, tmp_path: Path) -> None:
+    marked = tmp_path / "marked.cpp"
+    marked.write_text(
+        "#include <cstdio>\n"
+        '__attribute__((annotate("jit", 1))) int twice(int n) { return n * 2; }\n'
+        'int main() { std::printf("%d\\n", twice(21)); }\n'
+    )
+    libraries = moved_prefix / "lib64"
+    clang = json.loads((BUILD / "config.json").read_text())["llvmdir"] + "/bin/clang++"
+    with_passes = f"-fpass-plugin={libraries}/libProteusPass.so"
+    made = HERE / "proteus" / "made_at_run_time.cpp"
+    for name, words in {
+        "shared": (clang, marked, with_passes, "-l:libproteus.so"),
+        "static": (
+            clang,
+            marked,
+            with_passes,
+            "-l:libproteus.a",
+            "-l:libproteus_cudart_builtins.a",
+        ),
+        "host": (clang, marked, with_passes, "-lproteus"),
+        "made": ("g++", made, "-std=c++17", "-DPROTEUS_ENABLE_CUDA", "-lproteusFrontend"),
+    }.items():
+        program = tmp_path / name / "program"
+        program.parent.mkdir()
+        found = (f"-I{moved_prefix}/include", f"-L{libraries}", f"-Wl,-rpath,{libraries}")
+        built = run_command(*words, *found, "-o", program)
+        assert built.returncode == 0, built.stderr
+        done = run_command(program, PROTEUS_TRACE_OUTPUT="specialization", cwd=program.parent)
+        assert "42" in done.stdout.splitlines()
+        assert ("ArgNo 0 with value i32 21" in done.stdout) is (name != "made")
 
 
 def test_installed_prefix_is_complete_and_names_no_build_directory(moved_prefix: Path) -> None:

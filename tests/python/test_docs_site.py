@@ -54,7 +54,7 @@ def test_every_page_is_in_the_navigation(site: Path) -> None:
 def cmake_functions() -> dict[str, tuple[str, str]]:
     """Return parameters and body of the functions that the CMake package offers."""
     found = {}
-    for module in ("AddMneme.cmake", "proteusConfig.cmake"):
+    for module in ("AddMneme.cmake", "ProteusFunctions.cmake"):
         text = (ROOT / "cmake" / module).read_text()
         pattern = r"^function\(([a-z]\w*)([^)]*)\)\n(.*?)^endfunction"
         for name, parameters, body in re.findall(pattern, text, re.MULTILINE | re.DOTALL):
