@@ -101,6 +101,20 @@ private:
                : MNEME_CONSTANT_OBJECT;
   }
 
+  /// What is passed in place of an element; a struct around one number counts as that number, as
+  /// ABIs of processors have it, and as vendors' half is one.
+  llvm::Type* passedElement() const {
+    llvm::Type* passed = call_.getArgOperand(2)->getType();
+    if (llvm::Type* inMemory = call_.getParamByValType(2))
+      passed = inMemory;
+    while (auto* structure = llvm::dyn_cast<llvm::StructType>(passed)) {
+      if (structure->getNumElements() != 1)
+        break;
+      passed = structure->getElementType(0);
+    }
+    return passed;
+  }
+
   void refuse() {
     marks_.fatal("Expected non-null argument. The operand of " +
                  call_.getCalledFunction()->getName() + " is no parameter of " +
@@ -117,6 +131,9 @@ private:
     mark.flags = 0;
     mark.sizeBytes = elementBytes->getZExtValue();
     mark.elementType = elementTypeOf(call_.getArgOperand(2)->getType(), mark.sizeBytes);
+    if (llvm::Type* element = passedElement(); constantTypeOf(element) == MNEME_CONSTANT_INT16 ||
+                                               constantTypeOf(element) == MNEME_CONSTANT_HALF)
+      return marks_.fatal("Unknown Type " + textOf(element));
     const llvm::Value* count = call_.getArgOperand(1);
     if (const auto* constant = llvm::dyn_cast<llvm::ConstantInt>(count)) {
       if (constant->getSExtValue() <= 0)

@@ -258,6 +258,30 @@ def test_annotation_that_means_nothing_is_refused(
     assert reason in done.stderr
 
 
+@pytest.mark.parametrize("kernel", ["__global__", ""])
+@pytest.mark.parametrize(
+    ("element", "reason"),
+    [
+        ("short", "Unknown Type i16"),
+        ("const unsigned short", "Unknown Type i16"),
+        ("_Float16", "Unknown Type half"),
+        ("__half", "Unknown Type i16"),
+    ],
+)
+def test_array_of_short_numbers_is_refused(
+    kernel: str, element: str, reason: str, tmp_path: Path
+) -> None:
+    source = tmp_path / "k.cu"
+    source.write_text(
+        "#include <cuda_fp16.h>\n#include <proteus/JitInterface.h>\n"
+        f"{kernel} void k({element}* v, int n) {{ proteus::jit_array(v, n); }}\n"
+    )
+    done = compiled("-x", "cuda", "--offload-arch=sm_90", "-c", source, "-o", tmp_path / "k.o")
+    assert done.returncode != 0
+    assert "[proteus][FATAL ERROR]" in done.stderr
+    assert reason in done.stderr
+
+
 @pytest.mark.skipif(not HAS_HIP, reason="no HIP headers in /usr/include")
 @pytest.mark.parametrize("level", ["-O0", "-O3"])
 def test_marks_of_pointers_work_with_the_abi_of_amd(level: str, tmp_path: Path) -> None:
