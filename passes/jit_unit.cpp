@@ -27,19 +27,13 @@ bool takeHeaderVariable(llvm::Module& module) {
   return true;
 }
 
-bool hasMarkedStub(llvm::Module& module) {
-  return llvm::any_of(annotatedFunctions(module), [](const llvm::Function* function) {
-    return function->getName().contains("__device_stub__");
-  });
-}
-
 } // namespace
 
 bool noteJitUnit(llvm::Module& module, bool marksAll) {
   if (isDeviceModule(module) || module.getFunction("__mneme_jit_expect"))
     return false;
   const bool includesHeader = takeHeaderVariable(module);
-  if (!includesHeader && !marksAll && !hasMarkedStub(module))
+  if (!includesHeader && !marksAll && annotatedFunctions(module).empty())
     return false;
   llvm::LLVMContext& context = module.getContext();
   llvm::Type* none = llvm::Type::getVoidTy(context);

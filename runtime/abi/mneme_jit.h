@@ -14,6 +14,10 @@ extern "C" {
 /// stderr. The hooks stay valid for the life of the process. Never throws.
 const mneme_hooks* mneme_jit_start(void);
 
+/// Ends a program with marks whose environment makes no sense, before main(): settings are read
+/// once. Changes nothing else. Never throws.
+void mneme_jit_check_settings(void);
+
 /// Reads settings. What mneme_jit_host_function() calls from then on; null if it cannot be. Never
 /// throws.
 void* (*mneme_jit_start_host(void))(mneme_host_function* function, void** arguments);

@@ -43,17 +43,22 @@ inline void keepEnvironment() noexcept {
   keptEnvironment = {variables, getcwd(directory, sizeof(directory)) ? strdup(directory) : nullptr};
 }
 
-/// Value of an environment variable: the one that was kept; if there is none, the present one,
-/// which the program may have set itself. Null if it is not set, and for every variable in a
-/// program that isPrivileged().
-inline const char* environmentValue(const char* name) noexcept {
+/// Value of an environment variable that was kept. Null if there is none, and for every variable in
+/// a program that isPrivileged().
+inline const char* keptValue(const char* name) noexcept {
   if (isPrivileged())
     return nullptr;
   const size_t length = strlen(name);
   for (const char* const* kept = keptEnvironment.variables; kept && *kept; ++kept)
     if (strncmp(*kept, name, length) == 0 && (*kept)[length] == '=')
       return *kept + length + 1;
-  return getenv(name);
+  return nullptr;
+}
+
+/// The same; if there is none, the present one, which the program may have set itself.
+inline const char* environmentValue(const char* name) noexcept {
+  const char* const kept = keptValue(name);
+  return kept || isPrivileged() ? kept : getenv(name);
 }
 
 } // namespace mneme

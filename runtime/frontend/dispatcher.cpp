@@ -69,23 +69,37 @@ void* openLibrary(std::span<const std::byte> image) {
 }
 
 /// What libmneme_rt kept when the program was loaded.
-mneme::jit::Settings readSettings() {
+mneme::jit::Settings readSettings(std::vector<std::string>& warnings) {
   mneme::keptEnvironment = {mneme_rt_environment(), mneme_rt_directory()};
-  std::vector<std::string> warnings;
   // PROTEUS_USE_STORED_CACHE speaks of marked code alone.
   const auto variable = [](const char* name) {
-    return std::string_view(name) == "PROTEUS_USE_STORED_CACHE" ? nullptr
-                                                                : mneme::environmentValue(name);
+    return std::string_view(name) == "PROTEUS_USE_STORED_CACHE" ? nullptr : mneme::keptValue(name);
   };
   mneme::jit::Settings settings = mneme::jit::readSettings(variable, warnings);
-  for (const std::string& warning : warnings)
-    mneme::noticeOnce(warning);
   settings.hasMarks = true; // as far as it ends where its settings make no sense
   if (!settings.nonsense.empty())
     reportFatalError(settings.nonsense);
+  return settings;
+}
+
+mneme::jit::Settings settingsOfDispatcher() {
+  std::vector<std::string> warnings;
+  mneme::jit::Settings settings = readSettings(warnings);
+  for (const std::string& warning : warnings)
+    mneme::noticeOnce(warning);
   settings.trace = settings.asked;
   mneme::jit::completeLevels(settings);
   return settings;
+}
+
+/// What makes no sense ends the program before main(), as settings are read once.
+[[gnu::constructor]] void checkSettings() {
+  for (const char* const* one = mneme_rt_environment(); one && *one; ++one)
+    if (std::string_view(*one).starts_with("PROTEUS_")) {
+      std::vector<std::string> warnings;
+      readSettings(warnings);
+      return;
+    }
 }
 
 std::vector<std::byte> bytesOf(const std::string& text) {
@@ -121,7 +135,7 @@ TargetModelType parseTargetModel(const std::string& text, const char* file, unsi
 }
 
 Dispatcher::State::State(TargetModelType wanted)
-    : target(wanted), label(labelOf(wanted)), settings(readSettings()),
+    : target(wanted), label(labelOf(wanted)), settings(settingsOfDispatcher()),
       service(mneme::jit::serviceOptions(settings)),
       lookups(label, mneme::jit::reportNames(settings), /*countsLaunches=*/true) {
   if (settings.trace.specialization)

@@ -5,13 +5,15 @@
 #include <charconv>
 #include <cmath>
 #include <limits>
+#include <optional>
+#include <stdexcept>
 #include <string_view>
 
 namespace mneme::jit {
 namespace {
 
-constexpr uint64_t kMaxThreads = 256;
-constexpr uint64_t kMaxPollMilliseconds = 60000;
+constexpr int kMaxThreads = 256;
+constexpr int kMaxPollMilliseconds = 60000;
 constexpr double kMaxTimeoutSeconds = 1e6;
 
 class Reader {
@@ -24,32 +26,27 @@ public:
     return value ? value : "";
   }
 
-  void number(const char* name, uint64_t low, uint64_t high, auto& target) const {
+  void number(const char* name, int64_t low, int64_t high, auto& target) const {
     const std::string value = text(name);
     if (value.empty())
       return noteEmpty(name);
-    uint64_t parsed = 0;
-    const char* end = value.data() + value.size();
-    const auto [stop, error] = std::from_chars(value.data(), end, parsed);
-    if (error != std::errc() || stop != end || parsed < low || parsed > high)
+    const std::optional<int> parsed = integer(value);
+    if (!parsed || *parsed < low || *parsed > high)
       refuse(name, value,
              "is no whole number from " + std::to_string(low) + " to " + std::to_string(high));
     else
-      target = static_cast<std::decay_t<decltype(target)>>(parsed);
+      target = static_cast<std::decay_t<decltype(target)>>(*parsed);
   }
 
-  /// As the existing tool reads them: an integer, everything but 0 is true.
+  /// Everything but 0 is true.
   void flag(const char* name, bool& target) const {
     const std::string value = text(name);
     if (value.empty())
       return noteEmpty(name);
-    int parsed = 0;
-    const char* end = value.data() + value.size();
-    const auto [stop, error] = std::from_chars(value.data(), end, parsed);
-    if (error != std::errc() || stop != end)
-      refuse(name, value, "is neither 0 nor 1");
+    if (const std::optional<int> parsed = integer(value))
+      target = *parsed != 0;
     else
-      target = parsed != 0;
+      refuse(name, value, "is neither 0 nor 1");
   }
 
   /// The first of its letters counts.
@@ -124,6 +121,15 @@ public:
   std::string& nonsense() { return nonsense_; }
 
 private:
+  /// As the existing tool reads them, by stoi: blanks may come before, and anything behind.
+  static std::optional<int> integer(const std::string& value) {
+    try {
+      return std::stoi(value);
+    } catch (const std::logic_error&) {
+      return std::nullopt;
+    }
+  }
+
   void noteEmpty(const char* name) const {
     if (environment_(name) && std::string_view(name).starts_with("PROTEUS_") && nonsense_.empty())
       nonsense_ = std::string(name) + " is set to nothing";
@@ -177,7 +183,6 @@ void readCacheChain(Reader& read, Settings& settings, std::vector<std::string>& 
     settings.siteDirectories.emplace_back(directory);
   if (!settings.siteDirectories.empty())
     settings.cacheLevels.push_back({Kind::Site, "site"});
-  read.number("PROTEUS_COMM_THREAD_POLL_MS", 1, kMaxPollMilliseconds, settings.mpiPollMilliseconds);
 }
 
 void readTimeTrace(const Reader& read, Settings& settings) {
@@ -204,11 +209,10 @@ void readMarked(const Reader& read, MarkedDefaults& marked) {
   read.flag("PROTEUS_SPECIALIZE_ARGS", marked.specializeArgs);
   read.flag("PROTEUS_SPECIALIZE_LAUNCH_BOUNDS", marked.launchBounds);
   read.flag("PROTEUS_SPECIALIZE_DIMS", marked.specializeDims);
-  if (!read.text("PROTEUS_SPECIALIZE_DIMS_RANGE").empty()) {
-    bool isBounded = false;
-    read.flag("PROTEUS_SPECIALIZE_DIMS_RANGE", isBounded);
+  bool isBounded = false;
+  read.flag("PROTEUS_SPECIALIZE_DIMS_RANGE", isBounded);
+  if (!read.text("PROTEUS_SPECIALIZE_DIMS_RANGE").empty())
     marked.boundIndices = isBounded;
-  }
   const std::string codegen = lowered(read.text("PROTEUS_CODEGEN"));
   if (!codegen.empty() && codegen != "rtc" && codegen != "serial" && codegen != "parallel")
     read.refuse("PROTEUS_CODEGEN", codegen, "is none of rtc, serial, parallel");
@@ -237,6 +241,7 @@ Settings readSettings(const Environment& environment, std::vector<std::string>& 
     settings.cacheDirectory.clear();
     settings.cacheLevels.clear();
   }
+  read.number("PROTEUS_COMM_THREAD_POLL_MS", 1, kMaxPollMilliseconds, settings.mpiPollMilliseconds);
   read.bytes("MNEME_JIT_CACHE_BYTES", settings.cacheBytes);
   read.seconds("MNEME_JIT_TIMEOUT", settings.timeoutSeconds);
   read.number("MNEME_JIT_MAX_BINARIES", 0, 1 << 20, settings.maxBinaries);

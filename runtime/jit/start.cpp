@@ -92,14 +92,20 @@ tuned::File readTuned(const Settings& settings) {
   }
 }
 
-const mneme_hooks* start() {
-  // This is the program's first launch, but libmneme_rt was there when it began.
+/// What a program with marks sets itself comes too late; libmneme_rt was there when it began.
+Settings settingsOfProgram(std::vector<std::string>& warnings) {
   keptEnvironment = {mneme_rt_environment(), mneme_rt_directory()};
-  std::vector<std::string> warnings;
-  Settings settings = readSettings(environmentValue, warnings);
-  settings.hasMarks = mneme_jit_is_expected() != 0;
-  if (settings.hasMarks)
+  const bool hasMarks = mneme_jit_is_expected() != 0;
+  Settings settings = readSettings(hasMarks ? keptValue : environmentValue, warnings);
+  settings.hasMarks = hasMarks;
+  if (hasMarks)
     refuseNonsense(settings);
+  return settings;
+}
+
+const mneme_hooks* start() {
+  std::vector<std::string> warnings;
+  Settings settings = settingsOfProgram(warnings);
   for (const std::string& warning : warnings)
     noticeOnce(warning);
   if (settings.tunedKernels.empty() && !settings.hasMarks)
@@ -137,6 +143,17 @@ const mneme_hooks* start() {
 
 } // namespace
 } // namespace mneme::jit
+
+void mneme_jit_check_settings(void) {
+  try {
+    mneme::useStandardErrorOf(mneme_rt_standard_error);
+    std::vector<std::string> warnings; // the engines say them
+    const mneme::jit::Settings settings = mneme::jit::settingsOfProgram(warnings);
+    if (settings.hasMarks && !settings.tunedKernels.empty())
+      mneme::jit::readTuned(settings);
+  } catch (const std::exception&) { // no memory: the engines will see
+  }
+}
 
 const mneme_hooks* mneme_jit_start(void) {
   try {

@@ -24,8 +24,10 @@ void setDisabled(int value) {
 } // namespace
 
 void mneme_jit_expect(void) {
-  if (!__atomic_exchange_n(&isExpected, 1, __ATOMIC_RELAXED))
-    mneme::rt::prepareTunedKernels();
+  if (__atomic_exchange_n(&isExpected, 1, __ATOMIC_RELAXED))
+    return;
+  mneme::rt::prepareTunedKernels();
+  mneme::rt::checkSettings();
 }
 
 int mneme_jit_is_expected(void) { return __atomic_load_n(&isExpected, __ATOMIC_RELAXED); }

@@ -16,6 +16,10 @@ bool isRecording();
 /// for tuned ones.
 void warnIfRecordingUntuned();
 
+/// Ends a program with marks where the environment says nonsense to the JIT. Looks at nothing else
+/// where it says nothing.
+void checkSettings();
+
 /// Opens libmneme_jit where it is wanted. To be called while the program is loaded: later it may
 /// have a thread that closes what the loader has just opened.
 void prepareTunedKernels();

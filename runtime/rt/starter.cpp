@@ -30,6 +30,17 @@ bool isDisabled() {
   return disable && strtol(disable, nullptr, 10) != 0;
 }
 
+/// Whether the environment has more to say to the JIT than that it is off.
+bool saysSettings() {
+  if (mneme::isPrivileged())
+    return false;
+  for (const char* const* kept = mneme::keptEnvironment.variables; kept && *kept; ++kept)
+    if (strncmp(*kept, "PROTEUS_", strlen("PROTEUS_")) == 0 &&
+        strcmp(*kept, "PROTEUS_DISABLE=1") != 0)
+      return true;
+  return false;
+}
+
 bool wantsTunedKernels() { return namesTunedKernels() && !isDisabled(); }
 
 /// Tuned kernels, or those that the program itself marks.
@@ -83,6 +94,19 @@ void prepareTunedKernels() {
     return;
   mneme::rememberStandardError();
   theLibrary = openLibrary();
+}
+
+void checkSettings() {
+  if (!saysSettings())
+    return;
+  mneme::rememberStandardError();
+  if (!theLibrary)
+    theLibrary = openLibrary();
+  const auto check = theLibrary ? reinterpret_cast<decltype(&mneme_jit_check_settings)>(
+                                      dlsym(theLibrary, "mneme_jit_check_settings"))
+                                : nullptr;
+  if (check)
+    check();
 }
 
 void warnIfRecordingUntuned() {

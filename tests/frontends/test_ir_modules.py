@@ -53,6 +53,14 @@ def test_functions_of_the_host(tmp_path: Path, compiler: str) -> None:
     assert cold.count("MemoryCache", "DispatcherHost") == (1, 5)
 
 
+def test_nonsense_in_the_environment_ends_the_program_before_main(tmp_path: Path) -> None:
+    program = build("ir_host.cpp", tmp_path / "program", "clang++")
+    done = run(program, cache=tmp_path / "cache", PROTEUS_OPT_LEVEL="fast", fails=True)
+    assert (done.lines, done.traces) == ([], [])
+    assert "[proteus][FATAL ERROR] " in done.errors
+    assert "PROTEUS_OPT_LEVEL='fast'" in done.errors
+
+
 @pytest.mark.parametrize("vendor", ["CUDA", "HIP"])
 def test_kernels(tmp_path: Path, vendor: str) -> None:
     program = build("ir_device.cpp", tmp_path / "program", "clang++", f"-DTEST_{vendor}")

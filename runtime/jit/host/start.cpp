@@ -59,7 +59,7 @@ void* codeFor(mneme_host_function* function, void** arguments) {
 void start() {
   keptEnvironment = {mneme_rt_environment(), mneme_rt_directory()};
   std::vector<std::string> warnings;
-  Settings settings = readSettings(environmentValue, warnings);
+  Settings settings = readSettings(keptValue, warnings);
   settings.hasMarks = true;
   refuseNonsense(settings);
   for (const std::string& warning : warnings)

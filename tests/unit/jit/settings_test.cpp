@@ -122,7 +122,7 @@ TEST_CASE("sizes have suffixes") {
 TEST_CASE("a malformed value is said, and the default taken") {
   for (const auto& [name, value] :
        std::map<std::string, std::string>{{"PROTEUS_ASYNC_COMPILATION", "yes"},
-                                          {"PROTEUS_USE_STORED_CACHE", "1x"},
+                                          {"PROTEUS_USE_STORED_CACHE", "x1"},
                                           {"PROTEUS_ASYNC_THREADS", "0"},
                                           {"MNEME_JIT_CACHE_BYTES", "K"},
                                           {"MNEME_JIT_TIMEOUT", "-1"},
@@ -143,6 +143,24 @@ TEST_CASE("a malformed value is said, and the default taken") {
   }
   CHECK(read({{"MNEME_JIT_CACHE_BYTES", "18446744073709551615G"}}).warnings.size() == 1);
   CHECK(read({{"MNEME_JIT_TIMEOUT", "nan"}}).warnings.size() == 1);
+}
+
+TEST_CASE("numbers are read as stoi reads them") {
+  const auto [settings, warnings] = read({{"PROTEUS_ASYNC_COMPILATION", " -1"},
+                                          {"PROTEUS_SPECIALIZE_DIMS", "+0"},
+                                          {"PROTEUS_ASYNC_THREADS", "3 of them"}});
+  CHECK(warnings.empty());
+  CHECK(settings.nonsense.empty());
+  CHECK(settings.isAsync);
+  CHECK(!settings.marked.specializeDims);
+  CHECK(settings.asyncThreads == 3);
+}
+
+TEST_CASE("a number that is set to nothing makes no sense") {
+  CHECK(read({{"PROTEUS_SPECIALIZE_DIMS_RANGE", ""}}).settings.nonsense ==
+        "PROTEUS_SPECIALIZE_DIMS_RANGE is set to nothing");
+  CHECK(read({{"PROTEUS_COMM_THREAD_POLL_MS", "x"}, {"PROTEUS_USE_STORED_CACHE", "0"}})
+            .settings.nonsense.starts_with("PROTEUS_COMM_THREAD_POLL_MS='x' "));
 }
 
 TEST_CASE("an unknown trace token costs that token") {
