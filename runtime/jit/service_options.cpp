@@ -10,11 +10,13 @@ void completeLevels(Settings& settings) {
     settings.cacheDirectory = startDirectory() / settings.cacheDirectory;
   for (std::filesystem::path& directory : settings.siteDirectories)
     directory = startDirectory() / directory;
-  if (settings.hasMarks)
+  if (settings.hasMarks) {
     startJobCache(settings);
-  else // tuned kernels have no names that only one rank finds
+    compile::prepareCacheDirectory(settings.cacheDirectory);
+  } else { // tuned kernels have no names that only one rank finds
     std::erase_if(settings.cacheLevels,
                   [](const CacheLevel& level) { return isOfJob(level.kind); });
+  }
 }
 
 compile::ServiceOptions serviceOptions(const Settings& settings) {

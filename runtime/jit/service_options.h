@@ -6,8 +6,8 @@
 
 namespace mneme::jit {
 
-/// Completes settings that an engine starts with: paths, and what only MPI knows. A program with
-/// marks ends where its levels cannot be had.
+/// Completes settings that an engine starts with: paths, and what only MPI knows. For a program
+/// with marks the cache directory is made; it ends where its levels cannot be had.
 void completeLevels(Settings& settings);
 
 compile::ServiceOptions serviceOptions(const Settings& settings);

@@ -92,6 +92,22 @@ def test_what_the_program_sets_itself_comes_too_late(program: Path, tmp_path: Pa
     assert not any(line.startswith("[CustomPipeline]") for line in done.traces)
 
 
+def test_directory_is_made_at_the_first_call(program: Path, tmp_path: Path) -> None:
+    # Not when something is stored: nothing is compiled here.
+    done = run(program, cache=tmp_path / "cache", MNEME_COMPILE_LIBRARY="/nowhere")
+    assert done.lines == ["main -1", "6 9", "end 0"]
+    without = run(program, cache=tmp_path / "none", PROTEUS_USE_STORED_CACHE="0")
+    assert without.lines == ["main -1", "6 9", "end -1"]
+
+
+def test_directory_that_cannot_be_used_is_said_once(program: Path, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    done = run(program, cache=tmp_path / "file")
+    assert done.lines == ["main 0", "6 9", "end 0"]
+    (line,) = done.errors.splitlines()
+    assert "the cache directory " in line
+
+
 @pytest.mark.parametrize("variables", [{}, {"PROTEUS_TRACE_OUTPUT": "nonsense"}], ids=str)
 def test_program_without_marks_loads_no_engine(tmp_path: Path, variables: dict[str, str]) -> None:
     (tmp_path / "plain.cpp").write_text("""

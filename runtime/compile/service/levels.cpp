@@ -3,6 +3,7 @@
 #include <atomic>
 
 #include "runtime/base/log.h"
+#include "runtime/base/own_descriptors.h"
 #include "runtime/compile/service/cache_files.h"
 #include "runtime/compile/service/cache_limit.h"
 #include "runtime/compile/service/disk_cache.h"
@@ -29,6 +30,10 @@ std::filesystem::path usableDirectory(const std::filesystem::path& directory) {
 }
 
 } // namespace
+
+void prepareCacheDirectory(const std::filesystem::path& directory) {
+  runApart([&] { usableDirectory(directory); });
+}
 
 CacheLevels::CacheLevels(const std::vector<CacheLevel>& levels,
                          const std::filesystem::path& directory, uint64_t maxBytes,

@@ -35,6 +35,10 @@ struct CacheLevel {
   std::vector<std::filesystem::path> directories = {}; ///< of Site
 };
 
+/// Makes the cache directory before anything is kept there; said once if it cannot be used. Empty:
+/// there is none.
+void prepareCacheDirectory(const std::filesystem::path& directory);
+
 /// The levels as they are for one request.
 class CacheLevels {
 public:
