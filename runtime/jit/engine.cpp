@@ -7,6 +7,7 @@
 #include "runtime/base/hash.h"
 #include "runtime/base/sentence.h"
 #include "runtime/jit/cache_chain.h"
+#include "runtime/jit/causes.h"
 #include "runtime/jit/developer_output.h"
 #include "runtime/jit/pass_plugins.h"
 #include "runtime/jit/readable_args.h"
@@ -369,7 +370,7 @@ bool Engine::startBuilding(Binary& binary) {
     }
     pool_.submit([this, &binary] { build(binary); });
   } catch (const std::exception& error) {
-    fail(binary, "compiled", error.what());
+    fail(binary, "compiled", error);
   }
   return settings_.waitsForAsync;
 }
@@ -426,7 +427,7 @@ void Engine::build(Binary& binary) noexcept {
       dumpIr(binary, request, result.ir);
     binary.built(std::move(result.image), request.symbol);
   } catch (const std::exception& error) {
-    fail(binary, "compiled", error.what());
+    fail(binary, "compiled", error);
   } catch (...) {
     fail(binary, "compiled", "unknown exception");
   }
@@ -444,10 +445,17 @@ void Engine::load(Binary& binary) noexcept {
                                .globals = globalsOf(code),
                                .hasOwnBounds = code.blob->marks && binary.variant().launchBounds}));
   } catch (const std::exception& error) {
-    fail(binary, "loaded", error.what());
+    fail(binary, "loaded", error);
   } catch (...) {
     fail(binary, "loaded", "unknown exception");
   }
+}
+
+void Engine::fail(Binary& binary, const char* doing, const std::exception& error) noexcept {
+  if (!isKnownCause(error))
+    return fail(binary, doing, error.what());
+  ++counters_.failed;
+  binary.fail();
 }
 
 void Engine::fail(Binary& binary, const char* doing, const char* why) noexcept {

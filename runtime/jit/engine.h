@@ -91,6 +91,7 @@ private:
   void build(Binary& binary) noexcept;
   compile::Result compileFor(const Binary& binary, const compile::Request& request) const;
   void load(Binary& binary) noexcept;
+  void fail(Binary& binary, const char* doing, const std::exception& error) noexcept;
   void fail(Binary& binary, const char* doing, const char* why) noexcept;
   /// A sentence about `subject`. The first with its reason is said now, the others are counted.
   void warn(const std::string& sentence, const std::string& subject) const;

@@ -163,7 +163,7 @@ void Engine::dumpIr(const Binary& binary, const compile::Request& request,
         ("device-jit-" + std::to_string(requestHash(binary.kernel().code(), request)) + ".ll");
     runApart([&] { writeFileAtomically(file, ir); });
   } catch (const std::exception& error) {
-    services_.warn(sentence("the IR of tuned kernels is not written: ", error.what()));
+    warn(sentence("the IR of kernels is not written: ", error.what()), "");
   }
 }
 

@@ -211,6 +211,15 @@ def test_marked_host_functions_launch_marked_kernels(build: Build, tmp_path: Pat
     assert lines(warm, "[ArgSpec]") == []
 
 
+def test_compiler_that_dies_is_said_once_of_kernels_and_functions(
+    build: Build, tmp_path: Path
+) -> None:
+    done = run(build("host_launch.cu", "-O2"), tmp_path, MNEME_COMPILE_PROGRAM="/bin/false")
+    assert lines(done, "y ") == ["y 0 1 7", "y 0 3 15", "y 0 10 15"]
+    (warning,) = done.stderr.splitlines()
+    assert "ended without an answer" in warning
+
+
 def test_program_learns_of_its_kernels_and_switches_them(build: Build, tmp_path: Path) -> None:
     done = run(build("metadata.cu"), tmp_path, PROTEUS_TRACE_OUTPUT="cache-stats")
     assert untraced(done) == ["plain: 0", "_Z5counti BC 1 1 12", "count 4"]

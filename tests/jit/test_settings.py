@@ -108,6 +108,19 @@ def test_directory_that_cannot_be_used_is_said_once(program: Path, tmp_path: Pat
     assert "the cache directory " in line
 
 
+@pytest.mark.parametrize(
+    "cause", [{"MNEME_COMPILE_LIBRARY": "/nowhere"}, {"MNEME_COMPILE_PROGRAM": "/bin/false"}],
+    ids=["missing", "ends"],
+)  # fmt: skip
+def test_missing_compiler_is_said_once(
+    program: Path, tmp_path: Path, cause: dict[str, str]
+) -> None:
+    done = run(program, cache=tmp_path / "cache", **cause)
+    assert done.lines[1] == "6 9"
+    (line,) = done.errors.splitlines()
+    assert "function '_Z5twicei' runs as it was built: " in line
+
+
 @pytest.mark.parametrize("variables", [{}, {"PROTEUS_TRACE_OUTPUT": "nonsense"}], ids=str)
 def test_program_without_marks_loads_no_engine(tmp_path: Path, variables: dict[str, str]) -> None:
     (tmp_path / "plain.cpp").write_text("""

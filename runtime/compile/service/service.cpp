@@ -46,16 +46,16 @@ std::vector<std::string> argumentsFor(const Request& request, const std::string&
   if (!ended.messages.empty())
     log(LogLevel::Info, what + "wrote: " + ended.messages);
   if (ended.isTimedOut)
-    throw Error(ErrorCode::CompileFailed, what + "was ended after " +
-                                              std::to_string(std::lround(timeoutSeconds)) +
-                                              " seconds");
+    throw ProcessError(ErrorCode::CompileFailed, what + "was ended after " +
+                                                     std::to_string(std::lround(timeoutSeconds)) +
+                                                     " seconds");
   if (ended.exitCode > kSignalBase) {
     const int signal = ended.exitCode - kSignalBase;
     const char* name = strsignal(signal);
-    throw Error(ErrorCode::CompileFailed, what + "died of signal " + std::to_string(signal) + " (" +
-                                              (name ? name : "unknown") + ")");
+    throw ProcessError(ErrorCode::CompileFailed, what + "died of signal " + std::to_string(signal) +
+                                                     " (" + (name ? name : "unknown") + ")");
   }
-  throw Error(ErrorCode::CompileFailed, what + "ended without an answer");
+  throw ProcessError(ErrorCode::CompileFailed, what + "ended without an answer");
 }
 
 double milliseconds(Clock::time_point start) {
@@ -73,16 +73,26 @@ void logTimes(const Request& request, const Reply& reply, double total) {
       "compiled kernel '" + request.kernel + "' " + text + reply.answer->result.statisticsJson);
 }
 
+Reply ask(const CompilerCommand& command, const std::string& request, double timeoutSeconds,
+          bool& diedOnce) {
+  try {
+    return askCompiler(command, request, timeoutSeconds, diedOnce);
+  } catch (const Error& error) {
+    throw ProcessError(error.code(), error.what());
+  }
+}
+
 Result compileInProcess(const Request& request, const ServiceOptions& options,
                         const std::string& library, const std::string& identity) {
   const std::string program = compileProgramPath();
   if (program.empty())
-    throw Error(ErrorCode::NotFound, "the program 'mneme-jit-compile' is not installed beside '" +
-                                         library + "'; set MNEME_COMPILE_PROGRAM to its path");
+    throw ProcessError(ErrorCode::NotFound,
+                       "the program 'mneme-jit-compile' is not installed beside '" + library +
+                           "'; set MNEME_COMPILE_PROGRAM to its path");
   const auto start = Clock::now();
   bool diedOnce = false;
-  Reply reply = askCompiler({program, argumentsFor(request, library), identity},
-                            packRequest(request), options.timeoutSeconds, diedOnce);
+  Reply reply = ask({program, argumentsFor(request, library), identity}, packRequest(request),
+                    options.timeoutSeconds, diedOnce);
   if (!reply.answer)
     throwDied(request, reply, options.timeoutSeconds);
   if (reply.answer->code != ErrorCode::Ok)
@@ -103,10 +113,10 @@ Result storedOrCompiled(const Request& request, const ServiceOptions& options) {
   const std::string library = compileLibraryPath();
   const std::string identity = libraryIdentity(library);
   if (identity.empty())
-    throw Error(ErrorCode::NotFound,
-                "the kernel compiler '" + library +
-                    "' is not installed or cannot be read; set "
-                    "MNEME_COMPILE_LIBRARY to the path of libmneme_compile.so");
+    throw ProcessError(ErrorCode::NotFound,
+                       "the kernel compiler '" + library +
+                           "' is not installed or cannot be read; set "
+                           "MNEME_COMPILE_LIBRARY to the path of libmneme_compile.so");
   const CacheLevels levels(options.levels, options.cacheDirectory, options.cacheBytes,
                            request.cacheName);
   if (levels.isEmpty())

@@ -8,10 +8,18 @@
 #include <string>
 #include <vector>
 
+#include "runtime/base/error.h"
 #include "runtime/compile/service/client.h"
 #include "runtime/compile/service/levels.h"
 
 namespace mneme::compile {
+
+/// What keeps this process from compiling, or may do so: no compiler, or one that died or took too
+/// long.
+class ProcessError : public Error {
+public:
+  using Error::Error;
+};
 
 struct ServiceOptions {
   /// Where images are kept; empty: nowhere. Made if missing (mode 0700). A directory that belongs
@@ -28,8 +36,9 @@ struct ServiceOptions {
 /// the same image at the same time share one compilation (they wait for whoever began it; for no
 /// longer than the timeout). The environment of the compiler process has no LD_PRELOAD, and nothing
 /// it prints reaches the application. Problems with the directory are no errors. Thread-safe.
-/// \throws Error with the compiler's own code and sentence; Error{CompileFailed} when the compiler
-/// died (naming the signal) or took too long; Error{NotFound} when it is not installed.
+/// \throws Error with the compiler's own code and sentence; ProcessError{CompileFailed} when the
+/// compiler died (naming the signal) or took too long; ProcessError{NotFound} when it is not
+/// installed; ProcessError if it cannot be started.
 Result compileApart(const Request& request, const ServiceOptions& options);
 
 /// Only a stored image. Never starts anything.

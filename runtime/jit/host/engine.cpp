@@ -13,6 +13,7 @@
 #include "runtime/base/sentence.h"
 #include "runtime/embed/bitcode.h"
 #include "runtime/jit/cache_chain.h"
+#include "runtime/jit/causes.h"
 #include "runtime/jit/developer_output.h"
 #include "runtime/jit/host/code.h"
 #include "runtime/jit/pass_plugins.h"
@@ -171,7 +172,8 @@ void* HostEngine::build(HostFunction& function, HostVariant& variant, uint64_t h
     become(variant, HostVariant::State::Loading);
     return loadHostCode(result.image, function.description());
   } catch (const std::exception& error) {
-    runsAsBuilt(function, error.what());
+    if (!isKnownCause(error))
+      runsAsBuilt(function, error.what());
     return nullptr;
   }
 }
