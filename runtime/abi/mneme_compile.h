@@ -65,7 +65,7 @@ enum mneme_compile_outputs {
   MNEME_OUTPUT_INPUT_IR = 8, ///< linked IR before the pipeline, as text
   MNEME_OUTPUT_TRACE = 16,   ///< what was specialised, in lines of the reference tool
   MNEME_OUTPUT_PRINTED = 32, ///< what pass plugins wrote to stdout; whether asked for or not
-  /// The statistics of a kernel have "shape" and "code" (module/code_shape.h).
+  /// The statistics of a kernel or host function have "shape" and "code" (module/code_shape.h).
   MNEME_OUTPUT_SHAPE = 256,
   MNEME_OUTPUT_LINKED_IR = 64,   ///< linked IR before anything is specialised, as text
   MNEME_OUTPUT_TIME_TRACE = 128, ///< with `timeTraceGrain`: LLVM's time trace, as JSON
@@ -123,8 +123,9 @@ mneme_bytes mneme_compile_output(const mneme_compile_result* result, uint32_t wh
 /// JSON: {"kernel","target" (as requested), "preprocess_ir_time","opt_time","codegen_time"
 /// (seconds), "obj_size","reg_usage","local_mem_usage","const_mem_usage","shared_mem_usage"
 /// (bytes), "ir_hash","image_hash" (hex), "passes","target_cpu"}, and of preprocess_ir_time
-/// "parse_time", "extract_time" and "specialize_time"; "codegen_words" (how the reference tool's
-/// timers call it); of "host" the first two, "passes" and times only. Constant bytes do not count
+/// "parse_time", "link_time", "clone_time", "extract_time" and "specialize_time"; "codegen_parts"
+/// ([{"word" (how the reference tool's timers call it), "time"}]); of "host" the first two,
+/// "passes" and times only. Constant bytes do not count
 /// parameters. For "sm_NN" also "spill_store_bytes","spill_load_bytes","stack_bytes", "ptx_version"
 /// ("8.8"), "assembler"
 /// ("nvJitLink 13.0", "ptxas 13.0.88", "driver") and "assemble_time" (seconds, part of

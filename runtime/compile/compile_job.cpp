@@ -176,12 +176,29 @@ const char* CompileJob::kernelName() const {
   return request_.symbol && *request_.symbol ? request_.symbol : request_.kernel;
 }
 
-void CompileJob::preprocess() {
+void CompileJob::load() {
+  std::vector<std::unique_ptr<llvm::Module>> modules;
   {
     const Stage stage("Parse IR", times_.parse);
-    module_ = loadAndLink(request_.modules, request_.moduleCount, context_, diagnostics_,
-                          /*keepsUnitsApart=*/isAsBuilt());
+    modules = loadAll(request_.modules, request_.moduleCount, context_, diagnostics_);
   }
+  const Stage stage("getLinkedModule", times_.link);
+  module_ = link(std::move(modules), diagnostics_, /*keepsUnitsApart=*/isAsBuilt());
+}
+
+/// Leaves what the kernel needs.
+void CompileJob::extract(llvm::Function& kernel) {
+  if (request_.prune) {
+    const Stage stage("Cloning", times_.clone);
+    ir::pruneTo(*module_, kernel);
+  }
+  const Stage stage("Extract kernel module", times_.extract);
+  if (request_.internalize)
+    ir::internalizeExcept(*module_, kernel, options_.ownFunctions);
+}
+
+void CompileJob::preprocess() {
+  load();
   if (compat::moduleTriple(*module_).getArch() == llvm::Triple::UnknownArch)
     setDeviceTriple(*module_, options_.triple);
   const llvm::Triple triple = compat::moduleTriple(*module_);
@@ -199,13 +216,7 @@ void CompileJob::preprocess() {
   if (target_.kind == TargetKind::Cpu && request_.kernel == llvm::StringRef(kVariablesKernel))
     addVariablesKernel(*module_);
   llvm::Function& kernel = findKernel(*module_, request_.kernel);
-  {
-    const Stage stage("Extract kernel module", times_.extract);
-    if (request_.prune)
-      ir::pruneTo(*module_, kernel);
-    if (request_.internalize)
-      ir::internalizeExcept(*module_, kernel, options_.ownFunctions);
-  }
+  extract(kernel);
   if (request_.outputs & MNEME_OUTPUT_LINKED_IR)
     outputs_.linkedIr = printed(*module_);
   if (target_.kind == TargetKind::Ptx)
@@ -377,7 +388,10 @@ void CompileJob::generate() {
 
 void CompileJob::generatePtx() {
   AssemblyRequest assembly;
-  assembly.ptx = emitCode(*module_, *machine_, llvm::CodeGenFileType::AssemblyFile, diagnostics_);
+  {
+    const Stage stage("Codegen ptx", times_.emit);
+    assembly.ptx = emitCode(*module_, *machine_, llvm::CodeGenFileType::AssemblyFile, diagnostics_);
+  }
   if (request_.outputs & MNEME_OUTPUT_ASSEMBLY)
     outputs_.assembly = assembly.ptx;
   if (!assembler_) {
@@ -413,8 +427,24 @@ void CompileJob::generateHost() {
     outputs_.assembly =
         emitCode(*copy, *machine_, llvm::CodeGenFileType::AssemblyFile, diagnostics_);
   }
-  outputs_.image = linkSharedObject(
-      emitCode(*module_, *machine_, llvm::CodeGenFileType::ObjectFile, diagnostics_));
+  std::string object;
+  {
+    const Stage stage("Codegen object", times_.emit);
+    object = emitCode(*module_, *machine_, llvm::CodeGenFileType::ObjectFile, diagnostics_);
+  }
+  const Stage stage("Codegen linking", times_.assemble);
+  outputs_.image = linkSharedObject(object);
+}
+
+/// What the reference tool's timers call the parts of generating code.
+llvm::json::Array CompileJob::codegenParts() const {
+  const auto part = [](const char* word, double seconds) {
+    return llvm::json::Object{{"word", word}, {"time", seconds}};
+  };
+  if (isForAmd_)
+    return llvm::json::Array{part("Codegen RTC", times_.codegen)};
+  return llvm::json::Array{part("Codegen ptx", times_.emit),
+                           part("Codegen CUDA RTC", times_.assemble)};
 }
 
 std::string CompileJob::statistics() {
@@ -423,12 +453,13 @@ std::string CompileJob::statistics() {
       {"target", request_.target},
       {"preprocess_ir_time", times_.preprocess},
       {"parse_time", times_.parse},
+      {"link_time", times_.link},
+      {"clone_time", times_.clone},
       {"extract_time", times_.extract},
       {"specialize_time", times_.specialize},
       {"opt_time", times_.optimize},
       {"codegen_time", times_.codegen},
-      {"codegen_words", isForAmd_ ? llvm::json::Array{"Codegen RTC"}
-                                  : llvm::json::Array{"Codegen ptx", "Codegen CUDA RTC"}},
+      {"codegen_parts", codegenParts()},
       {"obj_size", static_cast<int64_t>(outputs_.image.size())},
       {"reg_usage", static_cast<int64_t>(usage_.registers)},
       {"local_mem_usage", static_cast<int64_t>(usage_.localBytes)},

@@ -34,10 +34,10 @@ struct JobOutputs {
 /// Seconds.
 struct StageTimes {
   double preprocess = 0;
-  double parse = 0, extract = 0, specialize = 0; ///< in preprocess
+  double parse = 0, link = 0, clone = 0, extract = 0, specialize = 0; ///< in preprocess
   double optimize = 0;
   double codegen = 0;
-  double assemble = 0; ///< in codegen
+  double emit = 0, assemble = 0; ///< in codegen
 };
 
 /// A compilation and all memory LLVM holds for it. After a fatal error inside run() (see
@@ -63,6 +63,8 @@ private:
   const char* kernelName() const;
   void prepare();
   void preprocess();
+  void load();
+  void extract(llvm::Function& kernel);
   void specialize(llvm::Function& kernel);
   void optimize();
   llvm::PipelineTuningOptions tuning() const;
@@ -77,6 +79,7 @@ private:
   void generatePtx();
   unsigned assemblerLevel() const;
   void generateHost();
+  llvm::json::Array codegenParts() const;
   std::string statistics();
 
   const mneme_compile_request& request_;

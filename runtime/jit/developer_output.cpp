@@ -80,32 +80,32 @@ std::string timerLines(const Settings& settings, const compile::Request& request
   if (!settings.trace.timers)
     return "";
   const nlohmann::json times = nlohmann::json::parse(result.statisticsJson, nullptr, false);
-  const auto line = [&](const std::string& what, const char* time) {
-    const double seconds = times.is_object() ? times.value(time, 0.0) : 0.0;
+  const auto line = [](const std::string& what, const nlohmann::json& of, const char* time) {
+    const double seconds = of.is_object() ? of.value(time, 0.0) : 0.0;
     return "[proteus] " + what + " " + std::to_string(std::llround(seconds * 1000)) + " ms\n";
   };
   std::string text;
   if (!request.sourceCompiler.empty())
-    text += line("Compile source " + words.name, "source_time");
+    text += line("Compile source " + words.name, times, "source_time");
   if (request.target == compile::kSourceTarget)
     return text;
   const std::string optimize = "optimizeIR optlevel " + words.level + " codegenopt " +
                                std::to_string(request.codegenOptLevel);
   // Of a kernel, in the words for its kind of machine code.
-  const nlohmann::json codegen = times.is_object() && times.contains("codegen_words")
-                                     ? times["codegen_words"]
+  const nlohmann::json codegen = times.is_object() && times.contains("codegen_parts")
+                                     ? times["codegen_parts"]
                                      : nlohmann::json::array();
-  text += line("Parse IR " + words.name, "parse_time");
+  text += line("Parse IR " + words.name, times, "parse_time");
   const bool isModule = request.kernel.empty(); // as it is
   if (!codegen.empty() && !isModule)
-    text += line("getLinkedModule", "parse_time") +
-            line("Cloning " + settings.marked.clone, "extract_time") +
-            line("Extract kernel module", "extract_time");
+    text += line("getLinkedModule", times, "link_time") +
+            line("Cloning " + settings.marked.clone, times, "clone_time") +
+            line("Extract kernel module", times, "extract_time");
   if (!isModule)
-    text += line("specializeIR", "specialize_time");
-  text += line(optimize, "opt_time");
-  for (const nlohmann::json& word : codegen)
-    text += line(word.get<std::string>(), "codegen_time");
+    text += line("specializeIR", times, "specialize_time");
+  text += line(optimize, times, "opt_time");
+  for (const nlohmann::json& part : codegen)
+    text += line(part.value("word", ""), part, "time");
   return text;
 }
 

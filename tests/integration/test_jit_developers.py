@@ -10,6 +10,9 @@ from pathlib import Path
 import pytest
 from conftest import BUILD, Finished, run_command
 
+from mneme import _native
+from mneme.programs.kernels import embedded_kernels
+
 SOURCE = """
 #include <proteus/JitInterface.h>
 __attribute__((annotate("jit", 1))) int times(int n, int m) { return n * m; }
@@ -73,6 +76,21 @@ def test_timers_tell_the_parts_of_each_compilation(
         "optimizeIR optlevel 3 codegenopt 3",
     ]
     assert run(program, tmp_path, monkeypatch, PROTEUS_ENABLE_TIMERS="1").stdout == ""
+
+
+@pytest.mark.parametrize("target", ["cpu", "sm_90"])
+def test_each_part_of_a_compilation_has_a_time_of_its_own(program: Path, target: str) -> None:
+    ((kernel,),) = embedded_kernels([program]).values()
+    compiled = _native.compile_ir(
+        [kernel.bitcode], kernel.kernel_name, target=target, use_cache=False
+    )
+    told = json.loads(compiled["statistics"])
+    parts = [told[f"{part}_time"] for part in ("parse", "link", "clone", "extract", "specialize")]
+    emitted, assembled = (part["time"] for part in told["codegen_parts"])
+    assert min(*parts, emitted) > 0
+    assert len({*parts, emitted, assembled}) == len(parts) + 2
+    assert sum(parts) <= told["preprocess_ir_time"]
+    assert emitted + assembled <= told["codegen_time"]
 
 
 def test_time_trace_has_passes_of_all_compilations(

@@ -119,24 +119,31 @@ std::unique_ptr<llvm::Module> loadModule(mneme_bytes bytes, const std::string& n
   return module;
 }
 
-std::unique_ptr<llvm::Module> loadAndLink(const mneme_bytes* modules, size_t count,
-                                          llvm::LLVMContext& context, Diagnostics& diagnostics,
-                                          bool keepsUnitsApart) {
+std::vector<std::unique_ptr<llvm::Module>> loadAll(const mneme_bytes* modules, size_t count,
+                                                   llvm::LLVMContext& context,
+                                                   Diagnostics& diagnostics) {
   if (count == 0)
     throw Error(ErrorCode::InvalidArgument, "the compile request holds no module");
-  auto linked = loadModule(modules[0], "module 0", context, diagnostics);
+  std::vector<std::unique_ptr<llvm::Module>> all;
+  for (size_t index = 0; index < count; ++index)
+    all.push_back(
+        loadModule(modules[index], "module " + std::to_string(index), context, diagnostics));
+  return all;
+}
+
+std::unique_ptr<llvm::Module> link(std::vector<std::unique_ptr<llvm::Module>> modules,
+                                   Diagnostics& diagnostics, bool keepsUnitsApart) {
+  std::unique_ptr<llvm::Module> linked = std::move(modules.front());
   if (keepsUnitsApart)
     keepForeignCalls(*linked);
   llvm::Linker linker(*linked);
-  for (size_t index = 1; index < count; ++index) {
-    const std::string name = "module " + std::to_string(index);
-    auto next = loadModule(modules[index], name, context, diagnostics);
+  for (size_t index = 1; index < modules.size(); ++index) {
     if (keepsUnitsApart)
-      keepForeignCalls(*next);
-    answerBeforeLinking(*linked, *next);
-    if (linker.linkInModule(std::move(next)))
-      throw Error(ErrorCode::CompileFailed,
-                  "cannot link " + name + " with those before it: " + diagnostics.errors());
+      keepForeignCalls(*modules[index]);
+    answerBeforeLinking(*linked, *modules[index]);
+    if (linker.linkInModule(std::move(modules[index])))
+      throw Error(ErrorCode::CompileFailed, "cannot link module " + std::to_string(index) +
+                                                " with those before it: " + diagnostics.errors());
   }
   dropFunctionData(*linked);
   linked->setModuleIdentifier("mneme");
