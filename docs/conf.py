@@ -37,10 +37,10 @@ root_doc = "index"
 exclude_patterns = ["_ext"]
 language = "en"
 smartquotes_action = "qe"
-# Every reference has to lead somewhere; of Python, what belongs to mneme.
+# Every reference has to lead somewhere; of Python, what belongs to us.
 nitpicky = True
 nitpick_ignore_regex = [
-    (r"py:.*", r"(?!mneme\b).*"),
+    (r"py:.*", r"(?!(?:mneme|proteus)\b).*"),
     (r"py:.*", r"mneme\.(.*\.)?_.*"),
     # Seen in signatures, but nothing that scripts make.
     (r"py:.*", r"mneme\.(deploy\.tuned_json|executors\.worker_process|recording\.record_json)\..*"),

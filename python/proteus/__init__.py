@@ -1,10 +1,14 @@
 """Compile C++, CUDA, HIP or LLVM IR while a script runs, and call what comes out.
 
+For example::
+
     module = proteus.compile(source, frontend="cpp")
     square = module.get_function("square", proteus.f64, [proteus.f64])
     square(3.0)
 
-The names are the reference tool's; the compiler, the cache and the devices are mneme's.
+The names are the reference tool's; the compiler, the cache and the devices are mneme's. The backend
+of the process, which is chosen when it is first asked for, is `active_backend` ("host", "cuda" or
+"rocm") and `active_backend_variant` ("host_llvm22", for example).
 """
 
 from __future__ import annotations
@@ -67,8 +71,11 @@ class _Answer:
 
 
 has_cuda = _Answer("cuda")
+"""Whether the backend's kernels are CUDA's; may be called, too."""
 has_hip = _Answer("rocm")
-has_mlir = _Answer("mlir")  # which no backend is: modules of MLIR are not accepted
+"""Whether they are HIP's; may be called, too."""
+has_mlir = _Answer("mlir")  # which no backend is
+"""Whether modules of MLIR are accepted: they are not; may be called, too."""
 
 
 def __getattr__(name: str) -> str:

@@ -25,7 +25,7 @@ _LARGEST_DIM = 2**32 - 1
 
 
 class Function:
-    """A function of the host."""
+    """A function of the host; it is called as any function of Python."""
 
     def __init__(
         self, module: Module, name: str, restype: Type | None, argtypes: list[Type]
@@ -93,7 +93,7 @@ class Kernel:
 
 
 class Module:
-    """What `proteus.compile` returns."""
+    """What `compile` returns: code that is loaded, and stays so."""
 
     def __init__(self, handle: int, target: str, *, is_strict: bool = False) -> None:
         self.handle = handle

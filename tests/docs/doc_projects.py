@@ -158,6 +158,7 @@ NEEDS: dict[str, tuple[Callable[[Path], None], ...]] = {
     "cmake.md": (source("vector_add=main"), wrapped, checkout),
     "cli.md": (program("app"), recording()),
     "deploy.md": (program("app"), recording()),
+    "frontends.md": (checkout,),
     "gpu-nodes.md": (bundle,),
     "production.md": (program("app"), tuned),
     "profiling.md": (program("vector_add", "vector_add"),),

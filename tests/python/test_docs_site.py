@@ -14,6 +14,7 @@ import pytest
 import typer
 from typer.main import get_command
 
+import proteus
 from browser import Browser, find_chromium
 from mneme.cli.app import make_app
 
@@ -114,6 +115,14 @@ def test_the_python_reference_describes_what_modules_offer(site: Path) -> None:
     names = ("load", "recording.Recording", "executors.replay_executor.BaseExecutor.evaluate")
     names += ("mneme_types.ExperimentResult.verified", "tuning.session.TuneOptions.sampler")
     assert [name for name in names if f'id="mneme.{name}"' not in html] == []
+
+
+def test_the_python_reference_has_the_package_for_scripts(site: Path) -> None:
+    html = (site / "reference/python.html").read_text()
+    described = set(re.findall(r'id="proteus\.(?:types\.)?(\w+)"', html))
+    assert set(proteus.__all__) - described == {"__version__"}
+    assert 'id="mneme.jit.compile"' in html
+    assert "read-only" in text_of(html[html.index('id="mneme.jit.compile"') :])
 
 
 def test_the_python_reference_has_the_modules_that_guides_import(site: Path) -> None:
