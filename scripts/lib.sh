@@ -24,7 +24,7 @@ apt_packages=(
   python3 python3-dev python3-venv
 )
 # What only tests use; those that miss something skip and say so.
-apt_test_packages=(g++ mpich libmpich-dev chromium postgresql autoconf automake libamdhip64-dev rocm-device-libs)
+apt_test_packages=(g++ mpich libmpich-dev chromium postgresql autoconf automake libamdhip64-dev rocm-device-libs mlir-22-tools)
 # What building and running mneme needs stands in pyproject.toml.
 mapfile -t build_packages < <(sed -n 's/^requires = \[\(.*\)\]$/\1/p' "$root/pyproject.toml" | tr -d '" ' | tr ',' '\n')
 mapfile -t run_packages < <(sed -n '/^dependencies = \[/,/^\]/s/^ *"\([^"]*\)".*/\1/p' "$root/pyproject.toml")
@@ -99,7 +99,7 @@ install_system_packages() {
 install_test_packages() {
   command -v dpkg-query >/dev/null 2>&1 || return 0
   local missing list
-  missing=$(missing_packages "${apt_test_packages[@]}")
+  missing=$(missing_packages "${apt_test_packages[@]/22/$llvm}")
   [ -n "$missing" ] || return 0
   list=$(echo $missing)
   say "installing packages for tests: $list"

@@ -11,7 +11,7 @@ extern "C" {
 
 #define MNEME_FRONTEND_ABI 1u
 
-enum { MNEME_FRONTEND_CPP = 0, MNEME_FRONTEND_LLVM_IR = 1 };
+enum { MNEME_FRONTEND_CPP = 0, MNEME_FRONTEND_LLVM_IR = 1, MNEME_FRONTEND_MLIR = 2 };
 enum { MNEME_FRONTEND_CLANG = 0, MNEME_FRONTEND_NVCC = 1 };
 
 typedef struct mneme_frontend_source {
@@ -44,6 +44,10 @@ void* mneme_frontend_kernel(mneme_frontend_module* module, const char* name);
 int mneme_frontend_launch(mneme_frontend_module* module, void* kernel, const uint32_t* grid,
                           const uint32_t* block, void** arguments, uint64_t sharedBytes,
                           void* stream, int* status);
+
+/// The program that modules of MLIR are lowered with; null if there is none. Valid until this
+/// thread asks again.
+const char* mneme_frontend_mlir_opt(void);
 
 /// Of this thread's last call that failed; valid until its next one.
 const char* mneme_frontend_error(void);

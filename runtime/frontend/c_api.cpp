@@ -8,10 +8,12 @@
 #include "include/proteus/CppJitModule.h"
 #include "include/proteus/Error.h"
 #include "include/proteus/LLVMIRJitModule.h"
+#include "include/proteus/MLIRJitModule.h"
 #include "runtime/abi/mneme_frontend.h"
+#include "runtime/frontend/mlir_tools.h"
 
 struct mneme_frontend_module {
-  std::variant<proteus::CppJitModule, proteus::LLVMIRJitModule> module;
+  std::variant<proteus::CppJitModule, proteus::LLVMIRJitModule, proteus::MLIRJitModule> module;
 };
 
 namespace {
@@ -47,6 +49,8 @@ mneme_frontend_module* compiled(const mneme_frontend_source& source) {
   if (source.language == MNEME_FRONTEND_LLVM_IR) {
     made =
         std::make_unique<mneme_frontend_module>(proteus::LLVMIRJitModule(target, std::move(code)));
+  } else if (source.language == MNEME_FRONTEND_MLIR) {
+    made = std::make_unique<mneme_frontend_module>(proteus::MLIRJitModule(target, std::move(code)));
   } else {
     std::vector<std::string> extra(source.extraArguments,
                                    source.extraArguments + source.extraCount);
@@ -101,6 +105,12 @@ int mneme_frontend_launch(mneme_frontend_module* module, void* kernel, const uin
     return -1;
   *status = *launched;
   return 0;
+}
+
+const char* mneme_frontend_mlir_opt(void) {
+  thread_local std::string path;
+  path = guarded([] { return proteus::mlirOptPath(); }).value_or("");
+  return path.empty() ? nullptr : path.c_str();
 }
 
 const char* mneme_frontend_error(void) { return lastError.c_str(); }

@@ -17,6 +17,7 @@
 #include "runtime/frontend/compiled_library.h"
 #include "runtime/frontend/cpp_compilers.h"
 #include "runtime/frontend/dispatcher_state.h"
+#include "runtime/frontend/mlir_tools.h"
 #include "runtime/jit/cache_chain.h"
 #include "runtime/jit/developer_output.h"
 #include "runtime/jit/pass_plugins.h"
@@ -211,6 +212,23 @@ std::shared_ptr<CompiledLibrary> Dispatcher::State::compileIR(const std::string&
   return load(obtain(request, hash).image);
 }
 
+std::shared_ptr<CompiledLibrary> Dispatcher::State::compileMlir(const std::string& code,
+                                                                uint64_t hash) {
+  mneme::compile::Request request = requestFor(code);
+  request.mlir = mlirLoweringFor(target, architecture());
+  request.cacheName = entryName(hash, ".o");
+  return load(obtain(request, hash).image);
+}
+
+std::string Dispatcher::State::architecture() const {
+  if (target == TargetModelType::HOST)
+    return {};
+  const std::string name = runtime().target();
+  if (name != "cpu")
+    return name;
+  return runtime().vendor() == frontend::Vendor::Hip ? "gfx90a" : "sm_90";
+}
+
 std::shared_ptr<CompiledLibrary>
 Dispatcher::State::compileSource(const std::string& code, uint64_t hash,
                                  const std::vector<std::string>& extra,
@@ -223,13 +241,7 @@ Dispatcher::State::compileSource(const std::string& code, uint64_t hash,
     request = requestFor({});
   // Lines are those of the user's text.
   request.modules = {bytesOf("#line 1 \"CppJitModule\"\n" + code)};
-  std::string arch;
-  if (target != TargetModelType::HOST) {
-    arch = runtime().target();
-    if (arch == "cpu")
-      arch = runtime().vendor() == frontend::Vendor::Hip ? "gfx90a" : "sm_90";
-  }
-  request.sourceCompiler = compilerFor(target, backend, arch, extra);
+  request.sourceCompiler = compilerFor(target, backend, architecture(), extra);
   if (isLibrary)
     request.target = mneme::compile::kSourceTarget;
   request.cacheName = entryName(hash, isLibrary ? ".so" : ".o");
@@ -240,9 +252,11 @@ Dispatcher::State::compileSource(const std::string& code, uint64_t hash,
   return load(result.image);
 }
 
-mneme::compile::Result Dispatcher::State::compile(const mneme::compile::Request& request) const {
+mneme::compile::Result Dispatcher::State::compile(mneme::compile::Request request) const {
   if (!request.sourceCompiler.empty())
     requireCompiler(request.sourceCompiler);
+  if (!request.mlir.pipelines.empty())
+    addMlirTools(request.mlir);
   try {
     return mneme::compile::compileApart(request, service);
   } catch (const Error& error) {

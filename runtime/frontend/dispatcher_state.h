@@ -22,12 +22,13 @@ struct Dispatcher::State {
 
   /// \throws mneme::Error, all of them
   std::shared_ptr<CompiledLibrary> compileIR(const std::string& code, uint64_t hash);
+  std::shared_ptr<CompiledLibrary> compileMlir(const std::string& code, uint64_t hash);
   std::shared_ptr<CompiledLibrary> compileSource(const std::string& code, uint64_t hash,
                                                  const std::vector<std::string>& extra,
                                                  CppJitCompilerBackend backend);
   /// The image of a module: stored, or compiled now.
   mneme::compile::Result obtain(const mneme::compile::Request& request, uint64_t hash);
-  mneme::compile::Result compile(const mneme::compile::Request& request) const;
+  mneme::compile::Result compile(mneme::compile::Request request) const;
   /// Says what there is to say of a compilation.
   void noteCompiled(const mneme::compile::Request& request, const mneme::compile::Result& result,
                     uint64_t hash) const;
@@ -45,8 +46,10 @@ struct Dispatcher::State {
   /// Name of the stored object. `suffix`: ".o", ".so".
   std::string entryName(uint64_t hash, const char* suffix) const;
   std::string pipeline() const;
-  /// What compileIR() and compileSource() ask for alike.
+  /// What all of these ask for alike.
   mneme::compile::Request requestFor(const std::string& code) const;
+  /// Of a GPU, for those who compile for it: "sm_90", "gfx90a"; of the CPU device, one it knows.
+  std::string architecture() const;
   bool isForHost() const { return target == TargetModelType::HOST; }
   void countLaunch(const void* kernel) noexcept;
   void report() noexcept;

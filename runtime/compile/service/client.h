@@ -34,12 +34,23 @@ struct PassPlugin {
   uint64_t contentHash = 0; ///< of the file, for keys
 };
 
+/// How a module of MLIR becomes LLVM IR (mlir.h).
+struct MlirLowering {
+  /// Pass pipelines of mlir-opt. The second is tried where the first does not apply, and so on.
+  std::vector<std::string> pipelines = {};
+  bool isForGpu = false; ///< what becomes LLVM IR is the one gpu.module
+  /// The programs; no part of keys, as what is stored needs none.
+  std::string opt = {};
+  std::string translate = {};
+};
+
 /// See mneme_compile_request; same meaning field by field.
 struct Request {
   std::vector<std::vector<std::byte>> modules;
   /// Of source text, as the only module: program and arguments that make IR of it (source.h), to
   /// which input and output are added.
   std::vector<std::string> sourceCompiler = {};
+  MlirLowering mlir = {}; ///< with pipelines: the only module is MLIR
   std::string kernel;
   std::string target = "cpu";
   std::string passes = "default<O3>";

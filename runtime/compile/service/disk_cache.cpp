@@ -104,6 +104,10 @@ Hash128 cacheKey(const Request& request, const std::string& libraryIdentity) {
   packer.add(uint64_t{request.sourceCompiler.size()});
   for (const std::string& word : request.sourceCompiler)
     packer.add(bytesOf(word));
+  packer.add(uint64_t{request.mlir.pipelines.size()});
+  for (const std::string& pipeline : request.mlir.pipelines)
+    packer.add(bytesOf(pipeline));
+  packer.add(uint64_t{request.mlir.isForGpu});
   packer.add(bytesOf(request.kernel));
   packer.add(bytesOf(request.passes));
   packer.add(bytesOf(request.optionsJson));

@@ -22,6 +22,7 @@
 #include "runtime/base/error.h"
 #include "runtime/base/file.h"
 #include "runtime/compile/service/messages.h"
+#include "runtime/compile/service/mlir.h"
 #include "runtime/compile/service/source.h"
 
 using namespace mneme;
@@ -113,8 +114,12 @@ compile::Answer answerTo(const std::vector<std::byte>& bytes) {
     if (!request)
       throw Error(ErrorCode::InvalidArgument,
                   "mneme-jit-compile got a request that is damaged or of another version of mneme");
-    answer.result = request->sourceCompiler.empty() ? compile::compile(*request)
-                                                    : compile::compileSource(*request);
+    if (!request->mlir.pipelines.empty())
+      answer.result = compile::compileMlir(*request);
+    else if (!request->sourceCompiler.empty())
+      answer.result = compile::compileSource(*request);
+    else
+      answer.result = compile::compile(*request);
   } catch (const Error& error) {
     answer.code = error.code();
     answer.message = error.what();

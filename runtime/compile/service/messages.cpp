@@ -12,7 +12,7 @@ struct Head {
   uint64_t checksumHigh;
 };
 
-constexpr char kRequestMagic[8] = {'M', 'N', 'E', 'M', 'E', 'J', 'Q', '6'};
+constexpr char kRequestMagic[8] = {'M', 'N', 'E', 'M', 'E', 'J', 'Q', '8'};
 constexpr char kAnswerMagic[8] = {'M', 'N', 'E', 'M', 'E', 'J', 'A', '6'};
 
 std::string sealed(const char (&magic)[8], const Packer& packer) {
@@ -42,6 +42,7 @@ std::optional<std::span<const std::byte>> opened(const char (&magic)[8],
 
 /// The 32-bit numbers and flags of a request, in the order in which they are packed.
 template <typename R, typename Visit> void visitNumbers(R& request, Visit&& visit) {
+  visit(request.mlir.isForGpu);
   visit(request.codegenOptLevel);
   visit(request.prune);
   visit(request.internalize);
@@ -73,8 +74,12 @@ std::string packRequest(const Request& request) {
   packer.add(uint64_t{request.sourceCompiler.size()});
   for (const std::string& word : request.sourceCompiler)
     packer.add(bytesOf(word));
-  for (const std::string* text : {&request.kernel, &request.target, &request.passes,
-                                  &request.optionsJson, &request.assemblerOptions, &request.symbol})
+  packer.add(uint64_t{request.mlir.pipelines.size()});
+  for (const std::string& pipeline : request.mlir.pipelines)
+    packer.add(bytesOf(pipeline));
+  for (const std::string* text :
+       {&request.mlir.opt, &request.mlir.translate, &request.kernel, &request.target,
+        &request.passes, &request.optionsJson, &request.assemblerOptions, &request.symbol})
     packer.add(bytesOf(*text));
   visitNumbers(request, [&](uint64_t number) { packer.add(number); });
   packer.add(uint64_t{request.specializedArgs.size()});
@@ -113,8 +118,12 @@ std::optional<Request> unpackRequest(std::span<const std::byte> bytes) {
   request.sourceCompiler.resize(unpacker.takeCount());
   for (std::string& word : request.sourceCompiler)
     unpacker.take(word);
-  for (std::string* text : {&request.kernel, &request.target, &request.passes, &request.optionsJson,
-                            &request.assemblerOptions, &request.symbol})
+  request.mlir.pipelines.resize(unpacker.takeCount());
+  for (std::string& pipeline : request.mlir.pipelines)
+    unpacker.take(pipeline);
+  for (std::string* text :
+       {&request.mlir.opt, &request.mlir.translate, &request.kernel, &request.target,
+        &request.passes, &request.optionsJson, &request.assemblerOptions, &request.symbol})
     unpacker.take(*text);
   visitNumbers(request, [&](auto& number) {
     number = static_cast<std::remove_reference_t<decltype(number)>>(unpacker.takeNumber());
