@@ -341,3 +341,19 @@ def test_proteus_says_whether_ranks_can_share_code(
     (said,) = (line for line in configured.words.splitlines() if "for MPI: " in line)
     is_built = any((build_tree / "lib").glob("libmneme_jit_mpi_*.so"))
     assert ("for MPI: ON" in said) == ("PROTEUS_ENABLE_MPI" in said) == (is_built and not wanted)
+
+
+@pytest.mark.parametrize(("wanted", "told"), [("", "ON"), ("-DPROTEUS_ENABLE_MLIR=OFF", "OFF")])
+def test_proteus_accepts_mlir_unless_a_project_says_no(
+    wanted: str, told: str, build_tree: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "CMakeLists.txt").write_text(
+        "cmake_minimum_required(VERSION 3.25)\nproject(modules LANGUAGES CXX)\n"
+        "find_package(proteus CONFIG REQUIRED)\n"
+        "get_target_property(names proteusFrontend INTERFACE_COMPILE_DEFINITIONS)\n"
+        'message(STATUS "for MLIR: ${PROTEUS_ENABLE_MLIR} ${names}")\n'
+    )
+    configured = configure(tmp_path, tmp_path / "build", build_tree, *wanted.split())
+    (said,) = (line for line in configured.words.splitlines() if "for MLIR: " in line)
+    assert f"for MLIR: {told} " in said
+    assert ("PROTEUS_ENABLE_MLIR" in said) == (told == "ON")
