@@ -1,4 +1,4 @@
-"""Compile C++, CUDA, HIP or LLVM IR while a script runs, and call what comes out.
+"""Compile C++, CUDA, HIP, LLVM IR or MLIR while a script runs, and call what comes out.
 
 For example::
 
@@ -16,11 +16,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from mneme import __version__
+from proteus import engine
 from proteus.backends import active, available_backend_variants, available_backends
 from proteus.modules import Function, Kernel, Module, compile  # noqa: A004 - documented name
 from proteus.types import Type, f32, f64, i8, i32, i64, ptr, u32, u64
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     active_backend: str
     active_backend_variant: str
 
@@ -51,11 +54,11 @@ __all__ = [
 class _Answer:
     """Yes or no, for scripts that write `has_cuda` and for those that write `has_cuda()`."""
 
-    def __init__(self, kind: str) -> None:
-        self._kind = kind
+    def __init__(self, ask: Callable[[], bool]) -> None:
+        self._ask = ask
 
     def __call__(self) -> bool:
-        return active().kind == self._kind
+        return self._ask()
 
     def __bool__(self) -> bool:
         return self()
@@ -70,12 +73,12 @@ class _Answer:
         return repr(bool(self))
 
 
-has_cuda = _Answer("cuda")
+has_cuda = _Answer(lambda: active().kind == "cuda")
 """Whether the backend's kernels are CUDA's; may be called, too."""
-has_hip = _Answer("rocm")
+has_hip = _Answer(lambda: active().kind == "rocm")
 """Whether they are HIP's; may be called, too."""
-has_mlir = _Answer("mlir")  # which no backend is
-"""Whether modules of MLIR are accepted: they are not; may be called, too."""
+has_mlir = _Answer(engine.has_mlir)
+"""Whether modules of MLIR can be compiled here: what lowers them is installed; may be called, too."""
 
 
 def __getattr__(name: str) -> str:

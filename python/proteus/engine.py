@@ -11,10 +11,10 @@ from proteus.backends import active
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["close", "compile_source", "function", "kernel", "launch"]
+__all__ = ["close", "compile_source", "function", "has_mlir", "kernel", "launch"]
 
 _ABI = 1
-_LANGUAGES = {"cpp": 0, "llvmir": 1}
+_LANGUAGES = {"cpp": 0, "llvmir": 1, "mlir": 2}
 _COMPILERS = {"clang": 0, "nvcc": 1}
 
 
@@ -47,6 +47,8 @@ def _loaded() -> ctypes.CDLL:
         *(address, address, dims, dims, ctypes.POINTER(address)),
         *(ctypes.c_uint64, address, ctypes.POINTER(ctypes.c_int)),
     ]
+    native.mneme_frontend_mlir_opt.argtypes = []
+    native.mneme_frontend_mlir_opt.restype = text
     native.mneme_frontend_error.argtypes = []
     native.mneme_frontend_error.restype = text
     return native
@@ -81,6 +83,15 @@ def compile_source(
     if not module:
         raise _error(native)
     return int(module)
+
+
+def has_mlir() -> bool:
+    """Return whether the programs that lower MLIR are found.
+
+    Raises:
+        ImportError: If there is no backend.
+    """
+    return bool(_loaded().mneme_frontend_mlir_opt())
 
 
 def close(module: int) -> None:

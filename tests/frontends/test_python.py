@@ -169,7 +169,6 @@ def test_extra_arguments_and_addresses(module: proteus.Module) -> None:
             "MLIR frontend does not support compiler='nvcc'",
         ),
         ({"frontend": "mlir", "extra_args": ["-g"]}, "MLIR frontend does not support extra_args"),
-        ({"frontend": "mlir"}, "MLIR frontend requires PROTEUS_ENABLE_MLIR"),
     ],
 )
 def test_wrong_use(arguments: dict[str, object], sentence: str) -> None:
@@ -243,8 +242,6 @@ def test_kernels(tmp_path: Path, vendor: str, frontend: str) -> None:
 
 def test_backends(tmp_path: Path) -> None:
     assert proteus.__version__ == mneme_version
-    assert not proteus.has_mlir
-    assert not proteus.has_mlir()
     assert {"host", "cuda", "rocm"} <= set(proteus.available_backends())
     variants = proteus.available_backend_variants()
     assert "host_llvm22" in variants
@@ -305,3 +302,31 @@ def test_backends_of_others_are_entry_points(tmp_path: Path) -> None:
     path = os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")])
     named = {"PYTHONPATH": path, "PROTEUS_BACKEND_VARIANT": "host_other"}
     assert script(tmp_path, show, **named) == ["host_other"]
+
+
+def test_mlir(tmp_path: Path) -> None:
+    if not proteus.has_mlir:
+        pytest.skip("mlir-opt is not installed (mlir-22-tools)")
+    text = tmp_path / "square.mlir"
+    text.write_text(
+        "func.func @square(%x: f64) -> f64 {\n  %r = arith.mulf %x, %x : f64\n  return %r : f64\n}\n"
+    )
+    module = proteus.compile(text, frontend="mlir", verify=True)
+    assert module.get_function("square", proteus.f64, [proteus.f64])(1.5) == 2.25
+    with pytest.raises(RuntimeError, match="^MLIRJitModule: line 1:10: error: "):
+        proteus.compile("func.func", frontend="mlir")
+
+
+def test_mlir_without_its_programs(tmp_path: Path) -> None:
+    code = """
+import proteus
+try:
+    proteus.compile("func.func @f() {return}", frontend="mlir")
+except ValueError as error:
+    print(proteus.has_mlir(), error)
+"""
+    (said,) = script(tmp_path, code, PROTEUS_MLIR_OPT_BIN="/nothing")
+    assert said == (
+        "False MLIR frontend requires PROTEUS_ENABLE_MLIR: MLIRJitModule: PROTEUS_MLIR_OPT_BIN='/nothing' is no "
+        "program that can be run"
+    )

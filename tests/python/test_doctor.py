@@ -51,6 +51,17 @@ def test_everything_that_is_here_is_found(tmp_path: Path) -> None:
     assert found["package optuna"]["state"] == "ok"
 
 
+def test_mlir_opt_is_told(tmp_path: Path) -> None:
+    code, found = doctor(PROTEUS_MLIR_OPT_BIN="/no/mlir-opt")
+    assert (code, found["mlir-opt"]["state"]) == (0, "missing")
+    assert "-tools, or set PROTEUS_MLIR_OPT_BIN" in found["mlir-opt"]["remedy"]
+    tool = tmp_path / "mlir-opt"
+    tool.write_text("#!/bin/sh\necho '  LLVM version 77.1'\n")
+    tool.chmod(0o755)
+    code, found = doctor(PROTEUS_MLIR_OPT_BIN=str(tool))
+    assert (code, found["mlir-opt"]["detail"]) == (0, f"77.1, {tool}")
+
+
 def test_absent_clang_is_missing_and_the_rest_works() -> None:
     code, found = doctor(MNEME_CLANGXX="/no/clang")
     assert (code, found["clang"]["state"]) == (0, "missing")

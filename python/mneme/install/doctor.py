@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import json
 import os
 import re
@@ -77,7 +78,7 @@ class Finding:
 def examine() -> list[Finding]:
     """Look at everything; takes a second, changes nothing but an empty cache directory."""
     parts: tuple[Callable[[], Iterator[Finding]], ...] = (
-        *(_own_parts, _library_compiler, _build_compiler, _toolkit),
+        *(_own_parts, _library_compiler, _build_compiler, _mlir, _toolkit),
         *(_assemblers, _devices, _packages, _caches),
     )
     return [finding for part in parts for finding in _guarded(part)]
@@ -164,6 +165,25 @@ def _build_compiler() -> Iterator[Finding]:
         yield _broken("pass plugin", _first_line(tried.stderr), _REINSTALL)
     else:
         yield _ok("pass plugin", f"{plugin}, loaded by this clang")
+
+
+def _mlir() -> Iterator[Finding]:
+    frontend = _paths.prefix() / "lib" / "libmneme_frontend.so"
+    if not frontend.is_file():
+        return  # built without what compiles at run time
+    find = ctypes.CDLL(str(frontend)).mneme_frontend_mlir_opt
+    find.argtypes, find.restype = (), ctypes.c_char_p
+    path = os.fsdecode(find() or b"")
+    version = re.search(r"LLVM version (\S+)", _run(path, "--version").stdout) if path else None
+    if version:
+        yield _ok("mlir-opt", f"{version[1]}, {path}")
+        return
+    wanted = str(_paths.config().get("llvm_version", "")).partition(".")[0]
+    remedy = (
+        f"install mlir-{wanted}-tools, or set PROTEUS_MLIR_OPT_BIN to it; "
+        "only compiling modules of MLIR needs it"
+    )
+    yield _missing("mlir-opt", f"{path} does not tell its version" if path else "not found", remedy)
 
 
 def _first_line(text: str) -> str:
