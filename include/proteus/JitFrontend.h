@@ -27,7 +27,7 @@ template <typename Signature> class KernelHandle;
 class PROTEUS_API JitModule {
 public:
   /// \param Target   host (native), cuda or hip
-  /// \param Backend  llvm
+  /// \param Backend  llvm, or mlir: what print() shows and what is compiled
   explicit JitModule(const std::string& Target = "host", const std::string& Backend = "llvm",
                      const char* File = __builtin_FILE(), unsigned Line = __builtin_LINE());
   ~JitModule();

@@ -78,7 +78,7 @@ has_cuda = _Answer(lambda: active().kind == "cuda")
 has_hip = _Answer(lambda: active().kind == "rocm")
 """Whether they are HIP's; may be called, too."""
 has_mlir = _Answer(engine.has_mlir)
-"""Whether modules of MLIR can be compiled here: what lowers them is installed; may be called, too."""
+"""Whether modules of MLIR can be compiled here: mlir-opt is installed; may be called, too."""
 
 
 def __getattr__(name: str) -> str:

@@ -13,6 +13,7 @@
 #include "runtime/base/hash.h"
 #include "runtime/base/library_in_memory.h"
 #include "runtime/base/log.h"
+#include "runtime/compile/service/mlir.h"
 #include "runtime/compile/service/source.h"
 #include "runtime/frontend/compiled_library.h"
 #include "runtime/frontend/cpp_compilers.h"
@@ -212,10 +213,21 @@ std::shared_ptr<CompiledLibrary> Dispatcher::State::compileIR(const std::string&
   return load(obtain(request, hash).image);
 }
 
-std::shared_ptr<CompiledLibrary> Dispatcher::State::compileMlir(const std::string& code,
-                                                                uint64_t hash) {
+mneme::compile::Request Dispatcher::State::requestForMlir(const std::string& code) const {
   mneme::compile::Request request = requestFor(code);
   request.mlir = mlirLoweringFor(target, architecture());
+  return request;
+}
+
+std::string Dispatcher::State::loweredMlir(const std::string& code) const {
+  mneme::compile::Request request = requestForMlir(code);
+  addMlirTools(request.mlir);
+  return mneme::compile::lowerMlir(request);
+}
+
+std::shared_ptr<CompiledLibrary> Dispatcher::State::compileMlir(const std::string& code,
+                                                                uint64_t hash) {
+  mneme::compile::Request request = requestForMlir(code);
   request.cacheName = entryName(hash, ".o");
   return load(obtain(request, hash).image);
 }

@@ -23,6 +23,8 @@ struct Dispatcher::State {
   /// \throws mneme::Error, all of them
   std::shared_ptr<CompiledLibrary> compileIR(const std::string& code, uint64_t hash);
   std::shared_ptr<CompiledLibrary> compileMlir(const std::string& code, uint64_t hash);
+  /// LLVM IR, before any optimisation.
+  std::string loweredMlir(const std::string& code) const;
   std::shared_ptr<CompiledLibrary> compileSource(const std::string& code, uint64_t hash,
                                                  const std::vector<std::string>& extra,
                                                  CppJitCompilerBackend backend);
@@ -48,6 +50,7 @@ struct Dispatcher::State {
   std::string pipeline() const;
   /// What all of these ask for alike.
   mneme::compile::Request requestFor(const std::string& code) const;
+  mneme::compile::Request requestForMlir(const std::string& code) const;
   /// Of a GPU, for those who compile for it: "sm_90", "gfx90a"; of the CPU device, one it knows.
   std::string architecture() const;
   bool isForHost() const { return target == TargetModelType::HOST; }

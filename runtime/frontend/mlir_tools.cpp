@@ -66,7 +66,7 @@ std::string hostPipeline(const std::string& convention) {
 
 std::string gpuPipeline(const std::string& conversion, const std::string& convention) {
   return std::string("builtin.module(gpu.module(") + kCommon + conversion + convention +
-         "},convert-index-to-llvm,reconcile-unrealized-casts))";
+         "},convert-math-to-llvm,convert-index-to-llvm,reconcile-unrealized-casts))";
 }
 
 } // namespace

@@ -2,16 +2,32 @@
 
 from __future__ import annotations
 
+import ctypes
 import shutil
 import subprocess
 import sys
 from pathlib import Path
+
+import pytest
 
 from mneme.install import paths as _paths
 
 ROOT = Path(__file__).resolve().parents[2]
 HERE = Path(__file__).parent
 sys.path.insert(0, str(ROOT / "tests" / "jit"))
+
+
+def mlir_opt() -> str | None:
+    """The program that lowers MLIR, as the library finds it."""
+    native = ctypes.CDLL(str(_paths.library("libmneme_frontend.so")))
+    native.mneme_frontend_mlir_opt.restype = ctypes.c_char_p
+    found = native.mneme_frontend_mlir_opt()
+    return found.decode() if found else None
+
+
+needs_mlir = pytest.mark.skipif(
+    mlir_opt() is None, reason="mlir-opt is not installed (mlir-22-tools)"
+)
 
 
 def build(source: str, program: Path, compiler: str, *options: str) -> Path:

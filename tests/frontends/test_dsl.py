@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from modules import build
+from modules import build, needs_mlir
 from programs import run
 
 pytestmark = pytest.mark.compile
@@ -18,21 +18,34 @@ PROGRAMS = Path(__file__).parent / "dsl"
 OPTIONS = {"g++": ["-pthread"], "clang++": ["-pthread", "-Wno-c++20-extensions"]}
 
 
+BACKENDS = ["llvm", pytest.param("mlir", marks=needs_mlir)]
+IS_MLIR = {"llvm": [], "mlir": ["-DTEST_MLIR"]}
+
+
 def written(name: str, folder: Path, compiler: str = "clang++", *options: str) -> Path:
     """The program `name`, built."""
     return build(f"dsl/{name}.cpp", folder / name, compiler, *OPTIONS[compiler], *options)
 
 
-@pytest.mark.parametrize("compiler", ["g++", "clang++"])
+@pytest.mark.parametrize(
+    ("compiler", "backend"),
+    [("g++", "llvm"), ("clang++", "llvm"), pytest.param("g++", "mlir", marks=needs_mlir)],
+)
 @pytest.mark.parametrize(
     ("name", "modules", "functions", "equal"),
     [("types", 31, 59, 1), ("flow", 1, 8, 0), ("nests", 1, 5, 0), ("memory", 8, 10, 0),
      ("functions", 5, 11, 0), ("variables", 6, 6, 2)],
 )  # fmt: skip
 def test_functions_of_the_host(
-    tmp_path: Path, compiler: str, name: str, modules: int, functions: int, equal: int
+    tmp_path: Path,
+    compiler: str,
+    backend: str,
+    name: str,
+    modules: int,
+    functions: int,
+    equal: int,
 ) -> None:
-    program = written(name, tmp_path, compiler)
+    program = written(name, tmp_path, compiler, *IS_MLIR[backend])
     for hits in (equal, modules):
         done = run(program, cache=tmp_path / "cache")
         assert done.lines[-1] == "all as expected"
@@ -52,6 +65,21 @@ def test_code_says_what_the_user_named(tmp_path: Path) -> None:
     assert "  store i32 10, ptr %known, align 4" in code
 
 
+@needs_mlir
+def test_code_of_mlir_and_what_becomes_of_it(tmp_path: Path) -> None:
+    program = written("variables", tmp_path, "clang++", "-DTEST_MLIR")
+    code = run(program, cache=tmp_path / "cache").lines
+    assert code[:2] == ["module {", "  func.func @forms(%arg: f64) -> f64 {"]
+    for slot in ("%early = memref.alloca() {alignment = 8 : i64} : memref<f64>",
+                 "%known = memref.alloca() {alignment = 4 : i64} : memref<i32>",
+                 "%a_name_with__quotes_ = memref.alloca() {alignment = 4 : i64} : memref<i32>"):  # fmt: skip
+        assert f"    {slot}" in code
+    assert "define double @forms(double %0) {" in code
+    program = written("nests", tmp_path, "clang++", "-DTEST_MLIR")
+    code = run(program, cache=tmp_path / "cache").lines
+    assert any(re.fullmatch(r" +scf.for %i\d* = %begin\d* to .*", line) for line in code)
+
+
 def test_code_of_arrays_and_unrolled_loops(tmp_path: Path) -> None:
     code = run(written("memory", tmp_path), cache=tmp_path / "cache").lines
     assert "@g = internal addrspace(1) global [16 x double] undef, align 8" in code
@@ -62,9 +90,10 @@ def test_code_of_arrays_and_unrolled_loops(tmp_path: Path) -> None:
     assert any(re.fullmatch(r'!\d = !\{!"llvm.loop.unroll.count", i32 2\}', line) for line in code)
 
 
+@pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("vendor", ["CUDA", "HIP"])
-def test_kernels(tmp_path: Path, vendor: str) -> None:
-    program = written("kernels", tmp_path, "clang++", f"-DTEST_{vendor}")
+def test_kernels(tmp_path: Path, vendor: str, backend: str) -> None:
+    program = written("kernels", tmp_path, "clang++", f"-DTEST_{vendor}", *IS_MLIR[backend])
     for hits in (0, 3):
         done = run(program, cache=tmp_path / "cache", trace="kernel-trace", on_cpu_device=True)
         assert done.lines[-1] == "all as expected"
@@ -77,6 +106,9 @@ def test_kernels(tmp_path: Path, vendor: str) -> None:
             for line in done.statistics
         )
     code = "\n".join(done.lines)
+    if backend == "mlir":
+        check_mlir(code, vendor)
+        return
     assert "@partial = internal addrspace(3) global [128 x float] undef, align 4" in code
     if vendor == "CUDA":
         assert re.search(
@@ -88,9 +120,25 @@ def test_kernels(tmp_path: Path, vendor: str) -> None:
         )
 
 
+def check_mlir(code: str, vendor: str) -> None:
+    """Of the program `kernels`."""
+    assert "  gpu.module @kernels {\n" in code
+    assert "@partial() {addr_space = 3 : i32} : !llvm.array<128 x f32>" in code
+    bounds = {
+        "CUDA": "nvvm.maxntid = array<i32: 128>, nvvm.minctasm = 2 : i32",
+        "HIP": 'rocdl.flat_work_group_size = "1,128", rocdl.waves_per_eu = 2 : i32',
+    }[vendor]
+    kernel = re.search(r"    gpu.func @block_sum\S+\(.*\) kernel attributes \{(.*)\} \{\n", code)
+    assert kernel
+    assert kernel[1] == bounds
+    helper = code.index("    func.func private @weight")
+    assert helper < kernel.start()
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("vendor", ["CUDA", "HIP"])
-def test_applications(tmp_path: Path, vendor: str) -> None:
-    program = written("applications", tmp_path, "clang++", f"-DTEST_{vendor}")
+def test_applications(tmp_path: Path, vendor: str, backend: str) -> None:
+    program = written("applications", tmp_path, "clang++", f"-DTEST_{vendor}", *IS_MLIR[backend])
     # Two of eight modules are equal.
     for hits in (1, 8):
         done = run(program, cache=tmp_path / "cache", on_cpu_device=True)
@@ -99,8 +147,9 @@ def test_applications(tmp_path: Path, vendor: str) -> None:
         assert done.count("MemoryCache", f"Dispatcher{vendor}") == (1, 9)
 
 
-def test_kernels_are_recorded_and_replayed(tmp_path: Path) -> None:
-    program = written("kernels", tmp_path, "clang++", "-DTEST_CUDA")
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_kernels_are_recorded_and_replayed(tmp_path: Path, backend: str) -> None:
+    program = written("kernels", tmp_path, "clang++", "-DTEST_CUDA", *IS_MLIR[backend])
     database = tmp_path / "db"
     mneme = [sys.executable, "-m", "mneme"]
     recorded = subprocess.run(
@@ -124,7 +173,6 @@ def test_kernels_are_recorded_and_replayed(tmp_path: Path) -> None:
 
 ERRORS = {
     1: "Unsupported target toaster",
-    2: "The MLIR backend is not available in this build",
     3: "Unsupported backend gcc",
     4: "Unsupported target host_cuda",
     5: "Expected a device module for addKernel",
@@ -156,7 +204,8 @@ ERRORS = {
 }
 
 
-def test_mistakes_end_the_program_with_their_line(tmp_path: Path) -> None:
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_mistakes_end_the_program_with_their_line(tmp_path: Path, backend: str) -> None:
     source = PROGRAMS / "errors.cpp"
     lines = {
         int(found[1]): number
@@ -172,7 +221,7 @@ def test_mistakes_end_the_program_with_their_line(tmp_path: Path) -> None:
     )
     # A call of a function has no line, nor has what the compiler finds.
     unknown = {26, 31}
-    program = written("errors", tmp_path)
+    program = written("errors", tmp_path, "clang++", *IS_MLIR[backend])
     for which, reason in ERRORS.items():
         done = subprocess.run(
             [program, str(which)], capture_output=True, text=True, check=False, timeout=60

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import json
 import os
 import shutil
@@ -11,27 +10,14 @@ import sys
 from pathlib import Path
 
 import pytest
-from modules import build
+from modules import build, mlir_opt, needs_mlir
 from programs import run
-
-from mneme.install.paths import library
 
 MNEME = [sys.executable, "-m", "mneme"]
 VARIABLE = "PROTEUS_MLIR_OPT_BIN"
 
 
-def mlir_opt() -> str | None:
-    """The program that the library finds."""
-    native = ctypes.CDLL(str(library("libmneme_frontend.so")))
-    native.mneme_frontend_mlir_opt.restype = ctypes.c_char_p
-    found = native.mneme_frontend_mlir_opt()
-    return found.decode() if found else None
-
-
-pytestmark = [
-    pytest.mark.compile,
-    pytest.mark.skipif(mlir_opt() is None, reason="mlir-opt is not installed (mlir-22-tools)"),
-]
+pytestmark = [pytest.mark.compile, needs_mlir]
 
 
 @pytest.mark.parametrize("compiler", ["g++", "clang++"])

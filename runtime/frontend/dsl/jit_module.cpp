@@ -7,8 +7,10 @@
 
 #include <unistd.h>
 
-#include "include/proteus/Frontend/LLVMCodeBuilder.h"
+#include "runtime/base/error.h"
+#include "runtime/frontend/dispatcher_state.h"
 #include "runtime/frontend/dsl/llvm_module.h"
+#include "runtime/frontend/dsl/mlir_module.h"
 
 namespace proteus {
 namespace {
@@ -21,6 +23,12 @@ TargetModelType targetOf(const std::string& name, const char* file, unsigned lin
   if (name == "native")
     return TargetModelType::HOST;
   reportFatalError("Unsupported target " + name, file, line);
+}
+
+bool isMlir(const std::string& backend, const char* file, unsigned line) {
+  if (backend != "llvm" && backend != "mlir")
+    reportFatalError("Unsupported backend " + backend, file, line);
+  return backend == "mlir";
 }
 
 /// Past the buffers of the program: what it prints afterwards may come before what it printed
@@ -38,19 +46,25 @@ void writeOut(const std::string& text) {
 } // namespace
 
 struct JitModule::State {
-  explicit State(TargetModelType target)
-      : target(target), dispatcher(Dispatcher::getDispatcher(target)), text(target) {}
+  State(TargetModelType target, bool isMlir)
+      : target(target), isMlir(isMlir), dispatcher(Dispatcher::getDispatcher(target)) {
+    if (isMlir)
+      text = std::make_unique<MLIRModuleText>(target);
+    else
+      text = std::make_unique<LLVMModuleText>(target);
+  }
 
   std::string suffix() const {
     // A dot is no part of a name in PTX.
     const std::string digits = std::to_string(hash);
-    return text.isCuda() ? "$jit$" + digits + "$" : ".jit." + digits;
+    return text->isCuda() ? "$jit$" + digits + "$" : ".jit." + digits;
   }
-  uint64_t hashNow() const { return dispatcher.hashOf(text.text(), "DSL"); }
+  uint64_t hashNow() const { return dispatcher.hashOf(text->text(), isMlir ? "DSL MLIR" : "DSL"); }
 
   TargetModelType target;
+  bool isMlir;
   Dispatcher& dispatcher;
-  LLVMModuleText text;
+  std::unique_ptr<ModuleText> text;
   std::vector<std::unique_ptr<FuncBase>> functions;
   uint64_t hash = 0; ///< once compiled
   std::mutex mutex;  ///< of those who want it compiled
@@ -60,12 +74,7 @@ struct JitModule::State {
 
 JitModule::JitModule(const std::string& Target, const std::string& Backend, const char* File,
                      unsigned Line)
-    : Data(std::make_unique<State>(targetOf(Target, File, Line))) {
-  if (Backend == "mlir")
-    reportFatalError("The MLIR backend is not available in this build", File, Line);
-  if (Backend != "llvm")
-    reportFatalError("Unsupported backend " + Backend, File, Line);
-}
+    : Data(std::make_unique<State>(targetOf(Target, File, Line), isMlir(Backend, File, Line))) {}
 
 JitModule::~JitModule() = default;
 
@@ -75,7 +84,7 @@ void JitModule::checkAdd(const std::string& Name, bool IsKernel, const char* Fil
     reportFatalError("The module is compiled, no further code can be added", File, Line);
   if (IsKernel && !isDeviceModule())
     reportFatalError("Expected a device module for addKernel", File, Line);
-  if (!Data->text.isFree(Name))
+  if (!Data->text->isFree(Name))
     reportFatalError("The module has a " + Name + " already", File, Line);
 }
 
@@ -85,40 +94,48 @@ void JitModule::keep(std::unique_ptr<FuncBase> Added, const char* File, unsigned
 }
 
 std::unique_ptr<CodeBuilder> JitModule::makeBuilder(IRFunction Function) {
-  return std::make_unique<LLVMCodeBuilder>(Data->text, std::move(Function));
+  return Data->text->makeBuilder(std::move(Function));
 }
 
 void JitModule::rename(FuncBase& Function, const std::string& Name) {
   const CodeBuilder& builder = Function.getCodeBuilder();
   if (Data->isCompiled)
     builder.fail("The module is compiled, names cannot change");
-  if (!Data->text.isFree(Name))
+  if (!Data->text->isFree(Name))
     builder.fail("The module has a " + Name + " already");
-  Data->text.rename(Function.getName(), Name);
+  Data->text->rename(Function.getName(), Name);
 }
 
-void JitModule::compile(bool Verify) {
+void JitModule::compile(bool) {
   const std::lock_guard lock(Data->mutex);
   if (Data->isCompiled)
     return;
-  Data->text.check();
+  Data->text->check();
   Data->hash = Data->hashNow();
-  Data->text.addSuffix(Data->suffix());
+  Data->text->addSuffix(Data->suffix());
+  Dispatcher::State& dispatcher = Data->dispatcher.state();
+  const std::string code = Data->text->text();
   try {
-    Data->library = Data->dispatcher.compileIR(Data->text.text(), Data->hash, Verify);
-  } catch (const FatalError& failure) {
-    const std::string message = failure.what();
-    const size_t arrow = message.find("=> ");
-    Data->text.fail(arrow == std::string::npos ? message : message.substr(arrow + 3));
+    Data->library = Data->isMlir ? dispatcher.compileMlir(code, Data->hash)
+                                 : dispatcher.compileIR(code, Data->hash);
+  } catch (const mneme::Error& failure) {
+    Data->text->fail(failure.what());
   }
   Data->isCompiled = true;
 }
 
 bool JitModule::isCompiled() const { return Data->isCompiled; }
 
-void JitModule::print() const { writeOut(Data->text.text()); }
+void JitModule::print() const { writeOut(Data->text->text()); }
 
-void JitModule::printLLVMIR() const { print(); }
+void JitModule::printLLVMIR() const {
+  const std::string code = Data->text->text();
+  try {
+    writeOut(Data->isMlir ? Data->dispatcher.state().loweredMlir(code) : code);
+  } catch (const mneme::Error& failure) {
+    Data->text->fail(failure.what());
+  }
+}
 
 TargetModelType JitModule::getTargetModel() const { return Data->target; }
 

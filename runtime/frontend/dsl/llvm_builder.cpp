@@ -5,13 +5,8 @@
 
 namespace proteus {
 
-CodeBuilder::~CodeBuilder() = default;
-
-std::string LLVMCodeBuilder::State::uniqueName(const std::string& hint) {
-  std::string name = hint;
-  while (!names.insert(name).second)
-    name = hint + std::to_string(++lastName);
-  return quotedName(name);
+std::string LLVMCodeBuilder::State::newName(const std::string& hint) {
+  return quotedName(uniqueName(hint));
 }
 
 LLVMCodeBuilder::LLVMCodeBuilder(LLVMModuleText& Module, IRFunction Function)
@@ -20,7 +15,8 @@ LLVMCodeBuilder::LLVMCodeBuilder(LLVMModuleText& Module, IRFunction Function)
   entry->isReached = true;
   Data->place(entry);
   for (const IRType& type : Data->function.ArgTypes)
-    Data->arguments.push_back(value("%" + Data->uniqueName("arg"), type));
+    Data->arguments.push_back(value("%" + Data->newName("arg"), type));
+  Data->builder = this;
   Module.add(this);
 }
 
@@ -31,8 +27,7 @@ IRFunction& LLVMCodeBuilder::getFunction() { return Data->function; }
 IRValue* LLVMCodeBuilder::getArg(std::size_t Index) { return Data->arguments.at(Index); }
 
 IRValue* LLVMCodeBuilder::value(std::string Name, IRType Type) {
-  Data->values.push_back({std::move(Name), Type});
-  return &Data->values.back();
+  return Data->value(std::move(Name), Type);
 }
 
 void LLVMCodeBuilder::emit(const std::string& Instruction) {
@@ -43,7 +38,7 @@ void LLVMCodeBuilder::emit(const std::string& Instruction) {
 
 IRValue* LLVMCodeBuilder::assign(IRType Type, const std::string& Hint,
                                  const std::string& Operation) {
-  std::string name = "%" + Data->uniqueName(Hint);
+  std::string name = "%" + Data->newName(Hint);
   emit(name + " = " + Operation);
   return value(std::move(name), Type);
 }
@@ -52,7 +47,7 @@ IRValue* LLVMCodeBuilder::createSlot(IRType Type, const std::string& Name) {
   if (Data->isEnded)
     fail("Function " + Data->function.Name + " is ended, no further code can be added");
   const bool isHip = Data->module.isHip();
-  std::string name = "%" + Data->uniqueName(Name);
+  std::string name = "%" + Data->newName(Name);
   Data->slots.push_back(name + " = alloca " + toLLVMType(Type) + ", align " +
                         std::to_string(alignmentOf(Type)) + (isHip ? ", addrspace(5)" : ""));
   const AddressSpace space = isHip ? AddressSpace::LOCAL : AddressSpace::DEFAULT;

@@ -4,14 +4,9 @@
 #include <string>
 
 namespace proteus {
-namespace {
-
-constexpr const char* kScopeNames[] = {"FUNCTION", "IF", "FOR", "WHILE"};
-
-} // namespace
 
 Block* LLVMCodeBuilder::State::newBlock(const std::string& hint) {
-  blocks.push_back({uniqueName(hint), {}});
+  blocks.push_back({newName(hint), {}});
   return &blocks.back();
 }
 
@@ -42,15 +37,7 @@ void LLVMCodeBuilder::State::branchIf(const IRValue& condition, Block* yes, Bloc
 }
 
 LLVMCodeBuilder::Scope LLVMCodeBuilder::closeScope(int Kind) {
-  const std::string expected = kScopeNames[Kind];
-  if (Data->scopes.empty())
-    fail("Expected " + expected + " scope");
-  Scope closed = Data->scopes.back();
-  if (closed.kind != Kind)
-    fail("Syntax error, expected " + expected + " end scope but found unterminated scope " +
-         kScopeNames[closed.kind] + " @ " + closed.file + ":" + std::to_string(closed.line));
-  Data->scopes.pop_back();
-  return closed;
+  return takeScope(*this, Data->scopes, Kind);
 }
 
 void LLVMCodeBuilder::beginFunction() {

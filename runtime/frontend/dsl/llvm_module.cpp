@@ -5,16 +5,11 @@
 
 #include "include/proteus/Frontend/LLVMTypeMap.h"
 
-#include <algorithm>
 #include <sstream>
+#include <utility>
 
 namespace proteus {
 namespace {
-
-bool haveEqualKinds(const std::vector<IRType>& left, const std::vector<IRType>& right) {
-  return std::equal(left.begin(), left.end(), right.begin(), right.end(),
-                    [](const IRType& l, const IRType& r) { return l.Kind == r.Kind; });
-}
 
 std::string kernelLimits(const IRFunction& kernel, bool isHip) {
   if (kernel.MaxThreads <= 0)
@@ -31,37 +26,22 @@ std::string kernelLimits(const IRFunction& kernel, bool isHip) {
 
 } // namespace
 
-LLVMCodeBuilder* LLVMModuleText::find(const std::string& name) const {
-  for (LLVMCodeBuilder* function : functions_)
-    if (function->Data->originalName == name)
-      return function;
-  return nullptr;
+std::unique_ptr<CodeBuilder> LLVMModuleText::makeBuilder(IRFunction function) {
+  return std::make_unique<LLVMCodeBuilder>(*this, std::move(function));
 }
 
-bool LLVMModuleText::isFree(const std::string& name) const {
-  return !find(name) && arrays_.count(name) == 0;
+void LLVMModuleText::add(LLVMCodeBuilder* function) {
+  builders_.push_back(function);
+  addFunction(function->Data.get());
 }
 
 std::string LLVMModuleText::addArray(const IRType& type, const std::string& hint) {
-  std::string name = hint;
-  for (unsigned number = 1; !isFree(name); ++number)
-    name = hint + "." + std::to_string(number);
-  arrays_.insert(name);
+  std::string name = nameOfArray(hint);
   globals_.push_back("@" + quotedName(name) + " = internal addrspace(" +
                      std::to_string(static_cast<unsigned>(type.AddrSpace)) + ") global " +
                      toLLVMType(type) + " undef, align " + std::to_string(alignmentOf(type)) +
                      "\n");
   return name;
-}
-
-void LLVMModuleText::rename(const std::string& from, const std::string& to) {
-  auto& data = *find(from)->Data;
-  data.originalName = data.function.Name = to;
-}
-
-void LLVMModuleText::addSuffix(const std::string& suffix) {
-  for (LLVMCodeBuilder* function : functions_)
-    function->Data->function.Name = function->Data->originalName + suffix;
 }
 
 void LLVMModuleText::declare(const std::string& name, const std::string& declaration) {
@@ -79,42 +59,6 @@ unsigned LLVMModuleText::unrollNode(int count) {
   return first;
 }
 
-void LLVMModuleText::check() const {
-  for (const LLVMCodeBuilder* function : functions_) {
-    const auto& data = *function->Data;
-    if (!data.isBegun)
-      function->fail("Function " + data.originalName + " has no code");
-    if (!data.isEnded)
-      reportFatalError("Function " + data.originalName + " is begun but not ended", data.file,
-                       data.line);
-  }
-  for (const PendingCall& call : calls_) {
-    const LLVMCodeBuilder* callee = find(call.callee);
-    if (!callee)
-      continue;
-    const IRFunction& function = callee->Data->function;
-    if (function.IsKernel)
-      reportFatalError("A kernel cannot be called: " + call.callee, call.file, call.line);
-    if (function.ReturnType.Kind != call.result.Kind ||
-        !haveEqualKinds(function.ArgTypes, call.arguments))
-      reportFatalError("The call does not fit the signature of function " + call.callee, call.file,
-                       call.line);
-  }
-}
-
-void LLVMModuleText::fail(const std::string& reason) const {
-  for (const PendingCall& call : calls_)
-    if (reason.find("'" + call.callee + "'") != std::string::npos)
-      reportFatalError(reason, call.file, call.line);
-  // Only instructions made one by one can be wrong in themselves.
-  const bool isBroken = reason.find("not valid LLVM IR") != std::string::npos ||
-                        reason.find("not LLVM IR") != std::string::npos;
-  const std::string begin = isBroken ? "Broken module found, JIT compilation aborted! " : "";
-  if (functions_.empty())
-    reportFatalError(begin + reason);
-  functions_.back()->fail(begin + reason);
-}
-
 std::string LLVMModuleText::signature(const LLVMCodeBuilder& builder) const {
   const auto& data = *builder.Data;
   const IRFunction& function = data.function;
@@ -130,7 +74,7 @@ std::string LLVMModuleText::signature(const LLVMCodeBuilder& builder) const {
   }
   text += ")";
   // Exceptions of functions called pass through; threads of a GPU may have to arrive together.
-  text += target_ == TargetModelType::HOST ? " uwtable" : " convergent";
+  text += target() == TargetModelType::HOST ? " uwtable" : " convergent";
   return text + kernelLimits(function, isHip());
 }
 
@@ -142,25 +86,15 @@ std::string LLVMModuleText::functionText(const LLVMCodeBuilder& builder) const {
     if (i == 0)
       for (const std::string& slot : data.slots)
         text += "  " + slot + "\n";
-    for (const std::string& line : data.order[i]->lines) {
-      const size_t begin = line.find(kCallee);
-      if (begin == std::string::npos) {
-        text += "  " + line + "\n";
-        continue;
-      }
-      const size_t end = line.find(kCallee, begin + 1);
-      const std::string said = line.substr(begin + 1, end - begin - 1);
-      const LLVMCodeBuilder* callee = find(said);
-      text += "  " + line.substr(0, begin) +
-              quotedName(callee ? callee->Data->function.Name : said) + line.substr(end + 1) + "\n";
-    }
+    for (const std::string& line : data.order[i]->lines)
+      text += "  " + withCallee(line, quotedName) + "\n";
   }
   return text + "}\n";
 }
 
 std::string LLVMModuleText::declarations() const {
   std::map<std::string, std::string> all = declarations_;
-  for (const PendingCall& call : calls_) {
+  for (const PendingCall& call : calls()) {
     if (find(call.callee))
       continue;
     std::string text = "declare " + extension(call.result) + toLLVMType(call.result) + " @" +
@@ -189,7 +123,7 @@ std::string LLVMModuleText::text() const {
     out << "\n";
   for (const std::string& global : globals_)
     out << global;
-  for (const LLVMCodeBuilder* function : functions_)
+  for (const LLVMCodeBuilder* function : builders_)
     out << functionText(*function);
   out << declarations();
   if (!metadata_.empty())

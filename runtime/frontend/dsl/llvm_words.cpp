@@ -74,7 +74,7 @@ std::string integerConstant(const IRType& type, uint64_t value) {
   const unsigned bits = type.getBits();
   if (bits == 1)
     return value & 1 ? "true" : "false";
-  const unsigned unused = 64 - bits;
+  const unsigned unused = bits ? 64 - bits : 0;
   return std::to_string(static_cast<int64_t>(value << unused) >> unused);
 }
 

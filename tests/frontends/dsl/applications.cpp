@@ -16,7 +16,7 @@ using namespace builtins::gpu;
 
 // A module leaves the function that writes it, with the handle of its kernel.
 static auto vectorSum(int ThreadsPerBlock, bool HasBounds) {
-  auto Module = std::make_unique<JitModule>(kTarget);
+  auto Module = std::make_unique<JitModule>(kTarget, kBackend);
   auto Kernel = Module->addKernel<void(double*, double*, double*, size_t)>("vectorSum");
   if (HasBounds)
     Kernel.setLaunchBounds(ThreadsPerBlock);

@@ -5,6 +5,12 @@
 #include <iostream>
 #include <type_traits>
 
+#ifdef TEST_MLIR
+inline const char* const kBackend = "mlir";
+#else
+inline const char* const kBackend = "llvm";
+#endif
+
 inline int Failures = 0;
 
 template <typename T, typename U> void check(const char* What, T Found, U Expected) {

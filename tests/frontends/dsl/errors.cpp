@@ -1,6 +1,7 @@
 // What ends a program, and with which line: one mistake per number.
+#include "check.h"
+
 #include <cstdlib>
-#include <iostream>
 #include <proteus/JitFrontend.h>
 
 using namespace proteus;
@@ -9,11 +10,10 @@ using namespace proteus;
 int main(int, char** Arguments) {
   const int Which = std::atoi(Arguments[1]);
   if (Which == 1) JitModule J("toaster");
-  if (Which == 2) JitModule J("host", "mlir");
   if (Which == 3) JitModule J("host", "gcc");
   if (Which == 4) JitModule J("host_cuda");
-  JitModule J("host");
-  JitModule G("cuda");
+  JitModule J("host", kBackend);
+  JitModule G("cuda", kBackend);
   if (Which == 5) (void)J.addKernel<void()>("k");
   auto& F = J.addFunction<int(int)>("f");
   if (Which == 6) J.addFunction<void()>("f");
@@ -57,7 +57,7 @@ int main(int, char** Arguments) {
   if (Which == 28) { J.compile(); J.addFunction<void()>("late"); }
   if (Which == 29) { J.compile(); F.declVar<int>("late"); }
   if (Which > 29) {
-    JitModule M("host");
+    JitModule M("host", kBackend);
     auto& C = M.addFunction<int(int)>("c");
     C.beginFunction();
     if (Which == 30) C.call<void()>("nowhere");

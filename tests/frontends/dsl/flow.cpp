@@ -6,7 +6,7 @@
 using namespace proteus;
 
 int main() {
-  JitModule J("host");
+  JitModule J("host", kBackend);
 
   auto& Clamp = J.addFunction<int(int, int, int)>("clamp");
   Clamp.beginFunction();

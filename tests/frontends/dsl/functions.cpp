@@ -22,7 +22,7 @@ int throwing(int Value) {
 }
 
 static void calls() {
-  JitModule J("host");
+  JitModule J("host", kBackend);
   // The callee comes later.
   auto& Twice = J.addFunction<double(double)>("twice");
   Twice.function([&] { Twice.ret(Twice.call<double(double)>("square", Twice.getArg<0>()) * 2); });
@@ -98,7 +98,7 @@ static void calls() {
 }
 
 static void mathematics() {
-  JitModule J("host");
+  JitModule J("host", kBackend);
   auto& F = J.addFunction<void(float, float, float*)>("mathematics");
   F.function([&] {
     auto& [X, Y, Out] = F.getArgs();
@@ -134,7 +134,7 @@ static void mathematics() {
 }
 
 static void modules() {
-  JitModule A("host"), B("host");
+  JitModule A("host", kBackend), B("host", kBackend);
   auto& One = A.addFunction<int()>("same");
   One.function([&] { One.ret(1); });
   auto& Two = B.addFunction<int()>("same");
@@ -145,7 +145,8 @@ static void modules() {
   check("names", One.getName() == Two.getName(), false);
   check("target", A.getTargetModel() == TargetModelType::HOST, true);
 
-  JitModule C("host");
+  check("default", JitModule().getTargetModel() == TargetModelType::HOST, true);
+  JitModule C("host", kBackend);
   auto& Renamed = C.addFunction<int()>("old");
   Renamed.setName("new");
   Renamed.function([&] { Renamed.ret(3); });

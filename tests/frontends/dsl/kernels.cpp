@@ -21,7 +21,7 @@ static void scaleAndShift() {
   double* X = managed<double>(N);
   for (size_t I = 0; I < N; ++I)
     X[I] = I;
-  JitModule J(kTarget);
+  JitModule J(kTarget, kBackend);
   auto K = J.addKernel<void(double*, double)>("axpb");
   auto& F = K.F;
   auto& [P, A] = F.getArgs();
@@ -51,7 +51,7 @@ static void scaleAndShift() {
 
 // Parameters of every type, none of them where a neighbour of equal size would do.
 static void parameters() {
-  JitModule J(kTarget);
+  JitModule J(kTarget, kBackend);
   auto K = J.addKernel<void(bool, const int*, unsigned, double&, bool, float, size_t)>("types");
   auto& F = K.F;
   auto& [First, Table, Index, Out, Second, Factor, Large] = F.getArgs();
@@ -82,7 +82,7 @@ static void parameters() {
 int main() {
   scaleAndShift();
   parameters();
-  JitModule J(kTarget);
+  JitModule J(kTarget, kBackend);
 
   auto Sum = J.addKernel<void(float*, float*, size_t)>("block_sum");
   Sum.setLaunchBounds(128, 2);

@@ -9,7 +9,7 @@
 using namespace proteus;
 
 static void pointers() {
-  JitModule J("host");
+  JitModule J("host", kBackend);
   auto& F = J.addFunction<void(double*, const int*, unsigned)>("pointers");
   F.function([&] {
     auto& [P, Table, Index] = F.getArgs();
@@ -51,7 +51,7 @@ static void pointers() {
 }
 
 static void references() {
-  JitModule J("host");
+  JitModule J("host", kBackend);
   auto& F = J.addFunction<void(int&, double&)>("references");
   F.function([&] {
     auto& [I, D] = F.getArgs();
@@ -76,7 +76,7 @@ static void references() {
 }
 
 template <typename T> static T sumOfArray(AddressSpace Space, bool ShowsCode) {
-  JitModule J("host");
+  JitModule J("host", kBackend);
   auto& F = J.addFunction<T(int)>("sum");
   F.function([&] {
     auto A = F.template declVar<T[]>(16, Space, "g");
@@ -96,7 +96,7 @@ template <typename T> static T sumOfArray(AddressSpace Space, bool ShowsCode) {
 }
 
 static void atomics() {
-  JitModule J("host");
+  JitModule J("host", kBackend);
   auto& F = J.addFunction<void(int*, unsigned*, float*, double*)>("atomics");
   F.function([&] {
     auto& [I, U, S, D] = F.getArgs();
@@ -131,7 +131,7 @@ static void atomics() {
   check("double sub", D[0], 0.5);
   check("double min", D[1], -2.5);
 
-  JitModule K("host");
+  JitModule K("host", kBackend);
   auto& Count = K.addFunction<void(int*)>("count");
   Count.function([&] {
     auto N = Count.declVar<int>("n");

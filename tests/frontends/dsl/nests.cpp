@@ -19,7 +19,7 @@ static std::string takeLog() {
 }
 
 int main() {
-  JitModule J("host");
+  JitModule J("host", kBackend);
 
   auto& Plain = J.addFunction<void(int)>("plain");
   Plain.function([&] {

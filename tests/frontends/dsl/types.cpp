@@ -23,7 +23,7 @@ static_assert(std::is_copy_constructible_v<Var<const double>>);
 static_assert(!std::is_copy_constructible_v<JitModule>);
 
 template <typename T> void arithmetic(const char* Name, T A, T B) {
-  JitModule J;
+  JitModule J("host", kBackend);
   auto& F = J.addFunction<void(T, T, T*)>("arithmetic");
   F.beginFunction();
   {
@@ -58,7 +58,7 @@ template <typename T> void arithmetic(const char* Name, T A, T B) {
 }
 
 template <typename T> void remainders(const char* Name, T A, T B) {
-  JitModule J("native", "llvm");
+  JitModule J("native", kBackend);
   auto& F = J.addFunction<T(T, T)>("remainder");
   F.function([&] {
     auto& L = F.template getArg<0>();
@@ -71,7 +71,7 @@ template <typename T> void remainders(const char* Name, T A, T B) {
 }
 
 template <typename From, typename To> void converts(const char* Name, From Value) {
-  JitModule J("host");
+  JitModule J("host", kBackend);
   auto& F = J.addFunction<To(From)>("member");
   F.function([&] { F.ret(F.template getArg<0>().template convert<To>()); });
   auto& G = J.addFunction<To(From)>("function");
@@ -88,7 +88,7 @@ template <typename From, typename To> void converts(const char* Name, From Value
 }
 
 template <typename L, typename R> void compares(const char* Name, L A, R B) {
-  JitModule J("host");
+  JitModule J("host", kBackend);
   auto& F = J.addFunction<int(L, R)>("compare");
   F.function([&] {
     auto& X = F.template getArg<0>();
@@ -110,7 +110,7 @@ template <typename L, typename R> void compares(const char* Name, L A, R B) {
 }
 
 static void booleans() {
-  JitModule J("host");
+  JitModule J("host", kBackend);
   auto& F = J.addFunction<bool(int, bool)>("f");
   F.function([&] {
     auto& I = F.getArg<0>();

@@ -9,7 +9,7 @@
 using namespace proteus;
 
 static double forms(int Known) {
-  JitModule J("host");
+  JitModule J("host", kBackend);
   auto& F = J.addFunction<double(double)>("forms");
   // Before the function begins, too.
   auto Early = F.declVar<double>("early");
@@ -48,11 +48,12 @@ static double forms(int Known) {
         Odd);
   F.endFunction();
   J.print();
+  J.printLLVMIR();
   return F(0.25);
 }
 
 static void builder() {
-  JitModule J("host");
+  JitModule J("host", kBackend);
   auto& F = J.addFunction<size_t(float)>("by_hand");
   F.beginFunction();
   CodeBuilder& B = F.getCodeBuilder();
@@ -73,7 +74,7 @@ static void builder() {
 
 static void hashes() {
   auto Make = [](int Value) {
-    auto J = JitModule("host");
+    auto J = JitModule("host", kBackend);
     auto& F = J.addFunction<int()>("f");
     F.function([&] { F.ret(F.defRuntimeConst(Value)); });
     const uint64_t Before = J.getModuleHash();
