@@ -2,6 +2,8 @@
 
 #include <lld/Common/CommonLinkerContext.h>
 #include <lld/Common/Driver.h>
+#include <llvm/ADT/STLExtras.h>
+#include <llvm/Object/ObjectFile.h>
 #include <llvm/Support/raw_ostream.h>
 
 #include <cerrno>
@@ -85,19 +87,59 @@ private:
 // Of the compiler too, which is a guest: whatever it is linked with has this in its process.
 constexpr const char* kCxxLibrary = "libstdc++.so.6";
 
-/// Files of this process's libc, libm, loader, libgcc (which divides 128-bit integers) and C++
-/// library (personalities): what an image may refer to. Asked for by name, so that interposed
-/// libraries never take their place.
-std::vector<std::string> systemLibraries() {
-  std::vector<std::string> paths;
+/// A library of this process; stays open.
+struct SystemLibrary {
+  std::string path;
+  void* handle;
+};
+
+/// libc, libm, loader, libgcc (which divides 128-bit integers) and C++ library (personalities):
+/// what an image may refer to. Asked for by name, so that interposed libraries never take their
+/// place.
+std::vector<SystemLibrary> openSystemLibraries() {
+  std::vector<SystemLibrary> libraries;
   for (const char* name : {LIBC_SO, LIBM_SO, LD_SO, LIBGCC_S_SO, kCxxLibrary}) {
     void* handle = dlopen(name, RTLD_LAZY | RTLD_LOCAL);
     const link_map* entry = nullptr;
     if (handle && dlinfo(handle, RTLD_DI_LINKMAP, &entry) == 0 && entry->l_name[0] == '/')
-      paths.emplace_back(entry->l_name);
-    if (handle)
-      dlclose(handle);
+      libraries.push_back({entry->l_name, handle});
   }
+  return libraries;
+}
+
+const std::vector<SystemLibrary>& systemLibraries() {
+  static const auto& libraries = *new std::vector<SystemLibrary>(openSystemLibraries());
+  return libraries;
+}
+
+/// Handles find what the libraries need, too. What is in no file (of a thread) may be of any.
+bool mayDefine(const SystemLibrary& library, const std::string& name) {
+  void* const address = dlsym(library.handle, name.c_str());
+  Dl_info place;
+  return address && (dladdr(address, &place) == 0 || library.path == place.dli_fname ||
+                     llvm::none_of(systemLibraries(), [&](const SystemLibrary& one) {
+                       return one.path == place.dli_fname;
+                     }));
+}
+
+std::vector<std::string> undefinedNames(const std::string& object) {
+  const auto file = llvm::cantFail(
+      llvm::object::ObjectFile::createObjectFile(llvm::MemoryBufferRef(object, "the object")));
+  std::vector<std::string> names;
+  for (const llvm::object::SymbolRef& symbol : file->symbols())
+    if (llvm::cantFail(symbol.getFlags()) & llvm::object::SymbolRef::SF_Undefined)
+      names.push_back(llvm::cantFail(symbol.getName()).str());
+  return names;
+}
+
+/// Files of the libraries that an object needs. Reading all their thousands of symbols would take
+/// longer than everything else.
+std::vector<std::string> librariesFor(const std::string& object) {
+  const std::vector<std::string> names = undefinedNames(object);
+  std::vector<std::string> paths;
+  for (const SystemLibrary& library : systemLibraries())
+    if (llvm::any_of(names, [&](const std::string& name) { return mayDefine(library, name); }))
+      paths.push_back(library.path);
   return paths;
 }
 
@@ -112,7 +154,7 @@ std::string firstLine(const std::string& text) {
 } // namespace
 
 std::string linkSharedObject(const std::string& object, ImageKind kind) {
-  static const std::vector<std::string> libraries = systemLibraries();
+  const std::vector<std::string> libraries = librariesFor(object);
   const UniqueFd input = memoryFileWith(object);
   CollectingPipe output;
 
