@@ -49,7 +49,7 @@ struct LocatedName {
 /// An operand of a call as a parameter of type `To`.
 template <typename To, typename X> IRValue* argumentAs(CodeBuilder& Builder, const X& Operand) {
   if constexpr (std::is_pointer_v<To> || std::is_reference_v<To>) {
-    return Operand.loadAddress();
+    return own(Builder, Operand).loadAddress();
   } else {
     static_assert(IsOperand<X>, "this parameter takes a scalar");
     return valueAs<To>(Builder, Operand);
@@ -191,6 +191,7 @@ public:
                   "loops count with scalars");
     at(File, Line);
     using Index = ValueOf<I>;
+    detail::own(*Builder, Iter);
     IRValue* Begin = detail::valueAs<Index>(*Builder, First);
     IRValue* End = detail::valueAs<Index>(*Builder, UpperBound);
     IRValue* Increment = detail::valueAs<Index>(*Builder, Inc);
@@ -292,9 +293,10 @@ private:
 
   template <typename X> void retValue(const X& Result) {
     if constexpr (detail::IsPointerVar<X>::value) {
-      Builder->createRet(Result.loadAddress());
+      Builder->createRet(detail::own(*Builder, Result).loadAddress());
     } else if constexpr (IsScalarVar<X>) {
       const bool IsAddress = Builder->getFunction().ReturnType.isPointer();
+      detail::own(*Builder, Result);
       Builder->createRet(IsAddress ? Result.loadAddress() : Result.loadValue());
     } else {
       static_assert(IsOperand<X>, "functions return scalars and pointers");

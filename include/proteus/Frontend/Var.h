@@ -33,10 +33,17 @@ template <typename T> IRValue* constant(CodeBuilder& Builder, T Value) {
     return Builder.getConstantInt(TypeMap<T>::get(), static_cast<uint64_t>(Value));
 }
 
+/// `Operand`, which has to be a variable of the function that `Builder` writes.
+template <typename T> const Var<T>& own(const CodeBuilder& Builder, const Var<T>& Operand) {
+  if (&Operand.getCodeBuilder() != &Builder)
+    Builder.fail("The variable belongs to another function");
+  return Operand;
+}
+
 /// The value of an operand as a `To`.
 template <typename To, typename X> IRValue* valueAs(CodeBuilder& Builder, const X& Operand) {
   if constexpr (IsScalarVar<X>)
-    return Builder.createCast(Operand.loadValue(), TypeMap<To>::get());
+    return Builder.createCast(own(Builder, Operand).loadValue(), TypeMap<To>::get());
   else
     return constant<To>(Builder, static_cast<To>(Operand));
 }

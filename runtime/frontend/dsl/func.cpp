@@ -38,7 +38,7 @@ void FuncBase::ret(const char* File, unsigned Line) {
 
 void FuncBase::beginIf(const Var<bool>& Condition, const char* File, unsigned Line) {
   at(File, Line);
-  Builder->beginIf(Condition.loadValue());
+  Builder->beginIf(detail::own(*Builder, Condition).loadValue());
 }
 
 void FuncBase::endIf(const char* File, unsigned Line) {

@@ -107,14 +107,22 @@ IRValue* LLVMCodeBuilder::getConstantFP(IRType Type, double Value) {
   return value(floatingConstant(Value), Type);
 }
 
+/// As clang writes it: loops over arrays are vectorised by it. What is smaller than int is computed
+/// as int in C++, and wraps.
+static const char* overflowFlag(const IRType& type) {
+  return type.Signed && type.getBits() >= 32 ? " nsw" : "";
+}
+
 IRValue* LLVMCodeBuilder::createArith(ArithOp Op, IRValue* L, IRValue* R) {
   static const char* const kFloating[] = {"fadd", "fsub", "fmul", "fdiv", "frem"};
   static const char* const kSigned[] = {"add", "sub", "mul", "sdiv", "srem"};
   static const char* const kUnsigned[] = {"add", "sub", "mul", "udiv", "urem"};
   const IRType& type = L->Type;
   const auto index = static_cast<unsigned>(Op);
-  const std::string operation = type.isFloatingPoint() ? std::string(kFloating[index]) + " contract"
-                                                       : (type.Signed ? kSigned : kUnsigned)[index];
+  std::string operation = type.isFloatingPoint() ? std::string(kFloating[index]) + " contract"
+                                                 : (type.Signed ? kSigned : kUnsigned)[index];
+  if (Op != ArithOp::Div && Op != ArithOp::Rem)
+    operation += overflowFlag(type);
   return assign(type, "arith", operation + " " + operand(*L) + ", " + R->Name);
 }
 
@@ -135,7 +143,9 @@ IRValue* LLVMCodeBuilder::createCmp(CmpOp Op, IRValue* L, IRValue* R) {
 IRValue* LLVMCodeBuilder::createNeg(IRValue* Value) {
   if (Value->Type.isFloatingPoint())
     return assign(Value->Type, "minus", "fneg contract " + operand(*Value));
-  return assign(Value->Type, "minus", "sub " + toLLVMType(Value->Type) + " 0, " + Value->Name);
+  return assign(Value->Type, "minus",
+                std::string("sub") + overflowFlag(Value->Type) + " " + toLLVMType(Value->Type) +
+                    " 0, " + Value->Name);
 }
 
 IRValue* LLVMCodeBuilder::createSelect(IRValue* Condition, IRValue* IfTrue, IRValue* IfFalse) {

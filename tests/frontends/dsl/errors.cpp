@@ -62,6 +62,11 @@ int main(int, char** Arguments) {
     C.beginFunction();
     if (Which == 30) C.call<void()>("nowhere");
     auto& Builder = C.getCodeBuilder();
+    auto Mine = C.defVar(1);
+    if (Which == 32) Mine = X;
+    if (Which == 33) Mine = Mine + X;
+    if (Which == 34) C.ret(X);
+    if (Which == 35) C.beginFor(I, 0, 1, 1);
     if (Which == 31) Builder.createStore(Builder.getConstantInt({}, 1), C.getArg<0>().getSlot());
     C.ret(C.call<int(int)>("abs", C.getArg<0>()));
     C.endFunction();

@@ -139,6 +139,7 @@ int main() {
   arithmetic<float>("float", 1.5f, -0.1f);
   arithmetic<double>("double", 1e100, 3.0);
   arithmetic<int64_t>("int64_t", -1000000000000, 13);
+  arithmetic<int8_t>("int8_t", 100, 100); // wraps, as int would be stored
   remainders<int>("int %", -17, 5);
   remainders<unsigned>("unsigned %", 0xfffffff0u, 9u);
   remainders<size_t>("size_t %", size_t(-1), 10u);
