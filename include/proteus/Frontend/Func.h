@@ -23,10 +23,8 @@ public:
 
   /// Compiles the module if needed and calls what came out.
   R operator()(A... Values) {
-    if (runsOnDevice())
-      failCall();
-    auto* Compiled = reinterpret_cast<R (*)(A...)>(getAddress());
-    return Compiled(static_cast<A>(Values)...);
+    auto* Callee = reinterpret_cast<R (*)(A...)>(getCallee());
+    return Callee(static_cast<A>(Values)...);
   }
 
 private:

@@ -282,8 +282,11 @@ public:
 protected:
   /// Compiles the module if needed. The same address every time.
   void* getAddress();
-  [[noreturn]] void failCall() const;
-  bool runsOnDevice() const;
+  /// What calls from the host call; of functions for a GPU: ends the program.
+  void* getCallee() {
+    void* Known = Callee.load(std::memory_order_acquire);
+    return Known ? Known : findCallee();
+  }
 
 private:
   friend class JitModule;
@@ -310,9 +313,12 @@ private:
     return detail::atomic(Op, Address, Operand);
   }
 
+  void* findCallee();
+
   JitModule& Module;
   std::unique_ptr<CodeBuilder> Builder;
   std::atomic<void*> Compiled{nullptr}; ///< once it was needed
+  std::atomic<void*> Callee{nullptr};   ///< the same, of functions that were called
 };
 
 } // namespace proteus

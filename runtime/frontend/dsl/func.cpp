@@ -56,15 +56,15 @@ void FuncBase::endWhile(const char* File, unsigned Line) {
   Builder->endWhile();
 }
 
-bool FuncBase::runsOnDevice() const { return Module.isDeviceModule(); }
-
-void FuncBase::failCall() const {
-  Builder->fail("Functions of a GPU module cannot be called from the host: " + getName());
-}
-
 void* FuncBase::getAddress() {
   void* known = Compiled;
   return known ? known : Module.getFunctionAddress(*this);
+}
+
+void* FuncBase::findCallee() {
+  if (Module.isDeviceModule())
+    Builder->fail("Functions of a GPU module cannot be called from the host: " + getName());
+  return Callee = getAddress();
 }
 
 } // namespace proteus
