@@ -1,7 +1,6 @@
 #include "passes/host_functions.h"
 
 #include <llvm/ADT/STLExtras.h>
-#include <llvm/Bitcode/BitcodeWriter.h>
 #include <llvm/IR/Constants.h>
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/Support/Compression.h>
@@ -10,15 +9,16 @@
 #include "passes/device_module.h"
 #include "passes/host_closure.h"
 #include "passes/jit_marks.h"
+#include "passes/kernel_metadata.h"
 #include "passes/lambdas.h"
+#include "passes/module_blob.h"
 #include "passes/route_launches.h"
 #include "passes/warning.h"
+#include "runtime/abi/blob_format.h"
 #include "runtime/abi/mneme_jit_host.h"
 
 namespace mneme::passes {
 namespace {
-
-constexpr int kZstdLevel = 9;
 
 bool isHostFunction(const llvm::Function& function) {
   return !function.isDeclarationForLinker() && !function.getName().contains("__device_stub__");
@@ -77,29 +77,27 @@ public:
       : module_(module), context_(module.getContext()), entry_(entry) {}
 
   llvm::GlobalVariable* describe(const HostClosure& closure) {
-    llvm::SmallVector<char, 0> bitcode;
-    llvm::BitcodeWriter writer(bitcode);
-    writer.writeModule(*closure.module);
-    writer.writeStrtab();
+    const llvm::SmallVector<char, 0> bitcode = bitcodeOf(*closure.module);
     const llvm::StringRef raw(bitcode.data(), bitcode.size());
-    llvm::SmallVector<uint8_t, 0> compressed;
-    llvm::compression::zstd::compress(llvm::arrayRefFromStringRef(raw), compressed, kZstdLevel);
+    const uint64_t hash = llvm::xxh3_64bits(raw);
+    const llvm::StringRef name = entry_.stub->getName();
+    const Blob blob =
+        packBlob(raw, describeHostFunction(*closure.module, name, *entry_.marks, hash), hash);
 
     const std::string lambda = closureTypeOf(*entry_.stub);
-    llvm::Constant* fields[] = {
-        number(32, MNEME_HOST_FUNCTION_ABI),
-        number(32, entry_.marks->size()),
-        text(entry_.stub->getName()),
-        constant(llvm::ConstantDataArray::get(context_, llvm::ArrayRef<uint8_t>(compressed))),
-        number(64, compressed.size()),
-        number(64, bitcode.size()),
-        number(64, llvm::xxh3_64bits(raw)),
-        marks(),
-        addresses(closure),
-        number(64, closure.addresses.size()),
-        entry_.built,
-        nothing(),
-        lambda.empty() ? nothing() : text(lambda)};
+    llvm::Constant* fields[] = {number(32, MNEME_HOST_FUNCTION_ABI),
+                                number(32, entry_.marks->size()),
+                                text(name),
+                                compressedBitcode(blob),
+                                number(64, blob.bytes.size() - blob.bitcodeOffset),
+                                number(64, bitcode.size()),
+                                number(64, hash),
+                                marks(),
+                                addresses(closure),
+                                number(64, closure.addresses.size()),
+                                entry_.built,
+                                nothing(),
+                                lambda.empty() ? nothing() : text(lambda)};
     auto* variable = constant(llvm::ConstantStruct::getAnon(fields));
     variable->setConstant(false);
     return variable;
@@ -123,6 +121,17 @@ private:
                                  llvm::GlobalValue::InternalLinkage, content, "__mneme_jit");
     variable->setComdat(entry_.stub->getComdat());
     return variable;
+  }
+
+  /// Behind the rest of the blob, which only tools read.
+  llvm::Constant* compressedBitcode(const Blob& blob) {
+    auto* variable =
+        constant(llvm::ConstantDataArray::get(context_, llvm::ArrayRef<char>(blob.bytes)));
+    variable->setSection(embed::kHostSection);
+    variable->setAlignment(llvm::Align(embed::kHostAlignment));
+    llvm::Type* byte = llvm::Type::getInt8Ty(context_);
+    return llvm::ConstantExpr::getInBoundsGetElementPtr(byte, variable,
+                                                        number(64, blob.bitcodeOffset));
   }
 
   llvm::Constant* addresses(const HostClosure& closure) {

@@ -20,6 +20,7 @@
 #include "passes/shared_helpers.h"
 #include "passes/unset_locals.h"
 #include "runtime/abi/argument.h"
+#include "runtime/abi/blob_format.h"
 #include "runtime/ir/compat.h"
 #include "runtime/ir/function_cells.h"
 
@@ -406,6 +407,23 @@ llvm::json::Object describeClosure(const Closure& closure, uint64_t staticHash,
     object["jit"] =
         Object{{"marks", describeMarks(*closure.marks)}, {"lambdas", describeLambdas(module)}};
   return object;
+}
+
+Object describeHostFunction(const llvm::Module& module, llvm::StringRef name, const Marks& marks,
+                            uint64_t staticHash) {
+  return Object{{"kernel", name},
+                {"demangled", readableName(name)},
+                {"static_hash", llvm::utohexstr(staticHash, true, 16)},
+                {"triple", compat::moduleTriple(module).str()},
+                {"arch", embed::kHostArch},
+                {"clang", LLVM_VERSION_STRING},
+                {"args", describeArgs(*module.getFunction(name), module.getDataLayout())},
+                {"globals", Array()},
+                {"shared_bytes", 0},
+                {"max_threads", 0},
+                {"min_blocks", 0},
+                {"undefined", Array()},
+                {"jit", Object{{"marks", describeMarks(marks)}}}};
 }
 
 } // namespace mneme::passes

@@ -17,6 +17,10 @@ namespace mneme::passes {
 llvm::json::Object describeClosure(const Closure& closure, uint64_t staticHash,
                                    const llvm::Module& original, const BuildFacts& build);
 
+/// The same of a marked host function, which is in `module` under its own name.
+llvm::json::Object describeHostFunction(const llvm::Module& module, llvm::StringRef name,
+                                        const Marks& marks, uint64_t staticHash);
+
 /// Functions of the closure that the program's own compilation may take for granted, as nobody else
 /// defines them. In the closure they look as if others could.
 std::vector<std::string> ownFunctions(const Closure& closure, const llvm::Module& original);

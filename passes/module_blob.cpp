@@ -24,6 +24,38 @@ void appendText(llvm::SmallVectorImpl<char>& bytes, llvm::StringRef text) {
 
 } // namespace
 
+llvm::SmallVector<char, 0> bitcodeOf(const llvm::Module& module) {
+  llvm::SmallVector<char, 0> bitcode;
+  llvm::BitcodeWriter writer(bitcode);
+  writer.writeModule(module);
+  writer.writeStrtab();
+  return bitcode;
+}
+
+Blob packBlob(llvm::StringRef bitcode, llvm::json::Object metadata, uint64_t staticHash) {
+  std::string text;
+  llvm::raw_string_ostream(text) << llvm::json::Value(std::move(metadata));
+  llvm::SmallVector<uint8_t, 0> compressed;
+  llvm::compression::zstd::compress(llvm::arrayRefFromStringRef(bitcode), compressed, kZstdLevel);
+
+  llvm::SmallVector<char, 0> payload;
+  appendText(payload, text);
+  appendText(payload, llvm::toStringRef(compressed));
+  embed::BlobHeader header{};
+  std::memcpy(header.magic, embed::kBlobMagic, sizeof(header.magic));
+  header.version = embed::kBlobVersion;
+  header.headerBytes = sizeof(header);
+  header.staticHash = staticHash;
+  header.metadataBytes = text.size();
+  header.bitcodeBytes = compressed.size();
+  header.bitcodeRawBytes = bitcode.size();
+  header.checksum = llvm::xxh3_64bits(llvm::StringRef(payload.data(), payload.size()));
+  Blob blob{.staticHash = staticHash, .bytes = {}, .bitcodeOffset = sizeof(header) + text.size()};
+  appendText(blob.bytes, llvm::StringRef(reinterpret_cast<const char*>(&header), sizeof(header)));
+  appendText(blob.bytes, llvm::StringRef(payload.data(), payload.size()));
+  return blob;
+}
+
 Blob makeBlob(const Closure& closure, const llvm::Module& original, const BuildFacts& build,
               std::string& error) {
   if (!llvm::compression::zstd::isAvailable()) {
@@ -31,38 +63,13 @@ Blob makeBlob(const Closure& closure, const llvm::Module& original, const BuildF
             "(-DLLVM_ENABLE_ZSTD=ON)";
     return {};
   }
-  llvm::SmallVector<char, 0> bitcode;
-  llvm::BitcodeWriter writer(bitcode);
-  writer.writeModule(*closure.module);
-  writer.writeStrtab();
-
-  Blob blob;
-  llvm::StringRef raw(bitcode.data(), bitcode.size());
-  blob.staticHash = staticHash(llvm::MemoryBufferRef(raw, "mneme closure"), closure.kernel, error);
+  const llvm::SmallVector<char, 0> bitcode = bitcodeOf(*closure.module);
+  const llvm::StringRef raw(bitcode.data(), bitcode.size());
+  const uint64_t hash =
+      staticHash(llvm::MemoryBufferRef(raw, "mneme closure"), closure.kernel, error);
   if (!error.empty())
     return {};
-
-  std::string metadata;
-  llvm::raw_string_ostream(metadata)
-      << llvm::json::Value(describeClosure(closure, blob.staticHash, original, build));
-  llvm::SmallVector<uint8_t, 0> compressed;
-  llvm::compression::zstd::compress(llvm::arrayRefFromStringRef(raw), compressed, kZstdLevel);
-
-  llvm::SmallVector<char, 0> payload;
-  appendText(payload, metadata);
-  appendText(payload, llvm::toStringRef(compressed));
-  embed::BlobHeader header{};
-  std::memcpy(header.magic, embed::kBlobMagic, sizeof(header.magic));
-  header.version = embed::kBlobVersion;
-  header.headerBytes = sizeof(header);
-  header.staticHash = blob.staticHash;
-  header.metadataBytes = metadata.size();
-  header.bitcodeBytes = compressed.size();
-  header.bitcodeRawBytes = bitcode.size();
-  header.checksum = llvm::xxh3_64bits(llvm::StringRef(payload.data(), payload.size()));
-  appendText(blob.bytes, llvm::StringRef(reinterpret_cast<const char*>(&header), sizeof(header)));
-  appendText(blob.bytes, llvm::StringRef(payload.data(), payload.size()));
-  return blob;
+  return packBlob(raw, describeClosure(closure, hash, original, build), hash);
 }
 
 } // namespace mneme::passes

@@ -517,3 +517,10 @@ def record_arguments(path: _Path) -> list[_Argument]:
 
 def describe_binary(path: _Path) -> list[_BinaryKernel]:
     """Return the kernels an executable or library carries; empty if it was not instrumented."""
+
+def describe_host_functions(path: _Path) -> list[_BinaryKernel]:
+    """Return the marked host functions that an executable or library carries.
+
+    Raises:
+        NotFound, ArtifactCorrupt
+    """

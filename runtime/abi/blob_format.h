@@ -65,10 +65,18 @@ namespace mneme::embed {
 /// that other units could define too are `linkonce_odr`, so that the bitcode links with module
 /// blobs, where such functions and globals are external. `opt_level` is "" where it is not known.
 /// Values of `type` name a struct without the percent sign.
+///
+/// A host function that the program marks has a blob as well, for tools that read the program: in
+/// its section kHostSection, aligned to kHostAlignment, with "arch": "host". What the program
+/// itself uses of it is the bitcode (mneme_host_function).
 inline constexpr char kBlobMagic[8] = {'M', 'N', 'E', 'M', 'E', 'I', 'R', '1'};
 inline constexpr uint32_t kBlobVersion = 1;
 inline constexpr const char* kKernelSymbolPrefix = "__mneme_ir_";
 inline constexpr const char* kModuleSymbolPrefix = "__mneme_module_";
+
+inline constexpr const char* kHostSection = ".mneme_host";
+inline constexpr uint64_t kHostAlignment = 8;
+inline constexpr const char* kHostArch = "host";
 
 struct BlobHeader {
   char magic[8];

@@ -34,10 +34,11 @@ bool isName(Bytes names, uint64_t offset, const char* wanted) {
 struct Sections {
   std::vector<Bytes> fatBinaries;
   std::vector<Bytes> bundles; ///< of HIP
+  Bytes hostFunctions;
 };
 
-/// The sections of a host ELF file that hold device code.
-Sections deviceSections(Bytes file) {
+/// The sections of a host ELF file that hold code with blobs.
+Sections sectionsOf(Bytes file) {
   Elf64_Ehdr head;
   Sections found;
   if (!readAt(file, 0, head) || std::memcmp(head.e_ident, ELFMAG, SELFMAG) != 0 ||
@@ -59,6 +60,8 @@ Sections deviceSections(Bytes file) {
       found.fatBinaries.push_back(*content);
     else if (isName(*nameBytes, header.sh_name, embed::kBundleSection))
       found.bundles.push_back(*content);
+    else if (isName(*nameBytes, header.sh_name, embed::kHostFunctionSection))
+      found.hostFunctions = *content;
   }
   return found;
 }
@@ -91,7 +94,7 @@ std::vector<Bytes> splitBundles(Bytes section) {
 
 embed::BlobSet blobsIn(Bytes file) {
   std::vector<Bytes> images;
-  const Sections sections = deviceSections(file);
+  const Sections sections = sectionsOf(file);
   for (const Bytes& section : sections.fatBinaries)
     for (const Bytes& image : splitFatBinaries(section))
       images.push_back(image);
@@ -109,11 +112,10 @@ embed::BlobSet blobsIn(Bytes file) {
   return all;
 }
 
-} // namespace
-
-embed::BlobSet readBinaryKernels(const std::filesystem::path& path) {
+/// What `read` makes of the file; its errors name it.
+template <typename Read> auto readNamed(const std::filesystem::path& path, Read&& read) {
   try {
-    return blobsIn(readFile(path, kLargestProgram));
+    return read(readFile(path, kLargestProgram));
   } catch (const Error& error) {
     if (error.code() == ErrorCode::OutOfRange) // names the file
       throw Error(ErrorCode::ArtifactCorrupt, error.what());
@@ -121,6 +123,17 @@ embed::BlobSet readBinaryKernels(const std::filesystem::path& path) {
       throw Error(error.code(), "'" + path.string() + "': " + error.what());
     throw;
   }
+}
+
+} // namespace
+
+embed::BlobSet readBinaryKernels(const std::filesystem::path& path) {
+  return readNamed(path, blobsIn);
+}
+
+std::vector<embed::KernelBlob> readHostFunctions(const std::filesystem::path& path) {
+  return readNamed(
+      path, [](Bytes file) { return embed::readHostFunctions(sectionsOf(file).hostFunctions); });
 }
 
 } // namespace mneme::bindings

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <vector>
 
 #include "runtime/embed/kernel_blob.h"
 
@@ -11,5 +12,9 @@ namespace mneme::bindings {
 /// and the modules they may be linked with; empty if the file was not built with our passes.
 /// \throws Error{NotFound, IoFailed} naming the path, Error{ArtifactCorrupt} on a damaged file.
 embed::BlobSet readBinaryKernels(const std::filesystem::path& path);
+
+/// Marked host functions of an ELF file, as embed::readHostFunctions().
+/// \throws as readBinaryKernels()
+std::vector<embed::KernelBlob> readHostFunctions(const std::filesystem::path& path);
 
 } // namespace mneme::bindings

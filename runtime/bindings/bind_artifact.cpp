@@ -59,6 +59,19 @@ py::list toList(const std::vector<KernelArg>& args) {
   return list;
 }
 
+py::dict toDict(const embed::KernelBlob& blob, const py::list& linked) {
+  py::dict dict;
+  dict["kernel"] = toText(blob.kernel);
+  dict["demangled"] = toText(blob.demangled);
+  dict["static_hash"] = blob.staticHash;
+  dict["arch"] = toText(blob.arch);
+  dict["args"] = toList(blob.args);
+  dict["metadata"] = toText(blob.metadataJson);
+  dict["bitcode"] = toBytes(blob.bitcode);
+  dict["linked"] = linked;
+  return dict;
+}
+
 py::list regionsOf(const artifact::Snapshot& snapshot) {
   py::list list;
   for (const artifact::Region& region : snapshot.regions()) {
@@ -178,17 +191,17 @@ void bindArtifact(py::module_& module) {
           for (const auto& module : embed::modulesFor(blobs, name))
             if (module != kernel)
               linked.append(py::make_tuple(toBytes(module->bitcode), toText(module->metadataJson)));
-          py::dict dict;
-          dict["kernel"] = toText(kernel->kernel);
-          dict["demangled"] = toText(kernel->demangled);
-          dict["static_hash"] = kernel->staticHash;
-          dict["arch"] = toText(kernel->arch);
-          dict["args"] = toList(kernel->args);
-          dict["metadata"] = toText(kernel->metadataJson);
-          dict["bitcode"] = toBytes(kernel->bitcode);
-          dict["linked"] = linked;
-          list.append(dict);
+          list.append(toDict(*kernel, linked));
         }
+        return list;
+      },
+      arg("path"));
+  module.def(
+      "describe_host_functions",
+      [](const Path& path) {
+        py::list list;
+        for (const embed::KernelBlob& function : readHostFunctions(path))
+          list.append(toDict(function, py::list()));
         return list;
       },
       arg("path"));

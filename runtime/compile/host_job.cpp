@@ -10,6 +10,7 @@
 #include "runtime/compile/image_linker.h"
 #include "runtime/compile/module/addresses.h"
 #include "runtime/compile/module/closure_fields.h"
+#include "runtime/compile/module/code_shape.h"
 #include "runtime/compile/module/loader.h"
 #include "runtime/compile/module/specialize.h"
 #include "runtime/compile/pass_pipeline.h"
@@ -61,11 +62,15 @@ JobOutputs HostJob::run() {
   machine_ = makeMachine(compat::moduleTriple(*module_), request_.codegenOptLevel);
   module_->setDataLayout(machine_->createDataLayout());
   module_->setPICLevel(llvm::PICLevel::BigPIC);
+  if (request_.outputs & MNEME_OUTPUT_SHAPE)
+    shape_ = describeShape(*module_, request_.kernel, *machine_);
 
   specialize(function);
   if (request_.outputs & MNEME_OUTPUT_INPUT_IR)
     llvm::raw_string_ostream(outputs_.inputIr) << *module_;
   optimize();
+  if (request_.outputs & MNEME_OUTPUT_SHAPE)
+    code_ = countCode(*module_);
   describe(function);
   diagnostics_.throwIfErrors(ErrorCode::CompileFailed, "optimisation failed");
   finish(ImageKind::Function);
@@ -107,14 +112,18 @@ void HostJob::finish(ImageKind kind) {
   if (request_.outputs & MNEME_OUTPUT_IR)
     llvm::raw_string_ostream(outputs_.ir) << *module_;
   generate(kind);
-  llvm::raw_string_ostream(outputs_.statisticsJson)
-      << llvm::json::Value(llvm::json::Object{{"kernel", request_.kernel},
-                                              {"target", request_.target},
-                                              {"passes", request_.passes},
-                                              {"parse_time", times_.parse},
-                                              {"specialize_time", times_.specialize},
-                                              {"opt_time", times_.optimize},
-                                              {"codegen_time", times_.codegen}});
+  llvm::json::Object statistics{{"kernel", request_.kernel},
+                                {"target", request_.target},
+                                {"passes", request_.passes},
+                                {"parse_time", times_.parse},
+                                {"specialize_time", times_.specialize},
+                                {"opt_time", times_.optimize},
+                                {"codegen_time", times_.codegen}};
+  if (!shape_.empty()) {
+    statistics["shape"] = std::move(shape_);
+    statistics["code"] = std::move(code_);
+  }
+  llvm::raw_string_ostream(outputs_.statisticsJson) << llvm::json::Value(std::move(statistics));
 }
 
 void HostJob::generate(ImageKind kind) {

@@ -49,6 +49,8 @@ private:
   std::unique_ptr<llvm::TargetMachine> machine_;
   JobOutputs outputs_;
   StageTimes times_;
+  llvm::json::Object shape_; ///< as CompileJob's
+  llvm::json::Object code_;
 };
 
 } // namespace mneme::compile

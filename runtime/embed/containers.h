@@ -6,6 +6,7 @@
 #include <functional>
 #include <string_view>
 
+#include "runtime/abi/blob_format.h"
 #include "runtime/embed/byte_view.h"
 
 namespace mneme::embed {
@@ -56,6 +57,9 @@ inline bool namesRegistration(std::string_view names) {
   return names.find("__cudaRegisterFatBinary") != names.npos ||
          names.find("__hipRegisterFatBinary") != names.npos;
 }
+
+/// Marked host functions are in a section of this name (readHostFunctions()).
+inline constexpr const char* kHostFunctionSection = kHostSection;
 
 /// The whole image that starts at `address`; empty for an unknown one. The memory must hold what
 /// the image's own headers say, or a text with the zero that ends it.

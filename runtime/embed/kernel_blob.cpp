@@ -179,6 +179,25 @@ BlobSet readDeviceImage(std::span<const std::byte> bytes) {
   return set;
 }
 
+std::vector<KernelBlob> readHostFunctions(std::span<const std::byte> section) {
+  std::vector<KernelBlob> found;
+  uint64_t step = 0;
+  for (uint64_t offset = 0; offset < section.size(); offset += step) {
+    step = kHostAlignment; // padding
+    const std::optional<Bytes> magic = slice(section, offset, sizeof(kBlobMagic));
+    if (!magic || std::memcmp(magic->data(), kBlobMagic, sizeof(kBlobMagic)) != 0)
+      continue;
+    const Bytes rest = section.subspan(offset);
+    const BlobHeader header = readHeader(rest);
+    KernelBlob blob = KernelBlob::parse(rest);
+    const uint64_t size = header.headerBytes + header.metadataBytes + header.bitcodeBytes;
+    step = (size + kHostAlignment - 1) / kHostAlignment * kHostAlignment;
+    if (std::ranges::find(found, blob.kernel, &KernelBlob::kernel) == found.end())
+      found.push_back(std::move(blob));
+  }
+  return found;
+}
+
 BlobSet readFatBinary(const void* fatbin) {
   return fatbin ? readDeviceImage(imageInMemory(fatbin)) : BlobSet{};
 }

@@ -71,6 +71,11 @@ BlobSet readFatBinary(const void* fatbin);
 /// Same, from a bounded buffer (a fat binary or an ELF file), for tests, tools and fuzzing.
 BlobSet readDeviceImage(std::span<const std::byte> bytes);
 
+/// Marked host functions, from the section of a program that holds their blobs in a row, in that
+/// order; of equal names the first. Tools alone read them.
+/// \throws Error{ArtifactCorrupt} on damaged blobs
+std::vector<KernelBlob> readHostFunctions(std::span<const std::byte> section);
+
 /// Modules to link for `kernel`: its own bitcode, then the bitcode of every module blob in `set`
 /// when the kernel calls functions or refers to variables that other units define, or may be given
 /// a pointer to one of their functions.

@@ -74,15 +74,13 @@ def test_a_kernel_is_found_by_what_people_call_it(program: Path, wanted: str) ->
 
 
 def test_a_name_that_fits_several_kernels_lists_them(program: Path) -> None:
-    with pytest.raises(
-        InvalidArgument, match=r"'fill' fits several kernels of .*<float>.*; .*<int>"
-    ):
+    with pytest.raises(InvalidArgument, match=r"'fill' fits several of .*<float>.*; .*<int>"):
         find_kernel(program, "fill")
     assert find_kernel(program, "fill<int>").demangled_name == "void fill<int>(int*, int)"
 
 
 def test_a_name_that_fits_none_lists_what_there_is(program: Path) -> None:
-    with pytest.raises(NotFound, match=r"no kernel 'main' .*; it has object\(Shape, float\*\);"):
+    with pytest.raises(NotFound, match=r"no kernel 'main', .*; it has object\(Shape, float\*\);"):
         find_kernel(program, "main")
     with pytest.raises(NotFound, match="add_mneme"):
         kernels_of("/bin/true")

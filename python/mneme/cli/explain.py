@@ -1,4 +1,4 @@
-"""`mneme explain`: what constants would give a kernel of a program that was built."""
+"""`mneme explain`: what constants would give a kernel or function of a program that was built."""
 
 from __future__ import annotations
 
@@ -45,7 +45,8 @@ def explain(
         Optional[str],
         typer.Argument(
             metavar="[KERNEL]",
-            help="Its name, how it begins, or a pattern with '*'; without it, kernels are listed.",
+            help="Its name, how it begins, or a pattern with '*'; without it, all are listed. Host "
+            "functions that the program marks are explained too.",
             show_default=False,
         ),
     ] = None,
@@ -78,7 +79,7 @@ def explain(
     ] = "",
     json: JsonOption = False,
 ) -> None:
-    """Tell what constants would give a kernel, without running it.
+    """Tell what constants would give a kernel or marked host function, without running it.
 
     Loops whose count becomes constant, branches and loads that fold, instructions and registers.
     """
@@ -115,7 +116,9 @@ def _list(kernels: list[EmbeddedKernel], program: Path, *, json: bool) -> None:
             ]
         )
         return
-    content = _console.table(f"Kernels of {program}", ("kernel", "built for", "marked", "file"))
+    content = _console.table(
+        f"Kernels and marked functions of {program}", ("kernel", "built for", "marked", "file")
+    )
     for one in kernels:
         content.add_row(one.demangled_name, one.arch, _marked_text(one), str(one.file))
     _console.print_table(content)
@@ -124,7 +127,8 @@ def _list(kernels: list[EmbeddedKernel], program: Path, *, json: bool) -> None:
 def _marked_text(kernel: EmbeddedKernel) -> str:
     if kernel.marks is None:
         return ""
-    return ", ".join(kernel.args[mark.arg].name for mark in kernel.marks) or "dimensions"
+    nothing = "no argument" if kernel.is_host_function else "dimensions"
+    return ", ".join(kernel.args[mark.arg].name for mark in kernel.marks) or nothing
 
 
 def _show(told: Explanation, options: ExplainOptions) -> None:

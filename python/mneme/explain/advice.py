@@ -61,7 +61,7 @@ def advise(
 
     known = Constants()
     marked = {mark.arg for mark in kernel.marks or ()}
-    data = shape.scattered - marked
+    data = (_pointers(kernel) if kernel.is_host_function else shape.scattered) - marked
     for one in shape.things:
         if not one.needs.contents & data:
             known |= Constants(one.needs.args, one.needs.contents)
@@ -79,6 +79,11 @@ def advise(
     missing = [kernel.args[one].name for one in known.indices if one not in with_value]
     note = f" (compiled without {', '.join(missing)}: nobody said what it is)" if missing else ""
     return Advice(known=known, sentence=f"{head}: {', '.join(effects)}{note}.")
+
+
+def _pointers(kernel: EmbeddedKernel) -> frozenset[int]:
+    """Return the arguments that most likely lead to data: one thread reads all in turn."""
+    return frozenset(index for index, one in enumerate(kernel.args) if one.kind is ArgKind.POINTER)
 
 
 def _is_shorter(figures: Figures, than: Figures) -> bool:
@@ -99,7 +104,7 @@ def _nothing(shape: Shape) -> str:
             "nothing to mark: no loop and no branch hangs on arguments alone, "
             "and constants shorten the code by next to nothing."
         )
-    return "nothing to mark: the kernel has no loops and no branches."
+    return "nothing to mark: there are no loops and no branches."
 
 
 def _marks(kernel: EmbeddedKernel, known: Constants) -> str:

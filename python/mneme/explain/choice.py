@@ -1,4 +1,4 @@
-"""Which kernel of a program somebody means."""
+"""Which kernel or marked host function of a program somebody means."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
 from mneme.errors import InvalidArgument, NotFound
-from mneme.programs.kernels import embedded_kernels
+from mneme.programs.kernels import embedded_host_functions, embedded_kernels
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -23,16 +23,19 @@ _SHOWN = 8
 
 
 def kernels_of(program: str | Path) -> list[EmbeddedKernel]:
-    """Return the kernels that a program and the libraries it is linked to carry, by name.
+    """Return the kernels and marked host functions of a program and its libraries, by name.
 
     Raises:
-        NotFound: If there is no such program, or it carries no kernel.
+        NotFound: If there is no such program, or it carries none.
         ArtifactCorrupt: If code in one is damaged.
     """
-    found = embedded_kernels([program])
-    if not found:
-        raise NotFound(f"'{program}' has no kernel that carries its IR; build it with add_mneme()")
-    kernels = [one for group in found.values() for one in group]
+    found = (embedded_kernels([program]), embedded_host_functions([program]))
+    kernels = [one for groups in found for group in groups.values() for one in group]
+    if not kernels:
+        raise NotFound(
+            f"'{program}' has no kernel or marked function that carries its IR; build it with "
+            "add_mneme()"
+        )
     kernels = [replace(one, args=tuple(_as_written(arg) for arg in one.args)) for one in kernels]
     return sorted(kernels, key=lambda one: (one.demangled_name, str(one.file)))
 
@@ -43,7 +46,7 @@ def _as_written(argument: Argument) -> Argument:
 
 
 def find_kernel(program: str | Path, wanted: str) -> EmbeddedKernel:
-    """Return the kernel of a program that is called so.
+    """Return the kernel or marked host function of a program that is called so.
 
     Args:
         program: An executable or library.
@@ -66,7 +69,7 @@ def find_kernel(program: str | Path, wanted: str) -> EmbeddedKernel:
         if found:
             return _only(found, wanted, program)
     raise NotFound(
-        f"'{program}' has no kernel '{wanted}' (host functions are not explained); it has "
+        f"'{program}' has no kernel '{wanted}', and no host function that it marks; it has "
         + _listed(kernels)
     )
 
@@ -87,10 +90,10 @@ def _names(kernel: EmbeddedKernel) -> set[str]:
 
 def _only(found: list[EmbeddedKernel], wanted: str, program: str | Path) -> EmbeddedKernel:
     if len({one.kernel_name for one in found}) > 1:
-        raise InvalidArgument(f"'{wanted}' fits several kernels of '{program}': {_listed(found)}")
+        raise InvalidArgument(f"'{wanted}' fits several of '{program}': {_listed(found)}")
     if len({one.static_hash for one in found}) > 1:
         files = ", ".join(f"'{one.file}'" for one in found)
-        raise InvalidArgument(f"{files} have kernels '{wanted}' with other code; name one file")
+        raise InvalidArgument(f"{files} have '{wanted}' with other code; name one file")
     return found[0]
 
 

@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from mneme.errors import Unsupported
+from mneme.errors import InvalidArgument, Unsupported
 from mneme.explain.advice import Advice, advise
 from mneme.explain.case import Case, Figures
 from mneme.explain.shape import Constants, Shape
@@ -175,7 +175,13 @@ class _Compiler:
         self.values: Mapping[int, Value] = {}
         # What is built for AMD GPUs is compiled for the processor only.
         is_for_nvidia = kernel.arch.startswith("sm_")
-        self.target = options.target or (kernel.arch if is_for_nvidia else "cpu")
+        own = kernel.arch if is_for_nvidia or kernel.is_host_function else "cpu"
+        self.target = options.target or own
+        if kernel.is_host_function and (self.target != own or options.block):
+            raise InvalidArgument(
+                f"'{kernel.demangled_name}' is a function of the host: it has no block and no "
+                "grid, and is compiled for the processor alone"
+            )
         self._told: dict[Constants, Figures] = {}
 
     def compiled(self, known: Constants) -> tuple[dict[str, Any], Figures]:
@@ -188,7 +194,7 @@ class _Compiler:
             dims = {"block": self.options.block, "grid": self.options.grid}
             dims |= {"specialize_dims": True, "set_launch_bounds": True}
         variables = (*self.kernel.variables, *self.kernel.linked_variables)
-        is_for_processor = self.target.startswith("cpu")
+        is_for_processor = self.target.startswith(("cpu", "host"))
         compiled = _native.compile_ir(
             [self.kernel.bitcode, *self.kernel.linked],
             self.kernel.kernel_name,
@@ -219,7 +225,7 @@ class _Compiler:
 
 
 def _figures(statistics: Mapping[str, Any], image: bytes) -> Figures:
-    registers = statistics["reg_usage"] or None
+    registers = statistics.get("reg_usage") or None  # of GPUs
     spills = statistics.get("spill_store_bytes", 0) + statistics.get("spill_load_bytes", 0)
     return Figures(
         **statistics["code"],

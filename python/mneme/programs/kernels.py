@@ -14,9 +14,13 @@ from mneme.programs.needed import with_libraries
 from mneme.recording.launch_facts import static_hash_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
-__all__ = ["EmbeddedKernel", "Mark", "embedded_kernels", "kernel_ir"]
+    from mneme._native import _BinaryKernel
+
+__all__ = ["EmbeddedKernel", "Mark", "embedded_host_functions", "embedded_kernels", "kernel_ir"]
+
+_HOST = "host"  # kHostArch in runtime/abi/blob_format.h
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,6 +86,11 @@ class EmbeddedKernel:
     marks: tuple[Mark, ...] | None = None
     """Arguments that the program marks as constant; None: it does not mark the kernel."""
 
+    @property
+    def is_host_function(self) -> bool:
+        """Whether it is no kernel but a function of the host, which the program marks."""
+        return self.arch == _HOST
+
 
 def embedded_kernels(programs: Iterable[str | Path]) -> dict[str, list[EmbeddedKernel]]:
     """Return what programs and the libraries they are linked to carry, by mangled name.
@@ -92,13 +101,26 @@ def embedded_kernels(programs: Iterable[str | Path]) -> dict[str, list[EmbeddedK
     """
     from mneme import _native  # noqa: PLC0415 - loads native code
 
+    return _embedded(programs, _native.describe_binary)
+
+
+def embedded_host_functions(programs: Iterable[str | Path]) -> dict[str, list[EmbeddedKernel]]:
+    """Return the marked host functions of programs and libraries, as `embedded_kernels()`."""
+    from mneme import _native  # noqa: PLC0415 - loads native code
+
+    return _embedded(programs, _native.describe_host_functions)
+
+
+def _embedded(
+    programs: Iterable[str | Path], describe: Callable[[Path], list[_BinaryKernel]]
+) -> dict[str, list[EmbeddedKernel]]:
     named = [Path(one) for one in programs]
     for path in named:
         if not path.is_file():
             raise NotFound(f"there is no program '{path}'")
     found: dict[str, list[EmbeddedKernel]] = defaultdict(list)
     for file in dict.fromkeys(one for path in named for one in with_libraries(path)):
-        for one in _native.describe_binary(file):
+        for one in describe(file):
             metadata = json.loads(one["metadata"])
             found[one["kernel"]].append(
                 EmbeddedKernel(
