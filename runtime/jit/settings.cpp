@@ -253,7 +253,7 @@ Settings readSettings(const Environment& environment, std::vector<std::string>& 
   readMarked(read, settings.marked);
   readClone(read, settings.marked, warnings);
   readTimeTrace(read, settings);
-  bool isCopied = false; // code is the same either way
+  bool isCopied = false; // addresses are never in the object
   read.flag("PROTEUS_RELINK_GLOBALS_BY_COPY", isCopied);
   read.flag("PROTEUS_ENABLE_TIMERS", settings.trace.timers);
   settings.asked = settings.trace;
