@@ -50,7 +50,7 @@ SAMPLER = _option(
     "--sampler",
     panel=_SEARCH,
     metavar="NAME",
-    text="random, tpe, grid, exhaustive, nsga2, nsga3, cmaes, gp, qmc, or MODULE:CLASS of an "
+    text="random, auto, tpe, grid, exhaustive, nsga2, nsga3, cmaes, gp, qmc, or MODULE:CLASS of an "
     "Optuna sampler.  [default: random]",
 )
 TRIALS = _option(

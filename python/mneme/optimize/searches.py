@@ -26,8 +26,6 @@ __all__ = ["Searches"]
 _INTERRUPTED = 130
 _LONGEST_NAME = 60
 _LEAST_SECONDS = 5.0
-# From here on, a trial costs so much that a sampler which learns is worth its time.
-_WORTH_LEARNING_NS = 1e6
 _LONG_NS = 50e6
 _UNITS = re.compile(r"[^A-Za-z0-9_.]+")
 
@@ -90,7 +88,7 @@ class Searches:
             times_everything=True,
             space_preset="full",
             baseline="program",
-            sampler="tpe" if launch_ns >= _WORTH_LEARNING_NS else "random",
+            sampler="auto",
             seed=self._options.seed,
             tolerance=self._options.tolerance,
             top=top,

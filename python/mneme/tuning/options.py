@@ -68,7 +68,7 @@ class TuneOptions:
     space_preset: str = "standard"
     """Which built-in space."""
     sampler: str = "random"
-    """random, tpe, grid, exhaustive, nsga2, cmaes, gp, qmc, or MODULE:CLASS."""
+    """random, auto, tpe, grid, exhaustive, nsga2, cmaes, gp, qmc, or MODULE:CLASS."""
     trials: int | None = None
     """Configurations to try; with a shared storage those of all processes together."""
     timeout: float | None = None

@@ -61,8 +61,8 @@ def make_sampler(name: str, *, seed: int | None, is_parallel: bool) -> BaseSampl
         kind = getattr(optuna.samplers, class_name)
     else:
         raise InvalidArgument(
-            f"there is no sampler '{name}'; known are {', '.join(SAMPLERS)}, grid, exhaustive, and "
-            "MODULE:CLASS"
+            f"there is no sampler '{name}'; known are auto, {', '.join(SAMPLERS)}, grid, "
+            "exhaustive, and MODULE:CLASS"
         )
     known = inspect.signature(kind).parameters
     wishes = {key: value for key, value in _WISHES.items() if key in known}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import random
 import time
 import warnings
 from datetime import datetime
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, Any, cast
 from mneme.errors import InvalidArgument
 from mneme.tuning.conditions import assign
 from mneme.tuning.params import CategoricalParam, sample_optuna_param
+from mneme.tuning.portfolio import Portfolio
 from mneme.tuning.samplers import make_sampler
 from mneme.tuning.shared_study import REPEATED, RESULT_ATTRIBUTE, SharedStudy
 from mneme.tuning.space_view import CONSTRAINTS_ATTRIBUTE, SpaceView
@@ -34,6 +36,8 @@ if TYPE_CHECKING:
     from mneme.tuning.search_space import Sample, SearchSpace
 
 __all__ = [
+    "AUTO",
+    "AutoSearch",
     "EnumeratedSearch",
     "OptunaSearch",
     "check_sampler",
@@ -45,6 +49,8 @@ __all__ = [
 # What the sampler may learn to avoid; the other failures say nothing about the parameters.
 _AVOIDABLE = ("invalid_launch", "invalid_config", "failed_verification", "compile_error")
 _TOLD_CHOICES = 8
+AUTO = "auto"
+"""The sampler that is a portfolio of ways to search."""
 
 
 def directions_of(options: TuneOptions) -> list[str]:
@@ -59,7 +65,12 @@ def check_sampler(options: TuneOptions) -> None:
         InvalidArgument: If there is none of this name.
         BackendUnavailable: If a package is missing.
     """
-    if not options.enumerates and not options.baseline_only:
+    if options.sampler == AUTO:
+        if len(options.objectives) > 1:
+            raise InvalidArgument(
+                f"--sampler {AUTO} searches for one objective; for several take nsga2 or tpe"
+            )
+    elif not options.enumerates and not options.baseline_only:
         make_sampler(options.sampler, seed=options.seed, is_parallel=True)
 
 
@@ -85,7 +96,8 @@ def make_search(
         BackendUnavailable: If a package is missing.
         IoFailed: If the storage cannot be opened.
     """
-    name = "random" if options.enumerates else options.sampler
+    is_auto = options.sampler == AUTO
+    name = "random" if options.enumerates or is_auto else options.sampler
     sampler = make_sampler(name, seed=options.seed, is_parallel=capacity > 1)
     is_tpe_alone = options.sampler == "tpe" and options.optuna_storage is None
     if is_tpe_alone and len(options.objectives) == 1:
@@ -97,7 +109,8 @@ def make_search(
         is_shared = options.optuna_storage is not None
         if options.enumerates:
             return EnumeratedSearch(space, study, options, is_shared=is_shared)
-        search = OptunaSearch(space, study, options, is_shared=is_shared)
+        kind = AutoSearch if is_auto else OptunaSearch
+        search = kind(space, study, options, is_shared=is_shared)
         if not is_shared:
             search.learn(history)
     return search
@@ -228,6 +241,59 @@ class OptunaSearch(_StudySearch):
         dimensions = self._space.dimensions()
         trials = (frozen_trial(done, dimensions, self._options) for done in history)
         self._study.add_trials([trial for trial in trials if trial is not None])
+
+
+class AutoSearch(OptunaSearch):
+    """A portfolio of ways to search; the study only keeps what was tried."""
+
+    def __init__(
+        self, space: SearchSpace, study: Study, options: TuneOptions, *, is_shared: bool
+    ) -> None:
+        """Search a space."""
+        super().__init__(space, study, options, is_shared=is_shared)
+        self._rng = random.Random(options.seed)  # noqa: S311 - nothing secret
+        self._portfolio: Portfolio | None = None
+        self._operators: dict[int, str] = {}
+
+    @property
+    def portfolio(self) -> Portfolio:
+        """The ways to search; made when the space is complete."""
+        if self._portfolio is None:
+            self._portfolio = Portfolio(self._space, self._rng)
+        return self._portfolio
+
+    def ask(self) -> Candidate | None:
+        """Return what to try; None if more trials are not expected to find anything better."""
+        return None if self.portfolio.is_exhausted else super().ask()
+
+    def _ask(self) -> tuple[Sample, Any]:
+        sample, operator = self.portfolio.propose()
+        trial = self._study.ask()
+        self._operators[trial.number] = operator
+        return sample, trial
+
+    def tell(self, done: CompletedCandidate, *, is_repeated: bool = False) -> None:
+        """Let the portfolio learn; keep the trial."""
+        token: Any = done.candidate.token
+        operator = self._operators.pop(token.number, "") if token is not None else ""
+        self._learn(done, operator)
+        super().tell(done, is_repeated=is_repeated)
+
+    def learn(self, history: Iterable[CompletedCandidate]) -> None:
+        """Take in what earlier runs tried."""
+        known = list(history)
+        for done in known:
+            self._learn(done, "")
+        super().learn(known)
+
+    def _learn(self, done: CompletedCandidate, operator: str) -> None:
+        value = objective_value(done, self._options.objectives[0]) if done.is_verified else None
+        if value is not None and self._options.objectives[0] == "speedup":
+            value = 1 / value
+        config = done.candidate.config
+        code = done.result.image_hash or done.candidate.config_hash
+        identity = (code, config.grid, config.block, config.shared_mem)
+        self.portfolio.learn(operator, done.candidate.params, value, identity)
 
 
 class EnumeratedSearch(_StudySearch):

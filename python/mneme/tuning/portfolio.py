@@ -1,0 +1,265 @@
+"""What to try next, by several ways at once: the more a way finds, the more often it is used.
+
+Ways ("operators") are chosen by a bandit whose credit is the area under the curve of an
+operator's successes, recent ones counting more (J. Ansel et al., OpenTuner: An Extensible Framework
+for Program Autotuning, PACT 2014). Asking costs well below a millisecond, so that the pool that
+compiles never waits.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final
+
+from mneme.errors import InvalidArgument
+from mneme.pipelines.mutation import mutate
+from mneme.tuning.conditions import assign
+from mneme.tuning.params import sample_random_param
+from mneme.tuning.pipeline_param import PipelineParam
+from mneme.tuning.starting_points import starting_points
+
+if TYPE_CHECKING:
+    import random
+    from collections.abc import Callable, Mapping
+
+    from mneme.pipelines.pass_options import ConcretePass
+    from mneme.tuning.params import BaseParam
+    from mneme.tuning.space_view import Sample, SpaceView
+
+__all__ = ["Portfolio"]
+
+_ELITE: Final = 12
+_TOURNAMENT: Final = 3
+# Uses of operators that the bandit remembers, and how much it explores.
+_WINDOW: Final = 300
+_EXPLORE: Final = 0.12
+# A new best, and another configuration among the best few.
+_CREDIT_BEST: Final = 1.0
+_CREDIT_GOOD: Final = 0.3
+_GOOD: Final = 5
+_LEAST_GAIN: Final = 0.999
+# Passes of a sequence that stands alone.
+_SEQUENCE: Final = (40, 140)
+_BASES: Final = ("default<O0>", "default<O3>", "")
+_ATTEMPTS: Final = 20
+# Nothing better in this many trials, or this many times as many as it took to find the best.
+_PATIENCE: Final = 400
+_PATIENCE_FACTOR: Final = 2.0
+
+Params = dict[str, Any]
+
+
+@dataclass(slots=True)
+class _Operator:
+    propose: Callable[[], Params | None]
+    uses: deque[float] = field(default_factory=lambda: deque(maxlen=_WINDOW))
+    credit: float = 0.0
+    """Area under the curve of successes, 0 to 1; recent ones count more."""
+
+    def add(self, success: float) -> None:
+        """Take in a use."""
+        self.uses.append(success)
+        count = len(self.uses)
+        area = sum(position * one for position, one in enumerate(self.uses, 1) if one)
+        self.credit = 2 * area / (count * (count + 1))
+
+
+class Portfolio:
+    """Proposes members of a space and learns what became of them."""
+
+    def __init__(self, space: SpaceView, rng: random.Random) -> None:
+        """Prepare; the space is complete by now."""
+        self._space = space
+        self._rng = rng
+        self._dimensions = space.dimensions()
+        self._pipeline = next(
+            (one for one in self._dimensions.values() if isinstance(one, PipelineParam)), None
+        )
+        self._first = deque(starting_points(self._dimensions))
+        self._elite: list[tuple[float, object, Params]] = []
+        self._trials = 0
+        self._trials_of_best = 0
+        self._operators = {
+            "draw": _Operator(self._draw),
+            "change": _Operator(self._change),
+            "combine": _Operator(self._combine),
+        }
+        self._passes: list[ConcretePass] = []
+        if self._pipeline is not None:
+            self._passes = self._pipeline.pass_manager.get_concrete_passes()
+            self._operators["sequence"] = _Operator(self._sequence)
+            self._operators["mutate"] = _Operator(self._mutate)
+            self._operators["splice"] = _Operator(self._splice)
+
+    @property
+    def is_exhausted(self) -> bool:
+        """Whether more trials are not expected to find anything better."""
+        idle = self._trials - self._trials_of_best
+        return idle > max(_PATIENCE, _PATIENCE_FACTOR * self._trials_of_best)
+
+    @property
+    def uses(self) -> dict[str, int]:
+        """How often each operator was used lately."""
+        return {name: len(one.uses) for name, one in self._operators.items()}
+
+    def propose(self) -> tuple[Sample, str]:
+        """Return what to try next, and by which operator.
+
+        Raises:
+            InvalidArgument: If the space is empty, or its own functions failed.
+        """
+        while self._first:
+            if (sample := self._member(self._first.popleft())) is not None:
+                return sample, ""
+        name = self._choose()
+        for _ in range(_ATTEMPTS):
+            params = self._operators[name].propose()
+            sample = None if params is None else self._member(params)
+            if sample is not None:
+                return sample, name
+        return self._space.draw_params(self._rng), "draw"
+
+    def learn(
+        self, operator: str, params: Mapping[str, Any], metric: float | None, identity: object
+    ) -> None:
+        """Take in a result.
+
+        Args:
+            operator: What proposed it; empty: none of ours.
+            params: Its parameters.
+            metric: Smaller is better; None: it does not work.
+            identity: Equal for configurations that are the same code and launch.
+        """
+        self._trials += 1
+        credit = 0.0 if metric is None else self._rank(metric, identity, dict(params))
+        if operator in self._operators:
+            self._operators[operator].add(credit)
+
+    def _rank(self, metric: float, identity: object, params: Params) -> float:
+        best = self._elite[0][0] if self._elite else math.inf
+        for index, (known, same, _) in enumerate(self._elite):
+            if same == identity:
+                if metric < known:
+                    self._elite[index] = (metric, identity, params)
+                    self._elite.sort(key=lambda one: one[0])
+                return 0.0
+        self._elite.append((metric, identity, params))
+        self._elite.sort(key=lambda one: one[0])
+        place = next(i for i, one in enumerate(self._elite) if one[1] == identity)
+        del self._elite[_ELITE:]
+        if metric < _LEAST_GAIN * best:
+            self._trials_of_best = self._trials
+            return _CREDIT_BEST
+        return _CREDIT_GOOD if place < _GOOD else 0.0
+
+    def _choose(self) -> str:
+        total = sum(len(one.uses) for one in self._operators.values()) + 1
+        unused = [name for name, one in self._operators.items() if not one.uses]
+        if unused:
+            return self._rng.choice(unused)
+
+        def score(name: str) -> float:
+            one = self._operators[name]
+            return one.credit + _EXPLORE * math.sqrt(2 * math.log(total) / len(one.uses))
+
+        # Several are asked for before the first is told: chance keeps them apart.
+        return max(self._operators, key=lambda name: score(name) * self._rng.uniform(0.7, 1.3))
+
+    def _member(self, params: Params) -> Sample | None:
+        """Return the member that has these values; those that are missing are drawn."""
+        found = assign(
+            self._space.name,
+            self._dimensions,
+            lambda param: self._value(param, params),
+        )
+        sample = self._space.sample_of(found)
+        return sample if self._space.allows(sample, "parameters") else None
+
+    def _value(self, param: BaseParam, params: Params) -> Any:  # noqa: ANN401 - of the parameter
+        if param.name in params:
+            return params[param.name]
+        return sample_random_param(param, self._rng)
+
+    def _parent(self) -> Params | None:
+        if not self._elite:
+            return None
+        among = [self._rng.choice(self._elite) for _ in range(_TOURNAMENT)]
+        return dict(min(among, key=lambda one: one[0])[2])
+
+    def _draw(self) -> Params | None:
+        return {}
+
+    def _change(self) -> Params | None:
+        """One or two values of a good one anew, its pipeline as it is."""
+        parent = self._parent()
+        if parent is None:
+            return None
+        free = [
+            name
+            for name in parent
+            if name in self._dimensions and not isinstance(self._dimensions[name], PipelineParam)
+        ]
+        for name in self._rng.sample(free, min(len(free), self._rng.randint(1, 2))):
+            del parent[name]
+        return parent
+
+    def _combine(self) -> Params | None:
+        """The code of one, the launch of another."""
+        one, other = self._parent(), self._parent()
+        if one is None or other is None or one == other:
+            return None
+        of_code = {"passes", "unroll", "codegen_opt"}
+        if self._pipeline is not None:
+            of_code.add(self._pipeline.name)
+        if not of_code & one.keys():
+            of_code = {name for name in one if self._rng.random() < 0.5}  # noqa: PLR2004
+        kept = {name: value for name, value in other.items() if name not in of_code}
+        return {**kept, **{name: one[name] for name in of_code if name in one}}
+
+    def _sequence(self) -> Params | None:
+        """A long random sequence of passes, at a good launch or the recorded one."""
+        assert self._pipeline is not None  # noqa: S101 - for the type checker
+        count = self._rng.randint(*_SEQUENCE)
+        manager = self._pipeline.pass_manager
+        drawn = manager.to_string([self._rng.choice(self._passes) for _ in range(count)])
+        base = self._rng.choice(_BASES)
+        return self._with_pipeline(",".join(part for part in (base, drawn) if part))
+
+    def _mutate(self) -> Params | None:
+        """The pipeline of a good one with a few passes changed."""
+        parent = self._parent()
+        text = "" if parent is None else self._pipeline_of(parent)
+        if not text or self._pipeline is None:
+            return None
+        changes = 1 + int(self._rng.expovariate(0.5))
+        changed = mutate(text, self._pipeline.pass_manager, self._rng, changes)
+        return self._with_pipeline(changed, parent)
+
+    def _splice(self) -> Params | None:
+        """The beginning of one pipeline, the end of another."""
+        one, other = self._parent(), self._parent()
+        if one is None or other is None or self._pipeline is None:
+            return None
+        manager = self._pipeline.pass_manager
+        parts = [manager.from_string(self._pipeline_of(each)) for each in (one, other)]
+        if min(map(len, parts)) < 2:  # noqa: PLR2004 - nothing to cut
+            return None
+        cuts = [self._rng.randint(1, len(each) - 1) for each in parts]
+        return self._with_pipeline(
+            manager.to_string([*parts[0][: cuts[0]], *parts[1][cuts[1] :]]), one
+        )
+
+    def _pipeline_of(self, params: Params) -> str:
+        assert self._pipeline is not None  # noqa: S101
+        text = params.get(self._pipeline.name) or params.get("passes", "")
+        return str(text)
+
+    def _with_pipeline(self, text: str, parent: Params | None = None) -> Params | None:
+        """Return parameters with a pipeline of our own, the others of a good one."""
+        assert self._pipeline is not None  # noqa: S101
+        if not isinstance(self._pipeline.when, dict):
+            raise InvalidArgument(f"'{self._pipeline.name}' has no condition that can be met")
+        base = parent or self._parent() or {}
+        return {**base, **self._pipeline.when, self._pipeline.name: text}

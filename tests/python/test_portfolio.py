@@ -1,0 +1,141 @@
+"""The sampler `auto`: several ways to search, of which those that find something are used more."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import pytest
+
+from mneme import _native
+from mneme.mneme_types import ExperimentConfiguration
+from mneme.tuning.params import BoolParam, CategoricalParam, FixedParam, IntRangeParam
+from mneme.tuning.pipeline_param import PipelineParam
+from mneme.tuning.portfolio import Portfolio
+from mneme.tuning.search_space import SearchSpace
+from mneme.tuning.space_view import SpaceView
+from mneme.tuning.starting_points import starting_points
+
+
+class Space(SearchSpace):
+    """Twelve numbers, of which a cost knows the best."""
+
+    def __init__(self, *, has_pipeline: bool = False) -> None:
+        self._made: dict[str, Any] = {
+            f"n{index}": IntRangeParam(f"n{index}", 0, 9) for index in range(12)
+        }
+        if has_pipeline:
+            self._made["passes"] = CategoricalParam("passes", ["default<O3>", "drawn"])
+            self._made["pipeline"] = PipelineParam("pipeline", 4, when={"passes": "drawn"})
+
+    def dimensions(self) -> dict[str, Any]:
+        return self._made
+
+    def derived(self, params: dict[str, Any]) -> ExperimentConfiguration:
+        passes = str(params.get("pipeline") or params.get("passes", "default<O3>"))
+        return ExperimentConfiguration(passes=passes)
+
+
+def cost(params: dict[str, Any]) -> float:
+    return 1.0 + sum((params[f"n{index}"] - index % 10) ** 2 for index in range(12))
+
+
+def best_of(trials: int, seed: int, *, is_auto: bool) -> float:
+    view = SpaceView.of(Space())
+    rng = random.Random(seed)
+    portfolio = Portfolio(view, rng)
+    best = float("inf")
+    for _ in range(trials):
+        if is_auto:
+            sample, operator = portfolio.propose()
+            portfolio.learn(
+                operator, sample.params, cost(sample.params), tuple(sample.params.items())
+            )
+        else:
+            sample = view.draw(rng)
+        best = min(best, cost(sample.params))
+    return best
+
+
+def test_it_finds_what_chance_does_not() -> None:
+    found = [best_of(400, seed, is_auto=True) for seed in range(5)]
+    by_chance = [best_of(400, seed, is_auto=False) for seed in range(5)]
+    assert max(found) < min(by_chance)
+    assert max(found) < 0.6 * min(by_chance)
+
+
+def test_the_same_seed_asks_for_the_same() -> None:
+    def asked() -> list[dict[str, Any]]:
+        portfolio = Portfolio(SpaceView.of(Space(has_pipeline=True)), random.Random(7))
+        found = []
+        for number in range(200):
+            sample, operator = portfolio.propose()
+            found.append(sample.params)
+            portfolio.learn(operator, sample.params, float(number % 17), number)
+        return found
+
+    assert asked() == asked()
+
+
+def test_pipelines_are_sequences_mutated_and_spliced() -> None:
+    portfolio = Portfolio(SpaceView.of(Space(has_pipeline=True)), random.Random(1))
+    seen: dict[str, list[str]] = {}
+    for number in range(400):
+        sample, operator = portfolio.propose()
+        seen.setdefault(operator, []).append(sample.config.passes)
+        portfolio.learn(operator, sample.params, 100.0 - number % 50, number)
+    assert {"sequence", "mutate", "splice", "combine", "change", "draw"} <= seen.keys()
+    for text in (one for many in seen.values() for one in many[:20]):
+        _native.check_passes(text)
+    assert max(text.count(",") for text in seen["sequence"]) > 40
+
+
+def test_what_fails_is_no_parent() -> None:
+    portfolio = Portfolio(SpaceView.of(Space()), random.Random(1))
+    for _ in range(300):
+        sample, operator = portfolio.propose()
+        is_right = sample.params["n0"] == 3
+        metric = 1.0 if is_right else None
+        portfolio.learn(operator, sample.params, metric, tuple(sample.params.items()))
+    right = [portfolio.propose()[0].params["n0"] == 3 for _ in range(100)]
+    assert sum(right) > 30
+
+
+def test_it_ends_when_nothing_better_is_found() -> None:
+    portfolio = Portfolio(SpaceView.of(Space()), random.Random(1))
+    count = 0
+    while not portfolio.is_exhausted:
+        sample, operator = portfolio.propose()
+        portfolio.learn(operator, sample.params, 1.0, count)
+        count += 1
+    assert 400 <= count < 420
+
+
+def test_starting_points_differ_from_the_usual_in_one_thing() -> None:
+    dimensions = {
+        "a": CategoricalParam("a", ["x", "y", "z"]),
+        "b": BoolParam("b"),
+        "codegen_opt": IntRangeParam("codegen_opt", 0, 3),
+        "one": FixedParam("one", 5),
+        "when": IntRangeParam("when", 0, 3, when={"b": True}),
+    }
+    points = list(starting_points(dimensions))
+    assert points[0] == {"a": "x", "b": False, "codegen_opt": 3, "one": 5}
+    for point in points[1:]:
+        assert sum(point[name] != points[0][name] for name in point) == 1
+    assert len(points) == 1 + 2 + 1 + 3
+    many = list(starting_points({"a": IntRangeParam("a", 0, 99)}))
+    assert len(many) == 8
+
+
+@pytest.mark.parametrize("has_pipeline", [False, True])
+def test_an_impossible_space_is_said(*, has_pipeline: bool) -> None:
+    class Empty(Space):
+        max_attempts = 5
+
+        def constraints(self, x: Any) -> bool:  # noqa: ARG002
+            return False
+
+    portfolio = Portfolio(SpaceView.of(Empty(has_pipeline=has_pipeline)), random.Random(1))
+    with pytest.raises(ValueError, match="no configuration of"):
+        portfolio.propose()
