@@ -26,7 +26,6 @@ __all__ = ["Searches"]
 _INTERRUPTED = 130
 _LONGEST_NAME = 60
 _LEAST_SECONDS = 5.0
-_LONG_NS = 50e6
 _UNITS = re.compile(r"[^A-Za-z0-9_.]+")
 
 
@@ -74,9 +73,6 @@ class Searches:
         return True
 
     def _tuning(self, target: Target, seconds: float) -> TuneOptions:
-        launch_ns = target.instance.recorded_ns
-        is_long = launch_ns >= _LONG_NS
-        top, rounds = (2, 6) if is_long else (5, 12)
         directory = self._folder / _directory_name(target)
         return TuneOptions(
             record_database=target.record.path,
@@ -91,8 +87,6 @@ class Searches:
             sampler="auto",
             seed=self._options.seed,
             tolerance=self._options.tolerance,
-            top=top,
-            final_rounds=rounds,
             quiet=True,
         )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING
 
 from mneme.executors.measuring import Measuring
@@ -15,9 +15,10 @@ __all__ = [
     "Policy",
     "final_iterations",
     "final_measurements",
-    "search_seconds",
+    "final_seconds",
     "trial_policy",
     "warmup_launches",
+    "within_time",
 ]
 
 # Kernels from here on are long: their times vary little, and every launch more costs throughput.
@@ -35,6 +36,9 @@ _MOST_OF_A_ROUND = 50
 _CHOOSING_ROUNDS = 5
 _SHARE_OF_BASELINE = 0.75
 _SHORTEST_SEARCH = 1.0
+# Configurations and rounds of the last measurements, and the part of the time they may take.
+_FINALS = ((5, 12), (3, 12), (2, 8), (1, 6))
+_MOST_FOR_FINALS = 0.4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,23 +105,44 @@ def final_measurements(options: TuneOptions) -> int:
     return _CHOOSING_ROUNDS * (2 * options.top + 1) + 8 * options.final_rounds
 
 
-def search_seconds(
-    options: TuneOptions, baseline_ns: float, *, spent: float, launch_seconds: float
-) -> float | None:
-    """Return how long the search itself may take; None: until its trials are done.
+def final_seconds(options: TuneOptions, baseline_ns: float, launch_seconds: float) -> float:
+    """Return about how long the last rounds take.
 
     Args:
         options: What was asked for.
         baseline_ns: Time of the baseline.
-        spent: Seconds the session took until now.
-        launch_seconds: What a launch of the baseline took, with everything around it.
+        launch_seconds: What a launch of the baseline takes, with everything around it.
     """
-    if options.timeout is None or not options.times_everything:
-        return options.timeout
     launches = final_iterations(options, baseline_ns) + warmup_launches(options, baseline_ns)
     # Configurations that win are faster than the baseline.
-    last = _SHARE_OF_BASELINE * final_measurements(options) * launches * launch_seconds
-    return max(_SHORTEST_SEARCH, options.timeout - spent - last)
+    return _SHARE_OF_BASELINE * final_measurements(options) * launches * launch_seconds
+
+
+def within_time(
+    options: TuneOptions, baseline_ns: float, *, spent: float, launch_seconds: float
+) -> TuneOptions:
+    """Return options whose `timeout` is what the search itself may take.
+
+    Where the last rounds would take most of the time, they are fewer, of fewer configurations.
+
+    Args:
+        options: What was asked for; `timeout` is for everything.
+        baseline_ns: Time of the baseline.
+        spent: Seconds the session took until now.
+        launch_seconds: As for `final_seconds`.
+    """
+    if options.timeout is None:
+        return options
+    left = options.timeout - spent
+    chosen = options
+    for top, rounds in _FINALS:
+        chosen = replace(
+            options, top=min(top, options.top), final_rounds=min(rounds, options.final_rounds)
+        )
+        if final_seconds(chosen, baseline_ns, launch_seconds) <= _MOST_FOR_FINALS * left:
+            break
+    last = final_seconds(chosen, baseline_ns, launch_seconds)
+    return replace(chosen, timeout=max(_SHORTEST_SEARCH, left - last))
 
 
 def _is_long(nanoseconds: float) -> bool:

@@ -14,7 +14,7 @@ from mneme.tuning.custom_spaces import describe_search_space
 from mneme.tuning.exports import Exporter
 from mneme.tuning.loop import SearchLoop, complete, submit
 from mneme.tuning.mirror import Mirror
-from mneme.tuning.policy import search_seconds, trial_policy, warmup_launches
+from mneme.tuning.policy import trial_policy, warmup_launches, within_time
 from mneme.tuning.space_view import SpaceView
 from mneme.tuning.studies import make_search
 from mneme.tuning.trials import Candidate, CompletedCandidate
@@ -79,7 +79,6 @@ class SessionRun:
         self.outcome: Outcome | None = None
         """What was found."""
         self._began = time.monotonic()
-        self._launch_seconds = 0.0
 
     def run(self) -> int:
         """Search; return the exit code of `TuningSession.run`.
@@ -120,7 +119,12 @@ class SessionRun:
             return self._end("baseline_only", baseline, None)
         SpaceView.of(self._space).adapt(self._replayed_once)
         if self._options.times_everything:
-            self._launch_seconds = self._seconds_of_a_launch(baseline)
+            self._options = within_time(
+                self._options,
+                baseline.metric,
+                spent=time.monotonic() - self._began,
+                launch_seconds=self._seconds_of_a_launch(baseline),
+            )
         self._store.write("search_space.json", describe_search_space(self._space))
         capacity = int(getattr(self._executor, "capacity", 2 * self._options.workers))
         search = make_search(
@@ -178,13 +182,7 @@ class SessionRun:
         )
         loop.recall(self._history)
         try:
-            seconds = search_seconds(
-                self._options,
-                baseline.metric or 0.0,
-                spent=time.monotonic() - self._began,
-                launch_seconds=self._launch_seconds,
-            )
-            reason = loop.run(trials=self._options.trials, timeout=seconds)
+            reason = loop.run(trials=self._options.trials, timeout=self._options.timeout)
         except BaseException:
             loop.give_up()
             raise
