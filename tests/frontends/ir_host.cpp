@@ -42,18 +42,21 @@ out:
 }
 )";
 
-// Errors name the line of the program that made the module.
+// Errors name the line of the program that made the module, or asked it for a function.
 static void refuse(const char* what, const char* target, const char* code) {
-  const std::string place = std::string(__FILE__) + ":" + std::to_string(__LINE__ + 2) + " => ";
+  const unsigned made = __LINE__ + 2;
   try {
     proteus::LLVMIRJitModule module(target, code);
     module.getFunction<int()>("f").run();
     std::printf("%s: accepted\n", what);
   } catch (const proteus::FatalError& error) {
-    const std::string text = error.what();
-    const size_t at = text.find(place);
-    std::printf("%s: %s\n", what,
-                at == text.npos ? text.c_str() : text.substr(at + place.size()).c_str());
+    std::string text = error.what();
+    for (const unsigned line : {made, made + 1}) {
+      const std::string place = std::string(__FILE__) + ":" + std::to_string(line) + " => ";
+      if (const size_t at = text.find(place); at != text.npos)
+        text = text.substr(at + place.size());
+    }
+    std::printf("%s: %s\n", what, text.c_str());
   }
 }
 
