@@ -160,6 +160,7 @@ NEEDS: dict[str, tuple[Callable[[Path], None], ...]] = {
     "deploy.md": (program("app"), recording()),
     "frontends.md": (checkout,),
     "gpu-nodes.md": (bundle,),
+    "optimize.md": (program("app"),),
     "production.md": (program("app"), tuned),
     "profiling.md": (program("vector_add", "vector_add"),),
     "python.md": (recording(),),
