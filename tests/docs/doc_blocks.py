@@ -32,6 +32,7 @@ REASONS = {
     "sets up the checkout": "scripts/test is what runs these tests, scripts/demo sets up the same",
     "needs a GPU": "it drives an NVIDIA GPU, or a tool that does",
     "needs Spack": "tests/python/test_spack.py runs it where Spack is installed",
+    "needs a gain": "what is deployed depends on the machine; tests/frontends/test_deployed.py does the same",
     "builds mneme": "tests/python/test_wheel.py builds it where asked to",
     "changes the machine": "it installs outside the folder of the test",
 }
