@@ -70,9 +70,12 @@ public:
 
   template <typename... Args> void launch(unsigned grid, unsigned block, Args... args) const {
     void* pointers[] = {&args...};
+    launchAll(grid, block, pointers);
+  }
+  /// `pointers`: to each argument.
+  void launchAll(unsigned grid, unsigned block, void** pointers) const {
     driver_.call("cuLaunchKernel", function_, grid, 1u, 1u, block, 1u, 1u, 0u,
-                 static_cast<void*>(nullptr), static_cast<void**>(pointers),
-                 static_cast<void**>(nullptr));
+                 static_cast<void*>(nullptr), pointers, static_cast<void**>(nullptr));
   }
 
 private:
