@@ -1,7 +1,10 @@
 #include "runtime/frontend/cpp_compilers.h"
 
+#include <nlohmann/json.hpp>
+
 #include "runtime/base/environment.h"
 #include "runtime/base/error.h"
+#include "runtime/base/file.h"
 #include "runtime/compile/service/library_identity.h"
 #include "runtime/compile/service/source.h"
 
@@ -14,6 +17,7 @@ using Words = std::vector<std::string>;
 
 constexpr const char* kClangVariable = "PROTEUS_CLANGXX_BIN";
 constexpr const char* kNvccVariable = "PROTEUS_NVCC_BIN";
+constexpr uint64_t kMostSettingsBytes = 1 << 20;
 
 std::string valueOf(const char* name) {
   const char* value = mneme::environmentValue(name);
@@ -25,6 +29,23 @@ std::string valueOf(const char* name) {
 std::string wrapper(const char* name) {
   const std::string program = mneme::compile::compileProgramPath();
   return program.substr(0, program.rfind('/') + 1) + name;
+}
+
+/// The clang++ that mneme was built beside, if it is there; what the wrapper takes, which adds
+/// nothing for the host but some milliseconds.
+std::string hostCompiler() {
+  const std::string own = wrapper("mneme-clang++");
+  if (!valueOf("MNEME_CLANGXX").empty())
+    return own;
+  try {
+    const std::string settings = own.substr(0, own.rfind('/') + 1) + "../config.json";
+    const auto known = nlohmann::json::parse(mneme::readTextFile(settings, kMostSettingsBytes));
+    const std::string folder = known.value("llvmdir", std::string());
+    const std::string path = folder + "/bin/clang++";
+    return !folder.empty() && !mneme::compile::pathOfProgram(path).empty() ? path : own;
+  } catch (const std::exception&) { // the wrapper finds one, or says what to do
+    return own;
+  }
 }
 
 /// A clang of the user's is told where the toolkit is.
@@ -44,7 +65,9 @@ Words clang(TargetModelType target, const std::string& arch) {
   Words words = {valueOf(kClangVariable)};
   const bool isUsers = !words.front().empty();
   if (!isUsers)
-    words.front() = wrapper(hasBoth ? "mneme-cxx" : "mneme-clang++");
+    words.front() = target == TargetModelType::HOST
+                        ? hostCompiler()
+                        : wrapper(hasBoth ? "mneme-cxx" : "mneme-clang++");
   words.insert(words.end(), {"-std=c++17", "-O3"});
   if (target == TargetModelType::HOST) {
     words.insert(words.end(),

@@ -154,3 +154,13 @@ def test_code_of_nvcc_does_not_depend_on_how_others_are_compiled(tmp_path: Path)
         )  # fmt: skip
         assert done.lines == ["5"]
         assert done.count("StorageCache", "DispatcherHostCUDA") == (1, accesses)
+
+
+def test_the_compiler_that_the_environment_names_is_asked(tmp_path: Path) -> None:
+    source = tmp_path / "warns.cpp"
+    source.write_text(WARNS)
+    program = build(str(source), tmp_path / "program", COMPILER)
+    done = run(program, cache=tmp_path / "cache", fails=True, MNEME_CLANGXX="/nowhere/clang++")
+    assert "mneme-clang++: MNEME_CLANGXX is '/nowhere/clang++', which is no command" in done.errors
+    done = run(program, cache=tmp_path / "cache", fails=True, PROTEUS_CLANGXX_BIN="/bin/false")
+    assert "'/bin/false' does not compile the source" in done.errors
