@@ -172,7 +172,8 @@ endfunction()
   What :cmake:command:`add_mneme(<target>) <add_mneme>` does, for projects written for the reference
   tools; they configure unchanged, as ``find_package(proteus CONFIG)`` is served by this package,
   whatever version they ask for. What the source marks as constant at run time is compiled then
-  (:doc:`/jit`).
+  (:doc:`/jit`). Who links a library that was named gets the target ``proteus``: its headers and
+  ``PROTEUS_ENABLE_CUDA`` or ``PROTEUS_ENABLE_HIP``.
 
   ``<target>``
     As for :cmake:command:`add_mneme`. Mandatory. No generator expressions.
@@ -301,13 +302,14 @@ function(_mneme_link_runtime target)
   endif()
 endfunction()
 
-# What makes kernels at run time, for programs that do: others do not load it.
+# What makes kernels at run time, for programs that do: others do not load it. Who links a library gets
+# the headers too, as from the reference tool.
 function(_mneme_link_frontend target)
   if(TARGET proteus)
     set_property(TARGET ${target} APPEND PROPERTY LINK_LIBRARIES proteus)
     get_target_property(kind ${target} TYPE)
-    if(kind MATCHES "^(STATIC|OBJECT)_LIBRARY$")
-      set_property(TARGET ${target} APPEND PROPERTY INTERFACE_LINK_LIBRARIES "$<LINK_ONLY:proteus>")
+    if(NOT kind STREQUAL "EXECUTABLE")
+      set_property(TARGET ${target} APPEND PROPERTY INTERFACE_LINK_LIBRARIES proteus)
     endif()
   endif()
 endfunction()

@@ -199,7 +199,7 @@ def test_project_of_the_reference_tools_configures_unchanged(
         done = run_here(moved_prefix, "run", "--", tmp_path / "build" / name, **wanted)
         assert "[KernelConfig] ID:" in done.stdout
         assert ("ArgNo 1 with value i32 5" in done.stdout) is is_value_marked
-    for name in ("made_at_run_time", "added"):
+    for name in ("made_at_run_time", "added", "userSHARED", "userSTATIC"):
         assert run_here(moved_prefix, "run", "--", tmp_path / "build" / name).stdout == "42\n"
 
 
