@@ -4,6 +4,7 @@
 #include <llvm/Support/raw_ostream.h>
 
 #include "passes/device_module.h"
+#include "passes/lambdas.h"
 #include "passes/mark_list.h"
 #include "passes/warning.h"
 
@@ -83,7 +84,7 @@ llvm::MapVector<llvm::Function*, Marks> readMarks(llvm::Module& module,
   for (const Annotation& annotation : readAnnotations(module))
     if (canHave(*annotation.function))
       annotations[annotation.function].push_back(annotation);
-    else if (isDeviceModule(module))
+    else if (isDeviceModule(module) && closureTypeOf(*annotation.function).empty())
       reportFatal(module, "JIT annotation of '" + annotation.function->getName() +
                               "', which is no kernel: device functions are compiled with the "
                               "kernels that call them");

@@ -183,6 +183,19 @@ def test_closures_have_the_values_they_are_registered_with(build: Build, tmp_pat
     assert "StorageCache rank 0 hits 4 accesses 4" in warm.stdout
 
 
+def test_closure_for_host_and_device_is_compiled_for_both(build: Build, tmp_path: Path) -> None:
+    for hits in (0, 1):
+        done = run(
+            build("both_sides.cu"), tmp_path, PROTEUS_TRACE_OUTPUT="specialization;cache-stats"
+        )
+        assert untraced(done) == ["device 10 host 15"]
+        values = lines(done, "[LambdaSpec]")
+        assert values == ["[LambdaSpec] Replacing slot 0 with i32 5"] * (0 if hits else 2)
+        for engine in ("Host", "Device"):
+            label = f"[proteus][JitEngine{engine}]"
+            assert f"{label} StorageCache rank 0 hits {hits} accesses 1" in done.stdout
+
+
 def test_shared_array_has_the_size_that_is_constant(build: Build, tmp_path: Path) -> None:
     done = run(build("lambdas.cu"), tmp_path, PROTEUS_TRACE_OUTPUT="specialization")
     (line,) = lines(done, "[SharedArray]")
