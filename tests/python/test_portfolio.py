@@ -108,7 +108,7 @@ def test_it_ends_when_nothing_better_is_found() -> None:
         sample, operator = portfolio.propose()
         portfolio.learn(operator, sample.params, 1.0, count)
         count += 1
-    assert 400 <= count < 420
+    assert 2000 <= count < 2020
 
 
 def test_starting_points_differ_from_the_usual_in_one_thing() -> None:

@@ -21,7 +21,8 @@ class Ratio:
     """Median."""
     low: float
     high: float
-    """The 95 % confidence interval, of six pairs of runs or more; else smallest and largest."""
+    """Where the median of as many further pairs lies with 95 % confidence, of six pairs of runs or
+    more; else about the smallest and the largest."""
     rounds: int
     """Pairs of runs."""
     is_interval: bool

@@ -44,6 +44,8 @@ _RECORDED_LAUNCHES = 4
 _MOST_PAIRS = 12
 _FEWEST_PAIRS = 3
 _PROVING = 0.35
+# The part they may take where that is too short for the fewest.
+_MOST_PROVING = 0.6
 # Measuring kernels slows a program down; below this, the same runs say its time and its kernels'.
 _SLOWED_LITTLE = 1.02
 
@@ -102,7 +104,7 @@ class OptimizeSession:
         production.measures_apart = self._slowed_by > _SLOWED_LITTLE
         keeper = Keeper(production, self._folder / "tuned.json", self.result, self._listener)
         searches = Searches(self.options, profile, self.result, self._listener)
-        pairs = self._pairs(seconds, production, len(targets))
+        pairs = self._pairs(seconds, production)
         proving = self._seconds_to_prove(seconds, pairs, len(targets))
         is_complete = searches.run(targets, self._left() - proving)
         keeper.take(searches.directories(), self.options.min_gain)
@@ -135,7 +137,11 @@ class OptimizeSession:
             share = profile.total_ns * 1e-9 / run.seconds
             self.result.kernel_share = share
             if share < 1:
-                self._listener.note(f"kernels take {100 * share:.1f} % of its {run.seconds:.2f} s")
+                most = 1 / (1 - share)
+                self._listener.note(
+                    f"kernels take {100 * share:.1f} % of its {run.seconds:.2f} s: the whole "
+                    f"program can become {most:.2f} times as fast at most"
+                )
         return profile
 
     def _targets(self, application: Application, profile: Profile, built: Run) -> list[Target]:
@@ -168,11 +174,12 @@ class OptimizeSession:
             )
         return "it launches no kernel that can be recorded on this device"
 
-    def _pairs(self, seconds: float, production: Production, kernels: int) -> int:
+    def _pairs(self, seconds: float, production: Production) -> int:
         """Return how many pairs of runs the budget allows."""
         of_a_pair = 2 * seconds * (2 if production.measures_apart else 1)
-        fits = _PROVING * self.options.budget - kernels * seconds
-        pairs = max(1, min(_MOST_PAIRS, math.floor(fits / of_a_pair)))
+        fits = math.floor((_PROVING * self.options.budget - seconds) / of_a_pair)
+        least = min(_FEWEST_PAIRS, math.floor(_MOST_PROVING * self.options.budget / of_a_pair))
+        pairs = max(1, least, min(_MOST_PAIRS, fits))
         if pairs < _FEWEST_PAIRS:
             told = "1 pair" if pairs == 1 else f"{pairs} pairs"
             self.result.notes.append(

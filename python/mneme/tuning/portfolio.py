@@ -45,8 +45,8 @@ _SEQUENCE: Final = (40, 140)
 _BASES: Final = ("default<O0>", "default<O3>", "")
 _ATTEMPTS: Final = 20
 # Nothing better in this many trials, or this many times as many as it took to find the best.
-_PATIENCE: Final = 400
-_PATIENCE_FACTOR: Final = 2.0
+_PATIENCE: Final = 2000
+_PATIENCE_FACTOR: Final = 3.0
 
 Params = dict[str, Any]
 
