@@ -32,5 +32,5 @@ def changes_of(directory: Path) -> list[str]:
 def _text(value: Any) -> str:  # noqa: ANN401 - any JSON value
     if isinstance(value, dict):
         return "x".join(str(one) for one in value.values())
-    text = str(value).lower() if isinstance(value, bool) else str(value)
+    text = str(value).lower() if value is None or isinstance(value, bool) else str(value)
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
