@@ -124,7 +124,8 @@ def test_damaged_code_is_named(program: Path, tmp_path: Path) -> None:
 
 def test_the_command_says_it_in_the_same_form(program: Path) -> None:
     command = [sys.executable, "-m", "mneme", "explain", str(program), "power"]
-    done = subprocess.run(command, capture_output=True, text=True, check=True, env=os.environ)
+    wide = {**os.environ, "COLUMNS": "160"}
+    done = subprocess.run(command, capture_output=True, text=True, check=True, env=wide)
     assert "power(double, int), compiled for host with default<O3>" in done.stdout
     assert "2 exponent" in done.stdout
     assert "it ran" not in done.stdout

@@ -313,7 +313,9 @@ def test_a_sampler_of_the_users_own(recording: Path, tmp_path: Path) -> None:
 
 
 def test_a_sampler_that_is_not_there_is_explained() -> None:
-    with pytest.raises(InvalidArgument, match="there is no sampler 'tpee'; known are auto, random, tpe"):
+    with pytest.raises(
+        InvalidArgument, match="there is no sampler 'tpee'; known are auto, random, tpe"
+    ):
         make_sampler("tpee", seed=None, is_parallel=False)
     with pytest.raises(InvalidArgument, match="cannot load sampler 'nowhere:Sampler'"):
         make_sampler("nowhere:Sampler", seed=None, is_parallel=False)

@@ -87,6 +87,7 @@ class OptimizeSession:
 
     def _work(self, application: Application) -> int:
         runs = self._run_as_built(application)
+        profile = self._profile(application, runs)
         check = make_check(
             [one.output for one in runs],
             check=self.options.check,
@@ -95,7 +96,6 @@ class OptimizeSession:
         )
         self.result.output_rule = check.rule
         seconds = min(one.seconds for one in runs)
-        profile = self._profile(application, runs[0])
         targets = self._targets(application, profile, runs[0])
         if not targets:
             self.result.verdict = self._nothing_recorded(profile)
@@ -127,11 +127,15 @@ class OptimizeSession:
                 raise InvalidArgument(f"another run of the program as built fails: {why}")
         return runs
 
-    def _profile(self, application: Application, built: Run) -> Profile:
+    def _profile(self, application: Application, runs: list[Run]) -> Profile:
+        """Measure kernels in one more run as built, which tells of its output, too."""
         self._listener.step("measuring its kernels")
         folder = self._folder / "runs" / "profile"
         run = application.run(profile=folder)
-        self._slowed_by = run.seconds / built.seconds
+        if why := failure_of(run, runs[0]):
+            raise InvalidArgument(f"another run of the program as built fails: {why}")
+        self._slowed_by = run.seconds / min(one.seconds for one in runs)
+        runs.append(run)
         profile = read_profile(folder)
         if profile.kernels:
             share = profile.total_ns * 1e-9 / run.seconds
