@@ -11,10 +11,12 @@ import pytest
 
 from mneme.errors import ArtifactCorrupt, InvalidArgument
 from mneme.mneme_types import dim3
+from mneme.optimize.events import OptimizeListener
 from mneme.optimize.heavy import choose_targets, heavy_kernels, kernels_pattern
+from mneme.optimize.keeping import Keeper
 from mneme.optimize.options import OptimizeOptions, parse_budget
 from mneme.optimize.outputs import CommandCheck, ExactCheck, NumbersCheck, make_check
-from mneme.optimize.production import ratio_of
+from mneme.optimize.production import Comparison, ratio_of
 from mneme.optimize.profile import KernelTime, Profile, read_profile
 from mneme.optimize.result import KernelResult, OptimizeResult, Ratio
 from mneme.optimize.verdict import verdict
@@ -199,7 +201,7 @@ def test_the_sentence_claims_only_what_runs_showed() -> None:
     assert "2.000x (95 %: 1.996 to 2.004) as fast: 2 s → 1 s" in verdict(found())
     no_gain = Ratio(ratio=1.1, low=0.9, high=1.2, rounds=6, is_interval=True)
     assert "not measurably" in verdict(found(application=no_gain))
-    assert "not measurably" in verdict(found(application=None))
+    assert "was not measured" in verdict(found(application=None))
     assert verdict(found(kernels=[])).startswith("the program stays as it is")
     assert "1 kernel tuned, not measured" in verdict(found(status="interrupted", application=None))
 
@@ -214,3 +216,23 @@ def test_the_page_shows_names_as_text(tmp_path: Path) -> None:
     nothing = OptimizeResult(command=["./app"], directory=tmp_path, status="completed")
     page = write_optimized_page(nothing.to_dict(), tmp_path / "report.html").read_text()
     assert "as fast" not in page
+
+
+def test_nothing_is_claimed_from_runs_of_another_file(tmp_path: Path) -> None:
+    """The last runs had a kernel that was left out because of them."""
+    result = found(application=None)
+    result.kernels.append(KernelResult(name="l", demangled_name="l()", share=0.1, is_kept=True))
+    slower = {"k": [2.0] * 6, "l": [1.0] * 6}
+    comparison = Comparison(
+        built_seconds=[2.0] * 6,
+        tuned_seconds=[1.0] * 6,
+        built_kernels=slower,
+        tuned_kernels={"k": [1.0] * 6, "l": [1.1] * 6},
+    )
+    production: Any = SimpleNamespace(compare=lambda *_: comparison)
+    keeper = Keeper(production, tmp_path / "tuned.json", result, OptimizeListener())
+    keeper.prove(6, 1.01, lambda: False)
+    assert [one.is_kept for one in result.kernels] == [True, False]
+    assert result.application is None
+    assert "left out after the last runs" in result.notes[-1]
+    assert "was not measured" in verdict(result)

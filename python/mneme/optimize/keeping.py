@@ -89,9 +89,18 @@ class Keeper:
             if found.fault:
                 self._drop_all(f"a tuned run went wrong: {found.fault}")
                 return
-            dropped = self._drop_useless(min_gain)
-            if not dropped or not goes_on():
+            if not self._drop_useless(min_gain):
                 return
+            if not goes_on():
+                break
+        if not self.is_any_kept:
+            return
+        # What was measured is another file than the one that is kept: nothing is claimed from it.
+        self._result.application = None
+        self._result.notes.append(
+            "kernels were left out after the last runs, and there was no time to measure the whole "
+            "program without them; a larger --budget has it"
+        )
 
     def _note(self, found: Comparison) -> None:
         result = self._result

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import re
 import time
 from typing import TYPE_CHECKING
 
 from mneme.optimize.result import KernelResult, Ratio
-from mneme.recording.launch_facts import static_hash_text
+from mneme.tuning.all_launches import directory_name, short_name
 from mneme.tuning.options import TuneOptions
 from mneme.tuning.session import TuningSession
 
@@ -24,9 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["Searches"]
 
 _INTERRUPTED = 130
-_LONGEST_NAME = 60
 _LEAST_SECONDS = 5.0
-_UNITS = re.compile(r"[^A-Za-z0-9_.]+")
 
 
 class Searches:
@@ -62,7 +59,7 @@ class Searches:
             share = max(_LEAST_SECONDS, left * target.weight / rest)
             kernel = self._result_of(target)
             told = f"{100 * target.weight:.0f} % of the time in kernels"
-            self._listener.step(f"tuning {_short(target.name)} ({told})")
+            self._listener.step(f"tuning {short_name(target.name)} ({told})")
             session = TuningSession(
                 self._tuning(target, share), self._listener, weight=target.weight
             )
@@ -73,7 +70,7 @@ class Searches:
         return True
 
     def _tuning(self, target: Target, seconds: float) -> TuneOptions:
-        directory = self._folder / _directory_name(target)
+        directory = self._folder / _place(target)
         return TuneOptions(
             record_database=target.record.path,
             record_id=target.instance.dynamic_hash,
@@ -95,7 +92,7 @@ class Searches:
         for known in self._result.kernels:
             if known.name == name:
                 known.share += target.weight
-                known.directories.append(f"results/{_directory_name(target)}")
+                known.directories.append(f"results/{_place(target)}")
                 return known
         kernel = KernelResult(
             name=name, demangled_name=target.record.demangled_name, share=target.weight
@@ -103,7 +100,7 @@ class Searches:
         if seen := self._profile.kernels.get(name):
             kernel.launches = seen.launches
             kernel.built_ns = seen.total_ns / max(1, seen.launches)
-        kernel.directories.append(f"results/{_directory_name(target)}")
+        kernel.directories.append(f"results/{_place(target)}")
         self._result.kernels.append(kernel)
         return kernel
 
@@ -123,13 +120,6 @@ class Searches:
             kernel.reason = "nothing faster was found"
 
 
-def _directory_name(target: Target) -> str:
-    """Return a name of its own for each launch."""
-    name = _UNITS.sub("_", _short(target.name)).strip("_")[:_LONGEST_NAME] or "kernel"
-    code = static_hash_text(target.record.static_hash)[:8]
-    return f"{name}-{code}-{target.instance.dynamic_hash}"
-
-
-def _short(name: str) -> str:
-    plain = name.partition("(")[0]
-    return plain.split()[-1] if plain.split() else name
+def _place(target: Target) -> str:
+    """Return where the results of a launch are, among those of others."""
+    return directory_name(target.record, target.instance.dynamic_hash)

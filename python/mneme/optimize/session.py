@@ -59,6 +59,7 @@ class OptimizeSession:
         self._listener = listener or OptimizeListener()
         self._began = time.monotonic()
         self._folder = options.directory
+        self._slowed_by = 1.0
         self.result = OptimizeResult(command=list(options.command), directory=options.directory)
         """What was found so far."""
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from mneme.tuning.events import Outcome, TuneListener
     from mneme.tuning.options import TuneOptions
 
-__all__ = ["Session", "share_out", "tune_all"]
+__all__ = ["Session", "directory_name", "share_out", "short_name", "tune_all"]
 
 _FEWEST_TRIALS = 10
 _LONGEST_NAME = 60
@@ -142,7 +142,7 @@ def _launches(options: TuneOptions, parent: Path) -> list[_Launch]:
         _Launch(
             record=record,
             instance=instance,
-            directory=parent / _directory_name(record, record_id),
+            directory=parent / directory_name(record, record_id),
         )
         for record in recording.values()
         for record_id, instance in record.items()
@@ -241,16 +241,23 @@ def _write_tuned_file(options: TuneOptions, parent: Path, launches: Sequence[_La
     return path
 
 
-def _directory_name(record: RecordedExecution, record_id: str) -> str:
+def directory_name(record: RecordedExecution, record_id: str) -> str:
     """Return a name of its own for each launch; overloads and lambdas share the others' parts."""
     code = static_hash_text(record.static_hash)[:_DIGITS_OF_CODE]
     return f"{_file_name(record.demangled_name)}-{code}-{record_id}"
 
 
+def short_name(kernel: str) -> str:
+    """Return a kernel's name without what it returns and what it takes."""
+    words = kernel.partition("(")[0].split()
+    return words[-1] if words else kernel
+
+
 def _file_name(kernel: str) -> str:
     """Return what of a kernel's name may be part of a file name."""
-    plain = kernel.partition("(")[0].split()[-1] if kernel.partition("(")[0].split() else kernel
-    return re.sub(r"[^A-Za-z0-9_.]+", "_", plain).strip("_")[:_LONGEST_NAME] or "kernel"
+    return (
+        re.sub(r"[^A-Za-z0-9_.]+", "_", short_name(kernel)).strip("_")[:_LONGEST_NAME] or "kernel"
+    )
 
 
 def _default_directory(database: str | Path) -> Path:
