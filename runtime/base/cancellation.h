@@ -7,6 +7,21 @@
 
 namespace mneme {
 
+/// Sets this thread's state of cancellation back to `state`; a request that waits takes effect. In
+/// a thread that is cancelled asynchronously it does so in pthread_testcancel():
+/// pthread_setcancelstate() of glibc 2.36 ends such a thread without PTHREAD_CANCELED as its result.
+inline void restoreCancellation(int state) noexcept(false) {
+  if (state == PTHREAD_CANCEL_DISABLE)
+    return;
+  int type = PTHREAD_CANCEL_DEFERRED;
+  pthread_setcanceltype(PTHREAD_CANCEL_DEFERRED, &type);
+  pthread_setcancelstate(state, nullptr);
+  if (type == PTHREAD_CANCEL_DEFERRED)
+    return;
+  pthread_testcancel();
+  pthread_setcanceltype(type, nullptr);
+}
+
 /// While one lives this thread is not cancelled: the unwinding would run through functions that
 /// must not throw. A request made meanwhile is kept, as everywhere where a thread cannot be
 /// cancelled. One that is cancelled asynchronously may be so in the constructor and in the
@@ -20,8 +35,7 @@ public:
   }
   ~DeferredCancellation() noexcept(false) {
     innermost() = outer_;
-    if (before_ != PTHREAD_CANCEL_DISABLE)
-      pthread_setcancelstate(before_, nullptr);
+    restoreCancellation(before_);
   }
   DeferredCancellation(const DeferredCancellation&) = delete;
   DeferredCancellation& operator=(const DeferredCancellation&) = delete;
@@ -30,7 +44,7 @@ public:
   static void forgetAll() noexcept {
     const DeferredCancellation* deferred = std::exchange(innermost(), nullptr);
     if (deferred)
-      pthread_setcancelstate(outermostState(), nullptr);
+      restoreCancellation(outermostState());
   }
 
 private:
@@ -55,7 +69,7 @@ public:
   CancellationOfCaller() noexcept(false)
       : deferred_(std::exchange(DeferredCancellation::innermost(), nullptr)) {
     if (deferred_)
-      pthread_setcancelstate(deferred_->before_, nullptr);
+      restoreCancellation(deferred_->before_);
   }
   ~CancellationOfCaller() noexcept(false) { // the call has returned, and cancellation comes now
     if (!deferred_)

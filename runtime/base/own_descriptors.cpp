@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "runtime/base/blocked_signals.h"
+#include "runtime/base/cancellation.h"
 #include "runtime/base/standard_error.h"
 #include "runtime/base/unique_fd.h"
 
@@ -181,7 +182,7 @@ void runApart(const std::function<void()>& work) {
   int before = 0;
   pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before); // `work` uses what is on this stack
   const bool wasDone = isDone(thread, *errand);
-  pthread_setcancelstate(before, nullptr);
+  restoreCancellation(before);
   if (!wasDone)
     return work();
   if (errand->failure)
