@@ -92,7 +92,7 @@ def test_an_output_that_tuning_changes_is_noticed(many: Path, tmp_path: Path) ->
 
 def test_a_command_decides_where_the_output_varies(many: Path, tmp_path: Path) -> None:
     done = optimize(tmp_path, "--check", "grep -q '^sum'", "--", many, "lines")
-    assert done.returncode == 0, done.stderr
+    assert done.returncode in (0, 1), done.stderr  # whether it gained does not matter here
     assert "'grep -q '^sum'' accepts it" in result_of(tmp_path)["output_rule"]
 
 

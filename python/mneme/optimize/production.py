@@ -24,7 +24,7 @@ __all__ = ["Comparison", "Production", "ratio_of"]
 _FEWEST_FOR_INTERVAL = 6
 _FEWEST_PAIRS = 3
 # What is claimed has to hold in further runs, whose median varies as ours does: the difference of
-# two medians varies 1.4 times as much as one. Nothing is claimed closer than to 0.2 %: clock rates
+# two medians varies 1.4 times as much as one; of ratios, it is their logarithms that do. Nothing is claimed closer than to 0.2 %: clock rates
 # and temperatures of another hour are not in these runs.
 _WIDER = math.sqrt(2)
 _FINEST = 0.002
@@ -63,8 +63,8 @@ def ratio_of(built: Sequence[float], tuned: Sequence[float]) -> Ratio | None:
         middle, low, high = median_interval(ratios)
     return Ratio(
         ratio=middle,
-        low=middle - max(_WIDER * (middle - low), _FINEST * middle),
-        high=middle + max(_WIDER * (high - middle), _FINEST * middle),
+        low=middle * min((low / middle) ** _WIDER, 1 - _FINEST),
+        high=middle * max((high / middle) ** _WIDER, 1 + _FINEST),
         rounds=len(ratios),
         is_interval=len(ratios) >= _FEWEST_FOR_INTERVAL,
     )
