@@ -9,7 +9,8 @@ namespace mneme {
 
 /// Sets this thread's state of cancellation back to `state`; a request that waits takes effect. In
 /// a thread that is cancelled asynchronously it does so in pthread_testcancel():
-/// pthread_setcancelstate() of glibc 2.36 ends such a thread without PTHREAD_CANCELED as its result.
+/// pthread_setcancelstate() of glibc 2.36 ends such a thread without PTHREAD_CANCELED as its
+/// result.
 inline void restoreCancellation(int state) noexcept(false) {
   if (state == PTHREAD_CANCEL_DISABLE)
     return;

@@ -20,7 +20,7 @@ GOOD: dict[str, Any] = {"record_database": "rec", "trials": 5}
     ("values", "sentence"),
     [
         ({"record_database": ""}, "no recording is named; say -rdb"),
-        ({"trials": None}, "--sampler random needs --trials N"),
+        ({"trials": None}, "--sampler auto needs --trials N"),
         ({"sampler": "grid"}, "--sampler grid tries every configuration; leave --trials out"),
         ({"trials": 0}, "--trials is 0; it has to be 1 or more"),
         ({"metric": "mode"}, "--metric is 'mode', not one of mean, median, min, max"),
@@ -58,7 +58,7 @@ def test_what_makes_sense_is_taken(values: dict[str, Any]) -> None:
 
 def test_documented_defaults() -> None:
     options = TuneOptions()
-    assert (options.space_preset, options.sampler, options.metric) == ("standard", "random", "mean")
+    assert (options.space_preset, options.sampler, options.metric) == ("standard", "auto", "mean")
     assert (options.iterations, options.warmup, options.workers) == (5, 2, 1)
     assert (options.objective, options.pruner, options.launch_dim) == ("time", "none", "auto")
     assert options.max_threads_policy == "block-threads"

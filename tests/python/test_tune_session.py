@@ -300,10 +300,20 @@ def test_results_that_cannot_be_written_end_with_a_sentence(
     assert "16 trials are not on disk" in tuning.error
 
 
-@pytest.mark.parametrize("name", ["random", "tpe", "nsga2", "nsga3", "cmaes", "qmc"])
+@pytest.mark.parametrize("name", ["auto", "random", "tpe", "nsga2", "nsga3", "cmaes", "qmc"])
 def test_every_sampler_finds_the_best(recording: Path, tmp_path: Path, name: str) -> None:
     assert session(recording, tmp_path, sampler=name, trials=16, seed=3).run() == 0
     assert read(tmp_path / "best.json")["config"]["codegen_opt"] == 3
+
+
+def test_a_search_that_ends_by_itself_says_why(
+    recording: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("mneme.tuning.portfolio._PATIENCE", 3)
+    monkeypatch.setattr("mneme.tuning.portfolio._PATIENCE_FACTOR", 0.0)
+    assert session(recording, tmp_path, sampler="auto", timeout=60).run() == 0
+    said = (tmp_path / "logs" / "tune.log").read_text()
+    assert "the search ended by itself: nothing better in " in said
 
 
 def test_a_sampler_of_the_users_own(recording: Path, tmp_path: Path) -> None:
@@ -332,9 +342,10 @@ def test_a_long_search_shows_the_sampler_the_best_and_the_latest() -> None:
     assert seen == [*map(float, range(50)), *map(float, range(100, 300))]
 
 
-def test_two_objectives_give_a_front(recording: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("sampler", ["nsga2", "auto"])
+def test_two_objectives_give_a_front(recording: Path, tmp_path: Path, sampler: str) -> None:
     objective = ("speedup", "code-size")
-    assert session(recording, tmp_path, sampler="nsga2", trials=16, objective=objective).run() == 0
+    assert session(recording, tmp_path, sampler=sampler, trials=16, objective=objective).run() == 0
     best = read(tmp_path / "best.json")
     assert best["objectives"] == ["speedup", "code-size"]
     sizes = [one["values"]["code-size"] for one in best["pareto"]]

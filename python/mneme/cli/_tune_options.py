@@ -50,8 +50,8 @@ SAMPLER = _option(
     "--sampler",
     panel=_SEARCH,
     metavar="NAME",
-    text="random, auto, tpe, grid, exhaustive, nsga2, nsga3, cmaes, gp, qmc, or MODULE:CLASS of an "
-    "Optuna sampler.  [default: random]",
+    text="auto, random, tpe, grid, exhaustive, nsga2, nsga3, cmaes, gp, qmc, or MODULE:CLASS of an "
+    "Optuna sampler.  [default: auto]",
 )
 TRIALS = _option(
     "--trials",

@@ -24,8 +24,8 @@ __all__ = ["Comparison", "Production", "ratio_of"]
 _FEWEST_FOR_INTERVAL = 6
 _FEWEST_PAIRS = 3
 # What is claimed has to hold in further runs, whose median varies as ours does: the difference of
-# two medians varies 1.4 times as much as one; of ratios, it is their logarithms that do. Nothing is claimed closer than to 0.2 %: clock rates
-# and temperatures of another hour are not in these runs.
+# two medians varies 1.4 times as much as one; of ratios, it is their logarithms that do. Nothing is
+# claimed closer than to 0.2 %: clock rates and temperatures of another hour are not in these runs.
 _WIDER = math.sqrt(2)
 _FINEST = 0.002
 

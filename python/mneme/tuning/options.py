@@ -67,8 +67,8 @@ class TuneOptions:
 
     space_preset: str = "standard"
     """Which built-in space."""
-    sampler: str = "random"
-    """random, auto, tpe, grid, exhaustive, nsga2, cmaes, gp, qmc, or MODULE:CLASS."""
+    sampler: str = "auto"
+    """auto, random, tpe, grid, exhaustive, nsga2, cmaes, gp, qmc, or MODULE:CLASS."""
     trials: int | None = None
     """Configurations to try; with a shared storage those of all processes together."""
     timeout: float | None = None

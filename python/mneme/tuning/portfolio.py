@@ -96,8 +96,12 @@ class Portfolio:
     @property
     def is_exhausted(self) -> bool:
         """Whether more trials are not expected to find anything better."""
-        idle = self._trials - self._trials_of_best
-        return idle > max(_PATIENCE, _PATIENCE_FACTOR * self._trials_of_best)
+        return self.idle > max(_PATIENCE, _PATIENCE_FACTOR * self._trials_of_best)
+
+    @property
+    def idle(self) -> int:
+        """Trials since the best was found."""
+        return self._trials - self._trials_of_best
 
     @property
     def uses(self) -> dict[str, int]:

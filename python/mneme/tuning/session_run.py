@@ -188,6 +188,9 @@ class SessionRun:
             raise
         else:
             self._note_statistics(loop)
+            if search.end_note:
+                self._store.log(search.end_note)
+                self._listener.note(search.end_note)
             return reason
         finally:
             mirror.flush()

@@ -51,6 +51,8 @@ _AVOIDABLE = ("invalid_launch", "invalid_config", "failed_verification", "compil
 _TOLD_CHOICES = 8
 AUTO = "auto"
 """The sampler that is a portfolio of ways to search."""
+# What takes its place where several objectives are searched for.
+_SEVERAL_OBJECTIVES = "nsga2"
 
 
 def directions_of(options: TuneOptions) -> list[str]:
@@ -65,13 +67,20 @@ def check_sampler(options: TuneOptions) -> None:
         InvalidArgument: If there is none of this name.
         BackendUnavailable: If a package is missing.
     """
-    if options.sampler == AUTO:
-        if len(options.objectives) > 1:
-            raise InvalidArgument(
-                f"--sampler {AUTO} searches for one objective; for several take nsga2 or tpe"
-            )
-    elif not options.enumerates and not options.baseline_only:
-        make_sampler(options.sampler, seed=options.seed, is_parallel=True)
+    if not options.enumerates and not options.baseline_only:
+        make_sampler(_sampler_name(options), seed=options.seed, is_parallel=True)
+
+
+def _uses_portfolio(options: TuneOptions) -> bool:
+    """Whether the portfolio searches; it knows one objective only."""
+    return options.sampler == AUTO and len(options.objectives) == 1
+
+
+def _sampler_name(options: TuneOptions) -> str:
+    """Return the sampler of the study, which a portfolio and an enumeration do not ask."""
+    if options.enumerates or _uses_portfolio(options):
+        return "random"
+    return _SEVERAL_OBJECTIVES if options.sampler == AUTO else options.sampler
 
 
 def make_search(
@@ -96,9 +105,7 @@ def make_search(
         BackendUnavailable: If a package is missing.
         IoFailed: If the storage cannot be opened.
     """
-    is_auto = options.sampler == AUTO
-    name = "random" if options.enumerates or is_auto else options.sampler
-    sampler = make_sampler(name, seed=options.seed, is_parallel=capacity > 1)
+    sampler = make_sampler(_sampler_name(options), seed=options.seed, is_parallel=capacity > 1)
     is_tpe_alone = options.sampler == "tpe" and options.optuna_storage is None
     if is_tpe_alone and len(options.objectives) == 1:
         storage = bounded_memory()
@@ -109,7 +116,7 @@ def make_search(
         is_shared = options.optuna_storage is not None
         if options.enumerates:
             return EnumeratedSearch(space, study, options, is_shared=is_shared)
-        kind = AutoSearch if is_auto else OptunaSearch
+        kind = AutoSearch if _uses_portfolio(options) else OptunaSearch
         search = kind(space, study, options, is_shared=is_shared)
         if not is_shared:
             search.learn(history)
@@ -118,6 +125,9 @@ def make_search(
 
 class _StudySearch:
     """A search whose trials are kept in a study of Optuna, which other processes may share."""
+
+    end_note = ""
+    """Why the search ended by itself, as a sentence; empty if it did not."""
 
     def __init__(
         self, space: SearchSpace, study: Study, options: TuneOptions, *, is_shared: bool
@@ -264,7 +274,13 @@ class AutoSearch(OptunaSearch):
 
     def ask(self) -> Candidate | None:
         """Return what to try; None if more trials are not expected to find anything better."""
-        return None if self.portfolio.is_exhausted else super().ask()
+        if self.portfolio.is_exhausted:
+            self.end_note = (
+                f"the search ended by itself: nothing better in {self.portfolio.idle:,} trials, "
+                "and more are not expected to find any"
+            )
+            return None
+        return super().ask()
 
     def _ask(self) -> tuple[Sample, Any]:
         sample, operator = self.portfolio.propose()

@@ -51,7 +51,9 @@ TEST_CASE("a thread that was cancelled where it could not be ends as cancelled")
 TEST_CASE("the type of cancellation stays what it was") {
   int before = 0;
   pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, &before);
-  { DeferredCancellation deferred; }
+  {
+    DeferredCancellation deferred;
+  }
   int after = 0;
   pthread_setcanceltype(before, &after);
   CHECK(after == PTHREAD_CANCEL_ASYNCHRONOUS);
