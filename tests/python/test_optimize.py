@@ -205,6 +205,7 @@ def test_the_sentence_claims_only_what_runs_showed() -> None:
     no_gain = Ratio(ratio=1.1, low=0.9, high=1.2, rounds=6, is_interval=True)
     assert "not measurably" in verdict(found(application=no_gain))
     assert "was not measured" in verdict(found(application=None))
+    assert "faster in replays" in verdict(found(application=None))
     assert verdict(found(kernels=[])).startswith("the program stays as it is")
     assert "1 kernel tuned, not measured" in verdict(found(status="interrupted", application=None))
 

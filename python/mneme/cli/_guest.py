@@ -19,7 +19,7 @@ from mneme.cli.exit_codes import ExitCode
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-__all__ = ["GuestCommand", "become"]
+__all__ = ["GuestCommand", "OptionalGuestCommand", "become"]
 
 _SEPARATOR = "--"
 _SIGNALLED = 128
@@ -54,6 +54,21 @@ class GuestCommand(GroupedCommand):
     def collect_usage_pieces(self, ctx: Any) -> list[str]:  # noqa: ANN401
         """Show the `--` in the usage line."""
         return [*super().collect_usage_pieces(ctx), _SEPARATOR, "PROGRAM [ARGUMENTS]..."]
+
+
+class OptionalGuestCommand(GuestCommand):
+    """A verb that takes a program only with its option `--measure`."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401
+        """Parse as a verb without program unless one is asked for."""
+        if "--measure" in args:
+            return super().parse_args(ctx, args)
+        return list(GroupedCommand.parse_args(self, ctx, args))
+
+    def collect_usage_pieces(self, ctx: Any) -> list[str]:  # noqa: ANN401
+        """Show that there may be a program."""
+        pieces = GroupedCommand.collect_usage_pieces(self, ctx)
+        return [*pieces, "[--measure -- PROGRAM [ARGUMENTS]...]"]
 
 
 def become(

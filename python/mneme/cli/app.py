@@ -114,6 +114,10 @@ def make_app(verb: str | None = None, *, is_list: bool = False) -> typer.Typer:
             from mneme.cli._guest import GuestCommand  # noqa: PLC0415 - only these need it
 
             kind = GuestCommand
+        elif name == "deploy":
+            from mneme.cli._guest import OptionalGuestCommand  # noqa: PLC0415
+
+            kind = OptionalGuestCommand
         elif name == "tune":
             from mneme.cli._tune_command import TuneCommand  # noqa: PLC0415 - it has lists
 

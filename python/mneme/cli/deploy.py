@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Optional
 import typer
 
 from mneme.cli import _console
-from mneme.cli._options import JsonOption, finite
+from mneme.cli._options import DeviceOption, JsonOption, finite
 from mneme.cli._unused import tell_unused
 from mneme.cli.exit_codes import ExitCode
 
@@ -16,13 +16,17 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from mneme.deploy.tuned_kernels import Deployed, Deployment, LeftOut
+    from mneme.optimize.measuring import MeasureOptions
+    from mneme.optimize.result import OptimizeResult
 
 __all__ = ["deploy"]
 
 _SHOWN = 5
+_PAIRS = 6
 
 
 def deploy(
+    ctx: typer.Context,
     results: Annotated[
         list[Path],
         typer.Argument(
@@ -76,6 +80,33 @@ def deploy(
             show_default=False,
         ),
     ] = None,
+    measure: Annotated[
+        bool,
+        typer.Option(
+            "--measure",
+            help="Run PROGRAM as built and as tuned in turn; leave out what gains nothing there.",
+        ),
+    ] = False,
+    pairs: Annotated[
+        int,
+        typer.Option("--pairs", metavar="N", min=1, help="With --measure: runs of each kind."),
+    ] = _PAIRS,
+    device: DeviceOption = None,
+    compare: Annotated[
+        Optional[list[str]],
+        typer.Option(
+            "--compare",
+            metavar="REGEX",
+            help="With --measure: compare only numbers of the output, the groups of REGEX.",
+            show_default=False,
+        ),
+    ] = None,
+    compare_tolerance: Annotated[
+        float,
+        typer.Option(
+            "--compare-tolerance", metavar="X", help="How far these may be apart, relatively."
+        ),
+    ] = 1e-6,
     json: JsonOption = False,
 ) -> None:
     """Write what tuning found for production runs.
@@ -84,7 +115,7 @@ def deploy(
     """
     if check is not None:
         unused = {"-o": output, "--merge": merge, "--launch": launch, "--guard": guard}
-        tell_unused(unused, "with --check")
+        tell_unused({**unused, "--measure": measure}, "with --check")
         _check(check, results, json=json)
         return
     if output is None:
@@ -97,13 +128,48 @@ def deploy(
         min_gain=min_gain,
     )
     plan = deploying.plan_deployment(results, options)
+    if not measure:
+        given = {"--pairs": pairs != _PAIRS, "--device": device is not None, "--compare": compare}
+        tell_unused(given, "without --measure")
+    measured = None
+    if measure and plan.deployed:
+        from mneme.optimize.measuring import MeasureOptions  # noqa: PLC0415
+
+        measuring = MeasureOptions(
+            command=tuple(ctx.args),
+            device=device,
+            pairs=pairs,
+            compare=tuple(compare or ()),
+            compare_tolerance=compare_tolerance,
+            min_gain=min_gain,
+        )
+        plan, measured = _measure(plan, measuring, is_quiet=json)
     _say_left_out(plan)
     if not plan.deployed:
         _console.say(f"nothing is worth deploying, so '{output}' is not written")
         raise typer.Exit(ExitCode.NOT_VERIFIED)
     for sentence in deploying.write_deployment(plan, output, merge=merge):
         _console.say(sentence)
-    _show(plan, output, json=json)
+    _show(plan, output, measured, json=json)
+
+
+def _measure(
+    plan: Deployment, options: MeasureOptions, *, is_quiet: bool
+) -> tuple[Deployment, OptimizeResult]:
+    """Run the program as built and as tuned; return what is worth deploying, and what was seen."""
+    import tempfile  # noqa: PLC0415
+
+    from mneme.cli._optimize_output import output_for  # noqa: PLC0415
+    from mneme.optimize.measuring import measure_deployment  # noqa: PLC0415
+
+    with (
+        tempfile.TemporaryDirectory(prefix="mneme-measure-") as scratch,
+        output_for(is_quiet=is_quiet) as listener,
+    ):
+        worth, result = measure_deployment(plan, options, Path(scratch), listener)  # type: ignore[arg-type]
+        if not is_quiet:
+            listener.done(result)  # type: ignore[attr-defined]
+    return worth, result
 
 
 def _say_left_out(plan: Deployment) -> None:
@@ -119,19 +185,26 @@ def _say_left_out(plan: Deployment) -> None:
         _console.say(f"{names}{more} {'is' if is_one else 'are'} left out: {reason}{place}")
 
 
-def _show(plan: Deployment, output: Path, *, json: bool) -> None:
+def _show(plan: Deployment, output: Path, measured: OptimizeResult | None, *, json: bool) -> None:
     if json:
         deployed = [{"kernel": one.kernel_name, **one.variant.to_json()} for one in plan.deployed]
         left_out = [
             {"kernel": one.kernel_name, "directory": str(one.directory), "reason": one.reason}
             for one in plan.left_out
         ]
-        _console.print_json({"file": str(output), "deployed": deployed, "left_out": left_out})
+        content: dict[str, object] = {
+            "file": str(output),
+            "deployed": deployed,
+            "left_out": left_out,
+        }
+        if measured is not None:
+            content["measured"] = measured.to_dict()
+        _console.print_json(content)
         return
-    content = _console.table("deployed", ("kernel", "launch", ">gain", "guards"))
+    table = _console.table("deployed", ("kernel", "launch", ">gain", "guards"))
     for one in plan.deployed:
-        content.add_row(one.demangled_name, _launch_text(one), _gain_text(one), _guards_text(one))
-    _console.print_table(content)
+        table.add_row(one.demangled_name, _launch_text(one), _gain_text(one), _guards_text(one))
+    _console.print_table(table)
     for one in plan.deployed:
         if one.note:
             _console.say(f"{one.demangled_name}: {one.note}")

@@ -95,6 +95,11 @@ class Application:
         scratch.mkdir(parents=True, exist_ok=True)
 
     @property
+    def program(self) -> str:
+        """The program as the user named it."""
+        return self._command[0]
+
+    @property
     def device(self) -> str:
         """The device it runs on."""
         return self._environment({})["MNEME_DEVICE"]

@@ -9,7 +9,7 @@ from mneme import deploy
 from mneme.optimize.changes import changes_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
     from pathlib import Path
 
     from mneme.optimize.events import OptimizeListener
@@ -43,12 +43,9 @@ class Keeper:
         """Whether production runs get anything."""
         return any(one.is_kept for one in self._result.kernels)
 
-    def take(self, directories: Sequence[Path], min_gain: float) -> None:
+    def take(self, plan: deploy.Deployment) -> None:
         """Keep what tuning found to be faster, and write the file."""
-        if not directories:
-            return
-        options = deploy.DeployOptions(use_launch=True, min_gain=min_gain)
-        self._plan = deploy.plan_deployment(directories, options)
+        self._plan = plan
         by_name = {one.name: one for one in self._result.kernels}
         for left in self._plan.left_out:
             if (kernel := by_name.get(left.kernel_name)) and not kernel.reason:
@@ -87,7 +84,7 @@ class Keeper:
             found = self._production.compare(self._path, pairs, goes_on)
             self._note(found)
             if found.fault:
-                self._drop_all(f"a tuned run went wrong: {found.fault}")
+                self.drop_all(f"a tuned run went wrong: {found.fault}")
                 return
             if not self._drop_useless(min_gain):
                 return
@@ -99,8 +96,14 @@ class Keeper:
         self._result.application = None
         self._result.notes.append(
             "kernels were left out after the last runs, and there was no time to measure the whole "
-            "program without them; a larger --budget has it"
+            "program without them"
         )
+
+    def drop_all(self, reason: str) -> None:
+        """Keep nothing."""
+        for kernel in self._result.kernels:
+            if kernel.is_kept:
+                self._drop(kernel, reason)
 
     def _note(self, found: Comparison) -> None:
         result = self._result
@@ -124,11 +127,6 @@ class Keeper:
                 self._drop(kernel, f"the program shows no gain of it: {shown.text()}")
                 dropped = True
         return dropped
-
-    def _drop_all(self, reason: str) -> None:
-        for kernel in self._result.kernels:
-            if kernel.is_kept:
-                self._drop(kernel, reason)
 
     def _drop(self, kernel: KernelResult, reason: str) -> None:
         kernel.is_kept = False

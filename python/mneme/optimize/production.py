@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from mneme.optimize.application import Application, Run
+    from mneme.optimize.as_built import AsBuilt
     from mneme.optimize.outputs import OutputCheck
 
 __all__ = ["Comparison", "Production", "ratio_of"]
@@ -74,22 +75,21 @@ class Production:
     """Runs the program as built and as tuned."""
 
     def __init__(
-        self, application: Application, built: Run, check: OutputCheck, folder: Path
+        self, application: Application, built: AsBuilt, check: OutputCheck, folder: Path
     ) -> None:
         """Prepare.
 
         Args:
             application: The program.
-            built: A run of it as built, which says how a run ends.
+            built: Runs of it as built, which say how one ends.
             check: What its output has to be.
             folder: For profiles and compiled code.
         """
         self._application = application
-        self._built = built
+        self._built = built.runs[0]
         self._check = check
         self._folder = folder
-        self.measures_apart = True
-        """Whether times of kernels come from runs of their own, since measuring slows down."""
+        self._measures_apart = built.measures_apart
 
     @property
     def cache(self) -> Path:
@@ -117,8 +117,8 @@ class Production:
                 break
             order = (None, tuned) if number % 2 == 0 else (tuned, None)
             for file in order:
-                self._take(file, found, is_timed=True, is_profiled=not self.measures_apart)
-            if self.measures_apart:
+                self._take(file, found, is_timed=True, is_profiled=not self._measures_apart)
+            if self._measures_apart:
                 for file in order:
                     self._take(file, found, is_timed=False, is_profiled=True)
             if found.fault:

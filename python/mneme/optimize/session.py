@@ -5,19 +5,19 @@ from __future__ import annotations
 import json
 import math
 import time
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from mneme.deploy import DeployOptions, plan_deployment
 from mneme.errors import InvalidArgument, MnemeError
 from mneme.files.json_object import read_json_object
 from mneme.files.publish import publish_own_text
 from mneme.optimize.application import Application, failure_of
+from mneme.optimize.as_built import note_share, observe
 from mneme.optimize.events import OptimizeListener
 from mneme.optimize.heavy import Target, choose_targets, heavy_kernels, kernels_pattern
 from mneme.optimize.keeping import Keeper
 from mneme.optimize.outputs import make_check
 from mneme.optimize.production import Production
-from mneme.optimize.profile import Profile, read_profile
 from mneme.optimize.result import KernelResult, OptimizeResult
 from mneme.optimize.searches import Searches
 from mneme.optimize.verdict import verdict
@@ -27,7 +27,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from mneme.optimize.application import Run
+    from mneme.optimize.as_built import AsBuilt
     from mneme.optimize.options import OptimizeOptions
+    from mneme.optimize.profile import Profile
 
 __all__ = ["INTERRUPTED", "NOTHING_GAINED", "OK", "OptimizeSession"]
 
@@ -36,8 +38,8 @@ NOTHING_GAINED = 1
 INTERRUPTED = 130
 
 _STATE = "optimize.json"
-# Runs as built that say what the output is and how long a run takes.
-_RUNS_AS_BUILT = 2
+# A run of a program of which more than one is made before: that part of the budget.
+_SHORT = 0.05
 # Launches of a kernel that are recorded: those with other dimensions are tuned apart.
 _RECORDED_LAUNCHES = 4
 # Pairs of runs that prove the gain, and the part of the budget they may take.
@@ -46,8 +48,6 @@ _FEWEST_PAIRS = 3
 _PROVING = 0.35
 # The part they may take where that is too short for the fewest.
 _MOST_PROVING = 0.6
-# Measuring kernels slows a program down; below this, the same runs say its time and its kernels'.
-_SLOWED_LITTLE = 1.02
 
 
 class OptimizeSession:
@@ -59,7 +59,6 @@ class OptimizeSession:
         self._listener = listener or OptimizeListener()
         self._began = time.monotonic()
         self._folder = options.directory
-        self._slowed_by = 1.0
         self.result = OptimizeResult(command=list(options.command), directory=options.directory)
         """What was found so far."""
 
@@ -87,67 +86,32 @@ class OptimizeSession:
         return code
 
     def _work(self, application: Application) -> int:
-        runs = self._run_as_built(application)
-        profile = self._profile(application, runs)
+        built = observe(
+            application, self._folder / "runs", self._listener, short=_SHORT * self.options.budget
+        )
+        note_share(built, self.result, self._listener)
         check = make_check(
-            [one.output for one in runs],
+            [one.output for one in built.runs],
             check=self.options.check,
             compare=self.options.compare,
             tolerance=self.options.compare_tolerance,
         )
         self.result.output_rule = check.rule
-        seconds = min(one.seconds for one in runs)
-        targets = self._targets(application, profile, runs[0])
+        targets = self._targets(application, built.profile, built.runs[0])
         if not targets:
-            self.result.verdict = self._nothing_recorded(profile)
+            self.result.verdict = self._nothing_recorded(built.profile)
             return NOTHING_GAINED
-        production = Production(application, runs[0], check, self._folder / "runs")
-        production.measures_apart = self._slowed_by > _SLOWED_LITTLE
+        production = Production(application, built, check, self._folder / "runs")
         keeper = Keeper(production, self._folder / "tuned.json", self.result, self._listener)
-        searches = Searches(self.options, profile, self.result, self._listener)
-        pairs = self._pairs(seconds, production)
-        proving = self._seconds_to_prove(seconds, pairs, len(targets))
-        is_complete = searches.run(targets, self._left() - proving)
-        keeper.take(searches.directories(), self.options.min_gain)
+        searches = Searches(self.options, built.profile, self.result, self._listener)
+        pairs = self._pairs(built)
+        is_complete = searches.run(targets, self._left() - _to_prove(built, pairs, len(targets)))
+        if found := searches.directories():
+            options = DeployOptions(use_launch=True, min_gain=self.options.min_gain)
+            keeper.take(plan_deployment(found, options))
         if not is_complete:
             raise KeyboardInterrupt
         return self._prove(keeper, pairs)
-
-    def _run_as_built(self, application: Application) -> list[Run]:
-        self._listener.step(f"running {self.options.command[0]} as built")
-        runs = [application.run()]
-        if runs[0].code != 0:
-            raise InvalidArgument(
-                f"the program as built fails: {failure_of(runs[0], replace(runs[0], code=0))}"
-            )
-        application.expect(runs[0].seconds)
-        while len(runs) < _RUNS_AS_BUILT and runs[0].seconds < 0.05 * self.options.budget:
-            runs.append(application.run())
-        for one in runs[1:]:
-            if why := failure_of(one, runs[0]):
-                raise InvalidArgument(f"another run of the program as built fails: {why}")
-        return runs
-
-    def _profile(self, application: Application, runs: list[Run]) -> Profile:
-        """Measure kernels in one more run as built, which tells of its output, too."""
-        self._listener.step("measuring its kernels")
-        folder = self._folder / "runs" / "profile"
-        run = application.run(profile=folder)
-        if why := failure_of(run, runs[0]):
-            raise InvalidArgument(f"another run of the program as built fails: {why}")
-        self._slowed_by = run.seconds / min(one.seconds for one in runs)
-        runs.append(run)
-        profile = read_profile(folder)
-        if profile.kernels:
-            share = profile.total_ns * 1e-9 / run.seconds
-            self.result.kernel_share = share
-            if share < 1:
-                most = 1 / (1 - share)
-                self._listener.note(
-                    f"kernels take {100 * share:.1f} % of its {run.seconds:.2f} s: the whole "
-                    f"program can become {most:.2f} times as fast at most"
-                )
-        return profile
 
     def _targets(self, application: Application, profile: Profile, built: Run) -> list[Target]:
         recording = self._folder / "recording"
@@ -179,23 +143,19 @@ class OptimizeSession:
             )
         return "it launches no kernel that can be recorded on this device"
 
-    def _pairs(self, seconds: float, production: Production) -> int:
+    def _pairs(self, built: AsBuilt) -> int:
         """Return how many pairs of runs the budget allows."""
-        of_a_pair = 2 * seconds * (2 if production.measures_apart else 1)
-        fits = math.floor((_PROVING * self.options.budget - seconds) / of_a_pair)
+        of_a_pair = _seconds_of_a_pair(built)
+        fits = math.floor((_PROVING * self.options.budget - built.seconds) / of_a_pair)
         least = min(_FEWEST_PAIRS, math.floor(_MOST_PROVING * self.options.budget / of_a_pair))
         pairs = max(1, least, min(_MOST_PAIRS, fits))
         if pairs < _FEWEST_PAIRS:
             told = "1 pair" if pairs == 1 else f"{pairs} pairs"
             self.result.notes.append(
-                f"the budget is short for a program that runs {seconds:.0f} s: its gain is "
+                f"the budget is short for a program that runs {built.seconds:.0f} s: its gain is "
                 f"measured in {told} of runs"
             )
         return pairs
-
-    def _seconds_to_prove(self, seconds: float, pairs: int, kernels: int) -> float:
-        factor = 2 * (2 if self._slowed_by > _SLOWED_LITTLE else 1)
-        return seconds * (factor * pairs + 1 + 0.25 * kernels)
 
     def _prove(self, keeper: Keeper, pairs: int) -> int:
         if not keeper.is_any_kept:
@@ -246,6 +206,15 @@ class OptimizeSession:
             self.result.notes.append(f"there is no page: {error}")
         publish_own_text(self._folder / _STATE, json.dumps(self._content(), indent=2) + "\n")
         self._listener.done(self.result)
+
+
+def _seconds_of_a_pair(built: AsBuilt) -> float:
+    return 2 * built.seconds * (2 if built.measures_apart else 1)
+
+
+def _to_prove(built: AsBuilt, pairs: int, kernels: int) -> float:
+    """Return the seconds that runs with tuned kernels take in the end."""
+    return pairs * _seconds_of_a_pair(built) + built.seconds * (1 + 0.25 * kernels)
 
 
 def _unrecorded(name: str, total_ns: int, profile: Profile) -> KernelResult:

@@ -23,11 +23,15 @@ def verdict(result: OptimizeResult) -> str:
         return "the program stays as it is: no kernel is faster in it when tuned"
     gain = result.application
     count = "1 tuned kernel" if len(kept) == 1 else f"{len(kept)} tuned kernels"
+    # Where the times of kernels in the program are not known, replays are all there is.
+    where = "" if any(one.production for one in kept) else " in replays"
     if gain is None:
-        return f"with {count} its kernels are faster; the whole program was not measured"
+        return f"with {count} its kernels are faster{where}; the whole program was not measured"
     if not gain.is_certain:
-        told = gain.text()
-        return f"with {count} its kernels are faster, the whole program not measurably ({told})"
+        return (
+            f"with {count} its kernels are faster{where}, the whole program not measurably "
+            f"({gain.text()})"
+        )
     built = statistics.median(result.built_seconds)
     tuned = statistics.median(result.tuned_seconds)
     return f"with {count} it runs {gain.text()} as fast: {built:.3g} s → {tuned:.3g} s"

@@ -1,0 +1,94 @@
+"""The program as it was built: what it prints, how long it takes, and in which kernels."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from mneme.errors import InvalidArgument
+from mneme.optimize.application import failure_of
+from mneme.optimize.profile import read_profile
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from mneme.optimize.application import Application, Run
+    from mneme.optimize.events import OptimizeListener
+    from mneme.optimize.profile import Profile
+    from mneme.optimize.result import OptimizeResult
+
+__all__ = ["AsBuilt", "note_share", "observe"]
+
+# Runs that say how long one takes, where it is short.
+_RUNS = 2
+# Measuring kernels slows a program down; below this, the same runs say its time and its kernels'.
+_SLOWED_LITTLE = 1.02
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AsBuilt:
+    """Runs of a program as it was built."""
+
+    runs: list[Run]
+    """The last one measured kernels."""
+    profile: Profile
+    slowed_by: float
+    """How many times as long the run took that measured kernels."""
+
+    @property
+    def seconds(self) -> float:
+        """What a run takes."""
+        return min(one.seconds for one in self.runs[:-1])
+
+    @property
+    def measures_apart(self) -> bool:
+        """Whether runs that measure kernels say nothing of the program's own time."""
+        return self.slowed_by > _SLOWED_LITTLE
+
+
+def observe(
+    application: Application, folder: Path, listener: OptimizeListener, *, short: float
+) -> AsBuilt:
+    """Run a program as it is, then once more with the times of its kernels.
+
+    Args:
+        application: The program.
+        folder: For what these runs leave.
+        listener: Hears what is done.
+        short: Programs of at most so many seconds are run twice before.
+
+    Raises:
+        InvalidArgument: If a run fails.
+    """
+    listener.step(f"running {application.program} as built")
+    runs = [application.run()]
+    if runs[0].code != 0:
+        raise InvalidArgument(
+            f"the program as built fails: {failure_of(runs[0], replace(runs[0], code=0))}"
+        )
+    application.expect(runs[0].seconds)
+    while len(runs) < _RUNS and runs[0].seconds < short:
+        runs.append(application.run())
+    listener.step("measuring its kernels")
+    measured = application.run(profile=folder / "profile")
+    for one in (*runs[1:], measured):
+        if why := failure_of(one, runs[0]):
+            raise InvalidArgument(f"another run of the program as built fails: {why}")
+    return AsBuilt(
+        runs=[*runs, measured],
+        profile=read_profile(folder / "profile"),
+        slowed_by=measured.seconds / min(one.seconds for one in runs),
+    )
+
+
+def note_share(built: AsBuilt, result: OptimizeResult, listener: OptimizeListener) -> None:
+    """Say which part of the program's time its kernels are, and what can be gained at most."""
+    if not built.profile.kernels:
+        return
+    seconds = built.runs[-1].seconds
+    share = result.kernel_share = built.profile.total_ns * 1e-9 / seconds
+    if share < 1:
+        listener.note(
+            f"kernels take {100 * share:.1f} % of its {seconds:.2f} s: the whole program can "
+            f"become {1 / (1 - share):.2f} times as fast at most"
+        )

@@ -1,0 +1,139 @@
+"""What a deployment gains in the program it is for: what shows no gain there is left out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from mneme.deploy import Deployment, LeftOut
+from mneme.errors import InvalidArgument
+from mneme.optimize.application import Application
+from mneme.optimize.as_built import note_share, observe
+from mneme.optimize.keeping import Keeper
+from mneme.optimize.outputs import make_check
+from mneme.optimize.production import Production
+from mneme.optimize.result import KernelResult, OptimizeResult
+from mneme.optimize.verdict import verdict
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from mneme.optimize.events import OptimizeListener
+    from mneme.optimize.profile import Profile
+
+__all__ = ["MeasureOptions", "measure_deployment"]
+
+# Programs that take at most so many seconds are run once more before.
+_SHORT = 30.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MeasureOptions:
+    """A program, and how it is compared."""
+
+    command: tuple[str, ...]
+    """The program and its arguments."""
+    device: str | None = None
+    """Device to run on; None: the first that can run the program."""
+    pairs: int = 6
+    """Runs as built and as tuned, in turn; from six on there is an interval."""
+    check: str | None = None
+    """Command of the shell that says whether an output is right; it gets it as standard input."""
+    compare: tuple[str, ...] = ()
+    """Regular expressions whose groups are numbers that have to agree."""
+    compare_tolerance: float = 1e-6
+    """How far these numbers may be apart, relative to the one of the program as built."""
+    min_gain: float = 1.0
+    """What is not so many times as fast in the program is left out."""
+
+
+def measure_deployment(
+    plan: Deployment, options: MeasureOptions, scratch: Path, listener: OptimizeListener
+) -> tuple[Deployment, OptimizeResult]:
+    """Run a program as built and with what is deployed, in turn.
+
+    Args:
+        plan: What is to be deployed.
+        options: The program.
+        scratch: Directory for what runs leave; it is there.
+        listener: Hears what is done.
+
+    Returns:
+        What is worth deploying, with what is not and why; and what was measured.
+
+    Raises:
+        NotFound: If there is no such program.
+        InvalidArgument: If the program as built fails, or launches none of the kernels.
+    """
+    application = Application(options.command, options.device, scratch)
+    result = OptimizeResult(command=list(options.command), directory=scratch)
+    result.device = application.device
+    built = observe(application, scratch, listener, short=_SHORT)
+    note_share(built, result, listener)
+    check = make_check(
+        [one.output for one in built.runs],
+        check=options.check,
+        compare=options.compare,
+        tolerance=options.compare_tolerance,
+    )
+    result.output_rule = check.rule
+    result.kernels = _kernels(plan, built.profile)
+    production = Production(application, built, check, scratch)
+    keeper = Keeper(production, scratch / "tuned.json", result, listener)
+    keeper.take(plan)
+    listener.step("running it as built and as tuned, in turn")
+    keeper.try_out()
+    keeper.prove(options.pairs, options.min_gain, lambda: True)
+    if not built.profile.kernels and (gain := result.application) and not gain.is_certain:
+        keeper.drop_all(
+            f"the program shows no gain ({gain.text()}), and the times of its kernels are not known"
+        )
+    result.status, result.tuned_file = "completed", None
+    result.verdict = verdict(result)
+    return _worth(plan, result), result
+
+
+def _kernels(plan: Deployment, profile: Profile) -> list[KernelResult]:
+    """Return the kernels of a deployment that the program launches, the heaviest first.
+
+    Without times of kernels all count as launched.
+    """
+    total = profile.total_ns
+    names = {one.kernel_name: one.demangled_name for one in plan.deployed}
+    found = []
+    for name, demangled in names.items():
+        seen = profile.kernels.get(name)
+        if total and seen is None:
+            continue
+        kernel = KernelResult(name=name, demangled_name=demangled, share=0.0)
+        if seen is not None:
+            kernel.share = seen.total_ns / total
+            kernel.launches = seen.launches
+            kernel.built_ns = seen.total_ns / max(1, seen.launches)
+        found.append(kernel)
+    if not found:
+        raise InvalidArgument(
+            f"the program launches none of the kernels that would be deployed ({len(names)}): name "
+            "the program, and the arguments, they were recorded from"
+        )
+    return sorted(found, key=lambda one: -one.share)
+
+
+def _worth(plan: Deployment, result: OptimizeResult) -> Deployment:
+    reasons = {one.name: one.reason for one in result.kernels if not one.is_kept}
+    worth = Deployment(left_out=list(plan.left_out))
+    for one in plan.deployed:
+        if one.kernel_name not in reasons:
+            worth.deployed.append(one)
+            continue
+        worth.left_out.append(
+            LeftOut(
+                directory=one.directory,
+                kernel_name=one.kernel_name,
+                demangled_name=one.demangled_name,
+                code=one.code,
+                match=one.variant.match,
+                reason=reasons[one.kernel_name],
+            )
+        )
+    return worth

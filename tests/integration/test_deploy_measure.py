@@ -1,0 +1,72 @@
+"""`mneme deploy --measure -- ./app`: what shows no gain in the program is not deployed."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from conftest import BUILD, ROOT, Finished, mneme, run_command
+
+WRAPPER = BUILD / "bin" / "mneme-cxx"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a directory with a program built without optimisation, and two of its kernels tuned."""
+    folder = tmp_path_factory.mktemp("measured")
+    source = ROOT / "tests/apps/optimize/many.cu"
+    options = ["-O0", "-x", "cuda", "--offload-arch=sm_90", source, "-o", folder / "many"]
+    done = run_command(WRAPPER, *options, "-lcudart")
+    assert done.returncode == 0, done.stderr
+    record = ("record", "-rdb", folder / "rec", "--kernels", "heavy|middle", "-mr", "1")
+    assert mneme(*record, "--device", "cpu", "--", folder / "many").returncode == 0
+    tuning = ("tune", "-rdb", folder / "rec", "--all", "--trials", "16", "--seed", "1")
+    where = ("--results-dir", folder / "results", "--device", "cpu", "--baseline", "program")
+    done = mneme(*tuning, *where, timeout=300)
+    assert done.returncode == 0, done.stderr
+    return folder
+
+
+def measure(folder: Path, output: Path, *command: str | Path) -> Finished:
+    options = ("deploy", folder / "results", "-o", output, "--measure", "--device", "cpu", "--json")
+    return mneme(*options, *command)
+
+
+def test_what_gains_in_the_program_is_deployed(folder: Path, tmp_path: Path) -> None:
+    output = tmp_path / "tuned.json"
+    done = measure(folder, output, "--pairs", "3", "--", folder / "many")
+    content = json.loads(done.stdout) if done.returncode == 0 else {"measured": None}
+    measured = content["measured"]
+    kept = {one["name"] for one in measured["kernels"] if one["is_kept"]} if measured else set()
+    # A machine that does other things may show no gain: then nothing is written, and that is said.
+    assert output.is_file() == bool(kept), done.stderr
+    assert set(json.loads(output.read_text())) >= kept if kept else True
+    if measured:
+        assert all(len(measured[f"{one}_seconds"]) == 3 for one in ("built", "tuned"))
+        assert all(one["production"]["low"] > 1 for one in measured["kernels"] if one["is_kept"])
+    else:
+        assert "nothing is worth deploying" in done.stderr
+
+
+def test_a_kernel_that_changes_the_output_is_left_out(folder: Path, tmp_path: Path) -> None:
+    output = tmp_path / "tuned.json"
+    done = measure(folder, output, "--", folder / "many", "wrong")
+    assert done.returncode == 1
+    assert "with it the program goes wrong: line 1 of its output has" in done.stderr
+    assert not output.exists()
+
+
+def test_a_program_of_other_kernels_is_refused(folder: Path, tmp_path: Path) -> None:
+    other = BUILD / "examples" / "vector_add"
+    done = measure(folder, tmp_path / "tuned.json", "--", other)
+    assert done.returncode == 3
+    assert "launches none of the kernels that would be deployed (2)" in done.stderr
+
+
+def test_a_program_is_asked_for(folder: Path, tmp_path: Path) -> None:
+    done = measure(folder, tmp_path / "tuned.json")
+    assert done.returncode == 2
+    assert "put '--' before the program" in done.stderr
+    done = mneme("deploy", folder / "results", "-o", tmp_path / "tuned.json", "--pairs", "3")
+    assert "--pairs does nothing without --measure" in done.stderr
