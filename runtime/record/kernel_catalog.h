@@ -32,7 +32,7 @@ struct KernelState {
   };
   std::unordered_map<uint64_t, Instance> instances; ///< by dynamic hash
   uint64_t launches = 0;
-  uint64_t recorded = 0;
+  std::map<size_t, uint64_t> recorded; ///< by entry of Settings::shapes
   uint64_t skipped = 0;
   bool isAnnounced = false; ///< the writer knows the kernel
 };

@@ -170,15 +170,21 @@ Session::Attempt Session::decide(const mneme_launch& launch) {
     attempt.traits = backend_.traitsOf(launch);
   attempt.dynamicHash = dynamicHash(*info->blob, launch, attempt.traits);
   KernelState& state = *info->state;
+  const LaunchShapes::Match shape = settings_.shapes.match(info->blob->kernel, launch);
+  attempt.shape = shape.entry;
   const std::lock_guard lock(state.mutex);
   const auto known = state.instances.find(attempt.dynamicHash);
   if (known != state.instances.end()) {
     ++known->second.occurrences;
+  } else if (!shape.isWanted) {
+    return attempt;
   } else if (state.skipped < settings_.skipRecordings) {
     ++state.skipped;
     state.instances[attempt.dynamicHash] = {Fate::Skipped, 1};
-  } else if (state.recorded < settings_.maxRecordings) {
-    ++state.recorded;
+  } else if (uint64_t& recorded = state.recorded[shape.entry];
+             // Each of several shapes gets its part, one at least.
+             recorded < shape.share(settings_.maxRecordings)) {
+    ++recorded;
     state.instances[attempt.dynamicHash] = {Fate::Recorded, 1};
     attempt.isRecorded = true;
   }
@@ -188,7 +194,7 @@ Session::Attempt Session::decide(const mneme_launch& launch) {
 void Session::settle(const Attempt& attempt, Fate fate, bool mayRetry) {
   KernelState& state = *attempt.info->state;
   const std::lock_guard lock(state.mutex);
-  --state.recorded;
+  --state.recorded[attempt.shape];
   if (mayRetry)
     state.instances.erase(attempt.dynamicHash);
   else

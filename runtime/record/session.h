@@ -95,6 +95,7 @@ private:
     std::shared_ptr<const KernelInfo> info;
     LaunchTraits traits;
     uint64_t dynamicHash = 0;
+    size_t shape = 0; ///< the entry of Settings::shapes
     bool isRecorded = false;
     bool isCounted = false;
     std::optional<int> status; ///< of the vendor's call, once made

@@ -78,6 +78,14 @@ std::optional<std::regex> readKernels() {
   }
 }
 
+LaunchShapes readShapes() {
+  const std::string text = valueOf("MNEME_RECORD_DIMS");
+  const std::optional<LaunchShapes> shapes = LaunchShapes::parse(text);
+  if (!shapes)
+    refuse("MNEME_RECORD_DIMS", text, "is no list of GRID/BLOCK such as '64x8/256;128/32x32'");
+  return *shapes;
+}
+
 artifact::EpilogueFormat readEpilogue() {
   const std::string text = valueOf("MNEME_EPILOGUE_TYPE");
   if (text.empty() || text == "diff" || text == "best")
@@ -140,6 +148,7 @@ Settings readSettings() {
   settings.maxRecordings = readCount("MNEME_MAX_RECORDINGS", 4);
   settings.skipRecordings = readCount("MNEME_SKIP_RECORDINGS", 0);
   settings.kernels = readKernels();
+  settings.shapes = readShapes();
   settings.epilogue = readEpilogue();
   settings.usesWindow = readUsesWindow();
   return settings;

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "runtime/artifact/writer.h"
+#include "runtime/record/launch_shapes.h"
 
 namespace mneme::record {
 
@@ -17,6 +18,7 @@ struct Settings {
   uint64_t maxRecordings = 4;  ///< MNEME_MAX_RECORDINGS, instances per kernel
   uint64_t skipRecordings = 0; ///< MNEME_SKIP_RECORDINGS, instances per kernel
   std::optional<std::regex> kernels;                                  ///< MNEME_RR_KERNELS
+  LaunchShapes shapes;                                                ///< MNEME_RECORD_DIMS
   artifact::EpilogueFormat epilogue = artifact::EpilogueFormat::Diff; ///< MNEME_EPILOGUE_TYPE
   bool usesWindow = true;     ///< MNEME_ALLOCATIONS is not "vendor"
   bool isRankRecorded = true; ///< MNEME_RECORD_RANKS against this process's rank

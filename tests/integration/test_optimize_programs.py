@@ -120,6 +120,17 @@ def test_ctrl_c_leaves_what_was_found_and_resume_goes_on(many: Path, tmp_path: P
     assert kernel_of(tmp_path, "heavy")["is_kept"]
 
 
+def test_the_launch_that_takes_the_time_is_tuned_although_it_comes_late(tmp_path: Path) -> None:
+    program, source = tmp_path / "levels", ROOT / "tests/apps/optimize/levels.cu"
+    options = ["-O1", "-x", "cuda", "--offload-arch=sm_90", source, "-o", program, "-lcudart"]
+    assert run_command(WRAPPER, *options).returncode == 0
+    optimize(tmp_path, "--", program, budget="6s")
+    [record] = (tmp_path / "out" / "recording").glob("[0-9]*.json")
+    instances = json.loads(record.read_text())["instances"]
+    assert [one["GridDims"]["x"] for one in instances.values()] == [1024]
+    assert len(kernel_of(tmp_path, "sweep")["directories"]) == 1
+
+
 @pytest.mark.parametrize(
     ("command", "code", "sentence"),
     [

@@ -58,6 +58,7 @@ def assert_refused(
             for ranks in ("x", "-1", "3-1", ",", "1,,2", "1-", "٣")
         ),
         (["-rr", "99999999999"], "--record-ranks"),
+        *((["--dims", dims], "--dims") for dims in ("4", "4/0", "4x4x4x4/1", "4/4;;", "k:", "٣/1")),
         (["-mr", "-1"], "-mr"),
         (["-sr", "-1"], "-sr"),
         (["-mr", "99999999999999999999999"], "-mr"),
@@ -81,6 +82,7 @@ def test_settings_of_the_recorder_are_checked_first(
     ("variable", "value"),
     [
         ("MNEME_RR_KERNELS", "("),
+        ("MNEME_RECORD_DIMS", "4/0"),
         ("MNEME_RECORD_RANKS", "x"),
         ("MNEME_MAX_RECORDINGS", "-1"),
         ("MNEME_SKIP_RECORDINGS", "x"),

@@ -12,7 +12,7 @@ import pytest
 from mneme.errors import ArtifactCorrupt, InvalidArgument
 from mneme.mneme_types import dim3
 from mneme.optimize.events import OptimizeListener
-from mneme.optimize.heavy import choose_targets, heavy_kernels, kernels_pattern
+from mneme.optimize.heavy import choose_targets, heavy_kernels, kernels_pattern, launches_pattern
 from mneme.optimize.keeping import Keeper
 from mneme.optimize.options import OptimizeOptions, parse_budget
 from mneme.optimize.outputs import CommandCheck, ExactCheck, NumbersCheck, make_check
@@ -20,6 +20,7 @@ from mneme.optimize.production import Comparison, ratio_of
 from mneme.optimize.profile import KernelTime, Profile, read_profile
 from mneme.optimize.result import KernelResult, OptimizeResult, Ratio
 from mneme.optimize.verdict import verdict
+from mneme.programs.record_request import RecordRequest, check_request
 from mneme.report.optimized import write_optimized_page
 
 
@@ -121,6 +122,21 @@ def test_what_is_heavy_makes_up_nearly_all_time() -> None:
     many = times(**{f"kernel{number:04}": 1.0 for number in range(2000)})
     assert heavy_kernels(many) == []
     assert kernels_pattern([KernelTime(name="x" * 5000)]) is None
+
+
+def test_heavy_dimensions_are_recorded_whenever_they_are_launched() -> None:
+    kernel = KernelTime(name="_Z1kv", launches=9, total_ns=100)
+    kernel.shapes = {
+        ((1, 1, 1), (32, 1, 1), 0): 2,
+        ((64, 8, 1), (256, 1, 1), 0): 60,
+        ((9, 1, 1), (64, 1, 1), 512): 36,
+        ((5, 1, 1), (64, 1, 1), 0): 2,
+    }
+    expected = "_Z1kv:64x8x1/256x1x1/0;_Z1kv:9x1x1/64x1x1/512"
+    assert launches_pattern([kernel], 4) == expected
+    assert launches_pattern([kernel], 1) == expected.partition(";")[0]
+    assert launches_pattern([], 4) is None
+    check_request(RecordRequest(directory=Path("d"), dims=expected))
 
 
 def instance(name: str, blocks: int, occ: int, ns: int) -> Any:

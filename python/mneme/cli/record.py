@@ -100,6 +100,17 @@ def record(
             show_default=False,
         ),
     ] = None,
+    dims: Annotated[
+        Optional[str],
+        typer.Option(
+            "--dims",
+            envvar="MNEME_RECORD_DIMS",
+            metavar="GRID/BLOCK",
+            help="Record launches with these dimensions, as 64x8/256; several with ';' between.  "
+            "[default: any]",
+            show_default=False,
+        ),
+    ] = None,
     device: DeviceOption = None,
 ) -> None:
     """Run a program and record its kernels.
@@ -119,6 +130,7 @@ def record(
         epilogue_format=epilogue_format.value,
         ranks=record_ranks,
         kernels=kernels,
+        dims=dims,
         device=device,
         program=ctx.args[0],
     )

@@ -128,11 +128,14 @@ class Application:
             environment = profile_environment(environment, profile)
         return self._start(environment)
 
-    def record(self, directory: Path, *, kernels: str | None, launches: int) -> Run:
-        """Run it recorded; `kernels` is a regular expression, None records all."""
+    def record(
+        self, directory: Path, *, kernels: str | None, dims: str | None, launches: int
+    ) -> Run:
+        """Run it recorded; what is recorded, and how much, as `RecordRequest` says it."""
         request = RecordRequest(
             directory=directory,
             kernels=kernels,
+            dims=dims,
             max_recordings=launches,
             device=self._device,
             program=self._command[0],

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from mneme.optimize.profile import KernelTime, Profile, Shape
     from mneme.recording.recorded_execution import KernelInstance, RecordedExecution
 
-__all__ = ["Target", "choose_targets", "heavy_kernels", "kernels_pattern"]
+__all__ = ["Target", "choose_targets", "heavy_kernels", "kernels_pattern", "launches_pattern"]
 
 # What is tuned makes up this part of all time in kernels ...
 _ENOUGH = 0.95
@@ -21,6 +21,8 @@ _ENOUGH = 0.95
 _TOO_LITTLE = 0.01
 # A regular expression of the recorder's can have so many characters (programs/record_request.py).
 _LONGEST_PATTERN = 4096
+# One variable of an environment may have 128 KiB.
+_LONGEST_LIST = 100_000
 
 
 @dataclass(kw_only=True)
@@ -56,6 +58,40 @@ def kernels_pattern(kernels: Sequence[KernelTime]) -> str | None:
     """Return the regular expression that records these only; None where it would be too long."""
     pattern = "^(" + "|".join(re.escape(one.name) for one in kernels) + ")$"
     return pattern if kernels and len(pattern) <= _LONGEST_PATTERN else None
+
+
+def launches_pattern(kernels: Sequence[KernelTime], most: int) -> str | None:
+    """Return which launches to record: of each kernel the dimensions that take nearly all its time.
+
+    Args:
+        kernels: What is recorded.
+        most: Dimensions of a kernel, at most.
+
+    Returns:
+        The text of `RecordRequest.dims`; None where it would be too long, or nothing is to choose.
+    """
+    entries = [
+        f"{kernel.name}:{_text(grid)}/{_text(block)}/{shared}"
+        for kernel in kernels
+        for grid, block, shared in _heavy_shapes(kernel, most)
+    ]
+    text = ";".join(entries)
+    return text if entries and len(text) <= _LONGEST_LIST else None
+
+
+def _heavy_shapes(kernel: KernelTime, most: int) -> list[Shape]:
+    chosen: list[Shape] = []
+    covered = 0
+    for shape, nanoseconds in sorted(kernel.shapes.items(), key=lambda one: -one[1]):
+        if covered >= _ENOUGH * kernel.total_ns or len(chosen) == most:
+            break
+        chosen.append(shape)
+        covered += nanoseconds
+    return chosen
+
+
+def _text(axes: tuple[int, int, int]) -> str:
+    return "x".join(map(str, axes))
 
 
 def choose_targets(records: Iterable[RecordedExecution], profile: Profile) -> list[Target]:

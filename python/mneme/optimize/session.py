@@ -14,7 +14,13 @@ from mneme.files.publish import publish_own_text
 from mneme.optimize.application import Application, failure_of
 from mneme.optimize.as_built import note_share, observe
 from mneme.optimize.events import OptimizeListener
-from mneme.optimize.heavy import Target, choose_targets, heavy_kernels, kernels_pattern
+from mneme.optimize.heavy import (
+    Target,
+    choose_targets,
+    heavy_kernels,
+    kernels_pattern,
+    launches_pattern,
+)
 from mneme.optimize.keeping import Keeper
 from mneme.optimize.outputs import make_check
 from mneme.optimize.production import Production
@@ -40,7 +46,7 @@ INTERRUPTED = 130
 _STATE = "optimize.json"
 # A run of a program of which more than one is made before: that part of the budget.
 _SHORT = 0.05
-# Launches of a kernel that are recorded: those with other dimensions are tuned apart.
+# Launches of a kernel that are recorded, those with the heaviest dimensions: each is tuned apart.
 _RECORDED_LAUNCHES = 4
 # Pairs of runs that prove the gain, and the part of the budget they may take.
 _MOST_PAIRS = 12
@@ -120,7 +126,10 @@ class OptimizeSession:
             many = "its kernels" if not heavy else f"its {len(heavy)} heaviest kernels"
             self._listener.step(f"recording {many if len(heavy) != 1 else 'its heaviest kernel'}")
             run = application.record(
-                recording, kernels=kernels_pattern(heavy), launches=_RECORDED_LAUNCHES
+                recording,
+                kernels=kernels_pattern(heavy),
+                dims=launches_pattern(heavy, _RECORDED_LAUNCHES),
+                launches=_RECORDED_LAUNCHES,
             )
             if why := failure_of(run, built):
                 self.result.notes.append(f"while it was recorded, the program failed: {why}")

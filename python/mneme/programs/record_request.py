@@ -24,6 +24,8 @@ _LARGEST_WINDOW_GIB = 1024
 _LARGEST_COUNT = 2**64 - 1
 _LARGEST_RANK = 2**31 - 1
 _LONGEST_REGEX = 4096
+_AXES = r"0*[1-9][0-9]*(?:x0*[1-9][0-9]*){0,2}"
+_DIMS = re.compile(rf"(?:[^:;/]+:)?{_AXES}/{_AXES}(?:/[0-9]+)?", re.ASCII)
 _RANKS = re.compile(r"([0-9]+)(?:-([0-9]+))?", re.ASCII)
 
 
@@ -53,6 +55,12 @@ class RecordRequest:
     kernels: str | None = None
     """Regular expression on mangled or demangled names; None records every kernel."""
 
+    dims: str | None = None
+    """Dimensions of launches that are recorded: `[KERNEL:]GRID/BLOCK[/SHARED]` with `;` between,
+    as "64x8/256;_Z1kPf:128/32x32/4096". Missing axes are 1, KERNEL is a mangled name, SHARED are
+    bytes of dynamic shared memory. Kernels that no entry is about are recorded with any; None: all
+    kernels are."""
+
     device: str | None = None
     """Device to run on; None or "auto" takes the first GPU that can run the program, else the CPU
     device."""
@@ -75,6 +83,8 @@ class RecordRequest:
             values["MNEME_RECORD_RANKS"] = self.ranks
         if self.kernels is not None:
             values["MNEME_RR_KERNELS"] = self.kernels
+        if self.dims is not None:
+            values["MNEME_RECORD_DIMS"] = self.dims
         return values
 
 
@@ -98,6 +108,11 @@ def check_request(request: RecordRequest) -> None:
         )
     _check_ranks(request.ranks)
     _check_kernels(request.kernels)
+    for entry in (request.dims or "").removesuffix(";").split(";"):
+        if request.dims and not _DIMS.fullmatch(entry):
+            raise InvalidArgument(
+                f"--dims has '{entry}'; it is GRID/BLOCK such as 64x8/256, several with ';' between"
+            )
 
 
 def _check_ranks(ranks: str | None) -> None:

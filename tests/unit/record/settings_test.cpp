@@ -15,9 +15,9 @@ public:
   explicit Environment(const std::map<std::string, std::string>& values) {
     for (const char* name :
          {"MNEME_DATA_DIR", "MNEME_LOG_DIR", "MNEME_PAGE_SIZE", "MNEME_MAX_RECORDINGS",
-          "MNEME_SKIP_RECORDINGS", "MNEME_RR_KERNELS", "MNEME_EPILOGUE_TYPE", "MNEME_RECORD_RANKS",
-          "FLUX_TASK_RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "MPI_RANK", "SLURM_PROCID",
-          "JSM_NAMESPACE_RANK", "PMIX_RANK", "PBS_TASKNUM"})
+          "MNEME_SKIP_RECORDINGS", "MNEME_RR_KERNELS", "MNEME_RECORD_DIMS", "MNEME_EPILOGUE_TYPE",
+          "MNEME_RECORD_RANKS", "FLUX_TASK_RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "MPI_RANK",
+          "SLURM_PROCID", "JSM_NAMESPACE_RANK", "PMIX_RANK", "PBS_TASKNUM"})
       unsetenv(name);
     for (const auto& [name, value] : values)
       setenv(name.c_str(), value.c_str(), 1);
@@ -76,6 +76,7 @@ TEST_CASE("values that make no sense are refused by name") {
   CHECK(refusal("MNEME_SKIP_RECORDINGS", "1x").find("whole number") != std::string::npos);
   CHECK(refusal("MNEME_EPILOGUE_TYPE", "text").find("bytes, diff, best") != std::string::npos);
   CHECK(refusal("MNEME_RR_KERNELS", "a(").find("regular expression") != std::string::npos);
+  CHECK(refusal("MNEME_RECORD_DIMS", "64/").find("is no list of GRID/BLOCK") != std::string::npos);
   CHECK(refusal("MNEME_DATA_DIR", "/nowhere/at/all").find("existing directory") !=
         std::string::npos);
   CHECK(refusal("MNEME_LOG_DIR", "/nowhere/at/all").find("existing directory") !=

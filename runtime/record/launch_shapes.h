@@ -1,0 +1,47 @@
+// Room record: which launches of a kernel are recorded, by their dimensions (MNEME_RECORD_DIMS).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "runtime/abi/mneme_rt.h"
+
+namespace mneme::record {
+
+/// A list of `[KERNEL:]GRID/BLOCK[/SHARED]` with `;` between: "64x8/256;_Z1kPf:128/32x32/4096".
+/// Missing axes are 1, KERNEL is a mangled name, SHARED are bytes of dynamic shared memory, any if
+/// missing.
+class LaunchShapes {
+public:
+  /// What the list says of a launch.
+  struct Match {
+    bool isWanted = true;
+    size_t entry = 0;      ///< from 1 on; 0: no entry is about the kernel
+    uint64_t ofKernel = 1; ///< entries that are about the kernel
+
+    /// How many of `most` recordings of the kernel are for this entry.
+    uint64_t share(uint64_t most) const { return most / ofKernel + (most % ofKernel != 0); }
+  };
+
+  /// std::nullopt: the text is no such list.
+  static std::optional<LaunchShapes> parse(std::string_view text);
+
+  /// Kernels that no entry is about are wanted with any dimensions.
+  Match match(std::string_view kernel, const mneme_launch& launch) const;
+
+private:
+  struct Entry {
+    std::string kernel; ///< empty: any
+    mneme_dim3 grid, block;
+    std::optional<uint64_t> sharedBytes;
+  };
+  static std::optional<Entry> parseEntry(std::string_view text);
+
+  std::vector<Entry> entries_;
+};
+
+} // namespace mneme::record
