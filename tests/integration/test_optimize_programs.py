@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import signal
 import subprocess
 import sys
@@ -129,6 +130,25 @@ def test_the_launch_that_takes_the_time_is_tuned_although_it_comes_late(tmp_path
     instances = json.loads(record.read_text())["instances"]
     assert [one["GridDims"]["x"] for one in instances.values()] == [1024]
     assert len(kernel_of(tmp_path, "sweep")["directories"]) == 1
+
+
+def test_ranks_of_mpi_are_one_program(many: Path, tmp_path: Path) -> None:
+    mpiexec = shutil.which("mpiexec")
+    assert mpiexec, "mpiexec is missing: scripts/test installs mpich"
+    done = optimize(tmp_path, "--", mpiexec, "-n", "2", many)
+    assert done.returncode in (0, 1), done.stderr
+    result = result_of(tmp_path)
+    assert result["status"] == "completed"
+    # Every rank's launches count, one rank's are recorded, and all run with what is kept.
+    assert kernel_of(tmp_path, "heavy")["launches"] == 2 * 6
+    assert result["output_rule"].startswith("every byte")
+
+
+def test_a_launcher_around_it_is_refused(tmp_path: Path) -> None:
+    done = mneme("optimize", "-o", tmp_path / "out", "--", "./app", PMI_SIZE="4", PMI_RANK="1")
+    assert done.returncode == 3
+    assert "it starts the launcher itself: mneme optimize -- mpiexec -n 4 ./app" in done.stderr
+    assert not (tmp_path / "out").exists()
 
 
 @pytest.mark.parametrize(

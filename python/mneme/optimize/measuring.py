@@ -36,7 +36,7 @@ class MeasureOptions:
     device: str | None = None
     """Device to run on; None: the first that can run the program."""
     pairs: int = 6
-    """Runs as built and as tuned, in turn; from six on there is an interval."""
+    """Runs as built and as tuned, in turn; from three on there is an interval."""
     check: str | None = None
     """Command of the shell that says whether an output is right; it gets it as standard input."""
     compare: tuple[str, ...] = ()

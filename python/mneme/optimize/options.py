@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import re
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -11,6 +12,9 @@ from typing import Any
 from mneme.errors import InvalidArgument
 
 __all__ = ["OptimizeOptions", "parse_budget"]
+
+# How many processes a launcher of MPI has started: MPICH and its kin, Open MPI, Slurm's srun.
+_SIZES = ("PMI_SIZE", "OMPI_COMM_WORLD_SIZE", "SLURM_STEP_NUM_TASKS")
 
 _SECONDS = {"": 1.0, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0, "d": 86400.0}
 _BUDGET = re.compile(r"([0-9]+(?:\.[0-9]*)?)([a-z]*)", re.ASCII)
@@ -87,9 +91,22 @@ class OptimizeOptions:
                 raise InvalidArgument(
                     f"--compare '{pattern}' has no group; put () around each number that counts"
                 )
+        if ranks := _ranks():
+            raise InvalidArgument(
+                f"mneme optimize runs here {ranks} times at once, started by a launcher of MPI; it "
+                "starts the launcher itself: mneme optimize -- mpiexec -n "
+                f"{ranks} {self.command[0]}"
+            )
         if self.check and self.compare:
             raise InvalidArgument("--check and --compare both say what is right; give one of them")
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain JSON values."""
         return {**asdict(self), "command": list(self.command), "directory": str(self.directory)}
+
+
+def _ranks() -> int:
+    """Return how many of us a launcher has started; 0 if none did."""
+    texts = [os.environ.get(name, "") for name in _SIZES]
+    most = max((int(text) for text in texts if text.isdecimal()), default=1)
+    return most if most > 1 else 0

@@ -22,7 +22,10 @@ if TYPE_CHECKING:
 
 __all__ = ["Comparison", "Production", "ratio_of"]
 
-_FEWEST_FOR_INTERVAL = 6
+# From six ratios on, their order says how far their median is known; for fewer it is Student's t of
+# their logarithms, two-sided, 95 %, by the number of ratios.
+_FEWEST_FOR_MEDIAN = 6
+_STUDENT = {3: 4.303, 4: 3.182, 5: 2.776}
 _FEWEST_PAIRS = 3
 # What is claimed has to hold in further runs, whose median varies as ours does: the difference of
 # two medians varies 1.4 times as much as one; of ratios, it is their logarithms that do. Nothing is
@@ -58,17 +61,26 @@ def ratio_of(built: Sequence[float], tuned: Sequence[float]) -> Ratio | None:
     ratios = [old / new for old, new in zip(built, tuned, strict=False) if old > 0 and new > 0]
     if not ratios:
         return None
-    if len(ratios) < _FEWEST_FOR_INTERVAL:
-        middle, low, high = statistics.median(ratios), min(ratios), max(ratios)
-    else:
-        middle, low, high = median_interval(ratios)
+    middle, low, high = _interval(ratios)
     return Ratio(
         ratio=middle,
         low=middle * min((low / middle) ** _WIDER, 1 - _FINEST),
         high=middle * max((high / middle) ** _WIDER, 1 + _FINEST),
         rounds=len(ratios),
-        is_interval=len(ratios) >= _FEWEST_FOR_INTERVAL,
+        is_interval=len(ratios) >= min(_STUDENT),
     )
+
+
+def _interval(ratios: Sequence[float]) -> tuple[float, float, float]:
+    """Return the middle of ratios and where it lies with 95 % confidence; of two, both."""
+    if len(ratios) >= _FEWEST_FOR_MEDIAN:
+        return median_interval(ratios)
+    middle = statistics.geometric_mean(ratios)
+    if len(ratios) not in _STUDENT:
+        return middle, min(ratios), max(ratios)
+    spread = statistics.stdev(math.log(one) for one in ratios)
+    factor = math.exp(_STUDENT[len(ratios)] * spread / math.sqrt(len(ratios)))
+    return middle, middle / factor, middle * factor
 
 
 class Production:

@@ -18,10 +18,10 @@ class Ratio:
     """Time as built / time as tuned, of runs that took place in turn."""
 
     ratio: float
-    """Median."""
+    """Median; of fewer than six pairs the geometric mean."""
     low: float
     high: float
-    """Where the median of as many further pairs lies with 95 % confidence, of six pairs of runs or
+    """Where the ratio of as many further pairs lies with 95 % confidence, of three pairs of runs or
     more; else about the smallest and the largest."""
     rounds: int
     """Pairs of runs."""
