@@ -9,6 +9,7 @@
 
 #include "runtime/abi/variable_names.h"
 #include "runtime/base/hash.h"
+#include "runtime/compile/amd/target_id.h"
 #include "runtime/compile/assembler/ptx_version.h"
 #include "runtime/compile/codegen.h"
 #include "runtime/compile/cpu/lower.h"
@@ -73,6 +74,16 @@ void setDeviceTriple(llvm::Module& module, const std::string& triple) {
                           llvm::Triple(triple.empty() ? "nvptx64-nvidia-cuda" : triple.c_str()));
 }
 
+/// Constants that are nowhere in the program, since its own code does without them, and whose
+/// content is nothing (threadIdx of HIP's headers) or never changed, are the image's own.
+void defineConstants(llvm::Module& module) {
+  for (llvm::GlobalVariable& variable : module.globals())
+    if (variable.hasAvailableExternallyLinkage() && variable.isConstant() &&
+        (!variable.isExternallyInitialized() ||
+         llvm::isa<llvm::UndefValue>(variable.getInitializer())))
+      variable.setLinkage(llvm::GlobalValue::InternalLinkage);
+}
+
 /// The CPU device gives a kernel another signature, so device code cannot call or launch it.
 void checkOnlyLaunched(const llvm::Function& kernel) {
   const bool isCalled = llvm::any_of(
@@ -96,8 +107,8 @@ JobOutputs CompileJob::run() {
   target_ = Target::parse(request_.target);
   options_ = AotOptions::parse(request_.optionsJson);
 
-  const LlvmOptions llvmOptions(target_.kind == TargetKind::Ptx ? options_.llvmOptions
-                                                                : std::vector<std::string>());
+  const LlvmOptions llvmOptions(target_.isGpu() ? options_.llvmOptions
+                                                : std::vector<std::string>());
   for (const std::string& option : llvmOptions.refused())
     refused_.push_back("-mllvm -" + option);
   prepare();
@@ -128,6 +139,8 @@ void CompileJob::prepare() {
   preprocess();
   if (target_.kind == TargetKind::Ptx)
     chooseAssembler();
+  else if (target_.kind == TargetKind::Amd)
+    chooseAmdFeatures();
   machine_ = makeTargetMachine(target_, options_, request_.codegenOptLevel);
   if (request_.outputs & MNEME_OUTPUT_SHAPE)
     shape_ = describeShape(*module_, request_.kernel, *machine_);
@@ -138,7 +151,7 @@ void CompileJob::prepare() {
     compat::setModuleTriple(*module_, machine_->getTargetTriple());
     module_->setDataLayout(machine_->createDataLayout());
     stampTarget(*module_, *machine_);
-    if (ir::keepLineDirectives(*module_))
+    if (target_.kind == TargetKind::Ptx && ir::keepLineDirectives(*module_))
       assemblerOptions_.push_back("-lineinfo");
   }
 }
@@ -152,15 +165,15 @@ void CompileJob::optimize() {
   if (isAsBuilt())
     removeOtherCallers(*module_);
   placeLate();
-  if (request_.prune && request_.internalize && target_.kind == TargetKind::Ptx && !isDetached_ &&
-      !isUnit())
+  if (request_.prune && request_.internalize && target_.isGpu() && !isDetached_ && !isUnit() &&
+      llvm::none_of(module_->globals(), ir::isFunctionCell))
     ir::eraseUncalled(*module_, findKernel(*module_, kernelName()));
   diagnostics_.throwIfErrors(ErrorCode::CompileFailed, "optimisation failed");
 }
 
 /// Nothing is asked for but the kernel as the program runs it.
 bool CompileJob::isAsBuilt() const {
-  return target_.kind == TargetKind::Ptx && !options_.optLevel.empty() &&
+  return target_.isGpu() && !options_.optLevel.empty() &&
          request_.passes == "default<O" + options_.optLevel + ">" &&
          request_.specializedArgCount == 0 && !request_.specializeDims && !request_.setLaunchBounds;
 }
@@ -206,9 +219,7 @@ void CompileJob::preprocess() {
     throw Error(ErrorCode::Unsupported, "the IR is for '" + triple.str() +
                                             "'; only nvptx64 and amdgcn kernels can be compiled");
   isForAmd_ = triple.isAMDGCN();
-  if (triple.isAMDGCN() && target_.kind != TargetKind::Cpu)
-    throw Error(ErrorCode::Unsupported,
-                "the IR is for '" + triple.str() + "'; it can be compiled for the CPU only");
+  checkVendor(triple);
   if (isUnit()) {
     becomeUnit(*module_, unitArch(triple), diagnostics_);
     return;
@@ -219,7 +230,7 @@ void CompileJob::preprocess() {
   extract(kernel);
   if (request_.outputs & MNEME_OUTPUT_LINKED_IR)
     outputs_.linkedIr = printed(*module_);
-  if (target_.kind == TargetKind::Ptx)
+  if (target_.isGpu())
     placeEarly();
   specialize(kernel);
   if (request_.outputs & MNEME_OUTPUT_INPUT_IR)
@@ -228,6 +239,20 @@ void CompileJob::preprocess() {
     addOtherCallers(*module_, options_.sharedFunctions);
   if (target_.kind == TargetKind::Ptx)
     isDetached_ = pointers_.detach(*module_);
+}
+
+/// A GPU runs code of its own vendor only.
+void CompileJob::checkVendor(const llvm::Triple& triple) const {
+  const bool isOther =
+      isForAmd_ ? target_.kind == TargetKind::Ptx : target_.kind == TargetKind::Amd;
+  if (isOther)
+    throw Error(ErrorCode::Unsupported, "the IR is for '" + triple.str() +
+                                            "'; it can be compiled for " +
+                                            (isForAmd_ ? "gfx<number>" : "sm_<number>") +
+                                            " or the CPU, not for '" + request_.target + "'");
+  if (isUnit() && target_.kind == TargetKind::Amd)
+    throw Error(ErrorCode::Unsupported, "modules made at run time cannot be compiled for AMD GPUs; "
+                                        "their kernels run on the CPU device");
 }
 
 void CompileJob::specialize(llvm::Function& kernel) {
@@ -243,7 +268,7 @@ void CompileJob::specialize(llvm::Function& kernel) {
                                  : request_.block[0] * request_.block[1] * request_.block[2];
     setLaunchBounds(kernel, threads, request_.minBlocksPerSm, trace);
   }
-  if (target_.kind == TargetKind::Ptx)
+  if (target_.isGpu())
     kernel.setName(kernelName());
 }
 
@@ -294,6 +319,8 @@ void CompileJob::placeLate() {
   if (isDetached_)
     pointers_.attach(*module_, /*trapsOnUnknown=*/isKnown);
   placeGlobals(*module_, latePlaces_.data(), latePlaces_.size());
+  if (target_.kind == TargetKind::Amd)
+    defineConstants(*module_);
   if (isDetached_)
     runPasses(*module_, *machine_, "globaldce", tuning());
 }
@@ -368,6 +395,16 @@ void CompileJob::addProgramsAssemblerOptions() {
   }
 }
 
+void CompileJob::chooseAmdFeatures() {
+  if (request_.assemblerOptions && *request_.assemblerOptions)
+    throw Error(ErrorCode::InvalidArgument,
+                "options for an assembler are given, but none makes code for AMD GPUs");
+  target_.features = amdFeatures(*module_, target_.cpu, target_.features);
+  if (request_.maxRegisters)
+    findKernel(*module_, kernelName())
+        .addFnAttr("amdgpu-num-vgpr", std::to_string(request_.maxRegisters));
+}
+
 std::string CompileJob::hint() const {
   if (ptxVersion_ >= sourcePtx_)
     return {};
@@ -382,6 +419,8 @@ void CompileJob::generate() {
   const Stage stage("Codegen", times_.codegen);
   if (target_.kind == TargetKind::Ptx)
     generatePtx();
+  else if (target_.kind == TargetKind::Amd)
+    generateAmd();
   else
     generateHost();
 }
@@ -419,6 +458,31 @@ unsigned CompileJob::assemblerLevel() const {
       !llvm::StringRef(options_.assemblerLevel).getAsInteger(10, level) && level <= 3)
     return level;
   return request_.codegenOptLevel;
+}
+
+void CompileJob::generateAmd() {
+  std::string assembly;
+  {
+    // Only its comments say how many waves fit.
+    const auto copy = llvm::CloneModule(*module_);
+    assembly = emitCode(*copy, *machine_, llvm::CodeGenFileType::AssemblyFile, diagnostics_);
+  }
+  std::string object;
+  {
+    const Stage stage("Codegen object", times_.emit);
+    object = emitCode(*module_, *machine_, llvm::CodeGenFileType::ObjectFile, diagnostics_);
+  }
+  {
+    const Stage stage("Codegen linking", times_.assemble);
+    outputs_.image = linkSharedObject(object, ImageKind::CodeObject);
+  }
+  amdUsage_ = usageInCodeObject(outputs_.image, kernelName());
+  amdUsage_.occupancy = occupancyIn(assembly, kernelName());
+  usage_.registers = amdUsage_.vgprs;
+  usage_.sharedBytes = amdUsage_.ldsBytes;
+  usage_.localBytes = amdUsage_.scratchBytes;
+  if (request_.outputs & MNEME_OUTPUT_ASSEMBLY)
+    outputs_.assembly = std::move(assembly);
 }
 
 void CompileJob::generateHost() {
@@ -478,6 +542,17 @@ std::string CompileJob::statistics() {
     object["ptx_version"] = ptxText(ptxVersion_);
     object["assembler"] = assembler_ ? assembler_->version().name : "driver";
     object["assemble_time"] = times_.assemble;
+  }
+  if (target_.kind == TargetKind::Amd) {
+    object["target_id"] = amdUsage_.targetId;
+    object["vgpr_count"] = amdUsage_.vgprs;
+    object["agpr_count"] = amdUsage_.agprs;
+    object["sgpr_count"] = amdUsage_.sgprs;
+    object["vgpr_spill_count"] = amdUsage_.vgprSpills;
+    object["sgpr_spill_count"] = amdUsage_.sgprSpills;
+    object["wavefront_size"] = amdUsage_.waveSize;
+    object["max_workgroup_size"] = amdUsage_.maxWorkGroup;
+    object["occupancy"] = amdUsage_.occupancy;
   }
   if (request_.outputs & MNEME_OUTPUT_SHAPE) {
     object["shape"] = std::move(shape_);

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "runtime/abi/mneme_compile.h"
+#include "runtime/compile/amd/code_object.h"
 #include "runtime/compile/assembler/assembler.h"
 #include "runtime/compile/diagnostics.h"
 #include "runtime/compile/module/function_pointers.h"
@@ -73,10 +74,13 @@ private:
   void specializeDimensions(TraceText trace);
   void placeEarly();
   void placeLate();
+  void checkVendor(const llvm::Triple& triple) const;
   void chooseAssembler();
+  void chooseAmdFeatures();
   void addProgramsAssemblerOptions();
   void generate();
   void generatePtx();
+  void generateAmd();
   unsigned assemblerLevel() const;
   void generateHost();
   llvm::json::Array codegenParts() const;
@@ -90,7 +94,7 @@ private:
   std::unique_ptr<llvm::TargetMachine> machine_;
   FunctionPointers pointers_;
   bool isDetached_ = false;
-  bool isForAmd_ = false;
+  bool isForAmd_ = false;                      ///< the IR is, whatever the target
   std::vector<mneme_global_place> latePlaces_; ///< of variables the optimiser may read
   Target target_;
   AotOptions options_;
@@ -101,6 +105,7 @@ private:
   unsigned sourcePtx_ = 0;
   unsigned ptxVersion_ = 0;
   ResourceUsage usage_;
+  CodeObjectUsage amdUsage_;
   JobOutputs outputs_;
   std::string irHash_;
   llvm::json::Object shape_; ///< of the code that comes in, if it was asked for

@@ -154,28 +154,21 @@ std::string firstLine(const std::string& text) {
 } // namespace
 
 std::string linkSharedObject(const std::string& object, ImageKind kind) {
-  const std::vector<std::string> libraries = librariesFor(object);
+  const bool isForHost = kind != ImageKind::CodeObject;
+  const std::vector<std::string> libraries =
+      isForHost ? librariesFor(object) : std::vector<std::string>();
   const UniqueFd input = memoryFileWith(object);
   CollectingPipe output;
 
   const std::string inputPath = descriptorPath(input);
   const std::string outputPath = output.path();
-  std::vector<const char*> arguments = {"ld.lld",
-                                        "-shared",
-                                        "-z",
-                                        "now",
-                                        "-z",
-                                        "noexecstack",
-                                        "--hash-style=gnu",
-                                        "--build-id=none",
-                                        "--threads=1",
-                                        "--as-needed",
-                                        "-s",
-                                        "--color-diagnostics=never",
-                                        "-o",
-                                        outputPath.c_str(),
-                                        inputPath.c_str()};
-  if (kind == ImageKind::Kernel)
+  std::vector<const char*> arguments = {
+      "ld.lld", "-shared",          "--build-id=none", "--threads=1", "--color-diagnostics=never",
+      "-o",     outputPath.c_str(), inputPath.c_str()};
+  if (isForHost)
+    arguments.insert(arguments.end(),
+                     {"-z", "now", "-z", "noexecstack", "--hash-style=gnu", "--as-needed", "-s"});
+  if (kind == ImageKind::Kernel || kind == ImageKind::CodeObject)
     arguments.insert(arguments.end(), {"-z", "defs"});
   else
     arguments.push_back("--eh-frame-hdr");

@@ -6,13 +6,14 @@
 namespace mneme::compile {
 
 enum class ImageKind {
-  Kernel,   ///< refers to libc and libm only
-  Function, ///< of the host: may refer to what the program exports, and be unwound through
-  Library,  ///< the same; what it defines itself it does not take from the program
+  Kernel,     ///< refers to libc and libm only
+  Function,   ///< of the host: may refer to what the program exports, and be unwound through
+  Library,    ///< the same; what it defines itself it does not take from the program
+  CodeObject, ///< for an AMD GPU: refers to nothing
 };
 
-/// Links one host object against this process's libc and libm. Nothing touches the disk. lld has
-/// global state, so links run one at a time.
+/// Links one object; one for the host against this process's libc and libm. Nothing touches the
+/// disk. lld has global state, so links run one at a time.
 /// \throws Error{CompileFailed} with lld's message (an undefined function, say), Error{IoFailed}
 /// when the operating system refuses memory files.
 std::string linkSharedObject(const std::string& object, ImageKind kind = ImageKind::Kernel);

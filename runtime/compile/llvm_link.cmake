@@ -31,7 +31,7 @@ endfunction()
 function(_mneme_write_unused_parts file)
   set(text "// Generated: parts of LLVM that libmneme_compile does without.\nextern \"C\" {\n")
   foreach(name IN LISTS LLVM_TARGETS_TO_BUILD)
-    if(name STREQUAL LLVM_NATIVE_ARCH OR name STREQUAL "NVPTX")
+    if(name STREQUAL LLVM_NATIVE_ARCH OR name MATCHES "^(NVPTX|AMDGPU)$")
       continue()
     endif()
     foreach(part TargetInfo Target TargetMC AsmPrinter AsmParser Disassembler)
@@ -108,7 +108,7 @@ function(mneme_link_llvm target shared)
   else()
     _mneme_write_unused_parts("${CMAKE_CURRENT_BINARY_DIR}/unused_parts.cpp")
     target_sources(${target} PRIVATE "${CMAKE_CURRENT_BINARY_DIR}/unused_parts.cpp")
-    set(components ${LLVM_NATIVE_ARCH} NVPTX Passes Linker BitReader BitWriter IRReader AsmParser
+    set(components ${LLVM_NATIVE_ARCH} NVPTX AMDGPU Passes Linker BitReader BitWriter IRReader AsmParser
       IPO Coroutines LTO Option Target TargetParser)
     if(TARGET LLVMDTLTO) # apart from LTO since LLVM 22
       list(APPEND components DTLTO)

@@ -12,12 +12,19 @@
 #include <cstring>
 #include <map>
 #include <mutex>
+#include <tuple>
 
 #include "runtime/base/error.h"
+#include "runtime/compile/amd/target_id.h"
 #include "runtime/compile/diagnostics.h"
 #include "runtime/ir/compat.h"
 
 extern "C" {
+void LLVMInitializeAMDGPUTargetInfo();
+void LLVMInitializeAMDGPUTarget();
+void LLVMInitializeAMDGPUTargetMC();
+void LLVMInitializeAMDGPUAsmPrinter();
+void LLVMInitializeAMDGPUAsmParser(); // code generation reads inline assembly with it
 void LLVMInitializeNVPTXTargetInfo();
 void LLVMInitializeNVPTXTarget();
 void LLVMInitializeNVPTXTargetMC();
@@ -28,8 +35,15 @@ namespace mneme::compile {
 namespace {
 
 llvm::Triple tripleOf(TargetKind kind) {
-  return llvm::Triple(kind == TargetKind::Cpu ? llvm::sys::getProcessTriple()
-                                              : std::string("nvptx64-nvidia-cuda"));
+  switch (kind) {
+  case TargetKind::Ptx:
+    return llvm::Triple("nvptx64-nvidia-cuda");
+  case TargetKind::Amd:
+    return llvm::Triple("amdgcn-amd-amdhsa");
+  case TargetKind::Cpu:
+    break;
+  }
+  return llvm::Triple(llvm::sys::getProcessTriple());
 }
 
 const llvm::Target& llvmTarget(const llvm::Triple& triple) {
@@ -50,6 +64,10 @@ const llvm::MCSubtargetInfo& knowledgeOf(TargetKind kind) {
   };
   if (kind == TargetKind::Cpu) {
     static const llvm::TargetMachine& machine = *make(TargetKind::Cpu);
+    return *machine.getMCSubtargetInfo();
+  }
+  if (kind == TargetKind::Amd) {
+    static const llvm::TargetMachine& machine = *make(TargetKind::Amd);
     return *machine.getMCSubtargetInfo();
   }
   static const llvm::TargetMachine& machine = *make(TargetKind::Ptx);
@@ -147,11 +165,15 @@ Target Target::parse(const std::string& name) {
     checkCpuName(target, name);
     return target;
   }
-  if (name.rfind("gfx", 0) == 0)
-    throw Error(ErrorCode::Unsupported,
-                "target '" + name + "': this library makes no code for AMD GPUs");
+  if (name.rfind("gfx", 0) == 0) {
+    target.kind = TargetKind::Amd;
+    std::tie(target.cpu, target.features) = splitTargetId(name);
+    checkCpuName(target, name);
+    return target;
+  }
   throw Error(ErrorCode::InvalidArgument,
-              "unknown target '" + name + "'; known are cpu, cpu:<processor> and sm_<number>");
+              "unknown target '" + name +
+                  "'; known are cpu, cpu:<processor>, sm_<number> and gfx<number>");
 }
 
 AotOptions AotOptions::parse(const char* json) {
@@ -196,6 +218,11 @@ void initializeTargets() {
     LLVMInitializeNVPTXTarget();
     LLVMInitializeNVPTXTargetMC();
     LLVMInitializeNVPTXAsmPrinter();
+    LLVMInitializeAMDGPUTargetInfo();
+    LLVMInitializeAMDGPUTarget();
+    LLVMInitializeAMDGPUTargetMC();
+    LLVMInitializeAMDGPUAsmPrinter();
+    LLVMInitializeAMDGPUAsmParser();
     optimizeCopiesWithoutLibrary();
   });
 }

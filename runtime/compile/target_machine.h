@@ -13,16 +13,18 @@
 
 namespace mneme::compile {
 
-enum class TargetKind { Cpu, Ptx };
+enum class TargetKind { Cpu, Ptx, Amd };
 
-/// A request's `target`, parsed: "cpu", "cpu:<LLVM cpu name>" or "sm_<number>[a|f]".
+/// A request's `target`, parsed: "cpu", "cpu:<LLVM cpu name>", "sm_<number>[a|f]", or a target ID
+/// of AMD's such as "gfx90a:sramecc+:xnack-".
 struct Target {
   TargetKind kind = TargetKind::Cpu;
   std::string cpu;      ///< LLVM's name; "cpu" gives this host's
   std::string features; ///< LLVM feature string
 
-  /// \throws Error{InvalidArgument} for a name LLVM does not know, Error{Unsupported} for families
-  /// this library has no code generator for.
+  bool isGpu() const { return kind != TargetKind::Cpu; }
+
+  /// \throws Error{InvalidArgument} for a name LLVM does not know.
   static Target parse(const std::string& name);
 };
 

@@ -20,7 +20,7 @@ std::string describe() {
                                mneme::compile::hostCpu() + "|" + mneme::compile::hostFeatures();
   llvm::json::Object object{
       {"llvm", LLVM_VERSION_STRING},
-      {"targets", llvm::json::Array{"cpu", "nvptx"}},
+      {"targets", llvm::json::Array{"cpu", "nvptx", "amdgpu"}},
       {"host_cpu", mneme::compile::hostCpu()},
       {"cache_key",
        mneme::toHex(mneme::hash128(std::as_bytes(std::span(identity.data(), identity.size()))))},

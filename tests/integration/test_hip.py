@@ -16,6 +16,7 @@ import pytest
 from conftest import BUILD, PIPELINES, ROOT, Finished, instances, mneme, records, run_command
 
 from mneme import _native
+from mneme.pipelines.pipeline import PipelineManager
 
 pytestmark = [pytest.mark.hip, pytest.mark.compile]
 
@@ -136,6 +137,49 @@ def test_wrong_code_is_reported(
     assert not done.result["verified"]
     (mismatch,) = done.result["mismatches"]
     assert (mismatch["offset"] // 4, mismatch["differing"]) == (9999, 1)
+
+
+def _code(code_object: Path, kernel: str) -> list[str]:
+    """Return a kernel's instructions, without what fills the space behind them."""
+    objdump = Path(mneme("config", "llvmdir").stdout.strip()) / "bin" / "llvm-objdump"
+    done = run_command(objdump, "-d", f"--disassemble-symbols={kernel}", code_object)
+    assert done.returncode == 0, done.stderr
+    lines = [line.partition("//")[0].strip() for line in done.stdout.splitlines()[6:]]
+    end = max(index for index, line in enumerate(lines) if line.startswith("s_endpgm"))
+    return lines[: end + 1]
+
+
+@pytest.mark.parametrize("name", ["vector_add", "stencil2d", "heat3d", "reduction"])
+def test_code_for_the_gpu_is_what_clang_makes(
+    name: str, hip_recordings: dict[str, tuple[Path, Finished]], tmp_path: Path
+) -> None:
+    (record,) = records(hip_recordings[name][0])
+    kernel = json.loads(record.read_text())["KernelName"]
+    ours, clangs = tmp_path / "ours.co", tmp_path / "clangs.co"
+    done = mneme("compile", record, "-o", ours)
+    assert done.returncode == 0, done.stderr
+    statistics = json.loads(done.stdout)["statistics"]
+    assert statistics["target_id"].endswith(GPU)
+    assert statistics["occupancy"] == 8
+    source = ("-x", "hip", ROOT / "examples" / name / f"{name}.cu", "-I", SOURCES)
+    build("-O3", *source, "--cuda-device-only", "--no-gpu-bundle-output", "-DNDEBUG", "-o", clangs)
+    assert _code(ours, kernel) == _code(clangs, kernel)
+
+
+def test_any_pipeline_makes_code_for_another_gpu_or_is_a_sentence(
+    hip_recordings: dict[str, tuple[Path, Finished]],
+) -> None:
+    (record,) = records(hip_recordings["heat3d"][0])
+    for pipeline in PipelineManager().generate(samples=8, mean_passes=30, std=10, seed=3):
+        done = mneme("compile", record, pipeline, "--arch", "gfx942", "--no-cache")
+        if done.returncode == 0:
+            assert json.loads(done.stdout)["statistics"]["vgpr_count"] > 0
+        else:
+            assert done.returncode == 7, done.stderr
+            assert done.stderr.startswith("mneme: "), done.stderr
+    done = mneme("compile", record, "--arch", "gfx1030")
+    assert done.returncode == 6, done.stderr
+    assert "build the program with --offload-arch=gfx1030" in done.stderr
 
 
 def test_production_run_takes_what_was_tuned(

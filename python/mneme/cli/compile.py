@@ -13,7 +13,7 @@ from mneme.cli._unused import tell_unused
 from mneme.files.publish import publish
 
 if TYPE_CHECKING:
-    from mneme.executors.compile_record import CompiledKernel
+    from mneme.executors.compile_record import CompiledKernel, CompileOptions
 
 __all__ = ["compile_kernel"]
 
@@ -46,7 +46,7 @@ def compile_kernel(
         typer.Option(
             "--arch",
             metavar="ARCH",
-            help="sm_90, sm_100, ..., or cpu; else what the program was built for.",
+            help="sm_90, gfx942, ..., or cpu; else what the program was built for.",
             show_default=False,
         ),
     ] = "",
@@ -98,14 +98,14 @@ def compile_kernel(
         ),
     ] = True,
     output: Annotated[Optional[Path], _file("-o", "--output", text="Write the image.")] = None,
-    ptx: Annotated[Optional[Path], _file("--ptx", text="Write the PTX, or host assembly.")] = None,
+    ptx: Annotated[Optional[Path], _file("--ptx", text="Write the PTX, or other assembly.")] = None,
     ll: Annotated[Optional[Path], _file("--ll", text="Write the final IR.")] = None,
 ) -> None:
     """Compile a recorded kernel, with or without a GPU.
 
     Prints what the kernel uses and what compiling took as JSON on stdout.
     """
-    from mneme.executors.compile_record import CompileOptions, compile_record  # noqa: PLC0415
+    from mneme.executors.compile_record import CompileOptions  # noqa: PLC0415
 
     if not set_launch_bounds:
         bounds = {"--max-threads": max_threads, "--min-blocks": min_blocks_per_sm}
@@ -125,7 +125,7 @@ def compile_kernel(
         want_ir=ll is not None,
         want_assembly=ptx is not None,
     )
-    compiled = compile_record(record_database, record_id, options)
+    compiled = _compile_apart(record_database, record_id, options)
     _write(compiled, output, ptx, ll)
     _console.print_json(
         {
@@ -135,6 +135,26 @@ def compile_kernel(
             "statistics": compiled.statistics,
         }
     )
+
+
+def _compile_apart(
+    database: Path, record_id: str | None, options: CompileOptions
+) -> CompiledKernel:
+    """Compile in a child: some pipelines crash LLVM."""
+    from concurrent.futures import ProcessPoolExecutor  # noqa: PLC0415
+    from concurrent.futures.process import BrokenProcessPool  # noqa: PLC0415
+    from multiprocessing import get_context  # noqa: PLC0415
+
+    from mneme.errors import CompileFailed  # noqa: PLC0415
+    from mneme.executors.compile_record import compile_record  # noqa: PLC0415
+
+    with ProcessPoolExecutor(1, mp_context=get_context("fork")) as child:
+        try:
+            return child.submit(compile_record, database, record_id, options).result()
+        except BrokenProcessPool:
+            raise CompileFailed(
+                "LLVM crashed on this pipeline; leave passes out to find which it cannot stand"
+            ) from None
 
 
 def _write(

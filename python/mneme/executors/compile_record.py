@@ -84,13 +84,14 @@ class CompiledKernel:
     """As in `CompileOptions`, never empty."""
 
     image: bytes = field(repr=False)
-    """A cubin (or PTX text without ptxas and nvJitLink), or a shared object for the CPU."""
+    """A cubin (or PTX text without ptxas and nvJitLink), a code object for an AMD GPU, or a shared
+    object for the CPU."""
 
     ir: str = field(repr=False)
     """Final IR as text, if it was asked for."""
 
     assembly: str = field(repr=False)
-    """Final PTX, or assembly of the CPU, if it was asked for."""
+    """Final PTX, or assembly of AMD GPU or CPU, if it was asked for."""
 
     statistics: dict[str, Any]
     """Times in seconds, sizes in bytes, registers; see docs/cli.md."""

@@ -18,6 +18,7 @@
 
 #include "runtime/abi/variable_names.h"
 #include "runtime/base/error.h"
+#include "runtime/ir/compat.h"
 
 namespace mneme::compile {
 namespace {
@@ -26,9 +27,11 @@ constexpr unsigned kGenericSpace = 0;
 constexpr unsigned kGlobalSpace = 1;
 constexpr unsigned kConstantSpace = 4;
 
+/// Constant memory of AMD GPUs is global memory that is only read.
 bool canBePlaced(const llvm::GlobalVariable& variable) {
   const unsigned space = variable.getAddressSpace();
-  return space == kGenericSpace || space == kGlobalSpace;
+  return space == kGenericSpace || space == kGlobalSpace ||
+         (space == kConstantSpace && compat::moduleTriple(*variable.getParent()).isAMDGCN());
 }
 
 bool isAliasOf(const llvm::GlobalAlias& alias, const llvm::GlobalVariable& variable) {
@@ -65,7 +68,8 @@ void place(llvm::Module& module, llvm::GlobalVariable& variable, uint64_t addres
   auto* number = llvm::ConstantInt::get(llvm::Type::getInt64Ty(context), address);
   auto* generic =
       llvm::ConstantExpr::getIntToPtr(number, llvm::PointerType::get(context, kGenericSpace));
-  if (variable.getAddressSpace() == kGlobalSpace)
+  // AMD GPUs read global memory faster than what may be anything.
+  if (variable.getAddressSpace() == kGlobalSpace && !compat::moduleTriple(module).isAMDGCN())
     replaceCasts(variable, generic);
   variable.replaceAllUsesWith(llvm::ConstantExpr::getIntToPtr(number, variable.getType()));
   variable.eraseFromParent();

@@ -109,6 +109,19 @@ void dropAnnotations(llvm::Function& kernel) {
     annotations->addOperand(node);
 }
 
+std::string boundsText(uint32_t maxThreads, uint32_t minBlocks) {
+  return "[LaunchBoundSpec] MaxThreads " + std::to_string(maxThreads) + " MinBlocksPerSM " +
+         std::to_string(minBlocks);
+}
+
+/// What __launch_bounds__ of HIP's headers is.
+void setAmdBounds(llvm::Function& kernel, uint32_t maxThreads, uint32_t minBlocks) {
+  if (maxThreads != 0)
+    kernel.addFnAttr("amdgpu-flat-work-group-size", "1," + std::to_string(maxThreads));
+  if (minBlocks != 0)
+    kernel.addFnAttr("amdgpu-waves-per-eu", std::to_string(minBlocks));
+}
+
 /// AMDGCN kernels read their dimensions from memory whose meaning only the lowering knows.
 void noteDimensions(llvm::Module& module, const uint32_t grid[3], const uint32_t block[3]) {
   llvm::NamedMDNode* note = module.getOrInsertNamedMetadata("mneme.dimensions");
@@ -167,6 +180,11 @@ void specializeArguments(llvm::Function& kernel, const mneme_arg_value* values, 
 
 void setLaunchBounds(llvm::Function& kernel, uint32_t maxThreads, uint32_t minBlocks,
                      TraceText trace) {
+  if (compat::moduleTriple(*kernel.getParent()).isAMDGCN()) {
+    setAmdBounds(kernel, maxThreads, minBlocks);
+    note(trace, boundsText(maxThreads, minBlocks));
+    return;
+  }
   kernel.removeFnAttr("nvvm.maxntid");
   kernel.removeFnAttr("nvvm.minctasm");
   dropAnnotations(kernel);
@@ -174,8 +192,7 @@ void setLaunchBounds(llvm::Function& kernel, uint32_t maxThreads, uint32_t minBl
     compat::setMaxThreads(kernel, maxThreads);
   if (minBlocks != 0)
     compat::setMinBlocks(kernel, minBlocks);
-  note(trace, "[LaunchBoundSpec] MaxThreads " + std::to_string(maxThreads) + " MinBlocksPerSM " +
-                  std::to_string(minBlocks));
+  note(trace, boundsText(maxThreads, minBlocks));
 }
 
 void foldDimensions(llvm::Module& module, const uint32_t grid[3], const uint32_t block[3],

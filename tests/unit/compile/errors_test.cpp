@@ -137,7 +137,6 @@ TEST_CASE("unknown targets are refused") {
   CHECK(compileFailure(vectorAddRequest("sm_1")).code == ErrorCode::InvalidArgument);
   CHECK(compileFailure(vectorAddRequest("vax")).code == ErrorCode::InvalidArgument);
   CHECK(compileFailure(vectorAddRequest("cpu:no-such-cpu")).code == ErrorCode::InvalidArgument);
-  CHECK(compileFailure(vectorAddRequest("gfx90a")).code == ErrorCode::Unsupported);
 }
 
 TEST_CASE("arguments that cannot be specialised are refused") {

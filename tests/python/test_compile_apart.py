@@ -1,0 +1,34 @@
+"""`mneme compile` compiles in a child: a pipeline that LLVM crashes on is a sentence."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mneme.cli.compile import _compile_apart
+from mneme.errors import CompileFailed, InvalidArgument
+from mneme.executors import compile_record
+from mneme.executors.compile_record import CompileOptions
+
+
+def crash(*_: Any) -> None:
+    os.abort()
+
+
+def refuse(*_: Any) -> None:
+    raise InvalidArgument("there is no pass 'x'")
+
+
+def test_a_crash_is_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(compile_record, "compile_record", crash)
+    with pytest.raises(CompileFailed, match="LLVM crashed on this pipeline"):
+        _compile_apart(Path("x.json"), None, CompileOptions())
+
+
+def test_other_errors_are_what_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(compile_record, "compile_record", refuse)
+    with pytest.raises(InvalidArgument, match="there is no pass 'x'"):
+        _compile_apart(Path("x.json"), None, CompileOptions())
