@@ -13,6 +13,12 @@ if(NOT TARGET MnemeLldHeaders)
   target_include_directories(MnemeLldHeaders SYSTEM INTERFACE ${MNEME_LLD_INCLUDE_DIR})
 endif()
 
+# Code generators that are linked; not every LLVM has AMD's.
+set(_mneme_llvm_targets ${LLVM_NATIVE_ARCH} NVPTX)
+if("AMDGPU" IN_LIST LLVM_TARGETS_TO_BUILD)
+  list(APPEND _mneme_llvm_targets AMDGPU)
+endif()
+
 include("${LLVM_CMAKE_DIR}/LLVMConfigExtensions.cmake" OPTIONAL) # LLVM_STATIC_EXTENSIONS
 include(CheckLinkerFlag)
 check_linker_flag(CXX "-fuse-ld=lld" MNEME_HAVE_LLD_LINKER)
@@ -31,7 +37,7 @@ endfunction()
 function(_mneme_write_unused_parts file)
   set(text "// Generated: parts of LLVM that libmneme_compile does without.\nextern \"C\" {\n")
   foreach(name IN LISTS LLVM_TARGETS_TO_BUILD)
-    if(name STREQUAL LLVM_NATIVE_ARCH OR name MATCHES "^(NVPTX|AMDGPU)$")
+    if(name IN_LIST _mneme_llvm_targets)
       continue()
     endif()
     foreach(part TargetInfo Target TargetMC AsmPrinter AsmParser Disassembler)
@@ -108,7 +114,7 @@ function(mneme_link_llvm target shared)
   else()
     _mneme_write_unused_parts("${CMAKE_CURRENT_BINARY_DIR}/unused_parts.cpp")
     target_sources(${target} PRIVATE "${CMAKE_CURRENT_BINARY_DIR}/unused_parts.cpp")
-    set(components ${LLVM_NATIVE_ARCH} NVPTX AMDGPU Passes Linker BitReader BitWriter IRReader AsmParser
+    set(components ${_mneme_llvm_targets} Passes Linker BitReader BitWriter IRReader AsmParser
       IPO Coroutines LTO Option Target TargetParser)
     if(TARGET LLVMDTLTO) # apart from LTO since LLVM 22
       list(APPEND components DTLTO)

@@ -166,6 +166,9 @@ Target Target::parse(const std::string& name) {
     return target;
   }
   if (name.rfind("gfx", 0) == 0) {
+    if (!hasAmdTarget())
+      throw Error(ErrorCode::Unsupported,
+                  "target '" + name + "': the LLVM that mneme was built with has no AMDGPU target");
     target.kind = TargetKind::Amd;
     std::tie(target.cpu, target.features) = splitTargetId(name);
     checkCpuName(target, name);
@@ -208,6 +211,14 @@ AotOptions AotOptions::parse(const char* json) {
   return options;
 }
 
+bool hasAmdTarget() {
+#ifdef MNEME_LLVM_HAS_AMDGPU
+  return true;
+#else
+  return false;
+#endif
+}
+
 void initializeTargets() {
   static std::once_flag once;
   std::call_once(once, [] {
@@ -218,11 +229,13 @@ void initializeTargets() {
     LLVMInitializeNVPTXTarget();
     LLVMInitializeNVPTXTargetMC();
     LLVMInitializeNVPTXAsmPrinter();
+#ifdef MNEME_LLVM_HAS_AMDGPU
     LLVMInitializeAMDGPUTargetInfo();
     LLVMInitializeAMDGPUTarget();
     LLVMInitializeAMDGPUTargetMC();
     LLVMInitializeAMDGPUAsmPrinter();
     LLVMInitializeAMDGPUAsmParser();
+#endif
     optimizeCopiesWithoutLibrary();
   });
 }

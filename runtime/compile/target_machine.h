@@ -50,6 +50,9 @@ struct AotOptions {
   static AotOptions parse(const char* json);
 };
 
+/// Whether LLVM was built with code generation for AMD GPUs.
+bool hasAmdTarget();
+
 /// Registers the code generators of this library once per process. Thread-safe.
 void initializeTargets();
 

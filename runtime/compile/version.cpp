@@ -4,6 +4,7 @@
 
 #include <exception>
 #include <string>
+#include <utility>
 
 #include "runtime/abi/mneme_compile.h"
 #include "runtime/base/hash.h"
@@ -18,9 +19,12 @@ std::string describe() {
   mneme::compile::initializeTargets();
   const std::string identity = std::string(kCodeVersion) + "|" + LLVM_VERSION_STRING + "|" +
                                mneme::compile::hostCpu() + "|" + mneme::compile::hostFeatures();
+  llvm::json::Array targets{"cpu", "nvptx"};
+  if (mneme::compile::hasAmdTarget())
+    targets.push_back("amdgpu");
   llvm::json::Object object{
       {"llvm", LLVM_VERSION_STRING},
-      {"targets", llvm::json::Array{"cpu", "nvptx", "amdgpu"}},
+      {"targets", std::move(targets)},
       {"host_cpu", mneme::compile::hostCpu()},
       {"cache_key",
        mneme::toHex(mneme::hash128(std::as_bytes(std::span(identity.data(), identity.size()))))},
