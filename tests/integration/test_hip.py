@@ -166,6 +166,14 @@ def test_code_for_the_gpu_is_what_clang_makes(
     assert _code(ours, kernel) == _code(clangs, kernel)
 
 
+def test_explain_counts_registers_of_the_gpu(programs: Path) -> None:
+    done = mneme("explain", programs / "stencil2d", "diffuse", "--value", "width=100")
+    assert done.returncode == 0, done.stderr
+    assert f"compiled for {GPU}" in done.stdout
+    nothing = next(line for line in done.stdout.splitlines() if "nothing" in line)
+    assert re.search(r"│\s+[1-9][0-9]* │$", nothing), nothing
+
+
 def test_any_pipeline_makes_code_for_another_gpu_or_is_a_sentence(
     hip_recordings: dict[str, tuple[Path, Finished]],
 ) -> None:

@@ -25,6 +25,7 @@ __all__ = ["ExplainOptions", "Explanation", "explain"]
 
 _PASSES = "default<O3>"  # as marked kernels are compiled
 _MOST_COMPILATIONS = 8
+_VGPR_BYTES = 4  # of a work-item
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -173,9 +174,7 @@ class _Compiler:
         self.kernel = kernel
         self.options = options
         self.values: Mapping[int, Value] = {}
-        # What is built for AMD GPUs is compiled for the processor only.
-        is_for_nvidia = kernel.arch.startswith("sm_")
-        own = kernel.arch if is_for_nvidia or kernel.is_host_function else "cpu"
+        own = kernel.arch if kernel.is_host_function or _has_target(kernel.arch) else "cpu"
         self.target = options.target or own
         if kernel.is_host_function and (self.target != own or options.block):
             raise InvalidArgument(
@@ -224,9 +223,19 @@ class _Compiler:
         return self._told[known]
 
 
+def _has_target(arch: str) -> bool:
+    """Whether the compiler makes code for a GPU; LLVM may lack AMD's."""
+    from mneme import _native  # noqa: PLC0415 - loads native code
+
+    if arch.startswith("gfx"):
+        return "amdgpu" in json.loads(_native.compiler_version())["targets"]
+    return arch.startswith("sm_")
+
+
 def _figures(statistics: Mapping[str, Any], image: bytes) -> Figures:
     registers = statistics.get("reg_usage") or None  # of GPUs
     spills = statistics.get("spill_store_bytes", 0) + statistics.get("spill_load_bytes", 0)
+    spills += _VGPR_BYTES * statistics.get("vgpr_spill_count", 0)
     return Figures(
         **statistics["code"],
         code_bytes=code_bytes(image),
