@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from mneme import _vendors
 from mneme.errors import MnemeError
 from mneme.install import paths as _paths
+from mneme.install.amd_node import amd_parts
 from mneme.install.hints import package_hint, toolkit_hint
 
 if TYPE_CHECKING:
@@ -79,7 +80,7 @@ def examine() -> list[Finding]:
     """Look at everything; takes a second, changes nothing but an empty cache directory."""
     parts: tuple[Callable[[], Iterator[Finding]], ...] = (
         *(_own_parts, _library_compiler, _build_compiler, _mlir, _toolkit),
-        *(_assemblers, _devices, _packages, _caches),
+        *(_assemblers, _amd_node, _devices, _packages, _caches),
     )
     return [finding for part in parts for finding in _guarded(part)]
 
@@ -238,6 +239,14 @@ def _assemblers() -> Iterator[Finding]:
         yield _ok("nvJitLink", str(named or found[0]))
     else:
         yield _missing("nvJitLink", "not found", remedy)
+
+
+def _amd_node() -> Iterator[Finding]:
+    for part in amd_parts(Path("/"), os.environ):
+        if part.remedy:
+            yield _missing(part.name, part.detail, part.remedy)
+        else:
+            yield _ok(part.name, part.detail)
 
 
 def _devices() -> Iterator[Finding]:

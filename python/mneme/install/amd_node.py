@@ -1,0 +1,124 @@
+"""What a node with AMD GPUs has and lacks, as files say it; nothing of it is loaded."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+__all__ = ["Part", "amd_parts"]
+
+_TOPOLOGY = "sys/class/kfd/kfd/topology/nodes"
+_DRIVER = "dev/kfd"
+_HEADER = "include/hip/hip_version.h"
+_LIBRARIES = (
+    "amdgcn/bitcode",
+    "lib/llvm/lib/clang/*/lib/amdgcn/bitcode",
+    "lib/*/amdgcn/bitcode",
+)
+_RUNTIMES = ("lib/libamdhip64.so*", "lib64/libamdhip64.so*", "lib/*/libamdhip64.so*")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """One thing that programs for AMD GPUs need."""
+
+    name: str
+    detail: str
+    """What was found, or what is wrong."""
+    remedy: str = ""
+    """What to do; empty: it is there."""
+
+
+def amd_parts(root: Path, environment: Mapping[str, str]) -> list[Part]:
+    """Return what is there and what is not; nothing where there is neither GPU nor HIP.
+
+    Args:
+        root: Of the file system.
+        environment: ROCM_PATH and HIP_PATH say where ROCm is, else /opt/rocm or /usr.
+    """
+    gpus = _gpus(root / _TOPOLOGY)
+    rocm = _rocm(root, environment)
+    if not gpus and rocm is None:
+        return []
+    return [_driver(root, gpus), *_toolkit(rocm)]
+
+
+def _gpus(topology: Path) -> Counter[str]:
+    """Return architectures with their numbers, from the topology of the driver `amdkfd`."""
+    found: Counter[str] = Counter()
+    for properties in topology.glob("*/properties"):
+        try:
+            text = properties.read_text(errors="replace")
+        except OSError:  # a GPU that belongs to another job
+            continue
+        version = re.search(r"^gfx_target_version (\d+)$", text, re.MULTILINE)
+        if version and int(version[1]):
+            found[_arch(int(version[1]))] += 1
+    return found
+
+
+def _arch(version: int) -> str:
+    """Return "gfx90a" for 90010: 10000 * major + 100 * minor + stepping, the last two in hex."""
+    major, rest = divmod(version, 10_000)
+    minor, stepping = divmod(rest, 100)
+    return f"gfx{major}{minor:x}{stepping:x}"
+
+
+def _rocm(root: Path, environment: Mapping[str, str]) -> Path | None:
+    named = [Path(path) for name in ("ROCM_PATH", "HIP_PATH") if (path := environment.get(name))]
+    places = (*named, root / "opt/rocm", root / "usr")
+    return next((place for place in places if (place / _HEADER).is_file()), None)
+
+
+def _driver(root: Path, gpus: Counter[str]) -> Part:
+    name = "AMD GPUs"
+    told = ", ".join(f"{count} x {arch}" for arch, count in sorted(gpus.items()))
+    driver = root / _DRIVER
+    if not driver.exists():
+        return Part(name=name, detail=f"no /{_DRIVER}", remedy="install the driver amdgpu")
+    if not os.access(driver, os.R_OK | os.W_OK):
+        remedy = "become a member of its group (render or video), or ask for a GPU in the job"
+        return Part(
+            name=name, detail=f"{told or 'none seen'}, but no right to /{_DRIVER}", remedy=remedy
+        )
+    if not told:
+        return Part(name=name, detail="the driver shows none", remedy="ask for a GPU in the job")
+    return Part(name=name, detail=told)
+
+
+def _toolkit(rocm: Path | None) -> list[Part]:
+    if rocm is None:
+        remedy = "install ROCm, or set ROCM_PATH to it; building and running HIP programs needs it"
+        return [Part(name="ROCm", detail="none found", remedy=remedy)]
+    text = (rocm / _HEADER).read_text(errors="replace")
+    numbers = dict(re.findall(r"#define\s+HIP_VERSION_(MAJOR|MINOR)\s+(\d+)", text))
+    version = f"HIP {numbers.get('MAJOR', '?')}.{numbers.get('MINOR', '?')}"
+    runtime = next((path for one in _RUNTIMES for path in sorted(rocm.glob(one))), None)
+    libraries = next((path for one in _LIBRARIES for path in sorted(rocm.glob(one))), None)
+    return [
+        Part(name="ROCm", detail=f"{version}, {rocm}"),
+        Part(name="HIP runtime", detail=str(runtime))
+        if runtime
+        else Part(
+            name="HIP runtime",
+            detail=f"no libamdhip64.so in {rocm}",
+            remedy="install it; linking HIP programs needs it",
+        ),
+        _device_libraries(rocm, libraries),
+    ]
+
+
+def _device_libraries(rocm: Path, libraries: Path | None) -> Part:
+    name = "device libraries"
+    if libraries is None:
+        remedy = "install rocm-device-libs; building HIP programs needs them"
+        return Part(name=name, detail=f"none in {rocm}", remedy=remedy)
+    count = len(list(libraries.glob("oclc_isa_version_*.bc")))
+    return Part(name=name, detail=f"for {count} processors, {libraries}")
