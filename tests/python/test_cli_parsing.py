@@ -191,7 +191,8 @@ def test_every_verb_has_help() -> None:
     assert verbs == [
         *("record", "run", "replay", "compile"),
         *("ls", "show", "explain", "devices", "doctor", "config"),
-        *("optimize", "tune", "report", "dashboard", "deploy", "scaffold", "cache", "completion"),
+        *("optimize", "tune", "suggest", "report", "dashboard"),
+        *("deploy", "scaffold", "cache", "completion"),
         *("copy", "move", "clean"),
     ]
     assert all(group.get_command(context, verb).help for verb in verbs)

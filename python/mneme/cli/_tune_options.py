@@ -63,6 +63,12 @@ TIMEOUT = _option(
     "--timeout", panel=_SEARCH, metavar="SECONDS", text="End the search after this time."
 )
 SEED = _option("--seed", panel=_SEARCH, metavar="N", text="Makes samplers repeat themselves.")
+KNOWLEDGE = _option(
+    "--knowledge/--no-knowledge",
+    panel=_SEARCH,
+    text="Begin with what earlier tunings found (--sampler auto), and remember what this one "
+    "finds.  [default: yes]",
+)
 METRIC = _choice(
     "--metric", "mean|median|min|max", _SEARCH, "the time of a configuration.  [default: mean]"
 )

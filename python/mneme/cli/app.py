@@ -49,6 +49,7 @@ _VERBS = {
     "config": ("config.config", _LOOK, "cmake -DCMAKE_PREFIX_PATH=$(mneme config cmakedir) ..."),
     "optimize": ("optimize.optimize", _TUNE, "mneme optimize --budget 10m -- ./app input.dat"),
     "tune": ("tune.tune", _TUNE, "mneme tune -rdb recording --all --trials 500"),
+    "suggest": ("suggest.suggest", _TUNE, "mneme suggest recording/12345.json"),
     "report": ("report.report", _TUNE, "mneme report mneme-tune-results"),
     "dashboard": ("dashboard.dashboard", _TUNE, "mneme dashboard mneme-tune-results/RUN"),
     "deploy": ("deploy.deploy", _SHIP, "mneme deploy mneme-tune-results/* -o tuned.json"),

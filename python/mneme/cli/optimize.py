@@ -82,6 +82,13 @@ def optimize(
     resume: Annotated[
         bool, typer.Option("--resume", help="Go on with what the directory of -o holds.")
     ] = False,
+    knowledge: Annotated[
+        bool,
+        typer.Option(
+            "--knowledge/--no-knowledge",
+            help="Begin with what earlier tunings found, and remember what these find.",
+        ),
+    ] = True,
     quiet: Annotated[bool, typer.Option("--quiet", help="Say only what came of it.")] = False,
     json: JsonOption = False,
 ) -> None:
@@ -109,6 +116,7 @@ def optimize(
         min_gain=min_gain,
         seed=seed,
         resume=resume,
+        knowledge=knowledge,
     )
     with output_for(is_quiet=quiet or json) as listener:
         session = OptimizeSession(options, listener)  # type: ignore[arg-type]

@@ -67,6 +67,7 @@ def tune(
     quiet: Annotated[Flag, opt.QUIET] = None,
     proteus_output: Annotated[File, opt.PROTEUS_OUTPUT] = None,
     no_proteus_output: Annotated[Flag, opt.NO_PROTEUS_OUTPUT] = None,
+    knowledge: Annotated[Flag, opt.KNOWLEDGE] = None,
     study_name: Annotated[Text, opt.STUDY_NAME] = None,
     optuna_storage: Annotated[Text, opt.OPTUNA_STORAGE] = None,
     pruner: Annotated[Text, opt.PRUNER] = None,

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 from mneme.files.json_object import read_json_object
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
-__all__ = ["changes_of"]
+__all__ = ["changes_between", "changes_of"]
 
 _LONGEST = 200
 
@@ -20,8 +21,14 @@ def changes_of(directory: Path) -> list[str]:
     Raises:
         NotFound, ArtifactCorrupt: If the directory is not complete.
     """
-    old = read_json_object(directory / "baseline.json")["config"]
-    new = read_json_object(directory / "best.json")["config"]
+    return changes_between(
+        read_json_object(directory / "baseline.json")["config"],
+        read_json_object(directory / "best.json")["config"],
+    )
+
+
+def changes_between(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
+    """Return the differences of two configurations, one line each."""
     return [
         f"{name.replace('_', ' ')}: {_text(old.get(name))} → {_text(new[name])}"
         for name in new

@@ -65,6 +65,8 @@ class OptimizeOptions:
     """Makes searches repeat themselves."""
     resume: bool = False
     """Go on with what the directory holds."""
+    knowledge: bool = True
+    """Searches begin with what helped before, and what helps now is remembered."""
 
     def validate(self) -> None:
         """Refuse what cannot be meant.

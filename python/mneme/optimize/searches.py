@@ -84,6 +84,7 @@ class Searches:
             sampler="auto",
             seed=self._options.seed,
             tolerance=self._options.tolerance,
+            knowledge=self._options.knowledge,
             quiet=True,
         )
 

@@ -130,6 +130,9 @@ class TuneOptions:
     no_proteus_output: bool = False
     """Write no tuned-kernels file."""
 
+    knowledge: bool = True
+    """Begin with what helped before, and remember what helps now; see MNEME_KNOWLEDGE."""
+
     study_name: str = "mneme"
     """Name of the study in the storage."""
     optuna_storage: str | None = None

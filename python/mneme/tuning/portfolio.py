@@ -22,7 +22,7 @@ from mneme.tuning.starting_points import starting_points
 
 if TYPE_CHECKING:
     import random
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from mneme.pipelines.pass_options import ConcretePass
     from mneme.tuning.params import BaseParam
@@ -69,15 +69,16 @@ class _Operator:
 class Portfolio:
     """Proposes members of a space and learns what became of them."""
 
-    def __init__(self, space: SpaceView, rng: random.Random) -> None:
-        """Prepare; the space is complete by now."""
+    def __init__(self, space: SpaceView, rng: random.Random, seeds: Iterable[Params] = ()) -> None:
+        """Prepare; the space is complete by now. Seeds come right after the usual configuration."""
         self._space = space
         self._rng = rng
         self._dimensions = space.dimensions()
         self._pipeline = next(
             (one for one in self._dimensions.values() if isinstance(one, PipelineParam)), None
         )
-        self._first = deque(starting_points(self._dimensions))
+        points = starting_points(self._dimensions)
+        self._first = deque([next(points), *seeds, *points])
         self._elite: list[tuple[float, object, Params]] = []
         self._trials = 0
         self._trials_of_best = 0

@@ -13,10 +13,11 @@ from mneme.recording.launch_facts import static_hash_text
 from mneme.tuning.custom_spaces import describe_search_space
 from mneme.tuning.exports import Exporter
 from mneme.tuning.loop import SearchLoop, complete, submit
+from mneme.tuning.memory import Memory
 from mneme.tuning.mirror import Mirror
 from mneme.tuning.policy import trial_policy, warmup_launches, within_time
 from mneme.tuning.space_view import SpaceView
-from mneme.tuning.studies import make_search
+from mneme.tuning.studies import AUTO, make_search
 from mneme.tuning.trials import Candidate, CompletedCandidate
 from mneme.tuning.winner import Finalist, name_winner
 
@@ -73,6 +74,7 @@ class SessionRun:
         found = store.trials() if session.options.resume else []
         self._history = [one for one in found if one.status != "internal_error"]
         self._exporter = Exporter(session.options, record, instance, store, session.weight)
+        self._memory = Memory(session.options, session.listener, record, instance)
         self._executor: Any = None
         self._baseline: CompletedCandidate | None = None
         self._loop: SearchLoop | None = None
@@ -133,6 +135,7 @@ class SessionRun:
             record=f"{self._record.static_hash}/{self._instance.dynamic_hash}",
             capacity=capacity,
             history=self._history,
+            seeds=self._seeds(baseline),
         )
         reason = self._search(search, baseline, capacity)
         if reason == "failed_fast":
@@ -143,7 +146,16 @@ class SessionRun:
         finalist = name_winner(
             self._executor, self._options, self._instance, baseline, trials, self._listener
         )
+        self._memory.learn(baseline, finalist, trials)
         return self._end(reason, baseline, finalist)
+
+    def _seeds(self, baseline: CompletedCandidate) -> Sequence[dict[str, Any]]:
+        if self._options.sampler != AUTO:
+            return ()
+        seeds = self._memory.seeds(SpaceView.of(self._space), baseline.result.device)
+        if seeds.sentence:
+            self._store.log(seeds.sentence)
+        return seeds.points
 
     def _replayed_once(self, config: ExperimentConfiguration) -> ExperimentResult:
         done = submit(self._executor, config, iterations=1, measuring=Measuring()).result()

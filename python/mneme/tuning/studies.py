@@ -83,13 +83,14 @@ def _sampler_name(options: TuneOptions) -> str:
     return _SEVERAL_OBJECTIVES if options.sampler == AUTO else options.sampler
 
 
-def make_search(
+def make_search(  # noqa: PLR0913 - all that a search follows from
     options: TuneOptions,
     space: SearchSpace,
     *,
     record: str,
     capacity: int,
     history: Iterable[CompletedCandidate] = (),
+    seeds: Sequence[Mapping[str, Any]] = (),
 ) -> OptunaSearch | EnumeratedSearch:
     """Return what says which configurations to try.
 
@@ -99,6 +100,7 @@ def make_search(
         record: The launch that is tuned.
         capacity: Configurations that are under way at once.
         history: What earlier runs tried, for the sampler to learn from.
+        seeds: Parameters that the sampler `auto` tries early.
 
     Raises:
         InvalidArgument: If sampler, storage or study do not fit.
@@ -118,6 +120,8 @@ def make_search(
             return EnumeratedSearch(space, study, options, is_shared=is_shared)
         kind = AutoSearch if _uses_portfolio(options) else OptunaSearch
         search = kind(space, study, options, is_shared=is_shared)
+        if isinstance(search, AutoSearch):
+            search.seeds = seeds
         if not is_shared:
             search.learn(history)
     return search
@@ -263,13 +267,15 @@ class AutoSearch(OptunaSearch):
         super().__init__(space, study, options, is_shared=is_shared)
         self._rng = random.Random(options.seed)  # noqa: S311 - nothing secret
         self._portfolio: Portfolio | None = None
+        self.seeds: Sequence[Mapping[str, Any]] = ()
+        """What is tried right after the usual configuration."""
         self._operators: dict[int, str] = {}
 
     @property
     def portfolio(self) -> Portfolio:
         """The ways to search; made when the space is complete."""
         if self._portfolio is None:
-            self._portfolio = Portfolio(self._space, self._rng)
+            self._portfolio = Portfolio(self._space, self._rng, map(dict, self.seeds))
         return self._portfolio
 
     def ask(self) -> Candidate | None:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from mneme.tuning.options import TuneOptions
     from mneme.tuning.trials import CompletedCandidate
 
-__all__ = ["Finalist", "Standing", "keeps_launch", "name_winner", "pareto_front"]
+__all__ = ["Finalist", "Standing", "keeps_launch", "name_winner", "pareto_front", "ranked"]
 
 # What was slower than this times the baseline, whose time is noisy too, is not measured again.
 _WORTH_ANOTHER_LOOK = 2.0
@@ -73,9 +73,11 @@ def name_winner(  # noqa: PLR0913, PLR0917 - everything that decides
     nothing = Standing(done=baseline, gain=no_gain())
     finalist = Finalist(best=nothing, same_launch=nothing)
     finalist.pareto = pareto_front(trials, options) if len(options.objectives) > 1 else []
-    ranked = _ranked(trials, options, baseline)
-    same = [one for one in ranked if keeps_launch(one.candidate.config, recorded)]
-    chosen = {one.candidate.trial: one for one in [*ranked[: options.top], *same[: options.top]]}
+    candidates = ranked(trials, options, baseline)
+    same = [one for one in candidates if keeps_launch(one.candidate.config, recorded)]
+    chosen = {
+        one.candidate.trial: one for one in [*candidates[: options.top], *same[: options.top]]
+    }
     if not chosen:
         return finalist
     rounds = FinalRound(
@@ -134,7 +136,7 @@ def _rank(done: CompletedCandidate, options: TuneOptions) -> float:
     return -value if objective == "speedup" else value
 
 
-def _ranked(
+def ranked(
     trials: Sequence[CompletedCandidate], options: TuneOptions, baseline: CompletedCandidate
 ) -> list[CompletedCandidate]:
     """Return what may win, the best first, each binary and launch once."""

@@ -1,0 +1,81 @@
+"""Which entries speak of a kernel, those that say most first."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from mneme.knowledge.features import alike
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from mneme.knowledge.entry import Entry
+    from mneme.knowledge.features import Features
+
+__all__ = ["Kernel", "Match", "matches"]
+
+# Of one other kernel; the further ones are mostly near its best one.
+_MOST_OF_ANOTHER: Final = 2
+# Less alike than this: its numbers are twice or half as large on the average.
+_LEAST_ALIKE: Final = 0.5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kernel:
+    """The kernel that something is looked for."""
+
+    static_hash: str
+    """Identity of the code, 16 hexadecimal digits."""
+    family: str
+    """Kind of device; empty: any."""
+    arch: str
+    """Architecture; empty: not known."""
+    features: Features
+    """What code and launch are like."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Match:
+    """An entry that speaks of a kernel."""
+
+    entry: Entry
+    is_same: bool
+    """Whether it is about the same code."""
+    similarity: float
+    """1 for the same code, else how alike the kernels are."""
+
+
+def matches(entries: Iterable[Entry], kernel: Kernel) -> list[Match]:
+    """Return what speaks of a kernel.
+
+    The same code comes first, then what is most alike on the same architecture, then on others of
+    the same kind of device. Of the same rank, what gained most.
+    """
+    found = []
+    for entry in entries:
+        is_same = entry.static_hash == kernel.static_hash
+        likeness = 1.0 if is_same else alike(kernel.features, entry.features)
+        is_near = kernel.family in ("", entry.family) and likeness >= _LEAST_ALIKE
+        if is_same or is_near:
+            found.append(Match(entry=entry, is_same=is_same, similarity=likeness))
+    found.sort(key=lambda one: _order(one, kernel))
+    counts: dict[tuple[str, str], int] = {}
+    kept = []
+    for one in found:
+        place = (one.entry.static_hash, one.entry.arch)
+        counts[place] = counts.get(place, 0) + 1
+        if one.is_same or counts[place] <= _MOST_OF_ANOTHER:
+            kept.append(one)
+    return kept
+
+
+def _order(match: Match, kernel: Kernel) -> tuple[bool, bool, bool, float, float]:
+    entry = match.entry
+    return (
+        not match.is_same,
+        entry.family != kernel.family,
+        entry.arch != kernel.arch,
+        -round(match.similarity, 2),
+        -entry.gain,
+    )

@@ -1,0 +1,214 @@
+"""What a session takes from the knowledge file, and what it leaves there.
+
+Nothing about that file ends a tuning or changes what it finds to be fastest: what cannot be read
+or written is said once.
+"""
+
+from __future__ import annotations
+
+import functools
+from datetime import datetime, timezone
+from typing import TYPE_CHECKING, Any, Final
+from weakref import WeakKeyDictionary
+
+from mneme import __version__
+from mneme.errors import IoFailed, MnemeError
+from mneme.knowledge.entry import NOTHING, Entry
+from mneme.knowledge.features import Features, features_of
+from mneme.knowledge.place import knowledge_place
+from mneme.knowledge.recall import Kernel, matches
+from mneme.knowledge.store import KnowledgeStore
+from mneme.recording.launch_facts import static_hash_text
+from mneme.tuning.recorded_code import recorded_ir
+from mneme.tuning.seeds import Seeds, find_seeds
+from mneme.tuning.trials import plain_params
+from mneme.tuning.winner import ranked
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from mneme.recording.recorded_execution import KernelInstance, RecordedExecution
+    from mneme.tuning.events import TuneListener
+    from mneme.tuning.final_round import Gain
+    from mneme.tuning.options import TuneOptions
+    from mneme.tuning.space_view import SpaceView
+    from mneme.tuning.trials import CompletedCandidate
+    from mneme.tuning.winner import Finalist
+
+__all__ = ["Memory", "kernel_of"]
+
+# What came next to the winner, besides the best that keeps the recorded launch.
+_MOST_NEXT: Final = 3
+# Times of a search are known to 2 %.
+_LEAST_NEXT: Final = 1.02
+
+_told: WeakKeyDictionary[TuneListener, set[str]] = WeakKeyDictionary()
+
+
+def kernel_of(
+    record: RecordedExecution, instance: KernelInstance, device: str, arch: str
+) -> Kernel:
+    """Return what the knowledge file knows a recorded launch by.
+
+    Args:
+        record: The kernel.
+        instance: The launch.
+        device: As in `--device`.
+        arch: What it is compiled for there.
+
+    Raises:
+        MnemeError: If its code cannot be read.
+    """
+    return Kernel(
+        static_hash=static_hash_text(record.static_hash),
+        family=device.partition(":")[0],
+        arch=arch,
+        features=_features(record, instance),
+    )
+
+
+def _features(record: RecordedExecution, instance: KernelInstance) -> Features:
+    try:
+        ir = recorded_ir(instance) or ""
+    except OSError as error:
+        raise IoFailed(f"the code of {record.demangled_name} cannot be read: {error}") from error
+    return features_of(
+        ir,
+        kernel=record.kernel_name,
+        grid=_extents(instance.grid_dim),
+        block=_extents(instance.block_dim),
+        shared_mem=instance.shared_mem,
+    )
+
+
+class Memory:
+    """The knowledge file as one search of one launch sees it."""
+
+    def __init__(
+        self,
+        options: TuneOptions,
+        listener: TuneListener,
+        record: RecordedExecution,
+        instance: KernelInstance,
+    ) -> None:
+        """Open nothing yet."""
+        self._options = options
+        self._listener = listener
+        self._record = record
+        self._instance = instance
+        place = knowledge_place() if options.knowledge else None
+        self._store = None if place is None else KnowledgeStore(place)
+
+    def seeds(self, view: SpaceView, device: str) -> Seeds:
+        """Return what a search may begin with, and say where that comes from.
+
+        Raises:
+            InvalidArgument: If the space's own functions fail.
+        """
+        found: list[Any] = []
+        if self._store is not None:
+            try:
+                entries = self._store.entries()
+                found = matches(entries, self._kernel(device)) if entries else []
+            except MnemeError as error:
+                self._tell(error)
+        seeds = find_seeds(view, found)
+        if seeds.sentence:
+            self._listener.note(seeds.sentence)
+        return seeds
+
+    def learn(
+        self,
+        baseline: CompletedCandidate,
+        finalist: Finalist | None,
+        trials: Sequence[CompletedCandidate],
+    ) -> None:
+        """Write what was found; searches for anything but speed tell nothing of it."""
+        is_about_time = self._options.objectives[0] in ("time", "speedup")
+        if self._store is None or finalist is None or not trials or not is_about_time:
+            return
+        try:
+            self._store.add(self._entries(baseline, finalist, trials))
+        except MnemeError as error:
+            self._tell(error)
+
+    def _tell(self, error: MnemeError) -> None:
+        """Say once what is wrong: a file that is wrong as a warning, a place as a note."""
+        told = _told.setdefault(self._listener, set())
+        if told:
+            return
+        told.add("said")
+        if isinstance(error, IoFailed):
+            self._listener.note(f"earlier tunings are neither used nor added to: {error}")
+        else:
+            self._listener.warn(f"{error} (tuning goes on without it)")
+
+    def _kernel(self, device: str) -> Kernel:
+        return kernel_of(self._record, self._instance, device, _arch_of(device))
+
+    def _entries(
+        self,
+        baseline: CompletedCandidate,
+        finalist: Finalist,
+        trials: Sequence[CompletedCandidate],
+    ) -> list[Entry]:
+        make = functools.partial(
+            self._entry, self._kernel(baseline.result.device), baseline, trials
+        )
+        if finalist.best.done is baseline:
+            return [make(baseline, NOTHING, None)]
+        best, same = finalist.best, finalist.same_launch
+        known = [best] if same.done in (best.done, baseline) else [best, same]
+        numbers = {one.done.candidate.trial for one in known} | finalist.rejected.keys()
+        others = [
+            done
+            for done in ranked(trials, self._options, baseline)
+            if done.candidate.trial not in numbers and (done.speedup or 0.0) > _LEAST_NEXT
+        ]
+        entries = [make(one.done, rank, one.gain) for rank, one in enumerate(known)]
+        for rank, done in enumerate(others[:_MOST_NEXT], len(entries)):
+            entries.append(make(done, rank, None))
+        return entries
+
+    def _entry(  # noqa: PLR0913, PLR0917 - a row has many columns
+        self,
+        kernel: Kernel,
+        baseline: CompletedCandidate,
+        trials: Sequence[CompletedCandidate],
+        done: CompletedCandidate,
+        rank: int,
+        gain: Gain | None,
+    ) -> Entry:
+        while_searching = 1.0 if rank == NOTHING else done.speedup or 1.0
+        return Entry(
+            kernel=self._record.kernel_name,
+            demangled=self._record.demangled_name,
+            static_hash=kernel.static_hash,
+            family=kernel.family,
+            arch=kernel.arch,
+            grid=_extents(self._instance.grid_dim),
+            block=_extents(self._instance.block_dim),
+            shared_mem=self._instance.shared_mem,
+            features=kernel.features,
+            baseline=baseline.candidate.config.to_dict(),
+            baseline_ns=float(baseline.metric or 0.0),
+            config=done.candidate.config.to_dict(),
+            params=plain_params(done.candidate.params),
+            rank=rank,
+            gain=while_searching if gain is None else gain.ratio,
+            low=None if gain is None else gain.low,
+            high=None if gain is None else gain.high,
+            trials=len(trials),
+            date=datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ"),
+            version=__version__,
+        )
+
+
+def _extents(dims: Any) -> tuple[int, int, int]:  # noqa: ANN401 - a dim3
+    return (int(dims.x), int(dims.y), int(dims.z))
+
+
+def _arch_of(device: str) -> str:
+    from mneme.devices import device_limits  # noqa: PLC0415 - loads native code
+
+    return device_limits(device or None).target

@@ -1,0 +1,193 @@
+"""Configurations that helped before, as parameters of the space that is searched now."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final
+
+from mneme.errors import InvalidArgument
+from mneme.knowledge.entry import NOTHING
+from mneme.pipelines.unrolling import split_unrolling
+from mneme.tuning.conditions import assign
+from mneme.tuning.pass_choices import LEVELS, checked_pipelines
+from mneme.tuning.pipeline_param import PipelineParam
+from mneme.tuning.starting_points import starting_points
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from mneme.knowledge.recall import Match
+    from mneme.tuning.params import BaseParam
+    from mneme.tuning.space_view import SpaceView
+
+__all__ = ["Seeds", "find_seeds"]
+
+_MOST: Final = 8
+# What another kernel can tell: how code is made. Its blocks, and parameters that a space of the
+# user's own has besides, are about its own work.
+_OF_CODE: Final = frozenset(
+    (
+        *("passes", "pipeline", "unroll", "codegen_opt", "max_registers", "specialize"),
+        *("specialize_dims", "set_launch_bounds", "min_blocks_per_sm", "max_threads"),
+    )
+)
+# What the winners on an H200 have in common (benchmarks/results: 7 of production_h200.json and 5 of
+# optimize_h200.json): 10 of 12 with specialize, 9 with specialize_dims, 7 with launch bounds, of 1
+# to 5 blocks; 5 say how often to unroll, 3 of them 16 times. What differs from the usual
+# configuration in one of these alone is a starting point anyway.
+_USUAL_WINNERS: Final[tuple[dict[str, Any], ...]] = (
+    {"specialize": True, "specialize_dims": True},
+    {"specialize": True, "set_launch_bounds": True, "min_blocks_per_sm": 3},
+    {"specialize": True, "specialize_dims": True, "unroll": 16},
+    {
+        "specialize": True,
+        "specialize_dims": True,
+        "set_launch_bounds": True,
+        "min_blocks_per_sm": 4,
+    },
+)
+
+Params = dict[str, Any]
+
+
+@dataclass(kw_only=True)
+class Seeds:
+    """What a search begins with, and where it comes from."""
+
+    points: list[Params] = field(default_factory=list)
+    """Parameters, those that promise most first."""
+    of_same: int = 0
+    """How many helped this very code."""
+    of_similar: int = 0
+    """How many helped similar kernels."""
+    usual: int = 0
+    """How many are of the built-in list."""
+
+    @property
+    def sentence(self) -> str:
+        """How many come from where; empty if there are none."""
+        parts = [
+            f"{count} {what}"
+            for count, what in (
+                (self.of_same, "that helped this kernel before"),
+                (self.of_similar, "that helped similar kernels"),
+                (self.usual, "that usually win"),
+            )
+            if count
+        ]
+        return f"first come configurations that are known: {', '.join(parts)}" if parts else ""
+
+
+def find_seeds(view: SpaceView, found: Iterable[Match]) -> Seeds:
+    """Return members of a space that are near what helped before.
+
+    Args:
+        view: The space; it is complete by now.
+        found: What the knowledge file says, what counts most first.
+
+    Raises:
+        InvalidArgument: If the space's own functions fail.
+    """
+    finder = _Finder(view)
+    seeds = Seeds()
+    for match in found:
+        if len(seeds.points) == _MOST:
+            break
+        if match.entry.rank == NOTHING:
+            continue
+        known = {**_of_config(match.entry.config), **match.entry.params}
+        if not match.is_same:
+            known = {name: value for name, value in known.items() if name in _OF_CODE}
+        if (point := finder.member(known)) is not None:
+            seeds.points.append(point)
+            seeds.of_same += match.is_same
+            seeds.of_similar += not match.is_same
+    for known in _USUAL_WINNERS:
+        if (point := finder.member(known, is_whole=True)) is not None:
+            seeds.points.append(point)
+            seeds.usual += 1
+    return seeds
+
+
+class _Finder:
+    """Finds members of one space, each once."""
+
+    def __init__(self, view: SpaceView) -> None:
+        self._view = view
+        self._dimensions = view.dimensions()
+        self._usual = next(starting_points(self._dimensions))
+        self._pipeline = next(
+            (one for one in self._dimensions.values() if isinstance(one, PipelineParam)), None
+        )
+        self._seen = [self._completed(self._usual)]
+
+    def member(self, known: Mapping[str, Any], *, is_whole: bool = False) -> Params | None:
+        """Return the member with these values, as far as it can have them.
+
+        Values that the space does not have are as usual. None if that is nothing new, or no
+        member; with `is_whole`, also if it has not all of them.
+        """
+        dimensions = self._dimensions
+        values = {
+            name: known[name]
+            for name, param in dimensions.items()
+            if name in known and not isinstance(param, PipelineParam) and _has(param, known[name])
+        }
+        if is_whole and values.keys() != known.keys():
+            return None
+        if self._pipeline is not None and isinstance(self._pipeline.when, dict):
+            values = {n: v for n, v in values.items() if (n, v) not in self._pipeline.when.items()}
+        point = self._completed({**self._usual, **self._passes(known), **values})
+        if point is None or point in self._seen:
+            return None
+        self._seen.append(point)
+        return point if self._view.allows(self._view.sample_of(point), "parameters") else None
+
+    def _passes(self, known: Mapping[str, Any]) -> Params:
+        """Return how the space says a pass pipeline, if it can."""
+        listed = self._dimensions.get("passes")
+        drawn = self._pipeline
+        text = str(known.get("passes_alone", ""))
+        if listed is not None and _has(listed, text):
+            return {"passes": text}
+        if drawn is None or not text or not isinstance(drawn.when, dict) or not _parses(text):
+            return {}
+        return {**drawn.when, drawn.name: text}
+
+    def _completed(self, values: Mapping[str, Any]) -> Params | None:
+        """Return values of all parameters that are active; None if one cannot be known."""
+
+        def value_of(param: BaseParam) -> Any:  # noqa: ANN401 - of the parameter
+            if param.name in values:
+                return values[param.name]
+            if not param.is_finite:
+                raise LookupError(param.name)
+            return param.values()[0]
+
+        try:
+            return assign(self._view.name, self._dimensions, value_of)
+        except LookupError:
+            return None
+
+
+def _of_config(config: Mapping[str, Any]) -> Params:
+    """Return the fields of a configuration that built-in spaces have as parameters."""
+    unrolled, rest = split_unrolling(str(config.get("passes", "")))
+    digits = "".join(one for one in unrolled if one.isdigit())
+    own = {"passes_alone": rest, "unroll": int(digits) if digits else 0}
+    return {**config, **own}
+
+
+def _has(param: BaseParam, value: object) -> bool:
+    try:
+        return param.contains(value)
+    except (TypeError, ValueError):  # a value of another kind than the parameter knows
+        return False
+
+
+def _parses(text: str) -> bool:
+    """Whether this LLVM knows the passes."""
+    try:
+        return text in LEVELS or bool(checked_pipelines([text]))
+    except InvalidArgument:
+        return False
