@@ -330,6 +330,18 @@ def test_the_same_code_comes_first_then_the_architecture_then_the_kind_of_device
     assert [one.is_same for one in found] == [True, True, True, False, False]
 
 
+def test_of_the_same_code_the_launch_that_is_alike_and_what_was_confirmed_come_first() -> None:
+    large = {**FEATURES, "blocks": 9.0}
+    known = [
+        entry(static_hash="a", features=FEATURES | {"blocks": 2.0}, gain=1.9),
+        entry(static_hash="a", features=large, gain=1.8, low=None, high=None),
+        entry(static_hash="a", features=large, gain=1.1),
+        entry(static_hash="a", features=large, gain=1.3),
+    ]
+    kernel = Kernel(static_hash="a", family="cpu", arch="cpu", features=large)
+    assert [one.entry.gain for one in matches(known, kernel)] == [1.3, 1.1, 1.8, 1.9]
+
+
 def test_few_of_another_kernel_count() -> None:
     known = [entry(static_hash="b", features=FEATURES, config={"n": n}) for n in range(9)]
     kernel = Kernel(static_hash="a", family="cpu", arch="cpu", features=FEATURES)

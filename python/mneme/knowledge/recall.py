@@ -43,19 +43,20 @@ class Match:
     is_same: bool
     """Whether it is about the same code."""
     similarity: float
-    """1 for the same code, else how alike the kernels are."""
+    """How alike code and launch are; 1: as far as is counted, equal."""
 
 
 def matches(entries: Iterable[Entry], kernel: Kernel) -> list[Match]:
     """Return what speaks of a kernel.
 
-    The same code comes first, then what is most alike on the same architecture, then on others of
-    the same kind of device. Of the same rank, what gained most.
+    The same code comes first, then other code; of both, the same architecture, then others of the
+    same kind of device; of these, what is most alike, then what was measured again in rounds, then
+    what gained most.
     """
     found = []
     for entry in entries:
         is_same = entry.static_hash == kernel.static_hash
-        likeness = 1.0 if is_same else alike(kernel.features, entry.features)
+        likeness = alike(kernel.features, entry.features)
         is_near = kernel.family in ("", entry.family) and likeness >= _LEAST_ALIKE
         if is_same or is_near:
             found.append(Match(entry=entry, is_same=is_same, similarity=likeness))
@@ -70,12 +71,13 @@ def matches(entries: Iterable[Entry], kernel: Kernel) -> list[Match]:
     return kept
 
 
-def _order(match: Match, kernel: Kernel) -> tuple[bool, bool, bool, float, float]:
+def _order(match: Match, kernel: Kernel) -> tuple[bool | float, ...]:
     entry = match.entry
     return (
         not match.is_same,
         entry.family != kernel.family,
         entry.arch != kernel.arch,
         -round(match.similarity, 2),
+        entry.low is None,
         -entry.gain,
     )
