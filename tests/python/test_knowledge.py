@@ -24,6 +24,7 @@ from mneme.knowledge.recall import Kernel, matches
 from mneme.knowledge.share import export_knowledge, import_knowledge
 from mneme.knowledge.store import KnowledgeStore
 
+CODE = {"passes": "default<Os>"}
 FEATURES = {"loads": 3.0, "stores": 2.0}
 
 
@@ -310,10 +311,17 @@ def test_alike_is_what_has_the_same_numbers() -> None:
 def test_the_same_code_comes_first_then_the_architecture_then_the_kind_of_device() -> None:
     near = {"loads": 3.5, "stores": 2.0}
     known = [
-        entry(static_hash="b", features=near, family="cuda", arch="sm_80"),
-        entry(static_hash="c", features={"loads": 9.0, "stores": 9.0}, family="cuda", arch="sm_90"),
-        entry(static_hash="d", features=FEATURES, family="hip", arch="gfx90a"),
-        entry(static_hash="e", features=near, family="cuda", arch="sm_90"),
+        entry(static_hash="b", config=CODE, features=near, family="cuda", arch="sm_80"),
+        entry(
+            static_hash="c",
+            config=CODE,
+            features={"loads": 9.0, "stores": 9.0},
+            family="cuda",
+            arch="sm_90",
+        ),
+        entry(static_hash="d", config=CODE, features=FEATURES, family="hip", arch="gfx90a"),
+        entry(static_hash="e", config=CODE, features=near, family="cuda", arch="sm_90"),
+        entry(static_hash="f", config={"block": 7}, features=near, family="cuda", arch="sm_90"),
         entry(static_hash="a", gain=1.2, family="cuda", arch="sm_90"),
         entry(static_hash="a", gain=1.4, family="cuda", arch="sm_90"),
         entry(static_hash="a", gain=9.0, family="cpu", arch="cpu"),

@@ -101,8 +101,9 @@ def test_it_says_what_helped_and_how_to_try_it(known: Known) -> None:
         *("--codegen-opt", "2", "default<O2>,function(gvn)"),
     ]
     (similar,) = [line for line in lines if line.startswith("2. ")]
-    assert similar.startswith("2. 1.100x while searching: other(), ")
+    assert similar.startswith("2. about 1.10x: other(), ")
     assert "% alike, on sm_90" in similar
+    assert "     and another launch, which says nothing of this one" in lines
     assert sum("grid:" in line for line in lines) == 1, "blocks of another kernel say nothing"
     assert lines[-1].startswith(f"A search begins with them: mneme tune {shlex.join(place)} ")
 

@@ -134,13 +134,15 @@ def _changes(match: Match, told: Told) -> list[str]:
     entry = match.entry
     left_out = () if _has_launch(match, told) else _OF_LAUNCH
     new = {name: value for name, value in entry.config.items() if name not in left_out}
-    return changes_between(entry.baseline, new)
+    is_partial = any(entry.config.get(name) != entry.baseline.get(name) for name in left_out)
+    own = ["and another launch, which says nothing of this one"] if is_partial else []
+    return changes_between(entry.baseline, new) + own
 
 
 def _gain(match: Match) -> str:
     entry = match.entry
     if entry.low is None or entry.high is None:
-        return f"{entry.gain:.3f}x while searching"
+        return f"about {entry.gain:.2f}x"
     return f"{entry.gain:.3f}x [{entry.low:.3f}, {entry.high:.3f}]"
 
 

@@ -21,6 +21,7 @@ NOTHING: Final = -1
 """The rank of the baseline where nothing was faster."""
 
 _JSON: Final = ("features", "baseline", "config", "params", "grid", "block")
+_OF_LAUNCH: Final = ("grid", "block", "shared_mem")
 _LONGEST: Final = 1 << 20
 
 
@@ -59,7 +60,7 @@ class Entry:
     gain: float
     """Baseline time / time."""
     low: float | None = None
-    """Where the gain is at least, with 95 % confidence; None: measured only while searching."""
+    """Where the gain is at least, with 95 % confidence; None: from a few rounds."""
     high: float | None = None
     """Where it is at most."""
     trials: int
@@ -68,6 +69,15 @@ class Entry:
     """When, in UTC: 2026-11-23T12:00:00Z."""
     version: str
     """Of mneme."""
+
+    @property
+    def is_about_code(self) -> bool:
+        """Whether it compiles otherwise than the baseline; else only its launch is another."""
+        code = [
+            {name: value for name, value in one.items() if name not in _OF_LAUNCH}
+            for one in (self.baseline, self.config)
+        ]
+        return code[0] != code[1]
 
     @property
     def key(self) -> str:

@@ -49,15 +49,17 @@ class Match:
 def matches(entries: Iterable[Entry], kernel: Kernel) -> list[Match]:
     """Return what speaks of a kernel.
 
-    The same code comes first, then other code; of both, the same architecture, then others of the
-    same kind of device; of these, what is most alike, then what was measured again in rounds, then
-    what gained most.
+    The same code comes first, then other code, of which only what is not about launches counts. Of
+    both, the same architecture, then others of the same kind of device; of these, what is most
+    alike, then what has an interval, then what gained most.
     """
     found = []
     for entry in entries:
         is_same = entry.static_hash == kernel.static_hash
         likeness = alike(kernel.features, entry.features)
-        is_near = kernel.family in ("", entry.family) and likeness >= _LEAST_ALIKE
+        is_near = (
+            entry.is_about_code and kernel.family in ("", entry.family) and likeness >= _LEAST_ALIKE
+        )
         if is_same or is_near:
             found.append(Match(entry=entry, is_same=is_same, similarity=likeness))
     found.sort(key=lambda one: _order(one, kernel))

@@ -120,12 +120,16 @@ class FinalRound:
         self._tell = tell
         self.rejected: dict[int, str] = {}
         """Candidates that were not verified this time, by trial, with the reason."""
+        self.chosen_by: dict[int, float] = {}
+        """Baseline time / time of candidates in the rounds that chose, by trial."""
 
     def choose(self, candidates: Sequence[CompletedCandidate]) -> list[CompletedCandidate]:
         """Return the candidates that are verified again, the fastest first."""
         ratios = self._compare(candidates, min(_CHOOSING_ROUNDS, self._rounds))
         kept = [one for one in candidates if one.candidate.trial not in self.rejected]
-        return sorted(kept, key=lambda one: -statistics.median(ratios[one.candidate.trial]))
+        for trial in (one.candidate.trial for one in kept):
+            self.chosen_by[trial] = statistics.median(ratios[trial])
+        return sorted(kept, key=lambda one: -self.chosen_by[one.candidate.trial])
 
     def gain(self, candidate: CompletedCandidate) -> Gain | None:
         """Return the gain of a candidate, from rounds of its own; None if it is not verified.

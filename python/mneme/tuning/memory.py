@@ -22,7 +22,6 @@ from mneme.recording.launch_facts import static_hash_text
 from mneme.tuning.recorded_code import recorded_ir
 from mneme.tuning.seeds import Seeds, find_seeds
 from mneme.tuning.trials import plain_params
-from mneme.tuning.winner import ranked
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -39,7 +38,7 @@ __all__ = ["Memory", "kernel_of"]
 
 # What came next to the winner, besides the best that keeps the recorded launch.
 _MOST_NEXT: Final = 3
-# Times of a search are known to 2 %.
+# Few rounds chose the winner; less than this may be chance.
 _LEAST_NEXT: Final = 1.02
 
 _told: WeakKeyDictionary[TuneListener, set[str]] = WeakKeyDictionary()
@@ -153,33 +152,33 @@ class Memory:
         trials: Sequence[CompletedCandidate],
     ) -> list[Entry]:
         make = functools.partial(
-            self._entry, self._kernel(baseline.result.device), baseline, trials
+            self._entry, self._kernel(baseline.result.device), baseline, len(trials)
         )
         if finalist.best.done is baseline:
-            return [make(baseline, NOTHING, None)]
+            return [make(baseline, NOTHING, 1.0, None)]
         best, same = finalist.best, finalist.same_launch
         known = [best] if same.done in (best.done, baseline) else [best, same]
-        numbers = {one.done.candidate.trial for one in known} | finalist.rejected.keys()
+        entries = [make(one.done, rank, one.gain.ratio, one.gain) for rank, one in enumerate(known)]
+        numbers = {one.done.candidate.trial for one in known}
         others = [
-            done
-            for done in ranked(trials, self._options, baseline)
-            if done.candidate.trial not in numbers and (done.speedup or 0.0) > _LEAST_NEXT
+            (done, ratio)
+            for done, ratio in finalist.others
+            if done.candidate.trial not in numbers and ratio > _LEAST_NEXT
         ]
-        entries = [make(one.done, rank, one.gain) for rank, one in enumerate(known)]
-        for rank, done in enumerate(others[:_MOST_NEXT], len(entries)):
-            entries.append(make(done, rank, None))
+        for rank, (done, ratio) in enumerate(others[:_MOST_NEXT], len(entries)):
+            entries.append(make(done, rank, ratio, None))
         return entries
 
     def _entry(  # noqa: PLR0913, PLR0917 - a row has many columns
         self,
         kernel: Kernel,
         baseline: CompletedCandidate,
-        trials: Sequence[CompletedCandidate],
+        trials: int,
         done: CompletedCandidate,
         rank: int,
+        ratio: float,
         gain: Gain | None,
     ) -> Entry:
-        while_searching = 1.0 if rank == NOTHING else done.speedup or 1.0
         return Entry(
             kernel=self._record.kernel_name,
             demangled=self._record.demangled_name,
@@ -195,10 +194,10 @@ class Memory:
             config=done.candidate.config.to_dict(),
             params=plain_params(done.candidate.params),
             rank=rank,
-            gain=while_searching if gain is None else gain.ratio,
+            gain=ratio,
             low=None if gain is None else gain.low,
             high=None if gain is None else gain.high,
-            trials=len(trials),
+            trials=trials,
             date=datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ"),
             version=__version__,
         )

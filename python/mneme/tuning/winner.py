@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from mneme.tuning.options import TuneOptions
     from mneme.tuning.trials import CompletedCandidate
 
-__all__ = ["Finalist", "Standing", "keeps_launch", "name_winner", "pareto_front", "ranked"]
+__all__ = ["Finalist", "Standing", "keeps_launch", "name_winner", "pareto_front"]
 
 # What was slower than this times the baseline, whose time is noisy too, is not measured again.
 _WORTH_ANOTHER_LOOK = 2.0
@@ -46,6 +46,8 @@ class Finalist:
     """The best that keeps the recorded launch; the baseline if nothing is significantly better."""
     contender: Standing | None = None
     """What would have won, had its gain been significant."""
+    others: list[tuple[CompletedCandidate, float]] = field(default_factory=list)
+    """What came behind, the best first, with baseline time / time in the rounds that chose."""
     rejected: dict[int, str] = field(default_factory=dict)
     """Trials that did not stand the second look, with the reason."""
     pareto: list[CompletedCandidate] = field(default_factory=list)
@@ -73,11 +75,9 @@ def name_winner(  # noqa: PLR0913, PLR0917 - everything that decides
     nothing = Standing(done=baseline, gain=no_gain())
     finalist = Finalist(best=nothing, same_launch=nothing)
     finalist.pareto = pareto_front(trials, options) if len(options.objectives) > 1 else []
-    candidates = ranked(trials, options, baseline)
-    same = [one for one in candidates if keeps_launch(one.candidate.config, recorded)]
-    chosen = {
-        one.candidate.trial: one for one in [*candidates[: options.top], *same[: options.top]]
-    }
+    ranked = _ranked(trials, options, baseline)
+    same = [one for one in ranked if keeps_launch(one.candidate.config, recorded)]
+    chosen = {one.candidate.trial: one for one in [*ranked[: options.top], *same[: options.top]]}
     if not chosen:
         return finalist
     rounds = FinalRound(
@@ -97,6 +97,11 @@ def name_winner(  # noqa: PLR0913, PLR0917 - everything that decides
     else:
         kept = _first(rounds, unchanged)
     finalist.rejected = dict(rounds.rejected)
+    finalist.others = [
+        (one, rounds.chosen_by[one.candidate.trial])
+        for one in standing
+        if one.candidate.trial not in rounds.rejected
+    ]
     is_better = _is_better(options, baseline)
     for one in (kept, first):
         if one is not None and is_better(one):
@@ -136,7 +141,7 @@ def _rank(done: CompletedCandidate, options: TuneOptions) -> float:
     return -value if objective == "speedup" else value
 
 
-def ranked(
+def _ranked(
     trials: Sequence[CompletedCandidate], options: TuneOptions, baseline: CompletedCandidate
 ) -> list[CompletedCandidate]:
     """Return what may win, the best first, each binary and launch once."""
