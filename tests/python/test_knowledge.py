@@ -112,7 +112,7 @@ def test_a_damaged_file_is_left_alone(store: KnowledgeStore) -> None:
 @pytest.mark.parametrize(
     ("column", "value"),
     [("gain", "much"), ("gain", -1.0), ("config", "[1]"), ("config", "{"), ("grid", "[1]"),
-     ("trials", 1.5), ("features", '{"loads": Infinity}'), ("kernel", None)],
+     ("trials", 1.5), ("features", '{"loads": Infinity}'), ("kernel", None), ("date", "9999")],
 )  # fmt: skip
 def test_values_of_another_kind_are_damage(
     store: KnowledgeStore, column: str, value: object
@@ -196,7 +196,7 @@ def test_processes_killed_at_any_time_do_no_harm(store: KnowledgeStore) -> None:
         process.kill()
         process.wait()
         store.entries()
-        store.add([entry(config={"n": -1}, date=f"2027-{delay}")])
+        store.add([entry(config={"n": -1}, date=f"2027-01-01T00:00:{100 * delay:02.0f}Z")])
 
 
 def _python(source: str, path: Path, number: int) -> subprocess.Popen[bytes]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -212,6 +213,27 @@ def test_a_home_that_cannot_be_written_is_a_note(
     assert told.heard.warnings == []
     (sentence,) = [one for one in told.heard.notes if "neither used nor added" in one]
     assert str(store.path) in sentence
+
+
+def test_a_python_without_sqlite_tunes(
+    recording: Path, tmp_path: Path, store: KnowledgeStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "sqlite3", None)
+    monkeypatch.delitem(sys.modules, "mneme.knowledge.store")
+    told = Tuned(recording, tmp_path / "r", sampler="auto", trials=4, seed=1)
+    assert told.code == 0
+    (sentence,) = told.heard.notes
+    assert "this Python has no SQLite" in sentence
+    assert not store.path.exists()
+
+
+def test_many_searches_complain_once(
+    recording: Path, tmp_path: Path, store: KnowledgeStore
+) -> None:
+    store.path.parent.mkdir()
+    store.path.write_text("something else")
+    told = [Tuned(recording, tmp_path / name, sampler="auto", trials=2) for name in "abc"]
+    assert [len(one.heard.warnings) for one in told] == [1, 0, 0]
 
 
 def same(known: Entry, *, is_same: bool = True, similarity: float = 1.0) -> Match:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+import re
 from dataclasses import asdict, dataclass, field, fields
 from typing import TYPE_CHECKING, Any, Final
 
@@ -22,6 +23,7 @@ NOTHING: Final = -1
 
 _JSON: Final = ("features", "baseline", "config", "params", "grid", "block")
 _OF_LAUNCH: Final = ("grid", "block", "shared_mem")
+_DATE: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", re.ASCII)
 _LONGEST: Final = 1 << 20
 
 
@@ -126,6 +128,7 @@ class Entry:
             and all(_is_number(one) and math.isfinite(one) for one in reals)
             and all(isinstance(one, dict) for one in tables)
             and self.gain > 0
+            and _DATE.fullmatch(self.date) is not None
         )
         if not is_good:
             raise ValueError("a value is of another kind")

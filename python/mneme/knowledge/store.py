@@ -38,7 +38,7 @@ _BUSY_SECONDS: Final = 2.0
 _SECONDS: Final = 6.0
 # Of one kernel on one architecture, and of all; the oldest go.
 _MOST_OF_A_KERNEL: Final = 64
-_MOST: Final = 10_000
+_MOST: Final = 5_000
 
 _TABLE: Final = (
     "CREATE TABLE tunings (key TEXT PRIMARY KEY, kernel TEXT, demangled TEXT, static_hash TEXT, "

@@ -9,15 +9,13 @@ from __future__ import annotations
 import functools
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Any, Final
-from weakref import WeakKeyDictionary
 
 from mneme import __version__
-from mneme.errors import IoFailed, MnemeError
+from mneme.errors import BackendUnavailable, IoFailed, MnemeError
 from mneme.knowledge.entry import NOTHING, Entry
 from mneme.knowledge.features import Features, features_of
 from mneme.knowledge.place import knowledge_place
 from mneme.knowledge.recall import Kernel, matches
-from mneme.knowledge.store import KnowledgeStore
 from mneme.recording.launch_facts import static_hash_text
 from mneme.tuning.recorded_code import recorded_ir
 from mneme.tuning.seeds import Seeds, find_seeds
@@ -25,7 +23,9 @@ from mneme.tuning.trials import plain_params
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
+    from mneme.knowledge.store import KnowledgeStore
     from mneme.recording.recorded_execution import KernelInstance, RecordedExecution
     from mneme.tuning.events import TuneListener
     from mneme.tuning.final_round import Gain
@@ -41,7 +41,8 @@ _MOST_NEXT: Final = 3
 # Few rounds chose the winner; less than this may be chance.
 _LEAST_NEXT: Final = 1.02
 
-_told: WeakKeyDictionary[TuneListener, set[str]] = WeakKeyDictionary()
+# Files that this process has complained of; `--all` makes many searches.
+_told: set[Path] = set()
 
 
 def kernel_of(
@@ -95,8 +96,7 @@ class Memory:
         self._listener = listener
         self._record = record
         self._instance = instance
-        place = knowledge_place() if options.knowledge else None
-        self._store = None if place is None else KnowledgeStore(place)
+        self._place = knowledge_place() if options.knowledge else None
 
     def seeds(self, view: SpaceView, device: str) -> Seeds:
         """Return what a search may begin with, and say where that comes from.
@@ -105,12 +105,12 @@ class Memory:
             InvalidArgument: If the space's own functions fail.
         """
         found: list[Any] = []
-        if self._store is not None:
+        if self._place is not None:
             try:
-                entries = self._store.entries()
+                entries = _opened(self._place).entries()
                 found = matches(entries, self._kernel(device)) if entries else []
             except MnemeError as error:
-                self._tell(error)
+                self._tell(self._place, error)
         seeds = find_seeds(view, found)
         if seeds.sentence:
             self._listener.note(seeds.sentence)
@@ -124,20 +124,19 @@ class Memory:
     ) -> None:
         """Write what was found; searches for anything but speed tell nothing of it."""
         is_about_time = self._options.objectives[0] in ("time", "speedup")
-        if self._store is None or finalist is None or not trials or not is_about_time:
+        if self._place is None or finalist is None or not trials or not is_about_time:
             return
         try:
-            self._store.add(self._entries(baseline, finalist, trials))
+            _opened(self._place).add(self._entries(baseline, finalist, trials))
         except MnemeError as error:
-            self._tell(error)
+            self._tell(self._place, error)
 
-    def _tell(self, error: MnemeError) -> None:
+    def _tell(self, place: Path, error: MnemeError) -> None:
         """Say once what is wrong: a file that is wrong as a warning, a place as a note."""
-        told = _told.setdefault(self._listener, set())
-        if told:
+        if place in _told:
             return
-        told.add("said")
-        if isinstance(error, IoFailed):
+        _told.add(place)
+        if isinstance(error, IoFailed | BackendUnavailable):
             self._listener.note(f"earlier tunings are neither used nor added to: {error}")
         else:
             self._listener.warn(f"{error} (tuning goes on without it)")
@@ -201,6 +200,14 @@ class Memory:
             date=datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ"),
             version=__version__,
         )
+
+
+def _opened(place: Path) -> KnowledgeStore:
+    try:
+        from mneme.knowledge.store import KnowledgeStore  # noqa: PLC0415 - may lack its library
+    except ImportError as error:
+        raise BackendUnavailable(f"this Python has no SQLite ({error})") from error
+    return KnowledgeStore(place)
 
 
 def _extents(dims: Any) -> tuple[int, int, int]:  # noqa: ANN401 - a dim3
