@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import mneme, records
+from conftest import example, mneme, records
 
 PIPELINES = ("function(reg2mem)", "default<O0>", "function(mem2reg)", "default<O1>", "default<O3>")
 
@@ -83,3 +83,18 @@ def test_all_launches_of_a_program_are_remembered(
             assert found, listed.stderr
             kernels.add(told["kernel"])
     assert len(kernels) == 2
+
+
+@pytest.mark.compile
+@pytest.mark.slow
+def test_optimize_remembers_unless_it_is_told_not_to(tmp_path: Path) -> None:
+    files = {}
+    for options in ((), ("--no-knowledge",)):
+        files[options] = tmp_path / f"knowledge{len(options)}"
+        mneme(
+            *("optimize", "--budget", "6s", "--device", "cpu", "-o", tmp_path / str(len(options))),
+            *(*options, "--", example("stencil2d")),
+            MNEME_KNOWLEDGE=str(files[options]),
+        )
+        assert list((tmp_path / str(len(options))).glob("results/*/best.json"))
+    assert [file.exists() for file in files.values()] == [True, False]
