@@ -112,11 +112,19 @@ def test_the_winner_and_what_came_next_are_remembered(
 def test_nothing_private_is_remembered(
     recording: Path, tmp_path: Path, store: KnowledgeStore
 ) -> None:
-    Tuned(recording, tmp_path / "results-of-somebody")
+    class Placed(Levels):
+        def dimensions(self) -> dict[str, Any]:
+            return {**super().dimensions(), "data": CategoricalParam("data", ["/home/somebody/x"])}
+
+        def derived(self, params: dict[str, Any]) -> ExperimentConfiguration:
+            return super().derived({k: v for k, v in params.items() if k != "data"})
+
+    Tuned(recording, tmp_path / "results-of-somebody", space=Placed())
+    assert store.entries()[0].params["passes"] == "default<O3>"
     content = store.path.read_bytes()
     (record,) = recording.glob("[0-9]*.json")
     for private in (
-        "results-of-somebody",
+        "somebody",
         str(tmp_path),
         str(recording),
         record.name,

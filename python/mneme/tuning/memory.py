@@ -22,7 +22,7 @@ from mneme.tuning.seeds import Seeds, find_seeds
 from mneme.tuning.trials import plain_params
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from mneme.knowledge.store import KnowledgeStore
@@ -191,7 +191,7 @@ class Memory:
             baseline=baseline.candidate.config.to_dict(),
             baseline_ns=float(baseline.metric or 0.0),
             config=done.candidate.config.to_dict(),
-            params=plain_params(done.candidate.params),
+            params=_public(done.candidate.params),
             rank=rank,
             gain=ratio,
             low=None if gain is None else gain.low,
@@ -200,6 +200,15 @@ class Memory:
             date=datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ"),
             version=__version__,
         )
+
+
+def _public(params: Mapping[str, Any]) -> dict[str, Any]:
+    """Return parameters without what may be a path: spaces of users can have any values."""
+    return {
+        name: value
+        for name, value in plain_params(params).items()
+        if isinstance(value, int | float | str) and not (isinstance(value, str) and "/" in value)
+    }
 
 
 def _opened(place: Path) -> KnowledgeStore:
