@@ -219,7 +219,7 @@ def test_a_home_that_cannot_be_written_is_a_note(
     told = Tuned(recording, tmp_path / "r", sampler="auto", trials=4, seed=1)
     assert told.code == 0
     assert told.heard.warnings == []
-    (sentence,) = [one for one in told.heard.notes if "neither used nor added" in one]
+    (sentence,) = [one for one in told.heard.notes if "is not remembered" in one]
     assert str(store.path) in sentence
 
 

@@ -163,7 +163,7 @@ class KnowledgeStore:
         """Whether there is such a file; without SQLite, which would make good what is not ours."""
         try:
             mode = self.path.stat().st_mode
-        except FileNotFoundError:
+        except (FileNotFoundError, NotADirectoryError):
             return False
         if not stat.S_ISREG(mode):
             raise ArtifactCorrupt(f"'{self.path}' is no file, so it cannot hold knowledge")

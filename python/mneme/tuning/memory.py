@@ -11,7 +11,7 @@ from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Any, Final
 
 from mneme import __version__
-from mneme.errors import BackendUnavailable, IoFailed, MnemeError
+from mneme.errors import ArtifactCorrupt, BackendUnavailable, IoFailed, MnemeError
 from mneme.knowledge.entry import NOTHING, Entry
 from mneme.knowledge.features import Features, features_of
 from mneme.knowledge.place import knowledge_place
@@ -110,7 +110,7 @@ class Memory:
                 entries = _opened(self._place).entries()
                 found = matches(entries, self._kernel(device)) if entries else []
             except MnemeError as error:
-                self._tell(self._place, error)
+                self._tell("earlier tunings are not used", self._place, error)
         seeds = find_seeds(view, found)
         if seeds.sentence:
             self._listener.note(seeds.sentence)
@@ -129,17 +129,17 @@ class Memory:
         try:
             _opened(self._place).add(self._entries(baseline, finalist, trials))
         except MnemeError as error:
-            self._tell(self._place, error)
+            self._tell("what was found is not remembered", self._place, error)
 
-    def _tell(self, place: Path, error: MnemeError) -> None:
+    def _tell(self, what: str, place: Path, error: MnemeError) -> None:
         """Say once what is wrong: a file that is wrong as a warning, a place as a note."""
         if place in _told:
             return
         _told.add(place)
-        if isinstance(error, IoFailed | BackendUnavailable):
-            self._listener.note(f"earlier tunings are neither used nor added to: {error}")
-        else:
+        if isinstance(error, ArtifactCorrupt):
             self._listener.warn(f"{error} (tuning goes on without it)")
+        else:
+            self._listener.note(f"{what}: {error}")
 
     def _kernel(self, device: str) -> Kernel:
         return kernel_of(self._record, self._instance, device, _arch_of(device))
