@@ -200,6 +200,16 @@ def test_other_samplers_have_no_seeds(
     assert again.heard.notes == []
 
 
+def test_several_objectives_are_searched_without_seeds_and_teach_speed(
+    recording: Path, tmp_path: Path, store: KnowledgeStore
+) -> None:
+    options = {"sampler": "auto", "objective": ("time", "registers"), "trials": 12, "seed": 1}
+    first = Tuned(recording, tmp_path / "1", **options)
+    assert {one.rank for one in store.entries()} >= {0}
+    again = Tuned(recording, tmp_path / "2", **options)
+    assert first.heard.notes == again.heard.notes == []
+
+
 def test_a_damaged_file_is_said_once_and_left_alone(
     recording: Path, tmp_path: Path, store: KnowledgeStore
 ) -> None:

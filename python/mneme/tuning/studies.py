@@ -44,6 +44,7 @@ __all__ = [
     "directions_of",
     "frozen_trial",
     "make_search",
+    "uses_portfolio",
 ]
 
 # What the sampler may learn to avoid; the other failures say nothing about the parameters.
@@ -71,14 +72,14 @@ def check_sampler(options: TuneOptions) -> None:
         make_sampler(_sampler_name(options), seed=options.seed, is_parallel=True)
 
 
-def _uses_portfolio(options: TuneOptions) -> bool:
+def uses_portfolio(options: TuneOptions) -> bool:
     """Whether the portfolio searches; it knows one objective only."""
     return options.sampler == AUTO and len(options.objectives) == 1
 
 
 def _sampler_name(options: TuneOptions) -> str:
     """Return the sampler of the study, which a portfolio and an enumeration do not ask."""
-    if options.enumerates or _uses_portfolio(options):
+    if options.enumerates or uses_portfolio(options):
         return "random"
     return _SEVERAL_OBJECTIVES if options.sampler == AUTO else options.sampler
 
@@ -118,7 +119,7 @@ def make_search(  # noqa: PLR0913 - all that a search follows from
         is_shared = options.optuna_storage is not None
         if options.enumerates:
             return EnumeratedSearch(space, study, options, is_shared=is_shared)
-        kind = AutoSearch if _uses_portfolio(options) else OptunaSearch
+        kind = AutoSearch if uses_portfolio(options) else OptunaSearch
         search = kind(space, study, options, is_shared=is_shared)
         if isinstance(search, AutoSearch):
             search.seeds = seeds
