@@ -125,7 +125,11 @@ def test_tuned_kernels_take_and_lose_no_descriptor(
     steps: str, mode: str, program: Path, tmp_path: Path
 ) -> None:
     done = compare(program, steps, tmp_path, "run", **tuned(program, tmp_path), **TUNED[mode])
-    assert warnings(done.stderr) == []
+    said = warnings(done.stderr)
+    if "file-size" in steps:
+        # What is still being compiled when the limit comes cannot be stored.
+        said = [one for one in said if "File too large" not in one]
+    assert said == []
     found = counts(done.stderr)
     assert (found.tuned > 0, found.failed) == (True, 0), done.stderr
 

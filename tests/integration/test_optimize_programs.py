@@ -49,6 +49,7 @@ def tuned_names(folder: Path) -> str:
     return path.read_text() if path.is_file() else ""
 
 
+@pytest.mark.alone
 def test_a_program_becomes_faster(many: Path, tmp_path: Path) -> None:
     began = time.monotonic()
     done = optimize(tmp_path, "--", many, "pid", budget="20s")
@@ -97,6 +98,7 @@ def test_a_command_decides_where_the_output_varies(many: Path, tmp_path: Path) -
     assert "'grep -q '^sum'' accepts it" in result_of(tmp_path)["output_rule"]
 
 
+@pytest.mark.alone
 def test_ctrl_c_leaves_what_was_found_and_resume_goes_on(many: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     command = [sys.executable, "-m", "mneme", "optimize", "--device", "cpu", "-o", out]

@@ -113,6 +113,7 @@ def test_replay_has_the_documented_defaults() -> None:
         (["-rr", "0,2"], "record_ranks", "0,2"),
         (["--record-ranks", "all"], "record_ranks", "all"),
         (["--kernels", "spmv.*"], "kernels", "spmv.*"),
+        (["--dims", "64x8/256"], "dims", "64x8/256"),
         (["--device", "cpu"], "device", "cpu"),
     ],
 )
@@ -134,6 +135,7 @@ def test_record_has_the_documented_defaults(monkeypatch: pytest.MonkeyPatch) -> 
         "epilogue_format": "diff",
         "record_ranks": None,
         "kernels": None,
+        "dims": None,
         "device": None,
         "command": ["./app"],
     }
