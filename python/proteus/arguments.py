@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 __all__ = ["converted"]
 
+_MOST = 2**64 - 1
+
 
 def converted(
     name: str, types: Sequence[Type], args: Sequence[object], receiver: Receiver
@@ -58,6 +60,8 @@ def _converted(name: str, number: int, type_: Type, value: object, receiver: Rec
 def _value(type_: Type, value: object, receiver: Receiver) -> Any:  # noqa: ANN401
     if type_.ctype is ctypes.c_void_p:
         address, owner = address_of(value, receiver)
+        if not 0 <= address <= _MOST:
+            raise OverflowError(f"{type_!r} cannot hold {address}")
         pointer = ctypes.c_void_p(address)
         pointer.owner = owner  # type: ignore[attr-defined] # lives as long
         return pointer

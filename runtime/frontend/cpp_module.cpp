@@ -47,6 +47,14 @@ std::pair<std::string, std::string> parameters(const std::vector<std::string>& t
 // A type's name can stand before a parameter's only as the argument of a template: int (*)(int).
 constexpr const char* kTypes = "\ntemplate <typename T> using mneme_type = T;\n";
 
+/// What launches in `code` need before it: clang includes CUDA's header by itself, but not HIP's,
+/// and kernels need it where they are defined. Its place may matter to code that includes it.
+std::string headerBefore(const std::string& code, bool isCuda) {
+  return isCuda || code.find("hip/hip_runtime.h") != std::string::npos
+             ? ""
+             : "#include <hip/hip_runtime.h>\n#line 1 \"CppJitModule\"\n";
+}
+
 } // namespace
 
 CppJitModule::CppJitModule(TargetModelType target, std::string code, std::vector<std::string> extra,
@@ -129,9 +137,11 @@ void* CppJitInstance::recall(const void* tag, bool isForGpu) {
 }
 
 void* CppJitInstance::compile(const void* tag, const std::string& wrapper, bool isForGpu) {
-  auto part = std::make_unique<CppJitModule>(targetOf(Module->Target, isForGpu),
-                                             Module->Code + kTypes + wrapper, Module->ExtraArgs,
-                                             Module->Backend, Module->File, Module->Line);
+  const std::string header =
+      isForGpu ? headerBefore(Module->Code, isForCuda(Module->Target)) : std::string();
+  auto part = std::make_unique<CppJitModule>(
+      targetOf(Module->Target, isForGpu), header + Module->Code + kTypes + wrapper,
+      Module->ExtraArgs, Module->Backend, Module->File, Module->Line);
   part->compile();
   void* const address = part->Dispatch->state().find(kInstance, part->Hash, *part->Library,
                                                      {Expression, isForGpu ? Expression : ""});
@@ -149,9 +159,12 @@ void* CppJitInstance::function(const void* tag, const std::string& result,
     Module->fail("run() applies only to instances in host modules; launch() those for a GPU");
   auto [declared, given] = parameters(types);
   declared = declared.empty() ? "" : declared.substr(2);
+  // Results of any type are passed by the compiler that the caller's agrees with.
   return compile(tag,
-                 "extern \"C\" mneme_type<" + result + "> " + kInstance + "(" + declared +
-                     ") {\n  return " + Expression + "(" + given + ");\n}\n",
+                 "#pragma clang diagnostic ignored \"-Wreturn-type-c-linkage\"\n"
+                 "extern \"C\" mneme_type<" +
+                     result + "> " + kInstance + "(" + declared + ") {\n  return " + Expression +
+                     "(" + given + ");\n}\n",
                  /*isForGpu=*/false);
 }
 
@@ -169,8 +182,7 @@ void* CppJitInstance::launcher(const void* tag, const std::vector<std::string>& 
     body += "  if (int status = (int)" + vendor + "FuncSetAttribute((const void*)&" + Expression +
             ", (" + vendor + "FuncAttribute)" + std::to_string(attribute) + ", " +
             std::to_string(value) + "))\n    return status;\n";
-  const std::string include =
-      vendor == "hip" ? "\n#include <hip/hip_runtime.h>\n" : "\n#include <cuda_runtime.h>\n";
+  const std::string include = vendor == "cuda" ? "#include <cuda_runtime.h>\n" : "";
   return compile(tag,
                  include + "extern \"C\" int " + kInstance +
                      "(const unsigned* grid, const unsigned* block, unsigned long bytes, void* "

@@ -34,8 +34,10 @@ std::string_view wordsOf(const mneme::Error& error) {
 std::string reasonOf(const mneme::Error& error) {
   std::string_view message = wordsOf(error);
   std::string begin = "LLVMIRJitModule: ";
-  if (cut(message, "module 0 is not LLVM IR: ") || cut(message, "module 0 is neither LLVM "))
+  if (cut(message, "module 0 is not LLVM IR: "))
     begin += "failed to parse LLVM IR: ";
+  else if (cut(message, "module 0 is neither "))
+    begin += "failed to parse LLVM IR: it is neither ";
   else if (cut(message, "module 0 is damaged LLVM bitcode: "))
     begin += "failed to parse bitcode: ";
   else if (cut(message, "module 0 is not valid LLVM IR: "))

@@ -124,6 +124,12 @@ def test_what_is_no_memory_of_the_host_is_refused(
         strict(given, 1)
 
 
+@pytest.mark.parametrize("address", [-1, 2**64])
+def test_numbers_that_are_no_address_are_refused(lax: proteus.Function, address: int) -> None:
+    with pytest.raises(OverflowError, match=f"^proteus.ptr cannot hold {address}$"):
+        lax(address, 0)
+
+
 def test_words_of_an_object_that_gives_no_tensor(lax: proteus.Function) -> None:
     class Closed(Exported):
         def __dlpack__(self, **named: object) -> object:

@@ -7,6 +7,22 @@
 #include <string>
 #include <type_traits>
 
+// Not needed here: programs that are written for the reference tool have them by its headers.
+#include <algorithm>
+#include <cassert>
+#include <cmath>
+#include <cstring>
+#include <functional>
+#include <iostream>
+#include <map>
+#include <optional>
+#include <sstream>
+#include <tuple>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "proteus/Error.h"
 #include "proteus/Frontend/TargetModel.h"
 #include "proteus/JitFuncAttribute.h"
 

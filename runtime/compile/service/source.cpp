@@ -106,7 +106,14 @@ Printed runCompiler(const Request& request, const fs::path& output, const fs::pa
   std::vector<std::string> arguments(request.sourceCompiler.begin() + 1,
                                      request.sourceCompiler.end());
   const std::vector<std::byte>& text = request.modules.front();
-  arguments.insert(arguments.end(), {"-MMD", "-MF", rule.string(), "-o", output.string()});
+  // clang's driver writes no rule for the device code of HIP alone.
+  if (std::ranges::find(arguments, "--offload-device-only") != arguments.end())
+    for (const std::string& word : {std::string("-dependency-file"), rule.string(),
+                                    std::string("-MT"), std::string("output")})
+      arguments.insert(arguments.end(), {"-Xclang", word});
+  else
+    arguments.insert(arguments.end(), {"-MMD", "-MF", rule.string()});
+  arguments.insert(arguments.end(), {"-o", output.string()});
   arguments.emplace_back(kProgramInput);
   const ProgramResult ended =
       runProgram(pathOfProgram(request.sourceCompiler.front()), arguments,
