@@ -6,23 +6,22 @@
 #include <deque>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "proteus/CppJitCompilerBackend.h"
-#include "proteus/LLVMIRJitModule.h"
+#include "proteus/Frontend/TextModule.h"
 
 namespace proteus {
-
-class CppJitModule;
 
 namespace detail {
 
 /// How source text names a type.
 template <typename T> std::string typeName() {
+  if constexpr (std::is_null_pointer_v<T>)
+    return "decltype(nullptr)";                 // its name needs a header
   const std::string Text = __PRETTY_FUNCTION__; // "... [with T = int; ...]", "... [T = int]"
   const size_t Begin = Text.find("T = ") + 4;
   size_t End = Begin;
@@ -40,13 +39,16 @@ template <typename... Types> const void* typesTag() {
   return &Tag;
 }
 
+/// The instances of templates in one source, and what they are compiled from.
+struct CppTemplates;
+
 } // namespace detail
 
 /// An instance of a template in the module's source: `foo<3, int>`.
 class PROTEUS_API CppJitInstance {
 public:
-  CppJitInstance(CppJitModule& Module, std::string Expression)
-      : Module(&Module), Expression(std::move(Expression)) {}
+  CppJitInstance(detail::CppTemplates& Source, std::string Expression)
+      : Source(&Source), Expression(std::move(Expression)) {}
 
   /// Calls it on the host. It is compiled once for each list of types it is called with.
   template <typename Result, typename... Args> Result run(Args&&... Arguments) {
@@ -95,7 +97,7 @@ private:
   void* recall(const void* Tag, bool IsForGPU);
   void* compile(const void* Tag, const std::string& Wrapper, bool IsForGPU);
 
-  CppJitModule* Module;
+  detail::CppTemplates* Source;
   std::string Expression;
   std::map<int, int> Attributes;
   std::atomic<const Version*> Last{nullptr};
@@ -103,14 +105,10 @@ private:
   std::deque<Version> Versions;                  ///< older ones too: somebody may be reading them
 };
 
-/// Compiled at the first need. Handles refer to the module. Every member throws
-/// proteus::FatalError with what the compiler printed where the source does not compile.
-/// Threads may use one module at once.
-class PROTEUS_API CppJitModule {
+/// Every member throws proteus::FatalError with what the compiler printed where the source does not
+/// compile.
+class PROTEUS_API CppJitModule final : public detail::TextModule {
 public:
-  template <typename Signature> using FunctionHandle = detail::ModuleFunction<Signature>;
-  template <typename Signature> using KernelHandle = detail::ModuleKernel<Signature>;
-
   /// `ExtraArgs` come last on the compiler's command line. Errors name `File` and `Line`.
   CppJitModule(TargetModelType Target, std::string Code, std::vector<std::string> ExtraArgs = {},
                CppJitCompilerBackend Backend = CppJitCompilerBackend::Clang,
@@ -121,62 +119,21 @@ public:
       : CppJitModule(parseTargetModel(Target, File, Line), std::move(Code), std::move(ExtraArgs),
                      Backend, File, Line) {}
 
-  void compile();
-
-  /// Names are symbols: `extern "C"`, or mangled.
-  template <typename Signature>
-  FunctionHandle<Signature> getFunction(const std::string& Name,
-                                        const char* CallerFile = __builtin_FILE(),
-                                        unsigned CallerLine = __builtin_LINE()) {
-    return FunctionHandle<Signature>(getFunctionAddress(Name, CallerFile, CallerLine));
-  }
-  template <typename Signature>
-  KernelHandle<Signature> getKernel(const std::string& Name,
-                                    const char* CallerFile = __builtin_FILE(),
-                                    unsigned CallerLine = __builtin_LINE()) {
-    return KernelHandle<Signature>(*Dispatch, getKernelAddress(Name, CallerFile, CallerLine));
-  }
-  /// Of modules with host code.
-  void* getFunctionAddress(const std::string& Name, const char* CallerFile = __builtin_FILE(),
-                           unsigned CallerLine = __builtin_LINE());
-  /// Of modules for a GPU; what launch() takes.
-  void* getKernelAddress(const std::string& Name, const char* CallerFile = __builtin_FILE(),
-                         unsigned CallerLine = __builtin_LINE());
-  DispatchResult launch(void* Kernel, LaunchDims Grid, LaunchDims Block, void* ArgPtrs[],
-                        uint64_t ShmemSize, void* Stream) {
-    return Dispatch->launch(Kernel, Grid, Block, ArgPtrs, ShmemSize, Stream);
-  }
-  void setFuncAttribute(void* Kernel, JitFuncAttribute Attribute, int Value,
-                        const char* CallerFile = __builtin_FILE(),
-                        unsigned CallerLine = __builtin_LINE());
-
-  /// `instantiate("foo", "3", "int")` is foo<3, int>. Lives as long as the module; the same words
-  /// give the same object.
+  /// `instantiate("foo", "3", "int")` is foo<3, int>. Lives as long as the module or a copy of it;
+  /// the same words give the same object.
   template <typename... Words>
   CppJitInstance& instantiate(const std::string& Name, Words&&... Args) {
     return instance(Name, {std::string(std::forward<Words>(Args))...});
   }
 
-  TargetModelType getTargetModel() const { return Target; }
-  CompiledLibrary& getLibrary();
-
 private:
   friend class CppJitInstance;
-  [[noreturn]] void fail(const std::string& Reason) const;
+  std::shared_ptr<CompiledLibrary> compileCode() override;
   CppJitInstance& instance(const std::string& Name, const std::vector<std::string>& Words);
 
-  TargetModelType Target;
-  std::string Code;
   std::vector<std::string> ExtraArgs;
   CppJitCompilerBackend Backend;
-  const char* File;
-  unsigned Line;
-  Dispatcher* Dispatch;
-  uint64_t Hash;
-  std::unique_ptr<std::recursive_mutex> Mutex; ///< of what follows
-  std::shared_ptr<CompiledLibrary> Library;
-  std::map<std::string, std::unique_ptr<CppJitInstance>> Instances;
-  std::vector<std::unique_ptr<CppJitModule>> Parts; ///< of instances
+  std::shared_ptr<detail::CppTemplates> Templates;
 };
 
 } // namespace proteus

@@ -5,7 +5,7 @@
 #include <string>
 #include <utility>
 
-#include "proteus/Frontend/IRModule.h"
+#include "proteus/Frontend/TextModule.h"
 
 namespace proteus {
 
@@ -14,7 +14,7 @@ enum class LLVMIRInputKind { Auto, TextIR, Bitcode };
 
 /// compile() throws proteus::FatalError: "LLVMIRJitModule: failed to parse LLVM IR: " with line and
 /// words of LLVM; "Broken module found, JIT compilation aborted!".
-class PROTEUS_API LLVMIRJitModule final : public detail::IRModule {
+class PROTEUS_API LLVMIRJitModule final : public detail::TextModule {
 public:
   /// Targets host, cuda and hip. A triple and a data layout that `Code` leaves out are filled in.
   /// Errors name `File` and `Line`.

@@ -5,14 +5,14 @@
 #include <string>
 #include <utility>
 
-#include "proteus/Frontend/IRModule.h"
+#include "proteus/Frontend/TextModule.h"
 
 namespace proteus {
 
 /// Lowered by mlir-opt and mlir-translate, which need not be there for what is in the cache.
 /// compile() throws proteus::FatalError, which begins "MLIRJitModule: ", with the words of these
 /// programs and the line in `Code`.
-class PROTEUS_API MLIRJitModule final : public detail::IRModule {
+class PROTEUS_API MLIRJitModule final : public detail::TextModule {
 public:
   /// Targets host, whose functions are those of func, and cuda and hip, with exactly one gpu.module
   /// at the top. Errors name `File` and `Line`.

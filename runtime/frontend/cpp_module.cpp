@@ -1,5 +1,7 @@
 #include "include/proteus/CppJitModule.h"
 
+#include <mutex>
+
 #include "include/proteus/Error.h"
 #include "runtime/base/error.h"
 #include "runtime/frontend/compiled_library.h"
@@ -10,8 +12,6 @@ namespace proteus {
 namespace {
 
 constexpr const char* kInstance = "mneme_instance";
-
-bool hasHostCode(TargetModelType target) { return !isGPUTargetModel(target); }
 
 bool isForCuda(TargetModelType target) {
   return target == TargetModelType::CUDA || target == TargetModelType::HOST_CUDA;
@@ -55,70 +55,58 @@ std::string headerBefore(const std::string& code, bool isCuda) {
              : "#include <hip/hip_runtime.h>\n#line 1 \"CppJitModule\"\n";
 }
 
+/// What `kind` is of what is stored, if the compiler can compile for the target.
+std::string keyOf(TargetModelType target, const std::vector<std::string>& extra,
+                  CppJitCompilerBackend backend, const char* file, unsigned line) {
+  const bool isNvcc = backend == CppJitCompilerBackend::Nvcc;
+  if (isNvcc && !isForCuda(target))
+    throw FatalError("nvcc compiles for the targets cuda and host_cuda, not for '" +
+                         getTargetModelName(target) + "'",
+                     file, line);
+  std::string kind = isNvcc ? "C++ nvcc" : "C++ clang";
+  for (const std::string& word : extra)
+    kind += '\n' + word;
+  return kind;
+}
+
 } // namespace
+
+struct detail::CppTemplates {
+  [[noreturn]] void fail(const std::string& reason) const { throw FatalError(reason, file, line); }
+
+  TargetModelType target;
+  std::string code;
+  std::vector<std::string> extra;
+  CppJitCompilerBackend backend;
+  const char* file;
+  unsigned line;
+  std::recursive_mutex mutex; ///< of what follows; code may use its own module while it is loaded
+  std::map<std::string, std::unique_ptr<CppJitInstance>> instances;
+};
 
 CppJitModule::CppJitModule(TargetModelType target, std::string code, std::vector<std::string> extra,
                            CppJitCompilerBackend backend, const char* file, unsigned line)
-    : Target(target), Code(std::move(code)), ExtraArgs(std::move(extra)), Backend(backend),
-      File(file), Line(line), Dispatch(nullptr), Hash(0),
-      Mutex(std::make_unique<std::recursive_mutex>()) {
-  if (backend == CppJitCompilerBackend::Nvcc && !isForCuda(target))
-    fail("nvcc compiles for the targets cuda and host_cuda, not for '" +
-         getTargetModelName(target) + "'");
-  Dispatch = &Dispatcher::getDispatcher(target);
-  const bool isNvcc = backend == CppJitCompilerBackend::Nvcc;
-  std::string kind = isNvcc ? "C++ nvcc" : "C++ clang";
-  for (const std::string& word : ExtraArgs)
-    kind += '\n' + word;
-  Hash = Dispatch->hashOf(Code, kind, !isNvcc);
+    : TextModule(target, std::move(code), keyOf(target, extra, backend, file, line),
+                 backend != CppJitCompilerBackend::Nvcc, file, line),
+      ExtraArgs(std::move(extra)), Backend(backend) {
+  Templates.reset(new detail::CppTemplates{Target, Code, ExtraArgs, Backend, File, Line, {}, {}});
 }
 
-void CppJitModule::fail(const std::string& reason) const { throw FatalError(reason, File, Line); }
-
-void CppJitModule::compile() {
-  const std::lock_guard lock(*Mutex);
-  if (Library)
-    return;
+std::shared_ptr<CompiledLibrary> CppJitModule::compileCode() {
   try {
-    Library = Dispatch->state().compileSource(Code, Hash, ExtraArgs, Backend);
+    return Dispatch->state().compileSource(Code, Hash, ExtraArgs, Backend);
   } catch (const mneme::Error& error) {
     fail(error.what());
   }
 }
 
-void* CppJitModule::getFunctionAddress(const std::string& name, const char* file, unsigned line) {
-  if (!hasHostCode(Target))
-    throw FatalError("Error: getFunction() applies only to host modules", file, line);
-  compile();
-  return Dispatch->getFunctionAddress(name, Hash, *Library, file, line);
-}
-
-void* CppJitModule::getKernelAddress(const std::string& name, const char* file, unsigned line) {
-  if (!isGPUTargetModel(Target))
-    throw FatalError("Error: getKernel() applies only to device modules", file, line);
-  compile();
-  return Dispatch->getFunctionAddress(name, Hash, *Library, file, line);
-}
-
-void CppJitModule::setFuncAttribute(void* kernel, JitFuncAttribute attribute, int value,
-                                    const char* file, unsigned line) {
-  if (hasHostCode(Target))
-    throw FatalError("Host launchers do not support direct function attributes", file, line);
-  Dispatch->setFuncAttribute(kernel, attribute, value, file, line);
-}
-
-CompiledLibrary& CppJitModule::getLibrary() {
-  compile();
-  return *Library;
-}
-
 CppJitInstance& CppJitModule::instance(const std::string& name,
                                        const std::vector<std::string>& words) {
   const std::string expression = joined(name, words);
-  const std::lock_guard lock(*Mutex);
-  std::unique_ptr<CppJitInstance>& known = Instances[expression];
+  const std::lock_guard lock(Templates->mutex);
+  std::unique_ptr<CppJitInstance>& known = Templates->instances[expression];
   if (!known)
-    known = std::make_unique<CppJitInstance>(*this, expression);
+    known = std::make_unique<CppJitInstance>(*Templates, expression);
   return *known;
 }
 
@@ -128,7 +116,7 @@ void* CppJitInstance::recall(const void* tag, bool isForGpu) {
   const auto found = Present.find(tag);
   if (found == Present.end())
     return nullptr;
-  Dispatcher::State& state = Dispatcher::getDispatcher(targetOf(Module->Target, isForGpu)).state();
+  Dispatcher::State& state = Dispatcher::getDispatcher(targetOf(Source->target, isForGpu)).state();
   if (isForGpu && state.settings.trace.kernels)
     state.countLaunch(found->second->Address);
   else
@@ -138,25 +126,24 @@ void* CppJitInstance::recall(const void* tag, bool isForGpu) {
 
 void* CppJitInstance::compile(const void* tag, const std::string& wrapper, bool isForGpu) {
   const std::string header =
-      isForGpu ? headerBefore(Module->Code, isForCuda(Module->Target)) : std::string();
-  auto part = std::make_unique<CppJitModule>(
-      targetOf(Module->Target, isForGpu), header + Module->Code + kTypes + wrapper,
-      Module->ExtraArgs, Module->Backend, Module->File, Module->Line);
-  part->compile();
-  void* const address = part->Dispatch->state().find(kInstance, part->Hash, *part->Library,
-                                                     {Expression, isForGpu ? Expression : ""});
-  Module->Parts.push_back(std::move(part));
+      isForGpu ? headerBefore(Source->code, isForCuda(Source->target)) : std::string();
+  CppJitModule part(targetOf(Source->target, isForGpu), header + Source->code + kTypes + wrapper,
+                    Source->extra, Source->backend, Source->file, Source->line);
+  // It stays when `part` goes.
+  CompiledLibrary& library = part.getLibrary();
+  void* const address = part.Dispatch->state().find(kInstance, part.Hash, library,
+                                                    {Expression, isForGpu ? Expression : ""});
   Present[tag] = &Versions.emplace_back(Version{tag, address});
   return recall(tag, isForGpu);
 }
 
 void* CppJitInstance::function(const void* tag, const std::string& result,
                                const std::vector<std::string>& types) {
-  const std::lock_guard lock(*Module->Mutex);
+  const std::lock_guard lock(Source->mutex);
   if (void* const present = recall(tag, /*isForGpu=*/false))
     return present;
-  if (Module->Target != TargetModelType::HOST)
-    Module->fail("run() applies only to instances in host modules; launch() those for a GPU");
+  if (Source->target != TargetModelType::HOST)
+    Source->fail("run() applies only to instances in host modules; launch() those for a GPU");
   auto [declared, given] = parameters(types);
   declared = declared.empty() ? "" : declared.substr(2);
   // Results of any type are passed by the compiler that the caller's agrees with.
@@ -169,19 +156,21 @@ void* CppJitInstance::function(const void* tag, const std::string& result,
 }
 
 void* CppJitInstance::launcher(const void* tag, const std::vector<std::string>& types) {
-  const std::lock_guard lock(*Module->Mutex);
+  const std::lock_guard lock(Source->mutex);
   if (void* const present = recall(tag, /*isForGpu=*/true))
     return present;
-  if (Module->Target == TargetModelType::HOST)
-    Module->fail(
+  if (Source->target == TargetModelType::HOST)
+    Source->fail(
         "launch() applies only to instances in modules for a GPU; run() those of the host");
-  const std::string vendor = isForCuda(Module->Target) ? "cuda" : "hip";
+  const std::string vendor = isForCuda(Source->target) ? "cuda" : "hip";
   const auto [declared, given] = parameters(types);
   std::string body;
+  // An error that is returned is not the next launch's.
   for (const auto& [attribute, value] : Attributes)
     body += "  if (int status = (int)" + vendor + "FuncSetAttribute((const void*)&" + Expression +
             ", (" + vendor + "FuncAttribute)" + std::to_string(attribute) + ", " +
-            std::to_string(value) + "))\n    return status;\n";
+            std::to_string(value) + ")) {\n    (void)" + vendor +
+            "GetLastError();\n    return status;\n  }\n";
   const std::string include = vendor == "cuda" ? "#include <cuda_runtime.h>\n" : "";
   return compile(tag,
                  include + "extern \"C\" int " + kInstance +
@@ -197,11 +186,11 @@ void* CppJitInstance::launcher(const void* tag, const std::vector<std::string>& 
 
 void CppJitInstance::setFuncAttribute(JitFuncAttribute attribute, int value, const char* file,
                                       unsigned line) {
-  if (Module->Target == TargetModelType::HOST)
+  if (Source->target == TargetModelType::HOST)
     throw FatalError("Host launchers do not support direct function attributes", file, line);
   if (value < 0)
     throw FatalError("Function attribute value must be non-negative", file, line);
-  const std::lock_guard lock(*Module->Mutex);
+  const std::lock_guard lock(Source->mutex);
   int& known = Attributes.try_emplace(static_cast<int>(attribute), -1).first->second;
   if (known == value)
     return;

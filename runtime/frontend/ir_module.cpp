@@ -45,58 +45,23 @@ std::string reasonOf(const mneme::Error& error) {
   return begin + std::string(message);
 }
 
-} // namespace
-
-namespace detail {
-
-IRModule::IRModule(TargetModelType target, std::string code, const char* className,
-                   const char* kind, const char* file, unsigned line)
-    : Target(target), Code(std::move(code)), File(file), Line(line), Dispatch(nullptr), Hash(0),
-      Mutex(std::make_shared<std::mutex>()) {
+/// `target`, if modules of `className` can be for it.
+TargetModelType accepted(TargetModelType target, const std::string& className, const char* file,
+                         unsigned line) {
   if (target != TargetModelType::HOST && !isGPUTargetModel(target))
-    fail(std::string(className) + ": the target is '" + getTargetModelName(target) +
-         "'; it must be host, cuda or hip");
-  Dispatch = &Dispatcher::getDispatcher(target);
-  Hash = Dispatch->hashOf(Code, kind);
+    throw FatalError(className + ": the target is '" + getTargetModelName(target) +
+                         "'; it must be host, cuda or hip",
+                     file, line);
+  return target;
 }
 
-void IRModule::fail(const std::string& reason) const { throw FatalError(reason, File, Line); }
-
-void IRModule::compile(bool) {
-  const std::lock_guard lock(*Mutex);
-  if (!Library)
-    Library = compileCode();
-}
-
-void* IRModule::getFunctionAddress(const std::string& name, const char* file, unsigned line) {
-  if (Target != TargetModelType::HOST)
-    throw FatalError("Error: getFunction() applies only to host modules", file, line);
-  compile();
-  return Dispatch->getFunctionAddress(name, Hash, *Library, file, line);
-}
-
-void* IRModule::getKernelAddress(const std::string& name, const char* file, unsigned line) {
-  if (!isGPUTargetModel(Target))
-    throw FatalError("Error: getKernel() applies only to device modules", file, line);
-  compile();
-  return Dispatch->getFunctionAddress(name, Hash, *Library, file, line);
-}
-
-void IRModule::setFuncAttribute(void* kernel, JitFuncAttribute attribute, int value,
-                                const char* file, unsigned line) {
-  Dispatch->setFuncAttribute(kernel, attribute, value, file, line);
-}
-
-CompiledLibrary& IRModule::getLibrary() {
-  compile();
-  return *Library;
-}
-
-} // namespace detail
+} // namespace
 
 LLVMIRJitModule::LLVMIRJitModule(TargetModelType target, std::string code, LLVMIRInputKind kind,
                                  const char* file, unsigned line)
-    : IRModule(target, std::move(code), "LLVMIRJitModule", "LLVMIR", file, line), Kind(kind) {}
+    : TextModule(accepted(target, "LLVMIRJitModule", file, line), std::move(code), "LLVMIR", true,
+                 file, line),
+      Kind(kind) {}
 
 std::shared_ptr<CompiledLibrary> LLVMIRJitModule::compileCode() {
   if (Kind == LLVMIRInputKind::Bitcode && !isBitcode(Code))
@@ -112,7 +77,8 @@ std::shared_ptr<CompiledLibrary> LLVMIRJitModule::compileCode() {
 
 MLIRJitModule::MLIRJitModule(TargetModelType target, std::string code, const char* file,
                              unsigned line)
-    : IRModule(target, std::move(code), "MLIRJitModule", "MLIR", file, line) {}
+    : TextModule(accepted(target, "MLIRJitModule", file, line), std::move(code), "MLIR", true, file,
+                 line) {}
 
 std::shared_ptr<CompiledLibrary> MLIRJitModule::compileCode() {
   try {

@@ -31,15 +31,32 @@ template <int N> __global__ void times(int* x) { *x = N * FACTOR; }
   module.instantiate("times", "10").launch({1}, {1}, 0, nullptr, x);
   hipDeviceSynchronize();
   std::printf("%d\\n", *x);
+  auto& refused = module.instantiate("times", "11");
+  refused.setFuncAttribute(proteus::JitFuncAttribute::MaxDynamicSharedMemorySize, 1 << 30);
+  std::printf("%d", int(refused.launch({1}, {1}, 0, nullptr, x)) != 0);
+  std::printf("%d\\n", int(module.instantiate("times", "10").launch({1}, {1}, 0, nullptr, x)));
 }
 """
 OTHERS = """
 #include <cstdio>
+#include <vector>
 #include <proteus/CppJitModule.h>
 #include <proteus/LLVMIRJitModule.h>
-int main() {
+static proteus::CppJitModule made() {
   proteus::CppJitModule module("host", "#include <string>\\n"
-      "template <typename T> T twice(T text) { return text + text; }\\n");
+      "template <typename T> T twice(T text) { return text + text; }\\n"
+      "template <typename T> bool isNull(T pointer) { return pointer == nullptr; }\\n");
+  module.instantiate("twice", "int");
+  return module;
+}
+int main() {
+  // Modules move with their instances.
+  std::vector<proteus::CppJitModule> modules;
+  modules.push_back(made());
+  auto& four = modules[0].instantiate("twice", "int");
+  modules.push_back(made());
+  auto& module = modules[0];
+  std::printf("%d %d\\n", four.run<int>(2), module.instantiate("isNull", "int*").run<bool>(nullptr));
   std::printf("%s\\n", module.instantiate("twice", "std::string")
                           .run<std::string>(std::string("ab")).c_str());
   try {
@@ -60,7 +77,8 @@ def test_kernels_of_hip_follow_the_files_they_include(tmp_path: Path) -> None:
     for factor, hits in ((3, 0), (3, 1), (4, 0)):
         (tmp_path / "factor.h").write_text(f"#define FACTOR {factor}\n")
         done = run(program, str(tmp_path), cache=tmp_path / "cache", on_cpu_device=True)
-        assert done.lines == [str(factor), str(10 * factor)]
+        # An error is returned once.
+        assert done.lines == [str(factor), str(10 * factor), "10"]
         assert done.count("StorageCache", "DispatcherHIP") == (hits, 1)
         assert done.errors == ""
 
@@ -70,7 +88,7 @@ def test_results_of_instances_and_no_code_at_all(tmp_path: Path) -> None:
     source.write_text(OTHERS)
     program = build(str(source), tmp_path / "program", COMPILER)
     done = run(program, cache=tmp_path / "cache")
-    assert done.lines == ["abab"]
+    assert done.lines == ["4 1", "abab"]
     assert done.errors == ""
     assert len(done.statistics) > 0
     assert done.statistics[0].endswith(

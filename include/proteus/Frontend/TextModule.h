@@ -1,4 +1,4 @@
-// What modules that are given in an intermediate language have in common.
+// What modules that are given as text, of C++ or of an intermediate language, have in common.
 #pragma once
 
 #include <cstdint>
@@ -49,15 +49,17 @@ private:
   void* Handle;
 };
 
-/// Compiled at the first need. Handles refer to the module. Threads may use one module at once.
-class PROTEUS_API IRModule {
+/// Compiled at the first need. Handles stay when the module goes. Threads may use one module at
+/// once. Copies are the same code, which is found where it is compiled already.
+class PROTEUS_API TextModule {
 public:
   template <typename Signature> using FunctionHandle = ModuleFunction<Signature>;
   template <typename Signature> using KernelHandle = ModuleKernel<Signature>;
 
-  /// Does nothing the second time. It is verified whether `Verify` asks for that or not.
+  /// Does nothing the second time. IR is verified whether `Verify` asks for that or not.
   void compile(bool Verify = false);
 
+  /// Names are symbols: `extern "C"`, or mangled.
   template <typename Signature>
   FunctionHandle<Signature> getFunction(const std::string& Name,
                                         const char* CallerFile = __builtin_FILE(),
@@ -70,10 +72,10 @@ public:
                                     unsigned CallerLine = __builtin_LINE()) {
     return KernelHandle<Signature>(*Dispatch, getKernelAddress(Name, CallerFile, CallerLine));
   }
-  /// Of modules for the host.
+  /// Of modules with host code.
   void* getFunctionAddress(const std::string& Name, const char* CallerFile = __builtin_FILE(),
                            unsigned CallerLine = __builtin_LINE());
-  /// What launch() takes.
+  /// Of modules for a GPU; what launch() takes.
   void* getKernelAddress(const std::string& Name, const char* CallerFile = __builtin_FILE(),
                          unsigned CallerLine = __builtin_LINE());
   DispatchResult launch(void* Kernel, LaunchDims Grid, LaunchDims Block, void* ArgPtrs[],
@@ -87,12 +89,12 @@ public:
   CompiledLibrary& getLibrary();
 
 protected:
-  /// `Class` begins the messages; `Kind` is part of the key of what is stored.
-  IRModule(TargetModelType Target, std::string Code, const char* Class, const char* Kind,
-           const char* File, unsigned Line);
-  IRModule(const IRModule&) = default;
-  IRModule& operator=(const IRModule&) = default;
-  virtual ~IRModule() = default;
+  /// `Kind` is part of the key of what is stored, as is how this process compiles `IsOurCode`.
+  TextModule(TargetModelType Target, std::string Code, const std::string& Kind, bool IsOurCode,
+             const char* File, unsigned Line);
+  TextModule(const TextModule&) = default;
+  TextModule& operator=(const TextModule&) = default;
+  virtual ~TextModule() = default;
 
   /// \throws FatalError
   virtual std::shared_ptr<CompiledLibrary> compileCode() = 0;
@@ -106,7 +108,8 @@ protected:
   uint64_t Hash;
 
 private:
-  std::shared_ptr<std::mutex> Mutex; ///< of what follows
+  /// Of what follows. Code may use its own module while it is loaded.
+  std::shared_ptr<std::recursive_mutex> Mutex;
   std::shared_ptr<CompiledLibrary> Library;
 };
 
