@@ -16,9 +16,10 @@ CodeBuilder::~CodeBuilder() = default;
 ModuleText::~ModuleText() = default;
 
 std::string FunctionText::uniqueName(const std::string& hint) {
-  std::string name = hint;
+  const std::string wanted = hint.empty() ? "var" : hint;
+  std::string name = wanted;
   while (!names.insert(name).second)
-    name = hint + std::to_string(++lastName);
+    name = wanted + std::to_string(++lastName);
   return name;
 }
 
@@ -39,9 +40,10 @@ bool ModuleText::isFree(const std::string& name) const {
 }
 
 std::string ModuleText::nameOfArray(const std::string& hint) {
-  std::string name = hint;
+  const std::string wanted = hint.empty() ? "array_var" : hint;
+  std::string name = wanted;
   for (unsigned number = 1; !isFree(name); ++number)
-    name = hint + "." + std::to_string(number);
+    name = wanted + "." + std::to_string(number);
   arrays_.insert(name);
   return name;
 }

@@ -44,7 +44,9 @@ static double forms(int Known) {
   Unnamed = A;
   auto Odd = F.defVar(0, "a name with \"quotes\"");
   Odd = 0;
-  F.ret(Early + A + B + C + D + E + G + H + Constant + Wide + Paired + P + Q + Copy + Unnamed +
+  auto Nameless = F.declVar<int>(""), NamelessToo = F.declVar<int>("");
+  Nameless = NamelessToo = 0;
+  F.ret(Nameless + Early + A + B + C + D + E + G + H + Constant + Wide + Paired + P + Q + Copy + Unnamed +
         Odd);
   F.endFunction();
   J.print();
