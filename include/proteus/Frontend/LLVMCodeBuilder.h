@@ -64,7 +64,6 @@ private:
   IRValue* assign(IRType Type, const std::string& Hint, const std::string& Operation);
   void emit(const std::string& Instruction);
   IRValue* convert(const char* Operation, IRValue* Value, IRType To);
-  IRValue* isNotZero(IRValue* Value);
   IRValue* intrinsic(const std::string& Name, IRType Result, const std::vector<IRValue*>& Args,
                      const char* Attributes = "");
   IRValue* hiddenArgument(GpuIndex What, unsigned Dimension);

@@ -67,7 +67,6 @@ private:
   void emitBlock(const std::string& Head, const Region& Body, const std::string& Tail = "}");
   IRValue* constant(IRType Type, const std::string& Literal);
   IRValue* convert(const char* Operation, IRValue* Value, IRType To);
-  IRValue* isNotZero(IRValue* Value);
   void open(int Kind);
   Scope close(int Kind);
   void closeGuards();

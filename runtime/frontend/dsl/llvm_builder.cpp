@@ -1,3 +1,4 @@
+#include "runtime/frontend/dsl/builder_rules.h"
 #include "runtime/frontend/dsl/llvm_builder_state.h"
 #include "runtime/frontend/dsl/llvm_words.h"
 
@@ -31,8 +32,7 @@ IRValue* LLVMCodeBuilder::value(std::string Name, IRType Type) {
 }
 
 void LLVMCodeBuilder::emit(const std::string& Instruction) {
-  if (Data->isEnded)
-    fail("Function " + Data->function.Name + " is ended, no further code can be added");
+  Data->requireOpen();
   Data->open().lines.push_back(Instruction);
 }
 
@@ -44,8 +44,7 @@ IRValue* LLVMCodeBuilder::assign(IRType Type, const std::string& Hint,
 }
 
 IRValue* LLVMCodeBuilder::createSlot(IRType Type, const std::string& Name) {
-  if (Data->isEnded)
-    fail("Function " + Data->function.Name + " is ended, no further code can be added");
+  Data->requireOpen();
   const bool isHip = Data->module.isHip();
   std::string name = "%" + Data->newName(Name);
   Data->slots.push_back(name + " = alloca " + toLLVMType(Type) + ", align " +
@@ -127,15 +126,9 @@ IRValue* LLVMCodeBuilder::createArith(ArithOp Op, IRValue* L, IRValue* R) {
 }
 
 IRValue* LLVMCodeBuilder::createCmp(CmpOp Op, IRValue* L, IRValue* R) {
-  // Numbers that are none are unequal to all and otherwise compare false.
-  static const char* const kFloating[] = {"olt", "ole", "ogt", "oge", "oeq", "une"};
-  static const char* const kSigned[] = {"slt", "sle", "sgt", "sge", "eq", "ne"};
-  static const char* const kUnsigned[] = {"ult", "ule", "ugt", "uge", "eq", "ne"};
   const IRType& type = L->Type;
-  const auto index = static_cast<unsigned>(Op);
   const std::string operation =
-      type.isFloatingPoint() ? std::string("fcmp contract ") + kFloating[index]
-                             : std::string("icmp ") + (type.Signed ? kSigned : kUnsigned)[index];
+      (type.isFloatingPoint() ? "fcmp contract " : "icmp ") + std::string(predicate(Op, type));
   return assign({IRTypeKind::Int1, false, IRTypeKind::Void, 0, {}}, "cmp",
                 operation + " " + operand(*L) + ", " + R->Name);
 }
@@ -159,29 +152,12 @@ IRValue* LLVMCodeBuilder::convert(const char* Operation, IRValue* Value, IRType 
                 std::string(Operation) + " " + operand(*Value) + " to " + toLLVMType(To));
 }
 
-IRValue* LLVMCodeBuilder::isNotZero(IRValue* Value) {
-  const IRType type = Value->Type;
-  IRValue* zero = type.isFloatingPoint() ? getConstantFP(type, 0) : getConstantInt(type, 0);
-  return createCmp(CmpOp::Ne, Value, zero);
-}
-
 IRValue* LLVMCodeBuilder::createCast(IRValue* Value, IRType To) {
-  const IRType from = Value->Type;
-  if (from.Kind == To.Kind)
-    return from.isInteger() ? value(Value->Name, To) : Value;
-  if (from.isPointer() || To.isPointer() || from.isArray() || To.isArray())
-    fail("Cannot convert " + toLLVMType(from) + " to " + toLLVMType(To));
-  if (To.Kind == IRTypeKind::Int1)
-    return isNotZero(Value);
-  if (from.isFloatingPoint() && To.isFloatingPoint())
-    return convert(from.getBits() < To.getBits() ? "fpext" : "fptrunc", Value, To);
-  if (from.isFloatingPoint())
-    return convert(To.Signed ? "fptosi" : "fptoui", Value, To);
-  if (To.isFloatingPoint())
-    return convert(from.Signed ? "sitofp" : "uitofp", Value, To);
-  if (from.getBits() > To.getBits())
-    return convert("trunc", Value, To);
-  return convert(from.Signed ? "sext" : "zext", Value, To);
+  static const char* const kWords[] = {"fpext",  "fptrunc", "fptosi", "fptoui", "sitofp",
+                                       "uitofp", "trunc",   "sext",   "zext"};
+  return castAs(*this, *Data, Value, To, toLLVMType, [&](Conversion how) {
+    return convert(kWords[static_cast<unsigned>(how)], Value, To);
+  });
 }
 
 IRValue* LLVMCodeBuilder::createBitCast(IRValue* Value, IRType To) {
@@ -189,15 +165,13 @@ IRValue* LLVMCodeBuilder::createBitCast(IRValue* Value, IRType To) {
   if (from.isPointer() && To.isPointer())
     return from.AddrSpace == To.AddrSpace ? value(Value->Name, To)
                                           : convert("addrspacecast", Value, To);
-  if (from.getBits() == 0 || from.getBits() != To.getBits())
-    fail("Cannot reinterpret " + toLLVMType(from) + " as " + toLLVMType(To));
+  requireEqualBits(*this, from, To, toLLVMType);
   return from.Kind == To.Kind ? value(Value->Name, To) : convert("bitcast", Value, To);
 }
 
 IRValue* LLVMCodeBuilder::createZExt(IRValue* Value, IRType To) {
   const IRType from = Value->Type;
-  if (!from.isInteger() || !To.isInteger() || from.getBits() > To.getBits())
-    fail("Cannot extend " + toLLVMType(from) + " to " + toLLVMType(To));
+  requireExtension(*this, from, To, toLLVMType);
   return from.Kind == To.Kind ? value(Value->Name, To) : convert("zext", Value, To);
 }
 

@@ -1,4 +1,5 @@
 // What differs between targets: calls, mathematics, what a thread of a GPU can ask for.
+#include "runtime/frontend/dsl/builder_rules.h"
 #include "runtime/frontend/dsl/llvm_builder_state.h"
 #include "runtime/frontend/dsl/llvm_words.h"
 
@@ -79,16 +80,10 @@ IRValue* LLVMCodeBuilder::createMath(MathOp Op, const std::vector<IRValue*>& Arg
 }
 
 IRValue* LLVMCodeBuilder::createAtomic(AtomicOp Op, IRValue* Address, IRValue* Value) {
-  static const char* const kFloating[] = {"fadd", "fsub", "fmax", "fmin"};
-  static const char* const kSigned[] = {"add", "sub", "max", "min"};
-  static const char* const kUnsigned[] = {"add", "sub", "umax", "umin"};
   const IRType& type = Value->Type;
-  if (type.Kind == IRTypeKind::Int1)
-    fail("There are no atomic operations on bool");
-  const auto* names = type.isFloatingPoint() ? kFloating : type.Signed ? kSigned : kUnsigned;
   return assign(type, "atomic",
-                std::string("atomicrmw ") + names[static_cast<unsigned>(Op)] + " " +
-                    operand(*Address) + ", " + operand(*Value) + " seq_cst, align " +
+                std::string("atomicrmw ") + atomicWord(*this, Op, type) + " " + operand(*Address) +
+                    ", " + operand(*Value) + " seq_cst, align " +
                     std::to_string(alignmentOf(type)));
 }
 
@@ -99,8 +94,7 @@ IRValue* LLVMCodeBuilder::createGpuIndex(GpuIndex What, unsigned Dimension) {
   if (Data->module.isCuda())
     return intrinsic(std::string("llvm.nvvm.read.ptx.sreg.") + kCuda[index] + "." + dimension,
                      kInt32, {});
-  if (!Data->module.isHip())
-    fail("Threads and blocks are of GPUs, this module is for the host");
+  Data->module.requireGpu(*this);
   if (What == GpuIndex::ThreadId || What == GpuIndex::BlockId)
     return intrinsic(std::string("llvm.amdgcn.work") +
                          (What == GpuIndex::ThreadId ? "item" : "group") + ".id." + dimension,
@@ -126,8 +120,7 @@ void LLVMCodeBuilder::createSyncThreads() {
     intrinsic("llvm.nvvm.barrier0", {}, {}, " convergent");
     return;
   }
-  if (!Data->module.isHip())
-    fail("Threads and blocks are of GPUs, this module is for the host");
+  Data->module.requireGpu(*this);
   emit("fence syncscope(\"workgroup\") release");
   intrinsic("llvm.amdgcn.s.barrier", {}, {}, " convergent");
   emit("fence syncscope(\"workgroup\") acquire");

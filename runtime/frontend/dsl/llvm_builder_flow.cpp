@@ -41,15 +41,8 @@ LLVMCodeBuilder::Scope LLVMCodeBuilder::closeScope(int Kind) {
 }
 
 void LLVMCodeBuilder::beginFunction() {
-  if (Data->isBegun)
-    fail("Function " + Data->function.Name + " has been begun before");
-  Data->isBegun = true;
-  Data->file = File;
-  Data->line = Line;
-  Scope scope;
-  scope.file = File;
-  scope.line = Line;
-  Data->scopes.push_back(scope);
+  Data->begin(File, Line);
+  openScope(Data->scopes, kFunctionScope, File, Line);
 }
 
 void LLVMCodeBuilder::endFunction() {
@@ -66,23 +59,17 @@ void LLVMCodeBuilder::endFunction() {
 }
 
 void LLVMCodeBuilder::createRet(IRValue* Value) {
-  const IRType type = Data->function.ReturnType;
-  if (type.isVoid() != (Value == nullptr))
-    fail("Function " + Data->function.Name + (Value ? " returns nothing" : " returns a value"));
-  emit(Value ? "ret " + operand(*createCast(Value, type)) : "ret void");
+  Data->requireResult(Value);
+  emit(Value ? "ret " + operand(*createCast(Value, Data->function.ReturnType)) : "ret void");
   Data->order.back()->isClosed = true;
 }
 
 void LLVMCodeBuilder::beginIf(IRValue* Condition) {
   Block* then = Data->newBlock("if.then");
-  Scope scope;
-  scope.kind = kIfScope;
-  scope.file = File;
-  scope.line = Line;
+  Scope& scope = openScope(Data->scopes, kIfScope, File, Line);
   scope.next = Data->newBlock("if.cont");
   Data->branchIf(*Condition, then, scope.next);
   Data->place(then);
-  Data->scopes.push_back(scope);
 }
 
 void LLVMCodeBuilder::endIf() {
@@ -92,10 +79,7 @@ void LLVMCodeBuilder::endIf() {
 }
 
 void LLVMCodeBuilder::beginFor(IRType Type, IRValue* Slot, IRValue* Bound, IRValue* Step) {
-  Scope scope;
-  scope.kind = kForScope;
-  scope.file = File;
-  scope.line = Line;
+  Scope& scope = openScope(Data->scopes, kForScope, File, Line);
   scope.again = Data->newBlock("loop.cond");
   scope.next = Data->newBlock("loop.end");
   scope.type = Type;
@@ -106,7 +90,6 @@ void LLVMCodeBuilder::beginFor(IRType Type, IRValue* Slot, IRValue* Bound, IRVal
   Data->place(scope.again);
   Data->branchIf(*createCmp(CmpOp::Lt, createLoad(Type, Slot), Bound), body, scope.next);
   Data->place(body);
-  Data->scopes.push_back(scope);
 }
 
 void LLVMCodeBuilder::closeLoop(const Scope& Closed, int Unroll) {
@@ -127,14 +110,10 @@ void LLVMCodeBuilder::endFor(int Unroll) {
 }
 
 void LLVMCodeBuilder::beginWhile() {
-  Scope scope;
-  scope.kind = kWhileScope;
-  scope.file = File;
-  scope.line = Line;
+  Scope& scope = openScope(Data->scopes, kWhileScope, File, Line);
   scope.again = Data->newBlock("while.cond");
   Data->branch(scope.again);
   Data->place(scope.again);
-  Data->scopes.push_back(scope);
 }
 
 void LLVMCodeBuilder::beginWhileBody(IRValue* Condition) {

@@ -16,10 +16,7 @@ struct Block {
   bool isReached = false; ///< something that runs leads here
 };
 
-struct LLVMCodeBuilder::Scope {
-  int kind = kFunctionScope;
-  const char* file = "unknown";
-  unsigned line = 0;
+struct LLVMCodeBuilder::Scope : OpenScope {
   Block* next = nullptr;  ///< behind it
   Block* again = nullptr; ///< of loops: where the condition is
   // For:

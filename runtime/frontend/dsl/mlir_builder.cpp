@@ -1,3 +1,4 @@
+#include "runtime/frontend/dsl/builder_rules.h"
 #include "runtime/frontend/dsl/llvm_words.h"
 #include "runtime/frontend/dsl/mlir_builder_state.h"
 #include "runtime/frontend/dsl/mlir_words.h"
@@ -42,8 +43,7 @@ IRValue* MLIRCodeBuilder::value(std::string Name, IRType Type) {
 }
 
 void MLIRCodeBuilder::emit(const std::string& Instruction) {
-  if (Data->isEnded)
-    fail("Function " + Data->function.Name + " is ended, no further code can be added");
+  Data->requireOpen();
   Region& region = Data->regions.back();
   if (!region.isClosed)
     region.lines.push_back(Instruction);
@@ -57,8 +57,7 @@ IRValue* MLIRCodeBuilder::assign(IRType Type, const std::string& Hint,
 }
 
 IRValue* MLIRCodeBuilder::createSlot(IRType Type, const std::string& Name) {
-  if (Data->isEnded)
-    fail("Function " + Data->function.Name + " is ended, no further code can be added");
+  Data->requireOpen();
   const AddressSpace space = Data->module.isHip() ? AddressSpace::LOCAL : AddressSpace::DEFAULT;
   const std::string name = Data->newName(Name);
   const IRType address{IRTypeKind::Pointer, false, Type.Kind, 0, space};
@@ -191,17 +190,10 @@ IRValue* MLIRCodeBuilder::createArith(ArithOp Op, IRValue* L, IRValue* R) {
 }
 
 IRValue* MLIRCodeBuilder::createCmp(CmpOp Op, IRValue* L, IRValue* R) {
-  // Numbers that are none are unequal to all and otherwise compare false.
-  static const char* const kFloating[] = {"olt", "ole", "ogt", "oge", "oeq", "une"};
-  static const char* const kSigned[] = {"slt", "sle", "sgt", "sge", "eq", "ne"};
-  static const char* const kUnsigned[] = {"ult", "ule", "ugt", "uge", "eq", "ne"};
   const IRType& type = L->Type;
-  const bool isFloating = type.isFloatingPoint();
-  const char* const* names = isFloating ? kFloating : type.Signed ? kSigned : kUnsigned;
   return assign({IRTypeKind::Int1, false, IRTypeKind::Void, 0, {}}, "cmp",
-                std::string(isFloating ? "arith.cmpf " : "arith.cmpi ") +
-                    names[static_cast<unsigned>(Op)] + ", " + L->Name + ", " + R->Name + " : " +
-                    mlirType(type));
+                std::string(type.isFloatingPoint() ? "arith.cmpf " : "arith.cmpi ") +
+                    predicate(Op, type) + ", " + L->Name + ", " + R->Name + " : " + mlirType(type));
 }
 
 IRValue* MLIRCodeBuilder::createNeg(IRValue* Value) {
@@ -223,29 +215,13 @@ IRValue* MLIRCodeBuilder::convert(const char* Operation, IRValue* Value, IRType 
                     " to " + mlirType(To));
 }
 
-IRValue* MLIRCodeBuilder::isNotZero(IRValue* Value) {
-  const IRType type = Value->Type;
-  IRValue* zero = type.isFloatingPoint() ? getConstantFP(type, 0) : getConstantInt(type, 0);
-  return createCmp(CmpOp::Ne, Value, zero);
-}
-
 IRValue* MLIRCodeBuilder::createCast(IRValue* Value, IRType To) {
-  const IRType from = Value->Type;
-  if (from.Kind == To.Kind)
-    return from.isInteger() ? value(Value->Name, To) : Value;
-  if (from.isPointer() || To.isPointer() || from.isArray() || To.isArray())
-    fail("Cannot convert " + mlirType(from) + " to " + mlirType(To));
-  if (To.Kind == IRTypeKind::Int1)
-    return isNotZero(Value);
-  if (from.isFloatingPoint() && To.isFloatingPoint())
-    return convert(from.getBits() < To.getBits() ? "arith.extf" : "arith.truncf", Value, To);
-  if (from.isFloatingPoint())
-    return convert(To.Signed ? "arith.fptosi" : "arith.fptoui", Value, To);
-  if (To.isFloatingPoint())
-    return convert(from.Signed ? "arith.sitofp" : "arith.uitofp", Value, To);
-  if (from.getBits() > To.getBits())
-    return convert("arith.trunci", Value, To);
-  return convert(from.Signed ? "arith.extsi" : "arith.extui", Value, To);
+  static const char* const kWords[] = {"arith.extf",   "arith.truncf", "arith.fptosi",
+                                       "arith.fptoui", "arith.sitofp", "arith.uitofp",
+                                       "arith.trunci", "arith.extsi",  "arith.extui"};
+  return castAs(*this, *Data, Value, To, mlirType, [&](Conversion how) {
+    return convert(kWords[static_cast<unsigned>(how)], Value, To);
+  });
 }
 
 IRValue* MLIRCodeBuilder::createBitCast(IRValue* Value, IRType To) {
@@ -255,15 +231,13 @@ IRValue* MLIRCodeBuilder::createBitCast(IRValue* Value, IRType To) {
     return To.AddrSpace == AddressSpace::DEFAULT ? value(place->Name, To)
                                                  : convert("llvm.addrspacecast", place, To);
   }
-  if (from.getBits() == 0 || from.getBits() != To.getBits())
-    fail("Cannot reinterpret " + mlirType(from) + " as " + mlirType(To));
+  requireEqualBits(*this, from, To, mlirType);
   return from.Kind == To.Kind ? value(Value->Name, To) : convert("arith.bitcast", Value, To);
 }
 
 IRValue* MLIRCodeBuilder::createZExt(IRValue* Value, IRType To) {
   const IRType from = Value->Type;
-  if (!from.isInteger() || !To.isInteger() || from.getBits() > To.getBits())
-    fail("Cannot extend " + mlirType(from) + " to " + mlirType(To));
+  requireExtension(*this, from, To, mlirType);
   return from.Kind == To.Kind ? value(Value->Name, To) : convert("arith.extui", Value, To);
 }
 

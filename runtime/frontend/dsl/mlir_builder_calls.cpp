@@ -1,4 +1,5 @@
 // Calls, mathematics, what a thread of a GPU can ask for.
+#include "runtime/frontend/dsl/builder_rules.h"
 #include "runtime/frontend/dsl/mlir_builder_state.h"
 #include "runtime/frontend/dsl/mlir_words.h"
 
@@ -45,24 +46,17 @@ IRValue* MLIRCodeBuilder::createMath(MathOp Op, const std::vector<IRValue*>& Arg
 }
 
 IRValue* MLIRCodeBuilder::createAtomic(AtomicOp Op, IRValue* Address, IRValue* Value) {
-  static const char* const kFloating[] = {"fadd", "fsub", "fmax", "fmin"};
-  static const char* const kSigned[] = {"add", "sub", "max", "min"};
-  static const char* const kUnsigned[] = {"add", "sub", "umax", "umin"};
   const IRType& type = Value->Type;
-  if (type.Kind == IRTypeKind::Int1)
-    fail("There are no atomic operations on bool");
-  const auto* names = type.isFloatingPoint() ? kFloating : type.Signed ? kSigned : kUnsigned;
   IRValue* place = createGenericAddress(Address);
   return assign(type, "atomic",
-                std::string("llvm.atomicrmw ") + names[static_cast<unsigned>(Op)] + " " +
-                    place->Name + ", " + Value->Name + " seq_cst {alignment = " +
+                std::string("llvm.atomicrmw ") + atomicWord(*this, Op, type) + " " + place->Name +
+                    ", " + Value->Name + " seq_cst {alignment = " +
                     std::to_string(alignmentOf(type)) + " : i64} : !llvm.ptr, " + mlirType(type));
 }
 
 IRValue* MLIRCodeBuilder::createGpuIndex(GpuIndex What, unsigned Dimension) {
   static const char* const kNames[] = {"thread_id", "block_id", "block_dim", "grid_dim"};
-  if (!Data->module.isForGpu())
-    fail("Threads and blocks are of GPUs, this module is for the host");
+  Data->module.requireGpu(*this);
   IRValue* index =
       assign(kInt32, "index",
              std::string("gpu.") + kNames[static_cast<unsigned>(What)] + " " + "xyz"[Dimension]);
@@ -70,8 +64,7 @@ IRValue* MLIRCodeBuilder::createGpuIndex(GpuIndex What, unsigned Dimension) {
 }
 
 void MLIRCodeBuilder::createSyncThreads() {
-  if (!Data->module.isForGpu())
-    fail("Threads and blocks are of GPUs, this module is for the host");
+  Data->module.requireGpu(*this);
   emit("gpu.barrier");
 }
 

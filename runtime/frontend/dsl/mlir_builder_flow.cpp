@@ -50,11 +50,7 @@ void MLIRCodeBuilder::openGuard() {
 }
 
 void MLIRCodeBuilder::open(int Kind) {
-  Scope scope;
-  scope.kind = Kind;
-  scope.file = File;
-  scope.line = Line;
-  Data->scopes.push_back(std::move(scope));
+  openScope(Data->scopes, Kind, File, Line);
   Data->regions.push_back({.isClosed = Data->regions.back().isClosed});
 }
 
@@ -66,15 +62,8 @@ MLIRCodeBuilder::Scope MLIRCodeBuilder::close(int Kind) {
 }
 
 void MLIRCodeBuilder::beginFunction() {
-  if (Data->isBegun)
-    fail("Function " + Data->function.Name + " has been begun before");
-  Data->isBegun = true;
-  Data->file = File;
-  Data->line = Line;
-  Scope scope;
-  scope.file = File;
-  scope.line = Line;
-  Data->scopes.push_back(std::move(scope));
+  Data->begin(File, Line);
+  openScope(Data->scopes, kFunctionScope, File, Line);
 }
 
 void MLIRCodeBuilder::endFunction() {
@@ -93,8 +82,7 @@ void MLIRCodeBuilder::endFunction() {
 
 void MLIRCodeBuilder::createRet(IRValue* Value) {
   const IRType type = Data->function.ReturnType;
-  if (type.isVoid() != (Value == nullptr))
-    fail("Function " + Data->function.Name + (Value ? " returns nothing" : " returns a value"));
+  Data->requireResult(Value);
   if (Value && type.isPointer())
     Value = createGenericAddress(Value);
   IRValue* result = Value ? createCast(Value, type) : nullptr;

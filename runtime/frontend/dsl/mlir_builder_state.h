@@ -21,10 +21,7 @@ struct MLIRCodeBuilder::Region {
   bool isClosed = false;  ///< what is written next never runs
 };
 
-struct MLIRCodeBuilder::Scope {
-  int kind = kFunctionScope;
-  const char* file = "unknown";
-  unsigned line = 0;
+struct MLIRCodeBuilder::Scope : OpenScope {
   bool mayReturn = false;
   Region body = {};             ///< once it is closed
   Region test = {};             ///< of a while

@@ -28,6 +28,29 @@ IRValue* FunctionText::value(std::string name, IRType type) {
   return &values.back();
 }
 
+void FunctionText::requireOpen() const {
+  if (isEnded)
+    builder->fail("Function " + function.Name + " is ended, no further code can be added");
+}
+
+void FunctionText::begin(const char* beginFile, unsigned beginLine) {
+  if (isBegun)
+    builder->fail("Function " + function.Name + " has been begun before");
+  isBegun = true;
+  file = beginFile;
+  line = beginLine;
+}
+
+void FunctionText::requireResult(const IRValue* value) const {
+  if (function.ReturnType.isVoid() != (value == nullptr))
+    builder->fail("Function " + function.Name + (value ? " returns nothing" : " returns a value"));
+}
+
+void ModuleText::requireGpu(const CodeBuilder& builder) const {
+  if (!isCuda() && !isHip())
+    builder.fail("Threads and blocks are of GPUs, this module is for the host");
+}
+
 FunctionText* ModuleText::find(const std::string& name) const {
   for (FunctionText* function : functions_)
     if (function->originalName == name)

@@ -33,6 +33,12 @@ struct FunctionText {
 
   /// As ValueSymbolTable names values: the hint, else the hint and the next number.
   std::string uniqueName(const std::string& hint);
+  /// Ends the program once the function has ended.
+  void requireOpen() const;
+  /// Ends the program if it has begun before.
+  void begin(const char* beginFile, unsigned beginLine);
+  /// Ends the program if it does not return this; nullptr: nothing.
+  void requireResult(const IRValue* value) const;
   IRValue* value(std::string name, IRType type);
 
   IRFunction function;
@@ -62,6 +68,9 @@ public:
   virtual std::unique_ptr<CodeBuilder> makeBuilder(IRFunction function) = 0;
   /// As it is now.
   virtual std::string text() const = 0;
+
+  /// Ends the program if threads and blocks are asked for on the host.
+  void requireGpu(const CodeBuilder& builder) const;
 
   /// Neither a function nor an array of the module has this name.
   bool isFree(const std::string& name) const;
@@ -95,8 +104,22 @@ private:
 // Scopes of the language.
 enum ScopeKind { kFunctionScope, kIfScope, kForScope, kWhileScope };
 
+/// What every scope has.
+struct OpenScope {
+  int kind = kFunctionScope;
+  const char* file = "unknown";
+  unsigned line = 0;
+};
+
+/// The new innermost scope.
+template <typename Scope>
+Scope& openScope(std::vector<Scope>& scopes, int kind, const char* file, unsigned line) {
+  scopes.emplace_back();
+  static_cast<OpenScope&>(scopes.back()) = {kind, file, line};
+  return scopes.back();
+}
+
 /// Takes the innermost scope, which has to be of this kind, or ends the program.
-/// `Scope` has kind, file and line.
 template <typename Scope>
 Scope takeScope(const CodeBuilder& builder, std::vector<Scope>& scopes, int kind) {
   constexpr const char* names[] = {"FUNCTION", "IF", "FOR", "WHILE"};
