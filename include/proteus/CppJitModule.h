@@ -13,6 +13,7 @@
 
 #include "proteus/CppJitCompilerBackend.h"
 #include "proteus/Frontend/TextModule.h"
+#include "proteus/LLVMIRJitModule.h" // programs have it by this header
 
 namespace proteus {
 

@@ -49,6 +49,11 @@ int mneme_frontend_launch(mneme_frontend_module* module, void* kernel, const uin
 /// thread asks again.
 const char* mneme_frontend_mlir_opt(void);
 
+/// An engine for marked code has begun, that of GPUs or of the host, and says at the end of the
+/// process what it did: modules that were made before say it first. Looked for by its name.
+void mneme_frontend_engine_begins(int isForGpu);
+#define MNEME_FRONTEND_ENGINE_BEGINS "mneme_frontend_engine_begins"
+
 /// Of this thread's last call that failed; valid until its next one.
 const char* mneme_frontend_error(void);
 

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "include/proteus/Error.h"
+#include "runtime/abi/mneme_frontend.h"
 #include "runtime/base/demangled.h"
 #include "runtime/base/environment.h"
 #include "runtime/base/error.h"
@@ -102,6 +103,17 @@ mneme::jit::Settings settingsOfDispatcher() {
       readSettings(warnings);
       return;
     }
+}
+
+/// Never destroyed: functions may be called while the process ends.
+struct KnownDispatchers {
+  std::mutex mutex;
+  std::map<TargetModelType, Dispatcher*> dispatchers;
+};
+
+KnownDispatchers& knownDispatchers() {
+  static auto* const known = new KnownDispatchers;
+  return *known;
 }
 
 std::vector<std::byte> bytesOf(const std::string& text) {
@@ -311,6 +323,8 @@ void Dispatcher::State::countLaunch(const void* kernel) noexcept {
 /// Scripts that were written for the reference tool read the counts of every run, and name a
 /// directory; the output of other programs is their users'.
 void Dispatcher::State::report() noexcept {
+  if (isReported.exchange(true))
+    return;
   const char* directory = mneme::environmentValue("PROTEUS_CACHE_DIR");
   try {
     print(lookups.text({.counts = settings.trace.cache || (directory && *directory),
@@ -320,24 +334,27 @@ void Dispatcher::State::report() noexcept {
   }
 }
 
+void Dispatcher::State::reportAtEnd() {
+  // Functions for the end of a process have no argument, and run last come, first served.
+  static auto* const order = new std::vector<State*>;
+  order->push_back(this);
+  std::atexit([] {
+    State* const last = order->back();
+    order->pop_back();
+    last->report();
+  });
+}
+
 Dispatcher::Dispatcher(TargetModelType target) : Parts(std::make_unique<State>(target)) {}
 
 Dispatcher& Dispatcher::getDispatcher(TargetModelType target) {
-  // Never destroyed: functions may be called while the process ends.
-  static std::mutex mutex;
-  static auto* const dispatchers = new std::map<TargetModelType, Dispatcher*>;
+  auto& [mutex, dispatchers] = knownDispatchers();
   const std::lock_guard lock(mutex);
-  Dispatcher*& known = (*dispatchers)[target];
+  Dispatcher*& known = dispatchers[target];
   if (known)
     return *known;
   known = new Dispatcher(target);
-  // Functions for the end of a process have no argument, and run last come, first served.
-  static std::vector<Dispatcher*> order;
-  order.push_back(known);
-  std::atexit([] {
-    order.back()->state().report();
-    order.pop_back();
-  });
+  known->state().reportAtEnd();
   return *known;
 }
 
@@ -407,3 +424,11 @@ DispatchResult Dispatcher::setFuncAttribute(void* kernel, JitFuncAttribute attri
 }
 
 } // namespace proteus
+
+void mneme_frontend_engine_begins(int isForGpu) {
+  auto& [mutex, dispatchers] = proteus::knownDispatchers();
+  const std::lock_guard lock(mutex);
+  for (const auto& [target, dispatcher] : dispatchers)
+    if (isForGpu ? proteus::isGPUTargetModel(target) : target == proteus::TargetModelType::HOST)
+      dispatcher->state().reportAtEnd();
+}

@@ -1,6 +1,7 @@
 // Room frontend: what a dispatcher works with.
 #pragma once
 
+#include <atomic>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -55,6 +56,9 @@ struct Dispatcher::State {
   std::string architecture() const;
   bool isForHost() const { return target == TargetModelType::HOST; }
   void countLaunch(const void* kernel) noexcept;
+  /// What report() prints comes before what was registered for the end of the process so far.
+  void reportAtEnd();
+  /// Once.
   void report() noexcept;
 
   const TargetModelType target;
@@ -64,6 +68,7 @@ struct Dispatcher::State {
   mneme::jit::CacheReport lookups; ///< a handle of a function is a use
   std::mutex mutex;                ///< of what follows
   std::map<const void*, mneme::jit::CacheReport::Entry*> launched; ///< by handle
+  std::atomic<bool> isReported = false;
 };
 
 } // namespace proteus

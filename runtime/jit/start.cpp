@@ -15,6 +15,7 @@
 #include "runtime/base/start_directory.h"
 #include "runtime/jit/developer_output.h"
 #include "runtime/jit/engine.h"
+#include "runtime/jit/engine_begins.h"
 #include "runtime/jit/refusal.h"
 #include "runtime/jit/service_options.h"
 
@@ -134,6 +135,7 @@ const mneme_hooks* start() {
   theEngine->announce();
   pthread_atfork(nullptr, nullptr, [] { theEngine->turnOff(); });
   std::atexit([] { theEngine->report(); });
+  tellModules(/*isForGpu=*/true);
   static constexpr mneme_hooks hooks{
       MNEME_RT_ABI, nullptr,
       [](void*, const mneme_launch* launch) { return theEngine->launch(*launch); },

@@ -19,7 +19,6 @@ PLACES = """
 #include <functional>
 #include <proteus/CppJitModule.h>
 #include <proteus/JitFrontend.h>
-#include <proteus/LLVMIRJitModule.h>
 using namespace proteus;
 template <typename Wrong> void refused(const Wrong& wrong) {
   try {

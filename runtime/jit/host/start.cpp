@@ -11,6 +11,7 @@
 #include "runtime/base/sentence.h"
 #include "runtime/base/standard_error.h"
 #include "runtime/jit/developer_output.h"
+#include "runtime/jit/engine_begins.h"
 #include "runtime/jit/host/engine.h"
 #include "runtime/jit/refusal.h"
 #include "runtime/jit/service_options.h"
@@ -75,6 +76,7 @@ void start() {
                      theHostEngine->becomeChild();
                  });
   std::atexit([] { theHostEngine->report(); });
+  tellModules(/*isForGpu=*/false);
 }
 
 } // namespace
