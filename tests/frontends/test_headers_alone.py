@@ -1,0 +1,36 @@
+"""Headers for programs that make kernels: each stands alone, in any compiler's C++17."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.compile
+
+INCLUDE = Path(__file__).resolve().parents[2] / "include"
+
+
+def words_about(header: Path) -> str:
+    name = header.relative_to(INCLUDE)
+    flags = ["-std=c++17", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-fsyntax-only"]
+    done = subprocess.run(
+        ["g++", *flags, f"-I{INCLUDE}", "-x", "c++", "-"],
+        input=f"#include <{name}>\n#include <{name}>\nint main() {{}}\n",
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return done.stderr
+
+
+@pytest.mark.skipif(not shutil.which("g++"), reason="g++ is not installed")
+def test_each_header_compiles_alone_and_twice() -> None:
+    headers = sorted((INCLUDE / "proteus").rglob("*.h"))
+    with ThreadPoolExecutor(2) as pool:
+        words = dict(zip(headers, pool.map(words_about, headers), strict=True))
+    assert len(headers) > 20
+    assert {str(header): said for header, said in words.items() if said} == {}
