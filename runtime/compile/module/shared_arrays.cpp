@@ -41,6 +41,31 @@ std::vector<llvm::CallInst*> callsOf(llvm::Function& callee) {
   return calls;
 }
 
+/// Where a load or store has its address; null for all else.
+const llvm::Use* placeOf(const llvm::User& user) {
+  if (const auto* load = llvm::dyn_cast<llvm::LoadInst>(&user))
+    return &load->getOperandUse(llvm::LoadInst::getPointerOperandIndex());
+  if (const auto* store = llvm::dyn_cast<llvm::StoreInst>(&user))
+    return &store->getOperandUse(llvm::StoreInst::getPointerOperandIndex());
+  return nullptr;
+}
+
+/// AMD's locals lie in an address space of their own, and clang reads and writes them through a
+/// generic pointer, which would keep them in memory.
+void useLocalsDirectly(llvm::Function& function) {
+  for (llvm::Instruction& instruction : llvm::make_early_inc_range(llvm::instructions(function))) {
+    auto* cast = llvm::dyn_cast<llvm::AddrSpaceCastInst>(&instruction);
+    auto* slot = cast ? llvm::dyn_cast<llvm::AllocaInst>(cast->getPointerOperand()) : nullptr;
+    if (!slot)
+      continue;
+    for (llvm::Use& use : llvm::make_early_inc_range(cast->uses()))
+      if (&use == placeOf(*use.getUser()))
+        use.set(slot);
+    if (cast->use_empty())
+      cast->eraseFromParent();
+  }
+}
+
 /// The number of bytes, elements times their size; 0 if it is not known.
 uint64_t sizeOf(const llvm::CallInst& call) {
   const auto* count = llvm::dyn_cast<llvm::ConstantInt>(call.getArgOperand(0));
@@ -61,6 +86,7 @@ uint64_t commonSize(const std::vector<llvm::CallInst*>& calls) {
 } // namespace
 
 void keepLocalsInRegisters(llvm::Function& function) {
+  useLocalsDirectly(function);
   std::vector<llvm::AllocaInst*> slots;
   for (llvm::Instruction& instruction : function.getEntryBlock())
     if (auto* slot = llvm::dyn_cast<llvm::AllocaInst>(&instruction);

@@ -1,4 +1,5 @@
-// AMD's ABI passes pointers of kernels as pointers to global memory.
+// AMD's ABI passes pointers of kernels as pointers to global memory, and local variables lie in an
+// address space of their own.
 #include <cstdio>
 #include <hip/hip_runtime.h>
 #include <proteus/JitInterface.h>
@@ -16,6 +17,14 @@ __global__ void vector(float4 v, int* out) {
   proteus::jit_object(v);
   if (blockIdx.x + threadIdx.x == 0) *out = static_cast<int>(v.x + v.w) + 1000 * gridDim.x + 1000000 * blockDim.x;
 }
+__global__ void shared(int n, int* out) {
+  proteus::jit_arg(n);
+  int* cells = proteus::shared_array<int, 32>(n);
+  cells[threadIdx.x] = threadIdx.x;
+  __syncthreads();
+  *out = cells[n - 1];
+}
+template <typename F> __attribute__((annotate("jit"))) __global__ void apply(F f) { f(); }
 int main() {
   int *v, *out;
   Pair* p;
@@ -31,4 +40,12 @@ int main() {
   vector<<<2, 16>>>(float4{1, 2, 3, 4}, out);
   (void)hipDeviceSynchronize();
   printf("vector %d %d\n", *out % 1000, *out / 1000);
+  shared<<<1, 8>>>(8, out); show("shared");
+  double scale = 2.5;
+  int shift = 4;
+  apply<<<1, 1>>>(proteus::register_lambda(
+      [=, scale = proteus::jit_variable(scale), shift = proteus::jit_variable(shift)] __device__() {
+        *out = static_cast<int>(scale * shift);
+      }));
+  show("lambda");
 }
