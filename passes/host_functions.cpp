@@ -85,6 +85,7 @@ public:
         packBlob(raw, describeHostFunction(*closure.module, name, *entry_.marks, hash), hash);
 
     const std::string lambda = closureTypeOf(*entry_.stub);
+    const llvm::Argument* const self = lambda.empty() ? nullptr : closureArgumentOf(*entry_.stub);
     llvm::Constant* fields[] = {number(32, MNEME_HOST_FUNCTION_ABI),
                                 number(32, entry_.marks->size()),
                                 text(name),
@@ -97,7 +98,9 @@ public:
                                 number(64, closure.addresses.size()),
                                 entry_.built,
                                 nothing(),
-                                lambda.empty() ? nothing() : text(lambda)};
+                                lambda.empty() ? nothing() : text(lambda),
+                                number(32, self ? self->getArgNo() : 0),
+                                number(32, self ? self->getDereferenceableBytes() : 0)};
     auto* variable = constant(llvm::ConstantStruct::getAnon(fields));
     variable->setConstant(false);
     return variable;

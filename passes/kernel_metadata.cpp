@@ -95,11 +95,20 @@ Array describeMarks(const Marks& marks) {
 }
 
 /// Call operators of closures, whose fields may be constants once they are registered.
-Array describeLambdas(const llvm::Module& module) {
+Array describeLambdas(const llvm::Module& module, const llvm::Function* kernel) {
   Array result;
-  for (const llvm::Function& function : module)
-    if (std::string type = function.isDeclaration() ? "" : closureTypeOf(function); !type.empty())
-      result.push_back(Object{{"type", type}, {"function", function.getName()}});
+  for (const llvm::Function& function : module) {
+    const std::string type = function.isDeclaration() ? "" : closureTypeOf(function);
+    if (type.empty())
+      continue;
+    Array places;
+    if (kernel)
+      for (const ClosurePlace& place : closurePlaces(*kernel, function))
+        places.push_back(
+            Object{{"arg", place.argument}, {"offset", place.offset}, {"size", place.sizeBytes}});
+    result.push_back(
+        Object{{"type", type}, {"function", function.getName()}, {"places", std::move(places)}});
+  }
   return result;
 }
 
@@ -404,8 +413,8 @@ llvm::json::Object describeClosure(const Closure& closure, uint64_t staticHash,
                 {"tables", isGivenObjects ? describeTables(original) : Array()},
                 {"options", describeOptions(closure, original, build)}};
   if (closure.marks)
-    object["jit"] =
-        Object{{"marks", describeMarks(*closure.marks)}, {"lambdas", describeLambdas(module)}};
+    object["jit"] = Object{{"marks", describeMarks(*closure.marks)},
+                           {"lambdas", describeLambdas(module, kernel)}};
   return object;
 }
 

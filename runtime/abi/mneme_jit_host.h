@@ -11,12 +11,13 @@
 extern "C" {
 #endif
 
-#define MNEME_HOST_FUNCTION_ABI 1u
+#define MNEME_HOST_FUNCTION_ABI 2u
+#define MNEME_HOST_IMAGE_ABI 1u
 
 /// One marked function of a translation unit; writable because of `state`, lives as long as its
 /// shared object.
 typedef struct mneme_host_function {
-  uint32_t version; ///< MNEME_HOST_FUNCTION_ABI
+  uint32_t version; ///< MNEME_HOST_FUNCTION_ABI, or an older one, which has less
   uint32_t markCount;
   const char* name;      ///< mangled
   const void* bitcode;   ///< zstd: the function with what it calls, as raw bitcode
@@ -32,6 +33,10 @@ typedef struct mneme_host_function {
   void* state; ///< of whoever compiles; null at first
   /// Of the call operator of a lambda: its closure type as demangled; else null.
   const char* lambda;
+  // Since version 2. Which argument is the closure's address, and the closure's size; 0 bytes if
+  // that is not known.
+  uint32_t closureArgument;
+  uint32_t closureBytes;
 } mneme_host_function;
 
 /// A place in compiled code that is not code: `*place` becomes the address with this index in the
@@ -46,7 +51,7 @@ typedef struct mneme_host_fixup {
 #define MNEME_HOST_IMAGE_SYMBOL "mneme_host_image"
 
 typedef struct mneme_host_image {
-  uint32_t version; ///< MNEME_HOST_FUNCTION_ABI
+  uint32_t version; ///< MNEME_HOST_IMAGE_ABI
   uint32_t reserved;
   uint64_t addressCount; ///< as mneme_host_function has it
   void** addresses;      ///< to be filled in before anything is called

@@ -31,7 +31,7 @@ typedef struct mneme_lambda_values {
 typedef struct mneme_lambda {
   const char* type;                  ///< demangled
   const mneme_lambda_values* values; ///< to be read atomically; null until it is registered
-  const mneme_lambda_values* all;    ///< every content there was
+  const mneme_lambda_values* all;    ///< every content there was; to be read atomically
   struct mneme_lambda* next;
 } mneme_lambda;
 

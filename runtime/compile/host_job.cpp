@@ -159,7 +159,7 @@ void HostJob::describe(llvm::Function& function) {
   llvm::Type* i32 = llvm::Type::getInt32Ty(context_);
   llvm::Type* i64 = llvm::Type::getInt64Ty(context_);
   llvm::Constant* image = llvm::ConstantStruct::getAnon(
-      {llvm::ConstantInt::get(i32, MNEME_HOST_FUNCTION_ABI), llvm::ConstantInt::get(i32, 0),
+      {llvm::ConstantInt::get(i32, MNEME_HOST_IMAGE_ABI), llvm::ConstantInt::get(i32, 0),
        llvm::ConstantInt::get(i64, addresses.count), addresses.table, addresses.fixups,
        llvm::ConstantInt::get(i64, addresses.fixupCount), &function});
   new llvm::GlobalVariable(*module_, image->getType(), true, llvm::GlobalValue::ExternalLinkage,

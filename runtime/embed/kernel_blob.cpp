@@ -96,6 +96,21 @@ mneme_jit_mark markFrom(const json& value, size_t argCount) {
   return mark;
 }
 
+CallOperator operatorFrom(const json& value, const std::vector<KernelArg>& args) {
+  CallOperator result{
+      value.at("type").get<std::string>(), value.at("function").get<std::string>(), {}};
+  for (const json& place : value.value("places", json::array())) {
+    const ClosurePlace read{.argument = place.at("arg").get<uint32_t>(),
+                            .offset = place.at("offset").get<uint64_t>(),
+                            .sizeBytes = place.at("size").get<uint64_t>()};
+    if (read.argument >= args.size() || read.offset > args[read.argument].sizeBytes ||
+        read.sizeBytes > args[read.argument].sizeBytes - read.offset)
+      corrupt("a closure lies outside its argument");
+    result.places.push_back(read);
+  }
+  return result;
+}
+
 void readMetadata(const json& value, KernelBlob& blob) {
   blob.kernel = value.at("kernel").get<std::string>();
   blob.demangled = value.at("demangled").get<std::string>();
@@ -116,8 +131,7 @@ void readMetadata(const json& value, KernelBlob& blob) {
     for (const json& mark : value.at("jit").at("marks"))
       blob.marks->push_back(markFrom(mark, blob.args.size()));
     for (const json& lambda : value.at("jit").value("lambdas", json::array()))
-      blob.lambdas.push_back(
-          {lambda.at("type").get<std::string>(), lambda.at("function").get<std::string>()});
+      blob.lambdas.push_back(operatorFrom(lambda, blob.args));
   }
   blob.sharedBytes = value.at("shared_bytes").get<uint64_t>();
   blob.maxThreads = value.at("max_threads").get<uint32_t>();

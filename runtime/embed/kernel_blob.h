@@ -25,10 +25,19 @@ struct KernelGlobal {
       false; ///< starts with addresses of functions in it (tables, vtables, cells)
 };
 
+/// Where an argument holds a closure.
+struct ClosurePlace {
+  uint32_t argument = 0;
+  uint64_t offset = 0;
+  uint64_t sizeBytes = 0;
+  bool isPointee = false; ///< the argument is the closure's address
+};
+
 /// A function of a marked kernel that is the call operator of a closure.
 struct CallOperator {
-  std::string type;     ///< the closure's, demangled
-  std::string function; ///< mangled
+  std::string type;                 ///< the closure's, demangled
+  std::string function;             ///< mangled
+  std::vector<ClosurePlace> places; ///< none if that is not known
 };
 
 /// One embedded kernel (or, with an empty `kernel`, one module of shared device code).

@@ -305,7 +305,7 @@ Plan Engine::decide(Kernel& kernel, const LaunchShape& shape, void** args) {
     }
     const std::vector<ValueSource> sources = kernel.valueSources(variant);
     spec.values = valuesOf(sources, args);
-    spec.lambdaValues = kernel.lambdaValues();
+    spec.lambdaValues = kernel.lambdaValues(args);
     const BinaryAnswer found = binaryFor(kernel, choice.variant, shape.device, spec);
     plan.binary = found.binary;
     plan.isFinal = !found.isTooSoon;

@@ -22,11 +22,6 @@ bool sameBytes(const void* left, const void* right, size_t size) noexcept {
   return std::memcmp(left, right, size) == 0;
 }
 
-/// Equal contents of one lambda are one object.
-const mneme_lambda_values* presentValues(const KernelLambda& lambda) noexcept {
-  return __atomic_load_n(&lambda.entry->values, __ATOMIC_ACQUIRE);
-}
-
 /// Values of arguments that variants are chosen by.
 void addMatched(const std::vector<tuned::Variant>& variants, std::vector<uint32_t>& indices) {
   for (const tuned::Variant& variant : variants) {
@@ -63,13 +58,13 @@ Kernel::Kernel(KernelCode code, std::vector<tuned::Variant> variants,
   if (isMarked())
     for (const embed::CallOperator& lambda : code_.blob->lambdas)
       if (const mneme_lambda* entry = mneme_jit_find_lambda(lambda.type.c_str()))
-        lambdas_.push_back({lambda.function, entry});
+        lambdas_.push_back({lambda.function, Closure(*entry, lambda.places)});
 }
 
-std::vector<compile::LambdaValue> Kernel::lambdaValues() const {
+std::vector<compile::LambdaValue> Kernel::lambdaValues(void** args) const {
   std::vector<compile::LambdaValue> all;
   for (const KernelLambda& lambda : lambdas_)
-    if (const mneme_lambda_values* values = presentValues(lambda))
+    if (const mneme_lambda_values* values = lambda.closure.values(args))
       for (uint64_t index = 0; index < values->fieldCount; ++index) {
         const mneme_lambda_field& field = values->fields[index];
         const auto* bytes = reinterpret_cast<const std::byte*>(field.value);
@@ -111,7 +106,7 @@ bool Kernel::isSame(const Remembered& one, const LaunchShape& shape, void** args
     const mneme_lambda_values* known = nullptr;
     std::memcpy(&known, value, sizeof(known));
     value += sizeof(known);
-    if (known != presentValues(lambda))
+    if (known != lambda.closure.values(args)) // equal contents are one object
       return false;
   }
   return true;
@@ -147,7 +142,7 @@ std::vector<std::byte> Kernel::valuesOf(void** args) const {
     values.insert(values.end(), value, value + size);
   }
   for (const KernelLambda& lambda : lambdas_) {
-    const mneme_lambda_values* const present = presentValues(lambda);
+    const mneme_lambda_values* const present = lambda.closure.values(args);
     const auto* bytes = reinterpret_cast<const std::byte*>(&present);
     values.insert(values.end(), bytes, bytes + sizeof(present));
   }

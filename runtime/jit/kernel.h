@@ -13,9 +13,9 @@
 #include <unordered_set>
 #include <vector>
 
-#include "runtime/abi/mneme_jit_lambda.h"
 #include "runtime/abi/mneme_jit_plugins.h"
 #include "runtime/jit/binary.h"
+#include "runtime/jit/closure.h"
 #include "runtime/jit/kernel_code.h"
 #include "runtime/jit/value_source.h"
 #include "runtime/tuned/variant_index.h"
@@ -51,8 +51,8 @@ struct LaunchShape {
 
 /// A closure that a marked kernel calls.
 struct KernelLambda {
-  std::string function;      ///< its call operator, mangled
-  const mneme_lambda* entry; ///< where its values are once it is registered
+  std::string function; ///< its call operator, mangled
+  Closure closure;
 };
 
 /// Lives as long as the process.
@@ -77,8 +77,8 @@ public:
   const std::vector<ValueSource>& decisive() const noexcept { return decisive_; }
   /// What becomes constant in binaries of a variant, in ascending order of arguments.
   std::vector<ValueSource> valueSources(const tuned::Variant& variant) const;
-  /// Values that its closures are registered with now.
-  std::vector<compile::LambdaValue> lambdaValues() const;
+  /// Values that the closures among these arguments are registered with.
+  std::vector<compile::LambdaValue> lambdaValues(void** args) const;
   const KernelCode& code() const noexcept { return code_; }
   const std::vector<tuned::Variant>& variants() const noexcept { return variants_; }
   /// The one at `index`; that of the program's own marks behind the others.

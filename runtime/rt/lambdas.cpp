@@ -66,7 +66,8 @@ const mneme_lambda_values* pendingValues(mneme_lambda& lambda) {
   values->older = lambda.all;
   values->fieldCount = pendingCount;
   memcpy(values->fields, pending, bytes);
-  return lambda.all = values;
+  __atomic_store_n(&lambda.all, values, __ATOMIC_RELEASE);
+  return values;
 }
 
 } // namespace

@@ -168,19 +168,22 @@ def test_recorded_kernel_is_the_one_that_was_written(build: Build, tmp_path: Pat
 def test_closures_have_the_values_they_are_registered_with(build: Build, tmp_path: Path) -> None:
     wanted = {"PROTEUS_TRACE_OUTPUT": "specialization;cache-stats"}
     cold = run(build("lambdas.cu"), tmp_path, **wanted)
-    assert untraced(cold) == ["x 9.5 164.5", "x 10.5 227.5", "x 5.25 113.75", "sum 1128 0"]
+    own = ["x 9.5 164.5", "x 10.5 227.5", "x 5.25 113.75", "x 10.25 428.75", "x 15.25 743.75"]
+    assert untraced(cold) == [*own, "sum 1128 0"]
     assert lines(cold, "[LambdaSpec]") == [
         "[LambdaSpec] Replacing slot 1 with i32 7",
         "[LambdaSpec] Replacing slot 0 with double 2.500000e+00",
         "[LambdaSpec] Replacing slot 1 with i32 7",
         "[LambdaSpec] Replacing slot 0 with double 3.500000e+00",
         "[LambdaSpec] Replacing slot 0 with float 5.000000e-01",
+        "[LambdaSpec] Replacing slot 0 with i32 2",
+        "[LambdaSpec] Replacing slot 0 with i32 3",
     ]
-    assert "MemoryCache rank 0 hits 0 accesses 4" in cold.stdout
+    assert "MemoryCache rank 0 hits 0 accesses 7" in cold.stdout
     warm = run(build("lambdas.cu"), tmp_path, **wanted)
     assert untraced(warm) == untraced(cold)
     assert lines(warm, "[LambdaSpec]") == []
-    assert "StorageCache rank 0 hits 4 accesses 4" in warm.stdout
+    assert "StorageCache rank 0 hits 7 accesses 7" in warm.stdout
 
 
 def test_closure_for_host_and_device_is_compiled_for_both(build: Build, tmp_path: Path) -> None:

@@ -180,6 +180,9 @@ def test_lambdas_are_traced_from_the_last_field_on(tmp_path: Path) -> None:
             "0 with i32 9",
             "0 with i32 9",
             "1 with i32 3",
+            "0 with i32 6",
+            "0 with i32 8",
+            "0 with i32 1",
         )
     ]
 

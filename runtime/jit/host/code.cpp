@@ -13,7 +13,7 @@ namespace mneme::jit {
 void* loadHostCode(std::span<const std::byte> object, const mneme_host_function& function) {
   void* const handle = openLibraryInMemory(object);
   const auto* image = static_cast<const mneme_host_image*>(dlsym(handle, MNEME_HOST_IMAGE_SYMBOL));
-  if (!image || image->version != MNEME_HOST_FUNCTION_ABI || !image->entry)
+  if (!image || image->version != MNEME_HOST_IMAGE_ABI || !image->entry)
     throw Error(ErrorCode::CompileFailed, "its compiled code is of another release");
   if (image->addresses && image->addressCount != function.addressCount)
     throw Error(ErrorCode::CompileFailed, "its compiled code refers to other addresses");

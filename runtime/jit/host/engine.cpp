@@ -80,7 +80,8 @@ void HostEngine::count(HostVariant& variant) const noexcept {
 }
 
 HostFunction* HostEngine::functionFor(mneme_host_function& description) noexcept {
-  if (description.version != MNEME_HOST_FUNCTION_ABI || isChild_.load(std::memory_order_relaxed))
+  if (description.version == 0 || description.version > MNEME_HOST_FUNCTION_ABI ||
+      isChild_.load(std::memory_order_relaxed))
     return nullptr;
   const BlockedSignals blocked(BlockedSignals::Which::ButFaults); // a handler may call it too
   try {
@@ -215,7 +216,7 @@ compile::Request HostEngine::requestFor(const HostFunction& function, uint64_t h
       {static_cast<const std::byte*>(description.bitcode), description.bitcodeBytes},
       description.bitcodeRawBytes));
   request.specializedArgs = valuesOf(function.sources(), arguments);
-  if (const mneme_lambda_values* values = function.lambdaValues())
+  if (const mneme_lambda_values* values = function.lambdaValues(arguments))
     for (uint64_t index = 0; index < values->fieldCount; ++index) {
       const mneme_lambda_field& field = values->fields[index];
       const auto* bytes = reinterpret_cast<const std::byte*>(field.value);
@@ -247,7 +248,7 @@ uint64_t HostEngine::hashOf(const HostFunction& function, void** arguments) cons
     addNumber(bytes, value.bytes.size());
     bytes.insert(bytes.end(), value.bytes.begin(), value.bytes.end());
   }
-  if (const mneme_lambda_values* values = function.lambdaValues()) {
+  if (const mneme_lambda_values* values = function.lambdaValues(arguments)) {
     const auto* fields = reinterpret_cast<const std::byte*>(values->fields);
     bytes.insert(bytes.end(), fields, fields + values->fieldCount * sizeof(mneme_lambda_field));
   }

@@ -7,6 +7,15 @@ namespace mneme::jit {
 namespace {
 
 constexpr size_t kFirstSize = 16;
+constexpr uint32_t kKnowsClosure = 2; // version
+
+std::vector<embed::ClosurePlace> placesOf(const mneme_host_function& description) {
+  if (description.version < kKnowsClosure || description.closureBytes == 0)
+    return {};
+  return {{.argument = description.closureArgument,
+           .sizeBytes = description.closureBytes,
+           .isPointee = true}};
+}
 
 } // namespace
 
@@ -14,8 +23,9 @@ HostFunction::HostFunction(mneme_host_function& description)
     : description_(description), name_(description.name) {
   for (uint32_t index = 0; index < description.markCount; ++index)
     sources_.emplace_back(description.marks[index]);
-  if (description.lambda)
-    lambda_ = mneme_jit_find_lambda(description.lambda);
+  if (const mneme_lambda* entry =
+          description.lambda ? mneme_jit_find_lambda(description.lambda) : nullptr)
+    closure_.emplace(*entry, placesOf(description));
   tables_.push_back(std::make_unique<Table>(kFirstSize));
   table_.store(tables_.back().get(), std::memory_order_release);
 }
@@ -36,8 +46,8 @@ bool HostFunction::readKey(void** arguments, Key& key, const char*& why) const n
     }
   }
   // Equal values are one object.
-  const mneme_lambda_values* values = lambdaValues();
-  return !lambda_ || key.add(&values, sizeof values);
+  const mneme_lambda_values* values = lambdaValues(arguments);
+  return !closure_ || key.add(&values, sizeof values);
 }
 
 HostVariant* HostFunction::find(uint64_t keyHash, std::span<const std::byte> key) const noexcept {

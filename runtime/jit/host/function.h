@@ -5,12 +5,13 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "runtime/abi/mneme_jit_host.h"
-#include "runtime/abi/mneme_jit_lambda.h"
 #include "runtime/jit/cache_report.h"
+#include "runtime/jit/closure.h"
 #include "runtime/jit/host/key.h"
 #include "runtime/jit/value_source.h"
 
@@ -46,9 +47,9 @@ public:
   mneme_host_function& description() const noexcept { return description_; }
   const std::string& name() const noexcept { return name_; }
   const std::vector<ValueSource>& sources() const noexcept { return sources_; }
-  /// What the closure was registered with; null if nothing.
-  const mneme_lambda_values* lambdaValues() const noexcept {
-    return lambda_ ? __atomic_load_n(&lambda_->values, __ATOMIC_ACQUIRE) : nullptr;
+  /// What the closure of a call was registered with; null if nothing.
+  const mneme_lambda_values* lambdaValues(void** arguments) const noexcept {
+    return closure_ ? closure_->values(arguments) : nullptr;
   }
 
 private:
@@ -64,7 +65,7 @@ private:
   mneme_host_function& description_;
   const std::string name_;
   std::vector<ValueSource> sources_;
-  const mneme_lambda* lambda_ = nullptr;
+  std::optional<Closure> closure_; ///< of a call operator
   std::atomic<Table*> table_;
   std::mutex mutex_; ///< of what follows, and of writing to table_
   std::vector<std::unique_ptr<HostVariant>> variants_;

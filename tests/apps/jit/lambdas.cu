@@ -22,6 +22,12 @@ template <typename F> __attribute__((annotate("jit"))) __global__ void applyCopy
     call(copy, threadIdx.x);
 }
 
+/// Two closures of one type.
+template <typename F> __attribute__((annotate("jit"))) __global__ void applyBoth(F f, F g) {
+  f(threadIdx.x);
+  g(threadIdx.x);
+}
+
 __global__ void sums(int n, double* out) {
   proteus::jit_arg(n);
   double* shared = proteus::shared_array<double, 256>(n);
@@ -49,6 +55,19 @@ int main() {
   auto scaled = proteus::register_lambda(
       [=, scale = proteus::jit_variable(scale)] __device__(int i) { x[i] *= scale; });
   applyCopy<<<1, 64>>>(scaled, 64);
+  cudaDeviceSynchronize();
+  printf("x %g %g\n", x[1], x[63]);
+  // Registered before any is launched.
+  const auto make = [](int by, double* y) {
+    return proteus::register_lambda(
+        [=, by = proteus::jit_variable(by)] __device__(int i) { y[i] += by * i; });
+  };
+  const auto twice = make(2, x), thrice = make(3, x);
+  apply<<<1, 64>>>(twice, 64);
+  apply<<<1, 64>>>(thrice, 64);
+  cudaDeviceSynchronize();
+  printf("x %g %g\n", x[1], x[63]);
+  applyBoth<<<1, 64>>>(twice, thrice);
   cudaDeviceSynchronize();
   printf("x %g %g\n", x[1], x[63]);
   sums<<<1, 48>>>(48, x);

@@ -48,4 +48,11 @@ int main() {
         *out = static_cast<int>(scale * shift);
       }));
   show("lambda");
+  const auto make = [out](int by) {
+    return proteus::register_lambda(
+        [by = proteus::jit_variable(by), out] __device__() { *out += by; });
+  };
+  const auto add2 = make(2), add3 = make(3);
+  apply<<<1, 1>>>(add2); show("lambda");
+  apply<<<1, 1>>>(add3); show("lambda");
 }

@@ -11,6 +11,11 @@ template <typename F> double registerAndCall(F&& f, double x) {
   return f(x);
 }
 
+/// Returned through a pointer, which is the first argument then.
+struct Result {
+  long v[5];
+};
+
 int main() {
   for (int round = 0; round < 3; ++round) {
     int a = 3 + round % 2;
@@ -38,4 +43,15 @@ int main() {
   auto other = proteus::register_lambda([x = 5, y = proteus::jit_variable(3)](int v)
                                             JIT { return v + x * y; });
   printf("%d %d\n", unregistered(1), other(1));
+  // One type, two closures, both registered before either is called.
+  auto make = [](int n) {
+    return proteus::register_lambda([n = proteus::jit_variable(n)](int v)
+                                        JIT { return Result{{v, n, v * n, v + n, v - n}}; });
+  };
+  auto times6 = make(6), times8 = make(8);
+  printf("%ld %ld %ld\n", times6(2).v[2], times8(2).v[2], times6(3).v[2]);
+  auto counter =
+      proteus::register_lambda([n = proteus::jit_variable(1)]() JIT mutable { return ++n; });
+  const int one = counter(), two = counter();
+  printf("%d %d\n", one, two);
 }

@@ -17,7 +17,7 @@ target triple = "x86_64-pc-linux-gnu"
 
 ; CHECK-DAG: [[MARKS:@[a-z_.0-9]+]] = internal constant [1 x { i32, i32, i32, i32, i64, i64, i32, i32 }] [{{.*}} { i32 0, i32 3, i32 0, i32 -1, i64 4, i64 1, i32 0, i32 1 }]
 ; CHECK-DAG: [[TABLE:@[a-z_.0-9]+]] = internal constant [{{[0-9]+}} x ptr] [{{.*}}ptr @counter{{.*}}]
-; CHECK-DAG: [[WHOLE:@[a-z_.0-9]+]] = internal global {{.*}} ptr [[MARKS]], ptr [[TABLE]], i64 {{[0-9]+}}, ptr @work.built, ptr null, ptr null }
+; CHECK-DAG: [[WHOLE:@[a-z_.0-9]+]] = internal global {{.*}} ptr [[MARKS]], ptr [[TABLE]], i64 {{[0-9]+}}, ptr @work.built, ptr null, ptr null, i32 0, i32 0 }
 
 ; CHECK: define i32 @caller(
 ; CHECK: call i32 @work(i32 3, double 2.000000e+00)
