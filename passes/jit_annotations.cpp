@@ -147,7 +147,9 @@ void readPosition(const llvm::ConstantInt& position, MarkList& marks) {
                        " is out of range: the function has " + llvm::Twine(function.arg_size()));
   const llvm::Argument& argument = *function.getArg(static_cast<unsigned>(number - 1));
   const int32_t type = constantTypeOf(argument.getType());
-  if (!isScalar(type) || argument.hasPointeeInMemoryValueAttr())
+  // Where a large result goes is a pointer as any other, and the first argument.
+  const bool isObject = argument.hasPointeeInMemoryValueAttr() && !argument.hasStructRetAttr();
+  if (!isScalar(type) || isObject)
     return marks.fatal("Expected scalar type for attribute annotation, found " +
                        textOf(argument.getType()));
   marks.addScalar(argument);

@@ -163,6 +163,20 @@ def test_objects_are_traced_as_the_abi_passes_them(tmp_path: Path) -> None:
     assert cold.count("MemoryCache") == (4, 16)
 
 
+def test_where_a_large_result_goes_is_the_first_argument(tmp_path: Path) -> None:
+    source = tmp_path / "large.cpp"
+    source.write_text("""
+        #include <cstdio>
+        #include <string>
+        __attribute__((annotate("jit", 1))) std::string text(int n) { return std::string(n, 'a'); }
+        int main() { puts(text(40).c_str()); }
+    """)
+    done = run(build(source, tmp_path / "large", "-O1"), cache=tmp_path / "cache")
+    assert (done.lines, done.errors) == (["a" * 40], "")
+    (value,) = done.specializations()
+    assert value.startswith("_Z4textB5cxx11i ArgNo 0 with value ptr inttoptr (i64 ")
+
+
 def test_lambdas_are_traced_from_the_last_field_on(tmp_path: Path) -> None:
     program = build(SOURCES / "lambdas.cpp", tmp_path / "program", "-O1")
     cold, _ = run_twice(program, tmp_path / "cache")

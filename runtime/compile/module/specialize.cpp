@@ -42,9 +42,9 @@ llvm::Constant* constantOf(const llvm::Argument& argument, mneme_bytes value) {
   const llvm::DataLayout& layout = argument.getParent()->getParent()->getDataLayout();
   const std::string what = "argument " + std::to_string(argument.getArgNo()) + " of kernel '" +
                            argument.getParent()->getName().str() + "'";
-  if (argument.hasPointeeInMemoryValueAttr() ||
-      !(type->isIntegerTy() || type->isFloatingPointTy() || type->isPointerTy() ||
-        type->isVectorTy()))
+  const bool isObject = argument.hasPointeeInMemoryValueAttr() && !argument.hasStructRetAttr();
+  if (isObject || !(type->isIntegerTy() || type->isFloatingPointTy() || type->isPointerTy() ||
+                    type->isVectorTy()))
     throw Error(ErrorCode::InvalidArgument,
                 what + " cannot be specialised: only integers, floating point numbers and "
                        "pointers can");
