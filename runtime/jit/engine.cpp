@@ -137,6 +137,9 @@ Kernel* Engine::makeKernel(const mneme_launch& launch, const mneme_module_entry*
     std::optional<tuned::Variant> own;
     if (code->blob->marks && settings_.hasMarks)
       own = markedVariant(settings_.marked, module->vendor != 0);
+    for (tuned::Variant& variant : variants)
+      if (own && !variant.boundIndices)
+        variant.boundIndices = own->boundIndices;
     if (variants.empty() && !own)
       return &untuned_;
     makeBackend(launch);

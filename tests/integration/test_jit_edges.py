@@ -105,6 +105,11 @@ def test_tuned_values_of_other_kinds_are_defaults(edges: Path, tmp_path: Path) -
     assert (done.returncode, untraced(done)) == (0, EDGES)
     begin = "[KernelConfig] ID:_Z5wordsPKitPi "
     assert lines(done, begin) == [begin + "CG:RTC SA:1 LB:1 SD:0 SDR:0 OL:3 CGL:3 TMT:-1 BPSM:4 "]
+    bounded = run(
+        edges, tmp_path, PROTEUS_TUNED_KERNELS=str(file), PROTEUS_TRACE_OUTPUT="specialization",
+        PROTEUS_SPECIALIZE_DIMS_RANGE="1",
+    )  # fmt: skip
+    assert " SD:0 SDR:1 " in lines(bounded, begin)[0]
     assert "MinBlocksPerSM 4" not in done.stdout
 
 
