@@ -185,9 +185,14 @@ BlobSet readDeviceImage(std::span<const std::byte> bytes) {
   BlobSet set;
   visitImage(bytes, [&](BlobKind kind, Bytes content) {
     auto blob = std::make_shared<const KernelBlob>(KernelBlob::parse(content));
-    if (kind == BlobKind::Module)
+    const auto isSame = [&](const auto& known) {
+      return known->arch == blob->arch && known->metadataJson == blob->metadataJson &&
+             known->bitcode == blob->bitcode;
+    };
+    // A fat binary may have machine code and PTX of one unit, and the blobs in both.
+    if (kind == BlobKind::Module && std::ranges::none_of(set.modules, isSame))
       set.modules.push_back(std::move(blob));
-    else
+    else if (kind == BlobKind::Kernel)
       set.kernels.try_emplace(blob->kernel, blob);
   });
   return set;

@@ -95,6 +95,12 @@ TEST_CASE("LZ4 blocks expand to what their sequences say") {
   CHECK(expandLz4(longRun, 1 + 15 + 255 + 1 + 4 + 5).size() == 281);
 }
 
+TEST_CASE("a module that is in machine code and in PTX is one") {
+  const Buffer image = elfWith({moduleSymbol(2)});
+  const Buffer other = elfWith({moduleSymbol(2), moduleSymbol(3)});
+  CHECK(readDeviceImage(fatBinaryWith({{2, image}, {2, other}})).modules.size() == 2);
+}
+
 TEST_CASE("the first architecture's blob of a kernel is kept, with modules of the same") {
   Buffer old = elfWith({kernelSymbol("add", 1, R"(["f"])", "sm_80"), moduleSymbol(2, "sm_80")});
   Buffer recent = elfWith({kernelSymbol("add", 3, R"(["f"])"), moduleSymbol(4)});
