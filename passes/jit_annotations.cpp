@@ -172,9 +172,11 @@ std::vector<Annotation> readAnnotations(llvm::Module& module) {
     auto* function = llvm::dyn_cast<llvm::Function>(fields->getOperand(0)->stripPointerCasts());
     const auto* variable =
         llvm::dyn_cast<llvm::GlobalVariable>(fields->getOperand(4)->stripPointerCasts());
+    const auto* line = llvm::dyn_cast<llvm::ConstantInt>(fields->getOperand(3));
     if (function && !function->isDeclaration())
-      found.push_back({function, variable && variable->hasInitializer() ? variable->getInitializer()
-                                                                        : nullptr});
+      found.push_back(
+          {function, variable && variable->hasInitializer() ? variable->getInitializer() : nullptr,
+           stringOf(fields->getOperand(2)), line ? line->getZExtValue() : 0});
   }
   return found;
 }

@@ -71,9 +71,8 @@ void countBy(mneme_jit_mark& mark, const llvm::Argument& argument) {
     mark.flags |= MNEME_JIT_MARK_UNSIGNED_COUNT;
 }
 
-void reportFatal(llvm::Module& module, const llvm::Twine& reason) {
-  fail(module,
-       "[proteus][FATAL ERROR] " + llvm::StringRef(module.getSourceFileName()) + ":0 => " + reason);
+void reportFatal(llvm::Module& module, const llvm::Twine& place, const llvm::Twine& reason) {
+  fail(module, "[proteus][FATAL ERROR] " + place + " => " + reason);
 }
 
 llvm::MapVector<llvm::Function*, Marks> readMarks(llvm::Module& module,
@@ -85,9 +84,10 @@ llvm::MapVector<llvm::Function*, Marks> readMarks(llvm::Module& module,
     if (canHave(*annotation.function))
       annotations[annotation.function].push_back(annotation);
     else if (isDeviceModule(module) && closureTypeOf(*annotation.function).empty())
-      reportFatal(module, "JIT annotation of '" + annotation.function->getName() +
-                              "', which is no kernel: device functions are compiled with the "
-                              "kernels that call them");
+      reportFatal(module, annotation.file + ":" + llvm::Twine(annotation.line),
+                  "JIT annotation of '" + annotation.function->getName() +
+                      "', which is no kernel: device functions are compiled with the "
+                      "kernels that call them");
 
   llvm::MapVector<llvm::Function*, Marks> all;
   for (llvm::Function& function : module) {
@@ -100,6 +100,7 @@ llvm::MapVector<llvm::Function*, Marks> readMarks(llvm::Module& module,
     if (isMarked)
       for (const Annotation& annotation : known->second) {
         isBare |= !annotation.arguments;
+        marks.standAt(annotation.file, annotation.line);
         if (annotation.arguments)
           readArguments(*annotation.arguments, marks);
       }

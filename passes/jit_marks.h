@@ -27,7 +27,8 @@ llvm::SmallVector<llvm::Function*> annotatedFunctions(llvm::Module& module);
 /// Removes the calls that marks were read from, and the functions that were called.
 bool eraseMarkCalls(llvm::Module& module);
 
-/// Reports `reason` as an error of the compilation, in the form of the reference tool.
-void reportFatal(llvm::Module& module, const llvm::Twine& reason);
+/// Reports `reason` as an error of the compilation, in the form of the reference tool; `place` is
+/// "<file>:<line>".
+void reportFatal(llvm::Module& module, const llvm::Twine& place, const llvm::Twine& reason);
 
 } // namespace mneme::passes

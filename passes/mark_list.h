@@ -3,6 +3,7 @@
 
 #include <llvm/IR/Constants.h>
 #include <llvm/IR/DataLayout.h>
+#include <llvm/IR/DebugInfoMetadata.h>
 #include <llvm/IR/Function.h>
 #include <llvm/IR/InstrTypes.h>
 #include <llvm/IR/Module.h>
@@ -32,7 +33,16 @@ void countBy(mneme_jit_mark& mark, const llvm::Argument& argument);
 /// Collects the marks of one function, from wherever they come.
 class MarkList {
 public:
-  explicit MarkList(llvm::Function& function) : function_(function) {}
+  explicit MarkList(llvm::Function& function)
+      : function_(function), place_(function.getParent()->getSourceFileName() + ":0") {
+    if (const llvm::DISubprogram* source = function.getSubprogram())
+      standAt(source->getFilename(), source->getLine());
+  }
+
+  /// Where the source has the marks that follow.
+  void standAt(llvm::StringRef file, uint64_t line) {
+    place_ = (file + ":" + llvm::Twine(line)).str();
+  }
 
   void add(const mneme_jit_mark& mark) {
     if (llvm::any_of(marks_,
@@ -58,7 +68,7 @@ public:
     add(mark);
   }
 
-  void fatal(const llvm::Twine& reason) { reportFatal(*function_.getParent(), reason); }
+  void fatal(const llvm::Twine& reason) { reportFatal(*function_.getParent(), place_, reason); }
 
   llvm::Function& function() { return function_; }
   Marks sorted() && {
@@ -70,6 +80,7 @@ public:
 
 private:
   llvm::Function& function_;
+  std::string place_;
   Marks marks_;
 };
 
@@ -77,6 +88,8 @@ private:
 struct Annotation {
   llvm::Function* function = nullptr;
   const llvm::Constant* arguments = nullptr; ///< null: none
+  llvm::StringRef file;
+  uint64_t line = 0;
 };
 
 /// Rows of defined functions.

@@ -259,7 +259,7 @@ def test_annotation_that_means_nothing_is_refused(
     source.write_text(f"{mark} __global__ void k(int n, short m) {{}}\n")
     done = compiled("-x", "cuda", "--offload-arch=sm_90", "-c", source, "-o", tmp_path / "k.o")
     assert done.returncode != 0
-    assert "[proteus][FATAL ERROR]" in done.stderr
+    assert f"[proteus][FATAL ERROR] {source}:1 => " in done.stderr
     assert reason in done.stderr
 
 
