@@ -76,8 +76,12 @@ std::vector<ClosurePlace> closurePlaces(const llvm::Function& kernel,
     llvm::SmallVector<uint64_t, 2> offsets;
     if (object && object->isSized())
       findIn(object, 0, type, layout, offsets);
+    llvm::Type* const pointee = argument.getPointeeInMemoryValueType();
+    const uint64_t bytes = layout.getTypeAllocSize(pointee ? pointee : argument.getType());
+    const uint64_t closureBytes = layout.getTypeStoreSize(type);
     for (const uint64_t offset : offsets)
-      places.push_back({argument.getArgNo(), offset, layout.getTypeStoreSize(type)});
+      if (offset + closureBytes <= bytes)
+        places.push_back({argument.getArgNo(), offset, closureBytes});
   }
   return places;
 }
