@@ -107,7 +107,7 @@ TEST_CASE("a compilation whose process dies is done by another one") {
   const StandIn program(kCounted);
   REQUIRE(compiles());
   std::string passes = "default<O2>";
-  for (int i = 0; i < 300; ++i) // takes a while
+  for (int i = 0; i < 2000; ++i) // takes some 0.6 s
     passes += ",default<O2>";
   std::thread killer([&, process = onlyProcessOf(program)] {
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
