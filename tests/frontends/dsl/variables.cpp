@@ -46,8 +46,8 @@ static double forms(int Known) {
   Odd = 0;
   auto Nameless = F.declVar<int>(""), NamelessToo = F.declVar<int>("");
   Nameless = NamelessToo = 0;
-  F.ret(Nameless + Early + A + B + C + D + E + G + H + Constant + Wide + Paired + P + Q + Copy + Unnamed +
-        Odd);
+  F.ret(Nameless + Early + A + B + C + D + E + G + H + Constant + Wide + Paired + P + Q + Copy +
+        Unnamed + Odd);
   F.endFunction();
   J.print();
   J.printLLVMIR();
