@@ -68,5 +68,8 @@ def test_a_program_is_asked_for(folder: Path, tmp_path: Path) -> None:
     done = measure(folder, tmp_path / "tuned.json")
     assert done.returncode == 2
     assert "put '--' before the program" in done.stderr
+    done = measure(folder, tmp_path / "tuned.json", "--compare", "sum", "--", folder / "many")
+    assert done.returncode == 3
+    assert "'sum' has no group" in done.stderr
     done = mneme("deploy", folder / "results", "-o", tmp_path / "tuned.json", "--pairs", "3")
     assert "--pairs does nothing without --measure" in done.stderr

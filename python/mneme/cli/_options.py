@@ -11,6 +11,8 @@ from typing import Annotated, Any, Optional
 import typer
 
 __all__ = [
+    "CompareOption",
+    "CompareToleranceOption",
     "DestinationArgument",
     "DeviceOption",
     "JsonOption",
@@ -42,6 +44,21 @@ def finite(value: Optional[float]) -> Optional[float]:
     return value
 
 
+CompareOption = Annotated[
+    Optional[list[str]],
+    typer.Option(
+        "--compare",
+        metavar="REGEX",
+        help="Compare only numbers of the output: the groups of REGEX. More than once.",
+        show_default=False,
+    ),
+]
+CompareToleranceOption = Annotated[
+    float,
+    typer.Option(
+        "--compare-tolerance", metavar="X", help="How far these may be apart, relatively."
+    ),
+]
 DeviceOption = Annotated[
     Optional[str],
     typer.Option(

@@ -8,7 +8,13 @@ from typing import TYPE_CHECKING, Annotated, Optional
 import typer
 
 from mneme.cli import _console
-from mneme.cli._options import DeviceOption, JsonOption, finite
+from mneme.cli._options import (
+    CompareOption,
+    CompareToleranceOption,
+    DeviceOption,
+    JsonOption,
+    finite,
+)
 from mneme.cli._unused import tell_unused
 from mneme.cli.exit_codes import ExitCode
 
@@ -92,21 +98,8 @@ def deploy(
         typer.Option("--pairs", metavar="N", min=1, help="With --measure: runs of each kind."),
     ] = _PAIRS,
     device: DeviceOption = None,
-    compare: Annotated[
-        Optional[list[str]],
-        typer.Option(
-            "--compare",
-            metavar="REGEX",
-            help="With --measure: compare only numbers of the output, the groups of REGEX.",
-            show_default=False,
-        ),
-    ] = None,
-    compare_tolerance: Annotated[
-        float,
-        typer.Option(
-            "--compare-tolerance", metavar="X", help="How far these may be apart, relatively."
-        ),
-    ] = 1e-6,
+    compare: CompareOption = None,
+    compare_tolerance: CompareToleranceOption = 1e-6,
     json: JsonOption = False,
 ) -> None:
     """Write what tuning found for production runs.

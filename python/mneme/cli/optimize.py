@@ -8,7 +8,13 @@ from typing import Annotated, Optional
 
 import typer
 
-from mneme.cli._options import DeviceOption, JsonOption, finite
+from mneme.cli._options import (
+    CompareOption,
+    CompareToleranceOption,
+    DeviceOption,
+    JsonOption,
+    finite,
+)
 
 __all__ = ["optimize"]
 
@@ -39,21 +45,8 @@ def optimize(
             show_default=False,
         ),
     ] = None,
-    compare: Annotated[
-        Optional[list[str]],
-        typer.Option(
-            "--compare",
-            metavar="REGEX",
-            help="Compare only numbers of the output: the groups of REGEX. More than once.",
-            show_default=False,
-        ),
-    ] = None,
-    compare_tolerance: Annotated[
-        float,
-        typer.Option(
-            "--compare-tolerance", metavar="X", help="How far these may be apart, relatively."
-        ),
-    ] = 1e-6,
+    compare: CompareOption = None,
+    compare_tolerance: CompareToleranceOption = 1e-6,
     tolerance: Annotated[
         Optional[list[str]],
         typer.Option(

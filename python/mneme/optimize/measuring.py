@@ -10,7 +10,7 @@ from mneme.errors import InvalidArgument
 from mneme.optimize.application import Application
 from mneme.optimize.as_built import note_share, observe
 from mneme.optimize.keeping import Keeper
-from mneme.optimize.outputs import make_check
+from mneme.optimize.outputs import check_patterns, make_check
 from mneme.optimize.production import Production
 from mneme.optimize.result import KernelResult, OptimizeResult
 from mneme.optimize.verdict import verdict
@@ -37,8 +37,6 @@ class MeasureOptions:
     """Device to run on; None: the first that can run the program."""
     pairs: int = 6
     """Runs as built and as tuned, in turn; from three on there is an interval."""
-    check: str | None = None
-    """Command of the shell that says whether an output is right; it gets it as standard input."""
     compare: tuple[str, ...] = ()
     """Regular expressions whose groups are numbers that have to agree."""
     compare_tolerance: float = 1e-6
@@ -63,8 +61,10 @@ def measure_deployment(
 
     Raises:
         NotFound: If there is no such program.
-        InvalidArgument: If the program as built fails, or launches none of the kernels.
+        InvalidArgument: If an option makes no sense, the program as built fails, or it launches
+            none of the kernels.
     """
+    check_patterns(options.compare, options.compare_tolerance)
     application = Application(options.command, options.device, scratch)
     result = OptimizeResult(command=list(options.command), directory=scratch)
     result.device = application.device
@@ -72,7 +72,7 @@ def measure_deployment(
     note_share(built, result, listener)
     check = make_check(
         [one.output for one in built.runs],
-        check=options.check,
+        check=None,
         compare=options.compare,
         tolerance=options.compare_tolerance,
     )

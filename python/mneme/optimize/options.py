@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from mneme.errors import InvalidArgument
+from mneme.optimize.outputs import check_patterns
 
 __all__ = ["OptimizeOptions", "parse_budget"]
 
@@ -80,19 +81,7 @@ class OptimizeOptions:
             raise InvalidArgument(f"--budget is {self.budget}; it has to be more than 0")
         if not 1 <= self.min_gain < math.inf:
             raise InvalidArgument(f"--min-gain is {self.min_gain}; it has to be 1 or more")
-        if not 0 <= self.compare_tolerance < math.inf:
-            raise InvalidArgument(
-                f"--compare-tolerance is {self.compare_tolerance}; it has to be 0 or more"
-            )
-        for pattern in self.compare:
-            try:
-                groups = re.compile(pattern).groups
-            except re.error as error:
-                raise InvalidArgument(f"--compare '{pattern}': {error}") from error
-            if groups == 0:
-                raise InvalidArgument(
-                    f"--compare '{pattern}' has no group; put () around each number that counts"
-                )
+        check_patterns(self.compare, self.compare_tolerance)
         if ranks := _ranks():
             raise InvalidArgument(
                 f"mneme optimize runs here {ranks} times at once, started by a launcher of MPI; it "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import subprocess
 from typing import TYPE_CHECKING, Protocol
@@ -11,7 +12,14 @@ from mneme.errors import InvalidArgument
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["CommandCheck", "ExactCheck", "NumbersCheck", "OutputCheck", "make_check"]
+__all__ = [
+    "CommandCheck",
+    "ExactCheck",
+    "NumbersCheck",
+    "OutputCheck",
+    "check_patterns",
+    "make_check",
+]
 
 _PART = re.compile(rb"\s+|[^\s]+")
 _SHOWN = 80
@@ -163,6 +171,25 @@ class CommandCheck:
         said = (done.stderr or done.stdout).decode(errors="replace").strip()
         told = f": {said.splitlines()[-1][:_SHOWN]}" if said else ""
         return f"'{self._command}' ends with {done.returncode}{told}"
+
+
+def check_patterns(patterns: Sequence[str], tolerance: float) -> None:
+    """Refuse what cannot be meant, before anything is run.
+
+    Raises:
+        InvalidArgument: With a sentence that names the option.
+    """
+    if not 0 <= tolerance < math.inf:
+        raise InvalidArgument(f"--compare-tolerance is {tolerance}; it has to be 0 or more")
+    for pattern in patterns:
+        try:
+            groups = re.compile(pattern).groups
+        except re.error as error:
+            raise InvalidArgument(f"--compare '{pattern}': {error}") from error
+        if groups == 0:
+            raise InvalidArgument(
+                f"--compare '{pattern}' has no group; put () around each number that counts"
+            )
 
 
 def make_check(
