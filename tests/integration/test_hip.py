@@ -183,7 +183,8 @@ def test_any_pipeline_makes_code_for_another_gpu_or_is_a_sentence(
         if done.returncode == 0:
             assert json.loads(done.stdout)["statistics"]["vgpr_count"] > 0
         else:
-            assert done.returncode == 7, done.stderr
+            # 3: an LLVM other than the one that listed the passes may not know one.
+            assert done.returncode in (3, 7), done.stderr
             assert done.stderr.startswith("mneme: "), done.stderr
     done = mneme("compile", record, "--arch", "gfx1030")
     assert done.returncode == 6, done.stderr
