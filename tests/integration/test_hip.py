@@ -167,7 +167,8 @@ def test_code_for_the_gpu_is_what_clang_makes(
 
 
 def test_explain_counts_registers_of_the_gpu(programs: Path) -> None:
-    done = mneme("explain", programs / "stencil2d", "diffuse", "--value", "width=100")
+    line = ("explain", programs / "stencil2d", "diffuse", "--value", "width=100")
+    done = mneme(*line, COLUMNS="200")
     assert done.returncode == 0, done.stderr
     assert f"compiled for {GPU}" in done.stdout
     nothing = next(line for line in done.stdout.splitlines() if "nothing" in line)
