@@ -166,7 +166,7 @@ def test_pool_replays_other_code(
 def test_crashed_worker_is_replaced(
     record: RecordedExecution, config: ExperimentConfiguration, tmp_path: Path
 ) -> None:
-    with AsyncReplayExecutor(record.path, None, 100_000, tmp_path, 1, device="cpu") as pool:
+    with AsyncReplayExecutor(record.path, None, 5_000_000, tmp_path, 1, device="cpu") as pool:
         future = pool.submit(config)
         assert future.result(timeout=2) is None
         pid = pool.workers[0].pid
