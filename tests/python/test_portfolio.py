@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import statistics
 from typing import Any
 
 import pytest
@@ -61,7 +62,7 @@ def test_it_finds_what_chance_does_not() -> None:
     found = [best_of(400, seed, is_auto=True) for seed in range(5)]
     by_chance = [best_of(400, seed, is_auto=False) for seed in range(5)]
     assert max(found) < min(by_chance)
-    assert max(found) < 0.6 * min(by_chance)
+    assert statistics.median(found) < 0.4 * min(by_chance)
 
 
 def test_the_same_seed_asks_for_the_same() -> None:

@@ -78,7 +78,9 @@ class Portfolio:
             (one for one in self._dimensions.values() if isinstance(one, PipelineParam)), None
         )
         points = starting_points(self._dimensions)
-        self._first = deque([next(points), *seeds, *points])
+        self._first = deque([next(points), *seeds])
+        self._starting_points = deque(points)
+        self._starts_next = True
         self._elite: list[tuple[float, object, Params]] = []
         self._trials = 0
         self._trials_of_best = 0
@@ -115,9 +117,12 @@ class Portfolio:
         Raises:
             InvalidArgument: If the space is empty, or its own functions failed.
         """
-        while self._first:
-            if (sample := self._member(self._first.popleft())) is not None:
-                return sample, ""
+        if (sample := self._next_of(self._first)) is not None:
+            return sample, ""
+        # In turn with the operators: in some spaces no value alone is of any use.
+        self._starts_next = not self._starts_next
+        if not self._starts_next and (sample := self._next_of(self._starting_points)) is not None:
+            return sample, ""
         name = self._choose()
         for _ in range(_ATTEMPTS):
             params = self._operators[name].propose()
@@ -125,6 +130,13 @@ class Portfolio:
             if sample is not None:
                 return sample, name
         return self._space.draw_params(self._rng), "draw"
+
+    def _next_of(self, points: deque[Params]) -> Sample | None:
+        """Take points until one is a member."""
+        while points:
+            if (sample := self._member(points.popleft())) is not None:
+                return sample
+        return None
 
     def learn(
         self, operator: str, params: Mapping[str, Any], metric: float | None, identity: object
