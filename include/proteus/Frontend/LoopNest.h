@@ -43,6 +43,7 @@ public:
 
 private:
   template <typename... Loops> friend class LoopNestBuilder;
+  template <typename, typename, typename, typename, typename> friend class ForLoopBuilder;
 
   static void checkedTile(int Size, bool IsUnrolled, const char* File, unsigned Line) {
     if (Size <= 0)
@@ -60,6 +61,20 @@ private:
       reportFatalError("Cannot unroll a loop that is tiled", File, Line);
     UnrollCount = Count;
     return *this;
+  }
+
+  template <typename T> static bool isVariable(const T& Value, const detail::VarBase& Other) {
+    if constexpr (std::is_base_of_v<detail::VarBase, T>)
+      return Value.getSlot() == Other.getSlot();
+    return false;
+  }
+  /// Tiles of all loops come first: then those further out do not count yet.
+  template <typename Outer> void checkApartFrom(const Outer& Loop) const {
+    const bool DependsOn = isVariable(First, Loop.Iter) || isVariable(UpperBound, Loop.Iter) ||
+                           isVariable(Inc, Loop.Iter);
+    if (TileSize > 0 && DependsOn)
+      reportFatalError("Cannot tile a loop whose range is what a loop around it counts", File,
+                       Line);
   }
 
   /// Calls `Inner` inside a loop over the beginnings of tiles, with the variable that counts them.
@@ -97,9 +112,20 @@ public:
     return *this;
   }
 
-  void emit() { emitTiles<0>(std::tuple<>{}); }
+  void emit() {
+    checkRanges(std::make_index_sequence<Depth>());
+    emitTiles<0>(std::tuple<>{});
+  }
 
 private:
+  template <std::size_t... Numbers> void checkRanges(std::index_sequence<Numbers...>) const {
+    (checkRange<Numbers>(std::make_index_sequence<Numbers>()), ...);
+  }
+  template <std::size_t Number, std::size_t... Outer>
+  void checkRange(std::index_sequence<Outer...>) const {
+    (std::get<Number>(Nest).checkApartFrom(std::get<Outer>(Nest)), ...);
+  }
+
   /// \param Tiles  per loop further out: the variable of its tiles, or none
   template <std::size_t D, typename... Tiles> void emitTiles(std::tuple<Tiles...> Outer);
   template <std::size_t D, typename... Tiles> void emitPoints(const std::tuple<Tiles...>& Tile);

@@ -40,6 +40,9 @@ int main(int, char** Arguments) {
   if (Which == 21) F.forLoop<EmissionPolicy::Lazy>(I, 0, X, 1).tile(2).unroll();
   if (Which == 22) F.forLoop<EmissionPolicy::Lazy>(I, 0, X, 1).unroll(3).tile(2);
   if (Which == 23) F.call<void(int)>("f", X);
+  auto O = F.declVar<int>("o");
+  auto Outer = F.forLoop<EmissionPolicy::Lazy>(O, 0, X, 1);
+  if (Which == 36) F.buildLoopNest(Outer, F.forLoop<EmissionPolicy::Lazy>(I, 0, O, 1).tile(2)).emit();
   F.endWhile();
   F.endFor();
   F.endIf();
