@@ -1,4 +1,5 @@
-// Kernels of every frontend, for recording, tuning and deploying. usage: deployed KIND FACTOR
+// Kernels of every frontend, for recording, tuning and deploying; with TEST_HIP defined for AMD GPUs.
+// usage: deployed KIND FACTOR
 #include <cstddef>
 #include <cstdio>
 #include <cstdlib>
@@ -10,9 +11,19 @@
 using namespace proteus;
 using namespace builtins::gpu;
 
+#ifdef TEST_HIP
+#define VENDOR(name) hip##name
+static const char* const kTarget = "hip";
+static const std::string kHeader = "#include <hip/hip_runtime.h>\n";
+#else
+#define VENDOR(name) cuda##name
+static const char* const kTarget = "cuda";
+static const std::string kHeader;
+#endif
+
 extern "C" {
-int cudaMallocManaged(void** pointer, size_t bytes, unsigned flags);
-int cudaDeviceSynchronize();
+int VENDOR(MallocManaged)(void** pointer, size_t bytes, unsigned flags);
+int VENDOR(DeviceSynchronize)();
 }
 
 static constexpr int kBlocks = 16, kThreads = 64, kCount = kBlocks * kThreads;
@@ -31,16 +42,28 @@ template <typename T> __global__ void scaleOf(T* x, int n) {
 }
 )cpp";
 
-static const char* const kText = R"(
+#ifdef TEST_HIP
+static const std::string kBegin = R"(
+declare i32 @llvm.amdgcn.workitem.id.x()
+declare i32 @llvm.amdgcn.workgroup.id.x()
+define amdgpu_kernel void @scale(ptr %x, i32 %n) {
+entry:
+  %t = call i32 @llvm.amdgcn.workitem.id.x()
+  %b = call i32 @llvm.amdgcn.workgroup.id.x()
+)";
+#else
+static const std::string kBegin = R"(
 declare i32 @llvm.nvvm.read.ptx.sreg.tid.x()
 declare i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()
-declare i32 @llvm.nvvm.read.ptx.sreg.ntid.x()
 define ptx_kernel void @scale(ptr %x, i32 %n) {
 entry:
   %t = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
   %b = call i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()
-  %w = call i32 @llvm.nvvm.read.ptx.sreg.ntid.x()
-  %o = mul i32 %b, %w
+)";
+#endif
+
+static const std::string kText = kBegin + R"(
+  %o = mul i32 %b, 64
   %i = add i32 %o, %t
   %l = sext i32 %i to i64
   %p = getelementptr double, ptr %x, i64 %l
@@ -67,11 +90,11 @@ static std::string textFor(int factor) {
 }
 
 static CppJitModule sourceFor(int factor) {
-  return {"cuda", kSource, {"-DFACTOR=" + std::to_string(factor)}};
+  return {kTarget, kHeader + kSource, {"-DFACTOR=" + std::to_string(factor)}};
 }
 
 static int writeAndLaunch(int factor) {
-  JitModule module("cuda");
+  JitModule module(kTarget);
   auto kernel = module.addKernel<void(double*, int)>("scale");
   auto& F = kernel.F;
   F.function([&] {
@@ -92,7 +115,7 @@ static int run(const std::string& kind, int factor) {
   if (kind == "dsl")
     return writeAndLaunch(factor);
   if (kind == "ir")
-    return LLVMIRJitModule("cuda", textFor(factor))
+    return LLVMIRJitModule(kTarget, textFor(factor))
         .getKernel<Signature>("scale")
         .launch(kBlocks, kThreads, 0, nullptr, x, 3);
   if (kind == "instance")
@@ -106,13 +129,13 @@ static int run(const std::string& kind, int factor) {
 int main(int, char** arguments) {
   const std::string kind = arguments[1];
   const int factor = std::atoi(arguments[2]);
-  cudaMallocManaged(reinterpret_cast<void**>(&x), sizeof(double) * kCount, 1);
+  VENDOR(MallocManaged)(reinterpret_cast<void**>(&x), sizeof(double) * kCount, 1);
   for (int index = 0; index < kCount; ++index)
     x[index] = index;
   // A pair: two modules with kernels of one name.
   int status = run(kind, factor);
   if (kind == "pair")
     status = status ? status : run(kind, factor + 1);
-  cudaDeviceSynchronize();
+  VENDOR(DeviceSynchronize)();
   std::printf("status %d x %g\n", status, x[kCount - 1]);
 }

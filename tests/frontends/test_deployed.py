@@ -140,6 +140,14 @@ def test_kernels_of_a_program(program: Path, tmp_path: Path, kind: str, name: st
     application.says_of_other_code(file, name)
 
 
+@pytest.mark.hip
+@pytest.mark.parametrize("kind", ["ir", "cpp", "instance", "dsl"])
+def test_kernels_of_hip(tmp_path: Path, kind: str) -> None:
+    program = build("deployed.cpp", tmp_path / "program", "clang++", "-DTEST_HIP")
+    application = Application(tmp_path, program, kind, "2")
+    application.runs_tuned(application.deployed())
+
+
 def test_kernels_with_one_name(program: Path, tmp_path: Path) -> None:
     application = Application(tmp_path, program, "pair", "2")
     file = application.deployed()
