@@ -1,5 +1,5 @@
-// Kernels of every frontend, for recording, tuning and deploying; with TEST_HIP defined for AMD GPUs.
-// usage: deployed KIND FACTOR
+// Kernels of every frontend, for recording, tuning and deploying; with TEST_HIP defined for AMD
+// GPUs. usage: deployed KIND FACTOR
 #include <cstddef>
 #include <cstdio>
 #include <cstdlib>
