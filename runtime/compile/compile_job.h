@@ -81,6 +81,7 @@ private:
   void generate();
   void generatePtx();
   void generateAmd();
+  void describeAmd(llvm::Module& copy);
   unsigned assemblerLevel() const;
   void generateHost();
   llvm::json::Array codegenParts() const;

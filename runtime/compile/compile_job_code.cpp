@@ -13,13 +13,19 @@
 namespace mneme::compile {
 
 void CompileJob::generate() {
-  const Stage stage("Codegen", times_.codegen);
-  if (target_.kind == TargetKind::Ptx)
-    generatePtx();
-  else if (target_.kind == TargetKind::Amd)
-    generateAmd();
-  else
-    generateHost();
+  // Code generation changes the module.
+  const auto copy = target_.kind == TargetKind::Amd ? llvm::CloneModule(*module_) : nullptr;
+  {
+    const Stage stage("Codegen", times_.codegen);
+    if (target_.kind == TargetKind::Ptx)
+      generatePtx();
+    else if (target_.kind == TargetKind::Amd)
+      generateAmd();
+    else
+      generateHost();
+  }
+  if (copy)
+    describeAmd(*copy);
 }
 
 void CompileJob::generatePtx() {
@@ -58,21 +64,19 @@ unsigned CompileJob::assemblerLevel() const {
 }
 
 void CompileJob::generateAmd() {
-  std::string assembly;
-  {
-    // Only its comments say how many waves fit.
-    const auto copy = llvm::CloneModule(*module_);
-    assembly = emitCode(*copy, *machine_, llvm::CodeGenFileType::AssemblyFile, diagnostics_);
-  }
   std::string object;
   {
     const Stage stage("Codegen object", times_.emit);
     object = emitCode(*module_, *machine_, llvm::CodeGenFileType::ObjectFile, diagnostics_);
   }
-  {
-    const Stage stage("Codegen linking", times_.assemble);
-    outputs_.image = linkSharedObject(object, ImageKind::CodeObject);
-  }
+  const Stage stage("Codegen linking", times_.assemble);
+  outputs_.image = linkSharedObject(object, ImageKind::CodeObject);
+}
+
+/// What the kernel uses. Only the comments of its assembly say how many waves fit.
+void CompileJob::describeAmd(llvm::Module& copy) {
+  std::string assembly =
+      emitCode(copy, *machine_, llvm::CodeGenFileType::AssemblyFile, diagnostics_);
   amdUsage_ = usageInCodeObject(outputs_.image, kernelName());
   amdUsage_.occupancy = occupancyIn(assembly, kernelName());
   usage_.registers = amdUsage_.vgprs;

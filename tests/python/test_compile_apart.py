@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import time
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,27 @@ def crash(*_: Any) -> None:
 
 def refuse(*_: Any) -> None:
     raise InvalidArgument("there is no pass 'x'")
+
+
+def hang(*_: Any) -> None:
+    time.sleep(60)
+
+
+def interrupt(*_: Any) -> None:
+    raise KeyboardInterrupt
+
+
+def test_an_interrupt_waits_for_no_compiler(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(compile_record, "compile_record", hang)
+    before = signal.signal(signal.SIGALRM, interrupt)
+    began = time.monotonic()
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.3)
+        with pytest.raises(KeyboardInterrupt):
+            _compile_apart(Path("x.json"), None, CompileOptions())
+    finally:
+        signal.signal(signal.SIGALRM, before)
+    assert time.monotonic() - began < 30
 
 
 def test_a_crash_is_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:

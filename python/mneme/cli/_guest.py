@@ -61,7 +61,8 @@ class OptionalGuestCommand(GuestCommand):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401
         """Parse as a verb without program unless one is asked for."""
-        if "--measure" in args:
+        own = args[: args.index(_SEPARATOR)] if _SEPARATOR in args else args
+        if "--measure" in own:
             return super().parse_args(ctx, args)
         return list(GroupedCommand.parse_args(self, ctx, args))
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import signal
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Optional
+from typing import TYPE_CHECKING, Annotated, Optional, cast
 
 import typer
 
@@ -140,21 +141,36 @@ def compile_kernel(
 def _compile_apart(
     database: Path, record_id: str | None, options: CompileOptions
 ) -> CompiledKernel:
-    """Compile in a child: some pipelines crash LLVM."""
-    from concurrent.futures import ProcessPoolExecutor  # noqa: PLC0415
-    from concurrent.futures.process import BrokenProcessPool  # noqa: PLC0415
+    """Compile in a child: some pipelines crash LLVM, and nobody waits for it after an interrupt."""
     from multiprocessing import get_context  # noqa: PLC0415
 
     from mneme.errors import CompileFailed  # noqa: PLC0415
     from mneme.executors.compile_record import compile_record  # noqa: PLC0415
 
-    with ProcessPoolExecutor(1, mp_context=get_context("fork")) as child:
+    def compile_and_send() -> None:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
         try:
-            return child.submit(compile_record, database, record_id, options).result()
-        except BrokenProcessPool:
-            raise CompileFailed(
-                "LLVM crashed on this pipeline; leave passes out to find which it cannot stand"
-            ) from None
+            sender.send(compile_record(database, record_id, options))
+        except Exception as error:  # noqa: BLE001 - raised again where it is waited for
+            sender.send(error)
+
+    context = get_context("fork")
+    receiver, sender = context.Pipe(duplex=False)
+    child = context.Process(target=compile_and_send)
+    child.start()
+    sender.close()
+    try:
+        answer = receiver.recv()
+    except EOFError:
+        raise CompileFailed(
+            "LLVM crashed on this pipeline; leave passes out to find which it cannot stand"
+        ) from None
+    finally:
+        child.kill()
+        child.join()
+    if isinstance(answer, Exception):
+        raise answer
+    return cast("CompiledKernel", answer)
 
 
 def _write(
