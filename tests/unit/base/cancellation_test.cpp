@@ -35,6 +35,8 @@ void* resultOfCancelled(int type) {
   while (!shared.isDeferred)
     std::this_thread::yield();
   pthread_cancel(thread);
+  // The request waits; were its signal to come later, it would be handled as any.
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
   shared.isCancelled = true;
   void* result = nullptr;
   pthread_join(thread, &result);
