@@ -143,6 +143,14 @@ def test_what_is_not_worth_it_is_left_out(
     assert sentence in reason(tmp_path, content, **options)
 
 
+def test_what_only_replays_show_is_for_who_measures_production(tmp_path: Path) -> None:
+    wide = {**gain(1.05, significant=False, margin=0.1), "replayed_low": 1.04, "replayed_high": 1.06}
+    assert "no significant gain (0.950 to 1.150); --measure" in reason(tmp_path, same(gain=wide))
+    assert deploy(tmp_path, same(gain=wide), takes_unproven=True).variants
+    slower = {**wide, "replayed_low": 0.99}
+    assert "too little" in reason(tmp_path, same(gain=slower), takes_unproven=True)
+
+
 def test_gain_at_the_limit_is_enough(tmp_path: Path) -> None:
     assert deploy(tmp_path, same(gain=gain(1.5, margin=0.25)), min_gain=1.25).variants
 

@@ -259,6 +259,21 @@ def test_the_page_shows_names_as_text(tmp_path: Path) -> None:
     assert "as fast" not in page
 
 
+def test_an_interrupted_run_keeps_what_is_expected_of_it_only(tmp_path: Path) -> None:
+    wide = Ratio(ratio=1.1, low=0.9, high=1.3, rounds=12, is_interval=True)
+    sure = Ratio(ratio=1.5, low=1.4, high=1.6, rounds=12, is_interval=True)
+    result = found(application=None)
+    result.kernels = [
+        KernelResult(name=name, demangled_name=name, share=0.3, is_kept=True, replay=replay)
+        for name, replay in (("wide", wide), ("sure", sure), ("shown", wide))
+    ]
+    result.kernels[2].production = sure
+    production: Any = SimpleNamespace()
+    Keeper(production, tmp_path / "tuned.json", result, OptimizeListener()).drop_unproven()
+    assert [one.is_kept for one in result.kernels] == [False, True, True]
+    assert "need not show" in result.kernels[0].reason
+
+
 def test_nothing_is_claimed_from_runs_of_another_file(tmp_path: Path) -> None:
     """The last runs had a kernel that was left out because of them."""
     result = found(application=None)

@@ -175,8 +175,11 @@ def test_the_last_rounds_are_fresh_and_on_one_worker() -> None:
     )
     assert all(one["fresh"] is True and one["worker"] == 0 for one in executor.wishes)
     levels = [one.codegen_opt for one in executor.submitted]
-    # Five rounds to choose, twice twelve for the gain; every other one the other way round.
-    assert levels == [0, 1, 1, 0, 0, 1, 1, 0, 0, 1] + [0, 1, 1, 0] * 12
+    # Five rounds to choose, twice twelve for the gain, six with cold caches; every other one the
+    # other way round.
+    assert levels == [0, 1, 1, 0, 0, 1, 1, 0, 0, 1] + [0, 1, 1, 0] * (12 + 3)
+    cold = [one["measuring"].cold_cache for one in executor.wishes]
+    assert cold == [False] * 58 + [True] * 12
 
 
 def test_another_objective_decides() -> None:
@@ -196,7 +199,7 @@ def test_the_front_holds_what_nothing_beats() -> None:
 
 
 def test_a_round_without_usable_baseline_gives_no_ratio() -> None:
-    def measure(what: ExperimentConfiguration) -> Any:
+    def measure(what: ExperimentConfiguration, *, is_cold: bool) -> Any:
         result = steady(what)
         result.verified = what.codegen_opt != 0
         return lambda: result
@@ -204,3 +207,49 @@ def test_a_round_without_usable_baseline_gives_no_ratio() -> None:
     rounds = FinalRound(measure, config(0))
     assert rounds.gain(trial(0, 1.0, config(1))) is None
     assert rounds.rejected == {0: "the baseline was not verified beside it"}
+
+
+def gain_of(warm: tuple[int, int], cold: tuple[int, int]) -> Any:
+    """The gain of a candidate; times of the baseline and of it, nanoseconds."""
+
+    def measure(what: ExperimentConfiguration, *, is_cold: bool) -> Any:
+        return lambda: measured(what, [(cold if is_cold else warm)[what.codegen_opt]] * 5)
+
+    return FinalRound(measure, config(0)).gain(trial(0, 1.0, config(1)))
+
+
+def test_a_gain_in_replays_is_stated_wider_for_production() -> None:
+    found = gain_of((1_000_000, 800_000), (1_000_000, 800_000))
+    assert (found.replayed_low, found.replayed_high) == (1.25, 1.25)
+    assert found.low == pytest.approx(1.25 / 1.008, rel=1e-3)
+    assert found.high == pytest.approx(1.25 * 1.008, rel=1e-3)
+    assert found.significant
+
+
+def test_what_cold_caches_change_is_in_the_interval() -> None:
+    found = gain_of((1_000_000, 500_000), (2_000_000, 1_900_000))
+    assert found.ratio == 2.0
+    assert found.low < 2_000_000 / 1_900_000
+    assert found.high > 2.2
+
+
+def test_a_small_gain_of_a_launch_that_lives_on_caches_is_not_stated() -> None:
+    found = gain_of((100_000, 96_000), (200_000, 192_000))
+    assert found.is_seen
+    assert not found.significant
+
+
+def test_a_small_gain_of_a_short_launch_is_not_stated() -> None:
+    found = gain_of((1_000, 950), (1_000, 950))
+    assert found.is_seen
+    assert not found.significant
+    assert gain_of((100_000, 95_000), (100_000, 95_000)).significant
+
+
+def test_a_winner_that_production_need_not_show_is_named_all_the_same() -> None:
+    found = winner(
+        lambda what: measured(what, [1_000 - 20 * what.codegen_opt] * 5),
+        trial(0, 980.0, config(1)),
+    )
+    assert found.best.done.candidate.trial == 0
+    assert not found.best.gain.significant

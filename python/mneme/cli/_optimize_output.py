@@ -58,7 +58,7 @@ class _Steps(PlainOutput, OptimizeListener):
         found = (
             "nothing faster"
             if outcome.best is outcome.baseline
-            else f"{gain.ratio:.3f}x, 95 % [{gain.low:.3f}, {gain.high:.3f}], in replays"
+            else f"{gain.ratio:.3f}x in replays, expect [{gain.low:.3f}, {gain.high:.3f}]"
         )
         _console.say(f"  {progress.done} trials: {found}")
 

@@ -248,14 +248,19 @@ def summary(outcome: Outcome) -> list[str]:
             f"{best.candidate.trial})"
         )
         lines.append(
-            f"gain {gain.ratio:.3f}x, 95 % confidence [{gain.low:.3f}, {gain.high:.3f}], "
-            f"{gain.rounds} rounds"
+            f"gain {gain.ratio:.3f}x, in production [{gain.low:.3f}, {gain.high:.3f}] with 95 % "
+            f"confidence"
         )
         lines += [f"  {text}" for text in differences(baseline, best)]
     lines.append(f"results: {outcome.directory}")
     lines.append(f"look at them: mneme report {outcome.directory}")
     if best is not baseline:
-        lines.append(f"use them:     mneme deploy {outcome.directory} -o tuned.json")
+        line = f"mneme deploy {outcome.directory} -o tuned.json"
+        if gain.significant:
+            lines.append(f"use them:     {line}")
+        else:
+            lines.append("short or cache-bound launches gain otherwise among others; to find out:")
+            lines.append(f"              {line} --measure -- PROGRAM [ARGUMENTS]...")
     return lines
 
 

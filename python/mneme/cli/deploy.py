@@ -119,6 +119,7 @@ def deploy(
         guards=tuple(guard) if guard else deploying.DEFAULT_GUARDS,
         use_launch=launch,
         min_gain=min_gain,
+        takes_unproven=measure,
     )
     plan = deploying.plan_deployment(results, options)
     if not measure:

@@ -50,6 +50,9 @@ class DeployOptions:
     min_gain: float = 1.0
     """Leave out what is not this many times as fast, by the lower end of the interval."""
 
+    takes_unproven: bool = False
+    """Take what replays show to be faster and production need not; for who measures it there."""
+
     def __post_init__(self) -> None:
         """Check the guards."""
         unknown = [one for one in self.guards if one not in GUARD_CHOICES]
@@ -246,9 +249,14 @@ def _reason_against(choice: Choice, options: DeployOptions) -> str:
     """Return why a configuration is not worth deploying; empty if it is."""
     if choice.is_baseline:
         return "nothing faster than the baseline was found"
+    if options.takes_unproven:
+        if choice.replayed_low <= max(1.0, options.min_gain):
+            return f"replays show a gain of {choice.replayed_low:.3f} at least, which is too little"
+        return ""
     if not choice.is_significant:
         interval = f" ({choice.gain.low:.3f} to {choice.gain.high:.3f})" if choice.gain else ""
-        return f"no significant gain{interval}"
+        told = "; --measure finds out" if choice.replayed_low > 1 else ""
+        return f"no significant gain{interval}{told}"
     if choice.gain is not None and choice.gain.low < options.min_gain:
         return f"gains {choice.gain.low:.3f} at least, less than {options.min_gain:g}"
     return ""

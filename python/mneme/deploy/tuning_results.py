@@ -34,7 +34,10 @@ class Choice:
     """Baseline / time; None if it was not compared."""
 
     is_significant: bool
-    """Whether the difference is more than noise, as far as the results say."""
+    """Whether production will show a gain, as far as the results say."""
+
+    replayed_low: float
+    """Smallest gain that replays show; 1 if they show none."""
 
     @property
     def is_baseline(self) -> bool:
@@ -188,6 +191,7 @@ def _choice(data: dict[str, Any], metric: object, baseline: object) -> Choice:
     time, base = float(str(metric)), float(str(baseline))
     measured = data.get("gain")
     gain, is_significant = None, base > time
+    replayed_low = base / time if time else 1.0
     if measured:
         gain = Gain(
             ratio=float(measured["ratio"]),
@@ -195,12 +199,14 @@ def _choice(data: dict[str, Any], metric: object, baseline: object) -> Choice:
             high=float(measured["high"]),
         )
         is_significant = bool(measured["significant"])
+        replayed_low = float(measured.get("replayed_low", gain.low))
     return Choice(
         trial=int(data["trial"]),
         config=ExperimentConfiguration.from_dict(data["config"]),
         metric_ns=time,
         gain=gain,
         is_significant=is_significant,
+        replayed_low=replayed_low,
     )
 
 

@@ -105,6 +105,13 @@ class Keeper:
             if kernel.is_kept:
                 self._drop(kernel, reason)
 
+    def drop_unproven(self) -> None:
+        """Drop what only replays show to be faster: there was no time to see it in the program."""
+        for kernel in self._result.kernels:
+            is_expected = kernel.replay is not None and kernel.replay.low > 1
+            if kernel.is_kept and kernel.production is None and not is_expected:
+                self._drop(kernel, "replays show a gain that the program need not show")
+
     def _note(self, found: Comparison) -> None:
         result = self._result
         result.application = found.application

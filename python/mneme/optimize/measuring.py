@@ -121,6 +121,13 @@ def _kernels(plan: Deployment, profile: Profile) -> list[KernelResult]:
 
 def _worth(plan: Deployment, result: OptimizeResult) -> Deployment:
     reasons = {one.name: one.reason for one in result.kernels if not one.is_kept}
+    launched = {one.name for one in result.kernels}
+    for one in plan.deployed:
+        gain = one.variant.gain
+        if one.kernel_name not in launched and gain is not None and gain.low <= 1:
+            reasons[one.kernel_name] = (
+                "the program does not launch it, and its gain in replays need not hold elsewhere"
+            )
     worth = Deployment(left_out=list(plan.left_out))
     for one in plan.deployed:
         if one.kernel_name not in reasons:

@@ -112,12 +112,18 @@ class OptimizeSession:
         searches = Searches(self.options, built.profile, self.result, self._listener)
         pairs = self._pairs(built)
         is_complete = searches.run(targets, self._left() - _to_prove(built, pairs, len(targets)))
-        if found := searches.directories():
-            options = DeployOptions(use_launch=True, min_gain=self.options.min_gain)
-            keeper.take(plan_deployment(found, options))
-        if not is_complete:
-            raise KeyboardInterrupt
-        return self._prove(keeper, pairs)
+        try:
+            if found := searches.directories():
+                options = DeployOptions(
+                    use_launch=True, min_gain=self.options.min_gain, takes_unproven=True
+                )
+                keeper.take(plan_deployment(found, options))
+            if not is_complete:
+                raise KeyboardInterrupt
+            return self._prove(keeper, pairs)
+        except KeyboardInterrupt:
+            keeper.drop_unproven()
+            raise
 
     def _targets(self, application: Application, profile: Profile, built: Run) -> list[Target]:
         recording = self._folder / "recording"

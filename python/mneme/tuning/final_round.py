@@ -9,6 +9,9 @@ to be significant twice: the median of the rounds' ratios with a 95 % confidence
 statistics, whose ranks the binomial distribution gives whatever the distribution of the ratios
 (J.-Y. Le Boudec, Performance Evaluation of Computer and Communication Systems, chapter 2; pairing:
 T. Kalibera and R. Jones, Rigorous Benchmarking in Reasonable Time, ISMM 2013).
+
+That is what replays show. A winner is measured with cold caches, too, and what is stated of it is
+where production's gain is expected (expected_gain.py).
 """
 
 from __future__ import annotations
@@ -16,10 +19,11 @@ from __future__ import annotations
 import math
 import statistics
 from collections import deque
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 from mneme.errors import InvalidArgument
+from mneme.tuning.expected_gain import widened
 from mneme.tuning.trials import classify_result, metric_value
 
 if TYPE_CHECKING:
@@ -33,6 +37,7 @@ __all__ = ["FinalRound", "Gain", "Measure", "median_interval", "no_gain"]
 _LEVEL = 0.95
 _FEWEST_ROUNDS = 6
 _CHOOSING_ROUNDS = 5
+_COLD_ROUNDS = 6
 _BASELINE = -1
 
 
@@ -43,13 +48,22 @@ class Gain:
     ratio: float
     """Median over the rounds."""
     low: float
-    """Lower end of the 95 % confidence interval."""
+    """Lower end of where production's gain is expected."""
     high: float
     """Upper end."""
     significant: bool
-    """Whether the interval lies above 1."""
+    """Whether that lies above 1."""
     rounds: int
     """How many ratios there are."""
+    replayed_low: float
+    """Lower end of the 95 % confidence interval of replays."""
+    replayed_high: float
+    """Upper end."""
+
+    @property
+    def is_seen(self) -> bool:
+        """Whether replays show a gain, whatever production will."""
+        return self.replayed_low > 1
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain JSON values."""
@@ -58,14 +72,32 @@ class Gain:
 
 def no_gain(rounds: int = 0) -> Gain:
     """Return the gain of the baseline over itself."""
-    return Gain(ratio=1.0, low=1.0, high=1.0, significant=False, rounds=rounds)
+    return _replayed(1.0, 1.0, 1.0, rounds)
+
+
+def _replayed(ratio: float, low: float, high: float, rounds: int) -> Gain:
+    return Gain(
+        ratio=ratio,
+        low=low,
+        high=high,
+        significant=low > 1,
+        rounds=rounds,
+        replayed_low=low,
+        replayed_high=high,
+    )
 
 
 class Measure(Protocol):
     """Replays a configuration anew; queues it at once, so that the worker has the next at hand."""
 
-    def __call__(self, config: ExperimentConfiguration) -> Callable[[], ExperimentResult]:
-        """Queue a configuration; what is returned waits for its result."""
+    def __call__(
+        self, config: ExperimentConfiguration, *, is_cold: bool
+    ) -> Callable[[], ExperimentResult]:
+        """Queue a configuration, with cold caches or what replays leave there.
+
+        Returns:
+            What waits for the result.
+        """
 
 
 def median_interval(values: Sequence[float]) -> tuple[float, float, float]:
@@ -122,6 +154,7 @@ class FinalRound:
         """Candidates that were not verified this time, by trial, with the reason."""
         self.chosen_by: dict[int, float] = {}
         """Baseline time / time of candidates in the rounds that chose, by trial."""
+        self._baseline_ns: list[float] = []
 
     def choose(self, candidates: Sequence[CompletedCandidate]) -> list[CompletedCandidate]:
         """Return the candidates that are verified again, the fastest first."""
@@ -134,31 +167,50 @@ class FinalRound:
     def gain(self, candidate: CompletedCandidate) -> Gain | None:
         """Return the gain of a candidate, from rounds of its own; None if it is not verified.
 
-        A significant gain has to be seen twice, and the second time is what counts: load that comes
-        and goes can favour one side for as long as a few rounds last.
+        A gain that replays show has to be seen twice, and the second time is what counts: load that
+        comes and goes can favour one side for as long as a few rounds last.
         """
         found = self._measured_gain(candidate)
-        return self._measured_gain(candidate) if found is not None and found.significant else found
+        if found is None or not found.is_seen:
+            return found
+        found = self._measured_gain(candidate)
+        if found is None or not found.is_seen:
+            return found
+        warm_ns = statistics.median(self._baseline_ns)
+        cold = self._measured_gain(candidate, is_cold=True)
+        if cold is None:
+            return None
+        low, high = widened(
+            min(found.low, cold.low),
+            max(found.high, cold.high),
+            warm_ns=warm_ns,
+            cold_ns=statistics.median(self._baseline_ns),
+            fastest_ns=warm_ns / found.ratio,
+        )
+        return replace(found, low=low, high=high, significant=low > 1)
 
-    def _measured_gain(self, candidate: CompletedCandidate) -> Gain | None:
+    def _measured_gain(
+        self, candidate: CompletedCandidate, *, is_cold: bool = False
+    ) -> Gain | None:
         trial = candidate.candidate.trial
-        ratios = self._compare([candidate], self._rounds)[trial]
+        rounds = min(_COLD_ROUNDS, self._rounds) if is_cold else self._rounds
+        ratios = self._compare([candidate], rounds, is_cold=is_cold)[trial]
         if trial in self.rejected or len(ratios) < _FEWEST_ROUNDS:
             return None
-        ratio, low, high = median_interval(ratios)
-        return Gain(ratio=ratio, low=low, high=high, significant=low > 1, rounds=len(ratios))
+        return _replayed(*median_interval(ratios), len(ratios))
 
     def _compare(
-        self, candidates: Sequence[CompletedCandidate], rounds: int
+        self, candidates: Sequence[CompletedCandidate], rounds: int, *, is_cold: bool = False
     ) -> dict[int, list[float]]:
         """Return baseline time / time by trial and round."""
+        self._baseline_ns = []
         ratios: dict[int, list[float]] = {one.candidate.trial: [] for one in candidates}
         under_way: deque[_Round] = deque()
         queued = 0
         for number in range(rounds):
             # One round ahead: the device does not wait between rounds.
             while queued < min(rounds, number + 2):
-                under_way.append(self._start(candidates, is_reversed=queued % 2 == 1))
+                under_way.append(self._start(candidates, queued, is_cold=is_cold))
                 queued += 1
             self._take_in(under_way.popleft(), ratios)
             self._tell(number + 1, rounds)
@@ -174,7 +226,9 @@ class FinalRound:
                 )
         return ratios
 
-    def _start(self, candidates: Sequence[CompletedCandidate], *, is_reversed: bool) -> _Round:
+    def _start(
+        self, candidates: Sequence[CompletedCandidate], number: int, *, is_cold: bool
+    ) -> _Round:
         """Queue a round; every other one the other way round, so that no place is an advantage."""
         configs = {_BASELINE: self._baseline}
         configs |= {
@@ -182,13 +236,15 @@ class FinalRound:
             for one in candidates
             if one.candidate.trial not in self.rejected
         }
-        order = list(reversed(configs)) if is_reversed else list(configs)
-        return {trial: self._measure(configs[trial]) for trial in order}
+        order = list(reversed(configs)) if number % 2 else list(configs)
+        return {trial: self._measure(configs[trial], is_cold=is_cold) for trial in order}
 
     def _take_in(self, running: _Round, ratios: dict[int, list[float]]) -> None:
         results = {trial: wait() for trial, wait in running.items()}
         base = metric_value(results[_BASELINE], self._metric)
         is_usable = classify_result(results.pop(_BASELINE)) == "verified" and base
+        if is_usable and base:
+            self._baseline_ns.append(base)
         for trial, result in results.items():
             status = classify_result(result)
             time = metric_value(result, self._metric)

@@ -34,6 +34,7 @@ _ROUND_NS = 1e6
 _MOST_OF_A_ROUND = 50
 # As in final_round.py.
 _CHOOSING_ROUNDS = 5
+_COLD_ROUNDS = 6
 _SHARE_OF_BASELINE = 0.75
 _SHORTEST_SEARCH = 1.0
 # Configurations and rounds of the last measurements, and the part of the time they may take.
@@ -100,9 +101,10 @@ def final_measurements(options: TuneOptions) -> int:
     """Return how often the last rounds measure a configuration, at most, the baseline included.
 
     Some rounds choose among the best and the best that keep the launch; then the winner of each of
-    the two is measured twice against the baseline (winner.py).
+    the two is measured twice against the baseline (winner.py), and with cold caches.
     """
-    return _CHOOSING_ROUNDS * (2 * options.top + 1) + 8 * options.final_rounds
+    cold = min(_COLD_ROUNDS, options.final_rounds)
+    return _CHOOSING_ROUNDS * (2 * options.top + 1) + 8 * options.final_rounds + 4 * cold
 
 
 def final_seconds(options: TuneOptions, baseline_ns: float, launch_seconds: float) -> float:

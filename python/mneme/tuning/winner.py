@@ -41,11 +41,11 @@ class Finalist:
     """The outcome of the last rounds."""
 
     best: Standing
-    """The winner; the baseline (trial -1) if nothing is significantly better."""
+    """The winner; the baseline (trial -1) if replays show nothing better."""
     same_launch: Standing
-    """The best that keeps the recorded launch; the baseline if nothing is significantly better."""
+    """The best that keeps the recorded launch; the baseline if replays show nothing better."""
     contender: Standing | None = None
-    """What would have won, had its gain been significant."""
+    """What would have won, had replays shown its gain for certain."""
     others: list[tuple[CompletedCandidate, float]] = field(default_factory=list)
     """What came behind, the best first, with baseline time / time in the rounds that chose."""
     rejected: dict[int, str] = field(default_factory=dict)
@@ -123,7 +123,7 @@ def _first(rounds: FinalRound, standing: Sequence[CompletedCandidate]) -> Standi
 
 def _is_better(options: TuneOptions, baseline: CompletedCandidate) -> Callable[[Standing], bool]:
     if _is_about_time(options):
-        return lambda one: one.gain.significant
+        return lambda one: one.gain.is_seen
     to_beat = _rank(baseline, options)
     return lambda one: _rank(one.done, options) < to_beat
 
@@ -166,12 +166,14 @@ def _identity(done: CompletedCandidate) -> object:
 def _measure(executor: Any, options: TuneOptions, baseline: CompletedCandidate) -> Any:  # noqa: ANN401
     launches = final_iterations(options, baseline.metric or 0.0)
 
-    def measure(config: ExperimentConfiguration) -> Callable[[], ExperimentResult]:
+    def measure(
+        config: ExperimentConfiguration, *, is_cold: bool
+    ) -> Callable[[], ExperimentResult]:
         future = submit(
             executor,
             config,
             iterations=launches,
-            measuring=Measuring(),
+            measuring=Measuring(cold_cache=is_cold),
             fresh=True,
             worker=0,
         )
