@@ -144,7 +144,11 @@ def test_what_is_not_worth_it_is_left_out(
 
 
 def test_what_only_replays_show_is_for_who_measures_production(tmp_path: Path) -> None:
-    wide = {**gain(1.05, significant=False, margin=0.1), "replayed_low": 1.04, "replayed_high": 1.06}
+    wide = {
+        **gain(1.05, significant=False, margin=0.1),
+        "replayed_low": 1.04,
+        "replayed_high": 1.06,
+    }
     assert "no significant gain (0.950 to 1.150); --measure" in reason(tmp_path, same(gain=wide))
     assert deploy(tmp_path, same(gain=wide), takes_unproven=True).variants
     slower = {**wide, "replayed_low": 0.99}

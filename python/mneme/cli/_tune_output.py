@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from rich.progress import Progress as RichProgress
 
     from mneme.tuning.events import Outcome, Progress, Summary
+    from mneme.tuning.final_round import Gain
     from mneme.tuning.options import TuneOptions
     from mneme.tuning.trials import CompletedCandidate
 
@@ -254,14 +255,17 @@ def summary(outcome: Outcome) -> list[str]:
         lines += [f"  {text}" for text in differences(baseline, best)]
     lines.append(f"results: {outcome.directory}")
     lines.append(f"look at them: mneme report {outcome.directory}")
-    if best is not baseline:
-        line = f"mneme deploy {outcome.directory} -o tuned.json"
-        if gain.significant:
-            lines.append(f"use them:     {line}")
-        else:
-            lines.append("short or cache-bound launches gain otherwise among others; to find out:")
-            lines.append(f"              {line} --measure -- PROGRAM [ARGUMENTS]...")
-    return lines
+    return lines if best is baseline else [*lines, *_how_to_use(outcome.directory, gain)]
+
+
+def _how_to_use(directory: Path, gain: Gain) -> list[str]:
+    line = f"mneme deploy {directory} -o tuned.json"
+    if gain.significant:
+        return [f"use them:     {line}"]
+    return [
+        "short launches and those that live on caches gain otherwise among others; to find out:",
+        f"              {line} --measure -- PROGRAM [ARGUMENTS]...",
+    ]
 
 
 def differences(baseline: CompletedCandidate, best: CompletedCandidate) -> list[str]:

@@ -112,14 +112,15 @@ class OptimizeSession:
         searches = Searches(self.options, built.profile, self.result, self._listener)
         pairs = self._pairs(built)
         is_complete = searches.run(targets, self._left() - _to_prove(built, pairs, len(targets)))
+        if found := searches.directories():
+            options = DeployOptions(
+                use_launch=True, min_gain=self.options.min_gain, takes_unproven=True
+            )
+            keeper.take(plan_deployment(found, options))
+        if not is_complete:
+            keeper.drop_unproven()
+            raise KeyboardInterrupt
         try:
-            if found := searches.directories():
-                options = DeployOptions(
-                    use_launch=True, min_gain=self.options.min_gain, takes_unproven=True
-                )
-                keeper.take(plan_deployment(found, options))
-            if not is_complete:
-                raise KeyboardInterrupt
             return self._prove(keeper, pairs)
         except KeyboardInterrupt:
             keeper.drop_unproven()
