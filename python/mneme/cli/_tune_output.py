@@ -258,7 +258,7 @@ def summary(outcome: Outcome) -> list[str]:
     return lines if best is baseline else [*lines, *_how_to_use(outcome.directory, gain)]
 
 
-def _how_to_use(directory: Path, gain: Gain) -> list[str]:
+def _how_to_use(directory: Path | None, gain: Gain) -> list[str]:
     line = f"mneme deploy {directory} -o tuned.json"
     if gain.significant:
         return [f"use them:     {line}"]
