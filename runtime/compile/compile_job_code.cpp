@@ -4,6 +4,7 @@
 #include <llvm/Transforms/Utils/Cloning.h>
 
 #include "runtime/base/hash.h"
+#include "runtime/compile/amd/carried_ir.h"
 #include "runtime/compile/assembler/ptx_version.h"
 #include "runtime/compile/codegen.h"
 #include "runtime/compile/compile_job.h"
@@ -64,6 +65,7 @@ unsigned CompileJob::assemblerLevel() const {
 }
 
 void CompileJob::generateAmd() {
+  carryIrIfAsked(*module_);
   std::string object;
   {
     const Stage stage("Codegen object", times_.emit);

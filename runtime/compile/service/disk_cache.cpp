@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "runtime/abi/carried_ir.h"
 #include "runtime/base/environment.h"
 #include "runtime/base/error.h"
 #include "runtime/base/file.h"
@@ -98,6 +99,9 @@ Hash128 cacheKey(const Request& request, const std::string& libraryIdentity) {
     packer.add(bytesOf(hostIdentity()));
   else if (request.target != "host" && request.target != kSourceTarget)
     packer.add(bytesOf(assemblerIdentity(findAssembler())));
+  if (request.target.rfind("gfx", 0) == 0)
+    if (const char* carriesIr = environmentValue(kCarryIrVariable))
+      packer.add(bytesOf(std::string(carriesIr)));
   packer.add(uint64_t{request.modules.size()});
   for (const auto& module : request.modules)
     packer.add(std::span<const std::byte>(module));

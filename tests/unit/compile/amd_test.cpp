@@ -2,6 +2,8 @@
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
 
+#include <elf.h>
+
 #include "runtime/base/error.h"
 #include "tests/unit/compile/kernels.h"
 
@@ -56,6 +58,20 @@ bool isSkipped() {
   if (isMissing)
     MESSAGE("skipped: this LLVM has no AMDGPU target");
   return isMissing;
+}
+
+/// Content of the section with the IR; empty if there is none.
+std::vector<std::byte> carriedIr(const std::vector<std::byte>& image) {
+  const auto* header = reinterpret_cast<const Elf64_Ehdr*>(image.data());
+  const auto* sections = reinterpret_cast<const Elf64_Shdr*>(image.data() + header->e_shoff);
+  const std::byte* names = image.data() + sections[header->e_shstrndx].sh_offset;
+  for (unsigned i = 0; i < header->e_shnum; ++i) {
+    const std::byte* content = image.data() + sections[i].sh_offset;
+    if (std::string(reinterpret_cast<const char*>(names + sections[i].sh_name)) == ".mneme.ir" &&
+        !(sections[i].sh_flags & SHF_ALLOC))
+      return {content, content + sections[i].sh_size};
+  }
+  return {};
 }
 
 nlohmann::json statisticsOf(const compile::Request& request) {
@@ -146,6 +162,21 @@ TEST_CASE("launch bounds and a limit of registers are followed") {
   CHECK(contains(result.ir, "\"amdgpu-waves-per-eu\"=\"4\""));
   request.assemblerOptions = "--fmad=false";
   CHECK(failureOf([&] { compile::compile(request); }).code == ErrorCode::InvalidArgument);
+}
+
+TEST_CASE("a code object carries its IR if the environment asks for it, and the cache knows") {
+  if (isSkipped())
+    return;
+  const TemporaryDirectory cache;
+  const ScopedEnvironment directory("MNEME_CACHE_DIR", cache.path().c_str());
+  CHECK(carriedIr(compile::compileCached(scaleRequest("gfx90a")).image).empty());
+  const ScopedEnvironment carry("MNEME_CARRY_IR", "1");
+  const compile::Result result = compile::compileCached(scaleRequest("gfx90a"));
+  CHECK_FALSE(result.isFromCache);
+  const std::vector<std::byte> ir = carriedIr(result.image);
+  REQUIRE_FALSE(ir.empty());
+  CHECK(contains(compile::irToText(ir), "amdgpu_kernel void @scale"));
+  CHECK_FALSE(contains(result.assembly, ".mneme.ir"));
 }
 
 TEST_CASE("code for host, NVIDIA and AMD is made in one process, in any order") {
