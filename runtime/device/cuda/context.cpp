@@ -20,53 +20,32 @@ CUdevice deviceAt(const Driver& driver, int ordinal) {
 
 } // namespace
 
-Context::Context(int ordinal) : driver_(Driver::get()), device_(deviceAt(driver_, ordinal)) {
+Context::Context(int ordinal) : gpu::Context(Driver::get(), deviceAt(Driver::get(), ordinal)) {
   if (!attribute(CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED))
     throw Error(ErrorCode::BackendUnavailable,
                 "GPU " + std::to_string(ordinal) +
                     " cannot give memory at chosen addresses (no virtual memory management)");
-  cuda::check(driver_.cuDevicePrimaryCtxRetain(&context_, device_),
+  cuda::check(driver().cuDevicePrimaryCtxRetain(&context_, device_),
               "starting GPU " + std::to_string(ordinal));
   try {
     const ContextScope scope = use();
-    cuda::check(driver_.cuStreamCreate(&stream_, CU_STREAM_NON_BLOCKING), "making a stream");
+    cuda::check(driver().cuStreamCreate(&stream_, CU_STREAM_NON_BLOCKING), "making a stream");
   } catch (...) {
-    driver_.cuDevicePrimaryCtxRelease(device_);
+    driver().cuDevicePrimaryCtxRelease(device_);
     throw;
   }
 }
 
 Context::~Context() {
-  if (isHung_)
+  if (isHung())
     return;
-  CUcontext ignored = nullptr;
-  if (driver_.cuCtxPushCurrent(context_) == CUDA_SUCCESS) {
-    driver_.cuStreamDestroy(stream_);
-    driver_.cuCtxPopCurrent(&ignored);
-  }
-  driver_.cuDevicePrimaryCtxRelease(device_);
+  whenFreeing([this] { driver().cuStreamDestroy(stream_); });
+  driver().cuDevicePrimaryCtxRelease(device_);
 }
 
 int Context::attribute(CUdevice_attribute attribute) const {
   int value = 0;
-  return driver_.cuDeviceGetAttribute(&value, attribute, device_) == CUDA_SUCCESS ? value : 0;
-}
-
-void Context::requireUsable() const {
-  if (isLost_)
-    throw Error(ErrorCode::DeviceFailed,
-                "the GPU's context was lost to an earlier failure; continue in a fresh process");
-}
-
-void Context::probe() noexcept {
-  if (!isLost_ && isSticky(driver_.cuStreamQuery(stream_)))
-    isLost_ = true;
-}
-
-void Context::failed(CUresult result, std::string_view what) {
-  if (isSticky(result))
-    isLost_ = true;
-  fail(result, what);
+  return driver().cuDeviceGetAttribute(&value, attribute, device_) == CUDA_SUCCESS ? value : 0;
 }
 
 } // namespace mneme::device::cuda

@@ -32,7 +32,7 @@ CubinFacts factsOf(std::span<const std::byte> image, const std::string& kernel) 
 
 CudaModule::CudaModule(Context& context, const Description& device,
                        std::span<const std::byte> image, const std::string& kernel)
-    : context_(context), kernel_(kernel) {
+    : LoadedKernel(kernel), context_(context) {
   context_.requireUsable();
   const CubinFacts facts = factsOf(image, kernel);
   const ContextScope scope = context_.use();
@@ -54,11 +54,7 @@ CudaModule::CudaModule(Context& context, const Description& device,
 }
 
 CudaModule::~CudaModule() {
-  CUcontext ignored = nullptr;
-  if (context_.isHung() || context_.driver().cuCtxPushCurrent(context_.raw()) != CUDA_SUCCESS)
-    return;
-  context_.driver().cuModuleUnload(module_);
-  context_.driver().cuCtxPopCurrent(&ignored);
+  context_.whenFreeing([this] { context_.driver().cuModuleUnload(module_); });
 }
 
 void CudaModule::load(std::span<const std::byte> image) {

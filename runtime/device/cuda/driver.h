@@ -11,7 +11,7 @@ namespace mneme::device::cuda {
 
 /// The driver's functions, bound from libcuda.so.1 under the names current headers map to (_v2).
 /// Members named as in CUDA's documentation. Those marked optional are null with older drivers.
-struct Driver {
+struct Driver final : gpu::Driver {
   /// Opens the library and initialises the driver once per process.
   /// \throws Error{BackendUnavailable} with a sentence a user can act on.
   static const Driver& get();
@@ -134,6 +134,51 @@ struct Driver {
                                                  const CUlaunchConfig* config);
   CUresult (*cuOccupancyMaxActiveClusters)(int* clusters, CUfunction function,
                                            const CUlaunchConfig* config);
+
+  // What the shared parts call.
+  std::string textOf(gpu::Status status) const override;
+  bool isLost(gpu::Status status) const noexcept override;
+  [[noreturn]] void raise(gpu::Status status, std::string_view what) const override;
+  gpu::Status enter(CUcontext context, CUcontext* before) const override;
+  void leave(CUcontext before) const noexcept override;
+  gpu::Status currentDevice(int* device) const override;
+  gpu::Status memoryGranularity(size_t* granularity, int device) const override;
+  gpu::Status reserveAddresses(uint64_t* granted, size_t sizeBytes, uint64_t wanted) const override;
+  gpu::Status freeAddresses(uint64_t address, size_t sizeBytes) const override;
+  gpu::Status createMemory(gpu::MemoryHandle* memory, int device, size_t sizeBytes,
+                           bool isForNetworks) const override;
+  gpu::Status releaseMemory(gpu::MemoryHandle memory) const override;
+  gpu::Status mapMemory(uint64_t address, size_t sizeBytes,
+                        gpu::MemoryHandle memory) const override;
+  gpu::Status unmapMemory(uint64_t address, size_t sizeBytes) const override;
+  gpu::Status allowAccess(uint64_t address, size_t sizeBytes, int device) const override;
+  gpu::Status memoryLeft(size_t* freeBytes, size_t* totalBytes) const override;
+  gpu::Status pin(void** pointer, size_t sizeBytes) const override;
+  gpu::Status unpin(void* pointer) const override;
+  gpu::Status createStream(CUstream* stream) const override;
+  gpu::Status destroyStream(CUstream stream) const override;
+  gpu::Status waitForStream(CUstream stream) const override;
+  gpu::Status queryStream(CUstream stream) const override;
+  gpu::Status copyToDevice(uint64_t destination, const void* source, size_t sizeBytes,
+                           CUstream stream) const override;
+  gpu::Status copyToHost(void* destination, uint64_t source, size_t sizeBytes,
+                         CUstream stream) const override;
+  gpu::Status copyOnDevice(uint64_t destination, uint64_t source, size_t sizeBytes,
+                           CUstream stream) const override;
+  gpu::Status fill(uint64_t address, unsigned char value, size_t sizeBytes,
+                   CUstream stream) const override;
+  gpu::Status createEvent(CUevent* event, unsigned flags) const override;
+  gpu::Status destroyEvent(CUevent event) const override;
+  gpu::Status recordEvent(CUevent event, CUstream stream) const override;
+  gpu::Status queryEvent(CUevent event) const override;
+  gpu::Status waitForEvent(CUevent event) const override;
+  gpu::Status millisecondsBetween(float* elapsed, CUevent start, CUevent end) const override;
+  std::string bulkImage(BulkModule module, const char* kernel) const override;
+  CUmodule loadBulk(BulkModule module, const char* kernel) const override;
+  gpu::Status unloadModule(CUmodule module) const override;
+  gpu::Status functionIn(CUfunction* function, CUmodule module, const char* name) const override;
+  gpu::Status startKernel(CUfunction function, uint32_t blocks, uint32_t threads, CUstream stream,
+                          void* const* args) const override;
 };
 
 /// "an illegal memory access was encountered (CUDA_ERROR_ILLEGAL_ADDRESS, 700)". Works without a

@@ -6,17 +6,19 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "runtime/device/gpu/driver.h"
+
 namespace mneme::device::cuda {
 
 using CUdevice = int;
 using CUdeviceptr = unsigned long long;
-using CUcontext = struct CUctx_st*;
-using CUmodule = struct CUmod_st*;
-using CUfunction = struct CUfunc_st*;
+using CUcontext = gpu::ContextHandle;
+using CUmodule = gpu::ModuleHandle;
+using CUfunction = gpu::FunctionHandle;
 using CUkernel = struct CUkern_st*;
 using CUlibrary = struct CUlib_st*;
-using CUstream = struct CUstream_st*;
-using CUevent = struct CUevent_st*;
+using CUstream = gpu::StreamHandle;
+using CUevent = gpu::EventHandle;
 using CUmemGenericAllocationHandle = unsigned long long;
 using CUhostFn = void (*)(void*);
 

@@ -1,26 +1,20 @@
 #include "runtime/device/cuda/launch.h"
 
 #include <algorithm>
-#include <chrono>
-#include <thread>
 
 #include "runtime/base/error.h"
+#include "runtime/device/gpu/launch.h"
 
 namespace mneme::device::cuda {
 
 namespace {
 
+using gpu::product;
+using gpu::refuse;
+using gpu::triple;
+
 /// Clusters of up to this many blocks run on every GPU that has clusters; larger ones on request.
 constexpr uint64_t portableClusterBlocks = 8;
-
-[[noreturn]] void refuse(const std::string& why) { throw Error(ErrorCode::InvalidArgument, why); }
-
-uint64_t product(const uint32_t* dims) { return uint64_t{dims[0]} * dims[1] * dims[2]; }
-
-std::string triple(const uint32_t* dims) {
-  return "(" + std::to_string(dims[0]) + ", " + std::to_string(dims[1]) + ", " +
-         std::to_string(dims[2]) + ")";
-}
 
 /// The driver's form of a shape. Points into itself: neither copied nor moved.
 struct Configuration {
@@ -49,25 +43,6 @@ struct Configuration {
   Configuration(const Configuration&) = delete;
   Configuration& operator=(const Configuration&) = delete;
 };
-
-void checkThreads(const Description& device, const CudaModule& module, const LaunchShape& shape) {
-  const KernelAttributes attributes = module.attributes();
-  const uint64_t threads = product(shape.block);
-  if (threads <= attributes.maxThreadsPerBlock)
-    return;
-  std::string why = "block " + triple(shape.block) + " has " + std::to_string(threads) +
-                    " threads, but kernel '" + module.kernel() + "' runs with at most " +
-                    std::to_string(attributes.maxThreadsPerBlock);
-  const uint64_t registers = threads * attributes.registers;
-  if (device.maxRegistersPerBlock && registers > device.maxRegistersPerBlock)
-    why += ": " + std::to_string(threads) + " threads of " + std::to_string(attributes.registers) +
-           " registers need " + std::to_string(registers) + ", a block of " + device.name +
-           " has " + std::to_string(device.maxRegistersPerBlock) +
-           "; use smaller blocks or limit the registers";
-  else
-    why += ", the bound it was compiled with or its registers allow";
-  refuse(why);
-}
 
 /// Threads per cluster the kernel was compiled for; zeros when it was compiled for none.
 struct RequiredCluster {
@@ -147,20 +122,7 @@ void checkCooperative(Context& context, const Description& device, const CudaMod
                   "asking how many blocks fit on the GPU");
     resident = static_cast<uint64_t>(perMultiprocessor) * device.multiprocessors;
   }
-  if (product(shape.grid) > resident)
-    refuse("cooperative grid " + triple(shape.grid) + " has " +
-           std::to_string(product(shape.grid)) + " blocks, which must all run at once, but only " +
-           std::to_string(resident) + " of kernel '" + module.kernel() + "' with block " +
-           triple(shape.block) + " and " + std::to_string(shape.dynamicSharedBytes) +
-           " dynamic bytes of shared memory fit on " + device.name);
-}
-
-bool isSame(const LaunchShape& first, const LaunchShape& second) {
-  return std::equal(first.grid, first.grid + 3, second.grid) &&
-         std::equal(first.block, first.block + 3, second.block) &&
-         std::equal(first.cluster, first.cluster + 3, second.cluster) &&
-         first.dynamicSharedBytes == second.dynamicSharedBytes &&
-         first.isCooperative == second.isCooperative;
+  gpu::checkResident(device, module, shape, resident);
 }
 
 /// Whether the code means "this launch cannot be", with nothing run and the context as it was.
@@ -174,11 +136,11 @@ bool isRefusal(CUresult result) {
 
 void prepareLaunch(Context& context, const Description& device, CudaModule& module,
                    const LaunchShape& shape) {
-  if (module.accepted && isSame(*module.accepted, shape))
+  if (module.accepted && gpu::isSame(*module.accepted, shape))
     return;
   module.accepted.reset();
   checkShape(device, shape, module.attributes().staticSharedBytes);
-  checkThreads(device, module, shape);
+  gpu::checkThreads(device, module, shape);
   if (shape.dynamicSharedBytes > 0)
     context.check(
         context.driver().cuFuncSetAttribute(module.function(),
@@ -206,29 +168,10 @@ void startLaunch(Context& context, const CudaModule& module, const LaunchShape& 
                                   nullptr);
   if (result == CUDA_SUCCESS) [[likely]]
     return;
-  const std::string what = "launching kernel '" + module.kernel() + "' with grid " +
-                           triple(shape.grid) + " and block " + triple(shape.block);
+  const std::string what = gpu::launchText(module, shape);
   if (isRefusal(result))
     refuse(what + " failed: " + describe(result));
   context.check(result, what);
-}
-
-CUresult waitFor(const Driver& driver, CUevent event, double timeoutSeconds) {
-  using Clock = std::chrono::steady_clock;
-  using namespace std::chrono_literals;
-  const Clock::time_point start = Clock::now();
-  while (true) {
-    const CUresult result = driver.cuEventQuery(event);
-    if (result != CUDA_ERROR_NOT_READY)
-      return result;
-    const Clock::duration elapsed = Clock::now() - start;
-    if (timeoutSeconds > 0 && elapsed > std::chrono::duration<double>(timeoutSeconds))
-      return CUDA_ERROR_NOT_READY;
-    if (elapsed > 2ms)
-      std::this_thread::sleep_for(std::min<Clock::duration>(elapsed / 32, 1ms));
-    else if (elapsed > 200us)
-      std::this_thread::yield();
-  }
 }
 
 } // namespace mneme::device::cuda

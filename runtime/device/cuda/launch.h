@@ -18,8 +18,4 @@ void prepareLaunch(Context& context, const Description& device, CudaModule& modu
 void startLaunch(Context& context, const CudaModule& module, const LaunchShape& shape,
                  void* const* args);
 
-/// Waits until `event` has happened: busily for short kernels, then in growing naps.
-/// Returns the driver's verdict, CUDA_ERROR_NOT_READY if `timeoutSeconds` (0: none) passed first.
-CUresult waitFor(const Driver& driver, CUevent event, double timeoutSeconds);
-
 } // namespace mneme::device::cuda

@@ -6,9 +6,8 @@
 
 #include "runtime/base/error.h"
 #include "runtime/base/log.h"
-#include "runtime/device/cuda/bulk_runner.h"
 #include "runtime/device/cuda/context.h"
-#include "runtime/device/cuda/pinned.h"
+#include "runtime/device/cuda/shared_parts.h"
 #include "runtime/record/backends/cuda/device_drain.h"
 #include "runtime/record/backends/cuda/gpu.h"
 #include "runtime/record/inside_call.h"
@@ -77,7 +76,7 @@ private:
   Event begin_, end_;
   uint64_t beginNs_ = 0;
   bool isTimed_ = false;
-  std::unique_ptr<CudaBulkRunner> runner_;
+  std::unique_ptr<QueueRunner> runner_;
   std::unique_ptr<device::BulkOperations> bulk_;
   bool isBulkRefused_ = false;
   std::unique_ptr<DeviceDrain> drain_;
@@ -182,8 +181,7 @@ void GpuAccess::makeBulk() {
   check(driver_.cuDeviceGetAttribute(&multiprocessors, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT,
                                      side_.device),
         "asking for the GPU's multiprocessors");
-  runner_ =
-      std::make_unique<CudaBulkRunner>(driver_, stream_, static_cast<uint32_t>(multiprocessors));
+  runner_ = std::make_unique<QueueRunner>(driver_, stream_, static_cast<uint32_t>(multiprocessors));
   bulk_ = std::make_unique<device::BulkOperations>(*runner_);
 }
 

@@ -5,7 +5,7 @@
 
 #include "runtime/base/blocked_signals.h"
 #include "runtime/base/error.h"
-#include "runtime/device/cuda/device_range.h"
+#include "runtime/device/cuda/shared_parts.h"
 
 namespace mneme::record {
 

@@ -1,8 +1,8 @@
 #include <string>
 
 #include "runtime/base/log.h"
-#include "runtime/device/cuda/address_blocks.h"
 #include "runtime/device/cuda/context.h"
+#include "runtime/device/cuda/shared_parts.h"
 #include "runtime/record/backends/cuda/gpu.h"
 
 namespace mneme::record::gpu {

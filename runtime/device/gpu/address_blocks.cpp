@@ -1,8 +1,8 @@
-#include "runtime/device/cuda/address_blocks.h"
+#include "runtime/device/gpu/address_blocks.h"
 
 #include <algorithm>
 
-namespace mneme::device::cuda {
+namespace mneme::device::gpu {
 
 namespace {
 
@@ -18,13 +18,13 @@ uint64_t roundUp(uint64_t value) { return roundDown(value + kBlockBytes - 1); }
 } // namespace
 
 bool AddressBlocks::reserveExactly(uint64_t address, uint64_t sizeBytes, uint64_t room) {
-  std::vector<std::pair<CUdeviceptr, uint64_t>> misplaced;
+  std::vector<std::pair<uint64_t, uint64_t>> misplaced;
   bool isGranted = false;
   for (const uint64_t growing : kGrowing) {
     const uint64_t size = std::min(std::max(growing, sizeBytes), room);
     for (int attempt = 0; attempt < kAttempts && !isGranted; ++attempt) {
-      CUdeviceptr granted = 0;
-      if (driver_.cuMemAddressReserve(&granted, size, 0, address, 0) != CUDA_SUCCESS)
+      uint64_t granted = 0;
+      if (driver_.reserveAddresses(&granted, size, address) != kSuccess)
         break;
       isGranted = granted == address;
       if (isGranted)
@@ -36,7 +36,7 @@ bool AddressBlocks::reserveExactly(uint64_t address, uint64_t sizeBytes, uint64_
       break;
   }
   for (const auto& [range, size] : misplaced)
-    driver_.cuMemAddressFree(range, size);
+    driver_.freeAddresses(range, size);
   return isGranted;
 }
 
@@ -84,7 +84,7 @@ void AddressBlocks::dropUnused() noexcept {
       ++at;
       continue;
     }
-    driver_.cuMemAddressFree(at->first, at->second.sizeBytes);
+    driver_.freeAddresses(at->first, at->second.sizeBytes);
     at = reservations_.erase(at);
   }
 }
@@ -102,4 +102,4 @@ std::vector<std::pair<uint64_t, uint64_t>> AddressBlocks::parts(uint64_t address
   return result;
 }
 
-} // namespace mneme::device::cuda
+} // namespace mneme::device::gpu

@@ -1,13 +1,13 @@
-// Room device/cuda: reservations at chosen addresses and the memory mapped into them.
+// Room device/gpu: reservations at chosen addresses and the memory mapped into them.
 #pragma once
 
 #include <cstdint>
 #include <map>
 
-#include "runtime/device/cuda/address_blocks.h"
-#include "runtime/device/cuda/context.h"
+#include "runtime/device/gpu/address_blocks.h"
+#include "runtime/device/gpu/context.h"
 
-namespace mneme::device::cuda {
+namespace mneme::device::gpu {
 
 /// Not thread-safe. Everything still reserved is given back on destruction, unless a kernel hangs.
 class AddressSpace {
@@ -34,17 +34,16 @@ private:
     uint64_t sizeBytes = 0;
     bool isShared = false; ///< in blocks_, for its address was chosen
   };
-  CUmemGenericAllocationHandle create(uint64_t sizeBytes);
+  MemoryHandle create(uint64_t sizeBytes);
   void mapPart(uint64_t address, uint64_t sizeBytes);
   bool isReserved(uint64_t address, uint64_t sizeBytes) const;
   uint64_t roundUp(uint64_t sizeBytes) const;
 
   Context& context_;
-  CUmemAllocationProp properties_;
   AddressBlocks blocks_;
   uint64_t granularity_ = 0;
   std::map<uint64_t, Reserved> reserved_; ///< by address
   std::map<uint64_t, uint64_t> mapped_;   ///< address -> size, one entry per run
 };
 
-} // namespace mneme::device::cuda
+} // namespace mneme::device::gpu

@@ -1,4 +1,4 @@
-// Room device/cuda: runs the bulk operations' kernels. Needs a context and a stream, nothing of a
+// Room device/gpu: runs the bulk operations' kernels. Needs a context and a stream, nothing of a
 // Device: the recorder uses it inside an application's primary context.
 #pragma once
 
@@ -7,27 +7,27 @@
 #include <vector>
 
 #include "runtime/device/bulk/bulk.h"
-#include "runtime/device/cuda/device_range.h"
-#include "runtime/device/cuda/pinned.h"
+#include "runtime/device/gpu/device_range.h"
+#include "runtime/device/gpu/pinned.h"
 
-namespace mneme::device::cuda {
+namespace mneme::device::gpu {
 
 /// The context must be current for every call, and for destruction
 /// unless release() was the last one. Not thread-safe. Modules,
 /// scratch and pinned memory are made when first needed.
-class CudaBulkRunner final : public BulkRunner {
+class QueueRunner final : public BulkRunner {
 public:
   /// Neither the context nor the stream is owned; both must outlive the runner.
-  CudaBulkRunner(const Driver& driver, CUstream stream, uint32_t multiprocessors);
-  CudaBulkRunner(const CudaBulkRunner&) = delete;
-  CudaBulkRunner& operator=(const CudaBulkRunner&) = delete;
-  ~CudaBulkRunner() override;
+  QueueRunner(const Driver& driver, StreamHandle stream, uint32_t multiprocessors);
+  QueueRunner(const QueueRunner&) = delete;
+  QueueRunner& operator=(const QueueRunner&) = delete;
+  ~QueueRunner() override;
   /// Waits for what was started and gives everything back; what is needed later is made again.
   void release() noexcept;
   /// Forgets everything without freeing it: the GPU hangs, or the context is gone already.
   void abandon() noexcept;
 
-  /// \throws Error{CompileFailed} with the assembler's log, and as check(); all of these
+  /// \throws Error{CompileFailed} with the assembler's log, and as Driver::raise(); all of these
   void launch(BulkModule module, const char* kernel, uint32_t blocks, uint32_t threads,
               std::span<void* const> args) override;
   void copyToDevice(uint64_t destination, const void* source, size_t sizeBytes) override;
@@ -38,13 +38,13 @@ public:
   uint32_t multiprocessors() const override { return multiprocessors_; }
 
 private:
-  CUfunction function(BulkModule module, const char* kernel);
+  FunctionHandle function(BulkModule module, const char* kernel);
 
   const Driver& driver_;
-  CUstream stream_;
+  StreamHandle stream_;
   uint32_t multiprocessors_;
-  CUmodule modules_[2] = {};
-  std::unordered_map<std::string, CUfunction> functions_[2];
+  std::unordered_map<std::string, ModuleHandle> modules_;     ///< by Driver::bulkImage()
+  std::unordered_map<std::string, FunctionHandle> functions_; ///< by kernel
   /// Sources of started copies; filled from the front, waited for when full.
   PinnedBuffer sources_;
   size_t sourcesUsed_ = 0;
@@ -53,4 +53,4 @@ private:
   std::vector<DeviceRange> outgrown_; ///< scratch that started operations may still use
 };
 
-} // namespace mneme::device::cuda
+} // namespace mneme::device::gpu

@@ -1,4 +1,4 @@
-// Room device/cuda: copies between pageable host memory and the GPU through pinned memory, host
+// Room device/gpu: copies between pageable host memory and the GPU through pinned memory, host
 // copying and bus transfer overlapped.
 #pragma once
 
@@ -7,11 +7,11 @@
 #include <memory>
 #include <vector>
 
-#include "runtime/device/cuda/context.h"
-#include "runtime/device/cuda/pinned.h"
 #include "runtime/device/device.h"
+#include "runtime/device/gpu/context.h"
+#include "runtime/device/gpu/pinned.h"
 
-namespace mneme::device::cuda {
+namespace mneme::device::gpu {
 
 /// All copies are in order with the context's stream. Not thread-safe.
 class Copies {
@@ -46,9 +46,9 @@ private:
   };
 
   void run(const Transfer& transfer, const char* what);
-  CUresult runLane(Lane& lane, const Transfer& transfer, size_t firstPiece, size_t step);
-  CUresult uploadPieces(Lane& lane, const Transfer& transfer, size_t firstPiece, size_t step);
-  CUresult downloadPieces(Lane& lane, const Transfer& transfer, size_t firstPiece, size_t step);
+  Status runLane(Lane& lane, const Transfer& transfer, size_t firstPiece, size_t step);
+  Status uploadPieces(Lane& lane, const Transfer& transfer, size_t firstPiece, size_t step);
+  Status downloadPieces(Lane& lane, const Transfer& transfer, size_t firstPiece, size_t step);
   /// Makes lanes until there are `wanted`; fewer when host memory cannot be pinned.
   size_t lanes(size_t wanted);
 
@@ -59,4 +59,4 @@ private:
   uint64_t lastTicket_ = 0;
 };
 
-} // namespace mneme::device::cuda
+} // namespace mneme::device::gpu

@@ -1,4 +1,4 @@
-#include "runtime/device/cuda/copies.h"
+#include "runtime/device/gpu/copies.h"
 
 #include <algorithm>
 #include <cstring>
@@ -6,7 +6,7 @@
 
 #include "runtime/base/error.h"
 
-namespace mneme::device::cuda {
+namespace mneme::device::gpu {
 
 namespace {
 
@@ -20,15 +20,10 @@ constexpr size_t maxLanes = 8;
 class PinnedStaging final : public StagingBuffer {
 public:
   PinnedStaging(Context& context, size_t sizeBytes)
-      : context_(context), buffer_(context.driver(), sizeBytes) {}
+      : context_(context), buffer_(context.shared(), sizeBytes) {}
   ~PinnedStaging() override {
-    CUcontext ignored = nullptr;
-    if (context_.isHung()) {
+    if (!context_.whenFreeing([this] { buffer_ = PinnedBuffer(); }))
       buffer_.abandon();
-    } else if (context_.driver().cuCtxPushCurrent(context_.raw()) == CUDA_SUCCESS) {
-      buffer_ = PinnedBuffer();
-      context_.driver().cuCtxPopCurrent(&ignored);
-    }
   }
   std::span<std::byte> bytes() override { return {buffer_.data(), buffer_.size()}; }
 
@@ -47,14 +42,12 @@ Copies::~Copies() {
     new std::vector<Event>(std::move(spareEvents_));
     return;
   }
-  CUcontext ignored = nullptr;
-  if (context_.driver().cuCtxPushCurrent(context_.raw()) != CUDA_SUCCESS)
-    return;
-  context_.driver().cuStreamSynchronize(context_.stream());
-  lanes_.clear();
-  started_.clear();
-  spareEvents_.clear();
-  context_.driver().cuCtxPopCurrent(&ignored);
+  context_.whenFreeing([this] {
+    context_.shared().waitForStream(context_.stream());
+    lanes_.clear();
+    started_.clear();
+    spareEvents_.clear();
+  });
 }
 
 void Copies::toHost(void* destination, uint64_t source, size_t sizeBytes) {
@@ -71,42 +64,42 @@ void Copies::run(const Transfer& transfer, const char* what) {
   if (transfer.sizeBytes == 0)
     return;
   context_.requireUsable();
-  const Driver& driver = context_.driver();
+  const Driver& driver = context_.shared();
   const ContextScope scope = context_.use();
   const size_t wanted =
       std::clamp<size_t>(transfer.sizeBytes / bytesPerLane, 1,
                          std::clamp<size_t>(std::thread::hardware_concurrency(), 1, maxLanes));
   const size_t count = transfer.sizeBytes < directBytes ? 0 : lanes(wanted);
   if (count == 0) {
-    const CUresult result = transfer.isUpload
-                                ? driver.cuMemcpyHtoDAsync(transfer.device, transfer.host,
-                                                           transfer.sizeBytes, context_.stream())
-                                : driver.cuMemcpyDtoHAsync(transfer.host, transfer.device,
-                                                           transfer.sizeBytes, context_.stream());
+    const Status result = transfer.isUpload
+                              ? driver.copyToDevice(transfer.device, transfer.host,
+                                                    transfer.sizeBytes, context_.stream())
+                              : driver.copyToHost(transfer.host, transfer.device,
+                                                  transfer.sizeBytes, context_.stream());
     context_.check(result, what);
-    context_.check(driver.cuStreamSynchronize(context_.stream()), what);
+    context_.check(driver.waitForStream(context_.stream()), what);
     return;
   }
-  std::vector<CUresult> results(count, CUDA_SUCCESS);
+  std::vector<Status> results(count, kSuccess);
   {
     std::vector<std::jthread> threads;
     for (size_t i = 1; i < count; ++i)
       threads.emplace_back([&, i] { results[i] = runLane(lanes_[i], transfer, i, count); });
     results[0] = runLane(lanes_[0], transfer, 0, count);
   }
-  results.push_back(driver.cuStreamSynchronize(context_.stream()));
-  for (const CUresult result : results)
+  results.push_back(driver.waitForStream(context_.stream()));
+  for (const Status result : results)
     context_.check(result, what);
 }
 
 size_t Copies::lanes(size_t wanted) {
-  const Driver& driver = context_.driver();
+  const Driver& driver = context_.shared();
   while (lanes_.size() < wanted) {
     try {
       Lane lane;
       lane.memory = PinnedBuffer(driver, 2 * pieceBytes);
       for (Event& event : lane.isFree)
-        event = Event(driver, CU_EVENT_DISABLE_TIMING);
+        event = Event(driver, kUntimedEvent);
       lanes_.push_back(std::move(lane));
     } catch (const Error&) {
       context_.probe();
@@ -117,44 +110,43 @@ size_t Copies::lanes(size_t wanted) {
   return std::min(wanted, lanes_.size());
 }
 
-CUresult Copies::runLane(Lane& lane, const Transfer& transfer, size_t firstPiece, size_t step) {
-  const Driver& driver = context_.driver();
-  CUresult result = driver.cuCtxPushCurrent(context_.raw());
-  if (result != CUDA_SUCCESS)
+Status Copies::runLane(Lane& lane, const Transfer& transfer, size_t firstPiece, size_t step) {
+  const Driver& driver = context_.shared();
+  ContextHandle before = nullptr;
+  Status result = driver.enter(context_.raw(), &before);
+  if (result != kSuccess)
     return result;
   result = transfer.isUpload ? uploadPieces(lane, transfer, firstPiece, step)
                              : downloadPieces(lane, transfer, firstPiece, step);
-  CUcontext ignored = nullptr;
-  driver.cuCtxPopCurrent(&ignored);
+  driver.leave(before);
   return result;
 }
 
-CUresult Copies::uploadPieces(Lane& lane, const Transfer& transfer, size_t firstPiece,
-                              size_t step) {
-  const Driver& driver = context_.driver();
+Status Copies::uploadPieces(Lane& lane, const Transfer& transfer, size_t firstPiece, size_t step) {
+  const Driver& driver = context_.shared();
   size_t turn = 0;
   for (size_t offset = firstPiece * pieceBytes; offset < transfer.sizeBytes;
        offset += step * pieceBytes, ++turn) {
-    const CUevent isFree = lane.isFree[turn % 2].raw();
+    const EventHandle isFree = lane.isFree[turn % 2].raw();
     std::byte* slot = lane.memory.data() + turn % 2 * pieceBytes;
     const size_t size = std::min(pieceBytes, transfer.sizeBytes - offset);
     // An event that was never recorded counts as complete; run() leaves none pending.
-    CUresult result = turn < 2 ? CUDA_SUCCESS : driver.cuEventSynchronize(isFree);
-    if (result != CUDA_SUCCESS)
+    Status result = turn < 2 ? kSuccess : driver.waitForEvent(isFree);
+    if (result != kSuccess)
       return result;
     std::memcpy(slot, transfer.host + offset, size);
-    result = driver.cuMemcpyHtoDAsync(transfer.device + offset, slot, size, context_.stream());
-    if (result == CUDA_SUCCESS)
-      result = driver.cuEventRecord(isFree, context_.stream());
-    if (result != CUDA_SUCCESS)
+    result = driver.copyToDevice(transfer.device + offset, slot, size, context_.stream());
+    if (result == kSuccess)
+      result = driver.recordEvent(isFree, context_.stream());
+    if (result != kSuccess)
       return result;
   }
-  return CUDA_SUCCESS;
+  return kSuccess;
 }
 
-CUresult Copies::downloadPieces(Lane& lane, const Transfer& transfer, size_t firstPiece,
-                                size_t step) {
-  const Driver& driver = context_.driver();
+Status Copies::downloadPieces(Lane& lane, const Transfer& transfer, size_t firstPiece,
+                              size_t step) {
+  const Driver& driver = context_.shared();
   const size_t pieces = (transfer.sizeBytes + pieceBytes - 1) / pieceBytes;
   const size_t turns = firstPiece < pieces ? (pieces - firstPiece + step - 1) / step : 0;
   const auto offsetOf = [&](size_t turn) { return (firstPiece + turn * step) * pieceBytes; };
@@ -162,19 +154,18 @@ CUresult Copies::downloadPieces(Lane& lane, const Transfer& transfer, size_t fir
     return std::min(pieceBytes, transfer.sizeBytes - offsetOf(turn));
   };
   const auto fetch = [&](size_t turn) {
-    const CUresult result =
-        driver.cuMemcpyDtoHAsync(lane.memory.data() + turn % 2 * pieceBytes,
-                                 transfer.device + offsetOf(turn), sizeOf(turn), context_.stream());
-    return result != CUDA_SUCCESS
-               ? result
-               : driver.cuEventRecord(lane.isFree[turn % 2].raw(), context_.stream());
+    const Status result =
+        driver.copyToHost(lane.memory.data() + turn % 2 * pieceBytes,
+                          transfer.device + offsetOf(turn), sizeOf(turn), context_.stream());
+    return result != kSuccess ? result
+                              : driver.recordEvent(lane.isFree[turn % 2].raw(), context_.stream());
   };
-  CUresult result = CUDA_SUCCESS;
-  for (size_t turn = 0; turn < std::min<size_t>(turns, 2) && result == CUDA_SUCCESS; ++turn)
+  Status result = kSuccess;
+  for (size_t turn = 0; turn < std::min<size_t>(turns, 2) && result == kSuccess; ++turn)
     result = fetch(turn);
-  for (size_t turn = 0; turn < turns && result == CUDA_SUCCESS; ++turn) {
-    result = driver.cuEventSynchronize(lane.isFree[turn % 2].raw());
-    if (result != CUDA_SUCCESS)
+  for (size_t turn = 0; turn < turns && result == kSuccess; ++turn) {
+    result = driver.waitForEvent(lane.isFree[turn % 2].raw());
+    if (result != kSuccess)
       break;
     std::memcpy(transfer.host + offsetOf(turn), lane.memory.data() + turn % 2 * pieceBytes,
                 sizeOf(turn));
@@ -197,20 +188,20 @@ uint64_t Copies::start(uint64_t destination, StagingBuffer& source, size_t sizeB
                                                 std::to_string(source.bytes().size()));
   context_.requireUsable();
   const char* what = "copying from the host to the GPU";
-  const Driver& driver = context_.driver();
+  const Driver& driver = context_.shared();
   const ContextScope scope = context_.use();
   Started copy;
   if (spareEvents_.empty()) {
-    copy.event = Event(driver, CU_EVENT_DISABLE_TIMING);
+    copy.event = Event(driver, kUntimedEvent);
   } else {
     copy.event = std::move(spareEvents_.back());
     spareEvents_.pop_back();
   }
   if (sizeBytes > 0)
     context_.check(
-        driver.cuMemcpyHtoDAsync(destination, source.bytes().data(), sizeBytes, context_.stream()),
+        driver.copyToDevice(destination, source.bytes().data(), sizeBytes, context_.stream()),
         what);
-  context_.check(driver.cuEventRecord(copy.event.raw(), context_.stream()), what);
+  context_.check(driver.recordEvent(copy.event.raw(), context_.stream()), what);
   copy.ticket = ++lastTicket_;
   started_.push_back(std::move(copy));
   return lastTicket_;
@@ -221,7 +212,7 @@ void Copies::wait(uint64_t ticket) {
     if (started_.front().ticket == ticket || started_.size() == 1 || started_[1].ticket > ticket) {
       context_.requireUsable();
       const ContextScope scope = context_.use();
-      context_.check(context_.driver().cuEventSynchronize(started_.front().event.raw()),
+      context_.check(context_.shared().waitForEvent(started_.front().event.raw()),
                      "copying from the host to the GPU");
     }
     spareEvents_.push_back(std::move(started_.front().event));
@@ -229,4 +220,4 @@ void Copies::wait(uint64_t ticket) {
   }
 }
 
-} // namespace mneme::device::cuda
+} // namespace mneme::device::gpu

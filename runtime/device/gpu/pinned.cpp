@@ -1,14 +1,14 @@
-#include "runtime/device/cuda/pinned.h"
+#include "runtime/device/gpu/pinned.h"
 
 #include <string>
 #include <utility>
 
-namespace mneme::device::cuda {
+namespace mneme::device::gpu {
 
 PinnedBuffer::PinnedBuffer(const Driver& driver, size_t sizeBytes) : driver_(&driver) {
   void* memory = nullptr;
-  check(driver.cuMemHostAlloc(&memory, sizeBytes, CU_MEMHOSTALLOC_PORTABLE),
-        "pinning " + std::to_string(sizeBytes) + " bytes of host memory");
+  driver.require(driver.pin(&memory, sizeBytes),
+                 "pinning " + std::to_string(sizeBytes) + " bytes of host memory");
   data_ = static_cast<std::byte*>(memory);
   sizeBytes_ = sizeBytes;
 }
@@ -22,11 +22,11 @@ PinnedBuffer& PinnedBuffer::operator=(PinnedBuffer&& other) noexcept {
 
 PinnedBuffer::~PinnedBuffer() {
   if (data_)
-    driver_->cuMemFreeHost(data_);
+    driver_->unpin(data_);
 }
 
 Event::Event(const Driver& driver, unsigned flags) : driver_(&driver) {
-  check(driver.cuEventCreate(&event_, flags), "making an event");
+  driver.require(driver.createEvent(&event_, flags), "making an event");
 }
 
 Event& Event::operator=(Event&& other) noexcept {
@@ -37,7 +37,7 @@ Event& Event::operator=(Event&& other) noexcept {
 
 Event::~Event() {
   if (event_)
-    driver_->cuEventDestroy(event_);
+    driver_->destroyEvent(event_);
 }
 
-} // namespace mneme::device::cuda
+} // namespace mneme::device::gpu

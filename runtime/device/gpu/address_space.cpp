@@ -1,4 +1,4 @@
-#include "runtime/device/cuda/address_space.h"
+#include "runtime/device/gpu/address_space.h"
 
 #include <algorithm>
 #include <iterator>
@@ -7,7 +7,7 @@
 #include "runtime/base/hash.h"
 #include "runtime/base/log.h"
 
-namespace mneme::device::cuda {
+namespace mneme::device::gpu {
 
 namespace {
 
@@ -19,15 +19,10 @@ std::string mebibytes(uint64_t sizeBytes) { return std::to_string(sizeBytes >> 2
 
 } // namespace
 
-AddressSpace::AddressSpace(Context& context) : context_(context), blocks_(context.driver()) {
-  properties_.type = CU_MEM_ALLOCATION_TYPE_PINNED;
-  properties_.location = {CU_MEM_LOCATION_TYPE_DEVICE, context.device()};
-  if (context.attribute(CU_DEVICE_ATTRIBUTE_GPU_DIRECT_RDMA_WITH_CUDA_VMM_SUPPORTED))
-    properties_.allocFlags.gpuDirectRDMACapable = 1;
+AddressSpace::AddressSpace(Context& context) : context_(context), blocks_(context.shared()) {
   const ContextScope scope = context_.use();
   size_t granularity = 0;
-  context_.check(context_.driver().cuMemGetAllocationGranularity(&granularity, &properties_,
-                                                                 CU_MEM_ALLOC_GRANULARITY_MINIMUM),
+  context_.check(context_.shared().memoryGranularity(&granularity, context_.device()),
                  "asking for the GPU's page size");
   granularity_ = granularity;
 }
@@ -73,12 +68,13 @@ uint64_t AddressSpace::reserve(uint64_t address, uint64_t sizeBytes) {
     reserved_[address] = {size, true};
     return address;
   }
-  CUdeviceptr granted = 0;
-  const CUresult result = context_.driver().cuMemAddressReserve(&granted, size, 0, 0, 0);
-  if (result != CUDA_SUCCESS) {
+  uint64_t granted = 0;
+  const Status result = context_.shared().reserveAddresses(&granted, size, 0);
+  if (result != kSuccess) {
     context_.probe();
-    throw Error(ErrorCode::OutOfMemory, "cannot reserve " + std::to_string(size) +
-                                            " bytes of addresses: " + describe(result));
+    throw Error(ErrorCode::OutOfMemory,
+                "cannot reserve " + std::to_string(size) +
+                    " bytes of addresses: " + context_.shared().textOf(result));
   }
   reserved_[granted] = {size, false};
   return granted;
@@ -96,7 +92,7 @@ void AddressSpace::release(uint64_t address, uint64_t) noexcept {
       if (reserved.isShared)
         blocks_.give(address, reserved.sizeBytes);
       else
-        context_.driver().cuMemAddressFree(address, reserved.sizeBytes);
+        context_.shared().freeAddresses(address, reserved.sizeBytes);
     } catch (const std::exception& failure) {
       log(LogLevel::Warn, failure.what());
     }
@@ -104,21 +100,17 @@ void AddressSpace::release(uint64_t address, uint64_t) noexcept {
   reserved_.erase(found);
 }
 
-CUmemGenericAllocationHandle AddressSpace::create(uint64_t sizeBytes) {
-  const Driver& driver = context_.driver();
-  CUmemGenericAllocationHandle handle = 0;
-  CUresult result = driver.cuMemCreate(&handle, sizeBytes, &properties_, 0);
-  if (result != CUDA_SUCCESS && result != CUDA_ERROR_OUT_OF_MEMORY &&
-      properties_.allocFlags.gpuDirectRDMACapable) {
-    properties_.allocFlags.gpuDirectRDMACapable = 0;
-    result = driver.cuMemCreate(&handle, sizeBytes, &properties_, 0);
-  }
-  if (result == CUDA_ERROR_OUT_OF_MEMORY) {
+MemoryHandle AddressSpace::create(uint64_t sizeBytes) {
+  const Driver& driver = context_.shared();
+  MemoryHandle handle = 0;
+  const Status result =
+      driver.createMemory(&handle, context_.device(), sizeBytes, /*isForNetworks=*/true);
+  if (result == kOutOfMemory) {
     size_t free = 0, total = 0;
-    driver.cuMemGetInfo(&free, &total);
-    throw Error(ErrorCode::OutOfMemory, "the GPU has no " + mebibytes(sizeBytes) +
-                                            " of memory left: " + mebibytes(free) + " of " +
-                                            mebibytes(total) + " are free; " + describe(result));
+    driver.memoryLeft(&free, &total);
+    throw Error(ErrorCode::OutOfMemory,
+                "the GPU has no " + mebibytes(sizeBytes) + " of memory left: " + mebibytes(free) +
+                    " of " + mebibytes(total) + " are free; " + driver.textOf(result));
   }
   context_.check(result, "allocating " + mebibytes(sizeBytes) + " on the GPU");
   return handle;
@@ -140,17 +132,16 @@ void AddressSpace::map(uint64_t address, uint64_t sizeBytes) {
 }
 
 void AddressSpace::mapPart(uint64_t address, uint64_t size) {
-  const Driver& driver = context_.driver();
-  const CUmemGenericAllocationHandle handle = create(size);
-  const CUresult mapped = driver.cuMemMap(address, size, 0, handle, 0);
-  driver.cuMemRelease(handle); // the mapping keeps the memory
+  const Driver& driver = context_.shared();
+  const MemoryHandle handle = create(size);
+  const Status mapped = driver.mapMemory(address, size, handle);
+  driver.releaseMemory(handle); // the mapping keeps the memory
   context_.check(mapped, "mapping " + rangeText(address, size));
-  const CUmemAccessDesc access{properties_.location, CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
-  CUresult result = driver.cuMemSetAccess(address, size, &access, 1);
-  if (result == CUDA_SUCCESS)
-    result = driver.cuMemsetD8Async(address, 0, size, context_.stream());
-  if (result != CUDA_SUCCESS)
-    driver.cuMemUnmap(address, size);
+  Status result = driver.allowAccess(address, size, context_.device());
+  if (result == kSuccess)
+    result = driver.fill(address, 0, size, context_.stream());
+  if (result != kSuccess)
+    driver.unmapMemory(address, size);
   context_.check(result, "making " + rangeText(address, size) + " accessible");
   mapped_[address] = size;
 }
@@ -166,12 +157,12 @@ void AddressSpace::unmap(uint64_t address, uint64_t sizeBytes) noexcept {
   try {
     const ContextScope scope = context_.use();
     // Memory must be quiet before it goes: what we started may still use it.
-    context_.driver().cuStreamSynchronize(context_.stream());
+    context_.shared().waitForStream(context_.stream());
     while (run != mapped_.end() && run->first + run->second <= end) {
-      const CUresult result = context_.driver().cuMemUnmap(run->first, run->second);
-      if (result != CUDA_SUCCESS && context_.isUsable())
-        log(LogLevel::Warn,
-            "cannot unmap " + rangeText(run->first, run->second) + ": " + describe(result));
+      const Status result = context_.shared().unmapMemory(run->first, run->second);
+      if (result != kSuccess && context_.isUsable())
+        log(LogLevel::Warn, "cannot unmap " + rangeText(run->first, run->second) + ": " +
+                                context_.shared().textOf(result));
       run = mapped_.erase(run);
     }
   } catch (const std::exception& failure) {
@@ -198,4 +189,4 @@ void AddressSpace::requireAccess(uint64_t address, uint64_t sizeBytes, const cha
                                            " reaches memory that is not mapped");
 }
 
-} // namespace mneme::device::cuda
+} // namespace mneme::device::gpu

@@ -1,18 +1,18 @@
-// Room device/cuda: host memory the GPU reads and writes at full bus speed, and events.
+// Room device/gpu: host memory the GPU reads and writes at full bus speed, and events.
 #pragma once
 
 #include <cstddef>
 #include <span>
 
-#include "runtime/device/cuda/driver.h"
+#include "runtime/device/gpu/driver.h"
 
-namespace mneme::device::cuda {
+namespace mneme::device::gpu {
 
 /// Pinned host memory. Pinning takes about a millisecond for each few MiB.
 class PinnedBuffer {
 public:
   PinnedBuffer() = default;
-  /// Allocates in the current context. \throws Error{OutOfMemory} and as check()
+  /// Allocates in the current context. \throws Error{OutOfMemory} and as Driver::raise()
   PinnedBuffer(const Driver& driver, size_t sizeBytes);
   PinnedBuffer(PinnedBuffer&& other) noexcept { *this = std::move(other); }
   PinnedBuffer& operator=(PinnedBuffer&& other) noexcept;
@@ -36,11 +36,11 @@ public:
   Event(Event&& other) noexcept { *this = std::move(other); }
   Event& operator=(Event&& other) noexcept;
   ~Event();
-  CUevent raw() const noexcept { return event_; }
+  EventHandle raw() const noexcept { return event_; }
 
 private:
   const Driver* driver_ = nullptr;
-  CUevent event_ = nullptr;
+  EventHandle event_ = nullptr;
 };
 
-} // namespace mneme::device::cuda
+} // namespace mneme::device::gpu

@@ -1,20 +1,20 @@
-// Room device/cuda: device memory that is given back without waiting for the device.
+// Room device/gpu: device memory that is given back without waiting for the device.
 #pragma once
 
 #include <cstdint>
 #include <utility>
 
-#include "runtime/device/cuda/driver.h"
+#include "runtime/device/gpu/driver.h"
 
-namespace mneme::device::cuda {
+namespace mneme::device::gpu {
 
 /// Memory at an address of the driver's choice, content undefined. Nothing may use it any more when
-/// it is destroyed; unlike cuMemFree() that waits for no kernel. Move-only.
+/// it is destroyed; unlike the drivers' own functions that waits for no kernel. Move-only.
 class DeviceRange {
 public:
   DeviceRange() = default;
   /// A context must be current. \throws Error{OutOfMemory, DeviceFailed}
-  static DeviceRange allocate(const Driver& driver, CUdevice device, uint64_t sizeBytes);
+  static DeviceRange allocate(const Driver& driver, int device, uint64_t sizeBytes);
   DeviceRange(DeviceRange&& other) noexcept { *this = std::move(other); }
   DeviceRange& operator=(DeviceRange&& other) noexcept;
   ~DeviceRange();
@@ -28,4 +28,4 @@ private:
   uint64_t sizeBytes_ = 0;
 };
 
-} // namespace mneme::device::cuda
+} // namespace mneme::device::gpu

@@ -1,8 +1,8 @@
-// Room device/cuda: address ranges of our choice.
+// Room device/gpu: address ranges of our choice.
 //
-// The driver serves small reservations from partly used blocks of 32 MiB, whatever address is asked
-// for, and rounds wanted addresses up to such blocks (seen with driver 580 on an H200). So whole
-// blocks are reserved, and those who want a part of one share it.
+// NVIDIA's driver serves small reservations from partly used blocks of 32 MiB, whatever address is
+// asked for, and rounds wanted addresses up to such blocks (seen with driver 580 on an H200). So
+// whole blocks are reserved, and those who want a part of one share it.
 #pragma once
 
 #include <cstdint>
@@ -10,9 +10,9 @@
 #include <utility>
 #include <vector>
 
-#include "runtime/device/cuda/driver.h"
+#include "runtime/device/gpu/driver.h"
 
-namespace mneme::device::cuda {
+namespace mneme::device::gpu {
 
 /// Not thread-safe. What is still held stays reserved when this is destroyed.
 class AddressBlocks {
@@ -43,4 +43,4 @@ private:
   Reservations reservations_;
 };
 
-} // namespace mneme::device::cuda
+} // namespace mneme::device::gpu
