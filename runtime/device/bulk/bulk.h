@@ -24,6 +24,8 @@ enum class BulkModule : uint8_t {
 /// PTX text of a module, zero-terminated; made when the project is built, for the oldest
 /// architecture we support. Loading it needs no compiler but the driver's.
 std::string_view bulkPtx(BulkModule module) noexcept;
+/// LLVM bitcode of a module for AMD GPUs, of no particular one: to be compiled for the one at hand.
+std::span<const std::byte> bulkBitcode(BulkModule module) noexcept;
 
 /// What the bulk operations need of a device: one queue of kernels and copies, in order.
 class BulkRunner {
