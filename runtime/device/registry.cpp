@@ -6,13 +6,11 @@
 #include "runtime/device/cpu/cpu_device.h"
 #include "runtime/device/cuda/devices.h"
 #include "runtime/device/device.h"
+#include "runtime/device/hip/devices.h"
 
 namespace mneme::device {
 
 namespace {
-
-constexpr const char* whyNoHip =
-    "AMD GPUs are not part of this version; HIP programs run on the CPU device (--device cpu)";
 
 struct DeviceId {
   std::string kind;
@@ -37,7 +35,9 @@ std::string wantedId(const std::string& id) {
     return id;
   if (const char* named = environmentValue("MNEME_DEVICE"); named && *named)
     return named;
-  return cuda::gpuCount() > 0 ? "cuda:0" : "cpu";
+  if (cuda::gpuCount() > 0)
+    return "cuda:0";
+  return hip::gpuCount() > 0 ? "hip:0" : "cpu";
 }
 
 } // namespace
@@ -51,11 +51,8 @@ std::vector<DeviceStatus> listDevices() {
   result.push_back(cpu);
   for (DeviceStatus& status : cuda::listGpus())
     result.push_back(std::move(status));
-  DeviceStatus hip;
-  hip.id = "hip";
-  hip.name = "AMD GPU";
-  hip.whyUnavailable = whyNoHip;
-  result.push_back(hip);
+  for (DeviceStatus& status : hip::listGpus())
+    result.push_back(std::move(status));
   return result;
 }
 
@@ -68,7 +65,7 @@ std::unique_ptr<Device> openDevice(const std::string& id) {
     if (parsed && parsed->kind == "cuda")
       return cuda::openGpu(parsed->number);
     if (parsed && parsed->kind == "hip")
-      throw Error(ErrorCode::BackendUnavailable, whyNoHip);
+      return hip::openGpu(parsed->number);
   } catch (const Error& failure) {
     throw Error(failure.code(), "device '" + wanted + "' is not available: " + failure.what());
   }

@@ -8,9 +8,11 @@
 #include <string>
 #include <vector>
 
+#include "runtime/device/gpu/elf_file.h"
+
 namespace mneme::device::cuda {
 
-bool isElf(std::span<const std::byte> image) noexcept;
+using gpu::isElf;
 
 /// A variable the file defines.
 struct CubinVariable {

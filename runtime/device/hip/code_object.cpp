@@ -1,0 +1,111 @@
+#include "runtime/device/hip/code_object.h"
+
+#include <nlohmann/json.hpp>
+
+#include <string_view>
+
+#include "runtime/device/gpu/elf_file.h"
+
+namespace mneme::device::hip {
+
+namespace {
+
+using gpu::textAt;
+using gpu::valueAt;
+using nlohmann::json;
+using Bytes = std::span<const std::byte>;
+
+constexpr uint16_t machineAmdgpu = 224;
+constexpr uint32_t noteMetadata = 32;
+constexpr std::string_view targetPrefix = "amdgcn-amd-amdhsa--";
+/// Of the symbol that describes a kernel; it is an object like a variable.
+constexpr std::string_view descriptorSuffix = ".kd";
+
+uint64_t roundedUp(uint64_t size) { return (size + 3) / 4 * 4; }
+
+/// The metadata, which is MessagePack in a note; null if there is none that can be read.
+json metadataOf(const std::vector<gpu::ElfSection>& sections) {
+  for (const gpu::ElfSection& section : sections) {
+    if (section.header.sh_type != SHT_NOTE)
+      continue;
+    for (uint64_t at = 0;;) {
+      const auto note = valueAt<Elf64_Nhdr>(section.bytes, at);
+      if (!note)
+        break;
+      const uint64_t name = at + sizeof(Elf64_Nhdr);
+      const uint64_t content = name + roundedUp(note->n_namesz);
+      if (content > section.bytes.size() || note->n_descsz > section.bytes.size() - content)
+        break;
+      if (note->n_type == noteMetadata && textAt(section.bytes, name) == "AMDGPU") {
+        const Bytes bytes = section.bytes.subspan(content, note->n_descsz);
+        const auto* begin = reinterpret_cast<const uint8_t*>(bytes.data());
+        json metadata = json::from_msgpack(begin, begin + bytes.size(), /*strict=*/true,
+                                           /*allow_exceptions=*/false);
+        return metadata.is_object() ? metadata : json();
+      }
+      at = content + roundedUp(note->n_descsz);
+    }
+  }
+  return {};
+}
+
+template <typename Value> Value valueOr(const json& object, const char* key, Value otherwise) {
+  if (const auto found = object.find(key); object.is_object() && found != object.end())
+    if (const auto* value = found->template get_ptr<const Value*>())
+      return *value;
+  return otherwise;
+}
+
+std::vector<uint64_t> argumentSizesOf(const json& metadata, const std::string& kernel) {
+  std::vector<uint64_t> sizes;
+  const auto kernels = metadata.find("amdhsa.kernels");
+  if (kernels == metadata.end())
+    return sizes;
+  for (const json& one : *kernels) {
+    if (!one.is_object() || valueOr<json::string_t>(one, ".name", "") != kernel ||
+        !one.contains(".args"))
+      continue;
+    for (const json& argument : one[".args"])
+      if (argument.is_object() &&
+          !valueOr<json::string_t>(argument, ".value_kind", "").starts_with("hidden_"))
+        sizes.push_back(valueOr<json::number_unsigned_t>(argument, ".size", 0));
+  }
+  return sizes;
+}
+
+std::vector<CodeObjectVariable> variablesOf(const std::vector<gpu::ElfSection>& sections) {
+  std::vector<CodeObjectVariable> variables;
+  for (const gpu::ElfSection& table : sections) {
+    if (table.header.sh_type != SHT_DYNSYM || table.header.sh_link >= sections.size())
+      continue;
+    for (uint64_t at = 0; at + sizeof(Elf64_Sym) <= table.bytes.size(); at += sizeof(Elf64_Sym)) {
+      const auto symbol = valueAt<Elf64_Sym>(table.bytes, at);
+      if (ELF64_ST_TYPE(symbol->st_info) != STT_OBJECT || symbol->st_shndx == SHN_UNDEF ||
+          symbol->st_shndx >= sections.size())
+        continue;
+      const std::string name = textAt(sections[table.header.sh_link].bytes, symbol->st_name);
+      const bool isConstant = !(sections[symbol->st_shndx].header.sh_flags & SHF_WRITE);
+      if (!name.ends_with(descriptorSuffix))
+        variables.push_back({name, symbol->st_size, isConstant});
+    }
+  }
+  return variables;
+}
+
+} // namespace
+
+CodeObjectFacts readCodeObject(Bytes image, const std::string& kernel) {
+  CodeObjectFacts facts;
+  const auto file = gpu::readElf(image, machineAmdgpu);
+  const json metadata = file ? metadataOf(file->sections) : json();
+  if (!metadata.is_object())
+    return facts;
+  facts.target = valueOr<json::string_t>(metadata, "amdhsa.target", "");
+  if (facts.target.starts_with(targetPrefix))
+    facts.target.erase(0, targetPrefix.size());
+  facts.variables = variablesOf(file->sections);
+  facts.argumentSizes = argumentSizesOf(metadata, kernel);
+  return facts;
+}
+
+} // namespace mneme::device::hip

@@ -1,0 +1,44 @@
+#include "runtime/device/hip/context.h"
+
+#include "runtime/base/error.h"
+#include "runtime/device/hip/description.h"
+
+namespace mneme::device::hip {
+
+namespace {
+
+int deviceAt(const Driver& driver, int ordinal) {
+  int count = 0;
+  driver.require(driver.hipGetDeviceCount(&count), "counting the GPUs");
+  if (ordinal >= count)
+    throw Error(ErrorCode::BackendUnavailable,
+                "there is no GPU number " + std::to_string(ordinal) + "; this process sees " +
+                    std::to_string(count) +
+                    " (counted from 0; see HIP_VISIBLE_DEVICES and ROCR_VISIBLE_DEVICES)");
+  return ordinal;
+}
+
+} // namespace
+
+Context::Context(int ordinal) : gpu::Context(Driver::get(), deviceAt(Driver::get(), ordinal)) {
+  if (!attribute(hipDeviceAttributeVirtualMemoryManagementSupported))
+    throw Error(ErrorCode::BackendUnavailable,
+                "GPU " + std::to_string(ordinal) +
+                    " cannot give memory at chosen addresses (no virtual memory management; it "
+                    "takes ROCm 5.3 or newer and this is " +
+                    driverText(driver()) + ")");
+  context_ = contextOf(device_);
+  const gpu::ContextScope scope = use();
+  driver_.require(driver_.createStream(&stream_), "making a stream");
+}
+
+Context::~Context() {
+  whenFreeing([this] { driver_.destroyStream(stream_); });
+}
+
+int Context::attribute(hipDeviceAttribute_t attribute) const {
+  int value = 0;
+  return driver().hipDeviceGetAttribute(&value, attribute, device_) == hipSuccess ? value : 0;
+}
+
+} // namespace mneme::device::hip

@@ -1,0 +1,70 @@
+#include "runtime/device/hip/description.h"
+
+#include <cstring>
+#include <fstream>
+#include <vector>
+
+namespace mneme::device::hip {
+
+std::string gpuName(const Driver& driver, int device) {
+  char name[256] = {};
+  driver.require(driver.hipDeviceGetName(name, sizeof(name) - 1, device),
+                 "asking for the GPU's name");
+  return *name ? name : "AMD GPU";
+}
+
+std::string targetOf(const Driver& driver, int device) {
+  std::vector<char> properties(DeviceProperties::kSizeBytes);
+  const bool isNew = driver.hipGetDevicePropertiesR0600 != nullptr;
+  driver.require(isNew ? driver.hipGetDevicePropertiesR0600(properties.data(), device)
+                       : driver.hipGetDeviceProperties(properties.data(), device),
+                 "asking for the GPU's architecture");
+  const char* name = properties.data() +
+                     (isNew ? DeviceProperties::kArchOffset0600 : DeviceProperties::kArchOffset);
+  return {name, strnlen(name, DeviceProperties::kArchBytes)};
+}
+
+std::string driverText(const Driver& driver) {
+  int version = 0;
+  driver.require(driver.hipRuntimeGetVersion(&version), "asking for HIP's version");
+  std::string text = "HIP " + std::to_string(version / 10'000'000) + "." +
+                     std::to_string(version % 10'000'000 / 100'000) + "." +
+                     std::to_string(version % 100'000);
+  std::ifstream file("/sys/module/amdgpu/version");
+  std::string release;
+  if (file >> release)
+    text += ", amdgpu " + release;
+  return text;
+}
+
+Description describeGpu(const Driver& driver, int device) {
+  const auto ask = [&](int attribute) {
+    int value = 0;
+    driver.require(
+        driver.hipDeviceGetAttribute(&value, static_cast<hipDeviceAttribute_t>(attribute), device),
+        "asking for limits of the GPU");
+    return static_cast<uint32_t>(value);
+  };
+  Description result;
+  result.id = "hip:" + std::to_string(device);
+  result.name = gpuName(driver, device);
+  result.target = targetOf(driver, device);
+  size_t memoryBytes = 0;
+  driver.require(driver.hipDeviceTotalMem(&memoryBytes, device), "asking for the GPU's memory");
+  result.totalMemoryBytes = memoryBytes;
+  result.multiprocessors = ask(hipDeviceAttributeMultiprocessorCount);
+  result.warpSize = ask(hipDeviceAttributeWarpSize);
+  result.maxThreadsPerBlock = ask(hipDeviceAttributeMaxThreadsPerBlock);
+  for (int i = 0; i < 3; ++i) {
+    result.maxBlock[i] = ask(hipDeviceAttributeMaxBlockDimX + i);
+    result.maxGrid[i] = ask(hipDeviceAttributeMaxGridDimX + i);
+  }
+  result.maxSharedPerBlockBytes = ask(hipDeviceAttributeMaxSharedMemoryPerBlock);
+  // All of it can be had without asking first.
+  result.maxSharedPerBlockOptinBytes = result.maxSharedPerBlockBytes;
+  result.l2CacheBytes = ask(hipDeviceAttributeL2CacheSize);
+  result.driver = driverText(driver);
+  return result;
+}
+
+} // namespace mneme::device::hip

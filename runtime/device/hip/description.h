@@ -1,0 +1,19 @@
+// Room device/hip: what can be said about GPUs without using them.
+#pragma once
+
+#include <string>
+
+#include "runtime/device/device.h"
+#include "runtime/device/hip/driver.h"
+
+namespace mneme::device::hip {
+
+std::string gpuName(const Driver& driver, int device);
+/// "gfx90a:sramecc+:xnack-"
+std::string targetOf(const Driver& driver, int device);
+/// "HIP 6.2.41134, amdgpu 6.8.5"
+std::string driverText(const Driver& driver);
+/// \throws as Driver::raise()
+Description describeGpu(const Driver& driver, int device);
+
+} // namespace mneme::device::hip

@@ -1,0 +1,261 @@
+#include "runtime/device/hip/driver.h"
+
+#include <exception>
+#include <filesystem>
+#include <memory>
+#include <vector>
+
+#include <dlfcn.h>
+#include <unistd.h>
+
+#include "runtime/base/dynamic_library.h"
+#include "runtime/base/environment.h"
+#include "runtime/base/error.h"
+
+namespace mneme::device::hip {
+
+namespace {
+
+constexpr const char* libraryNames[] = {"libamdhip64.so.7", "libamdhip64.so.6", "libamdhip64.so.5",
+                                        "libamdhip64.so"};
+constexpr const char* libraryVariable = "MNEME_HIP_LIBRARY";
+/// Without the kernel driver's file there is no AMD GPU, and ROCm need not be started to know.
+constexpr const char* kernelDriver = "/dev/kfd";
+/// Exported by mneme's own HIP runtime on the CPU device.
+constexpr const char* markOnCpu = "mneme_hiprt_device_name";
+
+/// A function of HIP and the ROCm that has it first; null: every version since 5.2.
+struct Name {
+  const char* symbol;
+  const char* since = nullptr;
+};
+
+template <typename Function>
+void bind(const DynamicLibrary& library, Function& function, Name name) {
+  void* const symbol = library.findSymbol(name.symbol);
+  if (!symbol)
+    throw Error(ErrorCode::BackendUnavailable, std::string("this ROCm has no ") + name.symbol +
+                                                   " (needed since ROCm " +
+                                                   (name.since ? name.since : "5.2") +
+                                                   "); use a whole installation of ROCm 5.3 to 7");
+  function = reinterpret_cast<Function>(symbol);
+}
+
+template <typename Function>
+void bindIfThere(const DynamicLibrary& library, Function& function, const char* name) {
+  function = reinterpret_cast<Function>(library.findSymbol(name));
+}
+
+void bindDevices(const DynamicLibrary& library, Driver& driver) {
+  bind(library, driver.hipInit, {"hipInit"});
+  bind(library, driver.hipRuntimeGetVersion, {"hipRuntimeGetVersion"});
+  bind(library, driver.hipGetErrorName, {"hipGetErrorName"});
+  bind(library, driver.hipGetErrorString, {"hipGetErrorString"});
+  bind(library, driver.hipGetLastError, {"hipGetLastError"});
+  bind(library, driver.hipGetDeviceCount, {"hipGetDeviceCount"});
+  bind(library, driver.hipGetDevice, {"hipGetDevice"});
+  bind(library, driver.hipSetDevice, {"hipSetDevice"});
+  bind(library, driver.hipDeviceGetName, {"hipDeviceGetName"});
+  bind(library, driver.hipDeviceGetAttribute, {"hipDeviceGetAttribute"});
+  bind(library, driver.hipDeviceTotalMem, {"hipDeviceTotalMem"});
+  bindIfThere(library, driver.hipGetDevicePropertiesR0600, "hipGetDevicePropertiesR0600");
+  bindIfThere(library, driver.hipGetDeviceProperties, "hipGetDeviceProperties");
+  if (!driver.hipGetDevicePropertiesR0600 && !driver.hipGetDeviceProperties)
+    bind(library, driver.hipGetDeviceProperties, {"hipGetDeviceProperties"});
+}
+
+void bindMemory(const DynamicLibrary& library, Driver& driver) {
+  bind(library, driver.hipMemGetInfo, {"hipMemGetInfo"});
+  bind(library, driver.hipHostMalloc, {"hipHostMalloc"});
+  bind(library, driver.hipHostFree, {"hipHostFree"});
+  bind(library, driver.hipMemAddressReserve, {"hipMemAddressReserve"});
+  bind(library, driver.hipMemAddressFree, {"hipMemAddressFree"});
+  bind(library, driver.hipMemCreate, {"hipMemCreate"});
+  bind(library, driver.hipMemRelease, {"hipMemRelease"});
+  bind(library, driver.hipMemMap, {"hipMemMap"});
+  bind(library, driver.hipMemUnmap, {"hipMemUnmap"});
+  bind(library, driver.hipMemSetAccess, {"hipMemSetAccess"});
+  bind(library, driver.hipMemGetAllocationGranularity, {"hipMemGetAllocationGranularity"});
+  bind(library, driver.hipMemcpyHtoDAsync, {"hipMemcpyHtoDAsync"});
+  bind(library, driver.hipMemcpyDtoHAsync, {"hipMemcpyDtoHAsync"});
+  bind(library, driver.hipMemcpyDtoDAsync, {"hipMemcpyDtoDAsync"});
+  bind(library, driver.hipMemsetD8Async, {"hipMemsetD8Async"});
+}
+
+void bindQueues(const DynamicLibrary& library, Driver& driver) {
+  bind(library, driver.hipStreamCreateWithFlags, {"hipStreamCreateWithFlags"});
+  bind(library, driver.hipStreamDestroy, {"hipStreamDestroy"});
+  bind(library, driver.hipStreamSynchronize, {"hipStreamSynchronize"});
+  bind(library, driver.hipStreamQuery, {"hipStreamQuery"});
+  bind(library, driver.hipEventCreateWithFlags, {"hipEventCreateWithFlags"});
+  bind(library, driver.hipEventDestroy, {"hipEventDestroy"});
+  bind(library, driver.hipEventRecord, {"hipEventRecord"});
+  bind(library, driver.hipEventQuery, {"hipEventQuery"});
+  bind(library, driver.hipEventSynchronize, {"hipEventSynchronize"});
+  bind(library, driver.hipEventElapsedTime, {"hipEventElapsedTime"});
+}
+
+void bindModules(const DynamicLibrary& library, Driver& driver) {
+  bind(library, driver.hipModuleLoadData, {"hipModuleLoadData"});
+  bind(library, driver.hipModuleUnload, {"hipModuleUnload"});
+  bind(library, driver.hipModuleGetFunction, {"hipModuleGetFunction"});
+  bind(library, driver.hipModuleGetGlobal, {"hipModuleGetGlobal"});
+  bind(library, driver.hipFuncGetAttribute, {"hipFuncGetAttribute"});
+  bind(library, driver.hipModuleLaunchKernel, {"hipModuleLaunchKernel"});
+  bindIfThere(library, driver.hipModuleLaunchCooperativeKernel, "hipModuleLaunchCooperativeKernel");
+  bind(library, driver.hipModuleOccupancyMaxActiveBlocksPerMultiprocessor,
+       {"hipModuleOccupancyMaxActiveBlocksPerMultiprocessor"});
+}
+
+std::string describeWith(const Driver& driver, hipError_t result) {
+  const char* text = driver.hipGetErrorString(result);
+  const char* name = driver.hipGetErrorName(result);
+  return std::string(text ? text : "unknown error") + " (" + (name ? name : "code") + ", " +
+         std::to_string(static_cast<int>(result)) + ")";
+}
+
+/// What a user can do about a HIP that does not start.
+const char* adviceFor(hipError_t result) {
+  switch (result) {
+  case hipErrorNoDevice:
+    return "; check that this job or container was given a GPU (/dev/kfd and /dev/dri), "
+           "HIP_VISIBLE_DEVICES and ROCR_VISIBLE_DEVICES";
+  case hipErrorInsufficientDriver:
+    return "; the kernel driver amdgpu is older than this ROCm needs";
+  default:
+    return "; see whether rocminfo works on this machine";
+  }
+}
+
+bool isLoaded(const char* name) {
+  void* const library = dlopen(name, RTLD_LAZY | RTLD_NOLOAD);
+  if (library)
+    dlclose(library);
+  return library != nullptr;
+}
+
+/// \throws Error{BackendUnavailable}
+DynamicLibrary openLibrary() {
+  if (const char* named = environmentValue(libraryVariable); named && *named)
+    return DynamicLibrary::open(named);
+  for (const char* name : libraryNames)
+    if (isLoaded(name))
+      return DynamicLibrary::open(name);
+  std::error_code ignored;
+  if (!std::filesystem::exists(kernelDriver, ignored))
+    throw Error(ErrorCode::BackendUnavailable,
+                std::string("there is no ") + kernelDriver +
+                    ", the file of the kernel driver amdgpu; HIP programs run on the CPU device "
+                    "(--device cpu)");
+  std::string failures;
+  for (const char* name : libraryNames) {
+    try {
+      return DynamicLibrary::open(name);
+    } catch (const Error& failure) {
+      failures = failure.what();
+    }
+  }
+  throw Error(ErrorCode::BackendUnavailable,
+              failures +
+                  "; install ROCm 5.3 to 7, add its lib directory to LD_LIBRARY_PATH, or name "
+                  "the file in " +
+                  libraryVariable);
+}
+
+/// The one HIP of this process, or why there is none. Never destroyed: objects that outlive main()
+/// may still need it.
+struct Opened {
+  Driver driver{};
+  std::string whyNot;
+  pid_t process = getpid();
+
+  Opened() {
+    try {
+      const auto* library = new DynamicLibrary(openLibrary());
+      if (library->findSymbol(markOnCpu)) {
+        whyNot = "no AMD GPU: this process was started on the CPU device";
+        return;
+      }
+      bindDevices(*library, driver);
+      bindMemory(*library, driver);
+      bindQueues(*library, driver);
+      bindModules(*library, driver);
+    } catch (const std::exception& failure) {
+      whyNot = std::string("no AMD GPU can be used: ") + failure.what();
+      return;
+    }
+    const hipError_t result = driver.hipInit(0);
+    if (result != hipSuccess)
+      whyNot = "HIP does not start: " + describeWith(driver, result) + adviceFor(result);
+  }
+};
+
+const Opened& opened() {
+  static const Opened* instance = new Opened();
+  return *instance;
+}
+
+} // namespace
+
+const Driver& Driver::get() {
+  const Opened& state = opened();
+  if (!state.whyNot.empty())
+    throw Error(ErrorCode::BackendUnavailable, state.whyNot);
+  if (state.process != getpid())
+    throw Error(ErrorCode::BackendUnavailable,
+                "HIP was started before this process was forked and cannot be used in it; start "
+                "worker processes afresh (\"spawn\")");
+  return state.driver;
+}
+
+const Driver* Driver::find() noexcept {
+  try {
+    const Opened& state = opened();
+    return state.whyNot.empty() && state.process == getpid() ? &state.driver : nullptr;
+  } catch (...) {
+    return nullptr;
+  }
+}
+
+std::string Driver::textOf(gpu::Status status) const {
+  return describeWith(*this, static_cast<hipError_t>(status));
+}
+
+bool Driver::isLost(gpu::Status status) const noexcept {
+  switch (static_cast<hipError_t>(status)) {
+  case hipErrorECCNotCorrectable:
+  case hipErrorIllegalAddress:
+  case hipErrorLaunchTimeOut:
+  case hipErrorContextIsDestroyed:
+  case hipErrorAssert:
+  case hipErrorLaunchFailure:
+  case hipErrorUnknown:
+    return true;
+  default:
+    return false;
+  }
+}
+
+void Driver::raise(gpu::Status status, std::string_view what) const {
+  const std::string message = std::string(what) + " failed: " + textOf(status);
+  hipGetLastError(); // an error that was told is not told again to the program around us
+  switch (static_cast<hipError_t>(status)) {
+  case hipErrorOutOfMemory:
+    throw Error(ErrorCode::OutOfMemory, message);
+  case hipErrorNoDevice:
+  case hipErrorInvalidDevice:
+  case hipErrorInsufficientDriver:
+    throw Error(ErrorCode::BackendUnavailable, message);
+  case hipErrorInvalidImage:
+  case hipErrorNoBinaryForGpu:
+  case hipErrorInvalidKernelFile:
+  case hipErrorInvalidSource:
+  case hipErrorSharedObjectSymbolNotFound:
+  case hipErrorSharedObjectInitFailed:
+    throw Error(ErrorCode::CompileFailed, message);
+  default:
+    throw Error(ErrorCode::DeviceFailed, message);
+  }
+}
+
+} // namespace mneme::device::hip
