@@ -11,7 +11,8 @@
 
 namespace mneme::embed {
 
-enum class BlobKind { Kernel, Module };
+/// CodeObject: a whole code object without blobs that carries its IR (carried_kernels.h).
+enum class BlobKind { Kernel, Module, CodeObject };
 using VisitBlob = std::function<void(BlobKind, Bytes)>;
 
 /// Kind of blob a symbol of this name holds; nothing if it holds none.

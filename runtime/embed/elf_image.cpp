@@ -6,20 +6,15 @@
 #include <string_view>
 
 #include "runtime/abi/blob_format.h"
+#include "runtime/abi/carried_ir.h"
 #include "runtime/embed/containers.h"
+#include "runtime/embed/elf_sections.h"
 
 namespace mneme::embed {
 namespace {
 
 Elf64_Shdr sectionHeader(Bytes image, const Elf64_Ehdr& header, uint64_t index) {
   return readAt<Elf64_Shdr>(image, header.e_shoff + index * sizeof(Elf64_Shdr), "section table");
-}
-
-std::string_view nameAt(Bytes strings, uint64_t offset) {
-  if (offset >= strings.size())
-    return {};
-  const auto* begin = reinterpret_cast<const char*>(strings.data()) + offset;
-  return {begin, strnlen(begin, strings.size() - offset)};
 }
 
 void visitSymbols(Bytes image, const Elf64_Ehdr& header, const Elf64_Shdr& table,
@@ -47,6 +42,12 @@ void visitSymbols(Bytes image, const Elf64_Ehdr& header, const Elf64_Shdr& table
       continue;
     visit(*kind, requireSlice(content, value, symbol.st_size, "kernel IR"));
   }
+}
+
+bool carriesIr(Bytes image) {
+  return ElfSections(image)
+      .find([](const ElfSection& section) { return section.name == kCarriedIrSection; })
+      .has_value();
 }
 
 } // namespace
@@ -78,11 +79,17 @@ void visitElf(Bytes image, const VisitBlob& visit) {
   if (header.e_shentsize != sizeof(Elf64_Shdr) || header.e_shoff > image.size())
     throw Error(ErrorCode::ArtifactCorrupt,
                 "the device image is damaged: its section table makes no sense");
+  bool hasBlobs = false;
   for (uint64_t index = 0; index < header.e_shnum; ++index)
     if (Elf64_Shdr section = sectionHeader(image, header, index); section.sh_type == SHT_SYMTAB) {
-      visitSymbols(image, header, section, visit);
-      return;
+      visitSymbols(image, header, section, [&](BlobKind kind, Bytes content) {
+        hasBlobs = true;
+        visit(kind, content);
+      });
+      break;
     }
+  if (!hasBlobs && header.e_machine == EM_AMDGPU && carriesIr(image))
+    visit(BlobKind::CodeObject, image);
 }
 
 } // namespace mneme::embed

@@ -8,6 +8,7 @@
 #include "runtime/base/error.h"
 #include "runtime/base/hash.h"
 #include "runtime/embed/bitcode.h"
+#include "runtime/embed/carried_kernels.h"
 #include "runtime/embed/containers.h"
 
 namespace mneme::embed {
@@ -184,6 +185,13 @@ KernelBlob KernelBlob::parse(std::span<const std::byte> bytes) {
 BlobSet readDeviceImage(std::span<const std::byte> bytes) {
   BlobSet set;
   visitImage(bytes, [&](BlobKind kind, Bytes content) {
+    if (kind == BlobKind::CodeObject) {
+      for (KernelBlob& kernel : kernelsThatCarryIr(content)) {
+        auto carried = std::make_shared<const KernelBlob>(std::move(kernel));
+        set.kernels.try_emplace(carried->kernel, carried);
+      }
+      return;
+    }
     auto blob = std::make_shared<const KernelBlob>(KernelBlob::parse(content));
     const auto isSame = [&](const auto& known) {
       return known->arch == blob->arch && known->metadataJson == blob->metadataJson &&

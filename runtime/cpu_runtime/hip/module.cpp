@@ -33,8 +33,14 @@ MNEME_HIP_API Status hipModuleLoad(void** module, const char* path) {
   return api([&] { return loadModuleFile(module, path); });
 }
 
+/// The image is the caller's again on return.
 MNEME_HIP_API Status hipModuleLoadData(void** module, const void* image) {
-  return api([&] { return loadModule(module, image); });
+  return api([&] {
+    const Status status = loadModule(module, image);
+    if (status == Status::Success)
+      carriesKernels(*module); // reads it
+    return status;
+  });
 }
 
 MNEME_HIP_API Status hipModuleLoadDataEx(void** module, const void* image, unsigned, int*, void**) {
