@@ -102,6 +102,8 @@ TEST_CASE("dynamic shared memory goes up to what the device has") {
   Kernel kernel("shared");
   const uint64_t most = theDevice().description().maxSharedPerBlockOptinBytes;
   for (const uint64_t bytes : {uint64_t{4096}, uint64_t{48 * 1024}, uint64_t{100 * 1024}, most}) {
+    if (bytes > most)
+      continue;
     CAPTURE(bytes);
     const uint32_t words = static_cast<uint32_t>(bytes / 4);
     kernel.launch(shapeOf(1, 128, bytes), kPatience, words, out.address());
@@ -117,7 +119,13 @@ TEST_CASE("blocks of a cooperative launch can wait for one another") {
   CHECK(arrived.read<uint32_t>(1)[0] == 8);
 }
 
-TEST_CASE("kernels print") { CHECK_NOTHROW(Kernel("prints").launch(shapeOf(1, 1), kPatience, 42)); }
+TEST_CASE("kernels print") {
+  if (isForAmd(theDevice())) {
+    MESSAGE("skipped: printing takes ROCm's device libraries");
+    return;
+  }
+  CHECK_NOTHROW(Kernel("prints").launch(shapeOf(1, 1), kPatience, 42));
+}
 
 TEST_CASE("several modules live side by side, and an image is no text") {
   Memory out(4096);

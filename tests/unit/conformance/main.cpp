@@ -1,5 +1,5 @@
 // Conformance: runs every case on every device. MNEME_TEST_DEVICE names one device; else these are
-// "cpu" and "cuda:0", and a device that does not open is reported with its own reason.
+// "cpu", "cuda:0" and "hip:0", and a device that does not open is reported with its own reason.
 // `test_conformance --fault NAME DEVICE` is how cases that ruin a process run in one of their own.
 #define DOCTEST_CONFIG_IMPLEMENT
 #include <doctest/doctest.h>
@@ -36,7 +36,7 @@ int main(int argc, char** argv) {
   if (const char* only = std::getenv("MNEME_TEST_DEVICE"); only && *only)
     return runOn(only, argc, argv) == 0 ? 0 : 1;
   int result = 0;
-  for (const char* id : {"cpu", "cuda:0"})
+  for (const char* id : {"cpu", "cuda:0", "hip:0"})
     if (runOn(id, argc, argv) > 0)
       result = 1;
   return result;

@@ -1,6 +1,7 @@
 #include "tests/unit/conformance/support.h"
 
 #include "runtime/compile/service/client.h"
+#include "tests/unit/conformance/amd_kernels.h"
 #include "tests/unit/conformance/kernels.h"
 
 namespace conformance {
@@ -15,7 +16,8 @@ std::unique_ptr<Device>& storedDevice() {
 std::vector<std::byte> imageFor(Device& device, const std::string& name,
                                 const std::vector<mneme::device::GlobalPlacement>& placements) {
   mneme::compile::Request request;
-  const auto text = std::as_bytes(std::span(kKernels, std::strlen(kKernels)));
+  const std::string kernels = isForAmd(device) ? amdKernels() : kKernels;
+  const auto text = std::as_bytes(std::span(kernels));
   request.modules.emplace_back(text.begin(), text.end());
   request.kernel = name;
   request.target = device.description().target;
@@ -26,6 +28,8 @@ std::vector<std::byte> imageFor(Device& device, const std::string& name,
 }
 
 } // namespace
+
+bool isForAmd(const Device& device) { return device.description().target.starts_with("gfx"); }
 
 Device& theDevice() { return *storedDevice(); }
 

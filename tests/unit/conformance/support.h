@@ -22,6 +22,8 @@ using mneme::device::Device;
 /// The device under test; main() opens it.
 Device& theDevice();
 std::string theDeviceName();
+/// Whether kernels for the device are AMD's.
+bool isForAmd(const Device& device);
 void setDevice(std::unique_ptr<Device> device);
 
 /// The code of the error that `action` throws, Ok if none.
