@@ -2,6 +2,7 @@
 // modules of its kernels. Shared by the recorder and the tuned-kernel JIT, which work inside it.
 #pragma once
 
+#include "runtime/base/last_error.h"
 #include "runtime/device/cuda/driver.h"
 
 namespace mneme::device::cuda {
@@ -26,25 +27,7 @@ private:
   bool isSet_ = false;
 };
 
-/// Calls of the runtime while it lives leave no error where the application had none. Functions may
-/// be null.
-class KeepsLastError {
-public:
-  /// cudaPeekAtLastError and cudaGetLastError.
-  KeepsLastError(int (*peek)(), int (*clear)())
-      : peek_(peek), clear_(clear), before_(peek ? peek() : 0) {}
-  ~KeepsLastError() {
-    if (peek_ && clear_ && before_ == 0 && peek_() != 0)
-      clear_();
-  }
-  KeepsLastError(const KeepsLastError&) = delete;
-  KeepsLastError& operator=(const KeepsLastError&) = delete;
-
-private:
-  int (*peek_)();
-  int (*clear_)();
-  int before_;
-};
+using mneme::KeepsLastError; // cudaPeekAtLastError and cudaGetLastError
 
 /// cudaLaunchConfig_t. Its attributes have the driver's numbers and layout, and so has the whole:
 /// the driver's 32 bits of shared memory are followed by padding.

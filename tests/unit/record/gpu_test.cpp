@@ -6,6 +6,7 @@
 
 #include <doctest/doctest.h>
 
+#include "runtime/device/cuda/application.h"
 #include "runtime/record/backends/cuda/gpu.h"
 #include "runtime/record/window_allocator.h"
 
@@ -26,7 +27,7 @@ public:
       return;
     }
     driver_->cuCtxPushCurrent(context_);
-    side = gpu::currentSide();
+    side = gpu::currentCudaSide();
   }
   ~Gpu() {
     if (!context_)
@@ -35,7 +36,7 @@ public:
     driver_->cuCtxPopCurrent(&ignored);
     driver_->cuDevicePrimaryCtxRelease(0);
   }
-  gpu::Side side; ///< driver null without a GPU
+  gpu::Side side; ///< vendor null without a GPU
 
 private:
   const Driver* driver_;
@@ -64,7 +65,7 @@ Filled fill(const gpu::Side& side, WindowAllocator& window, size_t bytes, unsign
   filled.region.address = window.allocate(bytes);
   filled.region.sizeBytes = bytes;
   REQUIRE(filled.region.address != 0);
-  REQUIRE(side.driver->cuMemcpyHtoD(filled.region.address, filled.content.data(), bytes) ==
+  REQUIRE(Driver::find()->cuMemcpyHtoD(filled.region.address, filled.content.data(), bytes) ==
           CUDA_SUCCESS);
   filled.hashes.resize((bytes + kChunkBytes - 1) / kChunkBytes);
   return filled;
@@ -111,8 +112,8 @@ void checkSearch(const gpu::Side& side, DeviceAccess& access, std::vector<Filled
   const WordRanges targets({{0x7f1200000000, 4096}, {0x7f1300000100, 1}, {0x7f1400000000, 8}});
   const uint64_t address = 0x7f1200000fff;
   for (const auto& [region, chunk] : places)
-    REQUIRE(side.driver->cuMemcpyHtoD(all[region].region.address + chunk * kChunkBytes + 16,
-                                      &address, 8) == CUDA_SUCCESS);
+    REQUIRE(Driver::find()->cuMemcpyHtoD(all[region].region.address + chunk * kChunkBytes + 16,
+                                         &address, 8) == CUDA_SUCCESS);
   hashAll(access, all);
   std::vector<Piece> pieces;
   std::vector<uint8_t> expected;
@@ -134,7 +135,7 @@ void checkSearch(const gpu::Side& side, DeviceAccess& access, std::vector<Filled
 
 TEST_CASE("gpu: the window lies where it should and its memory is ordinary device memory") {
   const Gpu gpu;
-  if (!gpu.side.driver)
+  if (!gpu.side.vendor)
     return;
   const auto backend = gpu::makeMemory(gpu.side);
   REQUIRE(backend);
@@ -143,14 +144,14 @@ TEST_CASE("gpu: the window lies where it should and its memory is ordinary devic
   const uint64_t first = window.allocate(300 << 20), second = window.allocate(5000);
   REQUIRE(first != 0);
   unsigned type = 0;
-  CHECK(gpu.side.driver->cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, second) ==
+  CHECK(Driver::find()->cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, second) ==
         CUDA_SUCCESS);
   CHECK(type == CU_MEMORYTYPE_DEVICE);
   // Across the border of two mapped runs.
   std::vector<std::byte> bytes = randomBytes(20 << 20, 1), back(bytes.size());
   const uint64_t border = first + (246 << 20);
-  CHECK(gpu.side.driver->cuMemcpyHtoD(border, bytes.data(), bytes.size()) == CUDA_SUCCESS);
-  CHECK(gpu.side.driver->cuMemcpyDtoH(back.data(), border, bytes.size()) == CUDA_SUCCESS);
+  CHECK(Driver::find()->cuMemcpyHtoD(border, bytes.data(), bytes.size()) == CUDA_SUCCESS);
+  CHECK(Driver::find()->cuMemcpyDtoH(back.data(), border, bytes.size()) == CUDA_SUCCESS);
   CHECK(bytes == back);
   window.release(first, 300 << 20);
   CHECK(window.trim() == 300 << 20); // the second lies in a run of its own
@@ -159,7 +160,7 @@ TEST_CASE("gpu: the window lies where it should and its memory is ordinary devic
 
 TEST_CASE("gpu: a window can be made again after it was given back") {
   const Gpu gpu;
-  if (!gpu.side.driver)
+  if (!gpu.side.vendor)
     return;
   for (int round = 0; round < 3; ++round) {
     const auto backend = gpu::makeMemory(gpu.side);
@@ -171,7 +172,7 @@ TEST_CASE("gpu: a window can be made again after it was given back") {
 
 TEST_CASE("gpu: small snapshots are hashed and taken as they are") {
   const Gpu gpu;
-  if (!gpu.side.driver)
+  if (!gpu.side.vendor)
     return;
   const auto backend = gpu::makeMemory(gpu.side);
   WindowAllocator window(*backend, 0, 1 << 30);
@@ -187,7 +188,7 @@ TEST_CASE("gpu: small snapshots are hashed and taken as they are") {
 
 TEST_CASE("gpu: small snapshots are searched where they were fetched to") {
   const Gpu gpu;
-  if (!gpu.side.driver)
+  if (!gpu.side.vendor)
     return;
   const auto backend = gpu::makeMemory(gpu.side);
   WindowAllocator window(*backend, 0, 1 << 30);
@@ -201,7 +202,7 @@ TEST_CASE("gpu: small snapshots are searched where they were fetched to") {
 
 TEST_CASE("gpu: large snapshots are hashed on the device and taken behind the caller's back") {
   const Gpu gpu;
-  if (!gpu.side.driver)
+  if (!gpu.side.vendor)
     return;
   const auto backend = gpu::makeMemory(gpu.side);
   WindowAllocator window(*backend, 0, uint64_t{2} << 30);
@@ -213,8 +214,8 @@ TEST_CASE("gpu: large snapshots are hashed on the device and taken behind the ca
   checkContent(*access, all);
   const std::vector<Hash128> before = all[0].hashes;
   all[0].content[100 * kChunkBytes + 7] ^= std::byte{1};
-  REQUIRE(gpu.side.driver->cuMemcpyHtoD(all[0].region.address + 100 * kChunkBytes + 7,
-                                        &all[0].content[100 * kChunkBytes + 7], 1) == CUDA_SUCCESS);
+  REQUIRE(Driver::find()->cuMemcpyHtoD(all[0].region.address + 100 * kChunkBytes + 7,
+                                       &all[0].content[100 * kChunkBytes + 7], 1) == CUDA_SUCCESS);
   hashAll(*access, all);
   for (size_t chunk = 0; chunk < before.size(); ++chunk)
     REQUIRE((all[0].hashes[chunk] == before[chunk]) == (chunk != 100));

@@ -5,6 +5,7 @@
 #include <dlfcn.h>
 
 #include "runtime/base/error.h"
+#include "runtime/device/cuda/application.h"
 #include "runtime/record/backends/cuda/gpu.h"
 #include "runtime/record/backends/vendor_runtime.h"
 #include "runtime/record/global_places.h"
@@ -76,7 +77,7 @@ public:
 
   bool canPlace(RegionKind kind) const noexcept override { return kind == RegionKind::Allocation; }
   std::unique_ptr<MemoryBackend> makeMemory(unsigned) override {
-    return gpu::makeMemory(gpu::currentSide());
+    return gpu::makeMemory(gpu::currentCudaSide());
   }
 
   LaunchTraits traitsOf(const mneme_launch& launch) const noexcept override {
@@ -127,7 +128,7 @@ bool CudaBackend::prepareContext() noexcept {
   const Driver* driver = Driver::find();
   if (!driver)
     return false;
-  if (const gpu::Side side = gpu::currentSide(); side.driver && isCurrent(*driver, side.device))
+  if (const gpu::Side side = gpu::currentCudaSide(); side.vendor && isCurrent(*driver, side.device))
     return true;
   CUcontext current = nullptr;
   CUdevice device = -1;
@@ -137,7 +138,7 @@ bool CudaBackend::prepareContext() noexcept {
     return false; // a context of the application's own
   // The runtime makes or selects its context at the first call that needs one; this is the
   // cheapest.
-  return runtime_.free(nullptr) == 0 && gpu::currentSide().driver;
+  return runtime_.free(nullptr) == 0 && gpu::currentCudaSide().vendor;
 }
 
 int CudaBackend::synchronizeDevice(unsigned device) noexcept {
@@ -157,8 +158,8 @@ int CudaBackend::synchronizeDevice(unsigned device) noexcept {
 }
 
 std::unique_ptr<DeviceAccess> CudaBackend::makeAccess(unsigned device) {
-  const gpu::Side side = gpu::currentSide();
-  if (!side.driver)
+  const gpu::Side side = gpu::currentCudaSide();
+  if (!side.vendor)
     throw Error(ErrorCode::DeviceFailed,
                 "GPU " + std::to_string(device) + " has no context the recorder can use");
   return gpu::makeAccess(side, streamOfLaunch);

@@ -1,4 +1,4 @@
-#include "runtime/record/backends/cuda/copy_team.h"
+#include "runtime/record/backends/gpu/copy_team.h"
 
 #include <algorithm>
 #include <cstring>
@@ -6,38 +6,34 @@
 
 #include "runtime/base/blocked_signals.h"
 #include "runtime/base/error.h"
-#include "runtime/base/unique_handle.h"
+#include "runtime/device/gpu/pinned.h"
 
-namespace mneme::record {
-
-using namespace device::cuda;
+namespace mneme::record::gpu {
 
 namespace {
 
 constexpr uint64_t kBufferBytes = 8 << 20;
 constexpr size_t kMaxBatch = 256;
 
-struct PinnedTraits {
-  using Raw = void*;
-  static Raw none() noexcept { return nullptr; }
-  static void release(Raw raw) noexcept { Driver::find()->cuMemFreeHost(raw); }
-};
-
-struct StreamTraits {
-  using Raw = CUstream;
-  static Raw none() noexcept { return nullptr; }
-  static void release(Raw raw) noexcept { Driver::find()->cuStreamDestroy(raw); }
-};
-
 } // namespace
 
+/// Its context is current where it is made and destroyed.
 struct CopyTeam::Worker {
-  UniqueHandle<PinnedTraits> buffer;
-  UniqueHandle<StreamTraits> stream;
+  explicit Worker(const Driver& used) : driver(used) {}
+  ~Worker() {
+    if (stream)
+      driver.destroyStream(stream);
+  }
+  Worker(const Worker&) = delete;
+  Worker& operator=(const Worker&) = delete;
+
+  const Driver& driver;
+  device::gpu::PinnedBuffer buffer;
+  StreamHandle stream = nullptr;
 };
 
-CopyTeam::CopyTeam(const Driver& driver, CUcontext context, unsigned threads)
-    : driver_(driver), context_(context), threadCount_(std::max(1u, threads)) {}
+CopyTeam::CopyTeam(const Side& side, unsigned threads)
+    : side_(side), threadCount_(std::max(1u, threads)) {}
 
 CopyTeam::~CopyTeam() {
   {
@@ -78,11 +74,10 @@ void CopyTeam::move(std::span<const CopyTask> tasks) {
 
 void CopyTeam::work() {
   const BlockedSignals signals;
-  driver_.cuCtxPushCurrent(context_);
-  // A capture of the application's into a graph must not be spoilt by what this thread does.
-  CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
-  driver_.cuThreadExchangeStreamCaptureMode(&mode);
-  Worker worker;
+  ContextHandle before = nullptr;
+  side_.driver().enter(side_.context, &before);
+  side_.vendor->keepOffCaptures();
+  Worker worker(side_.driver());
   std::unique_lock lock(mutex_);
   while (true) {
     changed_.wait(lock, [&] { return isStopped_ || (next_ < tasks_.size() && !failure_); });
@@ -124,25 +119,20 @@ std::vector<CopyTask> CopyTeam::takeBatch() {
 }
 
 void CopyTeam::copySome(Worker& worker) {
-  if (!worker.buffer) {
-    void* buffer = nullptr;
-    check(driver_.cuMemHostAlloc(&buffer, kBufferBytes, CU_MEMHOSTALLOC_PORTABLE),
-          "allocating a pinned buffer");
-    worker.buffer = UniqueHandle<PinnedTraits>(buffer);
-    CUstream stream = nullptr;
-    check(driver_.cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING), "creating a stream");
-    worker.stream = UniqueHandle<StreamTraits>(stream);
+  const Driver& driver = side_.driver();
+  if (!worker.stream) {
+    worker.buffer = device::gpu::PinnedBuffer(driver, kBufferBytes);
+    driver.require(driver.createStream(&worker.stream), "creating a stream");
   }
   const std::vector<CopyTask> batch = takeBatch();
-  auto* const buffer = static_cast<std::byte*>(worker.buffer.get());
+  std::byte* const buffer = worker.buffer.data();
   uint64_t filled = 0;
   for (const CopyTask& task : batch) {
-    check(driver_.cuMemcpyDtoHAsync(buffer + filled, task.source, task.sizeBytes,
-                                    worker.stream.get()),
-          "copying device memory to the host");
+    driver.require(driver.copyToHost(buffer + filled, task.source, task.sizeBytes, worker.stream),
+                   "copying device memory to the host");
     filled += task.sizeBytes;
   }
-  check(driver_.cuStreamSynchronize(worker.stream.get()), "copying device memory to the host");
+  driver.require(driver.waitForStream(worker.stream), "copying device memory to the host");
   filled = 0;
   for (const CopyTask& task : batch) {
     std::memcpy(task.destination, buffer + filled, task.sizeBytes);
@@ -150,4 +140,4 @@ void CopyTeam::copySome(Worker& worker) {
   }
 }
 
-} // namespace mneme::record
+} // namespace mneme::record::gpu

@@ -10,9 +10,9 @@
 #include <thread>
 #include <vector>
 
-#include "runtime/device/cuda/driver.h"
+#include "runtime/record/backends/gpu/side.h"
 
-namespace mneme::record {
+namespace mneme::record::gpu {
 
 /// A contiguous piece of device memory and where it belongs on the host.
 struct CopyTask {
@@ -25,8 +25,8 @@ struct CopyTask {
 /// empties its buffer. One thread alone empties at 5 GB/s, which is a tenth of the bus.
 class CopyTeam {
 public:
-  /// Threads start with the first move(). `context` must outlive the team.
-  CopyTeam(const device::cuda::Driver& driver, device::cuda::CUcontext context, unsigned threads);
+  /// Threads start with the first move(). The context must outlive the team.
+  CopyTeam(const Side& side, unsigned threads);
   ~CopyTeam();
   CopyTeam(const CopyTeam&) = delete;
   CopyTeam& operator=(const CopyTeam&) = delete;
@@ -42,8 +42,7 @@ private:
   void copySome(Worker& worker);
   std::vector<CopyTask> takeBatch();
 
-  const device::cuda::Driver& driver_;
-  device::cuda::CUcontext context_;
+  Side side_;
   unsigned threadCount_;
   std::vector<std::thread> threads_;
 
@@ -57,4 +56,4 @@ private:
   bool isStopped_ = false;
 };
 
-} // namespace mneme::record
+} // namespace mneme::record::gpu

@@ -18,11 +18,10 @@
 #include <vector>
 
 #include "runtime/device/bulk/bulk.h"
-#include "runtime/device/cuda/driver.h"
-#include "runtime/record/backends/cuda/copy_team.h"
+#include "runtime/record/backends/gpu/copy_team.h"
 #include "runtime/record/slab.h"
 
-namespace mneme::record {
+namespace mneme::record::gpu {
 
 /// A piece of device memory to be kept.
 struct DrainPiece {
@@ -36,11 +35,11 @@ struct Drained {
   std::vector<Slab> slabs; ///< what keeps them alive; a piece lies in one slab
 };
 
-/// One device of the application, in its primary context. One thread at a time calls take().
+/// One device of the application, in its own context. One thread at a time calls take().
 class DeviceDrain {
 public:
-  /// `context` must outlive the drain.
-  DeviceDrain(const device::cuda::Driver& driver, device::cuda::CUcontext context, int device);
+  /// The context must outlive the drain, and so must the stream, on which small pieces are copied.
+  DeviceDrain(const Side& side, StreamHandle stream);
   ~DeviceDrain(); ///< everything taken has arrived, or failed
   DeviceDrain(const DeviceDrain&) = delete;
   DeviceDrain& operator=(const DeviceDrain&) = delete;
@@ -74,9 +73,8 @@ private:
   void push(Job job);
   void run();
 
-  const device::cuda::Driver& driver_;
-  device::cuda::CUcontext context_;
-  int device_;
+  Side side_;
+  StreamHandle stream_;
   CopyTeam team_;
   std::mutex mutex_;
   std::condition_variable changed_;
@@ -87,4 +85,4 @@ private:
   std::thread thread_;
 };
 
-} // namespace mneme::record
+} // namespace mneme::record::gpu

@@ -6,19 +6,26 @@
 
 #include "runtime/base/error.h"
 #include "runtime/base/log.h"
-#include "runtime/device/cuda/context.h"
-#include "runtime/device/cuda/shared_parts.h"
-#include "runtime/record/backends/cuda/device_drain.h"
-#include "runtime/record/backends/cuda/gpu.h"
+#include "runtime/device/gpu/context.h"
+#include "runtime/device/gpu/pinned.h"
+#include "runtime/device/gpu/queue_runner.h"
+#include "runtime/record/backends/gpu/device_drain.h"
+#include "runtime/record/backends/gpu/side.h"
 #include "runtime/record/inside_call.h"
 #include "runtime/record/slab.h"
 
 namespace mneme::record::gpu {
 namespace {
 
-using namespace device::cuda;
 using artifact::Region;
 using artifact::RegionKind;
+using device::gpu::ContextScope;
+using device::gpu::Event;
+using device::gpu::kSuccess;
+using device::gpu::kTimedEvent;
+using device::gpu::kUntimedEvent;
+using device::gpu::PinnedBuffer;
+using device::gpu::QueueRunner;
 
 /// Snapshots below this are fetched whole and hashed on the host, until so much was fetched that
 /// loading the bulk operations (the driver assembles them) would have cost less.
@@ -40,7 +47,7 @@ public:
   GpuAccess(const Side& side, void* (*streamOf)(const mneme_launch&));
   ~GpuAccess() override;
 
-  int synchronize() override { return driver_.cuCtxSynchronize(); }
+  int synchronize() override { return side_.vendor->waitForDevice(); }
   void launchBegins(const mneme_launch& launch) override;
   int launchEnds(const mneme_launch& launch, uint64_t& elapsedNs) override;
   bool canRead(const Region& region) override;
@@ -72,7 +79,7 @@ private:
   Side side_;
   std::atomic<uint64_t> ownBytes_{0}; ///< what streams and kernels of ours took
   void* (*streamOf_)(const mneme_launch&);
-  CUstream stream_ = nullptr;
+  StreamHandle stream_ = nullptr;
   Event begin_, end_;
   uint64_t beginNs_ = 0;
   bool isTimed_ = false;
@@ -87,23 +94,23 @@ private:
 };
 
 GpuAccess::GpuAccess(const Side& side, void* (*streamOf)(const mneme_launch&))
-    : driver_(*side.driver), side_(side), streamOf_(streamOf) {
+    : driver_(side.driver()), side_(side), streamOf_(streamOf) {
   const ContextScope scope(driver_, side_.context);
-  countOwn(
-      [&] { check(driver_.cuStreamCreate(&stream_, CU_STREAM_NON_BLOCKING), "making a stream"); });
+  countOwn([&] { driver_.require(driver_.createStream(&stream_), "making a stream"); });
 }
 
 /// Runs `action`, which makes the driver take device memory for the recorder.
 template <typename Action> void GpuAccess::countOwn(const Action& action) {
   size_t before = 0, after = 0, total = 0;
-  const bool isKnown = driver_.cuMemGetInfo(&before, &total) == CUDA_SUCCESS;
+  const bool isKnown = driver_.memoryLeft(&before, &total) == kSuccess;
   action();
-  if (isKnown && driver_.cuMemGetInfo(&after, &total) == CUDA_SUCCESS && after < before)
+  if (isKnown && driver_.memoryLeft(&after, &total) == kSuccess && after < before)
     ownBytes_ += before - after;
 }
 
 GpuAccess::~GpuAccess() {
-  if (driver_.cuCtxPushCurrent(side_.context) != CUDA_SUCCESS)
+  ContextHandle before = nullptr;
+  if (driver_.enter(side_.context, &before) != kSuccess)
     return; // the context is gone and with it everything here
   drain_.reset();
   bulk_.reset();
@@ -114,47 +121,44 @@ GpuAccess::~GpuAccess() {
   }
   begin_ = Event();
   end_ = Event();
-  driver_.cuStreamDestroy(stream_);
-  CUcontext ignored = nullptr;
-  driver_.cuCtxPopCurrent(&ignored);
+  driver_.destroyStream(stream_);
+  driver_.leave(before);
 }
 
 void GpuAccess::launchBegins(const mneme_launch& launch) {
   if (!begin_.raw()) {
-    begin_ = Event(driver_, CU_EVENT_DEFAULT);
-    end_ = Event(driver_, CU_EVENT_DEFAULT);
+    begin_ = Event(driver_, kTimedEvent);
+    end_ = Event(driver_, kTimedEvent);
   }
+  const KeepsLastError keeps = side_.vendor->keepLastError();
   isTimed_ =
-      driver_.cuEventRecord(begin_.raw(), static_cast<CUstream>(streamOf_(launch))) == CUDA_SUCCESS;
+      driver_.recordEvent(begin_.raw(), static_cast<StreamHandle>(streamOf_(launch))) == kSuccess;
   beginNs_ = nowNs();
 }
 
 int GpuAccess::launchEnds(const mneme_launch& launch, uint64_t& elapsedNs) {
-  const auto stream = static_cast<CUstream>(streamOf_(launch));
-  isTimed_ = isTimed_ && driver_.cuEventRecord(end_.raw(), stream) == CUDA_SUCCESS;
-  const int status = driver_.cuStreamSynchronize(stream);
+  const KeepsLastError keeps = side_.vendor->keepLastError();
+  const auto stream = static_cast<StreamHandle>(streamOf_(launch));
+  isTimed_ = isTimed_ && driver_.recordEvent(end_.raw(), stream) == kSuccess;
+  const int status = driver_.waitForStream(stream);
   elapsedNs = nowNs() - beginNs_;
   float milliseconds = 0;
   if (status == 0 && isTimed_ &&
-      driver_.cuEventElapsedTime(&milliseconds, begin_.raw(), end_.raw()) == CUDA_SUCCESS)
+      driver_.millisecondsBetween(&milliseconds, begin_.raw(), end_.raw()) == kSuccess)
     elapsedNs = static_cast<uint64_t>(static_cast<double>(milliseconds) * 1e6);
   return status;
 }
 
 bool GpuAccess::canRead(const Region& region) {
-  CUdeviceptr start = 0;
-  size_t sizeBytes = 0;
-  unsigned type = 0;
-  if (driver_.cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, region.address) !=
-      CUDA_SUCCESS)
+  const KeepsLastError keeps = side_.vendor->keepLastError();
+  const std::optional<bool> isOnHost = side_.vendor->isHostMemory(region.address);
+  if (!isOnHost)
     return false;
   if (region.kind == RegionKind::HostPinned)
-    return type == CU_MEMORYTYPE_HOST && isHostMemory(region.address, region.sizeBytes);
-  return driver_.cuPointerGetAttribute(&start, CU_POINTER_ATTRIBUTE_RANGE_START_ADDR,
-                                       region.address) == CUDA_SUCCESS &&
-         driver_.cuPointerGetAttribute(&sizeBytes, CU_POINTER_ATTRIBUTE_RANGE_SIZE,
-                                       region.address) == CUDA_SUCCESS &&
-         start <= region.address && region.address + region.sizeBytes <= start + sizeBytes;
+    return *isOnHost && isHostMemory(region.address, region.sizeBytes);
+  uint64_t start = 0, sizeBytes = 0;
+  return side_.vendor->allocationAt(region.address, start, sizeBytes) && start <= region.address &&
+         region.address + region.sizeBytes <= start + sizeBytes;
 }
 
 Way GpuAccess::wayOf(const Region& region) const {
@@ -164,24 +168,15 @@ Way GpuAccess::wayOf(const Region& region) const {
     return Way::Copy;
   if (region.kind != RegionKind::Allocation)
     return Way::Kernel;
-  int ordinal = -1;
-  const CUresult result =
-      driver_.cuPointerGetAttribute(&ordinal, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, region.address);
-  CUdevice device = -1;
-  return result == CUDA_SUCCESS && driver_.cuDeviceGet(&device, ordinal) == CUDA_SUCCESS &&
-                 device == side_.device
-             ? Way::Kernel
-             : Way::Copy;
+  const KeepsLastError keeps = side_.vendor->keepLastError();
+  return side_.vendor->deviceOf(region.address) == side_.device ? Way::Kernel : Way::Copy;
 }
 
 void GpuAccess::makeBulk() {
   if (bulk_)
     return;
-  int multiprocessors = 1;
-  check(driver_.cuDeviceGetAttribute(&multiprocessors, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT,
-                                     side_.device),
-        "asking for the GPU's multiprocessors");
-  runner_ = std::make_unique<QueueRunner>(driver_, stream_, static_cast<uint32_t>(multiprocessors));
+  const uint32_t multiprocessors = side_.vendor->multiprocessors(side_.device);
+  runner_ = std::make_unique<QueueRunner>(driver_, stream_, multiprocessors);
   bulk_ = std::make_unique<device::BulkOperations>(*runner_);
 }
 
@@ -224,21 +219,21 @@ void GpuAccess::fetch(std::byte* destination, uint64_t source, uint64_t sizeByte
     if (staging_[index].size() < half) {
       staging_[index] = PinnedBuffer(driver_, half);
       if (!staged_[index].raw())
-        staged_[index] = Event(driver_, CU_EVENT_DISABLE_TIMING);
+        staged_[index] = Event(driver_, kUntimedEvent);
     }
   const size_t step = std::min(staging_[0].size(), staging_[1].size());
   const auto start = [&](uint64_t at, size_t index) {
-    check(driver_.cuMemcpyDtoHAsync(staging_[index].data(), source + at,
-                                    std::min<uint64_t>(step, sizeBytes - at), stream_),
-          what);
-    check(driver_.cuEventRecord(staged_[index].raw(), stream_), what);
+    driver_.require(driver_.copyToHost(staging_[index].data(), source + at,
+                                       std::min<uint64_t>(step, sizeBytes - at), stream_),
+                    what);
+    driver_.require(driver_.recordEvent(staged_[index].raw(), stream_), what);
   };
   if (sizeBytes > 0)
     start(0, 0);
   for (uint64_t at = 0, index = 0; at < sizeBytes; at += step, index ^= 1) {
     if (at + step < sizeBytes)
       start(at + step, index ^ 1);
-    check(driver_.cuEventSynchronize(staged_[index].raw()), what);
+    driver_.require(driver_.waitForEvent(staged_[index].raw()), what);
     std::memcpy(destination + at, staging_[index].data(), std::min<uint64_t>(step, sizeBytes - at));
   }
 }
@@ -364,7 +359,7 @@ SearchResult GpuAccess::search(std::span<const Piece> pieces, const WordRanges& 
 
 DeviceDrain& GpuAccess::drain() {
   if (!drain_)
-    drain_ = std::make_unique<DeviceDrain>(driver_, side_.context, side_.device);
+    drain_ = std::make_unique<DeviceDrain>(side_, stream_);
   return *drain_;
 }
 
@@ -402,7 +397,7 @@ Content GpuAccess::take(std::span<const Piece> pieces) {
   if (onDevice.empty())
     return content;
   const Drained drained = drain().take(onDevice, *bulk_, [&] {
-    check(driver_.cuStreamSynchronize(stream_), "copying inside the device");
+    driver_.require(driver_.waitForStream(stream_), "copying inside the device");
   });
   for (size_t index = 0; index < deviceIndices.size(); ++index)
     content.pieces[deviceIndices[index]] = drained.pieces[index];

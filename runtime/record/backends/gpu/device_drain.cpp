@@ -1,15 +1,15 @@
-#include "runtime/record/backends/cuda/device_drain.h"
+#include "runtime/record/backends/gpu/device_drain.h"
 
 #include <algorithm>
 #include <sched.h>
 
 #include "runtime/base/blocked_signals.h"
 #include "runtime/base/error.h"
-#include "runtime/device/cuda/shared_parts.h"
+#include "runtime/device/gpu/device_range.h"
 
-namespace mneme::record {
+namespace mneme::record::gpu {
 
-using namespace device::cuda;
+using device::gpu::DeviceRange;
 
 namespace {
 
@@ -98,8 +98,8 @@ struct DeviceDrain::Shadow {
   }
 };
 
-DeviceDrain::DeviceDrain(const Driver& driver, CUcontext context, int device)
-    : driver_(driver), context_(context), device_(device), team_(driver, context, copyThreads()) {
+DeviceDrain::DeviceDrain(const Side& side, StreamHandle stream)
+    : side_(side), stream_(stream), team_(side, copyThreads()) {
   thread_ = std::thread([this] { run(); });
 }
 
@@ -115,12 +115,13 @@ DeviceDrain::~DeviceDrain() {
 
 std::shared_ptr<DeviceDrain::Shadow> DeviceDrain::makeShadow(uint64_t sizeBytes) {
   size_t free = 0, total = 0;
-  check(driver_.cuMemGetInfo(&free, &total), "asking for free device memory");
+  const Driver& driver = side_.driver();
+  driver.require(driver.memoryLeft(&free, &total), "asking for free device memory");
   // The rest stays for what the application may allocate meanwhile.
   if (sizeBytes > free || free - sizeBytes < total / 8)
     return nullptr;
   try {
-    DeviceRange range = DeviceRange::allocate(driver_, device_, sizeBytes);
+    DeviceRange range = DeviceRange::allocate(driver, side_.device, sizeBytes);
     const std::lock_guard lock(mutex_);
     heldBytes_ += range.sizeBytes();
     return std::shared_ptr<Shadow>(new Shadow{*this, std::move(range)});
@@ -154,9 +155,12 @@ Drained DeviceDrain::take(std::span<const DrainPiece> pieces, device::BulkOperat
   for (const CopyTask& task : tasks)
     total += task.sizeBytes;
   if (total <= kSmallBytes && tasks.size() <= kSmallRuns) {
+    const Driver& driver = side_.driver();
+    const char* what = "copying device memory to the host";
     for (const CopyTask& task : tasks)
-      check(driver_.cuMemcpyDtoH(task.destination, task.source, task.sizeBytes),
-            "copying device memory to the host");
+      driver.require(driver.copyToHost(task.destination, task.source, task.sizeBytes, stream_),
+                     what);
+    driver.require(driver.waitForStream(stream_), what);
     return drained;
   }
   for (size_t first = 0, end = 0; first < tasks.size(); first = end) {
@@ -219,9 +223,9 @@ void DeviceDrain::finish() noexcept {
 
 void DeviceDrain::run() {
   const BlockedSignals signals;
-  driver_.cuCtxPushCurrent(context_); // shadows are given back here
-  CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
-  driver_.cuThreadExchangeStreamCaptureMode(&mode);
+  ContextHandle before = nullptr;
+  side_.driver().enter(side_.context, &before); // shadows are given back here
+  side_.vendor->keepOffCaptures();
   std::exception_ptr failure;
   std::unique_lock lock(mutex_);
   while (true) {
@@ -250,4 +254,4 @@ void DeviceDrain::run() {
   }
 }
 
-} // namespace mneme::record
+} // namespace mneme::record::gpu

@@ -1,0 +1,91 @@
+#include <string>
+
+#include "runtime/base/log.h"
+#include "runtime/device/gpu/address_blocks.h"
+#include "runtime/record/backends/gpu/side.h"
+
+namespace mneme::record::gpu {
+namespace {
+
+using device::gpu::kOutOfMemory;
+using device::gpu::kSuccess;
+using device::gpu::MemoryHandle;
+using device::gpu::Status;
+
+class GpuMemory final : public MemoryBackend {
+public:
+  GpuMemory(const Side& side, uint64_t granularity)
+      : side_(side), granularity_(granularity), blocks_(side.driver()) {}
+
+  uint64_t granularity() const override { return granularity_; }
+
+  bool reserve(uint64_t address, uint64_t sizeBytes) override {
+    const KeepsLastError keeps = side_.vendor->keepLastError();
+    return blocks_.take(address, sizeBytes);
+  }
+
+  void release(uint64_t address, uint64_t sizeBytes) noexcept override {
+    const KeepsLastError keeps = side_.vendor->keepLastError();
+    blocks_.give(address, sizeBytes);
+  }
+
+  bool map(uint64_t address, uint64_t sizeBytes) override {
+    const Driver& driver = side_.driver();
+    const KeepsLastError keeps = side_.vendor->keepLastError();
+    MemoryHandle memory = 0;
+    // As the vendor's own allocations: network cards may read it.
+    if (const Status made = driver.createMemory(&memory, side_.device, sizeBytes, true);
+        made != kSuccess)
+      return made == kOutOfMemory ? false : refuse("allocating device memory", made);
+    const Status mapped = driver.mapMemory(address, sizeBytes, memory);
+    driver.releaseMemory(memory); // the mapping keeps the memory
+    if (mapped != kSuccess)
+      return refuse("mapping device memory", mapped);
+    if (const Status status = driver.allowAccess(address, sizeBytes, side_.device);
+        status != kSuccess) {
+      driver.unmapMemory(address, sizeBytes);
+      return refuse("making device memory accessible", status);
+    }
+    return true;
+  }
+
+  void unmap(uint64_t address, uint64_t sizeBytes) noexcept override {
+    const KeepsLastError keeps = side_.vendor->keepLastError();
+    if (const Status status = side_.driver().unmapMemory(address, sizeBytes); status != kSuccess)
+      refuse("unmapping device memory", status);
+  }
+
+  bool share(uint64_t address, uint64_t sizeBytes, unsigned device) override {
+    const KeepsLastError keeps = side_.vendor->keepLastError();
+    const int peer = side_.vendor->peerOf(side_.device, device);
+    return peer >= 0 && side_.driver().allowAccess(address, sizeBytes, peer) == kSuccess;
+  }
+
+private:
+  bool refuse(const char* what, Status status) const noexcept {
+    try {
+      log(LogLevel::Warn,
+          std::string(what) + " at a chosen address failed: " + side_.driver().textOf(status));
+    } catch (const std::exception&) { // no memory for a log line: the application matters more
+    }
+    return false;
+  }
+
+  Side side_;
+  uint64_t granularity_;
+  device::gpu::AddressBlocks blocks_;
+};
+
+} // namespace
+
+std::unique_ptr<MemoryBackend> makeMemory(const Side& side) {
+  size_t granularity = 0;
+  if (!side.vendor || !side.vendor->canPlace(side.device))
+    return nullptr;
+  const KeepsLastError keeps = side.vendor->keepLastError();
+  if (side.driver().memoryGranularity(&granularity, side.device) != kSuccess || granularity == 0)
+    return nullptr;
+  return std::make_unique<GpuMemory>(side, granularity);
+}
+
+} // namespace mneme::record::gpu
