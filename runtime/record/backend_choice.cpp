@@ -1,6 +1,7 @@
 #include "runtime/base/error.h"
 #include "runtime/record/backends/cpu/backend.h"
 #include "runtime/record/backends/cuda/backend.h"
+#include "runtime/record/backends/hip/backend.h"
 
 namespace mneme::record {
 
@@ -31,6 +32,8 @@ Backend& findBackend() noexcept {
     std::unique_ptr<Backend> found = makeCpuBackend();
     if (!found)
       found = makeCudaBackend();
+    if (!found)
+      found = makeHipBackend();
     return found ? found.release() : new NoBackend;
   }();
   return *backend;

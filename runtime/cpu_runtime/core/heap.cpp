@@ -195,8 +195,17 @@ bool Heap::isAccessible(const void* pointer, size_t bytes) const {
   if (bytes == 0)
     return true;
   const auto address = reinterpret_cast<uintptr_t>(pointer);
-  if (const auto block = find(pointer))
-    return block->kind == MemoryKind::Host || address + bytes <= block->base + block->bytes;
+  if (auto block = find(pointer)) {
+    if (block->kind == MemoryKind::Host)
+      return true;
+    while (address + bytes > block->base + block->bytes) {
+      const auto next = find(reinterpret_cast<void*>(block->base + block->bytes));
+      if (!block->isPart || !next || !next->isPart)
+        return false;
+      block = next;
+    }
+    return true;
+  }
   return address < window_ || address >= window_ + windowBytes_;
 }
 
@@ -219,11 +228,11 @@ bool Heap::adopt(const void* base, size_t bytes, MemoryKind kind, unsigned flags
   return note({address, bytes, kind, false, false, flags, nullptr});
 }
 
-bool Heap::adoptServed(const void* base, size_t bytes, MemoryKind kind) {
+bool Heap::adoptServed(const void* base, size_t bytes, MemoryKind kind, bool isPart) {
   const auto address = reinterpret_cast<uintptr_t>(base);
   const std::unique_lock lock(mutex_);
   if (bytes > totalBytes_ || usedBytes_ + bytes > totalBytes_ ||
-      !note({address, bytes, kind, false, true, 0, nullptr}))
+      !note({address, bytes, kind, false, true, 0, nullptr, isPart}))
     return false;
   usedBytes_ += bytes;
   return true;

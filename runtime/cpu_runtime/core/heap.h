@@ -23,6 +23,7 @@ struct Block {
   bool isCounted = true; ///< in usedBytes()
   unsigned flags = 0;    ///< flags the application gave
   void* pool = nullptr;  ///< memory pool of an asynchronous allocation
+  bool isPart = false;   ///< goes on in the block behind it, if that is a part, too
 };
 
 /// Reserves `bytes` of address space without memory, at `address` if that is free, else anywhere.
@@ -54,8 +55,9 @@ public:
   /// Notes a range of foreign memory; false if it overlaps a known one.
   bool adopt(const void* base, size_t bytes, MemoryKind kind, unsigned flags);
   /// Notes memory that another library serves in place of allocate(): it counts as used. False if
-  /// it overlaps a known range or the machine's memory is used up.
-  bool adoptServed(const void* base, size_t bytes, MemoryKind kind);
+  /// it overlaps a known range or the machine's memory is used up. `isPart`: of memory that is
+  /// mapped piece by piece.
+  bool adoptServed(const void* base, size_t bytes, MemoryKind kind, bool isPart = false);
   bool disown(const void* base);
 
   size_t usedBytes() const;

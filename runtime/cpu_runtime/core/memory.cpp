@@ -14,6 +14,7 @@ using namespace mneme::cpu_runtime;
 
 namespace {
 
+constexpr int kMappedPart = 3;      // of mneme_cudart_adopt()
 constexpr size_t kPitchBytes = 512; // what NVIDIA devices round rows to
 
 Status allocate(void** pointer, size_t bytes, MemoryKind kind, unsigned flags = 0,
@@ -235,11 +236,13 @@ MNEME_CUDA_API Status cudaPointerGetAttributes(PointerAttributes* attributes, co
 }
 
 /// Tells this runtime about memory that another library serves the program instead of this one;
-/// kind 0 device, 1 managed, 2 host. 0, or a code when the program may not have so much: then
-/// nothing is known of it here.
+/// kind 0 device, 1 managed, 2 host, 3 a part of device memory that is mapped piece by piece. 0, or
+/// a code when the program may not have so much: then nothing is known of it here.
 MNEME_CUDA_API int mneme_cudart_adopt(const void* base, size_t bytes, int kind) {
   try {
-    const bool isTaken = Heap::instance().adoptServed(base, bytes, static_cast<MemoryKind>(kind));
+    const bool isPart = kind == kMappedPart;
+    const bool isTaken = Heap::instance().adoptServed(
+        base, bytes, isPart ? MemoryKind::Device : static_cast<MemoryKind>(kind), isPart);
     return static_cast<int>(isTaken ? Status::Success : Status::MemoryAllocation);
   } catch (...) { // no memory for the note
     return static_cast<int>(Status::MemoryAllocation);

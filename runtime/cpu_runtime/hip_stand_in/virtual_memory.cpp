@@ -14,7 +14,7 @@ using namespace mneme::stand_in;
 namespace {
 
 constexpr size_t kGranularity = 4096, kRecommendedGranularity = 2 << 20;
-constexpr int kDeviceKind = 0; // of mneme_hiprt_adopt()
+constexpr int kMappedPart = 3; // of mneme_hiprt_adopt()
 constexpr int kReadWrite = 3;  // hipMemAccessFlagsProtReadWrite
 
 struct Location {
@@ -189,7 +189,7 @@ MNEME_STAND_IN(hipMemSetAccess)(void* pointer, size_t bytes, const AccessDesc* a
     if (mprotect(asPointer(mapping->first), memoryBytes, protection) != 0)
       return kOutOfMemory;
     if (!isAdopted && adopt &&
-        adopt(asPointer(mapping->first), memoryBytes, kDeviceKind) != kSuccess)
+        adopt(asPointer(mapping->first), memoryBytes, kMappedPart) != kSuccess)
       return kOutOfMemory;
     isAdopted = true;
   }

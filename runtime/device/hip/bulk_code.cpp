@@ -7,7 +7,8 @@
 #include <vector>
 
 #include "runtime/base/error.h"
-#include "runtime/compile/service/client.h"
+#include "runtime/compile/service/disk_cache.h"
+#include "runtime/compile/service/service.h"
 #include "runtime/device/hip/description.h"
 
 namespace mneme::device::hip {
@@ -20,8 +21,11 @@ std::vector<std::byte> compiled(BulkModule module, const char* kernel, const std
   request.modules.emplace_back(bitcode.begin(), bitcode.end());
   request.kernel = kernel;
   request.target = target;
+  // In a process of its own: the recorder works inside an application, where no LLVM is loaded.
+  compile::ServiceOptions options{.cacheDirectory = compile::cacheDirectory().value_or(""),
+                                  .cacheBytes = compile::cacheBytesLimit()};
   try {
-    return compile::compileCached(request).image;
+    return compile::compileApart(request, options).image;
   } catch (const Error& failure) {
     throw Error(failure.code(), "compiling the bulk operation '" + std::string(kernel) + "' for " +
                                     target + " failed: " + failure.what());

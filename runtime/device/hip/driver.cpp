@@ -136,11 +136,11 @@ bool isLoaded(const char* name) {
 
 /// \throws Error{BackendUnavailable}
 DynamicLibrary openLibrary() {
-  if (const char* named = environmentValue(libraryVariable); named && *named)
-    return DynamicLibrary::open(named);
-  for (const char* name : libraryNames)
+  for (const char* name : libraryNames) // that of the program around us
     if (isLoaded(name))
       return DynamicLibrary::open(name);
+  if (const char* named = environmentValue(libraryVariable); named && *named)
+    return DynamicLibrary::open(named);
   std::error_code ignored;
   if (!std::filesystem::exists(kernelDriver, ignored))
     throw Error(ErrorCode::BackendUnavailable,

@@ -12,9 +12,9 @@ namespace mneme::device::hip {
 /// HIP's functions, bound from libamdhip64.so of ROCm 5.2 to 7. Members named as in HIP's
 /// documentation. Those marked optional are null with older versions.
 struct Driver final : gpu::Driver {
-  /// Opens the library and initialises it once per process: the file MNEME_HIP_LIBRARY names, else
-  /// the first of libamdhip64.so.7, .6, .5 and none. \throws Error{BackendUnavailable} with a
-  /// sentence a user can act on.
+  /// Opens the library and initialises it once per process: one that is loaded already, else the
+  /// file MNEME_HIP_LIBRARY names, else the first of libamdhip64.so.7, .6, .5 and none. \throws
+  /// Error{BackendUnavailable} with a sentence a user can act on.
   static const Driver& get();
   /// The same without throwing; null when there is none that can be used.
   static const Driver* find() noexcept;

@@ -94,3 +94,15 @@ TEST_CASE("threads allocate and free at once") {
     thread.join();
   CHECK(Heap::instance().usedBytes() == 0);
 }
+
+TEST_CASE("what is mapped piece by piece is one range, what is allocated is not") {
+  Heap& heap = Heap::instance();
+  static char buffer[4096];
+  CHECK(heap.adoptServed(buffer, 1024, MemoryKind::Device, true));
+  CHECK(heap.adoptServed(buffer + 1024, 1024, MemoryKind::Device, true));
+  CHECK(heap.adoptServed(buffer + 2048, 1024, MemoryKind::Device));
+  CHECK(heap.isAccessible(buffer + 10, 2000));
+  CHECK_FALSE(heap.isAccessible(buffer + 10, 2100));
+  for (const int part : {0, 1024, 2048})
+    CHECK(heap.disown(buffer + part));
+}

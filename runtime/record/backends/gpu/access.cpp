@@ -201,7 +201,8 @@ bool GpuAccess::hashByKernels(std::span<const HashTask> tasks) {
       });
     return true;
   } catch (const Error& error) {
-    if (error.code() != ErrorCode::CompileFailed && error.code() != ErrorCode::OutOfMemory)
+    if (error.code() != ErrorCode::CompileFailed && error.code() != ErrorCode::OutOfMemory &&
+        error.code() != ErrorCode::NotFound) // no compiler for them
       throw;
     log(LogLevel::Warn, std::string("memory is hashed on the host: ") + error.what());
     isBulkRefused_ = true;
@@ -217,9 +218,9 @@ void GpuAccess::fetch(std::byte* destination, uint64_t source, uint64_t sizeByte
   const size_t half = std::clamp<size_t>(std::bit_ceil(sizeBytes), 256 << 10, kStagingBytes);
   for (size_t index = 0; index < 2; ++index)
     if (staging_[index].size() < half) {
-      staging_[index] = PinnedBuffer(driver_, half);
       if (!staged_[index].raw())
         staged_[index] = Event(driver_, kUntimedEvent);
+      staging_[index] = PinnedBuffer(driver_, half);
     }
   const size_t step = std::min(staging_[0].size(), staging_[1].size());
   const auto start = [&](uint64_t at, size_t index) {

@@ -1,0 +1,168 @@
+#include "runtime/record/backends/hip/backend.h"
+
+#include <array>
+#include <string>
+
+#include <dlfcn.h>
+
+#include "runtime/base/error.h"
+#include "runtime/device/hip/driver.h"
+#include "runtime/record/backends/hip/gpu.h"
+#include "runtime/record/backends/hip/runtime.h"
+#include "runtime/record/backends/vendor_runtime.h"
+
+namespace mneme::record {
+namespace {
+
+using namespace device::hip;
+using artifact::Region;
+using artifact::RegionKind;
+using gpu::HipRuntime;
+
+constexpr std::array kRuntimeFiles = {"libamdhip64.so", "librecord.so"};
+constexpr std::array kKernelLibraries = {"librocblas",   "libhipblas",   "librocfft", "libMIOpen",
+                                         "librocsolver", "librocsparse", "librccl",   "librocrand"};
+/// What a program is recorded with by tradition.
+constexpr uint64_t kWindowBytes = 64ull << 30;
+
+/// Null is the default stream for all of HIP's functions, but for those of these names.
+bool isPerThread(const void* vendorEntry) noexcept {
+  for (const char* name : {"hipLaunchKernel_spt", "hipLaunchCooperativeKernel_spt"})
+    if (vendorEntry &&
+        (vendorEntry == dlsym(RTLD_DEFAULT, name) || vendorEntry == find<void*>(name)))
+      return true;
+  return false;
+}
+
+void* streamOfLaunch(const mneme_launch& launch) noexcept {
+  return launch.stream || !isPerThread(launch.vendorEntry) ? launch.stream
+                                                           : perThreadStream(nullptr);
+}
+
+class HipBackend final : public Backend {
+public:
+  std::string whyNot() const override {
+    try {
+      Driver::get();
+      return "";
+    } catch (const Error& reason) {
+      return reason.what();
+    }
+  }
+  std::string deviceName(int device) const override { return "hip:" + std::to_string(device); }
+  std::span<const char* const> runtimeFiles() const noexcept override { return kRuntimeFiles; }
+  std::span<const char* const> kernelLibraries() const noexcept override {
+    return kKernelLibraries;
+  }
+  uint64_t windowBytes() const noexcept override { return kWindowBytes; }
+
+  int currentDevice() noexcept override {
+    int device = 0;
+    runtime_.getDevice(&device);
+    return device;
+  }
+  int synchronize() noexcept override { return runtime_.synchronize(); }
+  int synchronizeDevice(unsigned device) noexcept override;
+  bool prepareContext() noexcept override {
+    const KeepsLastError keeps = keepLastError();
+    return gpu::currentHipSide().vendor;
+  }
+  std::unique_ptr<DeviceAccess> makeAccess(unsigned device) override {
+    const gpu::Side side = gpu::currentHipSide();
+    if (!side.vendor)
+      throw Error(ErrorCode::DeviceFailed,
+                  "GPU " + std::to_string(device) + " cannot be used by the recorder");
+    return gpu::makeAccess(side, streamOfLaunch);
+  }
+
+  bool canPlace(RegionKind kind) const noexcept override { return kind == RegionKind::Allocation; }
+  std::unique_ptr<MemoryBackend> makeMemory(unsigned) override {
+    return gpu::makeMemory(gpu::currentHipSide());
+  }
+
+  LaunchTraits traitsOf(const mneme_launch& launch) const noexcept override {
+    return traitsByAttributes(launch);
+  }
+  void* streamOf(const mneme_launch& launch) const noexcept override {
+    return streamOfLaunch(launch);
+  }
+  void prepareKernel(const void* kernel) noexcept override {
+    const KeepsLastError keeps = keepLastError();
+    alignas(16) std::array<char, 1024> attributes; // the struct has 56 bytes in HIP 5
+    if (runtime_.attributesOf)
+      runtime_.attributesOf(attributes.data(), kernel);
+  }
+  bool isCapturing(void* stream) noexcept override {
+    const KeepsLastError keeps = keepLastError();
+    int status = 0;
+    const auto ask = runtime_.streamIsCapturing;
+    const int result = ask ? ask(stream, &status) : hipSuccess;
+    return result != hipErrorNotInitialized && (result != hipSuccess || status != 0);
+  }
+
+  /// Variables that the host program has no shadow of cannot be found: HIP leads from no kernel to
+  /// its module.
+  void* addressOf(const void* hostShadow) noexcept override {
+    const KeepsLastError keeps = keepLastError();
+    void* address = nullptr;
+    const auto ask = runtime_.symbolAddress;
+    return ask && ask(&address, hostShadow) == hipSuccess ? address : nullptr;
+  }
+
+  bool hasMarks() const noexcept override { return runtime_.streamWaitEvent; }
+  void* markStream(void* stream) noexcept override;
+  bool waitOnStream(void* stream, void* mark) noexcept override {
+    const KeepsLastError keeps = keepLastError();
+    return runtime_.streamWaitEvent(stream, mark, 0) == hipSuccess;
+  }
+  bool isMarkPassed(void* mark, bool shallWait) noexcept override;
+
+private:
+  /// While it lives, our own calls of the runtime do not change its last error.
+  KeepsLastError keepLastError() const { return {runtime_.peek, runtime_.clear}; }
+
+  const HipRuntime& runtime_ = HipRuntime::get();
+};
+
+int HipBackend::synchronizeDevice(unsigned device) noexcept {
+  int current = -1;
+  const int wanted = static_cast<int>(device);
+  if (runtime_.getDevice(&current) != hipSuccess || current == wanted || !runtime_.setDevice ||
+      runtime_.setDevice(wanted) != hipSuccess)
+    return synchronize();
+  const int status = runtime_.synchronize();
+  runtime_.setDevice(current);
+  return status;
+}
+
+void* HipBackend::markStream(void* stream) noexcept {
+  const KeepsLastError keeps = keepLastError();
+  const Driver* driver = Driver::find();
+  hipEvent_t event = nullptr;
+  if (!driver || driver->createEvent(&event, device::gpu::kUntimedEvent) != hipSuccess)
+    return nullptr;
+  if (driver->recordEvent(event, static_cast<hipStream_t>(stream)) == hipSuccess)
+    return event;
+  driver->destroyEvent(event);
+  return nullptr;
+}
+
+bool HipBackend::isMarkPassed(void* mark, bool shallWait) noexcept {
+  const KeepsLastError keeps = keepLastError();
+  const gpu::HipCaptureRelaxed relaxed;
+  const Driver& driver = *Driver::find(); // which made the mark
+  const auto event = static_cast<hipEvent_t>(mark);
+  const int result = shallWait ? driver.waitForEvent(event) : driver.queryEvent(event);
+  if (result == hipErrorNotReady)
+    return false;
+  driver.destroyEvent(event);
+  return true;
+}
+
+} // namespace
+
+std::unique_ptr<Backend> makeHipBackend() {
+  return HipRuntime::get().isThere() ? std::make_unique<HipBackend>() : nullptr;
+}
+
+} // namespace mneme::record
