@@ -105,12 +105,12 @@ std::string jitSymbol(const std::string& name, uint64_t hash, uint32_t vendor) {
 
 uint64_t requestHash(const KernelCode& code, const compile::Request& request) {
   std::string key = code.name + '\0' + request.target + '\0' + request.passes + '\0';
-  for (const uint32_t number :
-       {request.codegenOptLevel, uint32_t{request.setLaunchBounds}, request.maxThreads,
-        request.minBlocksPerSm, request.maxRegisters, uint32_t{request.specializeDims},
-        uint32_t{request.boundIndices}, request.grid[0], request.grid[1], request.grid[2],
-        request.block[0], request.block[1], request.block[2]})
-    key += std::to_string(number) + ' ';
+  const auto add = [&](uint32_t number) { key += std::to_string(number) + ' '; };
+  compile::visitCodeNumbers(request, add);
+  for (unsigned axis = 0; axis < 3; ++axis) {
+    add(request.grid[axis]);
+    add(request.block[axis]);
+  }
   for (const ArgValue& arg : request.specializedArgs) {
     key += std::to_string(arg.index) + '=' + std::to_string(arg.bytes.size()) + ':';
     key.append(reinterpret_cast<const char*>(arg.bytes.data()), arg.bytes.size());

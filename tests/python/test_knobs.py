@@ -7,20 +7,29 @@ import dataclasses
 import json
 import re
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from typer.main import get_command
 
 from launch_samples import kernel
 from mneme import _native
+from mneme.cli._suggest_output import command_of
 from mneme.cli.app import make_app
-from mneme.deploy.tuned_variant import TunedVariant
+from mneme.deploy.tuned_json import Place
+from mneme.deploy.tuned_kernels import make_variant
+from mneme.deploy.tuned_variant import Match, TunedVariant
 from mneme.devices import DeviceLimits
 from mneme.executors.compile_pool import CompileRequest
 from mneme.executors.compile_record import CompileOptions
 from mneme.mneme_types import _OWN_FIELDS, _SWITCHED_FIELDS, ExperimentConfiguration, dim3
-from mneme.report.tables import _SETTINGS
+from mneme.report.tables import _SETTINGS, _flags
+from mneme.tuning import spaces
 from mneme.tuning.builtin_spaces import BuiltinTuneSearchSpace
+from mneme.tuning.options import TuneOptions
+from mneme.tuning.space_options import SpaceOptions
+from mneme.tuning.space_view import SpaceView
 
 ROOT = Path(__file__).resolve().parents[2]
 KNOB = re.compile(
@@ -55,6 +64,14 @@ def knobs() -> list[Knob]:
 
 
 each_knob = pytest.mark.parametrize("knob", knobs(), ids=lambda knob: knob.key)
+each_varied_knob = pytest.mark.parametrize(
+    "knob", [one for one in knobs() if one.key not in NEVER_VARIED], ids=lambda knob: knob.key
+)
+VALUES_SAID = {"bool": True, "uint32_t": 2, "std::string": "default<O1>"}
+TOLD = SimpleNamespace(
+    record=SimpleNamespace(path=CODE),
+    instance=SimpleNamespace(dynamic_hash="1", grid_dim=dim3(), block_dim=dim3()),
+)
 
 
 def recorded_code() -> _native.RecordedCode:
@@ -129,22 +146,79 @@ def test_each_reaches_the_compiler_and_the_name_of_what_it_made(
         assert made["is_from_cache"] == is_stored
 
 
-def test_kernels_compiled_by_hand_can_have_them() -> None:
-    names = {field.name for field in dataclasses.fields(CompileOptions)}
-    assert {knob.key for knob in knobs()} - NEVER_VARIED <= names
-    (compiling,) = get_command(make_app("compile")).commands.values()
-    options = {parameter.name for parameter in compiling.params}
-    assert {knob.key for knob in knobs()} - NEVER_VARIED <= options
+class HandedOverError(Exception):
+    """A command has handed over what it was told, which it carries."""
 
 
-def test_files_of_tuned_kernels_have_these_keys() -> None:
-    deployed = {knob.deployed for knob in knobs() if knob.deployed}
-    assert deployed <= TunedVariant(pipeline="default<O3>").to_json().keys()
+def told_by(verb: str, handed_to: str, knob: Knob, monkeypatch: pytest.MonkeyPatch) -> object:
+    """Return what a verb makes of a value given for a knob on the command line."""
+    (command,) = get_command(make_app(verb)).commands.values()
+    parameter = next((one for one in command.params if one.name == knob.key), None)
+    assert parameter is not None, f"mneme {verb} has no option for {knob.key}"
+    words = {"bool": [parameter.opts[0]], "uint32_t": [parameter.opts[-1], "2"]}
+    place = ["-rdb", str(CODE)] if verb == "replay" else [str(CODE)]
+
+    def stop(**told: Any) -> None:
+        raise HandedOverError({**told, **told.get("values", {})}[knob.key])
+
+    monkeypatch.setattr(handed_to, stop)
+    launch = next(iter(json.loads(CODE.read_text())["instances"]))
+    with pytest.raises(HandedOverError) as handed:
+        command.main(
+            [*place, "-rid", launch, *words.get(knob.type, ["default<O1>"])], standalone_mode=False
+        )
+    return handed.value.args[0]
 
 
-def test_the_built_in_space_varies_them() -> None:
+@each_varied_knob
+def test_replay_has_an_option_for_each(knob: Knob, monkeypatch: pytest.MonkeyPatch) -> None:
+    told = told_by("replay", "mneme.mneme_types.ConfigurationChanges", knob, monkeypatch)
+    assert told == VALUES_SAID[knob.type]
+
+
+@each_varied_knob
+def test_kernels_compiled_by_hand_can_have_them(
+    knob: Knob, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert knob.key in {field.name for field in dataclasses.fields(CompileOptions)}
+    told = told_by("compile", "mneme.executors.compile_record.CompileOptions", knob, monkeypatch)
+    assert told == VALUES_SAID[knob.type]
+
+
+@pytest.mark.parametrize(
+    "knob", [one for one in knobs() if one.deployed], ids=lambda knob: knob.deployed
+)
+def test_files_of_tuned_kernels_have_and_keep_them(knob: Knob) -> None:
+    plain, changed = (make_variant(one, Match()).to_json() for one in without_and_with(knob))
+    assert plain[knob.deployed] != changed[knob.deployed]
+    for written in (plain, changed):
+        assert TunedVariant.from_json(Place(written, "file")).to_json() == written
+
+
+@each_varied_knob
+def test_the_built_in_space_varies_them(knob: Knob) -> None:
     space = BuiltinTuneSearchSpace(kernel(), limits=GPU, preset="full")
-    assert {knob.key for knob in knobs()} - NEVER_VARIED <= space.dimensions().keys()
+    assert knob.key in space.dimensions()
+    view = SpaceView.of(space)
+    view.seed(1)
+    drawn = [view.draw().config for _ in range(100)]
+    assert len({getattr(config, knob.key) for config in drawn}) > 1
+
+
+def test_tune_has_the_options_of_the_built_in_space(monkeypatch: pytest.MonkeyPatch) -> None:
+    """And each knob has some, by its name."""
+    names = {field.name for field in dataclasses.fields(SpaceOptions)} - {"preset"}
+    assert names <= {field.name for field in dataclasses.fields(TuneOptions)}
+    (tune,) = get_command(make_app("tune")).commands.values()
+    assert names <= {parameter.name for parameter in tune.params}
+    for knob in knobs():
+        word = knob.key.removeprefix("set_")
+        assert knob.key in NEVER_VARIED or any(word in name for name in names)
+    told: dict[str, Any] = {}
+    monkeypatch.setattr(spaces, "BuiltinTuneSearchSpace", lambda _, **all_: told.update(all_))
+    marks = {name: name for name in names - {"passes"}}
+    spaces.make_space(TuneOptions(**marks, passes=["passes"]), kernel())
+    assert {name: told[name] for name in names} == {**marks, "passes": ["passes"]}
 
 
 def test_a_limit_on_registers_is_for_devices_that_have_them() -> None:
@@ -154,14 +228,18 @@ def test_a_limit_on_registers_is_for_devices_that_have_them() -> None:
     assert list(gpu.dimensions()["max_registers"].choices) == [0, 32, 64]
 
 
-def test_replay_has_an_option_for_each() -> None:
-    (replay,) = get_command(make_app("replay")).commands.values()
-    names = {parameter.name for parameter in replay.params}
-    assert {knob.key for knob in knobs()} - NEVER_VARIED <= names
-
-
 def test_reports_name_them() -> None:
     assert {knob.key for knob in knobs()} <= _SETTINGS.keys()
+
+
+@each_varied_knob
+def test_people_are_told_them(knob: Knob) -> None:
+    """In the tables of a report (which have a column for pipelines), and as a command."""
+    plain, changed = (config.to_dict() for config in without_and_with(knob))
+    assert knob.key == "passes" or _flags(plain) != _flags(changed)
+    entries = [SimpleNamespace(config=one, grid=None, block=None) for one in (plain, changed)]
+    commands = [command_of(SimpleNamespace(entry=one, is_same=False), TOLD) for one in entries]
+    assert commands[0] != commands[1]
 
 
 def test_the_runtime_reads_them_and_refuses_what_is_too_large() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+from dataclasses import fields
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Annotated, Any, Optional
@@ -16,13 +17,6 @@ if TYPE_CHECKING:
     from mneme.tuning.options import TuneOptions
 
 __all__ = ["tune"]
-
-_OF_BUILTIN_SPACE = (
-    *("space_preset", "launch_dim", "launch_safety", "passes", "fixed_passes", "pipeline_file"),
-    *("codegen_opt_range", "fixed_codegen_opt", "specialize_space", "specialize_dims_space"),
-    *("launch_bounds_space", "min_blocks_per_sm_range", "fixed_min_blocks_per_sm"),
-    *("max_registers_range", "fixed_max_registers", "max_threads_range", "max_threads_policy"),
-)
 
 Number = Optional[int]
 Real = Optional[float]
@@ -128,12 +122,14 @@ def _tune(given: dict[str, Any]) -> int:
 
 def _tell_unused(given: dict[str, Any], options: TuneOptions) -> None:
     from mneme.cli._unused import tell_unused  # noqa: PLC0415 - `--help` stays light
+    from mneme.tuning.space_options import SpaceOptions  # noqa: PLC0415
 
     def among(*names: str) -> dict[str, bool]:
         return {f"--{name.replace('_', '-')}": name in given for name in names}
 
     if options.space_module is not None:
-        tell_unused(among(*_OF_BUILTIN_SPACE), "with --space-module")
+        of_builtin = [one.name for one in fields(SpaceOptions) if one.name != "preset"]
+        tell_unused(among("space_preset", *of_builtin), "with --space-module")
     if options.optuna_storage is None:
         tell_unused(among("study_name"), "without --optuna-storage")
     if not options.resume:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import fields
 from typing import TYPE_CHECKING
 
 from mneme.tuning.builtin_spaces import (
@@ -10,6 +11,7 @@ from mneme.tuning.builtin_spaces import (
     load_custom_space,
     parse_key_value_args,
 )
+from mneme.tuning.space_options import SpaceOptions
 from mneme.tuning.space_view import SpaceView
 
 if TYPE_CHECKING:
@@ -30,26 +32,11 @@ def make_space(options: TuneOptions, recorded: KernelInstance) -> SearchSpace:
     if options.space_module is not None:
         arguments = parse_key_value_args(list(options.space_arg))
         return load_custom_space(options.space_module, recorded, arguments)
+    names = {one.name for one in fields(SpaceOptions)} - {"preset"}
+    told = {name: getattr(options, name) for name in names}
+    told["passes"] = list(options.passes) or None
     return BuiltinTuneSearchSpace(
-        recorded,
-        preset=options.space_preset,
-        launch_dim=options.launch_dim,
-        launch_safety=options.launch_safety,
-        passes=list(options.passes) or None,
-        fixed_passes=options.fixed_passes,
-        pipeline_file=options.pipeline_file,
-        codegen_opt_range=options.codegen_opt_range,
-        fixed_codegen_opt=options.fixed_codegen_opt,
-        specialize_space=options.specialize_space,
-        specialize_dims_space=options.specialize_dims_space,
-        launch_bounds_space=options.launch_bounds_space,
-        min_blocks_per_sm_range=options.min_blocks_per_sm_range,
-        fixed_min_blocks_per_sm=options.fixed_min_blocks_per_sm,
-        max_registers_range=options.max_registers_range,
-        fixed_max_registers=options.fixed_max_registers,
-        max_threads_range=options.max_threads_range,
-        max_threads_policy=options.max_threads_policy,
-        device=options.device,
+        recorded, preset=options.space_preset, device=options.device, **told
     )
 
 

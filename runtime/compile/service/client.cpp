@@ -130,14 +130,7 @@ struct RawRequest {
     raw.kernel = request.kernel.c_str();
     raw.target = request.target.c_str();
     raw.passes = request.passes.c_str();
-    raw.codegenOptLevel = request.codegenOptLevel;
-    raw.prune = request.prune;
-    raw.internalize = request.internalize;
-    raw.setLaunchBounds = request.setLaunchBounds;
-    raw.maxThreads = request.maxThreads;
-    raw.minBlocksPerSm = request.minBlocksPerSm;
-    raw.specializeDims = request.specializeDims;
-    raw.boundIndices = request.boundIndices;
+    codeNumbersOf(raw) = codeNumbersOf(request);
     memcpy(raw.grid, request.grid, sizeof raw.grid);
     memcpy(raw.block, request.block, sizeof raw.block);
     raw.specializedArgs = arguments.data();
@@ -145,7 +138,6 @@ struct RawRequest {
     raw.optionsJson = request.optionsJson.empty() ? nullptr : request.optionsJson.c_str();
     raw.placedGlobals = places.data();
     raw.placedGlobalCount = places.size();
-    raw.maxRegisters = request.maxRegisters;
     raw.assemblerOptions =
         request.assemblerOptions.empty() ? nullptr : request.assemblerOptions.c_str();
     raw.symbol = request.symbol.c_str();

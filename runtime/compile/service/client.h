@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "runtime/abi/argument.h"
@@ -81,6 +82,20 @@ struct Request {
   uint32_t timeTraceGrain = 0; ///< microseconds; 0: no time trace
   bool wantStages = false;     ///< IR before and after specialisation
 };
+
+/// The numbers that decide about the code, of a Request or a mneme_compile_request: the one list
+/// for messages, keys and the C ABI. The dimensions, which do so at times only, are not among them.
+template <typename AnyRequest> auto codeNumbersOf(AnyRequest& request) {
+  return std::tie(request.codegenOptLevel, request.prune, request.internalize,
+                  request.setLaunchBounds, request.maxThreads, request.minBlocksPerSm,
+                  request.specializeDims, request.maxRegisters, request.boundIndices);
+}
+
+/// Calls `visit` with each number of codeNumbersOf().
+template <typename AnyRequest, typename Visit>
+void visitCodeNumbers(AnyRequest& request, Visit&& visit) {
+  std::apply([&](auto&... numbers) { (visit(numbers), ...); }, codeNumbersOf(request));
+}
 
 struct Result {
   std::vector<std::byte> image;

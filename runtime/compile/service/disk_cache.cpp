@@ -115,13 +115,9 @@ Hash128 cacheKey(const Request& request, const std::string& libraryIdentity) {
   packer.add(bytesOf(request.kernel));
   packer.add(bytesOf(request.passes));
   packer.add(bytesOf(request.optionsJson));
-  for (const uint64_t number :
-       {uint64_t{request.codegenOptLevel}, uint64_t{request.prune}, uint64_t{request.internalize},
-        uint64_t{request.setLaunchBounds}, uint64_t{request.maxThreads},
-        uint64_t{request.minBlocksPerSm}, uint64_t{request.specializeDims},
-        uint64_t{request.wantIr}, uint64_t{request.wantAssembly}, uint64_t{request.maxRegisters},
-        uint64_t{request.boundIndices}, uint64_t{request.wantShape}})
-    packer.add(number);
+  visitCodeNumbers(request, [&](uint64_t number) { packer.add(number); });
+  for (const bool isWanted : {request.wantIr, request.wantAssembly, request.wantShape})
+    packer.add(uint64_t{isWanted});
   packer.add(bytesOf(request.assemblerOptions));
   packer.add(uint64_t{request.placedGlobals.size()});
   for (const GlobalPlace& place : request.placedGlobals) {

@@ -12,7 +12,7 @@ struct Head {
   uint64_t checksumHigh;
 };
 
-constexpr char kRequestMagic[8] = {'M', 'N', 'E', 'M', 'E', 'J', 'Q', '8'};
+constexpr char kRequestMagic[8] = {'M', 'N', 'E', 'M', 'E', 'J', 'Q', '9'};
 constexpr char kAnswerMagic[8] = {'M', 'N', 'E', 'M', 'E', 'J', 'A', '6'};
 
 std::string sealed(const char (&magic)[8], const Packer& packer) {
@@ -42,22 +42,14 @@ std::optional<std::span<const std::byte>> opened(const char (&magic)[8],
 
 /// The 32-bit numbers and flags of a request, in the order in which they are packed.
 template <typename R, typename Visit> void visitNumbers(R& request, Visit&& visit) {
+  visitCodeNumbers(request, visit);
   visit(request.mlir.isForGpu);
-  visit(request.codegenOptLevel);
-  visit(request.prune);
-  visit(request.internalize);
-  visit(request.setLaunchBounds);
-  visit(request.maxThreads);
-  visit(request.minBlocksPerSm);
-  visit(request.specializeDims);
   for (unsigned axis = 0; axis < 3; ++axis) {
     visit(request.grid[axis]);
     visit(request.block[axis]);
   }
-  visit(request.maxRegisters);
   visit(request.wantIr);
   visit(request.wantAssembly);
-  visit(request.boundIndices);
   visit(request.wantTrace);
   visit(request.wantShape);
   visit(request.timeTraceGrain);
