@@ -1,5 +1,6 @@
 // Every knob of runtime/abi/knobs.def arrives wherever a configuration goes on its way to the
 // compiler; one that is forgotten somewhere fails by its name.
+#include <algorithm>
 #include <doctest/doctest.h>
 #include <functional>
 #include <string>
@@ -20,19 +21,19 @@ struct Knob {
   std::function<void(Configuration&)> change;
 };
 
-template <typename Value> void changeValue(Value& value) {
+template <typename Value> void changeValue(Value& value, uint64_t high) {
   if constexpr (std::is_same_v<Value, bool>)
     value = !value;
   else if constexpr (std::is_same_v<Value, std::string>)
     value = "default<O1>";
   else
-    value = value == 64 ? 128 : 64;
+    value = value == 64 ? 128 : static_cast<Value>(std::min<uint64_t>(64, high));
 }
 
 std::vector<Knob> knobs() {
   std::vector<Knob> all;
 #define MNEME_KNOB(type, member, key, otherwise, high, deployed)                                   \
-  all.push_back({key, [](Configuration& c) { changeValue(c.member); }});
+  all.push_back({key, [](Configuration& c) { changeValue(c.member, high); }});
 #include "runtime/abi/knobs.def"
   return all;
 }
