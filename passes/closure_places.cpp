@@ -1,3 +1,5 @@
+// Finds the closure that a call operator is called with among the arguments of a kernel
+// (lambdas.h).
 #include <llvm/ADT/STLExtras.h>
 #include <llvm/IR/DerivedTypes.h>
 #include <llvm/IR/Instructions.h>

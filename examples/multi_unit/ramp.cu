@@ -1,3 +1,4 @@
+// A shared library with a kernel of its own.
 #include "scale.h"
 
 namespace {

@@ -1,3 +1,4 @@
+// The second translation unit of the program.
 #include "scale.h"
 
 namespace {

@@ -56,7 +56,7 @@ namespace mneme::embed {
 /// or fp128. An aggregate is a by-value struct; `size` is then the size of the pointee.
 ///
 /// "functions" is there for variables that start with addresses of functions in them: tables,
-/// vtables, and cells (compile/function_cells.h), of which every function has one whose address is
+/// vtables, and cells (ir/function_cells.h), of which every function has one whose address is
 /// data.
 ///
 /// In a kernel's bitcode a device global that this unit defines has linkage `available_externally`

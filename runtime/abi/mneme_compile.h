@@ -45,18 +45,18 @@ typedef struct mneme_lambda_value {
 /// loader places them.
 ///
 /// Address 0 stands for "known only when the image is loaded": each function then begins by reading
-/// the address from the constant `__mneme_place_<name>` (place_name.h says how names are written
-/// that PTX does not allow): 8 bytes in constant memory, visible by name (cuModuleGetGlobal), zero
-/// until the loader fills it in before the first launch. An image has this constant only if the
-/// kernel reaches the variable. Such an image is good for every process. Unsupported: a constant
-/// that is initialised with such an address.
+/// the address from the constant `__mneme_place_<name>` (variable_names.h says how names are
+/// written that PTX does not allow): 8 bytes in constant memory, visible by name
+/// (cuModuleGetGlobal), zero until the loader fills it in before the first launch. An image has
+/// this constant only if the kernel reaches the variable. Such an image is good for every process.
+/// Unsupported: a constant that is initialised with such an address.
 typedef struct mneme_global_place {
   const char* name;
   uint64_t address;
 } mneme_global_place;
 
 enum mneme_compile_outputs {
-  /// "cpu": a shared object (device/cpu/image_abi.h). "sm_NN": a cubin, or PTX text when neither
+  /// "cpu": a shared object (cpu_image.h). "sm_NN": a cubin, or PTX text when neither
   /// nvJitLink nor ptxas is installed (the driver assembles it when it is loaded).
   /// "host": a shared object with the symbol `mneme_host_image` (mneme_jit_host.h).
   MNEME_OUTPUT_IMAGE = 1,

@@ -1,3 +1,4 @@
+// Reads the table of a snapshot as version 1 of the format wrote it (table_parts.h).
 #include "runtime/artifact/table_parts.h"
 
 namespace mneme::artifact {

@@ -1,3 +1,4 @@
+// What Python reads of recordings, snapshots and programs with embedded kernels.
 #include "runtime/bindings/bindings.h"
 
 #include <cstdlib>

@@ -1,3 +1,4 @@
+// How Python has IR, or the code of a recording, compiled.
 #include "runtime/bindings/bindings.h"
 
 #include <algorithm>

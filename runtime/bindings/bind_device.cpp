@@ -1,3 +1,4 @@
+// How Python loads an image on a device, launches it and copies memory.
 #include "runtime/bindings/bindings.h"
 
 #include <array>

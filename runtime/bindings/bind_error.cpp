@@ -1,3 +1,4 @@
+// Makes of a mneme::Error the exception of Python that mneme.errors has for its code.
 #include "runtime/bindings/bindings.h"
 
 #include "runtime/base/error.h"

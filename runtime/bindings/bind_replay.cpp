@@ -1,3 +1,4 @@
+// The devices, and sessions that replay configurations, as Python has them.
 #include "runtime/bindings/bindings.h"
 
 #include "runtime/base/error.h"

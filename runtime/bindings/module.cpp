@@ -1,3 +1,4 @@
+// The module mneme._native: each bind_*.cpp adds its part.
 #include <regex>
 
 #include "runtime/base/error.h"

@@ -1,3 +1,4 @@
+// What mneme_compile_version() says: LLVM, its targets, the processor, and the key of caches.
 #include <llvm/Config/llvm-config.h>
 #include <llvm/Support/JSON.h>
 #include <llvm/Support/raw_ostream.h>

@@ -1,3 +1,4 @@
+// The frontends as C functions, which Python calls (abi/mneme_frontend.h).
 #include <exception>
 #include <optional>
 #include <string>

@@ -1,3 +1,4 @@
+// Modules of C++, CUDA or HIP text, and instances of their templates (proteus/CppJitModule.h).
 #include "include/proteus/CppJitModule.h"
 
 #include <mutex>

@@ -1,3 +1,5 @@
+// Has modules compiled, or finds them in the caches, and loads them
+// (proteus/Frontend/Dispatcher.h).
 #include "include/proteus/Frontend/Dispatcher.h"
 
 #include <cstdio>

@@ -1,3 +1,4 @@
+// Modules of LLVM IR and of MLIR (proteus/LLVMIRJitModule.h, MLIRJitModule.h).
 #include "include/proteus/LLVMIRJitModule.h"
 
 #include <string_view>

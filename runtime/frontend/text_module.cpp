@@ -1,3 +1,4 @@
+// What modules of any text have in common (proteus/Frontend/TextModule.h).
 #include "include/proteus/Frontend/TextModule.h"
 
 #include "include/proteus/Error.h"

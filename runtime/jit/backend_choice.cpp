@@ -1,3 +1,4 @@
+// Which backend a process uses (backend.h): the one for the runtime it has.
 #include "runtime/jit/backend.h"
 #include "runtime/jit/backends/cpu/backend.h"
 #include "runtime/jit/backends/cuda/backend.h"

@@ -24,7 +24,7 @@ class Place:
     """A JSON object inside a file; every method raises ArtifactCorrupt naming file and key.
 
     A key that is absent, or null, gives the default, if the method takes one. What is
-    accepted has to be what runtime/jit/tuned_file.cpp accepts: test_tuned_readers.py reads with
+    accepted has to be what runtime/tuned/file.cpp accepts: test_tuned_readers.py reads with
     both.
     """
 

@@ -1,3 +1,4 @@
+// The assembler as a library: libnvJitLink, opened where it is installed.
 #include <cstddef>
 
 #include "runtime/base/dynamic_library.h"

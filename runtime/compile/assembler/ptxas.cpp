@@ -1,3 +1,4 @@
+// The assembler as a program: ptxas, run on files.
 #include <algorithm>
 #include <cstdio>
 #include <cstring>

@@ -1,3 +1,4 @@
+// A step of the lowering (steps.h): LLVM's own simplifications, which later steps rely on.
 #include <llvm/IR/InstIterator.h>
 #include <llvm/Passes/PassBuilder.h>
 #include <llvm/Transforms/Scalar/EarlyCSE.h>

@@ -1,3 +1,4 @@
+// Conversions between numbers (emit.h), with the rounding that the instruction asks for.
 #include "runtime/compile/cpu/emit.h"
 
 using namespace llvm;

@@ -1,3 +1,5 @@
+// Arithmetic on floating-point numbers (emit.h), with the rounding that the instruction asks
+// for.
 #include "runtime/compile/cpu/emit.h"
 
 #include <llvm/ADT/StringSwitch.h>

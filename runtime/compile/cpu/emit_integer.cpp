@@ -1,3 +1,4 @@
+// Operations on integers and their bits (emit.h).
 #include "runtime/compile/cpu/emit.h"
 
 using namespace llvm;

@@ -1,3 +1,4 @@
+// Calls of the device's services, special registers and functions of the math library (emit.h).
 #include "runtime/compile/cpu/emit.h"
 
 #include "runtime/abi/cpu_image.h"

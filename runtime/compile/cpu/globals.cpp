@@ -1,3 +1,5 @@
+// A step of the lowering (steps.h): device variables are reached through slots that the loader
+// fills.
 #include <llvm/ADT/MapVector.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/Operator.h>

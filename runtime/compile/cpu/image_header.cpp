@@ -1,3 +1,4 @@
+// A step of the lowering (steps.h): describes the image in the layout of abi/cpu_image.h.
 #include "runtime/abi/cpu_image.h"
 #include "runtime/compile/cpu/emit.h"
 #include "runtime/compile/cpu/steps.h"
@@ -7,7 +8,7 @@ using namespace llvm;
 namespace mneme::compile::cpu {
 namespace {
 
-/// Builds constants laid out as the C structs of image_abi.h.
+/// Builds constants laid out as the C structs of abi/cpu_image.h.
 class HeaderBuilder {
 public:
   explicit HeaderBuilder(Module& module) : module_(module), context_(module.getContext()) {}

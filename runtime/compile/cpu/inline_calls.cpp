@@ -1,3 +1,5 @@
+// A step of the lowering (steps.h): the kernel becomes one function, and what stays a call gets
+// its context.
 #include <cstddef>
 
 #include <llvm/ADT/DenseMap.h>

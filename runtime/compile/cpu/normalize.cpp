@@ -1,3 +1,4 @@
+// Steps of the lowering (steps.h) that take away what only a GPU understands.
 #include <llvm/ADT/SmallPtrSet.h>
 #include <llvm/IR/AttributeMask.h>
 #include <llvm/IR/DebugInfo.h>

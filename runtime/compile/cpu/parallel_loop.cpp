@@ -1,3 +1,5 @@
+// A step of the lowering (steps.h): tells the vectoriser that threads do not depend on one
+// another.
 #include <llvm/Analysis/LoopInfo.h>
 #include <llvm/Analysis/ValueTracking.h>
 #include <llvm/IR/Dominators.h>

@@ -1,3 +1,5 @@
+// A step of the lowering (steps.h): answers __nvvm_reflect and drops the branches that depend on
+// it.
 #include <llvm/ADT/SetVector.h>
 #include <llvm/Analysis/ConstantFolding.h>
 #include <llvm/Analysis/ValueTracking.h>

@@ -1,3 +1,5 @@
+// A step of the lowering (steps.h): calls of services become calls through the device's table of
+// them.
 #include <llvm/IR/InstIterator.h>
 
 #include "runtime/compile/cpu/emit.h"

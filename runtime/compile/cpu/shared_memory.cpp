@@ -1,3 +1,4 @@
+// A step of the lowering (steps.h): gives shared variables their place in the memory of a block.
 #include <cstddef>
 
 #include <llvm/IR/InstIterator.h>

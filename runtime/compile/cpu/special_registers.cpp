@@ -1,3 +1,5 @@
+// A step of the lowering (steps.h): thread and block indices come from loops or from the
+// context.
 #include <cstddef>
 
 #include <llvm/ADT/StringSwitch.h>

@@ -1,3 +1,4 @@
+// Finds the IR of a kernel that is launched, has it compiled and loads the image (kernels.h).
 #include <algorithm>
 #include <functional>
 #include <mutex>

@@ -1,3 +1,4 @@
+// What the driver API on this device needs of the runtime (abi/cpu_driver_services.h).
 #include "runtime/abi/cpu_driver_services.h"
 
 #include <algorithm>

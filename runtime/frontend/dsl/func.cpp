@@ -1,3 +1,4 @@
+// A function of PJ-DSL, as a program writes it (proteus/JitFrontend.h).
 #include "include/proteus/JitFrontend.h"
 
 namespace proteus {

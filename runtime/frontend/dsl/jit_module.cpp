@@ -1,3 +1,4 @@
+// A module of PJ-DSL: its functions, their text, its compilation (proteus/JitFrontend.h).
 #include "include/proteus/JitFrontend.h"
 
 #include <atomic>

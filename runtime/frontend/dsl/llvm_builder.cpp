@@ -1,3 +1,4 @@
+// Writes a function of PJ-DSL as LLVM IR: values and memory.
 #include "runtime/frontend/dsl/builder_rules.h"
 #include "runtime/frontend/dsl/llvm_builder_state.h"
 #include "runtime/frontend/dsl/llvm_words.h"

@@ -1,3 +1,4 @@
+// Writes a function of PJ-DSL as LLVM IR: blocks, conditions and loops.
 #include "runtime/frontend/dsl/llvm_builder_state.h"
 #include "runtime/frontend/dsl/llvm_words.h"
 

@@ -1,3 +1,4 @@
+// Writes a function of PJ-DSL as MLIR: values and memory.
 #include "runtime/frontend/dsl/builder_rules.h"
 #include "runtime/frontend/dsl/llvm_words.h"
 #include "runtime/frontend/dsl/mlir_builder_state.h"

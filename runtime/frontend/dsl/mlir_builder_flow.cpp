@@ -1,3 +1,4 @@
+// Writes a function of PJ-DSL as MLIR: regions, conditions and loops.
 #include "runtime/frontend/dsl/mlir_builder_state.h"
 #include "runtime/frontend/dsl/mlir_words.h"
 

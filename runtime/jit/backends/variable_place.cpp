@@ -1,3 +1,4 @@
+// Where a device variable of the program is (backend.h).
 #include "runtime/jit/backend.h"
 
 #include <dlfcn.h>

@@ -63,7 +63,7 @@ llvm::ArrayRef<AmdgcnRule> amdgcnArithmeticRules();
 llvm::ArrayRef<AmdgcnRule> amdgcnIntegerRules();
 llvm::ArrayRef<AmdgcnRule> amdgcnWaveRules();
 
-// Wave operations (amdgcn_wave.cpp), for library functions too.
+// Wave operations (wave.cpp), for library functions too.
 
 /// All lanes that are here together; `operation` is a mneme_cpu_wave. Results of 64 bits.
 llvm::Value* waveOperation(Emit& emit, unsigned operation, llvm::Value* value,

@@ -1,3 +1,4 @@
+// Registers and operands of one piece of inline PTX (ptx.h).
 #include <llvm/ADT/StringMap.h>
 #include <llvm/IR/InlineAsm.h>
 #include <llvm/Transforms/Utils/BasicBlockUtils.h>

@@ -1,3 +1,4 @@
+// Replaces each call of inline PTX by the IR of its instructions (ptx.h).
 #include <llvm/IR/InlineAsm.h>
 #include <llvm/IR/InstIterator.h>
 

@@ -1,3 +1,4 @@
+// Text of PTX in, instructions with their types and operands out (ptx.h).
 #include <algorithm>
 #include <cctype>
 

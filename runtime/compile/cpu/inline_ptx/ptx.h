@@ -1,5 +1,5 @@
-// Room compile/cpu: inline PTX. Parsing (ptx_parse.cpp), registers and operands (ptx_context.cpp),
-// and one table of instructions per group (ptx_integer, ptx_float, ptx_memory, ptx_simd, ptx_sync).
+// Room compile/cpu: inline PTX. Parsing (parse.cpp), registers and operands (context.cpp),
+// and one table of instructions per group (integer, float, ...).
 #pragma once
 
 #include <map>

@@ -1,3 +1,4 @@
+// Replaces calls of llvm.nvvm.* by what the table has for their names (table.h).
 #include "runtime/compile/cpu/nvptx/table.h"
 #include "runtime/compile/cpu/steps.h"
 

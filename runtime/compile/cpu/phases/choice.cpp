@@ -1,3 +1,4 @@
+// Decides whether a kernel can run in phases (phases.h).
 #include <cstddef>
 
 #include <llvm/IR/InstIterator.h>

@@ -1,3 +1,4 @@
+// Finds out which branches all threads of a block take alike (phases.h).
 #include <cstddef>
 
 #include <llvm/ADT/SetVector.h>

@@ -1,3 +1,4 @@
+// Writes the loops that let all threads of a block take a step (phases.h).
 #include <cstddef>
 
 #include <llvm/IR/Dominators.h>

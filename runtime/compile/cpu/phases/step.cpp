@@ -1,3 +1,4 @@
+// Cuts a kernel at its barriers: one thread from one to the next (phases.h).
 #include <cstddef>
 
 #include <llvm/ADT/DenseSet.h>

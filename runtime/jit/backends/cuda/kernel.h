@@ -1,7 +1,7 @@
 // Room jit: a tuned kernel on one GPU. It shares the program's device variables:
 //
 // - Variables in device memory are not in the image. The image has a constant place for the address
-//   of each (compile/place_name.h), which is filled in when the image is loaded.
+//   of each (abi/variable_names.h), which is filled in when the image is loaded.
 // - Variables in constant memory are in the image, without their initial values, so that the
 //   hardware's constant cache serves them. They are copied from the program's own to ours in front
 //   of every launch, on the launch's stream. That is enough: a change the program orders before its
