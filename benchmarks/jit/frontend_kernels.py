@@ -97,7 +97,7 @@ def run(program: Path, device: str, folder: Path) -> Rows:
 
 
 def medians(runs: list[Rows]) -> dict[str, Any]:
-    """Of each kernel and form, with the ratio to the template's time."""
+    """Return the medians of each kernel and form, with the ratio to the template's time."""
     result: dict[str, Any] = {}
     for kernel, forms in runs[0].items():
         result[kernel] = {

@@ -188,7 +188,7 @@ static void wait(bool isHost) {
     std::exit(2);
 }
 
-/// Of one call, in batches so short that no queue fills.
+/// The time of one call, in batches so short that no queue fills.
 template <typename Call> static double hot(int batches, bool isHost, const Call& call) {
   std::vector<double> times;
   for (int batch = 0; batch < batches; ++batch) {

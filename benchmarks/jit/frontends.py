@@ -99,7 +99,7 @@ def staged(found: re.Match[str]) -> Times:
 
 
 def medians(rows: list[Times]) -> Times:
-    """Of each column."""
+    """Return the median of each column."""
     return {name: round(statistics.median(row[name] for row in rows), 3) for name in rows[0]}
 
 

@@ -41,7 +41,7 @@ double median(std::vector<double> times) {
   return times[times.size() / 2];
 }
 
-/// Of one launch, in batches so short that no queue fills.
+/// The time of one launch, in batches so short that no queue fills.
 template <typename Launch> double hot(int batches, Launch launch) {
   std::vector<double> times;
   for (int batch = 0; batch < batches; ++batch) {

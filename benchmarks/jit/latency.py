@@ -69,7 +69,7 @@ def run(program: Path, cache: Path, **environment: str) -> tuple[Times, list[Tim
 
 
 def medians(rows: list[Times]) -> Times:
-    """Of each column."""
+    """Return the median of each column."""
     return {name: round(statistics.median(row[name] for row in rows), 3) for name in rows[0]}
 
 

@@ -59,7 +59,7 @@ public:
   TargetModelType getTargetModel() const;
   bool isDeviceModule() const;
   Dispatcher& getDispatcher() const;
-  /// Of the code before optimisation.
+  /// The hash of the code before optimisation.
   uint64_t getModuleHash() const;
   /// Compiles if needed.
   CompiledLibrary& getLibrary();

@@ -83,7 +83,8 @@ inline void takeKernel(void* User, const mneme_captured_kernel* Captured) {
 
 namespace runtime {
 
-/// Of a kernel by its host handle; nothing if it is not marked. Works before any launch.
+/// What is known of a kernel, by its host handle; nothing if it is not marked. Works before any
+/// launch.
 inline std::optional<KernelMetadata> captureKernelMetadata(const void* Kernel) {
   std::optional<KernelMetadata> Captured;
   if (mneme_jit_capture_kernel)

@@ -24,8 +24,8 @@ def converted(
     """Return a ctypes object for each argument.
 
     Args:
-        name: Of the function or kernel.
-        types: Of its parameters.
+        name: What the function or kernel is called.
+        types: What its parameters are.
         args: As many.
         receiver: What it is.
 

@@ -22,7 +22,7 @@ class Receiver:
     """A kernel, not a function of the host."""
 
     stream: int = 0
-    """Of the launch."""
+    """Where the kernel is launched."""
 
     is_strict: bool = False
     """Takes nothing that it could misread: read-only arrays, arrays with gaps or another order."""

@@ -48,8 +48,8 @@ struct ArgValue {
   uint32_t index = 0;
   std::vector<std::byte> bytes; ///< little endian
   ArgKind kind = ArgKind::Unknown;
-  /// Of a pointer to what `bytes` holds, and of a struct that is passed by value: what its elements
-  /// are (enum mneme_constant_type). 0: `bytes` is the argument itself.
+  /// What the elements are (enum mneme_constant_type) of a struct that is passed by value, or of
+  /// what a pointer leads to, where `bytes` holds that. 0: `bytes` is the argument itself.
   int32_t content = 0;
 };
 

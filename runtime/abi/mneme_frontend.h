@@ -54,7 +54,7 @@ const char* mneme_frontend_mlir_opt(void);
 void mneme_frontend_engine_begins(int isForGpu);
 #define MNEME_FRONTEND_ENGINE_BEGINS "mneme_frontend_engine_begins"
 
-/// Of this thread's last call that failed; valid until its next one.
+/// Why this thread's last call that failed did so; valid until its next one.
 const char* mneme_frontend_error(void);
 
 #pragma GCC visibility pop

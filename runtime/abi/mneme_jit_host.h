@@ -31,7 +31,7 @@ typedef struct mneme_host_function {
   uint64_t addressCount;
   void* built; ///< the function as it was compiled ahead of time
   void* state; ///< of whoever compiles; null at first
-  /// Of the call operator of a lambda: its closure type as demangled; else null.
+  /// The closure type, as demangled, if this is the call operator of a lambda; else null.
   const char* lambda;
   // Since version 2. Which argument is the closure's address, and the closure's size; 0 bytes if
   // that is not known.

@@ -84,7 +84,7 @@ private:
   std::thread reader_;
 };
 
-// Of the compiler too, which is a guest: whatever it is linked with has this in its process.
+// Images and the compiler, which is a guest, share it: whatever it is linked with has it loaded.
 constexpr const char* kCxxLibrary = "libstdc++.so.6";
 
 /// A library of this process; stays open.

@@ -202,7 +202,6 @@ AotOptions AotOptions::parse(const char* json) {
   options.llvmOptions = textsOf(object->getArray("llvm_options"));
   options.assemblerLevel = object->getString("assembler_level").value_or("").str();
   options.assemblerOptions = textsOf(object->getArray("assembler_options"));
-  options.fastMath = object->getBoolean("fast_math").value_or(false);
   options.flushDenormals = object->getBoolean("flush_denormals").value_or(false);
   options.preciseDivision = object->getBoolean("precise_division").value_or(true);
   options.preciseSqrt = object->getBoolean("precise_sqrt").value_or(true);

@@ -32,7 +32,6 @@ struct Target {
 struct AotOptions {
   /// Whether the code generator fuses where no flag says so; clang's default for CUDA.
   bool fusesEverywhere = true;
-  bool fastMath = false;
   bool flushDenormals = false;
   bool preciseDivision = true;
   bool preciseSqrt = true;

@@ -53,7 +53,7 @@ struct KernelBlob {
   bool callsPointers = false; ///< some function is called through a pointer
   /// Vtables and other constants with functions of the unit, if so: objects may point to them.
   std::vector<KernelGlobal> tables;
-  /// Of a kernel that is compiled at run time: what becomes constant.
+  /// What becomes constant in a kernel that is compiled at run time.
   std::optional<std::vector<mneme_jit_mark>> marks;
   std::vector<CallOperator> lambdas;
   uint64_t sharedBytes = 0;

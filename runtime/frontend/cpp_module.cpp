@@ -18,7 +18,7 @@ bool isForCuda(TargetModelType target) {
   return target == TargetModelType::CUDA || target == TargetModelType::HOST_CUDA;
 }
 
-/// Of the module with the code of an instance: host code too, which launches it.
+/// What the module with the code of an instance is for: the host, too, which launches it.
 TargetModelType targetOf(TargetModelType module, bool isForGpu) {
   if (!isForGpu)
     return module;

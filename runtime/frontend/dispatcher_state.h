@@ -52,7 +52,7 @@ struct Dispatcher::State {
   /// What all of these ask for alike.
   mneme::compile::Request requestFor(const std::string& code) const;
   mneme::compile::Request requestForMlir(const std::string& code) const;
-  /// Of a GPU, for those who compile for it: "sm_90", "gfx90a"; of the CPU device, one it knows.
+  /// What is compiled for: "sm_90", "gfx90a" on a GPU; on the CPU device, one that it knows.
   std::string architecture() const;
   bool isForHost() const { return target == TargetModelType::HOST; }
   void countLaunch(const void* kernel) noexcept;

@@ -34,7 +34,7 @@ public:
   const Kernel& kernel() const noexcept { return kernel_; }
   const tuned::Variant& variant() const noexcept { return variant_; }
   const BinarySpec& spec() const noexcept { return spec_; }
-  /// Of a marked kernel, once its plan is made: where its launches are counted; else null.
+  /// Where launches of a marked kernel are counted, once its plan is made; else null.
   CacheReport::Entry* uses() const noexcept { return uses_.load(std::memory_order_relaxed); }
   void setUses(CacheReport::Entry& uses) noexcept { uses_.store(&uses, std::memory_order_relaxed); }
 

@@ -91,7 +91,7 @@ std::string timerLines(const Settings& settings, const compile::Request& request
     return text;
   const std::string optimize = "optimizeIR optlevel " + words.level + " codegenopt " +
                                std::to_string(request.codegenOptLevel);
-  // Of a kernel, in the words for its kind of machine code.
+  // A kernel has these, in the words for its kind of machine code.
   const nlohmann::json codegen = times.is_object() && times.contains("codegen_parts")
                                      ? times["codegen_parts"]
                                      : nlohmann::json::array();

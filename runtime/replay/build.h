@@ -54,9 +54,6 @@ public:
   /// A module with `image`, its recorded globals in place. \throws as Device::load()
   std::shared_ptr<device::Module> load(const std::vector<std::byte>& image);
 
-  /// Forgets every loaded module (they may hold a broken state).
-  void unloadAll() { modules_.clear(); }
-
 private:
   template <typename Value> struct Entry {
     Hash128 key;

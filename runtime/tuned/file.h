@@ -50,7 +50,7 @@ struct Variant {
   Guards guards;
   std::optional<LaunchOverride> launch; ///< `matched` holds what Match says
   double weight = 0;
-  /// Of the code it is for; nothing: any code.
+  /// Hash of the code it is for; nothing: any code.
   std::optional<uint64_t> staticHash;
 };
 

@@ -72,10 +72,10 @@ public:
                                     unsigned CallerLine = __builtin_LINE()) {
     return KernelHandle<Signature>(*Dispatch, getKernelAddress(Name, CallerFile, CallerLine));
   }
-  /// Of modules with host code.
+  /// The function of this name; for modules with host code.
   void* getFunctionAddress(const std::string& Name, const char* CallerFile = __builtin_FILE(),
                            unsigned CallerLine = __builtin_LINE());
-  /// Of modules for a GPU; what launch() takes.
+  /// The kernel of this name, as launch() takes it; for modules for a GPU.
   void* getKernelAddress(const std::string& Name, const char* CallerFile = __builtin_FILE(),
                          unsigned CallerLine = __builtin_LINE());
   DispatchResult launch(void* Kernel, LaunchDims Grid, LaunchDims Block, void* ArgPtrs[],
@@ -108,7 +108,7 @@ protected:
   uint64_t Hash;
 
 private:
-  /// Of what follows. Code may use its own module while it is loaded.
+  /// Guards what follows. Code may use its own module while it is loaded.
   std::shared_ptr<std::recursive_mutex> Mutex;
   std::shared_ptr<CompiledLibrary> Library;
 };

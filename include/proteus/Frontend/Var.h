@@ -104,7 +104,7 @@ public:
   IRValue* loadValue() const { return Builder->createLoad(getValueType(), place()); }
   void storeValue(IRValue* Value) const { Builder->createStore(Value, place()); }
 
-  /// Of a reference: where it refers to.
+  /// Where a reference refers to.
   IRValue* loadAddress() const {
     if constexpr (IsReference)
       return Builder->createLoad(TypeMap<T>::get(), Slot);
@@ -226,7 +226,7 @@ public:
   IRType getValueType() const { return Slot->Type; }
 
   IRValue* loadAddress() const { return Builder->createGenericAddress(Slot); }
-  /// Of the first element.
+  /// The address of the first element.
   Var<T*> getAddress() const { return detail::makeAddressVar<T*>(*Builder, loadAddress()); }
   Var<T&> operator*() const { return detail::makeAddressVar<T&>(*Builder, loadAddress()); }
   template <typename I, std::enable_if_t<IsIndex<I>, bool> = true>

@@ -43,7 +43,7 @@ def guard_against(
 def telling_guards(match: Match, other: Match) -> list[str]:
     """Return the guards that hold for one launch and not for another.
 
-    Of the arguments only integers count: sizes decide how long a kernel runs, and the values of
+    Only integers among the arguments count: sizes decide how long a kernel runs, and the values of
     other scalars change from launch to launch.
     """
     telling = []

@@ -63,7 +63,7 @@ class TunedKernel:
         entry["Pipeline"] = split_unrolling(main.pipeline)[1]
         own: dict[str, Any] = {"Version": 1, "DemangledName": self.demangled_name}
         variants = self.variants
-        # Of one code, it stands once, and earlier releases read the file.
+        # Where all are for one code, its hash stands once, and earlier releases read the file.
         if len(self.static_hashes) > 1:
             own["Version"] = FORMAT_VERSION
         elif main.static_hash:

@@ -256,7 +256,7 @@ class TunedVariant:
     """Share of the application's time this launch stands for."""
 
     static_hash: str = ""
-    """Of the code it is for, 16 hexadecimal digits; empty: any code."""
+    """Hash of the code it is for, 16 hexadecimal digits; empty: any code."""
 
     def flat_json(self) -> dict[str, Any]:
         """Return the keys that existing tools know too."""

@@ -107,7 +107,7 @@ def as_completed(
     """Yield futures as they are done.
 
     Args:
-        futures: Of any executor; one that is given twice is yielded once.
+        futures: From any executor; one that is given twice is yielded once.
         timeout: Seconds for all of them; None waits as long as it takes.
 
     Raises:

@@ -80,7 +80,8 @@ def evaluate(
 
     Args:
         spec: What to open.
-        number: Of the configuration: two calls are never equal, whatever a scheduler makes of that.
+        number: Another for each configuration: two calls are never equal, whatever a scheduler
+            makes of that.
         configuration: The fields of `ExperimentConfiguration`.
         ir: Replaces the recorded IR unless empty.
         options: Keywords of `AsyncReplayExecutor.submit`.

@@ -73,13 +73,13 @@ class Thing:
     """What has to be constant for it to fold."""
 
     line: int = 0
-    """Of the source; 0: not known."""
+    """Line of the source; 0: not known."""
 
     arg: int = -1
-    """Of a load, the pointer."""
+    """Which argument a load takes its pointer from."""
 
     type: str = ""
-    """Of a load, in IR."""
+    """What is loaded, as IR names the type."""
 
 
 @dataclass(frozen=True, slots=True)

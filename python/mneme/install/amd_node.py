@@ -40,7 +40,7 @@ def amd_parts(root: Path, environment: Mapping[str, str]) -> list[Part]:
     """Return what is there and what is not; nothing where there is neither GPU nor HIP.
 
     Args:
-        root: Of the file system.
+        root: Where the file system begins.
         environment: ROCM_PATH and HIP_PATH say where ROCm is, else /opt/rocm or /usr.
     """
     gpus = _gpus(root / _TOPOLOGY)

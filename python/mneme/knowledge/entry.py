@@ -70,7 +70,7 @@ class Entry:
     date: str
     """When, in UTC: 2026-11-23T12:00:00Z."""
     version: str
-    """Of mneme."""
+    """Which mneme found it."""
 
     @property
     def is_about_code(self) -> bool:

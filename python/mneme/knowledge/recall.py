@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Kernel", "Match", "matches"]
 
-# Of one other kernel; the further ones are mostly near its best one.
+# What one other kernel may tell; more would mostly be near its best.
 _MOST_OF_ANOTHER: Final = 2
 # Less alike than this: its numbers are twice or half as large on the average.
 _LEAST_ALIKE: Final = 0.5
@@ -49,9 +49,9 @@ class Match:
 def matches(entries: Iterable[Entry], kernel: Kernel) -> list[Match]:
     """Return what speaks of a kernel.
 
-    The same code comes first, then other code, of which only what is not about launches counts. Of
-    both, the same architecture, then others of the same kind of device; of these, what is most
-    alike, then what has an interval, then what gained most.
+    The same code comes first, then other code, of which only what is not about launches counts. In
+    both, the same architecture comes first, then others of the same kind of device; of these, what
+    is most alike, then what has an interval, then what gained most.
     """
     found = []
     for entry in entries:

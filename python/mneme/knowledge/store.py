@@ -29,14 +29,14 @@ if TYPE_CHECKING:
 __all__ = ["VERSION", "KnowledgeStore"]
 
 VERSION: Final = 1
-"""Of the table."""
+"""Version of the table."""
 
 _MAGIC: Final = b"SQLite format 3\0"
 _APPLICATION: Final = 0x6D6E656D  # "mnem"
 _VERSION_AT, _APPLICATION_AT, _HEADER_BYTES = 60, 68, 100
 _BUSY_SECONDS: Final = 2.0
 _SECONDS: Final = 6.0
-# Of one kernel on one architecture, and of all; the oldest go.
+# Entries of one kernel on one architecture, and of all kernels; the oldest go.
 _MOST_OF_A_KERNEL: Final = 64
 _MOST: Final = 5_000
 

@@ -97,7 +97,7 @@ def _text(axes: tuple[int, int, int]) -> str:
 def choose_targets(records: Iterable[RecordedExecution], profile: Profile) -> list[Target]:
     """Return what to tune, the heaviest first.
 
-    Of launches of a kernel with the same dimensions one is tuned, the one that was seen most often;
+    Among launches of a kernel with the same dimensions, the one that was seen most often is tuned;
     it stands for the time of all. Without a profile, recorded times and counts say what is heavy.
     """
     known = list(records)

@@ -18,7 +18,7 @@ from mneme.programs.elf import ElfFacts, read_elf
 __all__ = ["brings_own_runtime", "remark_on_cpu_run", "remark_on_program"]
 
 _RIGHTS = "gets more rights than you have (set-user-id or file capabilities)"
-# Of programs that have instrumented kernels, and of those that make kernels while they run.
+# What programs with instrumented kernels are linked to, and those that make kernels at run time.
 _OUR_LIBRARIES = ("libmneme_rt.so", "libmneme_frontend.so")
 
 # Programs whose purpose is to start others; what they start is what gets recorded.

@@ -34,7 +34,7 @@ class Mark:
     """As runtime/abi/jit_mark.h numbers types."""
 
     element: int = 0
-    """Of arrays, as `type`."""
+    """Type of an array's elements, as `type`."""
 
     count: int = 1
     """Elements of an array."""

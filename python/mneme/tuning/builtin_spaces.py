@@ -79,7 +79,7 @@ class BuiltinTuneSearchSpace(SearchSpace):
         Args:
             recorded_kernel: The launch: has `grid_dim`, `block_dim`, `shared_mem`,
                 `available_specializations`.
-            limits: Of the device that will run the kernel; None asks `device`.
+            limits: What the device can that will run the kernel; None asks `device`.
             device: As in `--device`; None: the device used when nobody says.
             **options: The fields of `SpaceOptions`: preset, launch_dim, passes, ...
 

@@ -121,7 +121,7 @@ def try_launches(
     Args:
         evaluate: Replays a configuration; one launch of it is enough.
         recorded: The recorded launch; how it is compiled is kept, launch bounds apart.
-        limits: Of the device that replays.
+        limits: What the device can that replays.
     """
     launch = RecordedLaunch(
         grid=recorded.grid, block=recorded.block, shared_mem=recorded.shared_mem
@@ -156,7 +156,7 @@ def free_axes(evaluate: Evaluate, recorded: ExperimentConfiguration, limits: Dev
     Args:
         evaluate: Replays a configuration; one launch of it is enough.
         recorded: The recorded launch; how it is compiled is kept, launch bounds apart.
-        limits: Of the device that replays.
+        limits: What the device can that replays.
     """
     launch = RecordedLaunch(
         grid=recorded.grid, block=recorded.block, shared_mem=recorded.shared_mem
@@ -191,7 +191,7 @@ def free_grid_axis(
     Args:
         evaluate: Replays a configuration; one launch of it is enough.
         recorded: The recorded launch; how it is compiled is kept, launch bounds apart.
-        limits: Of the device that replays.
+        limits: What the device can that replays.
     """
     grid, block = recorded.grid, recorded.block
     axis = max("xyz", key=lambda name: int(getattr(grid, name)))

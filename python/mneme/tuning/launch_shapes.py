@@ -118,7 +118,7 @@ def block_shapes(
 
     Args:
         launch: What was recorded.
-        limits: Of the device that will run them.
+        limits: What the device can that will run them.
         dim: One of `LAUNCH_DIMS`.
         safety: "conservative": whole warps that make up exactly the recorded threads. "balanced":
             whole warps with at most twice the recorded threads. "aggressive": any size. With

@@ -35,7 +35,7 @@ FAILURES = (
 """What a trial can be besides verified."""
 
 ROUNDING = "rounding"
-"""Of `failed_verification`: trials whose results are only rounded otherwise."""
+"""Those of `failed_verification` whose results are only rounded otherwise."""
 
 _METRICS = ("mean", "median", "min", "max")
 

@@ -9,7 +9,7 @@
 namespace mneme::compile {
 namespace {
 
-/// Of waves unless a function says otherwise: 64 threads up to GFX9, 32 from GFX10 on.
+/// Threads of a wave unless a function says otherwise: 64 up to GFX9, 32 from GFX10 on.
 unsigned usualWaveSize(llvm::StringRef cpu) {
   unsigned number = 0;
   if (!cpu.consume_front("gfx") || cpu.consumeInteger(10, number))

@@ -48,8 +48,8 @@ struct MlirLowering {
 /// See mneme_compile_request; same meaning field by field.
 struct Request {
   std::vector<std::vector<std::byte>> modules;
-  /// Of source text, as the only module: program and arguments that make IR of it (source.h), to
-  /// which input and output are added.
+  /// Program and arguments that make IR of the only module, which is source text (source.h); input
+  /// and output are added to them.
   std::vector<std::string> sourceCompiler = {};
   MlirLowering mlir = {}; ///< with pipelines: the only module is MLIR
   std::string kernel;

@@ -14,7 +14,7 @@ namespace {
 using Open = void* (*)(const char*, int);
 constinit std::atomic<Open> nextOpen{nullptr};
 
-/// Of any version, anywhere.
+/// Whether a path leads to the vendor's runtime, in any version and anywhere.
 bool isRuntime(const char* path) noexcept {
   const char* slash = std::strrchr(path, '/');
   const char* name = slash ? slash + 1 : path;

@@ -10,7 +10,7 @@ namespace proteus {
 
 /// `i32`, `!llvm.ptr<3>`, `!llvm.array<16 x f64>`; nothing for void.
 std::string mlirType(const IRType& type);
-/// Of the address of a variable of this type.
+/// The type of a variable's address in this space.
 std::string mlirPointer(AddressSpace space);
 /// `()`, `i32`, `(i1 {llvm.zeroext})`: the type of a result, or of a parameter, and what is done to
 /// small integers.

@@ -74,9 +74,9 @@ public:
 
   /// Neither a function nor an array of the module has this name.
   bool isFree(const std::string& name) const;
-  /// Of a function; calls say the new name.
+  /// Renames a function; calls say the new name.
   void rename(const std::string& from, const std::string& to);
-  /// To the names of all functions, in place of one that was added before.
+  /// Ends the names of all functions with `suffix`, in place of one that was added before.
   void addSuffix(const std::string& suffix);
   void call(PendingCall call) { calls_.push_back(std::move(call)); }
 

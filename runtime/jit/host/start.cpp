@@ -36,7 +36,8 @@ HostServices servicesFor(const Settings& settings) {
           .print = [](const std::string& text) { fwrite(text.data(), 1, text.size(), stdout); }};
 }
 
-/// Of a process that forks: then no thread it does not have holds a lock in the child.
+/// Whether a process that forks has one thread only: then nobody holds a lock in the child for
+/// ever.
 bool isAlone = false;
 
 /// Threads that were waited for are still listed for some microseconds.

@@ -28,12 +28,12 @@ public:
   int rank() const noexcept { return rank_; }
   int size() const noexcept { return size_; }
 
-  /// Of this rank's own directory; empty if there is none.
+  /// Reads an entry of this rank's own directory; empty if there is none.
   std::vector<std::byte> readHere(const std::string& name) const noexcept;
   void writeHere(const std::string& name, std::span<const std::byte> entry) const noexcept;
 
-  /// Of rank 0's directory. False: rank 0 cannot be asked, because this is it or its directory is
-  /// this rank's too, other ranks have not started yet, or MPI is at its end.
+  /// Reads an entry of rank 0's directory. False: rank 0 cannot be asked, because this is it or its
+  /// directory is this rank's too, other ranks have not started yet, or MPI is at its end.
   bool lookUp(const std::string& name, std::vector<std::byte>& entry) noexcept;
   /// Rank 0 has written it. False as above.
   bool store(const std::string& name, std::span<const std::byte> entry) noexcept;
