@@ -50,27 +50,26 @@ json metadataOf(const std::vector<gpu::ElfSection>& sections) {
 }
 
 template <typename Value> Value valueOr(const json& object, const char* key, Value otherwise) {
-  if (const auto found = object.find(key); object.is_object() && found != object.end())
-    if (const auto* value = found->template get_ptr<const Value*>())
-      return *value;
-  return otherwise;
+  if (!object.is_object())
+    return otherwise;
+  const auto found = object.find(key);
+  const auto* value = found == object.end() ? nullptr : found->template get_ptr<const Value*>();
+  return value ? *value : otherwise;
 }
 
-std::vector<uint64_t> argumentSizesOf(const json& metadata, const std::string& kernel) {
-  std::vector<uint64_t> sizes;
-  const auto kernels = metadata.find("amdhsa.kernels");
-  if (kernels == metadata.end())
-    return sizes;
-  for (const json& one : *kernels) {
-    if (!one.is_object() || valueOr<json::string_t>(one, ".name", "") != kernel ||
-        !one.contains(".args"))
-      continue;
-    for (const json& argument : one[".args"])
-      if (argument.is_object() &&
-          !valueOr<json::string_t>(argument, ".value_kind", "").starts_with("hidden_"))
-        sizes.push_back(valueOr<json::number_unsigned_t>(argument, ".size", 0));
-  }
-  return sizes;
+uint64_t numberOr0(const json& object, const char* key) {
+  return valueOr<json::number_unsigned_t>(object, key, 0);
+}
+
+void readKernel(const json& kernel, CodeObjectFacts& facts) {
+  if (const auto arguments = kernel.find(".args"); arguments != kernel.end())
+    for (const json& argument : *arguments)
+      if (!valueOr<json::string_t>(argument, ".value_kind", "").starts_with("hidden_"))
+        facts.argumentSizes.push_back(numberOr0(argument, ".size"));
+  facts.ldsBytes = numberOr0(kernel, ".group_segment_fixed_size");
+  facts.scratchBytes = numberOr0(kernel, ".private_segment_fixed_size");
+  facts.vectorRegisters = static_cast<uint32_t>(numberOr0(kernel, ".vgpr_count"));
+  facts.maxThreads = static_cast<uint32_t>(numberOr0(kernel, ".max_flat_workgroup_size"));
 }
 
 std::vector<CodeObjectVariable> variablesOf(const std::vector<gpu::ElfSection>& sections) {
@@ -104,7 +103,10 @@ CodeObjectFacts readCodeObject(Bytes image, const std::string& kernel) {
   if (facts.target.starts_with(targetPrefix))
     facts.target.erase(0, targetPrefix.size());
   facts.variables = variablesOf(file->sections);
-  facts.argumentSizes = argumentSizesOf(metadata, kernel);
+  if (const auto kernels = metadata.find("amdhsa.kernels"); kernels != metadata.end())
+    for (const json& one : *kernels)
+      if (one.is_object() && valueOr<json::string_t>(one, ".name", "") == kernel)
+        readKernel(one, facts);
   return facts;
 }
 

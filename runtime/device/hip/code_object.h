@@ -20,7 +20,12 @@ struct CodeObjectFacts {
   /// "gfx90a:xnack-"; empty for what is no code object or is cut off: HIP would read past its end.
   std::string target;
   std::vector<CodeObjectVariable> variables;
-  std::vector<uint64_t> argumentSizes; ///< of the kernel asked for, without hidden ones
+  // Of the kernel asked for.
+  std::vector<uint64_t> argumentSizes; ///< without hidden ones
+  uint64_t ldsBytes = 0;               ///< static, of a block
+  uint64_t scratchBytes = 0;           ///< of a thread
+  uint32_t vectorRegisters = 0;        ///< of a thread, accumulation registers included
+  uint32_t maxThreads = 0;             ///< of a block; 0: not said
 };
 
 CodeObjectFacts readCodeObject(std::span<const std::byte> image, const std::string& kernel);

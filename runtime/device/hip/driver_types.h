@@ -60,13 +60,7 @@ enum hipDeviceAttribute_t : int {
   hipDeviceAttributeVirtualMemoryManagementSupported = 89,
 };
 
-enum hipFunction_attribute : int {
-  HIP_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK = 0,
-  HIP_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES = 1,
-  HIP_FUNC_ATTRIBUTE_CONST_SIZE_BYTES = 2,
-  HIP_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES = 3,
-  HIP_FUNC_ATTRIBUTE_NUM_REGS = 4,
-};
+enum hipFunction_attribute : int { HIP_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK = 0 };
 
 enum hipMemLocationType : int { hipMemLocationTypeDevice = 1 };
 enum hipMemAccessFlags : int { hipMemAccessFlagsProtReadWrite = 3 };

@@ -1,5 +1,7 @@
 #include "runtime/device/hip/hip_module.h"
 
+#include <algorithm>
+
 #include "runtime/base/error.h"
 
 namespace mneme::device::hip {
@@ -22,7 +24,7 @@ HipModule::HipModule(Context& context, const Description& device, std::span<cons
   const gpu::ContextScope scope = context_.use();
   try {
     load();
-    readAttributes();
+    readAttributes(facts);
     argumentSizes_ = facts.argumentSizes;
     readGlobals(facts.variables);
   } catch (const Error& failure) {
@@ -70,18 +72,17 @@ void HipModule::readGlobals(const std::vector<CodeObjectVariable>& variables) {
   }
 }
 
-void HipModule::readAttributes() {
-  const auto read = [&](hipFunction_attribute attribute) {
-    int value = 0;
-    context_.check(context_.driver().hipFuncGetAttribute(&value, attribute, function_),
-                   "asking for the resources of kernel '" + kernel_ + "'");
-    return static_cast<uint32_t>(value);
-  };
-  attributes_.staticSharedBytes = read(HIP_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES);
-  attributes_.localBytes = read(HIP_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES);
-  attributes_.constantBytes = read(HIP_FUNC_ATTRIBUTE_CONST_SIZE_BYTES);
-  attributes_.registers = read(HIP_FUNC_ATTRIBUTE_NUM_REGS);
-  attributes_.maxThreadsPerBlock = read(HIP_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK);
+void HipModule::readAttributes(const CodeObjectFacts& facts) {
+  int threads = 0;
+  context_.check(context_.driver().hipFuncGetAttribute(
+                     &threads, HIP_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, function_),
+                 "asking for the resources of kernel '" + kernel_ + "'");
+  attributes_.maxThreadsPerBlock = static_cast<uint32_t>(threads);
+  if (facts.maxThreads)
+    attributes_.maxThreadsPerBlock = std::min(attributes_.maxThreadsPerBlock, facts.maxThreads);
+  attributes_.staticSharedBytes = facts.ldsBytes;
+  attributes_.localBytes = facts.scratchBytes;
+  attributes_.registers = facts.vectorRegisters;
 }
 
 } // namespace mneme::device::hip

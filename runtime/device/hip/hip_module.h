@@ -23,7 +23,7 @@ public:
 
 private:
   void load();
-  void readAttributes();
+  void readAttributes(const CodeObjectFacts& facts);
   void readGlobals(const std::vector<CodeObjectVariable>& variables);
 
   Context& context_;
