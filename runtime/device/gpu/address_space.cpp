@@ -15,7 +15,10 @@ std::string rangeText(uint64_t address, uint64_t sizeBytes) {
   return std::to_string(sizeBytes) + " bytes at 0x" + toHex(address);
 }
 
-std::string mebibytes(uint64_t sizeBytes) { return std::to_string(sizeBytes >> 20) + " MiB"; }
+std::string sizeText(uint64_t sizeBytes) {
+  return sizeBytes < 1 << 20 ? std::to_string(sizeBytes >> 10) + " KiB"
+                             : std::to_string(sizeBytes >> 20) + " MiB";
+}
 
 } // namespace
 
@@ -109,10 +112,10 @@ MemoryHandle AddressSpace::create(uint64_t sizeBytes) {
     size_t free = 0, total = 0;
     driver.memoryLeft(&free, &total);
     throw Error(ErrorCode::OutOfMemory,
-                "the GPU has no " + mebibytes(sizeBytes) + " of memory left: " + mebibytes(free) +
-                    " of " + mebibytes(total) + " are free; " + driver.textOf(result));
+                "the GPU has no " + sizeText(sizeBytes) + " of memory left: " + sizeText(free) +
+                    " of " + sizeText(total) + " are free; " + driver.textOf(result));
   }
-  context_.check(result, "allocating " + mebibytes(sizeBytes) + " on the GPU");
+  context_.check(result, "allocating " + sizeText(sizeBytes) + " on the GPU");
   return handle;
 }
 
