@@ -31,6 +31,7 @@ PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").g
 REASONS = {
     "sets up the checkout": "scripts/test is what runs these tests, scripts/demo sets up the same",
     "needs a GPU": "it drives an NVIDIA GPU, or a tool that does",
+    "needs an AMD GPU": "tests/integration/test_hip_device.py does the same on a stand-in for one",
     "needs Spack": "tests/python/test_spack.py runs it where Spack is installed",
     "needs a gain": "what is deployed depends on the machine; tests/frontends/test_deployed.py does the same",
     "builds mneme": "tests/python/test_wheel.py builds it where asked to",
