@@ -99,9 +99,8 @@ Hash128 cacheKey(const Request& request, const std::string& libraryIdentity) {
     packer.add(bytesOf(hostIdentity()));
   else if (request.target != "host" && request.target != kSourceTarget)
     packer.add(bytesOf(assemblerIdentity(findAssembler())));
-  if (request.target.rfind("gfx", 0) == 0)
-    if (const char* carriesIr = environmentValue(kCarryIrVariable))
-      packer.add(bytesOf(std::string(carriesIr)));
+  if (const char* carriesIr = environmentValue(kCarryIrVariable))
+    packer.add(bytesOf(std::string(carriesIr)));
   packer.add(uint64_t{request.modules.size()});
   for (const auto& module : request.modules)
     packer.add(std::span<const std::byte>(module));

@@ -1,3 +1,4 @@
+// Stand-in for AMD's runtime: the faults of the real one that tests ask for.
 #include <atomic>
 #include <cstdlib>
 #include <cstring>

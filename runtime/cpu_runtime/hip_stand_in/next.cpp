@@ -1,3 +1,4 @@
+// Stand-in for AMD's runtime: what it leaves to mneme's own, and how it finds that.
 #include <dlfcn.h>
 
 #include <string>
