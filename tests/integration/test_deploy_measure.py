@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 from conftest import BUILD, ROOT, Finished, mneme, run_command
 
+from mneme.knowledge.store import KnowledgeStore
+
 WRAPPER = BUILD / "bin" / "mneme-cxx"
 
 
@@ -47,6 +49,25 @@ def test_what_gains_in_the_program_is_deployed(folder: Path, tmp_path: Path) -> 
         assert all(one["production"]["low"] > 1 for one in measured["kernels"] if one["is_kept"])
     else:
         assert "nothing is worth deploying" in done.stderr
+
+
+def test_what_the_program_showed_is_remembered(tmp_path: Path, folder: Path) -> None:
+    known = {"MNEME_KNOWLEDGE": str(tmp_path / "knowledge.sqlite")}
+    where = ("--results-dir", tmp_path / "results", "--device", "cpu", "--baseline", "program")
+    tuning = ("tune", "-rdb", folder / "rec", "--all", "--trials", "16", "--seed", "1")
+    assert mneme(*tuning, *where, timeout=300, **known).returncode == 0
+    store = KnowledgeStore(tmp_path / "knowledge.sqlite")
+    before = {one.key: (one.gain, one.low, one.high) for one in store.entries()}
+    options = ("--measure", "--device", "cpu", "--pairs", "3", "--", folder / "many")
+    done = mneme("deploy", tmp_path / "results", "-o", tmp_path / "tuned.json", *options, **known)
+    # A machine that does other things may show no gain, which is remembered as well.
+    assert done.returncode in (0, 1), done.stderr
+    after = {one.key: (one.gain, one.low, one.high) for one in store.entries()}
+    assert after.keys() == before.keys()
+    changed = [gain for key, gain in after.items() if gain != before[key]]
+    assert changed
+    for ratio, low, high in changed:
+        assert f"{ratio:.3f}x (95 %: {low:.3f} to {high:.3f})" in done.stdout + done.stderr
 
 
 def test_a_kernel_that_changes_the_output_is_left_out(folder: Path, tmp_path: Path) -> None:

@@ -39,6 +39,11 @@ class Keeper:
         self._plan = deploy.Deployment()
 
     @property
+    def deployed(self) -> list[deploy.Deployed]:
+        """What tuning found to be faster, kept or not."""
+        return self._plan.deployed
+
+    @property
     def is_any_kept(self) -> bool:
         """Whether production runs get anything."""
         return any(one.is_kept for one in self._result.kernels)

@@ -10,6 +10,7 @@ from mneme.errors import InvalidArgument
 from mneme.optimize.application import Application
 from mneme.optimize.as_built import note_share, observe
 from mneme.optimize.keeping import Keeper
+from mneme.optimize.learning import learn_production
 from mneme.optimize.outputs import check_patterns, make_check
 from mneme.optimize.production import Production
 from mneme.optimize.result import KernelResult, OptimizeResult
@@ -84,6 +85,8 @@ def measure_deployment(
     listener.step("running it as built and as tuned, in turn")
     keeper.try_out()
     keeper.prove(options.pairs, options.min_gain, lambda: True)
+    if note := learn_production(keeper.deployed, result.kernels):
+        result.notes.append(note)
     if not built.profile.kernels and (gain := result.application) and not gain.is_certain:
         keeper.drop_all(
             f"the program shows no gain ({gain.text()}), and the times of its kernels are not known"

@@ -22,6 +22,7 @@ from mneme.optimize.heavy import (
     launches_pattern,
 )
 from mneme.optimize.keeping import Keeper
+from mneme.optimize.learning import learn_production
 from mneme.optimize.outputs import make_check
 from mneme.optimize.production import Production
 from mneme.optimize.result import KernelResult, OptimizeResult
@@ -179,6 +180,10 @@ class OptimizeSession:
         self._listener.step("running it as built and as tuned, in turn")
         keeper.try_out()
         keeper.prove(pairs, self.options.min_gain, lambda: self._left() > 0)
+        if self.options.knowledge and (
+            note := learn_production(keeper.deployed, self.result.kernels)
+        ):
+            self.result.notes.append(note)
         return OK if keeper.is_any_kept else NOTHING_GAINED
 
     def _left(self) -> float:
