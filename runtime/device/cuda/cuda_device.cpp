@@ -1,6 +1,7 @@
 #include "runtime/device/cuda/cuda_device.h"
 
 #include "runtime/base/log.h"
+#include "runtime/device/cuda/bulk_code.h"
 #include "runtime/device/cuda/cuda_module.h"
 #include "runtime/device/cuda/description.h"
 #include "runtime/device/cuda/launch.h"
@@ -21,7 +22,7 @@ Cupti* startCupti(int ordinal) {
 CudaDevice::CudaDevice(int ordinal) : CudaDevice(startCupti(ordinal), ordinal) {}
 
 CudaDevice::CudaDevice(Cupti* cupti, int ordinal)
-    : GpuDevice(std::make_unique<Context>(ordinal),
+    : GpuDevice(std::make_unique<Context>(ordinal), bulkCode(),
                 [](int device) { return describeGpu(Driver::get(), device); }),
       cupti_(cupti) {}
 

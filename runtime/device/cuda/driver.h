@@ -173,8 +173,6 @@ struct Driver final : gpu::Driver {
   gpu::Status queryEvent(CUevent event) const override;
   gpu::Status waitForEvent(CUevent event) const override;
   gpu::Status millisecondsBetween(float* elapsed, CUevent start, CUevent end) const override;
-  std::string bulkImage(BulkModule module, const char* kernel) const override;
-  CUmodule loadBulk(BulkModule module, const char* kernel) const override;
   gpu::Status unloadModule(CUmodule module) const override;
   gpu::Status functionIn(CUfunction* function, CUmodule module, const char* name) const override;
   gpu::Status startKernel(CUfunction function, uint32_t blocks, uint32_t threads, CUstream stream,

@@ -1,6 +1,5 @@
 // The driver's functions as the parts call them that are the same for all vendors.
 #include "runtime/device/cuda/driver.h"
-#include "runtime/device/cuda/module_loader.h"
 
 namespace mneme::device::cuda {
 
@@ -143,14 +142,6 @@ gpu::Status Driver::waitForEvent(CUevent event) const { return cuEventSynchroniz
 
 gpu::Status Driver::millisecondsBetween(float* elapsed, CUevent start, CUevent end) const {
   return cuEventElapsedTime(elapsed, start, end);
-}
-
-std::string Driver::bulkImage(BulkModule module, const char*) const {
-  return module == BulkModule::Memory ? "memory" : "compare";
-}
-
-CUmodule Driver::loadBulk(BulkModule module, const char*) const {
-  return loadModule(*this, bulkPtx(module).data(), "loading the bulk operations");
 }
 
 gpu::Status Driver::unloadModule(CUmodule module) const { return cuModuleUnload(module); }

@@ -6,8 +6,6 @@
 #include <string>
 #include <string_view>
 
-#include "runtime/device/bulk/bulk.h"
-
 namespace mneme::device::gpu {
 
 // Objects of the driver.
@@ -90,10 +88,6 @@ public:
   virtual Status waitForEvent(EventHandle event) const = 0;
   virtual Status millisecondsBetween(float* elapsed, EventHandle start, EventHandle end) const = 0;
 
-  /// Images of the bulk operations: which one has this kernel, and that one loaded.
-  virtual std::string bulkImage(BulkModule module, const char* kernel) const = 0;
-  /// \throws Error{CompileFailed} and as raise()
-  virtual ModuleHandle loadBulk(BulkModule module, const char* kernel) const = 0;
   virtual Status unloadModule(ModuleHandle module) const = 0;
   virtual Status functionIn(FunctionHandle* function, ModuleHandle module,
                             const char* name) const = 0;

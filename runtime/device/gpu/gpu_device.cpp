@@ -45,10 +45,11 @@ void leaveWithoutWaiting() {
 
 } // namespace
 
-GpuDevice::GpuDevice(std::unique_ptr<Context> context, Description (*describe)(int device))
+GpuDevice::GpuDevice(std::unique_ptr<Context> context, const BulkCode& code,
+                     Description (*describe)(int device))
     : context_(std::move(context)), description_(describe(context_->device())), space_(*context_),
       copies_(*context_),
-      runner_(context_->shared(), context_->stream(), description_.multiprocessors),
+      runner_(context_->shared(), code, context_->stream(), description_.multiprocessors),
       operations_(runner_) {
   const ContextScope scope = context_->use();
   start_ = Event(context_->shared(), kTimedEvent);

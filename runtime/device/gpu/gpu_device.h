@@ -47,7 +47,8 @@ public:
   const char* timerName() const override { return "events"; }
 
 protected:
-  GpuDevice(std::unique_ptr<Context> context, Description (*describe)(int device));
+  GpuDevice(std::unique_ptr<Context> context, const BulkCode& code,
+            Description (*describe)(int device));
 
   /// Sees whether the kernel can run in this shape and sets it up for it; remembers the answer in
   /// `module.accepted`. The context is current, for both.

@@ -19,8 +19,9 @@ constexpr size_t firstScratchBytes = 1 << 20;
 
 } // namespace
 
-QueueRunner::QueueRunner(const Driver& driver, StreamHandle stream, uint32_t multiprocessors)
-    : driver_(driver), stream_(stream), multiprocessors_(multiprocessors) {}
+QueueRunner::QueueRunner(const Driver& driver, const BulkCode& code, StreamHandle stream,
+                         uint32_t multiprocessors)
+    : driver_(driver), code_(code), stream_(stream), multiprocessors_(multiprocessors) {}
 
 QueueRunner::~QueueRunner() { release(); }
 
@@ -56,9 +57,9 @@ FunctionHandle QueueRunner::function(BulkModule module, const char* kernel) {
   FunctionHandle& known = functions_[kernel];
   if (known)
     return known;
-  ModuleHandle& image = modules_[driver_.bulkImage(module, kernel)];
+  ModuleHandle& image = modules_[code_.imageWith(module, kernel)];
   if (!image)
-    image = driver_.loadBulk(module, kernel);
+    image = code_.load(module, kernel);
   driver_.require(driver_.functionIn(&known, image, kernel),
                   "finding bulk operation '" + std::string(kernel) + "'");
   return known;

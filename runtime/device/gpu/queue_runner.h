@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "runtime/device/bulk/bulk.h"
+#include "runtime/device/gpu/bulk_code.h"
 #include "runtime/device/gpu/device_range.h"
 #include "runtime/device/gpu/pinned.h"
 
@@ -17,8 +18,9 @@ namespace mneme::device::gpu {
 /// scratch and pinned memory are made when first needed.
 class QueueRunner final : public BulkRunner {
 public:
-  /// Neither the context nor the stream is owned; both must outlive the runner.
-  QueueRunner(const Driver& driver, StreamHandle stream, uint32_t multiprocessors);
+  /// Neither the context nor the stream is owned; all must outlive the runner.
+  QueueRunner(const Driver& driver, const BulkCode& code, StreamHandle stream,
+              uint32_t multiprocessors);
   QueueRunner(const QueueRunner&) = delete;
   QueueRunner& operator=(const QueueRunner&) = delete;
   ~QueueRunner() override;
@@ -41,9 +43,10 @@ private:
   FunctionHandle function(BulkModule module, const char* kernel);
 
   const Driver& driver_;
+  const BulkCode& code_;
   StreamHandle stream_;
   uint32_t multiprocessors_;
-  std::unordered_map<std::string, ModuleHandle> modules_;     ///< by Driver::bulkImage()
+  std::unordered_map<std::string, ModuleHandle> modules_;     ///< by BulkCode::imageWith()
   std::unordered_map<std::string, FunctionHandle> functions_; ///< by kernel
   /// Sources of started copies; filled from the front, waited for when full.
   PinnedBuffer sources_;

@@ -32,18 +32,41 @@ std::vector<std::byte> compiled(BulkModule module, const char* kernel, const std
   }
 }
 
+class BulkBitcode final : public gpu::BulkCode {
+public:
+  /// The compiler makes images of one kernel.
+  std::string imageWith(BulkModule, const char* kernel) const override { return kernel; }
+
+  hipModule_t load(BulkModule module, const char* kernel) const override {
+    const Driver& driver = Driver::get();
+    int device = 0;
+    driver.require(driver.hipGetDevice(&device), "asking for the current GPU");
+    hipModule_t loaded = nullptr;
+    driver.require(
+        driver.hipModuleLoadData(&loaded, imageFor(targetOf(driver, device), module, kernel)),
+        "loading the bulk operations");
+    return loaded;
+  }
+
+private:
+  const std::byte* imageFor(const std::string& target, BulkModule module,
+                            const char* kernel) const {
+    const std::lock_guard lock(mutex_);
+    std::vector<std::byte>& image = images_[{target, kernel}];
+    if (image.empty())
+      image = compiled(module, kernel, target);
+    return image.data();
+  }
+
+  mutable std::mutex mutex_;
+  mutable std::map<std::pair<std::string, std::string>, std::vector<std::byte>> images_;
+};
+
 } // namespace
 
-std::span<const std::byte> bulkCode(const Driver& driver, int device, BulkModule module,
-                                    const char* kernel) {
-  static std::mutex mutex;
-  static auto& kept = *new std::map<std::pair<std::string, std::string>, std::vector<std::byte>>();
-  const std::string target = targetOf(driver, device);
-  const std::lock_guard lock(mutex);
-  std::vector<std::byte>& image = kept[{target, kernel}];
-  if (image.empty())
-    image = compiled(module, kernel, target);
-  return image;
+const gpu::BulkCode& bulkCode() {
+  static const auto& code = *new BulkBitcode();
+  return code;
 }
 
 } // namespace mneme::device::hip

@@ -132,8 +132,6 @@ struct Driver final : gpu::Driver {
   gpu::Status queryEvent(hipEvent_t event) const override;
   gpu::Status waitForEvent(hipEvent_t event) const override;
   gpu::Status millisecondsBetween(float* elapsed, hipEvent_t start, hipEvent_t end) const override;
-  std::string bulkImage(BulkModule module, const char* kernel) const override;
-  hipModule_t loadBulk(BulkModule module, const char* kernel) const override;
   gpu::Status unloadModule(hipModule_t module) const override;
   gpu::Status functionIn(hipFunction_t* function, hipModule_t module,
                          const char* name) const override;

@@ -1,6 +1,7 @@
 #include "runtime/device/hip/hip_device.h"
 
 #include "runtime/device/gpu/launch.h"
+#include "runtime/device/hip/bulk_code.h"
 #include "runtime/device/hip/description.h"
 #include "runtime/device/hip/hip_module.h"
 
@@ -42,7 +43,7 @@ bool isRefusal(hipError_t result) {
 } // namespace
 
 HipDevice::HipDevice(int ordinal)
-    : GpuDevice(std::make_unique<Context>(ordinal),
+    : GpuDevice(std::make_unique<Context>(ordinal), bulkCode(),
                 [](int device) { return describeGpu(Driver::get(), device); }) {}
 
 std::unique_ptr<Module> HipDevice::load(std::span<const std::byte> image, const std::string& kernel,

@@ -1,5 +1,4 @@
 // HIP's functions as the parts call them that are the same for all vendors.
-#include "runtime/device/hip/bulk_code.h"
 #include "runtime/device/hip/driver.h"
 
 namespace mneme::device::hip {
@@ -136,17 +135,6 @@ gpu::Status Driver::waitForEvent(hipEvent_t event) const { return hipEventSynchr
 
 gpu::Status Driver::millisecondsBetween(float* elapsed, hipEvent_t start, hipEvent_t end) const {
   return hipEventElapsedTime(elapsed, start, end);
-}
-
-std::string Driver::bulkImage(BulkModule, const char* kernel) const { return kernel; }
-
-hipModule_t Driver::loadBulk(BulkModule module, const char* kernel) const {
-  int device = 0;
-  require(hipGetDevice(&device), "asking for the current GPU");
-  const std::span<const std::byte> image = bulkCode(*this, device, module, kernel);
-  hipModule_t loaded = nullptr;
-  require(hipModuleLoadData(&loaded, image.data()), "loading the bulk operations");
-  return loaded;
 }
 
 gpu::Status Driver::unloadModule(hipModule_t module) const { return hipModuleUnload(module); }

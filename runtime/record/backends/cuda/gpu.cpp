@@ -1,6 +1,7 @@
 #include "runtime/record/backends/cuda/gpu.h"
 
 #include "runtime/device/cuda/application.h"
+#include "runtime/device/cuda/bulk_code.h"
 
 namespace mneme::record::gpu {
 namespace {
@@ -51,6 +52,8 @@ public:
                ? device
                : -1;
   }
+
+  const device::gpu::BulkCode& bulkCode() const override { return device::cuda::bulkCode(); }
 
   bool canPlace(int device) const noexcept override {
     int isSupported = 0;

@@ -176,7 +176,8 @@ void GpuAccess::makeBulk() {
   if (bulk_)
     return;
   const uint32_t multiprocessors = side_.vendor->multiprocessors(side_.device);
-  runner_ = std::make_unique<QueueRunner>(driver_, stream_, multiprocessors);
+  runner_ =
+      std::make_unique<QueueRunner>(driver_, side_.vendor->bulkCode(), stream_, multiprocessors);
   bulk_ = std::make_unique<device::BulkOperations>(*runner_);
 }
 

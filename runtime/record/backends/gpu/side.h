@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "runtime/base/last_error.h"
+#include "runtime/device/gpu/bulk_code.h"
 #include "runtime/device/gpu/driver.h"
 #include "runtime/record/device_access.h"
 #include "runtime/record/memory_backend.h"
@@ -41,6 +42,8 @@ public:
                             uint64_t& sizeBytes) const noexcept = 0;
   /// The device whose memory it is; -1 if that cannot be told.
   virtual int deviceOf(uint64_t address) const noexcept = 0;
+
+  virtual const device::gpu::BulkCode& bulkCode() const = 0;
 
   /// Whether memory can be placed at addresses of our choice.
   virtual bool canPlace(int device) const noexcept = 0;

@@ -1,5 +1,6 @@
 #include "runtime/record/backends/hip/gpu.h"
 
+#include "runtime/device/hip/bulk_code.h"
 #include "runtime/device/hip/driver.h"
 #include "runtime/record/backends/hip/runtime.h"
 
@@ -62,6 +63,8 @@ public:
     PointerAttribute found;
     return ask(found, address) ? found.device : -1;
   }
+
+  const device::gpu::BulkCode& bulkCode() const override { return device::hip::bulkCode(); }
 
   bool canPlace(int device) const noexcept override {
     int isSupported = 0;
