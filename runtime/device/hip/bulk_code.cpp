@@ -9,6 +9,7 @@
 #include "runtime/base/error.h"
 #include "runtime/compile/service/disk_cache.h"
 #include "runtime/compile/service/service.h"
+#include "runtime/device/bulk/launch_plan.h"
 #include "runtime/device/hip/description.h"
 
 namespace mneme::device::hip {
@@ -21,6 +22,8 @@ std::vector<std::byte> compiled(BulkModule module, const char* kernel, const std
   request.modules.emplace_back(bitcode.begin(), bitcode.end());
   request.kernel = kernel;
   request.target = target;
+  request.setLaunchBounds = true;
+  request.maxThreads = bulk::blockThreads;
   // In a process of its own: the recorder works inside an application, where no LLVM is loaded.
   compile::ServiceOptions options{.cacheDirectory = compile::cacheDirectory().value_or(""),
                                   .cacheBytes = compile::cacheBytesLimit()};

@@ -122,7 +122,7 @@ inline Hash hashUpTo240(uint64_t input, uint32_t length) {
 
 constexpr uint32_t shortBytes = 240;
 
-inline Hash hashShort(uint64_t input, uint32_t length) {
+GPU_FUNCTION Hash hashShort(uint64_t input, uint32_t length) {
   if (length > 128)
     return hashUpTo240(input, length);
   if (length > 16)

@@ -1,13 +1,14 @@
 // Room device: what kernels need of the hardware, for AMDGCN. Compiler builtins only. Kernels are
-// started with one-dimensional blocks of 256 threads. A warp is 32 lanes as elsewhere: a wave, or
-// one half of a wave of 64, so that the same code serves both.
+// started with one-dimensional blocks of 256 threads, a bound for whoever compiles the bitcode: not
+// every clang lets code in C++ say it. A warp is 32 lanes as elsewhere: a wave, or one half of a
+// wave of 64, so that the same code serves both.
 #pragma once
 
 #include <stdint.h>
 
-#define GPU_KERNEL                                                                                 \
-  extern "C" __attribute__((amdgpu_kernel, amdgpu_flat_work_group_size(256, 256),                  \
-                            visibility("protected"))) void
+#define GPU_KERNEL extern "C" __attribute__((amdgpu_kernel, visibility("protected"))) void
+/// A kernel that calls is given 16 KiB of scratch memory for each thread.
+#define GPU_FUNCTION inline __attribute__((always_inline))
 
 namespace gpu {
 

@@ -5,6 +5,8 @@
 #include <stdint.h>
 
 #define GPU_KERNEL extern "C" __attribute__((nvptx_kernel)) void
+/// Before functions that the compiler may leave as they are.
+#define GPU_FUNCTION inline
 
 namespace gpu {
 
