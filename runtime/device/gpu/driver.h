@@ -19,9 +19,7 @@ using MemoryHandle = uint64_t;
 /// What came of a call: the driver's own code. The numbers below are the same for all vendors.
 using Status = int;
 inline constexpr Status kSuccess = 0;
-inline constexpr Status kInvalidValue = 1;
 inline constexpr Status kOutOfMemory = 2;
-inline constexpr Status kNotFound = 500;
 inline constexpr Status kNotReady = 600;
 
 /// Flags of events, the same for all vendors as well.

@@ -5,7 +5,7 @@
 
 #include "runtime/device/cuda/bulk_code.h"
 #include "runtime/device/cuda/context.h"
-#include "runtime/device/cuda/shared_parts.h"
+#include "runtime/device/gpu/queue_runner.h"
 #include "support.h"
 
 using namespace mneme;
@@ -198,7 +198,7 @@ TEST_CASE("what the bulk operations' runner copies is as it was when it was aske
   Mapped mapped(8 * mebibyte);
   cuda::Context context(0);
   const auto scope = context.use();
-  cuda::QueueRunner runner(context.driver(), cuda::bulkCode(), context.stream(), 4);
+  gpu::QueueRunner runner(context.driver(), cuda::bulkCode(), context.stream(), 4);
   std::vector<uint32_t> sent = numbers(25000);
   for (size_t turn = 0; turn < 8; ++turn) { // more than fits into its pinned memory
     runner.copyToDevice(mapped.address + turn * 100000, sent.data(), 100000);
