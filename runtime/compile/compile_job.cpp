@@ -80,6 +80,14 @@ void defineConstants(llvm::Module& module) {
       variable.setLinkage(llvm::GlobalValue::InternalLinkage);
 }
 
+/// Those with nothing in them, before the optimiser forgets that they are no declarations.
+void defineEmptyConstants(llvm::Module& module) {
+  for (llvm::GlobalVariable& variable : module.globals())
+    if (variable.hasAvailableExternallyLinkage() && variable.isConstant() &&
+        llvm::isa<llvm::UndefValue>(variable.getInitializer()))
+      variable.setLinkage(llvm::GlobalValue::InternalLinkage);
+}
+
 /// The CPU device gives a kernel another signature, so device code cannot call or launch it.
 void checkOnlyLaunched(const llvm::Function& kernel) {
   const bool isCalled = llvm::any_of(
@@ -306,6 +314,8 @@ void CompileJob::placeEarly() {
     (isLate ? latePlaces_ : places).push_back(place);
   }
   placeGlobals(*module_, places.data(), places.size());
+  if (target_.kind == TargetKind::Amd)
+    defineEmptyConstants(*module_);
 }
 
 /// After the pass pipeline, functions and tables of them become those of the program.

@@ -187,3 +187,23 @@ TEST_CASE("code for host, NVIDIA and AMD is made in one process, in any order") 
       CHECK_FALSE(compile::compile(scaleRequest(target)).image.empty());
   CHECK_FALSE(compile::compile(vectorAddRequest("sm_90")).image.empty());
 }
+
+TEST_CASE("what is only there to have an address, as threadIdx of HIP's headers, is the image's") {
+  if (isSkipped())
+    return;
+  compile::Request request;
+  request.modules = {bytesOf(R"(
+target triple = "amdgcn-amd-amdhsa"
+@x = available_externally addrspace(4) externally_initialized constant i8 undef
+define amdgpu_kernel void @k(ptr addrspace(1) %out) {
+  store ptr addrspacecast (ptr addrspace(4) @x to ptr), ptr addrspace(1) %out
+  ret void
+}
+)")};
+  request.kernel = "k";
+  request.target = "gfx90a";
+  for (const char* passes : {"default<O0>", "default<O3>"}) {
+    request.passes = passes;
+    CHECK_FALSE(compile::compile(request).image.empty());
+  }
+}
