@@ -18,7 +18,7 @@ struct LaunchFunction {
   mneme_launch_form form;
 };
 
-// hipExtLaunchKernel takes events no hook could honour; it stays direct.
+// hipExtLaunchKernel takes events that no launch here has room for; it stays direct.
 constexpr std::array<LaunchFunction, 11> kLaunchFunctions{{
     {"cudaLaunchKernel", MNEME_LAUNCH_PLAIN},
     {"cudaLaunchKernel_ptsz", MNEME_LAUNCH_PLAIN},

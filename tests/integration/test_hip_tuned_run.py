@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -92,6 +93,30 @@ def test_the_program_runs_as_built_where_hip_fails(
     assert (done.stdout, done.returncode) == (on_stand_in(memory_program).stdout, 0), done.stderr
     assert counts(done.stderr).tuned == tuned, done.stderr
     assert said in "\n".join(warnings(done.stderr))
+
+
+def test_recorded_tuned_and_deployed_on_one_gpu(programs: Path, tmp_path: Path) -> None:  # noqa: F811
+    program = programs / "stencil2d"
+    found = {"LD_LIBRARY_PATH": str(STAND_IN), "MNEME_CARRY_IR": "1"}
+    found["MNEME_HIP_LIBRARY"] = str(STAND_IN / "libamdhip64.so.6")
+    recording, results, tuned = tmp_path / "db", tmp_path / "results", tmp_path / "tuned.json"
+    done = mneme("record", "-rdb", recording, "--device", "hip:0", "--", program, **found)
+    assert done.returncode == 0, done.stderr
+    line = ["tune", "-rdb", recording, "--trials", "1", "--quiet", "--space-preset", "quick"]
+    done = mneme(*line, "--device", "hip:0", "--results-dir", results, **found)
+    assert done.returncode == 0, done.stderr
+    # Which of two configurations is faster is noise here; what is deployed has to be certain.
+    best = json.loads((results / "best.json").read_text())
+    best["trial"] = 1
+    best["config"].update(passes="default<O1>", specialize=True)
+    best["gain"] = {"ratio": 1.5, "low": 1.4, "high": 1.6, "significant": True, "rounds": 12}
+    (results / "best.json").write_text(json.dumps(best))
+    done = mneme("deploy", results, "-o", tuned)
+    assert done.returncode == 0, done.stderr
+    traced = {"PROTEUS_TRACE_OUTPUT": TRACE, "PROTEUS_CACHE_DIR": str(tmp_path / "cache")}
+    done = on_stand_in(program, PROTEUS_TUNED_KERNELS=str(tuned), MNEME_CARRY_IR="1", **traced)
+    assert done.stdout == on_stand_in(program).stdout
+    assert counts(done.stderr).tuned == 10, done.stderr
 
 
 def test_annotated_kernels_are_compiled_while_the_program_runs(tmp_path: Path) -> None:

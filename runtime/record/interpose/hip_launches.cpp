@@ -1,5 +1,5 @@
-// Room record: work of the HIP runtime that does not come through libmneme_rt: it is passed on and
-// named in the summary.
+// Room record: work of the HIP runtime that does not come through libmneme_rt. What cannot be
+// recorded is passed on and named in the summary.
 #include "runtime/abi/mneme_rt.h"
 #include "runtime/record/exported.h"
 #include "runtime/record/interpose/alike.h"
@@ -9,10 +9,27 @@ using namespace mneme::record;
 namespace {
 
 constexpr const char* kExtendedLaunch =
-    "a kernel was launched by hipExtLaunchKernel; it is not recorded";
+    "a kernel was launched by hipExtLaunchKernel in any order; it is not recorded";
 constexpr const char* kModuleLaunch =
     "a kernel of a code object the program loaded itself was launched; it is not recorded";
 constexpr const char* kGraph = "a HIP graph was launched; the kernels in it are not recorded";
+
+bool isInstrumented(const void* kernel) noexcept {
+  const mneme_module_entry* module = nullptr;
+  const char* name = nullptr;
+  return mneme_rt_find_kernel(kernel, &module, &name) != 0;
+}
+
+/// A launch between two events, either of which may be null: what hipExtLaunchKernel does, but that
+/// its events take the times of the kernel alone.
+int launchBetween(const mneme_launch& launch, void* startEvent, void* stopEvent) {
+  static const auto recordEvent = find<int (*)(void*, void*)>("hipEventRecord");
+  const auto mark = [&](void* event) { return event ? recordEvent(event, launch.stream) : 0; };
+  int status = mark(startEvent);
+  if (status == 0)
+    status = mneme_launch_kernel(&launch);
+  return status == 0 ? mark(stopEvent) : status;
+}
 
 } // namespace
 
@@ -59,10 +76,26 @@ MNEME_RECORD_API int hipLaunchKernelExC(const void* config, const void* kernel, 
 MNEME_RECORD_API int hipExtLaunchKernel(const void* kernel, mneme_dim3 grid, mneme_dim3 block,
                                         void** args, size_t sharedBytes, void* stream,
                                         void* startEvent, void* stopEvent, int flags) {
-  return watchUnrecorded(kExtendedLaunch, kernel, [&] {
+  static const auto plain = find<void*>("hipLaunchKernel");
+  static const bool canMark = find<void*>("hipEventRecord");
+  if (flags == 0 && plain && canMark && isInstrumented(kernel))
+    return launchBetween({.version = MNEME_RT_ABI,
+                          .form = MNEME_LAUNCH_PLAIN,
+                          .kernel = kernel,
+                          .grid = grid,
+                          .block = block,
+                          .args = args,
+                          .sharedBytes = sharedBytes,
+                          .stream = stream,
+                          .config = nullptr,
+                          .vendorEntry = plain},
+                         startEvent, stopEvent);
+  const auto next = [&] {
     return forward<hipExtLaunchKernel>("hipExtLaunchKernel", kernel, grid, block, args, sharedBytes,
                                        stream, startEvent, stopEvent, flags);
-  });
+  };
+  return isInstrumented(kernel) ? watchUnrecorded(kExtendedLaunch, kernel, next)
+                                : watchKernel(kernel, next);
 }
 
 MNEME_RECORD_API int hipModuleLaunchKernel(const void* kernel, unsigned gridX, unsigned gridY,

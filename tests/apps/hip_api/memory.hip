@@ -1,5 +1,6 @@
 // Kernels on every kind of memory, in streams, by every form of launch that can be recorded. Prints
 // the same text whether it is recorded or not.
+#include <hip/hip_ext.h>
 #include <hip/hip_runtime.h>
 
 #include <cstdio>
@@ -101,6 +102,18 @@ int main() {
                                    dim3(kThreads), arguments, 0, stream));
   CHECK(hipStreamSynchronize(stream));
   say("cooperative", plain);
+
+  hipEvent_t begin = nullptr, end = nullptr;
+  CHECK(hipEventCreate(&begin));
+  CHECK(hipEventCreate(&end));
+  CHECK(hipExtLaunchKernel(reinterpret_cast<const void*>(together), dim3(kBlocks), dim3(kThreads),
+                           arguments, 0, stream, begin, end, 0));
+  CHECK(hipEventSynchronize(end));
+  float milliseconds = -1;
+  CHECK(hipEventElapsedTime(&milliseconds, begin, end));
+  say(milliseconds >= 0 ? "between events" : "no time", plain);
+  CHECK(hipEventDestroy(begin));
+  CHECK(hipEventDestroy(end));
 
   char* pitched = nullptr;
   size_t pitch = 0;
