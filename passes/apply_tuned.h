@@ -17,7 +17,7 @@ tuned::File readTunedFile(const std::string& path, std::string& error);
 
 /// Applies to `kernel` what its entry in `file` says and what is right for every launch: a limit of
 /// registers per thread, which is how launch bounds and MaxRegisters reach the machine code, and
-/// the pipeline (tuned_body.h). To be called before the ordinary pipeline. Reports as a warning
+/// the pipeline (tuned_body.h). Has to come before the ordinary pipeline. Reports as a warning
 /// what is left to a tuned run (specialisation, other dimensions), a pipeline that this compiler
 /// cannot run, and a kernel that is stale: its IR, known by `staticHash`, is not the tuned one.
 /// `build` is how the program is compiled. A kernel without entry stays as it is. Returns whether

@@ -126,7 +126,7 @@ private:
     return variable;
   }
 
-  /// Behind the rest of the blob, which only tools read.
+  /// Stands behind the rest of the blob, which only tools read.
   llvm::Constant* compressedBitcode(const Blob& blob) {
     auto* variable =
         constant(llvm::ConstantDataArray::get(context_, llvm::ArrayRef<char>(blob.bytes)));

@@ -77,7 +77,7 @@ public:
     return Address(Dims, Dims + 3, ShmemSize, Stream, std::forward<Args>(Arguments)...);
   }
 
-  /// For launches after this.
+  /// Sets an attribute for the launches after this.
   void setFuncAttribute(JitFuncAttribute Attribute, int Value,
                         const char* CallerFile = __builtin_FILE(),
                         unsigned CallerLine = __builtin_LINE());

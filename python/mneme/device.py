@@ -170,7 +170,7 @@ class DeviceFunction:
 
         Raises:
             InvalidArgument: For an impossible shape or wrong arguments; nothing ran.
-            DeviceFailed: With what happened.
+            DeviceFailed: If the launch fails; it says how.
         """
         return self._loaded.launch(
             (grid.x, grid.y, grid.z),

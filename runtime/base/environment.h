@@ -1,5 +1,5 @@
 // Room base: the environment, which is the caller's word. Code of ours reads no variable in another
-// way (tests/python/test_architecture.py). For libmneme_rt too: no C++ library.
+// way (tests/python/test_architecture.py). libmneme_rt uses it, too, so it needs no C++ library.
 #pragma once
 
 #include <limits.h>

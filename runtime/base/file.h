@@ -18,7 +18,8 @@ namespace mneme {
 /// \throws Error{NotFound} or Error{IoFailed} naming the path.
 UniqueFd openRegularFile(const std::filesystem::path& path);
 
-/// As openRegularFile(). \throws also Error{OutOfRange} if there are more than `maxBytes`.
+/// Reads what openRegularFile() opens. \throws as it does, and Error{OutOfRange} if there are more
+/// than `maxBytes`.
 std::vector<std::byte> readFile(const std::filesystem::path& path, uint64_t maxBytes = UINT64_MAX);
 std::string readTextFile(const std::filesystem::path& path, uint64_t maxBytes = UINT64_MAX);
 

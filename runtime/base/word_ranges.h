@@ -29,7 +29,7 @@ public:
   explicit WordRanges(std::vector<AddressRange> ranges);
 
   bool isEmpty() const noexcept { return ranges_.empty(); }
-  /// By ascending address; what `index` means everywhere here.
+  /// The ranges by ascending address; `index` means a place in this list everywhere here.
   const std::vector<AddressRange>& ranges() const noexcept { return ranges_; }
 
   /// Index of the range that holds `word`, or kNone.

@@ -137,7 +137,7 @@ JobOutputs CompileJob::run() {
   return std::move(outputs_);
 }
 
-/// From bytes to what the pipeline begins with.
+/// Makes of the request's bytes what the pipeline begins with.
 void CompileJob::prepare() {
   const Stage stage("prepareIR", times_.preprocess);
   preprocess();
@@ -196,6 +196,8 @@ const char* CompileJob::kernelName() const {
 void CompileJob::load() {
   std::vector<std::unique_ptr<llvm::Module>> modules;
   {
+    // Anew for every request: this takes a third to two thirds of a millisecond of six to seventy,
+    // and a context that all shared would grow, and not outlive a compilation that crashes.
     const Stage stage("Parse IR", times_.parse);
     modules = loadAll(request_.modules, request_.moduleCount, context_, diagnostics_);
   }

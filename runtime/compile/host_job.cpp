@@ -22,7 +22,7 @@
 namespace mneme::compile {
 namespace {
 
-/// As clang sets it up; the rest is in the functions' attributes.
+/// The machine as clang sets it up; the rest is in the functions' attributes.
 std::unique_ptr<llvm::TargetMachine> makeMachine(const llvm::Triple& triple, uint32_t level) {
   initializeTargets();
   std::string message;

@@ -10,7 +10,7 @@ namespace mneme::compile {
 
 /// While it lives, LLVM's options are these and no others: compilations with other ones wait.
 /// Recordings are not trusted: only numbers and truth values are set, and nothing that prints or
-/// names files. To be made on the thread that compiles.
+/// names files. Has to be made on the thread that compiles.
 class LlvmOptions {
 public:
   /// `options` are "name=value" or "name".

@@ -20,7 +20,8 @@ using Preparation = llvm::function_ref<void(llvm::PassBuilder&)>;
 /// leaves invalid IR behind.
 void runPasses(llvm::Module& module, llvm::TargetMachine& machine, const std::string& passes,
                const llvm::PipelineTuningOptions& tuning, Preparation prepare = nullptr);
-/// For what LLVM may assume of `library`; the former has that of kernels (target_library.h).
+/// The same with what LLVM may assume of `library`; above that is what it may of a kernel's
+/// (target_library.h).
 void runPasses(llvm::Module& module, llvm::TargetMachine& machine, const std::string& passes,
                const llvm::PipelineTuningOptions& tuning, Preparation prepare,
                const llvm::TargetLibraryInfoImpl& library);

@@ -56,7 +56,7 @@ std::string labelOf(TargetModelType target) {
 
 void print(const std::string& text) { fwrite(text.data(), 1, text.size(), stdout); }
 
-/// In place of the loader's words, which name a file nobody knows.
+/// Fails in words of its own: the loader's name a file nobody knows.
 void* openLibrary(std::span<const std::byte> image) {
   try {
     return mneme::openApplicationLibrary(image);

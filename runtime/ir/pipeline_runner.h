@@ -23,7 +23,7 @@ public:
   PipelineRunner(llvm::TargetMachine& machine, const llvm::PipelineTuningOptions& tuning,
                  llvm::TargetLibraryInfoImpl library);
 
-  /// For passes and analyses of one's own, which are to be registered before run().
+  /// Takes passes and analyses of the caller's own; they are registered before run().
   llvm::PassBuilder& builder() { return builder_; }
   /// An error: the text is no pipeline, and the module is as it was.
   llvm::Error run(llvm::Module& module, llvm::StringRef passes);

@@ -47,7 +47,7 @@ public:
   virtual int currentDevice() noexcept = 0;
   /// What runtime/compile is asked for on this device: "sm_90", "cpu". \throws Error
   virtual std::string target(int device) = 0;
-  /// As device::Description::name. \throws Error
+  /// What device::Description::name says. \throws Error
   virtual std::string deviceName(int device) = 0;
   /// Whether variables are compiled in as places that load() fills in
   /// (compile::GlobalPlace::address 0); otherwise load() binds them.

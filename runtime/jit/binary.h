@@ -50,7 +50,7 @@ public:
 
   /// `symbol`: the kernel's name in it; empty: its own.
   void built(std::vector<std::byte> image, std::string symbol);
-  /// For whoever was told to Load.
+  /// What was built, for whoever was told to Load.
   const std::vector<std::byte>& image() const noexcept { return image_; }
   const std::string& symbol() const noexcept { return symbol_; }
   void ready(std::unique_ptr<LoadedKernel> loaded);

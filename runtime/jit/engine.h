@@ -44,13 +44,13 @@ public:
   /// Launches as tuned, else as the program wrote it. Returns the vendor's status. Throws nothing;
   /// a thread that is cancelled in the vendor's own launch is unwound through it.
   int launch(const mneme_launch& launch);
-  /// Says what the reference tool says when its engine starts. To be called before any launch.
+  /// Says what the reference tool says when its engine starts. Has to be called before any launch.
   void announce();
   /// Kernels of a unit that is unloaded, with no launch of it in flight. May be called under the
   /// loader's lock: waits for nobody who might need that.
   void forget(const mneme_module_entry* module) noexcept;
-  /// Every launch from now on runs as the program wrote it. For children of fork(), where locks may
-  /// be held by threads that do not exist. Takes no lock.
+  /// Every launch from now on runs as the program wrote it. Children of fork() need it, where locks
+  /// may be held by threads that do not exist. Takes no lock.
   void turnOff() noexcept { isOff_.store(true, std::memory_order_relaxed); }
   /// The program has kernels that the file names: it is said if none of them is launched.
   void expectLaunches() noexcept { isForProgram_ = true; }

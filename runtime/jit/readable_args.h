@@ -10,9 +10,9 @@
 
 namespace mneme::jit {
 
-/// For one launch of a kernel whose arrays or objects become constants. Their content may lie in
-/// memory that only the device reads: it is copied. What cannot be copied now has a null pointer
-/// here, which is no value. Costs no memory where the host can read everything.
+/// The arguments of one launch of a kernel whose arrays or objects become constants. Their content
+/// may lie in memory that only the device reads: it is copied. What cannot be copied now has a null
+/// pointer here, which is no value. Costs no memory where the host can read everything.
 class ReadableArgs {
 public:
   /// `args` of the launch, `count` of them, stay the caller's. Throws nothing.
@@ -21,7 +21,7 @@ public:
   ReadableArgs(const ReadableArgs&) = delete;
   ReadableArgs& operator=(const ReadableArgs&) = delete;
 
-  /// In place of the launch's own; null without memory for them.
+  /// What stands in place of the launch's own; null without memory for them.
   void** get() noexcept { return args_; }
 
 private:

@@ -37,7 +37,7 @@ public:
   /// cannot become constants.
   void refuseNonsense(void** args) const;
 
-  /// For the compiler. \pre sizeBytes() is not 0
+  /// The value as the compiler takes it. \pre sizeBytes() is not 0
   ArgValue value(void** args) const;
 
 private:

@@ -161,7 +161,7 @@ public:
   /// InvalidArgument} (the last for an ambiguous record id).
   Session(const std::filesystem::path& record, const std::string& recordId,
           const std::string& device, const SessionOptions& options = {});
-  /// On a device that is open already.
+  /// The same on a device that is open already.
   Session(const std::filesystem::path& record, const std::string& recordId,
           std::unique_ptr<device::Device> device, const SessionOptions& options = {});
   ~Session();

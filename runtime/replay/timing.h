@@ -31,7 +31,7 @@ public:
   uint64_t median() const;
   /// 95 %; nothing for fewer than six times.
   std::optional<Interval> interval() const;
-  /// From the shortest to the longest; there has to be a time.
+  /// The shortest and the longest time; there has to be one.
   Interval range() const;
 
 private:

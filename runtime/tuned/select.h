@@ -34,7 +34,7 @@ const char* closenessName(Closeness closeness);
 struct Choice {
   size_t variant = 0; ///< meaningless if closeness is None
   Closeness closeness = Closeness::None;
-  /// To the launch of Match; Other if that does not say its shared memory.
+  /// How like the launch of Match it is; Other if that does not say its shared memory.
   Likeness likeness = Likeness::Other;
 };
 

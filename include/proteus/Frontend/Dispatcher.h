@@ -100,7 +100,7 @@ public:
   TargetModelType getTargetModel() const;
 
   struct State;
-  /// For the library itself.
+  /// What the library itself keeps.
   State& state() { return *Parts; }
 
 private:

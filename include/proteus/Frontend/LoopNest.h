@@ -35,7 +35,7 @@ public:
     TileSize = Size;
     return *this;
   }
-  /// As often as the compiler likes.
+  /// Unrolls as often as the compiler likes.
   ForLoopBuilder& unroll() { return unrollBy(0); }
   ForLoopBuilder& unroll(int Count) { return unrollBy(checkedUnroll(Count, File, Line)); }
 

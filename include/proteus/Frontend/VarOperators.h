@@ -24,7 +24,7 @@ template <ArithOp Op, typename L, typename R> auto arith(const L& Left, const R&
   return makeVar<Common>(Builder, Builder.createArith(Op, A, B), "res");
 }
 
-/// In the type of the left side.
+/// Compares in the type of the left side.
 template <CmpOp Op, typename L, typename R> Var<bool> compare(const Var<L>& Left, const R& Right) {
   CodeBuilder& Builder = Left.getCodeBuilder();
   IRValue* A = Left.loadValue();

@@ -18,7 +18,7 @@ _Heap = list[tuple[int, "Job"]]
 
 
 class ReadyJobs:
-    """By what they are compiled for, and the worker that has to take them; oldest first."""
+    """Compiled jobs, by target and by the worker that has to take them; the oldest come first."""
 
     def __init__(self) -> None:
         """Make it empty."""

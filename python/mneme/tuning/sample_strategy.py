@@ -1,4 +1,4 @@
-"""In which order members of a search space are tried."""
+"""The order in which members of a search space are tried."""
 
 from __future__ import annotations
 

@@ -71,7 +71,7 @@ unsigned adoptNvptx(Module& module, Function& kernel, const TargetMachine& machi
   return MNEME_CPU_WARP_SIZE;
 }
 
-/// As adoptNvptx. `kernel` becomes another function.
+/// Does what adoptNvptx does, for this kind of code. `kernel` becomes another function.
 unsigned adoptAmdgcn(Module& module, Function*& kernel, const TargetMachine& machine,
                      const CpuLoweringOptions& options) {
   const cpu::AmdgcnTraits traits = cpu::readAmdgcnTraits(module, *kernel);

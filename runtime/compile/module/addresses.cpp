@@ -142,7 +142,7 @@ private:
     }
   }
 
-  /// Beside its use: the code generator moves loads of what does not change out of loops.
+  /// Loads beside the use: the code generator moves loads of what does not change out of loops.
   llvm::Value* loadFor(llvm::Instruction& user, const llvm::Use& use, size_t index) {
     auto* phi = llvm::dyn_cast<llvm::PHINode>(&user);
     llvm::Instruction* before = &user;

@@ -131,7 +131,7 @@ public:
     kept_.push_back(kept);
     if (kept_.size() <= kMostKept)
       return;
-    // To hang up ends it. Its number may be another process's by now.
+    // Hanging up ends it. Its number may be another process's by now.
     connectTo(kept_.front().address);
     kept_.erase(kept_.begin());
   }

@@ -52,7 +52,7 @@ public:
   const std::filesystem::path& directory() const noexcept { return directory_; }
   /// What the fastest level has, which those before it then have too.
   std::optional<Result> load(const Hash128& key) const;
-  /// In all levels. Problems are said once.
+  /// Stores in all levels. Problems are said once.
   void store(const Hash128& key, const Result& result) const;
 
 private:

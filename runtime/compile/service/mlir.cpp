@@ -12,7 +12,7 @@ namespace {
 
 constexpr int kSignalBase = 128; // of ProgramResult::exitCode
 
-/// In place of a file's name that nobody knows: "line 3:10: error: ..."
+/// Stands in place of a file's name that nobody knows: "line 3:10: error: ..."
 constexpr const char* kLine = "line ";
 
 std::string withReplaced(const std::string& text, const std::string& from, const std::string& to) {

@@ -62,7 +62,7 @@ double milliseconds(Clock::time_point start) {
   return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
 }
 
-/// For people who look where the time goes.
+/// Tells people who look where the time goes.
 void logTimes(const Request& request, const Reply& reply, double total) {
   if (logLevel() > LogLevel::Debug)
     return;

@@ -84,7 +84,8 @@ std::vector<std::string> filesOfRule(const std::string& rule) {
   return files;
 }
 
-/// By their names as the compiler found them: another working directory may have other files.
+/// The included files, by the names under which the compiler found them: another working directory
+/// may have other files.
 nlohmann::json dependenciesIn(const fs::path& path) {
   nlohmann::json found = nlohmann::json::object();
   if (!fs::exists(path))

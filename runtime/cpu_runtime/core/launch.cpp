@@ -119,7 +119,7 @@ double timeoutSeconds() {
   return seconds;
 }
 
-/// For whoever profiles the program.
+/// Notes a launch for whoever profiles the program.
 void note(const Launch& launch, const device::LaunchShape& shape, uint64_t elapsedNs) {
   profile::KernelTimes* const times = profile::kernelTimes(vendor.library);
   if (!times)

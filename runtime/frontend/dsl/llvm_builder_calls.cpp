@@ -103,8 +103,8 @@ IRValue* LLVMCodeBuilder::createGpuIndex(GpuIndex What, unsigned Dimension) {
 }
 
 IRValue* LLVMCodeBuilder::hiddenArgument(GpuIndex What, unsigned Dimension) {
-  // Behind the arguments of a kernel (code object version 5): three block counts of 32 bits, then
-  // three block sizes of 16 bits.
+  // What follows the arguments of a kernel (code object version 5): three block counts of 32 bits,
+  // then three block sizes of 16 bits.
   const bool isGrid = What == GpuIndex::GridDim;
   const uint64_t offset = isGrid ? 4 * Dimension : 12 + 2 * Dimension;
   const IRType type = isGrid ? kInt32 : kInt16;

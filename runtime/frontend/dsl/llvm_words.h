@@ -12,7 +12,7 @@ namespace proteus {
 std::string quotedName(const std::string& name);
 /// As LLVM prints it: decimal where that is exact, else the bits of the double.
 std::string floatingConstant(double value);
-/// In the type's width, with its sign.
+/// Writes a number in the type's width, with its sign.
 std::string integerConstant(const IRType& type, uint64_t value);
 /// `i32 %x`; an array is its address.
 std::string operand(const IRValue& value);

@@ -42,7 +42,7 @@ IRValue* MLIRCodeBuilder::isRunning() {
   return createCmp(CmpOp::Eq, over, getConstantInt(kBool, 0));
 }
 
-/// Behind a region that may have returned.
+/// Guards what comes behind a region that may have returned.
 void MLIRCodeBuilder::openGuard() {
   if (Data->regions.back().isClosed)
     return;

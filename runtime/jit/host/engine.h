@@ -31,10 +31,10 @@ public:
   HostEngine(const HostEngine&) = delete;
   HostEngine& operator=(const HostEngine&) = delete;
 
-  /// As mneme_jit_host_function(). Throws nothing; no cancellation point.
+  /// Does the work of mneme_jit_host_function(). Throws nothing; no cancellation point.
   void* codeFor(mneme_host_function& description, void** arguments);
-  /// In a child of fork() where locks may be held by threads that do not exist: what is compiled
-  /// stays, and nothing more is compiled.
+  /// Compiles nothing more and keeps what is compiled: locks may be held by threads that do not
+  /// exist in this child of fork().
   void becomeChild() noexcept { isChild_.store(true, std::memory_order_relaxed); }
   /// At exit: what Settings::trace wants to know.
   void report() noexcept;

@@ -68,7 +68,7 @@ llvm::ArrayRef<AmdgcnRule> amdgcnWaveRules();
 /// All lanes that are here together; `operation` is a mneme_cpu_wave. Results of 64 bits.
 llvm::Value* waveOperation(Emit& emit, unsigned operation, llvm::Value* value,
                            llvm::Value* operand);
-/// The fences by which lanes of a wave wait for each other. To be asked before
+/// The fences by which lanes of a wave wait for each other. Finds them only before
 /// dropDeviceProperties.
 llvm::SmallVector<llvm::FenceInst*> waveFences(llvm::Module& module);
 /// Makes lanes wait there.

@@ -32,7 +32,7 @@ Runtime findRuntime(const std::string& prefix) {
   return runtime;
 }
 
-/// By mneme_module_entry::vendor; a process may use both.
+/// The runtimes by mneme_module_entry::vendor; a process may use both.
 using Runtimes = std::array<Runtime, 2>;
 
 Runtimes findRuntimes() { return {findRuntime("mneme_cudart"), findRuntime("mneme_hiprt")}; }
