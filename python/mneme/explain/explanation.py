@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from mneme.arguments import ArgKind
 from mneme.errors import InvalidArgument, Unsupported
 from mneme.explain.advice import Advice, advise
 from mneme.explain.case import Case, Figures
@@ -164,7 +165,7 @@ def _cases(kernel: EmbeddedKernel, shape: Shape, compiler: _Compiler) -> list[Co
 
 
 def _is_pointer(kernel: EmbeddedKernel, index: int) -> bool:
-    return kernel.args[index].kind.value == "pointer"
+    return kernel.args[index].kind is ArgKind.POINTER
 
 
 class _Compiler:
