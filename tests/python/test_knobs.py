@@ -6,6 +6,7 @@ import ast
 import dataclasses
 import json
 import re
+from contextlib import nullcontext
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -21,6 +22,7 @@ from mneme.deploy.tuned_json import Place
 from mneme.deploy.tuned_kernels import make_variant
 from mneme.deploy.tuned_variant import Match, TunedVariant
 from mneme.devices import DeviceLimits
+from mneme.errors import ArtifactCorrupt, InvalidArgument
 from mneme.executors.compile_pool import CompileRequest
 from mneme.executors.compile_record import CompileOptions
 from mneme.mneme_types import _OWN_FIELDS, _SWITCHED_FIELDS, ExperimentConfiguration, dim3
@@ -180,7 +182,8 @@ def test_replay_has_an_option_for_each(knob: Knob, monkeypatch: pytest.MonkeyPat
 def test_kernels_compiled_by_hand_can_have_them(
     knob: Knob, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert knob.key in {field.name for field in dataclasses.fields(CompileOptions)}
+    defaults = {field.name: field.default for field in dataclasses.fields(CompileOptions)}
+    assert defaults[knob.key] == knob.otherwise
     told = told_by("compile", "mneme.executors.compile_record.CompileOptions", knob, monkeypatch)
     assert told == VALUES_SAID[knob.type]
 
@@ -226,6 +229,28 @@ def test_a_limit_on_registers_is_for_devices_that_have_them() -> None:
     assert list(cpu.dimensions()["max_registers"].choices) == [0]
     gpu = BuiltinTuneSearchSpace(kernel(), limits=GPU, max_registers_range="32:64:32")
     assert list(gpu.dimensions()["max_registers"].choices) == [0, 32, 64]
+
+
+@pytest.mark.parametrize(
+    "knob",
+    [one for one in knobs() if one.type == "uint32_t" and one.high != "UINT32_MAX"],
+    ids=lambda one: one.key,
+)
+def test_bounds_are_those_of_the_list(knob: Knob) -> None:
+    """On the command line, in files of tuned kernels and in the built-in space."""
+    high = int(knob.high)
+    (replay,) = get_command(make_app("replay")).commands.values()
+    (option,) = (one for one in replay.params if one.name == knob.key)
+    assert (option.type.min, option.type.max) == (0, high)
+    TunedVariant.from_json(Place({knob.deployed: high}, "file"))
+    with pytest.raises(ArtifactCorrupt, match=knob.deployed):
+        TunedVariant.from_json(Place({knob.deployed: high + 1}, "file"))
+    for value, is_right in ((high, True), (high + 1, False)):
+        with nullcontext() if is_right else pytest.raises(InvalidArgument, match=f"0 to {high}"):
+            space = BuiltinTuneSearchSpace(
+                kernel(), limits=GPU, preset="full", **{f"fixed_{knob.key}": value}
+            )
+            assert list(space.dimensions()[knob.key].choices) == [high]
 
 
 def test_reports_name_them() -> None:

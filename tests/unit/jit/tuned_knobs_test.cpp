@@ -67,3 +67,17 @@ TEST_CASE("every knob of a file of tuned kernels reaches the request") {
     CHECK(hashWith(knob.key, knob.changed) != hashWith(knob.key, knob.plain));
   }
 }
+
+TEST_CASE("a file of tuned kernels has no number that the list of knobs does not allow") {
+  const auto isRead = [](const std::string& key, const nlohmann::json& value) {
+    const nlohmann::json text = {{"k", {{key, value}}}};
+    return tuned::parseFile(text.dump(), "tuned.json").warnings.empty();
+  };
+#define MNEME_KNOB(type, member, key, otherwise, high, deployed)                                   \
+  if (std::is_same_v<type, uint32_t> && *deployed && high != UINT32_MAX) {                         \
+    CAPTURE(deployed);                                                                             \
+    CHECK(isRead(deployed, uint64_t{high}));                                                       \
+    CHECK_FALSE(isRead(deployed, uint64_t{high} + 1));                                             \
+  }
+#include "runtime/abi/knobs.def"
+}
