@@ -58,6 +58,12 @@ def _template_options() -> frozenset[str]:
     return frozenset(f"--{prefix}{name}" for prefix in ("", "no-") for name in spelled)
 
 
+def example_of(verb: str) -> str:
+    """Return the command that ends the help of a verb."""
+    group = _group()
+    return str(group.get_command(typer.Context(group), verb).epilog)
+
+
 def synopsis_error(text: str) -> str:
     """Say what is wrong with the verb or an option of one line of usage or a command in prose."""
     match = _COMMAND.fullmatch(text)

@@ -20,6 +20,7 @@ from doc_blocks import (
 from doc_commands import (
     call_error,
     calls_of_mneme,
+    example_of,
     options_of,
     script_errors,
     synopsis_error,
@@ -107,6 +108,13 @@ def test_commands_exist(block: Block) -> None:
     steps = (bash_steps if block.language == "bash" else console_steps)(block.text)
     errors = [call_error(call) for step in steps for call in calls_of_mneme(step.command)]
     assert [error for error in errors if error] + script_errors(block.text) == []
+
+
+@pytest.mark.parametrize("verb", verbs())
+def test_the_example_of_a_help_is_right(verb: str) -> None:
+    calls = [*calls_of_mneme(example_of(verb))]
+    assert verb in [call[0] for call in calls]
+    assert [error for error in map(call_error, calls) if error] == []
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
