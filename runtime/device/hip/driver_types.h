@@ -22,6 +22,7 @@ enum hipError_t : int {
   hipSuccess = 0,
   hipErrorInvalidValue = 1,
   hipErrorOutOfMemory = 2,
+  hipErrorNotInitialized = 3,
   hipErrorInsufficientDriver = 35,
   hipErrorNoDevice = 100,
   hipErrorInvalidDevice = 101,

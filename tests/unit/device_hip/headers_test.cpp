@@ -59,6 +59,7 @@ constexpr bool isSameFunction<OurResult (*)(Ours...), TheirResult (*)(Theirs...)
 SAME_VALUE(hipSuccess);
 SAME_VALUE(hipErrorInvalidValue);
 SAME_VALUE(hipErrorOutOfMemory);
+SAME_VALUE(hipErrorNotInitialized);
 SAME_VALUE(hipErrorInsufficientDriver);
 SAME_VALUE(hipErrorNoDevice);
 SAME_VALUE(hipErrorInvalidDevice);
