@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+import sys
 from typing import TYPE_CHECKING
 
 import pytest
-from conftest import BUILD, Finished, mneme
+from conftest import BUILD, ROOT, Finished, mneme, run_command
 from test_hip import (  # noqa: F401 - fixtures
     APPS,
     PROGRAMS,
@@ -77,6 +78,23 @@ def test_tuning_finds_a_configuration_for_it(hip_recordings: Recordings, tmp_pat
     assert [(trial["device"], trial["verified"]) for trial in trials] == [("hip:0", True)] * 6
     best = json.loads((results / "best.json").read_text())
     assert TARGET in json.dumps(best)
+
+
+@pytest.mark.slow
+def test_the_check_of_a_node_tells_a_stand_in_from_a_gpu(
+    hip_recordings: Recordings,  # noqa: F811
+    tmp_path: Path,
+) -> None:
+    report = tmp_path / "report.json"
+    line = ("--tests", BUILD / "bin", "--json", report, hip_recordings["stencil2d"][0])
+    found = {"MNEME_HIP_LIBRARY": str(STAND_IN), "MNEME_CARRY_IR": "1", "PYTHON": sys.executable}
+    done = run_command(ROOT / "scripts" / "amd-node-check", *line, **found)
+    assert done.returncode == 0, done.stdout + done.stderr
+    told = json.loads(report.read_text())
+    assert told["label"] == "stand-in"
+    states = {check["name"]: check["state"] for check in told["checks"]}
+    assert (states["conformance"], states["fault: hang"]) == ("ok", "told")
+    assert sum(name.startswith("replay: ") for name in states) == 3
 
 
 def test_the_gpu_is_listed_and_used_when_nothing_else_is_said() -> None:

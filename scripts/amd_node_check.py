@@ -1,0 +1,166 @@
+"""Check on a node with an AMD GPU what has been shown on a stand-in only; nothing is built.
+
+PYTHON is the one that has mneme (default: python3):
+
+    scripts/amd-node-check [--device hip:0] [--tests DIRECTORY] [--json FILE] [DB...]
+
+DIRECTORY holds test_conformance (default: bin of the build tree in MNEME_BUILD_DIR); each DB is a
+recording of a HIP program, made with `mneme record --device cpu` or on the node. A table tells what
+was found; FILE (default: amd-node-check.json) has all of it, to be sent back. The exit code is 0 if
+everything that ran went well.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import signal
+import statistics
+import subprocess
+import sys
+import time
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from mneme.devices import device_limits
+from mneme.install.amd_node import amd_parts
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+FAULTS = ("null", "behind", "host", "trap", "assert", "hang")
+PIPELINES = (
+    (),
+    ("default<O1>",),
+    ("default<O3>", "--specialize", "--specialize-dims", "--set-launch-bounds"),
+)
+LAUNCHES = 50
+LIMIT = 600.0
+
+
+@dataclass
+class Check:
+    """One thing that was looked at."""
+
+    name: str
+    state: str
+    """ok, failed, missing (it could not run) or told (a fact, neither good nor bad)."""
+    detail: str
+    data: dict[str, Any] = field(default_factory=dict)
+
+
+def run(*command: str | Path, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Run a program; one that does not end in ten minutes is one that failed."""
+    try:
+        return subprocess.run(
+            command, env={**os.environ, **environment}, capture_output=True, text=True,
+            timeout=LIMIT, check=False,
+        )  # fmt: skip
+    except subprocess.TimeoutExpired:
+        return subprocess.CompletedProcess(command, -1, "", f"no end after {LIMIT:.0f} s")
+
+
+def last_line(text: str) -> str:
+    """What a program said last."""
+    return text.strip().rpartition("\n")[2]
+
+
+def node(device: str) -> Iterator[Check]:
+    """What the device says about itself, and what the node has."""
+    for part in amd_parts(Path("/"), os.environ):
+        yield Check(part.name, "missing" if part.remedy else "ok", part.detail)
+    limits = device_limits(device)
+    detail = f"{limits.name}, {limits.target}, waves of {limits.warp_size}"
+    yield Check("device", "ok", detail, asdict(limits))
+
+
+def conformance(program: Path, device: str) -> Iterator[Check]:
+    """The cases that every device has to pass, and what faults do to a process."""
+    if not program.is_file():
+        yield Check("conformance", "missing", f"no {program}; name its directory with --tests")
+        return
+    done = run(program, "--no-colors", MNEME_TEST_DEVICE=device)
+    lines = [line for line in done.stdout.splitlines() if "test cases:" in line]
+    told = lines[-1].partition("]")[2].strip() if lines else last_line(done.stdout + done.stderr)
+    state = "ok" if done.returncode == 0 else "failed"
+    yield Check("conformance", state, told, {"output": done.stdout[-20_000:]})
+    for fault in FAULTS:
+        done = run(program, "--fault", fault, device)
+        # The program's own line: error code, whether the device is usable, whether it works.
+        ended = f"exit code {done.returncode}"
+        if done.returncode < 0:
+            ended = f"ended by {signal.Signals(-done.returncode).name}"
+        said = last_line(done.stdout) or last_line(done.stderr)
+        yield Check(f"fault: {fault}", "told", f"{ended}: {said}", {"stderr": done.stderr[-2000:]})
+
+
+def replays(recording: Path, device: str) -> Iterator[Check]:
+    """A recording on the device: its addresses, its result, how steady its times are."""
+    for options in PIPELINES:
+        line = ("-rdb", str(recording), "--device", device, "--iterations", str(LAUNCHES))
+        done = run(sys.executable, "-m", "mneme", "replay", *line, *options)
+        name = f"replay: {recording.name} {' '.join(options[:1]) or 'as built'}"
+        try:
+            result = json.loads(done.stdout)["Result"]
+        except (ValueError, KeyError):
+            yield Check(name, "failed", last_line(done.stderr))
+            continue
+        times = result["exec_time"][-LAUNCHES:]
+        low, middle, high = statistics.quantiles(times, n=4)
+        steady = f"median {middle / 1000:.2f} µs, half within {100 * (high - low) / middle:.1f} %"
+        told = f"{result['result_class']}, {steady} of it"
+        yield Check(name, "ok" if result["verified"] else "failed", told, result)
+
+
+def guarded(checks: Callable[..., Iterator[Check]], *arguments: object) -> Iterator[Check]:
+    """The checks, and what went wrong in them as one more."""
+    try:
+        yield from checks(*arguments)
+    except Exception as error:  # noqa: BLE001 - whatever it is, the node's owner sends it back
+        yield Check(checks.__name__, "failed", f"{type(error).__name__}: {error}")
+
+
+def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
+    """Read the command line."""
+    build = os.environ.get("MNEME_BUILD_DIR", "build")
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("recordings", metavar="DB", nargs="*", type=Path)
+    parser.add_argument("--device", default="hip:0")
+    parser.add_argument("--tests", type=Path, default=Path(build) / "bin")
+    parser.add_argument("--json", type=Path, default=Path("amd-node-check.json"))
+    return parser.parse_args(arguments)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Check, print the table, write the file."""
+    options = parse(arguments)
+    begin = time.time()
+    checks: list[Check] = []
+    parts = [
+        guarded(node, options.device),
+        guarded(conformance, options.tests / "test_conformance", options.device),
+        *(guarded(replays, recording, options.device) for recording in options.recordings),
+    ]
+    for part in parts:
+        for check in part:
+            checks.append(check)
+            print(f"{check.state:8} {check.name:40} {check.detail}", flush=True)
+    is_stand_in = any("stand-in" in check.detail for check in checks)
+    report = {
+        "label": "stand-in" if is_stand_in else "measured",
+        "host": platform.node(),
+        "kernel": platform.release(),
+        "begin": begin,
+        "seconds": time.time() - begin,
+        "checks": [asdict(check) for check in checks],
+    }
+    options.json.write_text(json.dumps(report, indent=1) + "\n")
+    print(f"{report['label']}: all of it is in {options.json}")
+    return 1 if any(check.state == "failed" for check in checks) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
