@@ -2,11 +2,13 @@
 
 PYTHON is the one that has mneme (default: python3):
 
-    scripts/amd-node-check [--device hip:0] [--tests DIRECTORY] [--json FILE] [DB...]
+    scripts/amd-node-check [--device hip:0] [--tests DIRECTORY] [--json FILE]
+                           [--program FILE]... [DB...]
 
 DIRECTORY holds test_conformance (default: bin of the build tree in MNEME_BUILD_DIR); each DB is a
-recording of a HIP program, made with `mneme record --device cpu` or on the node. A table tells what
-was found; FILE (default: amd-node-check.json) has all of it, to be sent back. The exit code is 0 if
+recording of a HIP program, made with `mneme record --device cpu` or on the node; each --program is a
+HIP program built with mneme for this GPU, which is recorded, replayed, tuned, and run as built and
+tuned in turn. A table tells what was found; FILE (default: amd-node-check.json) has all of it, to be sent back. The exit code is 0 if
 everything that ran went well.
 """
 
@@ -20,6 +22,7 @@ import signal
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -39,6 +42,8 @@ PIPELINES = (
 )
 LAUNCHES = 50
 LIMIT = 600.0
+TUNING = 15
+"""Seconds for each program."""
 
 
 @dataclass
@@ -115,6 +120,37 @@ def replays(recording: Path, device: str) -> Iterator[Check]:
         yield Check(name, "ok" if result["verified"] else "failed", told, result)
 
 
+def whole_road(program: Path, device: str, folder: Path) -> Iterator[Check]:
+    """A program as it is, recorded, replayed, tuned and deployed, as far as it goes."""
+    mneme = (sys.executable, "-m", "mneme")
+
+    def step(name: str, done: subprocess.CompletedProcess[str], why: str = "") -> Check:
+        """One step; deploying nothing is right where nothing is faster."""
+        accepted = (0, 1) if name == "deploy" else (0,)
+        state = "failed" if why or done.returncode not in accepted else "ok"
+        told = " ".join(one for one in (why, last_line(done.stderr or done.stdout)) if one)
+        return Check(f"{name}: {program.name}", state, told, {"stdout": done.stdout[-20_000:]})
+
+    plain = run(program)
+    yield step("as it is", plain)
+    line = ("record", "-rdb", folder / "db", "-mr", "2", "--device", device)
+    done = run(*mneme, *line, "--", program)
+    yield step("record", done, "" if done.stdout == plain.stdout else "its output is another:")
+    records = sorted((folder / "db").glob("[0-9]*.json"))
+    for record in records:
+        for launch in json.loads(record.read_text())["instances"]:
+            line = ("replay", "-rdb", record, "-rid", launch, "--device", device)
+            yield step(f"replay {launch[:6]}", run(*mneme, *line, "default<O3>"))
+    if not records:
+        return
+    line = ("tune", "-rdb", folder / "db", "--all", "--device", device, "--quiet")
+    done = run(*mneme, *line, "--timeout", str(TUNING), "--results-dir", folder / "results")
+    yield step("tune", done)
+    if done.returncode == 0:
+        line = ("deploy", folder / "results", "-o", folder / "tuned.json", "--launch", "--json")
+        yield step("deploy", run(*mneme, *line, "--measure", "--device", device, "--", program))
+
+
 def guarded(checks: Callable[..., Iterator[Check]], *arguments: object) -> Iterator[Check]:
     """The checks, and what went wrong in them as one more."""
     try:
@@ -130,6 +166,7 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("recordings", metavar="DB", nargs="*", type=Path)
     parser.add_argument("--device", default="hip:0")
     parser.add_argument("--tests", type=Path, default=Path(build) / "bin")
+    parser.add_argument("--program", type=Path, action="append", default=[])
     parser.add_argument("--json", type=Path, default=Path("amd-node-check.json"))
     return parser.parse_args(arguments)
 
@@ -137,12 +174,22 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Check, print the table, write the file."""
     options = parse(arguments)
+    with tempfile.TemporaryDirectory(prefix="amd-node-check-") as scratch:
+        return check_all(options, Path(scratch))
+
+
+def check_all(options: argparse.Namespace, scratch: Path) -> int:
+    """Check with room for recordings."""
     begin = time.time()
     checks: list[Check] = []
     parts = [
         guarded(node, options.device),
         guarded(conformance, options.tests / "test_conformance", options.device),
         *(guarded(replays, recording, options.device) for recording in options.recordings),
+        *(
+            guarded(whole_road, program.resolve(), options.device, scratch / str(number))
+            for number, program in enumerate(options.program)
+        ),
     ]
     for part in parts:
         for check in part:

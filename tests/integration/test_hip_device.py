@@ -83,18 +83,27 @@ def test_tuning_finds_a_configuration_for_it(hip_recordings: Recordings, tmp_pat
 @pytest.mark.slow
 def test_the_check_of_a_node_tells_a_stand_in_from_a_gpu(
     hip_recordings: Recordings,  # noqa: F811
+    programs: Path,  # noqa: F811
     tmp_path: Path,
 ) -> None:
     report = tmp_path / "report.json"
-    line = ("--tests", BUILD / "bin", "--json", report, hip_recordings["stencil2d"][0])
-    found = {"MNEME_HIP_LIBRARY": str(STAND_IN), "MNEME_CARRY_IR": "1", "PYTHON": sys.executable}
-    done = run_command(ROOT / "scripts" / "amd-node-check", *line, **found)
+    line = ("--tests", BUILD / "bin", "--json", report, "--program", programs / "vector_add")
+    found = {
+        "MNEME_HIP_LIBRARY": str(STAND_IN),
+        "MNEME_CARRY_IR": "1",
+        "LD_LIBRARY_PATH": str(STAND_IN.parent),
+        "PYTHON": sys.executable,
+    }
+    recording = hip_recordings["stencil2d"][0]
+    done = run_command(ROOT / "scripts" / "amd-node-check", *line, recording, **found, timeout=300)
     assert done.returncode == 0, done.stdout + done.stderr
     told = json.loads(report.read_text())
     assert told["label"] == "stand-in"
     states = {check["name"]: check["state"] for check in told["checks"]}
     assert (states["conformance"], states["fault: hang"]) == ("ok", "told")
     assert sum(name.startswith("replay: ") for name in states) == 3
+    steps = ("as it is", "record", "tune", "deploy")
+    assert [states[f"{step}: vector_add"] for step in steps] == ["ok"] * 4
 
 
 def test_the_gpu_is_listed_and_used_when_nothing_else_is_said() -> None:
