@@ -120,6 +120,10 @@ int main() {
          "func.func @f() -> i32 {\n  %x = arith.constant 0 : i64\n  return %x : i32\n}\n");
   refuse("unknown", "host", "func.func @f() {\n  toys.play\n  return\n}\n");
   refuse("no lowering", "host", "func.func @f() {\n  gpu.barrier\n  return\n}\n");
+  refuse("verifier", "host",
+         "llvm.func @f() -> i32 {\n  %0 = llvm.mlir.constant(1 : i32) : i32\n  llvm.br ^bb1(%0 : "
+         "i32)\n"
+         "^bb1(%1: i64):\n  %2 = llvm.trunc %1 : i64 to i32\n  llvm.return %2 : i32\n}\n");
   refuse("no such function", "host", "func.func @g() {\n  return\n}\n");
   refuse("undefined", "host",
          "func.func private @nowhere()\nfunc.func @f() {\n  call @nowhere() : () -> ()\n  "

@@ -42,6 +42,8 @@ std::string outputOf(const std::string& program, std::vector<std::string> argume
     return std::move(ended.output);
   for (const std::string file : {kProgramInput, kLine})
     ended.messages = withReplaced(ended.messages, file + ":", kLine);
+  // Where notes quote a place.
+  ended.messages = withReplaced(ended.messages, kProgramInput, "the module");
   throw Error(ErrorCode::CompileFailed, failureOf(program, std::move(ended)));
 }
 
