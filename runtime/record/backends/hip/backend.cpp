@@ -97,7 +97,7 @@ public:
     int status = 0;
     const auto ask = runtime_.streamIsCapturing;
     const int result = ask ? ask(stream, &status) : hipSuccess;
-    return result != hipErrorNotInitialized && (result != hipSuccess || status != 0);
+    return result != kInitializationError && (result != hipSuccess || status != 0);
   }
 
   /// Variables that the host program has no shadow of cannot be found: HIP leads from no kernel to
