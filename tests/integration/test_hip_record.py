@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from conftest import Finished, instances, mneme, records
+from conftest import ROOT, Finished, instances, mneme, records
 from test_hip import APPS, PROGRAMS, build, hip, programs  # noqa: F401 - fixtures
 from test_hip_stand_in import STAND_IN, on_stand_in, stand_in  # noqa: F401 - skips without it
 
@@ -91,6 +91,16 @@ def test_a_large_program_is_hashed_on_the_device_if_possible(
     assert recorded.stdout == on_stand_in(*program).stdout
     assert ("memory is hashed on the host" in recorded.stderr) == bool(fault)
     assert replay_all(tmp_path, "cpu") == ["exact"]
+
+
+@pytest.mark.parametrize("arguments", [("beside", "8"), ("cancel", "10"), ("jump",), ("away",)])
+def test_threads_do_what_they_do_alone(arguments: tuple[str, ...], tmp_path: Path) -> None:
+    source = ROOT / "tests" / "apps" / "threads" / "threads.hip"
+    build(source, "-o", tmp_path / "threads", "-lamdhip64", "-pthread")
+    recorded = record(tmp_path / "db", tmp_path / "threads", *arguments)
+    plain = on_stand_in(tmp_path / "threads", *arguments)
+    assert (recorded.stdout, recorded.returncode) == (plain.stdout, plain.returncode)
+    assert "of 1 kernel" in recorded.stderr
 
 
 def test_relocatable_device_code_is_recorded(tmp_path: Path) -> None:
