@@ -32,12 +32,11 @@ if TYPE_CHECKING:
     from mneme.mneme_types import ExperimentConfiguration, ExperimentResult
     from mneme.tuning.trials import CompletedCandidate
 
-__all__ = ["FinalRound", "Gain", "Measure", "median_interval", "no_gain"]
+__all__ = ["FinalRound", "Gain", "Measure", "cold_rounds", "median_interval", "no_gain"]
 
 _LEVEL = 0.95
 _FEWEST_ROUNDS = 6
 _CHOOSING_ROUNDS = 5
-_COLD_ROUNDS = 6
 _BASELINE = -1
 
 
@@ -68,6 +67,11 @@ class Gain:
     def to_dict(self) -> dict[str, Any]:
         """Return plain JSON values."""
         return asdict(self)
+
+
+def cold_rounds(rounds: int) -> int:
+    """Return how many rounds with cold caches belong to so many that state a gain."""
+    return max(_FEWEST_ROUNDS, 3 * rounds // 4)
 
 
 def no_gain(rounds: int = 0) -> Gain:
@@ -193,7 +197,7 @@ class FinalRound:
         self, candidate: CompletedCandidate, *, is_cold: bool = False
     ) -> Gain | None:
         trial = candidate.candidate.trial
-        rounds = min(_COLD_ROUNDS, self._rounds) if is_cold else self._rounds
+        rounds = cold_rounds(self._rounds) if is_cold else self._rounds
         ratios = self._compare([candidate], rounds, is_cold=is_cold)[trial]
         if trial in self.rejected or len(ratios) < _FEWEST_ROUNDS:
             return None

@@ -7,6 +7,7 @@ from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING
 
 from mneme.executors.measuring import Measuring
+from mneme.tuning.final_round import cold_rounds
 
 if TYPE_CHECKING:
     from mneme.tuning.options import TuneOptions
@@ -34,7 +35,6 @@ _ROUND_NS = 1e6
 _MOST_OF_A_ROUND = 50
 # As in final_round.py.
 _CHOOSING_ROUNDS = 5
-_COLD_ROUNDS = 6
 _SHARE_OF_BASELINE = 0.75
 _SHORTEST_SEARCH = 1.0
 # Configurations and rounds of the last measurements, and the part of the time they may take.
@@ -103,8 +103,8 @@ def final_measurements(options: TuneOptions) -> int:
     Some rounds choose among the best and the best that keep the launch; then the winner of each of
     the two is measured twice against the baseline (winner.py), and with cold caches.
     """
-    cold = min(_COLD_ROUNDS, options.final_rounds)
-    return _CHOOSING_ROUNDS * (2 * options.top + 1) + 8 * options.final_rounds + 4 * cold
+    rounds = 2 * options.final_rounds + cold_rounds(options.final_rounds)
+    return _CHOOSING_ROUNDS * (2 * options.top + 1) + 4 * rounds
 
 
 def final_seconds(options: TuneOptions, baseline_ns: float, launch_seconds: float) -> float:
