@@ -17,7 +17,7 @@ def tune(record: Path, results: Path, trials: int, **variables: str) -> dict[str
     # The baseline keeps every variable in memory, so that something is faster for sure.
     done = mneme(
         *("tune", "-rdb", record, "--device", "cpu", "--sampler", "auto", "--trials", str(trials)),
-        *("--results-dir", results, "--launch-dim", "none", "--seed", "1", "--final-rounds", "12"),
+        *("--results-dir", results, "--launch-dim", "none", "--seed", "1", "--final-rounds", "20"),
         *("--passes", *PIPELINES),
         **variables,
     )
