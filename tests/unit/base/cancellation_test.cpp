@@ -17,6 +17,9 @@ void* resultOfCancelled(int type) {
     std::atomic<bool> isDeferred{false}, isCancelled{false};
   } shared{type};
   pthread_t thread;
+  // glibc gives a new thread the stack of one that has ended, and with it the result that it had.
+  pthread_create(&thread, nullptr, [](void*) -> void* { return nullptr; }, nullptr);
+  pthread_join(thread, nullptr);
   pthread_create(
       &thread, nullptr,
       [](void* given) -> void* {
