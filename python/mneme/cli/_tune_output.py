@@ -248,9 +248,11 @@ def summary(outcome: Outcome) -> list[str]:
             f"baseline {_time(base)}, best {_time(base / gain.ratio)} (trial "
             f"{best.candidate.trial})"
         )
+        expected = f"[{gain.low:.3f}, {gain.high:.3f}] with 95 % confidence"
         lines.append(
-            f"gain {gain.ratio:.3f}x, in production [{gain.low:.3f}, {gain.high:.3f}] with 95 % "
-            f"confidence"
+            f"gain {gain.ratio:.3f}x, in production {expected}"
+            if gain.significant
+            else f"{gain.ratio:.3f}x in replays, no significant gain in production: {expected}"
         )
         lines += [f"  {text}" for text in differences(baseline, best)]
     lines.append(f"results: {outcome.directory}")
