@@ -3,6 +3,7 @@
 #include <sys/mman.h>
 
 #include <cstdint>
+#include <cstdlib>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -212,7 +213,9 @@ MNEME_STAND_IN(hipMemUnmap)(void* pointer, size_t bytes) {
   const auto disown = next<void (*)(const void*)>("mneme_hiprt_disown");
   const std::lock_guard lock(state().mutex);
   const auto found = state().mapped.find(address);
-  if (found == state().mapped.end() || found->second.bytes != bytes)
+  if (found == state().mapped.end())
+    std::abort(); // as ROCm, which reads a null pointer
+  if (found->second.bytes != bytes)
     return kInvalidValue;
   if (found->second.isAdopted && disown)
     disown(pointer);

@@ -25,7 +25,7 @@ Context::Context(int ordinal) : gpu::Context(Driver::get(), deviceAt(Driver::get
     throw Error(ErrorCode::BackendUnavailable,
                 "GPU " + std::to_string(ordinal) +
                     " cannot give memory at chosen addresses (no virtual memory management; it "
-                    "takes ROCm 5.3 or newer and this is " +
+                    "takes ROCm 6.2 or newer and this is " +
                     driverText(driver()) + ")");
   context_ = contextOf(device_);
   const gpu::ContextScope scope = use();

@@ -20,7 +20,7 @@ DeviceStatus statusOf(const Driver& driver, int ordinal) {
                          isSupported;
     if (!status.isAvailable)
       status.whyUnavailable = "it cannot give memory at chosen addresses (no virtual memory "
-                              "management; it takes ROCm 5.3 or newer and this is " +
+                              "management; it takes ROCm 6.2 or newer and this is " +
                               driverText(driver) + ")";
   } catch (const Error& failure) {
     status.whyUnavailable = failure.what();

@@ -37,7 +37,7 @@ void bind(const DynamicLibrary& library, Function& function, Name name) {
     throw Error(ErrorCode::BackendUnavailable, std::string("this ROCm has no ") + name.symbol +
                                                    " (needed since ROCm " +
                                                    (name.since ? name.since : "5.2") +
-                                                   "); use a whole installation of ROCm 5.3 to 7");
+                                                   "); use a whole installation of ROCm 6.2 to 7");
   function = reinterpret_cast<Function>(symbol);
 }
 
@@ -75,6 +75,7 @@ void bindMemory(const DynamicLibrary& library, Driver& driver) {
   bind(library, driver.hipMemMap, {"hipMemMap"});
   bind(library, driver.hipMemUnmap, {"hipMemUnmap"});
   bind(library, driver.hipMemSetAccess, {"hipMemSetAccess"});
+  bind(library, driver.hipMemGetAccess, {"hipMemGetAccess"});
   bind(library, driver.hipMemGetAllocationGranularity, {"hipMemGetAllocationGranularity"});
   bind(library, driver.hipMemcpyHtoDAsync, {"hipMemcpyHtoDAsync"});
   bind(library, driver.hipMemcpyDtoHAsync, {"hipMemcpyDtoHAsync"});
@@ -157,7 +158,7 @@ DynamicLibrary openLibrary() {
   }
   throw Error(ErrorCode::BackendUnavailable,
               failures +
-                  "; install ROCm 5.3 to 7, add its lib directory to LD_LIBRARY_PATH, or name "
+                  "; install ROCm 6.2 to 7, add its lib directory to LD_LIBRARY_PATH, or name "
                   "the file in " +
                   libraryVariable);
 }

@@ -48,6 +48,8 @@ struct Driver final : gpu::Driver {
   hipError_t (*hipMemUnmap)(void* address, size_t sizeBytes);
   hipError_t (*hipMemSetAccess)(void* address, size_t sizeBytes,
                                 const hipMemAccessDesc* descriptions, size_t count);
+  hipError_t (*hipMemGetAccess)(unsigned long long* flags, const hipMemLocation* location,
+                                void* address);
   hipError_t (*hipMemGetAllocationGranularity)(size_t* granularity,
                                                const hipMemAllocationProp* properties,
                                                hipMemAllocationGranularity_flags option);

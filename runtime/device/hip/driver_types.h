@@ -23,10 +23,12 @@ enum hipError_t : int {
   hipErrorInvalidValue = 1,
   hipErrorOutOfMemory = 2,
   hipErrorNotInitialized = 3,
+  hipErrorInvalidConfiguration = 9,
   hipErrorInsufficientDriver = 35,
   hipErrorNoDevice = 100,
   hipErrorInvalidDevice = 101,
   hipErrorInvalidImage = 200,
+  hipErrorMapFailed = 205,
   hipErrorNoBinaryForGpu = 209,
   hipErrorECCNotCorrectable = 214,
   hipErrorInvalidKernelFile = 218,
@@ -56,7 +58,7 @@ enum hipDeviceAttribute_t : int {
   hipDeviceAttributeMultiprocessorCount = 63,
   hipDeviceAttributeMaxSharedMemoryPerBlock = 74,
   hipDeviceAttributeWarpSize = 87,
-  /// Since ROCm 5.3.
+  /// Since ROCm 5.3; 0 on Linux before 6.1.
   hipDeviceAttributeVirtualMemoryManagementSupported = 89,
 };
 

@@ -36,8 +36,9 @@ void checkCluster(const Description& device, const LaunchShape& shape) {
 
 /// Whether the code means "this launch cannot be", with nothing run and the device as it was.
 bool isRefusal(hipError_t result) {
-  return result == hipErrorInvalidValue || result == hipErrorLaunchOutOfResources ||
-         result == hipErrorCooperativeLaunchTooLarge || result == hipErrorNotSupported;
+  return result == hipErrorInvalidValue || result == hipErrorInvalidConfiguration ||
+         result == hipErrorLaunchOutOfResources || result == hipErrorCooperativeLaunchTooLarge ||
+         result == hipErrorNotSupported;
 }
 
 } // namespace

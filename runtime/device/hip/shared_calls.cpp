@@ -65,8 +65,16 @@ gpu::Status Driver::releaseMemory(gpu::MemoryHandle memory) const {
 }
 
 gpu::Status Driver::mapMemory(uint64_t address, size_t sizeBytes, gpu::MemoryHandle memory) const {
-  return hipMemMap(pointerTo(address), sizeBytes, 0,
-                   reinterpret_cast<hipMemGenericAllocationHandle_t>(memory), 0);
+  const hipError_t result = hipMemMap(pointerTo(address), sizeBytes, 0,
+                                      reinterpret_cast<hipMemGenericAllocationHandle_t>(memory), 0);
+  // ROCm up to 7 says success when nothing was mapped, and reads a null pointer when that is
+  // unmapped; ROCm 6.1 maps nothing but whole reservations.
+  unsigned long long access = 0;
+  const hipMemLocation anyDevice;
+  if (result == hipSuccess &&
+      hipMemGetAccess(&access, &anyDevice, pointerTo(address)) != hipSuccess)
+    return hipErrorMapFailed;
+  return result;
 }
 
 gpu::Status Driver::unmapMemory(uint64_t address, size_t sizeBytes) const {

@@ -131,6 +131,9 @@ TEST_CASE("what a ROCm lacks, refuses or grants otherwise is told in a sentence"
   contains(with("hipMemCreate"), "hipErrorNotSupported");
   contains(with("hipMemCreate=hipErrorOutOfMemory"), "of memory left");
   contains(with("elsewhere:hipMemAddressReserve"), "are taken in this process");
+  // It says so, and maps nothing.
+  contains(with("hipMemMap=hipSuccess"), "at 0x0000600040000000 failed: ");
+  contains(with("hipMemMap=hipSuccess"), "hipErrorMapFailed");
   // Older ones are read by their own layout of the properties.
   contains(with("missing:hipGetDevicePropertiesR0600"), "opened hip:0|gfx90a:sramecc+:xnack-|64");
   contains(with("missing:hipModuleLaunchCooperativeKernel"), "copied, usable: 1");
