@@ -78,6 +78,19 @@ def test_every_kind_of_memory_and_launch(memory_program: Path, tmp_path: Path) -
     assert replay_all(tmp_path, "hip:0") == ["exact"] * 9
 
 
+def test_mappings_are_of_one_size_where_rocm_wants_that(
+    memory_program: Path, tmp_path: Path
+) -> None:
+    version = "70226015"
+    environment = (f"MNEME_STAND_IN_VERSION={version}", "MNEME_LOG_LEVEL=warn")
+    recorded = record(tmp_path, "env", *environment, memory_program)
+    assert "recorded 9 instances of 4 kernels (10 launches)" in recorded.stderr
+    assert "accessible" not in recorded.stderr
+    line = ("replay", "-rdb", records(tmp_path)[0], "--device", "hip:0", "default<O2>")
+    done = mneme(*line, **ENVIRONMENT, MNEME_STAND_IN_VERSION=version)
+    assert done.result["result_class"] == "exact", done.stderr
+
+
 @pytest.mark.parametrize("fault", ["", "hipModuleLoadData=hipErrorOutOfMemory"])
 def test_a_large_program_is_hashed_on_the_device_if_possible(
     fault: str,

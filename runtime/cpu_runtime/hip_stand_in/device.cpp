@@ -44,6 +44,15 @@ Version version() {
   return {std::atoi(name.substr(3, name.size() - 5).c_str()), digit(2), digit(1)};
 }
 
+} // namespace
+
+int mneme::stand_in::versionAskedFor() noexcept {
+  const char* said = mneme::environmentValue("MNEME_STAND_IN_VERSION");
+  return said ? std::atoi(said) : 0;
+}
+
+namespace {
+
 int waveSize() { return version().major >= 10 ? 32 : 64; }
 
 template <typename Properties>
@@ -112,5 +121,13 @@ MNEME_STAND_IN(hipDeviceGetAttribute)(int* value, int attribute, int device) {
     *value = waveSize();
   else if (attribute == kAttributeVirtualMemory)
     *value = 1;
+  return status;
+}
+
+MNEME_STAND_IN(hipRuntimeGetVersion)(int* version) {
+  const auto ask = next<int (*)(int*)>("hipRuntimeGetVersion");
+  const int status = ask ? ask(version) : kNotSupported;
+  if (status == kSuccess && versionAskedFor() != 0)
+    *version = versionAskedFor();
   return status;
 }

@@ -9,6 +9,10 @@
 
 namespace mneme::stand_in {
 
+/// What hipRuntimeGetVersion tells: MNEME_STAND_IN_VERSION, as in 70200000, or 0: what mneme's own
+/// runtime tells.
+int versionAskedFor() noexcept;
+
 /// hipError_t; the others as hip/error_names.inc has them.
 inline constexpr int kSuccess = 0, kInvalidValue = 1, kOutOfMemory = 2, kNotFound = 500,
                      kNotReady = 600, kNotSupported = 801;

@@ -76,6 +76,19 @@ bool overlapsMapping(uintptr_t address, size_t bytes) {
   return next != mapped.begin() && std::prev(next)->first + std::prev(next)->second.bytes > address;
 }
 
+/// What versions 7.0 to 7.2 ask of hipMemSetAccess(): the sizes of the reservation's mappings come
+/// to `bytes` from the first one on, whatever the address.
+bool isPrefix(uintptr_t address, size_t bytes) {
+  if (versionAskedFor() < 70000000 || versionAskedFor() >= 70300000)
+    return true;
+  const auto reservation = std::prev(state().reserved.upper_bound(address));
+  size_t sum = 0;
+  for (auto mapping = state().mapped.lower_bound(reservation->first);
+       mapping != state().mapped.end() && sum < bytes; ++mapping)
+    sum += mapping->second.bytes;
+  return sum == bytes;
+}
+
 bool makeInaccessible(uintptr_t address, size_t bytes) {
   return mmap(asPointer(address), bytes, PROT_NONE,
               MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0) != MAP_FAILED;
@@ -179,7 +192,7 @@ MNEME_STAND_IN(hipMemSetAccess)(void* pointer, size_t bytes, const AccessDesc* a
   auto end = first;
   for (; end != state().mapped.end() && covered < bytes && end->first == address + covered; ++end)
     covered += end->second.bytes;
-  if (covered != bytes || bytes == 0)
+  if (covered != bytes || bytes == 0 || !isPrefix(address, bytes))
     return kInvalidValue;
   const auto adopt = next<int (*)(const void*, size_t, int)>("mneme_hiprt_adopt");
   for (auto mapping = first; mapping != end; ++mapping) {

@@ -122,7 +122,7 @@ MemoryHandle AddressSpace::create(uint64_t sizeBytes) {
 void AddressSpace::map(uint64_t address, uint64_t sizeBytes) {
   context_.requireUsable();
   const ContextScope scope = context_.use();
-  const auto parts = blocks_.parts(address, roundUp(sizeBytes));
+  const auto parts = partsOf(address, roundUp(sizeBytes));
   size_t done = 0;
   try {
     for (; done < parts.size(); ++done)
@@ -132,6 +132,17 @@ void AddressSpace::map(uint64_t address, uint64_t sizeBytes) {
       unmap(parts[done].first, parts[done].second);
     throw;
   }
+}
+
+/// What is mapped at once.
+std::vector<std::pair<uint64_t, uint64_t>> AddressSpace::partsOf(uint64_t address,
+                                                                 uint64_t sizeBytes) const {
+  const uint64_t most = context_.shared().mappingBytes();
+  std::vector<std::pair<uint64_t, uint64_t>> parts;
+  for (const auto& [start, bytes] : blocks_.parts(address, sizeBytes))
+    for (uint64_t done = 0; done < bytes; done += parts.back().second)
+      parts.emplace_back(start + done, std::min(most, bytes - done));
+  return parts;
 }
 
 void AddressSpace::mapPart(uint64_t address, uint64_t size) {

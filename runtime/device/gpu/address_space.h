@@ -36,6 +36,7 @@ private:
   };
   MemoryHandle create(uint64_t sizeBytes);
   void mapPart(uint64_t address, uint64_t sizeBytes);
+  std::vector<std::pair<uint64_t, uint64_t>> partsOf(uint64_t address, uint64_t sizeBytes) const;
   bool isReserved(uint64_t address, uint64_t sizeBytes) const;
   uint64_t roundUp(uint64_t sizeBytes) const;
 

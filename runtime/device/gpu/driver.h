@@ -51,6 +51,9 @@ public:
 
   // Addresses, and memory at them. Sizes are multiples of the granularity.
   virtual Status memoryGranularity(size_t* granularity, int device) const = 0;
+  /// What is mapped at once into a part of a reservation has at most so many bytes; a multiple of
+  /// the granularity.
+  virtual uint64_t mappingBytes() const noexcept { return UINT64_MAX; }
   /// `wanted` 0: anywhere. What is granted may be another address.
   virtual Status reserveAddresses(uint64_t* granted, size_t sizeBytes, uint64_t wanted) const = 0;
   virtual Status freeAddresses(uint64_t address, size_t sizeBytes) const = 0;

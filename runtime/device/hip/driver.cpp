@@ -24,6 +24,9 @@ constexpr const char* kernelDriver = "/dev/kfd";
 /// Exported by mneme's own HIP runtime on the CPU device.
 constexpr const char* markOnCpu = "mneme_hiprt_device_name";
 
+/// See Driver::mappingBytes(): 7.0 and 7.14, the first after 7.2 that is known to be right.
+constexpr int firstOfEqualParts = 70'000'000, firstOfAnyParts = 71'400'000;
+
 /// A function of HIP and the ROCm that has it first; null: every version since 5.2.
 struct Name {
   const char* symbol;
@@ -188,6 +191,9 @@ struct Opened {
     const hipError_t result = driver.hipInit(0);
     if (result != hipSuccess)
       whyNot = "HIP does not start: " + describeWith(driver, result) + adviceFor(result);
+    int version = 0;
+    driver.mapsEqualPartsOnly = driver.hipRuntimeGetVersion(&version) == hipSuccess &&
+                                version >= firstOfEqualParts && version < firstOfAnyParts;
   }
 };
 

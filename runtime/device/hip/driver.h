@@ -19,6 +19,9 @@ struct Driver final : gpu::Driver {
   /// The same without throwing; null when there is none that can be used.
   static const Driver* find() noexcept;
 
+  /// See mappingBytes(); set when the library is opened.
+  bool mapsEqualPartsOnly = false;
+
   hipError_t (*hipInit)(unsigned flags);
   hipError_t (*hipRuntimeGetVersion)(int* version);
   const char* (*hipGetErrorName)(hipError_t error);
@@ -104,6 +107,7 @@ struct Driver final : gpu::Driver {
   void leave(gpu::ContextHandle before) const noexcept override;
   gpu::Status currentDevice(int* device) const override;
   gpu::Status memoryGranularity(size_t* granularity, int device) const override;
+  uint64_t mappingBytes() const noexcept override;
   gpu::Status reserveAddresses(uint64_t* granted, size_t sizeBytes, uint64_t wanted) const override;
   gpu::Status freeAddresses(uint64_t address, size_t sizeBytes) const override;
   gpu::Status createMemory(gpu::MemoryHandle* memory, int device, size_t sizeBytes,

@@ -1,6 +1,8 @@
 // HIP's functions as the parts call them that are the same for all vendors.
 #include "runtime/device/hip/driver.h"
 
+#include <algorithm>
+
 namespace mneme::device::hip {
 
 namespace {
@@ -10,6 +12,8 @@ hipMemAllocationProp memoryOf(int device) {
   properties.location.id = device;
   return properties;
 }
+
+constexpr size_t equalPartBytes = 2 << 20;
 
 void* pointerTo(uint64_t address) { return reinterpret_cast<void*>(address); }
 
@@ -36,8 +40,18 @@ gpu::Status Driver::currentDevice(int* device) const { return hipGetDevice(devic
 
 gpu::Status Driver::memoryGranularity(size_t* granularity, int device) const {
   const hipMemAllocationProp properties = memoryOf(device);
-  return hipMemGetAllocationGranularity(granularity, &properties,
-                                        hipMemAllocationGranularityMinimum);
+  const hipError_t result =
+      hipMemGetAllocationGranularity(granularity, &properties, hipMemAllocationGranularityMinimum);
+  if (result == hipSuccess && mapsEqualPartsOnly)
+    *granularity = std::max(*granularity, equalPartBytes);
+  return result;
+}
+
+// ROCm 7.0 to 7.2 sees whether hipMemSetAccess() is for whole mappings by adding up the sizes of
+// the reservation's mappings from its first one on, wherever the address is: only with equal ones
+// the sum fits (https://github.com/ROCm/rocm-systems/pull/2451).
+uint64_t Driver::mappingBytes() const noexcept {
+  return mapsEqualPartsOnly ? equalPartBytes : gpu::Driver::mappingBytes();
 }
 
 gpu::Status Driver::reserveAddresses(uint64_t* granted, size_t sizeBytes, uint64_t wanted) const {

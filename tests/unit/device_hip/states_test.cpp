@@ -81,6 +81,34 @@ TEST_CASE("child: devices" * doctest::skip()) {
   }
 }
 
+TEST_CASE("child: mappings" * doctest::skip()) {
+  try {
+    const std::unique_ptr<Device> device = openDevice("hip:0");
+    const uint64_t mebi = 1 << 20, address = device->reserve(0x600040000000, 64 * mebi);
+    const std::vector<std::pair<uint64_t, uint64_t>> ranges = {
+        {0, 6 * mebi}, {8 * mebi, 2 * mebi}, {40 * mebi, 20 * mebi}};
+    for (const auto& [offset, size] : ranges) {
+      device->map(address + offset, size);
+      const uint32_t value = 5;
+      device->copyToDevice(address + offset + size - 4, &value, 4);
+    }
+    device->unmap(address, 6 * mebi);
+    device->map(address, 4 * mebi);
+    std::printf("all mapped\n");
+  } catch (const Error& error) {
+    std::printf("error %d: %s\n", static_cast<int>(error.code()), error.what());
+  }
+}
+
+TEST_CASE("ROCm 7.0 to 7.2 has to be given mappings of one size") {
+  if (isSkipped())
+    return;
+  for (const char* version : {"60200000", "70000000", "70226015", "71400000"})
+    contains(outputOfChild("child: mappings",
+                           {{"MNEME_HIP_LIBRARY", kStandIn}, {"MNEME_STAND_IN_VERSION", version}}),
+             "all mapped");
+}
+
 TEST_CASE("a machine without an AMD GPU says so without starting ROCm") {
   if (access("/dev/kfd", F_OK) == 0) {
     MESSAGE("skipped: this machine may have an AMD GPU");

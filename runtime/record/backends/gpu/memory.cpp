@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <string>
 
 #include "runtime/base/log.h"
@@ -30,8 +31,42 @@ public:
   }
 
   bool map(uint64_t address, uint64_t sizeBytes) override {
-    const Driver& driver = side_.driver();
     const KeepsLastError keeps = side_.vendor->keepLastError();
+    for (uint64_t done = 0; done < sizeBytes; done += part(sizeBytes - done))
+      if (!mapPart(address + done, part(sizeBytes - done))) {
+        if (done > 0)
+          unmap(address, done);
+        return false;
+      }
+    return true;
+  }
+
+  void unmap(uint64_t address, uint64_t sizeBytes) noexcept override {
+    const KeepsLastError keeps = side_.vendor->keepLastError();
+    for (uint64_t done = 0; done < sizeBytes; done += part(sizeBytes - done))
+      if (const Status status = side_.driver().unmapMemory(address + done, part(sizeBytes - done));
+          status != kSuccess)
+        refuse("unmapping device memory", status);
+  }
+
+  bool share(uint64_t address, uint64_t sizeBytes, unsigned device) override {
+    const KeepsLastError keeps = side_.vendor->keepLastError();
+    const int peer = side_.vendor->peerOf(side_.device, device);
+    bool isShared = peer >= 0;
+    for (uint64_t done = 0; isShared && done < sizeBytes; done += part(sizeBytes - done))
+      isShared =
+          side_.driver().allowAccess(address + done, part(sizeBytes - done), peer) == kSuccess;
+    return isShared;
+  }
+
+private:
+  /// How much of what is left is mapped at once.
+  uint64_t part(uint64_t bytesLeft) const noexcept {
+    return std::min(bytesLeft, side_.driver().mappingBytes());
+  }
+
+  bool mapPart(uint64_t address, uint64_t sizeBytes) {
+    const Driver& driver = side_.driver();
     MemoryHandle memory = 0;
     // As the vendor's own allocations: network cards may read it.
     if (const Status made = driver.createMemory(&memory, side_.device, sizeBytes, true);
@@ -49,19 +84,6 @@ public:
     return true;
   }
 
-  void unmap(uint64_t address, uint64_t sizeBytes) noexcept override {
-    const KeepsLastError keeps = side_.vendor->keepLastError();
-    if (const Status status = side_.driver().unmapMemory(address, sizeBytes); status != kSuccess)
-      refuse("unmapping device memory", status);
-  }
-
-  bool share(uint64_t address, uint64_t sizeBytes, unsigned device) override {
-    const KeepsLastError keeps = side_.vendor->keepLastError();
-    const int peer = side_.vendor->peerOf(side_.device, device);
-    return peer >= 0 && side_.driver().allowAccess(address, sizeBytes, peer) == kSuccess;
-  }
-
-private:
   bool refuse(const char* what, Status status) const noexcept {
     try {
       log(LogLevel::Warn,
