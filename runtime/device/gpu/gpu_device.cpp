@@ -247,7 +247,7 @@ uint64_t GpuDevice::elapsedNs(const LaunchShape&) {
 
 void GpuDevice::flushCaches() {
   bulk([&] {
-    const uint64_t bytes = std::max<uint64_t>(2 * description_.l2CacheBytes, 8 << 20);
+    const uint64_t bytes = std::max<uint64_t>(2 * cacheBytes(), 8 << 20);
     if (evictor_.sizeBytes() < bytes)
       evictor_ = DeviceRange::allocate(context_->shared(), context_->device(), bytes);
     context_->check(

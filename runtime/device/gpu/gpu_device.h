@@ -59,6 +59,8 @@ protected:
                            void* const* args) = 0;
   /// What the kernel that just ended took.
   virtual uint64_t elapsedNs(const LaunchShape& shape);
+  /// What all caches between kernels and memory hold.
+  virtual uint64_t cacheBytes() const { return description_.l2CacheBytes; }
 
   std::unique_ptr<Context> context_;
   Description description_;

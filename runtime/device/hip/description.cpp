@@ -1,5 +1,6 @@
 #include "runtime/device/hip/description.h"
 
+#include <algorithm>
 #include <cstring>
 #include <fstream>
 #include <vector>
@@ -35,6 +36,20 @@ std::string driverText(const Driver& driver) {
   if (file >> release)
     text += ", amdgpu " + release;
   return text;
+}
+
+uint64_t cacheBytes(const std::string& target, uint64_t l2Bytes) {
+  struct InfinityCache {
+    const char* family;
+    uint64_t mebibytes;
+  };
+  // As AMD states them; the largest of a family.
+  constexpr InfinityCache known[] = {
+      {"gfx94", 256}, {"gfx95", 256}, {"gfx103", 128}, {"gfx110", 96}, {"gfx120", 64}};
+  for (const auto& [family, mebibytes] : known)
+    if (target.starts_with(family))
+      return std::max(l2Bytes, mebibytes << 20);
+  return l2Bytes;
 }
 
 Description describeGpu(const Driver& driver, int device) {

@@ -13,6 +13,9 @@ std::string gpuName(const Driver& driver, int device);
 std::string targetOf(const Driver& driver, int device);
 /// "HIP 6.2.41134, amdgpu 6.8.5"
 std::string driverText(const Driver& driver);
+/// What the caches of a GPU of this target hold. HIP tells the L2 cache of one die, and nothing of
+/// the Infinity Cache behind it.
+uint64_t cacheBytes(const std::string& target, uint64_t l2Bytes);
 /// \throws as Driver::raise()
 Description describeGpu(const Driver& driver, int device);
 

@@ -52,6 +52,10 @@ std::unique_ptr<Module> HipDevice::load(std::span<const std::byte> image, const 
   return std::make_unique<HipModule>(context(), description_, image, kernel);
 }
 
+uint64_t HipDevice::cacheBytes() const {
+  return hip::cacheBytes(description_.target, description_.l2CacheBytes);
+}
+
 void HipDevice::checkCooperative(const gpu::LoadedKernel& module, const LaunchShape& shape) {
   const Driver& driver = context().driver();
   if (!driver.hipModuleLaunchCooperativeKernel)

@@ -19,6 +19,7 @@ private:
   void prepareLaunch(gpu::LoadedKernel& module, const LaunchShape& shape) override;
   void startLaunch(const gpu::LoadedKernel& module, const LaunchShape& shape,
                    void* const* args) override;
+  uint64_t cacheBytes() const override;
   void checkCooperative(const gpu::LoadedKernel& module, const LaunchShape& shape);
   Context& context() { return static_cast<Context&>(*context_); }
 };

@@ -13,6 +13,7 @@
 
 #include "runtime/base/error.h"
 #include "runtime/device/device.h"
+#include "runtime/device/hip/description.h"
 
 using namespace mneme;
 using namespace mneme::device;
@@ -134,6 +135,12 @@ TEST_CASE("a GPU describes itself, and is chosen where nobody says which") {
   contains(said, "hip:0|1|");
   contains(said, "opened hip:0|gfx90a:sramecc+:xnack-|64|HIP ");
   contains(said, "copied, usable: 1");
+}
+
+TEST_CASE("caches that HIP does not tell of are known") {
+  CHECK(hip::cacheBytes("gfx90a:sramecc+:xnack-", 8 << 20) == 8 << 20);
+  CHECK(hip::cacheBytes("gfx942:sramecc+:xnack-", 4 << 20) == 256 << 20);
+  CHECK(hip::cacheBytes("gfx1100", 6 << 20) == 96 << 20);
 }
 
 TEST_CASE("a GPU that is not there is counted") {
