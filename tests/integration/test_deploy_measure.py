@@ -52,7 +52,7 @@ def test_what_gains_in_the_program_is_deployed(folder: Path, tmp_path: Path) -> 
 
 
 def test_what_the_program_showed_is_remembered(tmp_path: Path, folder: Path) -> None:
-    known = {"MNEME_KNOWLEDGE": str(tmp_path / "knowledge.sqlite")}
+    known = {"MNEME_KNOWLEDGE": str(tmp_path / "knowledge.sqlite"), "COLUMNS": "200"}
     where = ("--results-dir", tmp_path / "results", "--device", "cpu", "--baseline", "program")
     tuning = ("tune", "-rdb", folder / "rec", "--all", "--trials", "16", "--seed", "1")
     assert mneme(*tuning, *where, timeout=300, **known).returncode == 0

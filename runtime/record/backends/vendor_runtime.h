@@ -11,9 +11,9 @@ namespace mneme::record {
 inline constexpr int kInitializationError = 3;
 
 /// Shared runtimes and drivers an application may have opened for itself, out of the global scope.
-inline constexpr std::array<const char*, 7> kLibraries = {
+inline constexpr std::array<const char*, 8> kLibraries = {
     "libcudart.so.13",  "libcudart.so.12",  "libcudart.so.11.0", "libcuda.so.1",
-    "libamdhip64.so.7", "libamdhip64.so.6", "libamdhip64.so.5"};
+    "libamdhip64.so.7", "libamdhip64.so.6", "libamdhip64.so.5",  "libamdhip64.so"};
 
 template <typename Function> Function find(const char* name) {
   return reinterpret_cast<Function>(nextSymbol(name, kLibraries));

@@ -4,8 +4,6 @@
 #include <array>
 #include <climits>
 
-#include <dlfcn.h>
-
 #include "runtime/base/error.h"
 #include "runtime/device/cuda/application.h"
 #include "runtime/device/hip/description.h"
@@ -32,8 +30,7 @@ hipStream_t perThreadStream() noexcept {
 template <size_t Count>
 std::array<const void*, Count> addressesOf(const std::array<const char*, Count>& names) noexcept {
   std::array<const void*, Count> addresses{};
-  std::ranges::transform(names, addresses.begin(),
-                         [](const char* name) { return dlsym(RTLD_DEFAULT, name); });
+  std::ranges::transform(names, addresses.begin(), findInHip);
   return addresses;
 }
 

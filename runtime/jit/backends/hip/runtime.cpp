@@ -8,9 +8,12 @@ namespace mneme::jit {
 namespace {
 
 /// Runtimes a program may have opened for itself, out of the global scope.
-constexpr const char* kLibraries[] = {"libamdhip64.so.7", "libamdhip64.so.6", "libamdhip64.so.5"};
+constexpr const char* kLibraries[] = {"libamdhip64.so.7", "libamdhip64.so.6", "libamdhip64.so.5",
+                                      "libamdhip64.so"};
 
-void* find(const char* name) noexcept {
+} // namespace
+
+void* findInHip(const char* name) noexcept {
   if (void* address = dlsym(RTLD_DEFAULT, name))
     return address;
   for (const char* library : kLibraries)
@@ -23,13 +26,11 @@ void* find(const char* name) noexcept {
   return nullptr;
 }
 
-} // namespace
-
 const HipRuntime& HipRuntime::get() noexcept {
   static const HipRuntime runtime = [] {
     HipRuntime found;
     const auto look = [](auto& function, const char* name) {
-      function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(find(name));
+      function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(findInHip(name));
     };
     look(found.getSymbolAddress, "hipGetSymbolAddress");
     look(found.getFuncAttributes, "hipFuncGetAttributes");

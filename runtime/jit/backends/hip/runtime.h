@@ -26,6 +26,9 @@ struct HipPointerFacts {
   unsigned allocationFlags;
 };
 
+/// A function of the library that the program uses, wherever that was opened; null without it.
+void* findInHip(const char* name) noexcept;
+
 /// Of the library that the program uses. All may be null.
 struct HipRuntime {
   /// Looked up once.
