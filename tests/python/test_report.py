@@ -181,6 +181,14 @@ def change(results: Path, **values: Any) -> Path:
     return results
 
 
+def test_a_gain_that_only_replays_show_is_told_from_productions(tmp_path: Path) -> None:
+    gain = {"ratio": 1.07, "low": 0.9, "high": 1.2, "significant": False, "rounds": 12}
+    gain |= {"replayed_low": 1.06, "replayed_high": 1.08}
+    words = report(change(write_results(tmp_path / "run"), gain=gain)).words()
+    assert f"No significant gain 1.070{TIMES} in replays, 0.900 {DASH} 1.200{TIMES} in" in words
+    assert "mneme deploy --measure" in words
+
+
 def test_who_came_closest_is_shown_beside_a_baseline_that_won(tmp_path: Path) -> None:
     results = write_results(tmp_path / "run", has_gain=False)
     lines = [json.loads(one) for one in (results / "trials.jsonl").read_text().splitlines()]

@@ -29,6 +29,7 @@ def verdict(instance: Instance, unit: TimeUnit) -> dict[str, Any]:
         "kind": _kind(instance, winner, ratio),
         "ratio": ratio,
         "interval": interval,
+        "is_seen": float((gain or {}).get("replayed_low") or 0.0) > 1.0,
         "rounds": gain.get("rounds") if gain else None,
         "trial": shown.number if shown else None,
         "baseline": unit.text(base_ns),
