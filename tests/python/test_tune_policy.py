@@ -12,14 +12,16 @@ from mneme.tuning.policy import final_seconds, within_time
 
 def test_everything_fits_into_the_time_that_is_given() -> None:
     options = TuneOptions(record_database="x", timeout=60.0, times_everything=True)
-    short = within_time(options, 1e5, spent=5.0, launch_seconds=1e-3)
+    short = within_time(options, 1e5, spent=5.0, launch_seconds=1e-3, cold_seconds=1e-2)
     assert (short.top, short.final_rounds) == (5, 12)
     assert 40 < (short.timeout or 0) < 55
     # A kernel of a quarter of a second: its last rounds alone would take the whole time.
-    long = within_time(options, 2.5e8, spent=5.0, launch_seconds=0.3)
+    long = within_time(options, 2.5e8, spent=5.0, launch_seconds=0.3, cold_seconds=0.31)
     assert (long.top, long.final_rounds) == (1, 6)
-    last = final_seconds(long, 2.5e8, 0.3)
+    last = final_seconds(long, 2.5e8, 0.3, 0.31)
     assert (long.timeout or 0) == pytest.approx(max(1.0, 55 - last))
-    assert within_time(options, 1e9, spent=70.0, launch_seconds=2.0).timeout == 1.0
+    assert (
+        within_time(options, 1e9, spent=70.0, launch_seconds=2.0, cold_seconds=2.0).timeout == 1.0
+    )
     endless = replace(options, timeout=None)
-    assert within_time(endless, 1e5, spent=5.0, launch_seconds=1.0) is endless
+    assert within_time(endless, 1e5, spent=5.0, launch_seconds=1.0, cold_seconds=1.0) is endless

@@ -37,6 +37,7 @@ __all__ = ["FinalRound", "Gain", "Measure", "cold_rounds", "median_interval", "n
 _LEVEL = 0.95
 _FEWEST_ROUNDS = 6
 _CHOOSING_ROUNDS = 5
+_MOST_COLD_ROUNDS = 12
 _BASELINE = -1
 
 
@@ -71,7 +72,7 @@ class Gain:
 
 def cold_rounds(rounds: int) -> int:
     """Return how many rounds with cold caches belong to so many that state a gain."""
-    return max(_FEWEST_ROUNDS, 3 * rounds // 4)
+    return max(_FEWEST_ROUNDS, min(3 * rounds // 4, _MOST_COLD_ROUNDS))
 
 
 def no_gain(rounds: int = 0) -> Gain:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Policy",
+    "cold_iterations",
     "final_iterations",
     "final_measurements",
     "final_seconds",
@@ -33,6 +34,7 @@ _SMALLEST_BUDGET = 0.004
 _NS = 1e-9
 _ROUND_NS = 1e6
 _MOST_OF_A_ROUND = 50
+_COLD_LAUNCHES = 3
 # As in final_round.py.
 _CHOOSING_ROUNDS = 5
 _SHARE_OF_BASELINE = 0.75
@@ -101,27 +103,44 @@ def final_measurements(options: TuneOptions) -> int:
     """Return how often the last rounds measure a configuration, at most, the baseline included.
 
     Some rounds choose among the best and the best that keep the launch; then the winner of each of
-    the two is measured twice against the baseline (winner.py), and with cold caches.
+    the two is measured twice against the baseline (winner.py). Rounds with cold caches come on top.
     """
-    rounds = 2 * options.final_rounds + cold_rounds(options.final_rounds)
-    return _CHOOSING_ROUNDS * (2 * options.top + 1) + 4 * rounds
+    return _CHOOSING_ROUNDS * (2 * options.top + 1) + 8 * options.final_rounds
 
 
-def final_seconds(options: TuneOptions, baseline_ns: float, launch_seconds: float) -> float:
+def cold_iterations(options: TuneOptions, baseline_ns: float) -> int:
+    """Return how many launches of a configuration one round with cold caches has.
+
+    Replacing what the caches hold takes longer than a short kernel.
+    """
+    return min(_COLD_LAUNCHES, final_iterations(options, baseline_ns))
+
+
+def final_seconds(
+    options: TuneOptions, baseline_ns: float, launch_seconds: float, cold_seconds: float
+) -> float:
     """Return about how long the last rounds take.
 
     Args:
         options: What was asked for.
         baseline_ns: Time of the baseline.
         launch_seconds: What a launch of the baseline takes, with everything around it.
+        cold_seconds: The same with cold caches.
     """
-    launches = final_iterations(options, baseline_ns) + warmup_launches(options, baseline_ns)
-    # Configurations that win are faster than the baseline.
-    return _SHARE_OF_BASELINE * final_measurements(options) * launches * launch_seconds
+    warmup = warmup_launches(options, baseline_ns)
+    launches = final_measurements(options) * (final_iterations(options, baseline_ns) + warmup)
+    cold = 4 * cold_rounds(options.final_rounds) * (cold_iterations(options, baseline_ns) + warmup)
+    # Configurations that win are faster than the baseline; that their caches are cold is not.
+    return _SHARE_OF_BASELINE * launches * launch_seconds + cold * cold_seconds
 
 
 def within_time(
-    options: TuneOptions, baseline_ns: float, *, spent: float, launch_seconds: float
+    options: TuneOptions,
+    baseline_ns: float,
+    *,
+    spent: float,
+    launch_seconds: float,
+    cold_seconds: float,
 ) -> TuneOptions:
     """Return options whose `timeout` is what the search itself may take.
 
@@ -132,6 +151,7 @@ def within_time(
         baseline_ns: Time of the baseline.
         spent: Seconds the session took until now.
         launch_seconds: As for `final_seconds`.
+        cold_seconds: As for `final_seconds`.
     """
     if options.timeout is None:
         return options
@@ -141,9 +161,12 @@ def within_time(
         chosen = replace(
             options, top=min(top, options.top), final_rounds=min(rounds, options.final_rounds)
         )
-        if final_seconds(chosen, baseline_ns, launch_seconds) <= _MOST_FOR_FINALS * left:
+        if (
+            final_seconds(chosen, baseline_ns, launch_seconds, cold_seconds)
+            <= _MOST_FOR_FINALS * left
+        ):
             break
-    last = final_seconds(chosen, baseline_ns, launch_seconds)
+    last = final_seconds(chosen, baseline_ns, launch_seconds, cold_seconds)
     return replace(chosen, timeout=max(_SHORTEST_SEARCH, left - last))
 
 

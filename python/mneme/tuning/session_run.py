@@ -125,7 +125,8 @@ class SessionRun:
                 self._options,
                 baseline.metric,
                 spent=time.monotonic() - self._began,
-                launch_seconds=self._seconds_of_a_launch(baseline),
+                launch_seconds=self._seconds_of_a_launch(baseline, Measuring()),
+                cold_seconds=self._seconds_of_a_launch(baseline, Measuring(cold_cache=True)),
             )
         self._store.write("search_space.json", describe_search_space(self._space))
         capacity = int(getattr(self._executor, "capacity", 2 * self._options.workers))
@@ -161,11 +162,11 @@ class SessionRun:
         done = submit(self._executor, config, iterations=1, measuring=Measuring()).result()
         return cast("ExperimentResult", done)
 
-    def _seconds_of_a_launch(self, baseline: CompletedCandidate) -> float:
+    def _seconds_of_a_launch(self, baseline: CompletedCandidate, measuring: Measuring) -> float:
         """Return what a launch of the baseline takes with everything around it."""
         began = time.monotonic()
         config = baseline.candidate.config
-        submit(self._executor, config, iterations=1, measuring=Measuring(), fresh=True).result()
+        submit(self._executor, config, iterations=1, measuring=measuring, fresh=True).result()
         launches = 1 + warmup_launches(self._options, baseline.metric or 0.0)
         return (time.monotonic() - began) / launches
 

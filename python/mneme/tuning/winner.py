@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from mneme.executors.measuring import Measuring
 from mneme.tuning.final_round import FinalRound, Gain, no_gain
 from mneme.tuning.loop import submit
-from mneme.tuning.policy import final_iterations
+from mneme.tuning.policy import cold_iterations, final_iterations
 from mneme.tuning.trials import objective_value
 
 if TYPE_CHECKING:
@@ -164,7 +164,8 @@ def _identity(done: CompletedCandidate) -> object:
 
 
 def _measure(executor: Any, options: TuneOptions, baseline: CompletedCandidate) -> Any:  # noqa: ANN401
-    launches = final_iterations(options, baseline.metric or 0.0)
+    warm = final_iterations(options, baseline.metric or 0.0)
+    cold = cold_iterations(options, baseline.metric or 0.0)
 
     def measure(
         config: ExperimentConfiguration, *, is_cold: bool
@@ -172,7 +173,7 @@ def _measure(executor: Any, options: TuneOptions, baseline: CompletedCandidate) 
         future = submit(
             executor,
             config,
-            iterations=launches,
+            iterations=cold if is_cold else warm,
             measuring=Measuring(cold_cache=is_cold),
             fresh=True,
             worker=0,
