@@ -24,13 +24,14 @@ REPEATS = 3
 
 @dataclass
 class TunedKernel:
-    """What tuning found for one kernel of a program."""
+    """What tuning found for one kernel of a program, and what the program showed of it."""
 
     name: str
+    symbol: str
     baseline_us: float
     best_us: float
-    gain: str
-    is_significant: bool
+    gain: str = "none"
+    """In the program."""
 
 
 @dataclass
@@ -49,13 +50,15 @@ class DemoError(Exception):
     """A step of the demo failed; the message says which, and what it printed."""
 
 
-def mneme(*arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
-    """Run one mneme command, which has to end well."""
+def mneme(
+    *arguments: str, accepted: tuple[int, ...] = (0,), **variables: str
+) -> subprocess.CompletedProcess[str]:
+    """Run one mneme command, which has to end with an accepted exit code."""
     command = [sys.executable, "-m", "mneme", *arguments]
     done = subprocess.run(
         command, capture_output=True, text=True, check=False, env={**os.environ, **variables}
     )
-    if done.returncode != 0:
+    if done.returncode not in accepted:
         raise DemoError(f"'mneme {' '.join(arguments)}' gave {done.returncode}:\n{done.stderr}")
     return done
 
@@ -80,15 +83,25 @@ def kernels_of(results: Path) -> list[TunedKernel]:
         kernels.append(
             TunedKernel(
                 name=best["facts"]["demangled_name"].split("(")[0].rsplit(" ", 1)[-1],
+                symbol=best["record"]["kernel_name"],
                 baseline_us=baseline / 1000,
                 best_us=baseline / gain["ratio"] / 1000,
-                gain=f"{gain['ratio']:.2f} ({gain['low']:.2f} to {gain['high']:.2f})"
-                if gain["significant"]
-                else "none",
-                is_significant=bool(gain["significant"]),
             )
         )
     return kernels
+
+
+def deploy(results: Path, tuned: Path, program: Path, kernels: list[TunedKernel]) -> None:
+    """Deploy what is faster in the program, which runs as built and as tuned in turn."""
+    where = (str(results), "-o", str(tuned), "--launch", "--device", "cpu", "--json")
+    done = mneme("deploy", *where, "--measure", "--", str(program), accepted=(0, 1))
+    if done.returncode != 0:  # nothing is
+        return
+    for shown in json.loads(done.stdout)["measured"]["kernels"]:
+        gain = shown["production"]
+        for kernel in kernels:
+            if shown["is_kept"] and gain and kernel.symbol == shown["name"]:
+                kernel.gain = f"{gain['ratio']:.2f} ({gain['low']:.2f} to {gain['high']:.2f})"
 
 
 def tune_and_run(program: Path, recording: Path, folder: Path) -> TunedProgram:
@@ -103,9 +116,9 @@ def tune_and_run(program: Path, recording: Path, folder: Path) -> TunedProgram:
     )
     kernels = kernels_of(results)
     plain_ms, plain = fastest_run(program)
-    if not any(kernel.is_significant for kernel in kernels):
+    deploy(results, tuned, program, kernels)
+    if not tuned.is_file():
         return TunedProgram(program.name, kernels, plain_ms, None, None, is_same=True)
-    mneme("deploy", str(results), "-o", str(tuned), "--launch")
     variables = {"PROTEUS_TUNED_KERNELS": str(tuned), "PROTEUS_CACHE_DIR": str(cache)}
     start = time.perf_counter()
     first = mneme("run", "--device", "cpu", "--", str(program), **variables).stdout
@@ -130,7 +143,7 @@ def show(programs: list[TunedProgram], console: Console) -> None:
         ]
         verdict = "[green]same[/]" if program.is_same else "[red]DIFFERENT[/]"
         for index, kernel in enumerate(program.kernels):
-            style = "green" if kernel.is_significant else "dim"
+            style = "dim" if kernel.gain == "none" else "green"
             cells = [f"{kernel.baseline_us:.1f}", f"{kernel.best_us:.1f}"]
             whole = [*runs, verdict] if index == 0 else [""] * 4
             gain = f"[{style}]{kernel.gain}[/]"
@@ -138,7 +151,7 @@ def show(programs: list[TunedProgram], console: Console) -> None:
     console.print(table)
     console.print(
         "plain: as built; first: kernels are compiled at their first launch; cached: in later runs. "
-        "Without significant gain nothing is deployed.",
+        "What shows no gain in the program is not deployed.",
         style="dim",
     )
 
