@@ -246,6 +246,27 @@ def test_a_small_gain_of_a_short_launch_is_not_stated() -> None:
     assert gain_of((100_000, 95_000), (100_000, 95_000)).significant
 
 
+def test_what_cannot_be_measured_with_cold_caches_is_stated_wider() -> None:
+    def gain(**cold: Any) -> Any:
+        def measure(what: ExperimentConfiguration, *, is_cold: bool) -> Any:
+            result = steady(what)
+            for name, value in cold.items() if is_cold else ():
+                setattr(result, name, value)
+            return lambda: result
+
+        rounds = FinalRound(measure, config(0))
+        return rounds.gain(trial(0, 1.0, config(1))), rounds.rejected
+
+    full = {"verified": False, "executed": False, "failed": True, "error": "out of memory"}
+    found, rejected = gain(**full)
+    assert found.significant == (found.low > 1)
+    assert found.low == pytest.approx(1.25 / (1 + 0.008 + 0.2 * 0.693 + 100 / 80_000), rel=1e-3)
+    assert not rejected
+    found, rejected = gain(verified=False)
+    assert found is None
+    assert list(rejected) == [0]
+
+
 def test_a_winner_that_production_need_not_show_is_named_all_the_same() -> None:
     found = winner(
         lambda what: measured(what, [1_000 - 20 * what.codegen_opt] * 5),

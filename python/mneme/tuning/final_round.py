@@ -39,6 +39,8 @@ _FEWEST_ROUNDS = 6
 _CHOOSING_ROUNDS = 5
 _MOST_COLD_ROUNDS = 12
 _BASELINE = -1
+# How many times as long a launch is taken to be with cold caches where that cannot be measured.
+_UNKNOWN_COLD = 2.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -160,6 +162,7 @@ class FinalRound:
         self.chosen_by: dict[int, float] = {}
         """Baseline time / time of candidates in the rounds that chose, by trial."""
         self._baseline_ns: list[float] = []
+        self._wrong: set[int] = set()
 
     def choose(self, candidates: Sequence[CompletedCandidate]) -> list[CompletedCandidate]:
         """Return the candidates that are verified again, the fastest first."""
@@ -183,13 +186,20 @@ class FinalRound:
             return found
         warm_ns = statistics.median(self._baseline_ns)
         cold = self._measured_gain(candidate, is_cold=True)
-        if cold is None:
+        if cold is not None:
+            lowest, highest = min(found.low, cold.low), max(found.high, cold.high)
+            cold_ns = statistics.median(self._baseline_ns)
+        elif candidate.candidate.trial in self._wrong:
             return None
+        else:
+            # A device whose memory is full has none for what makes caches cold.
+            self.rejected.pop(candidate.candidate.trial, None)
+            lowest, highest, cold_ns = found.low, found.high, _UNKNOWN_COLD * warm_ns
         low, high = widened(
-            min(found.low, cold.low),
-            max(found.high, cold.high),
+            lowest,
+            highest,
             warm_ns=warm_ns,
-            cold_ns=statistics.median(self._baseline_ns),
+            cold_ns=cold_ns,
             fastest_ns=warm_ns / found.ratio,
         )
         return replace(found, low=low, high=high, significant=low > 1)
@@ -255,5 +265,7 @@ class FinalRound:
             time = metric_value(result, self._metric)
             if status != "verified" or not time:
                 self.rejected[trial] = result.error or status
+                if status == "failed_verification":
+                    self._wrong.add(trial)
             elif is_usable and base:
                 ratios[trial].append(base / time)
