@@ -11,8 +11,10 @@ from typing import Any
 
 import pytest
 
+from mneme.deploy import Deployment
 from mneme.errors import ArtifactCorrupt, InvalidArgument
 from mneme.mneme_types import dim3
+from mneme.optimize import measuring
 from mneme.optimize.events import OptimizeListener
 from mneme.optimize.heavy import choose_targets, heavy_kernels, kernels_pattern, launches_pattern
 from mneme.optimize.keeping import Keeper
@@ -257,6 +259,18 @@ def test_the_page_shows_names_as_text(tmp_path: Path) -> None:
     nothing = OptimizeResult(command=["./app"], directory=tmp_path, status="completed")
     page = write_optimized_page(nothing.to_dict(), tmp_path / "report.html").read_text()
     assert "as fast" not in page
+
+
+def test_what_only_replays_show_of_a_kernel_that_is_not_launched_is_left_out() -> None:
+    def deployed(name: str, low: float) -> Any:
+        variant = SimpleNamespace(gain=SimpleNamespace(low=low), match=None)
+        facts = {"kernel_name": name, "demangled_name": name, "code": "", "directory": Path(name)}
+        return SimpleNamespace(**facts, variant=variant)
+
+    plan = Deployment(deployed=[deployed("k", 0.9), deployed("wide", 0.9), deployed("sure", 1.2)])
+    worth = measuring._worth(plan, found())
+    assert [one.kernel_name for one in worth.deployed] == ["k", "sure"]
+    assert "does not launch it" in worth.left_out[0].reason
 
 
 def test_an_interrupted_run_keeps_what_is_expected_of_it_only(tmp_path: Path) -> None:

@@ -89,7 +89,7 @@ public:
 
   bool copyToHost(void* to, const void* from, size_t sizeBytes) noexcept override {
     const KeepsLastError keeps = runtime_.keepLastError();
-    const HipCaptureRelaxed relaxed;
+    const device::hip::CaptureRelaxed relaxed(HipRuntime::get().exchangeCaptureMode);
     return driver_.copyToHost(to, reinterpret_cast<uint64_t>(from), sizeBytes, perThreadStream()) ==
                hipSuccess &&
            driver_.waitForStream(perThreadStream()) == hipSuccess;

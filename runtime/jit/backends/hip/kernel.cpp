@@ -55,7 +55,7 @@ void write(const Driver& driver, hipDeviceptr_t place, uint64_t value) {
 HipKernel::HipKernel(const Driver& driver, const KernelImage& image)
     : driver_(driver), kernel_(image.kernel), image_(image.image.begin(), image.image.end()) {
   const KeepsLastError keeps = HipRuntime::get().keepLastError();
-  const HipCaptureRelaxed relaxed;
+  const device::hip::CaptureRelaxed relaxed(HipRuntime::get().exchangeCaptureMode);
   const std::string what = "loading the tuned kernel '" + kernel_ + "'";
   driver.require(driver.hipGetDevice(&device_), what);
   driver.require(driver.hipModuleLoadData(&module_, image_.data()), what);
@@ -77,7 +77,7 @@ HipKernel::HipKernel(const Driver& driver, const KernelImage& image)
 
 HipKernel::~HipKernel() {
   const KeepsLastError keeps = HipRuntime::get().keepLastError();
-  const HipCaptureRelaxed relaxed;
+  const device::hip::CaptureRelaxed relaxed(HipRuntime::get().exchangeCaptureMode);
   driver_.hipModuleUnload(module_);
 }
 

@@ -4,6 +4,7 @@
 #include <cstddef>
 
 #include "runtime/base/last_error.h"
+#include "runtime/device/hip/capture_relaxed.h"
 #include "runtime/device/hip/driver.h"
 
 namespace mneme::jit {
@@ -43,22 +44,6 @@ struct HipRuntime {
   int (*getVersion)(int* version) = nullptr;
 
   KeepsLastError keepLastError() const { return {peekAtLastError, getLastError}; }
-};
-
-/// While it lives, calls of this thread do not spoil what the program captures into a graph.
-class HipCaptureRelaxed {
-public:
-  HipCaptureRelaxed() noexcept { exchange(); }
-  ~HipCaptureRelaxed() { exchange(); }
-  HipCaptureRelaxed(const HipCaptureRelaxed&) = delete;
-  HipCaptureRelaxed& operator=(const HipCaptureRelaxed&) = delete;
-
-private:
-  void exchange() noexcept {
-    if (const auto change = HipRuntime::get().exchangeCaptureMode)
-      change(&mode_);
-  }
-  int mode_ = 2; ///< hipStreamCaptureModeRelaxed; the one before, meanwhile
 };
 
 } // namespace mneme::jit

@@ -149,7 +149,7 @@ void* HipBackend::markStream(void* stream) noexcept {
 
 bool HipBackend::isMarkPassed(void* mark, bool shallWait) noexcept {
   const KeepsLastError keeps = keepLastError();
-  const gpu::HipCaptureRelaxed relaxed;
+  const device::hip::CaptureRelaxed relaxed(gpu::HipRuntime::get().exchangeCaptureMode);
   const Driver& driver = *Driver::find(); // which made the mark
   const auto event = static_cast<hipEvent_t>(mark);
   const int result = shallWait ? driver.waitForEvent(event) : driver.queryEvent(event);

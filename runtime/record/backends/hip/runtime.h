@@ -4,6 +4,7 @@
 #include <cstddef>
 
 #include "runtime/base/last_error.h"
+#include "runtime/device/hip/capture_relaxed.h"
 #include "runtime/record/backends/vendor_runtime.h"
 
 namespace mneme::record::gpu {
@@ -48,22 +49,6 @@ struct HipRuntime {
     static const auto* const runtime = new HipRuntime;
     return *runtime;
   }
-};
-
-/// While it lives, what this thread asks spoils no capture of the application's into a graph.
-class HipCaptureRelaxed {
-public:
-  HipCaptureRelaxed() noexcept { exchange(); }
-  ~HipCaptureRelaxed() { exchange(); }
-  HipCaptureRelaxed(const HipCaptureRelaxed&) = delete;
-  HipCaptureRelaxed& operator=(const HipCaptureRelaxed&) = delete;
-
-private:
-  void exchange() noexcept {
-    if (const auto change = HipRuntime::get().exchangeCaptureMode)
-      change(&mode_);
-  }
-  int mode_ = 2; ///< hipStreamCaptureModeRelaxed; the one before, meanwhile
 };
 
 } // namespace mneme::record::gpu
