@@ -1,17 +1,19 @@
-"""Samplers side by side: how good the best configuration is after how many seconds.
+"""Ways to search side by side: how good the best configuration is after how many seconds.
 
     python benchmarks/samplers.py                            # the first GPU
     python benchmarks/samplers.py --device cpu --seconds 10
 
-Each sampler searches the same recorded launch of each program in the space `full`, with several seeds, for the
-same time. What counts is the best verified time so far, relative to the best of all samplers, and
-the gain of the winner in its last rounds.
+Each way searches the same recorded launch of each program, with several seeds, for the same time. What
+counts is the best verified time so far, relative to the best that any of them found. `area` is
+that part, averaged over the time of the search.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import math
+import random
 import statistics
 import sys
 import tempfile
@@ -24,17 +26,39 @@ from common import BUILD, PROGRAMS, RESULTS, machine, stamp
 from guests import FAILURES, Guests
 
 from mneme.devices import choose_device
+from mneme.pipelines.pipeline import PipelineManager
 
 GPU_PROGRAMS = {
+    "bezier_surface": ("3", "8192", "1"),
+    "column_physics": ("1024", "1"),
+    "sparse_product": ("200000", "32", "1"),
     "nbody": ("16384", "4"),
     "heat3d": ("256", "20"),
     "spmv_cg": ("512", "50"),
     "stencil2d": ("4096", "20"),
+    "reduction": (),
 }
-CPU_PROGRAMS: dict[str, tuple[str, ...]] = {"stencil2d": (), "nbody": ()}
-SAMPLERS = ("random", "auto", "tpe")
-MOMENTS = (0.1, 0.25, 0.5, 1.0)
+CPU_PROGRAMS: dict[str, tuple[str, ...]] = {"stencil2d": (), "nbody": (), "bezier_surface": ()}
+WAYS = {
+    "random": ("--sampler", "random"),
+    "random-full": ("--sampler", "random", "--space-preset", "full"),
+    "auto": ("--sampler", "auto"),
+    "auto-standard": ("--sampler", "auto", "--space-preset", "standard"),
+    "auto-full": ("--sampler", "auto", "--space-preset", "full"),
+    "tpe": ("--sampler", "tpe", "--space-preset", "full"),
+    "sequences": (
+        *("--sampler", "exhaustive", "--space-preset", "quick", "--specialize-space", "off"),
+        *("--specialize-dims-space", "off", "--launch-bounds-space", "off"),
+    ),
+}
+"""Options of `mneme tune`; `sequences` are random passes at the recorded launch, as it was built."""
+USUAL_WAYS = ("random", "auto", "tpe", "sequences")
+SEQUENCES = 2000
+PASSES, SPREAD = 120, 20
+"""How many passes a sequence has: mean and standard deviation."""
+PARTS = (0.1, 0.25, 0.5, 1.0)
 """Parts of the time at which the best so far is noted."""
+FOUND = 0.95
 
 
 def curve(results: Path) -> list[tuple[float, float]]:
@@ -57,32 +81,40 @@ def curve(results: Path) -> list[tuple[float, float]]:
     return found
 
 
-def best_at(found: list[tuple[float, float]], seconds: float) -> float | None:
+def best_at(found: list[list[float]], seconds: float) -> float | None:
     """Return the best time that was known after so many seconds."""
     known = [metric for moment, metric in found if moment <= seconds]
     return min(known) if known else None
 
 
-def search(
-    guests: Guests, recording: Path, sampler: str, seed: int, seconds: float
-) -> dict[str, Any]:
+def sequences(folder: Path, seed: int) -> Path:
+    """Return a file of random pass sequences."""
+    file = folder / f"sequences-{seed}.txt"
+    found = PipelineManager().generate(SEQUENCES, PASSES, SPREAD, seed=seed)
+    file.write_text("".join(f"{one}\n" for one in found))
+    return file
+
+
+def search(guests: Guests, recording: Path, way: str, seed: int, seconds: float) -> dict[str, Any]:
     """Search once."""
-    results = guests.folder(f"{recording.name}-{sampler}-{seed}")
+    results = guests.folder(f"{recording.name}-{way}-{seed}")
     record = next(recording.glob("[0-9]*.json"))
+    options: tuple[str | Path, ...] = WAYS[way]
+    if way == "sequences":
+        options = (*options, "--pipeline-file", sequences(results.parent, seed))
     start = time.monotonic()
     guests.mneme(
         *("tune", "-rdb", record, "--device", guests.device, "--quiet", "--seed", str(seed)),
-        *("--space-preset", "full", "--sampler", sampler, "--timeout", f"{seconds:g}"),
-        *("--no-proteus-output", "--results-dir", results),
+        *("--timeout", f"{seconds:g}", "--no-proteus-output", "--no-knowledge"),
+        *("--top", "1", "--final-rounds", "6", "--results-dir", results, *options),
     )
     summary = json.loads((results / "summary.json").read_text())
-    found = curve(results)
     return {
         "seed": seed,
         "trials": summary["num_trials_completed"],
         "gain": (summary["gain"] or {}).get("ratio"),
         "baseline_ns": summary["baseline_metric"],
-        "best_ns": {f"{part:g}": best_at(found, part * seconds) for part in MOMENTS},
+        "best_ns": [[round(at, 3), metric] for at, metric in curve(results)],
         "seconds": time.monotonic() - start,
     }
 
@@ -90,45 +122,76 @@ def search(
 def measure(
     guests: Guests, name: str, arguments: tuple[str, ...], options: argparse.Namespace
 ) -> dict[str, Any]:
-    """Measure all samplers on one program."""
+    """Search one program in all ways; those of one seed come one after the other."""
     recording = guests.folder(f"samplers-{name}")
     guests.record(recording, name, *arguments, options=["-mr", "1"])
-    rows: dict[str, Any] = {sampler: [] for sampler in options.samplers}
+    rows: dict[str, Any] = {way: [] for way in options.ways}
     for seed in range(options.seeds):
-        for sampler in options.samplers:
-            rows[sampler].append(search(guests, recording, sampler, seed, options.seconds))
-    return rows
+        # In another order each time, so that none is always first.
+        for way in random.Random(seed).sample(options.ways, len(options.ways)):
+            try:
+                rows[way].append(search(guests, recording, way, seed, options.seconds))
+            except FAILURES as error:
+                rows[way].append({"seed": seed, "failed": str(error)})
+    return {"ways": rows, **summary_of(rows, options.seconds)}
+
+
+def summary_of(rows: dict[str, Any], seconds: float) -> dict[str, Any]:
+    """Return what the curves of all searches of one program say."""
+    searches = [one for runs in rows.values() for one in runs if one.get("best_ns")]
+    if not searches:
+        return {}
+    best = min(one["best_ns"][-1][1] for one in searches)
+    found = {}
+    for way, runs in rows.items():
+        curves = [one["best_ns"] for one in runs if one.get("best_ns")]
+        if not curves:
+            continue
+        parts = {
+            f"{part:g}": sorted(share_at(one, part * seconds, best) for one in curves)
+            for part in PARTS
+        }
+        areas = sorted(area(one, seconds, best) for one in curves)
+        found[way] = {
+            "share_of_best": {part: statistics.median(all_) for part, all_ in parts.items()},
+            "area": {"median": statistics.median(areas), "min": areas[0], "max": areas[-1]},
+            "found": sum(one >= FOUND for one in parts["1"]),
+            "of": len(curves),
+            "trials": statistics.median(one["trials"] for one in runs if "trials" in one),
+        }
+    return {"best_ns": best, "found": found}
+
+
+def share_at(found: list[list[float]], seconds: float, best: float) -> float:
+    """Return the part of the best speed that was known after so many seconds."""
+    known = best_at(found, seconds)
+    return 0.0 if known is None else best / known
+
+
+def area(found: list[list[float]], seconds: float, best: float) -> float:
+    """Return that part, averaged over so many seconds."""
+    moments = [*(at for at, _ in found), math.inf]
+    parts = (
+        (min(later, seconds) - at) * best / metric
+        for (at, metric), later in zip(found, moments[1:], strict=True)
+        if at < seconds
+    )
+    return sum(parts) / seconds
 
 
 def show(programs: dict[str, Any]) -> None:
-    """Print the gain over the baseline that was known at each moment, medians over the seeds."""
-    heads = [f"{100 * part:.0f} %" for part in MOMENTS]
-    print(
-        f"{'program':<12} {'sampler':<8} {'trials':>7}"
-        + "".join(f"{one:>9}" for one in heads)
-        + "   winner"
-    )
-    for name, rows in programs.items():
-        if "failed" in rows:
-            print(f"{name:<12} {rows['failed']}")
+    """Print the part of the best speed that was known at each moment, medians over the seeds."""
+    heads = "".join(f"{100 * part:.0f} %".rjust(8) for part in PARTS)
+    print(f"{'program':<16} {'way':<14} {'trials':>7}{heads}    area (least to most)   found")
+    for name, program in programs.items():
+        if "failed" in program:
+            print(f"{name:<16} {program['failed']}")
             continue
-        for sampler, runs in rows.items():
-            gains = [
-                statistics.median(
-                    one["baseline_ns"] / one["best_ns"][f"{part:g}"]
-                    if one["best_ns"][f"{part:g}"]
-                    else 1.0
-                    for one in runs
-                )
-                for part in MOMENTS
-            ]
-            winner = statistics.median(one["gain"] or 1.0 for one in runs)
-            trials = statistics.median(one["trials"] for one in runs)
-            print(
-                f"{name:<12} {sampler:<8} {trials:>7.0f}"
-                + "".join(f"{one:>9.3f}" for one in gains)
-                + f"{winner:>9.3f}"
-            )
+        for way, one in program["found"].items():
+            shares = "".join(f"{share:>8.3f}" for share in one["share_of_best"].values())
+            areas = "{median:.3f} ({min:.3f} to {max:.3f})".format(**one["area"])
+            counts = f"{one['found']} of {one['of']}"
+            print(f"{name:<16} {way:<14} {one['trials']:>7.0f}{shares}    {areas:<22} {counts}")
 
 
 def main() -> int:
@@ -136,9 +199,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--device", default=None)
     parser.add_argument("--programs", nargs="*", default=None)
-    parser.add_argument("--samplers", nargs="*", default=list(SAMPLERS))
+    parser.add_argument("--ways", nargs="*", default=list(USUAL_WAYS), choices=list(WAYS))
     parser.add_argument("--seconds", type=float, default=30.0, help="of each search")
-    parser.add_argument("--seeds", type=int, default=2)
+    parser.add_argument("--seeds", type=int, default=10)
     parser.add_argument("--limit", type=float, default=float("inf"), help="seconds for everything")
     parser.add_argument("--output", type=Path, default=RESULTS / "samplers.json")
     options = parser.parse_args()
@@ -160,10 +223,10 @@ def main() -> int:
             except FAILURES as error:
                 programs[name] = {"failed": str(error)}
             print(f"  {name}: {programs[name].get('failed', 'measured')}", file=sys.stderr)
-            result = {"what": "samplers side by side", "seconds": options.seconds}
+            result = {"what": "ways to search side by side", "seconds": options.seconds}
             facts = {**stamp(), "machine": machine(device)}
-            content = {**facts, **result, "programs": programs}
-            options.output.write_text(json.dumps(content, indent=2) + "\n")
+            content = {**facts, **result, "options": WAYS, "programs": programs}
+            options.output.write_text(json.dumps(content) + "\n")
     show(programs)
     return 0
 

@@ -161,7 +161,7 @@ def test_memory_files_are_what_was_recorded(reproducer: Path) -> None:
         ({"max_mebibytes": 0}, "--max-mebibytes is 0"),
         ({"target": "cpu"}, "the reproducer needs sm_NN"),
         ({"passes": "no-such-pass"}, "no-such-pass"),
-        ({"passes": "default<O1>,function(mneme-unroll<2>)"}, "takes mneme-unroll in front only"),
+        ({"passes": "function(gvn,mneme-unroll<2>)"}, "takes function.mneme-unroll<N>. alone only"),
     ],
 )
 def test_what_cannot_be_is_refused(
@@ -187,6 +187,20 @@ def test_loops_are_marked_before_tools_of_llvm_see_them(tmp_path: Path) -> None:
     assert b'"-passes=default<O2>"' in files["opt.rsp"]
     assert b"mneme-unroll" not in files["opt.rsp"]
     assert b'!"llvm.loop.unroll.count", i32 7' in files["kernel.ll"]
+
+
+def test_what_comes_before_loops_are_marked_is_done_already(tmp_path: Path) -> None:
+    request = ScaffoldRequest(
+        template=load_template("replay"),
+        out=tmp_path,
+        values={"passes": "default<O1>,function(mneme-unroll<5>),default<O2>"},
+        record_database=LOOPING,
+        record_id="1972764553778116424",
+    )
+    files = {Path(file.path).name: file.content for file in render(request).files}
+    assert b'"-passes=default<O2>"' in files["opt.rsp"]
+    assert b'!"llvm.loop.unroll.count", i32 5' in files["kernel.ll"]
+    assert b" alloca " not in files["kernel.ll"]
 
 
 def test_constants_that_only_pointers_lead_to_are_plain_memory() -> None:

@@ -339,8 +339,8 @@ def test_at_most_eight_come_from_the_file() -> None:
 
 def test_what_usually_wins_is_in_the_builtin_spaces() -> None:
     found = find_seeds(view(), [])
-    assert found.usual == 4
-    assert found.sentence == "first come configurations that are known: 4 that usually win"
+    assert found.usual == 5
+    assert found.sentence == "first come configurations that are known: 5 that usually win"
     assert all(view().sample_of(point).config.specialize for point in found.points)
     assert find_seeds(view("quick"), []).usual == 1
     assert find_seeds(SpaceView.of(Levels()), []).sentence == ""
@@ -378,6 +378,6 @@ def test_seeds_come_right_after_the_usual_configuration() -> None:
     space = view()
     seeds = find_seeds(space, [same(entry(config=WINNER, params=PARAMS))]).points
     portfolio = Portfolio(space, random.Random(1), seeds)
-    proposed = [portfolio.propose()[0].params for _ in range(6)]
+    proposed = [portfolio.propose()[0].params for _ in range(7)]
     assert proposed[0]["passes"] == "default<O3>"
-    assert proposed[1:6] == seeds
+    assert proposed[1:7] == seeds

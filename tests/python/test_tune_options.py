@@ -58,12 +58,20 @@ def test_what_makes_sense_is_taken(values: dict[str, Any]) -> None:
 
 def test_documented_defaults() -> None:
     options = TuneOptions()
-    assert (options.space_preset, options.sampler, options.metric) == ("standard", "auto", "mean")
+    assert (options.space_preset, options.sampler, options.metric) == ("full", "auto", "mean")
     assert (options.iterations, options.warmup, options.workers) == (5, 2, 1)
     assert (options.objective, options.pruner, options.launch_dim) == ("time", "none", "auto")
     assert options.max_threads_policy == "block-threads"
     assert options.adaptive_invalid_ban
     assert not options.fail_fast
+
+
+def test_the_space_fits_the_sampler() -> None:
+    assert TuneOptions(sampler="random").space_preset == "standard"
+    assert TuneOptions(sampler="exhaustive").space_preset == "standard"
+    assert TuneOptions(objective=["time", "registers"]).space_preset == "standard"
+    assert TuneOptions(objective=["registers"]).space_preset == "full"
+    assert TuneOptions(space_preset="quick").space_preset == "quick"
 
 
 @pytest.mark.parametrize("suffix", ["json", "yaml", "yml"])

@@ -44,7 +44,7 @@ SPACE_PRESET = _choice(
     "--space-preset",
     "quick|standard|launch|compiler|full",
     _SPACE,
-    "the built-in space.  [default: standard]",
+    "the built-in space.  [default: full with --sampler auto, else standard]",
 )
 SAMPLER = _option(
     "--sampler",

@@ -1,15 +1,31 @@
-"""How often loops are unrolled: mneme's own pass in front of a pipeline.
+"""How often loops are unrolled: mneme's own pass, in front of a pipeline or in it.
 
-`mneme-unroll<N>` is known to the compiler of mneme only; tools of LLVM refuse pipelines with it.
+`mneme-unroll<N>` and `mneme-unroll<full>` are known to the compiler of mneme only; tools of LLVM
+refuse pipelines with them.
 """
 
 from __future__ import annotations
 
 import re
 
-__all__ = ["split_unrolling", "with_unrolling"]
+__all__ = [
+    "split_behind_unrolling",
+    "split_unrolling",
+    "unrolling_of",
+    "with_unrolling",
+    "without_unrolling",
+]
 
-_IN_FRONT = re.compile(r"\s*function(?:<eager-inv>)?\(mneme-unroll<\d+>\)\s*(?:,|$)\s*")
+_OURS = r"mneme-unroll<(?:\d+|full)>"
+_IN_FRONT = re.compile(r"\s*function(?:<eager-inv>)?\(mneme-unroll<(\d+)>\)\s*(?:,|$)\s*")
+_ANYWHERE = re.compile(_OURS)
+_ALONE = re.compile(rf"function(?:<eager-inv>)?\(\s*{_OURS}\s*\)\s*(?:,|$)\s*")
+# What is left where a pass was taken out.
+_LEFTOVERS = (
+    (re.compile(r"[\w-]+(?:<[^<>()]*>)?\(\s*\)"), ""),
+    (re.compile(r",\s*(?=,|\)|$)"), ""),
+    (re.compile(r"(^|\()\s*,\s*"), r"\1"),
+)
 
 
 def with_unrolling(pipeline: str, count: int) -> str:
@@ -30,3 +46,28 @@ def split_unrolling(pipeline: str) -> tuple[str, str]:
     if found is None:
         return "", pipeline
     return found[0].strip().removesuffix(",").strip(), pipeline[found.end() :]
+
+
+def unrolling_of(pipeline: str) -> int:
+    """Return the count that `with_unrolling` was given."""
+    found = _IN_FRONT.match(pipeline)
+    return 0 if found is None else int(found[1])
+
+
+def split_behind_unrolling(pipeline: str) -> tuple[str, str]:
+    """Return a pipeline up to the last place where mneme's pass stands alone, and the rest."""
+    end = max((found.end() for found in _ALONE.finditer(pipeline)), default=0)
+    front = pipeline[:end]
+    if front.count("(") != front.count(")"):
+        return "", pipeline
+    return front.strip().removesuffix(",").strip(), pipeline[end:]
+
+
+def without_unrolling(pipeline: str) -> str:
+    """Return a pipeline without mneme's pass, for tools that do not know it."""
+    text, before = _ANYWHERE.sub("", pipeline), pipeline
+    while text != before:
+        before = text
+        for pattern, instead in _LEFTOVERS:
+            text = pattern.sub(instead, text)
+    return text.strip()

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mneme.errors import InvalidArgument
-from mneme.pipelines.unrolling import split_unrolling
+from mneme.pipelines.unrolling import split_behind_unrolling
 from mneme.scaffold.rendering import Additions
 
 if TYPE_CHECKING:
@@ -136,15 +136,16 @@ def _arguments(before: Snapshot, recording: Mapping[str, Any]) -> list[dict[str,
 def _split_passes(pipeline: str) -> tuple[str, str]:
     """Return what is done to `kernel.ll` here, and the pipeline for LLVM's own tools.
 
-    These do not know the pass that marks loops, but do what the marks say.
+    These do not know the pass that marks loops, but do what the marks say. What stands in front of
+    it is done here, too.
     """
     from mneme import _native  # noqa: PLC0415 - loads native code
 
     _native.check_passes(pipeline)
-    marks, rest = split_unrolling(pipeline)
+    marks, rest = split_behind_unrolling(pipeline)
     if "mneme-unroll" in rest:
         raise InvalidArgument(
-            f"--passes is '{pipeline}'; the reproducer takes mneme-unroll in front only"
+            f"--passes is '{pipeline}'; the reproducer takes function(mneme-unroll<N>) alone only"
         )
     return marks, rest.strip()
 

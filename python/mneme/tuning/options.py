@@ -10,7 +10,10 @@ from typing import Any
 
 from mneme.errors import InvalidArgument
 
-__all__ = ["CHOICES", "OBJECTIVES", "TuneOptions"]
+__all__ = ["AUTO", "CHOICES", "OBJECTIVES", "TuneOptions"]
+
+AUTO = "auto"
+"""The sampler that is a portfolio of ways to search."""
 
 CHOICES: dict[str, tuple[str, ...]] = {
     "space_preset": ("quick", "standard", "launch", "compiler", "full"),
@@ -65,9 +68,10 @@ class TuneOptions:
     device: str | None = None
     """Device of every worker; None gives worker i device i."""
 
-    space_preset: str = "standard"
-    """Which built-in space."""
-    sampler: str = "auto"
+    space_preset: str = ""
+    """Which built-in space; empty: `full` for the sampler `auto` and one objective, which finds its
+    way in it, else `standard`."""
+    sampler: str = AUTO
     """auto, random, tpe, grid, exhaustive, nsga2, cmaes, gp, qmc, or MODULE:CLASS."""
     trials: int | None = None
     """Configurations to try; with a shared storage those of all processes together."""
@@ -174,6 +178,16 @@ class TuneOptions:
     """MODULE_OR_PATH:CLASS of a space of the user's own."""
     space_arg: Sequence[str] = field(default_factory=tuple)
     """KEY=VALUE for its constructor; values are JSON where they parse as such."""
+
+    def __post_init__(self) -> None:
+        """Choose the space that fits the sampler."""
+        if not self.space_preset:
+            self.space_preset = "full" if self.uses_portfolio else "standard"
+
+    @property
+    def uses_portfolio(self) -> bool:
+        """Whether the sampler is mneme's portfolio, which knows one objective only."""
+        return self.sampler == AUTO and len(self.objectives) == 1
 
     @property
     def objectives(self) -> tuple[str, ...]:

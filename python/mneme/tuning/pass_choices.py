@@ -13,10 +13,20 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-__all__ = ["LEVELS", "checked_pipelines", "near_good_pipelines", "read_pipeline_file"]
+__all__ = [
+    "LEVELS",
+    "UNROLLED",
+    "checked_pipelines",
+    "near_good_pipelines",
+    "read_pipeline_file",
+]
 
 LEVELS = ("default<O3>", "default<O2>", "default<O1>", "default<Os>", "default<Oz>", "default<O0>")
 """LLVM's own pipelines, those that usually win first."""
+
+UNROLLED = "default<O3>,function(mneme-unroll<full>),default<O3>"
+"""Unrolls completely what has a known length once all is inlined, and simplifies that again: loops
+over fixed arguments vanish."""
 
 
 def checked_pipelines(pipelines: Sequence[str]) -> list[str]:

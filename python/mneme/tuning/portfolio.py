@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 from mneme.errors import InvalidArgument
 from mneme.pipelines.mutation import mutate
 from mneme.tuning.conditions import assign
+from mneme.tuning.likelihood import Likelihood
 from mneme.tuning.params import sample_random_param
 from mneme.tuning.pipeline_param import PipelineParam
 from mneme.tuning.starting_points import starting_points
@@ -84,8 +85,15 @@ class Portfolio:
         self._elite: list[tuple[float, object, Params]] = []
         self._trials = 0
         self._trials_of_best = 0
+        listed = {
+            name: list(param.values())
+            for name, param in self._dimensions.items()
+            if param.is_finite
+        }
+        self._likelihood = Likelihood(listed, rng)
         self._operators = {
             "draw": _Operator(self._draw),
+            "likely": _Operator(self._likely),
             "change": _Operator(self._change),
             "combine": _Operator(self._combine),
         }
@@ -150,6 +158,7 @@ class Portfolio:
             identity: Equal for configurations that are the same code and launch.
         """
         self._trials += 1
+        self._likelihood.learn(params, metric)
         credit = 0.0 if metric is None else self._rank(metric, identity, dict(params))
         if operator in self._operators:
             self._operators[operator].add(credit)
@@ -207,6 +216,10 @@ class Portfolio:
 
     def _draw(self) -> Params | None:
         return {}
+
+    def _likely(self) -> Params | None:
+        """Values that good ones have more often than others."""
+        return self._likelihood.propose() if self._likelihood.is_ready else None
 
     def _change(self) -> Params | None:
         """One or two values of a good one anew, its pipeline as it is."""

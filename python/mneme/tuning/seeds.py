@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 from mneme.errors import InvalidArgument
 from mneme.knowledge.entry import NOTHING
-from mneme.pipelines.unrolling import split_unrolling
+from mneme.pipelines.unrolling import split_unrolling, unrolling_of
 from mneme.tuning.conditions import assign
-from mneme.tuning.pass_choices import LEVELS, checked_pipelines
+from mneme.tuning.pass_choices import LEVELS, UNROLLED, checked_pipelines
 from mneme.tuning.pipeline_param import PipelineParam
 from mneme.tuning.starting_points import starting_points
 
@@ -33,10 +33,12 @@ _OF_CODE: Final = frozenset(
 )
 # What the winners on an H200 have in common (benchmarks/results: 7 of production_h200.json and 5 of
 # optimize_h200.json): 10 of 12 with specialize, 9 with specialize_dims, 7 with launch bounds, of 1
-# to 5 blocks; 5 say how often to unroll, 3 of them 16 times. What differs from the usual
-# configuration in one of these alone is a starting point anyway.
+# to 5 blocks; 5 say how often to unroll, 3 of them 16 times. Loops over fixed arguments can vanish
+# if they are unrolled and all is simplified again. What differs from the usual configuration in one
+# of these alone is a starting point anyway.
 _USUAL_WINNERS: Final[tuple[dict[str, Any], ...]] = (
     {"specialize": True, "specialize_dims": True},
+    {"specialize": True, "specialize_dims": True, "passes": UNROLLED},
     {"specialize": True, "set_launch_bounds": True, "min_blocks_per_sm": 3},
     {"specialize": True, "specialize_dims": True, "unroll": 16},
     {
@@ -172,9 +174,8 @@ class _Finder:
 
 def _of_config(config: Mapping[str, Any]) -> Params:
     """Return the fields of a configuration that built-in spaces have as parameters."""
-    unrolled, rest = split_unrolling(str(config.get("passes", "")))
-    digits = "".join(one for one in unrolled if one.isdigit())
-    own = {"passes_alone": rest, "unroll": int(digits) if digits else 0}
+    passes = str(config.get("passes", ""))
+    own = {"passes_alone": split_unrolling(passes)[1], "unroll": unrolling_of(passes)}
     return {**config, **own}
 
 

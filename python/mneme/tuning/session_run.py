@@ -17,7 +17,7 @@ from mneme.tuning.memory import Memory
 from mneme.tuning.mirror import Mirror
 from mneme.tuning.policy import trial_policy, warmup_launches, within_time
 from mneme.tuning.space_view import SpaceView
-from mneme.tuning.studies import make_search, uses_portfolio
+from mneme.tuning.studies import make_search
 from mneme.tuning.trials import Candidate, CompletedCandidate
 from mneme.tuning.winner import Finalist, name_winner
 
@@ -151,7 +151,7 @@ class SessionRun:
         return self._end(reason, baseline, finalist)
 
     def _seeds(self, baseline: CompletedCandidate) -> Sequence[dict[str, Any]]:
-        if not uses_portfolio(self._options):
+        if not self._options.uses_portfolio:
             return ()
         seeds = self._memory.seeds(SpaceView.of(self._space), baseline.result.device)
         if seeds.sentence:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 from mneme.errors import InvalidArgument
 from mneme.tuning.pass_choices import (
     LEVELS,
+    UNROLLED,
     checked_pipelines,
     near_good_pipelines,
     read_pipeline_file,
@@ -53,6 +54,9 @@ class Preset:
     levels: int = 1
     """How many of LLVM's own pipelines."""
 
+    unrolled: bool = False
+    """`UNROLLED`."""
+
     near_good: int = 0
     """How many pipelines near them."""
 
@@ -86,10 +90,11 @@ _MOST_REGISTERS: Final = 1024
 
 PRESETS: Final = {
     "quick": Preset(levels=2),
-    "standard": Preset(launch=True, levels=4, unroll=True, min_blocks=(1, 4, 1)),
+    "standard": Preset(launch=True, levels=4, unrolled=True, unroll=True, min_blocks=(1, 4, 1)),
     "launch": Preset(launch=True, specialize="off", min_blocks=(1, 8, 1)),
     "compiler": Preset(
         levels=6,
+        unrolled=True,
         near_good=48,
         unroll=True,
         codegen_opt=(0, 3, 1),
@@ -99,6 +104,7 @@ PRESETS: Final = {
     "full": Preset(
         launch=True,
         levels=6,
+        unrolled=True,
         near_good=48,
         draws=True,
         unroll=True,
@@ -213,7 +219,8 @@ class SpaceOptions:
         if given:
             return checked_pipelines(given)
         near = near_good_pipelines(preset.near_good) if preset.near_good else ()
-        return list(dict.fromkeys((*LEVELS[: preset.levels], *near)))
+        unrolled = (UNROLLED,) if preset.unrolled else ()
+        return list(dict.fromkeys((LEVELS[0], *unrolled, *LEVELS[1 : preset.levels], *near)))
 
     def unroll_counts(self) -> tuple[int, ...]:
         """Return how often loops are unrolled; an only pipeline stays as it is."""

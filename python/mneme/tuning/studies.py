@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from mneme.errors import InvalidArgument
 from mneme.tuning.conditions import assign
+from mneme.tuning.options import AUTO
 from mneme.tuning.params import CategoricalParam, sample_optuna_param
 from mneme.tuning.portfolio import Portfolio
 from mneme.tuning.samplers import make_sampler
@@ -36,7 +37,6 @@ if TYPE_CHECKING:
     from mneme.tuning.search_space import Sample, SearchSpace
 
 __all__ = [
-    "AUTO",
     "AutoSearch",
     "EnumeratedSearch",
     "OptunaSearch",
@@ -44,14 +44,11 @@ __all__ = [
     "directions_of",
     "frozen_trial",
     "make_search",
-    "uses_portfolio",
 ]
 
 # What the sampler may learn to avoid; the other failures say nothing about the parameters.
 _AVOIDABLE = ("invalid_launch", "invalid_config", "failed_verification", "compile_error")
 _TOLD_CHOICES = 8
-AUTO = "auto"
-"""The sampler that is a portfolio of ways to search."""
 # What takes its place where several objectives are searched for.
 _SEVERAL_OBJECTIVES = "nsga2"
 
@@ -72,14 +69,9 @@ def check_sampler(options: TuneOptions) -> None:
         make_sampler(_sampler_name(options), seed=options.seed, is_parallel=True)
 
 
-def uses_portfolio(options: TuneOptions) -> bool:
-    """Whether the portfolio searches; it knows one objective only."""
-    return options.sampler == AUTO and len(options.objectives) == 1
-
-
 def _sampler_name(options: TuneOptions) -> str:
     """Return the sampler of the study, which a portfolio and an enumeration do not ask."""
-    if options.enumerates or uses_portfolio(options):
+    if options.enumerates or options.uses_portfolio:
         return "random"
     return _SEVERAL_OBJECTIVES if options.sampler == AUTO else options.sampler
 
@@ -119,7 +111,7 @@ def make_search(  # noqa: PLR0913 - all that a search follows from
         is_shared = options.optuna_storage is not None
         if options.enumerates:
             return EnumeratedSearch(space, study, options, is_shared=is_shared)
-        kind = AutoSearch if uses_portfolio(options) else OptunaSearch
+        kind = AutoSearch if options.uses_portfolio else OptunaSearch
         search = kind(space, study, options, is_shared=is_shared)
         if isinstance(search, AutoSearch):
             search.seeds = seeds

@@ -1,4 +1,5 @@
-// The pass `mneme-unroll<N>`: marks in the IR, and what the pipeline behind it makes of them.
+// The pass `mneme-unroll<N>` or `<full>`: marks in the IR, and what the pipeline behind it makes of
+// them.
 #include <doctest/doctest.h>
 
 #include "kernels.h"
@@ -161,6 +162,44 @@ TEST_CASE("a count of one holds for loops around the innermost too") {
   CHECK(occurrences(irOf(kNested, "function(mneme-unroll<1>)"), "!llvm.loop !") == 2);
 }
 
+// The nest of `kNested` with lengths that are known.
+std::string nestOf(const std::string& length) {
+  std::string code = kNested;
+  for (const std::string of : {"%j.next, %n", "%i.next, %n"})
+    code.replace(code.find(of), of.size(), of.substr(0, 9) + length);
+  return code;
+}
+
+TEST_CASE("loops of known length vanish, also those around others") {
+  const std::string passes = "function(mneme-unroll<full>),default<O3>";
+  const std::string ir = irOf(nestOf("24"), passes);
+  CHECK(occurrences(ir, "store volatile i32") == 24 * 24);
+  CHECK_FALSE(contains(ir, "= phi "));
+  CHECK(contains(irOf(nestOf("24"), "default<O3>"), "= phi "));
+}
+
+TEST_CASE("loops of unknown length, and those that are too long, stay loops") {
+  const std::string pass = "function(mneme-unroll<full>)";
+  CHECK_FALSE(contains(irOf(kNested, pass), "!llvm.loop !"));
+  // 1000 times the inner loop's six instructions are enough.
+  const std::string ir = irOf(nestOf("1000"), pass);
+  CHECK(occurrences(ir, "!llvm.loop !") == 1);
+  CHECK(contains(ir, "label %inner, label %outer.end, !llvm.loop"));
+  CHECK_FALSE(contains(irOf(nestOf("9000"), pass), "!llvm.loop !"));
+  CHECK(contains(irOf(loopKernel("!1, !2"), pass), "!\"llvm.loop.unroll.count\", i32 2}"));
+}
+
+TEST_CASE("what a loop calls counts as often as it is called") {
+  std::string code = kNestedByCall;
+  const std::string length = "%i.next, %n";
+  code.replace(code.find(length), length.size(), "%i.next, 900");
+  const std::string pass = "function(mneme-unroll<full>)";
+  CHECK(occurrences(irOf(code, pass), "!llvm.loop !") == 1);
+  const std::string call = "  call void @row(ptr %x, i32 %i, i32 %n)\n";
+  code.insert(code.find(call), call);
+  CHECK_FALSE(contains(irOf(code, pass), "!llvm.loop !"));
+}
+
 TEST_CASE("a loop that calls a loop is not the innermost") {
   const std::string ir = irOf(kNestedByCall, "function(mneme-unroll<4>)");
   CHECK(occurrences(ir, "!llvm.loop !") == 1);
@@ -192,7 +231,7 @@ TEST_CASE("loops are unrolled for the CPU device too") {
 TEST_CASE("counts that make no sense are refused by name") {
   for (const char* const pass :
        {"mneme-unroll<0>", "mneme-unroll<1025>", "mneme-unroll<-1>", "mneme-unroll<two>",
-        "mneme-unroll<>", "mneme-unroll", "mneme-unrolls<2>"}) {
+        "mneme-unroll<>", "mneme-unroll", "mneme-unrolls<2>", "mneme-unroll<fully>"}) {
     const Failure failure =
         failureOf([&] { compile::checkPasses(std::string("function(") + pass + ")"); });
     CHECK(failure.code == ErrorCode::InvalidArgument);
@@ -200,4 +239,5 @@ TEST_CASE("counts that make no sense are refused by name") {
   }
   compile::checkPasses("function(mneme-unroll<1024>),default<O3>");
   compile::checkPasses("mneme-unroll<2>");
+  compile::checkPasses("mneme-unroll<full>");
 }
