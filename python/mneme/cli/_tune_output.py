@@ -26,6 +26,8 @@ __all__ = ["PlainOutput", "QuietOutput", "TerminalOutput", "listener_for"]
 
 _SECONDS_BETWEEN_LINES = 10.0
 _SECONDS_BETWEEN_FRAMES = 0.1
+# Characters of a value; a pipeline may have thousands.
+_LONGEST = 200
 _REASONS = {
     "failed_verification": "wrong result",
     "rounding": "rounded otherwise",
@@ -291,7 +293,8 @@ def _gain_text(gain: dict[str, Any] | None) -> str:
 def _value(value: object) -> str:
     if isinstance(value, dict):
         return "x".join(str(one) for one in value.values())
-    return str(value).lower() if isinstance(value, bool) else str(value)
+    text = str(value).lower() if isinstance(value, bool) else str(value)
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}... (all of it: best.json)"
 
 
 def _time(nanoseconds: float | None) -> str:
