@@ -27,6 +27,13 @@ struct LaunchTraits {
   mneme_dim3 cluster{1, 1, 1}; ///< blocks per cluster
 };
 
+/// A kernel, and where its code comes from.
+struct KernelPlace {
+  const void* handle = nullptr;
+  void* loadedModule = nullptr; ///< the vendor's, where the program loaded the code itself
+  const mneme_module_entry* unit = nullptr; ///< else: which registered it
+};
+
 /// Thread-safe; the current device and context are those of the calling thread. A status is the
 /// vendor's, 0 is success.
 class Backend {
@@ -76,7 +83,7 @@ public:
   /// Makes the runtime load a kernel now: the time of its first launch is recorded. Failures do not
   /// matter. This and what looks for variables leave the error the application may ask for as it
   /// is.
-  virtual void prepareKernel(const void* kernel) noexcept = 0;
+  virtual void prepareKernel(const KernelPlace& kernel) noexcept = 0;
   /// Whether work given to this stream (not null) becomes part of a graph instead of being run. A
   /// handle that is no stream is the vendor's to judge: true.
   virtual bool isCapturing(void* stream) noexcept { return false; }
@@ -85,7 +92,7 @@ public:
   virtual void* addressOf(const void* hostShadow) noexcept { return nullptr; }
   /// Variables of these names in the module of a kernel, which need no shadow; without those that
   /// cannot be found.
-  virtual std::vector<artifact::Region> variablesOf(const void* kernel,
+  virtual std::vector<artifact::Region> variablesOf(const KernelPlace& kernel,
                                                     std::span<const std::string> names) {
     return {};
   }

@@ -22,7 +22,7 @@ public:
   std::unique_ptr<DeviceAccess> makeAccess(unsigned) override {
     throw Error(ErrorCode::BackendUnavailable, whyNot());
   }
-  void prepareKernel(const void*) noexcept override {}
+  void prepareKernel(const KernelPlace&) noexcept override {}
 };
 
 } // namespace

@@ -28,18 +28,23 @@ void searchModule(void* user, const mneme_module_entry* module) {
   }
 }
 
+/// Of code that the program loaded itself no host code has a shadow, and constants are written by
+/// the name the program gives them.
 void findGlobal(KernelInfo& info, const embed::KernelGlobal& global) {
   info.knowsFunctions |= global.holdsFunctions;
   if (!info.globalNames.insert(global.name).second)
     return;
+  const HiddenGlobal hidden{global.name, global.isConstant && !global.holdsFunctions};
+  if (info.loadedModule)
+    return info.hiddenGlobals.push_back(hidden);
   GlobalSearch search{global.name, info.module, nullptr};
   mneme_rt_visit_modules(searchModule, &search);
   if (search.found)
     info.globals.push_back({global.name, search.found->hostShadow,
                             search.found->sizeBytes ? search.found->sizeBytes : global.sizeBytes,
                             global.isConstant});
-  else if (!global.isConstant || global.holdsFunctions)
-    info.hiddenGlobals.push_back(global.name);
+  else if (!hidden.isConstant)
+    info.hiddenGlobals.push_back(hidden);
 }
 
 /// Code of other units that is linked with the kernel's may use any of their variables, and objects
@@ -67,10 +72,24 @@ std::shared_ptr<const embed::BlobSet> KernelCatalog::blobsOf(const mneme_module_
   return blobs_[module] = all;
 }
 
+/// Sets where the kernel's code is; its name, or nothing for a handle that is not known.
+std::string KernelCatalog::findCode(const void* handle, KernelInfo& info) {
+  const char* name = nullptr;
+  if (mneme_rt_find_kernel(handle, &info.module, &name))
+    return name;
+  const auto loaded = loaded_.find(handle);
+  if (!loaded)
+    return "";
+  info.module = &loaded->module->unit;
+  info.loadedModule = loaded->module->handle;
+  blobs_[info.module] = loaded->module->blobs;
+  return loaded->name;
+}
+
 std::shared_ptr<const KernelInfo> KernelCatalog::read(const void* handle) {
   auto info = std::make_shared<KernelInfo>();
-  const char* name = nullptr;
-  if (!mneme_rt_find_kernel(handle, &info->module, &name))
+  const std::string name = findCode(handle, *info);
+  if (name.empty())
     return nullptr;
   try {
     const auto blobs = blobsOf(info->module);
@@ -78,7 +97,7 @@ std::shared_ptr<const KernelInfo> KernelCatalog::read(const void* handle) {
     if (blob == blobs->kernels.end()) {
       info->isWanted = settings_.wants(name, name);
       info->whyNot =
-          "kernel '" + std::string(name) +
+          "kernel '" + name +
           "' carries no mneme IR; build it with add_mneme() (whose KERNELS, if given, match it)";
       return info;
     }
@@ -88,7 +107,7 @@ std::shared_ptr<const KernelInfo> KernelCatalog::read(const void* handle) {
     findGlobals(*info);
   } catch (const Error& error) {
     info->isWanted = settings_.wants(name, name);
-    info->whyNot = "the IR of kernel '" + std::string(name) + "' cannot be read: " + error.what();
+    info->whyNot = "the IR of kernel '" + name + "' cannot be read: " + error.what();
     return info;
   }
   auto& state = states_[info->blob->staticHash];
@@ -126,7 +145,7 @@ std::vector<ModuleGlobal> KernelCatalog::moduleGlobals() const {
       for (const embed::KernelGlobal& global : module->globals)
         named.emplace(global.name, &global);
     for (const auto& [name, global] : named)
-      globals.push_back({handle, name, global->sizeBytes, global->isConstant});
+      globals.push_back({info->placeOf(handle), name, global->sizeBytes, global->isConstant});
   }
   return globals;
 }

@@ -16,6 +16,7 @@
 #include "runtime/artifact/recording.h"
 #include "runtime/embed/kernel_blob.h"
 #include "runtime/record/backend.h"
+#include "runtime/record/loaded_modules.h"
 #include "runtime/record/settings.h"
 
 namespace mneme::record {
@@ -37,6 +38,12 @@ struct KernelState {
   bool isAnnounced = false; ///< the writer knows the kernel
 };
 
+/// A device variable the kernel refers to, where the host has no shadow of it.
+struct HiddenGlobal {
+  std::string name;
+  bool isConstant = false; ///< no kernel writes it
+};
+
 /// A device variable the kernel refers to, where the host can find it.
 struct GlobalPlace {
   std::string name;
@@ -48,20 +55,23 @@ struct GlobalPlace {
 /// One host handle.
 struct KernelInfo {
   const mneme_module_entry* module = nullptr;
+  void* loadedModule = nullptr; ///< where the program loaded the code itself: the vendor's handle
   bool isWanted = false;
   std::string whyNot; ///< a sentence when it cannot be recorded
   std::shared_ptr<const embed::KernelBlob> blob;
   std::vector<std::shared_ptr<const embed::KernelBlob>> modules;
   std::vector<GlobalPlace> globals;
-  std::vector<std::string> hiddenGlobals; ///< written by the kernel, out of the host's reach
-  std::set<std::string> globalNames;      ///< in its code, and in code linked with it
-  bool knowsFunctions = false;            ///< a pointer it is given may be one to a function
+  std::vector<HiddenGlobal> hiddenGlobals;
+  std::set<std::string> globalNames; ///< in its code, and in code linked with it
+  bool knowsFunctions = false;       ///< a pointer it is given may be one to a function
   std::shared_ptr<KernelState> state;
+
+  KernelPlace placeOf(const void* handle) const { return {handle, loadedModule, module}; }
 };
 
-/// A device variable and the kernel whose module holds it.
+/// A device variable and a kernel whose module holds it.
 struct ModuleGlobal {
-  const void* kernel = nullptr; ///< host handle
+  KernelPlace kernel;
   std::string name;
   uint64_t sizeBytes = 0;
   bool isConstant = false;
@@ -70,9 +80,12 @@ struct ModuleGlobal {
 /// Thread-safe.
 class KernelCatalog {
 public:
-  explicit KernelCatalog(const Settings& settings) : settings_(settings) {}
+  /// Both must outlive it.
+  KernelCatalog(const Settings& settings, const LoadedModules& loaded)
+      : settings_(settings), loaded_(loaded) {}
 
-  /// Null when the handle is not from an instrumented unit. Read once per handle, then one lookup.
+  /// Null when the handle is neither from an instrumented unit nor from code the program loaded
+  /// itself. Read once per handle, then one lookup.
   std::shared_ptr<const KernelInfo> find(const void* handle);
   /// The variables that kernels launched so far, and others of their modules, use.
   std::vector<ModuleGlobal> moduleGlobals() const;
@@ -84,9 +97,11 @@ public:
 
 private:
   std::shared_ptr<const KernelInfo> read(const void* handle);
+  std::string findCode(const void* handle, KernelInfo& info);
   std::shared_ptr<const embed::BlobSet> blobsOf(const mneme_module_entry* module);
 
   const Settings& settings_;
+  const LoadedModules& loaded_;
   mutable std::shared_mutex mutex_;
   std::unordered_map<const void*, std::shared_ptr<const KernelInfo>> infos_;
   std::map<const mneme_module_entry*, std::shared_ptr<const embed::BlobSet>> blobs_;

@@ -77,7 +77,7 @@ Session::Session() noexcept : owner_(getpid()) {
       hasSeenModules_ = hasModules();
       memory_ = std::make_unique<Memory>(memoryOptions(backend_, settings_));
       deferredFrees_ = std::make_unique<DeferredFrees>(backend_, *memory_);
-      catalog_ = std::make_unique<KernelCatalog>(settings_);
+      catalog_ = std::make_unique<KernelCatalog>(settings_, loaded_);
       globals_ = std::make_unique<GlobalPlaces>(backend_, *catalog_);
       isActive_ = true;
     }
@@ -436,7 +436,7 @@ void Session::recordAlone(Attempt& attempt, const mneme_launch& launch, Alone& a
       throw Error(ErrorCode::Unsupported,
                   "the thread works in a context the recorder cannot use (not the runtime's own)");
     DeviceAccess& access = accessOf(static_cast<unsigned>(device_));
-    backend_.prepareKernel(launch.kernel);
+    backend_.prepareKernel(attempt.info->placeOf(launch.kernel));
     announce(*attempt.info);
     artifact::InstanceDraft draft;
     draft.instance.dynamicHash = attempt.dynamicHash;

@@ -23,6 +23,7 @@
 #include "runtime/record/global_places.h"
 #include "runtime/record/inside_call.h"
 #include "runtime/record/kernel_catalog.h"
+#include "runtime/record/loaded_modules.h"
 #include "runtime/record/memory.h"
 #include "runtime/record/reach.h"
 #include "runtime/record/settings.h"
@@ -50,6 +51,13 @@ public:
   /// Throws nothing, but a thread that is cancelled in the vendor's call is unwound through it.
   int launch(const mneme_launch& launch);
   void moduleUnregistered(const mneme_module_entry* module) noexcept;
+
+  // Code that the program loads itself.
+  void moduleLoaded(std::shared_ptr<const LoadedModule> module) noexcept;
+  /// What is known of it, which is forgotten; null if nothing is.
+  std::shared_ptr<const LoadedModule> moduleUnloaded(void* handle) noexcept;
+  void kernelAskedFor(const void* function, void* module, const char* name) noexcept;
+  std::optional<LoadedKernel> loadedKernel(const void* function) const noexcept;
 
   /// Null in a process that never recorded. Frees are served even when recording has ended.
   Memory* memory() noexcept { return memory_.get(); }
@@ -144,6 +152,7 @@ private:
   pid_t owner_;
   Backend& backend_ = findBackend();
   Settings settings_;
+  LoadedModules loaded_;
   std::unique_ptr<KernelCatalog> catalog_;
   std::unique_ptr<Memory> memory_;
   std::unique_ptr<DeferredFrees> deferredFrees_;

@@ -6,15 +6,23 @@
 
 namespace mneme::record {
 
+/// Constants that cannot be found are as the code says.
 void Session::addHiddenGlobals(const KernelInfo& info, const void* kernel,
                                std::vector<artifact::Region>& regions) {
   if (info.hiddenGlobals.empty())
     return;
-  const std::vector<artifact::Region> found = backend_.variablesOf(kernel, info.hiddenGlobals);
-  for (const std::string& name : info.hiddenGlobals)
-    if (std::ranges::find(found, name, &artifact::Region::name) == found.end())
-      note("device variable '" + name + "' of kernel '" + info.blob->demangled +
+  std::vector<std::string> names;
+  for (const HiddenGlobal& global : info.hiddenGlobals)
+    names.push_back(global.name);
+  std::vector<artifact::Region> found = backend_.variablesOf(info.placeOf(kernel), names);
+  for (const HiddenGlobal& global : info.hiddenGlobals) {
+    const auto place = std::ranges::find(found, global.name, &artifact::Region::name);
+    if (place != found.end())
+      place->isConstant = global.isConstant;
+    else if (!global.isConstant)
+      note("device variable '" + global.name + "' of kernel '" + info.blob->demangled +
            "' cannot be found: a replay starts it from its initial value");
+  }
   regions.insert(regions.end(), found.begin(), found.end());
 }
 

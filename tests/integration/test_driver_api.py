@@ -112,6 +112,19 @@ def test_device_code_without_ir_is_refused_with_a_sentence(loader: Path, tmp_pat
     assert done.stderr.count(hint) == 2
 
 
+def test_launches_of_modules_are_recorded(loader: Path, tmp_path: Path) -> None:
+    code = _device_code(tmp_path, "kernel.cubin", "-c")
+    folder = tmp_path / "db"
+    done = mneme("record", "-rdb", folder, "--device", "cpu", "--", loader, code)
+    assert (done.returncode, done.stdout) == (0, "30 in 4 bytes, 37, 1008, 39\n"), done.stderr
+    assert "recorded 2 instances of 1 kernel" in done.stderr
+    assert "launched by a handle that the recorder has not seen made" in done.stderr  # a library's
+    (record,) = records(folder)
+    for record_id in instances(record):
+        line = ("replay", "-rdb", record, "-rid", record_id, "--device", "cpu", "default<O2>")
+        assert mneme(*line).result["result_class"] == "exact"
+
+
 def test_function_that_is_not_there_is_named_once() -> None:
     ask = "import ctypes; driver = ctypes.CDLL('libcuda.so.1'); print("
     calls = "driver.cuGreenCtxCreate(), driver.cuGreenCtxCreate())"

@@ -10,6 +10,7 @@
 #include <string>
 #include <utility>
 
+#include "runtime/abi/argument_buffer.h"
 #include "runtime/base/own_descriptors.h"
 #include "runtime/cpu_runtime/core/handle_table.h"
 #include "runtime/cpu_runtime/core/kernels.h"
@@ -117,29 +118,11 @@ Status findVariable(void** address, size_t* bytes, void* handle, const char* nam
 }
 
 Status unpackArguments(const void* function, void** extra, std::vector<void*>& args) {
-  char* buffer = nullptr;
-  size_t bytes = 0;
-  for (; extra && *extra && reinterpret_cast<uintptr_t>(*extra) != 3; extra += 2) {
-    if (reinterpret_cast<uintptr_t>(*extra) == 1)
-      buffer = static_cast<char*>(extra[1]);
-    else if (reinterpret_cast<uintptr_t>(*extra) == 2)
-      bytes = *static_cast<size_t*>(extra[1]);
-    else
-      return Status::InvalidValue;
-  }
   const auto kernel = findKernel(function);
   if (!kernel || describe(*kernel) != Status::Success)
     return Status::InvalidDeviceFunction;
-  size_t at = 0;
-  for (const auto& arg : kernel->blob->args) {
-    const size_t alignment = arg.alignBytes ? arg.alignBytes : 1;
-    at = (at + alignment - 1) / alignment * alignment;
-    if (!buffer || at + arg.sizeBytes > bytes)
-      return Status::InvalidValue;
-    args.push_back(buffer + at);
-    at += arg.sizeBytes;
-  }
-  return Status::Success;
+  return mneme::unpackArguments(extra, kernel->blob->args, args) ? Status::Success
+                                                                 : Status::InvalidValue;
 }
 
 } // namespace mneme::cpu_runtime

@@ -9,8 +9,6 @@ using mneme::artifact::RegionKind;
 namespace {
 
 constexpr int kContext = 1, kRangeStart = 11, kRangeSize = 12; // CUpointer_attribute
-constexpr const char* kDriverLaunch =
-    "a kernel was launched through the driver API; it is not recorded";
 
 using Address = unsigned long long;
 
@@ -153,21 +151,5 @@ MNEME_RECORD_API int cuPointerGetAttributes(unsigned count, int* attributes, voi
 MNEME_RECORD_API int cuIpcGetMemHandle(void* handle, Address address) {
   return watchExport(asPointer(address), [&] {
     return forward<cuIpcGetMemHandle>("cuIpcGetMemHandle", handle, address);
-  });
-}
-
-MNEME_RECORD_API int cuLaunchKernel(void* function, unsigned gridX, unsigned gridY, unsigned gridZ,
-                                    unsigned blockX, unsigned blockY, unsigned blockZ,
-                                    unsigned sharedBytes, void* stream, void** args, void** extra) {
-  return watchUnrecorded(kDriverLaunch, function, [&] {
-    return forward<cuLaunchKernel>("cuLaunchKernel", function, gridX, gridY, gridZ, blockX, blockY,
-                                   blockZ, sharedBytes, stream, args, extra);
-  });
-}
-
-MNEME_RECORD_API int cuLaunchKernelEx(const void* config, void* function, void** args,
-                                      void** extra) {
-  return watchUnrecorded(kDriverLaunch, function, [&] {
-    return forward<cuLaunchKernelEx>("cuLaunchKernelEx", config, function, args, extra);
   });
 }

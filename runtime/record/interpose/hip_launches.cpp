@@ -10,8 +10,6 @@ namespace {
 
 constexpr const char* kExtendedLaunch =
     "a kernel was launched by hipExtLaunchKernel in any order; it is not recorded";
-constexpr const char* kModuleLaunch =
-    "a kernel of a code object the program loaded itself was launched; it is not recorded";
 constexpr const char* kGraph = "a HIP graph was launched; the kernels in it are not recorded";
 
 bool isInstrumented(const void* kernel) noexcept {
@@ -97,46 +95,6 @@ MNEME_RECORD_API int hipExtLaunchKernel(const void* kernel, mneme_dim3 grid, mne
   return isInstrumented(kernel) ? watchUnrecorded(kExtendedLaunch, kernel, next)
                                 : watchKernel(kernel, next);
 }
-
-MNEME_RECORD_API int hipModuleLaunchKernel(const void* kernel, unsigned gridX, unsigned gridY,
-                                           unsigned gridZ, unsigned blockX, unsigned blockY,
-                                           unsigned blockZ, unsigned sharedBytes, void* stream,
-                                           void** args, void** extra) {
-  return watchUnrecorded(kModuleLaunch, kernel, [&] {
-    return forward<hipModuleLaunchKernel>("hipModuleLaunchKernel", kernel, gridX, gridY, gridZ,
-                                          blockX, blockY, blockZ, sharedBytes, stream, args, extra);
-  });
-}
-
-MNEME_RECORD_API int hipModuleLaunchCooperativeKernel(const void* kernel, unsigned gridX,
-                                                      unsigned gridY, unsigned gridZ,
-                                                      unsigned blockX, unsigned blockY,
-                                                      unsigned blockZ, unsigned sharedBytes,
-                                                      void* stream, void** args) {
-  return watchUnrecorded(kModuleLaunch, kernel, [&] {
-    return forward<hipModuleLaunchCooperativeKernel>("hipModuleLaunchCooperativeKernel", kernel,
-                                                     gridX, gridY, gridZ, blockX, blockY, blockZ,
-                                                     sharedBytes, stream, args);
-  });
-}
-
-MNEME_RECORD_API int hipExtModuleLaunchKernel(const void* kernel, unsigned threadsX,
-                                              unsigned threadsY, unsigned threadsZ, unsigned blockX,
-                                              unsigned blockY, unsigned blockZ, size_t sharedBytes,
-                                              void* stream, void** args, void** extra,
-                                              void* startEvent, void* stopEvent, unsigned flags) {
-  return watchUnrecorded(kModuleLaunch, kernel, [&] {
-    return forward<hipExtModuleLaunchKernel>("hipExtModuleLaunchKernel", kernel, threadsX, threadsY,
-                                             threadsZ, blockX, blockY, blockZ, sharedBytes, stream,
-                                             args, extra, startEvent, stopEvent, flags);
-  });
-}
-
-/// The name HIP 5 gives it.
-MNEME_RECORD_API int
-_Z24hipExtModuleLaunchKernelP18ihipModuleSymbol_tjjjjjjmP12ihipStream_tPPvS4_P11ihipEvent_tS6_j(
-    const void*, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, size_t, void*, void**,
-    void**, void*, void*, unsigned) __attribute__((alias("hipExtModuleLaunchKernel")));
 
 MNEME_RECORD_API int hipGraphLaunch(void* graph, void* stream) {
   return watchUnrecorded(kGraph, kGraph,

@@ -15,7 +15,7 @@ public:
   int currentDevice() noexcept override { return 0; }
   int synchronize() noexcept override { return 0; }
   std::unique_ptr<DeviceAccess> makeAccess(unsigned) override { return nullptr; }
-  void prepareKernel(const void*) noexcept override {}
+  void prepareKernel(const KernelPlace&) noexcept override {}
 
   bool hasMarks() const noexcept override { return true; }
   void* markStream(void*) noexcept override {

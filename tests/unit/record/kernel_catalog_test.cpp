@@ -65,7 +65,8 @@ TEST_CASE("argument values and pointers are taken as they are") {
 
 TEST_CASE("a handle nobody registered is unknown") {
   const Settings settings;
-  KernelCatalog catalog(settings);
+  const LoadedModules loaded;
+  KernelCatalog catalog(settings, loaded);
   CHECK(catalog.find(&catalog) == nullptr);
   CHECK(catalog.find(&catalog) == nullptr);
   catalog.forget(nullptr);

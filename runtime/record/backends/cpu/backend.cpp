@@ -124,7 +124,9 @@ public:
     return traitsByAttributes(launch);
   }
 
-  void prepareKernel(const void* kernel) noexcept override { tellAll<&Runtime::prepare>(kernel); }
+  void prepareKernel(const KernelPlace& kernel) noexcept override {
+    tellAll<&Runtime::prepare>(kernel.handle);
+  }
 
   bool isCapturing(void* stream) noexcept override {
     int status = 0;
@@ -136,9 +138,10 @@ public:
     return firstSuccess<&Runtime::symbolAddress>(&address, hostShadow) == 0 ? address : nullptr;
   }
 
-  std::vector<Region> variablesOf(const void* kernel, std::span<const std::string> names) override {
+  std::vector<Region> variablesOf(const KernelPlace& kernel,
+                                  std::span<const std::string> names) override {
     std::vector<Region> found;
-    firstSuccess<&Runtime::visitGlobals>(kernel, &addRegion, &found);
+    firstSuccess<&Runtime::visitGlobals>(kernel.handle, &addRegion, &found);
     std::erase_if(found, [&](const Region& region) {
       return std::ranges::find(names, region.name) == names.end();
     });

@@ -86,11 +86,11 @@ public:
   void* streamOf(const mneme_launch& launch) const noexcept override {
     return streamOfLaunch(launch);
   }
-  void prepareKernel(const void* kernel) noexcept override {
+  void prepareKernel(const KernelPlace& kernel) noexcept override {
     const KeepsLastError keeps = keepLastError();
     alignas(16) std::array<char, 1024> attributes; // the struct has 144 bytes in CUDA 13 and grows
-    if (runtime_.attributesOf)
-      runtime_.attributesOf(attributes.data(), kernel);
+    if (runtime_.attributesOf && !kernel.loadedModule) // which is loaded already
+      runtime_.attributesOf(attributes.data(), kernel.handle);
   }
   bool isCapturing(void* stream) noexcept override;
 
@@ -100,7 +100,8 @@ public:
     const auto ask = runtime_.symbolAddress;
     return ask && ask(&address, hostShadow) == 0 ? address : nullptr;
   }
-  std::vector<Region> variablesOf(const void* kernel, std::span<const std::string> names) override;
+  std::vector<Region> variablesOf(const KernelPlace& kernel,
+                                  std::span<const std::string> names) override;
 
   bool hasMarks() const noexcept override { return true; }
   void* markStream(void* stream) noexcept override;
@@ -176,16 +177,18 @@ bool CudaBackend::isCapturing(void* stream) noexcept {
   return result != CUDA_SUCCESS || status != CU_STREAM_CAPTURE_STATUS_NONE;
 }
 
-std::vector<Region> CudaBackend::variablesOf(const void* kernel,
+std::vector<Region> CudaBackend::variablesOf(const KernelPlace& kernel,
                                              std::span<const std::string> names) {
   const Driver* driver = Driver::find();
   const KeepsLastError keeps = keepLastError();
-  const CUmodule module = driver ? moduleOf(*driver, runtime_.lookup, kernel) : nullptr;
+  auto module = static_cast<CUmodule>(kernel.loadedModule);
+  if (driver && !module)
+    module = moduleOf(*driver, runtime_.lookup, kernel.handle);
   std::vector<Region> found;
   for (const std::string& name : names) {
     CUdeviceptr place = 0;
     size_t sizeBytes = 0;
-    if (module &&
+    if (driver && module &&
         driver->cuModuleGetGlobal(&place, &sizeBytes, module, name.c_str()) == CUDA_SUCCESS &&
         sizeBytes > 0)
       found.push_back(variableRegion(name, reinterpret_cast<const void*>(place), sizeBytes));

@@ -10,6 +10,7 @@
 #include "runtime/record/backends/hip/gpu.h"
 #include "runtime/record/backends/hip/runtime.h"
 #include "runtime/record/backends/vendor_runtime.h"
+#include "runtime/record/global_places.h"
 
 namespace mneme::record {
 namespace {
@@ -86,11 +87,11 @@ public:
   void* streamOf(const mneme_launch& launch) const noexcept override {
     return streamOfLaunch(launch);
   }
-  void prepareKernel(const void* kernel) noexcept override {
+  void prepareKernel(const KernelPlace& kernel) noexcept override {
     const KeepsLastError keeps = keepLastError();
-    alignas(16) std::array<char, 1024> attributes; // the struct has 56 bytes in HIP 5
-    if (runtime_.attributesOf)
-      runtime_.attributesOf(attributes.data(), kernel);
+    alignas(16) std::array<char, 1024> attributes;     // the struct has 56 bytes in HIP 5
+    if (runtime_.attributesOf && !kernel.loadedModule) // which is loaded already
+      runtime_.attributesOf(attributes.data(), kernel.handle);
   }
   bool isCapturing(void* stream) noexcept override {
     const KeepsLastError keeps = keepLastError();
@@ -100,14 +101,15 @@ public:
     return result != kInitializationError && (result != hipSuccess || status != 0);
   }
 
-  /// Variables that the host program has no shadow of cannot be found: HIP leads from no kernel to
-  /// its module.
   void* addressOf(const void* hostShadow) noexcept override {
     const KeepsLastError keeps = keepLastError();
     void* address = nullptr;
     const auto ask = runtime_.symbolAddress;
     return ask && ask(&address, hostShadow) == hipSuccess ? address : nullptr;
   }
+
+  std::vector<Region> variablesOf(const KernelPlace& kernel,
+                                  std::span<const std::string> names) override;
 
   bool hasMarks() const noexcept override { return runtime_.streamWaitEvent; }
   void* markStream(void* stream) noexcept override;
@@ -133,6 +135,26 @@ int HipBackend::synchronizeDevice(unsigned device) noexcept {
   const int status = runtime_.synchronize();
   runtime_.setDevice(current);
   return status;
+}
+
+/// Of the program's units none that the host program has no shadow of: HIP leads from no kernel to
+/// its module.
+std::vector<Region> HipBackend::variablesOf(const KernelPlace& kernel,
+                                            std::span<const std::string> names) {
+  const KeepsLastError keeps = keepLastError();
+  const Driver* driver = Driver::find();
+  std::vector<Region> found;
+  for (const std::string& name : names) {
+    hipDeviceptr_t place = nullptr;
+    size_t sizeBytes = 0;
+    if (driver && kernel.loadedModule &&
+        driver->hipModuleGetGlobal(&place, &sizeBytes,
+                                   static_cast<hipModule_t>(kernel.loadedModule),
+                                   name.c_str()) == hipSuccess &&
+        sizeBytes > 0)
+      found.push_back(variableRegion(name, place, sizeBytes));
+  }
+  return found;
 }
 
 void* HipBackend::markStream(void* stream) noexcept {

@@ -1,0 +1,136 @@
+// Room record: code that a program of the CUDA driver API loads itself, and launches of its
+// kernels. What is done about them is in ../loaded_code.h.
+#include "runtime/record/exported.h"
+#include "runtime/record/interpose/alike.h"
+#include "runtime/record/loaded_code.h"
+
+using namespace mneme::record;
+
+namespace {
+
+/// As far as it has to be known; what follows lies where mneme_launch::config has it.
+struct LaunchConfig {
+  mneme_dim3 grid, block;
+  unsigned sharedBytes;
+  void* stream;
+};
+
+int launchWithConfig(const LaunchConfig& config, void* stream, const void* function, void** args,
+                     void** extra, const Next& next) {
+  return launchLoaded({.function = function,
+                       .grid = config.grid,
+                       .block = config.block,
+                       .sharedBytes = config.sharedBytes,
+                       .stream = stream,
+                       .args = args,
+                       .extra = extra,
+                       .config = &config},
+                      next);
+}
+
+} // namespace
+
+MNEME_RECORD_API int cuModuleLoad(void** module, const char* path) {
+  return watchModuleFile(module, path,
+                         [&] { return forward<cuModuleLoad>("cuModuleLoad", module, path); });
+}
+
+MNEME_RECORD_API int cuModuleLoadData(void** module, const void* image) {
+  return watchModule(module, image,
+                     [&] { return forward<cuModuleLoadData>("cuModuleLoadData", module, image); });
+}
+
+MNEME_RECORD_API int cuModuleLoadDataEx(void** module, const void* image, unsigned count,
+                                        int* options, void** values) {
+  return watchModule(module, image, [&] {
+    return forward<cuModuleLoadDataEx>("cuModuleLoadDataEx", module, image, count, options, values);
+  });
+}
+
+MNEME_RECORD_API int cuModuleLoadFatBinary(void** module, const void* image) {
+  return watchModule(module, image, [&] {
+    return forward<cuModuleLoadFatBinary>("cuModuleLoadFatBinary", module, image);
+  });
+}
+
+MNEME_RECORD_API int cuModuleUnload(void* module) {
+  return watchModuleUnload(module,
+                           [&] { return forward<cuModuleUnload>("cuModuleUnload", module); });
+}
+
+MNEME_RECORD_API int cuModuleGetFunction(const void** function, void* module, const char* name) {
+  return watchModuleKernel(function, module, name, [&] {
+    return forward<cuModuleGetFunction>("cuModuleGetFunction", function, module, name);
+  });
+}
+
+MNEME_RECORD_API int cuLaunchKernel(void* function, unsigned gridX, unsigned gridY, unsigned gridZ,
+                                    unsigned blockX, unsigned blockY, unsigned blockZ,
+                                    unsigned sharedBytes, void* stream, void** args, void** extra) {
+  const LoadedLaunch launch{.function = function,
+                            .grid = {gridX, gridY, gridZ},
+                            .block = {blockX, blockY, blockZ},
+                            .sharedBytes = sharedBytes,
+                            .stream = legacyStream(stream),
+                            .args = args,
+                            .extra = extra};
+  return launchLoaded(launch, [&] {
+    return forward<cuLaunchKernel>("cuLaunchKernel", function, gridX, gridY, gridZ, blockX, blockY,
+                                   blockZ, sharedBytes, stream, args, extra);
+  });
+}
+
+MNEME_RECORD_API int cuLaunchKernel_ptsz(void* function, unsigned gridX, unsigned gridY,
+                                         unsigned gridZ, unsigned blockX, unsigned blockY,
+                                         unsigned blockZ, unsigned sharedBytes, void* stream,
+                                         void** args, void** extra) {
+  const LoadedLaunch launch{.function = function,
+                            .grid = {gridX, gridY, gridZ},
+                            .block = {blockX, blockY, blockZ},
+                            .sharedBytes = sharedBytes,
+                            .stream = perThreadStream(stream),
+                            .args = args,
+                            .extra = extra};
+  return launchLoaded(launch, [&] {
+    return forward<cuLaunchKernel_ptsz>("cuLaunchKernel_ptsz", function, gridX, gridY, gridZ,
+                                        blockX, blockY, blockZ, sharedBytes, stream, args, extra);
+  });
+}
+
+MNEME_RECORD_API int cuLaunchCooperativeKernel(void* function, unsigned gridX, unsigned gridY,
+                                               unsigned gridZ, unsigned blockX, unsigned blockY,
+                                               unsigned blockZ, unsigned sharedBytes, void* stream,
+                                               void** args) {
+  const LoadedLaunch launch{.function = function,
+                            .grid = {gridX, gridY, gridZ},
+                            .block = {blockX, blockY, blockZ},
+                            .sharedBytes = sharedBytes,
+                            .stream = legacyStream(stream),
+                            .args = args,
+                            .isCooperative = true};
+  return launchLoaded(launch, [&] {
+    return forward<cuLaunchCooperativeKernel>("cuLaunchCooperativeKernel", function, gridX, gridY,
+                                              gridZ, blockX, blockY, blockZ, sharedBytes, stream,
+                                              args);
+  });
+}
+
+MNEME_RECORD_API int cuLaunchKernelEx(const LaunchConfig* config, void* function, void** args,
+                                      void** extra) {
+  const auto next = [&] {
+    return forward<cuLaunchKernelEx>("cuLaunchKernelEx", config, function, args, extra);
+  };
+  return config
+             ? launchWithConfig(*config, legacyStream(config->stream), function, args, extra, next)
+             : next();
+}
+
+MNEME_RECORD_API int cuLaunchKernelEx_ptsz(const LaunchConfig* config, void* function, void** args,
+                                           void** extra) {
+  const auto next = [&] {
+    return forward<cuLaunchKernelEx_ptsz>("cuLaunchKernelEx_ptsz", config, function, args, extra);
+  };
+  return config ? launchWithConfig(*config, perThreadStream(config->stream), function, args, extra,
+                                   next)
+                : next();
+}

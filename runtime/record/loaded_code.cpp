@@ -1,0 +1,133 @@
+#include "runtime/record/loaded_code.h"
+
+#include <memory>
+#include <utility>
+
+#include "runtime/abi/argument_buffer.h"
+#include "runtime/base/file.h"
+#include "runtime/base/own_descriptors.h"
+#include "runtime/base/sentence.h"
+#include "runtime/record/session.h"
+
+namespace mneme::record {
+namespace {
+
+constexpr const char* kUnknown =
+    "a kernel was launched by a handle that the recorder has not seen made; it is not recorded";
+constexpr const char* kWithoutIr =
+    "a kernel of code that the program loaded itself, which carries no mneme IR, was launched; it "
+    "is not recorded (compile the code with mneme-cxx)";
+
+/// The call under way in this thread, as the program wrote it.
+thread_local const Next* asWritten = nullptr;
+
+int callAsWritten(const void*, mneme_dim3, mneme_dim3, void**, size_t, void*) {
+  return (*asWritten)();
+}
+
+const embed::KernelBlob* blobOf(const LoadedKernel& kernel) {
+  const auto known = kernel.module->blobs->kernels.find(kernel.name);
+  return known == kernel.module->blobs->kernels.end() ? nullptr : known->second.get();
+}
+
+const char* whyNot(const LoadedModule& module) {
+  return module.whyNot.empty() ? kWithoutIr : module.whyNot.c_str();
+}
+
+int callConfigAsWritten(const void*, const void*, void**) { return (*asWritten)(); }
+
+uint32_t formOf(const LoadedLaunch& launch) {
+  return launch.config          ? MNEME_LAUNCH_EX
+         : launch.isCooperative ? MNEME_LAUNCH_COOPERATIVE
+                                : MNEME_LAUNCH_PLAIN;
+}
+
+/// What `read` finds becomes what the module carries.
+template <typename Read> void noteModule(Session& session, void* handle, const Read& read) {
+  auto module = std::make_shared<LoadedModule>();
+  module->handle = handle;
+  try {
+    embed::BlobSet blobs = read();
+    // Code objects that mneme made hold the IR of their own instructions, not the program's.
+    std::erase_if(blobs.kernels, [](const auto& item) { return item.second->staticHash == 0; });
+    module->blobs = std::make_shared<const embed::BlobSet>(std::move(blobs));
+  } catch (const std::exception& error) {
+    module->whyNot =
+        sentence("the IR of code that the program loaded itself cannot be read: ", error.what());
+    module->blobs = std::make_shared<const embed::BlobSet>();
+  }
+  session.moduleLoaded(std::move(module));
+}
+
+template <typename Read> int watchLoad(void** module, const Next& next, const Read& read) {
+  const CallGuard guard;
+  const int status = next();
+  Session* session = guard.session();
+  if (session && session->isActive() && status == 0 && module && *module)
+    noteModule(*session, *module, read);
+  return status;
+}
+
+} // namespace
+
+int watchModule(void** module, const void* image, const Next& next) {
+  return watchLoad(module, next, [&] { return embed::readFatBinary(image); });
+}
+
+int watchModuleFile(void** module, const char* path, const Next& next) {
+  return watchLoad(module, next, [&] {
+    const std::vector<std::byte> bytes = apart([&] { return readFile(path); });
+    return embed::readDeviceImage(bytes);
+  });
+}
+
+int watchModuleUnload(void* module, const Next& next) {
+  const CallGuard guard;
+  Session* session = guard.session();
+  // Before the vendor gives its handles to another module.
+  const auto known = session && session->isActive() ? session->moduleUnloaded(module) : nullptr;
+  const int status = next();
+  if (known && status != 0)
+    session->moduleLoaded(known);
+  return status;
+}
+
+int watchModuleKernel(const void** function, void* module, const char* name, const Next& next) {
+  const CallGuard guard;
+  const int status = next();
+  Session* session = guard.session();
+  if (session && session->isActive() && status == 0 && function && *function && name)
+    session->kernelAskedFor(*function, module, name);
+  return status;
+}
+
+int launchLoaded(const LoadedLaunch& launch, const Next& next) {
+  Session* session = isInsideCall() ? nullptr : Session::existing();
+  if (!session || !session->isActive())
+    return next();
+  const auto kernel = session->loadedKernel(launch.function);
+  const embed::KernelBlob* blob = kernel ? blobOf(*kernel) : nullptr;
+  if (!blob)
+    return watchUnrecorded(!kernel ? kUnknown : whyNot(*kernel->module), launch.function, next);
+  std::vector<void*> unpacked;
+  if (!launch.args && !unpackArguments(launch.extra, blob->args, unpacked))
+    return next(); // the vendor has to say what is wrong
+  const mneme_launch asRecorded{.version = MNEME_RT_ABI,
+                                .form = formOf(launch),
+                                .kernel = launch.function,
+                                .grid = launch.grid,
+                                .block = launch.block,
+                                .args = launch.args ? launch.args : unpacked.data(),
+                                .sharedBytes = launch.sharedBytes,
+                                .stream = launch.stream,
+                                .config = launch.config,
+                                .vendorEntry = launch.config
+                                                   ? reinterpret_cast<void*>(&callConfigAsWritten)
+                                                   : reinterpret_cast<void*>(&callAsWritten)};
+  const Next* outer = std::exchange(asWritten, &next);
+  const int status = mneme_launch_kernel(&asRecorded);
+  asWritten = outer;
+  return status;
+}
+
+} // namespace mneme::record

@@ -1,0 +1,69 @@
+"""Code objects that HIP programs load themselves: their launches are recorded, and replay."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from conftest import Finished, mneme, records
+from test_hip import APPS, build, hip  # noqa: F401 - skips where there is no HIP
+from test_hip_record import record, replay_all
+from test_hip_stand_in import on_stand_in, stand_in  # noqa: F401 - skips without it
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+pytestmark = [pytest.mark.hip, pytest.mark.compile]
+
+Command = tuple["Path", ...]
+
+
+def _named(folder: Path, name: str) -> list[Path]:
+    """The records of kernels of this name."""
+    return [file for file in records(folder) if _facts(file)["KernelName"] == name]
+
+
+def _facts(file: Path) -> dict[str, Any]:
+    facts: dict[str, Any] = json.loads(file.read_text())
+    return facts
+
+
+@pytest.fixture(scope="module")
+def loading(tmp_path_factory: pytest.TempPathFactory) -> Command:
+    """The program with the code objects it loads; the last is one without the program's IR."""
+    folder = tmp_path_factory.mktemp("modules")
+    code = ("--cuda-device-only", APPS / "module_code.hip")
+    build(APPS / "modules.hip", "-o", folder / "modules", "-lamdhip64")
+    build(*code, "-o", folder / "one.co")
+    build(*code, "-DOTHER", "--no-gpu-bundle-output", "-o", folder / "other.co")
+    command = (folder / "modules", folder / "one.co", folder / "other.co")
+    done = mneme("record", "-rdb", folder / "db", "--device", "cpu", "--", *command, command[1])
+    assert done.returncode == 0, done.stderr
+    (alone,) = _named(folder / "db", "alone")
+    made = mneme("compile", alone, "--arch", "gfx90a", "-o", folder / "made.co", MNEME_CARRY_IR="1")
+    assert made.returncode == 0, made.stderr
+    return (*command, folder / "made.co")
+
+
+def _record_on_cpu(folder: Path, command: Command) -> Finished:
+    return mneme("record", "-rdb", folder, "-mr", "8", "--device", "cpu", "--", *command)
+
+
+@pytest.mark.parametrize("on_gpu", [False, True])
+def test_launches_of_loaded_code_are_recorded(
+    on_gpu: bool,
+    loading: Command,
+    tmp_path: Path,
+) -> None:
+    plain = on_stand_in(*loading) if on_gpu else mneme("run", "--device", "cpu", "--", *loading)
+    assert plain.stdout.endswith("then: hipSuccess\n"), plain.stdout + plain.stderr
+    recorded = record(tmp_path, *loading) if on_gpu else _record_on_cpu(tmp_path, loading)
+    assert (recorded.stdout, recorded.returncode) == (plain.stdout, 0), recorded.stderr
+    # Its own `work`, `work` of one object (five times, after which it is loaded anew), of the
+    # other, `count` and `raise`.
+    assert "recorded 9 instances of 5 kernels" in recorded.stderr
+    assert sorted(len(_facts(file)["instances"]) for file in _named(tmp_path, "work")) == [1, 1, 5]
+    assert "which carries no mneme IR, was launched; it is not recorded" in recorded.stderr
+    assert replay_all(tmp_path, "cpu") == ["exact"] * 9
+    assert replay_all(tmp_path, "hip:0") == ["exact"] * 9
