@@ -69,6 +69,7 @@ void addCell(llvm::Module& module, llvm::Function& function) {
 /// The optimiser may drop a vtable that the constructor's kernel alone names, and make constants of
 /// tables nobody writes.
 bool keepFunctionTables(llvm::Module& module) {
+  const bool isAmd = compat::moduleTriple(module).isAMDGCN();
   llvm::SmallVector<llvm::GlobalValue*> kept;
   for (llvm::GlobalVariable& variable : module.globals()) {
     if (!holdsFunctions(variable) || variable.isDeclaration() || ir::isFunctionCell(variable) ||
@@ -78,6 +79,8 @@ bool keepFunctionTables(llvm::Module& module) {
       variable.setConstant(true);
     if (variable.hasLinkOnceODRLinkage())
       variable.setLinkage(llvm::GlobalValue::WeakODRLinkage);
+    if (isAmd && variable.hasHiddenVisibility()) // else the code object has no name for it
+      variable.setVisibility(llvm::GlobalValue::ProtectedVisibility);
     if (!variable.hasAvailableExternallyLinkage())
       kept.push_back(&variable);
   }

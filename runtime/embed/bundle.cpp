@@ -62,21 +62,25 @@ uint64_t compressedBundleSize(Bytes header) {
   return known ? known->fileBytes : 0;
 }
 
-void visitCompressedBundle(Bytes bytes, const VisitBlob& visit) {
+std::vector<std::byte> expandBundle(Bytes bytes) {
   std::optional<CompressedHeader> header = readCompressedHeader(bytes);
   if (!header)
-    return;
+    return {};
   if (header->fileBytes < header->headerBytes)
     throw Error(ErrorCode::ArtifactCorrupt,
                 "the offload bundle is damaged: its header makes no sense");
   Bytes frame = requireSlice(bytes, header->headerBytes, header->fileBytes - header->headerBytes,
                              "compressed bundle");
-  std::vector<std::byte> bundle = expandZstd(frame, header->rawBytes);
+  return expandZstd(frame, header->rawBytes);
+}
+
+void visitCompressedBundle(Bytes bytes, const VisitBlob& visit) {
+  const std::vector<std::byte> bundle = expandBundle(bytes);
   if (isOffloadBundle(bundle))
     visitOffloadBundle(bundle, visit);
 }
 
-void visitOffloadBundle(Bytes bytes, const VisitBlob& visit) {
+void visitCodeObjects(Bytes bytes, const std::function<void(Bytes)>& visit) {
   uint64_t position = kBundleMagic.size();
   auto count = readAt<uint64_t>(bytes, position, "bundle header");
   position += sizeof(count);
@@ -86,8 +90,12 @@ void visitOffloadBundle(Bytes bytes, const VisitBlob& visit) {
     position += requireSlice(bytes, position, entry.nameBytes, "bundle entry name").size();
     Bytes image = requireSlice(bytes, entry.offset, entry.sizeBytes, "bundle entry");
     if (isElf(image))
-      visitElf(image, visit);
+      visit(image);
   }
+}
+
+void visitOffloadBundle(Bytes bytes, const VisitBlob& visit) {
+  visitCodeObjects(bytes, [&](Bytes image) { visitElf(image, visit); });
 }
 
 void visitImage(Bytes bytes, const VisitBlob& visit) {

@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <string_view>
+#include <vector>
 
 #include "runtime/abi/blob_format.h"
 #include "runtime/embed/byte_view.h"
@@ -42,11 +43,16 @@ inline constexpr const char* kBundleSection = ".hip_fatbin";
 bool isOffloadBundle(Bytes bytes);
 void visitOffloadBundle(Bytes bytes, const VisitBlob& visit);
 
+/// Visits the code objects in it.
+void visitCodeObjects(Bytes bundle, const std::function<void(Bytes)>& visit);
+
 /// The same, compressed (`--offload-compress`). Unknown versions and methods hold nothing.
 bool isCompressedBundle(Bytes bytes);
 /// Bytes of a compressed bundle, from its header of at least 32 bytes; 0 if unknown.
 uint64_t compressedBundleSize(Bytes header);
 void visitCompressedBundle(Bytes bytes, const VisitBlob& visit);
+/// The bundle in it; empty if unknown.
+std::vector<std::byte> expandBundle(Bytes compressed);
 
 /// Whether executables hold device code in a section of this name.
 inline bool isDeviceCodeSection(std::string_view name) {

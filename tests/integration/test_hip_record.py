@@ -126,11 +126,34 @@ def test_relocatable_device_code_is_recorded(tmp_path: Path) -> None:
     assert replay_all(tmp_path / "db", "cpu") == ["exact"]
 
 
-def test_variables_that_only_kernels_know_are_named(tmp_path: Path) -> None:
+def test_variables_that_only_kernels_know_are_recorded(tmp_path: Path) -> None:
+    """Static ones, also those a pointer leads to; two units have some of the same names."""
+    build("-c", APPS / "hidden.hip", "-o", tmp_path / "first.o")
+    build("-c", APPS / "hidden.hip", "-DUNIT=second", "-DOTHER", "-o", tmp_path / "second.o")
+    program = tmp_path / "hidden"
+    build(tmp_path / "first.o", tmp_path / "second.o", "-o", program, "-lamdhip64")
+    recorded = record(tmp_path / "db", program)
+    assert recorded.stdout == on_stand_in(program).stdout
+    assert "cannot be found" not in recorded.stderr
+    assert "recorded 12 instances of 8 kernels" in recorded.stderr
+    for device in ("cpu", "hip:0"):
+        assert replay_all(tmp_path / "db", device) == ["exact"] * 12
+
+
+def test_tables_of_functions_are_recorded(tmp_path: Path) -> None:
     build(APPS / "functions.hip", "-o", tmp_path / "functions", "-lamdhip64")
     recorded = record(tmp_path / "db", tmp_path / "functions")
     assert recorded.stdout == on_stand_in(tmp_path / "functions").stdout
-    assert "device variable '_ZTV6Square'" in recorded.stderr
+    assert "cannot be found" not in recorded.stderr
+    assert replay_all(tmp_path / "db", "cpu") == ["exact"] * 3
+
+
+def test_variables_that_cannot_be_found_are_named(tmp_path: Path) -> None:
+    """Where HIP takes no more variables."""
+    build(APPS / "functions.hip", "-o", tmp_path / "functions", "-lamdhip64")
+    fault = "MNEME_STAND_IN_FAULT=hipGetSymbolAddress:3=hipErrorInvalidSymbol"
+    recorded = record(tmp_path / "db", "env", fault, tmp_path / "functions")
+    assert recorded.stdout == on_stand_in(tmp_path / "functions").stdout
     assert "cannot be found: a replay starts it from its initial value" in recorded.stderr
 
 

@@ -77,13 +77,14 @@ Buffer blobFor(const std::string& kernel, uint64_t staticHash, const std::string
                   staticHash);
 }
 
-Buffer elfWith(const std::vector<Symbol>& symbols) {
+Buffer elfWith(const std::vector<Symbol>& symbols, uint32_t tableType) {
   Buffer content;
   Buffer table(sizeof(Elf64_Sym));
   std::string names(1, '\0');
   for (const Symbol& symbol : symbols) {
     Elf64_Sym entry{};
     entry.st_name = names.size();
+    entry.st_info = symbol.info;
     entry.st_shndx = 1;
     entry.st_value = content.size();
     entry.st_size = symbol.content.size();
@@ -108,7 +109,7 @@ Buffer elfWith(const std::vector<Symbol>& symbols) {
   append(image, bytesOf(names));
   append(image, section(SHT_NULL, 0, 0));
   append(image, section(SHT_PROGBITS, contentAt, content.size()));
-  append(image, section(SHT_SYMTAB, tableAt, table.size(), 3));
+  append(image, section(tableType, tableAt, table.size(), 3));
   append(image, section(SHT_STRTAB, namesAt, names.size()));
   return image;
 }

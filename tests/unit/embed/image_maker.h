@@ -1,6 +1,8 @@
 // Makes blobs and the containers they are found in, by hand.
 #pragma once
 
+#include <elf.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -25,10 +27,11 @@ Buffer blobFor(const std::string& kernel, uint64_t staticHash, const std::string
 struct Symbol {
   std::string name;
   Buffer content;
+  uint8_t info = 0; ///< as st_info
 };
 
-/// 64-bit ELF image whose symbols lie in one section.
-Buffer elfWith(const std::vector<Symbol>& symbols);
+/// 64-bit ELF image whose symbols lie in one section, and in a table of this type.
+Buffer elfWith(const std::vector<Symbol>& symbols, uint32_t tableType = SHT_SYMTAB);
 
 struct Member {
   uint16_t kind; ///< 1 PTX, 2 ELF

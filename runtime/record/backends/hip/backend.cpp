@@ -8,6 +8,7 @@
 #include "runtime/base/error.h"
 #include "runtime/device/hip/driver.h"
 #include "runtime/record/backends/hip/gpu.h"
+#include "runtime/record/backends/hip/program_variables.h"
 #include "runtime/record/backends/hip/runtime.h"
 #include "runtime/record/backends/vendor_runtime.h"
 #include "runtime/record/global_places.h"
@@ -123,7 +124,11 @@ private:
   /// While it lives, our own calls of the runtime do not change its last error.
   KeepsLastError keepLastError() const { return {runtime_.peek, runtime_.clear}; }
 
+  /// Without bytes if it cannot be found.
+  Region variableOf(const KernelPlace& kernel, const std::string& name);
+
   const HipRuntime& runtime_ = HipRuntime::get();
+  ProgramVariables programVariables_;
 };
 
 int HipBackend::synchronizeDevice(unsigned device) noexcept {
@@ -137,23 +142,29 @@ int HipBackend::synchronizeDevice(unsigned device) noexcept {
   return status;
 }
 
-/// Of the program's units none that the host program has no shadow of: HIP leads from no kernel to
-/// its module.
+Region HipBackend::variableOf(const KernelPlace& kernel, const std::string& name) {
+  const Driver* driver = Driver::find();
+  hipDeviceptr_t place = nullptr;
+  size_t sizeBytes = 0;
+  if (driver && kernel.loadedModule) {
+    driver->hipModuleGetGlobal(&place, &sizeBytes, static_cast<hipModule_t>(kernel.loadedModule),
+                               name.c_str());
+  } else if (kernel.unit) {
+    const VariableSource source = sourceOf(*kernel.unit, name);
+    sizeBytes = source.sizeBytes;
+    if (sizeBytes > 0)
+      place = addressOf(programVariables_.shadowOf(source, name));
+  }
+  return variableRegion(name, place, place ? sizeBytes : 0);
+}
+
 std::vector<Region> HipBackend::variablesOf(const KernelPlace& kernel,
                                             std::span<const std::string> names) {
   const KeepsLastError keeps = keepLastError();
-  const Driver* driver = Driver::find();
   std::vector<Region> found;
-  for (const std::string& name : names) {
-    hipDeviceptr_t place = nullptr;
-    size_t sizeBytes = 0;
-    if (driver && kernel.loadedModule &&
-        driver->hipModuleGetGlobal(&place, &sizeBytes,
-                                   static_cast<hipModule_t>(kernel.loadedModule),
-                                   name.c_str()) == hipSuccess &&
-        sizeBytes > 0)
-      found.push_back(variableRegion(name, place, sizeBytes));
-  }
+  for (const std::string& name : names)
+    if (Region variable = variableOf(kernel, name); variable.sizeBytes > 0)
+      found.push_back(std::move(variable));
   return found;
 }
 
