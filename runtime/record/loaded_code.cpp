@@ -25,15 +25,6 @@ int callAsWritten(const void*, mneme_dim3, mneme_dim3, void**, size_t, void*) {
   return (*asWritten)();
 }
 
-const embed::KernelBlob* blobOf(const LoadedKernel& kernel) {
-  const auto known = kernel.module->blobs->kernels.find(kernel.name);
-  return known == kernel.module->blobs->kernels.end() ? nullptr : known->second.get();
-}
-
-const char* whyNot(const LoadedModule& module) {
-  return module.whyNot.empty() ? kWithoutIr : module.whyNot.c_str();
-}
-
 int callConfigAsWritten(const void*, const void*, void**) { return (*asWritten)(); }
 
 uint32_t formOf(const LoadedLaunch& launch) {
@@ -52,8 +43,8 @@ template <typename Read> void noteModule(Session& session, void* handle, const R
     std::erase_if(blobs.kernels, [](const auto& item) { return item.second->staticHash == 0; });
     module->blobs = std::make_shared<const embed::BlobSet>(std::move(blobs));
   } catch (const std::exception& error) {
-    module->whyNot =
-        sentence("the IR of code that the program loaded itself cannot be read: ", error.what());
+    session.note(
+        sentence("the IR of code that the program loaded itself cannot be read: ", error.what()));
     module->blobs = std::make_shared<const embed::BlobSet>();
   }
   session.moduleLoaded(std::move(module));
@@ -101,20 +92,28 @@ int watchModuleKernel(const void** function, void* module, const char* name, con
   return status;
 }
 
+int watchAlias(const void** function, const void* kernel, const Next& next) {
+  const CallGuard guard;
+  const int status = next();
+  Session* session = guard.session();
+  if (session && session->isActive() && status == 0 && function && *function && kernel)
+    session->aliasAskedFor(*function, kernel);
+  return status;
+}
+
 int launchLoaded(const LoadedLaunch& launch, const Next& next) {
   Session* session = isInsideCall() ? nullptr : Session::existing();
   if (!session || !session->isActive())
     return next();
-  const auto kernel = session->loadedKernel(launch.function);
-  const embed::KernelBlob* blob = kernel ? blobOf(*kernel) : nullptr;
-  if (!blob)
-    return watchUnrecorded(!kernel ? kUnknown : whyNot(*kernel->module), launch.function, next);
+  const auto [kernel, info] = session->findKernel(launch.function);
+  if (!info || !info->blob)
+    return watchUnrecorded(kernel ? kWithoutIr : kUnknown, launch.function, next);
   std::vector<void*> unpacked;
-  if (!launch.args && !unpackArguments(launch.extra, blob->args, unpacked))
+  if (!launch.args && !unpackArguments(launch.extra, info->blob->args, unpacked))
     return next(); // the vendor has to say what is wrong
   const mneme_launch asRecorded{.version = MNEME_RT_ABI,
                                 .form = formOf(launch),
-                                .kernel = launch.function,
+                                .kernel = kernel,
                                 .grid = launch.grid,
                                 .block = launch.block,
                                 .args = launch.args ? launch.args : unpacked.data(),

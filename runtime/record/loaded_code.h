@@ -17,6 +17,9 @@ int watchModuleUnload(void* module, const Next& next);
 /// A kernel of it is asked for; `function` receives its handle.
 int watchModuleKernel(const void** function, void* module, const char* name, const Next& next);
 
+/// The handle of a kernel of the program's own is asked for.
+int watchAlias(const void** function, const void* kernel, const Next& next);
+
 /// A launch of such a kernel, in whatever form the vendor's function takes it.
 struct LoadedLaunch {
   const void* function = nullptr;

@@ -24,12 +24,24 @@ void LoadedModules::addKernel(const void* function, void* module, const char* na
   const std::unique_lock lock(mutex_);
   if (const auto known = modules_.find(module); known != modules_.end())
     kernels_[function] = {known->second, name};
+  aliases_.erase(function);
 }
 
 std::optional<LoadedKernel> LoadedModules::find(const void* function) const {
   const std::shared_lock lock(mutex_);
   const auto known = kernels_.find(function);
   return known == kernels_.end() ? std::nullopt : std::optional(known->second);
+}
+
+void LoadedModules::addAlias(const void* function, const void* kernel) {
+  const std::unique_lock lock(mutex_);
+  aliases_[function] = kernel;
+}
+
+const void* LoadedModules::behindAlias(const void* function) const {
+  const std::shared_lock lock(mutex_);
+  const auto known = aliases_.find(function);
+  return known == aliases_.end() ? nullptr : known->second;
 }
 
 } // namespace mneme::record

@@ -1,4 +1,5 @@
-// Room record: device code that the program loads itself, which no unit of the program registers.
+// Room record: device code that the program loads itself, which no unit of the program registers,
+// and other handles that it has asked for.
 #pragma once
 
 #include <memory>
@@ -16,7 +17,6 @@ namespace mneme::record {
 struct LoadedModule {
   void* handle = nullptr;
   std::shared_ptr<const embed::BlobSet> blobs;
-  std::string whyNot; ///< why its IR cannot be read, else empty
   /// Stands for it where units are told apart; nobody registers it.
   mneme_module_entry unit{};
 };
@@ -35,11 +35,16 @@ public:
   std::shared_ptr<const LoadedModule> remove(void* handle);
   void addKernel(const void* function, void* module, const char* name);
   std::optional<LoadedKernel> find(const void* function) const;
+  /// The program has asked for the handle of a kernel of its own.
+  void addAlias(const void* function, const void* kernel);
+  /// The kernel that `function` is another handle of, or null.
+  const void* behindAlias(const void* function) const;
 
 private:
   mutable std::shared_mutex mutex_;
   std::unordered_map<void*, std::shared_ptr<const LoadedModule>> modules_;
   std::unordered_map<const void*, LoadedKernel> kernels_; ///< by the vendor's handle
+  std::unordered_map<const void*, const void*> aliases_;
 };
 
 } // namespace mneme::record

@@ -57,7 +57,14 @@ public:
   /// What is known of it, which is forgotten; null if nothing is.
   std::shared_ptr<const LoadedModule> moduleUnloaded(void* handle) noexcept;
   void kernelAskedFor(const void* function, void* module, const char* name) noexcept;
-  std::optional<LoadedKernel> loadedKernel(const void* function) const noexcept;
+  /// `function` is another handle of `kernel`, one of the program's own.
+  void aliasAskedFor(const void* function, const void* kernel) noexcept;
+  /// What a function's handle leads to; handle null where that is not known.
+  struct FoundKernel {
+    const void* handle = nullptr;
+    std::shared_ptr<const KernelInfo> info;
+  };
+  FoundKernel findKernel(const void* function) noexcept;
 
   /// Null in a process that never recorded. Frees are served even when recording has ended.
   Memory* memory() noexcept { return memory_.get(); }

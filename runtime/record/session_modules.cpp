@@ -34,8 +34,24 @@ void Session::kernelAskedFor(const void* function, void* module, const char* nam
   }
 }
 
-std::optional<LoadedKernel> Session::loadedKernel(const void* function) const noexcept {
-  return loaded_.find(function);
+void Session::aliasAskedFor(const void* function, const void* kernel) noexcept {
+  try {
+    loaded_.addAlias(function, kernel);
+  } catch (const std::exception& error) {
+    note(sentence("a kernel is not recorded by another handle of its: ", error.what()));
+  }
+}
+
+Session::FoundKernel Session::findKernel(const void* function) noexcept {
+  try {
+    const void* kernel = loaded_.behindAlias(function);
+    if (!kernel && (loaded_.find(function) || mneme_rt_find_kernel(function, nullptr, nullptr)))
+      kernel = function;
+    return kernel ? FoundKernel{kernel, catalog_->find(kernel)} : FoundKernel{};
+  } catch (const std::exception& error) {
+    note(sentence("a launch could not be recorded: ", error.what()));
+    return {};
+  }
 }
 
 } // namespace mneme::record

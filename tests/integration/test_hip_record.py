@@ -116,6 +116,14 @@ def test_threads_do_what_they_do_alone(arguments: tuple[str, ...], tmp_path: Pat
     assert "of 1 kernel" in recorded.stderr
 
 
+def test_graphs_run_as_ever(tmp_path: Path) -> None:
+    """Nothing is waited for while a stream is captured into one."""
+    build(APPS / "graphs.hip", "-o", tmp_path / "graphs", "-lamdhip64")
+    recorded = record(tmp_path / "db", tmp_path / "graphs")
+    assert recorded.stdout == on_stand_in(tmp_path / "graphs").stdout
+    assert "a HIP graph was launched; the kernels in it are not recorded" in recorded.stderr
+
+
 def test_relocatable_device_code_is_recorded(tmp_path: Path) -> None:
     for unit in ("caller", "callee"):
         build("-fgpu-rdc", "-c", APPS / f"{unit}.hip", "-o", tmp_path / f"{unit}.o")

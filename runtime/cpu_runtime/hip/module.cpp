@@ -83,6 +83,30 @@ MNEME_HIP_API Status hipModuleLaunchCooperativeKernel(const void* function, unsi
                                      parameters, sharedBytes, stream);
 }
 
+/// HIP_LAUNCH_CONFIG, in which the shared memory has 32 bits.
+struct DriverLaunchConfig {
+  Dim3 grid, block;
+  unsigned sharedBytes;
+  void* stream;
+  LaunchAttribute* attributes;
+  unsigned attributeCount;
+};
+
+MNEME_HIP_API Status hipDrvLaunchKernelEx(const DriverLaunchConfig* config, const void* function,
+                                          void** parameters, void** extra) {
+  return api([&] {
+    std::vector<void*> unpacked;
+    if (!config)
+      return Status::InvalidValue;
+    if (!parameters)
+      if (const Status bad = unpackArguments(function, extra, unpacked); bad != Status::Success)
+        return bad;
+    const LaunchConfig wanted{config->grid,   config->block,      config->sharedBytes,
+                              config->stream, config->attributes, config->attributeCount};
+    return cudaLaunchKernelExC(&wanted, function, parameters ? parameters : unpacked.data());
+  });
+}
+
 /// The grid is counted in threads.
 MNEME_HIP_API Status hipExtModuleLaunchKernel(const void* function, unsigned threadsX,
                                               unsigned threadsY, unsigned threadsZ, unsigned blockX,

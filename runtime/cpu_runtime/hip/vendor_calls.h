@@ -43,6 +43,7 @@ Status cudaLaunchCooperativeKernel(const void* function, Dim3 grid, Dim3 block, 
                                    size_t sharedBytes, void* stream);
 Status cudaLaunchKernel(const void* function, Dim3 grid, Dim3 block, void** args,
                         size_t sharedBytes, void* stream);
+Status cudaLaunchKernelExC(const LaunchConfig* config, const void* function, void** args);
 Status cudaMallocPitch(void** pointer, size_t* pitch, size_t width, size_t height);
 Status cudaMemcpy(void* destination, const void* source, size_t bytes, CopyKind kind);
 Status cudaMemcpyAsync(void* destination, const void* source, size_t bytes, CopyKind kind,
@@ -52,6 +53,7 @@ Status cudaMemcpy2D(void* destination, size_t destinationPitch, const void* sour
 Status cudaMemcpy2DAsync(void* destination, size_t destinationPitch, const void* source,
                          size_t sourcePitch, size_t width, size_t height, CopyKind kind,
                          void* stream);
+Status cudaStreamSynchronize(void* stream);
 Status cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const void* function, int threads,
                                                      size_t sharedBytes);
 }

@@ -1,5 +1,7 @@
 #include "runtime/record/interpose/alike.h"
 
+#include "runtime/record/inside_call.h"
+
 namespace mneme::record {
 
 using artifact::RegionKind;
@@ -43,10 +45,39 @@ void* poolOfCurrentDevice(int (*poolOfDevice)(void** pool, int device)) noexcept
   return poolOfDevice && poolOfDevice(&pool, findBackend().currentDevice()) == 0 ? pool : nullptr;
 }
 
-int watchKernel(const void* kernel, const Next& next) {
+int launchDriver(const DriverLaunch& config, void* stream, const void* function, void** args,
+                 void** extra, const Next& next) {
+  return launchLoaded({.function = function,
+                       .grid = config.grid,
+                       .block = config.block,
+                       .sharedBytes = config.sharedBytes,
+                       .stream = stream,
+                       .args = args,
+                       .extra = extra,
+                       .config = &config},
+                      next);
+}
+
+int watchKernel(const LoadedLaunch& launch, const Next& next) {
+  if (!isInsideCall() && mneme_rt_find_kernel(launch.function, nullptr, nullptr))
+    return launchLoaded(launch, next);
   return watchUnrecorded(
-      "a kernel of code that was not built with mneme was launched; it is not recorded", kernel,
-      next);
+      "a kernel of code that was not built with mneme was launched; it is not recorded",
+      launch.function, next);
+}
+
+int watchKernel(const RuntimeLaunch* config, void* stream, const void* kernel, void** args,
+                const Next& next) {
+  if (!config)
+    return next();
+  return watchKernel({.function = kernel,
+                      .grid = config->grid,
+                      .block = config->block,
+                      .sharedBytes = config->sharedBytes,
+                      .stream = stream,
+                      .args = args,
+                      .config = config},
+                     next);
 }
 
 } // namespace mneme::record

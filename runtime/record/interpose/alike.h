@@ -2,7 +2,9 @@
 // the same.
 #pragma once
 
+#include "runtime/abi/mneme_rt.h"
 #include "runtime/record/backends/vendor_runtime.h"
+#include "runtime/record/loaded_code.h"
 #include "runtime/record/served_memory.h"
 
 namespace mneme::record {
@@ -25,7 +27,27 @@ int serveManaged(void** pointer, size_t bytes, unsigned flags, const Next& next)
 /// The pool that allocations in a stream's order are taken from on the current device, or null.
 void* poolOfCurrentDevice(int (*poolOfDevice)(void** pool, int device)) noexcept;
 
-/// A launch past libmneme_rt.
-int watchKernel(const void* kernel, const Next& next);
+/// A launch of code that the program loaded itself, as the drivers take it in one structure; as far
+/// as it has to be known, what follows lies where mneme_launch::config has it.
+struct DriverLaunch {
+  mneme_dim3 grid, block;
+  unsigned sharedBytes;
+  void* stream;
+};
+int launchDriver(const DriverLaunch& config, void* stream, const void* function, void** args,
+                 void** extra, const Next& next);
+
+/// As far as the runtimes' structure of a launch has to be known.
+struct RuntimeLaunch {
+  mneme_dim3 grid, block;
+  size_t sharedBytes;
+  void* stream;
+};
+
+/// A launch past libmneme_rt: from code that was not built with mneme, or by a pointer to the
+/// vendor's function.
+int watchKernel(const LoadedLaunch& launch, const Next& next);
+int watchKernel(const RuntimeLaunch* config, void* stream, const void* kernel, void** args,
+                const Next& next);
 
 } // namespace mneme::record

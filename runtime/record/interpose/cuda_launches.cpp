@@ -1,5 +1,5 @@
 // Room record: work of the CUDA runtime that does not come through libmneme_rt: it is passed on and
-// named in the summary.
+// named in the summary. Kernels of the program that are launched past it are recorded all the same.
 #include "runtime/abi/mneme_rt.h"
 #include "runtime/record/exported.h"
 #include "runtime/record/interpose/alike.h"
@@ -14,46 +14,76 @@ constexpr const char* kGraph = "a CUDA graph was launched; the kernels in it are
 
 MNEME_RECORD_API int cudaLaunchKernel(const void* kernel, mneme_dim3 grid, mneme_dim3 block,
                                       void** args, size_t sharedBytes, void* stream) {
-  return watchKernel(kernel, [&] {
-    return forward<cudaLaunchKernel>("cudaLaunchKernel", kernel, grid, block, args, sharedBytes,
-                                     stream);
-  });
+  return watchKernel({.function = kernel,
+                      .grid = grid,
+                      .block = block,
+                      .sharedBytes = sharedBytes,
+                      .stream = legacyStream(stream),
+                      .args = args},
+                     [&] {
+                       return forward<cudaLaunchKernel>("cudaLaunchKernel", kernel, grid, block,
+                                                        args, sharedBytes, stream);
+                     });
 }
 
 MNEME_RECORD_API int cudaLaunchKernel_ptsz(const void* kernel, mneme_dim3 grid, mneme_dim3 block,
                                            void** args, size_t sharedBytes, void* stream) {
-  return watchKernel(kernel, [&] {
-    return forward<cudaLaunchKernel_ptsz>("cudaLaunchKernel_ptsz", kernel, grid, block, args,
-                                          sharedBytes, stream);
-  });
+  return watchKernel({.function = kernel,
+                      .grid = grid,
+                      .block = block,
+                      .sharedBytes = sharedBytes,
+                      .stream = perThreadStream(stream),
+                      .args = args},
+                     [&] {
+                       return forward<cudaLaunchKernel_ptsz>("cudaLaunchKernel_ptsz", kernel, grid,
+                                                             block, args, sharedBytes, stream);
+                     });
 }
 
 MNEME_RECORD_API int cudaLaunchCooperativeKernel(const void* kernel, mneme_dim3 grid,
                                                  mneme_dim3 block, void** args, size_t sharedBytes,
                                                  void* stream) {
-  return watchKernel(kernel, [&] {
-    return forward<cudaLaunchCooperativeKernel>("cudaLaunchCooperativeKernel", kernel, grid, block,
-                                                args, sharedBytes, stream);
-  });
+  return watchKernel({.function = kernel,
+                      .grid = grid,
+                      .block = block,
+                      .sharedBytes = sharedBytes,
+                      .stream = legacyStream(stream),
+                      .args = args,
+                      .isCooperative = true},
+                     [&] {
+                       return forward<cudaLaunchCooperativeKernel>("cudaLaunchCooperativeKernel",
+                                                                   kernel, grid, block, args,
+                                                                   sharedBytes, stream);
+                     });
 }
 
 MNEME_RECORD_API int cudaLaunchCooperativeKernel_ptsz(const void* kernel, mneme_dim3 grid,
                                                       mneme_dim3 block, void** args,
                                                       size_t sharedBytes, void* stream) {
-  return watchKernel(kernel, [&] {
-    return forward<cudaLaunchCooperativeKernel_ptsz>("cudaLaunchCooperativeKernel_ptsz", kernel,
-                                                     grid, block, args, sharedBytes, stream);
-  });
+  return watchKernel({.function = kernel,
+                      .grid = grid,
+                      .block = block,
+                      .sharedBytes = sharedBytes,
+                      .stream = perThreadStream(stream),
+                      .args = args,
+                      .isCooperative = true},
+                     [&] {
+                       return forward<cudaLaunchCooperativeKernel_ptsz>(
+                           "cudaLaunchCooperativeKernel_ptsz", kernel, grid, block, args,
+                           sharedBytes, stream);
+                     });
 }
 
-MNEME_RECORD_API int cudaLaunchKernelExC(const void* config, const void* kernel, void** args) {
-  return watchKernel(kernel, [&] {
+MNEME_RECORD_API int cudaLaunchKernelExC(const RuntimeLaunch* config, const void* kernel,
+                                         void** args) {
+  return watchKernel(config, config ? legacyStream(config->stream) : nullptr, kernel, args, [&] {
     return forward<cudaLaunchKernelExC>("cudaLaunchKernelExC", config, kernel, args);
   });
 }
 
-MNEME_RECORD_API int cudaLaunchKernelExC_ptsz(const void* config, const void* kernel, void** args) {
-  return watchKernel(kernel, [&] {
+MNEME_RECORD_API int cudaLaunchKernelExC_ptsz(const RuntimeLaunch* config, const void* kernel,
+                                              void** args) {
+  return watchKernel(config, config ? perThreadStream(config->stream) : nullptr, kernel, args, [&] {
     return forward<cudaLaunchKernelExC_ptsz>("cudaLaunchKernelExC_ptsz", config, kernel, args);
   });
 }

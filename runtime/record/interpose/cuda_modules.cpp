@@ -6,30 +6,6 @@
 
 using namespace mneme::record;
 
-namespace {
-
-/// As far as it has to be known; what follows lies where mneme_launch::config has it.
-struct LaunchConfig {
-  mneme_dim3 grid, block;
-  unsigned sharedBytes;
-  void* stream;
-};
-
-int launchWithConfig(const LaunchConfig& config, void* stream, const void* function, void** args,
-                     void** extra, const Next& next) {
-  return launchLoaded({.function = function,
-                       .grid = config.grid,
-                       .block = config.block,
-                       .sharedBytes = config.sharedBytes,
-                       .stream = stream,
-                       .args = args,
-                       .extra = extra,
-                       .config = &config},
-                      next);
-}
-
-} // namespace
-
 MNEME_RECORD_API int cuModuleLoad(void** module, const char* path) {
   return watchModuleFile(module, path,
                          [&] { return forward<cuModuleLoad>("cuModuleLoad", module, path); });
@@ -61,6 +37,12 @@ MNEME_RECORD_API int cuModuleUnload(void* module) {
 MNEME_RECORD_API int cuModuleGetFunction(const void** function, void* module, const char* name) {
   return watchModuleKernel(function, module, name, [&] {
     return forward<cuModuleGetFunction>("cuModuleGetFunction", function, module, name);
+  });
+}
+
+MNEME_RECORD_API int cudaGetFuncBySymbol(const void** function, const void* kernel) {
+  return watchAlias(function, kernel, [&] {
+    return forward<cudaGetFuncBySymbol>("cudaGetFuncBySymbol", function, kernel);
   });
 }
 
@@ -115,22 +97,21 @@ MNEME_RECORD_API int cuLaunchCooperativeKernel(void* function, unsigned gridX, u
   });
 }
 
-MNEME_RECORD_API int cuLaunchKernelEx(const LaunchConfig* config, void* function, void** args,
+MNEME_RECORD_API int cuLaunchKernelEx(const DriverLaunch* config, void* function, void** args,
                                       void** extra) {
   const auto next = [&] {
     return forward<cuLaunchKernelEx>("cuLaunchKernelEx", config, function, args, extra);
   };
-  return config
-             ? launchWithConfig(*config, legacyStream(config->stream), function, args, extra, next)
-             : next();
+  return config ? launchDriver(*config, legacyStream(config->stream), function, args, extra, next)
+                : next();
 }
 
-MNEME_RECORD_API int cuLaunchKernelEx_ptsz(const LaunchConfig* config, void* function, void** args,
+MNEME_RECORD_API int cuLaunchKernelEx_ptsz(const DriverLaunch* config, void* function, void** args,
                                            void** extra) {
   const auto next = [&] {
     return forward<cuLaunchKernelEx_ptsz>("cuLaunchKernelEx_ptsz", config, function, args, extra);
   };
-  return config ? launchWithConfig(*config, perThreadStream(config->stream), function, args, extra,
-                                   next)
-                : next();
+  return config
+             ? launchDriver(*config, perThreadStream(config->stream), function, args, extra, next)
+             : next();
 }

@@ -10,6 +10,8 @@ namespace {
 
 constexpr const char* kExtendedLaunch =
     "a kernel was launched by hipExtLaunchKernel in any order; it is not recorded";
+constexpr const char* kSeveralDevices =
+    "kernels were launched by a function for several devices at once; they are not recorded";
 constexpr const char* kGraph = "a HIP graph was launched; the kernels in it are not recorded";
 
 bool isInstrumented(const void* kernel) noexcept {
@@ -33,40 +35,69 @@ int launchBetween(const mneme_launch& launch, void* startEvent, void* stopEvent)
 
 MNEME_RECORD_API int hipLaunchKernel(const void* kernel, mneme_dim3 grid, mneme_dim3 block,
                                      void** args, size_t sharedBytes, void* stream) {
-  return watchKernel(kernel, [&] {
-    return forward<hipLaunchKernel>("hipLaunchKernel", kernel, grid, block, args, sharedBytes,
-                                    stream);
-  });
+  return watchKernel({.function = kernel,
+                      .grid = grid,
+                      .block = block,
+                      .sharedBytes = sharedBytes,
+                      .stream = stream,
+                      .args = args},
+                     [&] {
+                       return forward<hipLaunchKernel>("hipLaunchKernel", kernel, grid, block, args,
+                                                       sharedBytes, stream);
+                     });
 }
 
 MNEME_RECORD_API int hipLaunchKernel_spt(const void* kernel, mneme_dim3 grid, mneme_dim3 block,
                                          void** args, size_t sharedBytes, void* stream) {
-  return watchKernel(kernel, [&] {
-    return forward<hipLaunchKernel_spt>("hipLaunchKernel_spt", kernel, grid, block, args,
-                                        sharedBytes, stream);
-  });
+  return watchKernel({.function = kernel,
+                      .grid = grid,
+                      .block = block,
+                      .sharedBytes = sharedBytes,
+                      .stream = perThreadStream(stream),
+                      .args = args},
+                     [&] {
+                       return forward<hipLaunchKernel_spt>("hipLaunchKernel_spt", kernel, grid,
+                                                           block, args, sharedBytes, stream);
+                     });
 }
 
 MNEME_RECORD_API int hipLaunchCooperativeKernel(const void* kernel, mneme_dim3 grid,
                                                 mneme_dim3 block, void** args, unsigned sharedBytes,
                                                 void* stream) {
-  return watchKernel(kernel, [&] {
-    return forward<hipLaunchCooperativeKernel>("hipLaunchCooperativeKernel", kernel, grid, block,
-                                               args, sharedBytes, stream);
-  });
+  return watchKernel({.function = kernel,
+                      .grid = grid,
+                      .block = block,
+                      .sharedBytes = sharedBytes,
+                      .stream = stream,
+                      .args = args,
+                      .isCooperative = true},
+                     [&] {
+                       return forward<hipLaunchCooperativeKernel>("hipLaunchCooperativeKernel",
+                                                                  kernel, grid, block, args,
+                                                                  sharedBytes, stream);
+                     });
 }
 
 MNEME_RECORD_API int hipLaunchCooperativeKernel_spt(const void* kernel, mneme_dim3 grid,
                                                     mneme_dim3 block, void** args,
                                                     unsigned sharedBytes, void* stream) {
-  return watchKernel(kernel, [&] {
-    return forward<hipLaunchCooperativeKernel_spt>("hipLaunchCooperativeKernel_spt", kernel, grid,
-                                                   block, args, sharedBytes, stream);
-  });
+  return watchKernel({.function = kernel,
+                      .grid = grid,
+                      .block = block,
+                      .sharedBytes = sharedBytes,
+                      .stream = perThreadStream(stream),
+                      .args = args,
+                      .isCooperative = true},
+                     [&] {
+                       return forward<hipLaunchCooperativeKernel_spt>(
+                           "hipLaunchCooperativeKernel_spt", kernel, grid, block, args, sharedBytes,
+                           stream);
+                     });
 }
 
-MNEME_RECORD_API int hipLaunchKernelExC(const void* config, const void* kernel, void** args) {
-  return watchKernel(kernel, [&] {
+MNEME_RECORD_API int hipLaunchKernelExC(const RuntimeLaunch* config, const void* kernel,
+                                        void** args) {
+  return watchKernel(config, config ? config->stream : nullptr, kernel, args, [&] {
     return forward<hipLaunchKernelExC>("hipLaunchKernelExC", config, kernel, args);
   });
 }
@@ -92,11 +123,63 @@ MNEME_RECORD_API int hipExtLaunchKernel(const void* kernel, mneme_dim3 grid, mne
     return forward<hipExtLaunchKernel>("hipExtLaunchKernel", kernel, grid, block, args, sharedBytes,
                                        stream, startEvent, stopEvent, flags);
   };
-  return isInstrumented(kernel) ? watchUnrecorded(kExtendedLaunch, kernel, next)
-                                : watchKernel(kernel, next);
+  return isInstrumented(kernel)
+             ? watchUnrecorded(kExtendedLaunch, kernel, next)
+             : watchKernel({.function = kernel, .grid = grid, .block = block}, next);
+}
+
+MNEME_RECORD_API int hipLaunchCooperativeKernelMultiDevice(void* launches, int count,
+                                                           unsigned flags) {
+  return watchUnrecorded(kSeveralDevices, kSeveralDevices, [&] {
+    return forward<hipLaunchCooperativeKernelMultiDevice>("hipLaunchCooperativeKernelMultiDevice",
+                                                          launches, count, flags);
+  });
+}
+
+MNEME_RECORD_API int hipExtLaunchMultiKernelMultiDevice(void* launches, int count, unsigned flags) {
+  return watchUnrecorded(kSeveralDevices, kSeveralDevices, [&] {
+    return forward<hipExtLaunchMultiKernelMultiDevice>("hipExtLaunchMultiKernelMultiDevice",
+                                                       launches, count, flags);
+  });
+}
+
+MNEME_RECORD_API int hipModuleLaunchCooperativeKernelMultiDevice(void* launches, unsigned count,
+                                                                 unsigned flags) {
+  return watchUnrecorded(kSeveralDevices, kSeveralDevices, [&] {
+    return forward<hipModuleLaunchCooperativeKernelMultiDevice>(
+        "hipModuleLaunchCooperativeKernelMultiDevice", launches, count, flags);
+  });
 }
 
 MNEME_RECORD_API int hipGraphLaunch(void* graph, void* stream) {
   return watchUnrecorded(kGraph, kGraph,
                          [&] { return forward<hipGraphLaunch>("hipGraphLaunch", graph, stream); });
+}
+
+MNEME_RECORD_API int hipStreamBeginCapture(void* stream, int mode) {
+  return watchCapture(
+      [&] { return forward<hipStreamBeginCapture>("hipStreamBeginCapture", stream, mode); });
+}
+
+MNEME_RECORD_API int hipStreamBeginCapture_spt(void* stream, int mode) {
+  return watchCapture([&] {
+    return forward<hipStreamBeginCapture_spt>("hipStreamBeginCapture_spt", stream, mode);
+  });
+}
+
+MNEME_RECORD_API int hipStreamBeginCaptureToGraph(void* stream, void* graph,
+                                                  const void* dependencies, const void* data,
+                                                  size_t count, int mode) {
+  return watchCapture([&] {
+    return forward<hipStreamBeginCaptureToGraph>("hipStreamBeginCaptureToGraph", stream, graph,
+                                                 dependencies, data, count, mode);
+  });
+}
+
+MNEME_RECORD_API int hipStreamEndCapture(void* stream, void** graph) {
+  return captureEnded(forward<hipStreamEndCapture>("hipStreamEndCapture", stream, graph));
+}
+
+MNEME_RECORD_API int hipStreamEndCapture_spt(void* stream, void** graph) {
+  return captureEnded(forward<hipStreamEndCapture_spt>("hipStreamEndCapture_spt", stream, graph));
 }

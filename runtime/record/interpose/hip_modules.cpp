@@ -87,6 +87,20 @@ MNEME_RECORD_API int hipModuleGetFunction(const void** function, void* module, c
   });
 }
 
+MNEME_RECORD_API int hipGetFuncBySymbol(const void** function, const void* kernel) {
+  return watchAlias(function, kernel, [&] {
+    return forward<hipGetFuncBySymbol>("hipGetFuncBySymbol", function, kernel);
+  });
+}
+
+MNEME_RECORD_API int hipDrvLaunchKernelEx(const DriverLaunch* config, const void* kernel,
+                                          void** args, void** extra) {
+  const auto next = [&] {
+    return forward<hipDrvLaunchKernelEx>("hipDrvLaunchKernelEx", config, kernel, args, extra);
+  };
+  return config ? launchDriver(*config, config->stream, kernel, args, extra, next) : next();
+}
+
 MNEME_RECORD_API int hipModuleLaunchKernel(const void* kernel, unsigned gridX, unsigned gridY,
                                            unsigned gridZ, unsigned blockX, unsigned blockY,
                                            unsigned blockZ, unsigned sharedBytes, void* stream,
