@@ -103,7 +103,7 @@ int watchAlias(const void** function, const void* kernel, const Next& next) {
 
 int launchLoaded(const LoadedLaunch& launch, const Next& next) {
   Session* session = isInsideCall() ? nullptr : Session::existing();
-  if (!session || !session->isActive())
+  if (!session || !session->isActive() || !launch.function)
     return next();
   const auto [kernel, info] = session->findKernel(launch.function);
   if (!info || !info->blob)

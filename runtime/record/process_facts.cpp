@@ -1,6 +1,7 @@
 #include "runtime/record/process_facts.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -18,6 +19,8 @@
 
 namespace mneme::record {
 namespace {
+
+std::atomic<bool> isAnyOpenedApart{false};
 
 template <typename Value> bool readFrom(std::ifstream& file, uint64_t offset, Value& value) {
   file.seekg(static_cast<std::streamoff>(offset));
@@ -90,6 +93,9 @@ bool isRuntimeLinkedStatically(const void* vendorEntry, const Backend& backend) 
     return false;
   }
 }
+
+void noteOpenedApart() noexcept { isAnyOpenedApart = true; }
+bool wasAnyOpenedApart() noexcept { return isAnyOpenedApart; }
 
 bool hasModules() noexcept {
   size_t modules = 0;

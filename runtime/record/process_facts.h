@@ -20,6 +20,10 @@ std::string whyNothingWasSeen(bool hasSeenAllocations, bool hasSeenModules);
 /// Whether instrumented code is registered now.
 bool hasModules() noexcept;
 
+// Libraries opened with RTLD_DEEPBIND: they may find the vendor's functions before the recorder's.
+void noteOpenedApart() noexcept;
+bool wasAnyOpenedApart() noexcept;
+
 /// The libraries in this process whose file names begin so.
 std::vector<std::string> loadedLibraries(std::span<const char* const> prefixes);
 

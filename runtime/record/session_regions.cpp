@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "runtime/base/error.h"
+#include "runtime/record/process_facts.h"
 #include "runtime/record/session.h"
 
 namespace mneme::record {
@@ -93,9 +94,12 @@ void Session::addArguments(const KernelInfo& info, const mneme_launch& launch, R
     };
     if (pointer != 0 && !info.knowsFunctions &&
         std::none_of(regions.begin(), regions.end(), isKnown))
-      note("kernel '" + info.blob->demangled +
-           "' was given a pointer to memory that no allocation function returned, such as pageable "
-           "host memory: that memory is not recorded, and a replay may fail");
+      note("kernel '" + info.blob->demangled + "' was given a pointer to memory that " +
+           (wasAnyOpenedApart()
+                ? "the recorder has not seen allocated: a library opened with RTLD_DEEPBIND calls "
+                  "the vendor's runtime past it"
+                : "no allocation function returned, such as pageable host memory") +
+           ": that memory is not recorded, and a replay may fail");
   }
 }
 
