@@ -218,6 +218,24 @@ llvm::Function* callWithEntry(llvm::Module& module, const char* name, const char
   return function;
 }
 
+/// Lets libmneme_rt know what HIP calls the unit's device code: it leads to variables by that
+/// alone. The linker registers relocatable device code.
+void tellHandles(llvm::Module& module) {
+  llvm::LLVMContext& context = module.getContext();
+  llvm::Type* none = llvm::Type::getVoidTy(context);
+  llvm::Type* ptr = llvm::PointerType::getUnqual(context);
+  visitCalls(module, "__hipRegisterFatBinary", [&](llvm::CallInst& call) {
+    llvm::IRBuilder<> builder(call.getNextNode());
+    builder.CreateCall(module.getOrInsertFunction("mneme_rt_code_registered", none, ptr, ptr),
+                       {call.getArgOperand(0), &call});
+  });
+  visitCalls(module, "__hipUnregisterFatBinary", [&](llvm::CallInst& call) {
+    llvm::IRBuilder<> builder(&call);
+    builder.CreateCall(module.getOrInsertFunction("mneme_rt_code_unregistered", none, ptr),
+                       {call.getArgOperand(0)});
+  });
+}
+
 } // namespace
 
 bool registerKernels(llvm::Module& module) {
@@ -226,6 +244,7 @@ bool registerKernels(llvm::Module& module) {
   Registrations found = readRegistrations(module);
   if (found.kernels.empty() && found.globals.empty())
     return false;
+  tellHandles(module);
   llvm::GlobalVariable* entry = EntryWriter(module).write(found);
   llvm::appendToGlobalCtors(
       module, callWithEntry(module, "__mneme_register", "mneme_rt_register_module", entry),

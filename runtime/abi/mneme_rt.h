@@ -101,6 +101,15 @@ void mneme_rt_visit_modules(void (*visit)(void* user, const mneme_module_entry* 
 /// returns how many there are.
 size_t mneme_rt_fatbins(const mneme_module_entry* module, const void** fatbins, size_t capacity);
 
+/// The vendor's runtime has registered the fat binary that `wrapper` {magic, version, data, ...}
+/// leads to and returned `handle`; or is about to forget it. For runtimes that find a variable by
+/// what was registered alone (HIP). In a forked child they do nothing.
+void mneme_rt_code_registered(const void* wrapper, void* handle);
+void mneme_rt_code_unregistered(void* handle);
+/// What was returned for a fat binary, or null. `number`, unless null, receives which registration
+/// that was: handles may come back for other code.
+void* mneme_rt_code_handle(const void* fatbin, uint64_t* number);
+
 /// The variables and the working directory (null: unknown) the process had when libmneme_rt was
 /// loaded. The former ends with null and is null itself where there was no memory for a copy.
 const char* const* mneme_rt_environment(void);

@@ -1,5 +1,5 @@
-// Room record: fat binaries as the vendor's runtime has registered them, where it gives handles for
-// them, and what device variables they have.
+// Room record: where device variables of the program's units are, where the vendor's runtime gives
+// handles for their code.
 #pragma once
 
 #include <cstdint>
@@ -8,11 +8,6 @@
 #include "runtime/abi/mneme_rt.h"
 
 namespace mneme::record {
-
-// From the constructors of the program on; no session has begun then. In a forked child they do
-// nothing.
-void codeRegistered(const void* fatbin, void* handle) noexcept;
-void codeUnregistered(void* handle) noexcept;
 
 /// Where a variable of a unit can be found. Thread-safe.
 struct VariableSource {

@@ -57,6 +57,18 @@ def test_variables_stay_the_programs(memory_program: Path, tmp_path: Path) -> No
     assert (found.tuned, found.as_built, found.failed) == (9, 0, 0)
 
 
+def test_variables_that_no_host_code_names_stay_the_programs(tmp_path: Path) -> None:
+    """Static ones; two units have some of the same names."""
+    build("-c", APPS / "hidden.hip", "-o", tmp_path / "first.o")
+    build("-c", APPS / "hidden.hip", "-DUNIT=second", "-DOTHER", "-o", tmp_path / "second.o")
+    program = tmp_path / "hidden"
+    build(tmp_path / "first.o", tmp_path / "second.o", "-o", program, "-lamdhip64")
+    done = tuned_run(program, tmp_path)
+    assert done.stdout == on_stand_in(program).stdout, done.stderr
+    found = counts(done.stderr)
+    assert (found.tuned, found.as_built, found.failed) == (14, 0, 0), done.stderr
+
+
 def test_variables_of_another_unit_are_found(tmp_path: Path) -> None:
     for unit in ("caller", "callee"):
         build("-fgpu-rdc", "-c", APPS / f"{unit}.hip", "-o", tmp_path / f"{unit}.o")

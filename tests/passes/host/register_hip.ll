@@ -18,6 +18,9 @@ define void @add_stub() {
   ret void
 }
 
+; CHECK: define internal void @__hip_module_ctor()
+; CHECK-NEXT: %h = call ptr @__hipRegisterFatBinary(ptr @__hip_fatbin_wrapper)
+; CHECK-NEXT: call void @mneme_rt_code_registered(ptr @__hip_fatbin_wrapper, ptr %h)
 define internal void @__hip_module_ctor() {
   %h = call ptr @__hipRegisterFatBinary(ptr @__hip_fatbin_wrapper)
   %a = call i32 @__hipRegisterFunction(ptr %h, ptr @add, ptr @0, ptr @0, i32 -1, ptr null, ptr null, ptr null, ptr null, ptr null)
@@ -25,6 +28,15 @@ define internal void @__hip_module_ctor() {
   ret void
 }
 
+; CHECK: define internal void @__hip_module_dtor(ptr %h)
+; CHECK-NEXT: call void @mneme_rt_code_unregistered(ptr %h)
+; CHECK-NEXT: call void @__hipUnregisterFatBinary(ptr %h)
+define internal void @__hip_module_dtor(ptr %h) {
+  call void @__hipUnregisterFatBinary(ptr %h)
+  ret void
+}
+
+declare void @__hipUnregisterFatBinary(ptr)
 declare i32 @__hipRegisterFunction(ptr, ptr, ptr, ptr, i32, ptr, ptr, ptr, ptr, ptr)
 declare void @__hipRegisterManagedVar(ptr, ptr, ptr, ptr, i64, i32)
 declare ptr @__hipRegisterFatBinary(ptr)

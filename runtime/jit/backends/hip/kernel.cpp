@@ -1,10 +1,15 @@
 #include "runtime/jit/backends/hip/kernel.h"
 
+#include <map>
+#include <memory>
+#include <mutex>
 #include <set>
+#include <utility>
 
 #include "runtime/abi/variable_names.h"
 #include "runtime/base/error.h"
 #include "runtime/jit/backends/hip/runtime.h"
+#include "runtime/jit/hidden_variable.h"
 
 namespace mneme::jit {
 namespace {
@@ -37,6 +42,27 @@ const void* shadowOf(const mneme_module_entry* module, const std::string& name) 
   return search.found.size() == 1 ? *search.found.begin() : nullptr;
 }
 
+/// One of ours for a variable that host code has none of. HIP keeps it in a table, which it looks
+/// at when it is asked for it: a name that the code has not would end the process then (clr,
+/// hipamd/src/hip_global.cpp), so that is looked at before.
+const void* madeShadowOf(const mneme_module_entry* module, const std::string& name) {
+  static std::mutex mutex;
+  static auto* const shadows = // HIP has them for good
+      new std::map<std::pair<uint64_t, std::string>, std::unique_ptr<char>>;
+  const auto add = HipRuntime::get().registerVariable;
+  const HiddenVariable found = module && add ? findHidden(*module, name) : HiddenVariable{};
+  if (!found.codeHandle)
+    return nullptr;
+  const std::lock_guard lock(mutex);
+  std::unique_ptr<char>& shadow = (*shadows)[{found.registration, name}];
+  if (!shadow) {
+    shadow = std::make_unique<char>();
+    add(static_cast<void**>(found.codeHandle), shadow.get(), name.c_str(), name.c_str(), 0,
+        found.sizeBytes, 0, 0);
+  }
+  return shadow.get();
+}
+
 /// Writes to the device past every stream of the program.
 void write(const Driver& driver, hipDeviceptr_t place, uint64_t value) {
   const char* what = "telling the kernel where a device variable is";
@@ -64,7 +90,7 @@ HipKernel::HipKernel(const Driver& driver, const KernelImage& image)
     std::set<std::string> bound; // several units name one
     for (const embed::KernelGlobal& global : image.globals)
       if (bound.insert(global.name).second)
-        bind(global, shadowOf(image.module, global.name));
+        bind(global, image.module);
   } catch (...) {
     driver.hipModuleUnload(module_);
     throw;
@@ -81,7 +107,7 @@ HipKernel::~HipKernel() {
   driver_.hipModuleUnload(module_);
 }
 
-void HipKernel::bind(const embed::KernelGlobal& global, const void* shadow) const {
+void HipKernel::bind(const embed::KernelGlobal& global, const mneme_module_entry* module) const {
   const auto find = [&](const std::string& name) {
     hipDeviceptr_t address = nullptr;
     size_t sizeBytes = 0;
@@ -101,9 +127,11 @@ void HipKernel::bind(const embed::KernelGlobal& global, const void* shadow) cons
   }
   void* program = nullptr;
   const auto ask = HipRuntime::get().getSymbolAddress;
-  // HIP leads from no kernel to its module: the host program has to know the variable.
+  const void* shadow = shadowOf(module, global.name);
+  if (!shadow)
+    shadow = madeShadowOf(module, global.name);
   if (!shadow || !ask || ask(&program, shadow) != hipSuccess || !program)
-    refuse("cannot be found in the program, whose host code does not name it");
+    refuse("cannot be found in the program");
   write(driver_, place, reinterpret_cast<uint64_t>(program));
 }
 

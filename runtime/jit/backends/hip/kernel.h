@@ -26,7 +26,7 @@ public:
   uint64_t maxThreadsPerBlock() const noexcept { return maxThreadsPerBlock_; }
 
 private:
-  void bind(const embed::KernelGlobal& global, const void* shadow) const;
+  void bind(const embed::KernelGlobal& global, const mneme_module_entry* module) const;
 
   const device::hip::Driver& driver_;
   std::string kernel_;

@@ -33,6 +33,7 @@ const HipRuntime& HipRuntime::get() noexcept {
       function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(findInHip(name));
     };
     look(found.getSymbolAddress, "hipGetSymbolAddress");
+    look(found.registerVariable, "__hipRegisterVar");
     look(found.getFuncAttributes, "hipFuncGetAttributes");
     look(found.getPointerAttributes, "hipPointerGetAttributes");
     look(found.exchangeCaptureMode, "hipThreadExchangeStreamCaptureMode");

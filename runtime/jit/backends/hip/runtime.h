@@ -36,6 +36,9 @@ struct HipRuntime {
   static const HipRuntime& get() noexcept;
 
   int (*getSymbolAddress)(void** address, const void* hostShadow) = nullptr;
+  void (*registerVariable)(void** code, void* shadow, const char* hostName, const char* deviceName,
+                           int isExtern, size_t sizeBytes, int isConstant,
+                           int isGlobal) = nullptr; ///< __hipRegisterVar
   int (*getFuncAttributes)(HipKernelFacts* facts, const void* handle) = nullptr;
   int (*getPointerAttributes)(HipPointerFacts* facts, const void* pointer) = nullptr;
   int (*exchangeCaptureMode)(int* mode) = nullptr;
