@@ -33,6 +33,11 @@ std::optional<LoadedKernel> LoadedModules::find(const void* function) const {
   return known == kernels_.end() ? std::nullopt : std::optional(known->second);
 }
 
+bool LoadedModules::knows(const void* function) const {
+  const std::shared_lock lock(mutex_);
+  return kernels_.contains(function);
+}
+
 void LoadedModules::addAlias(const void* function, const void* kernel) {
   const std::unique_lock lock(mutex_);
   aliases_[function] = kernel;

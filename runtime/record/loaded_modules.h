@@ -35,6 +35,7 @@ public:
   std::shared_ptr<const LoadedModule> remove(void* handle);
   void addKernel(const void* function, void* module, const char* name);
   std::optional<LoadedKernel> find(const void* function) const;
+  bool knows(const void* function) const;
   /// The program has asked for the handle of a kernel of its own.
   void addAlias(const void* function, const void* kernel);
   /// The kernel that `function` is another handle of, or null.

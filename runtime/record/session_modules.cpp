@@ -45,7 +45,7 @@ void Session::aliasAskedFor(const void* function, const void* kernel) noexcept {
 Session::FoundKernel Session::findKernel(const void* function) noexcept {
   try {
     const void* kernel = loaded_.behindAlias(function);
-    if (!kernel && (loaded_.find(function) || mneme_rt_find_kernel(function, nullptr, nullptr)))
+    if (!kernel && (loaded_.knows(function) || mneme_rt_find_kernel(function, nullptr, nullptr)))
       kernel = function;
     return kernel ? FoundKernel{kernel, catalog_->find(kernel)} : FoundKernel{};
   } catch (const std::exception& error) {

@@ -102,6 +102,23 @@ def test_python_that_opens_it_gets_the_recorders(tmp_path: Path) -> None:
     assert recorded.stdout == "0 0x600000000000\n", recorded.stderr
 
 
+def test_what_the_runtime_lacks_is_not_there(tmp_path: Path, parts: Path) -> None:
+    """A program that asks for a function of newer releases hears what it hears alone."""
+    fault = "missing:hipDrvLaunchKernelEx,missing:hipModuleLaunchCooperativeKernel"
+    ask = (
+        "import ctypes; hip = ctypes.CDLL(None); names = ('hipMalloc', 'hipModuleLaunchKernel',"
+        " 'hipDrvLaunchKernelEx', 'hipModuleLaunchCooperativeKernel', 'cudaLaunchKernel');"
+        "print([hasattr(hip, name) for name in names])"
+    )
+    preloaded = f"{STAND_IN / 'libamdhip64.so.6'}"
+    plain = on_stand_in(sys.executable, "-c", ask, LD_PRELOAD=preloaded, MNEME_STAND_IN_FAULT=fault)
+    line = ("record", "-rdb", tmp_path, "--device", "hip:0", "--", sys.executable, "-c", ask)
+    environment = {**ENVIRONMENT, "MNEME_STAND_IN_FAULT": fault, "LD_PRELOAD": preloaded}
+    recorded = mneme(*line, **environment)
+    assert plain.stdout == "[True, True, False, False, False]\n", plain.stderr
+    assert recorded.stdout == "[True, True, False, False, True]\n", recorded.stderr
+
+
 def test_a_library_that_comes_and_goes_is_recorded_again(parts: Path, tmp_path: Path) -> None:
     program = (parts / "host", parts / "libplugin.so", "plain")
     recorded = record(tmp_path, *program)
