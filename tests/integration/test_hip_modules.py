@@ -84,3 +84,16 @@ def test_launches_past_the_compilers_own(on_gpu: bool, tmp_path: Path) -> None:
     assert said in recorded.stderr
     assert replay_all(folder, "cpu") == ["exact"] * 6
     assert replay_all(folder, "hip:0") == ["exact"] * 6
+
+
+@pytest.mark.parametrize("on_gpu", [False, True])
+def test_threads_may_load_and_unload_code(on_gpu: bool, loading: Command, tmp_path: Path) -> None:
+    program, folder = tmp_path / "threads", tmp_path / "db"
+    build(APPS / "module_threads.hip", "-std=c++20", "-pthread", "-o", program, "-lamdhip64")
+    command = (program, loading[1])
+    assert on_stand_in(*command).stdout == "0 wrong\n"
+    recorded = record(folder, *command) if on_gpu else _record_on_cpu(folder, command)
+    assert recorded.stdout == "0 wrong\n", recorded.stderr
+    # One of each thread: the values of variables are no part of what launches are told apart by.
+    assert "recorded 6 instances of 1 kernel (48 launches)" in recorded.stderr
+    assert replay_all(folder, "cpu") == ["exact"] * 6
