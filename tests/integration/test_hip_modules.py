@@ -10,6 +10,7 @@ from conftest import Finished, mneme, records
 from test_hip import APPS, build, hip  # noqa: F401 - skips where there is no HIP
 from test_hip_record import record, replay_all
 from test_hip_stand_in import on_stand_in, stand_in  # noqa: F401 - skips without it
+from tuned_runs import kernels_of, write_tuned
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -97,3 +98,13 @@ def test_threads_may_load_and_unload_code(on_gpu: bool, loading: Command, tmp_pa
     # One of each thread: the values of variables are no part of what launches are told apart by.
     assert "recorded 6 instances of 1 kernel (48 launches)" in recorded.stderr
     assert replay_all(folder, "cpu") == ["exact"] * 6
+
+
+def test_tuned_kernels_of_loaded_code_are_said_to_have_no_effect(
+    loading: Command, tmp_path: Path
+) -> None:
+    assert "alone" in kernels_of([loading[1]])
+    tuned = write_tuned(tmp_path / "tuned.json", ["alone"])
+    done = on_stand_in(*loading, PROTEUS_TUNED_KERNELS=str(tuned))
+    assert done.stdout == on_stand_in(*loading).stdout
+    assert "('alone'), none of which is in this program" in done.stderr
