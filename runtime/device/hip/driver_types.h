@@ -1,6 +1,6 @@
 // Room device/hip: the part of HIP's vocabulary we use, under HIP's own names. Declared here
-// because mneme builds without ROCm; tests/unit/device_hip holds values and layouts to those of
-// ROCm 5.2's headers, and names where those of later versions come from.
+// because mneme builds without ROCm; tests/unit/device_hip holds values and layouts to those that
+// HIP's headers of many versions have.
 #pragma once
 
 #include <cstddef>
