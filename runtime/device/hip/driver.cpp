@@ -122,6 +122,7 @@ std::string describeWith(const Driver& driver, hipError_t result) {
 const char* adviceFor(hipError_t result) {
   switch (result) {
   case hipErrorNoDevice:
+  case hipErrorInvalidDevice: // what ROCm before 6 says without a GPU
     return "; check that this job or container was given a GPU (/dev/kfd and /dev/dri), "
            "HIP_VISIBLE_DEVICES and ROCR_VISIBLE_DEVICES";
   case hipErrorInsufficientDriver:

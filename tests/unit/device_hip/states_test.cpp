@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include <dlfcn.h>
 #include <unistd.h>
 
 #include "runtime/base/error.h"
@@ -125,6 +126,19 @@ TEST_CASE("a library that is named and not there is named in the sentence") {
       outputOfChild("child: devices", {{"MNEME_HIP_LIBRARY", "/nowhere/libamdhip64.so.6"}});
   contains(said, "device 'hip:0' is not available");
   contains(said, "/nowhere/libamdhip64.so.6");
+}
+
+TEST_CASE("AMD's own library without a GPU has all that is needed, and says what is missing") {
+  void* const library = dlopen("libamdhip64.so.5", RTLD_LAZY);
+  if (!library || access("/dev/kfd", F_OK) == 0) {
+    MESSAGE("skipped: there is no libamdhip64.so.5 here, or a GPU");
+    return;
+  }
+  dlclose(library);
+  const std::string said =
+      outputOfChild("child: devices", {{"MNEME_HIP_LIBRARY", "libamdhip64.so.5"}});
+  contains(said, "hip|0|AMD GPU|HIP does not start: ");
+  contains(said, "check that this job or container was given a GPU");
 }
 
 TEST_CASE("a GPU describes itself, and is chosen where nobody says which") {
