@@ -169,7 +169,8 @@ public:
 
   /// Replaces what the device's caches hold, so that the next launch starts cold.
   virtual void flushCaches() = 0;
-  /// What launch() measures with: "host clock", "events" or "cupti".
+  /// What launch() measures with, and measured the last launch with: "host clock", "events",
+  /// "cupti" or "dispatch".
   virtual const char* timerName() const = 0;
 };
 

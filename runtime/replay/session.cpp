@@ -134,7 +134,6 @@ Result Session::run(const Configuration& configuration, const Options& options) 
   result.openSeconds = s.openSeconds;
   result.deviceOpenSeconds = s.deviceOpenSeconds;
   result.uploadSeconds = s.uploadSeconds;
-  result.timer = s.device->timerName();
   Experiment experiment({.record = s.record,
                          .instance = s.instance,
                          .modules = s.modules,
@@ -164,6 +163,7 @@ Result Session::run(const Configuration& configuration, const Options& options) 
   } catch (const std::exception& error) {
     fail(std::string("the replay failed inside mneme: ") + error.what());
   }
+  result.timer = s.device->timerName();
   result.isDeviceUsable = s.device->isUsable();
   result.endTime = timeText();
   return result;

@@ -51,10 +51,34 @@ def test_recordings_replay_on_it(
 ) -> None:
     done = on_gpu("replay", "-rdb", hip_recordings[name][0], *options)
     assert done.returncode == 0, done.stderr
-    assert (done.result["device"], done.result["timer"]) == ("hip:0", "events")
+    assert (done.result["device"], done.result["timer"]) == ("hip:0", "dispatch")
     assert done.result["verified"]
     assert name == "reduction" or done.result["result_class"] == "exact"
     assert 0 < done.result["reg_usage"] <= 64
+
+
+OF_HIP_5 = (
+    "_Z24hipExtModuleLaunchKernelP18ihipModuleSymbol_tjjjjjjmP12ihipStream_tPPvS4_P11ihipEvent_tS6_j"
+)
+
+
+@pytest.mark.parametrize(
+    ("missing", "timer"),
+    [
+        ("hipExtModuleLaunchKernel", "dispatch"),
+        (OF_HIP_5, "dispatch"),
+        (f"hipExtModuleLaunchKernel,missing:{OF_HIP_5}", "events"),
+    ],
+)
+def test_times_are_the_kernels_own_where_hip_tells_them(
+    missing: str,
+    timer: str,
+    hip_recordings: Recordings,  # noqa: F811
+) -> None:
+    faults = {"MNEME_STAND_IN_FAULT": f"missing:{missing}"}
+    done = on_gpu("replay", "-rdb", hip_recordings["stencil2d"][0], **faults)
+    assert done.returncode == 0, done.stderr
+    assert (done.result["timer"], done.result["verified"]) == (timer, True)
 
 
 def test_device_variables_are_where_they_were(tmp_path: Path) -> None:
@@ -117,7 +141,7 @@ def test_the_gpu_is_listed_and_used_when_nothing_else_is_said() -> None:
     [
         ({"MNEME_STAND_IN_ARCH": "gfx1100"}, (), "build the program with --offload-arch=gfx1100"),
         (
-            {"MNEME_STAND_IN_FAULT": "hang:hipModuleLaunchKernel:2"},
+            {"MNEME_STAND_IN_FAULT": "hang:hipExtModuleLaunchKernel:2"},
             ("--timeout", "1"),
             "ran longer than 1 s; it cannot be stopped, so this process cannot use device hip:0",
         ),

@@ -211,14 +211,19 @@ uint64_t GpuDevice::launch(Module& module, const LaunchShape& shape, void* const
                            double timeoutSeconds) {
   context_->requireUsable();
   auto& kernel = static_cast<LoadedKernel&>(module);
-  const Driver& driver = context_->shared();
   const ContextScope scope = context_->use();
   prepareLaunch(kernel, shape);
-  context_->check(driver.recordEvent(start_.raw(), context_->stream()), "starting the timer");
-  startLaunch(kernel, shape, args);
-  context_->check(driver.recordEvent(end_.raw(), context_->stream()), "stopping the timer");
+  startTimedLaunch(kernel, shape, args);
   waitForKernel(kernel.kernel(), timeoutSeconds);
   return elapsedNs(shape);
+}
+
+void GpuDevice::startTimedLaunch(const LoadedKernel& module, const LaunchShape& shape,
+                                 void* const* args) {
+  const Driver& driver = context_->shared();
+  context_->check(driver.recordEvent(start_.raw(), context_->stream()), "starting the timer");
+  startLaunch(module, shape, args);
+  context_->check(driver.recordEvent(end_.raw(), context_->stream()), "stopping the timer");
 }
 
 void GpuDevice::waitForKernel(const std::string& kernel, double timeoutSeconds) {

@@ -57,6 +57,9 @@ protected:
   /// Queues the kernel. \throws Error{InvalidArgument} when the driver refuses
   virtual void startLaunch(const LoadedKernel& module, const LaunchShape& shape,
                            void* const* args) = 0;
+  /// Queues the kernel between the two events of elapsedNs(); as startLaunch().
+  virtual void startTimedLaunch(const LoadedKernel& module, const LaunchShape& shape,
+                                void* const* args);
   /// What the kernel that just ended took.
   virtual uint64_t elapsedNs(const LaunchShape& shape);
   /// What all caches between kernels and memory hold.
@@ -64,6 +67,8 @@ protected:
 
   std::unique_ptr<Context> context_;
   Description description_;
+  Event start_;
+  Event end_;
 
 private:
   class RestoreFromTable;
@@ -75,8 +80,6 @@ private:
   Copies copies_;
   QueueRunner runner_;
   BulkOperations operations_;
-  Event start_;
-  Event end_;
   DeviceRange evictor_; ///< of flushCaches()
   unsigned char evictorValue_ = 0;
 };

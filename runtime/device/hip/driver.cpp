@@ -24,6 +24,11 @@ constexpr const char* kernelDriver = "/dev/kfd";
 /// Exported by mneme's own HIP runtime on the CPU device.
 constexpr const char* markOnCpu = "mneme_hiprt_device_name";
 
+/// What HIP 5 exports hipExtModuleLaunchKernel() as, which its header declares as C++.
+constexpr const char* extLaunchOfHip5 =
+    "_Z24hipExtModuleLaunchKernelP18ihipModuleSymbol_tjjjjjjmP12ihipStream_tPPvS4_"
+    "P11ihipEvent_tS6_j";
+
 /// See Driver::mappingBytes(): 7.0 and 7.14, the first after 7.2 that is known to be right.
 constexpr int firstOfEqualParts = 70'000'000, firstOfAnyParts = 71'400'000;
 
@@ -107,6 +112,9 @@ void bindModules(const DynamicLibrary& library, Driver& driver) {
   bind(library, driver.hipFuncGetAttribute, {"hipFuncGetAttribute"});
   bind(library, driver.hipModuleLaunchKernel, {"hipModuleLaunchKernel"});
   bindIfThere(library, driver.hipModuleLaunchCooperativeKernel, "hipModuleLaunchCooperativeKernel");
+  bindIfThere(library, driver.hipExtModuleLaunchKernel, "hipExtModuleLaunchKernel");
+  if (!driver.hipExtModuleLaunchKernel)
+    bindIfThere(library, driver.hipExtModuleLaunchKernel, extLaunchOfHip5);
   bind(library, driver.hipModuleOccupancyMaxActiveBlocksPerMultiprocessor,
        {"hipModuleOccupancyMaxActiveBlocksPerMultiprocessor"});
 }

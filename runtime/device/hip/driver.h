@@ -94,6 +94,13 @@ struct Driver final : gpu::Driver {
                                                  unsigned blockY, unsigned blockZ,
                                                  unsigned sharedBytes, hipStream_t stream,
                                                  void** args);
+  /// Optional. A grid counted in threads, between two events that take the times of the kernel
+  /// alone.
+  hipError_t (*hipExtModuleLaunchKernel)(hipFunction_t function, unsigned threadsX,
+                                         unsigned threadsY, unsigned threadsZ, unsigned blockX,
+                                         unsigned blockY, unsigned blockZ, size_t sharedBytes,
+                                         hipStream_t stream, void** args, void** extra,
+                                         hipEvent_t start, hipEvent_t stop, unsigned flags);
   hipError_t (*hipModuleOccupancyMaxActiveBlocksPerMultiprocessor)(int* blocks,
                                                                    hipFunction_t function,
                                                                    int blockSize,

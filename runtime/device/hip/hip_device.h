@@ -14,14 +14,21 @@ public:
 
   std::unique_ptr<Module> load(std::span<const std::byte> image, const std::string& kernel,
                                std::span<const GlobalPlacement> placements) override;
+  /// "dispatch" where the last launch's time is the kernel's own; else as events take it.
+  const char* timerName() const override { return takesOwnTime_ ? "dispatch" : "events"; }
 
 private:
   void prepareLaunch(gpu::LoadedKernel& module, const LaunchShape& shape) override;
   void startLaunch(const gpu::LoadedKernel& module, const LaunchShape& shape,
                    void* const* args) override;
+  void startTimedLaunch(const gpu::LoadedKernel& module, const LaunchShape& shape,
+                        void* const* args) override;
+  void checkStart(hipError_t result, const gpu::LoadedKernel& module, const LaunchShape& shape);
   uint64_t cacheBytes() const override;
   void checkCooperative(const gpu::LoadedKernel& module, const LaunchShape& shape);
   Context& context() { return static_cast<Context&>(*context_); }
+
+  bool takesOwnTime_;
 };
 
 } // namespace mneme::device::hip
