@@ -12,6 +12,7 @@ __all__ = [
     "DEVICE_CODE_SECTIONS",
     "DRIVER_LIBRARY",
     "DRIVER_MARK_ON_CPU",
+    "PRELOADS_PROFILER",
     "PROFILER",
     "PROFILER_VARIABLES",
     "RUNTIME_BY_SECTION",
@@ -35,9 +36,11 @@ DRIVER_LIBRARY = "libcuda.so.1"
 # What it exports on the CPU device, and no driver does.
 DRIVER_MARK_ON_CPU = "mneme_cuda_driver_on_cpu"
 
-# What measures kernels on GPUs, and by which variable each kind of device loads it.
+# What measures kernels on GPUs, by which variable a kind of device loads it, and where it is
+# preloaded instead.
 PROFILER = "libmneme_profiler.so"
 PROFILER_VARIABLES = {"cuda": "CUDA_INJECTION64_PATH"}
+PRELOADS_PROFILER = frozenset({"hip"})
 
 # "CodeGen" of a tuned kernel, by the beginning of the recorded architecture.
 CODEGEN_BY_ARCH_PREFIX = {"sm_": "rtc", "gfx": "serial"}

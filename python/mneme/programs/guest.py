@@ -15,6 +15,7 @@ from mneme._vendors import (
     CPU_DRIVER,
     CPU_RUNTIMES,
     DEVICE_BY_RUNTIME,
+    PRELOADS_PROFILER,
     PROFILER,
     PROFILER_VARIABLES,
 )
@@ -65,7 +66,10 @@ def profile_environment(environment: Mapping[str, str], directory: Path) -> dict
         BackendUnavailable: If one of mneme's libraries is not there.
     """
     profiled = {**environment, "MNEME_PROFILE_DIR": str(directory.resolve())}
-    variable = PROFILER_VARIABLES.get(environment["MNEME_DEVICE"].partition(":")[0])
+    kind = environment["MNEME_DEVICE"].partition(":")[0]
+    if kind in PRELOADS_PROFILER:
+        return _preload(profiled, [library(PROFILER)], {})
+    variable = PROFILER_VARIABLES.get(kind)
     if variable is not None:
         profiled.setdefault(variable, str(library(PROFILER)))
     return profiled

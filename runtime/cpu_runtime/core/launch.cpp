@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
+#include <chrono>
 #include <cstdlib>
 
 #include "runtime/abi/cpu_variants.h"
@@ -119,8 +121,29 @@ double timeoutSeconds() {
   return seconds;
 }
 
+std::atomic<LaunchWatcher> watcher{nullptr};
+
+void show(const Launch& launch, uint64_t elapsedNs, LaunchWatcher seen) {
+  const auto kernel = findKernel(launch.handle);
+  if (!kernel)
+    return;
+  const auto now = static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(
+                                             std::chrono::steady_clock::now().time_since_epoch())
+                                             .count());
+  seen({.kernel = kernel->name.c_str(),
+        .handle = launch.handle,
+        .grid = {launch.grid.x, launch.grid.y, launch.grid.z},
+        .block = {launch.block.x, launch.block.y, launch.block.z},
+        .staticBytes = kernel->blob ? kernel->blob->sharedBytes : 0,
+        .dynamicBytes = launch.sharedBytes,
+        .startNs = now - elapsedNs,
+        .endNs = now});
+}
+
 /// Notes a launch for whoever profiles the program.
 void note(const Launch& launch, const device::LaunchShape& shape, uint64_t elapsedNs) {
+  if (const LaunchWatcher seen = watcher)
+    return show(launch, elapsedNs, seen);
   profile::KernelTimes* const times = profile::kernelTimes(vendor.library);
   if (!times)
     return;
@@ -222,6 +245,8 @@ bool canRun(Variant& variant, const Launch& launch) {
 }
 
 } // namespace
+
+void watchLaunches(LaunchWatcher wanted) noexcept { watcher = wanted; }
 
 Status prepareKernel(const KernelWork& work) {
   const auto kernel = findKernel(work.function);

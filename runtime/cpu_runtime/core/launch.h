@@ -14,6 +14,18 @@ size_t maxDynamicSharedBytes(const Kernel& kernel);
 /// Blocks of `threads` threads that are resident on one multiprocessor at once.
 int residentBlocks(const Kernel& kernel, int threads, size_t dynamicSharedBytes);
 
+/// A launch that has run, as a profiler sees it.
+struct SeenLaunch {
+  const char* kernel; ///< mangled
+  const void* handle;
+  uint32_t grid[3], block[3];
+  uint64_t staticBytes, dynamicBytes; ///< of shared memory
+  uint64_t startNs, endNs;
+};
+using LaunchWatcher = void (*)(const SeenLaunch& launch);
+/// Who notes launches from here on, in place of the file of kernel times.
+void watchLaunches(LaunchWatcher watcher) noexcept;
+
 /// A kernel in a graph: checks its launch and makes it ready to run.
 Status prepareKernel(const KernelWork& work);
 /// Whether its threads may wait for others than its own.

@@ -3,6 +3,7 @@
 
 #include "runtime/cpu_runtime/core/event.h"
 #include "runtime/cpu_runtime/core/host_device.h"
+#include "runtime/cpu_runtime/core/launch.h"
 #include "runtime/cpu_runtime/core/vendor.h"
 #include "runtime/cpu_runtime/hip/exported.h"
 #include "runtime/cpu_runtime/hip/vendor_calls.h"
@@ -87,6 +88,9 @@ Status largestBlock(int* blocks, int* threads, const void* function, size_t shar
 }
 
 } // namespace
+
+/// For what passes for AMD's runtime, whose profiler is another library.
+MNEME_HIP_API void mneme_hiprt_watch_launches(LaunchWatcher watcher) { watchLaunches(watcher); }
 
 /// The shared memory is counted in 32 bits; the upper half of the register is not the caller's.
 MNEME_HIP_API Status hipLaunchCooperativeKernel(const void* function, Dim3 grid, Dim3 block,

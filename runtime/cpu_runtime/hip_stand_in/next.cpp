@@ -17,6 +17,8 @@ void* nextFunction(const char* name) noexcept {
     void* const opened = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (!opened)
       notice("the stand-in for AMD's runtime finds no " + path);
+    else
+      registerAtProfiler(opened);
     return opened;
   }();
   return library ? dlsym(library, name) : nullptr;

@@ -20,6 +20,10 @@ inline constexpr int kSuccess = 0, kInvalidValue = 1, kOutOfMemory = 2, kNotFoun
 /// A function of mneme's own runtime; null if it has none of this name.
 void* nextFunction(const char* name) noexcept;
 
+/// Has launches shown to the stand-in for AMD's profiler where it is loaded, and to nobody else.
+/// `runtime` is mneme's own.
+void registerAtProfiler(void* runtime) noexcept;
+
 /// Self: the function here that takes its place.
 template <typename Function> Function next(const char* name) noexcept {
   return reinterpret_cast<Function>(nextFunction(name));
