@@ -30,6 +30,8 @@ from typing import TYPE_CHECKING, Any
 
 from mneme.devices import device_limits
 from mneme.install.amd_node import amd_parts
+from mneme.optimize.profile import read_profile
+from mneme.programs.guest import profile_environment, run_environment
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -116,8 +118,25 @@ def replays(recording: Path, device: str) -> Iterator[Check]:
         times = result["exec_time"][-LAUNCHES:]
         low, middle, high = statistics.quantiles(times, n=4)
         steady = f"median {middle / 1000:.2f} µs, half within {100 * (high - low) / middle:.1f} %"
-        told = f"{result['result_class']}, {steady} of it"
+        told = f"{result['result_class']}, {steady} of it, timer {result['timer']}"
         yield Check(name, "ok" if result["verified"] else "failed", told, result)
+
+
+def kernel_times(program: Path, device: str, folder: Path) -> Check:
+    """Times of a program's kernels as it runs, as `mneme optimize` takes them."""
+    folder.mkdir(parents=True)
+    guest = profile_environment(run_environment(os.environ, device, str(program)), folder)
+    done = run(program, **guest)
+    kernels = read_profile(folder).by_time()
+    name = f"times of kernels: {program.name}"
+    if not kernels:
+        return Check(name, "missing", last_line(done.stderr) or "no kernel was measured")
+    longest, launches = kernels[0], sum(one.launches for one in kernels)
+    told = (
+        f"{launches} launches of {len(kernels)} kernels, "
+        f"{longest.name}: {longest.total_ns / longest.launches / 1000:.2f} µs"
+    )
+    return Check(name, "ok" if done.returncode == 0 else "failed", told)
 
 
 def whole_road(program: Path, device: str, folder: Path) -> Iterator[Check]:
@@ -133,6 +152,7 @@ def whole_road(program: Path, device: str, folder: Path) -> Iterator[Check]:
 
     plain = run(program)
     yield step("as it is", plain)
+    yield kernel_times(program, device, folder / "profile")
     line = ("record", "-rdb", folder / "db", "-mr", "2", "--device", device)
     done = run(*mneme, *line, "--", program)
     yield step("record", done, "" if done.stdout == plain.stdout else "its output is another:")

@@ -26,6 +26,7 @@ def rocm(folder: Path) -> None:
     for file in (
         "include/hip/hip_version.h",
         "lib/libamdhip64.so.6",
+        "lib/librocprofiler-sdk.so.0",
         "amdgcn/bitcode/oclc_isa_version_90a.bc",
         "amdgcn/bitcode/oclc_isa_version_942.bc",
     ):
@@ -46,6 +47,7 @@ def test_a_complete_node(tmp_path: Path) -> None:
     assert found["AMD GPUs"] == ("4 x gfx90a", "")
     assert found["ROCm"] == (f"HIP 6.3, {tmp_path}/opt/rocm", "")
     assert found["HIP runtime"] == (f"{tmp_path}/opt/rocm/lib/libamdhip64.so.6", "")
+    assert found["times of kernels"][0].endswith("/opt/rocm/lib/librocprofiler-sdk.so.0")
     libraries = f"for 2 processors, {tmp_path}/opt/rocm/amdgcn/bitcode"
     assert found["device libraries"] == (libraries, "")
 
@@ -67,11 +69,14 @@ def test_what_is_missing_is_named(tmp_path: Path) -> None:
     elsewhere = tmp_path / "modules/rocm-6.3"
     rocm(elsewhere)
     (elsewhere / "lib/libamdhip64.so.6").unlink()
+    (elsewhere / "lib/librocprofiler-sdk.so.0").unlink()
     (elsewhere / "amdgcn/bitcode").rename(elsewhere / "gone")
     found = told(tmp_path, ROCM_PATH=str(elsewhere))
     assert found["ROCm"] == (f"HIP 6.3, {elsewhere}", "")
     assert found["HIP runtime"][0] == f"no libamdhip64.so in {elsewhere}"
     assert "rocm-device-libs" in found["device libraries"][1]
+    assert found["times of kernels"][0] == f"no librocprofiler-sdk.so in {elsewhere}"
+    assert "ROCm 6.2 or newer" in found["times of kernels"][1]
 
 
 def test_a_login_node_has_rocm_and_no_gpu(tmp_path: Path) -> None:

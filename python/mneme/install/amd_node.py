@@ -22,6 +22,11 @@ _LIBRARIES = (
     "lib/llvm/lib/clang/*/lib/amdgcn/bitcode",
     "lib/*/amdgcn/bitcode",
 )
+_PROFILERS = tuple(
+    f"{folder}/librocprofiler-sdk.so{version}"
+    for version in (".1", ".0")
+    for folder in ("lib", "lib64", "lib/*")
+)
 _RUNTIMES = ("lib/libamdhip64.so*", "lib64/libamdhip64.so*", "lib/*/libamdhip64.so*")
 
 
@@ -112,7 +117,20 @@ def _toolkit(rocm: Path | None) -> list[Part]:
             remedy="install it; linking HIP programs needs it",
         ),
         _device_libraries(rocm, libraries),
+        _profiler(rocm),
     ]
+
+
+def _profiler(rocm: Path) -> Part:
+    name = "times of kernels"
+    found = next((path for one in _PROFILERS for path in sorted(rocm.glob(one))), None)
+    if found is None:
+        remedy = (
+            "install rocprofiler-sdk (ROCm 6.2 or newer); `mneme optimize` measures kernels in "
+            "programs by it, and goes by recordings without"
+        )
+        return Part(name=name, detail=f"no librocprofiler-sdk.so in {rocm}", remedy=remedy)
+    return Part(name=name, detail=str(found))
 
 
 def _device_libraries(rocm: Path, libraries: Path | None) -> Part:
