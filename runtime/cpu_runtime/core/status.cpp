@@ -32,6 +32,7 @@ const ErrorEntry* findError(int code) noexcept {
 constexpr const char* kUnrecognized = "unrecognized error code";
 
 thread_local Status threadError = Status::Success;
+std::atomic<bool> isErrorForgotten{false};
 std::atomic<Status> waitingFault{Status::Success};
 std::atomic<Status> stickyFault{Status::Success};
 
@@ -56,10 +57,12 @@ Status takeLastError() noexcept {
 }
 
 Status remember(Status status) noexcept {
-  if (status != Status::Success)
+  if (status != Status::Success || isErrorForgotten.load(std::memory_order_relaxed))
     threadError = status;
   return status;
 }
+
+void forgetErrorsAtSuccess() noexcept { isErrorForgotten = true; }
 
 void reportFault(Status fault) noexcept {
   Status none = Status::Success;

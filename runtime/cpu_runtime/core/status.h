@@ -66,6 +66,8 @@ Status lastError() noexcept;
 Status takeLastError() noexcept;
 /// Makes a failure the thread's last error and returns it unchanged.
 Status remember(Status status) noexcept;
+/// From here on a call that succeeds leaves no error of an earlier one to be asked for.
+void forgetErrorsAtSuccess() noexcept;
 
 /// A kernel ended early. The first fault counts; it surfaces at the next synchronising call.
 void reportFault(Status fault) noexcept;

@@ -37,6 +37,9 @@ Status tell(const char** text, const char* value) {
 
 MNEME_HIP_API Status hipGetLastError() { return takeLastError(); }
 
+/// For what passes for AMD's runtime, which does so up to HIP 6.
+MNEME_HIP_API void mneme_hiprt_forget_errors() { forgetErrorsAtSuccess(); }
+
 MNEME_HIP_API Status hipPeekAtLastError() { return lastError(); }
 
 MNEME_HIP_API const char* hipGetErrorName(int error) { return nameOf(error); }

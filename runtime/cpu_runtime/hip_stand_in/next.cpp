@@ -8,6 +8,20 @@
 #include "runtime/cpu_runtime/hip_stand_in/stand_in.h"
 
 namespace mneme::stand_in {
+namespace {
+
+constexpr int kHip7 = 70000000;
+
+void prepare(void* runtime) noexcept {
+  registerAtProfiler(runtime);
+  // Up to HIP 6 every call sets the last error, since 7 those that fail (HIP_RETURN in hipamd's
+  // hip_internal.hpp; 5.7 to 6.2 in ROCm/clr, 7 in ROCm/rocm-systems).
+  if (void* const forget = dlsym(runtime, "mneme_hiprt_forget_errors");
+      forget && versionAskedFor() < kHip7)
+    reinterpret_cast<void (*)()>(forget)();
+}
+
+} // namespace
 
 /// Mneme's own runtime, in a scope of its own: nobody else finds what it exports.
 void* nextFunction(const char* name) noexcept {
@@ -18,7 +32,7 @@ void* nextFunction(const char* name) noexcept {
     if (!opened)
       notice("the stand-in for AMD's runtime finds no " + path);
     else
-      registerAtProfiler(opened);
+      prepare(opened);
     return opened;
   }();
   return library ? dlsym(library, name) : nullptr;
