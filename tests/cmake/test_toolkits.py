@@ -63,12 +63,13 @@ def _hip_root(
     libraries: str,
     object_versions: tuple[int, ...],
     more: tuple[str, ...] = (),
+    needs_old_parts: bool = False,
 ) -> Path:
     """A HIP installation as far as the wrappers look into it."""
     for name, text in {
         f"{HEADERS}/hip_runtime.h": "",
         f"{HEADERS}/hip_version.h": f"#define HIP_VERSION_MAJOR {release}\n",
-        f"{libraries}/ocml.bc": "",
+        f"{libraries}/ocml.bc": "__oclc_daz_opt" if needs_old_parts else "",
         **{f"{libraries}/{name}.bc": "" for name in more},
         **{f"{libraries}/oclc_abi_version_{version}00.bc": "" for version in object_versions},
     }.items():
@@ -135,7 +136,8 @@ def test_gpu_that_a_rocm_does_not_know_is_named(
         release=5,
         libraries="amdgcn/bitcode",
         object_versions=(5,),
-        more=("hip", "oclc_isa_version_90a"),
+        more=("oclc_isa_version_90a",),
+        needs_old_parts=True,
     )
     monkeypatch.setenv("ROCM_PATH", str(root))
     wrapper = build_tree / "bin" / "mneme-cxx"
@@ -145,17 +147,22 @@ def test_gpu_that_a_rocm_does_not_know_is_named(
     sentence = f"mneme-cxx: HIP 5 in '{root}' has no device library for gfx1100"
     assert done.stderr.startswith(sentence)
     assert done.stderr.count("\n") == 1
-    known = added(build_tree, told, "-c", "a.hip", "--offload-arch=gfx90a")
+    known_gpu = ("-c", "a.hip", "--offload-arch=gfx90a")
+    known = added(build_tree, told, *known_gpu)
     assert "--hip-device-lib=oclc_isa_version_90a.bc" in known
+    assert "--hip-device-lib=oclc_abi_version_500.bc" in known
+    older = added(build_tree, told, *known_gpu, "-mcode-object-version=4")
+    assert "--hip-device-lib=oclc_abi_version_400.bc" in older
     added(build_tree, told, *given, "-nogpulib")
 
 
 def test_current_rocm_gets_nothing_but_its_path(
     build_tree: Path, told: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    versions = (5, 6)
+    libraries = "amdgcn/bitcode"
+    # ROCm 7.0 has a hip.bc, which nothing needs.
     root = _hip_root(
-        tmp_path / "r", release=7, libraries="amdgcn/bitcode", object_versions=versions
+        tmp_path / "r", release=7, libraries=libraries, object_versions=(5, 6), more=("hip",)
     )
     monkeypatch.delenv("ROCM_PATH", raising=False)
     monkeypatch.setenv("ROCM_HOME", str(root))

@@ -35,6 +35,7 @@ REASONS = {
     "needs Spack": "tests/python/test_spack.py runs it where Spack is installed",
     "needs a gain": "what is deployed depends on the machine; tests/frontends/test_deployed.py does the same",
     "builds mneme": "tests/python/test_wheel.py builds it where asked to",
+    "needs hipcc": "tests/cmake/test_hip_builds.py runs make with mneme-hipcc",
     "changes the machine": "it installs outside the folder of the test",
 }
 
