@@ -25,6 +25,7 @@ __all__ = [
     "TOOLKIT_VERSION_FILE",
     "TOOLKIT_VERSION_MACRO",
     "codegen_of",
+    "compiler_maker",
 ]
 
 # Runtimes on the CPU device, preloaded for programs that were linked to the vendor's.
@@ -69,6 +70,14 @@ TOOLKIT_VERSION_MACRO = "CUDA_VERSION"
 TOOLKIT_HEADERS = ("include/curand_mtgp32_kernel.h", "cuRAND's headers")
 TOOLKIT_HINT = "set CUDA_HOME, or: pip install 'mneme-gpu[cuda-toolkit]'"
 SPACK_TOOLKIT_HINT = "set CUDA_HOME, or: spack load cuda"
+
+
+def compiler_maker(said: str) -> str:
+    """Return who made the clang that says this of its version, if not LLVM or a distribution.
+
+    AMD builds ROCm's from between LLVM's releases: plugins for one of these do not fit.
+    """
+    return "AMD" if "AMD clang version " in said or said.startswith("AMD AFAR ") else ""
 
 
 def codegen_of(arch: str) -> str:

@@ -37,7 +37,7 @@ def rocm(folder: Path) -> None:
 
 
 def told(root: Path, **environment: str) -> dict[str, tuple[str, str]]:
-    return {one.name: (one.detail, one.remedy) for one in amd_parts(root, environment)}
+    return {one.name: (one.detail, one.remedy) for one in amd_parts(root, environment, "22")}
 
 
 def test_a_complete_node(tmp_path: Path) -> None:
@@ -50,6 +50,14 @@ def test_a_complete_node(tmp_path: Path) -> None:
     assert found["times of kernels"][0].endswith("/opt/rocm/lib/librocprofiler-sdk.so.0")
     libraries = f"for 2 processors, {tmp_path}/opt/rocm/amdgcn/bitcode"
     assert found["device libraries"] == (libraries, "")
+    assert "ROCm's clang" not in found
+
+
+def test_rocms_clang_is_told_not_to_be_the_one(tmp_path: Path) -> None:
+    rocm(tmp_path / "opt/rocm")
+    (tmp_path / "opt/rocm/lib/llvm/lib/clang/19").mkdir(parents=True)
+    told_of = "19, not for mneme's passes: clang 22 compiles for this ROCm"
+    assert told(tmp_path)["ROCm's clang"] == (told_of, "")
 
 
 @pytest.mark.parametrize(

@@ -76,6 +76,15 @@ def test_other_clang_is_broken(tmp_path: Path) -> None:
     assert "15.0.6, but mneme's passes are for" in found["clang"]["detail"]
 
 
+def test_rocms_clang_of_the_wanted_number_is_broken(tmp_path: Path) -> None:
+    major = str(_paths.config()["llvm_version"]).partition(".")[0]
+    says = f'echo "AMD clang version {major}.0.0git (https://github.com/ROCm/llvm-project.git)"'
+    code, found = doctor(MNEME_CLANGXX=compiler(tmp_path, says))
+    assert (code, found["clang"]["state"]) == (6, "broken")
+    detail = f"AMD clang version {major}.0.0git, but mneme's passes are for {major}"
+    assert found["clang"]["detail"] == detail
+
+
 def test_clang_that_cannot_load_the_passes_is_broken(tmp_path: Path) -> None:
     version = _paths.config()["llvm_version"]
     refusing = (

@@ -21,12 +21,14 @@ _LIBRARIES = (
     "amdgcn/bitcode",
     "lib/llvm/lib/clang/*/lib/amdgcn/bitcode",
     "lib/*/amdgcn/bitcode",
+    "lib/llvm-*/lib/clang/*/amdgcn/bitcode",
 )
 _PROFILERS = tuple(
     f"{folder}/librocprofiler-sdk.so{version}"
     for version in (".1", ".0")
     for folder in ("lib", "lib64", "lib/*")
 )
+_CLANGS = ("lib/llvm/lib/clang/[0-9]*", "llvm/lib/clang/[0-9]*")
 _RUNTIMES = ("lib/libamdhip64.so*", "lib64/libamdhip64.so*", "lib/*/libamdhip64.so*")
 
 
@@ -41,18 +43,19 @@ class Part:
     """What to do; empty: it is there."""
 
 
-def amd_parts(root: Path, environment: Mapping[str, str]) -> list[Part]:
+def amd_parts(root: Path, environment: Mapping[str, str], clang: str) -> list[Part]:
     """Return what is there and what is not; nothing where there is neither GPU nor HIP.
 
     Args:
         root: Where the file system begins.
         environment: ROCM_PATH and HIP_PATH say where ROCm is, else /opt/rocm or /usr.
+        clang: The major version that mneme's passes are for.
     """
     gpus = _gpus(root / _TOPOLOGY)
     rocm = _rocm(root, environment)
     if not gpus and rocm is None:
         return []
-    return [_driver(root, gpus), *_toolkit(rocm)]
+    return [_driver(root, gpus), *_toolkit(rocm), *_compiler(rocm, clang)]
 
 
 def _gpus(topology: Path) -> Counter[str]:
@@ -131,6 +134,17 @@ def _profiler(rocm: Path) -> Part:
         )
         return Part(name=name, detail=f"no librocprofiler-sdk.so in {rocm}", remedy=remedy)
     return Part(name=name, detail=str(found))
+
+
+def _compiler(rocm: Path | None, wanted: str) -> list[Part]:
+    """Tell of ROCm's own clang, whose number is that of its headers, that it is not needed."""
+    headers = (
+        next((path for one in _CLANGS for path in sorted(rocm.glob(one))), None) if rocm else None
+    )
+    if headers is None:
+        return []
+    told = f"{headers.name}, not for mneme's passes: clang {wanted} compiles for this ROCm"
+    return [Part(name="ROCm's clang", detail=told)]
 
 
 def _device_libraries(rocm: Path, libraries: Path | None) -> Part:

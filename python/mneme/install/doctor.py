@@ -155,8 +155,10 @@ def _build_compiler() -> Iterator[Finding]:
     if asked.returncode or not version:
         yield _missing("clang", _first_line(asked.stderr) or "does not tell its version", remedy)
         return
-    if version[1] != wanted:
-        yield _broken("clang", f"{version[0]}, but mneme's passes are for {wanted}", remedy)
+    maker = _vendors.compiler_maker(asked.stdout)
+    if version[1] != wanted or maker != _paths.config().get("llvm_maker", ""):
+        who = f"{maker} {version[0]}".strip()
+        yield _broken("clang", f"{who}, but mneme's passes are for {wanted}", remedy)
         return
     yield _ok("clang", f"{asked.stdout.splitlines()[0]}, through {compiler}")
     plugin = root / "lib" / "libMnemePasses.so"
@@ -242,7 +244,8 @@ def _assemblers() -> Iterator[Finding]:
 
 
 def _amd_node() -> Iterator[Finding]:
-    for part in amd_parts(Path("/"), os.environ):
+    wanted = str(_paths.config().get("llvm_version", "")).partition(".")[0]
+    for part in amd_parts(Path("/"), os.environ, wanted):
         if part.remedy:
             yield _missing(part.name, part.detail, part.remedy)
         else:
