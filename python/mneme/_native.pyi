@@ -202,6 +202,7 @@ class RecordedCode:
         *,
         max_registers: int = 0,
         assembler_options: str = "",
+        code_object_version: int = 0,
     ) -> _Compiled:
         """Compile a configuration as `ReplaySession.run` does on a device with this code target.
 
@@ -212,6 +213,7 @@ class RecordedCode:
             ir: Replaces the recorded IR (text or bitcode) unless empty.
             max_registers: Of a thread; 0: no limit. GPU targets only.
             assembler_options: Further options for ptxas. GPU targets only.
+            code_object_version: For AMD GPUs, 4 to 6; 0: the program's.
 
         Raises:
             CompileFailed, Unsupported, InvalidArgument, NotFound, BackendUnavailable

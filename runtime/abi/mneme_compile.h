@@ -16,7 +16,7 @@
 extern "C" {
 #endif
 
-#define MNEME_COMPILE_ABI 5u
+#define MNEME_COMPILE_ABI 6u
 
 typedef struct mneme_bytes {
   const void* data;
@@ -109,6 +109,8 @@ typedef struct mneme_compile_request {
   const char* const* passPlugins;
   size_t passPluginCount;
   uint32_t timeTraceGrain; ///< microseconds; 0: no time trace
+  /// For "gfx..." alone: 4, 5 or 6; 0: what the module was built for.
+  uint32_t codeObjectVersion;
 } mneme_compile_request;
 
 typedef struct mneme_compile_result mneme_compile_result;

@@ -7,6 +7,7 @@
 
 #include "runtime/abi/variable_names.h"
 #include "runtime/base/hash.h"
+#include "runtime/compile/amd/object_version.h"
 #include "runtime/compile/amd/target_id.h"
 #include "runtime/compile/assembler/ptx_version.h"
 #include "runtime/compile/cpu/lower.h"
@@ -141,6 +142,9 @@ JobOutputs CompileJob::run() {
 void CompileJob::prepare() {
   const Stage stage("prepareIR", times_.preprocess);
   preprocess();
+  if (request_.codeObjectVersion && target_.kind != TargetKind::Amd)
+    throw Error(ErrorCode::InvalidArgument,
+                "a version of code objects is given, but only code for AMD GPUs has one");
   if (target_.kind == TargetKind::Ptx)
     chooseAssembler();
   else if (target_.kind == TargetKind::Amd)
@@ -408,6 +412,7 @@ void CompileJob::chooseAmdFeatures() {
     throw Error(ErrorCode::InvalidArgument,
                 "options for an assembler are given, but none makes code for AMD GPUs");
   target_.features = amdFeatures(*module_, target_.cpu, target_.features);
+  chooseObjectVersion(*module_, request_.codeObjectVersion, target_.cpu);
   if (request_.maxRegisters)
     findKernel(*module_, kernelName())
         .addFnAttr("amdgpu-num-vgpr", std::to_string(request_.maxRegisters));

@@ -90,6 +90,15 @@ def compile_kernel(
             show_default=False,
         ),
     ] = "",
+    code_object_version: Annotated[
+        Optional[int],
+        _number(
+            "--code-object-version",
+            text="Of code for AMD GPUs, 4 to 6; else the program's.",
+            smallest=4,
+            largest=6,
+        ),
+    ] = None,
     cache: Annotated[
         bool,
         typer.Option(
@@ -122,6 +131,7 @@ def compile_kernel(
         min_blocks_per_sm=min_blocks_per_sm,
         max_registers=max_registers,
         assembler_options=assembler_options,
+        code_object_version=code_object_version or 0,
         use_cache=cache,
         want_ir=ll is not None,
         want_assembly=ptx is not None,

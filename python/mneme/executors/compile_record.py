@@ -58,6 +58,9 @@ class CompileOptions:
     assembler_options: str = ""
     """Further options for ptxas, separated by blanks."""
 
+    code_object_version: int = 0
+    """Version of code objects for AMD GPUs, 4 to 6; 0: what the program was built for."""
+
     use_cache: bool = True
     """Look for a stored image, and store the new one."""
 
@@ -136,6 +139,7 @@ def compile_record(
             }
         ),
         assembler_options=wanted.assembler_options,
+        code_object_version=wanted.code_object_version,
     )
     statistics = json.loads(compiled["statistics"])
     statistics["is_from_cache"] = compiled["is_from_cache"]

@@ -79,8 +79,9 @@ struct Request {
   std::string symbol;
   std::vector<LambdaValue> lambdaValues;
   std::vector<PassPlugin> plugins;
-  uint32_t timeTraceGrain = 0; ///< microseconds; 0: no time trace
-  bool wantStages = false;     ///< IR before and after specialisation
+  uint32_t timeTraceGrain = 0;    ///< microseconds; 0: no time trace
+  uint32_t codeObjectVersion = 0; ///< for AMD GPUs: 4, 5 or 6; 0: what the modules were built for
+  bool wantStages = false;        ///< IR before and after specialisation
 };
 
 /// The numbers that decide about the code, of a Request or a mneme_compile_request: the one list
@@ -88,7 +89,8 @@ struct Request {
 template <typename AnyRequest> auto codeNumbersOf(AnyRequest& request) {
   return std::tie(request.codegenOptLevel, request.prune, request.internalize,
                   request.setLaunchBounds, request.maxThreads, request.minBlocksPerSm,
-                  request.specializeDims, request.maxRegisters, request.boundIndices);
+                  request.specializeDims, request.maxRegisters, request.boundIndices,
+                  request.codeObjectVersion);
 }
 
 /// Calls `visit` with each number of codeNumbersOf().
