@@ -230,14 +230,20 @@ def test_rocm_without_fortran_is_refused_before_the_solver() -> None:
     assert ("hip@6:", "+rocm") in older.dependencies  # whose hip needs none
 
 
-def test_the_block_of_the_machines_packages_is_complete(mneme: Recipe) -> None:
+def machines_packages() -> dict[str, Any]:
+    """The block in the guide that names what a machine has."""
     text = (ROOT / "docs" / "spack.md").read_text()
     (block,) = [
         one
         for one in re.findall(r"```yaml\n(.*?)```", text, re.DOTALL)
         if "\n  llvm:" in one and "packages:" in one
     ]
-    packages = yaml.safe_load(block)["packages"]
+    packages: dict[str, Any] = yaml.safe_load(block)["packages"]
+    return packages
+
+
+def test_the_block_of_the_machines_packages_is_complete(mneme: Recipe) -> None:
+    packages = machines_packages()
     needed = {
         parse(spec)[0].name
         for spec, condition in mneme.dependencies
@@ -335,6 +341,21 @@ def test_spack_reads_and_audits_the_recipes(tmp_path: Path, layout: Path) -> Non
     assert "cuda_arch" in spack("info", "mneme-vector-add", scope=tmp_path)
     if is_new:  # older recipes know too few versions of Python packages
         spack("audit", "packages", "mneme", "mneme-vector-add", scope=tmp_path)
+
+
+@pytest.mark.slow
+def test_a_rocm_of_the_machine_is_one_external(tmp_path: Path) -> None:
+    is_new = int(spack("--version", scope=tmp_path).split(".")[0]) >= 1
+    repos: Any = {"mneme": str(REPOSITORY)} if is_new else [str(REPOSITORY)]
+    (tmp_path / "repos.yaml").write_text(yaml.safe_dump({"repos": repos}))
+    packages = {**machines_packages(), "hip": ROCM}
+    (tmp_path / "packages.yaml").write_text(yaml.safe_dump({"packages": packages}))
+    printed = spack("spec", "--fresh", "mneme ~python +rocm", scope=tmp_path).split("Concretized")[
+        -1
+    ]
+    names = set(re.findall(r"\^?([\w-]+)@[\d.=]+", printed))
+    assert {"mneme", "hip", "llvm"} <= names
+    assert not names & {"llvm-amdgpu", "hsa-rocr-dev", "comgr", "rocm-device-libs", "hipcc"}
 
 
 @pytest.mark.slow
