@@ -7,6 +7,7 @@
 
 #include "runtime/abi/variable_names.h"
 #include "runtime/base/hash.h"
+#include "runtime/compile/amd/device_library.h"
 #include "runtime/compile/amd/object_version.h"
 #include "runtime/compile/amd/target_id.h"
 #include "runtime/compile/assembler/ptx_version.h"
@@ -188,7 +189,7 @@ bool CompileJob::isAsBuilt() const {
 
 /// The processor that kernels of a unit are for where they do not say it.
 std::string CompileJob::unitArch(const llvm::Triple& triple) const {
-  if (target_.kind == TargetKind::Ptx)
+  if (target_.isGpu())
     return target_.cpu;
   return triple.isAMDGCN() ? "gfx90a" : "sm_90";
 }
@@ -231,6 +232,8 @@ void CompileJob::preprocess() {
   isForAmd_ = triple.isAMDGCN();
   checkVendor(triple);
   if (isUnit()) {
+    if (target_.kind == TargetKind::Amd)
+      linkAmdDeviceLibrary(*module_, target_.cpu, diagnostics_);
     becomeUnit(*module_, unitArch(triple), diagnostics_);
     return;
   }
@@ -260,9 +263,6 @@ void CompileJob::checkVendor(const llvm::Triple& triple) const {
                                             "'; it can be compiled for " +
                                             (isForAmd_ ? "gfx<number>" : "sm_<number>") +
                                             " or the CPU, not for '" + request_.target + "'");
-  if (isUnit() && target_.kind == TargetKind::Amd)
-    throw Error(ErrorCode::Unsupported, "modules made at run time cannot be compiled for AMD GPUs; "
-                                        "their kernels run on the CPU device");
 }
 
 void CompileJob::specialize(llvm::Function& kernel) {
@@ -412,7 +412,9 @@ void CompileJob::chooseAmdFeatures() {
     throw Error(ErrorCode::InvalidArgument,
                 "options for an assembler are given, but none makes code for AMD GPUs");
   target_.features = amdFeatures(*module_, target_.cpu, target_.features);
-  chooseObjectVersion(*module_, request_.codeObjectVersion, target_.cpu);
+  // Modules made at run time need not say it: every ROCm that mneme runs on loads version 5.
+  const bool isOpen = isUnit() && request_.codeObjectVersion == 0 && !saysObjectVersion(*module_);
+  chooseObjectVersion(*module_, isOpen ? 5 : request_.codeObjectVersion, target_.cpu);
   if (request_.maxRegisters)
     findKernel(*module_, kernelName())
         .addFnAttr("amdgpu-num-vgpr", std::to_string(request_.maxRegisters));

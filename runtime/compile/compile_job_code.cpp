@@ -15,7 +15,8 @@ namespace mneme::compile {
 
 void CompileJob::generate() {
   // Code generation changes the module.
-  const auto copy = target_.kind == TargetKind::Amd ? llvm::CloneModule(*module_) : nullptr;
+  const bool isDescribed = target_.kind == TargetKind::Amd && !isUnit();
+  const auto copy = isDescribed ? llvm::CloneModule(*module_) : nullptr;
   {
     const Stage stage("Codegen", times_.codegen);
     if (target_.kind == TargetKind::Ptx)
@@ -146,7 +147,7 @@ std::string CompileJob::statistics() {
     object["assembler"] = assembler_ ? assembler_->version().name : "driver";
     object["assemble_time"] = times_.assemble;
   }
-  if (target_.kind == TargetKind::Amd) {
+  if (target_.kind == TargetKind::Amd && !isUnit()) {
     object["target_id"] = amdUsage_.targetId;
     object["vgpr_count"] = amdUsage_.vgprs;
     object["agpr_count"] = amdUsage_.agprs;

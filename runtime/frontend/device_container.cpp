@@ -76,14 +76,14 @@ Bytes fatBinaryWith(std::span<const std::byte> image, unsigned arch) {
   return bytes;
 }
 
-Bytes bundleWith(std::span<const std::byte> image) {
+Bytes bundleWith(std::span<const std::byte> image, const std::string& targetId) {
   constexpr std::string_view kMagic = "__CLANG_OFFLOAD_BUNDLE__";
   constexpr std::string_view kHost = "host-x86_64-unknown-linux-gnu-";
-  constexpr std::string_view kDevice = "hipv4-amdgcn-amd-amdhsa--gfx90a";
+  const std::string device = "hipv4-amdgcn-amd-amdhsa--" + targetId;
   Bytes bytes;
   add(bytes, kMagic);
   add(bytes, uint64_t{2});
-  for (const std::string_view name : {kHost, kDevice}) {
+  for (const std::string_view name : {kHost, std::string_view(device)}) {
     add(bytes, kCodeObjectAlignment);
     add(bytes, uint64_t{name == kHost ? 0 : image.size()});
     add(bytes, uint64_t{name.size()});

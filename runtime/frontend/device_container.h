@@ -11,9 +11,9 @@ namespace mneme::frontend {
 /// A fat binary (magic 0xBA55ED50) with one member: machine code, or PTX text. `arch`: 90.
 std::vector<std::byte> fatBinaryWith(std::span<const std::byte> image, unsigned arch);
 
-/// clang's bundle of code objects, with one for AMD GPUs
+/// clang's bundle of code objects, with one for the AMD GPU of this target ID
 /// (https://clang.llvm.org/docs/ClangOffloadBundler.html).
-std::vector<std::byte> bundleWith(std::span<const std::byte> image);
+std::vector<std::byte> bundleWith(std::span<const std::byte> image, const std::string& targetId);
 
 /// Names of the kernels in machine code for NVIDIA GPUs: each has a section for its parameters
 /// (https://docs.nvidia.com/cuda/cuda-binary-utilities). Empty for anything else.

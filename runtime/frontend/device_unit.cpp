@@ -20,12 +20,15 @@ unsigned architectureOf(const std::string& target) {
   return target.starts_with("sm_") ? unsigned(std::strtoul(target.c_str() + 3, nullptr, 10)) : 90;
 }
 
+/// The CPU device runs code for any.
+std::string gpuOf(const std::string& target) { return target == "cpu" ? "gfx90a" : target; }
+
 } // namespace
 
 DeviceUnit::DeviceUnit(const VendorRuntime& runtime, std::span<const std::byte> image)
     : container_(runtime.vendor() == Vendor::Cuda
                      ? fatBinaryWith(image, architectureOf(runtime.target()))
-                     : bundleWith(image)),
+                     : bundleWith(image, gpuOf(runtime.target()))),
       blobs_(embed::readDeviceImage(container_)) {
   for (const auto& [name, blob] : blobs_.kernels)
     names_.push_back(name);

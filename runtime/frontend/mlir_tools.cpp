@@ -81,8 +81,9 @@ mneme::compile::MlirLowering mlirLoweringFor(TargetModelType target, const std::
     else if (target == TargetModelType::CUDA)
       mlir.pipelines.push_back(gpuPipeline("convert-gpu-to-nvvm{", convention));
     else
-      mlir.pipelines.push_back(
-          gpuPipeline("convert-gpu-to-rocdl{runtime=HIP chipset=" + arch + " ", convention));
+      mlir.pipelines.push_back(gpuPipeline(
+          "convert-gpu-to-rocdl{runtime=HIP chipset=" + arch.substr(0, arch.find(':')) + " ",
+          convention));
   return mlir;
 }
 

@@ -1,10 +1,13 @@
 #include "runtime/frontend/vendor_runtime.h"
 
 #include <array>
+#include <cstring>
+#include <vector>
 
 #include <dlfcn.h>
 
 #include "runtime/base/error.h"
+#include "runtime/device/hip/driver_types.h"
 
 namespace mneme::frontend {
 namespace {
@@ -85,9 +88,8 @@ std::string VendorRuntime::target() const {
   if (isOnCpu_)
     return "cpu";
   int device = 0, major = 0, minor = 0;
-  if (vendor_ != Vendor::Cuda)
-    throw Error(ErrorCode::Unsupported, "modules for AMD GPUs run on the CPU device only; start "
-                                        "the program with 'mneme run'");
+  if (vendor_ == Vendor::Hip)
+    return amdTarget();
   if (const int status = currentDevice_(&device);
       status != 0 || deviceAttribute_(&major, kMajorAttribute, device) != 0 ||
       deviceAttribute_(&minor, kMinorAttribute, device) != 0)
@@ -95,6 +97,25 @@ std::string VendorRuntime::target() const {
                 "there is no usable GPU (error " + std::to_string(status) +
                     "); start the program with 'mneme run --device cpu' to run it without one");
   return "sm_" + std::to_string(major * 10 + minor);
+}
+
+/// The GPU's target ID, from where the properties of that HIP have it.
+std::string VendorRuntime::amdTarget() const {
+  using Properties = device::hip::DeviceProperties;
+  int (*ask)(void*, int) = nullptr;
+  find(ask, "hipGetDevicePropertiesR0600");
+  const size_t offset = ask ? Properties::kArchOffset0600 : Properties::kArchOffset;
+  if (!ask)
+    find(ask, "hipGetDeviceProperties");
+  std::vector<char> properties(Properties::kSizeBytes);
+  int device = 0;
+  if (const int status = currentDevice_(&device);
+      !ask || status != 0 || ask(properties.data(), device) != 0)
+    throw Error(ErrorCode::BackendUnavailable,
+                "there is no usable GPU (error " + std::to_string(status) +
+                    "); start the program with 'mneme run --device cpu' to run it without one");
+  const char* name = properties.data() + offset;
+  return {name, strnlen(name, Properties::kArchBytes)};
 }
 
 } // namespace mneme::frontend

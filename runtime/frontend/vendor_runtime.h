@@ -32,13 +32,15 @@ public:
   }
   /// What mneme_launch::vendorEntry is.
   void* launchEntry() const { return launchEntry_; }
-  /// What runtime/compile is asked for on the current device: "cpu", "sm_90".
-  /// \throws Error{Unsupported} on other devices than that
+  /// What runtime/compile is asked for on the current device: "cpu", "sm_90",
+  /// "gfx90a:sramecc+:xnack-".
+  /// \throws Error{BackendUnavailable} where there is no GPU
   std::string target() const;
   Vendor vendor() const { return vendor_; }
 
 private:
   explicit VendorRuntime(Vendor vendor);
+  std::string amdTarget() const;
 
   Vendor vendor_;
   bool isOnCpu_ = false;

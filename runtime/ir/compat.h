@@ -27,6 +27,9 @@
 
 namespace mneme::compat {
 
+/// Times 100: of code objects for AMD GPUs, where a module does not say it.
+inline constexpr unsigned kUsualCodeObjectVersion = LLVM_VERSION_MAJOR >= 20 ? 600 : 500;
+
 inline llvm::Triple moduleTriple(const llvm::Module& module) {
   return llvm::Triple(module.getTargetTriple());
 }

@@ -9,6 +9,7 @@
 #include <array>
 
 #include "runtime/base/error.h"
+#include "runtime/ir/compat.h"
 
 namespace mneme::compile {
 namespace {
@@ -17,7 +18,6 @@ using namespace llvm;
 
 constexpr const char* kVersionFlag = "amdhsa_code_object_version";
 constexpr const char* kVersionInLibraries = "__oclc_ABI_version";
-constexpr unsigned kUsualVersion = 500; // of IR that does not say it, as in LLVM before 20
 
 /// What both layouts have, by bytes behind a kernel's own arguments.
 struct Moved {
@@ -35,11 +35,6 @@ constexpr std::array<Moved, 7> kMoved = {{
 constexpr unsigned kPrintfBefore5 = 24, kPrintfSince5 = 72; // instead of the hostcall buffer
 constexpr const char* kBytesBefore5 = "56";
 constexpr const char* kBytesSince5 = "256";
-
-unsigned versionOf(const Module& module) {
-  const auto* flag = mdconst::extract_or_null<ConstantInt>(module.getModuleFlag(kVersionFlag));
-  return flag ? static_cast<unsigned>(flag->getZExtValue()) : kUsualVersion;
-}
 
 bool usesPrintfBuffer(const Module& module) {
   const auto* kind = dyn_cast_or_null<MDString>(module.getModuleFlag("amdgpu_printf_kind"));
@@ -179,17 +174,26 @@ SmallPtrSet<Function*, 8> decideInLibraries(Module& module, unsigned version) {
 
 } // namespace
 
+unsigned objectVersionOf(const llvm::Module& module) {
+  const auto* flag = mdconst::extract_or_null<ConstantInt>(module.getModuleFlag(kVersionFlag));
+  return flag ? static_cast<unsigned>(flag->getZExtValue()) : compat::kUsualCodeObjectVersion;
+}
+
+bool saysObjectVersion(const llvm::Module& module) {
+  return module.getModuleFlag(kVersionFlag) != nullptr;
+}
+
 void chooseObjectVersion(Module& module, unsigned version, const std::string& cpu) {
   if (version != 0 && (version < 4 || version > 6))
     throw Error(ErrorCode::InvalidArgument, "there is no code object version " +
                                                 std::to_string(version) + "; known are 4, 5 and 6");
-  const unsigned own = versionOf(module);
+  const unsigned own = objectVersionOf(module);
   const unsigned wanted = version == 0 ? own : version * 100;
   if (wanted < 600 && StringRef(cpu).ends_with("-generic"))
     throw Error(ErrorCode::Unsupported,
                 "'" + cpu + "' is for several GPUs and needs code objects of version 6, " + "not " +
                     std::to_string(wanted / 100));
-  if (wanted == own)
+  if (wanted == own && (version == 0 || saysObjectVersion(module)))
     return;
   module.setModuleFlag(Module::Error, kVersionFlag,
                        ConstantInt::get(Type::getInt32Ty(module.getContext()), wanted));

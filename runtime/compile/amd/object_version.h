@@ -8,6 +8,11 @@
 
 namespace mneme::compile {
 
+/// Times 100, as the module says it, or what LLVM makes of one that does not.
+unsigned objectVersionOf(const llvm::Module& module);
+
+bool saysObjectVersion(const llvm::Module& module);
+
 /// Makes `module` one for code objects of this version: 4, 5 or 6, or 0 for that it was built for.
 /// Generic processors have version 6 only. What kernels read of the arguments behind their own is
 /// laid out anew between version 4 and later ones.

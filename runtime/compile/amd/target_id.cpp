@@ -9,15 +9,6 @@
 namespace mneme::compile {
 namespace {
 
-/// Threads of a wave unless a function says otherwise: 64 up to GFX9, 32 from GFX10 on.
-unsigned usualWaveSize(llvm::StringRef cpu) {
-  unsigned number = 0;
-  if (!cpu.consume_front("gfx") || cpu.consumeInteger(10, number))
-    return 0;
-  const bool isGeneration = cpu.contains("generic"); // "gfx10-1-generic"
-  return number >= 1000 || (isGeneration && number >= 10) ? 32 : 64;
-}
-
 llvm::StringRef textOf(const llvm::Function& function, const char* attribute) {
   return function.getFnAttribute(attribute).getValueAsString();
 }
@@ -40,6 +31,14 @@ const llvm::Function* kernelOf(const llvm::Module& module) {
 }
 
 } // namespace
+
+unsigned usualWaveSize(llvm::StringRef cpu) {
+  unsigned number = 0;
+  if (!cpu.consume_front("gfx") || cpu.consumeInteger(10, number))
+    return 0;
+  const bool isGeneration = cpu.contains("generic"); // "gfx10-1-generic"
+  return number >= 1000 || (isGeneration && number >= 10) ? 32 : 64;
+}
 
 std::pair<std::string, std::string> splitTargetId(const std::string& id) {
   llvm::SmallVector<llvm::StringRef, 4> parts;

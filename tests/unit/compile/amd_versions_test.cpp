@@ -90,6 +90,19 @@ TEST_CASE("the header of a code object has the version that was chosen") {
     }
 }
 
+TEST_CASE("IR that says no version gets the one that is chosen") {
+  if (isSkipped())
+    return;
+  compile::Request request = dimensionsRequest("gfx90a", 5);
+  std::string text = replaced(kDimensions, "GPU", "gfx90a");
+  text.resize(text.find("!llvm.module.flags"));
+  request.modules = {bytesOf(text)};
+  for (const auto& [version, abi] : {std::pair{5u, 3}, {6u, 4}}) {
+    request.codeObjectVersion = version;
+    CHECK(static_cast<int>(compile::compile(request).image.at(8)) == abi);
+  }
+}
+
 TEST_CASE("launch dimensions are read from where the chosen version has them") {
   if (isSkipped())
     return;
