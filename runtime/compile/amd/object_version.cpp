@@ -195,8 +195,9 @@ void chooseObjectVersion(Module& module, unsigned version, const std::string& cp
                     std::to_string(wanted / 100));
   if (wanted == own && (version == 0 || saysObjectVersion(module)))
     return;
-  module.setModuleFlag(Module::Error, kVersionFlag,
-                       ConstantInt::get(Type::getInt32Ty(module.getContext()), wanted));
+  module.setModuleFlag(
+      Module::Error, kVersionFlag,
+      ConstantAsMetadata::get(ConstantInt::get(Type::getInt32Ty(module.getContext()), wanted)));
   const auto decided = decideInLibraries(module, wanted);
   if ((own < 500) != (wanted < 500))
     HiddenArguments(module, wanted).layOutAnew(decided);
