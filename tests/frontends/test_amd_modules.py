@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -55,6 +59,31 @@ def test_kernels_compute_on_the_gpu_what_they_do_on_the_cpu(tmp_path: Path, sour
     # What is loaded is a code object for this GPU, made by LLVM.
     assert f"amdgcn-amd-amdhsa--{GPU}".encode() in _stored(tmp_path / "cache")
     assert f"amdgcn-amd-amdhsa--{GPU}".encode() not in _stored(tmp_path / "cpu")
+
+
+def test_kernels_are_recorded_and_replayed_on_the_gpu(tmp_path: Path) -> None:
+    program = build("ir_device.cpp", tmp_path / "program", "clang++", "-DTEST_HIP")
+    library = str(STAND_IN / "libamdhip64.so.6")
+    environment = {
+        **os.environ,
+        "LD_LIBRARY_PATH": str(STAND_IN),
+        "LD_PRELOAD": library,
+        "MNEME_HIP_LIBRARY": library,
+        "MNEME_CARRY_IR": "1",
+        "PROTEUS_CACHE_DIR": str(tmp_path / "cache"),
+    }
+    mneme = (sys.executable, "-m", "mneme")
+    database = tmp_path / "db"
+    line = (*mneme, "record", "-rdb", database, "--device", "hip:0", "--", program)
+    done = subprocess.run(line, capture_output=True, text=True, check=False, env=environment)
+    assert "status 0 x 2.25" in done.stdout, done.stdout + done.stderr
+    kernels = set()
+    for record in database.glob("[0-9]*.json"):
+        kernels.add(json.loads(record.read_text())["KernelName"])
+        line = (*mneme, "replay", "-rdb", record, "--device", "hip:0", "default<O3>")
+        done = subprocess.run(line, capture_output=True, text=True, check=False, env=environment)
+        assert '"verified": true' in done.stdout, done.stdout + done.stderr
+    assert kernels == {"fetch", "scale"}
 
 
 def test_gpu_of_a_module_is_the_one_at_hand(tmp_path: Path) -> None:
