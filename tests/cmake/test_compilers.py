@@ -185,3 +185,20 @@ def test_compiler_with_another_llvm_of_the_same_number_is_refused(
     said = f"mneme: this compiler has LLVM {MAJOR}.0, mneme's passes were made for LLVM {MAJOR}.1"
     assert said in done.stderr
     assert "Stack dump" not in done.stderr
+
+
+def test_sources_are_scanned_for_modules_under_each_name(build_tree: Path, tmp_path: Path) -> None:
+    # CMake 3.28 to 3.31 look for the first name beside mneme-clang++, others for clang's own.
+    source = tmp_path / "a.cpp"
+    source.write_text("export module words;\nimport letters;\n")
+    compiler = build_tree / "bin" / "mneme-clang++"
+    done = run_command(
+        *(build_tree / "bin" / "mneme-clang-scan-deps", "-format=p1689", "--"),
+        *(compiler, "-std=c++20", "-x", "c++-module", source, "-c", "-o", tmp_path / "a.o"),
+    )
+    if done.returncode == 127:
+        pytest.skip("clang-scan-deps is not installed (clang-tools)")
+    assert done.returncode == 0, done.stderr
+    (rule,) = json.loads(done.stdout)["rules"]
+    assert [one["logical-name"] for one in rule["provides"]] == ["words"]
+    assert [one["logical-name"] for one in rule["requires"]] == ["letters"]

@@ -31,6 +31,7 @@ INSTALLED_FILES = (
     "bin/mneme-cc",
     "bin/mneme-cxx",
     "bin/mneme-clang++",
+    "bin/mneme-clang-scan-deps",
     "bin/mneme-hipcc",
     "bin/mneme-jit-compile",
     "include/mneme/MnemeAnnotation.hpp",
