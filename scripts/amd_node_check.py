@@ -29,6 +29,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mneme.devices import device_limits
+from mneme.install import paths
 from mneme.install.amd_node import amd_parts
 from mneme.optimize.profile import read_profile
 from mneme.programs.guest import profile_environment, run_environment
@@ -77,7 +78,8 @@ def last_line(text: str) -> str:
 
 def node(device: str) -> Iterator[Check]:
     """What the device says about itself, and what the node has."""
-    for part in amd_parts(Path("/"), os.environ):
+    clang = str(paths.config().get("llvm_version", "")).partition(".")[0]
+    for part in amd_parts(Path("/"), os.environ, clang):
         yield Check(part.name, "missing" if part.remedy else "ok", part.detail)
     limits = device_limits(device)
     detail = f"{limits.name}, {limits.target}, waves of {limits.warp_size}"
