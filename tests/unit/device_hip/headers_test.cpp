@@ -38,6 +38,9 @@ namespace addresses {
 namespace launches {
 #include "runtime/record/interpose/hip_launches.cpp"
 } // namespace launches
+namespace modules {
+#include "runtime/record/interpose/hip_modules.cpp"
+} // namespace modules
 #undef __attribute__
 #pragma clang diagnostic pop
 
@@ -48,6 +51,7 @@ namespace interposed {
 using namespace memory;
 using namespace addresses;
 using namespace launches;
+using namespace modules;
 } // namespace interposed
 
 using namespace device::hip;
