@@ -34,6 +34,8 @@ Backend& findBackend() noexcept {
       found = makeCudaBackend();
     if (!found)
       found = makeHipBackend();
+    if (!found)
+      found = makeCudaDriverBackend();
     return found ? found.release() : new NoBackend;
   }();
   return *backend;

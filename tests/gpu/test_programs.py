@@ -84,6 +84,15 @@ def test_recorded_launches_replay(program: Path, tmp_path: Path) -> None:
         assert done.returncode == 0, f"{path.name} {record_id}: {done.stderr}\n{said}"
 
 
+def test_code_that_a_program_loads_by_the_driver_is_recorded(tmp_path: Path) -> None:
+    said = check_recording_changes_nothing(APPS / "gpu_record" / "loaded_code", tmp_path)
+    recorded = launches(tmp_path)
+    assert recorded, said
+    for path, record_id in recorded:
+        done = support.replay(path, record_id, "default<O3>")
+        assert done.returncode == 0, f"{path.name} {record_id}: {done.stderr}"
+
+
 @pytest.mark.parametrize("runtime", ["static", "shared"])
 def test_a_plain_nvcc_program_runs_and_is_named(
     only_gpu: None, runtime: str, tmp_path: Path

@@ -1,6 +1,7 @@
 #include "runtime/record/backends/cuda/backend.h"
 
 #include <array>
+#include <optional>
 
 #include <dlfcn.h>
 
@@ -21,7 +22,8 @@ constexpr std::array kRuntimeFiles = {"libcudart.so", "librecord.so"};
 constexpr std::array kKernelLibraries = {"libcublas",   "libcudnn",    "libcufft", "libcurand",
                                          "libcusolver", "libcusparse", "libnccl"};
 
-/// The runtime's functions. Those beside the first three may be null.
+/// The runtime's functions. All are null in a program that uses the driver alone; those beside the
+/// first three may be in others.
 struct Runtime {
   int (*synchronize)() = find<int (*)()>("cudaDeviceSynchronize");
   int (*getDevice)(int* device) = find<int (*)(int*)>("cudaGetDevice");
@@ -65,12 +67,13 @@ public:
     return kKernelLibraries;
   }
 
-  int currentDevice() noexcept override {
-    int device = 0;
-    runtime_.getDevice(&device);
-    return device;
+  int currentDevice() noexcept override { return ordinal().value_or(0); }
+  int synchronize() noexcept override {
+    if (runtime_.synchronize)
+      return runtime_.synchronize();
+    const Driver* driver = Driver::find();
+    return driver ? driver->cuCtxSynchronize() : CUDA_ERROR_NOT_INITIALIZED;
   }
-  int synchronize() noexcept override { return runtime_.synchronize(); }
   int synchronizeDevice(unsigned device) noexcept override;
   bool prepareContext() noexcept override;
   std::unique_ptr<DeviceAccess> makeAccess(unsigned device) override;
@@ -113,11 +116,23 @@ public:
   bool isMarkPassed(void* mark, bool shallWait) noexcept override;
 
 private:
+  /// Of the current device, by which the runtime and the driver number alike.
+  std::optional<int> ordinal() const noexcept {
+    int current = 0;
+    if (runtime_.getDevice)
+      return runtime_.getDevice(&current) == 0 ? std::optional(current) : std::nullopt;
+    const Driver* driver = Driver::find();
+    CUdevice device = 0, numbered = -1;
+    if (!driver || driver->cuCtxGetDevice(&device) != CUDA_SUCCESS)
+      return std::nullopt;
+    while (driver->cuDeviceGet(&numbered, current) == CUDA_SUCCESS && numbered != device)
+      ++current;
+    return numbered == device ? std::optional(current) : std::nullopt;
+  }
   bool isCurrent(const Driver& driver, CUdevice device) const noexcept {
-    int ordinal = 0;
     CUdevice wanted = -1;
-    return runtime_.getDevice(&ordinal) == 0 &&
-           driver.cuDeviceGet(&wanted, ordinal) == CUDA_SUCCESS && wanted == device;
+    const std::optional<int> current = ordinal();
+    return current && driver.cuDeviceGet(&wanted, *current) == CUDA_SUCCESS && wanted == device;
   }
   /// While it lives, our own calls of the runtime do not change its last error.
   KeepsLastError keepLastError() const { return {runtime_.peek, runtime_.clear}; }
@@ -138,15 +153,15 @@ bool CudaBackend::prepareContext() noexcept {
       primaryContext(*driver, device))
     return false; // a context of the application's own
   // The runtime makes or selects its context at the first call that needs one; this is the
-  // cheapest.
-  return runtime_.free(nullptr) == 0 && gpu::currentCudaSide().vendor;
+  // cheapest. The driver leaves it to the program.
+  return runtime_.free && runtime_.free(nullptr) == 0 && gpu::currentCudaSide().vendor;
 }
 
 int CudaBackend::synchronizeDevice(unsigned device) noexcept {
-  int current = -1;
   const Driver* driver = Driver::find();
+  const std::optional<int> current = ordinal();
   CUdevice other = 0;
-  if (!driver || runtime_.getDevice(&current) != 0 || current == static_cast<int>(device) ||
+  if (!driver || !current || *current == static_cast<int>(device) ||
       driver->cuDeviceGet(&other, static_cast<int>(device)) != CUDA_SUCCESS)
     return synchronize();
   const CUcontext context = primaryContext(*driver, other);
@@ -223,6 +238,10 @@ bool CudaBackend::isMarkPassed(void* mark, bool shallWait) noexcept {
 std::unique_ptr<Backend> makeCudaBackend() {
   const Runtime runtime;
   return runtime.isThere() ? std::make_unique<CudaBackend>(runtime) : nullptr;
+}
+
+std::unique_ptr<Backend> makeCudaDriverBackend() {
+  return find<void*>("cuInit") ? std::make_unique<CudaBackend>(Runtime{}) : nullptr;
 }
 
 } // namespace mneme::record

@@ -1,4 +1,4 @@
-// Room record: NVIDIA GPUs under CUDA's shared runtime.
+// Room record: NVIDIA GPUs under CUDA's shared runtime, or under the driver alone.
 #pragma once
 
 #include "runtime/record/backend.h"
@@ -7,5 +7,9 @@ namespace mneme::record {
 
 /// Null when there is no such runtime in this process.
 std::unique_ptr<Backend> makeCudaBackend();
+
+/// For a program that calls the driver and no runtime. Null when there is no driver in this
+/// process.
+std::unique_ptr<Backend> makeCudaDriverBackend();
 
 } // namespace mneme::record
