@@ -94,3 +94,7 @@ def test_a_program_is_asked_for(folder: Path, tmp_path: Path) -> None:
     assert "'sum' has no group" in done.stderr
     done = mneme("deploy", folder / "results", "-o", tmp_path / "tuned.json", "--pairs", "3")
     assert "--pairs does nothing without --measure" in done.stderr
+    plain = ("deploy", folder / "results", "-o", tmp_path / "tuned.json")
+    done = mneme(*plain, "--device", "cpu")
+    assert "--device does nothing without --measure" in done.stderr
+    assert "does nothing" not in mneme(*plain, MNEME_DEVICE="cpu").stderr

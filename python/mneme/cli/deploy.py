@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Optional
 
@@ -123,7 +124,9 @@ def deploy(
     )
     plan = deploying.plan_deployment(results, options)
     if not measure:
-        given = {"--pairs": pairs != _PAIRS, "--device": device is not None, "--compare": compare}
+        # A device of the environment is for other commands as well.
+        asked = device is not None and device != os.environ.get("MNEME_DEVICE")
+        given = {"--pairs": pairs != _PAIRS, "--device": asked, "--compare": compare}
         tell_unused(given, "without --measure")
     measured = None
     if measure and plan.deployed:

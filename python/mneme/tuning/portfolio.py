@@ -78,10 +78,13 @@ class Portfolio:
         self._pipeline = next(
             (one for one in self._dimensions.values() if isinstance(one, PipelineParam)), None
         )
-        points = starting_points(self._dimensions)
-        self._first = deque([next(points), *seeds])
-        self._starting_points = deque(points)
-        self._starts_next = True
+        self._usual, *points = starting_points(self._dimensions)
+        self._first = deque([self._usual, *seeds])
+        self._single_changes = deque(
+            {name: value for name, value in point.items() if value != self._usual[name]}
+            for point in points
+        )
+        self._changes_next = True
         self._elite: list[tuple[float, object, Params]] = []
         self._trials = 0
         self._trials_of_best = 0
@@ -125,11 +128,12 @@ class Portfolio:
         Raises:
             InvalidArgument: If the space is empty, or its own functions failed.
         """
-        if (sample := self._next_of(self._first)) is not None:
-            return sample, ""
+        while self._first:
+            if (sample := self._member(self._first.popleft())) is not None:
+                return sample, ""
         # In turn with the operators: in some spaces no value alone is of any use.
-        self._starts_next = not self._starts_next
-        if not self._starts_next and (sample := self._next_of(self._starting_points)) is not None:
+        self._changes_next = not self._changes_next
+        if not self._changes_next and (sample := self._next_change()) is not None:
             return sample, ""
         name = self._choose()
         for _ in range(_ATTEMPTS):
@@ -139,10 +143,14 @@ class Portfolio:
                 return sample, name
         return self._space.draw_params(self._rng), "draw"
 
-    def _next_of(self, points: deque[Params]) -> Sample | None:
-        """Take points until one is a member."""
-        while points:
-            if (sample := self._member(points.popleft())) is not None:
+    def _next_change(self) -> Sample | None:
+        """A good one with another value, of those that each parameter begins with."""
+        good = self._parent() or self._usual
+        while self._single_changes:
+            change = self._single_changes.popleft()
+            if change.items() <= good.items():
+                continue
+            if (sample := self._member({**good, **change})) is not None:
                 return sample
         return None
 
