@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -54,6 +55,50 @@ def test_without_workers_a_search_ends_soon_and_can_go_on(recording: Path, tmp_p
     assert len(trials) == 16
     assert {one.status for one in trials} == {"verified"}
     assert len(executor.searched) == 13
+
+
+class Slow(FakeExecutor):
+    """Takes a while for what is searched first, the baseline apart."""
+
+    is_under_way = False
+
+    def submit(self, config: ExperimentConfiguration, **wishes: Any) -> EvalFuture:
+        done = super().submit(config, **wishes)
+        if [one for one in self.searched if one.specialize] != [config]:
+            return done
+        future = EvalFuture(0, config)
+        self.is_under_way = True
+
+        def end() -> None:
+            self.is_under_way = False
+            future.set_result(self.answer(config))
+
+        threading.Timer(0.5, end).start()
+        return future
+
+
+class Insisting(Levels):
+    """Names what is under way again and again."""
+
+    def __init__(self, executor: Slow) -> None:
+        super().__init__()
+        self._executor = executor
+        self._rest = iter(range(4))
+
+    def sample_random(self) -> ExperimentConfiguration:
+        level = 0 if self._executor.is_under_way else next(self._rest, 3)
+        return self.derived({"codegen_opt": level, "specialize": True, "passes": "default<O3>"})
+
+
+def test_what_is_under_way_is_no_sign_of_an_end(recording: Path, tmp_path: Path) -> None:
+    executor = Slow()
+    options = TuneOptions(
+        record_database=recording, results_dir=tmp_path, sampler="random", trials=4
+    )
+    tuning = TuningSession(options, space=Insisting(executor), make_executor=executor)
+    assert tuning.run() == 0, tuning.error
+    levels = {one.codegen_opt for one in executor.searched if one.specialize}
+    assert levels == {0, 1, 2, 3}
 
 
 def test_a_storage_that_breaks_costs_no_result(

@@ -31,6 +31,8 @@ __all__ = ["Executor", "Future", "Search", "SearchLoop", "complete", "submit"]
 
 # How long a sampler may name nothing but what is known before the space counts as searched.
 _KNOWN_IN_A_ROW = 200
+# How often it may name what is under way before results are waited for.
+_FOLLOWING_IN_A_ROW = 20
 _POLL_SECONDS = 0.2
 # Configurations without any result, after which there is nobody left to evaluate them.
 _LOST_IN_A_ROW = 5
@@ -188,7 +190,8 @@ class SearchLoop:
 
     def _fill(self, trials: int | None, deadline: float | None) -> bool:
         """Submit as many configurations as are worth having in flight; false if none is left."""
-        while len(self._in_flight) < self._capacity:
+        following = 0
+        while len(self._in_flight) < self._capacity and following < _FOLLOWING_IN_A_ROW:
             if trials is not None and self.progress.done + len(self._in_flight) >= trials:
                 return False
             if deadline is not None and time.monotonic() >= deadline:
@@ -199,18 +202,24 @@ class SearchLoop:
             candidate = self._search.ask()
             if candidate is None:
                 return False
-            self._start(candidate)
+            # That what is under way is asked for again is no sign of an end: results will tell.
+            following = following + 1 if self._follow(candidate) else 0
         return True
+
+    def _follow(self, candidate: Candidate) -> bool:
+        """Start a configuration; whether it is under way already instead and waits for that."""
+        key = candidate.config.key()
+        if key in self._in_flight:
+            self._following.setdefault(key, []).append(candidate)
+            return True
+        self._start(candidate)
+        return False
 
     def _start(self, candidate: Candidate) -> None:
         key = candidate.config.key()
         known = self._known.get(key)
         if known is not None:
             self._repeat(candidate, known)
-            return
-        if key in self._in_flight:
-            self._repeated_in_a_row += 1
-            self._following.setdefault(key, []).append(candidate)
             return
         if self._is_banned(candidate.config):
             self._leave_out(candidate)

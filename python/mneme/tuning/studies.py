@@ -27,7 +27,7 @@ from mneme.tuning.storages import (
 from mneme.tuning.trials import Candidate, CompletedCandidate, objective_value, plain_params
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 
     from optuna.distributions import BaseDistribution
     from optuna.study import Study
@@ -49,6 +49,8 @@ __all__ = [
 # What the sampler may learn to avoid; the other failures say nothing about the parameters.
 _AVOIDABLE = ("invalid_launch", "invalid_config", "failed_verification", "compile_error")
 _TOLD_CHOICES = 8
+# Proposals of a portfolio, until one was not tried before.
+_ATTEMPTS_AT_NEW = 8
 # What takes its place where several objectives are searched for.
 _SEVERAL_OBJECTIVES = "nsga2"
 
@@ -263,6 +265,7 @@ class AutoSearch(OptunaSearch):
         self.seeds: Sequence[Mapping[str, Any]] = ()
         """What is tried right after the usual configuration."""
         self._operators: dict[int, str] = {}
+        self._asked: set[Hashable] = set()
 
     @property
     def portfolio(self) -> Portfolio:
@@ -282,7 +285,11 @@ class AutoSearch(OptunaSearch):
         return super().ask()
 
     def _ask(self) -> tuple[Sample, Any]:
-        sample, operator = self.portfolio.propose()
+        for _ in range(_ATTEMPTS_AT_NEW):
+            sample, operator = self.portfolio.propose()
+            if sample.config.key() not in self._asked:
+                break
+        self._asked.add(sample.config.key())
         trial = self._study.ask()
         self._operators[trial.number] = operator
         return sample, trial
@@ -298,6 +305,7 @@ class AutoSearch(OptunaSearch):
         """Take in what earlier runs tried."""
         known = list(history)
         for done in known:
+            self._asked.add(done.candidate.config.key())
             self._learn(done, "")
         super().learn(known)
 
