@@ -10,6 +10,9 @@ from typing import Any
 import pytest
 from conftest import example, mneme, records
 
+# What is remembered is a gain that is certain, which a busy machine hides.
+pytestmark = pytest.mark.alone
+
 PIPELINES = ("function(reg2mem)", "default<O0>", "function(mem2reg)", "default<O1>", "default<O3>")
 
 

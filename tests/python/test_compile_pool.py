@@ -151,6 +151,12 @@ def test_a_worker_can_be_chosen_and_results_come_as_they_are_done(
         stopped = pool.evaluate(config, measuring=adaptive)
         again = pool.evaluate(replace(config, passes="default<O1>,adce"), measuring=adaptive)
         whole = pool.evaluate(config)
+        pool.tighten(1)
+        patient = replace(adaptive, stop_above_ns=10**12)
+        late = pool.evaluate(config, measuring=patient, fresh=True)
+        last = pool.evaluate(config, fresh=True)
+    assert (late.stopped_early, late.iterations_used) == (True, 1)
+    assert (last.stopped_early, last.iterations_used) == (False, 1000)
     assert (stopped.stopped_early, stopped.launches, stopped.iterations_used) == (True, 1, 1)
     assert again.reused
     assert (whole.reused, whole.iterations_used) == (False, 1000)

@@ -25,8 +25,8 @@ OTHER: CodeTarget = ("sm_90", (("counter", 4096),))
 
 def job_of(number: int = 0, *, image: str = "a", block: int = 1, **options: object) -> Job:
     config = ExperimentConfiguration(block=dim3(block))
-    values = {"iterations": 5, "measuring": Measuring(), **options}
-    job = Job(future=EvalFuture(number, config), text="{}", options="{}", **values)  # type: ignore[arg-type]
+    values = {"iterations": 5, "measuring": Measuring(), "options": "{}", **options}
+    job = Job(future=EvalFuture(number, config), text="{}", **values)  # type: ignore[arg-type]
     job.identify(json.dumps({"image_hash": image, "opt_time": float(number), "ir_hash": "i"}))
     return job
 
@@ -157,6 +157,20 @@ def test_a_measurement_that_was_stopped_serves_whoever_would_stop_as_early() -> 
     known.claim(first)
     known.settle(first, ExperimentResult())
     assert known.claim(job_of(4, measuring=Measuring())) is not True
+
+
+def test_what_is_queued_is_stopped_earlier_when_better_is_known() -> None:
+    job = job_of(1, measuring=Measuring(stop_above_ns=100), options='{"iterations": 5}')
+    job.tighten(0)
+    job.tighten(110)
+    assert (job.measuring.stop_above_ns, job.options) == (100, '{"iterations": 5}')
+    key = job.key
+    job.tighten(60)
+    assert (job.measuring.stop_above_ns, job.key) == (60, key)
+    assert json.loads(job.options) == {"iterations": 5, "stop_above_ns": 60}
+    whole = job_of(2)
+    whole.tighten(60)
+    assert (whole.measuring.stop_above_ns, whole.options) == (0, "{}")
 
 
 def test_futures_are_yielded_as_they_are_done() -> None:

@@ -360,9 +360,13 @@ def test_hopeless_configurations_are_measured_only_shortly(recording: Path, tmp_
     # First from the baseline, in the end from the best.
     assert limits[1] == 150_000
     assert limits[-1] == 1.5 * 39_000
+    # What is queued already hears of it.
+    assert executor.limits[0] == 0
+    assert executor.limits[1:] == sorted(executor.limits[1:], reverse=True)
+    assert executor.limits[-1] == 1.5 * 39_000
     executor = FakeExecutor()
     session(recording, tmp_path / "all", executor, early_stop=0.0).run()
-    assert {one["measuring"].stop_above_ns for one in executor.wishes} == {0}
+    assert {one["measuring"].stop_above_ns for one in executor.wishes} | {*executor.limits} == {0}
 
 
 def test_long_kernels_are_launched_few_times(recording: Path, tmp_path: Path) -> None:

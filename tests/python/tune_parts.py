@@ -119,6 +119,7 @@ class FakeExecutor:
         self.answer = answer
         self.submitted: list[ExperimentConfiguration] = []
         self.wishes: list[dict[str, Any]] = []
+        self.limits: list[int] = []
         self.options: dict[str, Any] = {}
         self.arguments: tuple[Any, ...] = ()
         self.is_cancelled = False
@@ -133,6 +134,9 @@ class FakeExecutor:
         future = EvalFuture(len(self.submitted), config)
         future.set_result(self.answer(config))
         return future
+
+    def tighten(self, stop_above_ns: int) -> None:
+        self.limits.append(stop_above_ns)
 
     def shutdown(self, *, cancel: bool = False) -> None:
         self.is_cancelled = self.is_cancelled or cancel

@@ -187,6 +187,16 @@ class AsyncReplayExecutor(SubmittingExecutor):
         self._engine.submit(job)
         return future
 
+    def tighten(self, stop_above_ns: int) -> None:
+        """Stop measuring above a limit: for what was submitted with a higher one, and what will be.
+
+        What was submitted without any is measured to the end.
+
+        Args:
+            stop_above_ns: As in `Measuring`.
+        """
+        self._engine.stop_above_ns = stop_above_ns
+
     def shutdown(self, *, cancel: bool = False) -> None:
         """End the workers; does nothing the second time.
 

@@ -67,6 +67,8 @@ class Engine:
         self._pool_is_gone = self.pool is None
         self._counts = dict.fromkeys(ExecutorStatistics.__dataclass_fields__, 0)
         self._busy_ns = 0
+        self.stop_above_ns = 0
+        """Jobs that may be stopped are, above this; 0: as each says."""
         self._times = [0.0, 0.0]
         self._thread = threading.Thread(target=self._run, name="mneme-executor", daemon=True)
         self._thread.start()
@@ -127,7 +129,7 @@ class Engine:
         """Measure what the worker compiled, unless it is known."""
         self._identify(job, statistics)
         if job in self._open and self._claim(job):
-            worker.run(job)
+            self._measure(worker, job)
         self._advance()
 
     def worker_finished(self, worker: TuneWorkerHandle, job: Job, result: ExperimentResult) -> None:
@@ -256,12 +258,17 @@ class Engine:
 
     def _claim(self, job: Job) -> bool:
         """Return whether the job has to be measured; else it has, or will get, a result."""
+        job.tighten(self.stop_above_ns)
         known = self._known.claim(job)
         if isinstance(known, bool):
             return known
         self._counts["reused"] += 1
         self._finish(job, known, is_measured=False)
         return False
+
+    def _measure(self, worker: TuneWorkerHandle, job: Job) -> None:
+        job.tighten(self.stop_above_ns)
+        worker.run(job)
 
     def _dispatch_ready(self) -> None:
         """Give every worker a job, then more where there are enough for all."""
@@ -276,7 +283,7 @@ class Engine:
                     continue
                 job = self._take_ready(worker.index, worker.target)
                 if job is not None:
-                    worker.run(job)
+                    self._measure(worker, job)
                 elif depth == 1 and (other := self._ready.steal(worker.target)) is not None:
                     self._compile(other, worker.target)
         while self._waiting and self._ahead < self._ahead_limit and self._compile_next():
@@ -304,7 +311,7 @@ class Engine:
             if job not in self._open or job.worker in {None, worker.index}:
                 del self._waiting[place]
                 if job in self._open and (job.fresh or job.is_leader):
-                    worker.run(job)
+                    self._measure(worker, job)
                 elif job in self._open:
                     worker.build(job)
                 return True

@@ -66,6 +66,12 @@ class Job:
             how = _without_stop(self.measuring)
             self.key = (image, launch, self.iterations, how, self.worker)
 
+    def tighten(self, stop_above_ns: int) -> None:
+        """Stop measuring above this; where nothing may be stopped, or earlier, it stays so."""
+        if 0 < stop_above_ns < self.measuring.stop_above_ns:
+            self.measuring = replace(self.measuring, stop_above_ns=stop_above_ns)
+            self.options = json.dumps({**json.loads(self.options), "stop_above_ns": stop_above_ns})
+
     def copy_of(self, result: ExperimentResult) -> ExperimentResult:
         """Return this job's result where another job gave the same binary and launch."""
         values = result.to_dict()

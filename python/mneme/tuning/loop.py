@@ -60,7 +60,11 @@ class Executor(Protocol):
     """
 
     def submit(self, config: ExperimentConfiguration) -> Any:  # noqa: ANN401 - a `Future`
-        """Queue a configuration; may know the keywords iterations, measuring, fresh, worker."""
+        """Queue a configuration; may know the keywords iterations, measuring, fresh, worker.
+
+        An executor may also have `tighten(stop_above_ns)`: what is queued with a higher limit of
+        that name gets this one.
+        """
 
 
 class Search(Protocol):
@@ -128,6 +132,7 @@ class SearchLoop:
         """Prepare; `run` searches."""
         self._on_done = on_done
         self._executor = executor
+        self._tighten = getattr(executor, "tighten", lambda _stop_above_ns: None)
         self._search = search
         self._store = store
         self._listener = listener
@@ -167,6 +172,7 @@ class SearchLoop:
         began = time.monotonic()
         deadline = None if timeout is None else began + timeout
         self.progress.total = trials
+        self._tighten(0)  # what another search found says nothing of this one
         while True:
             is_over = deadline is not None and time.monotonic() >= deadline
             may_ask = not is_over and not self._has_failed_fast
@@ -274,6 +280,7 @@ class SearchLoop:
     def _finish(self, candidate: Candidate, future: Future) -> None:
         key = candidate.config.key()
         self._in_flight.pop(key, None)
+        best = self.progress.best
         self._record(
             complete(
                 candidate,
@@ -283,6 +290,8 @@ class SearchLoop:
                 self._baseline.metric,
             )
         )
+        if self.progress.best is not best:
+            self._tighten(self._threshold())
 
     def _record(self, done: CompletedCandidate) -> None:
         self._store.append(done)
