@@ -82,12 +82,14 @@ def test_every_launch_is_measured_with_its_dimensions(
     (file,) = (tmp_path / "p").glob("*.json")
     assert json.loads(file.read_text())["timer"] == "rocprofiler"
     profile = read_profile(tmp_path / "p")
-    heavy, light = profile.by_time()
-    assert (heavy.name, heavy.launches) == ("_Z5heavyPfii", 3)
-    assert (light.name, light.launches) == ("_Z5lightPfi", 3)
+    # By name: on a busy machine the short one may wait longer than the other works.
+    kernels = {one.name: one for one in profile.by_time()}
+    assert kernels.keys() == {"_Z5heavyPfii", "_Z5lightPfi"}
+    heavy, light = kernels["_Z5heavyPfii"], kernels["_Z5lightPfi"]
+    assert (heavy.launches, light.launches) == (3, 3)
     assert list(heavy.shapes) == [((64, 1, 1), (64, 1, 1), 0)]
     assert list(light.shapes) == [((32, 2, 1), (32, 2, 1), 512)]
-    assert heavy.total_ns > light.total_ns > 0
+    assert min(heavy.total_ns, light.total_ns) > 0
 
 
 def test_tuned_launches_are_measured_under_the_kernels_name(program: Path, tmp_path: Path) -> None:
