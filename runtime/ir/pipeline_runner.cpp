@@ -6,6 +6,7 @@
 #include <llvm/IR/PassManager.h>
 #include <llvm/Support/TimeProfiler.h>
 
+#include "runtime/ir/structurize_needs.h"
 #include "runtime/ir/target_library.h"
 #include "runtime/ir/unroll_pass.h"
 
@@ -15,9 +16,15 @@ llvm::Expected<llvm::ModulePassManager> parsePipeline(llvm::PassBuilder& builder
                                                       llvm::StringRef passes) {
   llvm::ModulePassManager manager;
   registerUnrollPass(builder);
-  if (!passes.trim().empty())
-    if (llvm::Error error = builder.parsePassPipeline(manager, passes))
-      return error;
+  registerStructurizeNeeds(builder);
+  if (passes.trim().empty())
+    return manager;
+  // What is wrong is said of the text as it was given.
+  llvm::ModulePassManager asGiven;
+  if (llvm::Error error = builder.parsePassPipeline(asGiven, passes))
+    return error;
+  if (llvm::Error error = builder.parsePassPipeline(manager, withWhatPassesNeed(passes)))
+    return error;
   return manager;
 }
 

@@ -10,7 +10,8 @@
 
 namespace mneme::ir {
 
-/// The passes that a pipeline's text names, mneme's own among them; none for blank text.
+/// The passes that a pipeline's text names, mneme's own among them; none for blank text. Those
+/// that `structurizecfg` relies on come before it.
 llvm::Expected<llvm::ModulePassManager> parsePipeline(llvm::PassBuilder& builder,
                                                       llvm::StringRef passes);
 

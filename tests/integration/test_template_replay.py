@@ -203,6 +203,18 @@ def test_what_comes_before_loops_are_marked_is_done_already(tmp_path: Path) -> N
     assert b" alloca " not in files["kernel.ll"]
 
 
+def test_tools_of_llvm_are_told_what_structurizecfg_needs(tmp_path: Path) -> None:
+    request = ScaffoldRequest(
+        template=load_template("replay"),
+        out=tmp_path,
+        values={"passes": "function(structurizecfg),default<O2>"},
+        record_database=LOOPING,
+        record_id="1972764553778116424",
+    )
+    files = {Path(file.path).name: file.content for file in render(request).files}
+    assert b"(lower-switch,break-crit-edges,fix-irreducible,unify-loop-exits," in files["opt.rsp"]
+
+
 def test_constants_that_only_pointers_lead_to_are_plain_memory() -> None:
     has = import_module("mneme.scaffold.for_replay")._has
     ir = b'; kernel\n@limit = addrspace(4) constant i32 3\n@"a b" = constant i32 1\n  load @other, '

@@ -16,6 +16,7 @@ from mneme.deploy.tuned_variant import TunedVariant
 from mneme.errors import InvalidArgument, Unsupported
 from mneme.files.json_object import read_json_object
 from mneme.files.publish import publish_text
+from mneme.pipelines.structurizing import with_what_structurizecfg_needs
 from mneme.pipelines.unrolling import without_unrolling
 
 if TYPE_CHECKING:
@@ -59,8 +60,8 @@ class TunedKernel:
             keys = ("MaxRegisters", "SpecializedArgs", "Match", "Guards", "Launch", "StaticHash")
             extra = {key: own_keys.get(key) for key in keys}
             return {**entry, **{k: v for k, v in extra.items() if v != plain.get(k)}}
-        # Existing tools do not know the pass, and end at what they do not know.
-        entry["Pipeline"] = without_unrolling(main.pipeline)
+        # Existing tools end at a pass of ours, and put nothing in front of structurizecfg.
+        entry["Pipeline"] = with_what_structurizecfg_needs(without_unrolling(main.pipeline))
         own: dict[str, Any] = {"Version": 1, "DemangledName": self.demangled_name}
         variants = self.variants
         # Where all are for one code, its hash stands once, and earlier releases read the file.

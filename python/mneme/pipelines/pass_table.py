@@ -64,6 +64,9 @@ _RACES = "drops the atomicity other threads rely on"
 _WORSE = "undoes what other passes gain"
 _SPACES = "is what the dimension `unroll` of the built-in search spaces varies"
 _IMMATURE = "is known to crash or to miscompile"
+# https://github.com/llvm/llvm-project/issues/147706: code is wrong wherever another pointer writes
+# what is read, which the recorded launch need not do.
+_INVARIANT = "takes what a pointer reads for constant, whoever else writes it (LLVM 21, 22)"
 
 LEFT_OUT_PREFIXES: Final = {
     "print": _REPORTS,
@@ -126,6 +129,7 @@ _BY_REASON: Final = {
     _WORSE: "reg2mem",
     _SPACES: "mneme-unroll",
     _IMMATURE: "sandbox-vectorizer assume-builder gvn-hoist",
+    _INVARIANT: "attributor attributor-cgscc",
 }
 
 LEFT_OUT: Final = {name: reason for reason, names in _BY_REASON.items() for name in names.split()}

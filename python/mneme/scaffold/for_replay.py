@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mneme.errors import InvalidArgument
+from mneme.pipelines.structurizing import with_what_structurizecfg_needs
 from mneme.pipelines.unrolling import split_behind_unrolling
 from mneme.scaffold.rendering import Additions
 
@@ -147,7 +148,7 @@ def _split_passes(pipeline: str) -> tuple[str, str]:
         raise InvalidArgument(
             f"--passes is '{pipeline}'; the reproducer takes function(mneme-unroll<N>) alone only"
         )
-    return marks, rest.strip()
+    return marks, with_what_structurizecfg_needs(rest.strip())
 
 
 def _code(
