@@ -230,6 +230,16 @@ def build(*arguments: str | Path, gpu: str = GPU) -> None:
     assert done.returncode == 0, done.stderr
 
 
+def hidden_program(folder: Path, *options: str) -> Path:
+    """Build two units with variables that no host code names."""
+    first, second = folder / "first.o", folder / "second.o"
+    build(*options, "-c", APPS / "hidden.hip", "-o", first)
+    build(*options, "-c", APPS / "hidden.hip", "-DUNIT=second", "-DOTHER", "-o", second)
+    linking = ("--hip-link", *options) if options else ()
+    build(*linking, first, second, "-o", folder / "hidden", "-lamdhip64")
+    return folder / "hidden"
+
+
 @pytest.fixture(scope="session")
 def api_program(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     """The program of tests/apps/hip_api, and its code object."""

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from conftest import ROOT, Finished, instances, mneme, records
-from test_hip import APPS, PROGRAMS, build, hip, programs  # noqa: F401 - fixtures
+from test_hip import APPS, PROGRAMS, build, hidden_program, hip, programs  # noqa: F401 - fixtures
 from test_hip_stand_in import STAND_IN, on_stand_in, stand_in  # noqa: F401 - skips without it
 
 pytestmark = [pytest.mark.hip, pytest.mark.compile]
@@ -134,12 +134,12 @@ def test_relocatable_device_code_is_recorded(tmp_path: Path) -> None:
     assert replay_all(tmp_path / "db", "cpu") == ["exact"]
 
 
-def test_variables_that_only_kernels_know_are_recorded(tmp_path: Path) -> None:
+@pytest.mark.parametrize("options", [(), ("-fgpu-rdc",)], ids=["units apart", "relocatable"])
+def test_variables_that_only_kernels_know_are_recorded(
+    options: tuple[str, ...], tmp_path: Path
+) -> None:
     """Static ones, also those a pointer leads to; two units have some of the same names."""
-    build("-c", APPS / "hidden.hip", "-o", tmp_path / "first.o")
-    build("-c", APPS / "hidden.hip", "-DUNIT=second", "-DOTHER", "-o", tmp_path / "second.o")
-    program = tmp_path / "hidden"
-    build(tmp_path / "first.o", tmp_path / "second.o", "-o", program, "-lamdhip64")
+    program = hidden_program(tmp_path, *options)
     recorded = record(tmp_path / "db", program)
     assert recorded.stdout == on_stand_in(program).stdout
     assert "cannot be found" not in recorded.stderr

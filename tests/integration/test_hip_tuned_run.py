@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from conftest import BUILD, ROOT, Finished, mneme, run_command
-from test_hip import APPS, PROGRAMS, build, hip, programs  # noqa: F401 - fixtures
+from test_hip import APPS, PROGRAMS, build, hidden_program, hip, programs  # noqa: F401 - fixtures
 from test_hip_stand_in import STAND_IN, on_stand_in, stand_in  # noqa: F401 - skips without it
 from tuned_runs import TRACE, counts, kernels_of, warnings, write_tuned
 
@@ -57,12 +57,12 @@ def test_variables_stay_the_programs(memory_program: Path, tmp_path: Path) -> No
     assert (found.tuned, found.as_built, found.failed) == (9, 0, 0)
 
 
-def test_variables_that_no_host_code_names_stay_the_programs(tmp_path: Path) -> None:
+@pytest.mark.parametrize("options", [(), ("-fgpu-rdc",)], ids=["units apart", "relocatable"])
+def test_variables_that_no_host_code_names_stay_the_programs(
+    options: tuple[str, ...], tmp_path: Path
+) -> None:
     """Static ones; two units have some of the same names."""
-    build("-c", APPS / "hidden.hip", "-o", tmp_path / "first.o")
-    build("-c", APPS / "hidden.hip", "-DUNIT=second", "-DOTHER", "-o", tmp_path / "second.o")
-    program = tmp_path / "hidden"
-    build(tmp_path / "first.o", tmp_path / "second.o", "-o", program, "-lamdhip64")
+    program = hidden_program(tmp_path, *options)
     done = tuned_run(program, tmp_path)
     assert done.stdout == on_stand_in(program).stdout, done.stderr
     found = counts(done.stderr)
