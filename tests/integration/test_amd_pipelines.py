@@ -11,6 +11,7 @@ from conftest import BUILD, ROOT, mneme, records, run_command
 from mneme.cli.compile import _compile_apart
 from mneme.errors import CompileFailed
 from mneme.executors.compile_record import CompileOptions
+from mneme.tuning.pass_choices import PROVEN
 from mneme.tuning.pipeline_param import PipelineParam
 
 WIDE = ("gfx90a", "gfx942", "gfx950")
@@ -60,3 +61,13 @@ def test_a_random_pipeline_gives_code_or_a_sentence(
         else:
             assert done.image.startswith(b"\x7fELF")
             assert done.statistics
+
+
+@pytest.mark.compile
+@pytest.mark.parametrize("passes", PROVEN)
+def test_pipelines_that_searches_begin_with_give_code(
+    recorded: tuple[Path, tuple[str, ...]], passes: str
+) -> None:
+    record, gpus = recorded
+    done = _compile_apart(record, None, CompileOptions(target=gpus[1], passes=passes))
+    assert done.image.startswith(b"\x7fELF")

@@ -14,6 +14,7 @@ from conftest import EXAMPLE_NAMES, PIPELINES, example, instances, mneme, record
 
 import mneme as mneme_package
 from mneme import _native
+from mneme.tuning.pass_choices import PROVEN
 
 EXPECTED_KERNELS = {
     "vector_add": 1,
@@ -54,7 +55,7 @@ def configurations(recorded: dict[str, Any]) -> Iterator[dict[str, Any]]:
     """The recorded launch under every pipeline, with and without each specialisation."""
     block = recorded["block"]
     threads = block["x"] * block["y"] * block["z"]
-    for pipeline, specialisation in product(PIPELINES, SPECIALISATIONS):
+    for pipeline, specialisation in product((*PIPELINES, *PROVEN), SPECIALISATIONS):
         yield {**recorded, "max_threads": threads, **specialisation, "passes": pipeline}
 
 

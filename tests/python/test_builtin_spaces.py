@@ -6,7 +6,7 @@ import random
 import re
 import subprocess
 import sys
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +32,7 @@ from mneme.tuning.launch_shapes import (
     covering_grid,
     fits_device,
 )
+from mneme.tuning.pass_choices import PROVEN
 from native_parts import needs_native
 
 optuna.logging.set_verbosity(optuna.logging.ERROR)
@@ -135,7 +136,7 @@ def test_exhaustive_sampling_repeats_no_configuration() -> None:
 
 def test_presets_vary_what_they_say() -> None:
     assert len(list(make(preset="quick").sample_exhaustive())) == 16
-    assert len(list(make(preset="standard", launch_dim="none").sample_exhaustive())) == 600
+    assert len(list(make(preset="standard", launch_dim="none").sample_exhaustive())) == 840
     assert len(values(make(preset="quick"), "block_shape")) == 1
     assert len(values(make(preset="launch"), "block_shape")) > 5
     assert values(make(preset="launch"), "specialize") == [False]
@@ -380,3 +381,14 @@ def test_the_page_names_presets_and_options() -> None:
 
 # The heading of the table, and what is ignored.
 _UNSAID = ("preset", "codegen_method")
+
+
+def test_pipelines_that_this_llvm_does_not_know_are_no_choice(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    all_of_them = values(make(preset="compiler"), "passes")
+    first, *others = PROVEN
+    changed = (first, "function(pass-of-tomorrow),default<O3>", *others)
+    monkeypatch.setattr("mneme.tuning.space_options.PROVEN", changed)
+    monkeypatch.setitem(PRESETS, "compiler", replace(PRESETS["compiler"], proven=len(changed)))
+    assert values(make(preset="compiler"), "passes") == all_of_them

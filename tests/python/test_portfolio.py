@@ -85,10 +85,24 @@ def test_pipelines_are_sequences_mutated_and_spliced() -> None:
         sample, operator = portfolio.propose()
         seen.setdefault(operator, []).append(sample.config.passes)
         portfolio.learn(operator, sample.params, 100.0 - number % 50, number)
-    assert {"sequence", "mutate", "splice", "combine", "change", "draw"} <= seen.keys()
+    ways = {"sequence", "mutate", "splice", "extend", "shorten", "combine", "change", "draw"}
+    assert ways <= seen.keys()
     for text in (one for many in seen.values() for one in many[:20]):
         _native.check_passes(text)
     assert max(text.count(",") for text in seen["sequence"]) > 40
+
+
+def test_of_pipelines_that_give_the_same_code_the_shortest_goes_on() -> None:
+    portfolio = Portfolio(SpaceView.of(Space(has_pipeline=True)), random.Random(3))
+    (numbers, _) = portfolio.propose()
+    long, short = "function(gvn,sccp,dse,adce,bdce)", "function(gvn,dse)"
+    for text in (long, short):
+        params = {**numbers.params, "passes": "drawn", "pipeline": text}
+        portfolio.learn("", params, 1.0, "the same")
+    proposed = [portfolio.propose() for _ in range(300)]
+    changed = [one.config.passes for one, operator in proposed if operator == "extend"]
+    assert changed
+    assert all("gvn" in text and "adce,bdce" not in text for text in changed)
 
 
 def test_what_fails_is_no_parent() -> None:
@@ -140,3 +154,23 @@ def test_an_impossible_space_is_said(*, has_pipeline: bool) -> None:
     portfolio = Portfolio(SpaceView.of(Empty(has_pipeline=has_pipeline)), random.Random(1))
     with pytest.raises(ValueError, match="no configuration of"):
         portfolio.propose()
+
+
+def test_what_hangs_on_a_switch_gets_values_when_it_is_turned_on() -> None:
+    class Bounded(SearchSpace):
+        def dimensions(self) -> dict[str, Any]:
+            blocks = IntRangeParam("blocks", 1, 4, when={"bounds": True}, otherwise=0)
+            return {"bounds": BoolParam("bounds"), "blocks": blocks}
+
+        def derived(self, params: dict[str, Any]) -> ExperimentConfiguration:
+            return ExperimentConfiguration(
+                set_launch_bounds=params["bounds"], min_blocks_per_sm=params["blocks"]
+            )
+
+    portfolio = Portfolio(SpaceView.of(Bounded()), random.Random(1))
+    (first, _) = portfolio.propose()
+    assert first.params == {"bounds": False, "blocks": 0}
+    portfolio.learn("", first.params, 1.0, "usual")
+    (changed, operator) = portfolio.propose()
+    assert (changed.params["bounds"], operator) == (True, "")
+    assert changed.params["blocks"] in {1, 2, 3, 4}

@@ -19,6 +19,7 @@ from mneme.mneme_types import ExperimentConfiguration, ExperimentResult, dim3
 from mneme.tuning.builtin_spaces import BuiltinTuneSearchSpace
 from mneme.tuning.events import TuneListener
 from mneme.tuning.params import BoolParam, CategoricalParam, IntRangeParam
+from mneme.tuning.pass_choices import UNROLLED
 from mneme.tuning.portfolio import Portfolio
 from mneme.tuning.seeds import find_seeds
 from mneme.tuning.session import TuneOptions, TuningSession
@@ -339,11 +340,17 @@ def test_at_most_eight_come_from_the_file() -> None:
 
 def test_what_usually_wins_is_in_the_builtin_spaces() -> None:
     found = find_seeds(view(), [])
-    assert found.usual == 5
-    assert found.sentence == "first come configurations that are known: 5 that usually win"
+    assert found.usual == 12
+    assert found.sentence == "first come configurations that are known: 12 that usually win"
     assert all(view().sample_of(point).config.specialize for point in found.points)
     assert find_seeds(view("quick"), []).usual == 1
     assert find_seeds(SpaceView.of(Levels()), []).sentence == ""
+
+
+def test_what_usually_wins_is_tried_without_constants_too() -> None:
+    found = find_seeds(view(specialize_space="off"), [])
+    assert found.usual == 11
+    assert all(point["specialize_dims"] for point in found.points if point["passes"] == UNROLLED)
 
 
 def test_another_space_takes_what_it_has() -> None:
@@ -378,6 +385,43 @@ def test_seeds_come_right_after_the_usual_configuration() -> None:
     space = view()
     seeds = find_seeds(space, [same(entry(config=WINNER, params=PARAMS))]).points
     portfolio = Portfolio(space, random.Random(1), seeds)
-    proposed = [portfolio.propose()[0].params for _ in range(7)]
+    proposed = [portfolio.propose()[0].params for _ in range(1 + len(seeds))]
     assert proposed[0]["passes"] == "default<O3>"
-    assert proposed[1:7] == seeds
+    assert proposed[1:] == seeds
+
+
+def test_a_dry_run_shows_what_the_search_asks_first(
+    recording: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MNEME_KNOWLEDGE", str(tmp_path / "knowledge.sqlite"))
+    shown: list[dict[str, Any]] = []
+
+    class Listener(TuneListener):
+        def space(self, description: dict[str, Any], candidates: list[dict[str, Any]]) -> None:
+            del description
+            shown.extend(candidates)
+
+    def run(executor: FakeExecutor | None = None, **changes: Any) -> None:
+        options = TuneOptions(
+            record_database=str(recording), device="cpu", results_dir=str(tmp_path / "r"), **changes
+        )
+        session = TuningSession(options, Listener(), make_executor=executor)
+        assert session.run() == 0, session.error
+
+    run(dry_run=True)
+    executor = FakeExecutor()
+    run(executor, trials=30)
+    asked: list[dict[str, Any]] = []
+    for config, wishes in zip(executor.submitted, executor.wishes, strict=True):
+        is_try = wishes["iterations"] == 1  # of whether other launches work at all
+        if not is_try and config.to_dict() not in asked:
+            asked.append(config.to_dict())
+    assert len(shown) > 10
+    assert shown == asked[: len(shown)]
+    first = shown[:3]
+    shown.clear()
+    run(dry_run=True, trials=3, knowledge=False)
+    assert shown == first
+    shown.clear()
+    run(dry_run=True, space_preset="quick", knowledge=False)
+    assert len(shown) == len({str(one) for one in shown}) >= 4

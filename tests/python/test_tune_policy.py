@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from mneme.tuning.options import TuneOptions
-from mneme.tuning.policy import final_seconds, within_time
+from mneme.tuning.policy import final_seconds, seconds_to_spare, within_time
 
 
 def test_everything_fits_into_the_time_that_is_given() -> None:
@@ -25,3 +25,23 @@ def test_everything_fits_into_the_time_that_is_given() -> None:
     )
     endless = replace(options, timeout=None)
     assert within_time(endless, 1e5, spent=5.0, launch_seconds=1.0, cold_seconds=1.0) is endless
+
+
+def test_a_search_goes_on_where_the_last_rounds_need_less_than_foreseen() -> None:
+    asked = TuneOptions(record_database="x", timeout=30.0, times_everything=True)
+    pace = {"launch_seconds": 0.035, "cold_seconds": 0.05}
+    options = within_time(asked, 30e6, spent=2.0, **pace)
+    spent = 2.0 + (options.timeout or 0)
+
+    def spare(finalists: list[tuple[float, bool]], at: float) -> float:
+        return seconds_to_spare(options, 30e6, finalists, whole=30.0, spent=at, **pace)
+
+    # A winner that is five times as fast and keeps the launch takes less than two that are not.
+    fast, slow = spare([(6e6, True)] * 5, spent), spare([(30e6, False)] * 10, spent)
+    assert fast > 1.5
+    assert fast > slow
+    # Nothing to measure again: all but a twentieth is the search's.
+    assert spare([], spent) == pytest.approx(28.5 - spent)
+    # It comes to an end.
+    assert spare([(6e6, True)] * 5, spent + fast) == 0.0
+    assert spare([], 28.5) == 0.0

@@ -13,7 +13,7 @@ import pytest
 
 from mneme.errors import BackendUnavailable, InvalidArgument
 from mneme.mneme_types import ExperimentConfiguration, ExperimentResult
-from mneme.tuning import loop
+from mneme.tuning import loop, session_run
 from mneme.tuning.events import Progress, TuneListener
 from mneme.tuning.option_files import combine_options
 from mneme.tuning.result_store import read_trials
@@ -262,6 +262,27 @@ def test_a_baseline_that_is_wrong_ends_the_session(recording: Path, tmp_path: Pa
     assert "cannot be used (failed_verification)" in failing.error
     assert "try --tolerance rel:1e-6" in failing.error
     assert read(tmp_path / "summary.json")["status"] == "baseline_failed"
+
+
+def test_time_that_the_last_rounds_do_not_need_is_the_search_s(
+    recording: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[float] = []
+    spare = iter([3.0, 2.0, 0.0])
+
+    def run(_self: loop.SearchLoop, *, trials: int | None, timeout: float) -> str:
+        asked.append(timeout)
+        return "timeout"
+
+    monkeypatch.setattr(session_run.SearchLoop, "run", run)
+    monkeypatch.setattr(session_run, "seconds_to_spare", lambda *_, **__: next(spare))
+    options: dict[str, Any] = {"timeout": 60.0, "sampler": "random"}
+    assert session(recording, tmp_path / "a", **options, times_everything=True).run() == 0
+    assert asked[1:] == [3.0, 2.0]
+    # A timeout that is for the search alone is kept as it is.
+    asked.clear()
+    assert session(recording, tmp_path / "b", **options).run() == 0
+    assert asked == [60.0]
 
 
 def test_a_timeout_ends_the_search_with_a_winner(recording: Path, tmp_path: Path) -> None:

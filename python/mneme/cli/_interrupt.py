@@ -1,4 +1,4 @@
-"""Ctrl-C while native code runs."""
+"""Ctrl-C while native code runs, and what batch systems send instead of it."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from types import FrameType
 
-__all__ = ["interrupt_ends_process"]
+__all__ = ["interrupt_ends_process", "interrupt_on_request"]
 
 
 @contextmanager
@@ -24,3 +25,18 @@ def interrupt_ends_process() -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGINT, previous)
+
+
+def interrupt_on_request() -> None:
+    """End as after an interrupt from the keyboard when a batch system asks, or the terminal goes.
+
+    A terminal's end that the caller ignores (`nohup`) stays ignored.
+    """
+    signal.signal(signal.SIGTERM, _interrupt)
+    if signal.getsignal(signal.SIGHUP) is signal.SIG_DFL:
+        signal.signal(signal.SIGHUP, _interrupt)
+
+
+def _interrupt(number: int, frame: FrameType | None) -> None:
+    del number, frame
+    raise KeyboardInterrupt

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import signal
 from dataclasses import fields
 from pathlib import Path
-from types import FrameType
 from typing import TYPE_CHECKING, Annotated, Any, Optional
 
 import typer
@@ -102,6 +100,7 @@ def _is_given(value: object) -> bool:
 
 
 def _tune(given: dict[str, Any]) -> int:
+    from mneme.cli._interrupt import interrupt_on_request  # noqa: PLC0415
     from mneme.cli._tune_output import listener_for  # noqa: PLC0415 - `--help` stays light
     from mneme.tuning.option_files import combine_options, write_options  # noqa: PLC0415
     from mneme.tuning.session import TuningSession  # noqa: PLC0415
@@ -115,7 +114,7 @@ def _tune(given: dict[str, Any]) -> int:
         return 0
     if not options.quiet:
         _tell_unused(given, options)
-    signal.signal(signal.SIGTERM, _interrupt)
+    interrupt_on_request()
     with listener_for(options) as listener:
         return TuningSession(options, listener).run()
 
@@ -138,9 +137,3 @@ def _tell_unused(given: dict[str, Any], options: TuneOptions) -> None:
         tell_unused(among("seed"), f"with --sampler {options.sampler}")
     if options.no_proteus_output:
         tell_unused(among("proteus_output"), "with --no-proteus-output")
-
-
-def _interrupt(number: int, frame: FrameType | None) -> None:
-    """End as after an interrupt from the keyboard: batch systems ask this way."""
-    del number, frame
-    raise KeyboardInterrupt

@@ -140,7 +140,7 @@ class AsyncReplayExecutor(SubmittingExecutor):
         """What was done so far."""
         return self._engine.statistics()
 
-    def submit(
+    def submit(  # noqa: PLR0913 - each has its own meaning, by name only
         self,
         config: ExperimentConfiguration,
         *,
@@ -148,6 +148,7 @@ class AsyncReplayExecutor(SubmittingExecutor):
         measuring: Measuring | None = None,
         fresh: bool = False,
         worker: int | None = None,
+        only_known: bool = False,
     ) -> EvalFuture:
         """Queue a configuration.
 
@@ -160,6 +161,8 @@ class AsyncReplayExecutor(SubmittingExecutor):
             measuring: How launches are measured; None: as the executor was told.
             fresh: Measure even what was measured already.
             worker: Number of the worker that has to run it; None: any.
+            only_known: Compile, and launch nothing: where no configuration with this binary and
+                launch was measured in the same way, the result is a failure.
 
         Raises:
             InvalidArgument: If the executor is shut down, or has no such worker.
@@ -183,6 +186,7 @@ class AsyncReplayExecutor(SubmittingExecutor):
             ir=ir,
             fresh=fresh,
             worker=worker,
+            only_known=only_known,
         )
         self._engine.submit(job)
         return future

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 __all__ = ["Engine"]
 
 _DROPPED = "the executor was shut down before this ran"
+_UNKNOWN = "no configuration with this binary and launch was measured so far"
 
 
 class Engine:
@@ -259,7 +260,10 @@ class Engine:
     def _claim(self, job: Job) -> bool:
         """Return whether the job has to be measured; else it has, or will get, a result."""
         job.tighten(self.stop_above_ns)
-        known = self._known.claim(job)
+        known = self._known.result_for(job) if job.only_known else self._known.claim(job)
+        if known is None:
+            self._finish(job, self._workers[0].failed(_UNKNOWN), is_measured=False)
+            return False
         if isinstance(known, bool):
             return known
         self._counts["reused"] += 1

@@ -42,6 +42,9 @@ class Job:
     worker: int | None = None
     """The only worker that may run it."""
 
+    only_known: bool = False
+    """Never measured: takes the result of an equal job that was, or fails."""
+
     statistics: str = ""
     """What the compiler says, as JSON, once it is compiled."""
 
@@ -104,12 +107,16 @@ class Known:
         if job.key in self._followers:
             self._followers[job.key].append(job)
             return False
-        known = self._results.get(job.key)
-        if known is not None and _serves(*known, job):
-            return job.copy_of(known[0])
+        if (known := self.result_for(job)) is not None:
+            return known
         self._followers[job.key] = []
         job.is_leader = True
         return True
+
+    def result_for(self, job: Job) -> ExperimentResult | None:
+        """Return the result of an equal job that was measured, None if there is none."""
+        known = self._results.get(job.key)
+        return job.copy_of(known[0]) if known is not None and _serves(*known, job) else None
 
     def settle(self, job: Job, result: ExperimentResult | None) -> list[Job]:
         """Note the result of a job that had to be measured; return who waits for it.

@@ -153,6 +153,7 @@ class SearchLoop:
         self._lost_in_a_row = 0
         self._has_failed_fast = False
         self._noted = 0.0
+        self._began: float | None = None
         self.progress = Progress(baseline_ns=baseline.metric)
         self.completed: list[CompletedCandidate] = []
         """Every trial, those of earlier runs first."""
@@ -167,10 +168,12 @@ class SearchLoop:
     def run(self, *, trials: int | None, timeout: float | None) -> str:
         """Search until something ends it; return what: completed, timeout or failed_fast.
 
-        An interrupt comes through; what was finished by then is stored.
+        An interrupt comes through; what was finished by then is stored. It may be called again, to
+        go on.
         """
-        began = time.monotonic()
-        deadline = None if timeout is None else began + timeout
+        now = time.monotonic()
+        began = self._began = now if self._began is None else self._began
+        deadline = None if timeout is None else now + timeout
         self.progress.total = trials
         self._tighten(0)  # what another search found says nothing of this one
         while True:

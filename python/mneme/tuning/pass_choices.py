@@ -15,8 +15,10 @@ if TYPE_CHECKING:
 
 __all__ = [
     "LEVELS",
+    "PROVEN",
     "UNROLLED",
     "checked_pipelines",
+    "known_pipelines",
     "near_good_pipelines",
     "read_pipeline_file",
 ]
@@ -27,6 +29,27 @@ LEVELS = ("default<O3>", "default<O2>", "default<O1>", "default<Os>", "default<O
 UNROLLED = "default<O3>,function(mneme-unroll<full>),default<O3>"
 """Unrolls completely what has a known length once all is inlined, and simplifies that again: loops
 over fixed arguments vanish."""
+
+_VARIABLES_FIRST = "function(mem2reg)"
+_BRANCHES_LAST = "function(structurizecfg),default<O3>"
+_INLINED = "default<O0>,cgscc(inline)"
+_FUSED = "function(loop-mssa(loop-rotate<prepare-for-lto>),loop-fusion)"
+
+PROVEN = (
+    UNROLLED,
+    # Variables in registers before LLVM looks at branches and loops: loops are unrolled otherwise.
+    f"{_VARIABLES_FIRST},default<O3>",
+    # Short branches become selects.
+    f"{UNROLLED},{_BRANCHES_LAST}",
+    f"{_VARIABLES_FIRST},{UNROLLED},{_BRANCHES_LAST}",
+    # Little: what is left to the assembler may do better.
+    f"{_INLINED},{_VARIABLES_FIRST}",
+    f"{_INLINED},function(early-cse<memssa>,instcombine<no-verify-fixpoint>,structurizecfg)",
+    # Loops of one function over the same range become one, before the usual.
+    f"function(gvn,instcombine<no-verify-fixpoint>),module-inline,{_FUSED},default<O3>",
+)
+"""Pipelines that were best of thousands for kernels on an H200, once all passes without effect were
+taken out (benchmarks/pipelines.py). Those that help most come first."""
 
 
 def checked_pipelines(pipelines: Sequence[str]) -> list[str]:
@@ -42,6 +65,18 @@ def checked_pipelines(pipelines: Sequence[str]) -> list[str]:
             raise InvalidArgument(f"a pass pipeline has to be a text, not {pipeline!r}")
         _native.check_passes(pipeline)
     return list(dict.fromkeys(pipelines))
+
+
+def known_pipelines(pipelines: Sequence[str]) -> list[str]:
+    """Return those whose passes the LLVM in use knows."""
+
+    def is_known(pipeline: str) -> bool:
+        try:
+            return bool(checked_pipelines([pipeline]))
+        except InvalidArgument:
+            return False
+
+    return [one for one in pipelines if is_known(one)]
 
 
 def read_pipeline_file(path: str | Path) -> list[str]:

@@ -10,6 +10,8 @@ from mneme.executors.measuring import Measuring
 from mneme.tuning.final_round import cold_rounds
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from mneme.tuning.options import TuneOptions
 
 __all__ = [
@@ -18,6 +20,7 @@ __all__ = [
     "final_iterations",
     "final_measurements",
     "final_seconds",
+    "seconds_to_spare",
     "trial_policy",
     "warmup_launches",
     "within_time",
@@ -39,6 +42,8 @@ _COLD_LAUNCHES = 3
 _CHOOSING_ROUNDS = 5
 _SHARE_OF_BASELINE = 0.75
 _SHORTEST_SEARCH = 1.0
+# From this part of all time on, what is left is worth going on with; as much stays spare.
+_WORTH_MORE = 0.05
 # Configurations and rounds of the last measurements, and the part of the time they may take.
 _FINALS = ((5, 12), (3, 12), (2, 8), (1, 6))
 _MOST_FOR_FINALS = 0.4
@@ -168,6 +173,49 @@ def within_time(
             break
     last = final_seconds(chosen, baseline_ns, launch_seconds, cold_seconds)
     return replace(chosen, timeout=max(_SHORTEST_SEARCH, left - last))
+
+
+def seconds_to_spare(  # noqa: PLR0913 - all that is known by then
+    options: TuneOptions,
+    baseline_ns: float,
+    finalists: Sequence[tuple[float, bool]],
+    *,
+    whole: float,
+    spent: float,
+    launch_seconds: float,
+    cold_seconds: float,
+) -> float:
+    """Return the seconds a search may go on whose `timeout` is over; 0: the last rounds need all.
+
+    `within_time` has to take the winner for little faster than the baseline, and for two: the
+    fastest, and the fastest that keeps the launch. Now it is known.
+
+    Args:
+        options: What `within_time` returned.
+        baseline_ns: Time of the baseline.
+        finalists: Of all that the last rounds measure, the fastest first, the time in nanoseconds,
+            and whether it keeps the recorded launch.
+        whole: Seconds for everything.
+        spent: Seconds the session took until now.
+        launch_seconds: As for `final_seconds`.
+        cold_seconds: As for `final_seconds`.
+    """
+    launches = final_iterations(options, baseline_ns) + warmup_launches(options, baseline_ns)
+    cold = cold_iterations(options, baseline_ns) + warmup_launches(options, baseline_ns)
+
+    def seconds(nanoseconds: float) -> float:
+        faster = max(0.0, baseline_ns - nanoseconds) * _NS
+        return launches * max(0.0, launch_seconds - faster)
+
+    needed = 0.0
+    if finalists:
+        needed = _CHOOSING_ROUNDS * sum(map(seconds, [baseline_ns, *(ns for ns, _ in finalists)]))
+    winners = [*finalists[:1]] * (1 if all(keeps for _, keeps in finalists) else 2)
+    for nanoseconds, _ in winners:
+        needed += 2 * options.final_rounds * (seconds(baseline_ns) + seconds(nanoseconds))
+        needed += 2 * cold_rounds(options.final_rounds) * cold * cold_seconds
+    spare = whole * (1 - _WORTH_MORE) - spent - needed
+    return spare if spare >= max(_SHORTEST_SEARCH, _WORTH_MORE * whole) else 0.0
 
 
 def _is_long(nanoseconds: float) -> bool:

@@ -17,13 +17,13 @@ from mneme.errors import InvalidArgument
 from mneme.pipelines.mutation import mutate
 from mneme.tuning.conditions import assign
 from mneme.tuning.likelihood import Likelihood
-from mneme.tuning.params import sample_random_param
+from mneme.tuning.params import ABSENT, sample_random_param
 from mneme.tuning.pipeline_param import PipelineParam
 from mneme.tuning.starting_points import starting_points
 
 if TYPE_CHECKING:
     import random
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 
     from mneme.pipelines.pass_options import ConcretePass
     from mneme.tuning.params import BaseParam
@@ -44,6 +44,10 @@ _LEAST_GAIN: Final = 0.999
 # Passes of a sequence that stands alone.
 _SEQUENCE: Final = (40, 140)
 _BASES: Final = ("default<O0>", "default<O3>", "")
+# Simplifies what a few passes left.
+_AGAIN: Final = "default<O3>"
+# Whole pipelines in a pipeline: more take too long to compile.
+_MOST_WHOLE: Final = 4
 _ATTEMPTS: Final = 20
 # Nothing better in this many trials, or this many times as many as it took to find the best.
 _PATIENCE: Final = 2000
@@ -80,6 +84,8 @@ class Portfolio:
         )
         self._usual, *points = starting_points(self._dimensions)
         self._first = deque([self._usual, *seeds])
+        # What single changes are made to before anything is known.
+        self._promising = self._first[min(1, len(self._first) - 1)]
         self._single_changes = deque(
             {name: value for name, value in point.items() if value != self._usual[name]}
             for point in points
@@ -101,11 +107,14 @@ class Portfolio:
             "combine": _Operator(self._combine),
         }
         self._passes: list[ConcretePass] = []
+        self._extensions: list[tuple[str, str]] = []
         if self._pipeline is not None:
             self._passes = self._pipeline.pass_manager.get_concrete_passes()
             self._operators["sequence"] = _Operator(self._sequence)
             self._operators["mutate"] = _Operator(self._mutate)
             self._operators["splice"] = _Operator(self._splice)
+            self._operators["extend"] = _Operator(self._extend)
+            self._operators["shorten"] = _Operator(self._shorten)
 
     @property
     def is_exhausted(self) -> bool:
@@ -121,6 +130,19 @@ class Portfolio:
     def uses(self) -> dict[str, int]:
         """How often each operator was used lately."""
         return {name: len(one.uses) for name, one in self._operators.items()}
+
+    def foreseen(self) -> Iterator[Sample]:
+        """Yield what is proposed before anything is learned, but for what chance proposes.
+
+        Those behind the first and the seeds come in turn with that, and are changes of something
+        else once that is better.
+        """
+        shown: set[Hashable] = set()
+        while self._first or self._single_changes:
+            sample, operator = self.propose()
+            if not operator and sample.config.key() not in shown:
+                shown.add(sample.config.key())
+                yield sample
 
     def propose(self) -> tuple[Sample, str]:
         """Return what to try next, and by which operator.
@@ -145,7 +167,7 @@ class Portfolio:
 
     def _next_change(self) -> Sample | None:
         """A good one with another value, of those that each parameter begins with."""
-        good = self._parent() or self._usual
+        good = self._parent() or self._promising
         while self._single_changes:
             change = self._single_changes.popleft()
             if change.items() <= good.items():
@@ -175,7 +197,8 @@ class Portfolio:
         best = self._elite[0][0] if self._elite else math.inf
         for index, (known, same, _) in enumerate(self._elite):
             if same == identity:
-                if metric < known:
+                is_shorter = self._length(params) < self._length(self._elite[index][2])
+                if metric < known or (metric == known and is_shorter):
                     self._elite[index] = (metric, identity, params)
                     self._elite.sort(key=lambda one: one[0])
                 return 0.0
@@ -187,6 +210,9 @@ class Portfolio:
             self._trials_of_best = self._trials
             return _CREDIT_BEST
         return _CREDIT_GOOD if place < _GOOD else 0.0
+
+    def _length(self, params: Params) -> int:
+        return 0 if self._pipeline is None else len(self._pipeline_of(params))
 
     def _choose(self) -> str:
         total = sum(len(one.uses) for one in self._operators.values()) + 1
@@ -212,9 +238,10 @@ class Portfolio:
         return sample if self._space.allows(sample, "parameters") else None
 
     def _value(self, param: BaseParam, params: Params) -> Any:  # noqa: ANN401 - of the parameter
-        if param.name in params:
-            return params[param.name]
-        return sample_random_param(param, self._rng)
+        given = params.get(param.name, ABSENT)
+        # What stands for a parameter where it does not count is no value where it does.
+        is_missing = given is ABSENT or (given == param.otherwise and not param.contains(given))
+        return sample_random_param(param, self._rng) if is_missing else given
 
     def _parent(self) -> Params | None:
         if not self._elite:
@@ -262,8 +289,8 @@ class Portfolio:
         count = self._rng.randint(*_SEQUENCE)
         manager = self._pipeline.pass_manager
         drawn = manager.to_string([self._rng.choice(self._passes) for _ in range(count)])
-        base = self._rng.choice(_BASES)
-        return self._with_pipeline(",".join(part for part in (base, drawn) if part))
+        base, end = self._rng.choice(_BASES), self._rng.choice(("", _AGAIN))
+        return self._with_pipeline(",".join(part for part in (base, drawn, end) if part))
 
     def _mutate(self) -> Params | None:
         """The pipeline of a good one with a few passes changed."""
@@ -289,6 +316,38 @@ class Portfolio:
             manager.to_string([*parts[0][: cuts[0]], *parts[1][cuts[1] :]]), one
         )
 
+    def _extend(self) -> Params | None:
+        """One pass more, in front of a good pipeline or behind it: each pass once, then again."""
+        parent = self._parent()
+        text = "" if parent is None else self._pipeline_of(parent)
+        if not text or self._pipeline is None:
+            return None
+        if not self._extensions:
+            added = [self._pipeline.pass_manager.to_string([one]) for one in self._passes]
+            self._extensions = [
+                *((one, "") for one in added),
+                *(("", one) for one in added),
+                *(("", f"{one},{_AGAIN}") for one in added),
+            ]
+            self._rng.shuffle(self._extensions)
+        front, behind = self._extensions.pop()
+        found = ",".join(part for part in (front, text, behind) if part)
+        return self._with_pipeline(found, parent) if _is_short(found) else None
+
+    def _shorten(self) -> Params | None:
+        """A good pipeline without some passes in a row, half of them at most."""
+        parent = self._parent()
+        if parent is None or self._pipeline is None:
+            return None
+        manager = self._pipeline.pass_manager
+        passes = manager.from_string(self._pipeline_of(parent))
+        if len(passes) < 2:  # noqa: PLR2004 - nothing would be left
+            return None
+        count = self._rng.randint(1, len(passes) // 2)
+        start = self._rng.randint(0, len(passes) - count)
+        del passes[start : start + count]
+        return self._with_pipeline(manager.to_string(passes), parent)
+
     def _pipeline_of(self, params: Params) -> str:
         assert self._pipeline is not None  # noqa: S101
         text = params.get(self._pipeline.name) or params.get("passes", "")
@@ -301,3 +360,7 @@ class Portfolio:
             raise InvalidArgument(f"'{self._pipeline.name}' has no condition that can be met")
         base = parent or self._parent() or {}
         return {**base, **self._pipeline.when, self._pipeline.name: text}
+
+
+def _is_short(pipeline: str) -> bool:
+    return pipeline.count("default<") <= _MOST_WHOLE

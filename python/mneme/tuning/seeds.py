@@ -5,16 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
-from mneme.errors import InvalidArgument
 from mneme.knowledge.entry import NOTHING
 from mneme.pipelines.unrolling import split_unrolling, unrolling_of
 from mneme.tuning.conditions import assign
-from mneme.tuning.pass_choices import LEVELS, UNROLLED, checked_pipelines
+from mneme.tuning.pass_choices import LEVELS, PROVEN, UNROLLED, known_pipelines
 from mneme.tuning.pipeline_param import PipelineParam
 from mneme.tuning.starting_points import starting_points
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
+    from collections.abc import Set as AbstractSet
 
     from mneme.knowledge.recall import Match
     from mneme.tuning.params import BaseParam
@@ -31,22 +31,19 @@ _OF_CODE: Final = frozenset(
         *("specialize_dims", "set_launch_bounds", "min_blocks_per_sm", "max_threads"),
     )
 )
+_FIXED: Final = {"specialize": True, "specialize_dims": True}
 # What the winners on an H200 have in common (benchmarks/results: 7 of production_h200.json and 5 of
 # optimize_h200.json): 10 of 12 with specialize, 9 with specialize_dims, 7 with launch bounds, of 1
-# to 5 blocks; 5 say how often to unroll, 3 of them 16 times. Loops over fixed arguments can vanish
-# if they are unrolled and all is simplified again. What differs from the usual configuration in one
-# of these alone is a starting point anyway.
+# to 5 blocks; 5 say how often to unroll, 3 of them 16 times; and pipelines, see there. What differs
+# from the usual configuration in one of these alone is a starting point anyway.
 _USUAL_WINNERS: Final[tuple[dict[str, Any], ...]] = (
-    {"specialize": True, "specialize_dims": True},
-    {"specialize": True, "specialize_dims": True, "passes": UNROLLED},
+    _FIXED,
+    {**_FIXED, "passes": UNROLLED},
+    {**_FIXED, "unroll": 16},
     {"specialize": True, "set_launch_bounds": True, "min_blocks_per_sm": 3},
-    {"specialize": True, "specialize_dims": True, "unroll": 16},
-    {
-        "specialize": True,
-        "specialize_dims": True,
-        "set_launch_bounds": True,
-        "min_blocks_per_sm": 4,
-    },
+    *({**_FIXED, "passes": passes} for passes in PROVEN if passes != UNROLLED),
+    {**_FIXED, "set_launch_bounds": True, "min_blocks_per_sm": 4},
+    *({**_FIXED, "unroll": 16, "passes": passes} for passes in PROVEN[2:3]),
 )
 
 Params = dict[str, Any]
@@ -105,7 +102,9 @@ def find_seeds(view: SpaceView, found: Iterable[Match]) -> Seeds:
             seeds.of_same += match.is_same
             seeds.of_similar += not match.is_same
     for known in _USUAL_WINNERS:
-        if (point := finder.member(known, is_whole=True)) is not None:
+        # Where arguments cannot be constants, the rest may still win.
+        needed = known.keys() - _FIXED.keys() or known.keys()
+        if (point := finder.member(known, needed)) is not None:
             seeds.points.append(point)
             seeds.usual += 1
     return seeds
@@ -123,11 +122,13 @@ class _Finder:
         )
         self._seen = [self._completed(self._usual)]
 
-    def member(self, known: Mapping[str, Any], *, is_whole: bool = False) -> Params | None:
+    def member(
+        self, known: Mapping[str, Any], needed: AbstractSet[str] = frozenset()
+    ) -> Params | None:
         """Return the member with these values, as far as it can have them.
 
         Values that the space does not have are as usual. None if that is nothing new, or no
-        member; with `is_whole`, also if it has not all of them.
+        member, or without the values of a name that is needed.
         """
         dimensions = self._dimensions
         values = {
@@ -135,7 +136,7 @@ class _Finder:
             for name, param in dimensions.items()
             if name in known and not isinstance(param, PipelineParam) and _has(param, known[name])
         }
-        if is_whole and values.keys() != known.keys():
+        if not needed <= values.keys():
             return None
         if self._pipeline is not None and isinstance(self._pipeline.when, dict):
             values = {n: v for n, v in values.items() if (n, v) not in self._pipeline.when.items()}
@@ -188,7 +189,4 @@ def _has(param: BaseParam, value: object) -> bool:
 
 def _parses(text: str) -> bool:
     """Whether this LLVM knows the passes."""
-    try:
-        return text in LEVELS or bool(checked_pipelines([text]))
-    except InvalidArgument:
-        return False
+    return text in LEVELS or bool(known_pipelines([text]))

@@ -11,14 +11,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mneme import errors
+from mneme.devices import choose_device
 from mneme.recording.recorded_execution import RecordedExecution
 from mneme.recording.records import find_instance
 from mneme.tuning.all_launches import tune_all
 from mneme.tuning.custom_spaces import describe_search_space
 from mneme.tuning.events import Outcome, TuneListener
+from mneme.tuning.memory import Memory
 from mneme.tuning.options import TuneOptions
 from mneme.tuning.result_store import ResultStore
 from mneme.tuning.session_run import BASELINE_FAILED, INTERRUPTED, OK, TRIAL_FAILED, SessionRun
+from mneme.tuning.space_view import SpaceView
 from mneme.tuning.spaces import first_samples, make_space
 from mneme.tuning.storages import open_storage
 from mneme.tuning.studies import check_sampler
@@ -27,6 +30,7 @@ from mneme.tuning.trials import Candidate, CompletedCandidate, classify_result, 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from mneme.recording.recorded_execution import KernelInstance
     from mneme.tuning.search_space import SearchSpace
 
 __all__ = [
@@ -108,10 +112,7 @@ class TuningSession:
         instance = record.get(record_id)
         space = self._space or make_space(options, instance)
         if options.print_space or options.dry_run:
-            samples = first_samples(options, space) if options.dry_run else []
-            self.listener.space(
-                describe_search_space(space), [one.config.to_dict() for one in samples]
-            )
+            self._show(space, record, instance)
             return OK
         # What cannot be had is better known before the baseline is measured.
         check_sampler(options)
@@ -125,6 +126,19 @@ class TuningSession:
             code = run.run()
             self.outcome = run.outcome
             return code
+
+    def _show(
+        self, space: SearchSpace, record: RecordedExecution, instance: KernelInstance
+    ) -> None:
+        """Show the space and, as far as that is wanted, what would be tried first."""
+        options, samples, seeds = self.options, [], []
+        if options.dry_run and options.uses_portfolio:
+            device = options.device or choose_device()
+            memory = Memory(options, self.listener, record, instance)
+            seeds = memory.seeds(SpaceView.of(space), device).points
+        if options.dry_run:
+            samples = [one.config.to_dict() for one in first_samples(options, space, seeds)]
+        self.listener.space(describe_search_space(space), samples)
 
     def _run_all(self) -> int:
         def make(options: TuneOptions, weight: float) -> TuningSession:

@@ -12,14 +12,15 @@ from mneme.mneme_types import ExperimentConfiguration, ExperimentResult
 from mneme.recording.launch_facts import static_hash_text
 from mneme.tuning.custom_spaces import describe_search_space
 from mneme.tuning.exports import Exporter
+from mneme.tuning.fewer_passes import drop_idle_passes
 from mneme.tuning.loop import SearchLoop, complete, submit
 from mneme.tuning.memory import Memory
 from mneme.tuning.mirror import Mirror
-from mneme.tuning.policy import trial_policy, warmup_launches, within_time
+from mneme.tuning.policy import seconds_to_spare, trial_policy, warmup_launches, within_time
 from mneme.tuning.space_view import SpaceView
 from mneme.tuning.studies import make_search
 from mneme.tuning.trials import Candidate, CompletedCandidate
-from mneme.tuning.winner import Finalist, name_winner
+from mneme.tuning.winner import Finalist, finalists, keeps_launch, name_winner
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -38,6 +39,9 @@ BASELINE_FAILED = 1
 TRIAL_FAILED = 7
 INTERRUPTED = 130
 _BASELINE = -1
+# What it may take to find passes that the winner does not need, in seconds and of what all took.
+_SHORTENING_SECONDS = 3.0
+_SHORTENING_PART = 0.05
 
 
 class Session(Protocol):
@@ -81,6 +85,7 @@ class SessionRun:
         self.outcome: Outcome | None = None
         """What was found."""
         self._began = time.monotonic()
+        self._launch_seconds: dict[str, float] = {}
 
     def run(self) -> int:
         """Search; return the exit code of `TuningSession.run`.
@@ -121,12 +126,13 @@ class SessionRun:
             return self._end("baseline_only", baseline, None)
         SpaceView.of(self._space).adapt(self._replayed_once)
         if self._options.times_everything:
+            self._launch_seconds = {
+                "launch_seconds": self._seconds_of_a_launch(baseline, Measuring()),
+                "cold_seconds": self._seconds_of_a_launch(baseline, Measuring(cold_cache=True)),
+            }
+            spent = time.monotonic() - self._began
             self._options = within_time(
-                self._options,
-                baseline.metric,
-                spent=time.monotonic() - self._began,
-                launch_seconds=self._seconds_of_a_launch(baseline, Measuring()),
-                cold_seconds=self._seconds_of_a_launch(baseline, Measuring(cold_cache=True)),
+                self._options, baseline.metric, spent=spent, **self._launch_seconds
             )
         self._store.write("search_space.json", describe_search_space(self._space))
         capacity = int(getattr(self._executor, "capacity", 2 * self._options.workers))
@@ -147,6 +153,11 @@ class SessionRun:
         finalist = name_winner(
             self._executor, self._options, self._instance, baseline, trials, self._listener
         )
+        elapsed = time.monotonic() - self._began
+        seconds = min(_SHORTENING_SECONDS, _SHORTENING_PART * elapsed)
+        if told := drop_idle_passes(self._executor, finalist, seconds):
+            self._store.log(told)
+            self._listener.note(told)
         self._memory.learn(baseline, finalist, trials)
         return self._end(reason, baseline, finalist)
 
@@ -196,6 +207,8 @@ class SessionRun:
         loop.recall(self._history)
         try:
             reason = loop.run(trials=self._options.trials, timeout=self._options.timeout)
+            while reason == "timeout" and (more := self._to_spare(baseline, loop.completed)):
+                reason = loop.run(trials=self._options.trials, timeout=more)
         except BaseException:
             loop.give_up()
             raise
@@ -209,6 +222,26 @@ class SessionRun:
             mirror.flush()
             if mirror.problem:
                 self._listener.warn(mirror.problem)
+
+    def _to_spare(
+        self, baseline: CompletedCandidate, trials: Sequence[CompletedCandidate]
+    ) -> float:
+        """Return the seconds the search may go on, now that it is known what comes after it."""
+        whole = self._session.options.timeout
+        if whole is None or not self._options.times_everything:
+            return 0.0
+        last = [
+            (one.metric or 0.0, keeps_launch(one.candidate.config, self._instance))
+            for one in finalists(self._options, self._instance, baseline, trials)
+        ]
+        return seconds_to_spare(
+            self._options,
+            baseline.metric or 0.0,
+            last,
+            whole=whole,
+            spent=time.monotonic() - self._began,
+            **self._launch_seconds,
+        )
 
     def _note_statistics(self, loop: SearchLoop) -> None:
         if not hasattr(self._executor, "statistics"):

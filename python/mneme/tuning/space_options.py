@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Final
 from mneme.errors import InvalidArgument
 from mneme.tuning.pass_choices import (
     LEVELS,
-    UNROLLED,
+    PROVEN,
     checked_pipelines,
+    known_pipelines,
     near_good_pipelines,
     read_pipeline_file,
 )
@@ -54,8 +55,8 @@ class Preset:
     levels: int = 1
     """How many of LLVM's own pipelines."""
 
-    unrolled: bool = False
-    """`UNROLLED`."""
+    proven: int = 0
+    """How many of `PROVEN`."""
 
     near_good: int = 0
     """How many pipelines near them."""
@@ -90,11 +91,11 @@ _MOST_REGISTERS: Final = 1024
 
 PRESETS: Final = {
     "quick": Preset(levels=2),
-    "standard": Preset(launch=True, levels=4, unrolled=True, unroll=True, min_blocks=(1, 4, 1)),
+    "standard": Preset(launch=True, levels=4, proven=3, unroll=True, min_blocks=(1, 4, 1)),
     "launch": Preset(launch=True, specialize="off", min_blocks=(1, 8, 1)),
     "compiler": Preset(
         levels=6,
-        unrolled=True,
+        proven=len(PROVEN),
         near_good=48,
         unroll=True,
         codegen_opt=(0, 3, 1),
@@ -104,7 +105,7 @@ PRESETS: Final = {
     "full": Preset(
         launch=True,
         levels=6,
-        unrolled=True,
+        proven=len(PROVEN),
         near_good=48,
         draws=True,
         unroll=True,
@@ -219,8 +220,8 @@ class SpaceOptions:
         if given:
             return checked_pipelines(given)
         near = near_good_pipelines(preset.near_good) if preset.near_good else ()
-        unrolled = (UNROLLED,) if preset.unrolled else ()
-        return list(dict.fromkeys((LEVELS[0], *unrolled, *LEVELS[1 : preset.levels], *near)))
+        proven, levels = known_pipelines(PROVEN[: preset.proven]), LEVELS[1 : preset.levels]
+        return list(dict.fromkeys((LEVELS[0], *proven, *levels, *near)))
 
     def unroll_counts(self) -> tuple[int, ...]:
         """Return how often loops are unrolled; an only pipeline stays as it is."""

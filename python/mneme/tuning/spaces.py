@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import itertools
+import random
 from dataclasses import fields
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from mneme.tuning.builtin_spaces import (
     BuiltinTuneSearchSpace,
     load_custom_space,
     parse_key_value_args,
 )
+from mneme.tuning.portfolio import Portfolio
 from mneme.tuning.space_options import SpaceOptions
 from mneme.tuning.space_view import SpaceView
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from mneme.recording.recorded_execution import KernelInstance
     from mneme.tuning.options import TuneOptions
     from mneme.tuning.search_space import Sample, SearchSpace
@@ -40,10 +44,27 @@ def make_space(options: TuneOptions, recorded: KernelInstance) -> SearchSpace:
     )
 
 
-def first_samples(options: TuneOptions, space: SearchSpace, count: int = 10) -> list[Sample]:
-    """Return what a search would begin with."""
+def first_samples(
+    options: TuneOptions,
+    space: SearchSpace,
+    seeds: Sequence[Mapping[str, Any]] = (),
+    count: int = 10,
+) -> list[Sample]:
+    """Return what a search would begin with, as far as that is known before it measures.
+
+    Args:
+        options: Sampler, seed, trials.
+        space: What may be tried.
+        seeds: As `make_search` takes them; all of them are shown.
+        count: How many, at most; where there are more seeds, all of those.
+    """
     view = SpaceView.of(space)
     if options.enumerates:
         return list(itertools.islice(view.samples(), count))
+    if options.uses_portfolio:
+        count = max(count, 1 + len(seeds))
+        rng = random.Random(options.seed)  # noqa: S311 - nothing secret
+        known = Portfolio(view, rng, map(dict, seeds)).foreseen()
+        return list(itertools.islice(known, min(count, options.trials or count)))
     view.seed(options.seed)
     return [view.draw() for _ in range(min(count, options.trials or count))]

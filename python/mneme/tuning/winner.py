@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from mneme.tuning.options import TuneOptions
     from mneme.tuning.trials import CompletedCandidate
 
-__all__ = ["Finalist", "Standing", "keeps_launch", "name_winner", "pareto_front"]
+__all__ = ["Finalist", "Standing", "finalists", "keeps_launch", "name_winner", "pareto_front"]
 
 # What was slower than this times the baseline, whose time is noisy too, is not measured again.
 _WORTH_ANOTHER_LOOK = 2.0
@@ -63,6 +63,19 @@ def keeps_launch(config: ExperimentConfiguration, recorded: KernelInstance) -> b
     )
 
 
+def finalists(
+    options: TuneOptions,
+    recorded: KernelInstance,
+    baseline: CompletedCandidate,
+    trials: Sequence[CompletedCandidate],
+) -> list[CompletedCandidate]:
+    """Return what the last rounds measure: the best, and the best that keep the launch."""
+    ranked = _ranked(trials, options, baseline)
+    same = [one for one in ranked if keeps_launch(one.candidate.config, recorded)]
+    chosen = [*ranked[: options.top], *same[: options.top]]
+    return list({one.candidate.trial: one for one in chosen}.values())
+
+
 def name_winner(  # noqa: PLR0913, PLR0917 - everything that decides
     executor: Any,  # noqa: ANN401 - an `Executor`
     options: TuneOptions,
@@ -75,9 +88,7 @@ def name_winner(  # noqa: PLR0913, PLR0917 - everything that decides
     nothing = Standing(done=baseline, gain=no_gain())
     finalist = Finalist(best=nothing, same_launch=nothing)
     finalist.pareto = pareto_front(trials, options) if len(options.objectives) > 1 else []
-    ranked = _ranked(trials, options, baseline)
-    same = [one for one in ranked if keeps_launch(one.candidate.config, recorded)]
-    chosen = {one.candidate.trial: one for one in [*ranked[: options.top], *same[: options.top]]}
+    chosen = finalists(options, recorded, baseline, trials)
     if not chosen:
         return finalist
     rounds = FinalRound(
@@ -87,7 +98,7 @@ def name_winner(  # noqa: PLR0913, PLR0917 - everything that decides
         rounds=options.final_rounds,
         tell=listener.final_round,
     )
-    standing = rounds.choose(list(chosen.values()))
+    standing = rounds.choose(chosen)
     if not _is_about_time(options):
         standing.sort(key=lambda one: _rank(one, options))
     first = _first(rounds, standing)

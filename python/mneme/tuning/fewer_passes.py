@@ -1,0 +1,181 @@
+"""Takes those passes out of a winner's pipeline that its code does not need.
+
+A search that changes pipelines piles up passes. Without those that change nothing, code is compiled
+sooner where it runs, and people see what helps. Nothing is measured again: only pipelines that give
+the very same binary count. Parts of a pipeline are tried without in turn, halves first, as in delta
+debugging (A. Zeller and R. Hildebrandt, Simplifying and Isolating Failure-Inducing Input, IEEE
+Transactions on Software Engineering 28(2), 2002).
+"""
+
+from __future__ import annotations
+
+import inspect
+import time
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from mneme.errors import MnemeError
+from mneme.executors.measuring import Measuring
+from mneme.pipelines.pipeline import PipelineManager
+from mneme.pipelines.unrolling import split_unrolling
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable, Sequence
+
+    from mneme.mneme_types import ExperimentConfiguration
+    from mneme.pipelines.pass_options import ConcretePass
+    from mneme.tuning.winner import Finalist
+
+__all__ = ["drop_idle_passes", "least"]
+
+_BASELINE = -1
+
+
+@dataclass
+class _Budget:
+    """Time that is left: none where less is left than a step took so far."""
+
+    deadline: float
+    longest: float = 0.0
+
+    def note(self, began: float) -> None:
+        """Take in a step that is done."""
+        self.longest = max(self.longest, time.monotonic() - began)
+
+    def is_over(self) -> bool:
+        """Whether to begin nothing more."""
+        return time.monotonic() + self.longest >= self.deadline
+
+
+def drop_idle_passes(executor: Any, finalist: Finalist, seconds: float) -> str:  # noqa: ANN401
+    """Shorten the pipelines of what was measured again, the winner's first.
+
+    Args:
+        executor: Knows `submit(..., only_known=True)`; with any other nothing happens.
+        finalist: Its configurations change.
+        seconds: What that may take, about.
+
+    Returns:
+        What became of the winner, empty if nothing.
+    """
+    if "only_known" not in inspect.signature(executor.submit).parameters:
+        return ""
+    budget = _Budget(time.monotonic() + seconds)
+    shortened: dict[Hashable, ExperimentConfiguration] = {}
+    told = ""
+    standing = (finalist.best, finalist.same_launch, finalist.contender)
+    # Often the same one in several roles.
+    for one in {id(each): each for each in standing if each is not None}.values():
+        done = one.done
+        config = done.candidate.config
+        if done.candidate.trial == _BASELINE:
+            continue
+        try:
+            found = shortened.get(config.key()) or _shortened(executor, config, budget)
+        except MnemeError:  # a pipeline that only LLVM understands, or nobody left to compile
+            found = config
+        shortened[config.key()] = found
+        if found is config:
+            continue
+        candidate = replace(done.candidate, config=found, config_hash="")
+        one.done = replace(done, candidate=candidate)
+        if one is finalist.best:
+            before, after = _count(config.passes), _count(found.passes)
+            told = f"{after} of the {before} passes of the best make its code"
+    return told
+
+
+def least(
+    parts: Sequence[Any],
+    are_enough: Callable[[Sequence[list[Any]]], list[bool]],
+    is_over: Callable[[], bool] = lambda: False,
+) -> list[Any]:
+    """Return some of the parts, in their order, that are enough, as few as can be found.
+
+    Args:
+        parts: What is enough together.
+        are_enough: Says of several choices at once which are.
+        is_over: Whether to stop with what there is.
+    """
+    kept = list(parts)
+    size = len(kept) // 2
+    while size and len(kept) > 1 and not is_over():
+        size = min(size, len(kept) - 1)
+        chunks = [kept[start : start + size] for start in range(0, len(kept), size)]
+        without = [_joined(chunks, {index}) for index in range(len(chunks))]
+        idle = [index for index, enough in enumerate(are_enough(without)) if enough]
+        if not idle:
+            size //= 2
+            continue
+        all_out = _joined(chunks, set(idle))
+        together = len(idle) > 1 and bool(all_out) and are_enough([all_out])[0]
+        kept = all_out if together else without[idle[0]]
+    return kept
+
+
+def _joined(chunks: Sequence[list[Any]], left_out: set[int]) -> list[Any]:
+    return [one for index, chunk in enumerate(chunks) if index not in left_out for one in chunk]
+
+
+def _count(pipeline: str) -> int:
+    return len(PipelineManager().from_string(pipeline))
+
+
+def _shortened(
+    executor: Any,  # noqa: ANN401
+    config: ExperimentConfiguration,
+    budget: _Budget,
+) -> ExperimentConfiguration:
+    """Return a configuration with the same binary; the given one if there is no other.
+
+    Raises:
+        MnemeError: If the pipeline cannot be taken apart, or nothing can be compiled any more.
+    """
+    manager = PipelineManager()
+    front, rest = split_unrolling(config.passes)
+    parts = manager.from_string(rest)
+    if len(parts) + bool(front) < 2:  # noqa: PLR2004 - nothing would be left
+        return config
+    began = time.monotonic()
+    image = _image(executor, config)
+    budget.note(began)
+
+    def with_passes(passes: Sequence[ConcretePass]) -> ExperimentConfiguration:
+        return replace(config, passes=",".join(filter(None, (front, manager.to_string(passes)))))
+
+    def are_enough(choices: Sequence[list[ConcretePass]]) -> list[bool]:
+        return _same(executor, [with_passes(one) for one in choices], image, budget)
+
+    kept = least(parts, are_enough, budget.is_over)
+    found = with_passes(kept) if len(kept) < len(parts) else config
+    bare = replace(config, passes=manager.to_string(kept))
+    if front and kept and _same(executor, [bare], image, budget)[0]:
+        found = bare
+    return found
+
+
+def _image(executor: Any, config: ExperimentConfiguration) -> str:  # noqa: ANN401
+    """Have a configuration known, so that others with its binary are; return its binary's hash."""
+    found = executor.submit(config, iterations=1, measuring=Measuring()).result()
+    return str(found.image_hash)
+
+
+def _same(
+    executor: Any,  # noqa: ANN401
+    configs: Sequence[ExperimentConfiguration],
+    image: str,
+    budget: _Budget,
+) -> list[bool]:
+    """Return which give the binary; none that is not compiled in time."""
+    found: list[bool] = []
+    at_once = max(1, 2 * int(getattr(executor, "compile_workers", 0)))
+    for start in range(0, len(configs), at_once):
+        if not image or budget.is_over():
+            break
+        began = time.monotonic()
+        wishes = {"iterations": 1, "measuring": Measuring(), "only_known": True}
+        futures = [executor.submit(one, **wishes) for one in configs[start : start + at_once]]
+        results = [future.result() for future in futures]
+        found += [not one.failed and one.image_hash == image for one in results]
+        budget.note(began)
+    return [*found, *([False] * (len(configs) - len(found)))]
