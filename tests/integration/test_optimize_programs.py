@@ -123,6 +123,40 @@ def test_ctrl_c_leaves_what_was_found_and_resume_goes_on(many: Path, tmp_path: P
     assert kernel_of(tmp_path, "heavy")["is_kept"]
 
 
+def is_running(pid: int) -> bool:
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except OSError:
+        return False
+    return state not in "ZX"
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_its_end_is_that_of_everything_the_program_started(
+    tmp_path: Path, number: signal.Signals
+) -> None:
+    """Also of what a script started: mneme alone is asked to end, as batch systems do."""
+    script = "sleep 600 & echo $! > pid.new; mv pid.new pid; wait"
+    command = [sys.executable, "-m", "mneme", "optimize", "--device", "cpu", "-o", "out"]
+    running = subprocess.Popen(
+        [*command, "--", "/bin/sh", "-c", script],
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=tmp_path,
+        start_new_session=True,
+    )
+    while not (tmp_path / "pid").is_file() and running.poll() is None:
+        time.sleep(0.05)
+    started = int((tmp_path / "pid").read_text())
+    assert is_running(started)
+    running.send_signal(number)
+    _, said = running.communicate(timeout=60)
+    assert running.returncode == 130, said
+    assert "interrupted" in said
+    assert result_of(tmp_path)["status"] == "interrupted"
+    assert not is_running(started)
+
+
 def test_the_launch_that_takes_the_time_is_tuned_although_it_comes_late(tmp_path: Path) -> None:
     program, source = tmp_path / "levels", ROOT / "tests/apps/optimize/levels.cu"
     options = ["-O1", "-x", "cuda", "--offload-arch=sm_90", source, "-o", program, "-lcudart"]
@@ -159,7 +193,7 @@ def test_a_launcher_around_it_is_refused(tmp_path: Path) -> None:
     [
         (["./not-there"], 4, "the program './not-there' is not found"),
         (["/bin/false"], 3, "the program as built fails: it ended with exit code 1"),
-        (["/bin/true"], 1, "it launches no kernel that can be recorded"),
+        (["/bin/true"], 1, "no launch of a kernel was seen: it launches none on this device"),
         (["/bin/sh", "-c", "kill -SEGV $$"], 3, "it ended with SIGSEGV"),
     ],
 )

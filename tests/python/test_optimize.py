@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import random
 from pathlib import Path
 from types import SimpleNamespace
@@ -14,18 +15,20 @@ import pytest
 from mneme.deploy import Deployment
 from mneme.errors import ArtifactCorrupt, InvalidArgument
 from mneme.mneme_types import dim3
-from mneme.optimize import measuring
+from mneme.optimize import measuring, session
+from mneme.optimize.application import Run, is_input_waiting
+from mneme.optimize.as_built import AsBuilt, observe
 from mneme.optimize.events import OptimizeListener
 from mneme.optimize.heavy import choose_targets, heavy_kernels, kernels_pattern, launches_pattern
 from mneme.optimize.keeping import Keeper
 from mneme.optimize.options import OptimizeOptions, parse_budget
-from mneme.optimize.outputs import CommandCheck, ExactCheck, NumbersCheck, make_check
 from mneme.optimize.production import Comparison, ratio_of
 from mneme.optimize.profile import KernelTime, Profile, read_profile
 from mneme.optimize.result import KernelResult, OptimizeResult, Ratio
 from mneme.optimize.verdict import verdict
 from mneme.programs.record_request import RecordRequest, check_request
 from mneme.report.optimized import write_optimized_page
+from native_parts import needs_native
 
 
 @pytest.mark.parametrize(
@@ -58,57 +61,6 @@ def test_options_that_make_no_sense_are_named(more: dict[str, Any], sentence: st
     options = OptimizeOptions(**{"command": ("app",), **more})
     with pytest.raises(InvalidArgument, match=sentence):
         options.validate()
-
-
-def test_every_byte_of_the_output_counts() -> None:
-    check = ExactCheck([b"sum 1.5\ndone\n"])
-    assert check.rule == "every byte"
-    assert check.fault(b"sum 1.5\ndone\n") == ""
-    assert check.fault(b"sum 1.6\ndone\n") == "line 1 of its output has '1.6' instead of '1.5'"
-    assert check.fault(b"sum 1.5\nDone\n") == "line 2 of its output has 'Done' instead of 'done'"
-    assert check.fault(b"sum 1.5\n") == "it prints 8 bytes instead of 13"
-    assert check.fault(b"sum 1.5\ndone\nmore\n") != ""
-
-
-def test_words_that_differ_between_runs_as_built_do_not_count() -> None:
-    check = ExactCheck([b"sum 1.5 in 20 ms\n", b"sum 1.5 in 21 ms\n"])
-    assert "but 1 word that differ" in check.rule.replace("words", "word")
-    assert check.fault(b"sum 1.5 in 99 ms\n") == ""
-    assert check.fault(b"sum 1.4 in 20 ms\n") != ""
-
-
-def test_an_output_of_another_form_each_time_is_not_compared() -> None:
-    check = ExactCheck([b"a\nb\n", b"a\n"])
-    assert check.rule.startswith("not compared")
-    assert check.fault(b"anything") == ""
-    assert ExactCheck([b"a\nb", b"a b"]).rule.startswith("not compared")
-
-
-def test_numbers_are_compared_with_a_tolerance() -> None:
-    check = NumbersCheck(b"e = 1.0 f = nan\n", [r"e = (\S+) f = (\S+)"], 1e-3)
-    assert check.rule == "2 numbers by --compare, within 0.001 of each"
-    assert check.fault(b"e = 1.0005 f = nan\n") == ""
-    assert check.fault(b"e = 1.1 f = nan\n") == r"'e = (\S+) f = (\S+)' finds 1.1 instead of 1"
-    assert check.fault(b"e = 1 f = 2\n") != ""
-    assert check.fault(b"nothing\n") != ""
-    assert check.fault(b"e = x f = nan\n") != ""
-    with pytest.raises(InvalidArgument, match="finds nothing"):
-        NumbersCheck(b"", [r"e = (\S+)"], 0)
-    with pytest.raises(InvalidArgument, match="no number"):
-        NumbersCheck(b"e = x", [r"e = (\S+)"], 0)
-
-
-def test_a_command_says_what_is_right() -> None:
-    check = CommandCheck("grep -q PASSED", b"PASSED\n")
-    assert check.fault(b"PASSED\n") == ""
-    assert "ends with 1" in check.fault(b"FAILED\n")
-    with pytest.raises(InvalidArgument, match="output of the program as built"):
-        CommandCheck("grep -q PASSED", b"FAILED\n")
-
-
-def test_runs_as_built_have_to_agree_on_what_is_compared() -> None:
-    with pytest.raises(InvalidArgument, match="two runs of the program as built differ"):
-        make_check([b"x 1", b"x 2"], check=None, compare=[r"x (\d)"], tolerance=0.1)
 
 
 def times(**milliseconds: float) -> Profile:
@@ -161,20 +113,54 @@ class Record(dict[str, Any]):
         self.extras = {"Launches": launches}
 
 
-def test_launches_with_one_shape_are_tuned_once() -> None:
-    record: Any = Record(
-        "k", 100, instance("1", 8, 1, 50), instance("2", 8, 90, 60), instance("3", 4, 9, 1000)
-    )
+def two_shapes(record: Any, *, counts: tuple[int, int]) -> list[tuple[str, float, bool]]:
+    """Targets of a kernel that spends nine tenths of its time with 8 blocks, the rest with 4."""
+    of_8, of_4 = (((blocks, 1, 1), (64, 1, 1), 0) for blocks in (8, 4))
     profile = Profile()
-    shapes = {((8, 1, 1), (64, 1, 1), 0): 900, ((4, 1, 1), (64, 1, 1), 0): 100}
-    profile.kernels["k"] = KernelTime(name="k", launches=100, total_ns=1000, shapes=shapes)
-    targets = choose_targets([record], profile)
-    assert [(one.instance.dynamic_hash, one.weight) for one in targets] == [("2", 0.9), ("3", 0.1)]
+    profile.kernels["k"] = KernelTime(
+        name="k",
+        launches=sum(counts),
+        total_ns=1000,
+        shapes={of_8: 900, of_4: 100},
+        counts={of_8: counts[0], of_4: counts[1]},
+    )
+    return [
+        (one.instance.dynamic_hash, pytest.approx(one.weight), one.may_fix_arguments)
+        for one in choose_targets([record], profile)
+    ]
+
+
+def test_launches_with_other_arguments_are_tuned_apart() -> None:
+    record: Any = Record(
+        "k", 100, instance("1", 8, 40, 50), instance("2", 8, 50, 100), instance("3", 4, 10, 1000)
+    )
+    expected = [("2", 900 * 5 / 7 / 1000, True), ("1", 900 * 2 / 7 / 1000, True), ("3", 0.1, True)]
+    assert two_shapes(record, counts=(90, 10)) == expected
+    # The profile is of four processes, the recording of one.
+    assert two_shapes(record, counts=(360, 40)) == expected
     # Without a profile, recorded times count.
     targets = choose_targets([record], Profile())
-    assert [one.instance.dynamic_hash for one in targets] == ["3", "2"]
+    assert [one.instance.dynamic_hash for one in targets] == ["3", "2", "1"]
     assert sum(one.weight for one in targets) == pytest.approx(1)
-    assert choose_targets([], profile) == []
+    assert choose_targets([], Profile()) == []
+
+
+def test_arguments_that_are_others_each_time_are_no_constants() -> None:
+    steps: Any = Record(
+        "k", 100, instance("1", 8, 1, 60), instance("2", 8, 1, 50), instance("3", 4, 10, 1000)
+    )
+    assert two_shapes(steps, counts=(90, 10)) == [("1", 0.9, False), ("3", 0.1, True)]
+    # Two of each step, of which one was recorded.
+    pairs: Any = Record("k", 100, instance("1", 8, 2, 60), instance("3", 4, 10, 1000))
+    assert two_shapes(pairs, counts=(90, 10)) == [("1", 0.9, False), ("3", 0.1, True)]
+    # A short run, all of which was recorded.
+    short: Any = Record(
+        "k", 3, instance("1", 8, 1, 50), instance("2", 8, 1, 60), instance("3", 4, 1, 1)
+    )
+    assert two_shapes(short, counts=(2, 1)) == [("2", 0.9, False), ("3", 0.1, True)]
+    # Without a profile.
+    few: Any = Record("k", 100, instance("1", 8, 2, 50), instance("2", 8, 2, 60))
+    assert [one.may_fix_arguments for one in choose_targets([few], Profile())] == [False]
 
 
 def test_profiles_of_all_processes_are_added_up(tmp_path: Path) -> None:
@@ -246,6 +232,10 @@ def test_the_sentence_claims_only_what_runs_showed() -> None:
     assert "was not measured" in verdict(found(application=None))
     assert "faster in replays" in verdict(found(application=None))
     assert verdict(found(kernels=[])).startswith("the program stays as it is")
+    failed = KernelResult(name="k", demangled_name="k", share=1.0, reason="the disk is full")
+    assert verdict(found(kernels=[failed])) == "no kernel could be tuned: the disk is full"
+    failed.is_searched = True
+    assert verdict(found(kernels=[failed])).startswith("the program stays as it is")
     assert "1 kernel tuned, not measured" in verdict(found(status="interrupted", application=None))
 
 
@@ -256,6 +246,12 @@ def test_the_page_shows_names_as_text(tmp_path: Path) -> None:
     assert "a &amp; b" in page
     assert "2.00 times as fast" in page
     assert "PROTEUS_TUNED_KERNELS=" in page
+    # One pair of runs says little, and the page no more than the sentence.
+    once = found(application=ratio_of([2.0], [1.0]), tuned_file=tmp_path / "tuned.json")
+    assert "not for certain (2.000x (in one pair of runs))" in verdict(once)
+    assert (
+        "2.00 times as fast" not in write_optimized_page(once.to_dict(), tmp_path / "r").read_text()
+    )
     nothing = OptimizeResult(command=["./app"], directory=tmp_path, status="completed")
     page = write_optimized_page(nothing.to_dict(), tmp_path / "report.html").read_text()
     assert "as fast" not in page
@@ -306,3 +302,60 @@ def test_nothing_is_claimed_from_runs_of_another_file(tmp_path: Path) -> None:
     assert result.application is None
     assert "left out after the last runs" in result.notes[-1]
     assert "was not measured" in verdict(result)
+
+
+def test_a_gain_that_is_not_certain_is_called_so(tmp_path: Path) -> None:
+    result = found()
+    result.kernels.append(KernelResult(name="l", demangled_name="l()", share=0.1, is_kept=True))
+    comparison = Comparison(
+        built_kernels={"k": [2.0, 1.0, 2.0], "l": [1.0] * 3},
+        tuned_kernels={"k": [1.0, 1.5, 1.0], "l": [1.1] * 3},
+    )
+    production: Any = SimpleNamespace(compare=lambda *_: comparison)
+    keeper = Keeper(production, tmp_path / "tuned.json", result, OptimizeListener())
+    keeper.prove(3, 1.01, lambda: True)
+    shown = [one.reason.partition(":")[0] for one in result.kernels]
+    assert shown == ["the program shows no certain gain of it", "the program shows no gain of it"]
+
+
+def test_a_budget_that_the_first_runs_would_spend_is_refused(tmp_path: Path) -> None:
+    runs: list[Any] = []
+
+    def run(**_how: Any) -> Run:
+        runs.append(_how)
+        return Run(seconds=60.0, code=0, output=b"", error=b"")
+
+    application: Any = SimpleNamespace(program="./app", run=run, expect=lambda _seconds: None)
+    with pytest.raises(InvalidArgument, match=r"takes 60\.0 s.*--budget 1200s is enough"):
+        observe(application, tmp_path, OptimizeListener(), short=1.0, longest=20 / 6)
+    assert len(runs) == 1
+    observe(application, tmp_path, OptimizeListener(), short=1.0, longest=60.0)
+
+
+def test_input_that_no_run_reads_is_noticed(tmp_path: Path) -> None:
+    reading, writing = os.pipe()
+    try:
+        assert not is_input_waiting(reading)
+        os.write(writing, b"1 2 3")
+        assert is_input_waiting(reading)
+    finally:
+        os.close(reading)
+        os.close(writing)
+    (tmp_path / "input.dat").write_text("1 2 3")
+    with (tmp_path / "input.dat").open("rb") as file:
+        assert not is_input_waiting(file.fileno())
+
+
+@needs_native
+def test_time_that_is_spread_over_many_kernels_is_not_recorded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    many = times(**{f"kernel{number:04}": 1.0 for number in range(200)})
+    run = Run(seconds=1.0, code=0, output=b"", error=b"")
+    built = AsBuilt(runs=[run, run], profile=many, slowed_by=1.0)
+    monkeypatch.setattr(session, "observe", lambda *_, **__: built)
+    monkeypatch.setattr(session.Application, "record", lambda *_, **__: pytest.fail("recorded"))
+    options = OptimizeOptions(command=("/bin/true",), directory=tmp_path, device="cpu")
+    optimizing = session.OptimizeSession(options)
+    assert optimizing.run() == 1
+    assert "spread over 200 kernels" in optimizing.result.verdict

@@ -91,6 +91,7 @@ def optimize(
     there, or changes the output, stays as it was built.
     """
     from mneme.cli._console import print_json  # noqa: PLC0415 - `--help` stays light
+    from mneme.cli._interrupt import interrupt_on_request  # noqa: PLC0415
     from mneme.cli._optimize_output import output_for  # noqa: PLC0415
     from mneme.optimize.options import OptimizeOptions, parse_budget  # noqa: PLC0415
     from mneme.optimize.session import OptimizeSession  # noqa: PLC0415
@@ -111,6 +112,7 @@ def optimize(
         resume=resume,
         knowledge=knowledge,
     )
+    interrupt_on_request()
     with output_for(is_quiet=quiet or json) as listener:
         session = OptimizeSession(options, listener)  # type: ignore[arg-type]
         code = session.run()

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
 import os
 import shutil
 import signal
 import stat
 import subprocess
+import sys
+import termios
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,7 +23,7 @@ from mneme.programs.record_request import RecordRequest
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-__all__ = ["Application", "Run", "failure_of"]
+__all__ = ["Application", "Run", "failure_of", "is_input_waiting"]
 
 _TAIL = 400
 _LONGEST_WITHOUT_HINT = 24 * 3600.0
@@ -152,7 +156,12 @@ class Application:
         began = time.monotonic()
         with _input() as given, output.open("wb") as out, error.open("wb") as err:
             child = subprocess.Popen(
-                self._command, env=dict(environment), stdin=given, stdout=out, stderr=err
+                self._command,
+                env=dict(environment),
+                stdin=given,
+                stdout=out,
+                stderr=err,
+                start_new_session=True,
             )
             is_hung = False
             try:
@@ -171,6 +180,17 @@ class Application:
         )
 
 
+def is_input_waiting(descriptor: int = 0) -> bool:
+    """Whether somebody has written into a pipe that programs are not given, since it ends."""
+    try:
+        if not stat.S_ISFIFO(os.fstat(descriptor).st_mode):
+            return False
+        waiting = fcntl.ioctl(descriptor, termios.FIONREAD, bytes(4))
+    except OSError:
+        return False
+    return int.from_bytes(waiting, sys.byteorder) > 0
+
+
 def _input() -> BinaryIO:
     """Open what each run reads: a file that is our standard input from its beginning, or nothing.
 
@@ -184,10 +204,13 @@ def _input() -> BinaryIO:
 
 
 def _end(child: subprocess.Popen[bytes]) -> int:
-    """End a program, first as a user would."""
-    child.terminate()
+    """End a program with all that it started (it leads a group), first as a user would."""
+    os.killpg(child.pid, signal.SIGTERM)
     try:
-        return child.wait(_SETTLE_SECONDS)
+        code = child.wait(_SETTLE_SECONDS)
     except subprocess.TimeoutExpired:
-        child.kill()
+        os.killpg(child.pid, signal.SIGKILL)
         return child.wait()
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(child.pid, signal.SIGKILL)
+    return code

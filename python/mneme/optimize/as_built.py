@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -21,6 +22,8 @@ __all__ = ["AsBuilt", "note_share", "observe"]
 
 # Runs that say how long one takes, where it is short.
 _RUNS = 2
+# A budget of so many runs has some for a search and some for the proof.
+_ENOUGH_RUNS = 20
 # Measuring kernels slows a program down; below this, the same runs say its time and its kernels'.
 _SLOWED_LITTLE = 1.02
 
@@ -47,7 +50,12 @@ class AsBuilt:
 
 
 def observe(
-    application: Application, folder: Path, listener: OptimizeListener, *, short: float
+    application: Application,
+    folder: Path,
+    listener: OptimizeListener,
+    *,
+    short: float,
+    longest: float = math.inf,
 ) -> AsBuilt:
     """Run a program as it is, then once more with the times of its kernels.
 
@@ -56,15 +64,22 @@ def observe(
         folder: For what these runs leave.
         listener: Hears what is done.
         short: Programs of at most so many seconds are run twice before.
+        longest: Programs of more seconds are not run again.
 
     Raises:
-        InvalidArgument: If a run fails.
+        InvalidArgument: If a run fails, or is too long.
     """
     listener.step(f"running {application.program} as built")
     runs = [application.run()]
     if runs[0].code != 0:
         raise InvalidArgument(
             f"the program as built fails: {failure_of(runs[0], replace(runs[0], code=0))}"
+        )
+    if runs[0].seconds > longest:
+        enough = math.ceil(_ENOUGH_RUNS * runs[0].seconds)
+        raise InvalidArgument(
+            f"a run of the program takes {runs[0].seconds:.1f} s, and there are six at least: the "
+            f"budget is too short, --budget {enough}s is enough"
         )
     application.expect(runs[0].seconds)
     while len(runs) < _RUNS and runs[0].seconds < short:

@@ -19,6 +19,8 @@ __all__ = ["Target", "choose_targets", "heavy_kernels", "kernels_pattern", "laun
 _ENOUGH = 0.95
 # ... and nothing that is less than this part of it.
 _TOO_LITTLE = 0.01
+# Launches of which the recorded ones are less than this part have other arguments each time.
+_SEEN_AGAIN = 0.5
 # A regular expression of the recorder's can have so many characters (programs/record_request.py).
 _LONGEST_PATTERN = 4096
 # One variable of an environment may have 128 KiB.
@@ -27,12 +29,18 @@ _LONGEST_LIST = 100_000
 
 @dataclass(kw_only=True)
 class Target:
-    """A recorded launch that is tuned; it stands for all with its kernel and dimensions."""
+    """A recorded launch that is tuned; it stands for all with its kernel, dimensions and arguments.
+
+    Where arguments are others in every launch, such as the number of a step, it stands for all with
+    its dimensions.
+    """
 
     record: RecordedExecution
     instance: KernelInstance
     weight: float
     """Part of all time in kernels."""
+    may_fix_arguments: bool = True
+    """Whether code with its arguments as constants would serve the launches it stands for."""
 
     @property
     def name(self) -> str:
@@ -97,16 +105,21 @@ def _text(axes: tuple[int, int, int]) -> str:
 def choose_targets(records: Iterable[RecordedExecution], profile: Profile) -> list[Target]:
     """Return what to tune, the heaviest first.
 
-    Among launches of a kernel with the same dimensions, the one that was seen most often is tuned;
-    it stands for the time of all. Without a profile, recorded times and counts say what is heavy.
+    Launches of a kernel with the same dimensions and other arguments are tuned apart, if they come
+    again. Without a profile, recorded times and counts say what is heavy.
     """
     known = list(records)
     alike = Counter(record.kernel_name for record in known)
     found = [
         # Units may have kernels of their own with one name, which a profile cannot tell apart.
-        Target(record=record, instance=one, weight=weight / alike[record.kernel_name])
+        Target(
+            record=record,
+            instance=one,
+            weight=weight / alike[record.kernel_name],
+            may_fix_arguments=may_fix,
+        )
         for record in known
-        for one, weight in _weights(record, profile.kernels)
+        for one, weight, may_fix in _weights(record, profile.kernels)
     ]
     total = sum(one.weight for one in found)
     if total <= 0:
@@ -127,26 +140,55 @@ def choose_targets(records: Iterable[RecordedExecution], profile: Profile) -> li
 
 def _weights(
     record: RecordedExecution, profiled: Mapping[str, KernelTime]
-) -> list[tuple[KernelInstance, float]]:
-    """Return a launch for each of the dimensions, with the nanoseconds it stands for."""
+) -> list[tuple[KernelInstance, float, bool]]:
+    """Return launches with the nanoseconds each stands for, and whether arguments may be fixed."""
     by_shape: dict[Shape, list[KernelInstance]] = {}
     for instance in record.values():
         by_shape.setdefault(_shape(instance), []).append(instance)
     kernel = profiled.get(record.kernel_name)
+    launches = int(record.extras.get("Launches", 0))
+    recorded = _launches(record.values()) or 1
     if kernel is None:
-        recorded = sum(max(1, one.occ) for one in record.values()) or 1
-        seen = {
-            shape: float(sum(max(1, one.occ) * one.recorded_ns for one in alike))
-            for shape, alike in by_shape.items()
-        }
-        scale = max(1.0, int(record.extras.get("Launches", 0)) / recorded)
+        seen = {shape: float(sum(map(_nanoseconds, alike))) for shape, alike in by_shape.items()}
+        scale = max(1.0, launches / recorded)
     else:
         seen = {shape: float(kernel.shapes.get(shape, 0)) for shape in by_shape}
         if not any(seen.values()):
             seen = dict.fromkeys(by_shape, 1.0)
         # Launches with dimensions that were not recorded count to those that were.
         scale = kernel.total_ns / (sum(seen.values()) or 1)
-    return [(_usual(alike), scale * seen[shape]) for shape, alike in by_shape.items()]
+    # A profile may be of many processes, of which one was recorded: its parts count.
+    counts = kernel.counts if kernel is not None else {}
+    counted = sum(counts.values())
+    found: list[tuple[KernelInstance, float, bool]] = []
+    for shape, alike in by_shape.items():
+        nanoseconds = scale * seen[shape]
+        part = counts[shape] / counted if counts.get(shape) else _launches(alike) / recorded
+        if _are_others_each_time(alike, part * launches):
+            found.append((_usual(alike), nanoseconds, False))
+            continue
+        total = sum(map(_nanoseconds, alike)) or 1
+        found += [(one, nanoseconds * _nanoseconds(one) / total, True) for one in alike]
+    return found
+
+
+def _are_others_each_time(alike: Sequence[KernelInstance], launches: float) -> bool:
+    """Whether arguments change from launch to launch.
+
+    Args:
+        alike: Recorded launches with the same dimensions, which differ in arguments.
+        launches: How many there were with these.
+    """
+    is_each_once = len(alike) > 1 and _launches(alike) == len(alike)
+    return is_each_once or _launches(alike) < _SEEN_AGAIN * launches
+
+
+def _launches(instances: Iterable[KernelInstance]) -> int:
+    return sum(max(1, one.occ) for one in instances)
+
+
+def _nanoseconds(instance: KernelInstance) -> int:
+    return max(1, instance.occ) * max(1, instance.recorded_ns)
 
 
 def _usual(alike: Sequence[KernelInstance]) -> KernelInstance:

@@ -136,7 +136,8 @@ class Keeper:
             if not kernel.is_kept or shown is None:
                 continue
             if shown.low <= 1 or shown.ratio < min_gain:
-                self._drop(kernel, f"the program shows no gain of it: {shown.text()}")
+                told = "no gain of it" if shown.ratio < min_gain else "no certain gain of it"
+                self._drop(kernel, f"the program shows {told}: {shown.text()}")
                 dropped = True
         return dropped
 

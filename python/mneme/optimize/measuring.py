@@ -108,7 +108,7 @@ def _kernels(plan: Deployment, profile: Profile) -> list[KernelResult]:
         seen = profile.kernels.get(name)
         if total and seen is None:
             continue
-        kernel = KernelResult(name=name, demangled_name=demangled, share=0.0)
+        kernel = KernelResult(name=name, demangled_name=demangled, share=0.0, is_searched=True)
         if seen is not None:
             kernel.share = seen.total_ns / total
             kernel.launches = seen.launches

@@ -40,55 +40,70 @@ class ExactCheck:
     """Every byte, but for what differs between two runs of the program as built.
 
     Where these have the same lines with the same number of words, only words that differ are left
-    out (times, dates); otherwise nothing is compared.
+    out (times, dates); otherwise nothing is compared. Only lines that differ are divided into
+    words: an output may have millions of lines.
     """
 
     def __init__(self, outputs: Sequence[bytes]) -> None:
         """Take what the program as built printed, in at least one run."""
-        first = outputs[0]
-        self._expected = _parts(first)
-        self._left_out: set[int] = set()
-        self._is_comparable = True
-        for other in outputs[1:]:
-            found = _parts(other)
-            if len(found) != len(self._expected):
-                self._is_comparable = False
-                break
-            self._left_out |= {
-                index
-                for index, (old, new) in enumerate(zip(self._expected, found, strict=True))
-                if old != new
-            }
-        # Lines have to stay lines.
-        if any(b"\n" in self._expected[index] for index in self._left_out):
-            self._is_comparable = False
+        self._expected = outputs[0]
+        self._lines = outputs[0].split(b"\n")
+        # What is not compared: of these lines, these words and spaces, by number.
+        self._left_out: dict[int, set[int]] = {}
+        self.is_comparable = all(self._leave_out(other) for other in outputs[1:])
+        """Whether anything is compared."""
+
+    def _leave_out(self, other: bytes) -> bool:
+        """Leave out what differs; return whether the rest can be compared."""
+        if other == self._expected:
+            return True
+        lines = other.split(b"\n")
+        if len(lines) != len(self._lines):
+            return False
+        for number, (old, new) in enumerate(zip(self._lines, lines, strict=True)):
+            if old == new:
+                continue
+            expected, found = _parts(old), _parts(new)
+            if len(found) != len(expected):
+                return False
+            self._left_out.setdefault(number, set()).update(_differing(expected, found))
+        return True
 
     @property
     def rule(self) -> str:
         """What is compared, for people."""
-        if not self._is_comparable:
+        if not self.is_comparable:
             return (
-                "not compared: it has another form in every run of the program as built (say what "
+                "nothing of it: it has another form in every run of the program as built (say what "
                 "counts with --compare or --check)"
             )
         if self._left_out:
-            count = len(self._left_out)
-            words = "1 word" if count == 1 else f"{count} words"
-            return f"every byte but {words} that differ between runs of the program as built"
+            count = sum(map(len, self._left_out.values()))
+            words = "1 word that differs" if count == 1 else f"{count} words that differ"
+            return f"every byte but {words} between runs of the program as built"
         return "every byte"
 
     def fault(self, output: bytes) -> str:
         """Return what is wrong; empty if it is right."""
-        if not self._is_comparable:
+        if not self.is_comparable or output == self._expected:
             return ""
-        found = _parts(output)
-        for index, (old, new) in enumerate(zip(self._expected, found, strict=False)):
-            if old != new and index not in self._left_out:
-                line = 1 + b"".join(found[:index]).count(b"\n")
-                return f"line {line} of its output has {_show(new)} instead of {_show(old)}"
-        if len(found) != len(self._expected):
-            return f"it prints {len(output)} bytes instead of {sum(map(len, self._expected))}"
-        return ""
+        lines = output.split(b"\n")
+        for number, (old, new) in enumerate(zip(self._lines, lines, strict=False)):
+            if old == new:
+                continue
+            expected, found = _parts(old), _parts(new)
+            for index in _differing(expected, found):
+                if index not in self._left_out.get(number, ()):
+                    told = f"{_show(found[index])} instead of {_show(expected[index])}"
+                    return f"line {number + 1} of its output has {told}"
+            if len(found) != len(expected) and len(output) == len(self._expected):
+                return f"line {number + 1} of its output has other blanks and words"
+            if len(found) != len(expected):
+                break
+        else:
+            if len(lines) == len(self._lines):
+                return ""
+        return f"it prints {len(output)} bytes instead of {len(self._expected)}"
 
 
 class NumbersCheck:
@@ -220,9 +235,13 @@ def make_check(
     return ExactCheck(outputs)
 
 
-def _parts(output: bytes) -> list[bytes]:
+def _parts(line: bytes) -> list[bytes]:
     """Return words and what is between them."""
-    return _PART.findall(output)
+    return _PART.findall(line)
+
+
+def _differing(old: Sequence[bytes], new: Sequence[bytes]) -> list[int]:
+    return [index for index, (a, b) in enumerate(zip(old, new, strict=False)) if a != b]
 
 
 def _show(part: bytes) -> str:

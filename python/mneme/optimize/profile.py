@@ -30,6 +30,8 @@ class KernelTime:
     total_ns: int = 0
     shapes: dict[Shape, int] = field(default_factory=dict)
     """Nanoseconds by launch."""
+    counts: dict[Shape, int] = field(default_factory=dict)
+    """Launches."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -68,6 +70,7 @@ def _add(profile: Profile, row: dict[str, Any]) -> None:
     kernel.total_ns += int(row["total_ns"])
     shape = (_axes(row["grid"]), _axes(row["block"]), int(row["shared"]))
     kernel.shapes[shape] = kernel.shapes.get(shape, 0) + int(row["total_ns"])
+    kernel.counts[shape] = kernel.counts.get(shape, 0) + int(row["launches"])
 
 
 def _axes(values: list[Any]) -> tuple[int, int, int]:

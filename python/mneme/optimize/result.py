@@ -62,6 +62,8 @@ class KernelResult:
     """What the program itself showed."""
     changes: list[str] = field(default_factory=list)
     """What is different, line by line."""
+    is_searched: bool = False
+    """Whether a search of it came to an end."""
     is_kept: bool = False
     """Whether it is in the tuned-kernels file."""
     reason: str = ""

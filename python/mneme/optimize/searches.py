@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from typing import TYPE_CHECKING
 
@@ -11,7 +12,7 @@ from mneme.tuning.options import TuneOptions
 from mneme.tuning.session import TuningSession
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from mneme.optimize.events import OptimizeListener
@@ -23,7 +24,11 @@ if TYPE_CHECKING:
 __all__ = ["Searches"]
 
 _INTERRUPTED = 130
+_NOTHING = "nothing faster was found"
 _LEAST_SECONDS = 5.0
+# A search that goes on opens its processes and measures the best again: it has to have so many
+# times what it took besides searching.
+_WORTH_AGAIN = 1.5
 
 
 class Searches:
@@ -41,33 +46,75 @@ class Searches:
         self._result = result
         self._listener = listener
         self._folder = options.directory / "results"
+        self._replays: dict[str, Ratio | None] = {}
+        # What a search needs besides searching, in seconds, by place; infinite: it is over.
+        self._needs: dict[str, float] = {}
+        self._tuned: list[tuple[Target, KernelResult]] = []
+        self.has_found = False
+        """Whether anything is faster than the baseline."""
 
     def directories(self) -> list[Path]:
         """Return the results directories of searches that named a winner."""
         return sorted(path.parent for path in self._folder.glob("*/best.json"))
 
-    def run(self, targets: Sequence[Target], seconds: float) -> bool:
-        """Tune each launch for its share of the time.
+    def run(self, targets: Sequence[Target], left: Callable[[], float]) -> bool:
+        """Tune each launch for its share of the time, then go on while there is time.
+
+        Args:
+            targets: The launches, the heaviest first.
+            left: Says how many seconds searches may still take.
 
         Returns:
             Whether all were tuned; False: the user ended it.
         """
-        end = time.monotonic() + seconds
-        for index, target in enumerate(targets):
-            rest = sum(one.weight for one in targets[index:])
-            left = end - time.monotonic()
-            share = max(_LEAST_SECONDS, left * target.weight / rest)
-            kernel = self._result_of(target)
-            told = f"{100 * target.weight:.0f} % of the time in kernels"
-            self._listener.step(f"tuning {short_name(target.name)} ({told})")
-            session = TuningSession(
-                self._tuning(target, share), self._listener, weight=target.weight
-            )
-            code = session.run()
-            if code == _INTERRUPTED:
+        pending = [(target, self._result_of(target)) for target in targets]
+        while pending and (not self._tuned or left() >= _LEAST_SECONDS):
+            count = _fitting([target for target, _ in pending], left())
+            chosen, pending = pending[:count], pending[count:]
+            for index, (target, kernel) in enumerate(chosen):
+                rest = sum(one.weight for one, _ in chosen[index:])
+                if not self._tune(target, kernel, left() * target.weight / rest):
+                    return False
+            self._tuned += chosen
+        for _, kernel in pending:
+            if not kernel.directories:
+                kernel.reason = "the budget leaves no time for it"
+        return self.go_on(left)
+
+    def go_on(self, left: Callable[[], float]) -> bool:
+        """Search on where the most time is left to gain, as long as it is worth it.
+
+        Returns:
+            As `run`.
+        """
+        while True:
+            seconds = left()
+            worth = [one for one in self._tuned if seconds >= self._needs[_place(one[0])]]
+            if not worth:
+                return True
+            target, kernel = max(worth, key=lambda one: self._remaining(one[0]))
+            if not self._tune(target, kernel, seconds, again=", with the time that is left"):
                 return False
-            self._note(kernel, session)
+
+    def _tune(self, target: Target, kernel: KernelResult, seconds: float, again: str = "") -> bool:
+        """Search once; return whether it came to its end."""
+        told = f"{100 * target.weight:.0f} % of the time in kernels"
+        self._listener.step(f"tuning {short_name(target.name)} ({told}){again}")
+        tuning = self._tuning(target, max(_LEAST_SECONDS, seconds))
+        session = TuningSession(tuning, self._listener, weight=target.weight)
+        if (place := f"results/{_place(target)}") not in kernel.directories:
+            kernel.directories.append(place)
+        began = time.monotonic()
+        if session.run() == _INTERRUPTED:
+            return False
+        self._needs[_place(target)] = _needed(session, time.monotonic() - began)
+        self._note(target, kernel, session)
         return True
+
+    def _remaining(self, target: Target) -> float:
+        """Return the part of the time in kernels that a launch still takes."""
+        replay = self._replays.get(_place(target))
+        return target.weight / (replay.ratio if replay else 1.0)
 
     def _tuning(self, target: Target, seconds: float) -> TuneOptions:
         directory = self._folder / _place(target)
@@ -80,6 +127,7 @@ class Searches:
             timeout=seconds,
             times_everything=True,
             space_preset="full",
+            specialize_space=None if target.may_fix_arguments else "off",
             baseline="program",
             sampler="auto",
             seed=self._options.seed,
@@ -93,7 +141,6 @@ class Searches:
         for known in self._result.kernels:
             if known.name == name:
                 known.share += target.weight
-                known.directories.append(f"results/{_place(target)}")
                 return known
         kernel = KernelResult(
             name=name, demangled_name=target.record.demangled_name, share=target.weight
@@ -101,24 +148,47 @@ class Searches:
         if seen := self._profile.kernels.get(name):
             kernel.launches = seen.launches
             kernel.built_ns = seen.total_ns / max(1, seen.launches)
-        kernel.directories.append(f"results/{_place(target)}")
         self._result.kernels.append(kernel)
         return kernel
 
-    @staticmethod
-    def _note(kernel: KernelResult, session: TuningSession) -> None:
+    def _note(self, target: Target, kernel: KernelResult, session: TuningSession) -> None:
         outcome = session.outcome
         if session.error:
             kernel.reason = session.error
         if outcome is None or outcome.gain is None:
             return
         gain = outcome.gain
-        if gain.rounds and (kernel.replay is None or gain.ratio > kernel.replay.ratio):
-            kernel.replay = Ratio(
+        kernel.is_searched = True
+        self.has_found = self.has_found or outcome.best is not outcome.baseline
+        self._replays[_place(target)] = None
+        if gain.rounds:
+            self._replays[_place(target)] = Ratio(
                 ratio=gain.ratio, low=gain.low, high=gain.high, rounds=gain.rounds, is_interval=True
             )
-        if outcome.best is outcome.baseline and kernel.replay is None:
-            kernel.reason = "nothing faster was found"
+        places = [one.partition("/")[2] for one in kernel.directories]
+        shown = [ratio for one in places if (ratio := self._replays.get(one)) is not None]
+        kernel.replay = max(shown, key=lambda one: one.ratio, default=None)
+        if kernel.replay is not None and kernel.reason == _NOTHING:
+            kernel.reason = ""
+        elif outcome.best is outcome.baseline and kernel.replay is None:
+            kernel.reason = _NOTHING
+
+
+def _needed(session: TuningSession, seconds: float) -> float:
+    """Return how much time a search that took so many seconds needs to be worth going on."""
+    outcome = session.outcome
+    if outcome is None or outcome.status != "timeout":
+        return math.inf
+    return max(_LEAST_SECONDS, _WORTH_AGAIN * (seconds - outcome.progress.seconds))
+
+
+def _fitting(targets: Sequence[Target], seconds: float) -> int:
+    """Return how many launches can be tuned in so many seconds: the heaviest, at least one."""
+    for count in range(len(targets), 1, -1):
+        chosen = targets[:count]
+        if seconds * chosen[-1].weight >= _LEAST_SECONDS * sum(one.weight for one in chosen):
+            return count
+    return 1
 
 
 def _place(target: Target) -> str:

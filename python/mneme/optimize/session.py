@@ -11,7 +11,7 @@ from mneme.deploy import DeployOptions, plan_deployment
 from mneme.errors import InvalidArgument, MnemeError
 from mneme.files.json_object import read_json_object
 from mneme.files.publish import publish_own_text
-from mneme.optimize.application import Application, failure_of
+from mneme.optimize.application import Application, failure_of, is_input_waiting
 from mneme.optimize.as_built import note_share, observe
 from mneme.optimize.events import OptimizeListener
 from mneme.optimize.heavy import (
@@ -23,7 +23,7 @@ from mneme.optimize.heavy import (
 )
 from mneme.optimize.keeping import Keeper
 from mneme.optimize.learning import learn_production
-from mneme.optimize.outputs import make_check
+from mneme.optimize.outputs import ExactCheck, make_check
 from mneme.optimize.production import Production
 from mneme.optimize.result import KernelResult, OptimizeResult
 from mneme.optimize.searches import Searches
@@ -47,6 +47,8 @@ INTERRUPTED = 130
 _STATE = "optimize.json"
 # A run of a program of which more than one is made before: that part of the budget.
 _SHORT = 0.05
+# No fewer runs are made: as built, measured, recorded, tried out, and a pair.
+_FEWEST_RUNS = 6
 # Launches of a kernel that are recorded, those with the heaviest dimensions: each is tuned apart.
 _RECORDED_LAUNCHES = 4
 # Pairs of runs that prove the gain, and the part of the budget they may take.
@@ -93,10 +95,20 @@ class OptimizeSession:
         return code
 
     def _work(self, application: Application) -> int:
+        budget = self.options.budget
         built = observe(
-            application, self._folder / "runs", self._listener, short=_SHORT * self.options.budget
+            application,
+            self._folder / "runs",
+            self._listener,
+            short=_SHORT * budget,
+            longest=budget / _FEWEST_RUNS,
         )
         note_share(built, self.result, self._listener)
+        if is_input_waiting():
+            self._note(
+                "standard input is a pipe, which can be read only once: every run read nothing "
+                "instead; give a file, as in mneme optimize -- ./app < input.dat"
+            )
         check = make_check(
             [one.output for one in built.runs],
             check=self.options.check,
@@ -104,6 +116,8 @@ class OptimizeSession:
             tolerance=self.options.compare_tolerance,
         )
         self.result.output_rule = check.rule
+        if isinstance(check, ExactCheck) and not check.is_comparable:
+            self._listener.note(f"output compared: {check.rule}")
         targets = self._targets(application, built.profile, built.runs[0])
         if not targets:
             self.result.verdict = self._nothing_recorded(built.profile)
@@ -112,7 +126,13 @@ class OptimizeSession:
         keeper = Keeper(production, self._folder / "tuned.json", self.result, self._listener)
         searches = Searches(self.options, built.profile, self.result, self._listener)
         pairs = self._pairs(built)
-        is_complete = searches.run(targets, self._left() - _to_prove(built, pairs, len(targets)))
+
+        def left(pairs: int) -> float:
+            return self._left() - _to_prove(built, pairs, self.result)
+
+        is_complete = searches.run(targets, lambda: left(pairs))
+        if is_complete and not searches.has_found:
+            is_complete = searches.go_on(lambda: left(min(pairs, _FEWEST_PAIRS)))
         if found := searches.directories():
             options = DeployOptions(
                 use_launch=True, min_gain=self.options.min_gain, takes_unproven=True
@@ -122,15 +142,22 @@ class OptimizeSession:
             keeper.drop_unproven()
             raise KeyboardInterrupt
         try:
-            return self._prove(keeper, pairs)
+            return self._prove(keeper, pairs, built)
         except KeyboardInterrupt:
             keeper.drop_unproven()
             raise
 
+    def _note(self, sentence: str) -> None:
+        """Say it now, and in the result."""
+        self._listener.note(sentence)
+        self.result.notes.append(sentence)
+
     def _targets(self, application: Application, profile: Profile, built: Run) -> list[Target]:
         recording = self._folder / "recording"
+        heavy = heavy_kernels(profile)
+        if profile.kernels and not heavy:
+            return []
         if not self._is_recorded(recording):
-            heavy = heavy_kernels(profile)
             many = "its kernels" if not heavy else f"its {len(heavy)} heaviest kernels"
             self._listener.step(f"recording {many if len(heavy) != 1 else 'its heaviest kernel'}")
             run = application.record(
@@ -144,7 +171,7 @@ class OptimizeSession:
             publish_own_text(recording / ".complete", "")
         records = list(Recording(recording).values())
         recorded = {one.kernel_name for one in records}
-        for kernel in heavy_kernels(profile):
+        for kernel in heavy:
             if kernel.name not in recorded:
                 self.result.kernels.append(_unrecorded(kernel.name, kernel.total_ns, profile))
         return choose_targets(records, profile)
@@ -153,30 +180,37 @@ class OptimizeSession:
         return self.options.resume and (recording / ".complete").is_file()
 
     def _nothing_recorded(self, profile: Profile) -> str:
+        if profile.kernels and not heavy_kernels(profile):
+            return (
+                f"its time is spread over {len(profile.kernels)} kernels, none of which takes 1 % "
+                "of it: nothing is worth tuning"
+            )
         if profile.kernels:
             return (
                 "none of its kernels could be recorded, so none can be tuned: it has to be built "
                 "with add_mneme() or the compiler wrappers"
             )
-        return "it launches no kernel that can be recorded on this device"
+        return (
+            "no launch of a kernel was seen: it launches none on this device, or in processes that "
+            "end by _exit() or a signal"
+        )
 
     def _pairs(self, built: AsBuilt) -> int:
         """Return how many pairs of runs the budget allows."""
         of_a_pair = _seconds_of_a_pair(built)
         fits = math.floor((_PROVING * self.options.budget - built.seconds) / of_a_pair)
         least = min(_FEWEST_PAIRS, math.floor(_MOST_PROVING * self.options.budget / of_a_pair))
-        pairs = max(1, least, min(_MOST_PAIRS, fits))
+        return max(1, least, min(_MOST_PAIRS, fits))
+
+    def _prove(self, keeper: Keeper, pairs: int, built: AsBuilt) -> int:
+        if not keeper.is_any_kept:
+            return NOTHING_GAINED
         if pairs < _FEWEST_PAIRS:
             told = "1 pair" if pairs == 1 else f"{pairs} pairs"
             self.result.notes.append(
                 f"the budget is short for a program that runs {built.seconds:.0f} s: its gain is "
                 f"measured in {told} of runs"
             )
-        return pairs
-
-    def _prove(self, keeper: Keeper, pairs: int) -> int:
-        if not keeper.is_any_kept:
-            return NOTHING_GAINED
         self._listener.step("running it as built and as tuned, in turn")
         keeper.try_out()
         keeper.prove(pairs, self.options.min_gain, lambda: self._left() > 0)
@@ -233,9 +267,16 @@ def _seconds_of_a_pair(built: AsBuilt) -> float:
     return 2 * built.seconds * (2 if built.measures_apart else 1)
 
 
-def _to_prove(built: AsBuilt, pairs: int, kernels: int) -> float:
-    """Return the seconds that runs with tuned kernels take in the end."""
-    return pairs * _seconds_of_a_pair(built) + built.seconds * (1 + 0.25 * kernels)
+def _to_prove(built: AsBuilt, pairs: int, result: OptimizeResult) -> float:
+    """Return the seconds that runs with tuned kernels take in the end, as far as it is known."""
+    in_kernels = min(built.seconds, built.profile.total_ns * 1e-9)
+    saved = sum(
+        in_kernels * one.share * (1 - 1 / one.replay.ratio)
+        for one in result.kernels
+        if one.replay and one.replay.ratio > 1
+    )
+    of_a_pair = _seconds_of_a_pair(built) * (1 - saved / (2 * built.seconds))
+    return pairs * of_a_pair + built.seconds * (1 + 0.25 * len(result.kernels))
 
 
 def _unrecorded(name: str, total_ns: int, profile: Profile) -> KernelResult:

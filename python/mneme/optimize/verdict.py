@@ -20,7 +20,7 @@ def verdict(result: OptimizeResult) -> str:
             return f"interrupted: {count} tuned, not measured in the program yet; --resume goes on"
         return "interrupted before anything was proved; --resume goes on"
     if not kept:
-        return "the program stays as it is: no kernel is faster in it when tuned"
+        return _nothing(result)
     gain = result.application
     count = "1 tuned kernel" if len(kept) == 1 else f"{len(kept)} tuned kernels"
     # Where the times of kernels in the program are not known, replays are all there is.
@@ -28,10 +28,15 @@ def verdict(result: OptimizeResult) -> str:
     if gain is None:
         return f"with {count} its kernels are faster{where}; the whole program was not measured"
     if not gain.is_certain:
-        return (
-            f"with {count} its kernels are faster{where}, the whole program not measurably "
-            f"({gain.text()})"
-        )
+        shown = "not measurably" if gain.is_interval else "not for certain"
+        whole = f"the whole program {shown} ({gain.text()})"
+        return f"with {count} its kernels are faster{where}, {whole}"
     built = statistics.median(result.built_seconds)
     tuned = statistics.median(result.tuned_seconds)
     return f"with {count} it runs {gain.text()} as fast: {built:.3g} s → {tuned:.3g} s"
+
+
+def _nothing(result: OptimizeResult) -> str:
+    if result.kernels and not any(one.is_searched for one in result.kernels):
+        return f"no kernel could be tuned: {result.kernels[0].reason or 'none was recorded'}"
+    return "the program stays as it is: no kernel is faster in it when tuned"

@@ -41,7 +41,8 @@ def write_optimized_page(result: Mapping[str, Any], path: Path) -> Path:
         lstrip_blocks=True,
     )
     gain = result["application"]
-    is_gain = gain is not None and gain["low"] > 1 and result["tuned_file"] is not None
+    is_certain = gain is not None and gain["low"] > 1 and gain["is_interval"]
+    is_gain = is_certain and result["tuned_file"] is not None
     html = environment.get_template("optimized.html.j2").render(
         title=shlex.join(result["command"]),
         kind="gain" if is_gain else "unfinished" if result["status"] != "completed" else "no-gain",

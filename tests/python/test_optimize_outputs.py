@@ -1,0 +1,88 @@
+"""Whether `mneme optimize` notices an output that is wrong; no program is run."""
+
+from __future__ import annotations
+
+import pytest
+
+from mneme.errors import InvalidArgument
+from mneme.optimize import outputs
+from mneme.optimize.outputs import CommandCheck, ExactCheck, NumbersCheck, make_check
+
+
+def test_every_byte_of_the_output_counts() -> None:
+    check = ExactCheck([b"sum 1.5\ndone\n"])
+    assert check.rule == "every byte"
+    assert check.fault(b"sum 1.5\ndone\n") == ""
+    assert check.fault(b"sum 1.6\ndone\n") == "line 1 of its output has '1.6' instead of '1.5'"
+    assert check.fault(b"sum 1.5\nDone\n") == "line 2 of its output has 'Done' instead of 'done'"
+    assert check.fault(b"sum 1.5\n") == "it prints 8 bytes instead of 13"
+    assert check.fault(b"sum 1.5\ndone\nmore\n") != ""
+
+
+def test_words_that_differ_between_runs_as_built_do_not_count() -> None:
+    check = ExactCheck([b"sum 1.5 in 20 ms\n", b"sum 1.5 in 21 ms\n"])
+    assert check.rule == "every byte but 1 word that differs between runs of the program as built"
+    assert check.fault(b"sum 1.5 in 99 ms\n") == ""
+    assert check.fault(b"sum 1.4 in 20 ms\n") != ""
+    assert check.fault(b"sum 1.5 i 20  ms\n") == "line 1 of its output has 'i' instead of 'in'"
+    assert check.fault(b"sum 1.5 in 20 m \n") == "line 1 of its output has 'm' instead of 'ms'"
+    assert check.fault(b"sum 1.5 in 99 ms\nmore\n") == "it prints 22 bytes instead of 17"
+    check = ExactCheck([b"a 1\nb 2\nc 3\n", b"a 7\nb 2\nc 3\n", b"a 1\nb 2\nc 8\n"])
+    assert "2 words that differ" in check.rule
+    assert check.fault(b"a 9\nb 2\nc 9\n") == ""
+    assert check.fault(b"a 9\nb 9\nc 9\n") == "line 2 of its output has '9' instead of '2'"
+    assert (
+        ExactCheck([b"ab c\n"]).fault(b"ab  \n") == "line 1 of its output has '  ' instead of ' '"
+    )
+    assert "other blanks" in ExactCheck([b"ab c\n"]).fault(b"ab \n\n")
+
+
+def test_only_lines_that_differ_are_divided_into_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An output of some hundred megabytes would take ten times as much memory as words."""
+    divided: list[bytes] = []
+    whole = outputs._parts
+
+    def parts(line: bytes) -> list[bytes]:
+        divided.append(line)
+        return whole(line)
+
+    monkeypatch.setattr(outputs, "_parts", parts)
+    same = b"x y\n" * 10
+    check = ExactCheck([same + b"1 s", same + b"2 s", same + b"2 s"])
+    assert check.fault(same + b"1 s") == ""
+    assert check.fault(same + b"3 s") == ""
+    assert set(divided) == {b"1 s", b"2 s", b"3 s"}
+
+
+def test_an_output_of_another_form_each_time_is_not_compared() -> None:
+    check = ExactCheck([b"a\nb\n", b"a\n"])
+    assert check.rule.startswith("nothing of it")
+    assert check.fault(b"anything") == ""
+    assert ExactCheck([b"a\nb", b"a b"]).rule.startswith("nothing of it")
+
+
+def test_numbers_are_compared_with_a_tolerance() -> None:
+    check = NumbersCheck(b"e = 1.0 f = nan\n", [r"e = (\S+) f = (\S+)"], 1e-3)
+    assert check.rule == "2 numbers by --compare, within 0.001 of each"
+    assert check.fault(b"e = 1.0005 f = nan\n") == ""
+    assert check.fault(b"e = 1.1 f = nan\n") == r"'e = (\S+) f = (\S+)' finds 1.1 instead of 1"
+    assert check.fault(b"e = 1 f = 2\n") != ""
+    assert check.fault(b"nothing\n") != ""
+    assert check.fault(b"e = x f = nan\n") != ""
+    with pytest.raises(InvalidArgument, match="finds nothing"):
+        NumbersCheck(b"", [r"e = (\S+)"], 0)
+    with pytest.raises(InvalidArgument, match="no number"):
+        NumbersCheck(b"e = x", [r"e = (\S+)"], 0)
+
+
+def test_a_command_says_what_is_right() -> None:
+    check = CommandCheck("grep -q PASSED", b"PASSED\n")
+    assert check.fault(b"PASSED\n") == ""
+    assert "ends with 1" in check.fault(b"FAILED\n")
+    with pytest.raises(InvalidArgument, match="output of the program as built"):
+        CommandCheck("grep -q PASSED", b"FAILED\n")
+
+
+def test_runs_as_built_have_to_agree_on_what_is_compared() -> None:
+    with pytest.raises(InvalidArgument, match="two runs of the program as built differ"):
+        make_check([b"x 1", b"x 2"], check=None, compare=[r"x (\d)"], tolerance=0.1)

@@ -1,0 +1,133 @@
+"""How `mneme optimize` divides its time among searches; no kernel is run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from mneme.optimize import searches
+from mneme.optimize.events import OptimizeListener
+from mneme.optimize.heavy import Target
+from mneme.optimize.options import OptimizeOptions
+from mneme.optimize.profile import Profile
+from mneme.optimize.result import OptimizeResult
+from mneme.optimize.searches import Searches
+
+
+class Clock:
+    """Sessions that take the time they are given, less what `ends_early` says in turn."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, *, status: str = "timeout") -> None:
+        self.now = 0.0
+        self.status = status
+        self.ratios: dict[str, list[float]] = {}
+        self.ends_early: list[float] = []
+        self.tuned: list[tuple[str, float]] = []
+        monkeypatch.setattr(searches, "TuningSession", self.session)
+        monkeypatch.setattr(searches, "directory_name", lambda record, _hash: record.kernel_name)
+        monkeypatch.setattr(searches.time, "monotonic", lambda: self.now)
+
+    def session(self, options: Any, *_arguments: Any, **_keywords: Any) -> Any:
+        def run() -> int:
+            name = Path(options.results_dir).name
+            self.tuned.append((name, round(options.timeout, 3)))
+            taken = options.timeout - (self.ends_early.pop(0) if self.ends_early else 0.0)
+            self.now += taken
+            ratio = self.ratios.get(name, [1.0]).pop(0)
+            gain = SimpleNamespace(ratio=ratio, low=ratio, high=ratio, rounds=6)
+            session.outcome = SimpleNamespace(
+                status=self.status,
+                gain=gain,
+                best=ratio > 1,
+                baseline=False,
+                progress=SimpleNamespace(seconds=taken - 4.0),
+            )
+            return 0
+
+        session = SimpleNamespace(run=run, error="", outcome=None)
+        return session
+
+
+def targets(**weights: float) -> list[Target]:
+    return [
+        Target(
+            record=SimpleNamespace(kernel_name=name, demangled_name=name, path=Path("r")),  # type: ignore[arg-type]
+            instance=SimpleNamespace(dynamic_hash=name),  # type: ignore[arg-type]
+            weight=weight,
+        )
+        for name, weight in weights.items()
+    ]
+
+
+def search(
+    clock: Clock, found: list[Target], budget: float, *, proof: float = 0.0
+) -> OptimizeResult:
+    result = OptimizeResult(command=["./app"], directory=Path("d"))
+    options = OptimizeOptions(command=("./app",))
+    tuner = Searches(options, Profile(), result, OptimizeListener())
+    assert tuner.run(found, lambda: budget - proof - clock.now)
+    if not tuner.has_found:
+        assert tuner.go_on(lambda: budget - clock.now)
+    return result
+
+
+def test_more_kernels_than_there_is_time_for_do_not_break_the_budget(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    clock = Clock(monkeypatch)
+    result = search(clock, targets(a=0.4, b=0.3, c=0.2, d=0.1), 20.0)
+    assert [name for name, _ in clock.tuned] == ["a", "b"]
+    assert clock.now == pytest.approx(20.0)
+    left_out = {one.name: one.reason for one in result.kernels if not one.directories}
+    assert left_out == dict.fromkeys("cd", "the budget leaves no time for it")
+    # One is always tuned.
+    clock = Clock(monkeypatch)
+    search(clock, targets(a=0.5, b=0.5), 1.0)
+    assert clock.tuned == [("a", 5.0)]
+
+
+def test_time_that_is_left_goes_where_most_is_to_be_gained(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = Clock(monkeypatch)
+    clock.ends_early = [10.0, 10.0]
+    clock.ratios = {"a": [4.0, 4.0], "b": [1.0, 1.5]}
+    result = search(clock, targets(a=0.6, b=0.4), 100.0)
+    # 60 s for a, of which 10 are left; 50 for b, which leaves 10.
+    assert clock.tuned == [("a", 60.0), ("b", 50.0), ("b", 10.0)]
+    assert [one.share for one in result.kernels] == [0.6, 0.4]
+    assert [one.directories for one in result.kernels] == [["results/a"], ["results/b"]]
+    replay = result.kernels[1].replay
+    assert replay is not None
+    assert replay.ratio == 1.5
+
+
+def test_time_that_is_left_goes_to_launches_that_had_none_first(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    clock = Clock(monkeypatch)
+    clock.ends_early = [0.0, 7.0]
+    result = search(clock, targets(a=0.4, b=0.3, c=0.2, d=0.1), 20.0)
+    assert [name for name, _ in clock.tuned] == ["a", "b", "c"]
+    assert clock.tuned[2][1] == pytest.approx(7.0)
+    assert [one.name for one in result.kernels if one.reason] == ["d"]
+
+
+def test_a_search_that_has_tried_everything_does_not_go_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = Clock(monkeypatch, status="completed")
+    clock.ends_early = [90.0]
+    search(clock, targets(a=1.0), 100.0)
+    assert [name for name, _ in clock.tuned] == ["a"]
+
+
+def test_what_a_proof_would_take_is_searched_where_there_is_nothing_to_prove(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    clock = Clock(monkeypatch)
+    search(clock, targets(a=1.0), 100.0, proof=40.0)
+    assert clock.tuned == [("a", 60.0), ("a", 40.0)]
+    clock = Clock(monkeypatch)
+    clock.ratios = {"a": [2.0]}
+    search(clock, targets(a=1.0), 100.0, proof=40.0)
+    assert clock.tuned == [("a", 60.0)]
