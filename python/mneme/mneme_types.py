@@ -17,9 +17,15 @@ from typing import TYPE_CHECKING, Any
 from mneme.errors import InvalidArgument
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable
+    from collections.abc import Hashable, Sequence
 
-__all__ = ["ConfigurationChanges", "ExperimentConfiguration", "ExperimentResult", "dim3"]
+__all__ = [
+    "ConfigurationChanges",
+    "ExperimentConfiguration",
+    "ExperimentResult",
+    "argument_indices",
+    "dim3",
+]
 
 
 class dim3(ctypes.Structure):
@@ -75,6 +81,22 @@ class dim3(ctypes.Structure):
         return (dim3, (self.x, self.y, self.z))
 
 
+def argument_indices(told: str | int | Sequence[int]) -> tuple[int, ...]:
+    """Return the numbers of arguments, each once, in order.
+
+    Args:
+        told: As in "0,2", or as numbers.
+
+    Raises:
+        InvalidArgument: If it is no list of numbers.
+    """
+    parts = told.split(",") if isinstance(told, str) else [told] if isinstance(told, int) else told
+    words = [str(part).strip() for part in parts]
+    if not all(word.isascii() and word.isdigit() for word in words):
+        raise InvalidArgument(f"'{told}' is no list of numbers of arguments such as '0,2'")
+    return tuple(sorted({int(word) for word in words}))
+
+
 # What is said of a field beside its type. Switches are fields that are true or false.
 _ONLY_WITH = "only with"
 """The switch without which the field has no effect."""
@@ -128,6 +150,9 @@ class ExperimentConfiguration:
 
     max_registers: int = field(default=0, metadata={_OWN: True})
     """Registers a thread may have, for the assembler of GPU code; 0: no limit."""
+
+    specialized_args: str = field(default="", metadata={_OWN: True, _ONLY_WITH: "specialize"})
+    """Indices of the arguments that `specialize` fixes, as "0,2"; empty: all scalar ones."""
 
     codegen_method: InitVar[object] = None
     """Accepted from older scripts and ignored."""
@@ -188,7 +213,19 @@ class ExperimentConfiguration:
         """Set what has no effect to zero, so that equal experiments compare equal."""
         for name, switch in _SWITCHED_FIELDS.items():
             if not getattr(self, switch):
-                setattr(self, name, 0)
+                setattr(self, name, "" if name in _OWN_FIELDS else 0)
+
+    def fixed_args(self, scalars: Sequence[int]) -> tuple[int, ...]:
+        """Return the indices of the arguments that become constants, of the scalar ones.
+
+        Raises:
+            InvalidArgument: If `specialized_args` is no list of numbers.
+        """
+        if not self.specialize:
+            return ()
+        if not self.specialized_args:
+            return tuple(scalars)
+        return argument_indices(self.specialized_args)
 
     def key(self) -> tuple[Hashable, ...]:
         """Return what is equal for configurations that do the same."""

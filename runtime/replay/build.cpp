@@ -1,7 +1,9 @@
 #include "runtime/replay/build.h"
 
 #include <algorithm>
+#include <charconv>
 #include <nlohmann/json.hpp>
+#include <string_view>
 #include <type_traits>
 
 #include "runtime/base/error.h"
@@ -26,6 +28,36 @@ template <typename List, typename Entry> void remember(List& list, Entry entry, 
   list.push_front(std::move(entry));
   if (list.size() > limit)
     list.pop_back();
+}
+
+/// Indices of the arguments that become constants.
+std::vector<uint32_t> specializedArgs(const artifact::KernelRecord& record,
+                                      const Configuration& c) {
+  std::vector<uint32_t> indices;
+  if (!c.specialize)
+    return indices;
+  if (c.specializedArgs.empty()) {
+    for (uint32_t i = 0; i < record.args.size(); ++i)
+      if (record.args[i].isSpecializable)
+        indices.push_back(i);
+    return indices;
+  }
+  const std::string_view text = c.specializedArgs;
+  for (size_t begin = 0; begin <= text.size();) {
+    const size_t end = std::min(text.find(',', begin), text.size());
+    uint32_t index = 0;
+    const auto [stop, error] = std::from_chars(text.data() + begin, text.data() + end, index);
+    if (error != std::errc() || stop != text.data() + end)
+      throw Error(ErrorCode::InvalidArgument, "specialized_args is '" + c.specializedArgs +
+                                                  "', not numbers of arguments such as '0,2'");
+    if (index >= record.args.size() || !record.args[index].isSpecializable)
+      throw Error(ErrorCode::InvalidArgument, "specialized_args names argument " +
+                                                  std::to_string(index) +
+                                                  ", whose value cannot become a constant");
+    indices.push_back(index);
+    begin = end + 1;
+  }
+  return indices;
 }
 
 } // namespace
@@ -88,10 +120,9 @@ compile::Request makeRequest(const artifact::KernelRecord& record,
     std::copy_n(grid, 3, request.grid);
     std::copy_n(block, 3, request.block);
   }
-  if (c.specialize)
-    for (uint32_t i = 0; i < record.args.size() && i < values.size(); ++i)
-      if (record.args[i].isSpecializable)
-        request.specializedArgs.push_back({i, values[i]});
+  for (const uint32_t index : specializedArgs(record, c))
+    if (index < values.size())
+      request.specializedArgs.push_back({index, values[index]});
   return request;
 }
 

@@ -17,15 +17,18 @@ from conftest import BUILD, ROOT, Finished, example, mneme, run_command
 WRAPPER = BUILD / "bin" / "mneme-cxx"
 
 
+def build(folder: Path, name: str, *options: str) -> Path:
+    program, source = folder / name, ROOT / f"tests/apps/optimize/{name}.cu"
+    arguments = [*options, "-x", "cuda", "--offload-arch=sm_90", source, "-o", program, "-lcudart"]
+    done = run_command(WRAPPER, *arguments)
+    assert done.returncode == 0, done.stderr
+    return program
+
+
 @pytest.fixture(scope="module")
 def many(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a program of 30 kernels that was built without optimisation."""
-    program = tmp_path_factory.mktemp("many") / "many"
-    source = ROOT / "tests/apps/optimize/many.cu"
-    options = ["-O0", "-x", "cuda", "--offload-arch=sm_90", source, "-o", program, "-lcudart"]
-    done = run_command(WRAPPER, *options)
-    assert done.returncode == 0, done.stderr
-    return program
+    return build(tmp_path_factory.mktemp("many"), "many", "-O0")
 
 
 def optimize(folder: Path, *command: str | Path, budget: str = "12s") -> Finished:
@@ -158,15 +161,24 @@ def test_its_end_is_that_of_everything_the_program_started(
 
 
 def test_the_launch_that_takes_the_time_is_tuned_although_it_comes_late(tmp_path: Path) -> None:
-    program, source = tmp_path / "levels", ROOT / "tests/apps/optimize/levels.cu"
-    options = ["-O1", "-x", "cuda", "--offload-arch=sm_90", source, "-o", program, "-lcudart"]
-    assert run_command(WRAPPER, *options).returncode == 0
-    optimize(tmp_path, "--", program, budget="6s")
+    optimize(tmp_path, "--", build(tmp_path, "levels", "-O1"), budget="6s")
     [record] = (tmp_path / "out" / "recording").glob("[0-9]*.json")
     instances = json.loads(record.read_text())["instances"]
     # The first four have grids of 1 to 4 blocks; a busy machine may make one of them heavy, too.
     assert 1024 in [one["GridDims"]["x"] for one in instances.values()]
     assert kernel_of(tmp_path, "sweep")["directories"]
+
+
+def test_what_changes_with_every_launch_becomes_no_constant(tmp_path: Path) -> None:
+    done = optimize(tmp_path, "--", build(tmp_path, "steps", "-O1"))
+    assert done.returncode in (0, 1), done.stderr
+    (trials,) = (tmp_path / "out" / "results").glob("*/trials.jsonl")
+    tried = [json.loads(line)["config"] for line in trials.read_text().splitlines()]
+    assert {one.get("specialized_args") for one in tried if one["specialize"]} == {"1,2,3"}
+    for entry in json.loads(tuned_names(tmp_path) or "{}").values():
+        (variant,) = entry["Mneme"]["Variants"]
+        assert variant["SpecializedArgs"] in ([], [1, 2, 3])
+        assert not any(guard.startswith("Arg") for guard in variant["Guards"])
 
 
 def test_ranks_of_mpi_are_one_program(many: Path, tmp_path: Path) -> None:

@@ -69,11 +69,17 @@ each_knob = pytest.mark.parametrize("knob", knobs(), ids=lambda knob: knob.key)
 each_varied_knob = pytest.mark.parametrize(
     "knob", [one for one in knobs() if one.key not in NEVER_VARIED], ids=lambda knob: knob.key
 )
-VALUES_SAID = {"bool": True, "uint32_t": 2, "std::string": "default<O1>"}
+VALUES_SAID = {"bool": True, "uint32_t": 2, "passes": "default<O1>", "specialized_args": "1"}
+# Varied by who knows which arguments stay as they are.
+ONLY_TOLD = {"specialized_args"}
 TOLD = SimpleNamespace(
     record=SimpleNamespace(path=CODE),
     instance=SimpleNamespace(dynamic_hash="1", grid_dim=dim3(), block_dim=dim3()),
 )
+
+
+def value_said(knob: Knob) -> object:
+    return VALUES_SAID.get(knob.key, VALUES_SAID.get(knob.type))
 
 
 def recorded_code() -> _native.RecordedCode:
@@ -86,8 +92,8 @@ def without_and_with(knob: Knob) -> tuple[ExperimentConfiguration, ExperimentCon
     plain = ExperimentConfiguration(
         block=dim3(32), max_threads=1024, **({switch: True} if switch else {})
     )
-    others = {"bool": not knob.otherwise, "uint32_t": 2, "std::string": "default<O1>"}
-    other = 64 if knob.key == "max_threads" else others[knob.type]
+    others = {**VALUES_SAID, "bool": not knob.otherwise, "max_threads": 64}
+    other = others.get(knob.key, others.get(knob.type))
     return plain, dataclasses.replace(plain, **{knob.key: other})
 
 
@@ -111,8 +117,9 @@ def test_configurations_have_these_fields_in_this_order() -> None:
 def test_what_others_do_not_have_is_written_where_it_says_something(knob: Knob) -> None:
     plain = ExperimentConfiguration()
     assert knob.key not in plain.to_dict()
-    changed = dataclasses.replace(plain, **{knob.key: 7})
-    assert changed.to_dict()[knob.key] == 7
+    value = "7" if isinstance(knob.otherwise, str) else 7
+    changed = dataclasses.replace(plain, **{knob.key: value})
+    assert changed.to_dict()[knob.key] == value
     assert changed.hash() != plain.hash()
     assert ExperimentConfiguration.from_dict(changed.to_dict()) == changed
 
@@ -157,7 +164,8 @@ def told_by(verb: str, handed_to: str, knob: Knob, monkeypatch: pytest.MonkeyPat
     (command,) = get_command(make_app(verb)).commands.values()
     parameter = next((one for one in command.params if one.name == knob.key), None)
     assert parameter is not None, f"mneme {verb} has no option for {knob.key}"
-    words = {"bool": [parameter.opts[0]], "uint32_t": [parameter.opts[-1], "2"]}
+    words = {"bool": [parameter.opts[0]], "passes": ["default<O1>"]}
+    said = words.get(knob.key, words.get(knob.type, [parameter.opts[-1], str(value_said(knob))]))
     place = ["-rdb", str(CODE)] if verb == "replay" else [str(CODE)]
 
     def stop(**told: Any) -> None:
@@ -166,16 +174,14 @@ def told_by(verb: str, handed_to: str, knob: Knob, monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(handed_to, stop)
     launch = next(iter(json.loads(CODE.read_text())["instances"]))
     with pytest.raises(HandedOverError) as handed:
-        command.main(
-            [*place, "-rid", launch, *words.get(knob.type, ["default<O1>"])], standalone_mode=False
-        )
+        command.main([*place, "-rid", launch, *said], standalone_mode=False)
     return handed.value.args[0]
 
 
 @each_varied_knob
 def test_replay_has_an_option_for_each(knob: Knob, monkeypatch: pytest.MonkeyPatch) -> None:
     told = told_by("replay", "mneme.mneme_types.ConfigurationChanges", knob, monkeypatch)
-    assert told == VALUES_SAID[knob.type]
+    assert told == value_said(knob)
 
 
 @each_varied_knob
@@ -185,7 +191,7 @@ def test_kernels_compiled_by_hand_can_have_them(
     defaults = {field.name: field.default for field in dataclasses.fields(CompileOptions)}
     assert defaults[knob.key] == knob.otherwise
     told = told_by("compile", "mneme.executors.compile_record.CompileOptions", knob, monkeypatch)
-    assert told == VALUES_SAID[knob.type]
+    assert told == value_said(knob)
 
 
 @pytest.mark.parametrize(
@@ -200,6 +206,8 @@ def test_files_of_tuned_kernels_have_and_keep_them(knob: Knob) -> None:
 
 @each_varied_knob
 def test_the_built_in_space_varies_them(knob: Knob) -> None:
+    if knob.key in ONLY_TOLD:
+        return
     space = BuiltinTuneSearchSpace(kernel(), limits=GPU, preset="full")
     assert knob.key in space.dimensions()
     view = SpaceView.of(space)
@@ -222,6 +230,20 @@ def test_tune_has_the_options_of_the_built_in_space(monkeypatch: pytest.MonkeyPa
     marks = {name: name for name in names - {"passes"}}
     spaces.make_space(TuneOptions(**marks, passes=["passes"]), kernel())
     assert {name: told[name] for name in names} == {**marks, "passes": ["passes"]}
+
+
+def test_only_told_arguments_become_constants() -> None:
+    space = BuiltinTuneSearchSpace(kernel(), limits=GPU, preset="full", specialized_args="2, 0,2")
+    view = SpaceView.of(space)
+    view.seed(1)
+    drawn = [view.draw().config for _ in range(100)]
+    assert {(one.specialize, one.specialized_args) for one in drawn} == {(True, "0,2"), (False, "")}
+    for told in (0, [0], "0"):
+        found = BuiltinTuneSearchSpace(kernel(), limits=GPU, specialized_args=told)
+        assert list(found.dimensions()["specialized_args"].choices) == ["0"]
+    for wrong in ("", "a", "-1", "0,,1", [0, "x"]):
+        with pytest.raises(InvalidArgument, match="no list of numbers of arguments"):
+            BuiltinTuneSearchSpace(kernel(), limits=GPU, specialized_args=wrong)
 
 
 def test_a_limit_on_registers_is_for_devices_that_have_them() -> None:
@@ -263,7 +285,7 @@ def test_people_are_told_them(knob: Knob) -> None:
     plain, changed = (config.to_dict() for config in without_and_with(knob))
     assert knob.key == "passes" or _flags(plain) != _flags(changed)
     entries = [SimpleNamespace(config=one, grid=None, block=None) for one in (plain, changed)]
-    commands = [command_of(SimpleNamespace(entry=one, is_same=False), TOLD) for one in entries]
+    commands = [command_of(SimpleNamespace(entry=one, is_same=True), TOLD) for one in entries]
     assert commands[0] != commands[1]
 
 

@@ -113,7 +113,9 @@ class Record(dict[str, Any]):
         self.extras = {"Launches": launches}
 
 
-def two_shapes(record: Any, *, counts: tuple[int, int]) -> list[tuple[str, float, bool]]:
+def two_shapes(
+    record: Any, *, counts: tuple[int, int]
+) -> list[tuple[str, float, tuple[int, ...] | None]]:
     """Targets of a kernel that spends nine tenths of its time with 8 blocks, the rest with 4."""
     of_8, of_4 = (((blocks, 1, 1), (64, 1, 1), 0) for blocks in (8, 4))
     profile = Profile()
@@ -125,7 +127,7 @@ def two_shapes(record: Any, *, counts: tuple[int, int]) -> list[tuple[str, float
         counts={of_8: counts[0], of_4: counts[1]},
     )
     return [
-        (one.instance.dynamic_hash, pytest.approx(one.weight), one.may_fix_arguments)
+        (one.instance.dynamic_hash, pytest.approx(one.weight), one.fixed_args)
         for one in choose_targets([record], profile)
     ]
 
@@ -134,7 +136,7 @@ def test_launches_with_other_arguments_are_tuned_apart() -> None:
     record: Any = Record(
         "k", 100, instance("1", 8, 40, 50), instance("2", 8, 50, 100), instance("3", 4, 10, 1000)
     )
-    expected = [("2", 900 * 5 / 7 / 1000, True), ("1", 900 * 2 / 7 / 1000, True), ("3", 0.1, True)]
+    expected = [("2", 900 * 5 / 7 / 1000, None), ("1", 900 * 2 / 7 / 1000, None), ("3", 0.1, None)]
     assert two_shapes(record, counts=(90, 10)) == expected
     # The profile is of four processes, the recording of one.
     assert two_shapes(record, counts=(360, 40)) == expected
@@ -145,22 +147,27 @@ def test_launches_with_other_arguments_are_tuned_apart() -> None:
     assert choose_targets([], Profile()) == []
 
 
-def test_arguments_that_are_others_each_time_are_no_constants() -> None:
+def test_arguments_that_are_others_each_time_are_no_constants(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(
+        "mneme.optimize.heavy.unchanging_arguments", lambda _, alike: (0, len(alike))
+    )
     steps: Any = Record(
         "k", 100, instance("1", 8, 1, 60), instance("2", 8, 1, 50), instance("3", 4, 10, 1000)
     )
-    assert two_shapes(steps, counts=(90, 10)) == [("1", 0.9, False), ("3", 0.1, True)]
+    assert two_shapes(steps, counts=(90, 10)) == [("1", 0.9, (0, 2)), ("3", 0.1, None)]
     # Two of each step, of which one was recorded.
     pairs: Any = Record("k", 100, instance("1", 8, 2, 60), instance("3", 4, 10, 1000))
-    assert two_shapes(pairs, counts=(90, 10)) == [("1", 0.9, False), ("3", 0.1, True)]
+    assert two_shapes(pairs, counts=(90, 10)) == [("1", 0.9, ()), ("3", 0.1, None)]
     # A short run, all of which was recorded.
     short: Any = Record(
         "k", 3, instance("1", 8, 1, 50), instance("2", 8, 1, 60), instance("3", 4, 1, 1)
     )
-    assert two_shapes(short, counts=(2, 1)) == [("2", 0.9, False), ("3", 0.1, True)]
+    assert two_shapes(short, counts=(2, 1)) == [("2", 0.9, (0, 2)), ("3", 0.1, None)]
     # Without a profile.
     few: Any = Record("k", 100, instance("1", 8, 2, 50), instance("2", 8, 2, 60))
-    assert [one.may_fix_arguments for one in choose_targets([few], Profile())] == [False]
+    assert [one.fixed_args for one in choose_targets([few], Profile())] == [(0, 2)]
 
 
 def test_profiles_of_all_processes_are_added_up(tmp_path: Path) -> None:

@@ -107,7 +107,25 @@ def test_flat_keys_say_the_same_to_other_tools(variant: TunedVariant) -> None:
     entry = TunedKernel(variants=(variant,)).to_json()
     del entry["Mneme"]
     (read,) = read_entry(entry).variants
-    assert read.flat_json() == variant.flat_json()
+    told = {**variant.flat_json(), "SpecializeArgs": variant.fixes_every_scalar}
+    assert read.flat_json() == told
+
+
+@pytest.mark.parametrize(
+    ("fixed", "is_told"), [(None, True), ((0, 2), True), ((2,), False), ((), False)]
+)
+def test_other_tools_make_constants_of_all_scalars_or_none(
+    fixed: tuple[int, ...] | None, is_told: bool
+) -> None:
+    match = Match(
+        args=(
+            MatchedArgument(index=0, type="i32", bytes="01000000", value=1),
+            MatchedArgument(index=1, bytes="0102030405"),
+            MatchedArgument(index=2, type="i32", bytes="02000000", value=2),
+        )
+    )
+    variant = TunedVariant(specialize_args=True, specialized_args=fixed, match=match)
+    assert TunedKernel(variants=(variant,)).to_json()["SpecializeArgs"] is is_told
 
 
 def test_flat_keys_repeat_the_variant_that_weighs_most() -> None:

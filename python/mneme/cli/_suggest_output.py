@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["Told", "command_of", "show", "told_as_json"]
 
 _OF_LAUNCH = ("grid", "block", "shared_mem")
+_OF_KERNEL = ("specialized_args",)
 _SWITCHES = {
     "specialize": "--specialize",
     "specialize_dims": "--specialize-dims",
@@ -110,6 +111,8 @@ def command_of(match: Match, told: Told) -> str:
         words += ["--min-blocks-per-sm", str(config.get("min_blocks_per_sm") or 0)]
     if config.get("max_registers"):
         words += ["--max-registers", str(config["max_registers"])]
+    if match.is_same and config.get("specialize") and config.get("specialized_args"):
+        words += ["--specialized-args", str(config["specialized_args"])]
     words += ["--codegen-opt", str(config.get("codegen_opt", 3)), str(config.get("passes", ""))]
     return shlex.join(words)
 
@@ -130,9 +133,10 @@ def _extents(dims: Any) -> tuple[int, int, int]:  # noqa: ANN401 - a dim3
 
 
 def _changes(match: Match, told: Told) -> list[str]:
-    """Return what was other than in the baseline; blocks of other launches are left out."""
+    """Return what was other than in the baseline; what says nothing of this launch is left out."""
     entry = match.entry
-    left_out = () if _has_launch(match, told) else _OF_LAUNCH
+    left_out: tuple[str, ...] = () if _has_launch(match, told) else _OF_LAUNCH
+    left_out += () if match.is_same else _OF_KERNEL
     new = {name: value for name, value in entry.config.items() if name not in left_out}
     is_partial = any(entry.config.get(name) != entry.baseline.get(name) for name in left_out)
     own = ["and another launch, which says nothing of this one"] if is_partial else []

@@ -241,6 +241,12 @@ _ON_OFF = "fixed|on|off|on-off"
 SPECIALIZE_SPACE = _choice(
     "--specialize-space", _ON_OFF, _SPACE, "whether scalar arguments become constants."
 )
+SPECIALIZED_ARGS = _option(
+    "--specialized-args",
+    panel=_SPACE,
+    metavar="I,J..",
+    text="Which arguments may become constants, counted from 0.  [default: all scalar ones]",
+)
 SPECIALIZE_DIMS_SPACE = _choice(
     "--specialize-dims-space", _ON_OFF, _SPACE, "whether grid and block become constants."
 )

@@ -81,6 +81,15 @@ def compile_kernel(
     max_registers: Annotated[
         int, _number("--max-registers", text="Registers of a thread.", largest=255)
     ] = 0,
+    specialized_args: Annotated[
+        str,
+        typer.Option(
+            "--specialized-args",
+            metavar="I,J..",
+            help="What --specialize fixes, from 0; else every scalar.",
+            show_default=False,
+        ),
+    ] = "",
     assembler_options: Annotated[
         str,
         typer.Option(
@@ -120,6 +129,8 @@ def compile_kernel(
     if not set_launch_bounds:
         bounds = {"--max-threads": max_threads, "--min-blocks": min_blocks_per_sm}
         tell_unused(bounds, "without --set-launch-bounds")
+    if not specialize:
+        tell_unused({"--specialized-args": specialized_args}, "without --specialize")
     options = CompileOptions(
         target=arch,
         passes=passes,
@@ -130,6 +141,7 @@ def compile_kernel(
         max_threads=max_threads,
         min_blocks_per_sm=min_blocks_per_sm,
         max_registers=max_registers,
+        specialized_args=specialized_args,
         assembler_options=assembler_options,
         code_object_version=code_object_version or 0,
         use_cache=cache,

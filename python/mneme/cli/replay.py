@@ -12,6 +12,7 @@ from mneme.cli._options import DeviceOption, RecordIdOption, finite
 from mneme.cli._unused import tell_unused
 
 if TYPE_CHECKING:
+    from mneme.executors.measuring import Measuring
     from mneme.executors.replay_executor import BaseExecutor
     from mneme.mneme_types import ExperimentConfiguration
 
@@ -135,6 +136,15 @@ def replay(
             show_default=False,
         ),
     ] = 0,
+    specialized_args: Annotated[
+        str,
+        typer.Option(
+            "--specialized-args",
+            metavar="I,J..",
+            help="What --specialize fixes, from 0.  [default: every scalar]",
+            show_default=False,
+        ),
+    ] = "",
     iterations: Annotated[
         int, typer.Option("-it", "--iterations", metavar="N", min=0, help="Measured launches.")
     ] = 3,
@@ -214,16 +224,16 @@ def replay(
     from mneme.cli._interrupt import interrupt_ends_process  # noqa: PLC0415
     from mneme.cli._leave import leave_at_once  # noqa: PLC0415
     from mneme.cli._retry import open_or_retry  # noqa: PLC0415
-    from mneme.executors.measuring import Measuring  # noqa: PLC0415
     from mneme.executors.replay_executor import BaseExecutor  # noqa: PLC0415
     from mneme.executors.tolerance import Tolerance  # noqa: PLC0415
     from mneme.mneme_types import ConfigurationChanges  # noqa: PLC0415
 
     del json
-    bounds = {"--max-threads": max_threads, "--min-threads-per-block": min_blocks_per_sm}
-    limits = {"--max-iterations": max_iterations != _MAX_ITERATIONS, "--time-budget": time_budget}
-    tell_unused({} if set_launch_bounds else bounds, "without --set-launch-bounds")
-    tell_unused({} if confidence else limits, "without --confidence")
+    if not set_launch_bounds:
+        bounds = {"--max-threads": max_threads, "--min-threads-per-block": min_blocks_per_sm}
+        tell_unused(bounds, "without --set-launch-bounds")
+    if not specialize:
+        tell_unused({"--specialized-args": specialized_args}, "without --specialize")
     record_id = record_id or _first_of_alike(record_database)
     changes = ConfigurationChanges(
         grid=(grid_dim_x, grid_dim_y, grid_dim_z),
@@ -238,6 +248,7 @@ def replay(
             "passes": passes,
             "codegen_opt": codegen_opt,
             "max_registers": max_registers,
+            "specialized_args": specialized_args,
         },
     )
     files = _replay_output.Files(ir=output_ll, assembly=output_asm)
@@ -250,12 +261,7 @@ def replay(
         device=device,
         tolerances=[Tolerance.parse(text) for text in tolerance or ()],
         timeout=timeout,
-        measuring=Measuring(
-            confidence=confidence,
-            max_iterations=max_iterations,
-            time_budget=time_budget,
-            cold_cache=cold_l2,
-        ),
+        measuring=_measuring(confidence, max_iterations, time_budget, cold_cache=cold_l2),
     )
     with interrupt_ends_process():
         open_or_retry(executor)
@@ -267,6 +273,23 @@ def replay(
             code = _replay_output.show(config, output, files)
             leave_at_once(code)
     raise typer.Exit(code)
+
+
+def _measuring(
+    confidence: float, max_iterations: int, time_budget: float, *, cold_cache: bool
+) -> Measuring:
+    from mneme.executors.measuring import Measuring  # noqa: PLC0415 - `--help` stays light
+
+    if not confidence:
+        has_limit = max_iterations != _MAX_ITERATIONS
+        limits = {"--max-iterations": has_limit, "--time-budget": time_budget}
+        tell_unused(limits, "without --confidence")
+    return Measuring(
+        confidence=confidence,
+        max_iterations=max_iterations,
+        time_budget=time_budget,
+        cold_cache=cold_cache,
+    )
 
 
 def _started(executor: BaseExecutor, passes: str | None) -> ExperimentConfiguration:

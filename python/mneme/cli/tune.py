@@ -73,6 +73,7 @@ def tune(
     fixed_codegen_opt: Annotated[Number, opt.FIXED_CODEGEN_OPT] = None,
     codegen_method: Annotated[Text, opt.CODEGEN_METHOD] = None,
     specialize_space: Annotated[Text, opt.SPECIALIZE_SPACE] = None,
+    specialized_args: Annotated[Text, opt.SPECIALIZED_ARGS] = None,
     specialize_dims_space: Annotated[Text, opt.SPECIALIZE_DIMS_SPACE] = None,
     launch_bounds_space: Annotated[Text, opt.LAUNCH_BOUNDS_SPACE] = None,
     min_blocks_per_sm_range: Annotated[Text, opt.MIN_BLOCKS_PER_SM_RANGE] = None,

@@ -62,6 +62,8 @@ class TunedKernel:
             return {**entry, **{k: v for k, v in extra.items() if v != plain.get(k)}}
         # Existing tools end at a pass of ours, and put nothing in front of structurizecfg.
         entry["Pipeline"] = with_what_structurizecfg_needs(without_unrolling(main.pipeline))
+        # They make constants of every scalar: a binary for each value of those that change.
+        entry["SpecializeArgs"] = main.fixes_every_scalar
         own: dict[str, Any] = {"Version": 1, "DemangledName": self.demangled_name}
         variants = self.variants
         # Where all are for one code, its hash stands once, and earlier releases read the file.

@@ -279,10 +279,12 @@ def _variant_of(result: TuningResult, choice: Choice, options: DeployOptions) ->
         )
     match = result.match
     guards = [one for name in options.guards for one in _GUARDS_OF_CHOICE.get(name, ())]
-    if choice.config.specialize and "none" not in options.guards:
-        # Code for a value that another launch does not have would be compiled again for that one.
-        guards += [f"Arg:{arg['index']}" for arg in result.facts["args"] if arg.get("varies")]
     scalars = tuple(int(arg["index"]) for arg in result.facts["args"])
+    fixed = choice.config.fixed_args(scalars)
+    if "none" not in options.guards:
+        # Code for a value that another launch does not have would be compiled again for that one.
+        varying = {int(arg["index"]) for arg in result.facts["args"] if arg.get("varies")}
+        guards += [f"Arg:{index}" for index in fixed if index in varying]
     return replace(
         make_variant(choice.config, match, scalars),
         # What the code was measured on is not known for results of older tools.
@@ -303,7 +305,7 @@ def make_variant(
     Args:
         config: How the kernel is compiled.
         match: What it was found for.
-        scalars: Indices of the arguments that `config.specialize` makes constants of.
+        scalars: Indices of the arguments that can become constants.
     """
     return TunedVariant(
         launch_bounds=config.set_launch_bounds,
@@ -314,6 +316,6 @@ def make_variant(
         tuned_max_threads=config.max_threads,
         min_blocks_per_sm=config.min_blocks_per_sm,
         max_registers=config.max_registers,
-        specialized_args=scalars if config.specialize else (),
+        specialized_args=config.fixed_args(scalars),
         match=match,
     )

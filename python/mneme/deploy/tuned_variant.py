@@ -258,6 +258,14 @@ class TunedVariant:
     static_hash: str = ""
     """Hash of the code it is for, 16 hexadecimal digits; empty: any code."""
 
+    @property
+    def fixes_every_scalar(self) -> bool:
+        """Whether no scalar argument stays as it is launched with, as far as `match` tells."""
+        if not self.specialize_args or self.specialized_args is None:
+            return self.specialize_args
+        scalars = {one.index for one in self.match.args if one.value is not None}
+        return scalars <= set(self.specialized_args)
+
     def flat_json(self) -> dict[str, Any]:
         """Return the keys that existing tools know too."""
         return {

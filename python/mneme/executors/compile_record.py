@@ -55,6 +55,9 @@ class CompileOptions:
     max_registers: int = 0
     """Registers a thread may have; 0: no limit."""
 
+    specialized_args: str = ""
+    """Indices of the arguments that `specialize` fixes, as "0,2"; empty: all scalar ones."""
+
     assembler_options: str = ""
     """Further options for ptxas, separated by blanks."""
 

@@ -7,6 +7,8 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from mneme.recording.launch_facts import unchanging_arguments
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
@@ -32,15 +34,16 @@ class Target:
     """A recorded launch that is tuned; it stands for all with its kernel, dimensions and arguments.
 
     Where arguments are others in every launch, such as the number of a step, it stands for all with
-    its dimensions.
+    its dimensions, and only the other arguments may become constants.
     """
 
     record: RecordedExecution
     instance: KernelInstance
     weight: float
     """Part of all time in kernels."""
-    may_fix_arguments: bool = True
-    """Whether code with its arguments as constants would serve the launches it stands for."""
+    fixed_args: tuple[int, ...] | None = None
+    """Indices of the arguments that may become constants, as they are the same in all launches it
+    stands for; None: all."""
 
     @property
     def name(self) -> str:
@@ -116,10 +119,10 @@ def choose_targets(records: Iterable[RecordedExecution], profile: Profile) -> li
             record=record,
             instance=one,
             weight=weight / alike[record.kernel_name],
-            may_fix_arguments=may_fix,
+            fixed_args=fixed_args,
         )
         for record in known
-        for one, weight, may_fix in _weights(record, profile.kernels)
+        for one, weight, fixed_args in _weights(record, profile.kernels)
     ]
     total = sum(one.weight for one in found)
     if total <= 0:
@@ -140,8 +143,8 @@ def choose_targets(records: Iterable[RecordedExecution], profile: Profile) -> li
 
 def _weights(
     record: RecordedExecution, profiled: Mapping[str, KernelTime]
-) -> list[tuple[KernelInstance, float, bool]]:
-    """Return launches with the nanoseconds each stands for, and whether arguments may be fixed."""
+) -> list[tuple[KernelInstance, float, tuple[int, ...] | None]]:
+    """Return launches with the nanoseconds each stands for, and which arguments may be fixed."""
     by_shape: dict[Shape, list[KernelInstance]] = {}
     for instance in record.values():
         by_shape.setdefault(_shape(instance), []).append(instance)
@@ -160,15 +163,17 @@ def _weights(
     # A profile may be of many processes, of which one was recorded: its parts count.
     counts = kernel.counts if kernel is not None else {}
     counted = sum(counts.values())
-    found: list[tuple[KernelInstance, float, bool]] = []
+    found: list[tuple[KernelInstance, float, tuple[int, ...] | None]] = []
     for shape, alike in by_shape.items():
         nanoseconds = scale * seen[shape]
         part = counts[shape] / counted if counts.get(shape) else _launches(alike) / recorded
         if _are_others_each_time(alike, part * launches):
-            found.append((_usual(alike), nanoseconds, False))
+            # Of what was seen once only, nobody knows what changes.
+            fixed = unchanging_arguments(record, alike) if len(alike) > 1 else ()
+            found.append((_usual(alike), nanoseconds, fixed))
             continue
         total = sum(map(_nanoseconds, alike)) or 1
-        found += [(one, nanoseconds * _nanoseconds(one) / total, True) for one in alike]
+        found += [(one, nanoseconds * _nanoseconds(one) / total, None) for one in alike]
     return found
 
 

@@ -16,11 +16,12 @@ from mneme.recording.recorded_execution import RecordedExecution
 from mneme.recording.records import find_instance
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from pathlib import Path
 
     from mneme.recording.recorded_execution import KernelInstance
 
-__all__ = ["decode_scalar", "launch_facts", "static_hash_text"]
+__all__ = ["decode_scalar", "launch_facts", "static_hash_text", "unchanging_arguments"]
 
 _NO_VALUES = (ArgKind.POINTER, ArgKind.UNKNOWN)
 _FLOAT_FORMATS = {"half": "<e", "float": "<f", "double": "<d"}
@@ -61,6 +62,26 @@ def launch_facts(record_db: str | Path, record_id: str | None = None) -> dict[st
         "occurrences": instance.occ,
         **_arguments(record, instance),
     }
+
+
+def unchanging_arguments(
+    record: RecordedExecution, instances: Iterable[KernelInstance]
+) -> tuple[int, ...]:
+    """Return the indices of the scalar arguments that have one value in all of these launches.
+
+    Raises:
+        NotFound: If a snapshot is missing.
+        ArtifactCorrupt: If one is damaged.
+    """
+    from mneme import _native  # noqa: PLC0415 - loads native code
+
+    known = Argument.all_of(_native.record_arguments(record.path))
+    seen = [_values(one) for one in instances]
+    return tuple(
+        index
+        for index, one in enumerate(known)
+        if one.is_specializable and len({values[index] for values in seen}) == 1
+    )
 
 
 def static_hash_text(static_hash: str | int) -> str:

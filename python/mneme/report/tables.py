@@ -45,6 +45,7 @@ _SETTINGS = {
     "max_threads": "most threads of a block",
     "min_blocks_per_sm": "fewest blocks per multiprocessor",
     "max_registers": "most registers of a thread",
+    "specialized_args": "arguments that are specialised",
     "prune": "pruned",
     "internalize": "internalised",
 }
@@ -203,7 +204,8 @@ def best_trials(instance: Instance, unit: TimeUnit) -> list[dict[str, Any]]:
 def _flags(config: Mapping[str, Any]) -> str:
     words = []
     if config.get("specialize"):
-        words.append("arguments")
+        some = config.get("specialized_args")
+        words.append(f"arguments {some}" if some else "arguments")
     if config.get("specialize_dims"):
         words.append("dimensions")
     if config.get("set_launch_bounds"):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from mneme.devices import DeviceLimits, device_limits
-from mneme.mneme_types import ExperimentConfiguration, dim3
+from mneme.mneme_types import ExperimentConfiguration, argument_indices, dim3
 from mneme.pipelines.unrolling import with_unrolling
 from mneme.tuning.configurations import dims_from, shape_text
 from mneme.tuning.custom_spaces import (
@@ -127,6 +127,7 @@ class BuiltinTuneSearchSpace(SearchSpace):
             ),
             codegen_opt=params["codegen_opt"],
             max_registers=params["max_registers"],
+            specialized_args=params.get("specialized_args", ""),
         )
 
     def constraints(self, x: ExperimentConfiguration) -> bool:
@@ -223,6 +224,10 @@ class BuiltinTuneSearchSpace(SearchSpace):
             if isinstance(most, tuple)
             else _choice("max_threads", most, when=bounded, otherwise=0),
         ]
+        if options.specialized_args is not None:
+            chosen: Condition = {"specialize": True}
+            told = ",".join(map(str, argument_indices(options.specialized_args)))
+            params.append(_choice("specialized_args", [told], when=chosen, otherwise=""))
         if options.draws:
             params.append(
                 PipelineParam("pipeline", _DRAWS, base=LEVELS[0], when={"passes": _DRAWN})

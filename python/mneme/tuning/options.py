@@ -165,6 +165,8 @@ class TuneOptions:
     """Accepted from older files and ignored."""
 
     specialize_space: str | None = None
+    specialized_args: str | Sequence[int] | None = None
+    """Indices of the arguments that may become constants."""
     specialize_dims_space: str | None = None
     launch_bounds_space: str | None = None
     min_blocks_per_sm_range: str | None = None

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from mneme.errors import InvalidArgument
+from mneme.mneme_types import argument_indices
 from mneme.tuning.pass_choices import (
     LEVELS,
     PROVEN,
@@ -148,6 +149,9 @@ class SpaceOptions:
     specialize_space: str | None = None
     """fixed (as recorded: off), on, off or on-off."""
 
+    specialized_args: str | Sequence[int] | None = None
+    """Indices of the arguments that can become constants, as "0,2"; None: all scalar ones."""
+
     specialize_dims_space: str | None = None
     """The same for grid and block."""
 
@@ -182,6 +186,8 @@ class SpaceOptions:
         switches = ("specialize_space", "specialize_dims_space", "launch_bounds_space")
         for name in switches:
             _known(name.replace("_", "-"), getattr(self, name) or "fixed", _ON_OFF)
+        if self.specialized_args is not None:
+            argument_indices(self.specialized_args)
         for name, others in (
             ("fixed_passes", ("passes", "pipeline_file")),
             ("fixed_codegen_opt", ("codegen_opt_range",)),

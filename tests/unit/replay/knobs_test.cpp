@@ -35,23 +35,28 @@ std::vector<Knob> knobs() {
 #define MNEME_KNOB(type, member, key, otherwise, high, deployed)                                   \
   all.push_back({key, [](Configuration& c) { changeValue(c.member, high); }});
 #include "runtime/abi/knobs.def"
+  for (Knob& knob : all)
+    if (knob.key == "specialized_args")
+      knob.change = [](Configuration& c) { c.specializedArgs = "1"; };
   return all;
 }
 
 compile::Request requestOf(const Configuration& configuration) {
   artifact::KernelRecord record;
   record.kernelName = "kernel";
-  record.args.resize(1);
-  record.args[0].isSpecializable = true;
-  return makeRequest(record, {{std::byte{1}}}, {{std::byte{7}}}, {.name = "sm_90"}, configuration,
-                     {});
+  record.args.resize(3);
+  record.args[0].isSpecializable = record.args[1].isSpecializable = true;
+  const std::vector<std::byte> value = {std::byte{7}};
+  return makeRequest(record, {{std::byte{1}}}, {value, value, value}, {.name = "sm_90"},
+                     configuration, {});
 }
 
-/// Some have an effect only where launch bounds are set.
+/// Some have an effect only where launch bounds are set, or arguments become constants.
 Configuration plainFor(const std::string& key) {
   Configuration configuration;
   configuration.grid = configuration.block = {1, 1, 1};
   configuration.setLaunchBounds = key == "max_threads" || key == "min_blocks_per_sm";
+  configuration.specialize = key == "specialized_args";
   return configuration;
 }
 
@@ -74,4 +79,24 @@ TEST_CASE("every knob reaches the request, its message, and what results are kno
     REQUIRE(unpacked);
     CHECK(compile::cacheKey(*unpacked, "id") == compile::cacheKey(request, "id"));
   }
+}
+
+TEST_CASE("arguments that become constants are told by their numbers") {
+  Configuration configuration = plainFor("specialized_args");
+  const auto indices = [&](const std::string& text) {
+    configuration.specializedArgs = text;
+    std::string found;
+    for (const ArgValue& arg : requestOf(configuration).specializedArgs)
+      found += std::to_string(arg.index);
+    return found;
+  };
+  CHECK(indices("") == "01");
+  CHECK(indices("1") == "1");
+  CHECK(indices("0,1") == "01");
+  for (const char* wrong : {"2", "3", "99999999999", "x", "0,", ",0", "0 1", "-1"}) {
+    CAPTURE(wrong);
+    CHECK_THROWS_WITH_AS(indices(wrong), doctest::Contains("specialized_args"), Error);
+  }
+  configuration.specialize = false;
+  CHECK(indices("1").empty());
 }
