@@ -481,6 +481,13 @@ class Snapshot:
     def references(self) -> list[str]:
         """Return the files beside it that hold content of this snapshot."""
 
+    def changed_bytes(self, before: Snapshot) -> int:
+        """Return how much of this epilogue is other than in its prologue, in whole chunks.
+
+        Raises:
+            ArtifactCorrupt
+        """
+
     def verify(self) -> None:
         """Read and check everything.
 

@@ -122,6 +122,15 @@ py::dict sizesOf(const artifact::Snapshot& snapshot) {
   return dict;
 }
 
+/// Bytes of an epilogue in chunks that its prologue has otherwise.
+uint64_t changedBytes(const artifact::Snapshot& epilogue, const artifact::Snapshot& prologue) {
+  uint64_t bytes = 0;
+  for (size_t index = 0; index < epilogue.regions().size(); ++index)
+    for (const artifact::ChangedRange& range : artifact::changedRanges(prologue, epilogue, index))
+      bytes += range.sizeBytes;
+  return bytes;
+}
+
 /// The name itself where it is no mangled one.
 std::string demangle(const std::string& name) {
   int status = 0;
@@ -162,6 +171,7 @@ void bindArtifact(py::module_& module) {
       .def("read", &readRegion, arg("region"), arg("offset"), arg("size"))
       .def("sizes", &sizesOf)
       .def("references", [](const Snapshot& self) { return self.references(); })
+      .def("changed_bytes", &changedBytes, arg("before"), Release())
       .def("verify", &Snapshot::verifyAll, Release());
   module.def("demangle", &demangle, arg("name"));
   module.def("list_directory", &listDirectory, arg("directory"));

@@ -32,6 +32,7 @@ def tune(record: Path, results: Path, trials: int, **variables: str) -> dict[str
     }
 
 
+@pytest.mark.alone
 @pytest.mark.compile
 def test_the_next_search_begins_with_the_winner(
     recordings: dict[str, Path], tmp_path: Path

@@ -207,6 +207,28 @@ def test_a_space_keeps_the_block_where_other_shapes_are_wrong() -> None:
     assert space.description()["metadata"]["fixed_axes"] == "x"
 
 
+@pytest.mark.parametrize("changes", [True, False])
+def test_a_space_keeps_the_launch_where_its_result_shows_too_little(
+    monkeypatch: pytest.MonkeyPatch, changes: bool
+) -> None:
+    """Right with any blocks, which the code cannot count, or without any change at all."""
+    of_spaces = "mneme.tuning.builtin_spaces"
+    monkeypatch.setattr(f"{of_spaces}.changes_memory", lambda _: changes)
+    monkeypatch.setattr(f"{of_spaces}.takes_any_grid", lambda _: not changes)
+    tried = []
+
+    def replay(config: ExperimentConfiguration) -> ExperimentResult:
+        tried.append(config)
+        return ExperimentResult(executed=True, verified=True)
+
+    space = make(kernel("64x64x1", "16x16x1"), preset="full")
+    space.adapt(replay)
+    assert values(space, "block_shape") == ["16x16x1"]
+    assert values(space, "blocks") == [0]
+    assert ("stay as recorded" in space.remark) == changes  # else the session says more
+    assert len(tried) == changes
+
+
 def test_what_adapting_cannot_change_is_not_replayed() -> None:
     def replay(config: ExperimentConfiguration) -> ExperimentResult:
         raise AssertionError(config)

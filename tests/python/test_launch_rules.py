@@ -11,6 +11,7 @@ from mneme.tuning.launch_rules import (
     find_launch_rule,
     free_axes,
     free_grid_axis,
+    shows_its_blocks,
     try_launches,
 )
 
@@ -203,6 +204,31 @@ def test_a_single_block_can_be_smaller_only() -> None:
     assert [(c.grid.x, c.block.x) for c in device.tried] == [(1, 64), (2, 128)]
     assert free_grid_axis(Device(lambda c: c.block.x == 128), recorded("1x1x1"), GPU) == ""
     assert free_grid_axis(device, recorded("1x1x1", "1x64x1"), GPU) == ""
+
+
+@pytest.mark.parametrize("grid", ["64x1x1", "8x64x1", "3x1x1"])
+def test_a_result_without_the_work_of_half_the_blocks_shows_too_little(grid: str) -> None:
+    needed = threads(recorded(grid)) // 3
+    device = Device(lambda c: threads(c) >= needed)
+    assert not shows_its_blocks(device, recorded(grid))
+    assert threads(device.tried[0]) < threads(recorded(grid))
+    evidence = try_launches(device, recorded(grid), GPU, takes_any_grid=False)
+    assert evidence.rule is LaunchRule.EXACT
+    assert "does not show" in evidence.tried[0].reason
+
+
+def test_code_that_knows_its_number_of_blocks_may_do_with_half_of_them() -> None:
+    device = Device(lambda c: threads(c) >= 20 * 128)
+    assert find_launch_rule(device, recorded(), GPU, takes_any_grid=True) is LaunchRule.COVER
+
+
+def test_code_that_cannot_know_its_number_of_blocks_needs_all_of_them() -> None:
+    device = Device(lambda c: threads(c) >= 64 * 128)
+    assert shows_its_blocks(device, recorded())
+    evidence = try_launches(device, recorded(), GPU, takes_any_grid=False)
+    assert evidence.rule is LaunchRule.COVER
+    assert all(launch.verified for launch in evidence.tried)
+    assert shows_its_blocks(Device(lambda _: True), recorded("1x1x1"))
 
 
 def test_evidence_is_plain_json() -> None:

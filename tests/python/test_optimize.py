@@ -150,6 +150,7 @@ def test_launches_with_other_arguments_are_tuned_apart() -> None:
 def test_arguments_that_are_others_each_time_are_no_constants(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.setattr("mneme.optimize.heavy.leaves_changes", lambda one: one.dynamic_hash != "9")
     monkeypatch.setattr(
         "mneme.optimize.heavy.unchanging_arguments", lambda _, alike: (0, len(alike))
     )
@@ -157,6 +158,9 @@ def test_arguments_that_are_others_each_time_are_no_constants(
         "k", 100, instance("1", 8, 1, 60), instance("2", 8, 1, 50), instance("3", 4, 10, 1000)
     )
     assert two_shapes(steps, counts=(90, 10)) == [("1", 0.9, (0, 2)), ("3", 0.1, None)]
+    # What changes no memory shows least.
+    first: Any = Record("k", 90, instance("9", 8, 1, 60), instance("2", 8, 1, 50))
+    assert two_shapes(first, counts=(90, 0))[0][0] == "2"
     # Two of each step, of which one was recorded.
     pairs: Any = Record("k", 100, instance("1", 8, 2, 60), instance("3", 4, 10, 1000))
     assert two_shapes(pairs, counts=(90, 10)) == [("1", 0.9, ()), ("3", 0.1, None)]

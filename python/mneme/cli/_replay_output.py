@@ -10,10 +10,12 @@ from mneme.cli import _console
 from mneme.cli.exit_codes import ExitCode, code_of
 from mneme.errors import MnemeError
 from mneme.files.publish import publish_text
+from mneme.recording.launch_facts import PROVES_NOTHING, leaves_changes
 
 if TYPE_CHECKING:
     from mneme.executors.replay_executor import ReplayOutput
     from mneme.mneme_types import ExperimentConfiguration, ExperimentResult
+    from mneme.recording.recorded_execution import KernelInstance
 
 __all__ = ["Files", "show"]
 
@@ -28,7 +30,13 @@ class Files:
     assembly: Path | None
 
 
-def show(config: ExperimentConfiguration, output: ReplayOutput, files: Files) -> ExitCode:
+def show(
+    config: ExperimentConfiguration,
+    output: ReplayOutput,
+    files: Files,
+    *,
+    instance: KernelInstance,
+) -> ExitCode:
     """Write files, print the result and return the exit code."""
     result = output.result
     for path, text in ((files.ir, output.ir), (files.assembly, output.assembly)):
@@ -37,6 +45,8 @@ def show(config: ExperimentConfiguration, output: ReplayOutput, files: Files) ->
     _console.print_json({"Replay-config": config.to_dict(), "Result": result.to_dict()})
     if result.verified:
         _console.say(_verdict(result))
+        if not leaves_changes(instance):
+            _console.say(PROVES_NOTHING)
         return ExitCode.OK
     if result.failed:
         _console.say(" ".join(result.error.split()) or "the replay failed")

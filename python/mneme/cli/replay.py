@@ -270,7 +270,7 @@ def replay(
             output = executor.replay(
                 config, ir, want_ir=output_ll is not None, want_assembly=output_asm is not None
             )
-            code = _replay_output.show(config, output, files)
+            code = _replay_output.show(config, output, files, instance=executor.instance)
             leave_at_once(code)
     raise typer.Exit(code)
 

@@ -7,7 +7,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from mneme.recording.launch_facts import unchanging_arguments
+from mneme.recording.launch_facts import leaves_changes, unchanging_arguments
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -197,7 +197,10 @@ def _nanoseconds(instance: KernelInstance) -> int:
 
 
 def _usual(alike: Sequence[KernelInstance]) -> KernelInstance:
-    return max(alike, key=lambda one: (one.occ, one.recorded_ns, one.dynamic_hash))
+    def rank(one: KernelInstance) -> tuple[int, bool, int, str]:
+        return one.occ, leaves_changes(one), one.recorded_ns, one.dynamic_hash
+
+    return max(alike, key=rank)
 
 
 def _shape(instance: KernelInstance) -> Shape:

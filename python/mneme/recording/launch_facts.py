@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import struct
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from mneme.arguments import ArgKind, Argument
 from mneme.errors import ArtifactCorrupt
@@ -21,7 +21,20 @@ if TYPE_CHECKING:
 
     from mneme.recording.recorded_execution import KernelInstance
 
-__all__ = ["decode_scalar", "launch_facts", "static_hash_text", "unchanging_arguments"]
+__all__ = [
+    "PROVES_NOTHING",
+    "decode_scalar",
+    "launch_facts",
+    "leaves_changes",
+    "static_hash_text",
+    "unchanging_arguments",
+]
+
+PROVES_NOTHING: Final = (
+    "the recorded launch left memory as it was, so that replays of code that does nothing are "
+    "verified, too: record one that changes something (mneme record --per-kernel-skip-recordings N)"
+)
+"""What people are told of a launch without `leaves_changes`."""
 
 _NO_VALUES = (ArgKind.POINTER, ArgKind.UNKNOWN)
 _FLOAT_FORMATS = {"half": "<e", "float": "<f", "double": "<d"}
@@ -82,6 +95,19 @@ def unchanging_arguments(
         for index, one in enumerate(known)
         if one.is_specializable and len({values[index] for values in seen}) == 1
     )
+
+
+def leaves_changes(instance: KernelInstance) -> bool:
+    """Whether a recorded launch changed memory at all; else a replay of anything looks right.
+
+    Raises:
+        NotFound: If a snapshot is missing.
+        ArtifactCorrupt: If one is damaged.
+    """
+    from mneme import _native  # noqa: PLC0415 - loads native code
+
+    before, after = (_native.Snapshot(one.fn) for one in (instance.prologue, instance.epilogue))
+    return after.changed_bytes(before) > 0
 
 
 def static_hash_text(static_hash: str | int) -> str:

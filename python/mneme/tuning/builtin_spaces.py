@@ -13,7 +13,7 @@ from mneme.tuning.custom_spaces import (
     iter_finite_params,
     load_custom_space,
 )
-from mneme.tuning.launch_rules import free_axes, free_grid_axis
+from mneme.tuning.launch_rules import free_axes, free_grid_axis, shows_its_blocks
 from mneme.tuning.launch_shapes import RecordedLaunch, block_shapes, fits_device, grid_of
 from mneme.tuning.params import (
     ABSENT,
@@ -27,7 +27,7 @@ from mneme.tuning.params import (
 from mneme.tuning.pass_choices import LEVELS
 from mneme.tuning.pipeline_param import PipelineParam
 from mneme.tuning.ranges import parse_key_value_args, parse_range
-from mneme.tuning.recorded_code import has_loops, recorded_ir
+from mneme.tuning.recorded_code import changes_memory, has_loops, recorded_ir, takes_any_grid
 from mneme.tuning.search_space import Sample, SearchSpace
 from mneme.tuning.space_options import (
     BLOCK_THREADS,
@@ -59,6 +59,10 @@ _DRAWN: Final = "drawn"
 _DRAWS: Final = 8
 # Threads a multiprocessor holds at most, on every GPU so far.
 _MOST_RESIDENT_THREADS: Final = 2048
+_SHOWS_TOO_LITTLE: Final = (
+    "blocks and grid stay as recorded: the result of the recorded launch does not show what all of "
+    "its blocks do"
+)
 # Blocks for each multiprocessor, for kernels that take any number of blocks.
 _BLOCKS_PER_MULTIPROCESSOR: Final = (1, 2, 4, 8, 16, 32)
 
@@ -99,6 +103,7 @@ class BuiltinTuneSearchSpace(SearchSpace):
         self._can_specialize = bool(getattr(recorded_kernel, "available_specializations", True))
         ir = recorded_ir(recorded_kernel)
         self._has_loops = ir is None or has_loops(ir)
+        self._recorded = recorded_kernel
         self._fixed_axes = ""
         self._block_counts = [0]
         self._made = self._make_dimensions()
@@ -156,14 +161,24 @@ class BuiltinTuneSearchSpace(SearchSpace):
         Blocks keep the recorded extent along axes in which another gives a wrong result. Most
         kernels with tiles in shared memory are of that kind, and without this most of a search
         would go into block shapes that cannot work. Dynamic shared memory has few shapes anyway.
-        Kernels that loop over their grid get other numbers of blocks.
+        Kernels that loop over their grid get other numbers of blocks. A result that does not show
+        what the blocks do says nothing of other launches: then it stays the recorded one.
         """
         if self.options.axes == "none":
             return
-        if len(self.shapes) > 1 and not self.launch.shared_mem:
-            self._keep_free_axes(free_axes(evaluate, self.baseline(), self.limits))
-        waits = self.launch.is_cooperative and self.safety != "aggressive"
-        if not waits and free_grid_axis(evaluate, self.baseline(), self.limits):
+        recorded, loops, waits = self.baseline(), False, False
+        may_change = changes = changes_memory(self._recorded)
+        if changes:
+            waits = self.launch.is_cooperative and self.safety != "aggressive"
+            if takes_any_grid(self._recorded) is not False and not waits:
+                loops = bool(free_grid_axis(evaluate, recorded, self.limits))
+            may_change = loops or waits or shows_its_blocks(evaluate, recorded)
+        if not may_change:
+            self.remark = _SHOWS_TOO_LITTLE if changes else ""
+            self._keep_free_axes("")
+        elif len(self.shapes) > 1 and not self.launch.shared_mem:
+            self._keep_free_axes(free_axes(evaluate, recorded, self.limits))
+        if loops:
             count = max(1, self.limits.multiprocessors)
             self._block_counts = [0, *(count * each for each in _BLOCKS_PER_MULTIPROCESSOR)]
         self._made = self._make_dimensions()

@@ -11,6 +11,7 @@ from mneme.recording.launch_facts import static_hash_text
 from mneme.tuning.events import Outcome
 from mneme.tuning.final_round import no_gain
 from mneme.tuning.loop import submit
+from mneme.tuning.recorded_code import changes_memory, takes_any_grid
 from mneme.tuning.trials import (
     FAILURES,
     ROUNDING,
@@ -190,10 +191,12 @@ class Exporter:
             return cast("ExperimentResult", done)
 
         recorded = baseline.candidate.config
-        if all(keeps_launch(one.candidate.config, self._instance) for one in trials):
+        keep = all(keeps_launch(one.candidate.config, self._instance) for one in trials)
+        if keep or not changes_memory(self._instance):
             return LaunchEvidence(rule=LaunchRule.EXACT, tried=()).to_dict()
         limits = device_limits(baseline.result.device or None)
-        return try_launches(evaluate, recorded, limits).to_dict()
+        any_grid = takes_any_grid(self._instance)
+        return try_launches(evaluate, recorded, limits, takes_any_grid=any_grid).to_dict()
 
     def _write_tuned_file(self) -> Path | None:
         from mneme.deploy import (  # noqa: PLC0415 - for the end only

@@ -7,7 +7,7 @@ no others; who relies on it says so to the user (docs/tuned-kernels.md).
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from mneme.mneme_types import ExperimentConfiguration, dim3
@@ -29,6 +29,7 @@ __all__ = [
     "find_launch_rule",
     "free_axes",
     "free_grid_axis",
+    "shows_its_blocks",
     "try_launches",
 ]
 
@@ -72,7 +73,7 @@ class TriedLaunch:
     """Whether it left the recorded memory behind."""
 
     reason: str = ""
-    """What went wrong, if it did."""
+    """What went wrong, if it did; or what is wrong with the evidence."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the launch as plain JSON values."""
@@ -93,7 +94,8 @@ class LaunchEvidence:
     """What every launch that was tried agrees with."""
 
     tried: tuple[TriedLaunch, ...]
-    """In order; the last one failed, unless the rule is the widest that could be tried."""
+    """In order; the last one failed, unless the rule is the widest that could be tried, or none
+    could be, as the result does not show what the blocks do."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return rule and launches as plain JSON values."""
@@ -101,16 +103,24 @@ class LaunchEvidence:
 
 
 def find_launch_rule(
-    evaluate: Evaluate, recorded: ExperimentConfiguration, limits: DeviceLimits
+    evaluate: Evaluate,
+    recorded: ExperimentConfiguration,
+    limits: DeviceLimits,
+    *,
+    takes_any_grid: bool | None = None,
 ) -> LaunchRule:
     """Return the widest rule a kernel was seen to keep; as `try_launches`."""
-    return try_launches(evaluate, recorded, limits).rule
+    return try_launches(evaluate, recorded, limits, takes_any_grid=takes_any_grid).rule
 
 
 def try_launches(
-    evaluate: Evaluate, recorded: ExperimentConfiguration, limits: DeviceLimits
+    evaluate: Evaluate,
+    recorded: ExperimentConfiguration,
+    limits: DeviceLimits,
+    *,
+    takes_any_grid: bool | None = None,
 ) -> LaunchEvidence:
-    """Find out how a kernel may be launched, with at most twelve evaluations.
+    """Find out how a kernel may be launched, with at most thirteen evaluations.
 
     First other blocks with grids that cover the recorded threads, among them larger blocks, which
     make fewer of them, along every axis that has several; if all of these verify, fewer and more
@@ -122,15 +132,20 @@ def try_launches(
         evaluate: Replays a configuration; one launch of it is enough.
         recorded: The recorded launch; how it is compiled is kept, launch bounds apart.
         limits: What the device can that replays.
+        takes_any_grid: Whether the code can work with any number of blocks. If it cannot, half of
+            them have to be too few: a result that is right without the others shows nothing of
+            them. None: it is not known, and not asked.
     """
     launch = RecordedLaunch(
         grid=recorded.grid, block=recorded.block, shared_mem=recorded.shared_mem
     )
     tried: list[TriedLaunch] = []
     rule = LaunchRule.EXACT
+    if takes_any_grid is False and (half := _half_is_right(evaluate, recorded)):
+        return LaunchEvidence(rule=rule, tried=(half,))
     for wanted, shapes in (
         (LaunchRule.COVER, _covering(launch, limits)),
-        (LaunchRule.AGNOSTIC, _other_counts(launch, limits)),
+        (LaunchRule.AGNOSTIC, _other_counts(launch, limits) if takes_any_grid is not False else []),
     ):
         right: list[dim3] = []
         for grid, block in shapes:
@@ -210,6 +225,32 @@ def free_grid_axis(
         if tried is None or not tried.verified:
             return ""
     return axis
+
+
+def shows_its_blocks(evaluate: Evaluate, recorded: ExperimentConfiguration) -> bool:
+    """Whether the recorded result shows what the blocks do: it is wrong without half of them.
+
+    Where hardly anything changes, as in the first steps of a search through a graph, it may be
+    right without most of them, and any block shape that leaves out work looks right, too.
+
+    Args:
+        evaluate: Replays a configuration; one launch of it is enough.
+        recorded: The recorded launch, of a kernel that does not take any number of blocks.
+    """
+    return _half_is_right(evaluate, recorded) is None
+
+
+def _half_is_right(evaluate: Evaluate, recorded: ExperimentConfiguration) -> TriedLaunch | None:
+    """Return the launch without half of the blocks if it is right; a single block has no half."""
+    axis = max("xyz", key=lambda name: int(getattr(recorded.grid, name)))
+    blocks = getattr(recorded.grid, axis)
+    if blocks == 1:
+        return None
+    half = _with_extent(recorded.grid, axis, blocks // 2)
+    found = _tried(evaluate, recorded, half, recorded.block, LaunchRule.AGNOSTIC)
+    if found is None or not found.verified:
+        return None
+    return replace(found, reason="the result does not show what the other half of the blocks does")
 
 
 def _with_extent(block: dim3, axis: str, extent: int) -> dim3:

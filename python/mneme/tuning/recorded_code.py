@@ -1,4 +1,4 @@
-"""What the recorded code of a kernel tells a search space."""
+"""What code and memory of a recorded launch tell a search."""
 
 from __future__ import annotations
 
@@ -8,11 +8,18 @@ from pathlib import Path
 from typing import Any, Final
 
 from mneme.files.regular_file import read_bytes
+from mneme.recording.launch_facts import leaves_changes
 
-__all__ = ["has_loops", "recorded_ir"]
+__all__ = ["changes_memory", "has_loops", "reads_grid", "recorded_ir", "takes_any_grid"]
 
+_SNAPSHOTS: Final = ("prologue", "epilogue")
 _NAME: Final = r'(?:"[^"]*"|[-\w.$]+)'
 _LABEL: Final = re.compile(rf"^({_NAME}):")
+# How code learns how many blocks there are: a register, or functions of a device library.
+_GRID: Final = re.compile(r"\bnctaid\b|__ockl_get_(?:num_groups|global_size)")
+# Elsewhere all dimensions lie in memory; who reads that for the size of a block only.
+_HIDDEN: Final = re.compile(r"\.(?:implicitarg|dispatch)\.ptr")
+_BLOCK: Final = "__ockl_get_local_size"
 _TARGET: Final = re.compile(rf"\blabel %({_NAME})")
 
 
@@ -32,6 +39,18 @@ def _text_of(code: Path) -> str:
     return _native.ir_to_text(read_bytes(code))
 
 
+def changes_memory(kernel: Any) -> bool:  # noqa: ANN401 - an instance, or what a script has
+    """Whether the recorded launch changed memory, as far as that is known."""
+    is_known = all(getattr(getattr(kernel, name, None), "fn", None) for name in _SNAPSHOTS)
+    return not is_known or leaves_changes(kernel)
+
+
+def takes_any_grid(kernel: Any) -> bool | None:  # noqa: ANN401 - an instance, or what a script has
+    """Whether the code can work with any number of blocks; None if it is not known."""
+    ir = recorded_ir(kernel)
+    return None if ir is None else reads_grid(ir)
+
+
 def has_loops(ir: str) -> bool:
     """Whether a function may have a loop: jumps to a block that is not behind the jump.
 
@@ -47,3 +66,11 @@ def has_loops(ir: str) -> bool:
         elif any(target in behind for target in _TARGET.findall(line)):
             return True
     return False
+
+
+def reads_grid(ir: str) -> bool:
+    """Whether a kernel can know how many blocks it has, without which it needs the recorded ones.
+
+    Blocks that take work from a counter need not know it; they are taken for others.
+    """
+    return bool(_GRID.search(ir)) or (_BLOCK not in ir and bool(_HIDDEN.search(ir)))

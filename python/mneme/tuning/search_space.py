@@ -60,6 +60,9 @@ class SearchSpace(ABC):
     max_attempts = 1000
     """How often sampling may meet a violated constraint in a row before it gives up."""
 
+    remark: str = ""
+    """A sentence for people on what `adapt` found; empty if there is nothing to say."""
+
     @abstractmethod
     def dimensions(self) -> dict[str, BaseParam]:
         """Return the parameters by name; the same ones at every call."""

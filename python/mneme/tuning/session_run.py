@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 from mneme import errors
 from mneme.executors.measuring import Measuring
 from mneme.mneme_types import ExperimentConfiguration, ExperimentResult
-from mneme.recording.launch_facts import static_hash_text
+from mneme.recording.launch_facts import PROVES_NOTHING, static_hash_text
 from mneme.tuning.custom_spaces import describe_search_space
 from mneme.tuning.exports import Exporter
 from mneme.tuning.fewer_passes import drop_idle_passes
@@ -17,6 +17,7 @@ from mneme.tuning.loop import SearchLoop, complete, submit
 from mneme.tuning.memory import Memory
 from mneme.tuning.mirror import Mirror
 from mneme.tuning.policy import seconds_to_spare, trial_policy, warmup_launches, within_time
+from mneme.tuning.recorded_code import changes_memory
 from mneme.tuning.space_view import SpaceView
 from mneme.tuning.studies import make_search
 from mneme.tuning.trials import Candidate, CompletedCandidate
@@ -124,7 +125,7 @@ class SessionRun:
         self._listener.baseline(baseline)
         if self._options.baseline_only:
             return self._end("baseline_only", baseline, None)
-        SpaceView.of(self._space).adapt(self._replayed_once)
+        self._adapt()
         if self._options.times_everything:
             self._launch_seconds = {
                 "launch_seconds": self._seconds_of_a_launch(baseline, Measuring()),
@@ -160,6 +161,15 @@ class SessionRun:
             self._listener.note(told)
         self._memory.learn(baseline, finalist, trials)
         return self._end(reason, baseline, finalist)
+
+    def _adapt(self) -> None:
+        """Let the space find out what cannot work; say what of the recording limits the search."""
+        SpaceView.of(self._space).adapt(self._replayed_once)
+        if told := getattr(self._space, "remark", ""):
+            self._store.log(told)
+            self._listener.note(told)
+        if not changes_memory(self._instance):
+            self._listener.warn(PROVES_NOTHING)
 
     def _seeds(self, baseline: CompletedCandidate) -> Sequence[dict[str, Any]]:
         if not self._options.uses_portfolio:

@@ -1,0 +1,25 @@
+"""What the text of a kernel's code tells."""
+
+from __future__ import annotations
+
+import pytest
+
+from mneme.tuning.recorded_code import reads_grid
+
+
+@pytest.mark.parametrize(
+    ("calls", "knows"),
+    [
+        ("@llvm.nvvm.read.ptx.sreg.ctaid.x @llvm.nvvm.read.ptx.sreg.ntid.x", False),
+        ("@llvm.nvvm.read.ptx.sreg.ctaid.x @llvm.nvvm.read.ptx.sreg.nctaid.x", True),
+        ("@__ockl_get_group_id @__ockl_get_local_size @llvm.amdgcn.implicitarg.ptr", False),
+        ("@__ockl_get_local_size @__ockl_get_global_size @llvm.amdgcn.dispatch.ptr", True),
+        ("@__ockl_get_num_groups", True),
+        ("@llvm.amdgcn.workgroup.id.x", False),
+        # Which of the dimensions is read there is not told by names.
+        ("@llvm.amdgcn.workgroup.id.x @llvm.amdgcn.implicitarg.ptr", True),
+    ],
+)
+def test_code_that_counts_its_blocks_is_known_by_what_it_calls(calls: str, knows: bool) -> None:
+    ir = "\n".join(f"  %{n} = call i32 {call}(i32 0)" for n, call in enumerate(calls.split()))
+    assert reads_grid(ir) is knows
