@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mneme.tuning.recorded_code import reads_grid
+from mneme.tuning.recorded_code import prints, reads_grid
 
 
 @pytest.mark.parametrize(
@@ -23,3 +23,17 @@ from mneme.tuning.recorded_code import reads_grid
 def test_code_that_counts_its_blocks_is_known_by_what_it_calls(calls: str, knows: bool) -> None:
     ir = "\n".join(f"  %{n} = call i32 {call}(i32 0)" for n, call in enumerate(calls.split()))
     assert reads_grid(ir) is knows
+
+
+@pytest.mark.parametrize(
+    ("call", "is_print"),
+    [
+        ("@vprintf(ptr %a, ptr %b)", True),
+        ("@__ockl_printf_begin(i64 0)", True),
+        ("@printf(ptr %a)", True),
+        ("@printf_counter(ptr %a)", False),
+        ("@_Z9my_printfv()", False),
+    ],
+)
+def test_kernels_that_print_are_known(call: str, is_print: bool) -> None:
+    assert prints(f"  %1 = call i32 {call}") is is_print

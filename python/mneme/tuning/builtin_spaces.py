@@ -27,7 +27,7 @@ from mneme.tuning.params import (
 from mneme.tuning.pass_choices import LEVELS
 from mneme.tuning.pipeline_param import PipelineParam
 from mneme.tuning.ranges import parse_key_value_args, parse_range
-from mneme.tuning.recorded_code import changes_memory, has_loops, recorded_ir, takes_any_grid
+from mneme.tuning.recorded_code import has_loops, recorded_ir, takes_any_grid, why_launch_stays
 from mneme.tuning.search_space import Sample, SearchSpace
 from mneme.tuning.space_options import (
     BLOCK_THREADS,
@@ -59,10 +59,6 @@ _DRAWN: Final = "drawn"
 _DRAWS: Final = 8
 # Threads a multiprocessor holds at most, on every GPU so far.
 _MOST_RESIDENT_THREADS: Final = 2048
-_SHOWS_TOO_LITTLE: Final = (
-    "blocks and grid stay as recorded: the result of the recorded launch does not show what all of "
-    "its blocks do"
-)
 # Blocks for each multiprocessor, for kernels that take any number of blocks.
 _BLOCKS_PER_MULTIPROCESSOR: Final = (1, 2, 4, 8, 16, 32)
 
@@ -162,19 +158,20 @@ class BuiltinTuneSearchSpace(SearchSpace):
         kernels with tiles in shared memory are of that kind, and without this most of a search
         would go into block shapes that cannot work. Dynamic shared memory has few shapes anyway.
         Kernels that loop over their grid get other numbers of blocks. A result that does not show
-        what the blocks do says nothing of other launches: then it stays the recorded one.
+        what the blocks do says nothing of other launches: then the launch stays as recorded.
         """
         if self.options.axes == "none":
             return
-        recorded, loops, waits = self.baseline(), False, False
-        may_change = changes = changes_memory(self._recorded)
-        if changes:
+        recorded, loops = self.baseline(), False
+        why_not = why_launch_stays(self._recorded)
+        if not why_not:
             waits = self.launch.is_cooperative and self.safety != "aggressive"
             if takes_any_grid(self._recorded) is not False and not waits:
                 loops = bool(free_grid_axis(evaluate, recorded, self.limits))
-            may_change = loops or waits or shows_its_blocks(evaluate, recorded)
-        if not may_change:
-            self.remark = _SHOWS_TOO_LITTLE if changes else ""
+            if not (loops or waits or shows_its_blocks(evaluate, recorded)):
+                why_not = "its result does not show what all of its blocks do"
+        if why_not:
+            self.remark = f"blocks and grid stay as in the recorded launch: {why_not}"
             self._keep_free_axes("")
         elif len(self.shapes) > 1 and not self.launch.shared_mem:
             self._keep_free_axes(free_axes(evaluate, recorded, self.limits))

@@ -11,7 +11,7 @@ from mneme.recording.launch_facts import static_hash_text
 from mneme.tuning.events import Outcome
 from mneme.tuning.final_round import no_gain
 from mneme.tuning.loop import submit
-from mneme.tuning.recorded_code import changes_memory, takes_any_grid
+from mneme.tuning.recorded_code import takes_any_grid, why_launch_stays
 from mneme.tuning.trials import (
     FAILURES,
     ROUNDING,
@@ -192,7 +192,7 @@ class Exporter:
 
         recorded = baseline.candidate.config
         keep = all(keeps_launch(one.candidate.config, self._instance) for one in trials)
-        if keep or not changes_memory(self._instance):
+        if keep or why_launch_stays(self._instance):
             return LaunchEvidence(rule=LaunchRule.EXACT, tried=()).to_dict()
         limits = device_limits(baseline.result.device or None)
         any_grid = takes_any_grid(self._instance)

@@ -10,7 +10,15 @@ from typing import Any, Final
 from mneme.files.regular_file import read_bytes
 from mneme.recording.launch_facts import leaves_changes
 
-__all__ = ["changes_memory", "has_loops", "reads_grid", "recorded_ir", "takes_any_grid"]
+__all__ = [
+    "changes_memory",
+    "has_loops",
+    "prints",
+    "reads_grid",
+    "recorded_ir",
+    "takes_any_grid",
+    "why_launch_stays",
+]
 
 _SNAPSHOTS: Final = ("prologue", "epilogue")
 _NAME: Final = r'(?:"[^"]*"|[-\w.$]+)'
@@ -20,6 +28,7 @@ _GRID: Final = re.compile(r"\bnctaid\b|__ockl_get_(?:num_groups|global_size)")
 # Elsewhere all dimensions lie in memory; who reads that for the size of a block only.
 _HIDDEN: Final = re.compile(r"\.(?:implicitarg|dispatch)\.ptr")
 _BLOCK: Final = "__ockl_get_local_size"
+_PRINTS: Final = re.compile(r"@(?:vprintf|printf|puts|__ockl_\w*printf\w*)\b")
 _TARGET: Final = re.compile(rf"\blabel %({_NAME})")
 
 
@@ -43,6 +52,15 @@ def changes_memory(kernel: Any) -> bool:  # noqa: ANN401 - an instance, or what 
     """Whether the recorded launch changed memory, as far as that is known."""
     is_known = all(getattr(getattr(kernel, name, None), "fn", None) for name in _SNAPSHOTS)
     return not is_known or leaves_changes(kernel)
+
+
+def why_launch_stays(kernel: Any) -> str:  # noqa: ANN401 - an instance, or what a script has
+    """Return why replays cannot tell right launches from wrong ones; empty if they can."""
+    if not changes_memory(kernel):
+        return "it left memory as it was, so that any looks right"
+    if prints(recorded_ir(kernel) or ""):
+        return "the kernel prints, which replays do not compare"
+    return ""
 
 
 def takes_any_grid(kernel: Any) -> bool | None:  # noqa: ANN401 - an instance, or what a script has
@@ -74,3 +92,8 @@ def reads_grid(ir: str) -> bool:
     Blocks that take work from a counter need not know it; they are taken for others.
     """
     return bool(_GRID.search(ir)) or (_BLOCK not in ir and bool(_HIDDEN.search(ir)))
+
+
+def prints(ir: str) -> bool:
+    """Whether a kernel may print."""
+    return bool(_PRINTS.search(ir))
