@@ -175,6 +175,8 @@ def test_what_changes_with_every_launch_becomes_no_constant(tmp_path: Path) -> N
     (trials,) = (tmp_path / "out" / "results").glob("*/trials.jsonl")
     tried = [json.loads(line)["config"] for line in trials.read_text().splitlines()]
     assert {one.get("specialized_args") for one in tried if one["specialize"]} == {"1,2,3"}
+    # Nor do production runs give other dimensions to launches with other integers.
+    assert {(one["grid"]["x"], one["block"]["x"]) for one in tried} == {(256, 256)}
     for entry in json.loads(tuned_names(tmp_path) or "{}").values():
         (variant,) = entry["Mneme"]["Variants"]
         assert variant["SpecializedArgs"] in ([], [1, 2, 3])

@@ -6,13 +6,20 @@ import json
 import shutil
 import struct
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from mneme.deploy.tuning_results import match_of
 from mneme.errors import ArtifactCorrupt, InvalidArgument, NotFound
-from mneme.recording.launch_facts import decode_scalar, launch_facts, static_hash_text
+from mneme.recording.launch_facts import (
+    decode_scalar,
+    differ_in_floats_only,
+    launch_facts,
+    static_hash_text,
+)
+from mneme.recording.recorded_execution import RecordedExecution
 from native_parts import needs_native
 
 GOLDEN = Path(__file__).resolve().parents[1] / "golden" / "v2"
@@ -93,6 +100,37 @@ def test_other_arguments_by_value_are_listed_apart(tmp_path: Path) -> None:
     path.write_text(json.dumps(record))
     with pytest.raises(ArtifactCorrupt, match="record again"):
         launch_facts(path)
+
+
+@needs_native
+@pytest.mark.parametrize(
+    ("kind", "value", "is_alike"),
+    [
+        ("float", b"1234", True),
+        ("integer", b"1234", False),
+        ("aggregate", b"1234", False),
+        ("integer", bytes.fromhex("28000000"), True),
+    ],
+)
+def test_launches_are_alike_if_only_pointers_and_floats_differ(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str, value: bytes, is_alike: bool
+) -> None:
+    shutil.copytree(GOLDEN, tmp_path, dirs_exist_ok=True)
+    path = next(path for path in sorted(tmp_path.glob("*.json")) if launches(path) == 1)
+    fields = json.loads(path.read_text())
+    fields["ArgKinds"][1] = kind
+    fields.pop("Checksum", None)
+    path.write_text(json.dumps(fields))
+    record = RecordedExecution.from_json(path)
+    (known,) = record.values()
+    with known.prologue as memory:
+        nodes, count, stride = memory.args
+    other: Any = SimpleNamespace(values=[bytes(len(nodes)), value, stride])
+    monkeypatch.setattr(
+        "mneme.recording.launch_facts._values",
+        lambda one: [nodes, count, stride] if one is known else one.values,
+    )
+    assert differ_in_floats_only(record, [known, other]) is is_alike
 
 
 @needs_native

@@ -154,6 +154,7 @@ def test_arguments_that_are_others_each_time_are_no_constants(
     monkeypatch.setattr(
         "mneme.optimize.heavy.unchanging_arguments", lambda _, alike: (0, len(alike))
     )
+    monkeypatch.setattr("mneme.optimize.heavy.differ_in_floats_only", lambda _, alike: bool(alike))
     steps: Any = Record(
         "k", 100, instance("1", 8, 1, 60), instance("2", 8, 1, 50), instance("3", 4, 10, 1000)
     )
@@ -172,6 +173,10 @@ def test_arguments_that_are_others_each_time_are_no_constants(
     # Without a profile.
     few: Any = Record("k", 100, instance("1", 8, 2, 50), instance("2", 8, 2, 60))
     assert [one.fixed_args for one in choose_targets([few], Profile())] == [(0, 2)]
+    # Other dimensions are for launches whose arguments are known to be alike.
+    assert [one.may_change_launch for one in choose_targets([few], Profile())] == [True]
+    (one,) = choose_targets([Record("k", 100, instance("1", 8, 2, 60))], Profile())
+    assert not one.may_change_launch
 
 
 def test_profiles_of_all_processes_are_added_up(tmp_path: Path) -> None:

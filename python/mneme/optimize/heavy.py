@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from mneme.recording.launch_facts import leaves_changes, unchanging_arguments
+from mneme.recording.launch_facts import (
+    differ_in_floats_only,
+    leaves_changes,
+    unchanging_arguments,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -44,6 +48,8 @@ class Target:
     fixed_args: tuple[int, ...] | None = None
     """Indices of the arguments that may become constants, as they are the same in all launches it
     stands for; None: all."""
+    may_change_launch: bool = True
+    """Whether production runs would give other dimensions to the launches it stands for."""
 
     @property
     def name(self) -> str:
@@ -115,14 +121,9 @@ def choose_targets(records: Iterable[RecordedExecution], profile: Profile) -> li
     alike = Counter(record.kernel_name for record in known)
     found = [
         # Units may have kernels of their own with one name, which a profile cannot tell apart.
-        Target(
-            record=record,
-            instance=one,
-            weight=weight / alike[record.kernel_name],
-            fixed_args=fixed_args,
-        )
+        replace(one, weight=one.weight / alike[record.kernel_name])
         for record in known
-        for one, weight, fixed_args in _weights(record, profile.kernels)
+        for one in _weighted(record, profile.kernels)
     ]
     total = sum(one.weight for one in found)
     if total <= 0:
@@ -141,10 +142,8 @@ def choose_targets(records: Iterable[RecordedExecution], profile: Profile) -> li
     return chosen
 
 
-def _weights(
-    record: RecordedExecution, profiled: Mapping[str, KernelTime]
-) -> list[tuple[KernelInstance, float, tuple[int, ...] | None]]:
-    """Return launches with the nanoseconds each stands for, and which arguments may be fixed."""
+def _weighted(record: RecordedExecution, profiled: Mapping[str, KernelTime]) -> list[Target]:
+    """Return the launches of a kernel, each with the nanoseconds it stands for."""
     by_shape: dict[Shape, list[KernelInstance]] = {}
     for instance in record.values():
         by_shape.setdefault(_shape(instance), []).append(instance)
@@ -163,18 +162,34 @@ def _weights(
     # A profile may be of many processes, of which one was recorded: its parts count.
     counts = kernel.counts if kernel is not None else {}
     counted = sum(counts.values())
-    found: list[tuple[KernelInstance, float, tuple[int, ...] | None]] = []
+    found: list[Target] = []
     for shape, alike in by_shape.items():
         nanoseconds = scale * seen[shape]
         part = counts[shape] / counted if counts.get(shape) else _launches(alike) / recorded
         if _are_others_each_time(alike, part * launches):
-            # Of what was seen once only, nobody knows what changes.
-            fixed = unchanging_arguments(record, alike) if len(alike) > 1 else ()
-            found.append((_usual(alike), nanoseconds, fixed))
+            found.append(_one_for_all(record, alike, nanoseconds))
             continue
         total = sum(map(_nanoseconds, alike)) or 1
-        found += [(one, nanoseconds * _nanoseconds(one) / total, None) for one in alike]
+        found += [
+            Target(record=record, instance=one, weight=nanoseconds * _nanoseconds(one) / total)
+            for one in alike
+        ]
     return found
+
+
+def _one_for_all(
+    record: RecordedExecution, alike: Sequence[KernelInstance], weight: float
+) -> Target:
+    """Return a launch that stands for all with its dimensions, whose arguments are others."""
+    # Of what was seen once only, nobody knows what changes.
+    is_known = len(alike) > 1
+    return Target(
+        record=record,
+        instance=_usual(alike),
+        weight=weight,
+        fixed_args=unchanging_arguments(record, alike) if is_known else (),
+        may_change_launch=is_known and differ_in_floats_only(record, alike),
+    )
 
 
 def _are_others_each_time(alike: Sequence[KernelInstance], launches: float) -> bool:

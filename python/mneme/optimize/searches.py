@@ -129,6 +129,7 @@ class Searches:
             space_preset="full",
             specialize_space="off" if target.fixed_args == () else None,
             specialized_args=target.fixed_args or None,
+            launch_dim="auto" if target.may_change_launch else "none",
             baseline="program",
             sampler="auto",
             seed=self._options.seed,

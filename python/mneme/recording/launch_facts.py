@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 __all__ = [
     "PROVES_NOTHING",
     "decode_scalar",
+    "differ_in_floats_only",
     "launch_facts",
     "leaves_changes",
     "static_hash_text",
@@ -108,6 +109,26 @@ def leaves_changes(instance: KernelInstance) -> bool:
 
     before, after = (_native.Snapshot(one.fn) for one in (instance.prologue, instance.epilogue))
     return after.changed_bytes(before) > 0
+
+
+def differ_in_floats_only(record: RecordedExecution, instances: Iterable[KernelInstance]) -> bool:
+    """Whether other dimensions found for one of these launches serve all, as far as arguments go.
+
+    Production runs give other dimensions to launches whose arguments, but for pointers and
+    floating-point numbers, are those of the tuned one (docs/tuned-kernels.md).
+
+    Raises:
+        NotFound: If a snapshot is missing.
+        ArtifactCorrupt: If one is damaged.
+    """
+    from mneme import _native  # noqa: PLC0415 - loads native code
+
+    known = Argument.all_of(_native.record_arguments(record.path))
+    seen = [_values(one) for one in instances]
+    return all(
+        one.kind in (ArgKind.POINTER, ArgKind.FLOAT) or len({values[index] for values in seen}) == 1
+        for index, one in enumerate(known)
+    )
 
 
 def static_hash_text(static_hash: str | int) -> str:
