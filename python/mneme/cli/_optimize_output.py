@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from mneme.cli import _console
 from mneme.cli._tune_output import PlainOutput, QuietOutput, TerminalOutput
+from mneme.kernel_names import qualified_name
 from mneme.optimize.events import OptimizeListener
 
 if TYPE_CHECKING:
@@ -86,7 +87,7 @@ def _show(result: OptimizeResult) -> None:
         table = _console.table("", columns)
         for one in result.kernels:
             table.add_row(
-                one.demangled_name.partition("(")[0],
+                qualified_name(one.demangled_name),
                 f"{100 * one.share:.1f} %",
                 _console.format_ns(round(one.built_ns)),
                 _console.format_ns(round(one.tuned_ns)) if one.is_kept else "-",

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from typing_extensions import Self
 
 from mneme.cli import _console
+from mneme.kernel_names import qualified_name
 from mneme.tuning.events import TuneListener
 
 if TYPE_CHECKING:
@@ -133,7 +134,7 @@ class PlainOutput(QuietOutput):
         table = _console.table(f"Results in {summary.directory}", columns)
         for one in summary.instances:
             table.add_row(
-                one["demangled_name"].partition("(")[0],
+                qualified_name(one["demangled_name"]),
                 str(one["occurrences"]),
                 f"{100 * one['weight']:.1f} %",
                 _time(one["baseline_ns"]),

@@ -6,8 +6,9 @@ import math
 import time
 from typing import TYPE_CHECKING
 
+from mneme.kernel_names import qualified_name
 from mneme.optimize.result import KernelResult, Ratio
-from mneme.tuning.all_launches import directory_name, short_name
+from mneme.tuning.all_launches import directory_name
 from mneme.tuning.options import TuneOptions
 from mneme.tuning.session import TuningSession
 
@@ -99,7 +100,7 @@ class Searches:
     def _tune(self, target: Target, kernel: KernelResult, seconds: float, again: str = "") -> bool:
         """Search once; return whether it came to its end."""
         told = f"{100 * target.weight:.0f} % of the time in kernels"
-        self._listener.step(f"tuning {short_name(target.name)} ({told}){again}")
+        self._listener.step(f"tuning {qualified_name(target.name)} ({told}){again}")
         tuning = self._tuning(target, max(_LEAST_SECONDS, seconds))
         session = TuningSession(tuning, self._listener, weight=target.weight)
         if (place := f"results/{_place(target)}") not in kernel.directories:

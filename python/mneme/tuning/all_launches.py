@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from mneme.errors import MnemeError, NotFound
+from mneme.kernel_names import qualified_name
 from mneme.recording.directory import Recording
 from mneme.recording.launch_facts import static_hash_text
 from mneme.tuning.events import Summary
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from mneme.tuning.events import Outcome, TuneListener
     from mneme.tuning.options import TuneOptions
 
-__all__ = ["Session", "directory_name", "share_out", "short_name", "tune_all"]
+__all__ = ["Session", "directory_name", "share_out", "tune_all"]
 
 _FEWEST_TRIALS = 10
 _LONGEST_NAME = 60
@@ -247,16 +248,11 @@ def directory_name(record: RecordedExecution, record_id: str) -> str:
     return f"{_file_name(record.demangled_name)}-{code}-{record_id}"
 
 
-def short_name(kernel: str) -> str:
-    """Return a kernel's name without what it returns and what it takes."""
-    words = kernel.partition("(")[0].split()
-    return words[-1] if words else kernel
-
-
 def _file_name(kernel: str) -> str:
     """Return what of a kernel's name may be part of a file name."""
     return (
-        re.sub(r"[^A-Za-z0-9_.]+", "_", short_name(kernel)).strip("_")[:_LONGEST_NAME] or "kernel"
+        re.sub(r"[^A-Za-z0-9_.]+", "_", qualified_name(kernel)).strip("_")[:_LONGEST_NAME]
+        or "kernel"
     )
 
 
