@@ -183,6 +183,28 @@ def test_what_changes_with_every_launch_becomes_no_constant(tmp_path: Path) -> N
         assert not any(guard.startswith("Arg") for guard in variant["Guards"])
 
 
+def test_a_first_step_from_zeros_says_nothing_of_other_launches(tmp_path: Path) -> None:
+    recording, results = tmp_path / "recording", tmp_path / "results"
+    program = build(tmp_path, "from_zeros", "-O2")
+    done = mneme("record", "-rdb", recording, "--device", "cpu", "--", program)
+    assert done.returncode == 0, done.stderr
+    [record] = recording.glob("[0-9]*.json")
+    # A sixteenth of the blocks leave the recorded memory behind, too.
+    options = ("--device", "cpu", "--grid-dim-x", "2", "--grid-dim-y", "8")
+    done = mneme("replay", "-rdb", record, *options, "default<O3>")
+    assert done.returncode == 0, done.stderr
+    options = ("--space-preset", "full", "--no-knowledge", "--trials", "20", "--seed", "1")
+    done = mneme(
+        "tune", "-rdb", record, "--device", "cpu", "--results-dir", results, *options, timeout=120
+    )
+    assert done.returncode == 0, done.stderr
+    tried = [
+        json.loads(line)["config"] for line in (results / "trials.jsonl").read_text().splitlines()
+    ]
+    assert {tuple(one["grid"].values()) for one in tried} == {(8, 32, 1)}
+    assert {tuple(one["block"].values()) for one in tried} == {(32, 8, 1)}
+
+
 def test_ranks_of_mpi_are_one_program(many: Path, tmp_path: Path) -> None:
     mpiexec = shutil.which("mpiexec")
     assert mpiexec, "mpiexec is missing: scripts/test installs mpich"

@@ -4,25 +4,32 @@ from __future__ import annotations
 
 import pytest
 
-from mneme.tuning.recorded_code import prints, reads_grid
+from mneme.tuning.recorded_code import counts_blocks, prints
 
 
 @pytest.mark.parametrize(
-    ("calls", "knows"),
+    ("calls", "counts"),
     [
         ("@llvm.nvvm.read.ptx.sreg.ctaid.x @llvm.nvvm.read.ptx.sreg.ntid.x", False),
+        ("@llvm.nvvm.read.ptx.sreg.ctaid.x @__nv_sinf @vprintf", False),
         ("@llvm.nvvm.read.ptx.sreg.ctaid.x @llvm.nvvm.read.ptx.sreg.nctaid.x", True),
+        ("@llvm.nvvm.read.ptx.sreg.ctaid.x @llvm.nvvm.read.ptx.sreg.nctaid.y", False),
         ("@__ockl_get_group_id @__ockl_get_local_size @llvm.amdgcn.implicitarg.ptr", False),
         ("@__ockl_get_local_size @__ockl_get_global_size @llvm.amdgcn.dispatch.ptr", True),
         ("@__ockl_get_num_groups", True),
         ("@llvm.amdgcn.workgroup.id.x", False),
         # Which of the dimensions is read there is not told by names.
-        ("@llvm.amdgcn.workgroup.id.x @llvm.amdgcn.implicitarg.ptr", True),
+        ("@llvm.amdgcn.workgroup.id.x @llvm.amdgcn.implicitarg.ptr", None),
+        # A queue of work is as good with any number of blocks.
+        ("@llvm.nvvm.read.ptx.sreg.tid.x", None),
+        ("@llvm.nvvm.read.ptx.sreg.ctaid.x @of_another_unit", None),
     ],
 )
-def test_code_that_counts_its_blocks_is_known_by_what_it_calls(calls: str, knows: bool) -> None:
-    ir = "\n".join(f"  %{n} = call i32 {call}(i32 0)" for n, call in enumerate(calls.split()))
-    assert reads_grid(ir) is knows
+def test_code_that_counts_its_blocks_is_known_by_what_it_calls(
+    calls: str, counts: bool | None
+) -> None:
+    declared = "".join(f"declare noundef i32 {call}(i32) #1\n" for call in calls.split())
+    assert counts_blocks(declared, "x") is counts
 
 
 @pytest.mark.parametrize(

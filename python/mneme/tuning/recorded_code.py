@@ -12,9 +12,9 @@ from mneme.recording.launch_facts import leaves_changes
 
 __all__ = [
     "changes_memory",
+    "counts_blocks",
     "has_loops",
     "prints",
-    "reads_grid",
     "recorded_ir",
     "takes_any_grid",
     "why_launch_stays",
@@ -23,11 +23,15 @@ __all__ = [
 _SNAPSHOTS: Final = ("prologue", "epilogue")
 _NAME: Final = r'(?:"[^"]*"|[-\w.$]+)'
 _LABEL: Final = re.compile(rf"^({_NAME}):")
-# How code learns how many blocks there are: a register, or functions of a device library.
-_GRID: Final = re.compile(r"\bnctaid\b|__ockl_get_(?:num_groups|global_size)")
-# Elsewhere all dimensions lie in memory; who reads that for the size of a block only.
+# How code learns how many blocks there are, and which it is: registers, or a device library.
+_COUNTS: Final = r"\bnctaid\.{axis}\b|__ockl_get_(?:num_groups|global_size)"
+_ASKS: Final = re.compile(r"\bctaid\.|__ockl_get_group_id|\bworkgroup\.id\.")
+# Dimensions may lie in memory, all of them; a function that asks there for a block's size alone.
 _HIDDEN: Final = re.compile(r"\.(?:implicitarg|dispatch)\.ptr")
-_BLOCK: Final = "__ockl_get_local_size"
+_BLOCK_SIZE: Final = "__ockl_get_local_size"
+_DECLARED: Final = re.compile(r"^declare [^@]*@\"?([^\"(]+)", re.MULTILINE)
+# No code of the program's own is behind these: mathematics, printf, assert, malloc.
+_KNOWN: Final = ("llvm.", "__nv_", "__ockl_", "__ocml_", "vprintf", "__assert", "malloc", "free")
 _PRINTS: Final = re.compile(r"@(?:vprintf|printf|puts|__ockl_\w*printf\w*)\b")
 _TARGET: Final = re.compile(rf"\blabel %({_NAME})")
 
@@ -66,7 +70,8 @@ def why_launch_stays(kernel: Any) -> str:  # noqa: ANN401 - an instance, or what
 def takes_any_grid(kernel: Any) -> bool | None:  # noqa: ANN401 - an instance, or what a script has
     """Whether the code can work with any number of blocks; None if it is not known."""
     ir = recorded_ir(kernel)
-    return None if ir is None else reads_grid(ir)
+    axis = max("xyz", key=lambda name: int(getattr(kernel.grid_dim, name)))
+    return None if ir is None else counts_blocks(ir, axis)
 
 
 def has_loops(ir: str) -> bool:
@@ -86,12 +91,18 @@ def has_loops(ir: str) -> bool:
     return False
 
 
-def reads_grid(ir: str) -> bool:
-    """Whether a kernel can know how many blocks it has, without which it needs the recorded ones.
+def counts_blocks(ir: str, axis: str) -> bool | None:
+    """Whether a kernel asks how many blocks it has along an axis.
 
-    Blocks that take work from a counter need not know it; they are taken for others.
+    One that asks which block it is and never how many there are cannot do in fewer what it does in
+    all. None where that is not known, as where it calls functions of other units, or where nothing
+    depends on which block it is, as in a queue of work.
     """
-    return bool(_GRID.search(ir)) or (_BLOCK not in ir and bool(_HIDDEN.search(ir)))
+    if re.search(_COUNTS.format(axis=axis), ir):
+        return True
+    is_known = all(name.startswith(_KNOWN) for name in _DECLARED.findall(ir))
+    hides_it = _BLOCK_SIZE not in ir and _HIDDEN.search(ir)
+    return False if is_known and not hides_it and _ASKS.search(ir) else None
 
 
 def prints(ir: str) -> bool:
