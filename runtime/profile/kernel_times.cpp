@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <numeric>
 
 #include <nlohmann/json.hpp>
 #include <unistd.h>
@@ -64,6 +65,15 @@ uint64_t Sample::medianNs() const {
   return *middle;
 }
 
+uint64_t Sample::middle() const {
+  const uint64_t keptNs = std::accumulate(kept_.begin(), kept_.end(), uint64_t{0});
+  uint64_t spentNs = 0;
+  for (size_t index = 0; index < kept_.size(); ++index)
+    if ((spentNs += kept_[index]) > keptNs / 2)
+      return index * stride_;
+  return 0;
+}
+
 KernelTimes::KernelTimes(std::string timer) : timer_(std::move(timer)) {}
 
 void KernelTimes::note(std::string_view kernel, const device::LaunchShape& shape, uint64_t ns) {
@@ -87,7 +97,8 @@ void KernelTimes::write(const std::filesystem::path& folder) const {
                       {"shared", shape[6]},
                       {"launches", sample.count()},
                       {"total_ns", sample.totalNs()},
-                      {"median_ns", sample.medianNs()}});
+                      {"median_ns", sample.medianNs()},
+                      {"middle", sample.middle()}});
   if (rows.empty())
     return;
   const std::string pid = std::to_string(getpid());

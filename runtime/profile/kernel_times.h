@@ -26,6 +26,9 @@ public:
   uint64_t count() const noexcept { return count_; }
   uint64_t totalNs() const noexcept { return totalNs_; }
   uint64_t medianNs() const; ///< of those kept; 0 without any
+  /// Number of the launch, from 0, before which half of the time was spent: one that stands for the
+  /// others where their work changes.
+  uint64_t middle() const;
 
 private:
   std::vector<uint64_t> kept_; ///< every stride_-th
@@ -45,7 +48,7 @@ public:
   void note(std::string_view kernel, const device::LaunchShape& shape, uint64_t ns);
 
   /// Writes `<folder>/<process id>-<timer>.json`: {"format": 1, "timer", "pid", "rows": [{"kernel",
-  /// "grid", "block", "shared", "launches", "total_ns", "median_ns"}]}. Nothing without launches.
+  /// "grid", "block", "shared", "launches", "total_ns", "median_ns", "middle"}]}. Nothing without launches.
   /// \throws Error{IoFailed}
   void write(const std::filesystem::path& folder) const;
 

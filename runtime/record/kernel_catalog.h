@@ -22,7 +22,7 @@
 namespace mneme::record {
 
 /// What became of the launches with one dynamic hash.
-enum class Fate : uint8_t { Recorded, Skipped, Failed };
+enum class Fate : uint8_t { Recorded, Skipped, Failed, TooEarly };
 
 /// One kernel (static hash), whatever number of host handles it has.
 struct KernelState {
@@ -34,6 +34,7 @@ struct KernelState {
   std::unordered_map<uint64_t, Instance> instances; ///< by dynamic hash
   uint64_t launches = 0;
   std::map<size_t, uint64_t> recorded; ///< by entry of Settings::shapes
+  std::map<size_t, uint64_t> passed;   ///< launches before an entry's first, by entry
   uint64_t skipped = 0;
   bool isAnnounced = false; ///< the writer knows the kernel
 };

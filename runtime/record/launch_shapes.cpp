@@ -44,6 +44,11 @@ std::optional<LaunchShapes::Entry> LaunchShapes::parseEntry(std::string_view tex
   Entry entry;
   if (text.find(':') != std::string_view::npos)
     entry.kernel = cut(text, ':');
+  if (const size_t at = text.rfind('@'); at != std::string_view::npos) {
+    if (!readNumber(text.substr(at + 1), entry.first))
+      return std::nullopt;
+    text = text.substr(0, at);
+  }
   const auto grid = readDims(cut(text, '/'));
   const auto block = readDims(cut(text, '/'));
   if (!grid || !block)
@@ -76,8 +81,10 @@ LaunchShapes::Match LaunchShapes::match(std::string_view kernel, const mneme_lau
     ++ofKernel;
     if (match.entry == 0 && areEqual(entry.grid, launch.grid) &&
         areEqual(entry.block, launch.block) &&
-        entry.sharedBytes.value_or(launch.sharedBytes) == launch.sharedBytes)
+        entry.sharedBytes.value_or(launch.sharedBytes) == launch.sharedBytes) {
       match.entry = index + 1;
+      match.first = entry.first;
+    }
   }
   match.isWanted = ofKernel == 0 || match.entry != 0;
   match.ofKernel = std::max<uint64_t>(ofKernel, 1);

@@ -12,9 +12,9 @@
 
 namespace mneme::record {
 
-/// A list of `[KERNEL:]GRID/BLOCK[/SHARED]` with `;` between: "64x8/256;_Z1kPf:128/32x32/4096".
-/// Missing axes are 1, KERNEL is a mangled name, SHARED are bytes of dynamic shared memory, any if
-/// missing.
+/// A list of `[KERNEL:]GRID/BLOCK[/SHARED][@FIRST]` with `;` between:
+/// "64x8/256;_Z1kPf:128/32x32/4096@50". Missing axes are 1, KERNEL is a mangled name, SHARED are
+/// bytes of dynamic shared memory, any if missing; FIRST is how many such launches pass first.
 class LaunchShapes {
 public:
   /// What the list says of a launch.
@@ -22,6 +22,7 @@ public:
     bool isWanted = true;
     size_t entry = 0;      ///< from 1 on; 0: no entry is about the kernel
     uint64_t ofKernel = 1; ///< entries that are about the kernel
+    uint64_t first = 0;    ///< launches of this entry that pass first
 
     /// How many of `most` recordings of the kernel are for this entry.
     uint64_t share(uint64_t most) const { return most / ofKernel + (most % ofKernel != 0); }
@@ -38,6 +39,7 @@ private:
     std::string kernel; ///< empty: any
     mneme_dim3 grid, block;
     std::optional<uint64_t> sharedBytes;
+    uint64_t first = 0;
   };
   static std::optional<Entry> parseEntry(std::string_view text);
 

@@ -23,6 +23,9 @@ std::atomic<Session*> theSession{nullptr};
 /// Freed device memory kept for reuse; libraries that allocate past us need the rest.
 constexpr uint64_t kIdleBytesKept = 1ull << 30;
 
+// Launches before an entry's first one whose occurrences are counted, of a kernel.
+constexpr size_t kMostTooEarly = 65'536;
+
 // How long threads are kept waiting, when nothing gets on, for a recording that may wait for them.
 /// For a call of another thread that never ends, say because a jump has left it.
 constexpr std::chrono::seconds kCallPatience{15}, kStuckPatience{1};
@@ -173,11 +176,20 @@ Session::Attempt Session::decide(const mneme_launch& launch) {
   const LaunchShapes::Match shape = settings_.shapes.match(info->blob->kernel, launch);
   attempt.shape = shape.entry;
   const std::lock_guard lock(state.mutex);
+  bool isTooEarly = false;
+  if (shape.first > 0) {
+    uint64_t& passed = state.passed[shape.entry];
+    isTooEarly = passed < shape.first;
+    passed += isTooEarly;
+  }
   const auto known = state.instances.find(attempt.dynamicHash);
-  if (known != state.instances.end()) {
+  if (known != state.instances.end() && (isTooEarly || known->second.fate != Fate::TooEarly)) {
     ++known->second.occurrences;
   } else if (!shape.isWanted) {
     return attempt;
+  } else if (isTooEarly) {
+    if (state.instances.size() < kMostTooEarly)
+      state.instances[attempt.dynamicHash] = {Fate::TooEarly, 1};
   } else if (state.skipped < settings_.skipRecordings) {
     ++state.skipped;
     state.instances[attempt.dynamicHash] = {Fate::Skipped, 1};
@@ -185,7 +197,9 @@ Session::Attempt Session::decide(const mneme_launch& launch) {
              // Each of several shapes gets its part, one at least.
              recorded < shape.share(settings_.maxRecordings)) {
     ++recorded;
-    state.instances[attempt.dynamicHash] = {Fate::Recorded, 1};
+    KernelState::Instance& instance = state.instances[attempt.dynamicHash];
+    instance.fate = Fate::Recorded;
+    ++instance.occurrences;
     attempt.isRecorded = true;
   }
   return attempt;

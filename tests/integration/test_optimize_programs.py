@@ -14,6 +14,9 @@ from typing import Any
 import pytest
 from conftest import BUILD, ROOT, Finished, example, mneme, run_command
 
+from mneme.recording.launch_facts import launch_facts
+from mneme.recording.recorded_execution import RecordedExecution
+
 WRAPPER = BUILD / "bin" / "mneme-cxx"
 
 
@@ -181,6 +184,16 @@ def test_what_changes_with_every_launch_becomes_no_constant(tmp_path: Path) -> N
         (variant,) = entry["Mneme"]["Variants"]
         assert variant["SpecializedArgs"] in ([], [1, 2, 3])
         assert not any(guard.startswith("Arg") for guard in variant["Guards"])
+
+
+def test_launches_from_the_middle_of_the_time_are_recorded(tmp_path: Path) -> None:
+    optimize(tmp_path, "--", build(tmp_path, "frontier", "-O2"), budget="6s")
+    (path,) = (tmp_path / "out" / "recording").glob("[0-9]*.json")
+    record = RecordedExecution.from_json(path)
+    steps = {launch_facts(path, one)["args"][-1]["value"] for one in record}
+    # Twenty launches of about the same length; a busy machine may lengthen any.
+    assert 1 not in steps
+    assert len(steps) == 4
 
 
 def test_a_first_step_from_zeros_says_nothing_of_other_launches(tmp_path: Path) -> None:

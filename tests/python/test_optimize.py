@@ -19,7 +19,13 @@ from mneme.optimize import measuring, session
 from mneme.optimize.application import Run, is_input_waiting
 from mneme.optimize.as_built import AsBuilt, observe
 from mneme.optimize.events import OptimizeListener
-from mneme.optimize.heavy import choose_targets, heavy_kernels, kernels_pattern, launches_pattern
+from mneme.optimize.heavy import (
+    came_before,
+    choose_targets,
+    heavy_kernels,
+    kernels_pattern,
+    launches_pattern,
+)
 from mneme.optimize.keeping import Keeper
 from mneme.optimize.options import OptimizeOptions, parse_budget
 from mneme.optimize.production import Comparison, ratio_of
@@ -93,6 +99,10 @@ def test_heavy_dimensions_are_recorded_whenever_they_are_launched() -> None:
     assert launches_pattern([kernel], 1) == expected.partition(";")[0]
     assert launches_pattern([], 4) is None
     check_request(RecordRequest(directory=Path("d"), dims=expected))
+    kernel.middles = {((64, 8, 1), (256, 1, 1), 0): 7}
+    late = launches_pattern([kernel], 4)
+    assert late == expected.replace("256x1x1/0", "256x1x1/0@7")
+    check_request(RecordRequest(directory=Path("d"), dims=late))
 
 
 def instance(name: str, blocks: int, occ: int, ns: int) -> Any:
@@ -177,6 +187,26 @@ def test_arguments_that_are_others_each_time_are_no_constants(
     assert [one.may_change_launch for one in choose_targets([few], Profile())] == [True]
     (one,) = choose_targets([Record("k", 100, instance("1", 8, 2, 60))], Profile())
     assert not one.may_change_launch
+
+
+@pytest.mark.parametrize(
+    ("instances", "launches", "lacks"),
+    [
+        ((), 10, True),
+        ((instance("1", 8, 10, 1),), 10, False),
+        ((instance("1", 8, 5, 1),), 10, True),
+        # As many as are recorded anyway, or another each time: what came before is no news.
+        (tuple(instance(str(n), 8, 2, 1) for n in range(4)), 100, False),
+        (tuple(instance(str(n), 8, 1, 1) for n in range(3)), 100, False),
+    ],
+)
+def test_what_came_before_the_middle_is_missed(
+    instances: tuple[Any, ...], launches: int, lacks: bool
+) -> None:
+    kernel = KernelTime(name="k", launches=launches, middles={((8, 1, 1), (64, 1, 1), 0): 5})
+    record: Any = Record("k", launches, *instances)
+    assert came_before(kernel, [record, Record("other", 99, instance("9", 8, 99, 1))], 4) is lacks
+    assert not came_before(KernelTime(name="k", launches=launches), [record], 4)
 
 
 def test_profiles_of_all_processes_are_added_up(tmp_path: Path) -> None:

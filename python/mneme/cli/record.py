@@ -106,8 +106,8 @@ def record(
             "--dims",
             envvar="MNEME_RECORD_DIMS",
             metavar="GRID/BLOCK",
-            help="Record launches with these dimensions, as 64x8/256; several with ';' between.  "
-            "[default: any]",
+            help="Record launches with these dimensions, as 64x8/256, or 64x8/256@50 after fifty "
+            "of them; several with ';' between.  [default: any]",
             show_default=False,
         ),
     ] = None,

@@ -19,7 +19,14 @@ if TYPE_CHECKING:
     from mneme.optimize.profile import KernelTime, Profile, Shape
     from mneme.recording.recorded_execution import KernelInstance, RecordedExecution
 
-__all__ = ["Target", "choose_targets", "heavy_kernels", "kernels_pattern", "launches_pattern"]
+__all__ = [
+    "Target",
+    "came_before",
+    "choose_targets",
+    "heavy_kernels",
+    "kernels_pattern",
+    "launches_pattern",
+]
 
 # What is tuned makes up this part of all time in kernels ...
 _ENOUGH = 0.95
@@ -80,6 +87,8 @@ def kernels_pattern(kernels: Sequence[KernelTime]) -> str | None:
 def launches_pattern(kernels: Sequence[KernelTime], most: int) -> str | None:
     """Return which launches to record: of each kernel the dimensions that take nearly all its time.
 
+    From the middle of that time on, as first launches often find memory that later ones do not.
+
     Args:
         kernels: What is recorded.
         most: Dimensions of a kernel, at most.
@@ -88,12 +97,29 @@ def launches_pattern(kernels: Sequence[KernelTime], most: int) -> str | None:
         The text of `RecordRequest.dims`; None where it would be too long, or nothing is to choose.
     """
     entries = [
-        f"{kernel.name}:{_text(grid)}/{_text(block)}/{shared}"
+        f"{kernel.name}:{_text(grid)}/{_text(block)}/{shared}{_from(kernel, (grid, block, shared))}"
         for kernel in kernels
         for grid, block, shared in _heavy_shapes(kernel, most)
     ]
     text = ";".join(entries)
     return text if entries and len(text) <= _LONGEST_LIST else None
+
+
+def came_before(kernel: KernelTime, records: Iterable[RecordedExecution], most: int) -> bool:
+    """Whether a recording that began in the middle lacks launches of a kernel that came before.
+
+    Args:
+        kernel: As `launches_pattern` was given it.
+        records: What was recorded.
+        most: Launches of a kernel that are recorded, at most.
+    """
+    if not any(kernel.middles.values()):
+        return False
+    found = [
+        one for record in records if record.kernel_name == kernel.name for one in [*record.values()]
+    ]
+    is_each_once = len(found) > 1 and _launches(found) == len(found)
+    return not is_each_once and len(found) < most and _launches(found) < _ENOUGH * kernel.launches
 
 
 def _heavy_shapes(kernel: KernelTime, most: int) -> list[Shape]:
@@ -105,6 +131,11 @@ def _heavy_shapes(kernel: KernelTime, most: int) -> list[Shape]:
         chosen.append(shape)
         covered += nanoseconds
     return chosen
+
+
+def _from(kernel: KernelTime, shape: Shape) -> str:
+    middle = kernel.middles.get(shape, 0)
+    return f"@{middle}" if middle else ""
 
 
 def _text(axes: tuple[int, int, int]) -> str:

@@ -32,6 +32,9 @@ class KernelTime:
     """Nanoseconds by launch."""
     counts: dict[Shape, int] = field(default_factory=dict)
     """Launches."""
+    middles: dict[Shape, int] = field(default_factory=dict)
+    """How many launches the first half of the time is for, in one process: the next one stands for
+    the others where their work changes."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -71,6 +74,7 @@ def _add(profile: Profile, row: dict[str, Any]) -> None:
     shape = (_axes(row["grid"]), _axes(row["block"]), int(row["shared"]))
     kernel.shapes[shape] = kernel.shapes.get(shape, 0) + int(row["total_ns"])
     kernel.counts[shape] = kernel.counts.get(shape, 0) + int(row["launches"])
+    kernel.middles.setdefault(shape, int(row.get("middle", 0)))
 
 
 def _axes(values: list[Any]) -> tuple[int, int, int]:

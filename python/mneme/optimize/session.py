@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import time
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from mneme.deploy import DeployOptions, plan_deployment
@@ -16,6 +17,7 @@ from mneme.optimize.as_built import note_share, observe
 from mneme.optimize.events import OptimizeListener
 from mneme.optimize.heavy import (
     Target,
+    came_before,
     choose_targets,
     heavy_kernels,
     kernels_pattern,
@@ -31,12 +33,13 @@ from mneme.optimize.verdict import verdict
 from mneme.recording.directory import Recording
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from mneme.optimize.application import Run
     from mneme.optimize.as_built import AsBuilt
     from mneme.optimize.options import OptimizeOptions
-    from mneme.optimize.profile import Profile
+    from mneme.optimize.profile import KernelTime, Profile
 
 __all__ = ["INTERRUPTED", "NOTHING_GAINED", "OK", "OptimizeSession"]
 
@@ -160,14 +163,7 @@ class OptimizeSession:
         if not self._is_recorded(recording):
             many = "its kernels" if not heavy else f"its {len(heavy)} heaviest kernels"
             self._listener.step(f"recording {many if len(heavy) != 1 else 'its heaviest kernel'}")
-            run = application.record(
-                recording,
-                kernels=kernels_pattern(heavy),
-                dims=launches_pattern(heavy, _RECORDED_LAUNCHES),
-                launches=_RECORDED_LAUNCHES,
-            )
-            if why := failure_of(run, built):
-                self.result.notes.append(f"while it was recorded, the program failed: {why}")
+            self._record(application, recording, heavy, built)
             publish_own_text(recording / ".complete", "")
         records = list(Recording(recording).values())
         recorded = {one.kernel_name for one in records}
@@ -175,6 +171,31 @@ class OptimizeSession:
             if kernel.name not in recorded:
                 self.result.kernels.append(_unrecorded(kernel.name, kernel.total_ns, profile))
         return choose_targets(records, profile)
+
+    def _record(
+        self,
+        application: Application,
+        recording: Path,
+        heavy: Sequence[KernelTime],
+        built: Run,
+    ) -> None:
+        """Record from the middle of the run on, and from its beginning what is missing then."""
+        wanted = heavy
+        while True:
+            run = application.record(
+                recording,
+                kernels=kernels_pattern(wanted),
+                dims=launches_pattern(wanted, _RECORDED_LAUNCHES),
+                launches=_RECORDED_LAUNCHES,
+            )
+            if why := failure_of(run, built):
+                self.result.notes.append(f"while it was recorded, the program failed: {why}")
+                return
+            records = list(Recording(recording).values())
+            wanted = [one for one in wanted if came_before(one, records, _RECORDED_LAUNCHES)]
+            if not wanted:
+                return
+            wanted = [replace(one, middles={}) for one in wanted]
 
     def _is_recorded(self, recording: Path) -> bool:
         return self.options.resume and (recording / ".complete").is_file()

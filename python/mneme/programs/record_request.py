@@ -25,7 +25,7 @@ _LARGEST_COUNT = 2**64 - 1
 _LARGEST_RANK = 2**31 - 1
 _LONGEST_REGEX = 4096
 _AXES = r"0*[1-9][0-9]*(?:x0*[1-9][0-9]*){0,2}"
-_DIMS = re.compile(rf"(?:[^:;/]+:)?{_AXES}/{_AXES}(?:/[0-9]+)?", re.ASCII)
+_DIMS = re.compile(rf"(?:[^:;/]+:)?{_AXES}/{_AXES}(?:/[0-9]+)?(?:@[0-9]+)?", re.ASCII)
 _RANKS = re.compile(r"([0-9]+)(?:-([0-9]+))?", re.ASCII)
 
 
@@ -56,10 +56,10 @@ class RecordRequest:
     """Regular expression on mangled or demangled names; None records every kernel."""
 
     dims: str | None = None
-    """Dimensions of launches that are recorded: `[KERNEL:]GRID/BLOCK[/SHARED]` with `;` between,
-    as "64x8/256;_Z1kPf:128/32x32/4096". Missing axes are 1, KERNEL is a mangled name, SHARED are
-    bytes of dynamic shared memory. Kernels that no entry is about are recorded with any; None: all
-    kernels are."""
+    """Dimensions of launches that are recorded: `[KERNEL:]GRID/BLOCK[/SHARED][@FIRST]` with `;`
+    between, as "64x8/256;_Z1kPf:128/32x32/4096@50". Missing axes are 1, KERNEL is a mangled name,
+    SHARED are bytes of dynamic shared memory, FIRST is how many such launches pass first. Kernels
+    that no entry is about are recorded with any; None: all kernels are."""
 
     device: str | None = None
     """Device to run on; None or "auto" takes the first GPU that can run the program, else the CPU

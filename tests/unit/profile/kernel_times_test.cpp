@@ -37,6 +37,20 @@ TEST_CASE("a sample keeps sums of all and times of some") {
   CHECK(sample.medianNs() < kCount * 55 / 100);
 }
 
+TEST_CASE("the launch in the middle of the time stands for the others") {
+  Sample sample;
+  CHECK(sample.middle() == 0);
+  for (const uint64_t ns : {1, 1, 1, 1, 20, 30, 10})
+    sample.add(ns);
+  CHECK(sample.middle() == 5);
+  Sample even;
+  constexpr uint64_t kCount = 100'001;
+  for (uint64_t launch = 0; launch < kCount; ++launch)
+    even.add(10);
+  CHECK(even.middle() > kCount * 45 / 100);
+  CHECK(even.middle() < kCount * 55 / 100);
+}
+
 TEST_CASE("times are written by kernel and shape, of all threads") {
   KernelTimes times("test");
   const auto note = [&] {
@@ -58,6 +72,7 @@ TEST_CASE("times are written by kernel and shape, of all threads") {
   const nlohmann::json& row = content["rows"][0];
   CHECK(row["kernel"] == "_Z1kPf");
   CHECK(row["grid"] == nlohmann::json({4, 1, 1}));
+  CHECK(row["middle"] == 500);
   CHECK(row["block"] == nlohmann::json({64, 1, 1}));
   CHECK(row["shared"] == 16);
   CHECK(row["launches"] == 1000);

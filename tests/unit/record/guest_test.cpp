@@ -54,6 +54,9 @@ TEST_CASE("options choose what is recorded") {
   CHECK(wholeInstances(run("plain", true, "MNEME_RECORD_DIMS=1/32")) == 2);
   const char* halves = "MNEME_MAX_RECORDINGS=2 'MNEME_RECORD_DIMS=2/32;1/32'";
   CHECK(wholeInstances(run("plain", true, halves)) == 1);
+  CHECK(wholeInstances(run("plain", true, "MNEME_RECORD_DIMS=1/32@1")) == 2);
+  CHECK(wholeInstances(run("plain", true, "MNEME_RECORD_DIMS=1/32@2")) == 1);
+  CHECK(wholeInstances(run("plain", true, "MNEME_RECORD_DIMS=1/32@3")) == 0);
   CHECK(wholeInstances(run("plain", true, "PMI_RANK=1")) == 0);
   CHECK(wholeInstances(run("plain", true, "PMI_RANK=1 MNEME_RECORD_RANKS=0-1")) == 2);
 }

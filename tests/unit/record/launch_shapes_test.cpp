@@ -46,9 +46,18 @@ TEST_CASE("an entry with a name is about that kernel only") {
   CHECK(shapes.match("other", launchOf({5, 1, 1}, {32, 1, 1})).isWanted);
 }
 
+TEST_CASE("an entry says how many of its launches pass first") {
+  const LaunchShapes shapes = parsed("k:4/32@7;k:8/32/16@123;k:9/32");
+  CHECK(shapes.match("k", launchOf({4, 1, 1}, {32, 1, 1})).first == 7);
+  CHECK(shapes.match("k", launchOf({8, 1, 1}, {32, 1, 1}, 16)).first == 123);
+  CHECK(shapes.match("k", launchOf({9, 1, 1}, {32, 1, 1})).first == 0);
+  CHECK(shapes.match("other", launchOf({4, 1, 1}, {32, 1, 1})).first == 0);
+}
+
 TEST_CASE("what is no list is not read") {
-  for (const std::string text : {"4", "4/", "/4", "4x/4", "0/4", "4/4/x", "4/4/4/4", "4x4x4x4/1",
-                                 "k:", "-4/4", "4/4;;", ";", "99999999999/1"}) {
+  for (const std::string text :
+       {"4", "4/", "/4", "4x/4", "0/4", "4/4/x", "4/4/4/4", "4x4x4x4/1", "k:", "4/4@", "4/4@x",
+        "4@1/4", "4/4@-1", "-4/4", "4/4;;", ";", "99999999999/1"}) {
     CAPTURE(text);
     CHECK_FALSE(LaunchShapes::parse(text));
   }
