@@ -38,7 +38,7 @@ int mneme_cudart_load_variant(const void*, const void*, size_t, void** variant, 
   *variant = &loaded;
   return 0;
 }
-int mneme_cudart_launch_variant(void*, const mneme_cudart_launch*, int* status) {
+int mneme_cudart_launch_variant(void*, const mneme_cpu_variant_launch*, int* status) {
   *status = 0;
   return 1;
 }

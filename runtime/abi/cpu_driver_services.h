@@ -26,7 +26,7 @@ int mneme_cudart_unpack_arguments(const void* function, void** extra,
 int mneme_cudart_fill(void* destination, size_t pitch, unsigned value, unsigned elementBytes,
                       size_t width, size_t height, void* stream);
 
-/// The allocation that holds `pointer`; `kind` as in mneme_cudart_adopt().
+/// The allocation that holds `pointer`; `kind` as in mneme_cpu_adopt().
 int mneme_cudart_find_allocation(const void* pointer, void** base, size_t* bytes, int* kind);
 
 #ifdef __cplusplus

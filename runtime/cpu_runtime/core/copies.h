@@ -1,4 +1,4 @@
-// Room cpu_runtime: moving bytes with the checks CUDA makes.
+// Room cpu_runtime: moving bytes with the checks that vendors make.
 #pragma once
 
 #include <cstddef>

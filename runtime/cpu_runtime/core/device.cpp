@@ -1,4 +1,4 @@
-// Device management of the CUDA Runtime API: one device, number 0.
+// Device management: one device, number 0.
 #include <array>
 #include <atomic>
 #include <cstdio>
@@ -17,7 +17,6 @@ using namespace mneme::cpu_runtime;
 namespace {
 
 constexpr const char* kPciBusId = "0000:00:00.0";
-constexpr int kPeerAccessUnsupported = 217; // cudaErrorPeerAccessUnsupported
 
 // Stack size, printf buffer, malloc heap, device-runtime depth and pending launches, L2 fetch
 // granularity, persisting L2: numbered 0 to 6 by the API.
@@ -36,23 +35,23 @@ template <typename Value> Status give(Value* out, Value value) {
 
 } // namespace
 
-MNEME_CUDA_API Status cudaGetDeviceCount(int* count) {
+MNEME_RUNTIME_API Status gpuGetDeviceCount(int* count) {
   return always([&] { return give(count, 1); });
 }
 
-MNEME_CUDA_API Status cudaGetDevice(int* device) {
+MNEME_RUNTIME_API Status gpuGetDevice(int* device) {
   return always([&] { return give(device, 0); });
 }
 
-MNEME_CUDA_API Status cudaSetDevice(int device) {
+MNEME_RUNTIME_API Status gpuSetDevice(int device) {
   return always([&] { return checkDevice(device); });
 }
 
-MNEME_CUDA_API Status cudaInitDevice(int device, unsigned, unsigned) {
+MNEME_RUNTIME_API Status gpuInitDevice(int device, unsigned, unsigned) {
   return api([&] { return checkDevice(device); });
 }
 
-MNEME_CUDA_API Status cudaSetValidDevices(int* devices, int count) {
+MNEME_RUNTIME_API Status gpuSetValidDevices(int* devices, int count) {
   return api([&] {
     for (int index = 0; devices && index < count; ++index)
       if (devices[index] != 0)
@@ -61,35 +60,35 @@ MNEME_CUDA_API Status cudaSetValidDevices(int* devices, int count) {
   });
 }
 
-MNEME_CUDA_API Status cudaChooseDevice(int* device, const void* properties) {
+MNEME_RUNTIME_API Status gpuChooseDevice(int* device, const void* properties) {
   return api([&] { return properties ? give(device, 0) : Status::InvalidValue; });
 }
 
-MNEME_CUDA_API Status cudaSetDeviceFlags(unsigned flags) {
+MNEME_RUNTIME_API Status gpuSetDeviceFlags(unsigned flags) {
   return api([&] {
     deviceFlags = flags | 8u;
     return Status::Success;
   });
 }
 
-MNEME_CUDA_API Status cudaGetDeviceFlags(unsigned* flags) {
+MNEME_RUNTIME_API Status gpuGetDeviceFlags(unsigned* flags) {
   return api([&] { return give(flags, deviceFlags.load()); });
 }
 
-MNEME_CUDA_API Status cudaDeviceSynchronize() {
+MNEME_RUNTIME_API Status gpuDeviceSynchronize() {
   if (isAnyBusy() && mayCallUnsafe() == Status::Success)
     waitForDevice();
   return synchronising([] { return mayCallUnsafe(); });
 }
 
 /// Serves other libraries of ours: it waits even during a capture and leaves no last error.
-MNEME_CUDA_API int mneme_cudart_synchronize() {
+MNEME_RUNTIME_API int mneme_cpu_synchronize() {
   if (isAnyBusy())
     waitForDevice();
   return static_cast<int>(synchronise());
 }
 
-MNEME_CUDA_API Status cudaDeviceReset() {
+MNEME_RUNTIME_API Status gpuDeviceReset() {
   if (isAnyBusy())
     waitForDevice();
   clearFault();
@@ -101,7 +100,7 @@ MNEME_CUDA_API Status cudaDeviceReset() {
   });
 }
 
-MNEME_CUDA_API Status cudaDeviceSetLimit(int limit, size_t value) {
+MNEME_RUNTIME_API Status gpuDeviceSetLimit(int limit, size_t value) {
   return api([&] {
     if (limit < 0 || limit >= static_cast<int>(limits.size()))
       return Status::InvalidValue;
@@ -110,7 +109,7 @@ MNEME_CUDA_API Status cudaDeviceSetLimit(int limit, size_t value) {
   });
 }
 
-MNEME_CUDA_API Status cudaDeviceGetLimit(size_t* value, int limit) {
+MNEME_RUNTIME_API Status gpuDeviceGetLimit(size_t* value, int limit) {
   return api([&] {
     if (limit < 0 || limit >= static_cast<int>(limits.size()))
       return Status::InvalidValue;
@@ -118,30 +117,30 @@ MNEME_CUDA_API Status cudaDeviceGetLimit(size_t* value, int limit) {
   });
 }
 
-MNEME_CUDA_API Status cudaDeviceSetCacheConfig(int config) {
+MNEME_RUNTIME_API Status gpuDeviceSetCacheConfig(int config) {
   return api([&] {
     cacheConfig = config;
     return Status::Success;
   });
 }
 
-MNEME_CUDA_API Status cudaDeviceGetCacheConfig(int* config) {
+MNEME_RUNTIME_API Status gpuDeviceGetCacheConfig(int* config) {
   return api([&] { return give(config, cacheConfig.load()); });
 }
 
-MNEME_CUDA_API Status cudaDeviceSetSharedMemConfig(int) {
+MNEME_RUNTIME_API Status gpuDeviceSetSharedMemConfig(int) {
   return api([] { return Status::Success; });
 }
 
-MNEME_CUDA_API Status cudaDeviceGetSharedMemConfig(int* config) {
+MNEME_RUNTIME_API Status gpuDeviceGetSharedMemConfig(int* config) {
   return api([&] { return give(config, 1); });
 }
 
-MNEME_CUDA_API Status cudaCtxResetPersistingL2Cache() {
+MNEME_RUNTIME_API Status gpuCtxResetPersistingL2Cache() {
   return api([] { return Status::Success; });
 }
 
-MNEME_CUDA_API Status cudaDeviceGetPCIBusId(char* text, int length, int device) {
+MNEME_RUNTIME_API Status gpuDeviceGetPCIBusId(char* text, int length, int device) {
   return api([&] {
     if (!text || length <= static_cast<int>(std::strlen(kPciBusId)))
       return Status::InvalidValue;
@@ -152,7 +151,7 @@ MNEME_CUDA_API Status cudaDeviceGetPCIBusId(char* text, int length, int device) 
   });
 }
 
-MNEME_CUDA_API Status cudaDeviceGetByPCIBusId(int* device, const char* text) {
+MNEME_RUNTIME_API Status gpuDeviceGetByPCIBusId(int* device, const char* text) {
   return api([&] {
     if (!device || !text)
       return Status::InvalidValue;
@@ -164,57 +163,39 @@ MNEME_CUDA_API Status cudaDeviceGetByPCIBusId(int* device, const char* text) {
   });
 }
 
-MNEME_CUDA_API Status cudaDeviceCanAccessPeer(int* canAccess, int device, int peer) {
+MNEME_RUNTIME_API Status gpuDeviceCanAccessPeer(int* canAccess, int device, int peer) {
   return api([&] { return device == 0 && peer == 0 ? give(canAccess, 0) : Status::InvalidDevice; });
 }
 
-MNEME_CUDA_API Status cudaDeviceEnablePeerAccess(int peer, unsigned) {
-  return api([&] {
-    return peer == 0 ? static_cast<Status>(kPeerAccessUnsupported) : Status::InvalidDevice;
-  });
+MNEME_RUNTIME_API Status gpuDeviceEnablePeerAccess(int peer, unsigned) {
+  return api([&] { return peer == 0 ? Status::PeerAccessUnsupported : Status::InvalidDevice; });
 }
 
-MNEME_CUDA_API Status cudaDeviceDisablePeerAccess(int peer) {
+MNEME_RUNTIME_API Status gpuDeviceDisablePeerAccess(int peer) {
   return api([&] { return peer == 0 ? Status::PeerAccessNotEnabled : Status::InvalidDevice; });
 }
 
-MNEME_CUDA_API Status cudaDeviceGetP2PAttribute(int* value, int, int source, int destination) {
+MNEME_RUNTIME_API Status gpuDeviceGetP2PAttribute(int* value, int, int source, int destination) {
   return api(
       [&] { return source == 0 && destination == 0 ? Status::InvalidDevice : give(value, 0); });
 }
 
-MNEME_CUDA_API Status cudaRuntimeGetVersion(int* version) {
+MNEME_RUNTIME_API Status gpuRuntimeGetVersion(int* version) {
   return always([&] { return give(version, runtimeVersion()); });
 }
 
-MNEME_CUDA_API Status cudaDriverGetVersion(int* version) {
+MNEME_RUNTIME_API Status gpuDriverGetVersion(int* version) {
   return always([&] { return give(version, runtimeVersion()); });
 }
 
-MNEME_CUDA_API Status cudaProfilerStart() {
+MNEME_RUNTIME_API Status gpuProfilerStart() {
   return api([] { return Status::Success; });
 }
 
-MNEME_CUDA_API Status cudaProfilerStop() {
+MNEME_RUNTIME_API Status gpuProfilerStop() {
   return api([] { return Status::Success; });
 }
 
-MNEME_CUDA_API ChannelFormatDesc cudaCreateChannelDesc(int x, int y, int z, int w, int kind) {
+MNEME_RUNTIME_API ChannelFormatDesc gpuCreateChannelDesc(int x, int y, int z, int w, int kind) {
   return {x, y, z, w, kind};
-}
-
-// Names of CUDA 12 for what the device functions above do.
-MNEME_CUDA_API Status cudaThreadExit() { return cudaDeviceReset(); }
-MNEME_CUDA_API Status cudaThreadSynchronize() { return cudaDeviceSynchronize(); }
-MNEME_CUDA_API Status cudaThreadSetLimit(int limit, size_t value) {
-  return cudaDeviceSetLimit(limit, value);
-}
-MNEME_CUDA_API Status cudaThreadGetLimit(size_t* value, int limit) {
-  return cudaDeviceGetLimit(value, limit);
-}
-MNEME_CUDA_API Status cudaThreadSetCacheConfig(int config) {
-  return cudaDeviceSetCacheConfig(config);
-}
-MNEME_CUDA_API Status cudaThreadGetCacheConfig(int* config) {
-  return cudaDeviceGetCacheConfig(config);
 }

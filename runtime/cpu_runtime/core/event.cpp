@@ -1,4 +1,4 @@
-// Events of the CUDA Runtime API: points on the monotonic clock.
+// Events: points on the monotonic clock.
 #include "runtime/cpu_runtime/core/event.h"
 
 #include <atomic>
@@ -92,15 +92,15 @@ Status recordEvent(void* handle) {
 
 using namespace mneme::cpu_runtime;
 
-MNEME_CUDA_API Status cudaEventCreate(void** event) {
+MNEME_RUNTIME_API Status gpuEventCreate(void** event) {
   return api([&] { return create(event, 0); });
 }
 
-MNEME_CUDA_API Status cudaEventCreateWithFlags(void** event, unsigned flags) {
+MNEME_RUNTIME_API Status gpuEventCreateWithFlags(void** event, unsigned flags) {
   return api([&] { return create(event, flags); });
 }
 
-MNEME_CUDA_API Status cudaEventDestroy(void* event) {
+MNEME_RUNTIME_API Status gpuEventDestroy(void* event) {
   return api([&] {
     forgetCapturedEvent(event);
     if (isAnyBusy())
@@ -109,26 +109,26 @@ MNEME_CUDA_API Status cudaEventDestroy(void* event) {
   });
 }
 
-MNEME_CUDA_API Status cudaEventRecord(void* event, void* stream) {
+MNEME_RUNTIME_API Status gpuEventRecord(void* event, void* stream) {
   return api([&] { return record(event, stream); });
 }
 
-MNEME_CUDA_API Status cudaEventRecordWithFlags(void* event, void* stream, unsigned flags) {
+MNEME_RUNTIME_API Status gpuEventRecordWithFlags(void* event, void* stream, unsigned flags) {
   return api([&] { return flags > 1 ? Status::InvalidValue : record(event, stream, flags); });
 }
 
-MNEME_CUDA_API Status cudaEventSynchronize(void* event) {
+MNEME_RUNTIME_API Status gpuEventSynchronize(void* event) {
   if (isAnyBusy() && check(event) == Status::Success)
     waitForEvent(event);
   return synchronising([&] { return check(event); });
 }
 
-MNEME_CUDA_API Status cudaEventQuery(void* event) {
+MNEME_RUNTIME_API Status gpuEventQuery(void* event) {
   if (isAnyBusy() && isEvent(event) && isPending(event))
     return remember(Status::NotReady);
   return synchronising([&] { return check(event); });
 }
 
-MNEME_CUDA_API Status cudaEventElapsedTime(float* milliseconds, void* start, void* end) {
+MNEME_RUNTIME_API Status gpuEventElapsedTime(float* milliseconds, void* start, void* end) {
   return synchronising([&] { return elapsed(milliseconds, start, end); });
 }

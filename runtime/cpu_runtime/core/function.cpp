@@ -1,4 +1,4 @@
-// Kernel attributes of the CUDA Runtime API.
+// Kernel attributes.
 #include <cstring>
 
 #include "runtime/cpu_runtime/core/exported.h"
@@ -53,7 +53,7 @@ Status setAttribute(Kernel& kernel, int attribute, int value) {
 
 } // namespace
 
-MNEME_CUDA_API Status cudaFuncGetAttributes(FuncAttributes* attributes, const void* function) {
+MNEME_RUNTIME_API Status gpuFuncGetAttributes(FuncAttributes* attributes, const void* function) {
   return withKernel(function, [&](Kernel& kernel) {
     if (!attributes)
       return Status::InvalidValue;
@@ -69,27 +69,27 @@ MNEME_CUDA_API Status cudaFuncGetAttributes(FuncAttributes* attributes, const vo
   });
 }
 
-MNEME_CUDA_API Status cudaFuncSetAttribute(const void* function, int attribute, int value) {
+MNEME_RUNTIME_API Status gpuFuncSetAttribute(const void* function, int attribute, int value) {
   return withKernel(function,
                     [&](Kernel& kernel) { return setAttribute(kernel, attribute, value); });
 }
 
-MNEME_CUDA_API Status cudaKernelSetAttributeForDevice(const void* function, int attribute,
-                                                      int value, int device) {
+MNEME_RUNTIME_API Status gpuKernelSetAttributeForDevice(const void* function, int attribute,
+                                                        int value, int device) {
   return withKernel(function, [&](Kernel& kernel) {
     return device == 0 ? setAttribute(kernel, attribute, value) : Status::InvalidDevice;
   });
 }
 
-MNEME_CUDA_API Status cudaFuncSetCacheConfig(const void* function, int) {
+MNEME_RUNTIME_API Status gpuFuncSetCacheConfig(const void* function, int) {
   return withKernel(function, [](Kernel&) { return Status::Success; });
 }
 
-MNEME_CUDA_API Status cudaFuncSetSharedMemConfig(const void* function, int) {
+MNEME_RUNTIME_API Status gpuFuncSetSharedMemConfig(const void* function, int) {
   return withKernel(function, [](Kernel&) { return Status::Success; });
 }
 
-MNEME_CUDA_API Status cudaFuncGetName(const char** name, const void* function) {
+MNEME_RUNTIME_API Status gpuFuncGetName(const char** name, const void* function) {
   return api([&] {
     const auto kernel = findKernel(function);
     if (!name || !kernel)
@@ -99,8 +99,8 @@ MNEME_CUDA_API Status cudaFuncGetName(const char** name, const void* function) {
   });
 }
 
-MNEME_CUDA_API Status cudaFuncGetParamInfo(const void* function, size_t index, size_t* offset,
-                                           size_t* bytes) {
+MNEME_RUNTIME_API Status gpuFuncGetParamInfo(const void* function, size_t index, size_t* offset,
+                                             size_t* bytes) {
   return withKernel(function, [&](Kernel& kernel) {
     const auto& args = kernel.blob->args;
     if (!offset || index >= args.size())
@@ -122,20 +122,11 @@ MNEME_CUDA_API Status cudaFuncGetParamInfo(const void* function, size_t index, s
 
 /// Kernel and function handles are the address of the host stub: every function of this library
 /// that takes a kernel takes them.
-MNEME_CUDA_API Status cudaGetKernel(const void** kernel, const void* function) {
+MNEME_RUNTIME_API Status gpuGetKernel(const void** kernel, const void* function) {
   return api([&] {
     if (!kernel)
       return Status::InvalidValue;
     *kernel = function;
-    return findKernel(function) ? Status::Success : Status::InvalidDeviceFunction;
-  });
-}
-
-MNEME_CUDA_API Status cudaGetFuncBySymbol(const void** handle, const void* function) {
-  return api([&] {
-    if (!handle)
-      return Status::InvalidValue;
-    *handle = function;
     return findKernel(function) ? Status::Success : Status::InvalidDeviceFunction;
   });
 }

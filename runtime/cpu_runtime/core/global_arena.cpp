@@ -7,6 +7,7 @@
 
 #include "runtime/base/environment.h"
 #include "runtime/cpu_runtime/core/heap.h"
+#include "runtime/cpu_runtime/core/settings.h"
 
 namespace mneme::cpu_runtime {
 namespace {
@@ -27,7 +28,7 @@ GlobalArena& GlobalArena::instance() {
 }
 
 GlobalArena::GlobalArena() {
-  const char* text = environmentValue("MNEME_CUDART_GLOBALS_ADDRESS");
+  const char* text = environmentValue(kGlobalsAddressVariable);
   const uintptr_t wanted = text ? roundUp(std::strtoull(text, nullptr, 0), kCommitBytes) : 0;
   void* base = nullptr;
   size_t half = kHalfBytes;

@@ -8,7 +8,7 @@
 
 namespace mneme::cpu_runtime {
 
-/// 64 GiB at 0x7e0000000000 (MNEME_CUDART_GLOBALS_ADDRESS chooses another place; anywhere if that
+/// 64 GiB at 0x7e0000000000 (kGlobalsAddressVariable chooses another place; anywhere if that
 /// is taken). The lower half serves globals the host program registers, whose order is that of its
 /// static initialisers; the upper half serves those only kernels know, in order of first use.
 /// Storage is zeroed, 256-byte aligned and never given back. Thread-safe.

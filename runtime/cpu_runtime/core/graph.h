@@ -118,7 +118,7 @@ bool findNodes(const Graph& graph, void* const* handles, size_t count, std::vect
 /// null) receives the first node of `second` that has no partner or another type.
 UpdateResult compareShapes(const Graph& first, const Graph& second, Node** differs);
 
-/// Objects with a count of references (cudaUserObject_t); dropping the last one destroys.
+/// Objects with a count of references (the API's user objects); dropping the last one destroys.
 bool retainUserObject(void* object, unsigned count);
 bool releaseUserObject(void* object, unsigned count);
 

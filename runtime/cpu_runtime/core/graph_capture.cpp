@@ -1,4 +1,4 @@
-// Stream capture of the CUDA Runtime API.
+// Stream capture.
 #include "runtime/cpu_runtime/core/graph_capture.h"
 
 #include <algorithm>
@@ -150,7 +150,7 @@ Status endCapture(void* stream, void** graph) {
   if (capture->origin != streamKey(stream))
     return invalidate(*capture, Status::StreamCaptureUnmatched);
   if (capture->mode != kRelaxed && capture->thread != std::this_thread::get_id()) {
-    end(capture); // an H200 has no capture any more then
+    end(capture); // as on GPUs, there is no capture any more then
     return Status::StreamCaptureWrongThread;
   }
   const bool isComplete = isJoined(*capture, *place);
@@ -362,7 +362,7 @@ void forgetCapturedStream(void* stream) {
 
 using namespace mneme::cpu_runtime;
 
-MNEME_CUDA_API Status cudaStreamBeginCapture(void* stream, int mode) {
+MNEME_RUNTIME_API Status gpuStreamBeginCapture(void* stream, int mode) {
   return api([&] {
     const std::lock_guard lock(graphLock());
     return begin(stream, mode, std::make_shared<Graph>(), {});
@@ -370,9 +370,9 @@ MNEME_CUDA_API Status cudaStreamBeginCapture(void* stream, int mode) {
 }
 
 /// What edges carry, between the nodes and their count, means nothing here.
-MNEME_CUDA_API Status cudaStreamBeginCaptureToGraph(void* stream, void* graph,
-                                                    void* const* dependencies, const void*,
-                                                    size_t count, int mode) {
+MNEME_RUNTIME_API Status gpuStreamBeginCaptureToGraph(void* stream, void* graph,
+                                                      void* const* dependencies, const void*,
+                                                      size_t count, int mode) {
   return api([&] {
     const std::lock_guard lock(graphLock());
     auto target = findGraph(graph);
@@ -383,66 +383,67 @@ MNEME_CUDA_API Status cudaStreamBeginCaptureToGraph(void* stream, void* graph,
   });
 }
 
-MNEME_CUDA_API Status cudaStreamEndCapture(void* stream, void** graph) {
+MNEME_RUNTIME_API Status gpuStreamEndCapture(void* stream, void** graph) {
   return api([&] {
     const std::lock_guard lock(graphLock());
     return endCapture(stream, graph);
   });
 }
 
-MNEME_CUDA_API Status cudaStreamIsCapturing(void* stream, int* status) {
+MNEME_RUNTIME_API Status gpuStreamIsCapturing(void* stream, int* status) {
   return api([&] {
     const std::lock_guard lock(graphLock());
     return captureInfo(stream, {status, nullptr, nullptr, nullptr, nullptr, nullptr});
   });
 }
 
-/// As CUDA 12.3 and newer have it.
-MNEME_CUDA_API Status cudaStreamGetCaptureInfo_v3(void* stream, int* status, unsigned long long* id,
-                                                  void** graph, Node* const** dependencies,
-                                                  const GraphEdgeData** edges, size_t* count) {
+/// With data of edges.
+MNEME_RUNTIME_API Status gpuStreamGetCaptureInfo_v3(void* stream, int* status,
+                                                    unsigned long long* id, void** graph,
+                                                    Node* const** dependencies,
+                                                    const GraphEdgeData** edges, size_t* count) {
   return api([&] {
     const std::lock_guard lock(graphLock());
     return captureInfo(stream, {status, id, graph, dependencies, edges, count});
   });
 }
 
-/// As CUDA 11.3 to 12 and HIP have it.
-MNEME_CUDA_API Status cudaStreamGetCaptureInfo_v2(void* stream, int* status, unsigned long long* id,
-                                                  void** graph, Node* const** dependencies,
-                                                  size_t* count) {
-  return cudaStreamGetCaptureInfo_v3(stream, status, id, graph, dependencies, nullptr, count);
+/// Without data of edges.
+MNEME_RUNTIME_API Status gpuStreamGetCaptureInfo_v2(void* stream, int* status,
+                                                    unsigned long long* id, void** graph,
+                                                    Node* const** dependencies, size_t* count) {
+  return gpuStreamGetCaptureInfo_v3(stream, status, id, graph, dependencies, nullptr, count);
 }
 
-/// Until CUDA 12 with three parameters.
-MNEME_CUDA_API Status cudaStreamGetCaptureInfo(void* stream, int* status, unsigned long long* id,
-                                               void** graph, Node* const** dependencies,
-                                               const GraphEdgeData** edges, size_t* count) {
+/// With three parameters where edges have no data.
+MNEME_RUNTIME_API Status gpuStreamGetCaptureInfo(void* stream, int* status, unsigned long long* id,
+                                                 void** graph, Node* const** dependencies,
+                                                 const GraphEdgeData** edges, size_t* count) {
   if (!edgesHaveData())
-    return cudaStreamGetCaptureInfo_v3(stream, status, id, nullptr, nullptr, nullptr, nullptr);
-  return cudaStreamGetCaptureInfo_v3(stream, status, id, graph, dependencies, edges, count);
+    return gpuStreamGetCaptureInfo_v3(stream, status, id, nullptr, nullptr, nullptr, nullptr);
+  return gpuStreamGetCaptureInfo_v3(stream, status, id, graph, dependencies, edges, count);
 }
 
-MNEME_CUDA_API Status cudaStreamUpdateCaptureDependencies_v2(void* stream, void* const* nodes,
-                                                             const void*, size_t count,
-                                                             unsigned flags) {
+MNEME_RUNTIME_API Status gpuStreamUpdateCaptureDependencies_v2(void* stream, void* const* nodes,
+                                                               const void*, size_t count,
+                                                               unsigned flags) {
   return api([&] {
     const std::lock_guard lock(graphLock());
     return updateDependencies(stream, nodes, count, flags);
   });
 }
 
-/// Until CUDA 12, and in HIP, there is no data of edges: `third` is the count and `fourth` flags.
-MNEME_CUDA_API Status cudaStreamUpdateCaptureDependencies(void* stream, void* const* nodes,
-                                                          uintptr_t third, size_t fourth,
-                                                          unsigned flags) {
+/// Where edges have no data, `third` is the count and `fourth` flags.
+MNEME_RUNTIME_API Status gpuStreamUpdateCaptureDependencies(void* stream, void* const* nodes,
+                                                            uintptr_t third, size_t fourth,
+                                                            unsigned flags) {
   return edgesHaveData()
-             ? cudaStreamUpdateCaptureDependencies_v2(stream, nodes, nullptr, fourth, flags)
-             : cudaStreamUpdateCaptureDependencies_v2(stream, nodes, nullptr, third,
-                                                      static_cast<unsigned>(fourth));
+             ? gpuStreamUpdateCaptureDependencies_v2(stream, nodes, nullptr, fourth, flags)
+             : gpuStreamUpdateCaptureDependencies_v2(stream, nodes, nullptr, third,
+                                                     static_cast<unsigned>(fourth));
 }
 
-MNEME_CUDA_API Status cudaThreadExchangeStreamCaptureMode(int* mode) {
+MNEME_RUNTIME_API Status gpuThreadExchangeStreamCaptureMode(int* mode) {
   return api([&] {
     if (!mode || *mode < kGlobal || *mode > kRelaxed)
       return Status::InvalidValue;

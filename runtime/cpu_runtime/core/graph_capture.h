@@ -55,7 +55,7 @@ Status onStream(void* stream, const Make& make, const Body& body) {
   return enqueue(stream, std::move(work)) ? Status::Success : body();
 }
 
-/// For calls that CUDA does not allow while something is captured (allocating, waiting for the
+/// For calls that are not allowed while something is captured (allocating, waiting for the
 /// device): an error that ends the captures in question, by the calling thread's mode.
 Status mayCallUnsafe();
 /// For synchronous copies and fills, which are work of the legacy default stream.

@@ -1,4 +1,4 @@
-// Graphs of the CUDA Runtime API as a whole: made, copied, asked for nodes and edges, written down.
+// Graphs as a whole: made, copied, asked for nodes and edges, written down.
 #include <algorithm>
 #include <cstdio>
 
@@ -134,7 +134,7 @@ void writeDot(FILE* file, const Graph& graph, const std::string& name, bool isOu
 
 } // namespace
 
-MNEME_CUDA_API Status cudaGraphCreate(void** graph, unsigned flags) {
+MNEME_RUNTIME_API Status gpuGraphCreate(void** graph, unsigned flags) {
   return withGraphs([&] {
     if (!graph || flags != 0)
       return Status::InvalidValue;
@@ -143,11 +143,11 @@ MNEME_CUDA_API Status cudaGraphCreate(void** graph, unsigned flags) {
   });
 }
 
-MNEME_CUDA_API Status cudaGraphDestroy(void* graph) {
+MNEME_RUNTIME_API Status gpuGraphDestroy(void* graph) {
   return withGraphs([&] { return destroyGraph(graph) ? Status::Success : Status::InvalidValue; });
 }
 
-MNEME_CUDA_API Status cudaGraphClone(void** clone, void* original) {
+MNEME_RUNTIME_API Status gpuGraphClone(void** clone, void* original) {
   return withGraphs([&] {
     const auto graph = findGraph(original);
     if (!clone || !graph)
@@ -157,7 +157,7 @@ MNEME_CUDA_API Status cudaGraphClone(void** clone, void* original) {
   });
 }
 
-MNEME_CUDA_API Status cudaGraphNodeFindInClone(void** node, void* original, void* clone) {
+MNEME_RUNTIME_API Status gpuGraphNodeFindInClone(void** node, void* original, void* clone) {
   return withGraphs([&] {
     const auto graph = findGraph(clone);
     if (!node || !graph || !findNode(original))
@@ -171,7 +171,7 @@ MNEME_CUDA_API Status cudaGraphNodeFindInClone(void** node, void* original, void
   });
 }
 
-MNEME_CUDA_API Status cudaGraphNodeGetType(void* handle, NodeType* type) {
+MNEME_RUNTIME_API Status gpuGraphNodeGetType(void* handle, NodeType* type) {
   return withGraphs([&] {
     const Node* node = findNode(handle);
     if (!node || !type)
@@ -181,7 +181,7 @@ MNEME_CUDA_API Status cudaGraphNodeGetType(void* handle, NodeType* type) {
   });
 }
 
-MNEME_CUDA_API Status cudaGraphDestroyNode(void* handle) {
+MNEME_RUNTIME_API Status gpuGraphDestroyNode(void* handle) {
   return withGraphs([&] {
     Node* node = findNode(handle);
     // Memory of graphs is bound to where it is allocated and freed.
@@ -192,7 +192,7 @@ MNEME_CUDA_API Status cudaGraphDestroyNode(void* handle) {
   });
 }
 
-MNEME_CUDA_API Status cudaGraphGetNodes(void* handle, void** nodes, size_t* count) {
+MNEME_RUNTIME_API Status gpuGraphGetNodes(void* handle, void** nodes, size_t* count) {
   return withGraphs([&] {
     const auto graph = findGraph(handle);
     std::vector<Node*> all;
@@ -202,7 +202,7 @@ MNEME_CUDA_API Status cudaGraphGetNodes(void* handle, void** nodes, size_t* coun
   });
 }
 
-MNEME_CUDA_API Status cudaGraphGetRootNodes(void* handle, void** nodes, size_t* count) {
+MNEME_RUNTIME_API Status gpuGraphGetRootNodes(void* handle, void** nodes, size_t* count) {
   return withGraphs([&] {
     const auto graph = findGraph(handle);
     std::vector<Node*> roots;
@@ -213,71 +213,71 @@ MNEME_CUDA_API Status cudaGraphGetRootNodes(void* handle, void** nodes, size_t* 
   });
 }
 
-// Edges. Functions whose names end in _v2 are CUDA 12.3's, with data of edges, which CUDA 13 has
-// under the plain names. Those had none until CUDA 12 and have none in HIP.
+// Edges. Functions whose names end in _v2 have data of edges; those with the plain names have it
+// where edgesHaveData() says so.
 
-MNEME_CUDA_API Status cudaGraphGetEdges_v2(void* handle, void** from, void** to,
-                                           GraphEdgeData* data, size_t* count) {
+MNEME_RUNTIME_API Status gpuGraphGetEdges_v2(void* handle, void** from, void** to,
+                                             GraphEdgeData* data, size_t* count) {
   return withGraphs([&] {
     const auto graph = findGraph(handle);
     return graph ? giveEdges(*graph, from, to, data, count) : Status::InvalidValue;
   });
 }
 
-MNEME_CUDA_API Status cudaGraphGetEdges(void* graph, void** from, void** to, void* fourth,
-                                        size_t* fifth) {
+MNEME_RUNTIME_API Status gpuGraphGetEdges(void* graph, void** from, void** to, void* fourth,
+                                          size_t* fifth) {
   return edgesHaveData()
-             ? cudaGraphGetEdges_v2(graph, from, to, static_cast<GraphEdgeData*>(fourth), fifth)
-             : cudaGraphGetEdges_v2(graph, from, to, nullptr, static_cast<size_t*>(fourth));
+             ? gpuGraphGetEdges_v2(graph, from, to, static_cast<GraphEdgeData*>(fourth), fifth)
+             : gpuGraphGetEdges_v2(graph, from, to, nullptr, static_cast<size_t*>(fourth));
 }
 
-MNEME_CUDA_API Status cudaGraphNodeGetDependencies_v2(void* node, void** nodes, GraphEdgeData* data,
-                                                      size_t* count) {
+MNEME_RUNTIME_API Status gpuGraphNodeGetDependencies_v2(void* node, void** nodes,
+                                                        GraphEdgeData* data, size_t* count) {
   return giveNeighbours(node, nodes, data, count, dependenciesOf);
 }
 
-MNEME_CUDA_API Status cudaGraphNodeGetDependencies(void* node, void** nodes, void* third,
-                                                   size_t* fourth) {
+MNEME_RUNTIME_API Status gpuGraphNodeGetDependencies(void* node, void** nodes, void* third,
+                                                     size_t* fourth) {
   return edgesHaveData()
-             ? cudaGraphNodeGetDependencies_v2(node, nodes, static_cast<GraphEdgeData*>(third),
-                                               fourth)
-             : cudaGraphNodeGetDependencies_v2(node, nodes, nullptr, static_cast<size_t*>(third));
+             ? gpuGraphNodeGetDependencies_v2(node, nodes, static_cast<GraphEdgeData*>(third),
+                                              fourth)
+             : gpuGraphNodeGetDependencies_v2(node, nodes, nullptr, static_cast<size_t*>(third));
 }
 
-MNEME_CUDA_API Status cudaGraphNodeGetDependentNodes_v2(void* node, void** nodes,
-                                                        GraphEdgeData* data, size_t* count) {
+MNEME_RUNTIME_API Status gpuGraphNodeGetDependentNodes_v2(void* node, void** nodes,
+                                                          GraphEdgeData* data, size_t* count) {
   return giveNeighbours(node, nodes, data, count, dependentsOf);
 }
 
-MNEME_CUDA_API Status cudaGraphNodeGetDependentNodes(void* node, void** nodes, void* third,
-                                                     size_t* fourth) {
+MNEME_RUNTIME_API Status gpuGraphNodeGetDependentNodes(void* node, void** nodes, void* third,
+                                                       size_t* fourth) {
   return edgesHaveData()
-             ? cudaGraphNodeGetDependentNodes_v2(node, nodes, static_cast<GraphEdgeData*>(third),
-                                                 fourth)
-             : cudaGraphNodeGetDependentNodes_v2(node, nodes, nullptr, static_cast<size_t*>(third));
+             ? gpuGraphNodeGetDependentNodes_v2(node, nodes, static_cast<GraphEdgeData*>(third),
+                                                fourth)
+             : gpuGraphNodeGetDependentNodes_v2(node, nodes, nullptr, static_cast<size_t*>(third));
 }
 
-MNEME_CUDA_API Status cudaGraphAddDependencies_v2(void* graph, void* const* from, void* const* to,
-                                                  const void*, size_t count) {
+MNEME_RUNTIME_API Status gpuGraphAddDependencies_v2(void* graph, void* const* from, void* const* to,
+                                                    const void*, size_t count) {
   return changeEdges(graph, from, to, count, true);
 }
 
-MNEME_CUDA_API Status cudaGraphAddDependencies(void* graph, void* const* from, void* const* to,
-                                               uintptr_t fourth, size_t fifth) {
+MNEME_RUNTIME_API Status gpuGraphAddDependencies(void* graph, void* const* from, void* const* to,
+                                                 uintptr_t fourth, size_t fifth) {
   return changeEdges(graph, from, to, edgesHaveData() ? fifth : fourth, true);
 }
 
-MNEME_CUDA_API Status cudaGraphRemoveDependencies_v2(void* graph, void* const* from,
-                                                     void* const* to, const void*, size_t count) {
+MNEME_RUNTIME_API Status gpuGraphRemoveDependencies_v2(void* graph, void* const* from,
+                                                       void* const* to, const void*, size_t count) {
   return changeEdges(graph, from, to, count, false);
 }
 
-MNEME_CUDA_API Status cudaGraphRemoveDependencies(void* graph, void* const* from, void* const* to,
-                                                  uintptr_t fourth, size_t fifth) {
+MNEME_RUNTIME_API Status gpuGraphRemoveDependencies(void* graph, void* const* from, void* const* to,
+                                                    uintptr_t fourth, size_t fifth) {
   return changeEdges(graph, from, to, edgesHaveData() ? fifth : fourth, false);
 }
 
-MNEME_CUDA_API Status cudaGraphDebugDotPrint(void* handle, const char* path, unsigned) {
+MNEME_RUNTIME_API Status gpuGraphDebugDotPrint(void* handle, const char* path, unsigned) {
   return withGraphs([&] {
     const auto graph = findGraph(handle);
     FILE* file = graph && path ? std::fopen(path, "w") : nullptr;

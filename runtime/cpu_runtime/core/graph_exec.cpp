@@ -1,5 +1,5 @@
-// Executable graphs of the CUDA Runtime API. An executable graph is a copy of the graph as it was,
-// with its nodes, those of graphs in graphs too, in an order to run them in.
+// Executable graphs. An executable graph is a copy of the graph as it was, with its nodes, those of
+// graphs in graphs too, in an order to run them in.
 #include <algorithm>
 
 #include "runtime/base/log.h"
@@ -136,7 +136,7 @@ Status launchOn(void* handle, void* stream) {
   const auto exec = execs().find(handle);
   if (!exec)
     return Status::InvalidValue;
-  // As in CUDA 13, no graph is launched into a capture; it becomes part of another as a node.
+  // No graph is launched into a capture; it becomes part of another as a node.
   if (!isLegacyStream(stream))
     if (const Status status = mayWaitFor(stream); status != Status::Success)
       return status;
@@ -183,17 +183,13 @@ Node* findExecNode(void* exec, void* handle) {
 
 using namespace mneme::cpu_runtime;
 
-MNEME_CUDA_API Status cudaGraphInstantiateWithFlags(void** exec, void* graph,
-                                                    unsigned long long flags) {
+MNEME_RUNTIME_API Status gpuGraphInstantiateWithFlags(void** exec, void* graph,
+                                                      unsigned long long flags) {
   return withGraphs([&] { return instantiate(exec, graph, flags); });
 }
 
-MNEME_CUDA_API Status cudaGraphInstantiate(void** exec, void* graph, unsigned long long flags) {
-  return cudaGraphInstantiateWithFlags(exec, graph, flags);
-}
-
-MNEME_CUDA_API Status cudaGraphInstantiateWithParams(void** exec, void* graph,
-                                                     GraphInstantiateParams* params) {
+MNEME_RUNTIME_API Status gpuGraphInstantiateWithParams(void** exec, void* graph,
+                                                       GraphInstantiateParams* params) {
   return withGraphs([&] {
     if (!params || !isStream(params->uploadStream))
       return Status::InvalidValue;
@@ -204,7 +200,7 @@ MNEME_CUDA_API Status cudaGraphInstantiateWithParams(void** exec, void* graph,
   });
 }
 
-MNEME_CUDA_API Status cudaGraphExecGetFlags(void* handle, unsigned long long* flags) {
+MNEME_RUNTIME_API Status gpuGraphExecGetFlags(void* handle, unsigned long long* flags) {
   return withGraphs([&] {
     const auto exec = execs().find(handle);
     if (!exec || !flags)
@@ -214,16 +210,16 @@ MNEME_CUDA_API Status cudaGraphExecGetFlags(void* handle, unsigned long long* fl
   });
 }
 
-MNEME_CUDA_API Status cudaGraphExecDestroy(void* exec) {
+MNEME_RUNTIME_API Status gpuGraphExecDestroy(void* exec) {
   return withGraphs([&] { return execs().remove(exec) ? Status::Success : Status::InvalidValue; });
 }
 
 /// Host functions of the graph may themselves use graphs: no lock is held while it runs.
-MNEME_CUDA_API Status cudaGraphLaunch(void* exec, void* stream) {
+MNEME_RUNTIME_API Status gpuGraphLaunch(void* exec, void* stream) {
   return api([&] { return launchOn(exec, stream); });
 }
 
-MNEME_CUDA_API Status cudaGraphUpload(void* exec, void* stream) {
+MNEME_RUNTIME_API Status gpuGraphUpload(void* exec, void* stream) {
   return withGraphs([&] {
     if (!isStream(stream))
       return Status::InvalidResourceHandle;
@@ -231,8 +227,8 @@ MNEME_CUDA_API Status cudaGraphUpload(void* exec, void* stream) {
   });
 }
 
-MNEME_CUDA_API Status cudaGraphExecUpdate(void* handle, void* graphHandle,
-                                          GraphExecUpdateResultInfo* info) {
+MNEME_RUNTIME_API Status gpuGraphExecUpdate(void* handle, void* graphHandle,
+                                            GraphExecUpdateResultInfo* info) {
   return withGraphs([&] {
     const auto exec = execs().find(handle);
     const auto graph = findGraph(graphHandle);
@@ -242,8 +238,8 @@ MNEME_CUDA_API Status cudaGraphExecUpdate(void* handle, void* graphHandle,
   });
 }
 
-MNEME_CUDA_API Status cudaGraphExecChildGraphNodeSetParams(void* exec, void* handle,
-                                                           void* childHandle) {
+MNEME_RUNTIME_API Status gpuGraphExecChildGraphNodeSetParams(void* exec, void* handle,
+                                                             void* childHandle) {
   return withGraphs([&] {
     Node* node = findExecNode(exec, handle);
     const auto child = findGraph(childHandle);
@@ -256,7 +252,7 @@ MNEME_CUDA_API Status cudaGraphExecChildGraphNodeSetParams(void* exec, void* han
   });
 }
 
-MNEME_CUDA_API Status cudaGraphNodeSetEnabled(void* exec, void* handle, unsigned isEnabled) {
+MNEME_RUNTIME_API Status gpuGraphNodeSetEnabled(void* exec, void* handle, unsigned isEnabled) {
   return withGraphs([&] {
     Node* node = findOptional(exec, handle);
     if (node)
@@ -265,7 +261,7 @@ MNEME_CUDA_API Status cudaGraphNodeSetEnabled(void* exec, void* handle, unsigned
   });
 }
 
-MNEME_CUDA_API Status cudaGraphNodeGetEnabled(void* exec, void* handle, unsigned* isEnabled) {
+MNEME_RUNTIME_API Status gpuGraphNodeGetEnabled(void* exec, void* handle, unsigned* isEnabled) {
   return withGraphs([&] {
     const Node* node = findOptional(exec, handle);
     if (!node || !isEnabled)

@@ -1,4 +1,4 @@
-// Nodes of graphs in the CUDA Runtime API: made, asked and changed by functions of their type.
+// Nodes of graphs: made, asked and changed by functions of their type.
 #include "runtime/cpu_runtime/core/graph_nodes.h"
 
 #include <algorithm>
@@ -26,13 +26,13 @@ using namespace mneme::cpu_runtime;
 
 // Kernels.
 
-MNEME_CUDA_API Status cudaGraphAddKernelNode(void** node, void* graph, void* const* dependencies,
-                                             size_t count, const KernelNodeParams* params) {
+MNEME_RUNTIME_API Status gpuGraphAddKernelNode(void** node, void* graph, void* const* dependencies,
+                                               size_t count, const KernelNodeParams* params) {
   return addNode(node, graph, dependencies, count,
                  [&](Work& work) { return toWork(params, work); });
 }
 
-MNEME_CUDA_API Status cudaGraphKernelNodeGetParams(void* node, KernelNodeParams* params) {
+MNEME_RUNTIME_API Status gpuGraphKernelNodeGetParams(void* node, KernelNodeParams* params) {
   return readNode<KernelWork>(node, [&](const KernelWork& work) {
     if (params)
       *params = paramsOf(work);
@@ -40,16 +40,16 @@ MNEME_CUDA_API Status cudaGraphKernelNodeGetParams(void* node, KernelNodeParams*
   });
 }
 
-MNEME_CUDA_API Status cudaGraphKernelNodeSetParams(void* node, const KernelNodeParams* params) {
+MNEME_RUNTIME_API Status gpuGraphKernelNodeSetParams(void* node, const KernelNodeParams* params) {
   return changeNode(node, [&](Work& work) { return toWork(params, work); });
 }
 
-MNEME_CUDA_API Status cudaGraphExecKernelNodeSetParams(void* exec, void* node,
-                                                       const KernelNodeParams* params) {
+MNEME_RUNTIME_API Status gpuGraphExecKernelNodeSetParams(void* exec, void* node,
+                                                         const KernelNodeParams* params) {
   return changeExecNode(exec, node, [&](Work& work) { return toWork(params, work); });
 }
 
-MNEME_CUDA_API Status cudaGraphKernelNodeSetAttribute(void* handle, int id, const void* value) {
+MNEME_RUNTIME_API Status gpuGraphKernelNodeSetAttribute(void* handle, int id, const void* value) {
   return withGraphs([&] {
     Node* node = findNode(handle);
     auto* work = node ? std::get_if<KernelWork>(&node->work) : nullptr;
@@ -64,7 +64,7 @@ MNEME_CUDA_API Status cudaGraphKernelNodeSetAttribute(void* handle, int id, cons
   });
 }
 
-MNEME_CUDA_API Status cudaGraphKernelNodeGetAttribute(void* node, int id, void* value) {
+MNEME_RUNTIME_API Status gpuGraphKernelNodeGetAttribute(void* node, int id, void* value) {
   return readNode<KernelWork>(node, [&](const KernelWork& work) {
     if (!value)
       return Status::InvalidValue;
@@ -80,7 +80,7 @@ MNEME_CUDA_API Status cudaGraphKernelNodeGetAttribute(void* node, int id, void* 
   });
 }
 
-MNEME_CUDA_API Status cudaGraphKernelNodeCopyAttributes(void* destination, void* origin) {
+MNEME_RUNTIME_API Status gpuGraphKernelNodeCopyAttributes(void* destination, void* origin) {
   return withGraphs([&] {
     Node *to = findNode(destination), *from = findNode(origin);
     auto* target = to ? std::get_if<KernelWork>(&to->work) : nullptr;
@@ -96,38 +96,40 @@ MNEME_CUDA_API Status cudaGraphKernelNodeCopyAttributes(void* destination, void*
 
 // Copies.
 
-MNEME_CUDA_API Status cudaGraphAddMemcpyNode(void** node, void* graph, void* const* dependencies,
-                                             size_t count, const Memcpy3DParms* params) {
+MNEME_RUNTIME_API Status gpuGraphAddMemcpyNode(void** node, void* graph, void* const* dependencies,
+                                               size_t count, const Memcpy3DParms* params) {
   return addNode(node, graph, dependencies, count,
                  [&](Work& work) { return toWork(params, work); });
 }
 
-MNEME_CUDA_API Status cudaGraphAddMemcpyNode1D(void** node, void* graph, void* const* dependencies,
-                                               size_t count, void* destination, const void* source,
-                                               size_t bytes, CopyKind kind) {
+MNEME_RUNTIME_API Status gpuGraphAddMemcpyNode1D(void** node, void* graph,
+                                                 void* const* dependencies, size_t count,
+                                                 void* destination, const void* source,
+                                                 size_t bytes, CopyKind kind) {
   return addNode(node, graph, dependencies, count,
                  [&](Work& work) { return copyWork(destination, source, bytes, kind, work); });
 }
 
-MNEME_CUDA_API Status cudaGraphAddMemcpyNodeToSymbol(void** node, void* graph,
-                                                     void* const* dependencies, size_t count,
-                                                     const void* symbol, const void* source,
-                                                     size_t bytes, size_t offset, CopyKind kind) {
+MNEME_RUNTIME_API Status gpuGraphAddMemcpyNodeToSymbol(void** node, void* graph,
+                                                       void* const* dependencies, size_t count,
+                                                       const void* symbol, const void* source,
+                                                       size_t bytes, size_t offset, CopyKind kind) {
   return addNode(node, graph, dependencies, count, [&](Work& work) {
     return toSymbolWork(symbol, source, bytes, offset, kind, work);
   });
 }
 
-MNEME_CUDA_API Status cudaGraphAddMemcpyNodeFromSymbol(void** node, void* graph,
-                                                       void* const* dependencies, size_t count,
-                                                       void* destination, const void* symbol,
-                                                       size_t bytes, size_t offset, CopyKind kind) {
+MNEME_RUNTIME_API Status gpuGraphAddMemcpyNodeFromSymbol(void** node, void* graph,
+                                                         void* const* dependencies, size_t count,
+                                                         void* destination, const void* symbol,
+                                                         size_t bytes, size_t offset,
+                                                         CopyKind kind) {
   return addNode(node, graph, dependencies, count, [&](Work& work) {
     return fromSymbolWork(destination, symbol, bytes, offset, kind, work);
   });
 }
 
-MNEME_CUDA_API Status cudaGraphMemcpyNodeGetParams(void* node, Memcpy3DParms* params) {
+MNEME_RUNTIME_API Status gpuGraphMemcpyNodeGetParams(void* node, Memcpy3DParms* params) {
   return readNode<CopyWork>(node, [&](const CopyWork& work) {
     if (params)
       *params = work.params;
@@ -135,57 +137,57 @@ MNEME_CUDA_API Status cudaGraphMemcpyNodeGetParams(void* node, Memcpy3DParms* pa
   });
 }
 
-MNEME_CUDA_API Status cudaGraphMemcpyNodeSetParams(void* node, const Memcpy3DParms* params) {
+MNEME_RUNTIME_API Status gpuGraphMemcpyNodeSetParams(void* node, const Memcpy3DParms* params) {
   return changeNode(node, [&](Work& work) { return toWork(params, work); });
 }
 
-MNEME_CUDA_API Status cudaGraphMemcpyNodeSetParams1D(void* node, void* destination,
-                                                     const void* source, size_t bytes,
-                                                     CopyKind kind) {
+MNEME_RUNTIME_API Status gpuGraphMemcpyNodeSetParams1D(void* node, void* destination,
+                                                       const void* source, size_t bytes,
+                                                       CopyKind kind) {
   return changeNode(node,
                     [&](Work& work) { return copyWork(destination, source, bytes, kind, work); });
 }
 
-MNEME_CUDA_API Status cudaGraphMemcpyNodeSetParamsToSymbol(void* node, const void* symbol,
-                                                           const void* source, size_t bytes,
-                                                           size_t offset, CopyKind kind) {
+MNEME_RUNTIME_API Status gpuGraphMemcpyNodeSetParamsToSymbol(void* node, const void* symbol,
+                                                             const void* source, size_t bytes,
+                                                             size_t offset, CopyKind kind) {
   return changeNode(
       node, [&](Work& work) { return toSymbolWork(symbol, source, bytes, offset, kind, work); });
 }
 
-MNEME_CUDA_API Status cudaGraphMemcpyNodeSetParamsFromSymbol(void* node, void* destination,
-                                                             const void* symbol, size_t bytes,
-                                                             size_t offset, CopyKind kind) {
+MNEME_RUNTIME_API Status gpuGraphMemcpyNodeSetParamsFromSymbol(void* node, void* destination,
+                                                               const void* symbol, size_t bytes,
+                                                               size_t offset, CopyKind kind) {
   return changeNode(node, [&](Work& work) {
     return fromSymbolWork(destination, symbol, bytes, offset, kind, work);
   });
 }
 
-MNEME_CUDA_API Status cudaGraphExecMemcpyNodeSetParams(void* exec, void* node,
-                                                       const Memcpy3DParms* params) {
+MNEME_RUNTIME_API Status gpuGraphExecMemcpyNodeSetParams(void* exec, void* node,
+                                                         const Memcpy3DParms* params) {
   return changeExecNode(exec, node, [&](Work& work) { return toWork(params, work); });
 }
 
-MNEME_CUDA_API Status cudaGraphExecMemcpyNodeSetParams1D(void* exec, void* node, void* destination,
-                                                         const void* source, size_t bytes,
-                                                         CopyKind kind) {
+MNEME_RUNTIME_API Status gpuGraphExecMemcpyNodeSetParams1D(void* exec, void* node,
+                                                           void* destination, const void* source,
+                                                           size_t bytes, CopyKind kind) {
   return changeExecNode(
       exec, node, [&](Work& work) { return copyWork(destination, source, bytes, kind, work); });
 }
 
-MNEME_CUDA_API Status cudaGraphExecMemcpyNodeSetParamsToSymbol(void* exec, void* node,
-                                                               const void* symbol,
-                                                               const void* source, size_t bytes,
-                                                               size_t offset, CopyKind kind) {
+MNEME_RUNTIME_API Status gpuGraphExecMemcpyNodeSetParamsToSymbol(void* exec, void* node,
+                                                                 const void* symbol,
+                                                                 const void* source, size_t bytes,
+                                                                 size_t offset, CopyKind kind) {
   return changeExecNode(exec, node, [&](Work& work) {
     return toSymbolWork(symbol, source, bytes, offset, kind, work);
   });
 }
 
-MNEME_CUDA_API Status cudaGraphExecMemcpyNodeSetParamsFromSymbol(void* exec, void* node,
-                                                                 void* destination,
-                                                                 const void* symbol, size_t bytes,
-                                                                 size_t offset, CopyKind kind) {
+MNEME_RUNTIME_API Status gpuGraphExecMemcpyNodeSetParamsFromSymbol(void* exec, void* node,
+                                                                   void* destination,
+                                                                   const void* symbol, size_t bytes,
+                                                                   size_t offset, CopyKind kind) {
   return changeExecNode(exec, node, [&](Work& work) {
     return fromSymbolWork(destination, symbol, bytes, offset, kind, work);
   });
@@ -193,13 +195,13 @@ MNEME_CUDA_API Status cudaGraphExecMemcpyNodeSetParamsFromSymbol(void* exec, voi
 
 // Fills.
 
-MNEME_CUDA_API Status cudaGraphAddMemsetNode(void** node, void* graph, void* const* dependencies,
-                                             size_t count, const MemsetParams* params) {
+MNEME_RUNTIME_API Status gpuGraphAddMemsetNode(void** node, void* graph, void* const* dependencies,
+                                               size_t count, const MemsetParams* params) {
   return addNode(node, graph, dependencies, count,
                  [&](Work& work) { return toWork(params, work); });
 }
 
-MNEME_CUDA_API Status cudaGraphMemsetNodeGetParams(void* node, MemsetParams* params) {
+MNEME_RUNTIME_API Status gpuGraphMemsetNodeGetParams(void* node, MemsetParams* params) {
   return readNode<FillWork>(node, [&](const FillWork& work) {
     if (params)
       *params = work.params;
@@ -207,24 +209,24 @@ MNEME_CUDA_API Status cudaGraphMemsetNodeGetParams(void* node, MemsetParams* par
   });
 }
 
-MNEME_CUDA_API Status cudaGraphMemsetNodeSetParams(void* node, const MemsetParams* params) {
+MNEME_RUNTIME_API Status gpuGraphMemsetNodeSetParams(void* node, const MemsetParams* params) {
   return changeNode(node, [&](Work& work) { return toWork(params, work); });
 }
 
-MNEME_CUDA_API Status cudaGraphExecMemsetNodeSetParams(void* exec, void* node,
-                                                       const MemsetParams* params) {
+MNEME_RUNTIME_API Status gpuGraphExecMemsetNodeSetParams(void* exec, void* node,
+                                                         const MemsetParams* params) {
   return changeExecNode(exec, node, [&](Work& work) { return toWork(params, work); });
 }
 
 // Functions of the host.
 
-MNEME_CUDA_API Status cudaGraphAddHostNode(void** node, void* graph, void* const* dependencies,
-                                           size_t count, const HostNodeParams* params) {
+MNEME_RUNTIME_API Status gpuGraphAddHostNode(void** node, void* graph, void* const* dependencies,
+                                             size_t count, const HostNodeParams* params) {
   return addNode(node, graph, dependencies, count,
                  [&](Work& work) { return toWork(params, work); });
 }
 
-MNEME_CUDA_API Status cudaGraphHostNodeGetParams(void* node, HostNodeParams* params) {
+MNEME_RUNTIME_API Status gpuGraphHostNodeGetParams(void* node, HostNodeParams* params) {
   return readNode<HostWork>(node, [&](const HostWork& work) {
     if (params)
       *params = work.params;
@@ -232,11 +234,11 @@ MNEME_CUDA_API Status cudaGraphHostNodeGetParams(void* node, HostNodeParams* par
   });
 }
 
-MNEME_CUDA_API Status cudaGraphHostNodeSetParams(void* node, const HostNodeParams* params) {
+MNEME_RUNTIME_API Status gpuGraphHostNodeSetParams(void* node, const HostNodeParams* params) {
   return changeNode(node, [&](Work& work) { return toWork(params, work); });
 }
 
-MNEME_CUDA_API Status cudaGraphExecHostNodeSetParams(void* exec, void* node,
-                                                     const HostNodeParams* params) {
+MNEME_RUNTIME_API Status gpuGraphExecHostNodeSetParams(void* exec, void* node,
+                                                       const HostNodeParams* params) {
   return changeExecNode(exec, node, [&](Work& work) { return toWork(params, work); });
 }

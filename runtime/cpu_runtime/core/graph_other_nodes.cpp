@@ -1,5 +1,4 @@
-// Nodes of graphs that hold graphs, events, memory or nothing, and nodes of any type, in the CUDA
-// Runtime API.
+// Nodes of graphs that hold graphs, events, memory or nothing, and nodes of any type.
 #include "runtime/cpu_runtime/core/exported.h"
 #include "runtime/cpu_runtime/core/graph_nodes.h"
 #include "runtime/cpu_runtime/core/vendor.h"
@@ -22,22 +21,22 @@ template <typename EventWork> auto makesEvent(void* event) {
 
 } // namespace
 
-MNEME_CUDA_API Status cudaGraphAddEmptyNode(void** node, void* graph, void* const* dependencies,
-                                            size_t count) {
+MNEME_RUNTIME_API Status gpuGraphAddEmptyNode(void** node, void* graph, void* const* dependencies,
+                                              size_t count) {
   return addNode(node, graph, dependencies, count, [](Work& work) {
     work = EmptyWork{};
     return Status::Success;
   });
 }
 
-MNEME_CUDA_API Status cudaGraphAddChildGraphNode(void** node, void* graph,
-                                                 void* const* dependencies, size_t count,
-                                                 void* child) {
+MNEME_RUNTIME_API Status gpuGraphAddChildGraphNode(void** node, void* graph,
+                                                   void* const* dependencies, size_t count,
+                                                   void* child) {
   return addNode(node, graph, dependencies, count,
                  [&](Work& work) { return childWork(child, work); });
 }
 
-MNEME_CUDA_API Status cudaGraphChildGraphNodeGetGraph(void* node, void** graph) {
+MNEME_RUNTIME_API Status gpuGraphChildGraphNodeGetGraph(void* node, void** graph) {
   return readNode<ChildWork>(node, [&](const ChildWork& work) {
     if (graph)
       *graph = registerGraph(work.graph);
@@ -47,50 +46,52 @@ MNEME_CUDA_API Status cudaGraphChildGraphNodeGetGraph(void* node, void** graph) 
 
 // Events.
 
-MNEME_CUDA_API Status cudaGraphAddEventRecordNode(void** node, void* graph,
-                                                  void* const* dependencies, size_t count,
-                                                  void* event) {
+MNEME_RUNTIME_API Status gpuGraphAddEventRecordNode(void** node, void* graph,
+                                                    void* const* dependencies, size_t count,
+                                                    void* event) {
   return addNode(node, graph, dependencies, count, makesEvent<RecordWork>(event));
 }
 
-MNEME_CUDA_API Status cudaGraphEventRecordNodeGetEvent(void* node, void** event) {
+MNEME_RUNTIME_API Status gpuGraphEventRecordNodeGetEvent(void* node, void** event) {
   return readEvent<RecordWork>(node, event);
 }
 
-MNEME_CUDA_API Status cudaGraphEventRecordNodeSetEvent(void* node, void* event) {
+MNEME_RUNTIME_API Status gpuGraphEventRecordNodeSetEvent(void* node, void* event) {
   return changeNode(node, makesEvent<RecordWork>(event));
 }
 
-MNEME_CUDA_API Status cudaGraphExecEventRecordNodeSetEvent(void* exec, void* node, void* event) {
+MNEME_RUNTIME_API Status gpuGraphExecEventRecordNodeSetEvent(void* exec, void* node, void* event) {
   return changeExecNode(exec, node, makesEvent<RecordWork>(event));
 }
 
-MNEME_CUDA_API Status cudaGraphAddEventWaitNode(void** node, void* graph, void* const* dependencies,
-                                                size_t count, void* event) {
+MNEME_RUNTIME_API Status gpuGraphAddEventWaitNode(void** node, void* graph,
+                                                  void* const* dependencies, size_t count,
+                                                  void* event) {
   return addNode(node, graph, dependencies, count, makesEvent<WaitWork>(event));
 }
 
-MNEME_CUDA_API Status cudaGraphEventWaitNodeGetEvent(void* node, void** event) {
+MNEME_RUNTIME_API Status gpuGraphEventWaitNodeGetEvent(void* node, void** event) {
   return readEvent<WaitWork>(node, event);
 }
 
-MNEME_CUDA_API Status cudaGraphEventWaitNodeSetEvent(void* node, void* event) {
+MNEME_RUNTIME_API Status gpuGraphEventWaitNodeSetEvent(void* node, void* event) {
   return changeNode(node, makesEvent<WaitWork>(event));
 }
 
-MNEME_CUDA_API Status cudaGraphExecEventWaitNodeSetEvent(void* exec, void* node, void* event) {
+MNEME_RUNTIME_API Status gpuGraphExecEventWaitNodeSetEvent(void* exec, void* node, void* event) {
   return changeExecNode(exec, node, makesEvent<WaitWork>(event));
 }
 
 // Memory.
 
-MNEME_CUDA_API Status cudaGraphAddMemAllocNode(void** node, void* graph, void* const* dependencies,
-                                               size_t count, MemAllocNodeParams* params) {
+MNEME_RUNTIME_API Status gpuGraphAddMemAllocNode(void** node, void* graph,
+                                                 void* const* dependencies, size_t count,
+                                                 MemAllocNodeParams* params) {
   return addNode(node, graph, dependencies, count,
                  [&](Work& work) { return allocWork(params, work); });
 }
 
-MNEME_CUDA_API Status cudaGraphMemAllocNodeGetParams(void* node, MemAllocNodeParams* params) {
+MNEME_RUNTIME_API Status gpuGraphMemAllocNodeGetParams(void* node, MemAllocNodeParams* params) {
   return readNode<AllocWork>(node, [&](const AllocWork& work) {
     if (params)
       *params = {work.props, nullptr, 0, work.memory->bytes(), work.memory->address()};
@@ -98,13 +99,13 @@ MNEME_CUDA_API Status cudaGraphMemAllocNodeGetParams(void* node, MemAllocNodePar
   });
 }
 
-MNEME_CUDA_API Status cudaGraphAddMemFreeNode(void** node, void* graph, void* const* dependencies,
-                                              size_t count, void* pointer) {
+MNEME_RUNTIME_API Status gpuGraphAddMemFreeNode(void** node, void* graph, void* const* dependencies,
+                                                size_t count, void* pointer) {
   return addNode(node, graph, dependencies, count,
                  [&](Work& work) { return freeWork(pointer, work); });
 }
 
-MNEME_CUDA_API Status cudaGraphMemFreeNodeGetParams(void* node, void** pointer) {
+MNEME_RUNTIME_API Status gpuGraphMemFreeNodeGetParams(void* node, void** pointer) {
   return readNode<FreeWork>(node, [&](const FreeWork& work) {
     if (pointer)
       *pointer = work.pointer;
@@ -113,7 +114,7 @@ MNEME_CUDA_API Status cudaGraphMemFreeNodeGetParams(void* node, void** pointer) 
 }
 
 /// Bytes used now and at most, reserved now and at most; the high-water marks follow the present.
-MNEME_CUDA_API Status cudaDeviceGetGraphMemAttribute(int device, int attribute, uint64_t* value) {
+MNEME_RUNTIME_API Status gpuDeviceGetGraphMemAttribute(int device, int attribute, uint64_t* value) {
   return api([&] {
     if (!value || attribute < 0 || attribute > 3)
       return Status::InvalidValue;
@@ -126,7 +127,8 @@ MNEME_CUDA_API Status cudaDeviceGetGraphMemAttribute(int device, int attribute, 
   });
 }
 
-MNEME_CUDA_API Status cudaDeviceSetGraphMemAttribute(int device, int attribute, const void* value) {
+MNEME_RUNTIME_API Status gpuDeviceSetGraphMemAttribute(int device, int attribute,
+                                                       const void* value) {
   return api([&] {
     if (device != 0)
       return Status::InvalidDevice;
@@ -134,31 +136,33 @@ MNEME_CUDA_API Status cudaDeviceSetGraphMemAttribute(int device, int attribute, 
   });
 }
 
-MNEME_CUDA_API Status cudaDeviceGraphMemTrim(int device) {
+MNEME_RUNTIME_API Status gpuDeviceGraphMemTrim(int device) {
   return api([&] { return device == 0 ? Status::Success : Status::InvalidDevice; });
 }
 
 // Any type.
 
-/// As CUDA 12.3 and newer have it, with data of edges.
-MNEME_CUDA_API Status cudaGraphAddNode_v2(void** node, void* graph, void* const* dependencies,
-                                          const void*, size_t count, GraphNodeParams* params) {
+/// With data of edges, which means nothing here.
+MNEME_RUNTIME_API Status gpuGraphAddNode_v2(void** node, void* graph, void* const* dependencies,
+                                            const void*, size_t count, GraphNodeParams* params) {
   return addNode(node, graph, dependencies, count,
                  [&](Work& work) { return toWork(params, work); });
 }
 
-/// Until CUDA 12 the count is the fourth parameter and the node's parameters are the fifth.
-MNEME_CUDA_API Status cudaGraphAddNode(void** node, void* graph, void* const* dependencies,
-                                       uintptr_t fourth, uintptr_t fifth, GraphNodeParams* sixth) {
-  return edgesHaveData() ? cudaGraphAddNode_v2(node, graph, dependencies, nullptr, fifth, sixth)
-                         : cudaGraphAddNode_v2(node, graph, dependencies, nullptr, fourth,
-                                               reinterpret_cast<GraphNodeParams*>(fifth));
+/// Without data of edges the count is the fourth parameter and the node's parameters are the fifth.
+MNEME_RUNTIME_API Status gpuGraphAddNode(void** node, void* graph, void* const* dependencies,
+                                         uintptr_t fourth, uintptr_t fifth,
+                                         GraphNodeParams* sixth) {
+  return edgesHaveData() ? gpuGraphAddNode_v2(node, graph, dependencies, nullptr, fifth, sixth)
+                         : gpuGraphAddNode_v2(node, graph, dependencies, nullptr, fourth,
+                                              reinterpret_cast<GraphNodeParams*>(fifth));
 }
 
-MNEME_CUDA_API Status cudaGraphNodeSetParams(void* node, GraphNodeParams* params) {
+MNEME_RUNTIME_API Status gpuGraphNodeSetParams(void* node, GraphNodeParams* params) {
   return changeNode(node, [&](Work& work) { return toWork(params, work); });
 }
 
-MNEME_CUDA_API Status cudaGraphExecNodeSetParams(void* exec, void* node, GraphNodeParams* params) {
+MNEME_RUNTIME_API Status gpuGraphExecNodeSetParams(void* exec, void* node,
+                                                   GraphNodeParams* params) {
   return changeExecNode(exec, node, [&](Work& work) { return toWork(params, work); });
 }

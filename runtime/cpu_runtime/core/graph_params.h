@@ -1,5 +1,5 @@
 // Room cpu_runtime: what parameters of the API mean as work of a node, and back. All check
-// what CUDA checks when a node is made.
+// what vendors check when a node is made.
 #pragma once
 
 #include "runtime/cpu_runtime/core/graph.h"

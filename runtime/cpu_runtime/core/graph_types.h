@@ -1,6 +1,5 @@
-// Room cpu_runtime: the plain data of graphs that crosses the CUDA Runtime API, laid out as
-// its documentation states (checked against the vendor's headers in tests/unit/cudart). No function
-// here.
+// Room cpu_runtime: the plain data of graphs that crosses the API, laid out as vendors document it
+// (checked against their headers in tests/unit/cpu_runtime). No function here.
 #pragma once
 
 #include "runtime/cpu_runtime/core/types.h"

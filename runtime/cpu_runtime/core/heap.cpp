@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "runtime/base/environment.h"
+#include "runtime/cpu_runtime/core/settings.h"
 
 namespace mneme::cpu_runtime {
 namespace {
@@ -16,7 +17,7 @@ constexpr uintptr_t kHeapAddress = 0x7c0000000000;
 constexpr size_t kWindowBytes = size_t{1} << 40;
 constexpr size_t kSmallestWindow = size_t{1} << 30;
 constexpr size_t kPage = 4096;
-constexpr size_t kSmallAlignment = 256; // the alignment CUDA promises for every allocation
+constexpr size_t kSmallAlignment = 256; // what vendors promise for every allocation
 constexpr size_t kSmallLimit = 32 * 1024;
 constexpr size_t kSmallCommit = 2 * 1024 * 1024;
 constexpr size_t kHugePage = 2 * 1024 * 1024;
@@ -54,7 +55,7 @@ Heap& Heap::instance() {
 Heap::Heap() : totalBytes_(physicalBytes()) {}
 
 void Heap::reserveWindow() {
-  const char* text = environmentValue("MNEME_CUDART_HEAP_ADDRESS");
+  const char* text = environmentValue(kHeapAddressVariable);
   const uintptr_t address = text ? std::strtoull(text, nullptr, 0) / kHugePage * kHugePage : 0;
   void* base = nullptr;
   size_t bytes = kWindowBytes; // less where the process may not have so much address space

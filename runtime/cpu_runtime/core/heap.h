@@ -1,4 +1,4 @@
-// Room cpu_runtime: memory as the CUDA API sees it. Knows addresses, not the API.
+// Room cpu_runtime: memory as programs see it. Knows addresses, not the API.
 #pragma once
 
 #include <cstddef>
@@ -31,7 +31,7 @@ struct Block {
 void* reserveAddresses(uintptr_t address, size_t bytes) noexcept;
 
 /// Serves allocations from one window, reserved at the first of them, at a fixed place
-/// (0x7c0000000000, 1 TiB; MNEME_CUDART_HEAP_ADDRESS chooses another), so that one program gets the
+/// (0x7c0000000000, 1 TiB; kHeapAddressVariable chooses another), so that one program gets the
 /// same addresses run after run. Memory is committed per allocation; freed allocations above 32 KiB
 /// fault when touched. Thread-safe. Never destroyed: static destructors of the program may still
 /// free memory.

@@ -53,7 +53,7 @@ struct Kernel {
   BoundImage aheadOfTime;
   std::atomic<bool> isReady{false};          ///< image loaded and globals initialised
   std::atomic<bool> hasVariants{false};      ///< some other image of it has been prepared
-  std::atomic<int> maxDynamicSharedBytes{0}; ///< opted in by cudaFuncSetAttribute; 0: the default
+  std::atomic<int> maxDynamicSharedBytes{0}; ///< opted in by gpuFuncSetAttribute; 0: the default
   std::atomic<int> carveout{-1};
 };
 
@@ -111,7 +111,7 @@ GlobalUse findUses(void* binary, const std::string& name);
 void markInitialised(GlobalStorage& global);
 /// Every global gets its initial value again at its next use (device reset).
 void resetGlobals();
-/// Architecture of the first registered kernel that carries IR, "gfx90a"; empty if there is none.
+/// Architecture of the first registered kernel that carries IR; empty if there is none.
 std::string programArch();
 /// Counts from 1; a reset begins the next. Thread-safe.
 uint64_t deviceLife() noexcept;

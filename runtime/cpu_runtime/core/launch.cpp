@@ -1,6 +1,5 @@
-// Kernel launches of the CUDA Runtime API. A launch has run when the call returns, unless the
-// kernel may wait for the host (lanes.h); what goes wrong inside it surfaces at the next
-// synchronising call.
+// Kernel launches. A launch has run when the call returns, unless the kernel may wait for the host
+// (lanes.h); what goes wrong inside it surfaces at the next synchronising call.
 #include "runtime/cpu_runtime/core/launch.h"
 
 #include <algorithm>
@@ -16,6 +15,7 @@
 #include "runtime/cpu_runtime/core/graph_capture.h"
 #include "runtime/cpu_runtime/core/graph_params.h"
 #include "runtime/cpu_runtime/core/host_device.h"
+#include "runtime/cpu_runtime/core/settings.h"
 #include "runtime/cpu_runtime/core/stream.h"
 #include "runtime/cpu_runtime/core/vendor.h"
 #include "runtime/profile/kernel_times.h"
@@ -112,10 +112,10 @@ Status statusOf(device::cpu::FaultKind fault) {
   return Status::LaunchFailure;
 }
 
-/// Seconds a kernel may run (MNEME_CUDART_TIMEOUT); 0, the default, means no limit.
+/// Seconds a kernel may run (kTimeoutVariable); 0, the default, means no limit.
 double timeoutSeconds() {
   static const double seconds = [] {
-    const char* text = environmentValue("MNEME_CUDART_TIMEOUT");
+    const char* text = environmentValue(kTimeoutVariable);
     return text ? std::strtod(text, nullptr) : 0.0;
   }();
   return seconds;
@@ -306,18 +306,18 @@ int residentBlocks(const Kernel& kernel, int threads, size_t dynamicSharedBytes)
 
 using namespace mneme::cpu_runtime;
 
-MNEME_CUDA_API Status cudaLaunchKernel(const void* function, Dim3 grid, Dim3 block, void** args,
-                                       size_t sharedBytes, void* stream) {
+MNEME_RUNTIME_API Status gpuLaunchKernel(const void* function, Dim3 grid, Dim3 block, void** args,
+                                         size_t sharedBytes, void* stream) {
   return start({function, grid, block, {1, 1, 1}, args, sharedBytes, stream, false});
 }
 
-MNEME_CUDA_API Status cudaLaunchCooperativeKernel(const void* function, Dim3 grid, Dim3 block,
-                                                  void** args, size_t sharedBytes, void* stream) {
+MNEME_RUNTIME_API Status gpuLaunchCooperativeKernel(const void* function, Dim3 grid, Dim3 block,
+                                                    void** args, size_t sharedBytes, void* stream) {
   return start({function, grid, block, {1, 1, 1}, args, sharedBytes, stream, true});
 }
 
-MNEME_CUDA_API Status cudaLaunchKernelExC(const LaunchConfig* config, const void* function,
-                                          void** args) {
+MNEME_RUNTIME_API Status gpuLaunchKernelExC(const LaunchConfig* config, const void* function,
+                                            void** args) {
   if (!config)
     return remember(Status::InvalidValue);
   Launch launch{function, config->gridDim,          config->blockDim, {1, 1, 1},
@@ -326,8 +326,8 @@ MNEME_CUDA_API Status cudaLaunchKernelExC(const LaunchConfig* config, const void
   return start(launch);
 }
 
-MNEME_CUDA_API int mneme_cudart_launch_variant(void* variant, const mneme_cudart_launch* wanted,
-                                               int* status) {
+MNEME_RUNTIME_API int
+mneme_cpu_launch_variant(void* variant, const mneme_cpu_variant_launch* wanted, int* status) {
   const mneme::DeferredCancellation deferred;
   try {
     const auto& [gridX, gridY, gridZ] = wanted->grid;
@@ -353,7 +353,7 @@ MNEME_CUDA_API int mneme_cudart_launch_variant(void* variant, const mneme_cudart
   }
 }
 
-MNEME_CUDA_API unsigned __cudaPushCallConfiguration(Dim3 grid, Dim3 block, size_t sharedBytes,
+MNEME_RUNTIME_API unsigned gpuPushCallConfiguration(Dim3 grid, Dim3 block, size_t sharedBytes,
                                                     void* stream) {
   return static_cast<unsigned>(always([&] {
     if (callDepth == kMaxNestedLaunches)
@@ -363,7 +363,7 @@ MNEME_CUDA_API unsigned __cudaPushCallConfiguration(Dim3 grid, Dim3 block, size_
   }));
 }
 
-MNEME_CUDA_API Status __cudaPopCallConfiguration(Dim3* grid, Dim3* block, size_t* sharedBytes,
+MNEME_RUNTIME_API Status gpuPopCallConfiguration(Dim3* grid, Dim3* block, size_t* sharedBytes,
                                                  void** stream) {
   return always([&] {
     if (callDepth == 0)
@@ -374,15 +374,5 @@ MNEME_CUDA_API Status __cudaPopCallConfiguration(Dim3* grid, Dim3* block, size_t
     *sharedBytes = top.sharedBytes;
     *stream = top.stream;
     return Status::Success;
-  });
-}
-
-/// A kernel handle is the address of its host stub.
-MNEME_CUDA_API Status __cudaGetKernel(const void** kernel, const void* function) {
-  return api([&] {
-    if (!kernel)
-      return Status::InvalidValue;
-    *kernel = function;
-    return findKernel(function) ? Status::Success : Status::InvalidDeviceFunction;
   });
 }

@@ -1,5 +1,5 @@
-// Room cpu_runtime: device code that the program loads by itself and asks for by name, as the
-// driver API and HIP let it.
+// Room cpu_runtime: device code that the program loads by itself and asks for by name, as
+// vendors' driver APIs let it.
 #pragma once
 
 #include <cstddef>

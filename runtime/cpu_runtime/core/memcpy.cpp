@@ -1,4 +1,4 @@
-// Copies and fills of the CUDA Runtime API.
+// Copies and fills.
 #include "runtime/cpu_runtime/core/at_once.h"
 #include "runtime/cpu_runtime/core/copies.h"
 #include "runtime/cpu_runtime/core/exported.h"
@@ -101,44 +101,45 @@ Status mneme::cpu_runtime::copyVolume(const Memcpy3DParms& params) {
   return copyChecked3D(&params);
 }
 
-MNEME_CUDA_API Status cudaMemcpy(void* destination, const void* source, size_t bytes,
-                                 CopyKind kind) {
+MNEME_RUNTIME_API Status gpuMemcpy(void* destination, const void* source, size_t bytes,
+                                   CopyKind kind) {
   return atOnce([&] { return copy(destination, source, bytes, kind); });
 }
 
-MNEME_CUDA_API Status cudaMemcpyAsync(void* destination, const void* source, size_t bytes,
-                                      CopyKind kind, void* stream) {
+MNEME_RUNTIME_API Status gpuMemcpyAsync(void* destination, const void* source, size_t bytes,
+                                        CopyKind kind, void* stream) {
   return on(
       stream, [&](Work& work) { return copyWork(destination, source, bytes, kind, work); },
       [&] { return copy(destination, source, bytes, kind); });
 }
 
-MNEME_CUDA_API Status cudaMemcpyPeer(void* destination, int destinationDevice, const void* source,
-                                     int sourceDevice, size_t bytes) {
+MNEME_RUNTIME_API Status gpuMemcpyPeer(void* destination, int destinationDevice, const void* source,
+                                       int sourceDevice, size_t bytes) {
   return atOnce([&] {
     const Status bad = checkPeers(destinationDevice, sourceDevice);
     return bad == Status::Success ? copyBytes(destination, source, bytes) : bad;
   });
 }
 
-MNEME_CUDA_API Status cudaMemcpyPeerAsync(void* destination, int destinationDevice,
-                                          const void* source, int sourceDevice, size_t bytes,
-                                          void* stream) {
+MNEME_RUNTIME_API Status gpuMemcpyPeerAsync(void* destination, int destinationDevice,
+                                            const void* source, int sourceDevice, size_t bytes,
+                                            void* stream) {
   if (const Status bad = checkPeers(destinationDevice, sourceDevice); bad != Status::Success)
     return remember(bad);
-  return cudaMemcpyAsync(destination, source, bytes, CopyKind::Default, stream);
+  return gpuMemcpyAsync(destination, source, bytes, CopyKind::Default, stream);
 }
 
-MNEME_CUDA_API Status cudaMemcpy2D(void* destination, size_t destinationPitch, const void* source,
-                                   size_t sourcePitch, size_t width, size_t height, CopyKind kind) {
+MNEME_RUNTIME_API Status gpuMemcpy2D(void* destination, size_t destinationPitch, const void* source,
+                                     size_t sourcePitch, size_t width, size_t height,
+                                     CopyKind kind) {
   return atOnce([&] {
     return copy2D(destination, destinationPitch, source, sourcePitch, width, height, kind);
   });
 }
 
-MNEME_CUDA_API Status cudaMemcpy2DAsync(void* destination, size_t destinationPitch,
-                                        const void* source, size_t sourcePitch, size_t width,
-                                        size_t height, CopyKind kind, void* stream) {
+MNEME_RUNTIME_API Status gpuMemcpy2DAsync(void* destination, size_t destinationPitch,
+                                          const void* source, size_t sourcePitch, size_t width,
+                                          size_t height, CopyKind kind, void* stream) {
   const auto makeWork = [&](Work& work) {
     const auto params =
         planeParams(destination, destinationPitch, source, sourcePitch, width, height, kind);
@@ -149,21 +150,21 @@ MNEME_CUDA_API Status cudaMemcpy2DAsync(void* destination, size_t destinationPit
   });
 }
 
-MNEME_CUDA_API Status cudaMemcpy3D(const Memcpy3DParms* parameters) {
+MNEME_RUNTIME_API Status gpuMemcpy3D(const Memcpy3DParms* parameters) {
   return atOnce([&] { return copyChecked3D(parameters); });
 }
 
-MNEME_CUDA_API Status cudaMemcpy3DAsync(const Memcpy3DParms* parameters, void* stream) {
+MNEME_RUNTIME_API Status gpuMemcpy3DAsync(const Memcpy3DParms* parameters, void* stream) {
   return on(
       stream, [&](Work& work) { return toWork(parameters, work); },
       [&] { return copyChecked3D(parameters); });
 }
 
-MNEME_CUDA_API Status cudaMemcpy3DPeer(const Memcpy3DPeerParms* parameters) {
+MNEME_RUNTIME_API Status gpuMemcpy3DPeer(const Memcpy3DPeerParms* parameters) {
   return atOnce([&] { return copy3D(parameters); });
 }
 
-MNEME_CUDA_API Status cudaMemcpy3DPeerAsync(const Memcpy3DPeerParms* parameters, void* stream) {
+MNEME_RUNTIME_API Status gpuMemcpy3DPeerAsync(const Memcpy3DPeerParms* parameters, void* stream) {
   const auto makeWork = [&](Work& work) {
     if (!parameters)
       return Status::InvalidValue;
@@ -173,31 +174,32 @@ MNEME_CUDA_API Status cudaMemcpy3DPeerAsync(const Memcpy3DPeerParms* parameters,
   return on(stream, makeWork, [&] { return copy3D(parameters); });
 }
 
-MNEME_CUDA_API Status cudaMemsetAsync(void* destination, int value, size_t bytes, void* stream);
-MNEME_CUDA_API Status cudaMemset2DAsync(void* destination, size_t pitch, int value, size_t width,
-                                        size_t height, void* stream);
-MNEME_CUDA_API Status cudaMemset3DAsync(PitchedPtr memory, int value, Extent extent, void* stream);
+MNEME_RUNTIME_API Status gpuMemsetAsync(void* destination, int value, size_t bytes, void* stream);
+MNEME_RUNTIME_API Status gpuMemset2DAsync(void* destination, size_t pitch, int value, size_t width,
+                                          size_t height, void* stream);
+MNEME_RUNTIME_API Status gpuMemset3DAsync(PitchedPtr memory, int value, Extent extent,
+                                          void* stream);
 
 // Fills need not be done when the call returns: they are work of the legacy default stream.
 
-MNEME_CUDA_API Status cudaMemset(void* destination, int value, size_t bytes) {
-  return cudaMemsetAsync(destination, value, bytes, nullptr);
+MNEME_RUNTIME_API Status gpuMemset(void* destination, int value, size_t bytes) {
+  return gpuMemsetAsync(destination, value, bytes, nullptr);
 }
 
-MNEME_CUDA_API Status cudaMemsetAsync(void* destination, int value, size_t bytes, void* stream) {
+MNEME_RUNTIME_API Status gpuMemsetAsync(void* destination, int value, size_t bytes, void* stream) {
   const auto makeWork = [&](Work& work) {
     return fillWork({destination, bytes, bytes, 1}, value, {bytes, 1, 1}, work);
   };
   return on(stream, makeWork, [&] { return fill(destination, value, bytes); });
 }
 
-MNEME_CUDA_API Status cudaMemset2D(void* destination, size_t pitch, int value, size_t width,
-                                   size_t height) {
-  return cudaMemset2DAsync(destination, pitch, value, width, height, nullptr);
+MNEME_RUNTIME_API Status gpuMemset2D(void* destination, size_t pitch, int value, size_t width,
+                                     size_t height) {
+  return gpuMemset2DAsync(destination, pitch, value, width, height, nullptr);
 }
 
-MNEME_CUDA_API Status cudaMemset2DAsync(void* destination, size_t pitch, int value, size_t width,
-                                        size_t height, void* stream) {
+MNEME_RUNTIME_API Status gpuMemset2DAsync(void* destination, size_t pitch, int value, size_t width,
+                                          size_t height, void* stream) {
   const auto makeWork = [&](Work& work) {
     return fillWork({destination, pitch, width, height}, value, {width, height, 1}, work);
   };
@@ -205,23 +207,24 @@ MNEME_CUDA_API Status cudaMemset2DAsync(void* destination, size_t pitch, int val
             [&] { return fillBlock(plane(destination, pitch), value, width, height, 1); });
 }
 
-MNEME_CUDA_API Status cudaMemset3D(PitchedPtr memory, int value, Extent extent) {
-  return cudaMemset3DAsync(memory, value, extent, nullptr);
+MNEME_RUNTIME_API Status gpuMemset3D(PitchedPtr memory, int value, Extent extent) {
+  return gpuMemset3DAsync(memory, value, extent, nullptr);
 }
 
-MNEME_CUDA_API Status cudaMemset3DAsync(PitchedPtr memory, int value, Extent extent, void* stream) {
+MNEME_RUNTIME_API Status gpuMemset3DAsync(PitchedPtr memory, int value, Extent extent,
+                                          void* stream) {
   return on(
       stream, [&](Work& work) { return fillWork(memory, value, extent, work); },
       [&] { return fill3D(memory, value, extent); });
 }
 
 // Placement of managed memory: there is one memory here, so advice is checked for nothing but
-// sense. The third parameter is a device number in CUDA 12 and a location in CUDA 13 and _v2;
-// neither is read.
-MNEME_CUDA_API Status cudaMemPrefetchAsync(const void* pointer, size_t bytes) {
+// sense. The third parameter is a device number in some versions and a location in others; neither
+// is read.
+MNEME_RUNTIME_API Status gpuMemPrefetchAsync(const void* pointer, size_t bytes) {
   return api([&] { return pointer && bytes ? Status::Success : Status::InvalidValue; });
 }
 
-MNEME_CUDA_API Status cudaMemAdvise(const void* pointer, size_t bytes) {
+MNEME_RUNTIME_API Status gpuMemAdvise(const void* pointer, size_t bytes) {
   return api([&] { return pointer && bytes ? Status::Success : Status::InvalidValue; });
 }

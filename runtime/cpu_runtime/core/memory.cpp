@@ -1,4 +1,4 @@
-// Allocation functions of the CUDA Runtime API.
+// Allocation functions.
 #include <limits>
 
 #include "runtime/cpu_runtime/core/exported.h"
@@ -14,8 +14,8 @@ using namespace mneme::cpu_runtime;
 
 namespace {
 
-constexpr int kMappedPart = 3;      // of mneme_cudart_adopt()
-constexpr size_t kPitchBytes = 512; // what NVIDIA devices round rows to
+constexpr int kMappedPart = 3;      // of mneme_cpu_adopt()
+constexpr size_t kPitchBytes = 512; // what GPUs round rows to at most
 
 Status allocate(void** pointer, size_t bytes, MemoryKind kind, unsigned flags = 0,
                 void* pool = nullptr) {
@@ -94,21 +94,21 @@ constexpr unsigned kHostRegisterFlags = 15; // portable, mapped, I/O memory, rea
 
 } // namespace
 
-MNEME_CUDA_API Status cudaMalloc(void** pointer, size_t bytes) {
+MNEME_RUNTIME_API Status gpuMalloc(void** pointer, size_t bytes) {
   return api([&] { return allocate(pointer, bytes, MemoryKind::Device); });
 }
 
-MNEME_CUDA_API Status cudaFree(void* pointer) {
+MNEME_RUNTIME_API Status gpuFree(void* pointer) {
   waitForOthers();
   return synchronising([&] { return releaseAtOnce(pointer, isDeviceMemory); });
 }
 
-MNEME_CUDA_API Status cudaMallocAsync(void** pointer, size_t bytes, void* stream) {
+MNEME_RUNTIME_API Status gpuMallocAsync(void** pointer, size_t bytes, void* stream) {
   return api([&] { return allocateOn(stream, pointer, bytes, MemoryPool::current()); });
 }
 
-MNEME_CUDA_API Status cudaMallocFromPoolAsync(void** pointer, size_t bytes, void* pool,
-                                              void* stream) {
+MNEME_RUNTIME_API Status gpuMallocFromPoolAsync(void** pointer, size_t bytes, void* pool,
+                                                void* stream) {
   return api([&] {
     if (!MemoryPool::isValid(pool))
       return Status::InvalidValue;
@@ -116,7 +116,7 @@ MNEME_CUDA_API Status cudaMallocFromPoolAsync(void** pointer, size_t bytes, void
   });
 }
 
-MNEME_CUDA_API Status cudaFreeAsync(void* pointer, void* stream) {
+MNEME_RUNTIME_API Status gpuFreeAsync(void* pointer, void* stream) {
   return api([&] {
     return onStream(
         stream, [&](Work& work) { return freeWork(pointer, work); },
@@ -124,11 +124,12 @@ MNEME_CUDA_API Status cudaFreeAsync(void* pointer, void* stream) {
   });
 }
 
-MNEME_CUDA_API Status cudaMallocPitch(void** pointer, size_t* pitch, size_t width, size_t height) {
+MNEME_RUNTIME_API Status gpuMallocPitch(void** pointer, size_t* pitch, size_t width,
+                                        size_t height) {
   return api([&] { return allocatePitched(pointer, pitch, width, height); });
 }
 
-MNEME_CUDA_API Status cudaMalloc3D(PitchedPtr* pitched, Extent extent) {
+MNEME_RUNTIME_API Status gpuMalloc3D(PitchedPtr* pitched, Extent extent) {
   return api([&] {
     if (!pitched)
       return Status::InvalidValue;
@@ -141,7 +142,7 @@ MNEME_CUDA_API Status cudaMalloc3D(PitchedPtr* pitched, Extent extent) {
   });
 }
 
-MNEME_CUDA_API Status cudaMallocManaged(void** pointer, size_t bytes, unsigned flags) {
+MNEME_RUNTIME_API Status gpuMallocManaged(void** pointer, size_t bytes, unsigned flags) {
   return api([&] {
     if ((flags != 1 && flags != 2) || bytes == 0) // attach global or host
       return Status::InvalidValue;
@@ -149,7 +150,7 @@ MNEME_CUDA_API Status cudaMallocManaged(void** pointer, size_t bytes, unsigned f
   });
 }
 
-MNEME_CUDA_API Status cudaHostAlloc(void** pointer, size_t bytes, unsigned flags) {
+MNEME_RUNTIME_API Status gpuHostAlloc(void** pointer, size_t bytes, unsigned flags) {
   return api([&] {
     if (const Status bad = checkFlags(flags, kHostAllocFlags); bad != Status::Success)
       return bad;
@@ -157,16 +158,16 @@ MNEME_CUDA_API Status cudaHostAlloc(void** pointer, size_t bytes, unsigned flags
   });
 }
 
-MNEME_CUDA_API Status cudaMallocHost(void** pointer, size_t bytes) {
+MNEME_RUNTIME_API Status gpuMallocHost(void** pointer, size_t bytes) {
   return api([&] { return allocate(pointer, bytes, MemoryKind::Host); });
 }
 
-MNEME_CUDA_API Status cudaFreeHost(void* pointer) {
+MNEME_RUNTIME_API Status gpuFreeHost(void* pointer) {
   waitForOthers();
   return synchronising([&] { return releaseAtOnce(pointer, isHostMemory); });
 }
 
-MNEME_CUDA_API Status cudaHostRegister(void* pointer, size_t bytes, unsigned flags) {
+MNEME_RUNTIME_API Status gpuHostRegister(void* pointer, size_t bytes, unsigned flags) {
   return api([&] {
     if (!pointer || bytes == 0 || checkFlags(flags, kHostRegisterFlags) != Status::Success)
       return Status::InvalidValue;
@@ -176,7 +177,7 @@ MNEME_CUDA_API Status cudaHostRegister(void* pointer, size_t bytes, unsigned fla
   });
 }
 
-MNEME_CUDA_API Status cudaHostUnregister(void* pointer) {
+MNEME_RUNTIME_API Status gpuHostUnregister(void* pointer) {
   return api([&] {
     if (Heap::instance().disown(pointer))
       return Status::Success;
@@ -184,7 +185,7 @@ MNEME_CUDA_API Status cudaHostUnregister(void* pointer) {
   });
 }
 
-MNEME_CUDA_API Status cudaHostGetDevicePointer(void** device, void* host, unsigned flags) {
+MNEME_RUNTIME_API Status gpuHostGetDevicePointer(void** device, void* host, unsigned flags) {
   return api([&] {
     const auto block = Heap::instance().find(host);
     if (!device || flags != 0 || !block || !isHostMemory(*block))
@@ -194,7 +195,7 @@ MNEME_CUDA_API Status cudaHostGetDevicePointer(void** device, void* host, unsign
   });
 }
 
-MNEME_CUDA_API Status cudaHostGetFlags(unsigned* flags, void* host) {
+MNEME_RUNTIME_API Status gpuHostGetFlags(unsigned* flags, void* host) {
   return api([&] {
     const auto block = Heap::instance().find(host);
     if (!flags || !block || !isHostMemory(*block))
@@ -204,7 +205,7 @@ MNEME_CUDA_API Status cudaHostGetFlags(unsigned* flags, void* host) {
   });
 }
 
-MNEME_CUDA_API Status cudaMemGetInfo(size_t* freeBytes, size_t* totalBytes) {
+MNEME_RUNTIME_API Status gpuMemGetInfo(size_t* freeBytes, size_t* totalBytes) {
   return api([&] {
     if (!freeBytes || !totalBytes)
       return Status::InvalidValue;
@@ -214,7 +215,8 @@ MNEME_CUDA_API Status cudaMemGetInfo(size_t* freeBytes, size_t* totalBytes) {
   });
 }
 
-MNEME_CUDA_API Status cudaPointerGetAttributes(PointerAttributes* attributes, const void* pointer) {
+MNEME_RUNTIME_API Status gpuPointerGetAttributes(PointerAttributes* attributes,
+                                                 const void* pointer) {
   return api([&] {
     if (!attributes)
       return Status::InvalidValue;
@@ -238,7 +240,7 @@ MNEME_CUDA_API Status cudaPointerGetAttributes(PointerAttributes* attributes, co
 /// Tells this runtime about memory that another library serves the program instead of this one;
 /// kind 0 device, 1 managed, 2 host, 3 a part of device memory that is mapped piece by piece. 0, or
 /// a code when the program may not have so much: then nothing is known of it here.
-MNEME_CUDA_API int mneme_cudart_adopt(const void* base, size_t bytes, int kind) {
+MNEME_RUNTIME_API int mneme_cpu_adopt(const void* base, size_t bytes, int kind) {
   try {
     const bool isPart = kind == kMappedPart;
     const bool isTaken = Heap::instance().adoptServed(
@@ -249,7 +251,7 @@ MNEME_CUDA_API int mneme_cudart_adopt(const void* base, size_t bytes, int kind) 
   }
 }
 
-MNEME_CUDA_API void mneme_cudart_disown(const void* base) {
+MNEME_RUNTIME_API void mneme_cpu_disown(const void* base) {
   always([&] {
     Heap::instance().disown(base);
     return Status::Success;

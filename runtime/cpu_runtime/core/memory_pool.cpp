@@ -1,4 +1,4 @@
-// Memory pools of the CUDA Runtime API.
+// Memory pools.
 #include "runtime/cpu_runtime/core/memory_pool.h"
 
 #include <cstddef>
@@ -90,31 +90,31 @@ bool MemoryPool::isValid(void* handle) {
 
 using namespace mneme::cpu_runtime;
 
-MNEME_CUDA_API Status cudaDeviceGetDefaultMemPool(void** pool, int device) {
+MNEME_RUNTIME_API Status gpuDeviceGetDefaultMemPool(void** pool, int device) {
   return api([&] { return tell(pool, defaultPool(), device); });
 }
 
-MNEME_CUDA_API Status cudaDeviceGetMemPool(void** pool, int device) {
+MNEME_RUNTIME_API Status gpuDeviceGetMemPool(void** pool, int device) {
   return api([&] { return tell(pool, chosenPool(), device); });
 }
 
-MNEME_CUDA_API Status cudaDeviceSetMemPool(int device, void* pool) {
+MNEME_RUNTIME_API Status gpuDeviceSetMemPool(int device, void* pool) {
   return api([&] { return device == 0 ? choose(pool) : Status::InvalidDevice; });
 }
 
-MNEME_CUDA_API Status cudaMemGetDefaultMemPool(void** pool, MemLocation*, int) {
+MNEME_RUNTIME_API Status gpuMemGetDefaultMemPool(void** pool, MemLocation*, int) {
   return api([&] { return tell(pool, defaultPool(), 0); });
 }
 
-MNEME_CUDA_API Status cudaMemGetMemPool(void** pool, MemLocation*, int) {
+MNEME_RUNTIME_API Status gpuMemGetMemPool(void** pool, MemLocation*, int) {
   return api([&] { return tell(pool, chosenPool(), 0); });
 }
 
-MNEME_CUDA_API Status cudaMemSetMemPool(MemLocation*, int, void* pool) {
+MNEME_RUNTIME_API Status gpuMemSetMemPool(MemLocation*, int, void* pool) {
   return api([&] { return choose(pool); });
 }
 
-MNEME_CUDA_API Status cudaMemPoolCreate(void** pool, const void* properties) {
+MNEME_RUNTIME_API Status gpuMemPoolCreate(void** pool, const void* properties) {
   return api([&] {
     if (!pool || !properties)
       return Status::InvalidValue;
@@ -123,7 +123,7 @@ MNEME_CUDA_API Status cudaMemPoolCreate(void** pool, const void* properties) {
   });
 }
 
-MNEME_CUDA_API Status cudaMemPoolDestroy(void* pool) {
+MNEME_RUNTIME_API Status gpuMemPoolDestroy(void* pool) {
   return api([&] {
     if (pool == defaultPool() || !pools().remove(pool))
       return Status::InvalidValue;
@@ -133,29 +133,29 @@ MNEME_CUDA_API Status cudaMemPoolDestroy(void* pool) {
   });
 }
 
-MNEME_CUDA_API Status cudaMemPoolTrimTo(void* pool, size_t) {
+MNEME_RUNTIME_API Status gpuMemPoolTrimTo(void* pool, size_t) {
   return api([&] { return MemoryPool::isValid(pool) ? Status::Success : Status::InvalidValue; });
 }
 
-MNEME_CUDA_API Status cudaMemPoolSetAttribute(void* handle, int attribute, void* value) {
+MNEME_RUNTIME_API Status gpuMemPoolSetAttribute(void* handle, int attribute, void* value) {
   return api([&] {
     const auto pool = pools().find(handle);
     return pool ? setAttribute(*pool, attribute, value) : Status::InvalidValue;
   });
 }
 
-MNEME_CUDA_API Status cudaMemPoolGetAttribute(void* handle, int attribute, void* value) {
+MNEME_RUNTIME_API Status gpuMemPoolGetAttribute(void* handle, int attribute, void* value) {
   return api([&] {
     const auto pool = pools().find(handle);
     return pool ? getAttribute(*pool, attribute, value) : Status::InvalidValue;
   });
 }
 
-MNEME_CUDA_API Status cudaMemPoolSetAccess(void* pool, const MemAccessDesc*, size_t) {
+MNEME_RUNTIME_API Status gpuMemPoolSetAccess(void* pool, const MemAccessDesc*, size_t) {
   return api([&] { return MemoryPool::isValid(pool) ? Status::Success : Status::InvalidValue; });
 }
 
-MNEME_CUDA_API Status cudaMemPoolGetAccess(int* flags, void* pool, MemLocation*) {
+MNEME_RUNTIME_API Status gpuMemPoolGetAccess(int* flags, void* pool, MemLocation*) {
   return api([&] {
     if (!flags || !MemoryPool::isValid(pool))
       return Status::InvalidValue;

@@ -9,7 +9,7 @@ namespace mneme::cpu_runtime {
 
 class MemoryPool {
 public:
-  /// The pool cudaMallocAsync takes from (the default pool unless the application set another).
+  /// The pool gpuMallocAsync takes from (the default pool unless the application set another).
   static void* current();
   static bool isValid(void* handle);
 

@@ -20,7 +20,7 @@ template <typename Body> Status quietly(Body&& body) {
 
 } // namespace
 
-MNEME_CUDA_API void** __cudaRegisterFatBinary(void* wrapper) {
+MNEME_RUNTIME_API void** gpuRegisterFatBinary(void* wrapper) {
   void* handle = nullptr;
   always([&] {
     const auto* fatbin = static_cast<const FatbinWrapper*>(wrapper);
@@ -34,16 +34,14 @@ MNEME_CUDA_API void** __cudaRegisterFatBinary(void* wrapper) {
   return static_cast<void**>(handle);
 }
 
-MNEME_CUDA_API void __cudaRegisterFatBinaryEnd(void**) {}
-
-MNEME_CUDA_API void __cudaUnregisterFatBinary(void** handle) {
+MNEME_RUNTIME_API void gpuUnregisterFatBinary(void** handle) {
   always([&] {
     unregisterFatBinary(handle);
     return Status::Success;
   });
 }
 
-MNEME_CUDA_API void __cudaRegisterFunction(void** handle, const char* hostFunction, char*,
+MNEME_RUNTIME_API void gpuRegisterFunction(void** handle, const char* hostFunction, char*,
                                            const char* deviceName, int, void*, void*, void*, void*,
                                            int*) {
   always([&] {
@@ -52,7 +50,7 @@ MNEME_CUDA_API void __cudaRegisterFunction(void** handle, const char* hostFuncti
   });
 }
 
-MNEME_CUDA_API void __cudaRegisterVar(void** handle, char* hostVariable, char*,
+MNEME_RUNTIME_API void gpuRegisterVar(void** handle, char* hostVariable, char*,
                                       const char* deviceName, int, size_t bytes, int, int) {
   always([&] {
     registerGlobal(handle, hostVariable, deviceName, bytes);
@@ -60,22 +58,9 @@ MNEME_CUDA_API void __cudaRegisterVar(void** handle, char* hostVariable, char*,
   });
 }
 
-MNEME_CUDA_API void __cudaRegisterManagedVar(void** handle, void** hostPointer, char*,
-                                             const char* deviceName, int, size_t bytes, int, int) {
-  always([&] {
-    if (void* address = registerGlobal(handle, hostPointer, deviceName, bytes))
-      *hostPointer = address;
-    return Status::Success;
-  });
-}
-
-MNEME_CUDA_API void __cudaRegisterHostVar(void**, const char*, char*, size_t) {}
-
-MNEME_CUDA_API char __cudaInitModule(void**) { return 1; }
-
 /// Compiles and loads a kernel and gives its device variables their initial values, as its first
-/// launch would. Returns 0, or the CUDA error code.
-MNEME_CUDA_API int mneme_cudart_prepare(const void* function) {
+/// launch would. Returns 0, or the vendor's error code.
+MNEME_RUNTIME_API int mneme_cpu_prepare(const void* function) {
   return static_cast<int>(quietly([&] {
     const auto kernel = findKernel(function);
     return kernel ? prepare(*kernel) : Status::InvalidDeviceFunction;
@@ -83,8 +68,9 @@ MNEME_CUDA_API int mneme_cudart_prepare(const void* function) {
 }
 
 /// Calls `visit` with name, address and size of every device variable a prepared kernel refers to
-/// or may reach, including those the host program cannot name. Returns 0, or the CUDA error code.
-MNEME_CUDA_API int mneme_cudart_visit_globals(const void* function,
+/// or may reach, including those the host program cannot name. Returns 0, or the vendor's error
+/// code.
+MNEME_RUNTIME_API int mneme_cpu_visit_globals(const void* function,
                                               void (*visit)(void* user, const char* name,
                                                             void* address, size_t bytes),
                                               void* user) {
@@ -99,7 +85,7 @@ MNEME_CUDA_API int mneme_cudart_visit_globals(const void* function,
 }
 
 /// The same with every device variable of the program whose content is in place.
-MNEME_CUDA_API void mneme_cudart_visit_all_globals(void (*visit)(void* user, const char* name,
+MNEME_RUNTIME_API void mneme_cpu_visit_all_globals(void (*visit)(void* user, const char* name,
                                                                  void* address, size_t bytes),
                                                    void* user) {
   quietly([&] {
@@ -110,8 +96,8 @@ MNEME_CUDA_API void mneme_cudart_visit_all_globals(void (*visit)(void* user, con
 }
 
 /// Where the device variable behind a host shadow lives, with its initial value in place.
-/// Returns 0, or the CUDA error code.
-MNEME_CUDA_API int mneme_cudart_global_address(const void* hostShadow, void** address,
+/// Returns 0, or the vendor's error code.
+MNEME_RUNTIME_API int mneme_cpu_global_address(const void* hostShadow, void** address,
                                                size_t* bytes) {
   return static_cast<int>(quietly([&] {
     const auto global = findGlobal(hostShadow, true);

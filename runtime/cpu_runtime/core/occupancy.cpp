@@ -1,5 +1,4 @@
-// Occupancy queries of the CUDA Runtime API: the arithmetic of compute capability 9.0, without the
-// register limit.
+// Occupancy queries: the vendor's arithmetic, without the limit of registers.
 #include "runtime/cpu_runtime/core/exported.h"
 #include "runtime/cpu_runtime/core/host_device.h"
 #include "runtime/cpu_runtime/core/launch.h"
@@ -23,14 +22,14 @@ Status maxActiveBlocks(int* blocks, const void* function, int threads, size_t sh
 
 } // namespace
 
-MNEME_CUDA_API Status cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks,
-                                                                    const void* function,
-                                                                    int threads,
-                                                                    size_t sharedBytes) {
+MNEME_RUNTIME_API Status gpuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks,
+                                                                      const void* function,
+                                                                      int threads,
+                                                                      size_t sharedBytes) {
   return api([&] { return maxActiveBlocks(blocks, function, threads, sharedBytes); });
 }
 
-MNEME_CUDA_API Status cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
+MNEME_RUNTIME_API Status gpuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
     int* blocks, const void* function, int threads, size_t sharedBytes, unsigned flags) {
   return api([&] {
     if (flags > 1)
@@ -39,8 +38,9 @@ MNEME_CUDA_API Status cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
   });
 }
 
-MNEME_CUDA_API Status cudaOccupancyAvailableDynamicSMemPerBlock(size_t* bytes, const void* function,
-                                                                int blocks, int threads) {
+MNEME_RUNTIME_API Status gpuOccupancyAvailableDynamicSMemPerBlock(size_t* bytes,
+                                                                  const void* function, int blocks,
+                                                                  int threads) {
   return api([&] {
     const auto kernel = findKernel(function);
     if (!kernel)
@@ -57,8 +57,8 @@ MNEME_CUDA_API Status cudaOccupancyAvailableDynamicSMemPerBlock(size_t* bytes, c
   });
 }
 
-MNEME_CUDA_API Status cudaOccupancyMaxPotentialClusterSize(int* blocks, const void* function,
-                                                           const LaunchConfig*) {
+MNEME_RUNTIME_API Status gpuOccupancyMaxPotentialClusterSize(int* blocks, const void* function,
+                                                             const LaunchConfig*) {
   return api([&] {
     if (!blocks)
       return Status::InvalidValue;
@@ -67,8 +67,8 @@ MNEME_CUDA_API Status cudaOccupancyMaxPotentialClusterSize(int* blocks, const vo
   });
 }
 
-MNEME_CUDA_API Status cudaOccupancyMaxActiveClusters(int* clusters, const void* function,
-                                                     const LaunchConfig* config) {
+MNEME_RUNTIME_API Status gpuOccupancyMaxActiveClusters(int* clusters, const void* function,
+                                                       const LaunchConfig* config) {
   return api([&] {
     if (!clusters || !config)
       return Status::InvalidValue;

@@ -27,7 +27,7 @@ bool isRuntime(const char* path) noexcept {
 
 // Under a name of ours: the system's declaration has no exceptions, which a tail call cannot
 // promise.
-MNEME_CUDA_API void* mneme_open(const char* path, int mode) __asm__("dlopen");
+MNEME_RUNTIME_API void* mneme_open(const char* path, int mode) __asm__("dlopen");
 void* mneme_open(const char* path, int mode) {
   Open next = nextOpen.load(std::memory_order_relaxed);
   if (!next) {

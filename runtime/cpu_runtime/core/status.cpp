@@ -1,7 +1,5 @@
 #include "runtime/cpu_runtime/core/status.h"
 
-#include <algorithm>
-#include <array>
 #include <atomic>
 
 #include "runtime/base/log.h"
@@ -10,26 +8,8 @@
 namespace mneme::cpu_runtime {
 namespace {
 
-struct ErrorEntry {
-  int code;
-  const char* name;
-  const char* sentence;
-};
-
-constexpr ErrorEntry kErrors[] = {
-#include "runtime/cpu_runtime/cuda/error_table.inc"
-};
-
 /// The program may have another file under stderr's number when something is to be said.
 [[gnu::constructor]] void rememberWhereMessagesGo() { rememberStandardError(); }
-
-const ErrorEntry* findError(int code) noexcept {
-  const auto* entry = std::lower_bound(std::begin(kErrors), std::end(kErrors), code,
-                                       [](const ErrorEntry& e, int c) { return e.code < c; });
-  return entry != std::end(kErrors) && entry->code == code ? entry : nullptr;
-}
-
-constexpr const char* kUnrecognized = "unrecognized error code";
 
 thread_local Status threadError = Status::Success;
 std::atomic<bool> isErrorForgotten{false};
@@ -37,16 +17,6 @@ std::atomic<Status> waitingFault{Status::Success};
 std::atomic<Status> stickyFault{Status::Success};
 
 } // namespace
-
-const char* statusName(int code) noexcept {
-  const ErrorEntry* entry = findError(code);
-  return entry ? entry->name : kUnrecognized;
-}
-
-const char* statusSentence(int code) noexcept {
-  const ErrorEntry* entry = findError(code);
-  return entry ? entry->sentence : kUnrecognized;
-}
 
 Status lastError() noexcept { return threadError; }
 

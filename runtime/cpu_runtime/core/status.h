@@ -12,14 +12,14 @@
 
 namespace mneme::cpu_runtime {
 
-/// The codes this runtime returns; the numbers are CUDA's. status.cpp has names and sentences of
-/// all.
+/// The codes these runtimes return; vendors have the same numbers. Their names and sentences are
+/// the vendor's.
 enum class Status : int {
   Success = 0,
   InvalidValue = 1,
   MemoryAllocation = 2,
   InitializationError = 3,
-  CudartUnloading = 4,
+  RuntimeUnloading = 4,
   InvalidConfiguration = 9,
   InvalidPitchValue = 12,
   InvalidSymbol = 13,
@@ -27,6 +27,7 @@ enum class Status : int {
   InvalidDeviceFunction = 98,
   InvalidDevice = 101,
   NoKernelImageForDevice = 209,
+  PeerAccessUnsupported = 217,
   OperatingSystem = 304,
   InvalidResourceHandle = 400,
   IllegalState = 401,
@@ -56,10 +57,6 @@ enum class Status : int {
   InvalidClusterSize = 912,
   Unknown = 999,
 };
-
-/// "cudaErrorInvalidValue" / "invalid argument"; "unrecognized error code" for numbers without one.
-const char* statusName(int code) noexcept;
-const char* statusSentence(int code) noexcept;
 
 /// The calling thread's last error; `takeLastError` resets it.
 Status lastError() noexcept;
@@ -106,7 +103,7 @@ template <typename Body> Status api(Body&& body) {
   return always(body);
 }
 
-/// Like api(), for calls at which CUDA reports the faults of earlier kernels.
+/// Like api(), for calls at which vendors report the faults of earlier kernels.
 template <typename Body> Status synchronising(Body&& body) {
   if (const Status fault = synchronise(); fault != Status::Success)
     return remember(fault);

@@ -1,5 +1,5 @@
-// Streams of the CUDA Runtime API: a call has finished its work when it returns, unless the stream
-// is being captured or waits for a kernel that waits itself.
+// Streams: a call has finished its work when it returns, unless the stream is being captured or
+// waits for a kernel that waits itself.
 #include "runtime/cpu_runtime/core/stream.h"
 
 #include <algorithm>
@@ -31,7 +31,7 @@ HandleTable<Stream>& streams() {
   return *table;
 }
 
-/// Null, cudaStreamLegacy (1) and cudaStreamPerThread (2) need no object.
+/// Null, the legacy stream (1) and the stream of each thread (2) need no object.
 bool isDefault(void* handle) { return reinterpret_cast<uintptr_t>(handle) <= 2; }
 
 std::shared_ptr<Stream> find(void* handle) {
@@ -94,26 +94,26 @@ bool isStream(void* handle) { return isDefault(handle) || streams().find(handle)
 
 using namespace mneme::cpu_runtime;
 
-MNEME_CUDA_API Status cudaStreamCreate(void** stream) {
+MNEME_RUNTIME_API Status gpuStreamCreate(void** stream) {
   return api([&] { return create(stream, 0, 0); });
 }
 
-MNEME_CUDA_API Status cudaStreamCreateWithFlags(void** stream, unsigned flags) {
+MNEME_RUNTIME_API Status gpuStreamCreateWithFlags(void** stream, unsigned flags) {
   return api([&] { return create(stream, flags, 0); });
 }
 
-MNEME_CUDA_API Status cudaStreamCreateWithPriority(void** stream, unsigned flags, int priority) {
+MNEME_RUNTIME_API Status gpuStreamCreateWithPriority(void** stream, unsigned flags, int priority) {
   return api([&] { return create(stream, flags, priority); });
 }
 
-MNEME_CUDA_API Status cudaStreamDestroy(void* stream) {
+MNEME_RUNTIME_API Status gpuStreamDestroy(void* stream) {
   return api([&] {
     forgetCapturedStream(stream);
     return streams().remove(stream) ? Status::Success : Status::InvalidResourceHandle;
   });
 }
 
-MNEME_CUDA_API Status cudaStreamSynchronize(void* stream) {
+MNEME_RUNTIME_API Status gpuStreamSynchronize(void* stream) {
   const auto check = [&] { return isStream(stream) ? mayWaitFor(stream) : checkStream(stream); };
   if (isAnyBusy())
     if (const Status bad = check(); bad == Status::Success)
@@ -121,13 +121,13 @@ MNEME_CUDA_API Status cudaStreamSynchronize(void* stream) {
   return synchronising(check);
 }
 
-MNEME_CUDA_API Status cudaStreamQuery(void* stream) {
+MNEME_RUNTIME_API Status gpuStreamQuery(void* stream) {
   if (isAnyBusy() && isStream(stream) && isStreamBusy(stream))
     return remember(Status::NotReady);
-  return cudaStreamSynchronize(stream);
+  return gpuStreamSynchronize(stream);
 }
 
-MNEME_CUDA_API Status cudaStreamWaitEvent(void* stream, void* event, unsigned flags) {
+MNEME_RUNTIME_API Status gpuStreamWaitEvent(void* stream, void* event, unsigned flags) {
   return api([&] {
     if (flags > 1)
       return Status::InvalidValue;
@@ -140,41 +140,41 @@ MNEME_CUDA_API Status cudaStreamWaitEvent(void* stream, void* event, unsigned fl
   });
 }
 
-MNEME_CUDA_API Status cudaStreamGetFlags(void* stream, unsigned* flags) {
+MNEME_RUNTIME_API Status gpuStreamGetFlags(void* stream, unsigned* flags) {
   return api([&] { return query(stream, flags, [](const Stream& s) { return s.flags; }); });
 }
 
-MNEME_CUDA_API Status cudaStreamGetPriority(void* stream, int* priority) {
+MNEME_RUNTIME_API Status gpuStreamGetPriority(void* stream, int* priority) {
   return api([&] { return query(stream, priority, [](const Stream& s) { return s.priority; }); });
 }
 
-MNEME_CUDA_API Status cudaStreamGetId(void* stream, unsigned long long* id) {
+MNEME_RUNTIME_API Status gpuStreamGetId(void* stream, unsigned long long* id) {
   return api([&] {
     const auto number = static_cast<unsigned long long>(reinterpret_cast<uintptr_t>(stream));
     return query(stream, id, [&](const Stream& s) { return s.id ? s.id : number; });
   });
 }
 
-MNEME_CUDA_API Status cudaStreamGetDevice(void* stream, int* device) {
+MNEME_RUNTIME_API Status gpuStreamGetDevice(void* stream, int* device) {
   return api([&] { return query(stream, device, [](const Stream&) { return 0; }); });
 }
 
-MNEME_CUDA_API Status cudaStreamAttachMemAsync(void* stream, void*, size_t, unsigned) {
+MNEME_RUNTIME_API Status gpuStreamAttachMemAsync(void* stream, void*, size_t, unsigned) {
   return api([&] { return checkStream(stream); });
 }
 
-MNEME_CUDA_API Status cudaStreamCopyAttributes(void* destination, void* source) {
+MNEME_RUNTIME_API Status gpuStreamCopyAttributes(void* destination, void* source) {
   return api([&] {
     const Status status = checkStream(destination);
     return status == Status::Success ? checkStream(source) : status;
   });
 }
 
-MNEME_CUDA_API Status cudaStreamSetAttribute(void* stream, int, const void*) {
+MNEME_RUNTIME_API Status gpuStreamSetAttribute(void* stream, int, const void*) {
   return api([&] { return checkStream(stream); });
 }
 
-MNEME_CUDA_API Status cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {
+MNEME_RUNTIME_API Status gpuDeviceGetStreamPriorityRange(int* least, int* greatest) {
   return api([&] {
     if (least)
       *least = kLeastPriority;
@@ -184,7 +184,7 @@ MNEME_CUDA_API Status cudaDeviceGetStreamPriorityRange(int* least, int* greatest
   });
 }
 
-MNEME_CUDA_API Status cudaLaunchHostFunc(void* stream, void (*function)(void*), void* user) {
+MNEME_RUNTIME_API Status gpuLaunchHostFunc(void* stream, void (*function)(void*), void* user) {
   return api([&] {
     if (!function)
       return Status::InvalidValue;
@@ -200,8 +200,8 @@ MNEME_CUDA_API Status cudaLaunchHostFunc(void* stream, void (*function)(void*), 
   });
 }
 
-MNEME_CUDA_API Status cudaStreamAddCallback(void* stream, Callback callback, void* user,
-                                            unsigned flags) {
+MNEME_RUNTIME_API Status gpuStreamAddCallback(void* stream, Callback callback, void* user,
+                                              unsigned flags) {
   return api([&] {
     if (!callback || flags != 0)
       return Status::InvalidValue;

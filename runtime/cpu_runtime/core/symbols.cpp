@@ -1,4 +1,4 @@
-// Device variables in the CUDA Runtime API.
+// Device variables, asked for and copied.
 #include <cstring>
 
 #include "runtime/cpu_runtime/core/at_once.h"
@@ -50,18 +50,19 @@ Status fromSymbol(void* destination, const void* symbol, size_t bytes, size_t of
 
 } // namespace
 
-MNEME_CUDA_API Status cudaMemcpyToSymbol(const void* symbol, const void* source, size_t bytes,
-                                         size_t offset, CopyKind kind) {
+MNEME_RUNTIME_API Status gpuMemcpyToSymbol(const void* symbol, const void* source, size_t bytes,
+                                           size_t offset, CopyKind kind) {
   return atOnce([&] { return toSymbol(symbol, source, bytes, offset, kind); });
 }
 
-MNEME_CUDA_API Status cudaMemcpyFromSymbol(void* destination, const void* symbol, size_t bytes,
-                                           size_t offset, CopyKind kind) {
+MNEME_RUNTIME_API Status gpuMemcpyFromSymbol(void* destination, const void* symbol, size_t bytes,
+                                             size_t offset, CopyKind kind) {
   return atOnce([&] { return fromSymbol(destination, symbol, bytes, offset, kind); });
 }
 
-MNEME_CUDA_API Status cudaMemcpyToSymbolAsync(const void* symbol, const void* source, size_t bytes,
-                                              size_t offset, CopyKind kind, void* stream) {
+MNEME_RUNTIME_API Status gpuMemcpyToSymbolAsync(const void* symbol, const void* source,
+                                                size_t bytes, size_t offset, CopyKind kind,
+                                                void* stream) {
   const auto makeWork = [&](Work& work) {
     return toSymbolWork(symbol, source, bytes, offset, kind, work);
   };
@@ -71,8 +72,9 @@ MNEME_CUDA_API Status cudaMemcpyToSymbolAsync(const void* symbol, const void* so
   });
 }
 
-MNEME_CUDA_API Status cudaMemcpyFromSymbolAsync(void* destination, const void* symbol, size_t bytes,
-                                                size_t offset, CopyKind kind, void* stream) {
+MNEME_RUNTIME_API Status gpuMemcpyFromSymbolAsync(void* destination, const void* symbol,
+                                                  size_t bytes, size_t offset, CopyKind kind,
+                                                  void* stream) {
   const auto makeWork = [&](Work& work) {
     return fromSymbolWork(destination, symbol, bytes, offset, kind, work);
   };
@@ -82,7 +84,7 @@ MNEME_CUDA_API Status cudaMemcpyFromSymbolAsync(void* destination, const void* s
   });
 }
 
-MNEME_CUDA_API Status cudaGetSymbolAddress(void** address, const void* symbol) {
+MNEME_RUNTIME_API Status gpuGetSymbolAddress(void** address, const void* symbol) {
   return api([&] {
     if (!address)
       return Status::InvalidValue;
@@ -94,7 +96,7 @@ MNEME_CUDA_API Status cudaGetSymbolAddress(void** address, const void* symbol) {
   });
 }
 
-MNEME_CUDA_API Status cudaGetSymbolSize(size_t* bytes, const void* symbol) {
+MNEME_RUNTIME_API Status gpuGetSymbolSize(size_t* bytes, const void* symbol) {
   return api([&] {
     if (!bytes)
       return Status::InvalidValue;

@@ -1,6 +1,5 @@
-// Room cpu_runtime: the plain data that crosses the CUDA Runtime API, laid out as its
-// documentation states (checked against the vendor's headers in tests/unit/cudart). No function
-// here.
+// Room cpu_runtime: the plain data that crosses the API, laid out as vendors document it
+// (checked against their headers in tests/unit/cpu_runtime). No function here.
 #pragma once
 
 #include <cstddef>
@@ -35,7 +34,7 @@ enum class CopyKind : int {
   DeviceToHost = 2,
   DeviceToDevice = 3,
   Default = 4,
-  DeviceToDeviceByEngine = 1024 ///< HIP's alone, see Vendor::copiesByEngine
+  DeviceToDeviceByEngine = 1024 ///< see Vendor::copiesByEngine
 };
 
 struct Memcpy3DParms {
@@ -63,7 +62,7 @@ struct Memcpy3DPeerParms {
 
 enum class MemoryType : int { Unregistered = 0, Host = 1, Device = 2, Managed = 3 };
 
-/// The part that every version has; CUDA 13 appends reserved words, which stay untouched.
+/// The part that every version has; newer ones append reserved words, which stay untouched.
 struct PointerAttributes {
   MemoryType type;
   int device;

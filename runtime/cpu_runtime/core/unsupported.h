@@ -3,7 +3,7 @@
 
 namespace mneme::cpu_runtime {
 
-/// Says once on stderr that `name` is not supported, and returns cudaErrorNotSupported.
+/// Says once on stderr that `name` is not supported, and returns Status::NotSupported.
 int unsupported(const char* name) noexcept;
 
 } // namespace mneme::cpu_runtime

@@ -1,5 +1,5 @@
-// User objects of the CUDA Runtime API: something of the application's that is destroyed with the
-// last reference to it, of the application or of a graph.
+// User objects: something of the application's that is destroyed with the last reference to it, of
+// the application or of a graph.
 #include "runtime/cpu_runtime/core/exported.h"
 #include "runtime/cpu_runtime/core/graph_nodes.h"
 #include "runtime/cpu_runtime/core/handle_table.h"
@@ -51,8 +51,8 @@ bool releaseUserObject(void* handle, unsigned count) {
 
 using namespace mneme::cpu_runtime;
 
-MNEME_CUDA_API Status cudaUserObjectCreate(void** object, void* pointer, void (*destroy)(void*),
-                                           unsigned count, unsigned flags) {
+MNEME_RUNTIME_API Status gpuUserObjectCreate(void** object, void* pointer, void (*destroy)(void*),
+                                             unsigned count, unsigned flags) {
   return withGraphs([&] {
     if (!object || !destroy || count == 0 || flags != kNoDestructorSync)
       return Status::InvalidValue;
@@ -61,16 +61,16 @@ MNEME_CUDA_API Status cudaUserObjectCreate(void** object, void* pointer, void (*
   });
 }
 
-MNEME_CUDA_API Status cudaUserObjectRetain(void* object, unsigned count) {
+MNEME_RUNTIME_API Status gpuUserObjectRetain(void* object, unsigned count) {
   return withGraphs([&] { return checked(retainUserObject(object, count)); });
 }
 
-MNEME_CUDA_API Status cudaUserObjectRelease(void* object, unsigned count) {
+MNEME_RUNTIME_API Status gpuUserObjectRelease(void* object, unsigned count) {
   return withGraphs([&] { return checked(releaseUserObject(object, count)); });
 }
 
-MNEME_CUDA_API Status cudaGraphRetainUserObject(void* handle, void* object, unsigned count,
-                                                unsigned flags) {
+MNEME_RUNTIME_API Status gpuGraphRetainUserObject(void* handle, void* object, unsigned count,
+                                                  unsigned flags) {
   return withGraphs([&] {
     const auto graph = findGraph(handle);
     if (!graph || flags > kMove || !objects().find(object) || count == 0)
@@ -82,7 +82,7 @@ MNEME_CUDA_API Status cudaGraphRetainUserObject(void* handle, void* object, unsi
   });
 }
 
-MNEME_CUDA_API Status cudaGraphReleaseUserObject(void* handle, void* object, unsigned count) {
+MNEME_RUNTIME_API Status gpuGraphReleaseUserObject(void* handle, void* object, unsigned count) {
   return withGraphs([&] {
     const auto graph = findGraph(handle);
     if (!graph)

@@ -5,6 +5,7 @@
 
 #include "runtime/cpu_runtime/core/exported.h"
 #include "runtime/cpu_runtime/core/kernels.h"
+#include "runtime/cpu_runtime/core/vendor.h"
 #include "runtime/device/cpu/description.h"
 
 using namespace mneme::cpu_runtime;
@@ -26,7 +27,7 @@ Status load(const void* function, std::span<const std::byte> image, void** varia
 
 } // namespace
 
-MNEME_CUDA_API int mneme_cudart_load_variant(const void* function, const void* image,
+MNEME_RUNTIME_API int mneme_cpu_load_variant(const void* function, const void* image,
                                              size_t imageBytes, void** variant, char* message,
                                              size_t messageBytes) {
   const auto tell = [&](const char* text) {
@@ -48,10 +49,10 @@ MNEME_CUDA_API int mneme_cudart_load_variant(const void* function, const void* i
   return static_cast<int>(Status::NoKernelImageForDevice);
 }
 
-MNEME_CUDA_API const char* mneme_cudart_device_name(void) {
+MNEME_RUNTIME_API const char* mneme_cpu_device_name(void) {
   return mneme::device::cpu::cpuDescription().name.c_str();
 }
 
-MNEME_CUDA_API void mneme_cudart_free_variant(void* variant) {
+MNEME_RUNTIME_API void mneme_cpu_free_variant(void* variant) {
   delete static_cast<Handle*>(variant);
 }

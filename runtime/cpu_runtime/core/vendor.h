@@ -1,5 +1,5 @@
 // Room cpu_runtime: what differs between the runtimes that are built from these sources. Each
-// library defines it once: cuda/device_facts.cpp for CUDA, hip/device_facts.cpp for HIP.
+// library defines it once, in device_facts.cpp and errors.cpp of its folder.
 #pragma once
 
 #include <cstddef>
@@ -25,11 +25,14 @@ struct Vendor {
 };
 extern const Vendor vendor;
 
-/// Whether the program's functions on the edges of graphs have a parameter for data: CUDA's
-/// since 13.
+/// Whether the program's functions on the edges of graphs have a parameter for data.
 bool edgesHaveData() noexcept;
 
 /// The version of the runtime the program is linked with, as the vendor counts.
 int runtimeVersion() noexcept;
+
+/// What the vendor says of an error code: "invalid argument"; "unrecognized error code" for numbers
+/// without one.
+const char* statusSentence(int code) noexcept;
 
 } // namespace mneme::cpu_runtime

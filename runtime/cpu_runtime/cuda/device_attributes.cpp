@@ -140,13 +140,13 @@ Status fill(Properties* properties, int device, More&& more) {
 
 } // namespace
 
-MNEME_CUDA_API Status cudaGetDeviceProperties(DeviceProp13* properties, int device) {
+MNEME_RUNTIME_API Status cudaGetDeviceProperties(DeviceProp13* properties, int device) {
   return always([&] {
     return fill(properties, device, [](DeviceProp13& p) { p.deviceNumaId = p.hostNumaId = -1; });
   });
 }
 
-MNEME_CUDA_API Status cudaGetDeviceProperties_v2(DeviceProp12* properties, int device) {
+MNEME_RUNTIME_API Status cudaGetDeviceProperties_v2(DeviceProp12* properties, int device) {
   return always([&] {
     return fill(properties, device, [](DeviceProp12& p) {
       p.clockRate = kClockKilohertz;
@@ -157,7 +157,7 @@ MNEME_CUDA_API Status cudaGetDeviceProperties_v2(DeviceProp12* properties, int d
   });
 }
 
-MNEME_CUDA_API Status cudaDeviceGetAttribute(int* value, int id, int device) {
+MNEME_RUNTIME_API Status cudaDeviceGetAttribute(int* value, int id, int device) {
   return always([&] {
     if (!value || id < 1 || id > kLastAttribute)
       return Status::InvalidValue;

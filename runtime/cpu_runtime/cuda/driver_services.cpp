@@ -82,34 +82,35 @@ Status check(const MemsetParams& params) {
 
 } // namespace
 
-MNEME_CUDA_API int mneme_cudart_load_module(void** module, const void* image, const char* path) {
+MNEME_RUNTIME_API int mneme_cudart_load_module(void** module, const void* image, const char* path) {
   return quietly([&] { return module ? load(module, image, path) : Status::InvalidValue; });
 }
 
-MNEME_CUDA_API int mneme_cudart_unload_module(void* module) {
+MNEME_RUNTIME_API int mneme_cudart_unload_module(void* module) {
   return quietly([&] { return unloadModule(module); });
 }
 
-MNEME_CUDA_API int mneme_cudart_module_function(const void** function, void* module,
-                                                const char* name) {
+MNEME_RUNTIME_API int mneme_cudart_module_function(const void** function, void* module,
+                                                   const char* name) {
   return quietly([&] { return findFunction(function, module, name); });
 }
 
-MNEME_CUDA_API int mneme_cudart_module_global(void** address, size_t* bytes, void* module,
-                                              const char* name) {
+MNEME_RUNTIME_API int mneme_cudart_module_global(void** address, size_t* bytes, void* module,
+                                                 const char* name) {
   return quietly([&] { return findVariable(address, bytes, module, name); });
 }
 
-MNEME_CUDA_API int mneme_cudart_unpack_arguments(const void* function, void** extra,
-                                                 int (*use)(void* user, void** args), void* user) {
+MNEME_RUNTIME_API int mneme_cudart_unpack_arguments(const void* function, void** extra,
+                                                    int (*use)(void* user, void** args),
+                                                    void* user) {
   std::vector<void*> args;
   const int status = quietly([&] { return unpackArguments(function, extra, args); });
   return status == 0 ? use(user, args.data()) : status;
 }
 
-MNEME_CUDA_API int mneme_cudart_fill(void* destination, size_t pitch, unsigned value,
-                                     unsigned elementBytes, size_t width, size_t height,
-                                     void* stream) {
+MNEME_RUNTIME_API int mneme_cudart_fill(void* destination, size_t pitch, unsigned value,
+                                        unsigned elementBytes, size_t width, size_t height,
+                                        void* stream) {
   return quietly([&] {
     if (width == 0 || height == 0)
       return Status::Success;
@@ -121,8 +122,8 @@ MNEME_CUDA_API int mneme_cudart_fill(void* destination, size_t pitch, unsigned v
   });
 }
 
-MNEME_CUDA_API int mneme_cudart_find_allocation(const void* pointer, void** base, size_t* bytes,
-                                                int* kind) {
+MNEME_RUNTIME_API int mneme_cudart_find_allocation(const void* pointer, void** base, size_t* bytes,
+                                                   int* kind) {
   return quietly([&] {
     const auto block = Heap::instance().find(pointer);
     if (!block)

@@ -1,13 +1,32 @@
 // Error queries of the CUDA Runtime API.
+#include "runtime/cpu_runtime/core/error_text.h"
 #include "runtime/cpu_runtime/core/exported.h"
 #include "runtime/cpu_runtime/core/status.h"
+#include "runtime/cpu_runtime/core/vendor.h"
 
 using namespace mneme::cpu_runtime;
 
-MNEME_CUDA_API Status cudaGetLastError() { return takeLastError(); }
+namespace {
 
-MNEME_CUDA_API Status cudaPeekAtLastError() { return lastError(); }
+constexpr ErrorText kErrors[] = {
+#include "runtime/cpu_runtime/cuda/error_table.inc"
+};
 
-MNEME_CUDA_API const char* cudaGetErrorName(int error) { return statusName(error); }
+constexpr ErrorText kUnrecognized{0, "unrecognized error code", "unrecognized error code"};
 
-MNEME_CUDA_API const char* cudaGetErrorString(int error) { return statusSentence(error); }
+const ErrorText& textOf(int code) noexcept {
+  const ErrorText* text = findError(kErrors, code);
+  return text ? *text : kUnrecognized;
+}
+
+} // namespace
+
+const char* mneme::cpu_runtime::statusSentence(int code) noexcept { return textOf(code).sentence; }
+
+MNEME_RUNTIME_API Status cudaGetLastError() { return takeLastError(); }
+
+MNEME_RUNTIME_API Status cudaPeekAtLastError() { return lastError(); }
+
+MNEME_RUNTIME_API const char* cudaGetErrorName(int error) { return textOf(error).name; }
+
+MNEME_RUNTIME_API const char* cudaGetErrorString(int error) { return statusSentence(error); }

@@ -97,20 +97,20 @@ void* mneme::cpu_runtime::cuda_driver::currentContext() noexcept {
   return own.depth ? own.contexts[own.depth - 1] : nullptr;
 }
 
-MNEME_CUDA_API int cuCtxCreate_v2(void** context, unsigned flags, int device) {
+MNEME_RUNTIME_API int cuCtxCreate_v2(void** context, unsigned flags, int device) {
   return create(context, flags, device);
 }
 
 /// What the parameters ask for, a part of the multiprocessors, makes no difference here.
-MNEME_CUDA_API int cuCtxCreate_v3(void** context, void*, int, unsigned flags, int device) {
+MNEME_RUNTIME_API int cuCtxCreate_v3(void** context, void*, int, unsigned flags, int device) {
   return create(context, flags, device);
 }
 
-MNEME_CUDA_API int cuCtxCreate_v4(void** context, void*, unsigned flags, int device) {
+MNEME_RUNTIME_API int cuCtxCreate_v4(void** context, void*, unsigned flags, int device) {
   return create(context, flags, device);
 }
 
-MNEME_CUDA_API int cuCtxDestroy_v2(void* handle) {
+MNEME_RUNTIME_API int cuCtxDestroy_v2(void* handle) {
   auto* context = static_cast<Context*>(handle);
   {
     const std::lock_guard lock(contexts().mutex);
@@ -123,9 +123,9 @@ MNEME_CUDA_API int cuCtxDestroy_v2(void* handle) {
   return CUDA_SUCCESS;
 }
 
-MNEME_CUDA_API int cuCtxPushCurrent_v2(void* context) { return push(context); }
+MNEME_RUNTIME_API int cuCtxPushCurrent_v2(void* context) { return push(context); }
 
-MNEME_CUDA_API int cuCtxPopCurrent_v2(void** context) {
+MNEME_RUNTIME_API int cuCtxPopCurrent_v2(void** context) {
   if (const int bad = checkCurrent(); bad != CUDA_SUCCESS)
     return bad;
   if (context)
@@ -134,7 +134,7 @@ MNEME_CUDA_API int cuCtxPopCurrent_v2(void** context) {
   return CUDA_SUCCESS;
 }
 
-MNEME_CUDA_API int cuCtxSetCurrent(void* context) {
+MNEME_RUNTIME_API int cuCtxSetCurrent(void* context) {
   if (context && !isContext(context))
     return CUDA_ERROR_INVALID_CONTEXT;
   Stack& own = stack();
@@ -143,27 +143,27 @@ MNEME_CUDA_API int cuCtxSetCurrent(void* context) {
   return context ? push(context) : CUDA_SUCCESS;
 }
 
-MNEME_CUDA_API int cuCtxGetCurrent(void** context) { return give(context, currentContext()); }
+MNEME_RUNTIME_API int cuCtxGetCurrent(void** context) { return give(context, currentContext()); }
 
-MNEME_CUDA_API int cuCtxGetDevice(int* device) {
+MNEME_RUNTIME_API int cuCtxGetDevice(int* device) {
   const int bad = checkCurrent();
   return bad == CUDA_SUCCESS ? give(device, 0) : bad;
 }
 
-MNEME_CUDA_API int cuCtxGetDevice_v2(int* device, void* context) {
+MNEME_RUNTIME_API int cuCtxGetDevice_v2(int* device, void* context) {
   return find(context) ? give(device, 0) : CUDA_ERROR_INVALID_CONTEXT;
 }
 
-MNEME_CUDA_API int cuCtxGetApiVersion(void* context, unsigned* version) {
+MNEME_RUNTIME_API int cuCtxGetApiVersion(void* context, unsigned* version) {
   return find(context) ? give(version, kApiVersion) : CUDA_ERROR_INVALID_CONTEXT;
 }
 
-MNEME_CUDA_API int cuCtxGetFlags(unsigned* flags) {
+MNEME_RUNTIME_API int cuCtxGetFlags(unsigned* flags) {
   const Context* context = find(nullptr);
   return context ? give(flags, context->flags) : CUDA_ERROR_INVALID_CONTEXT;
 }
 
-MNEME_CUDA_API int cuCtxSetFlags(unsigned flags) {
+MNEME_RUNTIME_API int cuCtxSetFlags(unsigned flags) {
   Context* context = find(nullptr);
   if (!context)
     return CUDA_ERROR_INVALID_CONTEXT;
@@ -171,65 +171,65 @@ MNEME_CUDA_API int cuCtxSetFlags(unsigned flags) {
   return CUDA_SUCCESS;
 }
 
-MNEME_CUDA_API int cuCtxGetId(void* context, unsigned long long* id) {
+MNEME_RUNTIME_API int cuCtxGetId(void* context, unsigned long long* id) {
   const Context* found = find(context);
   return found ? give(id, reinterpret_cast<unsigned long long>(found)) : CUDA_ERROR_INVALID_CONTEXT;
 }
 
-MNEME_CUDA_API int cuCtxSynchronize() { return forward<"cudaDeviceSynchronize">(); }
-MNEME_CUDA_API int cuCtxSynchronize_v2(void*) { return forward<"cudaDeviceSynchronize">(); }
+MNEME_RUNTIME_API int cuCtxSynchronize() { return forward<"cudaDeviceSynchronize">(); }
+MNEME_RUNTIME_API int cuCtxSynchronize_v2(void*) { return forward<"cudaDeviceSynchronize">(); }
 
-MNEME_CUDA_API int cuCtxSetLimit(int limit, size_t value) {
+MNEME_RUNTIME_API int cuCtxSetLimit(int limit, size_t value) {
   return forward<"cudaDeviceSetLimit">(limit, value);
 }
 
-MNEME_CUDA_API int cuCtxGetLimit(size_t* value, int limit) {
+MNEME_RUNTIME_API int cuCtxGetLimit(size_t* value, int limit) {
   return forward<"cudaDeviceGetLimit">(value, limit);
 }
 
-MNEME_CUDA_API int cuCtxSetCacheConfig(int config) {
+MNEME_RUNTIME_API int cuCtxSetCacheConfig(int config) {
   return forward<"cudaDeviceSetCacheConfig">(config);
 }
 
-MNEME_CUDA_API int cuCtxGetCacheConfig(int* config) {
+MNEME_RUNTIME_API int cuCtxGetCacheConfig(int* config) {
   return forward<"cudaDeviceGetCacheConfig">(config);
 }
 
-MNEME_CUDA_API int cuCtxSetSharedMemConfig(int config) {
+MNEME_RUNTIME_API int cuCtxSetSharedMemConfig(int config) {
   return forward<"cudaDeviceSetSharedMemConfig">(config);
 }
 
-MNEME_CUDA_API int cuCtxGetSharedMemConfig(int* config) {
+MNEME_RUNTIME_API int cuCtxGetSharedMemConfig(int* config) {
   return forward<"cudaDeviceGetSharedMemConfig">(config);
 }
 
-MNEME_CUDA_API int cuCtxResetPersistingL2Cache() {
+MNEME_RUNTIME_API int cuCtxResetPersistingL2Cache() {
   return forward<"cudaCtxResetPersistingL2Cache">();
 }
 
-MNEME_CUDA_API int cuCtxGetStreamPriorityRange(int* least, int* greatest) {
+MNEME_RUNTIME_API int cuCtxGetStreamPriorityRange(int* least, int* greatest) {
   return forward<"cudaDeviceGetStreamPriorityRange">(least, greatest);
 }
 
-MNEME_CUDA_API int cuDevicePrimaryCtxRetain(void** context, int device) {
+MNEME_RUNTIME_API int cuDevicePrimaryCtxRetain(void** context, int device) {
   const int bad = checkDevice(device);
   return bad == CUDA_SUCCESS ? give<void*>(context, &primary()) : bad;
 }
 
-MNEME_CUDA_API int cuDevicePrimaryCtxRelease_v2(int device) { return checkDevice(device); }
+MNEME_RUNTIME_API int cuDevicePrimaryCtxRelease_v2(int device) { return checkDevice(device); }
 
-MNEME_CUDA_API int cuDevicePrimaryCtxReset_v2(int device) {
+MNEME_RUNTIME_API int cuDevicePrimaryCtxReset_v2(int device) {
   const int bad = checkDevice(device);
   return bad == CUDA_SUCCESS ? forward<"cudaDeviceReset">() : bad;
 }
 
-MNEME_CUDA_API int cuDevicePrimaryCtxSetFlags_v2(int device, unsigned flags) {
+MNEME_RUNTIME_API int cuDevicePrimaryCtxSetFlags_v2(int device, unsigned flags) {
   if (device == 0)
     primary().flags = flags;
   return checkDevice(device);
 }
 
-MNEME_CUDA_API int cuDevicePrimaryCtxGetState(int device, unsigned* flags, int* isActive) {
+MNEME_RUNTIME_API int cuDevicePrimaryCtxGetState(int device, unsigned* flags, int* isActive) {
   if (flags)
     *flags = primary().flags;
   if (isActive)

@@ -127,123 +127,123 @@ int fillPlane(CUdeviceptr destination, size_t pitch, Element value, size_t width
 
 } // namespace
 
-MNEME_CUDA_API int cuMemcpy(CUdeviceptr destination, CUdeviceptr source, size_t bytes) {
+MNEME_RUNTIME_API int cuMemcpy(CUdeviceptr destination, CUdeviceptr source, size_t bytes) {
   return copy(asPointer(destination), asPointer(source), bytes, CopyKind::Default);
 }
 
-MNEME_CUDA_API int cuMemcpyAsync(CUdeviceptr destination, CUdeviceptr source, size_t bytes,
-                                 void* stream) {
+MNEME_RUNTIME_API int cuMemcpyAsync(CUdeviceptr destination, CUdeviceptr source, size_t bytes,
+                                    void* stream) {
   return copyOn(stream, asPointer(destination), asPointer(source), bytes, CopyKind::Default);
 }
 
-MNEME_CUDA_API int cuMemcpyHtoD_v2(CUdeviceptr destination, const void* source, size_t bytes) {
+MNEME_RUNTIME_API int cuMemcpyHtoD_v2(CUdeviceptr destination, const void* source, size_t bytes) {
   return copy(asPointer(destination), source, bytes, CopyKind::HostToDevice);
 }
 
-MNEME_CUDA_API int cuMemcpyDtoH_v2(void* destination, CUdeviceptr source, size_t bytes) {
+MNEME_RUNTIME_API int cuMemcpyDtoH_v2(void* destination, CUdeviceptr source, size_t bytes) {
   return copy(destination, asPointer(source), bytes, CopyKind::DeviceToHost);
 }
 
-MNEME_CUDA_API int cuMemcpyDtoD_v2(CUdeviceptr destination, CUdeviceptr source, size_t bytes) {
+MNEME_RUNTIME_API int cuMemcpyDtoD_v2(CUdeviceptr destination, CUdeviceptr source, size_t bytes) {
   return copy(asPointer(destination), asPointer(source), bytes, CopyKind::DeviceToDevice);
 }
 
-MNEME_CUDA_API int cuMemcpyHtoDAsync_v2(CUdeviceptr destination, const void* source, size_t bytes,
-                                        void* stream) {
+MNEME_RUNTIME_API int cuMemcpyHtoDAsync_v2(CUdeviceptr destination, const void* source,
+                                           size_t bytes, void* stream) {
   return copyOn(stream, asPointer(destination), source, bytes, CopyKind::HostToDevice);
 }
 
-MNEME_CUDA_API int cuMemcpyDtoHAsync_v2(void* destination, CUdeviceptr source, size_t bytes,
-                                        void* stream) {
+MNEME_RUNTIME_API int cuMemcpyDtoHAsync_v2(void* destination, CUdeviceptr source, size_t bytes,
+                                           void* stream) {
   return copyOn(stream, destination, asPointer(source), bytes, CopyKind::DeviceToHost);
 }
 
-MNEME_CUDA_API int cuMemcpyDtoDAsync_v2(CUdeviceptr destination, CUdeviceptr source, size_t bytes,
-                                        void* stream) {
+MNEME_RUNTIME_API int cuMemcpyDtoDAsync_v2(CUdeviceptr destination, CUdeviceptr source,
+                                           size_t bytes, void* stream) {
   return copyOn(stream, asPointer(destination), asPointer(source), bytes, CopyKind::DeviceToDevice);
 }
 
-MNEME_CUDA_API int cuMemcpyPeer(CUdeviceptr destination, void*, CUdeviceptr source, void*,
-                                size_t bytes) {
+MNEME_RUNTIME_API int cuMemcpyPeer(CUdeviceptr destination, void*, CUdeviceptr source, void*,
+                                   size_t bytes) {
   return cuMemcpy(destination, source, bytes);
 }
 
-MNEME_CUDA_API int cuMemcpyPeerAsync(CUdeviceptr destination, void*, CUdeviceptr source, void*,
-                                     size_t bytes, void* stream) {
+MNEME_RUNTIME_API int cuMemcpyPeerAsync(CUdeviceptr destination, void*, CUdeviceptr source, void*,
+                                        size_t bytes, void* stream) {
   return cuMemcpyAsync(destination, source, bytes, stream);
 }
 
-MNEME_CUDA_API int cuMemcpy2D_v2(const Copy2D* params) {
+MNEME_RUNTIME_API int cuMemcpy2D_v2(const Copy2D* params) {
   return copyPlane(params, [](auto... args) { return forward<"cudaMemcpy2D">(args...); });
 }
 
-MNEME_CUDA_API int cuMemcpy2DAsync_v2(const Copy2D* params, void* stream) {
+MNEME_RUNTIME_API int cuMemcpy2DAsync_v2(const Copy2D* params, void* stream) {
   return copyPlane(params,
                    [&](auto... args) { return forward<"cudaMemcpy2DAsync">(args..., stream); });
 }
 
-MNEME_CUDA_API int cuMemcpy3D_v2(const Copy3D* params) {
+MNEME_RUNTIME_API int cuMemcpy3D_v2(const Copy3D* params) {
   return copyVolume(params, [](auto parms) { return forward<"cudaMemcpy3D">(parms); });
 }
 
-MNEME_CUDA_API int cuMemcpy3DAsync_v2(const Copy3D* params, void* stream) {
+MNEME_RUNTIME_API int cuMemcpy3DAsync_v2(const Copy3D* params, void* stream) {
   return copyVolume(params,
                     [&](auto parms) { return forward<"cudaMemcpy3DAsync">(parms, stream); });
 }
 
-MNEME_CUDA_API int cuMemsetD8_v2(CUdeviceptr destination, uint8_t value, size_t count) {
+MNEME_RUNTIME_API int cuMemsetD8_v2(CUdeviceptr destination, uint8_t value, size_t count) {
   return fill(destination, value, count, nullptr);
 }
 
-MNEME_CUDA_API int cuMemsetD16_v2(CUdeviceptr destination, uint16_t value, size_t count) {
+MNEME_RUNTIME_API int cuMemsetD16_v2(CUdeviceptr destination, uint16_t value, size_t count) {
   return fill(destination, value, count, nullptr);
 }
 
-MNEME_CUDA_API int cuMemsetD32_v2(CUdeviceptr destination, uint32_t value, size_t count) {
+MNEME_RUNTIME_API int cuMemsetD32_v2(CUdeviceptr destination, uint32_t value, size_t count) {
   return fill(destination, value, count, nullptr);
 }
 
-MNEME_CUDA_API int cuMemsetD8Async(CUdeviceptr destination, uint8_t value, size_t count,
-                                   void* stream) {
+MNEME_RUNTIME_API int cuMemsetD8Async(CUdeviceptr destination, uint8_t value, size_t count,
+                                      void* stream) {
   return fill(destination, value, count, stream);
 }
 
-MNEME_CUDA_API int cuMemsetD16Async(CUdeviceptr destination, uint16_t value, size_t count,
-                                    void* stream) {
+MNEME_RUNTIME_API int cuMemsetD16Async(CUdeviceptr destination, uint16_t value, size_t count,
+                                       void* stream) {
   return fill(destination, value, count, stream);
 }
 
-MNEME_CUDA_API int cuMemsetD32Async(CUdeviceptr destination, uint32_t value, size_t count,
-                                    void* stream) {
+MNEME_RUNTIME_API int cuMemsetD32Async(CUdeviceptr destination, uint32_t value, size_t count,
+                                       void* stream) {
   return fill(destination, value, count, stream);
 }
 
-MNEME_CUDA_API int cuMemsetD2D8_v2(CUdeviceptr destination, size_t pitch, uint8_t value,
-                                   size_t width, size_t height) {
+MNEME_RUNTIME_API int cuMemsetD2D8_v2(CUdeviceptr destination, size_t pitch, uint8_t value,
+                                      size_t width, size_t height) {
   return fillPlane(destination, pitch, value, width, height, nullptr);
 }
 
-MNEME_CUDA_API int cuMemsetD2D16_v2(CUdeviceptr destination, size_t pitch, uint16_t value,
-                                    size_t width, size_t height) {
+MNEME_RUNTIME_API int cuMemsetD2D16_v2(CUdeviceptr destination, size_t pitch, uint16_t value,
+                                       size_t width, size_t height) {
   return fillPlane(destination, pitch, value, width, height, nullptr);
 }
 
-MNEME_CUDA_API int cuMemsetD2D32_v2(CUdeviceptr destination, size_t pitch, uint32_t value,
-                                    size_t width, size_t height) {
+MNEME_RUNTIME_API int cuMemsetD2D32_v2(CUdeviceptr destination, size_t pitch, uint32_t value,
+                                       size_t width, size_t height) {
   return fillPlane(destination, pitch, value, width, height, nullptr);
 }
 
-MNEME_CUDA_API int cuMemsetD2D8Async(CUdeviceptr destination, size_t pitch, uint8_t value,
-                                     size_t width, size_t height, void* stream) {
+MNEME_RUNTIME_API int cuMemsetD2D8Async(CUdeviceptr destination, size_t pitch, uint8_t value,
+                                        size_t width, size_t height, void* stream) {
   return fillPlane(destination, pitch, value, width, height, stream);
 }
 
-MNEME_CUDA_API int cuMemsetD2D16Async(CUdeviceptr destination, size_t pitch, uint16_t value,
-                                      size_t width, size_t height, void* stream) {
+MNEME_RUNTIME_API int cuMemsetD2D16Async(CUdeviceptr destination, size_t pitch, uint16_t value,
+                                         size_t width, size_t height, void* stream) {
   return fillPlane(destination, pitch, value, width, height, stream);
 }
 
-MNEME_CUDA_API int cuMemsetD2D32Async(CUdeviceptr destination, size_t pitch, uint32_t value,
-                                      size_t width, size_t height, void* stream) {
+MNEME_RUNTIME_API int cuMemsetD2D32Async(CUdeviceptr destination, size_t pitch, uint32_t value,
+                                         size_t width, size_t height, void* stream) {
   return fillPlane(destination, pitch, value, width, height, stream);
 }

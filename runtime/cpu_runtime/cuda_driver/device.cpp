@@ -29,24 +29,24 @@ int readProperties(int device, Properties& properties) {
 } // namespace
 
 /// Who finds this in a libcuda.so.1 has not found NVIDIA's driver.
-MNEME_CUDA_API int mneme_cuda_driver_on_cpu() { return 1; }
+MNEME_RUNTIME_API int mneme_cuda_driver_on_cpu() { return 1; }
 
-MNEME_CUDA_API int cuInit(unsigned flags) {
+MNEME_RUNTIME_API int cuInit(unsigned flags) {
   return flags ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
 }
 
-MNEME_CUDA_API int cuDriverGetVersion(int* version) {
+MNEME_RUNTIME_API int cuDriverGetVersion(int* version) {
   return forward<"cudaDriverGetVersion">(version);
 }
 
-MNEME_CUDA_API int cuDeviceGetCount(int* count) { return forward<"cudaGetDeviceCount">(count); }
+MNEME_RUNTIME_API int cuDeviceGetCount(int* count) { return forward<"cudaGetDeviceCount">(count); }
 
-MNEME_CUDA_API int cuDeviceGet(int* device, int ordinal) {
+MNEME_RUNTIME_API int cuDeviceGet(int* device, int ordinal) {
   const int bad = checkDevice(ordinal);
   return bad == CUDA_SUCCESS ? give(device, 0) : bad;
 }
 
-MNEME_CUDA_API int cuDeviceGetName(char* name, int bytes, int device) {
+MNEME_RUNTIME_API int cuDeviceGetName(char* name, int bytes, int device) {
   Properties properties;
   if (!name || bytes <= 0)
     return CUDA_ERROR_INVALID_VALUE;
@@ -58,7 +58,7 @@ MNEME_CUDA_API int cuDeviceGetName(char* name, int bytes, int device) {
   return status;
 }
 
-MNEME_CUDA_API int cuDeviceGetUuid_v2(void* uuid, int device) {
+MNEME_RUNTIME_API int cuDeviceGetUuid_v2(void* uuid, int device) {
   Properties properties;
   if (!uuid)
     return CUDA_ERROR_INVALID_VALUE;
@@ -68,7 +68,7 @@ MNEME_CUDA_API int cuDeviceGetUuid_v2(void* uuid, int device) {
   return status;
 }
 
-MNEME_CUDA_API int cuDeviceTotalMem_v2(size_t* bytes, int device) {
+MNEME_RUNTIME_API int cuDeviceTotalMem_v2(size_t* bytes, int device) {
   if (const int bad = checkDevice(device); bad != CUDA_SUCCESS)
     return bad;
   size_t freeBytes = 0;
@@ -76,28 +76,28 @@ MNEME_CUDA_API int cuDeviceTotalMem_v2(size_t* bytes, int device) {
 }
 
 /// The driver has attributes that the runtime has no name for: they are 0 here.
-MNEME_CUDA_API int cuDeviceGetAttribute(int* value, int attribute, int device) {
+MNEME_RUNTIME_API int cuDeviceGetAttribute(int* value, int attribute, int device) {
   const int status = forward<"cudaDeviceGetAttribute">(value, attribute, device);
   const bool isDrivers = value && device == 0 && attribute > 0 && attribute <= kLastAttribute;
   return status != CUDA_SUCCESS && isDrivers ? give(value, 0) : status;
 }
 
-MNEME_CUDA_API int cuDeviceComputeCapability(int* major, int* minor, int device) {
+MNEME_RUNTIME_API int cuDeviceComputeCapability(int* major, int* minor, int device) {
   const int status = cuDeviceGetAttribute(major, 75, device);
   return status == CUDA_SUCCESS ? cuDeviceGetAttribute(minor, 76, device) : status;
 }
 
-MNEME_CUDA_API int cuDeviceGetPCIBusId(char* text, int bytes, int device) {
+MNEME_RUNTIME_API int cuDeviceGetPCIBusId(char* text, int bytes, int device) {
   return forward<"cudaDeviceGetPCIBusId">(text, bytes, device);
 }
 
-MNEME_CUDA_API int cuDeviceGetByPCIBusId(int* device, const char* text) {
+MNEME_RUNTIME_API int cuDeviceGetByPCIBusId(int* device, const char* text) {
   return forward<"cudaDeviceGetByPCIBusId">(device, text);
 }
 
-MNEME_CUDA_API int cuDeviceCanAccessPeer(int* canAccess, int device, int peer) {
+MNEME_RUNTIME_API int cuDeviceCanAccessPeer(int* canAccess, int device, int peer) {
   return forward<"cudaDeviceCanAccessPeer">(canAccess, device, peer);
 }
 
-MNEME_CUDA_API int cuProfilerStart() { return CUDA_SUCCESS; }
-MNEME_CUDA_API int cuProfilerStop() { return CUDA_SUCCESS; }
+MNEME_RUNTIME_API int cuProfilerStart() { return CUDA_SUCCESS; }
+MNEME_RUNTIME_API int cuProfilerStop() { return CUDA_SUCCESS; }

@@ -50,8 +50,8 @@ void* findFor(const std::string& function, int version) {
 } // namespace
 
 /// The functions for streams of each thread are the same here, under further names.
-MNEME_CUDA_API int cuGetProcAddress_v2(const char* function, void** address, int version,
-                                       unsigned long long, int* result) {
+MNEME_RUNTIME_API int cuGetProcAddress_v2(const char* function, void** address, int version,
+                                          unsigned long long, int* result) {
   if (!function || !address || std::strncmp(function, "cu", 2) != 0)
     return CUDA_ERROR_INVALID_VALUE;
   *address = findFor(function, version);
@@ -60,11 +60,11 @@ MNEME_CUDA_API int cuGetProcAddress_v2(const char* function, void** address, int
   return *address || result ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;
 }
 
-MNEME_CUDA_API int cuGetProcAddress(const char* function, void** address, int version,
-                                    unsigned long long flags) {
+MNEME_RUNTIME_API int cuGetProcAddress(const char* function, void** address, int version,
+                                       unsigned long long flags) {
   return cuGetProcAddress_v2(function, address, version, flags, nullptr);
 }
 
 /// NVIDIA's runtime asks for its private tables first of all. That is one linked statically, which
 /// knows nothing of ours: to it there is no device.
-MNEME_CUDA_API int cuGetExportTable(const void**, const void*) { return CUDA_ERROR_NO_DEVICE; }
+MNEME_RUNTIME_API int cuGetExportTable(const void**, const void*) { return CUDA_ERROR_NO_DEVICE; }

@@ -1,8 +1,8 @@
 // Names and sentences of the CUDA driver API's codes, and what a function does that is not there.
-#include <algorithm>
 #include <string>
 
 #include "runtime/base/log.h"
+#include "runtime/cpu_runtime/core/error_text.h"
 #include "runtime/cpu_runtime/core/exported.h"
 #include "runtime/cpu_runtime/core/unsupported.h"
 #include "runtime/cpu_runtime/cuda_driver/forward.h"
@@ -11,18 +11,13 @@ using namespace mneme::cpu_runtime::cuda_driver;
 
 namespace {
 
-struct ErrorName {
-  int code;
-  const char* name;
-};
-
-constexpr ErrorName kNames[] = {
+constexpr mneme::cpu_runtime::ErrorText kNames[] = {
 #include "runtime/cpu_runtime/cuda_driver/error_names.inc"
 };
 
 const char* nameOf(int code) {
-  const auto* found = std::ranges::find(kNames, code, &ErrorName::code);
-  return found == std::end(kNames) ? nullptr : found->name;
+  const auto* found = mneme::cpu_runtime::findError(kNames, code);
+  return found ? found->name : nullptr;
 }
 
 } // namespace
@@ -35,13 +30,13 @@ int mneme::cpu_runtime::unsupported(const char* name) noexcept {
   return CUDA_ERROR_NOT_SUPPORTED;
 }
 
-MNEME_CUDA_API int cuGetErrorName(int code, const char** name) {
+MNEME_RUNTIME_API int cuGetErrorName(int code, const char** name) {
   const int status = give(name, nameOf(code));
   return status == CUDA_SUCCESS && !*name ? CUDA_ERROR_INVALID_VALUE : status;
 }
 
 /// The sentences are the runtime's, whose codes have the driver's numbers.
-MNEME_CUDA_API int cuGetErrorString(int code, const char** text) {
+MNEME_RUNTIME_API int cuGetErrorString(int code, const char** text) {
   using Ask = const char* (*)(int);
   static const auto ask = reinterpret_cast<Ask>(runtimeFunction("cudaGetErrorString"));
   const bool isKnown = nameOf(code) && ask;

@@ -1,5 +1,5 @@
 // Room cpu_runtime: the CUDA driver API on the CPU device, as a second face of its CUDA
-// runtime (../cudart). Here: how a function of the driver API calls one of the runtime API.
+// runtime (../cuda). Here: how a function of the driver API calls one of the runtime API.
 #pragma once
 
 #include <algorithm>

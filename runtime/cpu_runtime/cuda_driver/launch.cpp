@@ -66,9 +66,10 @@ int bestBlock(int& minGrid, int& bestThreads, const void* function, size_t (*sha
 
 } // namespace
 
-MNEME_CUDA_API int cuLaunchKernel(const void* function, unsigned gridX, unsigned gridY,
-                                  unsigned gridZ, unsigned blockX, unsigned blockY, unsigned blockZ,
-                                  unsigned sharedBytes, void* stream, void** args, void** extra) {
+MNEME_RUNTIME_API int cuLaunchKernel(const void* function, unsigned gridX, unsigned gridY,
+                                     unsigned gridZ, unsigned blockX, unsigned blockY,
+                                     unsigned blockZ, unsigned sharedBytes, void* stream,
+                                     void** args, void** extra) {
   return withArguments(function, args, extra, [&](void** pointers) {
     return forward<"cudaLaunchKernel">(function, Dim3{gridX, gridY, gridZ},
                                        Dim3{blockX, blockY, blockZ}, pointers,
@@ -76,17 +77,17 @@ MNEME_CUDA_API int cuLaunchKernel(const void* function, unsigned gridX, unsigned
   });
 }
 
-MNEME_CUDA_API int cuLaunchCooperativeKernel(const void* function, unsigned gridX, unsigned gridY,
-                                             unsigned gridZ, unsigned blockX, unsigned blockY,
-                                             unsigned blockZ, unsigned sharedBytes, void* stream,
-                                             void** args) {
+MNEME_RUNTIME_API int cuLaunchCooperativeKernel(const void* function, unsigned gridX,
+                                                unsigned gridY, unsigned gridZ, unsigned blockX,
+                                                unsigned blockY, unsigned blockZ,
+                                                unsigned sharedBytes, void* stream, void** args) {
   return forward<"cudaLaunchCooperativeKernel">(function, Dim3{gridX, gridY, gridZ},
                                                 Dim3{blockX, blockY, blockZ}, args,
                                                 static_cast<size_t>(sharedBytes), stream);
 }
 
-MNEME_CUDA_API int cuLaunchKernelEx(const CUlaunchConfig* config, const void* function, void** args,
-                                    void** extra) {
+MNEME_RUNTIME_API int cuLaunchKernelEx(const CUlaunchConfig* config, const void* function,
+                                       void** args, void** extra) {
   if (!config)
     return CUDA_ERROR_INVALID_VALUE;
   const RuntimeLaunchConfig wanted = runtimeConfig(*config);
@@ -95,36 +96,37 @@ MNEME_CUDA_API int cuLaunchKernelEx(const CUlaunchConfig* config, const void* fu
   });
 }
 
-MNEME_CUDA_API int cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const void* function,
-                                                               int threads, size_t sharedBytes) {
+MNEME_RUNTIME_API int cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const void* function,
+                                                                  int threads, size_t sharedBytes) {
   return forward<"cudaOccupancyMaxActiveBlocksPerMultiprocessor">(blocks, function, threads,
                                                                   sharedBytes);
 }
 
-MNEME_CUDA_API int
+MNEME_RUNTIME_API int
 cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, const void* function, int threads,
                                                      size_t sharedBytes, unsigned flags) {
   return forward<"cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags">(
       blocks, function, threads, sharedBytes, flags);
 }
 
-MNEME_CUDA_API int cuOccupancyMaxPotentialBlockSizeWithFlags(int* minGrid, int* threads,
-                                                             const void* function,
-                                                             size_t (*sharedOf)(int),
-                                                             size_t sharedBytes, int limit,
-                                                             unsigned) {
+MNEME_RUNTIME_API int cuOccupancyMaxPotentialBlockSizeWithFlags(int* minGrid, int* threads,
+                                                                const void* function,
+                                                                size_t (*sharedOf)(int),
+                                                                size_t sharedBytes, int limit,
+                                                                unsigned) {
   return minGrid && threads ? bestBlock(*minGrid, *threads, function, sharedOf, sharedBytes, limit)
                             : CUDA_ERROR_INVALID_VALUE;
 }
 
-MNEME_CUDA_API int cuOccupancyMaxPotentialBlockSize(int* minGrid, int* threads,
-                                                    const void* function, size_t (*sharedOf)(int),
-                                                    size_t sharedBytes, int limit) {
+MNEME_RUNTIME_API int cuOccupancyMaxPotentialBlockSize(int* minGrid, int* threads,
+                                                       const void* function,
+                                                       size_t (*sharedOf)(int), size_t sharedBytes,
+                                                       int limit) {
   return cuOccupancyMaxPotentialBlockSizeWithFlags(minGrid, threads, function, sharedOf,
                                                    sharedBytes, limit, 0);
 }
 
-MNEME_CUDA_API int cuOccupancyAvailableDynamicSMemPerBlock(size_t* bytes, const void* function,
-                                                           int blocks, int threads) {
+MNEME_RUNTIME_API int cuOccupancyAvailableDynamicSMemPerBlock(size_t* bytes, const void* function,
+                                                              int blocks, int threads) {
   return forward<"cudaOccupancyAvailableDynamicSMemPerBlock">(bytes, function, blocks, threads);
 }

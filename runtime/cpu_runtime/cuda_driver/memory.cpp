@@ -71,81 +71,83 @@ int tellNothing(void* data, int attribute) {
 
 } // namespace
 
-MNEME_CUDA_API int cuMemGetInfo_v2(size_t* freeBytes, size_t* totalBytes) {
+MNEME_RUNTIME_API int cuMemGetInfo_v2(size_t* freeBytes, size_t* totalBytes) {
   return forward<"cudaMemGetInfo">(freeBytes, totalBytes);
 }
 
-MNEME_CUDA_API int cuMemAlloc_v2(CUdeviceptr* address, size_t bytes) {
+MNEME_RUNTIME_API int cuMemAlloc_v2(CUdeviceptr* address, size_t bytes) {
   return bytes ? forward<"cudaMalloc">(asPointer(address), bytes) : CUDA_ERROR_INVALID_VALUE;
 }
 
-MNEME_CUDA_API int cuMemAllocPitch_v2(CUdeviceptr* address, size_t* pitch, size_t width,
-                                      size_t height, unsigned elementBytes) {
+MNEME_RUNTIME_API int cuMemAllocPitch_v2(CUdeviceptr* address, size_t* pitch, size_t width,
+                                         size_t height, unsigned elementBytes) {
   const bool isElement = elementBytes == 4 || elementBytes == 8 || elementBytes == 16;
   return isElement && width && height
              ? forward<"cudaMallocPitch">(asPointer(address), pitch, width, height)
              : CUDA_ERROR_INVALID_VALUE;
 }
 
-MNEME_CUDA_API int cuMemAllocManaged(CUdeviceptr* address, size_t bytes, unsigned flags) {
+MNEME_RUNTIME_API int cuMemAllocManaged(CUdeviceptr* address, size_t bytes, unsigned flags) {
   return bytes ? forward<"cudaMallocManaged">(asPointer(address), bytes, flags)
                : CUDA_ERROR_INVALID_VALUE;
 }
 
-MNEME_CUDA_API int cuMemAllocAsync(CUdeviceptr* address, size_t bytes, void* stream) {
+MNEME_RUNTIME_API int cuMemAllocAsync(CUdeviceptr* address, size_t bytes, void* stream) {
   return forward<"cudaMallocAsync">(asPointer(address), bytes, stream);
 }
 
-MNEME_CUDA_API int cuMemAllocFromPoolAsync(CUdeviceptr* address, size_t bytes, void* pool,
-                                           void* stream) {
+MNEME_RUNTIME_API int cuMemAllocFromPoolAsync(CUdeviceptr* address, size_t bytes, void* pool,
+                                              void* stream) {
   return forward<"cudaMallocFromPoolAsync">(asPointer(address), bytes, pool, stream);
 }
 
-MNEME_CUDA_API int cuMemFree_v2(CUdeviceptr address) {
+MNEME_RUNTIME_API int cuMemFree_v2(CUdeviceptr address) {
   return forward<"cudaFree">(asPointer(address));
 }
 
-MNEME_CUDA_API int cuMemFreeAsync(CUdeviceptr address, void* stream) {
+MNEME_RUNTIME_API int cuMemFreeAsync(CUdeviceptr address, void* stream) {
   return forward<"cudaFreeAsync">(asPointer(address), stream);
 }
 
-MNEME_CUDA_API int cuMemAllocHost_v2(void** pointer, size_t bytes) {
+MNEME_RUNTIME_API int cuMemAllocHost_v2(void** pointer, size_t bytes) {
   return forward<"cudaMallocHost">(pointer, bytes);
 }
 
-MNEME_CUDA_API int cuMemHostAlloc(void** pointer, size_t bytes, unsigned flags) {
+MNEME_RUNTIME_API int cuMemHostAlloc(void** pointer, size_t bytes, unsigned flags) {
   return forward<"cudaHostAlloc">(pointer, bytes, flags);
 }
 
-MNEME_CUDA_API int cuMemFreeHost(void* pointer) { return forward<"cudaFreeHost">(pointer); }
+MNEME_RUNTIME_API int cuMemFreeHost(void* pointer) { return forward<"cudaFreeHost">(pointer); }
 
-MNEME_CUDA_API int cuMemHostRegister_v2(void* pointer, size_t bytes, unsigned flags) {
+MNEME_RUNTIME_API int cuMemHostRegister_v2(void* pointer, size_t bytes, unsigned flags) {
   return forward<"cudaHostRegister">(pointer, bytes, flags);
 }
 
-MNEME_CUDA_API int cuMemHostUnregister(void* pointer) {
+MNEME_RUNTIME_API int cuMemHostUnregister(void* pointer) {
   return forward<"cudaHostUnregister">(pointer);
 }
 
-MNEME_CUDA_API int cuMemHostGetDevicePointer_v2(CUdeviceptr* address, void* host, unsigned flags) {
+MNEME_RUNTIME_API int cuMemHostGetDevicePointer_v2(CUdeviceptr* address, void* host,
+                                                   unsigned flags) {
   return forward<"cudaHostGetDevicePointer">(asPointer(address), host, flags);
 }
 
-MNEME_CUDA_API int cuMemHostGetFlags(unsigned* flags, void* host) {
+MNEME_RUNTIME_API int cuMemHostGetFlags(unsigned* flags, void* host) {
   return forward<"cudaHostGetFlags">(flags, host);
 }
 
 /// Where managed memory is to be makes no difference: the further parameters, which differ between
 /// versions, are not read.
-MNEME_CUDA_API int cuMemPrefetchAsync_v2(CUdeviceptr address, size_t bytes) {
+MNEME_RUNTIME_API int cuMemPrefetchAsync_v2(CUdeviceptr address, size_t bytes) {
   return forward<"cudaMemPrefetchAsync">(static_cast<const void*>(asPointer(address)), bytes);
 }
 
-MNEME_CUDA_API int cuMemAdvise_v2(CUdeviceptr address, size_t bytes) {
+MNEME_RUNTIME_API int cuMemAdvise_v2(CUdeviceptr address, size_t bytes) {
   return forward<"cudaMemAdvise">(static_cast<const void*>(asPointer(address)), bytes);
 }
 
-MNEME_CUDA_API int cuMemGetAddressRange_v2(CUdeviceptr* base, size_t* bytes, CUdeviceptr address) {
+MNEME_RUNTIME_API int cuMemGetAddressRange_v2(CUdeviceptr* base, size_t* bytes,
+                                              CUdeviceptr address) {
   Allocation found;
   if (findAllocation(address, found) != CUDA_SUCCESS)
     return CUDA_ERROR_NOT_FOUND;
@@ -156,15 +158,15 @@ MNEME_CUDA_API int cuMemGetAddressRange_v2(CUdeviceptr* base, size_t* bytes, CUd
   return CUDA_SUCCESS;
 }
 
-MNEME_CUDA_API int cuPointerGetAttribute(void* data, int attribute, CUdeviceptr pointer) {
+MNEME_RUNTIME_API int cuPointerGetAttribute(void* data, int attribute, CUdeviceptr pointer) {
   Allocation found;
   if (!data || findAllocation(pointer, found) != CUDA_SUCCESS)
     return CUDA_ERROR_INVALID_VALUE;
   return tell(data, attribute, pointer, found);
 }
 
-MNEME_CUDA_API int cuPointerGetAttributes(unsigned count, const int* attributes, void** data,
-                                          CUdeviceptr pointer) {
+MNEME_RUNTIME_API int cuPointerGetAttributes(unsigned count, const int* attributes, void** data,
+                                             CUdeviceptr pointer) {
   if (!attributes || !data)
     return CUDA_ERROR_INVALID_VALUE;
   Allocation found;
@@ -175,32 +177,32 @@ MNEME_CUDA_API int cuPointerGetAttributes(unsigned count, const int* attributes,
   return CUDA_SUCCESS;
 }
 
-MNEME_CUDA_API int cuDeviceGetDefaultMemPool(void** pool, int device) {
+MNEME_RUNTIME_API int cuDeviceGetDefaultMemPool(void** pool, int device) {
   return forward<"cudaDeviceGetDefaultMemPool">(pool, device);
 }
 
-MNEME_CUDA_API int cuDeviceGetMemPool(void** pool, int device) {
+MNEME_RUNTIME_API int cuDeviceGetMemPool(void** pool, int device) {
   return forward<"cudaDeviceGetMemPool">(pool, device);
 }
 
-MNEME_CUDA_API int cuDeviceSetMemPool(int device, void* pool) {
+MNEME_RUNTIME_API int cuDeviceSetMemPool(int device, void* pool) {
   return forward<"cudaDeviceSetMemPool">(device, pool);
 }
 
-MNEME_CUDA_API int cuMemPoolCreate(void** pool, const void* properties) {
+MNEME_RUNTIME_API int cuMemPoolCreate(void** pool, const void* properties) {
   return forward<"cudaMemPoolCreate">(pool, properties);
 }
 
-MNEME_CUDA_API int cuMemPoolDestroy(void* pool) { return forward<"cudaMemPoolDestroy">(pool); }
+MNEME_RUNTIME_API int cuMemPoolDestroy(void* pool) { return forward<"cudaMemPoolDestroy">(pool); }
 
-MNEME_CUDA_API int cuMemPoolTrimTo(void* pool, size_t bytes) {
+MNEME_RUNTIME_API int cuMemPoolTrimTo(void* pool, size_t bytes) {
   return forward<"cudaMemPoolTrimTo">(pool, bytes);
 }
 
-MNEME_CUDA_API int cuMemPoolSetAttribute(void* pool, int attribute, void* value) {
+MNEME_RUNTIME_API int cuMemPoolSetAttribute(void* pool, int attribute, void* value) {
   return forward<"cudaMemPoolSetAttribute">(pool, attribute, value);
 }
 
-MNEME_CUDA_API int cuMemPoolGetAttribute(void* pool, int attribute, void* value) {
+MNEME_RUNTIME_API int cuMemPoolGetAttribute(void* pool, int attribute, void* value) {
   return forward<"cudaMemPoolGetAttribute">(pool, attribute, value);
 }

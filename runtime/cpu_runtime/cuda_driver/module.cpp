@@ -60,102 +60,106 @@ int attributeOf(int* value, int attribute, const void* function) {
 
 } // namespace
 
-MNEME_CUDA_API int cuModuleLoad(void** module, const char* path) { return loadFile(module, path); }
+MNEME_RUNTIME_API int cuModuleLoad(void** module, const char* path) {
+  return loadFile(module, path);
+}
 
-MNEME_CUDA_API int cuModuleLoadData(void** module, const void* image) {
+MNEME_RUNTIME_API int cuModuleLoadData(void** module, const void* image) {
   return loadImage(module, image);
 }
 
 /// Options are for a compiler of PTX.
-MNEME_CUDA_API int cuModuleLoadDataEx(void** module, const void* image, unsigned, int*, void**) {
+MNEME_RUNTIME_API int cuModuleLoadDataEx(void** module, const void* image, unsigned, int*, void**) {
   return loadImage(module, image);
 }
 
-MNEME_CUDA_API int cuModuleLoadFatBinary(void** module, const void* image) {
+MNEME_RUNTIME_API int cuModuleLoadFatBinary(void** module, const void* image) {
   return loadImage(module, image);
 }
 
-MNEME_CUDA_API int cuModuleUnload(void* module) { return unload(module); }
+MNEME_RUNTIME_API int cuModuleUnload(void* module) { return unload(module); }
 
-MNEME_CUDA_API int cuModuleGetFunction(const void** function, void* module, const char* name) {
+MNEME_RUNTIME_API int cuModuleGetFunction(const void** function, void* module, const char* name) {
   return findFunction(function, module, name);
 }
 
-MNEME_CUDA_API int cuModuleGetGlobal_v2(CUdeviceptr* address, size_t* bytes, void* module,
-                                        const char* name) {
+MNEME_RUNTIME_API int cuModuleGetGlobal_v2(CUdeviceptr* address, size_t* bytes, void* module,
+                                           const char* name) {
   return findGlobal(address, bytes, module, name);
 }
 
-MNEME_CUDA_API int cuModuleGetLoadingMode(int* mode) { return give(mode, kLazyLoading); }
+MNEME_RUNTIME_API int cuModuleGetLoadingMode(int* mode) { return give(mode, kLazyLoading); }
 
-MNEME_CUDA_API int cuLibraryLoadData(void** library, const void* image, int*, void**, unsigned,
-                                     int*, void**, unsigned) {
+MNEME_RUNTIME_API int cuLibraryLoadData(void** library, const void* image, int*, void**, unsigned,
+                                        int*, void**, unsigned) {
   return loadImage(library, image);
 }
 
-MNEME_CUDA_API int cuLibraryLoadFromFile(void** library, const char* path, int*, void**, unsigned,
-                                         int*, void**, unsigned) {
+MNEME_RUNTIME_API int cuLibraryLoadFromFile(void** library, const char* path, int*, void**,
+                                            unsigned, int*, void**, unsigned) {
   return loadFile(library, path);
 }
 
-MNEME_CUDA_API int cuLibraryUnload(void* library) { return unload(library); }
+MNEME_RUNTIME_API int cuLibraryUnload(void* library) { return unload(library); }
 
-MNEME_CUDA_API int cuLibraryGetKernel(const void** kernel, void* library, const char* name) {
+MNEME_RUNTIME_API int cuLibraryGetKernel(const void** kernel, void* library, const char* name) {
   return findFunction(kernel, library, name);
 }
 
-MNEME_CUDA_API int cuLibraryGetModule(void** module, void* library) {
+MNEME_RUNTIME_API int cuLibraryGetModule(void** module, void* library) {
   return library ? give(module, library) : CUDA_ERROR_INVALID_HANDLE;
 }
 
-MNEME_CUDA_API int cuLibraryGetGlobal(CUdeviceptr* address, size_t* bytes, void* library,
-                                      const char* name) {
+MNEME_RUNTIME_API int cuLibraryGetGlobal(CUdeviceptr* address, size_t* bytes, void* library,
+                                         const char* name) {
   return findGlobal(address, bytes, library, name);
 }
 
-MNEME_CUDA_API int cuKernelGetFunction(const void** function, const void* kernel) {
+MNEME_RUNTIME_API int cuKernelGetFunction(const void** function, const void* kernel) {
   return kernel ? give(function, kernel) : CUDA_ERROR_INVALID_HANDLE;
 }
 
-MNEME_CUDA_API int cuKernelGetAttribute(int* value, int attribute, const void* kernel, int device) {
+MNEME_RUNTIME_API int cuKernelGetAttribute(int* value, int attribute, const void* kernel,
+                                           int device) {
   const int bad = checkDevice(device);
   return bad == CUDA_SUCCESS ? attributeOf(value, attribute, kernel) : bad;
 }
 
-MNEME_CUDA_API int cuKernelSetAttribute(int attribute, int value, const void* kernel, int device) {
+MNEME_RUNTIME_API int cuKernelSetAttribute(int attribute, int value, const void* kernel,
+                                           int device) {
   return forward<"cudaKernelSetAttributeForDevice">(kernel, attribute, value, device);
 }
 
-MNEME_CUDA_API int cuKernelGetName(const char** name, const void* kernel) {
+MNEME_RUNTIME_API int cuKernelGetName(const char** name, const void* kernel) {
   return forward<"cudaFuncGetName">(name, kernel);
 }
 
-MNEME_CUDA_API int cuFuncGetName(const char** name, const void* function) {
+MNEME_RUNTIME_API int cuFuncGetName(const char** name, const void* function) {
   return forward<"cudaFuncGetName">(name, function);
 }
 
-MNEME_CUDA_API int cuFuncGetAttribute(int* value, int attribute, const void* function) {
+MNEME_RUNTIME_API int cuFuncGetAttribute(int* value, int attribute, const void* function) {
   return attributeOf(value, attribute, function);
 }
 
-MNEME_CUDA_API int cuFuncSetAttribute(const void* function, int attribute, int value) {
+MNEME_RUNTIME_API int cuFuncSetAttribute(const void* function, int attribute, int value) {
   return forward<"cudaFuncSetAttribute">(function, attribute, value);
 }
 
-MNEME_CUDA_API int cuFuncSetCacheConfig(const void* function, int config) {
+MNEME_RUNTIME_API int cuFuncSetCacheConfig(const void* function, int config) {
   return forward<"cudaFuncSetCacheConfig">(function, config);
 }
 
-MNEME_CUDA_API int cuFuncSetSharedMemConfig(const void* function, int config) {
+MNEME_RUNTIME_API int cuFuncSetSharedMemConfig(const void* function, int config) {
   return forward<"cudaFuncSetSharedMemConfig">(function, config);
 }
 
-MNEME_CUDA_API int cuFuncGetParamInfo(const void* function, size_t index, size_t* offset,
-                                      size_t* bytes) {
+MNEME_RUNTIME_API int cuFuncGetParamInfo(const void* function, size_t index, size_t* offset,
+                                         size_t* bytes) {
   return forward<"cudaFuncGetParamInfo">(function, index, offset, bytes);
 }
 
-MNEME_CUDA_API int cuKernelGetParamInfo(const void* kernel, size_t index, size_t* offset,
-                                        size_t* bytes) {
+MNEME_RUNTIME_API int cuKernelGetParamInfo(const void* kernel, size_t index, size_t* offset,
+                                           size_t* bytes) {
   return forward<"cudaFuncGetParamInfo">(kernel, index, offset, bytes);
 }

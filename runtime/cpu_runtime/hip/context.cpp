@@ -1,6 +1,6 @@
 // Contexts of the HIP API. There is one device with one context, which is always current.
-#include "runtime/cpu_runtime/hip/exported.h"
-#include "runtime/cpu_runtime/hip/vendor_calls.h"
+#include "runtime/cpu_runtime/core/exported.h"
+#include "runtime/cpu_runtime/hip/core_calls.h"
 
 using namespace mneme::cpu_runtime::hip;
 
@@ -32,31 +32,31 @@ Status checkDevice(int device) { return device == 0 ? Status::Success : Status::
 
 } // namespace
 
-MNEME_HIP_API Status hipCtxCreate(void** context, unsigned, int device) {
+MNEME_RUNTIME_API Status hipCtxCreate(void** context, unsigned, int device) {
   return always([&] { return give(context, device); });
 }
 
-MNEME_HIP_API Status hipCtxDestroy(void* context) {
+MNEME_RUNTIME_API Status hipCtxDestroy(void* context) {
   return always([&] { return context ? check(context) : Status::InvalidValue; });
 }
 
-MNEME_HIP_API Status hipCtxGetCurrent(void** context) {
+MNEME_RUNTIME_API Status hipCtxGetCurrent(void** context) {
   return always([&] { return give(context, 0); });
 }
 
-MNEME_HIP_API Status hipCtxSetCurrent(void* context) {
+MNEME_RUNTIME_API Status hipCtxSetCurrent(void* context) {
   return always([&] { return check(context); });
 }
 
-MNEME_HIP_API Status hipCtxPushCurrent(void* context) {
+MNEME_RUNTIME_API Status hipCtxPushCurrent(void* context) {
   return always([&] { return check(context); });
 }
 
-MNEME_HIP_API Status hipCtxPopCurrent(void** context) {
+MNEME_RUNTIME_API Status hipCtxPopCurrent(void** context) {
   return always([&] { return context ? give(context, 0) : Status::Success; });
 }
 
-MNEME_HIP_API Status hipCtxGetDevice(int* device) {
+MNEME_RUNTIME_API Status hipCtxGetDevice(int* device) {
   return always([&] {
     if (!device)
       return Status::InvalidValue;
@@ -65,15 +65,15 @@ MNEME_HIP_API Status hipCtxGetDevice(int* device) {
   });
 }
 
-MNEME_HIP_API Status hipDevicePrimaryCtxRetain(void** context, int device) {
+MNEME_RUNTIME_API Status hipDevicePrimaryCtxRetain(void** context, int device) {
   return always([&] { return give(context, device); });
 }
 
-MNEME_HIP_API Status hipDevicePrimaryCtxRelease(int device) {
+MNEME_RUNTIME_API Status hipDevicePrimaryCtxRelease(int device) {
   return always([&] { return checkDevice(device); });
 }
 
-MNEME_HIP_API Status hipDevicePrimaryCtxGetState(int device, unsigned* flags, int* isActive) {
+MNEME_RUNTIME_API Status hipDevicePrimaryCtxGetState(int device, unsigned* flags, int* isActive) {
   return always([&] {
     if (flags)
       *flags = 0;

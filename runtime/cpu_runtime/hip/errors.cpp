@@ -1,27 +1,24 @@
 // Error queries of the HIP API. The codes are CUDA's where both have one; so are the sentences.
-#include <algorithm>
-#include <iterator>
-
-#include "runtime/cpu_runtime/hip/exported.h"
-#include "runtime/cpu_runtime/hip/vendor_calls.h"
+#include "runtime/cpu_runtime/core/error_text.h"
+#include "runtime/cpu_runtime/core/exported.h"
+#include "runtime/cpu_runtime/core/vendor.h"
+#include "runtime/cpu_runtime/hip/core_calls.h"
 
 using namespace mneme::cpu_runtime::hip;
 
 namespace {
 
-struct ErrorName {
-  int code;
-  const char* name;
-};
-
-constexpr ErrorName kNames[] = {
+constexpr ErrorText kNames[] = {
 #include "runtime/cpu_runtime/hip/error_names.inc"
 };
 
+constexpr ErrorText kSentences[] = {
+#include "runtime/cpu_runtime/cuda/error_table.inc"
+};
+
 const char* nameOf(int code) {
-  const auto* entry = std::lower_bound(std::begin(kNames), std::end(kNames), code,
-                                       [](const ErrorName& e, int c) { return e.code < c; });
-  return entry != std::end(kNames) && entry->code == code ? entry->name : "hipErrorUnknown";
+  const ErrorText* text = findError(kNames, code);
+  return text ? text->name : "hipErrorUnknown";
 }
 
 Status tell(const char** text, const char* value) {
@@ -35,21 +32,26 @@ Status tell(const char** text, const char* value) {
 
 } // namespace
 
-MNEME_HIP_API Status hipGetLastError() { return takeLastError(); }
+const char* mneme::cpu_runtime::statusSentence(int code) noexcept {
+  const ErrorText* text = findError(kSentences, code);
+  return text ? text->sentence : "unrecognized error code";
+}
+
+MNEME_RUNTIME_API Status hipGetLastError() { return takeLastError(); }
 
 /// For what passes for AMD's runtime, which does so up to HIP 6.
-MNEME_HIP_API void mneme_hiprt_forget_errors() { forgetErrorsAtSuccess(); }
+MNEME_RUNTIME_API void mneme_hiprt_forget_errors() { forgetErrorsAtSuccess(); }
 
-MNEME_HIP_API Status hipPeekAtLastError() { return lastError(); }
+MNEME_RUNTIME_API Status hipPeekAtLastError() { return lastError(); }
 
-MNEME_HIP_API const char* hipGetErrorName(int error) { return nameOf(error); }
+MNEME_RUNTIME_API const char* hipGetErrorName(int error) { return nameOf(error); }
 
-MNEME_HIP_API const char* hipGetErrorString(int error) { return statusSentence(error); }
+MNEME_RUNTIME_API const char* hipGetErrorString(int error) { return statusSentence(error); }
 
-MNEME_HIP_API Status hipDrvGetErrorName(int error, const char** text) {
+MNEME_RUNTIME_API Status hipDrvGetErrorName(int error, const char** text) {
   return tell(text, nameOf(error));
 }
 
-MNEME_HIP_API Status hipDrvGetErrorString(int error, const char** text) {
+MNEME_RUNTIME_API Status hipDrvGetErrorString(int error, const char** text) {
   return tell(text, statusSentence(error));
 }

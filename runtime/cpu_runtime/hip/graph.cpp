@@ -1,17 +1,17 @@
-// Functions on graphs of the HIP API that differ from CUDA's in more than their names.
+// Functions on graphs of the HIP API that differ from the shared ones in more than their names.
 #include <algorithm>
 #include <cstddef>
 
+#include "runtime/cpu_runtime/core/exported.h"
 #include "runtime/cpu_runtime/core/graph_nodes.h"
+#include "runtime/cpu_runtime/hip/core_calls.h"
 #include "runtime/cpu_runtime/hip/device_facts.h"
-#include "runtime/cpu_runtime/hip/exported.h"
-#include "runtime/cpu_runtime/hip/vendor_calls.h"
 
 using namespace mneme::cpu_runtime::hip;
 
 namespace {
 
-/// hipKernelNodeParams: as CUDA's, in another order.
+/// hipKernelNodeParams: KernelNodeParams in another order.
 struct HipKernelParams {
   Dim3 blockDim;
   void** extra;
@@ -59,7 +59,7 @@ template <typename Hip, typename Call> Status withParams(const Hip* params, cons
   return call(&converted);
 }
 
-/// Parameters of kernels and fills in CUDA's order; `call` may put results into the others.
+/// Parameters of kernels and fills in the shared order; `call` may put results into the others.
 template <typename Call> Status withNodeParams(HipNodeParams* params, const Call& call) {
   if (!params)
     return remember(Status::InvalidValue);
@@ -79,127 +79,127 @@ template <typename Call> Status withNodeParams(HipNodeParams* params, const Call
 
 static_assert(sizeof(HipNodeParams) == sizeof(GraphNodeParams));
 
-MNEME_HIP_API Status hipGraphAddKernelNode(void** node, void* graph, void* const* dependencies,
-                                           size_t count, const HipKernelParams* params) {
+MNEME_RUNTIME_API Status hipGraphAddKernelNode(void** node, void* graph, void* const* dependencies,
+                                               size_t count, const HipKernelParams* params) {
   return withParams(params, [&](const KernelNodeParams* converted) {
-    return cudaGraphAddKernelNode(node, graph, dependencies, count, converted);
+    return gpuGraphAddKernelNode(node, graph, dependencies, count, converted);
   });
 }
 
-MNEME_HIP_API Status hipGraphKernelNodeGetParams(void* node, HipKernelParams* params) {
+MNEME_RUNTIME_API Status hipGraphKernelNodeGetParams(void* node, HipKernelParams* params) {
   KernelNodeParams found{};
   const Status status =
-      params ? cudaGraphKernelNodeGetParams(node, &found) : remember(Status::InvalidValue);
+      params ? gpuGraphKernelNodeGetParams(node, &found) : remember(Status::InvalidValue);
   if (status == Status::Success)
     *params = {found.blockDim, found.extra,        found.func,
                found.gridDim,  found.kernelParams, found.sharedMemBytes};
   return status;
 }
 
-MNEME_HIP_API Status hipGraphKernelNodeSetParams(void* node, const HipKernelParams* params) {
+MNEME_RUNTIME_API Status hipGraphKernelNodeSetParams(void* node, const HipKernelParams* params) {
   return withParams(params, [&](const KernelNodeParams* converted) {
-    return cudaGraphKernelNodeSetParams(node, converted);
+    return gpuGraphKernelNodeSetParams(node, converted);
   });
 }
 
-MNEME_HIP_API Status hipGraphExecKernelNodeSetParams(void* exec, void* node,
-                                                     const HipKernelParams* params) {
+MNEME_RUNTIME_API Status hipGraphExecKernelNodeSetParams(void* exec, void* node,
+                                                         const HipKernelParams* params) {
   return withParams(params, [&](const KernelNodeParams* converted) {
-    return cudaGraphExecKernelNodeSetParams(exec, node, converted);
+    return gpuGraphExecKernelNodeSetParams(exec, node, converted);
   });
 }
 
-MNEME_HIP_API Status hipGraphKernelNodeSetAttribute(void* node, int id, const void* value) {
+MNEME_RUNTIME_API Status hipGraphKernelNodeSetAttribute(void* node, int id, const void* value) {
   char wide[64] = {};
   if (!value)
     return remember(Status::InvalidValue);
   std::copy_n(static_cast<const char*>(value), kAttributeBytes, wide);
-  return cudaGraphKernelNodeSetAttribute(node, id, wide);
+  return gpuGraphKernelNodeSetAttribute(node, id, wide);
 }
 
-MNEME_HIP_API Status hipGraphKernelNodeGetAttribute(void* node, int id, void* value) {
+MNEME_RUNTIME_API Status hipGraphKernelNodeGetAttribute(void* node, int id, void* value) {
   char wide[64] = {};
   const Status status =
-      value ? cudaGraphKernelNodeGetAttribute(node, id, wide) : remember(Status::InvalidValue);
+      value ? gpuGraphKernelNodeGetAttribute(node, id, wide) : remember(Status::InvalidValue);
   if (status == Status::Success)
     std::copy_n(wide, kAttributeBytes, static_cast<char*>(value));
   return status;
 }
 
-MNEME_HIP_API Status hipGraphKernelNodeCopyAttributes(void* source, void* destination) {
-  return cudaGraphKernelNodeCopyAttributes(destination, source);
+MNEME_RUNTIME_API Status hipGraphKernelNodeCopyAttributes(void* source, void* destination) {
+  return gpuGraphKernelNodeCopyAttributes(destination, source);
 }
 
-MNEME_HIP_API Status hipGraphAddMemsetNode(void** node, void* graph, void* const* dependencies,
-                                           size_t count, const HipMemsetParams* params) {
+MNEME_RUNTIME_API Status hipGraphAddMemsetNode(void** node, void* graph, void* const* dependencies,
+                                               size_t count, const HipMemsetParams* params) {
   return withParams(params, [&](const MemsetParams* converted) {
-    return cudaGraphAddMemsetNode(node, graph, dependencies, count, converted);
+    return gpuGraphAddMemsetNode(node, graph, dependencies, count, converted);
   });
 }
 
-MNEME_HIP_API Status hipGraphMemsetNodeGetParams(void* node, HipMemsetParams* params) {
+MNEME_RUNTIME_API Status hipGraphMemsetNodeGetParams(void* node, HipMemsetParams* params) {
   MemsetParams found{};
   const Status status =
-      params ? cudaGraphMemsetNodeGetParams(node, &found) : remember(Status::InvalidValue);
+      params ? gpuGraphMemsetNodeGetParams(node, &found) : remember(Status::InvalidValue);
   if (status == Status::Success)
     *params = {found.dst, found.elementSize, found.height, found.pitch, found.value, found.width};
   return status;
 }
 
-MNEME_HIP_API Status hipGraphMemsetNodeSetParams(void* node, const HipMemsetParams* params) {
+MNEME_RUNTIME_API Status hipGraphMemsetNodeSetParams(void* node, const HipMemsetParams* params) {
   return withParams(params, [&](const MemsetParams* converted) {
-    return cudaGraphMemsetNodeSetParams(node, converted);
+    return gpuGraphMemsetNodeSetParams(node, converted);
   });
 }
 
-MNEME_HIP_API Status hipGraphExecMemsetNodeSetParams(void* exec, void* node,
-                                                     const HipMemsetParams* params) {
+MNEME_RUNTIME_API Status hipGraphExecMemsetNodeSetParams(void* exec, void* node,
+                                                         const HipMemsetParams* params) {
   return withParams(params, [&](const MemsetParams* converted) {
-    return cudaGraphExecMemsetNodeSetParams(exec, node, converted);
+    return gpuGraphExecMemsetNodeSetParams(exec, node, converted);
   });
 }
 
-MNEME_HIP_API Status hipGraphAddNode(void** node, void* graph, void* const* dependencies,
-                                     size_t count, HipNodeParams* params) {
+MNEME_RUNTIME_API Status hipGraphAddNode(void** node, void* graph, void* const* dependencies,
+                                         size_t count, HipNodeParams* params) {
   return withNodeParams(params, [&](GraphNodeParams* converted) {
-    return cudaGraphAddNode_v2(node, graph, dependencies, nullptr, count, converted);
+    return gpuGraphAddNode_v2(node, graph, dependencies, nullptr, count, converted);
   });
 }
 
-MNEME_HIP_API Status hipGraphNodeSetParams(void* node, HipNodeParams* params) {
+MNEME_RUNTIME_API Status hipGraphNodeSetParams(void* node, HipNodeParams* params) {
   return withNodeParams(
-      params, [&](GraphNodeParams* converted) { return cudaGraphNodeSetParams(node, converted); });
+      params, [&](GraphNodeParams* converted) { return gpuGraphNodeSetParams(node, converted); });
 }
 
-MNEME_HIP_API Status hipGraphExecNodeSetParams(void* exec, void* node, HipNodeParams* params) {
+MNEME_RUNTIME_API Status hipGraphExecNodeSetParams(void* exec, void* node, HipNodeParams* params) {
   return withNodeParams(params, [&](GraphNodeParams* converted) {
-    return cudaGraphExecNodeSetParams(exec, node, converted);
+    return gpuGraphExecNodeSetParams(exec, node, converted);
   });
 }
 
 /// HIP 5 counts types from 1.
-MNEME_HIP_API Status hipGraphNodeGetType(void* node, int* type) {
+MNEME_RUNTIME_API Status hipGraphNodeGetType(void* node, int* type) {
   NodeType found{};
-  const Status status = type ? cudaGraphNodeGetType(node, &found) : remember(Status::InvalidValue);
+  const Status status = type ? gpuGraphNodeGetType(node, &found) : remember(Status::InvalidValue);
   if (status == Status::Success)
     *type = static_cast<int>(found) + (runtimeMajor() < 6 ? 1 : 0);
   return status;
 }
 
 /// What went wrong is told by the status alone.
-MNEME_HIP_API Status hipGraphInstantiate(void** exec, void* graph, void** errorNode, char* log,
-                                         size_t logBytes) {
+MNEME_RUNTIME_API Status hipGraphInstantiate(void** exec, void* graph, void** errorNode, char* log,
+                                             size_t logBytes) {
   if (errorNode)
     *errorNode = nullptr;
   if (log && logBytes > 0)
     *log = 0;
-  return cudaGraphInstantiateWithFlags(exec, graph, 0);
+  return gpuGraphInstantiateWithFlags(exec, graph, 0);
 }
 
-MNEME_HIP_API Status hipGraphExecUpdate(void* exec, void* graph, void** errorNode,
-                                        UpdateResult* result) {
+MNEME_RUNTIME_API Status hipGraphExecUpdate(void* exec, void* graph, void** errorNode,
+                                            UpdateResult* result) {
   GraphExecUpdateResultInfo info{UpdateResult::Error, nullptr, nullptr};
-  const Status status = cudaGraphExecUpdate(exec, graph, &info);
+  const Status status = gpuGraphExecUpdate(exec, graph, &info);
   if (errorNode)
     *errorNode = info.errorNode;
   if (result)

@@ -1,12 +1,13 @@
-// Launches, kernel attributes, occupancy and events of the HIP API where they differ from CUDA's.
+// Launches, kernel attributes, occupancy and events of the HIP API where they differ from the
+// shared ones.
 #include <algorithm>
 
 #include "runtime/cpu_runtime/core/event.h"
+#include "runtime/cpu_runtime/core/exported.h"
 #include "runtime/cpu_runtime/core/host_device.h"
 #include "runtime/cpu_runtime/core/launch.h"
 #include "runtime/cpu_runtime/core/vendor.h"
-#include "runtime/cpu_runtime/hip/exported.h"
-#include "runtime/cpu_runtime/hip/vendor_calls.h"
+#include "runtime/cpu_runtime/hip/core_calls.h"
 
 using namespace mneme::cpu_runtime::hip;
 
@@ -14,7 +15,7 @@ namespace {
 
 constexpr unsigned kEventFlags = 7; // blocking, no timing, interprocess; the others are hints
 
-/// hipFuncAttributes: as CUDA's, in alphabetical order.
+/// hipFuncAttributes: FuncAttributes in alphabetical order.
 struct HipFuncAttributes {
   int binaryVersion;
   int cacheModeCA;
@@ -29,7 +30,7 @@ struct HipFuncAttributes {
 };
 
 Status recordIfAny(void* event, void* stream) {
-  return event ? cudaEventRecord(event, stream) : Status::Success;
+  return event ? gpuEventRecord(event, stream) : Status::Success;
 }
 
 /// hipLaunchParams and hipFunctionLaunchParams.
@@ -62,9 +63,9 @@ Status launchOnEach(const Params* launches, unsigned count, unsigned flags, bool
   if (!launch.stream)
     return remember(Status::InvalidResourceHandle);
   if (!(flags & kNoSyncBefore))
-    if (const Status status = cudaStreamSynchronize(launch.stream); status != Status::Success)
+    if (const Status status = gpuStreamSynchronize(launch.stream); status != Status::Success)
       return status;
-  const auto start = isCooperative ? cudaLaunchCooperativeKernel : cudaLaunchKernel;
+  const auto start = isCooperative ? gpuLaunchCooperativeKernel : gpuLaunchKernel;
   return start(launch.function, launch.grid, launch.block, launch.args, launch.sharedBytes,
                launch.stream);
 }
@@ -74,15 +75,14 @@ Status largestBlock(int* blocks, int* threads, const void* function, size_t shar
   if (!blocks || !threads || limit < 0)
     return remember(Status::InvalidValue);
   FuncAttributes attributes{};
-  Status status = cudaFuncGetAttributes(&attributes, function);
+  Status status = gpuFuncGetAttributes(&attributes, function);
   if (status != Status::Success)
     return status;
   const int most =
       limit ? std::min(limit, attributes.maxThreadsPerBlock) : attributes.maxThreadsPerBlock;
   *threads = most > vendor.warpSize ? most / vendor.warpSize * vendor.warpSize : most;
   int resident = 0;
-  status =
-      cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, function, *threads, sharedBytes);
+  status = gpuOccupancyMaxActiveBlocksPerMultiprocessor(&resident, function, *threads, sharedBytes);
   *blocks = resident * multiprocessorCount();
   return status;
 }
@@ -90,45 +90,46 @@ Status largestBlock(int* blocks, int* threads, const void* function, size_t shar
 } // namespace
 
 /// For what passes for AMD's runtime, whose profiler is another library.
-MNEME_HIP_API void mneme_hiprt_watch_launches(LaunchWatcher watcher) { watchLaunches(watcher); }
+MNEME_RUNTIME_API void mneme_hiprt_watch_launches(LaunchWatcher watcher) { watchLaunches(watcher); }
 
 /// The shared memory is counted in 32 bits; the upper half of the register is not the caller's.
-MNEME_HIP_API Status hipLaunchCooperativeKernel(const void* function, Dim3 grid, Dim3 block,
-                                                void** args, unsigned sharedBytes, void* stream) {
-  return cudaLaunchCooperativeKernel(function, grid, block, args, sharedBytes, stream);
+MNEME_RUNTIME_API Status hipLaunchCooperativeKernel(const void* function, Dim3 grid, Dim3 block,
+                                                    void** args, unsigned sharedBytes,
+                                                    void* stream) {
+  return gpuLaunchCooperativeKernel(function, grid, block, args, sharedBytes, stream);
 }
 
-MNEME_HIP_API Status hipLaunchCooperativeKernelMultiDevice(const KernelOfDevice* launches,
-                                                           int count, unsigned flags) {
+MNEME_RUNTIME_API Status hipLaunchCooperativeKernelMultiDevice(const KernelOfDevice* launches,
+                                                               int count, unsigned flags) {
   return launchOnEach(launches, static_cast<unsigned>(count), flags, true);
 }
 
-MNEME_HIP_API Status hipExtLaunchMultiKernelMultiDevice(const KernelOfDevice* launches, int count,
-                                                        unsigned flags) {
+MNEME_RUNTIME_API Status hipExtLaunchMultiKernelMultiDevice(const KernelOfDevice* launches,
+                                                            int count, unsigned flags) {
   return launchOnEach(launches, static_cast<unsigned>(count), flags, false);
 }
 
-MNEME_HIP_API Status hipModuleLaunchCooperativeKernelMultiDevice(const FunctionOfDevice* launches,
-                                                                 unsigned count, unsigned flags) {
+MNEME_RUNTIME_API Status hipModuleLaunchCooperativeKernelMultiDevice(
+    const FunctionOfDevice* launches, unsigned count, unsigned flags) {
   return launchOnEach(launches, count, flags, true);
 }
 
-MNEME_HIP_API Status hipExtLaunchKernel(const void* function, Dim3 grid, Dim3 block, void** args,
-                                        size_t sharedBytes, void* stream, void* startEvent,
-                                        void* stopEvent, int) {
+MNEME_RUNTIME_API Status hipExtLaunchKernel(const void* function, Dim3 grid, Dim3 block,
+                                            void** args, size_t sharedBytes, void* stream,
+                                            void* startEvent, void* stopEvent, int) {
   if ((startEvent && !isEvent(startEvent)) || (stopEvent && !isEvent(stopEvent)))
     return remember(Status::InvalidResourceHandle);
   Status status = recordIfAny(startEvent, stream);
   if (status == Status::Success)
-    status = cudaLaunchKernel(function, grid, block, args, sharedBytes, stream);
+    status = gpuLaunchKernel(function, grid, block, args, sharedBytes, stream);
   return status == Status::Success ? recordIfAny(stopEvent, stream) : status;
 }
 
-MNEME_HIP_API Status hipFuncGetAttributes(HipFuncAttributes* attributes, const void* function) {
+MNEME_RUNTIME_API Status hipFuncGetAttributes(HipFuncAttributes* attributes, const void* function) {
   if (!attributes)
     return remember(Status::InvalidValue);
   FuncAttributes found{};
-  const Status status = cudaFuncGetAttributes(&found, function);
+  const Status status = gpuFuncGetAttributes(&found, function);
   if (status == Status::Success)
     *attributes = {found.binaryVersion,
                    found.cacheModeCA,
@@ -144,9 +145,9 @@ MNEME_HIP_API Status hipFuncGetAttributes(HipFuncAttributes* attributes, const v
 }
 
 /// hipFunction_attribute, numbered from 0.
-MNEME_HIP_API Status hipFuncGetAttribute(int* value, int attribute, const void* function) {
+MNEME_RUNTIME_API Status hipFuncGetAttribute(int* value, int attribute, const void* function) {
   FuncAttributes found{};
-  const Status status = cudaFuncGetAttributes(&found, function);
+  const Status status = gpuFuncGetAttributes(&found, function);
   if (status != Status::Success)
     return status;
   const int values[] = {found.maxThreadsPerBlock,
@@ -165,12 +166,12 @@ MNEME_HIP_API Status hipFuncGetAttribute(int* value, int attribute, const void* 
   return Status::Success;
 }
 
-MNEME_HIP_API Status hipOccupancyMaxPotentialBlockSize(int* blocks, int* threads,
-                                                       const void* function, size_t sharedBytes,
-                                                       int limit) {
+MNEME_RUNTIME_API Status hipOccupancyMaxPotentialBlockSize(int* blocks, int* threads,
+                                                           const void* function, size_t sharedBytes,
+                                                           int limit) {
   return largestBlock(blocks, threads, function, sharedBytes, limit);
 }
 
-MNEME_HIP_API Status hipEventCreateWithFlags(void** event, unsigned flags) {
-  return cudaEventCreateWithFlags(event, flags & kEventFlags);
+MNEME_RUNTIME_API Status hipEventCreateWithFlags(void** event, unsigned flags) {
+  return gpuEventCreateWithFlags(event, flags & kEventFlags);
 }

@@ -1,14 +1,14 @@
-// Memory functions of the HIP API that differ from CUDA's in more than their names.
+// Memory functions of the HIP API that differ from the shared ones in more than their names.
 #include <algorithm>
 #include <cstdint>
 
+#include "runtime/cpu_runtime/core/exported.h"
 #include "runtime/cpu_runtime/core/graph_capture.h"
 #include "runtime/cpu_runtime/core/graph_params.h"
 #include "runtime/cpu_runtime/core/heap.h"
 #include "runtime/cpu_runtime/core/stream.h"
+#include "runtime/cpu_runtime/hip/core_calls.h"
 #include "runtime/cpu_runtime/hip/device_facts.h"
-#include "runtime/cpu_runtime/hip/exported.h"
-#include "runtime/cpu_runtime/hip/vendor_calls.h"
 
 using namespace mneme::cpu_runtime::hip;
 
@@ -112,24 +112,25 @@ Status fillOn(void* stream, void* destination, Value value, size_t count) {
 } // namespace
 
 /// What is said about coherence and NUMA nodes makes no difference here.
-MNEME_HIP_API Status hipHostMalloc(void** pointer, size_t bytes, unsigned flags) {
-  return cudaHostAlloc(pointer, bytes, flags & kHostAllocFlags);
+MNEME_RUNTIME_API Status hipHostMalloc(void** pointer, size_t bytes, unsigned flags) {
+  return gpuHostAlloc(pointer, bytes, flags & kHostAllocFlags);
 }
 
-MNEME_HIP_API Status hipHostRegister(void* pointer, size_t bytes, unsigned flags) {
-  return cudaHostRegister(pointer, bytes, flags & kHostRegisterFlags);
+MNEME_RUNTIME_API Status hipHostRegister(void* pointer, size_t bytes, unsigned flags) {
+  return gpuHostRegister(pointer, bytes, flags & kHostRegisterFlags);
 }
 
-MNEME_HIP_API Status hipMemAllocPitch(void** pointer, size_t* pitch, size_t width, size_t height,
-                                      unsigned) {
-  return cudaMallocPitch(pointer, pitch, width, height);
+MNEME_RUNTIME_API Status hipMemAllocPitch(void** pointer, size_t* pitch, size_t width,
+                                          size_t height, unsigned) {
+  return gpuMallocPitch(pointer, pitch, width, height);
 }
 
-MNEME_HIP_API Status hipPointerGetAttributes(PointerAttribute* attributes, const void* pointer) {
+MNEME_RUNTIME_API Status hipPointerGetAttributes(PointerAttribute* attributes,
+                                                 const void* pointer) {
   return api([&] { return describe(attributes, pointer); });
 }
 
-MNEME_HIP_API Status hipMemGetAddressRange(void** base, size_t* bytes, void* pointer) {
+MNEME_RUNTIME_API Status hipMemGetAddressRange(void** base, size_t* bytes, void* pointer) {
   return api([&] {
     const auto block = Heap::instance().find(pointer);
     if (!block)
@@ -142,68 +143,68 @@ MNEME_HIP_API Status hipMemGetAddressRange(void** base, size_t* bytes, void* poi
   });
 }
 
-MNEME_HIP_API Status hipMemPtrGetInfo(void* pointer, size_t* bytes) {
+MNEME_RUNTIME_API Status hipMemPtrGetInfo(void* pointer, size_t* bytes) {
   return bytes ? hipMemGetAddressRange(nullptr, bytes, pointer) : remember(Status::InvalidValue);
 }
 
-MNEME_HIP_API Status hipMemcpyHtoD(void* destination, const void* source, size_t bytes) {
-  return cudaMemcpy(destination, source, bytes, CopyKind::HostToDevice);
+MNEME_RUNTIME_API Status hipMemcpyHtoD(void* destination, const void* source, size_t bytes) {
+  return gpuMemcpy(destination, source, bytes, CopyKind::HostToDevice);
 }
 
-MNEME_HIP_API Status hipMemcpyDtoH(void* destination, const void* source, size_t bytes) {
-  return cudaMemcpy(destination, source, bytes, CopyKind::DeviceToHost);
+MNEME_RUNTIME_API Status hipMemcpyDtoH(void* destination, const void* source, size_t bytes) {
+  return gpuMemcpy(destination, source, bytes, CopyKind::DeviceToHost);
 }
 
-MNEME_HIP_API Status hipMemcpyDtoD(void* destination, const void* source, size_t bytes) {
-  return cudaMemcpy(destination, source, bytes, CopyKind::DeviceToDevice);
+MNEME_RUNTIME_API Status hipMemcpyDtoD(void* destination, const void* source, size_t bytes) {
+  return gpuMemcpy(destination, source, bytes, CopyKind::DeviceToDevice);
 }
 
-MNEME_HIP_API Status hipMemcpyHtoDAsync(void* destination, const void* source, size_t bytes,
-                                        void* stream) {
-  return cudaMemcpyAsync(destination, source, bytes, CopyKind::HostToDevice, stream);
+MNEME_RUNTIME_API Status hipMemcpyHtoDAsync(void* destination, const void* source, size_t bytes,
+                                            void* stream) {
+  return gpuMemcpyAsync(destination, source, bytes, CopyKind::HostToDevice, stream);
 }
 
-MNEME_HIP_API Status hipMemcpyDtoHAsync(void* destination, const void* source, size_t bytes,
-                                        void* stream) {
-  return cudaMemcpyAsync(destination, source, bytes, CopyKind::DeviceToHost, stream);
+MNEME_RUNTIME_API Status hipMemcpyDtoHAsync(void* destination, const void* source, size_t bytes,
+                                            void* stream) {
+  return gpuMemcpyAsync(destination, source, bytes, CopyKind::DeviceToHost, stream);
 }
 
-MNEME_HIP_API Status hipMemcpyDtoDAsync(void* destination, const void* source, size_t bytes,
-                                        void* stream) {
-  return cudaMemcpyAsync(destination, source, bytes, CopyKind::DeviceToDevice, stream);
+MNEME_RUNTIME_API Status hipMemcpyDtoDAsync(void* destination, const void* source, size_t bytes,
+                                            void* stream) {
+  return gpuMemcpyAsync(destination, source, bytes, CopyKind::DeviceToDevice, stream);
 }
 
-MNEME_HIP_API Status hipMemcpyParam2D(const Copy2D* parameters) {
-  return copyPlane(parameters, cudaMemcpy2D);
+MNEME_RUNTIME_API Status hipMemcpyParam2D(const Copy2D* parameters) {
+  return copyPlane(parameters, gpuMemcpy2D);
 }
 
-MNEME_HIP_API Status hipMemcpyParam2DAsync(const Copy2D* parameters, void* stream) {
-  return copyPlane(parameters,
-                   [&](auto... values) { return cudaMemcpy2DAsync(values..., stream); });
+MNEME_RUNTIME_API Status hipMemcpyParam2DAsync(const Copy2D* parameters, void* stream) {
+  return copyPlane(parameters, [&](auto... values) { return gpuMemcpy2DAsync(values..., stream); });
 }
 
-MNEME_HIP_API Status hipMemsetD8(void* destination, uint8_t value, size_t count) {
+MNEME_RUNTIME_API Status hipMemsetD8(void* destination, uint8_t value, size_t count) {
   return fillOn(nullptr, destination, value, count);
 }
 
-MNEME_HIP_API Status hipMemsetD16(void* destination, uint16_t value, size_t count) {
+MNEME_RUNTIME_API Status hipMemsetD16(void* destination, uint16_t value, size_t count) {
   return fillOn(nullptr, destination, value, count);
 }
 
-MNEME_HIP_API Status hipMemsetD32(void* destination, int value, size_t count) {
+MNEME_RUNTIME_API Status hipMemsetD32(void* destination, int value, size_t count) {
   return fillOn(nullptr, destination, value, count);
 }
 
-MNEME_HIP_API Status hipMemsetD8Async(void* destination, uint8_t value, size_t count,
-                                      void* stream) {
+MNEME_RUNTIME_API Status hipMemsetD8Async(void* destination, uint8_t value, size_t count,
+                                          void* stream) {
   return fillOn(stream, destination, value, count);
 }
 
-MNEME_HIP_API Status hipMemsetD16Async(void* destination, uint16_t value, size_t count,
-                                       void* stream) {
+MNEME_RUNTIME_API Status hipMemsetD16Async(void* destination, uint16_t value, size_t count,
+                                           void* stream) {
   return fillOn(stream, destination, value, count);
 }
 
-MNEME_HIP_API Status hipMemsetD32Async(void* destination, int value, size_t count, void* stream) {
+MNEME_RUNTIME_API Status hipMemsetD32Async(void* destination, int value, size_t count,
+                                           void* stream) {
   return fillOn(stream, destination, value, count);
 }

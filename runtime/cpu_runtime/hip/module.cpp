@@ -7,10 +7,10 @@
 
 #include "runtime/base/error.h"
 #include "runtime/base/log.h"
+#include "runtime/cpu_runtime/core/exported.h"
 #include "runtime/cpu_runtime/core/kernels.h"
 #include "runtime/cpu_runtime/core/loaded_module.h"
-#include "runtime/cpu_runtime/hip/exported.h"
-#include "runtime/cpu_runtime/hip/vendor_calls.h"
+#include "runtime/cpu_runtime/hip/core_calls.h"
 
 using namespace mneme::cpu_runtime::hip;
 
@@ -29,12 +29,12 @@ void* allocateManaged(size_t bytes) {
 
 } // namespace
 
-MNEME_HIP_API Status hipModuleLoad(void** module, const char* path) {
+MNEME_RUNTIME_API Status hipModuleLoad(void** module, const char* path) {
   return api([&] { return loadModuleFile(module, path); });
 }
 
 /// The image is the caller's again on return.
-MNEME_HIP_API Status hipModuleLoadData(void** module, const void* image) {
+MNEME_RUNTIME_API Status hipModuleLoadData(void** module, const void* image) {
   return api([&] {
     const Status status = loadModule(module, image);
     if (status == Status::Success)
@@ -43,44 +43,46 @@ MNEME_HIP_API Status hipModuleLoadData(void** module, const void* image) {
   });
 }
 
-MNEME_HIP_API Status hipModuleLoadDataEx(void** module, const void* image, unsigned, int*, void**) {
+MNEME_RUNTIME_API Status hipModuleLoadDataEx(void** module, const void* image, unsigned, int*,
+                                             void**) {
   return hipModuleLoadData(module, image);
 }
 
-MNEME_HIP_API Status hipModuleUnload(void* module) {
+MNEME_RUNTIME_API Status hipModuleUnload(void* module) {
   return api([&] { return unloadModule(module); });
 }
 
-MNEME_HIP_API Status hipModuleGetFunction(const void** function, void* module, const char* name) {
+MNEME_RUNTIME_API Status hipModuleGetFunction(const void** function, void* module,
+                                              const char* name) {
   return api([&] { return findFunction(function, module, name); });
 }
 
-MNEME_HIP_API Status hipModuleGetGlobal(void** address, size_t* bytes, void* module,
-                                        const char* name) {
+MNEME_RUNTIME_API Status hipModuleGetGlobal(void** address, size_t* bytes, void* module,
+                                            const char* name) {
   return api([&] { return findVariable(address, bytes, module, name); });
 }
 
-MNEME_HIP_API Status hipModuleLaunchKernel(const void* function, unsigned gridX, unsigned gridY,
-                                           unsigned gridZ, unsigned blockX, unsigned blockY,
-                                           unsigned blockZ, unsigned sharedBytes, void* stream,
-                                           void** parameters, void** extra) {
+MNEME_RUNTIME_API Status hipModuleLaunchKernel(const void* function, unsigned gridX, unsigned gridY,
+                                               unsigned gridZ, unsigned blockX, unsigned blockY,
+                                               unsigned blockZ, unsigned sharedBytes, void* stream,
+                                               void** parameters, void** extra) {
   return api([&] {
     std::vector<void*> unpacked;
     if (!parameters)
       if (const Status bad = unpackArguments(function, extra, unpacked); bad != Status::Success)
         return bad;
-    return cudaLaunchKernel(function, {gridX, gridY, gridZ}, {blockX, blockY, blockZ},
-                            parameters ? parameters : unpacked.data(), sharedBytes, stream);
+    return gpuLaunchKernel(function, {gridX, gridY, gridZ}, {blockX, blockY, blockZ},
+                           parameters ? parameters : unpacked.data(), sharedBytes, stream);
   });
 }
 
-MNEME_HIP_API Status hipModuleLaunchCooperativeKernel(const void* function, unsigned gridX,
-                                                      unsigned gridY, unsigned gridZ,
-                                                      unsigned blockX, unsigned blockY,
-                                                      unsigned blockZ, unsigned sharedBytes,
-                                                      void* stream, void** parameters) {
-  return cudaLaunchCooperativeKernel(function, {gridX, gridY, gridZ}, {blockX, blockY, blockZ},
-                                     parameters, sharedBytes, stream);
+MNEME_RUNTIME_API Status hipModuleLaunchCooperativeKernel(const void* function, unsigned gridX,
+                                                          unsigned gridY, unsigned gridZ,
+                                                          unsigned blockX, unsigned blockY,
+                                                          unsigned blockZ, unsigned sharedBytes,
+                                                          void* stream, void** parameters) {
+  return gpuLaunchCooperativeKernel(function, {gridX, gridY, gridZ}, {blockX, blockY, blockZ},
+                                    parameters, sharedBytes, stream);
 }
 
 /// HIP_LAUNCH_CONFIG, in which the shared memory has 32 bits.
@@ -92,8 +94,9 @@ struct DriverLaunchConfig {
   unsigned attributeCount;
 };
 
-MNEME_HIP_API Status hipDrvLaunchKernelEx(const DriverLaunchConfig* config, const void* function,
-                                          void** parameters, void** extra) {
+MNEME_RUNTIME_API Status hipDrvLaunchKernelEx(const DriverLaunchConfig* config,
+                                              const void* function, void** parameters,
+                                              void** extra) {
   return api([&] {
     std::vector<void*> unpacked;
     if (!config)
@@ -103,16 +106,17 @@ MNEME_HIP_API Status hipDrvLaunchKernelEx(const DriverLaunchConfig* config, cons
         return bad;
     const LaunchConfig wanted{config->grid,   config->block,      config->sharedBytes,
                               config->stream, config->attributes, config->attributeCount};
-    return cudaLaunchKernelExC(&wanted, function, parameters ? parameters : unpacked.data());
+    return gpuLaunchKernelExC(&wanted, function, parameters ? parameters : unpacked.data());
   });
 }
 
 /// The grid is counted in threads.
-MNEME_HIP_API Status hipExtModuleLaunchKernel(const void* function, unsigned threadsX,
-                                              unsigned threadsY, unsigned threadsZ, unsigned blockX,
-                                              unsigned blockY, unsigned blockZ, size_t sharedBytes,
-                                              void* stream, void** parameters, void** extra,
-                                              void* startEvent, void* stopEvent, unsigned) {
+MNEME_RUNTIME_API Status hipExtModuleLaunchKernel(const void* function, unsigned threadsX,
+                                                  unsigned threadsY, unsigned threadsZ,
+                                                  unsigned blockX, unsigned blockY, unsigned blockZ,
+                                                  size_t sharedBytes, void* stream,
+                                                  void** parameters, void** extra, void* startEvent,
+                                                  void* stopEvent, unsigned) {
   if (!blockX || !blockY || !blockZ)
     return remember(Status::InvalidConfiguration);
   if (threadsX % blockX || threadsY % blockY || threadsZ % blockZ)
@@ -121,18 +125,18 @@ MNEME_HIP_API Status hipExtModuleLaunchKernel(const void* function, unsigned thr
                          "hipExtModuleLaunchKernel with a last block that is not full is not "
                          "supported on the CPU device");
     });
-  Status status = startEvent ? cudaEventRecord(startEvent, stream) : Status::Success;
+  Status status = startEvent ? gpuEventRecord(startEvent, stream) : Status::Success;
   if (status == Status::Success)
     status = hipModuleLaunchKernel(function, threadsX / blockX, threadsY / blockY,
                                    threadsZ / blockZ, blockX, blockY, blockZ,
                                    static_cast<unsigned>(sharedBytes), stream, parameters, extra);
-  return status == Status::Success && stopEvent ? cudaEventRecord(stopEvent, stream) : status;
+  return status == Status::Success && stopEvent ? gpuEventRecord(stopEvent, stream) : status;
 }
 
 /// Kernels find a managed variable by a pointer in device memory, the host by one of its own.
-MNEME_HIP_API void __hipRegisterManagedVar(void* binary, void** hostPointer,
-                                           const void* initialValue, const char* name, size_t bytes,
-                                           unsigned) {
+MNEME_RUNTIME_API void __hipRegisterManagedVar(void* binary, void** hostPointer,
+                                               const void* initialValue, const char* name,
+                                               size_t bytes, unsigned) {
   always([&] {
     void* storage = allocateManaged(bytes);
     void* devicePointer = registerGlobal(binary, hostPointer, name, sizeof storage);

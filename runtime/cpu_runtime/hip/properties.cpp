@@ -3,12 +3,12 @@
 #include <cstdio>
 #include <cstring>
 
+#include "runtime/cpu_runtime/core/exported.h"
 #include "runtime/cpu_runtime/core/heap.h"
 #include "runtime/cpu_runtime/core/host_device.h"
+#include "runtime/cpu_runtime/hip/core_calls.h"
 #include "runtime/cpu_runtime/hip/device_facts.h"
 #include "runtime/cpu_runtime/hip/device_properties.h"
-#include "runtime/cpu_runtime/hip/exported.h"
-#include "runtime/cpu_runtime/hip/vendor_calls.h"
 
 using namespace mneme::cpu_runtime::hip;
 
@@ -130,13 +130,13 @@ Status fill(Properties* properties, int device, More&& more) {
 
 } // namespace
 
-MNEME_HIP_API Status hipGetDevicePropertiesR0000(DeviceProp0000* properties, int device) {
+MNEME_RUNTIME_API Status hipGetDevicePropertiesR0000(DeviceProp0000* properties, int device) {
   return fill(properties, device, [](DeviceProp0000& p) {
     p.gcnArch = p.major * 100 + p.minor * 10 + arch().stepping;
   });
 }
 
-MNEME_HIP_API Status hipGetDevicePropertiesR0600(DeviceProp0600* properties, int device) {
+MNEME_RUNTIME_API Status hipGetDevicePropertiesR0600(DeviceProp0600* properties, int device) {
   return fill(properties, device, [](DeviceProp0600& p) {
     std::memcpy(p.uuid, "mneme-cpu-device", sizeof p.uuid);
     p.regsPerMultiprocessor = kRegisters;
@@ -150,7 +150,7 @@ MNEME_HIP_API Status hipGetDevicePropertiesR0600(DeviceProp0600* properties, int
   });
 }
 
-MNEME_HIP_API Status hipDeviceGetAttribute(int* value, int id, int device) {
+MNEME_RUNTIME_API Status hipDeviceGetAttribute(int* value, int id, int device) {
   return always([&] {
     if (!value || id < 0)
       return Status::InvalidValue;
@@ -161,7 +161,7 @@ MNEME_HIP_API Status hipDeviceGetAttribute(int* value, int id, int device) {
   });
 }
 
-MNEME_HIP_API Status hipDeviceGetName(char* name, int length, int device) {
+MNEME_RUNTIME_API Status hipDeviceGetName(char* name, int length, int device) {
   return always([&] {
     if (!name || length <= 0)
       return Status::InvalidValue;
@@ -172,7 +172,7 @@ MNEME_HIP_API Status hipDeviceGetName(char* name, int length, int device) {
   });
 }
 
-MNEME_HIP_API Status hipDeviceGetUuid(char (*uuid)[16], int device) {
+MNEME_RUNTIME_API Status hipDeviceGetUuid(char (*uuid)[16], int device) {
   return always([&] {
     if (!uuid)
       return Status::InvalidValue;
@@ -183,7 +183,7 @@ MNEME_HIP_API Status hipDeviceGetUuid(char (*uuid)[16], int device) {
   });
 }
 
-MNEME_HIP_API Status hipDeviceTotalMem(size_t* bytes, int device) {
+MNEME_RUNTIME_API Status hipDeviceTotalMem(size_t* bytes, int device) {
   return always([&] {
     if (!bytes)
       return Status::InvalidValue;
@@ -194,7 +194,7 @@ MNEME_HIP_API Status hipDeviceTotalMem(size_t* bytes, int device) {
   });
 }
 
-MNEME_HIP_API Status hipDeviceComputeCapability(int* major, int* minor, int device) {
+MNEME_RUNTIME_API Status hipDeviceComputeCapability(int* major, int* minor, int device) {
   return always([&] {
     if (!major || !minor)
       return Status::InvalidValue;
@@ -206,7 +206,7 @@ MNEME_HIP_API Status hipDeviceComputeCapability(int* major, int* minor, int devi
   });
 }
 
-MNEME_HIP_API Status hipDeviceGet(int* device, int ordinal) {
+MNEME_RUNTIME_API Status hipDeviceGet(int* device, int ordinal) {
   return always([&] {
     if (!device)
       return Status::InvalidValue;
@@ -215,8 +215,8 @@ MNEME_HIP_API Status hipDeviceGet(int* device, int ordinal) {
   });
 }
 
-MNEME_HIP_API Status hipInit(unsigned flags) {
+MNEME_RUNTIME_API Status hipInit(unsigned flags) {
   return always([&] { return flags == 0 ? Status::Success : Status::InvalidValue; });
 }
 
-MNEME_HIP_API int hipGetStreamDeviceId(void*) { return 0; }
+MNEME_RUNTIME_API int hipGetStreamDeviceId(void*) { return 0; }

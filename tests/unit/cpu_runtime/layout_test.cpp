@@ -81,7 +81,7 @@ TEST_CASE("codes are the vendor's") {
   };
   same(ours::Status::InvalidValue, cudaErrorInvalidValue);
   same(ours::Status::MemoryAllocation, cudaErrorMemoryAllocation);
-  same(ours::Status::CudartUnloading, cudaErrorCudartUnloading);
+  same(ours::Status::RuntimeUnloading, cudaErrorCudartUnloading);
   same(ours::Status::InvalidConfiguration, cudaErrorInvalidConfiguration);
   same(ours::Status::InvalidPitchValue, cudaErrorInvalidPitchValue);
   same(ours::Status::InvalidSymbol, cudaErrorInvalidSymbol);
@@ -93,6 +93,7 @@ TEST_CASE("codes are the vendor's") {
   same(ours::Status::IllegalAddress, cudaErrorIllegalAddress);
   same(ours::Status::LaunchOutOfResources, cudaErrorLaunchOutOfResources);
   same(ours::Status::LaunchTimeout, cudaErrorLaunchTimeout);
+  same(ours::Status::PeerAccessUnsupported, cudaErrorPeerAccessUnsupported);
   same(ours::Status::PeerAccessNotEnabled, cudaErrorPeerAccessNotEnabled);
   same(ours::Status::Assert, cudaErrorAssert);
   same(ours::Status::HostMemoryAlreadyRegistered, cudaErrorHostMemoryAlreadyRegistered);

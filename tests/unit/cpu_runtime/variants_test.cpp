@@ -21,6 +21,9 @@ const void* handleOf(void (*function)()) { return reinterpret_cast<const void*>(
 
 } // namespace
 
+extern "C" decltype(mneme_cpu_load_variant) mneme_cudart_load_variant;
+extern "C" decltype(mneme_cpu_free_variant) mneme_cudart_free_variant;
+extern "C" decltype(mneme_cpu_device_name) mneme_cudart_device_name;
 extern "C" void** __cudaRegisterFatBinary(void* wrapper);
 extern "C" void __cudaRegisterFunction(void** handle, const char* hostFunction, char*,
                                        const char* deviceName, int, void*, void*, void*, void*,

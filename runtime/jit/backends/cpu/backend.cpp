@@ -12,10 +12,10 @@ namespace mneme::jit {
 namespace {
 
 struct Runtime {
-  decltype(&mneme_cudart_load_variant) load = nullptr;
-  decltype(&mneme_cudart_launch_variant) launch = nullptr;
-  decltype(&mneme_cudart_free_variant) free = nullptr;
-  decltype(&mneme_cudart_device_name) deviceName = nullptr;
+  decltype(&mneme_cpu_load_variant) load = nullptr;
+  decltype(&mneme_cpu_launch_variant) launch = nullptr;
+  decltype(&mneme_cpu_free_variant) free = nullptr;
+  decltype(&mneme_cpu_device_name) deviceName = nullptr;
 
   bool isThere() const noexcept { return load && launch && free && deviceName; }
 };
@@ -93,7 +93,7 @@ public:
 
   bool launch(LoadedKernel& kernel, const mneme_launch& launch, const tuned::Dims& dims,
               int& status) noexcept override {
-    mneme_cudart_launch wanted{};
+    mneme_cpu_variant_launch wanted{};
     wanted.function = launch.kernel;
     wanted.grid[0] = dims.grid.x, wanted.grid[1] = dims.grid.y, wanted.grid[2] = dims.grid.z;
     wanted.block[0] = dims.block.x, wanted.block[1] = dims.block.y, wanted.block[2] = dims.block.z;

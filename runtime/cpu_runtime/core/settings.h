@@ -1,0 +1,11 @@
+// Room cpu_runtime: names of the environment variables that users set. They are as old as the first
+// runtime here and count for every one.
+#pragma once
+
+namespace mneme::cpu_runtime {
+
+inline constexpr const char* kTimeoutVariable = "MNEME_CUDART_TIMEOUT";
+inline constexpr const char* kHeapAddressVariable = "MNEME_CUDART_HEAP_ADDRESS";
+inline constexpr const char* kGlobalsAddressVariable = "MNEME_CUDART_GLOBALS_ADDRESS";
+
+} // namespace mneme::cpu_runtime

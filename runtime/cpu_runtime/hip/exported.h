@@ -1,5 +1,0 @@
-// Room cpu_runtime: attribute of the functions that this library exports.
-#pragma once
-
-/// Put before the definition: C linkage name, visible to the dynamic linker.
-#define MNEME_HIP_API extern "C" [[gnu::visibility("default")]]
