@@ -37,6 +37,28 @@ def test_words_that_differ_between_runs_as_built_do_not_count() -> None:
     assert "other blanks" in ExactCheck([b"ab c\n"]).fault(b"ab \n\n")
 
 
+def test_a_column_of_times_may_have_other_blanks() -> None:
+    check = ExactCheck([b"step   21 s   ok\n", b"step   22 s   ok\n"])
+    assert check.fault(b"step    9 s   ok\n") == ""
+    assert check.fault(b"step   21 s  ok\n") != ""
+    left = ExactCheck([b"10.5   s\n", b"10.7   s\n"])
+    assert left.fault(b"9.1    s\n") == ""
+
+
+def test_further_runs_as_built_show_what_differs() -> None:
+    check = ExactCheck([b"sum 1.25\ntime 2 s\n"] * 3)
+    assert not check.learn(b"sum 1.25\ntime 2 s\n")
+    assert check.fault(b"sum 1.25\ntime 0 s\n") != ""
+    assert check.learn(b"sum 1.25\ntime 6 s\n")
+    assert check.fault(b"sum 1.25\ntime 0 s\n") == ""
+    assert check.fault(b"sum 1.26\ntime 0 s\n") != ""
+    assert "but 1 word that differs" in check.rule
+    # What has another form would let everything pass.
+    assert not check.learn(b"sum 1.25\ntime 6 s\nslow\n")
+    assert not check.learn(b"sum 1.24\ntime 6 s slow\n")
+    assert check.fault(b"sum 1.24\ntime 0 s\n") != ""
+
+
 def test_only_lines_that_differ_are_divided_into_words(monkeypatch: pytest.MonkeyPatch) -> None:
     """An output of some hundred megabytes would take ten times as much memory as words."""
     divided: list[bytes] = []

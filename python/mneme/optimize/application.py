@@ -31,6 +31,9 @@ _LONGEST_WITHOUT_HINT = 24 * 3600.0
 _PATIENCE = 5.0
 _PATIENCE_SECONDS = 120.0
 _SETTLE_SECONDS = 5.0
+# A slow run goes for so long, then stops for so long, again and again.
+_GOES_SECONDS = 0.005
+_STOPS_SECONDS = 0.01
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,7 +116,12 @@ class Application:
         self._longest = _PATIENCE * seconds + _PATIENCE_SECONDS
 
     def run(
-        self, *, tuned: Path | None = None, cache: Path | None = None, profile: Path | None = None
+        self,
+        *,
+        tuned: Path | None = None,
+        cache: Path | None = None,
+        profile: Path | None = None,
+        is_slow: bool = False,
     ) -> Run:
         """Run it unrecorded.
 
@@ -121,6 +129,7 @@ class Application:
             tuned: Tuned-kernels file; None: as built.
             cache: Where tuned code is kept.
             profile: Directory for the times of its kernels; emptied first.
+            is_slow: Let it take three times as long, so that times it prints are others.
         """
         variables = {} if tuned is None else {"PROTEUS_TUNED_KERNELS": str(tuned.resolve())}
         if cache is not None:
@@ -130,7 +139,7 @@ class Application:
             shutil.rmtree(profile, ignore_errors=True)
             profile.mkdir(parents=True)
             environment = profile_environment(environment, profile)
-        return self._start(environment)
+        return self._start(environment, is_slow=is_slow)
 
     def record(
         self, directory: Path, *, kernels: str | None, dims: str | None, launches: int
@@ -151,7 +160,7 @@ class Application:
         base = {key: value for key, value in os.environ.items() if key != "PROTEUS_TUNED_KERNELS"}
         return run_environment({**base, **variables}, self._device, self._command[0])
 
-    def _start(self, environment: Mapping[str, str]) -> Run:
+    def _start(self, environment: Mapping[str, str], *, is_slow: bool = False) -> Run:
         output, error = self._scratch / "stdout", self._scratch / "stderr"
         began = time.monotonic()
         with _input() as given, output.open("wb") as out, error.open("wb") as err:
@@ -165,7 +174,7 @@ class Application:
             )
             is_hung = False
             try:
-                code = child.wait(self._longest)
+                code = _wait(child, self._longest, is_slow=is_slow)
             except subprocess.TimeoutExpired:
                 is_hung, code = True, _end(child)
             except BaseException:
@@ -201,6 +210,24 @@ def _input() -> BinaryIO:
     except OSError:
         is_file = False
     return Path("/dev/fd/0" if is_file else os.devnull).open("rb")
+
+
+def _wait(child: subprocess.Popen[bytes], longest: float, *, is_slow: bool) -> int:
+    """Wait for the end of a program, which leads a group; a slow one is stopped again and again.
+
+    Raises:
+        subprocess.TimeoutExpired: If it takes longer.
+    """
+    end = time.monotonic() + longest
+    while is_slow and time.monotonic() < end:
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            return child.wait(_GOES_SECONDS)
+        os.killpg(child.pid, signal.SIGSTOP)
+        try:
+            time.sleep(_STOPS_SECONDS)
+        finally:
+            os.killpg(child.pid, signal.SIGCONT)
+    return child.wait(max(0.0, end - time.monotonic()))
 
 
 def _end(child: subprocess.Popen[bytes]) -> int:

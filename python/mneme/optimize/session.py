@@ -149,6 +149,9 @@ class OptimizeSession:
         except KeyboardInterrupt:
             keeper.drop_unproven()
             raise
+        finally:
+            # These runs show what differs, too.
+            self.result.output_rule = check.rule
 
     def _note(self, sentence: str) -> None:
         """Say it now, and in the result."""

@@ -1,0 +1,82 @@
+"""Runs with tuned kernels: what they print is compared with what the program as built prints."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from mneme.optimize.application import Application, Run
+from mneme.optimize.outputs import ExactCheck
+from mneme.optimize.production import Production
+from native_parts import needs_native
+
+_WAITS_FOR_A_STOP = """
+import signal, time
+goes_on = []
+signal.signal(signal.SIGCONT, lambda *_: goes_on.append(True))
+end = time.monotonic() + 60
+while not goes_on and time.monotonic() < end:
+    time.sleep(0.001)
+print("went on" if goes_on else "was not stopped")
+"""
+
+
+class Printing:
+    """A program that prints what it is told to, and notes how it is run."""
+
+    def __init__(self, *, tuned: str, built: list[str], slow: str) -> None:
+        self.tuned, self.built, self.slow = tuned, built, slow
+        self.runs: list[str] = []
+
+    def run(self, *, tuned: Path | None = None, is_slow: bool = False, **_: Any) -> Run:
+        how = "tuned" if tuned else "slow" if is_slow else "built"
+        self.runs.append(how)
+        text = {"tuned": self.tuned, "slow": self.slow}.get(how) or self.built.pop(0)
+        return Run(seconds=1.0, code=0, output=text.encode(), error=b"")
+
+    def production(self, folder: Path) -> Production:
+        output = b"sum 1.5\ntime 2 s\n"
+        run = Run(seconds=1.0, code=0, output=output, error=b"")
+        built: Any = SimpleNamespace(runs=[run], measures_apart=False)
+        application: Any = self
+        return Production(application, built, ExactCheck([output] * 3), folder)
+
+
+@pytest.mark.parametrize(
+    ("tuned", "built", "slow", "fault"),
+    [
+        ("sum 1.5\ntime 2 s\n", "", "", ""),
+        ("sum 1.5\ntime 0 s\n", "sum 1.5\ntime 2 s\n", "sum 1.5\ntime 6 s\n", ""),
+        ("sum 1.6\ntime 2 s\n", "sum 1.7\ntime 2 s\n", "sum 1.5\ntime 6 s\n", ""),
+        ("sum 1.6\ntime 0 s\n", "sum 1.5\ntime 2 s\n", "sum 1.5\ntime 6 s\n", "'1.6'"),
+        ("sum 1.6\ntime 0 s\n", "sum 1.5\ntime 2 s\n", "sum 1.5\ntime 6 s\nslow\n", "'1.6'"),
+    ],
+)
+def test_what_looks_wrong_is_looked_at_again(
+    tmp_path: Path, tuned: str, built: str, slow: str, fault: str
+) -> None:
+    program = Printing(tuned=tuned, built=[built], slow=slow)
+    _, found = program.production(tmp_path).try_out(tmp_path / "tuned.json")
+    assert (fault in found) if fault else not found
+    assert program.runs == (["tuned", "built", "slow"] if built else ["tuned"])
+
+
+def test_a_program_that_is_wrong_is_not_looked_at_for_ever(tmp_path: Path) -> None:
+    same = "sum 1.5\ntime 2 s\n"
+    program = Printing(tuned="sum 9\ntime 2 s\n", built=[same] * 20, slow=same)
+    production = program.production(tmp_path)
+    for _ in range(9):
+        assert production.try_out(tmp_path / "tuned.json")[1]
+    assert program.runs.count("slow") == 3
+
+
+@needs_native
+def test_a_slow_run_is_stopped_now_and_then(tmp_path: Path) -> None:
+    program = [sys.executable, "-c", _WAITS_FOR_A_STOP]
+    run = Application(program, "cpu", tmp_path).run(is_slow=True)
+    assert (run.code, run.output) == (0, b"went on\n")
+    assert Application(["/bin/sh", "-c", "exit 7"], "cpu", tmp_path).run(is_slow=True).code == 7
