@@ -22,7 +22,7 @@
 namespace mneme::record {
 
 /// What became of the launches with one dynamic hash.
-enum class Fate : uint8_t { Recorded, Skipped, Failed, TooEarly };
+enum class Fate : uint8_t { Recorded, Passed, Failed };
 
 /// One kernel (static hash), whatever number of host handles it has.
 struct KernelState {
@@ -35,8 +35,8 @@ struct KernelState {
   uint64_t launches = 0;
   std::map<size_t, uint64_t> recorded; ///< by entry of Settings::shapes
   std::map<size_t, uint64_t> passed;   ///< launches before an entry's first, by entry
-  uint64_t skipped = 0;
-  bool isAnnounced = false; ///< the writer knows the kernel
+  uint64_t skipped = 0;                ///< launches that passed first, by MNEME_SKIP_RECORDINGS
+  bool isAnnounced = false;            ///< the writer knows the kernel
 };
 
 /// A device variable the kernel refers to, where the host has no shadow of it.

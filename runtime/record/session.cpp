@@ -23,8 +23,8 @@ std::atomic<Session*> theSession{nullptr};
 /// Freed device memory kept for reuse; libraries that allocate past us need the rest.
 constexpr uint64_t kIdleBytesKept = 1ull << 30;
 
-// Launches before an entry's first one whose occurrences are counted, of a kernel.
-constexpr size_t kMostTooEarly = 65'536;
+// Instances of a kernel that passed before the first that is recorded, and are still counted.
+constexpr size_t kMostPassed = 65'536;
 
 // How long threads are kept waiting, when nothing gets on, for a recording that may wait for them.
 /// For a call of another thread that never ends, say because a jump has left it.
@@ -159,6 +159,16 @@ void Session::moduleUnregistered(const mneme_module_entry* module) noexcept {
   }
 }
 
+/// Whether a launch is one of those that pass before the first that is recorded; it is counted.
+bool Session::passesFirst(KernelState& state, const LaunchShapes::Match& shape) const {
+  if (shape.isWanted && state.skipped < settings_.skipRecordings)
+    return ++state.skipped;
+  if (shape.first == 0)
+    return false;
+  uint64_t& passed = state.passed[shape.entry];
+  return passed < shape.first && ++passed;
+}
+
 Session::Attempt Session::decide(const mneme_launch& launch) {
   Attempt attempt;
   attempt.info = catalog_->find(launch.kernel);
@@ -176,23 +186,15 @@ Session::Attempt Session::decide(const mneme_launch& launch) {
   const LaunchShapes::Match shape = settings_.shapes.match(info->blob->kernel, launch);
   attempt.shape = shape.entry;
   const std::lock_guard lock(state.mutex);
-  bool isTooEarly = false;
-  if (shape.first > 0) {
-    uint64_t& passed = state.passed[shape.entry];
-    isTooEarly = passed < shape.first;
-    passed += isTooEarly;
-  }
+  const bool passes = passesFirst(state, shape);
   const auto known = state.instances.find(attempt.dynamicHash);
-  if (known != state.instances.end() && (isTooEarly || known->second.fate != Fate::TooEarly)) {
+  if (known != state.instances.end() && (passes || known->second.fate != Fate::Passed)) {
     ++known->second.occurrences;
   } else if (!shape.isWanted) {
     return attempt;
-  } else if (isTooEarly) {
-    if (state.instances.size() < kMostTooEarly)
-      state.instances[attempt.dynamicHash] = {Fate::TooEarly, 1};
-  } else if (state.skipped < settings_.skipRecordings) {
-    ++state.skipped;
-    state.instances[attempt.dynamicHash] = {Fate::Skipped, 1};
+  } else if (passes) {
+    if (state.instances.size() < kMostPassed)
+      state.instances[attempt.dynamicHash] = {Fate::Passed, 1};
   } else if (uint64_t& recorded = state.recorded[shape.entry];
              // Each of several shapes gets its part, one at least.
              recorded < shape.share(settings_.maxRecordings)) {

@@ -119,6 +119,7 @@ private:
   enum class Wish : uint8_t { Finish, Pause, Resume };
 
   Session() noexcept;
+  bool passesFirst(KernelState& state, const LaunchShapes::Match& shape) const;
   Attempt decide(const mneme_launch& launch);
   void count(Attempt& attempt);
   std::string whyNot(const Attempt& attempt, const mneme_launch& launch) const;

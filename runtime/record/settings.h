@@ -16,7 +16,7 @@ struct Settings {
   std::filesystem::path directory; ///< MNEME_DATA_DIR, default the working directory
   uint64_t windowBytes = 0;    ///< MNEME_PAGE_SIZE, in GiB (fractions are accepted); 0: Backend's
   uint64_t maxRecordings = 4;  ///< MNEME_MAX_RECORDINGS, instances per kernel
-  uint64_t skipRecordings = 0; ///< MNEME_SKIP_RECORDINGS, instances per kernel
+  uint64_t skipRecordings = 0; ///< MNEME_SKIP_RECORDINGS, launches per kernel
   std::optional<std::regex> kernels;                                  ///< MNEME_RR_KERNELS
   LaunchShapes shapes;                                                ///< MNEME_RECORD_DIMS
   artifact::EpilogueFormat epilogue = artifact::EpilogueFormat::Diff; ///< MNEME_EPILOGUE_TYPE

@@ -44,6 +44,10 @@ std::vector<std::string> groupLosses(const std::vector<std::string>& losses) {
   return sentences;
 }
 
+std::string launches(uint64_t number) {
+  return std::to_string(number) + (number == 1 ? " launch" : " launches");
+}
+
 } // namespace
 
 const char* const kNotInstrumented =
@@ -78,9 +82,8 @@ std::vector<std::string> summaryLines(const SummaryFacts& facts) {
   if (facts.launches == 0)
     return lines;
   lines.push_back("recorded " + count(writer.instancesWritten, "instance") + " of " +
-                  count(facts.kernels, "kernel") + " (" + std::to_string(facts.launches) +
-                  (facts.launches == 1 ? " launch" : " launches") + ") into '" + facts.directory +
-                  "'");
+                  count(facts.kernels, "kernel") + " (" + launches(facts.launches) + ") into '" +
+                  facts.directory + "'");
   if (writer.instancesWritten > 0)
     lines.push_back("memory: " + formatBytes(writer.rawBytes) + " described, " +
                     formatBytes(writer.uniqueBytes) + " unique, " +
@@ -88,7 +91,7 @@ std::vector<std::string> summaryLines(const SummaryFacts& facts) {
                     " capturing (" + seconds(writer.waitNs) + " of it waiting for the disk), " +
                     seconds(facts.finishNs) + " at the end");
   if (facts.skipped > 0)
-    lines.push_back("skipped " + count(facts.skipped, "instance") + " as asked");
+    lines.push_back("skipped " + launches(facts.skipped) + " as asked");
   if (writer.instancesLost > 0)
     lines.push_back("lost " + count(writer.instancesLost, "instance"));
   std::vector<std::string> sentences = groupLosses(writer.losses);

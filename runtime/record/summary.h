@@ -14,7 +14,7 @@ struct SummaryFacts {
   std::string directory;
   uint64_t kernels = 0;
   uint64_t launches = 0;
-  uint64_t skipped = 0; ///< instances, by MNEME_SKIP_RECORDINGS
+  uint64_t skipped = 0; ///< launches that passed first, by MNEME_SKIP_RECORDINGS
   uint64_t captureNs = 0;
   uint64_t finishNs = 0;
   artifact::WriterStatistics writer;

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from conftest import BUILD, ROOT, mneme, run_command
 
-from mneme.recording.launch_facts import leaves_changes, unchanging_arguments
+from mneme.recording.launch_facts import leaves_changes, sees_few_values, unchanging_arguments
 from mneme.recording.recorded_execution import RecordedExecution
 
 pytestmark = pytest.mark.compile
@@ -26,8 +26,10 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def record(program: Path, folder: Path, first: int, launches: int = 1) -> RecordedExecution:
-    options = ("--device", "cpu", "-rdb", folder, "-mr", str(launches))
+def record(
+    program: Path, folder: Path, first: int, launches: int = 1, skipped: int = 0
+) -> RecordedExecution:
+    options = ("--device", "cpu", "-rdb", folder, "-mr", str(launches), "-sr", str(skipped))
     done = mneme("record", *options, "--", program, str(first))
     assert done.returncode == 0, done.stderr
     (path,) = folder.glob("[0-9]*.json")
@@ -72,3 +74,16 @@ def test_arguments_that_stay_as_they_are_are_known(program: Path, tmp_path: Path
     assert unchanging_arguments(recorded, recorded.values()) == (1,)
     (one, *_) = recorded.values()
     assert unchanging_arguments(recorded, [one]) == (1, 2)
+
+
+def test_launches_that_are_all_alike_can_be_skipped(tmp_path: Path) -> None:
+    program = tmp_path / "from_zeros"
+    source = ROOT / "tests/apps/optimize/from_zeros.cu"
+    options = ["-O2", "-x", "cuda", "--offload-arch=sm_90", source, "-o", program, "-lcudart"]
+    assert run_command(BUILD / "bin" / "mneme-cxx", *options).returncode == 0
+    recordings = [record(program, tmp_path / str(n), first=0, skipped=n) for n in (0, 100)]
+    first, late = (one for recording in recordings for one in recording.values())
+    assert (first.occ, late.occ) == (200, 200)
+    # Heat has come everywhere by then.
+    assert sees_few_values(first)
+    assert not sees_few_values(late)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mneme.tuning.recorded_code import counts_blocks, prints
+from mneme.tuning.recorded_code import counts_blocks, exchanges_values, prints
 
 
 @pytest.mark.parametrize(
@@ -44,3 +44,20 @@ def test_code_that_counts_its_blocks_is_known_by_what_it_calls(
 )
 def test_kernels_that_print_are_known(call: str, is_print: bool) -> None:
     assert prints(f"  %1 = call i32 {call}") is is_print
+
+
+@pytest.mark.parametrize(
+    ("line", "is_exchange"),
+    [
+        ("@tile = internal addrspace(3) global [16 x float] undef", True),
+        ("  call void @llvm.nvvm.barrier.cta.sync.aligned.all(i32 0)", True),
+        ('  call void asm sideeffect "bar.sync 1, 64;", ""()', True),
+        ("  %1 = call i32 @llvm.nvvm.shfl.sync.down.i32(i32 -1)", True),
+        ("  call void @llvm.amdgcn.s.barrier()", True),
+        ("  %1 = call i32 @llvm.amdgcn.ds.bpermute(i32 0, i32 1)", True),
+        ("  %1 = call i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()", False),
+        ("  %1 = atomicrmw add ptr %p, i32 1 seq_cst", False),
+    ],
+)
+def test_kernels_whose_threads_exchange_values_are_known(line: str, is_exchange: bool) -> None:
+    assert exchanges_values(line) is is_exchange

@@ -27,6 +27,7 @@ __all__ = [
     "differ_in_floats_only",
     "launch_facts",
     "leaves_changes",
+    "sees_few_values",
     "static_hash_text",
     "unchanging_arguments",
 ]
@@ -37,6 +38,9 @@ PROVES_NOTHING: Final = (
 )
 """What people are told of a launch without `leaves_changes`."""
 
+# What is looked at of a region: pieces, bytes of each, bytes of a value; and how many different
+# values are few.
+_SAMPLES, _SAMPLE, _WORD, _FEW_VALUES = 64, 4096, 4, 16
 _NO_VALUES = (ArgKind.POINTER, ArgKind.UNKNOWN)
 _FLOAT_FORMATS = {"half": "<e", "float": "<f", "double": "<d"}
 
@@ -109,6 +113,29 @@ def leaves_changes(instance: KernelInstance) -> bool:
 
     before, after = (_native.Snapshot(one.fn) for one in (instance.prologue, instance.epilogue))
     return after.changed_bytes(before) > 0
+
+
+def sees_few_values(instance: KernelInstance) -> bool:
+    """Whether memory was much the same everywhere before a launch, as far as a sample tells.
+
+    Threads that take values of the wrong threads then find the right ones.
+
+    Raises:
+        NotFound: If a snapshot is missing.
+        ArtifactCorrupt: If one is damaged.
+    """
+    from mneme import _native  # noqa: PLC0415 - loads native code
+
+    before = _native.Snapshot(instance.prologue.fn)
+    found: set[bytes] = set()
+    for number, region in enumerate(before.regions()):
+        size = region["size"]
+        for start in range(0, size, max(_SAMPLE, size // _SAMPLES)):
+            content = before.read(number, start, min(_SAMPLE, size - start))
+            found.update(content[at : at + _WORD] for at in range(0, len(content), _WORD))
+            if len(found) > _FEW_VALUES:
+                return False
+    return True
 
 
 def differ_in_floats_only(record: RecordedExecution, instances: Iterable[KernelInstance]) -> bool:

@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import Any, Final
 
 from mneme.files.regular_file import read_bytes
-from mneme.recording.launch_facts import leaves_changes
+from mneme.recording.launch_facts import leaves_changes, sees_few_values
 
 __all__ = [
     "changes_memory",
     "counts_blocks",
+    "exchanges_values",
     "has_loops",
     "prints",
     "recorded_ir",
@@ -33,6 +34,10 @@ _DECLARED: Final = re.compile(r"^declare [^@]*@\"?([^\"(]+)", re.MULTILINE)
 # No code of the program's own is behind these: mathematics, printf, assert, malloc.
 _KNOWN: Final = ("llvm.", "__nv_", "__ockl_", "__ocml_", "vprintf", "__assert", "malloc", "free")
 _PRINTS: Final = re.compile(r"@(?:vprintf|printf|puts|__ockl_\w*printf\w*)\b")
+_EXCHANGES: Final = re.compile(
+    r"addrspace\(3\)|\bbarrier|\bbar\.(?:warp\.)?sync|\bs\.barrier|\bshfl\b|\bvote\b|\bredux\b|"
+    r"\bmatch\.(?:any|all)|bpermute|\bpermlane|\bds\.swizzle|\breadlane|\bballot"
+)
 _TARGET: Final = re.compile(rf"\blabel %({_NAME})")
 
 
@@ -62,8 +67,11 @@ def why_launch_stays(kernel: Any) -> str:  # noqa: ANN401 - an instance, or what
     """Return why replays cannot tell right launches from wrong ones; empty if they can."""
     if not changes_memory(kernel):
         return "it left memory as it was, so that any looks right"
-    if prints(recorded_ir(kernel) or ""):
+    ir = recorded_ir(kernel) or ""
+    if prints(ir):
         return "the kernel prints, which replays do not compare"
+    if exchanges_values(ir) and sees_few_values(kernel):
+        return "its threads exchange values, and nearly all it found in memory were the same"
     return ""
 
 
@@ -103,6 +111,11 @@ def counts_blocks(ir: str, axis: str) -> bool | None:
     is_known = all(name.startswith(_KNOWN) for name in _DECLARED.findall(ir))
     hides_it = _BLOCK_SIZE not in ir and _HIDDEN.search(ir)
     return False if is_known and not hides_it and _ASKS.search(ir) else None
+
+
+def exchanges_values(ir: str) -> bool:
+    """Whether threads of a block may see values of others."""
+    return bool(_EXCHANGES.search(ir))
 
 
 def prints(ir: str) -> bool:

@@ -9,13 +9,12 @@
 
 namespace mneme::cpu_runtime::hip {
 
-using namespace mneme::cpu_runtime; // this room is a second face of that one
+using namespace mneme::cpu_runtime; // whose face this is
 
 extern "C" {
 Status gpuEventCreateWithFlags(void** event, unsigned flags);
 Status gpuEventRecord(void* event, void* stream);
 Status gpuFuncGetAttributes(FuncAttributes* attributes, const void* function);
-Status gpuFuncSetAttribute(const void* function, int attribute, int value);
 Status gpuGraphAddKernelNode(void** node, void* graph, void* const* dependencies, size_t count,
                              const KernelNodeParams* params);
 Status gpuGraphAddMemsetNode(void** node, void* graph, void* const* dependencies, size_t count,

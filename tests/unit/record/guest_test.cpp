@@ -47,7 +47,9 @@ TEST_CASE("the recording holds regions, globals, arguments and counts") {
 
 TEST_CASE("options choose what is recorded") {
   CHECK(wholeInstances(run("plain", true, "MNEME_MAX_RECORDINGS=1")) == 1);
-  CHECK(wholeInstances(run("plain", true, "MNEME_SKIP_RECORDINGS=1")) == 1);
+  CHECK(wholeInstances(run("plain", true, "MNEME_SKIP_RECORDINGS=1")) == 2);
+  CHECK(wholeInstances(run("plain", true, "MNEME_SKIP_RECORDINGS=2")) == 1);
+  CHECK(wholeInstances(run("plain", true, "MNEME_SKIP_RECORDINGS=3")) == 0);
   CHECK(wholeInstances(run("plain", true, "MNEME_RR_KERNELS=other")) == 0);
   CHECK(wholeInstances(run("plain", true, "'MNEME_RR_KERNELS=scale.float'")) == 2);
   CHECK(wholeInstances(run("plain", true, "'MNEME_RECORD_DIMS=2/32;1/64'")) == 0);
