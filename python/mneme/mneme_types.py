@@ -93,7 +93,9 @@ def argument_indices(told: str | int | Sequence[int]) -> tuple[int, ...]:
     parts = told.split(",") if isinstance(told, str) else [told] if isinstance(told, int) else told
     words = [str(part).strip() for part in parts]
     if not all(word.isascii() and word.isdigit() for word in words):
-        raise InvalidArgument(f"'{told}' is no list of numbers of arguments such as '0,2'")
+        raise InvalidArgument(
+            f"specialized_args is '{told}', not numbers of arguments such as '0,2'"
+        )
     return tuple(sorted({int(word) for word in words}))
 
 

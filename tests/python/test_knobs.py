@@ -233,17 +233,26 @@ def test_tune_has_the_options_of_the_built_in_space(monkeypatch: pytest.MonkeyPa
 
 
 def test_only_told_arguments_become_constants() -> None:
-    space = BuiltinTuneSearchSpace(kernel(), limits=GPU, preset="full", specialized_args="2, 0,2")
+    launch = kernel(available_specializations=[0, 2])
+    space = BuiltinTuneSearchSpace(launch, limits=GPU, preset="full", specialized_args="2, 0,2")
     view = SpaceView.of(space)
     view.seed(1)
     drawn = [view.draw().config for _ in range(100)]
     assert {(one.specialize, one.specialized_args) for one in drawn} == {(True, "0,2"), (False, "")}
     for told in (0, [0], "0"):
-        found = BuiltinTuneSearchSpace(kernel(), limits=GPU, specialized_args=told)
+        found = BuiltinTuneSearchSpace(launch, limits=GPU, specialized_args=told)
         assert list(found.dimensions()["specialized_args"].choices) == ["0"]
     for wrong in ("", "a", "-1", "0,,1", [0, "x"]):
-        with pytest.raises(InvalidArgument, match="no list of numbers of arguments"):
+        with pytest.raises(InvalidArgument, match="not numbers of arguments"):
             BuiltinTuneSearchSpace(kernel(), limits=GPU, specialized_args=wrong)
+
+
+def test_arguments_that_cannot_become_constants_are_refused_at_once() -> None:
+    launch = kernel(available_specializations=[1, 2])
+    with pytest.raises(InvalidArgument, match="argument 0 cannot become a constant.*: 1, 2"):
+        BuiltinTuneSearchSpace(launch, limits=GPU, specialized_args="0,1")
+    for told in ("1,2", [2, 1], (1, 2)):
+        assert TuneOptions.from_dict({"specialized_args": told}).specialized_args == "1,2"
 
 
 def test_a_limit_on_registers_is_for_devices_that_have_them() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from mneme.devices import DeviceLimits, device_limits
+from mneme.errors import InvalidArgument
 from mneme.mneme_types import ExperimentConfiguration, argument_indices, dim3
 from mneme.pipelines.unrolling import with_unrolling
 from mneme.tuning.configurations import dims_from, shape_text
@@ -96,7 +97,8 @@ class BuiltinTuneSearchSpace(SearchSpace):
         )
         self.pipelines = self.options.pipelines()
         self._codegen = self.options.codegen_opt()
-        self._can_specialize = bool(getattr(recorded_kernel, "available_specializations", True))
+        self._scalars = getattr(recorded_kernel, "available_specializations", None)
+        self._can_specialize = self._scalars is None or bool(self._scalars)
         ir = recorded_ir(recorded_kernel)
         self._has_loops = ir is None or has_loops(ir)
         self._recorded = recorded_kernel
@@ -212,6 +214,15 @@ class BuiltinTuneSearchSpace(SearchSpace):
             },
         }
 
+    def _checked(self, indices: Sequence[int]) -> Sequence[int]:
+        wrong = [one for one in indices if self._scalars is not None and one not in self._scalars]
+        if wrong:
+            known = ", ".join(map(str, self._scalars or ())) or "none"
+            raise InvalidArgument(
+                f"argument {wrong[0]} cannot become a constant; those that can: {known}"
+            )
+        return indices
+
     def _make_dimensions(self) -> dict[str, BaseParam]:
         options = self.options
         specialize = options.switch("specialize") if self._can_specialize else (False,)
@@ -238,7 +249,7 @@ class BuiltinTuneSearchSpace(SearchSpace):
         ]
         if options.specialized_args is not None:
             chosen: Condition = {"specialize": True}
-            told = ",".join(map(str, argument_indices(options.specialized_args)))
+            told = ",".join(map(str, self._checked(argument_indices(options.specialized_args))))
             params.append(_choice("specialized_args", [told], when=chosen, otherwise=""))
         if options.draws:
             params.append(

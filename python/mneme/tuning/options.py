@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from mneme.errors import InvalidArgument
+from mneme.mneme_types import argument_indices
 
 __all__ = ["AUTO", "CHOICES", "OBJECTIVES", "TuneOptions"]
 
@@ -165,8 +166,8 @@ class TuneOptions:
     """Accepted from older files and ignored."""
 
     specialize_space: str | None = None
-    specialized_args: str | Sequence[int] | None = None
-    """Indices of the arguments that may become constants."""
+    specialized_args: str | None = None
+    """Indices of the arguments that may become constants, as "0,2", in a file also a list."""
     specialize_dims_space: str | None = None
     launch_bounds_space: str | None = None
     min_blocks_per_sm_range: str | None = None
@@ -327,6 +328,8 @@ def _typed(name: str, value: object) -> Any:  # noqa: ANN401 - the type of the f
         return _texts(name, value)
     if name == "objective":
         return value if isinstance(value, str) else _texts(name, value)
+    if name == "specialized_args" and isinstance(value, str | int | Sequence):
+        return ",".join(map(str, argument_indices(value)))
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     wanted = ""
     if "bool" in kind:
