@@ -218,6 +218,23 @@ def test_a_first_step_from_zeros_says_nothing_of_other_launches(tmp_path: Path) 
     assert {tuple(one["block"].values()) for one in tried} == {(32, 8, 1)}
 
 
+def test_each_has_a_directory_of_its_own_and_none_stays_empty(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    command = [sys.executable, "-m", "mneme", "optimize", "--device", "cpu", "--quiet", "--"]
+    assert mneme("optimize", "--device", "cpu", "--", "./not-there").returncode == 4
+    assert not list(tmp_path.iterdir())
+    several = [
+        subprocess.Popen([*command, "/bin/true"], stderr=subprocess.PIPE, text=True)
+        for _ in range(4)
+    ]
+    for one in several:
+        _, said = one.communicate(timeout=120)
+        assert (one.returncode, "no launch of a kernel was seen" in said) == (1, True), said
+    assert len(list(tmp_path.glob("mneme-optimize/true-*/optimize.json"))) == 4
+
+
 def test_ranks_of_mpi_are_one_program(many: Path, tmp_path: Path) -> None:
     mpiexec = shutil.which("mpiexec")
     assert mpiexec, "mpiexec is missing: scripts/test installs mpich"

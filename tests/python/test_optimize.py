@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from mneme.deploy import Deployment
-from mneme.errors import ArtifactCorrupt, InvalidArgument
+from mneme.errors import ArtifactCorrupt, InvalidArgument, NotFound
 from mneme.mneme_types import dim3
 from mneme.optimize import measuring, session
 from mneme.optimize.application import Run, is_input_waiting
@@ -405,3 +405,34 @@ def test_time_that_is_spread_over_many_kernels_is_not_recorded(
     optimizing = session.OptimizeSession(options)
     assert optimizing.run() == 1
     assert "spread over 200 kernels" in optimizing.result.verdict
+
+
+@needs_native
+def test_a_directory_in_which_the_program_only_failed_can_be_used_again(tmp_path: Path) -> None:
+    def optimizing(program: str, *, resume: bool = False) -> session.OptimizeSession:
+        options = OptimizeOptions(
+            command=(program,), directory=tmp_path / "out", device="cpu", resume=resume
+        )
+        return session.OptimizeSession(options)
+
+    with pytest.raises(NotFound):
+        optimizing("./not-there").run()
+    assert not (tmp_path / "out").exists()
+    with pytest.raises(InvalidArgument, match="the program as built fails"):
+        optimizing("/bin/false").run()
+    assert optimizing("/bin/true").run() == 1
+    with pytest.raises(InvalidArgument, match="holds what was found for '/bin/true'"):
+        optimizing("/bin/false").run()
+
+
+@needs_native
+@pytest.mark.parametrize("content", ["{}", '{"options": 1}', '{"options": {"command": "app"}}'])
+def test_a_directory_of_something_else_is_named(tmp_path: Path, content: str) -> None:
+    (tmp_path / "optimize.json").write_text(content)
+    for resume in (False, True):
+        options = OptimizeOptions(
+            command=("/bin/true",), directory=tmp_path, device="cpu", resume=resume
+        )
+        with pytest.raises(ArtifactCorrupt, match="is not of mneme optimize"):
+            session.OptimizeSession(options).run()
+    assert (tmp_path / "optimize.json").read_text() == content

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
+import itertools
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
 from typing import Annotated, Optional
@@ -98,29 +102,49 @@ def optimize(
 
     if resume and output is None:
         raise typer.BadParameter("--resume needs -o, the directory to go on with")
-    options = OptimizeOptions(
-        command=tuple(ctx.args),
-        directory=output or _default_directory(ctx.args[0]),
-        budget=parse_budget(budget),
-        device=device,
-        check=check,
-        compare=tuple(compare or ()),
-        compare_tolerance=compare_tolerance,
-        tolerance=tuple(tolerance or ()),
-        min_gain=min_gain,
-        seed=seed,
-        resume=resume,
-        knowledge=knowledge,
-    )
     interrupt_on_request()
-    with output_for(is_quiet=quiet or json) as listener:
-        session = OptimizeSession(options, listener)  # type: ignore[arg-type]
-        code = session.run()
+    with _directory(output, ctx.args[0]) as directory:
+        options = OptimizeOptions(
+            command=tuple(ctx.args),
+            directory=directory,
+            budget=parse_budget(budget),
+            device=device,
+            check=check,
+            compare=tuple(compare or ()),
+            compare_tolerance=compare_tolerance,
+            tolerance=tuple(tolerance or ()),
+            min_gain=min_gain,
+            seed=seed,
+            resume=resume,
+            knowledge=knowledge,
+        )
+        with output_for(is_quiet=quiet or json) as listener:
+            session = OptimizeSession(options, listener)  # type: ignore[arg-type]
+            code = session.run()
     if json:
         print_json(session.result.to_dict())
     raise typer.Exit(code)
 
 
-def _default_directory(program: str) -> Path:
+@contextmanager
+def _directory(named: Path | None, program: str) -> Iterator[Path]:
+    """Yield where everything goes; one that is not named is new, and gone if it stays empty."""
+    if named is not None:
+        yield named
+        return
     stamp = datetime.now().strftime("%Y%m%d-%H%M%S")  # noqa: DTZ005 - people read it
-    return Path("mneme-optimize") / f"{Path(program).name}-{stamp}"
+    directory = wanted = Path("mneme-optimize") / f"{Path(program).name}-{stamp}"
+    for number in itertools.count(2):
+        try:
+            directory.mkdir(parents=True)
+            break
+        except FileExistsError:
+            directory = wanted.with_name(f"{wanted.name}-{number}")
+        except OSError:
+            break  # whoever writes there says why it cannot be
+    try:
+        yield directory
+    finally:
+        with contextlib.suppress(OSError):
+            directory.rmdir()
+            directory.parent.rmdir()

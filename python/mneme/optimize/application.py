@@ -84,7 +84,7 @@ class Application:
         Args:
             command: The program and its arguments.
             device: Device to run on; None or "auto": the first that can.
-            scratch: Directory for what runs leave behind; made if it is missing.
+            scratch: Directory for what runs leave behind; the first run makes it.
 
         Raises:
             NotFound: If there is no such program.
@@ -99,7 +99,6 @@ class Application:
             if os.sep in program and Path(program).exists():
                 raise InvalidArgument(f"the program '{program}' cannot be executed")
             raise NotFound(f"the program '{program}' is not found")
-        scratch.mkdir(parents=True, exist_ok=True)
 
     @property
     def program(self) -> str:
@@ -161,6 +160,7 @@ class Application:
         return run_environment({**base, **variables}, self._device, self._command[0])
 
     def _start(self, environment: Mapping[str, str], *, is_slow: bool = False) -> Run:
+        self._scratch.mkdir(parents=True, exist_ok=True)
         output, error = self._scratch / "stdout", self._scratch / "stderr"
         began = time.monotonic()
         with _input() as given, output.open("wb") as out, error.open("wb") as err:

@@ -80,7 +80,7 @@ class OptimizeResult:
     directory: Path
     device: str = ""
     status: str = "running"
-    """running, completed or interrupted."""
+    """running, completed, interrupted or failed."""
     verdict: str = ""
     """The one sentence."""
     built_seconds: list[float] = field(default_factory=list)

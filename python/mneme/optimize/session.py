@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import math
 import time
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from mneme.deploy import DeployOptions, plan_deployment
-from mneme.errors import InvalidArgument, MnemeError
+from mneme.errors import ArtifactCorrupt, InvalidArgument, MnemeError
 from mneme.files.json_object import read_json_object
 from mneme.files.publish import publish_own_text
 from mneme.optimize.application import Application, failure_of, is_input_waiting
@@ -85,8 +86,8 @@ class OptimizeSession:
             MnemeError: If it cannot be done at all.
         """
         self.options.validate()
-        self._open()
         application = Application(self.options.command, self.options.device, self._folder / "runs")
+        self._open()
         self.result.device = application.device
         try:
             code = self._work(application)
@@ -94,6 +95,11 @@ class OptimizeSession:
         except KeyboardInterrupt:
             self.result.status = "interrupted"
             code = INTERRUPTED
+        except MnemeError:
+            self.result.status = "failed"
+            with contextlib.suppress(MnemeError):
+                self._write()
+            raise
         self._conclude()
         return code
 
@@ -253,24 +259,28 @@ class OptimizeSession:
             self._check_earlier(state)
         elif self.options.resume:
             raise InvalidArgument(f"'{self._folder}' holds nothing to go on with")
-        publish_own_text(state, json.dumps(self._content(), indent=2) + "\n")
+        self._write()
 
     def _check_earlier(self, state: Path) -> None:
         earlier = read_json_object(state)
+        has_recording = (self._folder / "recording").exists()
+        if earlier.get("status") == "failed" and not has_recording and not self.options.resume:
+            return  # there is nothing to lose
+        command = _command_of(earlier, state)
         if not self.options.resume:
             raise InvalidArgument(
-                f"'{self._folder}' holds what was found for "
-                f"'{' '.join(earlier['options']['command'])}'; go on with it by --resume, or name "
-                "another directory with -o"
+                f"'{self._folder}' holds what was found for '{' '.join(command)}'; go on with it "
+                "by --resume, or name another directory with -o"
             )
-        if earlier["options"]["command"] != list(self.options.command):
+        if command != list(self.options.command):
             raise InvalidArgument(
-                f"'{self._folder}' belongs to '{' '.join(earlier['options']['command'])}'; name "
-                "that program, or another directory with -o"
+                f"'{self._folder}' belongs to '{' '.join(command)}'; name that program, or another "
+                "directory with -o"
             )
 
-    def _content(self) -> dict[str, object]:
-        return {"format": 1, "options": self.options.to_dict(), **self.result.to_dict()}
+    def _write(self) -> None:
+        content = {"format": 1, "options": self.options.to_dict(), **self.result.to_dict()}
+        publish_own_text(self._folder / _STATE, json.dumps(content, indent=2) + "\n")
 
     def _conclude(self) -> None:
         from mneme.report.optimized import write_optimized_page  # noqa: PLC0415 - at the end only
@@ -283,8 +293,17 @@ class OptimizeSession:
             self.result.page = write_optimized_page(self.result.to_dict(), page)
         except MnemeError as error:
             self.result.notes.append(f"there is no page: {error}")
-        publish_own_text(self._folder / _STATE, json.dumps(self._content(), indent=2) + "\n")
+        self._write()
         self._listener.done(self.result)
+
+
+def _command_of(earlier: dict[str, Any], state: Path) -> list[str]:
+    """Return the program that an earlier session was for, which left this in a file."""
+    options = earlier.get("options")
+    command = options.get("command") if isinstance(options, dict) else None
+    if not isinstance(command, list) or not all(isinstance(one, str) for one in command):
+        raise ArtifactCorrupt(f"'{state}' is not of mneme optimize; name another directory with -o")
+    return command
 
 
 def _seconds_of_a_pair(built: AsBuilt) -> float:
