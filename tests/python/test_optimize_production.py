@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import signal
+import subprocess
 import sys
 from pathlib import Path
 from types import SimpleNamespace
@@ -9,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from mneme.optimize import application
 from mneme.optimize.application import Application, Run
 from mneme.optimize.outputs import ExactCheck
 from mneme.optimize.production import Production
@@ -42,8 +45,8 @@ class Printing:
         output = b"sum 1.5\ntime 2 s\n"
         run = Run(seconds=1.0, code=0, output=output, error=b"")
         built: Any = SimpleNamespace(runs=[run], measures_apart=False)
-        application: Any = self
-        return Production(application, built, ExactCheck([output] * 3), folder)
+        program: Any = self
+        return Production(program, built, ExactCheck([output] * 3), folder)
 
 
 @pytest.mark.parametrize(
@@ -80,3 +83,27 @@ def test_a_slow_run_is_stopped_now_and_then(tmp_path: Path) -> None:
     run = Application(program, "cpu", tmp_path).run(is_slow=True)
     assert (run.code, run.output) == (0, b"went on\n")
     assert Application(["/bin/sh", "-c", "exit 7"], "cpu", tmp_path).run(is_slow=True).code == 7
+
+
+def test_a_program_that_has_ended_already_ends_no_interrupt() -> None:
+    child = subprocess.Popen(["/bin/sh", "-c", "exit 7"], start_new_session=True)
+    child.wait()
+    assert application._end(child) == 7
+
+
+def test_a_program_does_not_outlive_a_second_interrupt(monkeypatch: pytest.MonkeyPatch) -> None:
+    stays = "trap '' TERM; echo ready; sleep 600"
+    command = ["/bin/sh", "-c", stays]
+    child = subprocess.Popen(command, start_new_session=True, stdout=subprocess.PIPE)
+    assert child.stdout is not None
+    assert child.stdout.readline() == b"ready\n"
+
+    def interrupted(_timeout: float | None = None) -> int:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as impatient:
+        impatient.setattr(child, "wait", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            application._end(child)
+    assert child.wait(60) == -signal.SIGKILL
+    child.stdout.close()

@@ -222,22 +222,29 @@ def _wait(child: subprocess.Popen[bytes], longest: float, *, is_slow: bool) -> i
     while is_slow and time.monotonic() < end:
         with contextlib.suppress(subprocess.TimeoutExpired):
             return child.wait(_GOES_SECONDS)
-        os.killpg(child.pid, signal.SIGSTOP)
         try:
+            _signal(child, signal.SIGSTOP)
             time.sleep(_STOPS_SECONDS)
         finally:
-            os.killpg(child.pid, signal.SIGCONT)
+            _signal(child, signal.SIGCONT)
     return child.wait(max(0.0, end - time.monotonic()))
 
 
 def _end(child: subprocess.Popen[bytes]) -> int:
-    """End a program with all that it started (it leads a group), first as a user would."""
-    os.killpg(child.pid, signal.SIGTERM)
+    """End a program with all that it started (it leads a group), first as a user would.
+
+    Nothing of it stays behind where somebody does not wait for that, either.
+    """
     try:
-        code = child.wait(_SETTLE_SECONDS)
-    except subprocess.TimeoutExpired:
-        os.killpg(child.pid, signal.SIGKILL)
-        return child.wait()
+        _signal(child, signal.SIGTERM)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            child.wait(_SETTLE_SECONDS)
+    finally:
+        _signal(child, signal.SIGKILL)
+    return child.wait()
+
+
+def _signal(child: subprocess.Popen[bytes], number: signal.Signals) -> None:
+    # It may have ended while an interrupt was on its way to us.
     with contextlib.suppress(ProcessLookupError):
-        os.killpg(child.pid, signal.SIGKILL)
-    return code
+        os.killpg(child.pid, number)
