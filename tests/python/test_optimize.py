@@ -6,6 +6,7 @@ import json
 import math
 import os
 import random
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -31,6 +32,7 @@ from mneme.optimize.options import OptimizeOptions, parse_budget
 from mneme.optimize.production import Comparison, ratio_of
 from mneme.optimize.profile import KernelTime, Profile, read_profile
 from mneme.optimize.result import KernelResult, OptimizeResult, Ratio
+from mneme.optimize.same_programs import programs_of
 from mneme.optimize.verdict import verdict
 from mneme.programs.record_request import RecordRequest, check_request
 from mneme.report.optimized import write_optimized_page
@@ -436,3 +438,25 @@ def test_a_directory_of_something_else_is_named(tmp_path: Path, content: str) ->
         with pytest.raises(ArtifactCorrupt, match="is not of mneme optimize"):
             session.OptimizeSession(options).run()
     assert (tmp_path / "optimize.json").read_text() == content
+
+
+@needs_native
+def test_a_session_goes_on_with_the_same_program_only(tmp_path: Path) -> None:
+    program, given = tmp_path / "app", tmp_path / "input.dat"
+    program.write_text("#!/bin/sh\n")
+    program.chmod(0o755)
+    given.write_text("1")
+    command = (str(program), "-n", "4", str(given))
+    known = programs_of(command)
+    assert set(known) == {str(program)}
+    out = tmp_path / "out"
+    options = OptimizeOptions(command=command, directory=out, device="cpu")
+    assert session.OptimizeSession(options).run() == 1
+    again = replace(options, resume=True)
+    (out / "recording").mkdir(exist_ok=True)
+    (out / "recording" / ".complete").write_text(json.dumps(known))
+    given.write_text("2")
+    assert session.OptimizeSession(again).run() == 1
+    program.write_text("#!/bin/sh\n# another\n")
+    with pytest.raises(InvalidArgument, match="app' is not what it was"):
+        session.OptimizeSession(again).run()

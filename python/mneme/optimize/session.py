@@ -29,6 +29,7 @@ from mneme.optimize.learning import learn_production
 from mneme.optimize.outputs import ExactCheck, make_check
 from mneme.optimize.production import Production
 from mneme.optimize.result import KernelResult, OptimizeResult
+from mneme.optimize.same_programs import programs_of
 from mneme.optimize.searches import Searches
 from mneme.optimize.verdict import verdict
 from mneme.recording.directory import Recording
@@ -49,6 +50,8 @@ NOTHING_GAINED = 1
 INTERRUPTED = 130
 
 _STATE = "optimize.json"
+# In the recording: it came to its end, with these programs.
+_COMPLETE = ".complete"
 # A run of a program of which more than one is made before: that part of the budget.
 _SHORT = 0.05
 # No fewer runs are made: as built, measured, recorded, tried out, and a pair.
@@ -173,7 +176,7 @@ class OptimizeSession:
             many = "its kernels" if not heavy else f"its {len(heavy)} heaviest kernels"
             self._listener.step(f"recording {many if len(heavy) != 1 else 'its heaviest kernel'}")
             self._record(application, recording, heavy, built)
-            publish_own_text(recording / ".complete", "")
+            publish_own_text(recording / _COMPLETE, json.dumps(programs_of(self.options.command)))
         records = list(Recording(recording).values())
         recorded = {one.kernel_name for one in records}
         for kernel in heavy:
@@ -207,7 +210,7 @@ class OptimizeSession:
             wanted = [replace(one, middles={}) for one in wanted]
 
     def _is_recorded(self, recording: Path) -> bool:
-        return self.options.resume and (recording / ".complete").is_file()
+        return self.options.resume and (recording / _COMPLETE).is_file()
 
     def _nothing_recorded(self, profile: Profile) -> str:
         if profile.kernels and not heavy_kernels(profile):
@@ -276,6 +279,19 @@ class OptimizeSession:
             raise InvalidArgument(
                 f"'{self._folder}' belongs to '{' '.join(command)}'; name that program, or another "
                 "directory with -o"
+            )
+        self._check_programs()
+
+    def _check_programs(self) -> None:
+        """Refuse what was recorded with another program: it would be tuned for nothing."""
+        complete = self._folder / "recording" / _COMPLETE
+        if not complete.is_file():
+            return
+        recorded, now = read_json_object(complete), programs_of(self.options.command)
+        if changed := [name for name in recorded if recorded[name] != now.get(name)]:
+            raise InvalidArgument(
+                f"'{changed[0]}' is not what it was when '{self._folder}' was begun: start again, "
+                "with another directory"
             )
 
     def _write(self) -> None:
