@@ -218,6 +218,15 @@ def test_a_first_step_from_zeros_says_nothing_of_other_launches(tmp_path: Path) 
     assert {tuple(one["block"].values()) for one in tried} == {(32, 8, 1)}
 
 
+def test_why_a_kernel_is_not_recorded_is_what_the_recorder_says(tmp_path: Path) -> None:
+    done = optimize(tmp_path, "--", build(tmp_path, "captured", "-O2"))
+    assert done.returncode == 1, done.stderr
+    why = "launches captured into a graph cannot be recorded"
+    assert kernel_of(tmp_path, "add")["reason"] == why
+    assert done.stderr.count(f"so none can be tuned: {why}\n") == 1
+    assert "built with" not in done.stderr
+
+
 def test_each_has_a_directory_of_its_own_and_none_stays_empty(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
+import re
 import shutil
 import signal
 import stat
@@ -23,9 +24,11 @@ from mneme.programs.record_request import RecordRequest
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-__all__ = ["Application", "Run", "failure_of", "is_input_waiting"]
+__all__ = ["Application", "Run", "failure_of", "is_input_waiting", "unrecorded_reasons"]
 
 _TAIL = 400
+# What the recorder says in the end of a kernel with launches that it could not record.
+_UNRECORDED = re.compile(rb"^mneme: kernel '(.+)':? (.+?)(?: \(\d+ times\))?$", re.MULTILINE)
 _LONGEST_WITHOUT_HINT = 24 * 3600.0
 # A tuned run may have to compile, and a machine may be busy: what takes longer than this hangs.
 _PATIENCE = 5.0
@@ -59,6 +62,12 @@ def failure_of(run: Run, built: Run) -> str:
     if run.code != built.code:
         return f"it ended with {_how(run.code)}{_last_words(run)}"
     return ""
+
+
+def unrecorded_reasons(run: Run) -> dict[str, str]:
+    """Return why kernels were not recorded in a recorded run, by their names as in the source."""
+    found = _UNRECORDED.findall(run.error)
+    return {name.decode(errors="replace"): why.decode(errors="replace") for name, why in found}
 
 
 def _how(code: int) -> str:

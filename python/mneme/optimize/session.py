@@ -13,7 +13,12 @@ from mneme.deploy import DeployOptions, plan_deployment
 from mneme.errors import ArtifactCorrupt, InvalidArgument, MnemeError
 from mneme.files.json_object import read_json_object
 from mneme.files.publish import publish_own_text
-from mneme.optimize.application import Application, failure_of, is_input_waiting
+from mneme.optimize.application import (
+    Application,
+    failure_of,
+    is_input_waiting,
+    unrecorded_reasons,
+)
 from mneme.optimize.as_built import note_share, observe
 from mneme.optimize.events import OptimizeListener
 from mneme.optimize.heavy import (
@@ -35,7 +40,7 @@ from mneme.optimize.verdict import verdict
 from mneme.recording.directory import Recording
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from mneme.optimize.application import Run
@@ -50,6 +55,8 @@ NOTHING_GAINED = 1
 INTERRUPTED = 130
 
 _STATE = "optimize.json"
+# Why a kernel was not recorded of which the recorder says nothing.
+_NOT_OURS = "it could not be recorded: it is not built with mneme"
 # In the recording: it came to its end, with these programs.
 _COMPLETE = ".complete"
 # A run of a program of which more than one is made before: that part of the budget.
@@ -172,16 +179,17 @@ class OptimizeSession:
         heavy = heavy_kernels(profile)
         if profile.kernels and not heavy:
             return []
+        reasons: dict[str, str] = {}
         if not self._is_recorded(recording):
             many = "its kernels" if not heavy else f"its {len(heavy)} heaviest kernels"
             self._listener.step(f"recording {many if len(heavy) != 1 else 'its heaviest kernel'}")
-            self._record(application, recording, heavy, built)
+            reasons = self._record(application, recording, heavy, built)
             publish_own_text(recording / _COMPLETE, json.dumps(programs_of(self.options.command)))
         records = list(Recording(recording).values())
         recorded = {one.kernel_name for one in records}
         for kernel in heavy:
             if kernel.name not in recorded:
-                self.result.kernels.append(_unrecorded(kernel.name, kernel.total_ns, profile))
+                self.result.kernels.append(_unrecorded(kernel, profile, reasons))
         return choose_targets(records, profile)
 
     def _record(
@@ -190,9 +198,14 @@ class OptimizeSession:
         recording: Path,
         heavy: Sequence[KernelTime],
         built: Run,
-    ) -> None:
-        """Record from the middle of the run on, and from its beginning what is missing then."""
+    ) -> dict[str, str]:
+        """Record from the middle of the run on, and from its beginning what is missing then.
+
+        Returns:
+            What the recorder says of kernels that it could not record.
+        """
         wanted = heavy
+        reasons: dict[str, str] = {}
         while True:
             run = application.record(
                 recording,
@@ -200,13 +213,14 @@ class OptimizeSession:
                 dims=launches_pattern(wanted, _RECORDED_LAUNCHES),
                 launches=_RECORDED_LAUNCHES,
             )
+            reasons |= unrecorded_reasons(run)
             if why := failure_of(run, built):
                 self.result.notes.append(f"while it was recorded, the program failed: {why}")
-                return
+                return reasons
             records = list(Recording(recording).values())
             wanted = [one for one in wanted if came_before(one, records, _RECORDED_LAUNCHES)]
             if not wanted:
-                return
+                return reasons
             wanted = [replace(one, middles={}) for one in wanted]
 
     def _is_recorded(self, recording: Path) -> bool:
@@ -219,10 +233,10 @@ class OptimizeSession:
                 "of it: nothing is worth tuning"
             )
         if profile.kernels:
-            return (
-                "none of its kernels could be recorded, so none can be tuned: it has to be built "
-                "with add_mneme() or the compiler wrappers"
-            )
+            reason = next((one.reason for one in self.result.kernels), _NOT_OURS)
+            if reason == _NOT_OURS:
+                reason = "it has to be built with add_mneme() or the compiler wrappers"
+            return f"none of its kernels could be recorded, so none can be tuned: {reason}"
         return (
             "no launch of a kernel was seen: it launches none on this device, or in processes that "
             "end by _exit() or a signal"
@@ -338,14 +352,15 @@ def _to_prove(built: AsBuilt, pairs: int, result: OptimizeResult) -> float:
     return pairs * of_a_pair + built.seconds * (1 + 0.25 * len(result.kernels))
 
 
-def _unrecorded(name: str, total_ns: int, profile: Profile) -> KernelResult:
+def _unrecorded(kernel: KernelTime, profile: Profile, reasons: Mapping[str, str]) -> KernelResult:
     from mneme import _native  # noqa: PLC0415 - loads native code
 
+    demangled = _native.demangle(kernel.name)
     return KernelResult(
-        name=name,
-        demangled_name=_native.demangle(name),
-        share=total_ns / profile.total_ns,
-        launches=profile.kernels[name].launches,
-        built_ns=total_ns / max(1, profile.kernels[name].launches),
-        reason="it could not be recorded: it is not built with mneme",
+        name=kernel.name,
+        demangled_name=demangled,
+        share=kernel.total_ns / profile.total_ns,
+        launches=kernel.launches,
+        built_ns=kernel.total_ns / max(1, kernel.launches),
+        reason=reasons.get(demangled, _NOT_OURS),
     )
