@@ -219,8 +219,10 @@ def test_a_first_step_from_zeros_says_nothing_of_other_launches(tmp_path: Path) 
 
 
 def test_why_a_kernel_is_not_recorded_is_what_the_recorder_says(tmp_path: Path) -> None:
-    done = optimize(tmp_path, "--", build(tmp_path, "captured", "-O2"))
+    done = optimize(tmp_path, "--json", "--", build(tmp_path, "captured", "-O2"))
     assert done.returncode == 1, done.stderr
+    # With a table of kernels for people, which is not for standard output then.
+    assert json.loads(done.stdout)["kernels"] == result_of(tmp_path)["kernels"]
     why = "launches captured into a graph cannot be recorded"
     assert kernel_of(tmp_path, "add")["reason"] == why
     assert done.stderr.count(f"so none can be tuned: {why}\n") == 1

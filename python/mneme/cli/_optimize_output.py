@@ -20,8 +20,10 @@ if TYPE_CHECKING:
 __all__ = ["output_for"]
 
 
-def output_for(*, is_quiet: bool) -> QuietOutput:
-    """Return what fits where stderr goes."""
+def output_for(*, is_quiet: bool, is_json: bool = False) -> QuietOutput:
+    """Return what fits where stderr goes; stdout may be for JSON alone."""
+    if is_json:
+        return _Json()
     if is_quiet:
         return _Quiet()
     return _Terminal() if sys.stderr.isatty() else _Plain()
@@ -34,6 +36,15 @@ class _Quiet(QuietOutput, OptimizeListener):
         """Print the table and the sentence."""
         self.close()
         _show(result)
+
+
+class _Json(QuietOutput, OptimizeListener):
+    """Errors and the sentences of the result."""
+
+    def done(self, result: OptimizeResult) -> None:
+        """Say the sentences."""
+        self.close()
+        _say(result)
 
 
 class _Steps(PlainOutput, OptimizeListener):
@@ -95,6 +106,10 @@ def _show(result: OptimizeResult) -> None:
                 _remark(one),
             )
         _console.print_table(table)
+    _say(result)
+
+
+def _say(result: OptimizeResult) -> None:
     for note in result.notes:
         _console.say(note)
     _console.say(result.verdict)

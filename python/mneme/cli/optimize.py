@@ -118,7 +118,7 @@ def optimize(
             resume=resume,
             knowledge=knowledge,
         )
-        with output_for(is_quiet=quiet or json) as listener:
+        with output_for(is_quiet=quiet, is_json=json) as listener:
             session = OptimizeSession(options, listener)  # type: ignore[arg-type]
             code = session.run()
     if json:
