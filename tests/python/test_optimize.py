@@ -287,6 +287,21 @@ def test_the_sentence_claims_only_what_runs_showed() -> None:
     assert "1 kernel tuned, not measured" in verdict(found(status="interrupted", application=None))
 
 
+def test_how_to_use_it_holds_in_any_directory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    command = ["bash", "run it.sh"]
+    result = found(tuned_file=Path("out/tuned.json"), command=command, device="cuda:0")
+    line = f"PROTEUS_TUNED_KERNELS={tmp_path}/out/tuned.json"
+    assert result.use == f"{line} bash 'run it.sh'"
+    # Without a GPU it needs what stands in for one.
+    result.device = "cpu"
+    assert result.use == f"{line} mneme run --device cpu -- bash 'run it.sh'"
+    assert result.to_dict()["use"] == result.use
+    assert found().use == ""
+
+
 def test_the_page_shows_names_as_text(tmp_path: Path) -> None:
     result = found(verdict="<b>x</b>", notes=["a & b"], tuned_file=tmp_path / "tuned.json")
     page = write_optimized_page(result.to_dict(), tmp_path / "report.html").read_text()

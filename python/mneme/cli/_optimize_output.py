@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 import sys
 from typing import TYPE_CHECKING
 
@@ -118,8 +117,7 @@ def _say(result: OptimizeResult) -> None:
     if result.page is not None:
         _console.say(f"all of it: {result.page}")
     if result.tuned_file is not None:
-        file = shlex.quote(str(result.tuned_file))
-        _console.say(f"use it: PROTEUS_TUNED_KERNELS={file} {shlex.join(result.command)}")
+        _console.say(f"use it: {result.use}")
 
 
 def _remark(one: KernelResult) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -104,9 +105,20 @@ class OptimizeResult:
     seconds: float = 0.0
     """What all of it took."""
 
+    @property
+    def use(self) -> str:
+        """The command line of a production run; empty without tuned kernels."""
+        if self.tuned_file is None:
+            return ""
+        # From any directory, as scripts go into others; where it ran on the CPU device, it runs
+        # there again.
+        file = shlex.quote(str(self.tuned_file.resolve()))
+        start = ["mneme", "run", "--device", "cpu", "--"] if self.device == "cpu" else []
+        return f"PROTEUS_TUNED_KERNELS={file} {shlex.join([*start, *self.command])}"
+
     def to_dict(self) -> dict[str, Any]:
         """Return plain JSON values."""
-        values = asdict(self)
+        values = {**asdict(self), "use": self.use}
         values["directory"] = str(self.directory)
         for name in ("tuned_file", "page"):
             values[name] = None if values[name] is None else str(values[name])

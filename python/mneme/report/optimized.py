@@ -51,7 +51,7 @@ def write_optimized_page(result: Mapping[str, Any], path: Path) -> Path:
         verdict=result["verdict"],
         facts=_facts(result),
         notes=result["notes"],
-        use=_use(result),
+        use=result["use"],
         output_rule=result["output_rule"],
         **_runs(result["built_seconds"], result["tuned_seconds"]),
         kernels=[_kernel(one) for one in result["kernels"]],
@@ -78,14 +78,6 @@ def _facts(result: Mapping[str, Any]) -> list[tuple[str, str]]:
         facts.append(("time in kernels, as built", f"{100 * result['kernel_share']:.0f} %"))
     facts.append(("all of this took", f"{result['seconds']:.0f} s"))
     return facts
-
-
-def _use(result: Mapping[str, Any]) -> str:
-    if result["tuned_file"] is None:
-        return ""
-    return (
-        f"PROTEUS_TUNED_KERNELS={shlex.quote(result['tuned_file'])} {shlex.join(result['command'])}"
-    )
 
 
 def _runs(built: Sequence[float], tuned: Sequence[float]) -> dict[str, Any]:
