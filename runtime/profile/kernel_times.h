@@ -48,7 +48,8 @@ public:
   void note(std::string_view kernel, const device::LaunchShape& shape, uint64_t ns);
 
   /// Writes `<folder>/<process id>-<timer>.json`: {"format": 1, "timer", "pid", "rows": [{"kernel",
-  /// "grid", "block", "shared", "launches", "total_ns", "median_ns", "middle"}]}. Nothing without launches.
+  /// "grid", "block", "shared", "launches", "total_ns", "median_ns", "middle"}]}. Nothing without
+  /// launches.
   /// \throws Error{IoFailed}
   void write(const std::filesystem::path& folder) const;
 
