@@ -114,7 +114,10 @@ def test_other_shells_are_refused_with_those_there_are() -> None:
         ("mneme -v w", {"warn"}),
         ("mneme completion ", set(SHELLS)),
         ("mneme record --epilogue-format b", {"bytes", "best"}),
-        ("mneme replay --specialize", {"--specialize", "--specialize-dims"}),
+        (
+            "mneme replay --specialize",
+            {"--specialize", "--specialize-dims", "--specialized-args"},
+        ),
         ("mneme nosuch --reco", set()),
     ],
 )
