@@ -190,10 +190,9 @@ def test_launches_from_the_middle_of_the_time_are_recorded(tmp_path: Path) -> No
     optimize(tmp_path, "--", build(tmp_path, "frontier", "-O2"), budget="6s")
     (path,) = (tmp_path / "out" / "recording").glob("[0-9]*.json")
     record = RecordedExecution.from_json(path)
-    steps = {launch_facts(path, one)["args"][-1]["value"] for one in record}
-    # Twenty launches of about the same length; a busy machine may lengthen any.
-    assert 1 not in steps
-    assert len(steps) == 4
+    steps = sorted(launch_facts(path, one)["args"][-1]["value"] for one in record)
+    # Which of the twenty is in the middle is up to the machine.
+    assert steps == list(range(steps[0], steps[0] + 4))
 
 
 def test_a_first_step_from_zeros_says_nothing_of_other_launches(tmp_path: Path) -> None:

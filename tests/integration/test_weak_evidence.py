@@ -9,7 +9,12 @@ from typing import Any
 import pytest
 from conftest import BUILD, ROOT, mneme, run_command
 
-from mneme.recording.launch_facts import leaves_changes, sees_few_values, unchanging_arguments
+from mneme.recording.launch_facts import (
+    launch_facts,
+    leaves_changes,
+    sees_few_values,
+    unchanging_arguments,
+)
 from mneme.recording.recorded_execution import RecordedExecution
 
 pytestmark = pytest.mark.compile
@@ -87,3 +92,14 @@ def test_launches_that_are_all_alike_can_be_skipped(tmp_path: Path) -> None:
     # Heat has come everywhere by then.
     assert sees_few_values(first)
     assert not sees_few_values(late)
+
+
+def test_recording_begins_behind_so_many_launches_of_some_dimensions(
+    program: Path, tmp_path: Path
+) -> None:
+    options = ("--device", "cpu", "-rdb", tmp_path / "db", "--dims", "256/256@10")
+    assert mneme("record", *options, "--", program, "1").returncode == 0
+    (path,) = (tmp_path / "db").glob("[0-9]*.json")
+    launches = RecordedExecution.from_json(path)
+    steps = {launch_facts(path, one)["args"][-1]["value"] for one in launches}
+    assert steps == {11, 12, 13, 14}

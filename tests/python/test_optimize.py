@@ -101,9 +101,14 @@ def test_heavy_dimensions_are_recorded_whenever_they_are_launched() -> None:
     assert launches_pattern([kernel], 1) == expected.partition(";")[0]
     assert launches_pattern([], 4) is None
     check_request(RecordRequest(directory=Path("d"), dims=expected))
-    kernel.middles = {((64, 8, 1), (256, 1, 1), 0): 7}
+    shape = ((64, 8, 1), (256, 1, 1), 0)
+    kernel.middles, kernel.counts = {shape: 7}, {shape: 20}
     late = launches_pattern([kernel], 4)
     assert late == expected.replace("256x1x1/0", "256x1x1/0@7")
+    kernel.middles = {shape: 19}
+    assert launches_pattern([kernel], 4) == expected.replace("256x1x1/0", "256x1x1/0@16")
+    kernel.counts = {shape: 3}
+    assert launches_pattern([kernel], 4) == expected
     check_request(RecordRequest(directory=Path("d"), dims=late))
 
 

@@ -97,9 +97,9 @@ def launches_pattern(kernels: Sequence[KernelTime], most: int) -> str | None:
         The text of `RecordRequest.dims`; None where it would be too long, or nothing is to choose.
     """
     entries = [
-        f"{kernel.name}:{_text(grid)}/{_text(block)}/{shared}{_from(kernel, (grid, block, shared))}"
+        f"{kernel.name}:{_text(shape)}{_from(kernel, shape, most)}"
         for kernel in kernels
-        for grid, block, shared in _heavy_shapes(kernel, most)
+        for shape in _heavy_shapes(kernel, most)
     ]
     text = ";".join(entries)
     return text if entries and len(text) <= _LONGEST_LIST else None
@@ -133,13 +133,15 @@ def _heavy_shapes(kernel: KernelTime, most: int) -> list[Shape]:
     return chosen
 
 
-def _from(kernel: KernelTime, shape: Shape) -> str:
-    middle = kernel.middles.get(shape, 0)
-    return f"@{middle}" if middle else ""
+def _from(kernel: KernelTime, shape: Shape, most: int) -> str:
+    # As many as are recorded have to be left, also where the last launch took most of the time.
+    first = min(kernel.middles.get(shape, 0), kernel.counts.get(shape, 0) - most)
+    return f"@{first}" if first > 0 else ""
 
 
-def _text(axes: tuple[int, int, int]) -> str:
-    return "x".join(map(str, axes))
+def _text(shape: Shape) -> str:
+    grid, block, shared = shape
+    return f"{'x'.join(map(str, grid))}/{'x'.join(map(str, block))}/{shared}"
 
 
 def choose_targets(records: Iterable[RecordedExecution], profile: Profile) -> list[Target]:
