@@ -215,7 +215,7 @@ class ExperimentConfiguration:
         """Set what has no effect to zero, so that equal experiments compare equal."""
         for name, switch in _SWITCHED_FIELDS.items():
             if not getattr(self, switch):
-                setattr(self, name, "" if name in _OWN_FIELDS else 0)
+                setattr(self, name, _OWN_FIELDS.get(name, 0))
 
     def fixed_args(self, scalars: Sequence[int]) -> tuple[int, ...]:
         """Return the indices of the arguments that become constants, of the scalar ones.

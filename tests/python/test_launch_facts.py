@@ -17,6 +17,7 @@ from mneme.recording.launch_facts import (
     decode_scalar,
     differ_in_floats_only,
     launch_facts,
+    sees_few_values,
     static_hash_text,
 )
 from mneme.recording.recorded_execution import RecordedExecution
@@ -201,3 +202,31 @@ def test_scalars_are_decoded_by_type(kind: str, value: bytes, expected: object) 
 def test_static_hash_has_sixteen_digits() -> None:
     assert static_hash_text("17") == "0000000000000011"
     assert static_hash_text(2**64 - 1) == "f" * 16
+
+
+class Memory:
+    """A snapshot of one region: some values again and again."""
+
+    count = 0
+
+    def __init__(self, _name: str) -> None:
+        # Of a length whose 64th part is no multiple of a value's.
+        values = [struct.pack("<f", 1.1 + number) for number in range(self.count)]
+        self._content = b"".join(values[index % self.count] for index in range(250_001))
+
+    def regions(self) -> list[dict[str, int]]:
+        return [{"size": len(self._content)}]
+
+    def read(self, _region: int, offset: int, size: int) -> bytes:
+        return self._content[offset : offset + size]
+
+
+@needs_native
+@pytest.mark.parametrize(("count", "few"), [(1, True), (12, True), (40, False)])
+def test_values_are_counted_as_they_lie_in_memory(
+    monkeypatch: pytest.MonkeyPatch, count: int, few: bool
+) -> None:
+    monkeypatch.setattr(Memory, "count", count)
+    monkeypatch.setattr("mneme._native.Snapshot", Memory)
+    launch: Any = SimpleNamespace(prologue=SimpleNamespace(fn="prologue"))
+    assert sees_few_values(launch) is few

@@ -4,7 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from mneme.tuning.recorded_code import counts_blocks, exchanges_values, prints
+from mneme.tuning.recorded_code import (
+    counts_blocks,
+    exchanges_values,
+    prints,
+    why_launch_stays,
+)
 
 
 @pytest.mark.parametrize(
@@ -61,3 +66,25 @@ def test_kernels_that_print_are_known(call: str, is_print: bool) -> None:
 )
 def test_kernels_whose_threads_exchange_values_are_known(line: str, is_exchange: bool) -> None:
     assert exchanges_values(line) is is_exchange
+
+
+@pytest.mark.parametrize(
+    ("ir", "changes", "few", "reason"),
+    [
+        ("@tile = addrspace(3) global", True, True, "exchange values"),
+        ("@tile = addrspace(3) global", True, False, ""),
+        ("store i32 1, ptr %p", True, True, ""),
+        ("store i32 1, ptr %p", False, False, "as it was"),
+        ("call i32 @vprintf(ptr %a, ptr %b)", True, False, "prints"),
+    ],
+)
+def test_launches_stay_where_replays_cannot_tell_right_ones(
+    monkeypatch: pytest.MonkeyPatch, ir: str, changes: bool, few: bool, reason: str
+) -> None:
+    module = "mneme.tuning.recorded_code"
+    monkeypatch.setattr(f"{module}.changes_memory", lambda _: changes)
+    monkeypatch.setattr(f"{module}.recorded_ir", lambda _: ir)
+    monkeypatch.setattr(f"{module}.sees_few_values", lambda _: few)
+    said = why_launch_stays(object())
+    assert reason in said
+    assert bool(said) == bool(reason)

@@ -91,15 +91,8 @@ def unchanging_arguments(
         NotFound: If a snapshot is missing.
         ArtifactCorrupt: If one is damaged.
     """
-    from mneme import _native  # noqa: PLC0415 - loads native code
-
-    known = Argument.all_of(_native.record_arguments(record.path))
-    seen = [_values(one) for one in instances]
-    return tuple(
-        index
-        for index, one in enumerate(known)
-        if one.is_specializable and len({values[index] for values in seen}) == 1
-    )
+    arguments = enumerate(_compared(record, instances))
+    return tuple(index for index, (one, is_same) in arguments if one.is_specializable and is_same)
 
 
 def leaves_changes(instance: KernelInstance) -> bool:
@@ -130,7 +123,9 @@ def sees_few_values(instance: KernelInstance) -> bool:
     found: set[bytes] = set()
     for number, region in enumerate(before.regions()):
         size = region["size"]
-        for start in range(0, size, max(_SAMPLE, size // _SAMPLES)):
+        # Pieces begin where values do.
+        step = max(1, size // _SAMPLES // _SAMPLE) * _SAMPLE
+        for start in range(0, size, step):
             content = before.read(number, start, min(_SAMPLE, size - start))
             found.update(content[at : at + _WORD] for at in range(0, len(content), _WORD))
             if len(found) > _FEW_VALUES:
@@ -148,14 +143,21 @@ def differ_in_floats_only(record: RecordedExecution, instances: Iterable[KernelI
         NotFound: If a snapshot is missing.
         ArtifactCorrupt: If one is damaged.
     """
+    return all(
+        one.kind in (ArgKind.POINTER, ArgKind.FLOAT) or is_same
+        for one, is_same in _compared(record, instances)
+    )
+
+
+def _compared(
+    record: RecordedExecution, instances: Iterable[KernelInstance]
+) -> list[tuple[Argument, bool]]:
+    """Return the arguments of a kernel, and whether each has one value in all of these launches."""
     from mneme import _native  # noqa: PLC0415 - loads native code
 
     known = Argument.all_of(_native.record_arguments(record.path))
     seen = [_values(one) for one in instances]
-    return all(
-        one.kind in (ArgKind.POINTER, ArgKind.FLOAT) or len({values[index] for values in seen}) == 1
-        for index, one in enumerate(known)
-    )
+    return [(one, len({values[index] for values in seen}) == 1) for index, one in enumerate(known)]
 
 
 def static_hash_text(static_hash: str | int) -> str:
