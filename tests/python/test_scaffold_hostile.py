@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 import yaml
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from mneme.errors import ArtifactCorrupt, InvalidArgument
@@ -251,6 +251,7 @@ def check_template(name: str, text: str) -> bool:
 @pytest.mark.parametrize("name", TEMPLATES)
 @settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
 @given(text=hostile)
+@example(text="\ud800")
 def test_hostile_values_stay_values(name: str, text: str) -> None:
     check_template(name, text)
 

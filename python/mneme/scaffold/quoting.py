@@ -18,7 +18,7 @@ from mneme.files.visible import visible
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-__all__ = ["FILTERS", "Unquoted", "plain", "unquoted"]
+__all__ = ["FILTERS", "Unquoted", "encoded", "plain", "unquoted"]
 
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]<>()#|~&!])")
 _CODE_CONTROLS = "\n\t"
@@ -49,6 +49,19 @@ def plain(value: object) -> object:
             "it for its place with one of the filters " + ", ".join(sorted(FILTERS))
         )
     return value
+
+
+def encoded(text: str) -> bytes:
+    """Return the bytes of a text; those of a path that are no UTF-8 come back as they were.
+
+    Raises:
+        InvalidArgument: If there is half of a character in it.
+    """
+    try:
+        return text.encode(errors="surrogateescape")
+    except UnicodeEncodeError as error:
+        character = visible(text[error.start : error.end])
+        raise InvalidArgument(f"'{character}' is no character, so no file can hold it") from None
 
 
 def _without_nul(text: str, place: str) -> str:
@@ -113,7 +126,7 @@ def _c_string(value: object) -> str:
     # Octal codes end after three digits, and '?' could begin a trigraph.
     parts = (
         chr(byte) if 0x20 <= byte < 0x7F and byte not in b'"\\?' else f"\\{byte:03o}"  # noqa: PLR2004
-        for byte in text.encode(errors="surrogateescape")
+        for byte in encoded(text)
     )
     return '"' + "".join(parts) + '"'
 

@@ -25,8 +25,7 @@ from typing import TYPE_CHECKING, Any
 from mneme.errors import ArtifactCorrupt, InvalidArgument
 from mneme.files.publish import publish
 from mneme.files.regular_file import read_text
-from mneme.files.visible import visible
-from mneme.scaffold.quoting import FILTERS, plain, unquoted
+from mneme.scaffold.quoting import FILTERS, encoded, plain, unquoted
 from mneme.scaffold.template import Parameter, Template, list_templates, load_template
 
 if TYPE_CHECKING:
@@ -124,7 +123,7 @@ def render(request: ScaffoldRequest) -> Scaffold:
         name = _text(environment, file.output, context, f"{template.name}: {file.output}")
         source = read_text(file.source)
         text = _text(environment, source, context, str(file.source))
-        files.append(_file(request.out, name, _bytes(text), is_executable=file.is_executable))
+        files.append(_file(request.out, name, encoded(text), is_executable=file.is_executable))
     files += [_file(request.out, name, content) for name, content in additions.files.items()]
     steps = _text(environment, template.next_steps, context, f"{template.name}: next")
     return Scaffold(files=tuple(files), next_steps=steps.strip())
@@ -217,15 +216,6 @@ def _text(environment: Environment, source: str, context: dict[str, Any], where:
         if isinstance(error, InvalidArgument):
             raise
         raise ArtifactCorrupt(f"the template {where} cannot be filled in: {error}") from error
-
-
-def _bytes(text: str) -> bytes:
-    try:
-        # Bytes of a path that are no UTF-8 come back as they were.
-        return text.encode(errors="surrogateescape")
-    except UnicodeEncodeError as error:
-        character = visible(text[error.start : error.end])
-        raise InvalidArgument(f"'{character}' is no character, so no file can hold it") from None
 
 
 def _file(out: Path, name: str, content: bytes, *, is_executable: bool = False) -> RenderedFile:
