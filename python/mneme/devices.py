@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 from dataclasses import asdict, dataclass, fields
 from typing import Any
@@ -86,7 +87,7 @@ class DeviceLimits:
 
 
 def device_limits(device: str | None = None) -> DeviceLimits:
-    """Return what a device can run at most; opens it for a moment.
+    """Return what a device can run at most, without opening it.
 
     Args:
         device: As in `--device`; None: the device used when nobody says.
@@ -95,9 +96,14 @@ def device_limits(device: str | None = None) -> DeviceLimits:
         InvalidArgument: If there is no such device.
         BackendUnavailable: If it is not available; the message says why.
     """
+    return _limits_of(device or choose_device())
+
+
+@functools.cache  # asking starts the vendor's driver, which takes a while
+def _limits_of(device: str) -> DeviceLimits:
     from mneme import _native  # noqa: PLC0415 - loads native code
 
-    facts = dict[str, Any](_native.describe_device(device or choose_device()))
+    facts = dict[str, Any](_native.describe_device(device))
     known = {item.name for item in fields(DeviceLimits)}
     return DeviceLimits(**{key: value for key, value in facts.items() if key in known})
 

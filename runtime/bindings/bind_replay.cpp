@@ -72,12 +72,10 @@ py::list devices() {
 py::tuple toTuple(const uint32_t (&dims)[3]) { return py::make_tuple(dims[0], dims[1], dims[2]); }
 
 py::dict describeDevice(const std::string& id) {
-  std::unique_ptr<device::Device> opened;
-  {
+  const device::Description facts = [&] {
     py::gil_scoped_release release;
-    opened = device::openDevice(id);
-  }
-  const device::Description& facts = opened->description();
+    return device::describeDevice(id);
+  }();
   py::dict dict;
   dict["id"] = toText(facts.id);
   dict["name"] = toText(facts.name);

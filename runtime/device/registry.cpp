@@ -40,6 +40,38 @@ std::string wantedId(const std::string& id) {
   return hip::gpuCount() > 0 ? "hip:0" : "cpu";
 }
 
+/// A kind of device, by its word in ids.
+struct Backend {
+  const char* kind;
+  Description (*describe)(int number);
+  std::unique_ptr<Device> (*open)(int number);
+};
+
+constexpr Backend kGpus[] = {{"cuda", cuda::describeGpu, cuda::openGpu},
+                             {"hip", hip::describeGpu, hip::openGpu}};
+constexpr Backend kCpu = {
+    "cpu", [](int) { return cpu::CpuDevice().description(); },
+    [](int) -> std::unique_ptr<Device> { return std::make_unique<cpu::CpuDevice>(); }};
+
+/// Calls `action` for the device that an id names, as openDevice() understands ids.
+template <typename Action> auto withDevice(const std::string& id, const Action& action) {
+  const std::string wanted = wantedId(id);
+  const std::optional<DeviceId> parsed = parseId(wanted);
+  if (parsed && parsed->kind == kCpu.kind && parsed->number == 0)
+    return action(kCpu, 0);
+  for (const Backend& backend : kGpus) {
+    if (!parsed || parsed->kind != backend.kind)
+      continue;
+    try {
+      return action(backend, parsed->number);
+    } catch (const Error& failure) {
+      throw Error(failure.code(), "device '" + wanted + "' is not available: " + failure.what());
+    }
+  }
+  throw Error(ErrorCode::InvalidArgument,
+              "'" + wanted + "' is not a device; use cpu, cuda:N or hip:N");
+}
+
 } // namespace
 
 std::vector<DeviceStatus> listDevices() {
@@ -56,21 +88,13 @@ std::vector<DeviceStatus> listDevices() {
   return result;
 }
 
+Description describeDevice(const std::string& id) {
+  return withDevice(id,
+                    [](const Backend& backend, int number) { return backend.describe(number); });
+}
+
 std::unique_ptr<Device> openDevice(const std::string& id) {
-  const std::string wanted = wantedId(id);
-  const std::optional<DeviceId> parsed = parseId(wanted);
-  if (parsed && parsed->kind == "cpu" && parsed->number == 0)
-    return std::make_unique<cpu::CpuDevice>();
-  try {
-    if (parsed && parsed->kind == "cuda")
-      return cuda::openGpu(parsed->number);
-    if (parsed && parsed->kind == "hip")
-      return hip::openGpu(parsed->number);
-  } catch (const Error& failure) {
-    throw Error(failure.code(), "device '" + wanted + "' is not available: " + failure.what());
-  }
-  throw Error(ErrorCode::InvalidArgument,
-              "'" + wanted + "' is not a device; use cpu, cuda:N or hip:N");
+  return withDevice(id, [](const Backend& backend, int number) { return backend.open(number); });
 }
 
 } // namespace mneme::device

@@ -1,24 +1,9 @@
 #include "runtime/device/cuda/context.h"
 
 #include "runtime/base/error.h"
+#include "runtime/device/cuda/description.h"
 
 namespace mneme::device::cuda {
-
-namespace {
-
-CUdevice deviceAt(const Driver& driver, int ordinal) {
-  int count = 0;
-  check(driver.cuDeviceGetCount(&count), "counting the GPUs");
-  if (ordinal >= count)
-    throw Error(ErrorCode::BackendUnavailable, "there is no GPU number " + std::to_string(ordinal) +
-                                                   "; this process sees " + std::to_string(count) +
-                                                   " (counted from 0; see CUDA_VISIBLE_DEVICES)");
-  CUdevice device = 0;
-  check(driver.cuDeviceGet(&device, ordinal), "opening GPU " + std::to_string(ordinal));
-  return device;
-}
-
-} // namespace
 
 Context::Context(int ordinal) : gpu::Context(Driver::get(), deviceAt(Driver::get(), ordinal)) {
   if (!attribute(CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED))

@@ -2,6 +2,8 @@
 
 #include <fstream>
 
+#include "runtime/base/error.h"
+
 namespace mneme::device::cuda {
 
 namespace {
@@ -17,6 +19,18 @@ uint32_t largestCluster(const Driver& driver, CUdevice device, int major) {
 }
 
 } // namespace
+
+CUdevice deviceAt(const Driver& driver, int ordinal) {
+  int count = 0;
+  check(driver.cuDeviceGetCount(&count), "counting the GPUs");
+  if (ordinal >= count)
+    throw Error(ErrorCode::BackendUnavailable, "there is no GPU number " + std::to_string(ordinal) +
+                                                   "; this process sees " + std::to_string(count) +
+                                                   " (counted from 0; see CUDA_VISIBLE_DEVICES)");
+  CUdevice device = 0;
+  check(driver.cuDeviceGet(&device, ordinal), "opening GPU " + std::to_string(ordinal));
+  return device;
+}
 
 std::string gpuName(const Driver& driver, CUdevice device) {
   char name[256] = {};

@@ -8,6 +8,8 @@
 
 namespace mneme::device::cuda {
 
+/// \throws Error{BackendUnavailable} if there is no GPU with this number
+CUdevice deviceAt(const Driver& driver, int ordinal);
 std::string gpuName(const Driver& driver, CUdevice device);
 /// "CUDA 13.0, driver 580.159.04"
 std::string driverText(const Driver& driver);

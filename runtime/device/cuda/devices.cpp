@@ -50,6 +50,11 @@ int gpuCount() noexcept {
   return driver && driver->cuDeviceGetCount(&count) == CUDA_SUCCESS ? count : 0;
 }
 
+Description describeGpu(int ordinal) {
+  const Driver& driver = Driver::get();
+  return describeGpu(driver, deviceAt(driver, ordinal));
+}
+
 std::unique_ptr<Device> openGpu(int ordinal) { return std::make_unique<CudaDevice>(ordinal); }
 
 } // namespace mneme::device::cuda

@@ -13,6 +13,8 @@ namespace mneme::device::cuda {
 std::vector<DeviceStatus> listGpus();
 /// How many GPUs this process can use.
 int gpuCount() noexcept;
+/// Starts the driver, but no GPU. \throws Error{BackendUnavailable}
+Description describeGpu(int ordinal);
 /// \throws Error{BackendUnavailable}
 std::unique_ptr<Device> openGpu(int ordinal);
 

@@ -5,21 +5,6 @@
 
 namespace mneme::device::hip {
 
-namespace {
-
-int deviceAt(const Driver& driver, int ordinal) {
-  int count = 0;
-  driver.require(driver.hipGetDeviceCount(&count), "counting the GPUs");
-  if (ordinal >= count)
-    throw Error(ErrorCode::BackendUnavailable,
-                "there is no GPU number " + std::to_string(ordinal) + "; this process sees " +
-                    std::to_string(count) +
-                    " (counted from 0; see HIP_VISIBLE_DEVICES and ROCR_VISIBLE_DEVICES)");
-  return ordinal;
-}
-
-} // namespace
-
 Context::Context(int ordinal) : gpu::Context(Driver::get(), deviceAt(Driver::get(), ordinal)) {
   if (!attribute(hipDeviceAttributeVirtualMemoryManagementSupported))
     throw Error(ErrorCode::BackendUnavailable,

@@ -5,7 +5,20 @@
 #include <fstream>
 #include <vector>
 
+#include "runtime/base/error.h"
+
 namespace mneme::device::hip {
+
+int deviceAt(const Driver& driver, int ordinal) {
+  int count = 0;
+  driver.require(driver.hipGetDeviceCount(&count), "counting the GPUs");
+  if (ordinal >= count)
+    throw Error(ErrorCode::BackendUnavailable,
+                "there is no GPU number " + std::to_string(ordinal) + "; this process sees " +
+                    std::to_string(count) +
+                    " (counted from 0; see HIP_VISIBLE_DEVICES and ROCR_VISIBLE_DEVICES)");
+  return ordinal;
+}
 
 std::string gpuName(const Driver& driver, int device) {
   char name[256] = {};

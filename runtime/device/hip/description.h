@@ -8,6 +8,8 @@
 
 namespace mneme::device::hip {
 
+/// \throws Error{BackendUnavailable} if there is no GPU with this number
+int deviceAt(const Driver& driver, int ordinal);
 std::string gpuName(const Driver& driver, int device);
 /// "gfx90a:sramecc+:xnack-"
 std::string targetOf(const Driver& driver, int device);

@@ -57,6 +57,11 @@ int gpuCount() noexcept {
   return driver && driver->hipGetDeviceCount(&count) == hipSuccess ? count : 0;
 }
 
+Description describeGpu(int ordinal) {
+  const Driver& driver = Driver::get();
+  return describeGpu(driver, deviceAt(driver, ordinal));
+}
+
 std::unique_ptr<Device> openGpu(int ordinal) { return std::make_unique<HipDevice>(ordinal); }
 
 } // namespace mneme::device::hip

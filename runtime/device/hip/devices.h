@@ -13,6 +13,8 @@ namespace mneme::device::hip {
 std::vector<DeviceStatus> listGpus();
 /// How many GPUs this process can use.
 int gpuCount() noexcept;
+/// Starts HIP, but no GPU. \throws Error{BackendUnavailable}
+Description describeGpu(int ordinal);
 /// \throws Error{BackendUnavailable}
 std::unique_ptr<Device> openGpu(int ordinal);
 

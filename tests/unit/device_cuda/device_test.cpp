@@ -58,6 +58,14 @@ TEST_CASE("a GPU that is not there is named with how many there are") {
   CHECK(failure.says("there is no GPU number 5; this process sees 2"));
 }
 
+TEST_CASE("a GPU is described without being started") {
+  test::openFakeDriver();
+  const Failing failing("cuDevicePrimaryCtxRetain=2");
+  CHECK(failureOf([] { openDevice("cuda:1"); }).says("starting GPU 1"));
+  CHECK(describeDevice("cuda:1").name == "Fake GPU 1");
+  CHECK(failureOf([] { describeDevice("cuda:5"); }).says("there is no GPU number 5"));
+}
+
 TEST_CASE("memory comes at the wished address, zeroed, and can come again") {
   const auto device = openFake();
   const uint64_t wished = 0x600000000000, size = 64 * mebibyte;
