@@ -7,6 +7,7 @@ import json
 import re
 from pathlib import Path
 from typing import Any
+from zlib import crc32
 
 import optuna
 import pytest
@@ -105,6 +106,32 @@ def test_every_configuration_is_tried_once_and_told_apart(recording: Path, tmp_p
     assert len(study.trials) == 16
     assert study.best_trial.params["codegen_opt"] == 3
     assert study.best_value == 39_000
+
+
+def test_the_journal_keeps_pipelines_that_no_draws_give(recording: Path, tmp_path: Path) -> None:
+    options = TuneOptions(
+        record_database=recording,
+        results_dir=tmp_path,
+        device="cpu",
+        trials=80,
+        seed=1,
+        knowledge=False,
+        launch_dim="none",
+    )
+    executor = FakeExecutor()
+    executor.answer = lambda config: measured(config, [1000 + crc32(config.passes.encode())] * 5)
+    tuning = TuningSession(options, make_executor=executor)
+    assert tuning.run() == 0, tuning.error
+    trials = read_trials(tmp_path)
+    assert any("pipeline" in one.candidate.params for one in trials)
+    backend = optuna.storages.journal.JournalFileBackend(str(tmp_path / "study.journal"))
+    kept = optuna.load_study(
+        study_name="mneme", storage=optuna.storages.JournalStorage(backend)
+    ).trials
+    assert len(kept) == len(trials) == 80
+    for trial, done in zip(kept, trials, strict=True):
+        assert trial.user_attrs["mneme.result"]["params"] == done.candidate.params
+        assert trial.value == done.metric
 
 
 def test_no_significant_gain_leaves_an_empty_tuned_file(recording: Path, tmp_path: Path) -> None:

@@ -32,6 +32,27 @@ def test_shutdown_finishes_what_is_queued(make: Make, config: ExperimentConfigur
         executor.submit(config)
 
 
+def test_processes_start_before_there_is_work_and_end_behind_the_caller_s_back(
+    make: Make, config: ExperimentConfiguration
+) -> None:
+    executor = make(compilers=1, workers=1)
+    executor.prepare()
+    deadline = time.monotonic() + BOUND_SECONDS
+    while not executor.workers[0].is_ready and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert executor.workers[0].is_ready
+    queued = executor.submit(config)
+    executor.shutdown(wait=False)
+    result = queued.result(BOUND_SECONDS)
+    assert result is not None
+    assert result.verified
+    with pytest.raises(InvalidArgument, match="shut down"):
+        executor.submit(config)
+    executor.shutdown()
+    assert not executor.compiler_pids
+    assert executor.workers[0].pid is None
+
+
 def test_cancelling_while_busy_ends_soon_and_keeps_results(
     make: Make, config: ExperimentConfiguration
 ) -> None:

@@ -66,7 +66,7 @@ class AsyncReplayExecutor(SubmittingExecutor):
         compile_workers: int | None = None,
         compile_timeout: float = 60.0,
     ) -> None:
-        """Make the pool; processes start with the first configurations.
+        """Make the pool; processes start with the first configurations, or `prepare`.
 
         Args:
             record_db: A `<static hash>.json` file, or a directory of them.
@@ -118,6 +118,10 @@ class AsyncReplayExecutor(SubmittingExecutor):
         self._ir: Content | None = None
         self._ids = itertools.count()
         self._options = functools.lru_cache(maxsize=256)(self._options_text)
+
+    def prepare(self) -> None:
+        """Start the processes, which the first configuration does otherwise."""
+        self._engine.prepare()
 
     def set_ir(self, ir: object) -> None:
         """Use other IR for what is submitted from now on: text, a path, bitcode, a module, None."""
@@ -201,14 +205,18 @@ class AsyncReplayExecutor(SubmittingExecutor):
         """
         self._engine.stop_above_ns = stop_above_ns
 
-    def shutdown(self, *, cancel: bool = False) -> None:
+    def shutdown(self, *, cancel: bool = False, wait: bool = True) -> None:
         """End the workers; does nothing the second time.
 
         Args:
             cancel: Do not finish what is queued: waiting for it raises `InvalidArgument`, and what
                 runs gives a failed result.
+            wait: Return when no process is left. Without, they end by themselves, and a later call
+                waits: a process that used a GPU takes half a second.
         """
         self._engine.close(cancel=cancel)
+        if not wait:
+            return
         try:
             self._engine.join()
         except BaseException:

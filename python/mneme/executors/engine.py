@@ -91,6 +91,11 @@ class Engine:
             self._is_woken = True
         self._loop.call_soon_threadsafe(self._take_in)
 
+    def prepare(self) -> None:
+        """Start the processes."""
+        with contextlib.suppress(RuntimeError):  # it has ended
+            self._loop.call_soon_threadsafe(self._start_processes)
+
     def close(self, *, cancel: bool) -> None:
         """Take no more jobs, finish those there are or drop them, and end all processes."""
         with self._lock:
@@ -177,10 +182,7 @@ class Engine:
             return
         if not self._counts["submitted"]:
             self._times[0] = time.monotonic()
-            for worker in self._serving:
-                worker.start()  # before compilers: a device takes longest to open
-            if self.pool is not None:
-                self.pool.prepare()
+            self._start_processes()
         for job in jobs:
             self._counts["submitted"] += 1
             self._open.add(job)
@@ -191,6 +193,14 @@ class Engine:
             if worker not in self._serving:
                 self._refuse_pinned(worker)
         self._advance()
+
+    def _start_processes(self) -> None:
+        if self._is_ending:
+            return
+        for worker in self._serving:
+            worker.start()  # before compilers: a device takes longest to open
+        if self.pool is not None:
+            self.pool.prepare()
 
     def _refuse_pinned(self, worker: TuneWorkerHandle) -> None:
         for job in [job for job in self._waiting if job.worker == worker.index]:

@@ -170,17 +170,18 @@ class FuturesReplayExecutor(SubmittingExecutor):
         remote.add_done_callback(lambda done: self._land(future, done))
         return future
 
-    def shutdown(self, *, cancel: bool = False) -> None:
+    def shutdown(self, *, cancel: bool = False, wait: bool = True) -> None:
         """Take no more configurations and wait for those there are; the pool goes on.
 
         Args:
             cancel: Do not wait: what has no result yet raises `InvalidArgument`.
+            wait: Whether to wait for the others.
         """
         with self._lock:
             self._is_closed = True
             flying = dict(self._flying)
             if not cancel:
-                while self._flying:
+                while wait and self._flying:
                     self._landed.wait()
                 return
         for future, remote in flying.items():

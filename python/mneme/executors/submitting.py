@@ -33,8 +33,13 @@ class SubmittingExecutor(ABC):
         """Queue a configuration."""
 
     @abstractmethod
-    def shutdown(self, *, cancel: bool = False) -> None:
-        """Take no more configurations, and finish those there are unless they are cancelled."""
+    def shutdown(self, *, cancel: bool = False, wait: bool = True) -> None:
+        """Take no more configurations, and finish those there are unless they are cancelled.
+
+        Args:
+            cancel: Do not finish what is queued.
+            wait: Return only when everything has ended; else that is for a later call.
+        """
 
     def evaluate(
         self,

@@ -79,6 +79,8 @@ class PipelineManager:
         known = _known_passes(_sections_of_llvm() if sections is None else sections)
         self._by_key = {(item.name, item.level): item for item in known}
         self._names = {item.name for item in known}
+        # Searches take the same passes apart thousands of times a second.
+        self._concrete = functools.lru_cache(maxsize=1 << 14)(self._make_concrete)
         self._drawn = [item for item in known if reason_left_out(item.name) is None]
 
     def get_passes(self) -> list[AbstractPass]:
@@ -165,7 +167,7 @@ class PipelineManager:
             return passes
         return ",".join(_grouped(list(passes)))
 
-    def _concrete(self, text: str, level: PassLevel | None) -> ConcretePass:
+    def _make_concrete(self, text: str, level: PassLevel | None) -> ConcretePass:
         name, options = split_name(text)
         if name in ("require", "invalidate"):
             return ConcretePass(name, level or PassLevel.MODULE, options)

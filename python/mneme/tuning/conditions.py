@@ -9,7 +9,7 @@ from mneme.errors import InvalidArgument
 from mneme.tuning.params import ABSENT, BaseParam
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
 __all__ = ["assign", "assignments", "checked_dimensions", "sampling_order"]
 
@@ -66,10 +66,18 @@ def assign(
     space: str,
     dimensions: Mapping[str, BaseParam],
     value_of: Callable[[BaseParam], Any],
+    order: Sequence[str] | None = None,
 ) -> dict[str, Any]:
-    """Return one value for each active parameter, in the order of the dimensions."""
+    """Return one value for each active parameter, in the order of the dimensions.
+
+    Args:
+        space: Its name, for errors.
+        dimensions: Of the space.
+        value_of: Gives the value of an active parameter.
+        order: What `sampling_order` returned, for who asks often.
+    """
     found: dict[str, Any] = {}
-    for key in sampling_order(space, dimensions):
+    for key in sampling_order(space, dimensions) if order is None else order:
         param = dimensions[key]
         if _is_active(space, key, param, found):
             found[key] = value_of(param)

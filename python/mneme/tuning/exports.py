@@ -22,7 +22,7 @@ from mneme.tuning.trials import (
 from mneme.tuning.winner import keeps_launch
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from mneme.mneme_types import ExperimentConfiguration, ExperimentResult
     from mneme.recording.recorded_execution import KernelInstance, RecordedExecution
@@ -87,12 +87,11 @@ class Exporter:
         baseline: CompletedCandidate,
         finalist: Finalist | None,
         trials: Sequence[CompletedCandidate],
-        executor: Any,  # noqa: ANN401
+        rule: Mapping[str, Any],
     ) -> Outcome:
-        """Write everything."""
+        """Write everything; `rule` is what `launch_rule` found."""
         outcome = self._outcome(status, baseline, finalist)
         if finalist is not None:
-            rule = self._launch_rule(executor, baseline, trials)
             outcome.details = self._best(status, baseline, finalist, rule)
             self._store.write("best.json", outcome.details)
             outcome.tuned_file = self._write_tuned_file()
@@ -115,7 +114,11 @@ class Exporter:
         return outcome
 
     def _best(
-        self, status: str, baseline: CompletedCandidate, finalist: Finalist, rule: dict[str, Any]
+        self,
+        status: str,
+        baseline: CompletedCandidate,
+        finalist: Finalist,
+        rule: Mapping[str, Any],
     ) -> dict[str, Any]:
         from mneme.recording.launch_facts import launch_facts  # noqa: PLC0415 - opens snapshots
 
@@ -176,7 +179,7 @@ class Exporter:
             return {"id": wanted, "name": ""}
         return {"id": wanted, "name": limits.name, "arch": limits.target}
 
-    def _launch_rule(
+    def launch_rule(
         self,
         executor: Any,  # noqa: ANN401
         baseline: CompletedCandidate,

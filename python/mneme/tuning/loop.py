@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 import queue
 import statistics
@@ -20,7 +21,7 @@ from mneme.tuning.trials import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterable
+    from collections.abc import Callable, Collection, Hashable, Iterable
 
     from mneme.executors.measuring import Measuring
     from mneme.tuning.events import TuneListener
@@ -85,10 +86,18 @@ class Search(Protocol):
 
 def submit(executor: Executor, config: ExperimentConfiguration, **wishes: Any) -> Any:  # noqa: ANN401
     """Queue a configuration with those wishes the executor knows."""
-    known = inspect.signature(executor.submit).parameters
-    if not any(one.kind is inspect.Parameter.VAR_KEYWORD for one in known.values()):
+    known = _keywords_of(getattr(executor.submit, "__func__", executor.submit))
+    if known is not None:
         wishes = {name: value for name, value in wishes.items() if name in known}
     return executor.submit(config, **wishes)
+
+
+@functools.lru_cache(maxsize=8)
+def _keywords_of(function: Callable[..., Any]) -> Collection[str] | None:
+    """Return what a function can be told by name; None: anything."""
+    known = inspect.signature(function).parameters
+    takes_any = any(one.kind is inspect.Parameter.VAR_KEYWORD for one in known.values())
+    return None if takes_any else frozenset(known)
 
 
 def complete(

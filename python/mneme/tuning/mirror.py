@@ -5,10 +5,11 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Any
 
+from mneme.tuning.finished_trials import FinishedTrials
 from mneme.tuning.samplers import make_sampler
 from mneme.tuning.space_view import SpaceView
 from mneme.tuning.storages import journal_file, open_study
-from mneme.tuning.studies import directions_of, frozen_trial
+from mneme.tuning.studies import directions_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -39,8 +40,7 @@ class Mirror:
         path.unlink(missing_ok=True)
         # A process that was killed left its lock: the results directory is ours alone.
         path.with_name(f"{path.name}.lock").unlink(missing_ok=True)
-        self._options = options
-        self._dimensions = SpaceView.of(space).dimensions()
+        self._finished = FinishedTrials(SpaceView.of(space).dimensions(), options)
         self._waiting: list[FrozenTrial] = []
         self._written = time.monotonic()
         self._journal: Any = journal_of(path)
@@ -55,7 +55,7 @@ class Mirror:
 
     def add(self, done: CompletedCandidate) -> None:
         """Add a trial, sooner or later."""
-        trial = frozen_trial(done, self._dimensions, self._options)
+        trial = self._finished.of(done)
         if trial is None:
             return
         self._waiting.append(trial)

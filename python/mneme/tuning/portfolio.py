@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from mneme.errors import InvalidArgument
 from mneme.pipelines.mutation import mutate
-from mneme.tuning.conditions import assign
+from mneme.tuning.conditions import assign, sampling_order
 from mneme.tuning.likelihood import Likelihood
 from mneme.tuning.params import ABSENT, sample_random_param
 from mneme.tuning.pipeline_param import PipelineParam
@@ -79,6 +79,7 @@ class Portfolio:
         self._space = space
         self._rng = rng
         self._dimensions = space.dimensions()
+        self._order = sampling_order(space.name, self._dimensions)
         self._pipeline = next(
             (one for one in self._dimensions.values() if isinstance(one, PipelineParam)), None
         )
@@ -233,6 +234,7 @@ class Portfolio:
             self._space.name,
             self._dimensions,
             lambda param: self._value(param, params),
+            self._order,
         )
         sample = self._space.sample_of(found)
         return sample if self._space.allows(sample, "parameters") else None

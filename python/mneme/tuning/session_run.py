@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import time
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any, Protocol, cast
@@ -104,6 +105,10 @@ class SessionRun:
         store.write("search_space.json", describe_search_space(self._space))
         self._executor = self._open_executor()
         try:
+            if hasattr(self._executor, "prepare"):
+                self._executor.prepare()
+            import optuna  # noqa: F401, PLC0415 - slow, while devices are opened
+
             return self._tune(stored)
         except KeyboardInterrupt:
             self._executor.shutdown(cancel=True)
@@ -292,7 +297,12 @@ class SessionRun:
 
     def _end(self, status: str, baseline: CompletedCandidate, finalist: Finalist | None) -> int:
         trials = self._loop.completed if self._loop is not None else []
-        self.outcome = self._exporter.write(status, baseline, finalist, trials, self._executor)
+        rule: dict[str, Any] = {}
+        if finalist is not None:
+            rule = self._exporter.launch_rule(self._executor, baseline, trials)
+        if "wait" in inspect.signature(self._executor.shutdown).parameters:
+            self._executor.shutdown(wait=False)  # its processes end while files are written
+        self.outcome = self._exporter.write(status, baseline, finalist, trials, rule)
         if self._loop is not None:
             self.outcome.progress = self._loop.progress
         for sentence in self._exporter.warnings:

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import random
 import time
 import warnings
-from datetime import datetime
 from typing import TYPE_CHECKING, Any, cast
 
 from mneme.errors import InvalidArgument
-from mneme.tuning.conditions import assign
+from mneme.tuning.finished_trials import FinishedTrials, attributes, verdict
 from mneme.tuning.options import AUTO
-from mneme.tuning.params import CategoricalParam, sample_optuna_param
+from mneme.tuning.params import CategoricalParam
 from mneme.tuning.portfolio import Portfolio
 from mneme.tuning.samplers import make_sampler
 from mneme.tuning.shared_study import REPEATED, RESULT_ATTRIBUTE, SharedStudy
@@ -29,9 +29,8 @@ from mneme.tuning.trials import Candidate, CompletedCandidate, objective_value, 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 
-    from optuna.distributions import BaseDistribution
     from optuna.study import Study
-    from optuna.trial import FrozenTrial, Trial
+    from optuna.trial import Trial
 
     from mneme.tuning.options import TuneOptions
     from mneme.tuning.search_space import Sample, SearchSpace
@@ -42,12 +41,9 @@ __all__ = [
     "OptunaSearch",
     "check_sampler",
     "directions_of",
-    "frozen_trial",
     "make_search",
 ]
 
-# What the sampler may learn to avoid; the other failures say nothing about the parameters.
-_AVOIDABLE = ("invalid_launch", "invalid_config", "failed_verification", "compile_error")
 _TOLD_CHOICES = 8
 # Proposals of a portfolio, until one was not tried before.
 _ATTEMPTS_AT_NEW = 8
@@ -67,7 +63,8 @@ def check_sampler(options: TuneOptions) -> None:
         InvalidArgument: If there is none of this name.
         BackendUnavailable: If a package is missing.
     """
-    if not options.enumerates and not options.baseline_only:
+    is_always_there = options.enumerates or options.uses_portfolio
+    if not is_always_there and not options.baseline_only:
         make_sampler(_sampler_name(options), seed=options.seed, is_parallel=True)
 
 
@@ -192,16 +189,16 @@ class OptunaSearch(_StudySearch):
         trial: Any = done.candidate.token
         if trial is None:
             return
-        state, values = _verdict(done, self._options)
+        state, values = verdict(done, self._options)
         with storage_errors(self.shared.place), warnings.catch_warnings():
             warnings.simplefilter("ignore", category=optuna.exceptions.ExperimentalWarning)
-            attributes = _attributes(done)
+            told = attributes(done)
             if self.shared.owner is not None:
-                attributes["owner"] = self.shared.owner.name
+                told["owner"] = self.shared.owner.name
             if is_repeated:
-                attributes[REPEATED] = True
+                told[REPEATED] = True
             try:
-                trial.set_user_attr(RESULT_ATTRIBUTE, attributes)
+                trial.set_user_attr(RESULT_ATTRIBUTE, told)
                 if state.name == "PRUNED":
                     _constrain(trial)
                 self._study.tell(trial, values, state=state, skip_if_finished=True)
@@ -247,13 +244,13 @@ class OptunaSearch(_StudySearch):
 
     def learn(self, history: Iterable[CompletedCandidate]) -> None:
         """Let the sampler know of earlier runs."""
-        dimensions = self._space.dimensions()
-        trials = (frozen_trial(done, dimensions, self._options) for done in history)
+        finished = FinishedTrials(self._space.dimensions(), self._options)
+        trials = map(finished.of, history)
         self._study.add_trials([trial for trial in trials if trial is not None])
 
 
 class AutoSearch(OptunaSearch):
-    """A portfolio of ways to search; the study only keeps what was tried."""
+    """A portfolio of ways to search; the study only tells other processes what was tried."""
 
     def __init__(
         self, space: SearchSpace, study: Study, options: TuneOptions, *, is_shared: bool
@@ -264,6 +261,7 @@ class AutoSearch(OptunaSearch):
         self._portfolio: Portfolio | None = None
         self.seeds: Sequence[Mapping[str, Any]] = ()
         """What is tried right after the usual configuration."""
+        self._numbers = itertools.count()
         self._operators: dict[int, str] = {}
         self._asked: set[Hashable] = set()
 
@@ -282,24 +280,42 @@ class AutoSearch(OptunaSearch):
                 "and more are not expected to find any"
             )
             return None
-        return super().ask()
+        if self.shared.owner is not None:
+            return super().ask()
+        # A trial of a study that nobody sees would take as long as all the rest.
+        sample, operator = self._propose()
+        number = next(self._numbers)
+        self._operators[number] = operator
+        return Candidate(trial=-2, config=sample.config, params=sample.params, token=number)
 
     def _ask(self) -> tuple[Sample, Any]:
-        for _ in range(_ATTEMPTS_AT_NEW):
-            sample, operator = self.portfolio.propose()
-            if sample.config.key() not in self._asked:
-                break
-        self._asked.add(sample.config.key())
+        sample, operator = self._propose()
         trial = self._study.ask()
         self._operators[trial.number] = operator
         return sample, trial
 
+    def _propose(self) -> tuple[Sample, str]:
+        """Return what to try, new if possible, and which operator proposed it."""
+        for _ in range(_ATTEMPTS_AT_NEW):
+            sample, operator = self.portfolio.propose()
+            key = sample.config.key()
+            if key not in self._asked:
+                break
+        self._asked.add(key)
+        return sample, operator
+
     def tell(self, done: CompletedCandidate, *, is_repeated: bool = False) -> None:
-        """Let the portfolio learn; keep the trial."""
+        """Let the portfolio learn; keep the trial where others see it."""
         token: Any = done.candidate.token
-        operator = self._operators.pop(token.number, "") if token is not None else ""
-        self._learn(done, operator)
-        super().tell(done, is_repeated=is_repeated)
+        number = getattr(token, "number", token)
+        self._learn(done, self._operators.pop(number, ""))
+        if self.shared.owner is not None:
+            super().tell(done, is_repeated=is_repeated)
+
+    def give_up(self, candidates: Iterable[Candidate]) -> None:
+        """Tell what will never have a result."""
+        if self.shared.owner is not None:
+            super().give_up(candidates)
 
     def learn(self, history: Iterable[CompletedCandidate]) -> None:
         """Take in what earlier runs tried."""
@@ -307,7 +323,6 @@ class AutoSearch(OptunaSearch):
         for done in known:
             self._asked.add(done.candidate.config.key())
             self._learn(done, "")
-        super().learn(known)
 
     def _learn(self, done: CompletedCandidate, operator: str) -> None:
         value = objective_value(done, self._options.objectives[0]) if done.is_verified else None
@@ -327,6 +342,7 @@ class EnumeratedSearch(_StudySearch):
     ) -> None:
         """Enumerate a space."""
         super().__init__(space, study, options, is_shared=is_shared)
+        self._finished = FinishedTrials(self._space.dimensions(), options)
         self._samples: Iterator[Sample] = self._rotated() if is_shared else self._space.samples()
 
     def ask(self) -> Candidate | None:
@@ -343,9 +359,7 @@ class EnumeratedSearch(_StudySearch):
         """Let other processes know."""
         if self.shared.owner is None or is_repeated:
             return
-        trial = frozen_trial(
-            done, self._space.dimensions(), self._options, {"owner": self.shared.owner.name}
-        )
+        trial = self._finished.of(done, {"owner": self.shared.owner.name})
         with storage_errors(self.shared.place):
             if trial is not None:
                 self._study.add_trial(trial)
@@ -361,96 +375,6 @@ class EnumeratedSearch(_StudySearch):
     def _done_by_others(self) -> set[str]:
         found = (trial.user_attrs.get(RESULT_ATTRIBUTE) for trial in self.shared.trials())
         return {str(data["config_hash"]) for data in found if data}
-
-
-def frozen_trial(
-    done: CompletedCandidate,
-    dimensions: Mapping[str, Any],
-    options: TuneOptions,
-    extra: Mapping[str, Any] | None = None,
-) -> FrozenTrial | None:
-    """Return a finished trial for a study; None if its parameters do not fit the space any more."""
-    import optuna  # noqa: PLC0415
-
-    params = done.candidate.study_params or plain_params(done.candidate.params)
-    try:
-        distributions = _distributions(params, dimensions)
-        state, values = _verdict(done, options)
-        attributes: dict[str, Any] = {RESULT_ATTRIBUTE: {**_attributes(done), **(extra or {})}}
-        if state.name == "PRUNED":
-            attributes[CONSTRAINTS_ATTRIBUTE] = [1.0]
-        trial = optuna.trial.create_trial(
-            state=state,
-            values=values,
-            params={name: params[name] for name in distributions},
-            distributions=distributions,
-            user_attrs=attributes,
-            **_constraints(is_violated=state.name == "PRUNED"),
-        )
-    except (ValueError, KeyError, InvalidArgument):
-        return None
-    trial.datetime_start = _time_of(done.result.start_time) or trial.datetime_start
-    trial.datetime_complete = _time_of(done.result.end_time) or trial.datetime_complete
-    return trial
-
-
-def _constraints(*, is_violated: bool) -> dict[str, Any]:
-    """Return how a finished trial says whether it is possible at all, by the release of Optuna."""
-    import optuna  # noqa: PLC0415
-
-    if hasattr(optuna.trial.Trial, "set_constraint"):
-        return {"constraints": {"mneme": 1.0}} if is_violated else {}
-    return {"system_attrs": {"constraints": [1.0 if is_violated else 0.0]}}
-
-
-def _distributions(
-    params: Mapping[str, Any], dimensions: Mapping[str, Any]
-) -> dict[str, BaseDistribution]:
-    """Return what a trial with these parameters could have had."""
-    import optuna  # noqa: PLC0415
-
-    fixed = optuna.trial.FixedTrial(dict(params))
-    with warnings.catch_warnings():
-        # A value that is no choice any more.
-        warnings.simplefilter("error")
-        try:
-            assign("the search space", dimensions, lambda one: sample_optuna_param(fixed, one))
-        except UserWarning as error:
-            raise ValueError(str(error)) from error
-    return dict(fixed.distributions)
-
-
-def _verdict(done: CompletedCandidate, options: TuneOptions) -> tuple[Any, list[float] | None]:
-    """Return state and values for a study."""
-    from optuna.trial import TrialState  # noqa: PLC0415
-
-    if not done.is_verified:
-        return (TrialState.PRUNED if done.status in _AVOIDABLE else TrialState.FAIL), None
-    values = [objective_value(done, one) for one in options.objectives]
-    if any(value is None for value in values):
-        return TrialState.FAIL, None
-    return TrialState.COMPLETE, [float(value) for value in values if value is not None]
-
-
-def _attributes(done: CompletedCandidate) -> dict[str, Any]:
-    result = done.result
-    return {
-        "trial": done.candidate.trial,
-        "status": done.status,
-        "config_hash": done.candidate.config_hash,
-        "config": done.candidate.config.to_dict(),
-        "params": plain_params(done.candidate.params),
-        "metric": done.metric,
-        "baseline_metric": done.baseline_metric,
-        "result": {
-            "error": result.error[:500],
-            "reg_usage": result.reg_usage,
-            "obj_size": result.obj_size,
-            "image_hash": result.image_hash,
-            "stopped_early": result.stopped_early,
-            "verified": result.verified,
-        },
-    }
 
 
 def _constrain(trial: Trial) -> None:
@@ -476,10 +400,3 @@ def _listed(choices: Sequence[object]) -> str:
     """Return values for a sentence, the first of many."""
     told = [str(one) for one in choices[:_TOLD_CHOICES]]
     return ", ".join(told if len(choices) <= _TOLD_CHOICES else [*told, "..."])
-
-
-def _time_of(text: str) -> datetime | None:
-    try:
-        return datetime.fromisoformat(text).astimezone().replace(tzinfo=None) if text else None
-    except ValueError:
-        return None
