@@ -3,8 +3,8 @@
     python benchmarks/multi_gpu.py               # 1, 2 and 4 GPUs, as many as there are
     python benchmarks/multi_gpu.py --device cpu  # 1 and 2 workers on the CPU device
 
-For each number of GPUs as many more configurations and compiling processes; nothing is compiled
-before. One parent process drives all.
+For each number of GPUs as many more configurations, compiling processes and cores of the machine;
+nothing is compiled before. One parent process drives all.
 """
 
 from __future__ import annotations
@@ -33,8 +33,9 @@ from mneme.mneme_types import ExperimentConfiguration
 
 # Kernel, duration in microseconds, configurations for each GPU.
 GPU_KERNELS = (("forces", 57, 2000), ("lattice", 14_000, 60))
-# Beside one core for its worker and a share of the parent process.
-COMPILERS_PER_GPU = 14
+# Cores of a GPU, of which two are for its worker and a share of the parent process.
+CORES_PER_GPU = 16
+COMPILERS_PER_GPU = CORES_PER_GPU - 2
 CPU_KERNELS = (("forces", 500, 12),)
 
 
@@ -59,6 +60,25 @@ def measure(
     )
     configurations = [replace(first, passes=text) for text in pipelines(count * gpus)]
     compilers = COMPILERS_PER_GPU * gpus if guests.is_gpu else 0
+    # On some machines cores are faster while others are idle.
+    cores = sorted(os.sched_getaffinity(0))
+    os.sched_setaffinity(0, cores[: CORES_PER_GPU * gpus])
+    try:
+        return evaluate(guests, name, launch, gpus, configurations, compilers)
+    finally:
+        os.sched_setaffinity(0, cores)
+
+
+def evaluate(  # noqa: PLR0913, PLR0917
+    guests: Guests,
+    name: str,
+    launch: tuple[Path, str],
+    gpus: int,
+    configurations: list[ExperimentConfiguration],
+    compilers: int,
+) -> dict[str, Any]:
+    """Evaluate configurations in fresh processes with a cache of their own."""
+    first = configurations[0]
     logs = guests.folder("multi/logs")
     logs.mkdir(parents=True)
     os.environ["MNEME_CACHE_DIR"] = str(guests.folder(f"multi/cache-{name}-{gpus}"))

@@ -185,8 +185,8 @@ struct DeviceStatus {
 /// Lists every backend without creating contexts. The CPU device is always there.
 std::vector<DeviceStatus> listDevices();
 
-/// Says what a device is and can do without opening it; ids and errors as for openDevice(), but that
-/// it may not be possible to open what can be described.
+/// Says what a device is and can do without opening it; ids and errors as for openDevice(), but
+/// that it may not be possible to open what can be described.
 Description describeDevice(const std::string& id);
 
 /// Opens a device by id ("cpu", "cuda:N", "hip:N"). An empty id means MNEME_DEVICE, else the first
