@@ -15,6 +15,7 @@ from mneme.devices import choose_device
 from mneme.recording.recorded_execution import RecordedExecution
 from mneme.recording.records import find_instance
 from mneme.tuning.all_launches import tune_all
+from mneme.tuning.constant_arguments import with_constant_arguments
 from mneme.tuning.custom_spaces import describe_search_space
 from mneme.tuning.events import Outcome, TuneListener
 from mneme.tuning.memory import Memory
@@ -110,6 +111,10 @@ class TuningSession:
         path, record_id = find_instance(options.record_database, options.record_id)
         record = RecordedExecution.from_json(path)
         instance = record.get(record_id)
+        told = ""
+        if self._space is None:
+            options, told = with_constant_arguments(options, record, instance)
+            self.options = options
         space = self._space or make_space(options, instance)
         if options.print_space or options.dry_run:
             self._show(space, record, instance)
@@ -122,6 +127,9 @@ class TuningSession:
         with ResultStore(directory) as store:
             store.open(resume=options.resume)
             self.listener.started(record.demangled_name, record_id, directory)
+            if told and not options.baseline_only:
+                store.log(told)
+                self.listener.note(told)
             run = SessionRun(self, record, instance, space, store)
             code = run.run()
             self.outcome = run.outcome

@@ -1,0 +1,70 @@
+"""Which arguments may become constants, so that what is found serves the program's other launches.
+
+A kernel that gets the number of a step, say, is launched with other arguments each time. What is
+found with all of them fixed would serve one launch of a run.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from mneme.recording.launch_facts import unchanging_arguments
+
+if TYPE_CHECKING:
+    from mneme.recording.recorded_execution import KernelInstance, RecordedExecution
+    from mneme.tuning.options import TuneOptions
+
+__all__ = ["with_constant_arguments"]
+
+
+def with_constant_arguments(
+    options: TuneOptions, record: RecordedExecution, instance: KernelInstance
+) -> tuple[TuneOptions, str]:
+    """Return options that fix no argument which is another in every launch, and a sentence.
+
+    That it is so shows where every recorded launch with these dimensions came once, and there were
+    others that were not recorded.
+
+    Args:
+        options: What was asked for; what is said there of constants is kept.
+        record: Has the other launches.
+        instance: The launch that is tuned.
+
+    Returns:
+        Options, and what is to be said of them; empty where they are as they were.
+
+    Raises:
+        NotFound: If a snapshot is missing.
+        ArtifactCorrupt: If one is damaged.
+    """
+    is_told = options.specialize_space is not None or options.specialized_args is not None
+    if is_told or options.space_module is not None or not instance.available_specializations:
+        return options, ""
+    alike = [one for one in record.values() if _dimensions(one) == _dimensions(instance)]
+    recorded = sum(max(1, one.occ) for one in record.values())
+    launches = int(record.extras.get("Launches", 0))
+    if any(one.occ > 1 for one in alike) or launches <= recorded:
+        return options, ""
+    if len(alike) == 1:
+        return replace(options, specialize_space="off"), (
+            f"no arguments become constants: this launch came once in {launches}, and what the "
+            "others have in common with it is not known; record more of them "
+            "(--per-kernel-max-recordings)"
+        )
+    fixed = unchanging_arguments(record, alike)
+    if not fixed:
+        return replace(options, specialize_space="off"), (
+            "no arguments become constants: each has another value in other recorded launches"
+        )
+    if set(fixed) >= set(instance.available_specializations):
+        return options, ""
+    names = ", ".join(f"{index} ({record.arg_names[index]})" for index in fixed)
+    return replace(options, specialized_args=",".join(map(str, fixed))), (
+        f"of the arguments only {names} may become constants: the others have other values in "
+        "other recorded launches"
+    )
+
+
+def _dimensions(one: KernelInstance) -> tuple[object, ...]:
+    return one.grid_dim, one.block_dim, one.shared_mem
