@@ -72,7 +72,7 @@ def profiled(program: Path, folder: Path, *arguments: str, **environment: str) -
     return run_command(program, *arguments, **guest)
 
 
-@pytest.mark.parametrize("version", ["1", "0"])
+@pytest.mark.parametrize("version", ["0.4", "0.5", "0.6", "1.0", "1.2"])
 def test_every_launch_is_measured_with_its_dimensions(
     version: str, program: Path, tmp_path: Path
 ) -> None:

@@ -75,7 +75,7 @@ template <typename Record> void noteSymbol(const Record& record) {
 void takeSymbol(CallbackRecord1 newer, void*, void*) {
   CallbackRecord0 older;
   std::memcpy(&older, &newer, sizeof older);
-  if (older.kind == kCallbackCodeObject && older.phase <= 2)
+  if (older.kind == kCallbackCodeObject && older.phase <= kPhaseUnload)
     noteSymbol(older);
   else if (newer.kind == kCallbackCodeObject)
     noteSymbol(newer);

@@ -1,7 +1,7 @@
 // Room profile: the part of rocprofiler-sdk's vocabulary we use, under its own names without the
 // prefix. Declared here because mneme builds without ROCm. Numbers and layouts are those of
-// rocprofiler-sdk 0.4 (ROCm 6.2; https://github.com/ROCm/rocprofiler-sdk, tag rocm-6.2.0) and
-// of 1.2 (ROCm 7; headers in PyPI's triton 3.9.0); tests/unit/profile holds them to those.
+// rocprofiler-sdk 0.4, 0.5 and 0.6 (ROCm 6.2, 6.3 and 6.4) and of 1.0 and 1.2 (ROCm 7):
+// tests/unit/profile holds them to facts that scripts/rocprofiler_facts.py read from the headers.
 #pragma once
 
 #include <cstddef>
@@ -16,6 +16,7 @@ inline constexpr int kCategoryTracing = 1;     ///< ROCPROFILER_BUFFER_CATEGORY_
 inline constexpr int kLossless = 2;            ///< ROCPROFILER_BUFFER_POLICY_LOSSLESS
 inline constexpr uint32_t kKernelSymbol = 2;   ///< ..._CODE_OBJECT_DEVICE_KERNEL_SYMBOL_REGISTER
 inline constexpr uint32_t kPhaseLoad = 1;      ///< ROCPROFILER_CALLBACK_PHASE_LOAD
+inline constexpr uint32_t kPhaseUnload = 2;    ///< ROCPROFILER_CALLBACK_PHASE_UNLOAD
 
 struct Handle {
   uint64_t value = 0;

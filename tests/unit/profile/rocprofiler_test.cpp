@@ -1,41 +1,80 @@
-// Our declarations of rocprofiler-sdk against what its headers say: numbers and places as compilers
-// gave them for those of 0.4.0 (https://github.com/ROCm/rocprofiler-sdk, tag rocm-6.2.0) and of
-// 1.2.1 (in PyPI's triton 3.9.0), which differ where two forms are declared.
+// Our declarations of rocprofiler-sdk against what its headers of several versions say:
+// `rocprofiler_facts.json`, which `scripts/rocprofiler_facts.py` wrote from the headers themselves
+// and names where each came from. Another file of that form can be named by
+// MNEME_ROCPROFILER_FACTS.
 #include "runtime/profile/hip/rocprofiler.h"
 
+#include <cstdlib>
+#include <fstream>
+#include <string>
+
 #include <doctest/doctest.h>
+#include <nlohmann/json.hpp>
+
+#include "tests/unit/device_hip/signature.h"
 
 using namespace mneme::profile::rocprofiler;
 
-TEST_CASE("records of rocprofiler-sdk are read where its headers have them") {
-  CHECK(sizeof(DispatchRecord) == 184);
-  CHECK(offsetof(DispatchRecord, kind) == 8);
-  CHECK(offsetof(DispatchRecord, startNs) == 40);
-  CHECK(offsetof(DispatchRecord, endNs) == 48);
-  CHECK(offsetof(DispatchRecord, kernel) == 80);
-  CHECK(offsetof(DispatchRecord, groupBytes) == 100);
-  CHECK(offsetof(DispatchRecord, workgroup) == 104);
-  CHECK(offsetof(DispatchRecord, grid) == 116);
-  CHECK(offsetof(KernelSymbol, kernel) == 8);
-  CHECK(offsetof(KernelSymbol, name) == 24);
-  CHECK(offsetof(KernelSymbol, groupBytes) == 48);
-  CHECK(offsetof(RecordHeader, payload) == 8);
-  CHECK(sizeof(ConfigureResult) == 32);
+namespace {
+
+constexpr size_t kInfo = offsetof(DispatchRecord, infoBytes);
+
+const nlohmann::json& facts() {
+  static const nlohmann::json read = [] {
+    const char* named = std::getenv("MNEME_ROCPROFILER_FACTS");
+    return nlohmann::json::parse(std::ifstream(named ? named : ROCPROFILER_FACTS));
+  }();
+  return read;
 }
 
-TEST_CASE("both forms of what tools are called with are as the headers have them") {
-  CHECK(sizeof(CallbackRecord0) == 56);
-  CHECK(offsetof(CallbackRecord0, kind) == 32);
-  CHECK(offsetof(CallbackRecord0, operation) == 36);
-  CHECK(offsetof(CallbackRecord0, phase) == 40);
-  CHECK(offsetof(CallbackRecord0, payload) == 48);
-  CHECK(sizeof(CallbackRecord1) == 64);
-  CHECK(offsetof(CallbackRecord1, kind) == 40);
-  CHECK(offsetof(CallbackRecord1, operation) == 44);
-  CHECK(offsetof(CallbackRecord1, phase) == 48);
-  CHECK(offsetof(CallbackRecord1, payload) == 56);
-  CHECK(sizeof(Client0) == 16);
-  CHECK(offsetof(Client0, handle) == 8);
-  CHECK(sizeof(Client1) == 24);
-  CHECK(offsetof(Client1, handle) == 16);
+/// What is declared for versions up to 0.x and since 1.0.
+struct Forms {
+  std::string older, newer;
+};
+
+void compare(const std::string& name, const Forms& ours) {
+  INFO(name);
+  const nlohmann::json& told = facts()["facts"];
+  REQUIRE_MESSAGE(told.contains(name),
+                  "run scripts/rocprofiler_facts.py with rocprofiler-sdk's headers again");
+  for (const auto& [theirs, versions] : told[name].items())
+    for (const auto& version : versions) {
+      INFO(version.dump());
+      CHECK(theirs == (version.get<std::string>().starts_with("0.") ? ours.older : ours.newer));
+    }
+}
+
+void compare(const std::string& name, const std::string& ours) { compare(name, Forms{ours, ours}); }
+void compare(const std::string& name, uint64_t ours) { compare(name, std::to_string(ours)); }
+void compare(const std::string& name, uint64_t older, uint64_t newer) {
+  compare(name, Forms{std::to_string(older), std::to_string(newer)});
+}
+
+} // namespace
+
+#define NUMBER(name, ours) compare(#name, static_cast<uint64_t>(ours));
+#define SIZE(type, ours) compare("sizeof " #type, ours);
+#define FIELD(type, field, ours) compare(#type "." #field, ours);
+#define CALLBACK_SIZE(type)                                                                        \
+  compare("sizeof " #type, sizeof(CallbackRecord0), sizeof(CallbackRecord1));
+#define CALLBACK(type, field, ours)                                                                \
+  compare(#type "." #field, offsetof(CallbackRecord0, ours), offsetof(CallbackRecord1, ours));
+#define CLIENT_SIZE(type) compare("sizeof " #type, sizeof(Client0), sizeof(Client1));
+#define CLIENT(type, field, ours)                                                                  \
+  compare(#type "." #field, offsetof(Client0, ours), offsetof(Client1, ours));
+#define FUNCTION(name, member) compare(#name, signature<decltype(Functions::member)>());
+#define CALLED(name, ours) compare(#name, signature<ours>());
+
+TEST_CASE("what is declared of rocprofiler-sdk is what its headers say") {
+#include "names.inc"
+}
+
+TEST_CASE("facts of rocprofiler-sdk are there for every ROCm that mneme runs with") {
+  for (const char* version : {"0.4.", "0.5.", "0.6.", "1."}) { // of ROCm 6.2, 6.3, 6.4 and 7
+    INFO(version);
+    const auto& headers = facts()["headers"];
+    CHECK((std::getenv("MNEME_ROCPROFILER_FACTS") ||
+           std::any_of(headers.items().begin(), headers.items().end(),
+                       [&](const auto& one) { return one.key().starts_with(version); })));
+  }
 }
