@@ -72,7 +72,7 @@ def profiled(program: Path, folder: Path, *arguments: str, **environment: str) -
     return run_command(program, *arguments, **guest)
 
 
-@pytest.mark.parametrize("version", ["0.4", "0.5", "0.6", "1.0", "1.2"])
+@pytest.mark.parametrize("version", ["0.4", "0.5", "0.6", "1.0", "1.2", "longer"])
 def test_every_launch_is_measured_with_its_dimensions(
     version: str, program: Path, tmp_path: Path
 ) -> None:
@@ -118,7 +118,7 @@ def test_records_are_taken_while_the_program_runs(program: Path, tmp_path: Path)
     ("played", "said"),
     [
         ("locked", "another profiler has rocprofiler-sdk already"),
-        ("other", "this rocprofiler-sdk has records of another size (192 bytes)"),
+        ("other", "this rocprofiler-sdk has records of another form (192 bytes)"),
     ],
 )
 def test_what_cannot_be_measured_is_said_and_the_program_runs(

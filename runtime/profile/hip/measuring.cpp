@@ -41,9 +41,8 @@ struct Profiler {
   KernelTimes& times;
   Functions functions{};
   Handle context{}, buffer{};
-  uint32_t version = 0;
   Client0 client0{};
-  Client1 client1{};
+  Client1 client1{}; ///< without a length: client0 is the one
   void* finalizeClient = nullptr;
   bool isFlushed = false;
   std::mutex mutex{};
@@ -113,10 +112,10 @@ void takeRecords(Handle, Handle, RecordHeader** headers, size_t count, void*, ui
     if (header.category != kCategoryTracing || header.kind != kBufferDispatch || !header.payload)
       continue;
     const auto& record = *static_cast<const DispatchRecord*>(header.payload);
-    if (record.sizeBytes == sizeof(DispatchRecord))
+    if (isAsDeclared(record))
       note(record);
     else if (!std::exchange(profiler->isDamaged, true))
-      notice("kernels are not measured: this rocprofiler-sdk has records of another size (" +
+      notice("kernels are not measured: this rocprofiler-sdk has records of another form (" +
              std::to_string(record.sizeBytes) + " bytes)");
   }
 }
@@ -143,12 +142,11 @@ void finalize(void*) {
     profiler->functions.flushBuffer(profiler->buffer);
 }
 
-ConfigureResult* configure(uint32_t version, const char*, uint32_t, void* client) {
-  profiler->version = version;
-  if (version < kFirstOfClient1)
-    profiler->client0 = *static_cast<const Client0*>(client);
-  else
+ConfigureResult* configure(uint32_t, const char*, uint32_t, void* client) {
+  if (hasLength(client))
     profiler->client1 = *static_cast<const Client1*>(client);
+  else
+    profiler->client0 = *static_cast<const Client0*>(client);
   static ConfigureResult result{sizeof(ConfigureResult), initialize, finalize, nullptr};
   return &result;
 }
@@ -159,7 +157,7 @@ ConfigureResult* configure(uint32_t version, const char*, uint32_t, void* client
 void fetchTheRest() {
   if (!profiler->finalizeClient)
     return;
-  if (profiler->version < kFirstOfClient1)
+  if (!profiler->client1.sizeBytes)
     reinterpret_cast<void (*)(Client0)>(profiler->finalizeClient)(profiler->client0);
   else
     reinterpret_cast<void (*)(Client1)>(profiler->finalizeClient)(profiler->client1);

@@ -50,6 +50,18 @@ struct DispatchRecord {
 };
 static_assert(sizeof(DispatchRecord) == 184);
 
+/// Whether a record begins as declared here. Every version known is as long, too; one that puts
+/// more behind is longer, and its dispatch_info still says how long it is where it does here.
+/// Anything put in front would have a time stamp or an address there, which are greater than any
+/// length.
+inline bool isAsDeclared(const DispatchRecord& record) {
+  constexpr size_t info = offsetof(DispatchRecord, infoBytes);
+  if (record.sizeBytes <= sizeof(DispatchRecord))
+    return record.sizeBytes == sizeof(DispatchRecord);
+  return record.infoBytes >= offsetof(DispatchRecord, reserved) - info &&
+         record.infoBytes <= record.sizeBytes - info;
+}
+
 /// The beginning of rocprofiler_callback_tracing_code_object_kernel_symbol_register_data_t.
 struct KernelSymbol {
   uint64_t sizeBytes;
@@ -81,7 +93,8 @@ struct CallbackRecord1 {
 static_assert(offsetof(CallbackRecord0, payload) == 48);
 static_assert(offsetof(CallbackRecord1, payload) == 56);
 
-/// rocprofiler_client_id_t up to 0.x and since 1.0, which functions are given by value.
+/// rocprofiler_client_id_t up to 0.x and since 1.0, which functions are given by value. The first
+/// number tells which: an address (or none) or a length.
 struct Client0 {
   const char* name;
   uint32_t handle;
@@ -91,7 +104,13 @@ struct Client1 {
   const char* name;
   uint32_t handle;
 };
-inline constexpr uint32_t kFirstOfClient1 = 10000; ///< 10000 * major + 100 * minor + patch
+/// Lengths are less than it, addresses are not: the first page of memory belongs to nobody.
+inline constexpr uint64_t kLeastAddress = 4096;
+
+inline bool hasLength(const void* client) {
+  const uint64_t first = *static_cast<const uint64_t*>(client);
+  return first >= sizeof(Client1) && first < kLeastAddress;
+}
 
 struct ConfigureResult {
   size_t sizeBytes;

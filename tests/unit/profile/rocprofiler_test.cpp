@@ -78,3 +78,30 @@ TEST_CASE("facts of rocprofiler-sdk are there for every ROCm that mneme runs wit
                        [&](const auto& one) { return one.key().starts_with(version); })));
   }
 }
+
+TEST_CASE("a client tells its form by what it begins with") {
+  const char name[] = "tool";
+  const Client0 older{name, 7}, nameless{nullptr, 7};
+  const Client1 newer{sizeof(Client1), name, 7}, longer{sizeof(Client1) + 8, name, 7};
+  CHECK_FALSE(hasLength(&older));
+  CHECK_FALSE(hasLength(&nameless));
+  CHECK(hasLength(&newer));
+  CHECK(hasLength(&longer));
+}
+
+TEST_CASE("records of dispatches that are longer are read where they begin as declared") {
+  DispatchRecord record{};
+  record.sizeBytes = sizeof record;
+  CHECK(isAsDeclared(record)); // whatever its second length is
+  record.sizeBytes = sizeof record - 8;
+  record.infoBytes = 72;
+  CHECK_FALSE(isAsDeclared(record));
+  record.sizeBytes = sizeof record + 8;
+  CHECK(isAsDeclared(record));
+  record.infoBytes = 136;
+  CHECK(isAsDeclared(record));
+  record.infoBytes = 64;
+  CHECK_FALSE(isAsDeclared(record));
+  record.infoBytes = 1'700'000'000'000'000'000; // the end of the kernel, 8 bytes further back
+  CHECK_FALSE(isAsDeclared(record));
+}
