@@ -136,9 +136,11 @@ class Directives:
         values: tuple[str, ...] | None = None,
         multi: bool | None = None,
         validator: Callable[[str, str, tuple[Any, ...]], None] | None = None,
+        sticky: bool = False,
     ) -> None:
         options = {"default": default, "description": description, "values": values}
-        self.recipe.variants[name] = options | {"multi": bool(multi), "validator": validator}
+        options |= {"multi": bool(multi), "validator": validator, "sticky": sticky}
+        self.recipe.variants[name] = options
 
     def conflicts(self, conflict_spec: str, when: str | None = None, msg: str = "") -> None:
         self.holds(when)

@@ -242,6 +242,11 @@ def machines_packages() -> dict[str, Any]:
     return packages
 
 
+def test_the_command_is_left_out_only_where_it_is_asked_for(mneme: Recipe) -> None:
+    python = mneme.variants["python"]
+    assert (python["default"], python["sticky"]) == (True, True)
+
+
 def test_the_block_of_the_machines_packages_is_complete(mneme: Recipe) -> None:
     packages = machines_packages()
     needed = {

@@ -70,7 +70,13 @@ class Mneme(CMakePackage):
     version("main", branch="main")
     version("0.1.0", branch="main")
 
-    variant("python", default=True, description="The command mneme and the Python package")
+    # Sticky: a solver that finds too few Python packages would leave the command out without a word.
+    variant(
+        "python",
+        default=True,
+        sticky=True,
+        description="The command mneme and the Python package",
+    )
     # Off: Spack's recipes of llvmlite read LLVM 20 at most, and asking for one would choose the LLVM.
     variant("llvmlite", default=False, description="Look at the IR of kernels from Python")
     variant("jit", default=True, description="Run tuned kernels in production programs")
