@@ -169,3 +169,20 @@ def test_program_takes_the_machines_driver_elsewhere(loader: Path) -> None:
     dynamic = run_command("readelf", "-d", loader).stdout
     assert "libmneme_cuda_driver" not in dynamic
     assert "[libcuda.so.1]" in dynamic
+
+
+def test_what_the_driver_lacks_is_not_in_the_recorder(tmp_path: Path) -> None:
+    """A program that asks for a function of newer drivers hears what it hears alone."""
+    source, driver = tmp_path / "driver.cpp", tmp_path / "driver.so"
+    source.write_text(
+        'extern "C" int cuInit() { return 0; }\nextern "C" int cuMemcpy() { return 0; }\n'
+    )
+    built = run_command(WRAPPER, "-shared", "-fPIC", source, "-o", driver)
+    assert built.returncode == 0, built.stderr
+    names = ("cuMemcpy", "cuMemAllocAsync", "cuMemcpyBatchAsync")
+    ask = f"import ctypes; print([hasattr(ctypes.CDLL(None), name) for name in {names}])"
+    preloaded = f"{BUILD / 'lib' / 'librecord.so'}:{driver}"
+    done = run_command(
+        sys.executable, "-c", ask, LD_PRELOAD=preloaded, MNEME_DATA_DIR=str(tmp_path)
+    )
+    assert done.stdout == "[True, False, False]\n", done.stderr

@@ -72,15 +72,17 @@ bool isThere(const char* name) { return dlsym(RTLD_NEXT, name) != nullptr; }
 /// A runtime that comes later may have what is missing now: nothing is hidden without one.
 [[gnu::constructor]] void hideWhatIsMissing() {
   const bool hasHip = isThere("hipGetDevice"), hasCuda = isThere("cudaGetDevice");
+  const bool hasDriver = isThere("cuInit");
   const Symbols symbols = ownSymbols();
-  if ((!hasHip && !hasCuda) || !symbols.first || !symbols.names ||
+  if ((!hasHip && !hasCuda && !hasDriver) || !symbols.first || !symbols.names ||
       !makeWritable(symbols, PROT_READ | PROT_WRITE))
     return;
   for (size_t index = 1; index < symbols.count; ++index) {
     ElfW(Sym) & symbol = symbols.first[index];
     const std::string_view name = symbols.names + symbol.st_name;
-    const bool isVendors = (hasHip && (name.starts_with("hip") || name.starts_with("_Z24hip"))) ||
-                           (hasCuda && name.starts_with("cuda"));
+    const bool isVendors =
+        (hasHip && (name.starts_with("hip") || name.starts_with("_Z24hip"))) ||
+        (name.starts_with("cuda") ? hasCuda : hasDriver && name.starts_with("cu"));
     if (isVendors && symbol.st_shndx != SHN_UNDEF && !isThere(name.data()))
       symbol.st_value = 0;
   }
