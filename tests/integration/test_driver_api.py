@@ -171,6 +171,31 @@ def test_program_takes_the_machines_driver_elsewhere(loader: Path) -> None:
     assert "[libcuda.so.1]" in dynamic
 
 
+def test_graphs_are_named(tmp_path: Path) -> None:
+    program, source = tmp_path / "graph", tmp_path / "graph.cu"
+    source.write_text("""#include <cuda.h>
+__global__ void nothing() {}
+int main() {
+  nothing<<<1, 1>>>();
+  CUdeviceptr memory = 0;
+  CUstream stream = nullptr;
+  CUgraph graph = nullptr;
+  CUgraphExec exec = nullptr;
+  int failed = cuInit(0) + cuMemAlloc(&memory, 64) + cuStreamCreate(&stream, 0);
+  failed += cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_RELAXED);
+  failed += cuMemsetD32Async(memory, 1, 16, stream) + cuStreamEndCapture(stream, &graph);
+  failed += cuGraphInstantiate(&exec, graph, 0) + cuGraphLaunch(exec, stream);
+  return failed + cuStreamSynchronize(stream);
+}
+""")
+    flags = ("-O2", "--offload-arch=sm_90", "-lcudart", "-lcuda")
+    built = run_command(WRAPPER, source, "-o", program, *flags)
+    assert built.returncode == 0, built.stderr
+    done = mneme("record", "-rdb", tmp_path / "db", "--device", "cpu", "--", program)
+    assert done.returncode == 0, done.stderr
+    assert "a CUDA graph was launched; the kernels in it are not recorded" in done.stderr
+
+
 def test_what_the_driver_lacks_is_not_in_the_recorder(tmp_path: Path) -> None:
     """A program that asks for a function of newer drivers hears what it hears alone."""
     source, driver = tmp_path / "driver.cpp", tmp_path / "driver.so"

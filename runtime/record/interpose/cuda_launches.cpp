@@ -1,4 +1,4 @@
-// Room record: work of the CUDA runtime that does not come through libmneme_rt: it is passed on and
+// Room record: work of CUDA that does not come through libmneme_rt: it is passed on and
 // named in the summary. Kernels of the program that are launched past it are recorded all the same.
 #include "runtime/abi/mneme_rt.h"
 #include "runtime/record/exported.h"
@@ -96,6 +96,17 @@ MNEME_RECORD_API int cudaGraphLaunch(void* graph, void* stream) {
 MNEME_RECORD_API int cudaGraphLaunch_ptsz(void* graph, void* stream) {
   return watchUnrecorded(kGraph, kGraph, [&] {
     return forward<cudaGraphLaunch_ptsz>("cudaGraphLaunch_ptsz", graph, stream);
+  });
+}
+
+MNEME_RECORD_API int cuGraphLaunch(void* graph, void* stream) {
+  return watchUnrecorded(kGraph, kGraph,
+                         [&] { return forward<cuGraphLaunch>("cuGraphLaunch", graph, stream); });
+}
+
+MNEME_RECORD_API int cuGraphLaunch_ptsz(void* graph, void* stream) {
+  return watchUnrecorded(kGraph, kGraph, [&] {
+    return forward<cuGraphLaunch_ptsz>("cuGraphLaunch_ptsz", graph, stream);
   });
 }
 

@@ -156,6 +156,12 @@ MNEME_RECORD_API int hipGraphLaunch(void* graph, void* stream) {
                          [&] { return forward<hipGraphLaunch>("hipGraphLaunch", graph, stream); });
 }
 
+MNEME_RECORD_API int hipGraphLaunch_spt(void* graph, void* stream) {
+  return watchUnrecorded(kGraph, kGraph, [&] {
+    return forward<hipGraphLaunch_spt>("hipGraphLaunch_spt", graph, stream);
+  });
+}
+
 MNEME_RECORD_API int hipStreamBeginCapture(void* stream, int mode) {
   return watchCapture(
       [&] { return forward<hipStreamBeginCapture>("hipStreamBeginCapture", stream, mode); });
