@@ -270,6 +270,11 @@ int watchExport(const void* pointer, const Next& next) {
   return next();
 }
 
+int watchTransfer(const Next& next) {
+  const CallGuard guard; // what is recorded does not change meanwhile
+  return next();
+}
+
 int watchCapture(const Next& next) {
   const CallGuard guard; // no recording is under way meanwhile
   const int status = next();

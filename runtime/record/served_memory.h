@@ -67,6 +67,9 @@ int servePoolAttribute(void* pool, int attribute, void* value, const Next& next)
 /// Passes a call on in which memory is to leave the process, and says so if it was served.
 int watchExport(const void* pointer, const Next& next);
 
+/// Passes on a copy or a fill, between recordings.
+int watchTransfer(const Next& next);
+
 /// Begins the capture of a stream into a graph, between recordings.
 int watchCapture(const Next& next);
 /// After the end of one, whatever its `status`, which is returned.

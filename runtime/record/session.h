@@ -198,8 +198,8 @@ private:
   int device_ = 0;        ///< current device of the launch under capture
 };
 
-/// Taken around every call of the application that changes what is allocated: while one lives, no
-/// capture is under way.
+/// Taken around every call of the application that changes what is allocated or what is in memory:
+/// while one lives, no capture is under way.
 class CallGuard {
 public:
   CallGuard() noexcept(false); // a thread may be cancelled before it is kept from it

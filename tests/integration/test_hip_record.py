@@ -116,6 +116,17 @@ def test_threads_do_what_they_do_alone(arguments: tuple[str, ...], tmp_path: Pat
     assert "of 1 kernel" in recorded.stderr
 
 
+def test_copies_of_other_threads_wait_for_a_recording(tmp_path: Path) -> None:
+    source = ROOT / "tests" / "apps" / "threads" / "copies.hip"
+    build(source, "-o", tmp_path / "copies", "-lamdhip64", "-pthread")
+    recorded = record(tmp_path / "db", tmp_path / "copies")
+    plain = on_stand_in(tmp_path / "copies")
+    assert (recorded.stdout, recorded.returncode) == (plain.stdout, 0)
+    assert "recorded 5 instances of 1 kernel" in recorded.stderr
+    for device in ("cpu", "hip:0"):
+        assert replay_all(tmp_path / "db", device) == ["exact"] * 5
+
+
 def test_graphs_run_as_ever(tmp_path: Path) -> None:
     """Nothing is waited for while a stream is captured into one."""
     build(APPS / "graphs.hip", "-o", tmp_path / "graphs", "-lamdhip64")

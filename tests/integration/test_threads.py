@@ -1,4 +1,4 @@
-"""Programs whose threads launch, fork, are cancelled and jump: recorded, they do what they do alone."""
+"""Programs whose threads launch, copy, fork, are cancelled and jump: recorded, they do what they do alone."""
 
 from __future__ import annotations
 
@@ -19,25 +19,26 @@ SOON = 60  # seconds, on a machine that does much else; some of these took for e
 Record = Callable[..., tuple[Finished, Path]]
 
 
-def build(flavour: str, folder: Path) -> Path:
-    """Compile the program as CUDA or as HIP, as a Makefile would."""
-    source = SOURCES / f"threads.{flavour}"
+def build(name: str, flavour: str, folder: Path) -> Path:
+    """Compile a program as CUDA or as HIP, as a Makefile would."""
+    if flavour == "hip" and not Path("/usr/include/hip/hip_runtime.h").is_file():
+        pytest.skip("no HIP headers: install libamdhip64-dev and rocm-device-libs")
+    source = SOURCES / f"{name}.{flavour}"
     target = {"cu": ("--offload-arch=sm_90",), "hip": ("--offload-arch=gfx90a",)}[flavour]
     library = {"cu": "-lcudart", "hip": "-lamdhip64"}[flavour]
     compiler = BUILD / "bin" / "mneme-cxx"
-    built = run_command(
-        compiler, "-O2", *target, source, "-o", folder / "threads", library, "-pthread"
-    )
+    built = run_command(compiler, "-O2", *target, source, "-o", folder / name, library, "-pthread")
     assert built.returncode == 0, built.stderr
-    return folder / "threads"
+    return folder / name
 
 
-@pytest.fixture(scope="module", params=["cu", pytest.param("hip", marks=pytest.mark.hip)])
+FLAVOURS = ["cu", pytest.param("hip", marks=pytest.mark.hip)]
+
+
+@pytest.fixture(scope="module", params=FLAVOURS)
 def program(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The program in both flavours."""
-    if request.param == "hip" and not Path("/usr/include/hip/hip_runtime.h").is_file():
-        pytest.skip("no HIP headers: install libamdhip64-dev and rocm-device-libs")
-    return build(request.param, tmp_path_factory.mktemp(request.param))
+    return build("threads", request.param, tmp_path_factory.mktemp(request.param))
 
 
 @pytest.fixture
@@ -93,6 +94,22 @@ def test_a_jump_out_of_a_kernel_is_said_and_ends(record: Record) -> None:
 def test_settings_are_those_the_program_was_started_with(record: Record) -> None:
     _, directory = record("away")
     assert recorded_in(directory) == 1
+
+
+@pytest.mark.parametrize("flavour", FLAVOURS)
+def test_copies_and_fills_wait_while_a_launch_is_recorded(flavour: str, tmp_path: Path) -> None:
+    program = build("copies", flavour, tmp_path)
+    plain = mneme("run", "--device", "cpu", "--", program)
+    folder = tmp_path / "db"
+    done = mneme("record", "-rdb", folder, "-mr", "20", "--device", "cpu", "--", program)
+    assert plain.stdout == "sum 1093 failed 0\n"
+    assert (done.returncode, done.stdout) == (plain.returncode, plain.stdout), done.stderr
+    (record,) = records(folder)
+    assert len(instances(record)) == 5
+    for launch in instances(record):
+        line = ("replay", "-rdb", record, "-rid", launch, "--device", "cpu", "-it", "1")
+        replayed = mneme(*line, "default<O2>")
+        assert replayed.result["result_class"] == "exact", replayed.stderr
 
 
 @pytest.mark.parametrize("mode", [("away",), ("cancel", "5"), ("beside", "16")])

@@ -33,7 +33,7 @@ def used(pattern: str, *files: str) -> set[str]:
         (
             "INTERPOSED",
             r"MNEME_RECORD_API int\s+(hip\w+)\(",
-            [f"runtime/record/interpose/{name}.cpp" for name in ("hip", "hip_addresses", "hip_launches", "hip_modules")],
+            [f"runtime/record/interpose/{name}.cpp" for name in ("hip", "hip_addresses", "hip_copies", "hip_launches", "hip_modules")],
         ),
         ("RECORDER", r'find<.*>\(\s*"(hip\w+)"\)', ["runtime/record/backends/hip/runtime.h"]),
         ("TUNED", r'look\(\w+\.\w+, "(hip\w+)"\)', ["runtime/jit/backends/hip/runtime.cpp"]),

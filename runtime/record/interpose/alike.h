@@ -27,6 +27,11 @@ int serveManaged(void** pointer, size_t bytes, unsigned flags, const Next& next)
 /// The pool that allocations in a stream's order are taken from on the current device, or null.
 void* poolOfCurrentDevice(int (*poolOfDevice)(void** pool, int device)) noexcept;
 
+/// The vendor's function, which copies or fills memory.
+template <auto Self, typename... Args> int transfer(const char* name, Args... args) {
+  return watchTransfer([&] { return forward<Self>(name, args...); });
+}
+
 /// A launch of code that the program loaded itself, as the drivers take it in one structure; as far
 /// as it has to be known, what follows lies where mneme_launch::config has it.
 struct DriverLaunch {

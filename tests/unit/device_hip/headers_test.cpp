@@ -35,6 +35,9 @@ namespace memory {
 namespace addresses {
 #include "runtime/record/interpose/hip_addresses.cpp"
 } // namespace addresses
+namespace copies {
+#include "runtime/record/interpose/hip_copies.cpp"
+} // namespace copies
 namespace launches {
 #include "runtime/record/interpose/hip_launches.cpp"
 } // namespace launches
@@ -50,6 +53,7 @@ namespace {
 namespace interposed {
 using namespace memory;
 using namespace addresses;
+using namespace copies;
 using namespace launches;
 using namespace modules;
 } // namespace interposed

@@ -1,5 +1,5 @@
-// A program to be recorded whose threads launch, fork, are cancelled and jump in the way its first
-// argument names. The second is a number of threads.
+// A program to be recorded whose threads launch, copy, fork, are cancelled and jump in the way its
+// first argument names. The second is a number of threads.
 #include <atomic>
 #include <chrono>
 #include <csetjmp>
@@ -20,16 +20,21 @@
 
 #include "tests/unit/record/guest_kernel.h"
 
+extern "C" int cudaMemcpy(void* to, const void* from, size_t bytes, int kind);
+
 using namespace mneme::record::test;
 
 namespace {
 
 constexpr int kCount = 512;
 // Counts of more than that make the kernel do something else.
-constexpr int kWait = 100'000, kSleep = 200'000, kWork = 300'000;
+constexpr int kWait = 100'000, kSleep = 200'000, kWork = 300'000, kWatch = 400'000,
+              kWrite = 500'000;
+constexpr int kHostToHost = 0, kBehindWork = 100; // kinds of copies
 
 std::atomic<bool> isStopping{false}, shallEnd{false};
-std::atomic<int> launched{0};
+std::atomic<int> launched{0}, changed{0};
+volatile int cell = 0; ///< what threads copy to
 
 void pauseFor(int milliseconds) {
   std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds));
@@ -40,7 +45,13 @@ int kernel(mneme_dim3, mneme_dim3, void** args) {
   const int count = *static_cast<int*>(args[1]);
   for (int index = 0; index < kCount; ++index)
     data[index] = data[index] + 1;
-  if (count >= kWork)
+  if (count >= kWrite) {
+    cell = 1;
+  } else if (count >= kWatch) {
+    const int before = cell;
+    pauseFor(50);
+    changed += cell != before;
+  } else if (count >= kWork)
     for (const auto end = std::chrono::steady_clock::now() + std::chrono::microseconds(200);
          std::chrono::steady_clock::now() < end;) {
     }
@@ -107,6 +118,43 @@ void launchBeside(int threads) {
   launchers.stop();
   std::fprintf(stderr, "launched %d times\n", launched.load());
   std::printf("value %g\n", static_cast<double>(data[0]));
+}
+
+int copyToCell(int value) {
+  return cudaMemcpy(const_cast<int*>(&cell), &value, sizeof value, kHostToHost);
+}
+
+void copyBeside(int threads) {
+  std::vector<std::thread> copiers;
+  for (int index = 0; index < threads; ++index)
+    copiers.emplace_back([] {
+      for (int value = 1; !isStopping; ++value)
+        copyToCell(value);
+    });
+  while (cell == 0)
+    pauseFor(1);
+  float* data = makeData();
+  for (int round = 0; round < 4; ++round)
+    launch(data, kWatch + round);
+  for (const int before = cell; cell == before;) // they go on
+    pauseFor(1);
+  isStopping = true;
+  for (std::thread& copier : copiers)
+    copier.join();
+  std::fprintf(stderr, "changed in %d kernels\n", changed.load());
+}
+
+/// Another thread's copy ends when the kernel has run.
+void copyBehindLaunch() {
+  std::thread other([] {
+    int copied = 0;
+    cudaMemcpy(&copied, const_cast<int*>(&cell), sizeof copied, kBehindWork);
+    std::printf("copied %d\n", copied);
+  });
+  pauseFor(100);
+  launch(makeData(), kWrite);
+  other.join();
+  launch(makeData(), 2);
 }
 
 void forkBeside(int threads) {
@@ -216,11 +264,14 @@ void endBesideLongLaunch() {
 }
 
 /// A kernel that ends once another thread has called the runtime.
-void launchThatNeedsAnother() {
+void launchThatNeedsAnother(bool isCopy) {
   float* data = makeData();
-  std::thread other([] {
+  std::thread other([isCopy] {
     pauseFor(50);
-    cudaFree(makeData());
+    if (isCopy)
+      copyToCell(1);
+    else
+      cudaFree(makeData());
     shallEnd = true;
   });
   launch(data, kWait);
@@ -291,6 +342,10 @@ int main(int argc, char** argv) {
   launch(makeData(), 0);
   if (mode == "beside")
     launchBeside(number);
+  if (mode == "copies")
+    copyBeside(number);
+  if (mode == "copy-behind")
+    copyBehindLaunch();
   if (mode == "fork")
     forkBeside(number);
   if (mode == "detached")
@@ -305,8 +360,8 @@ int main(int argc, char** argv) {
     launch(makeData(), kWork);
     endBesideLongLaunch();
   }
-  if (mode == "needs-another")
-    launchThatNeedsAnother();
+  if (mode == "needs-another" || mode == "needs-a-copy")
+    launchThatNeedsAnother(mode == "needs-a-copy");
   if (mode == "thread-ends")
     endThreadInside();
   if (mode == "exec-fails")

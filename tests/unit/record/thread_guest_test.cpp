@@ -1,5 +1,5 @@
-// Programs whose threads launch, fork, are cancelled and jump while they are recorded: they do what
-// they do alone, in about the same time, and the summary is true.
+// Programs whose threads launch, copy, fork, are cancelled and jump while they are recorded: they
+// do what they do alone, in about the same time, and the summary is true.
 #include "tests/unit/record/guest_run.h"
 
 namespace mneme::record::test {
@@ -53,6 +53,25 @@ TEST_CASE("launches are recorded while other threads launch without a pause") {
           CHECK(wholeInstances(recorded) == 5);
         },
         "MNEME_MAX_RECORDINGS=50");
+}
+
+TEST_CASE("nothing is copied while a launch is recorded") {
+  checkSame(
+      "copies 4",
+      [](const Run& recorded) {
+        CHECK(recorded.seconds < kSoon);
+        CHECK(says(recorded, "changed in 0 kernels"));
+        CHECK(wholeInstances(recorded) == 5);
+      },
+      "MNEME_MAX_RECORDINGS=50");
+}
+
+TEST_CASE("a copy that waits for the launch to be recorded costs that recording") {
+  checkSame("copy-behind", [](const Run& recorded) {
+    CHECK(recorded.seconds < 2 * kSoon);
+    CHECK(says(recorded, "calls of the runtime in other threads did not end"));
+    CHECK(wholeInstances(recorded) == 2);
+  });
 }
 
 TEST_CASE("a program forks while its threads launch without a pause") {
@@ -111,11 +130,12 @@ TEST_CASE("a recording that goes on when the program ends is lost, and said to b
 }
 
 TEST_CASE("a kernel that needs another thread does not wait for ever for one kept outside") {
-  checkSame("needs-another", [](const Run& recorded) {
-    CHECK(recorded.seconds < kSoon);
-    CHECK(says(recorded, "other threads of the program went on"));
-    CHECK(wholeInstances(recorded) == 2);
-  });
+  for (const char* mode : {"needs-another", "needs-a-copy"})
+    checkSame(mode, [](const Run& recorded) {
+      CHECK(recorded.seconds < kSoon);
+      CHECK(says(recorded, "other threads of the program went on"));
+      CHECK(wholeInstances(recorded) == 2);
+    });
 }
 
 TEST_CASE("an exec that fails does not end the recording") {

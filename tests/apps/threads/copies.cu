@@ -1,0 +1,5 @@
+#include <cuda_runtime.h>
+
+#define HIP_SYMBOL(symbol) symbol
+
+#include "copies.h"
