@@ -1,6 +1,6 @@
 """The steps of compiling a kernel, one function each, on llvmlite modules.
 
-Functions that change a module return it too. `kernel` is a mangled name. A `module_hash` is
+Functions that change a module return it too. `kernel` is a mangled name. A `hash` is
 accepted where existing scripts give one; the cache makes keys of its own.
 """
 
@@ -62,35 +62,35 @@ def link_llvm_modules(
     )
 
 
-def pruneIR(module: ModuleRef, kernel_name: str = "") -> ModuleRef:  # noqa: N802 - documented name
+def pruneIR(mod: ModuleRef, kernel_name: str = "") -> ModuleRef:  # noqa: N802 - documented name
     """Drop what no kernel reaches; with a name, what that kernel does not reach."""
-    kernels = {kernel_name} if kernel_name else set(_kernels(module))
+    kernels = {kernel_name} if kernel_name else set(_kernels(mod))
     hidden = {}
-    for value in (*module.functions, *module.global_variables):
+    for value in (*mod.functions, *mod.global_variables):
         is_kept = value.name in kernels or value.name.startswith("llvm.") or value.is_declaration
         if not is_kept and value.linkage.name not in ("internal", "private"):
             hidden[value.name] = value.linkage
             value.linkage = "internal"
-    _llvm_modules.prune_module(module)
-    for value in (*module.functions, *module.global_variables):
+    _llvm_modules.prune_module(mod)
+    for value in (*mod.functions, *mod.global_variables):
         if value.name in hidden:
             value.linkage = hidden[value.name]
-    return module
+    return mod
 
 
-def internalize(module: ModuleRef, kernel_name: str) -> ModuleRef:
+def internalize(mod: ModuleRef, kernel_name: str) -> ModuleRef:
     """Hide everything but the kernel.
 
     Raises:
         NotFound: If the module has no such kernel.
     """
-    _check_kernel(module, kernel_name)
-    _llvm_modules.hide_all_but(module, kernel_name)
-    return module
+    _check_kernel(mod, kernel_name)
+    _llvm_modules.hide_all_but(mod, kernel_name)
+    return mod
 
 
 def optimize(
-    module: ModuleRef,
+    mod: ModuleRef,
     device_arch: str = "",
     opt_level: int | str = 3,
     codegen_opt_level: int = 3,
@@ -98,7 +98,7 @@ def optimize(
     """Run a pass pipeline.
 
     Args:
-        module: Changed.
+        mod: Changed.
         device_arch: What it will be compiled for; empty: what it was made for.
         opt_level: 0 to 3, "s", "z", or a pipeline such as "default<O2>".
         codegen_opt_level: As for `codegen_object`, with which the pipeline is one step.
@@ -111,46 +111,50 @@ def optimize(
     is_level = level in ("0", "1", "2", "3", "s", "z")
     passes = f"default<O{level}>" if is_level else level
     options = {"passes": passes, "codegen_opt": _level(codegen_opt_level)}
-    return _changed(module, "", device_arch, **options)
+    return _changed(mod, "", device_arch, **options)
 
 
 def specialize_args(  # noqa: PLR0913, PLR0917 - documented signature
-    module: ModuleRef,
-    module_hash: object,
+    mod: ModuleRef,
+    hash: object,  # noqa: A002 - documented name
     kernel: str,
     args: Sequence[bytes],
     num_args: int | None = None,
-    indices: Iterable[int] = (),
+    idxs: Iterable[int] = (),
 ) -> ModuleRef:
     """Replace arguments by their values.
 
     Args:
-        module: Changed.
-        module_hash: Not needed.
+        mod: Changed.
+        hash: Not needed.
         kernel: Mangled name.
         args: Value of each argument, as in `MemStateRef.args`.
         num_args: How many there are; None counts them.
-        indices: Which are replaced.
+        idxs: Which are replaced.
 
     Raises:
         InvalidArgument: If there are fewer arguments.
     """
-    del module_hash
+    del hash
     count = len(args) if num_args is None else min(num_args, len(args))
-    wanted = [int(index) for index in indices]
+    wanted = [int(index) for index in idxs]
     if any(not 0 <= index < count for index in wanted):
         raise InvalidArgument(f"there are {count} arguments, so not all of {wanted}")
     values = {index: bytes(args[index]) for index in wanted}
-    return _changed(module, kernel, "", specialized_args=values)
+    return _changed(mod, kernel, "", specialized_args=values)
 
 
 def specialize_dims(
-    module: ModuleRef, module_hash: object, kernel: str, grid: dim3, block: dim3
+    mod: ModuleRef,
+    hash: object,  # noqa: A002 - documented name
+    kernel: str,
+    grid: dim3,
+    block: dim3,
 ) -> ModuleRef:
     """Replace the extents of grid and block by constants."""
-    del module_hash
+    del hash
     return _changed(
-        module,
+        mod,
         kernel,
         "",
         specialize_dims=True,
@@ -160,15 +164,19 @@ def specialize_dims(
 
 
 def specialize_dims_assume(
-    module: ModuleRef, module_hash: object, kernel: str, grid: dim3, block: dim3
+    mod: ModuleRef,
+    hash: object,  # noqa: A002 - documented name
+    kernel: str,
+    grid: dim3,
+    block: dim3,
 ) -> ModuleRef:
     """Let the optimiser rely on the extents of grid and block; they are made constants."""
-    return specialize_dims(module, module_hash, kernel, grid, block)
+    return specialize_dims(mod, hash, kernel, grid, block)
 
 
 def set_launch_bounds(
-    module: ModuleRef,
-    module_hash: object,
+    mod: ModuleRef,
+    hash: object,  # noqa: A002 - documented name
     kernel: str,
     max_threads: int,
     min_blocks: int = 0,
@@ -178,23 +186,23 @@ def set_launch_bounds(
     Raises:
         InvalidArgument: If a number is negative, or no block has so many threads.
     """
-    del module_hash
+    del hash
     if max_threads < 1 or min_blocks < 0:
         raise InvalidArgument(
             f"launch bounds need max_threads >= 1 and min_blocks >= 0, not {max_threads} and "
             f"{min_blocks}"
         )
     bounds = {"max_threads": max_threads, "min_blocks_per_sm": min_blocks}
-    return _changed(module, kernel, "", set_launch_bounds=True, **bounds)
+    return _changed(mod, kernel, "", set_launch_bounds=True, **bounds)
 
 
 def codegen_object(
-    module: ModuleRef, device_arch: str = "", codegen_opt_level: int = 3
+    mod: ModuleRef, device_arch: str = "", codegen_opt_level: int = 3
 ) -> ObjectBuffer:
     """Return machine code, as `mneme.device.DeviceModule` loads it.
 
     Args:
-        module: Stays as it is.
+        mod: Stays as it is.
         device_arch: As `mneme.device.get_device_arch` says it; empty: what the module was made for.
         codegen_opt_level: 0 to 3.
 
@@ -202,14 +210,14 @@ def codegen_object(
         CompileFailed: If there can be no code.
         InvalidArgument: If it is for the CPU device and the module has several kernels.
     """
-    kernels = _kernels(module)
+    kernels = _kernels(mod)
     if device_arch == "cpu" and len(kernels) > 1:
         raise InvalidArgument(
             f"the module has the kernels {', '.join(kernels)}, and an image for the CPU device has "
             "one; link_llvm_modules([module], KERNEL) keeps one"
         )
     compiled = _compiled(
-        module, "", device_arch, passes="", codegen_opt=_level(codegen_opt_level), want_ir=False
+        mod, "", device_arch, passes="", codegen_opt=_level(codegen_opt_level), want_ir=False
     )
     return ObjectBuffer.of(compiled["image"], kernels[0])
 
