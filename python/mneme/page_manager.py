@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from mneme._windows import window_closed, window_opened
 from mneme.device import open_device
 from mneme.errors import InvalidArgument, OutOfRange
 
@@ -21,7 +22,8 @@ class PageManagerRef:
     """A window of device addresses, as a recording names it; a context manager.
 
     Addresses are reserved at once; memory is put behind those that hold something. Everything is
-    given back at the end.
+    given back at the end, which is also when nobody knows the window any more. As long as it is
+    there, the memory of a launch's prologue that is opened (`with launch.prologue:`) is put there.
     """
 
     def __init__(self, device_id: int, va_addr: str | int, va_size: int) -> None:
@@ -50,7 +52,9 @@ class PageManagerRef:
         self.address = self._device.reserve(address, self.size)
         """First address."""
         self._mapped: set[int] = set()
+        self._state: MemStateRef | None = None
         self._is_open = True
+        window_opened(self)
 
     def map(self, address: int, size: int) -> None:
         """Put memory behind a range, zeroed where there was none.
@@ -88,6 +92,8 @@ class PageManagerRef:
             for offset in range(0, size, _BLOCK_BYTES):
                 part = min(_BLOCK_BYTES, size - offset)
                 self.write(address + offset, state.snapshot.read(index, offset, part))
+        self._state = state
+        state.is_put_into(self)
 
     def holds(self, state: MemStateRef) -> bool:
         """Whether the device's memory is that of a recorded state, bit for bit."""
@@ -98,14 +104,32 @@ class PageManagerRef:
             for part in (min(_BLOCK_BYTES, size - offset),)
         )
 
+    def covers(self, state: MemStateRef) -> bool:
+        """Whether all of a recorded state, its globals apart, lies in the window."""
+        end = self.address + self.size
+        return all(
+            self.address <= address and address + size <= end
+            for _, address, size in _regions(state)
+        )
+
+    def is_of(self, state: MemStateRef) -> bool:
+        """Whether this state was loaded last."""
+        return self._is_open and self._state is state
+
     def close(self) -> None:
         """Give memory and addresses back; does nothing the second time."""
         if not self._is_open:
             return
         self._is_open = False
+        self._state = None
+        window_closed(self)
         for number in self._mapped:
             self._device.unmap(self.address + number * self._unit, self._unit)
         self._device.release(self.address, self.size)
+
+    def __del__(self) -> None:
+        if getattr(self, "_is_open", False):
+            self.close()
 
     def __enter__(self) -> Self:
         return self

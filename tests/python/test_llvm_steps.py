@@ -212,3 +212,46 @@ def test_a_window_may_be_taken_again() -> None:
     for _ in range(3):
         with PageManagerRef(0, recorded["VAddr"], recorded["VASize"]) as pages:
             assert pages.address == int(recorded["VAddr"], 16)
+
+
+def test_steps_take_arguments_by_their_documented_names(module: ModuleRef) -> None:
+    values = [bytes(8), bytes(4), bytes(4)]
+    jit.link_llvm_modules(modules=[module], kernel_name=KERNEL, prune=True, internalize=True)
+    jit.internalize(mod=module, kernel_name=KERNEL)
+    jit.specialize_args(mod=module, hash=1, kernel=KERNEL, args=values, num_args=3, idxs=[1])
+    jit.specialize_dims(mod=module, hash=1, kernel=KERNEL, grid=dim3(1), block=dim3(32))
+    jit.set_launch_bounds(mod=module, hash=1, kernel=KERNEL, max_threads=32, min_blocks=1)
+    jit.optimize(mod=module, device_arch="cpu", opt_level="3", codegen_opt_level=3)
+    assert jit.codegen_object(mod=module, device_arch="cpu", codegen_opt_level=3).kernel == KERNEL
+
+
+def test_a_window_that_nobody_knows_is_given_back() -> None:
+    recorded = json.loads(RECORD.read_text())
+    for _ in range(2):
+        window = PageManagerRef(0, recorded["VAddr"], recorded["VASize"])
+        launch = next(iter(RecordedExecution.from_json(RECORD).values()))
+        with launch.prologue:
+            assert window.address == int(recorded["VAddr"], 16)
+        del window
+
+
+def test_states_that_are_opened_are_what_the_window_holds() -> None:
+    record = RecordedExecution.from_json(RECORD)
+    launch = next(iter(record.values()))
+    module = record.link_llvm_modules()
+    image = jit.codegen_object(jit.optimize(module), "cpu")
+    function = DeviceModule.from_MemBuffer(image).get_function(record.kernel_name)
+    with (
+        PageManagerRef(0, record.va_addr, record.va_size),
+        launch.prologue as before,
+        launch.epilogue as after,
+    ):
+        assert before != after
+        for _ in range(2):
+            function.launch(launch.grid_dim, launch.block_dim, before.args, launch.shared_mem)
+            assert before == after
+            assert after == before
+            before.reset()
+            assert before != after
+    with launch.prologue as before:
+        assert before != launch.epilogue

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import weakref
 from enum import Enum
 from typing import TYPE_CHECKING
+
+from mneme._windows import window_for
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -11,6 +14,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
     from mneme._native import Snapshot
+    from mneme._windows import Window
 
 __all__ = ["MemStateRef", "SnapshotType"]
 
@@ -29,6 +33,10 @@ class MemStateRef:
 
     A context manager: the file is opened on entry. Content is read and checked when it is asked
     for. Two states are equal when they hold the same regions with the same bytes.
+
+    A prologue that is opened while there is a `PageManagerRef` of the recorded window goes into the
+    device's memory, too. It is what that memory holds from then on, so after a launch comparing it
+    with the epilogue verifies the launch, and `reset()` restores what the launch found.
     """
 
     def __init__(
@@ -51,6 +59,7 @@ class MemStateRef:
         self.snapshot_type = snapshot_type
         self.base_prologue_fn = None if base_prologue_fn is None else str(base_prologue_fn)
         self._snapshot: Snapshot | None = None
+        self._window: weakref.ref[Window] | None = None
 
     def open(self) -> MemStateRef:
         """Open the file; does nothing if it is open.
@@ -59,27 +68,44 @@ class MemStateRef:
             NotFound: If there is no such file.
             ArtifactCorrupt: If it is damaged or foreign.
         """
-        if self._snapshot is None:
-            from mneme import _native  # noqa: PLC0415 - loads native code
-
-            self._snapshot = _native.Snapshot(self.fn)
+        if self._snapshot is None and self.snapshot_type is SnapshotType.PROLOGUE:
+            window = window_for(self)
+            if window is not None:
+                window.load(self)
+        self._reader()
         return self
 
     def close(self) -> None:
         """Close the file; does nothing if it is closed."""
         self._snapshot = None
+        self._window = None
+
+    def is_put_into(self, window: Window) -> None:
+        """Remember the window whose memory holds this state."""
+        self._window = weakref.ref(window)
 
     def reset(self) -> None:
-        """Read the file anew at the next use."""
-        self.close()
+        """Restore memory that holds this state; else read the file anew at the next use."""
+        window = self._live_in()
+        self._snapshot = None
+        if window is not None:
+            window.load(self)
 
     @property
     def snapshot(self) -> Snapshot:
-        """The native reader, opened if need be."""
-        self.open()
-        if self._snapshot is None:  # pragma: no cover - open() raises instead
-            raise AssertionError
+        """The native reader, opened if need be. That alone changes no memory."""
+        return self._reader()
+
+    def _reader(self) -> Snapshot:
+        if self._snapshot is None:
+            from mneme import _native  # noqa: PLC0415 - loads native code
+
+            self._snapshot = _native.Snapshot(self.fn)
         return self._snapshot
+
+    def _live_in(self) -> Window | None:
+        window = None if self._window is None else self._window()
+        return window if window is not None and window.is_of(self) else None
 
     @property
     def args(self) -> list[bytes]:
@@ -106,6 +132,10 @@ class MemStateRef:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, MemStateRef):
             return NotImplemented
+        for live, recorded in ((self, other), (other, self)):
+            window = live._live_in()
+            if window is not None and recorded.snapshot_type is SnapshotType.EPILOGUE:
+                return window.holds(recorded)
         mine, theirs = self.snapshot, other.snapshot
         if _outline(mine) != _outline(theirs):
             return False
