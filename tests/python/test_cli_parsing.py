@@ -41,7 +41,17 @@ def plain(value: object) -> object:
         (["-record-id", "5"], "record_id", "5"),
         (["--record-id", "5"], "record_id", "5"),
         (["--record-id=5"], "record_id", "5"),
+        (["--record-i", "5"], "record_id", "5"),
+        (["-record", "5"], "record_id", "5"),
         (["-gidx", "2"], "grid_dim_x", 2),
+        (["--grid-dim-x=2", "--sha", "1"], "grid_dim_x", 2),
+        (["--iter", "2"], "iterations", 2),
+        (["--iter=2"], "iterations", 2),
+        (["--no-set"], "set_launch_bounds", False),
+        (["--set"], "set_launch_bounds", True),
+        (["-sh", "64"], "shared_mem", 64),
+        (["--cod", "1"], "codegen_opt", 1),
+        (["--reset-mode", "diff"], "reset_mode", "diff"),
         (["-gidy", "3"], "grid_dim_y", 3),
         (["-gidz", "4"], "grid_dim_z", 4),
         (["--grid-dim-x", "2"], "grid_dim_x", 2),
@@ -88,6 +98,23 @@ def test_replay_reads(options: list[str], name: str, value: object) -> None:
     assert parse("replay", *REPLAY, *options)[name] == value
 
 
+@pytest.mark.parametrize("option", ["--spec", "--no-spec", "--grid-dim", "-r", "--nothing"])
+def test_what_is_no_abbreviation_of_one_option_is_refused(option: str) -> None:
+    with pytest.raises(Exception, match=option):
+        parse("replay", *REPLAY, option, "1")
+
+
+def test_values_are_no_abbreviations() -> None:
+    values = parse("replay", "-rdb", "17.json", "--dev", "--sha", "--", "--iter")
+    assert (values["device"], values["shared_mem"], values["passes"]) == ("--sha", None, "--iter")
+
+
+def test_lists_may_be_abbreviated() -> None:
+    values = parse("tune", "-rdb", "17.json", "--pass", "default<O1>", "default<O2>", "--work", "3")
+    assert (values["passes"], values["workers"]) == (["default<O1>", "default<O2>"], 3)
+    assert parse("tune", "-rdb", "17.json", "--no-prot")["no_proteus_output"] is True
+
+
 def test_replay_has_the_documented_defaults() -> None:
     values = parse("replay", "default<O2>", "--record-database", "17.json")
     assert values["passes"] == "default<O2>"
@@ -105,6 +132,8 @@ def test_replay_has_the_documented_defaults() -> None:
         (["--record-db-dir", "d"], "record_db_dir", "d"),
         (["-vass", "64"], "virtual_address_space_size", 64),
         (["--virtual-address-space-size", "64"], "virtual_address_space_size", 64),
+        (["--per-kernel-max", "9", "--record-d", "d"], "per_kernel_max_recordings", 9),
+        (["--virt=64"], "virtual_address_space_size", 64),
         (["-mr", "9"], "per_kernel_max_recordings", 9),
         (["--per-kernel-max-recordings", "9"], "per_kernel_max_recordings", 9),
         (["-sr", "9"], "per_kernel_skip_recordings", 9),

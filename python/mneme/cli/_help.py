@@ -1,10 +1,12 @@
-"""How help is printed: verbs and options in groups, and an example."""
+"""How verbs read and explain their options: in groups, with an example, abbreviated or not."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from typer.core import TyperCommand, TyperGroup
+
+from mneme.cli._abbreviations import written_out
 
 __all__ = ["GroupedCommand", "GroupedVerbs"]
 
@@ -13,7 +15,13 @@ _OTHERS = "Options"
 
 
 class GroupedCommand(TyperCommand):
-    """A verb whose options are listed under what they are for."""
+    """A verb whose options are listed under what they are for, and may be abbreviated."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401 - the parser's own types
+        """Parse with every option written out, but leave a line that a shell completes."""
+        if not ctx.resilient_parsing:
+            args = written_out(args, self.get_params(ctx))
+        return list(super().parse_args(ctx, args))
 
     def format_options(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401 - the parser's own types
         """Write the options of each group, those of none first."""

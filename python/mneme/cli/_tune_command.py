@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from mneme.cli._abbreviations import written_out
 from mneme.cli._help import GroupedCommand
 from mneme.cli._tune_options import spread_lists
 
@@ -15,4 +16,6 @@ class TuneCommand(GroupedCommand):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401 - the parser's own type
         """Parse with every value behind an option of its own."""
+        if not ctx.resilient_parsing:
+            args = written_out(args, self.get_params(ctx))
         return list(super().parse_args(ctx, spread_lists(args)))

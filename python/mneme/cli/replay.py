@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Optional
 
@@ -33,6 +34,13 @@ def _flag(*names: str, text: str) -> object:
 
 def _file(*names: str, text: str) -> object:
     return typer.Option(*names, metavar="FILE", help=text, show_default=False)
+
+
+class ResetMode(str, Enum):
+    """How other tools restore memory; here always by what changed."""
+
+    bytes = "bytes"
+    diff = "diff"
 
 
 Number = Optional[int]
@@ -214,6 +222,10 @@ def replay(
     output_asm: Annotated[
         Optional[Path], _file("--output-asm", text="Write the final assembly.")
     ] = None,
+    reset_mode: Annotated[
+        Optional[ResetMode],
+        typer.Option("--reset-mode", help="Accepted and ignored.", hidden=True),
+    ] = None,
     json: Annotated[bool, typer.Option("--json", hidden=True)] = True,
 ) -> None:
     """Run a recorded kernel again, verify it and measure it.
@@ -228,7 +240,7 @@ def replay(
     from mneme.executors.tolerance import Tolerance  # noqa: PLC0415
     from mneme.mneme_types import ConfigurationChanges  # noqa: PLC0415
 
-    del json
+    del json, reset_mode
     if not set_launch_bounds:
         bounds = {"--max-threads": max_threads, "--min-threads-per-block": min_blocks_per_sm}
         tell_unused(bounds, "without --set-launch-bounds")
