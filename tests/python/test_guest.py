@@ -45,6 +45,16 @@ def test_run_preloads_the_runtime_of_the_cpu(prefix: Path) -> None:
     }
 
 
+@pytest.mark.parametrize("separator", [":", " "])
+def test_a_recorder_that_is_preloaded_by_hand_comes_first(prefix: Path, separator: str) -> None:
+    recorder, runtime = (str(prefix / "lib" / n) for n in ("librecord.so", "libmneme_cudart.so"))
+    given = {"LD_PRELOAD": separator.join(("/x/tool.so", recorder))}
+    environment = run_environment(given, "cpu")
+    assert environment["LD_PRELOAD"].split(":") == [recorder, runtime, "/x/tool.so"]
+    again = record_environment(environment, RecordRequest(directory=prefix / "d", device="cpu"))
+    assert again["LD_PRELOAD"].split(":")[:2] == [recorder, runtime]
+
+
 @pytest.mark.parametrize(
     ("needed", "section", "is_served"),
     [

@@ -138,8 +138,15 @@ def _preload(
             raise InvalidArgument(
                 f"'{name}' cannot be preloaded: its path has a blank or a colon; move mneme"
             )
-    # What the user preloads stays, behind ours.
-    names.extend(part for part in base.get("LD_PRELOAD", "").split(":") if part)
+    # What the user preloads stays, behind ours; but a recorder hears of nothing that the runtime of
+    # the CPU device answers first.
+    given = base.get("LD_PRELOAD", "").replace(" ", ":").split(":")
+    recorders = [part for part in given if Path(part).name == _RECORDER]
+    names = [
+        *(part for part in recorders if part not in names),
+        *names,
+        *(part for part in given if part and part not in recorders),
+    ]
     environment = {**base, **variables}
     if names:
         environment["LD_PRELOAD"] = ":".join(names)
