@@ -30,6 +30,16 @@ bool saysItIsRecord(const std::filesystem::path& json) {
   }
 }
 
+/// \throws Error{InvalidArgument} for what lies elsewhere, which belongs to another recording.
+void refuseElsewhere(const std::filesystem::path& json, const std::vector<std::string>& names) {
+  for (const std::string& name : names)
+    if (!isPlainFileName(name))
+      throw Error(ErrorCode::InvalidArgument,
+                  "'" + json.string() + "' names '" + name +
+                      "', which is not in the record's own directory; it can be replayed, but "
+                      "only whole recordings are copied, moved or deleted");
+}
+
 } // namespace
 
 bool isRecord(const std::filesystem::path& json) noexcept {
@@ -60,10 +70,12 @@ std::set<std::string> filesOfRecord(const std::filesystem::path& json) {
   const KernelRecord record = KernelRecord::load(json);
   const std::filesystem::path directory = json.parent_path();
   std::set<std::string> files{json.filename().string()};
-  files.insert(record.modules.begin(), record.modules.end());
   std::vector<std::string> pending;
   for (const auto& [hash, instance] : record.instances)
     pending.insert(pending.end(), {instance.prologue, instance.epilogue});
+  refuseElsewhere(json, record.modules);
+  refuseElsewhere(json, pending);
+  files.insert(record.modules.begin(), record.modules.end());
   while (!pending.empty()) {
     const std::string name = pending.back();
     pending.pop_back();

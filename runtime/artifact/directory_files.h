@@ -10,7 +10,7 @@
 namespace mneme::artifact {
 
 /// Names of the files record `json` needs, itself included, transitively through references.
-/// \throws Error{NotFound, ArtifactCorrupt}
+/// \throws Error{NotFound, ArtifactCorrupt}, Error{InvalidArgument} if some lie elsewhere.
 std::set<std::string> filesOfRecord(const std::filesystem::path& json);
 
 /// Names of all files that some record of the directory needs. \throws as filesOfRecord().

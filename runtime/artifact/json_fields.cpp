@@ -141,12 +141,12 @@ std::string Fields::checkedFileName(const char* name, const std::string& value) 
   if (isPlainFileName(value))
     return value;
   const std::filesystem::path path(value);
+  if (!isPlainFileName(path.filename().string()) || value.find('\0') != std::string::npos)
+    fail(name, "names '" + printable(value) + "', which is no file");
+  const std::filesystem::path own = std::filesystem::absolute(file_).parent_path();
   std::error_code ignored;
-  if (path.is_absolute() && isPlainFileName(path.filename().string()) &&
-      std::filesystem::equivalent(path.parent_path(),
-                                  std::filesystem::absolute(file_).parent_path(), ignored))
-    return path.filename().string();
-  fail(name, "names '" + printable(value) + "', which is not a file in the record's own directory");
+  const bool isOwn = std::filesystem::equivalent((own / path).parent_path(), own, ignored);
+  return isOwn ? path.filename().string() : value;
 }
 
 std::string Fields::fileName(const char* name) const { return checkedFileName(name, text(name)); }

@@ -33,7 +33,8 @@ public:
   std::vector<uint64_t> numbers(const char* name) const;
   Fields object(const char* name) const;
 
-  /// A file in the directory of this file: a plain name, or an absolute path into that directory.
+  /// A file: a plain name if it lies in the directory of this file, else its path as it is given,
+  /// absolute or from that directory on. Such a file is read, and never moved or deleted.
   std::string fileName(const char* name) const;
   std::vector<std::string> fileNames(const char* name) const;
 

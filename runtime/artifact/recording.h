@@ -75,7 +75,7 @@ struct Instance {
   bool isCooperative = false;
   Dim3 cluster; ///< blocks per thread block cluster; "ClusterDims" in the file unless 1x1x1
   uint64_t occurrences = 1; ///< launches with this dynamic hash, recorded or not
-  std::string prologue;     ///< file name in the directory
+  std::string prologue;     ///< file name in the directory, or a path that leads elsewhere
   std::string epilogue;
   uint64_t recordedNs = 0; ///< execution time of the recorded launch, 0 if unknown
 };

@@ -22,6 +22,7 @@ from mneme.executors import async_executor
 from mneme.executors.eval_future import EvalFuture
 from mneme.executors.replay_executor import BaseExecutor
 from mneme.mneme_types import ExperimentConfiguration, ExperimentResult, dim3
+from mneme.recording.recorded_execution import RecordedExecution
 from mneme.recording.records import first_of_alike
 from mneme.tuning.params import BoolParam
 from mneme.tuning.sample_strategy import RandomSamplingStrategy
@@ -183,6 +184,23 @@ def test_replay_takes_the_first_of_launches_that_are_alike(tmp_path: Path) -> No
     done = mneme("replay", "-rdb", tmp_path / TWO.name, "default<O1>")
     assert done.returncode == ExitCode.INVALID_CONFIGURATION
     assert all(name in done.stderr for name in names)
+
+
+@needs_native
+@pytest.mark.compile
+def test_a_record_written_elsewhere_replays_and_leaves_the_recording_alone(tmp_path: Path) -> None:
+    shutil.copytree(GOLDEN, tmp_path / "recording")
+    before = sorted((tmp_path / "recording").iterdir())
+    mine = tmp_path / "mine" / "record.json"
+    mine.parent.mkdir()
+    RecordedExecution.from_json(tmp_path / "recording" / ONE.name).to_json(mine)
+    assert "../recording/" in mine.read_text()
+    for _ in ("relative", "absolute"):
+        done = mneme("replay", "-rdb", mine, "default<O1>")
+        assert done.returncode == ExitCode.OK, done.stderr
+        mine.write_text(mine.read_text().replace("../recording", str(tmp_path / "recording")))
+    assert mneme("clean", mine).returncode == ExitCode.INVALID_CONFIGURATION
+    assert sorted((tmp_path / "recording").iterdir()) == before
 
 
 @needs_native

@@ -166,6 +166,26 @@ TEST_CASE("a file that a record names as its own but no recorder calls so is not
   CHECK(std::filesystem::exists(others));
 }
 
+TEST_CASE("files of another directory stay where they are, whatever is done with the record") {
+  TwoKernels kernels;
+  const TemporaryDirectory other;
+  KernelRecord record = KernelRecord::load(kernels.second);
+  for (std::string& name : record.modules)
+    name = (kernels.from.path() / name).string();
+  for (auto& [hash, instance] : record.instances)
+    for (std::string* name : {&instance.prologue, &instance.epilogue})
+      *name = (kernels.from.path() / *name).string();
+  const std::filesystem::path json = other.path() / "2.json";
+  writeFileAtomically(json, record.toJson());
+  const auto before = filesIn(kernels.from.path());
+  CHECK_THROWS_WITH_AS(copyRecords({json}, other.path() / "to"),
+                       doctest::Contains("not in the record's own directory"), Error);
+  CHECK_THROWS_AS(moveRecords({json}, other.path() / "to"), Error);
+  cleanRecords({json});
+  CHECK_FALSE(std::filesystem::exists(json));
+  CHECK(filesIn(kernels.from.path()) == before);
+}
+
 TEST_CASE("a damaged record can be cleaned") {
   TwoKernels kernels;
   std::filesystem::resize_file(kernels.second, 10);
