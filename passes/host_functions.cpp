@@ -20,8 +20,21 @@
 namespace mneme::passes {
 namespace {
 
+constexpr llvm::StringRef kFind = "mneme_jit_host_function";
+
+/// Whether a function was converted already: a build may load the plugin by two names, as does one
+/// for the reference tool that names its own pass and links what brings ours.
+bool isStub(const llvm::Function& function) {
+  return !function.empty() && llvm::any_of(function.getEntryBlock(), [](const auto& instruction) {
+    const auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction);
+    const llvm::Function* callee = call ? call->getCalledFunction() : nullptr;
+    return callee && callee->getName() == kFind;
+  });
+}
+
 bool isHostFunction(const llvm::Function& function) {
-  return !function.isDeclarationForLinker() && !function.getName().contains("__device_stub__");
+  return !function.isDeclarationForLinker() && !function.getName().contains("__device_stub__") &&
+         !isStub(function);
 }
 
 /// Why a function cannot have another one run in its place; empty if it can.
@@ -186,7 +199,7 @@ void fillStub(llvm::Function& stub, llvm::GlobalVariable& description) {
     passed.push_back(&argument);
   }
   llvm::FunctionCallee find = stub.getParent()->getOrInsertFunction(
-      "mneme_jit_host_function", llvm::FunctionType::get(pointer, {pointer, pointer}, false));
+      kFind, llvm::FunctionType::get(pointer, {pointer, pointer}, false));
   llvm::Value* code = builder.CreateCall(find, {&description, arguments});
   llvm::CallInst* call = builder.CreateCall(stub.getFunctionType(), code, passed);
   call->setCallingConv(stub.getCallingConv());
