@@ -193,11 +193,12 @@ def test_project_of_the_reference_tools_configures_unchanged(
     configured = configure(HERE / "proteus", tmp_path / "build", moved_prefix)
     assert configured.returncode == 0, configured.words
     build(tmp_path / "build")
-    for name in ("forced", "annotated", "by_hand"):
+    for name in ("forced", "annotated", "by_hand", "linked"):
         program = tmp_path / "build" / name
         assert recorded_kernels(moved_prefix, program, tmp_path / name) == {"existing"}
     wanted = {"PROTEUS_TRACE_OUTPUT": "specialization", "PROTEUS_CACHE_DIR": str(tmp_path / "c")}
-    for name, is_value_marked in (("forced", False), ("annotated", True), ("by_hand", True)):
+    is_marked = {"forced": False, "annotated": True, "by_hand": True, "linked": True}
+    for name, is_value_marked in is_marked.items():
         done = run_here(moved_prefix, "run", "--", tmp_path / "build" / name, **wanted)
         assert "[KernelConfig] ID:" in done.stdout
         assert ("ArgNo 1 with value i32 5" in done.stdout) is is_value_marked
