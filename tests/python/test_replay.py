@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import queue
 import signal
 import subprocess
 import sys
@@ -23,7 +24,7 @@ from mneme.executors.job import Job
 from mneme.executors.measuring import Measuring
 from mneme.executors.replay_executor import BaseExecutor
 from mneme.executors.tune_worker import TuneWorker
-from mneme.mneme_types import ExperimentConfiguration, ExperimentResult
+from mneme.mneme_types import ExperimentConfiguration, ExperimentResult, dim3
 from mneme.processes.worker import Request
 from mneme.recording.directory import Recording
 from mneme.recording.inventory import describe_record, find_record
@@ -132,6 +133,23 @@ def test_worker_puts_errors_into_results(record: RecordedExecution, tmp_path: Pa
     worker.close()
     assert result.failed
     assert "no.ll" in result.error
+
+
+def test_requests_of_a_worker_have_configurations_or_dictionaries(
+    record: RecordedExecution,
+) -> None:
+    instance = next(iter(record.values()))
+    config = ExperimentConfiguration(grid=instance.grid_dim, block=instance.block_dim)
+    requests: queue.Queue[Any] = queue.Queue()
+    responses: queue.Queue[Any] = queue.Queue()
+    for number, asked in enumerate((config, config.to_dict(), {"grid": dim3()})):
+        requests.put((number, None, asked))
+    requests.put(None)
+    with TuneWorker(record.path, iterations=1, device="cpu") as worker:
+        worker.serve(requests, responses)
+    results = [responses.get() for _ in range(4)][1:]
+    assert [result["verified"] for _, _, result in results] == [True, True, False]
+    assert "block" in results[2][2]["error"]
 
 
 def test_pool_evaluates_in_order_of_submission(

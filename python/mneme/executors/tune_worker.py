@@ -35,9 +35,13 @@ class Channel(Protocol):
 class TuneWorker(BaseExecutor):
     """An executor that serves requests of another process."""
 
-    def process_payload(self, ir: object, config: ExperimentConfiguration) -> ExperimentResult:
-        """Evaluate one request; errors are in the result."""
+    def process_payload(
+        self, ir: object, config: ExperimentConfiguration | dict[str, Any]
+    ) -> ExperimentResult:
+        """Evaluate one request; errors, those of a configuration as a dictionary too, are in it."""
         try:
+            if isinstance(config, dict):
+                config = ExperimentConfiguration.from_dict(config)
             return self.evaluate(config, ir)
         except MnemeError as error:
             return ExperimentResult(failed=True, error=str(error), gpu_id=self.device_id)
@@ -46,8 +50,7 @@ class TuneWorker(BaseExecutor):
         """Answer requests until one is None.
 
         Responses are `("ready", code target)`, `("broken", class name, sentence)`, or
-        `("result", job id, result as a dictionary)` for a request `(job id, IR, configuration as a
-        dictionary)`.
+        `("result", job id, result as a dictionary)` for a request `(job id, IR, configuration)`.
         """
         try:
             self.open()
@@ -57,7 +60,7 @@ class TuneWorker(BaseExecutor):
         responses.put(("ready", self._opened().code_target()))
         while (request := requests.get()) is not None:
             job_id, ir, config = request
-            result = self.process_payload(ir, ExperimentConfiguration.from_dict(config))
+            result = self.process_payload(ir, config)
             responses.put(("result", job_id, result.to_dict()))
 
     @contextmanager
