@@ -1,4 +1,5 @@
 // proteus::jit_arg and its like: calls at the beginning of a function.
+#include <llvm/ADT/SmallPtrSet.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/Instructions.h>
 #include <llvm/IR/IntrinsicInst.h>
@@ -70,13 +71,28 @@ llvm::Argument* parameterOf(const llvm::Value* value) {
   return llvm::dyn_cast<llvm::Argument>(const_cast<llvm::Value*>(value));
 }
 
+/// Whether every call of the function comes to this block before it branches. What a sanitizer
+/// checks is no branch of the function's, although it makes blocks.
+bool isAtBegin(const llvm::BasicBlock& block) {
+  llvm::SmallPtrSet<const llvm::BasicBlock*, 8> seen;
+  const llvm::BasicBlock* current = &block.getParent()->getEntryBlock();
+  while (current != &block) {
+    const llvm::Instruction* end = current->getTerminator();
+    if (!seen.insert(current).second || !end->hasMetadata(llvm::LLVMContext::MD_nosanitize) ||
+        end->getNumSuccessors() == 0)
+      return false;
+    current = end->getSuccessor(0); // where the check succeeds
+  }
+  return true;
+}
+
 /// Reads one call of a mark function.
 class CallMark {
 public:
   CallMark(const llvm::CallBase& call, MarkList& marks) : call_(call), marks_(marks) {}
 
   void read() {
-    if (call_.getParent() != &marks_.function().getEntryBlock())
+    if (!isAtBegin(*call_.getParent()))
       return marks_.fatal("Expected instrumentation annotation to be in the entry basic block");
     llvm::StringRef name = call_.getCalledFunction()->getName();
     if (name.starts_with(kObjectCall))
