@@ -131,6 +131,23 @@ def test_a_bad_file_is_refused_with_a_sentence(
         combine_options({}, file)
 
 
+@pytest.mark.parametrize(
+    ("text", "fails_fast"),
+    [
+        ('{"keep_going": true}', False),
+        ('{"keep-going": false}', True),
+        ('{"fail_fast": false, "keep_going": false}', False),
+        ('{"fail_fast": true, "keep_going": false, "config": "b.json", "dump_config": null}', True),
+    ],
+)
+def test_options_have_both_their_names_in_files(
+    tmp_path: Path, text: str, *, fails_fast: bool
+) -> None:
+    file = tmp_path / "a.json"
+    file.write_text(text)
+    assert combine_options({}, file).fail_fast is fails_fast
+
+
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
     with pytest.raises(InvalidArgument, match="cannot open the config file .*none.json"):
         read_options(tmp_path / "none.json")

@@ -16,6 +16,9 @@ from mneme.tuning.trusted_options import check_trusted
 __all__ = ["combine_options", "read_options", "write_options"]
 
 _YAML = (".yaml", ".yml")
+# Options of the command line that say where options come from and go to. Files of tools that write
+# down all they were given have them.
+_ABOUT_FILES = ("config", "dump_config")
 # A run that resumes wants other values of these than the first run had.
 _NOT_RESUMED = (
     "resume",
@@ -50,6 +53,12 @@ def read_options(path: str | Path) -> dict[str, Any]:
         is_nested = str(key) == "search" and isinstance(value, Mapping)
         for name, one in value.items() if is_nested else ((key, value),):
             flat[str(name).lstrip("-").replace("-", "_")] = one
+    for name in _ABOUT_FILES:
+        flat.pop(name, None)
+    # The option's other name; of both, which such a file may have, the first says more.
+    if isinstance(flat.get("keep_going"), bool):
+        flat.setdefault("fail_fast", not flat["keep_going"])
+        del flat["keep_going"]
     return flat
 
 
