@@ -48,13 +48,21 @@ std::string hostCompiler() {
   }
 }
 
-/// A clang of the user's is told where the toolkit is.
-void addToolkit(Words& words, bool isCuda) {
-  for (const char* name :
-       isCuda ? std::initializer_list<const char*>{"PROTEUS_CUDA_HOME", "CUDA_HOME", "CUDA_PATH"}
-              : std::initializer_list<const char*>{"PROTEUS_ROCM_PATH", "ROCM_PATH"})
-    if (const std::string path = valueOf(name); !path.empty()) {
+/// Says where the toolkit is. The wrappers know by themselves, but for the variables that are for
+/// code made at run time alone: these come first in the lists.
+void addToolkit(Words& words, bool isCuda, bool isUsers, bool links) {
+  Words names = isCuda ? Words{"PROTEUS_CUDA_HOME", "CUDA_HOME", "CUDA_PATH"}
+                       : Words{"PROTEUS_ROCM_PATH", "ROCM_PATH"};
+  if (!isUsers)
+    names.resize(1);
+  for (const std::string& name : names)
+    if (const std::string path = valueOf(name.c_str()); !path.empty()) {
       words.push_back((isCuda ? "--cuda-path=" : "--rocm-path=") + path);
+      // The wrappers look for more in the toolkit they find, but behind this.
+      if (isCuda && !isUsers)
+        words.insert(words.end(), {"-isystem", path + "/include/cccl"});
+      if (isCuda && !isUsers && links)
+        words.push_back("-L" + path + "/lib64");
       return;
     }
 }
@@ -75,8 +83,7 @@ Words clang(TargetModelType target, const std::string& arch) {
     return words;
   }
   words.insert(words.end(), {"-x", isCuda ? "cuda" : "hip", "--offload-arch=" + arch});
-  if (isUsers)
-    addToolkit(words, isCuda);
+  addToolkit(words, isCuda, isUsers, hasBoth);
   if (hasBoth)
     words.insert(words.end(), {"-shared", "-fPIC", isCuda ? "-lcudart" : "-lamdhip64"});
   else

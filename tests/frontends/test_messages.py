@@ -164,3 +164,16 @@ def test_the_compiler_that_the_environment_names_is_asked(tmp_path: Path) -> Non
     assert "mneme-clang++: MNEME_CLANGXX is '/nowhere/clang++', which is no command" in done.errors
     done = run(program, cache=tmp_path / "cache", fails=True, PROTEUS_CLANGXX_BIN="/bin/false")
     assert "'/bin/false' does not compile the source" in done.errors
+
+
+def test_the_toolkit_of_code_made_at_run_time_may_be_named_apart(tmp_path: Path) -> None:
+    source = tmp_path / "made.cpp"
+    source.write_text(
+        "#include <proteus/CppJitModule.h>\n"
+        'int main() { proteus::CppJitModule("cuda", "__global__ void k() {}").compile(); }\n'
+    )
+    program = build(str(source), tmp_path / "program", COMPILER)
+    named = {"CUDA_HOME": "", "PROTEUS_CUDA_HOME": str(tmp_path / "nothing")}
+    done = run(program, cache=tmp_path / "cache", on_cpu_device=True, fails=True, **named)
+    assert "cannot find libdevice" in done.errors, "clang's own words of a toolkit that is none"
+    run(program, cache=tmp_path / "cache", on_cpu_device=True)
