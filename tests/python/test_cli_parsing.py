@@ -49,6 +49,8 @@ def plain(value: object) -> object:
         (["--iter=2"], "iterations", 2),
         (["--no-set"], "set_launch_bounds", False),
         (["--set"], "set_launch_bounds", True),
+        (["--max", "64"], "max_threads", 64),
+        (["--out", "a.ll"], "output_ll", "a.ll"),
         (["-sh", "64"], "shared_mem", 64),
         (["--cod", "1"], "codegen_opt", 1),
         (["--reset-mode", "diff"], "reset_mode", "diff"),
@@ -110,6 +112,7 @@ def test_values_are_no_abbreviations() -> None:
 
 
 def test_lists_may_be_abbreviated() -> None:
+    assert parse("tune", "-rdb", "17.json", "--trial", "3")["trials"] == 3
     values = parse("tune", "-rdb", "17.json", "--pass", "default<O1>", "default<O2>", "--work", "3")
     assert (values["passes"], values["workers"]) == (["default<O1>", "default<O2>"], 3)
     assert parse("tune", "-rdb", "17.json", "--no-prot")["no_proteus_output"] is True

@@ -8,6 +8,8 @@ from typing import Any
 __all__ = ["written_out"]
 
 _END_OF_OPTIONS = "--"
+# Where several fit, these are meant: scripts cut them short since before the others came.
+_OLDEST = ("--codegen-opt", "--config", "--iterations", "--max-threads", "--output-ll", "--trials")
 
 
 def written_out(arguments: Sequence[str], parameters: Iterable[Any]) -> list[str]:
@@ -53,5 +55,6 @@ def _full_name(name: str, options: dict[str, tuple[object, int]]) -> str:
     if name in options or len(name.lstrip("-")) == 0:
         return name
     found = [known for known in options if known.startswith(name)]
+    found = [known for known in found if known in _OLDEST] or found
     meanings = {options[known][0] for known in found}
     return found[0] if len(meanings) == 1 else name
