@@ -71,6 +71,10 @@ void log(LogLevel level, const std::string& message) noexcept {
 void notice(const std::string& message) noexcept {
   try {
     writeLine(standardError(), message);
+    if (logLevel() == LogLevel::Off)
+      return;
+    if (const UniqueFd file = openLogFile())
+      writeLine(file.get(), message);
   } catch (...) { // as above
   }
 }

@@ -16,7 +16,8 @@ LogLevel logLevel() noexcept;
 void log(LogLevel level, const std::string& message) noexcept;
 
 /// Writes "mneme: <message>\n" to stderr, as standard_error.h finds it, whatever the level is:
-/// summaries and warn-once lines that a user must see. Without a reader nothing happens.
+/// summaries and warn-once lines that a user must see. Without a reader nothing happens. With
+/// MNEME_LOG_DIR set, and a level other than off, the file there has them too.
 void notice(const std::string& message) noexcept;
 
 /// Like notice(), but says each distinct message once per process.

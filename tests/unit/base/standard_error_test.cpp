@@ -33,6 +33,25 @@ TEST_CASE("notices go to the stderr of the start or nowhere") {
   CHECK(readTextFile(second).empty());
 }
 
+TEST_CASE("notices are in the directory of logs, too") {
+  const TemporaryDirectory directory;
+  const auto first = directory.path() / "first", logs = directory.path() / "logs";
+  std::filesystem::create_directory(logs);
+  CHECK(inChild([&] {
+    setenv("MNEME_LOG_DIR", logs.c_str(), 1);
+    setenv("SLURM_PROCID", "7", 1);
+    dup2(openFile(first), STDERR_FILENO);
+    rememberStandardError();
+    notice("one");
+    notice("two");
+    return true;
+  }));
+  CHECK(readTextFile(first) == "mneme: one\nmneme: two\n");
+  const std::filesystem::path log = *std::filesystem::directory_iterator(logs);
+  CHECK(log.filename().string().ends_with("-7.log"));
+  CHECK(readTextFile(log) == "mneme: one\nmneme: two\n");
+}
+
 TEST_CASE("the second stderr takes no number that a program may have") {
   CHECK(inChild([] {
     rlimit limit{};
