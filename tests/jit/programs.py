@@ -15,7 +15,7 @@ from mneme.install import paths as _paths
 
 ROOT = Path(__file__).resolve().parents[2]
 _CONFIG = _paths.config()
-_COMPILER = Path(_CONFIG["llvmdir"]) / "bin" / "clang++"
+COMPILER = Path(_CONFIG["llvmdir"]) / "bin" / "clang++"
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class Run:
 def build(source: Path, program: Path, *options: str, marks: bool = True) -> Path:
     """Compile a program, with or without the plugin that reads marks."""
     words = _CONFIG["cflags"].split() if marks else []
-    command = [_COMPILER, "-std=c++20", f"-I{ROOT / 'include'}", *words, *options]
+    command = [COMPILER, "-std=c++20", f"-I{ROOT / 'include'}", *words, *options]
     libraries = [*_CONFIG["ldflags"].split(), "-ldl", "-pthread"]
     done = subprocess.run(
         [*map(str, command), str(source), "-o", str(program), *libraries],

@@ -8,7 +8,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from programs import Run, build, run
+from programs import COMPILER, Run, build, run
 
 pytestmark = [pytest.mark.compile, pytest.mark.slow]
 
@@ -287,3 +287,12 @@ def test_without_a_compiler_the_program_runs_as_built(tmp_path: Path) -> None:
     )
     assert said.lines == run(program, cache=tmp_path / "cache", trace="").lines
     assert "function '_Z3fibi' runs as it was built: " in said.errors
+
+
+def test_thread_sanitizer_lets_programs_compile(tmp_path: Path) -> None:
+    (tmp_path / "empty.cpp").write_text("int main() {}\n")
+    words = [COMPILER, "-fsanitize=thread", tmp_path / "empty.cpp", "-o", tmp_path / "empty"]
+    if subprocess.run(words, capture_output=True, check=False).returncode != 0:
+        pytest.skip("clang's ThreadSanitizer is not installed (libclang-rt-22-dev)")
+    program = build(SOURCES / "recursion.cpp", tmp_path / "program", "-fsanitize=thread")
+    run_twice(program, tmp_path / "cache")
