@@ -231,6 +231,14 @@ def test_main_returns_its_code(line: list[Any], code: int, monkeypatch: pytest.M
     assert main([str(one) for one in line]) == code
 
 
+@pytest.mark.parametrize("module", ["mneme", "mneme.cli"])
+def test_the_command_is_a_module(module: str) -> None:
+    words = [sys.executable, "-m", module, "config", "nothing"]
+    done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=60)
+    assert done.returncode == ExitCode.USAGE
+    assert "nothing" in done.stderr
+
+
 @needs_native
 @pytest.mark.compile
 @pytest.mark.parametrize("sampler", ["random", "tpe", "exhaustive"])

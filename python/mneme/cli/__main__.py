@@ -1,0 +1,10 @@
+"""`python -m mneme.cli`: the command line, by the module that entry points name."""
+
+from __future__ import annotations
+
+import sys
+
+from mneme.cli import main
+
+if __name__ == "__main__":
+    sys.exit(main())
