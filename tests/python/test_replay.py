@@ -135,6 +135,23 @@ def test_worker_puts_errors_into_results(record: RecordedExecution, tmp_path: Pa
     assert "no.ll" in result.error
 
 
+def test_a_pool_stays_where_it_was_made(
+    record: RecordedExecution,
+    config: ExperimentConfiguration,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    (tmp_path / "logs").mkdir()
+    monkeypatch.chdir(record.path.parent)
+    logs = os.path.relpath(tmp_path / "logs")
+    with AsyncReplayExecutor(record.path.name, None, 1, logs, 1, device="cpu") as pool:
+        monkeypatch.chdir("/")
+        assert pool.evaluate(config).verified
+        os.kill(pool.workers[0].pid or 0, signal.SIGKILL)
+        assert [pool.evaluate(config, fresh=True).verified for _ in range(2)][-1]
+    assert (tmp_path / "logs" / "Worker-0.log").is_file()
+
+
 def test_requests_of_a_worker_have_configurations_or_dictionaries(
     record: RecordedExecution,
 ) -> None:

@@ -98,10 +98,11 @@ class AsyncReplayExecutor(SubmittingExecutor):
         self._own_cache: tempfile.TemporaryDirectory[str] | None = None
         compilers = _compilers(devices) if compile_workers is None else compile_workers
         environment = self._cache_environment() if compilers else {}
+        # Processes are started at any time, and whoever made this may have changed the directory.
         spec = WorkerSpec(
-            record_db=path,
+            record_db=path.absolute(),
             record_id=found_id,
-            results_db_dir=logs,
+            results_db_dir=logs.absolute(),
             max_startup_failures=max_startup_failures,
             timeout=timeout,
             environment=environment,
