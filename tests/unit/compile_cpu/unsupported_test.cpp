@@ -37,6 +37,21 @@ TEST_CASE("an unknown modifier of a known PTX instruction is not ignored") {
   CHECK(contains(message, "add.strange.u32"));
 }
 
+TEST_CASE("products of matrices whose elements lie elsewhere are named") {
+  const auto lost = [](const std::string& instruction) {
+    return contains(compileError(kernelWith("", "  call void asm sideeffect \"{ .reg .b32 %x<9>; " +
+                                                    instruction + "; }\", \"\"()"),
+                                 "k"),
+                    instruction.substr(0, instruction.find(' ')));
+  };
+  CHECK(lost("mma.sync.aligned.m8n8k4.row.col.f32.f16.f16.f32 {%x0}, {%x1}, {%x2}, {%x3}"));
+  CHECK(lost("mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%x0}, {%x1}, {%x2}, {%x3}"));
+  CHECK(lost("mma.sync.aligned.m16n8k16.row.row.f32.f16.f16.f32 {%x0}, {%x1}, {%x2}, {%x3}"));
+  CHECK(
+      lost("mma.sync.aligned.m8n8k128.row.col.s32.b1.b1.s32.xor.popc {%x0}, {%x1}, {%x2}, {%x3}"));
+  CHECK(lost("ldmatrix.sync.aligned.m8n16.x1.shared.b8x16.b6x16_p32 {%x0}, [%x1]"));
+}
+
 TEST_CASE("an undefined device function is named") {
   std::string message = compileError(
       kernelWith("declare void @elsewhere(ptr)", "  call void @elsewhere(ptr %p)"), "k");

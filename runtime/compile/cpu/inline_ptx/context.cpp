@@ -16,7 +16,7 @@ const StringMap<PtxHandler>& handlers() {
   static const StringMap<PtxHandler> table = [] {
     StringMap<PtxHandler> made;
     for (auto rules : {ptxIntegerRules(), ptxFloatRules(), ptxMemoryRules(), ptxSimdRules(),
-                       ptxSyncRules(), ptxBarrierObjectRules()})
+                       ptxSyncRules(), ptxBarrierObjectRules(), ptxMatrixRules()})
       for (const PtxRule& rule : rules)
         made.try_emplace(rule.name, rule.handler);
     return made;

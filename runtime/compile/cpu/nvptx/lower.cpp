@@ -1,4 +1,5 @@
 // Replaces calls of llvm.nvvm.* by what the table has for their names (table.h).
+#include "runtime/compile/cpu/matrix.h"
 #include "runtime/compile/cpu/nvptx/table.h"
 #include "runtime/compile/cpu/steps.h"
 
@@ -10,6 +11,9 @@ namespace mneme::compile::cpu {
 namespace {
 
 constexpr StringRef kPrefix = "llvm.nvvm.";
+constexpr StringRef kWmma = "wmma.";
+
+bool isWmma(StringRef name) { return name.starts_with(kWmma); }
 
 /// Special registers and `exit` need the kernel's final shape.
 bool isLate(StringRef name) {
@@ -25,19 +29,31 @@ void lowerCall(CallInst& call, StringRef name) {
   replaceCall(call, rule->handler({emit, call, modifiers, rule->variant}));
 }
 
-} // namespace
+/// The call's name behind the prefix; empty if it is of no such intrinsic.
+StringRef nameOf(const CallInst& call) {
+  const Function* callee = call.getCalledFunction();
+  StringRef name = callee ? callee->getName() : StringRef();
+  return name.consume_front(kPrefix) ? name : StringRef();
+}
 
-void lowerNvvm(Module& module) {
+SmallVector<CallInst*> callsOf(Module& module, function_ref<bool(StringRef)> isWanted) {
   SmallVector<CallInst*> calls;
   for (Function& function : module)
     for (Instruction& instruction : instructions(function))
       if (auto* call = dyn_cast<CallInst>(&instruction))
-        if (Function* callee = call->getCalledFunction())
-          if (callee->getName().starts_with(kPrefix) &&
-              !isLate(callee->getName().drop_front(kPrefix.size())))
-            calls.push_back(call);
-  for (CallInst* call : calls)
-    lowerCall(*call, call->getCalledFunction()->getName().drop_front(kPrefix.size()));
+        if (const StringRef name = nameOf(*call); !name.empty() && isWanted(name))
+          calls.push_back(call);
+  return calls;
+}
+
+} // namespace
+
+void lowerNvvm(Module& module) {
+  // Products of matrices become other intrinsics.
+  for (CallInst* call : callsOf(module, isWmma))
+    lowerWmma(*call, nameOf(*call).drop_front(kWmma.size()));
+  for (CallInst* call : callsOf(module, [](StringRef name) { return !isLate(name); }))
+    lowerCall(*call, nameOf(*call));
 }
 
 } // namespace mneme::compile::cpu
