@@ -7,7 +7,8 @@
 
 namespace mneme::record {
 
-/// Constants that cannot be found are as the code says.
+/// What cannot be found is as the code says: constants, and variables that the program has not got,
+/// where its runtime knows all it has (its images leave out what their code does not use).
 void Session::addHiddenGlobals(const KernelInfo& info, const void* kernel,
                                std::vector<artifact::Region>& regions) {
   if (info.hiddenGlobals.empty())
@@ -20,7 +21,7 @@ void Session::addHiddenGlobals(const KernelInfo& info, const void* kernel,
     const auto place = std::ranges::find(found, global.name, &artifact::Region::name);
     if (place != found.end())
       place->isConstant = global.isConstant;
-    else if (!global.isConstant)
+    else if (!global.isConstant && !backend_.allVariables())
       note("device variable '" + global.name + "' of kernel '" + info.blob->demangled +
            "' cannot be found: a replay starts it from its initial value");
   }
