@@ -40,6 +40,9 @@ struct LaunchShape {
   uint64_t dynamicSharedBytes = 0;
   uint32_t cluster[3] = {1, 1, 1}; ///< blocks per thread block cluster
   bool isCooperative = false;
+  /// Blocks begin with the last one, where the device chooses their order and none waits for
+  /// another: a kernel whose result depends on the order shows it.
+  bool isReversed = false;
 };
 
 /// \throws Error{InvalidArgument} with a sentence when no device of this kind could run `shape`

@@ -212,6 +212,8 @@ bool Experiment::repeat(const Verdict& first, Verdict& widest, std::vector<bool>
   const uint64_t budgetNs = result_.launchedNs + kRepetitionNs;
   for (int i = 1; i < kRepetitions && !hasVaried() && (i == 1 || result_.launchedNs < budgetNs);
        ++i) {
+    // Where nothing else disturbs the order of blocks, it would be the same every time.
+    shape_.isReversed = i % 2 != 0;
     const Verdict next = runAndVerify(/*everything=*/true);
     isAccepted = isAccepted && next.isAccepted();
     const auto hashes = verifier_->hashSites(first);
@@ -222,6 +224,7 @@ bool Experiment::repeat(const Verdict& first, Verdict& widest, std::vector<bool>
       if (!widest.merge(finding) && finding.site != kNone)
         isVarying[finding.site] = true; // the first run had it as recorded
   }
+  shape_.isReversed = false;
   return isAccepted;
 }
 

@@ -291,6 +291,17 @@ def test_a_baseline_that_is_wrong_ends_the_session(recording: Path, tmp_path: Pa
     assert read(tmp_path / "summary.json")["status"] == "baseline_failed"
 
 
+def test_a_baseline_that_differs_every_time_is_said_to(recording: Path, tmp_path: Path) -> None:
+    def answer(config: ExperimentConfiguration) -> ExperimentResult:
+        result = steady(config)
+        result.verified, result.result_class = False, "nondeterministic"
+        return result
+
+    failing = session(recording, tmp_path, FakeExecutor(answer))
+    assert failing.run() == 1
+    assert "it depends on the order of its threads" in failing.error
+
+
 def test_time_that_the_last_rounds_do_not_need_is_the_search_s(
     recording: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -58,6 +58,10 @@ def show(
         _console.say(result.note)
     elif result.suggestion:
         _console.say(f"two replays of this binary differ; try --tolerance {result.suggestion}")
+    elif result.result_class == "nondeterministic":
+        _console.say(
+            "two replays of this binary differ: what it leaves depends on the order of its threads"
+        )
     return ExitCode.NOT_VERIFIED
 
 

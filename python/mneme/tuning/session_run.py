@@ -326,7 +326,10 @@ class SessionRun:
         return INTERRUPTED
 
     def _baseline_failed(self, baseline: CompletedCandidate) -> int:
-        error = baseline.result.error or "its memory differs from the recorded one"
+        differs = "its memory differs from the recorded one"
+        if baseline.result.result_class == "nondeterministic":
+            differs += ", and from one launch to the next: it depends on the order of its threads"
+        error = baseline.result.error or differs
         suggestion = baseline.result.suggestion
         hint = f"; try --tolerance {suggestion}" if suggestion else ""
         if baseline.result.note:

@@ -3,6 +3,8 @@
 #undef _FORTIFY_SOURCE
 #include <algorithm>
 #include <chrono>
+#include <tuple>
+#include <utility>
 
 #include <signal.h>
 #if defined(__x86_64__)
@@ -77,6 +79,8 @@ void runLoopBlocks(Worker& worker, LaunchState& state) {
   if (state.header->set_context)
     state.header->set_context(&thread.context);
   for (uint64_t begin = 0, end = 0; claimChunk(state, begin, end);) {
+    if (state.isReversed)
+      std::tie(begin, end) = std::pair(state.blockCount - end, state.blockCount - begin);
     block[0] = static_cast<uint32_t>(begin % grid[0]);
     block[1] = static_cast<uint32_t>(begin / grid[0] % grid[1]);
     block[2] = static_cast<uint32_t>(begin / grid[0] / grid[1]);
@@ -212,6 +216,7 @@ void describeLaunch(LaunchState& state, const mneme_cpu_image_header& header,
                          ? defaultStackBytes
                          : defaultStackBytes / 2 + 2 * uint64_t{header.localBytes};
   state.isCooperative = shape.isCooperative;
+  state.isReversed = shape.isReversed && (header.flags & MNEME_CPU_IMAGE_WAITS) == 0;
   state.isLoop = (header.flags & MNEME_CPU_IMAGE_LOOP) != 0;
   state.timeoutSeconds = timeoutSeconds;
 }

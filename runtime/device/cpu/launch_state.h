@@ -32,6 +32,7 @@ struct LaunchState {
   size_t stackBytes = 0;
   bool isCooperative = false;
   bool isLoop = false;
+  bool isReversed = false; ///< see LaunchShape
   uint32_t participants = 1;
   Pool* pool = nullptr;       ///< whose workers they are
   uint64_t residentLimit = 1; ///< blocks of one worker that may be begun and not finished
@@ -43,6 +44,10 @@ struct LaunchState {
   std::mutex outcomeMutex;
   LaunchOutcome outcome;
 
+  /// The block that begins after `begun` others.
+  uint64_t blockAfter(uint64_t begun) const noexcept {
+    return isReversed ? blockCount - 1 - begun : begun;
+  }
   /// Records the first fault of the launch and makes every worker stop at its next safe point.
   void fail(FaultKind kind, const std::string& message, uint64_t address = 0) noexcept;
 };

@@ -123,7 +123,7 @@ private:
       return nullptr;
     checkStop(worker_);
     Block& block = spareBlock(worker_, state_);
-    block.begin(index, block.shared);
+    block.begin(state_.blockAfter(index), block.shared);
     setBegun(begun_ + 1);
     return &block;
   }
