@@ -128,6 +128,11 @@ typedef struct mneme_cpu_services {
   // A thread begins to wait in a loop that only another thread can end, or has done something else
   // since: a launch in which no thread calls this any more, and all yield, waits for ever.
   void (*progress)(mneme_cpu_context*);
+  // Reads a texture, reads or writes a surface (cpu_texture.h): `object` is what the program was
+  // given. `coordinates`: x, y, z or layer, as floats or numbers; of surfaces x is in bytes.
+  // `values`: four channels, or `bytes` bytes of a surface.
+  void (*texture)(mneme_cpu_context*, uint64_t object, uint32_t operation,
+                  const uint32_t* coordinates, uint32_t* values, uint32_t bytes);
 } mneme_cpu_services;
 
 /// A device global the kernel refers to. The loader stores its address into `*slot` before the

@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "runtime/base/log.h"
+#include "runtime/cpu_runtime/core/arrays.h"
 #include "runtime/cpu_runtime/core/event.h"
 #include "runtime/cpu_runtime/core/heap.h"
 #include "runtime/cpu_runtime/core/kernels.h"
@@ -98,13 +99,12 @@ Status toWork(const Memcpy3DParms* params, Work& work) {
     return Status::InvalidValue;
   if (!isKind(params->kind))
     return Status::InvalidMemcpyDirection;
-  if (params->srcArray || params->dstArray) {
-    noticeOnce("copies from and to arrays are not supported on the CPU device");
-    return Status::NotSupported;
-  }
-  if (!params->srcPtr.ptr || !params->dstPtr.ptr)
+  Memcpy3DParms resolved = *params;
+  if (const Status bad = resolveArrays(resolved); bad != Status::Success)
+    return bad;
+  if (!resolved.srcPtr.ptr || !resolved.dstPtr.ptr)
     return Status::InvalidValue;
-  work = CopyWork{*params};
+  work = CopyWork{resolved};
   return Status::Success;
 }
 

@@ -1,4 +1,5 @@
 // Copies and fills.
+#include "runtime/cpu_runtime/core/arrays.h"
 #include "runtime/cpu_runtime/core/at_once.h"
 #include "runtime/cpu_runtime/core/copies.h"
 #include "runtime/cpu_runtime/core/exported.h"
@@ -39,21 +40,17 @@ Block3D placed(const PitchedPtr& memory, const Pos& position) {
           memory.pitch, slice};
 }
 
-template <typename Parameters> Status copy3D(const Parameters* p) {
-  if (!p)
-    return Status::InvalidValue;
-  if (p->srcArray || p->dstArray) {
-    mneme::cpu_runtime::statusOf(mneme::Error(
-        mneme::ErrorCode::Unsupported, "3-D copies from and to arrays are not supported on the "
-                                       "CPU device"));
-    return Status::NotSupported;
-  }
-  return copyBlock(placed(p->dstPtr, p->dstPos), placed(p->srcPtr, p->srcPos), p->extent.width,
-                   p->extent.height, p->extent.depth);
+Status copy3D(Memcpy3DParms p) {
+  if (const Status bad = resolveArrays(p); bad != Status::Success)
+    return bad;
+  return copyBlock(placed(p.dstPtr, p.dstPos), placed(p.srcPtr, p.srcPos), p.extent.width,
+                   p.extent.height, p.extent.depth);
 }
 
 Status copyChecked3D(const Memcpy3DParms* p) {
-  return p && !isKind(p->kind) ? Status::InvalidMemcpyDirection : copy3D(p);
+  if (!p)
+    return Status::InvalidValue;
+  return isKind(p->kind) ? copy3D(*p) : Status::InvalidMemcpyDirection;
 }
 
 Status fill(void* destination, int value, size_t bytes) {
@@ -89,6 +86,10 @@ Status fillWork(const PitchedPtr& memory, int value, const Extent& extent, Work&
 Memcpy3DParms paramsOf(const Memcpy3DPeerParms& p) {
   return {p.srcArray, p.srcPos, p.srcPtr, p.dstArray,
           p.dstPos,   p.dstPtr, p.extent, CopyKind::Default};
+}
+
+Status copyPeers3D(const Memcpy3DPeerParms* p) {
+  return p ? copy3D(paramsOf(*p)) : Status::InvalidValue;
 }
 
 Status checkPeers(int first, int second) {
@@ -161,7 +162,7 @@ MNEME_RUNTIME_API Status gpuMemcpy3DAsync(const Memcpy3DParms* parameters, void*
 }
 
 MNEME_RUNTIME_API Status gpuMemcpy3DPeer(const Memcpy3DPeerParms* parameters) {
-  return atOnce([&] { return copy3D(parameters); });
+  return atOnce([&] { return copyPeers3D(parameters); });
 }
 
 MNEME_RUNTIME_API Status gpuMemcpy3DPeerAsync(const Memcpy3DPeerParms* parameters, void* stream) {
@@ -171,7 +172,7 @@ MNEME_RUNTIME_API Status gpuMemcpy3DPeerAsync(const Memcpy3DPeerParms* parameter
     const Memcpy3DParms params = paramsOf(*parameters);
     return toWork(&params, work);
   };
-  return on(stream, makeWork, [&] { return copy3D(parameters); });
+  return on(stream, makeWork, [&] { return copyPeers3D(parameters); });
 }
 
 MNEME_RUNTIME_API Status gpuMemsetAsync(void* destination, int value, size_t bytes, void* stream);

@@ -10,6 +10,7 @@
 #include "runtime/device/cpu/block.h"
 #include "runtime/device/cpu/device_heap.h"
 #include "runtime/device/cpu/device_printf.h"
+#include "runtime/device/cpu/texture.h"
 
 namespace mneme::device::cpu {
 
@@ -233,6 +234,15 @@ void nanosleepThread(mneme_cpu_context* context, uint32_t) { yieldThread(context
 
 uint32_t multiprocessor(mneme_cpu_context* context) { return threadOf(context).worker->index; }
 
+void accessTextureObject(mneme_cpu_context* context, uint64_t object, uint32_t operation,
+                         const uint32_t* coordinates, uint32_t* values, uint32_t bytes) {
+  const auto* texture = reinterpret_cast<const mneme_cpu_texture*>(object);
+  if (texture->magic != MNEME_CPU_TEXTURE_MAGIC)
+    failHere(threadOf(context), FaultKind::Trap, "reads a texture object that is none");
+  if (!accessTexture(*texture, operation, coordinates, values, bytes))
+    failHere(threadOf(context), FaultKind::Trap, "leaves a surface");
+}
+
 constexpr mneme_cpu_services table = {
     MNEME_CPU_IMAGE_ABI,
     0,
@@ -260,6 +270,7 @@ constexpr mneme_cpu_services table = {
     printValues,
     printText,
     noteProgress,
+    accessTextureObject,
 };
 
 } // namespace

@@ -55,8 +55,8 @@ TEST_CASE("errors have the documented names and sentences") {
 
 TEST_CASE("unsupported functions say so") {
   const cudaChannelFormatDesc format{32, 0, 0, 0, cudaChannelFormatKindFloat};
-  cudaArray_t array = nullptr;
-  CHECK(cudaMallocArray(&array, &format, 8, 8, 0) == cudaErrorNotSupported);
+  cudaMipmappedArray_t array = nullptr;
+  CHECK(cudaMallocMipmappedArray(&array, &format, {8, 8, 0}, 2) == cudaErrorNotSupported);
   CHECK(cudaPeekAtLastError() == cudaErrorNotSupported);
   CHECK(cudaGetLastError() == cudaErrorNotSupported);
   cudaGraphConditionalHandle handle = 0;

@@ -15,8 +15,9 @@ constexpr unsigned kSharedSpace = 3;
 const StringMap<PtxHandler>& handlers() {
   static const StringMap<PtxHandler> table = [] {
     StringMap<PtxHandler> made;
-    for (auto rules : {ptxIntegerRules(), ptxFloatRules(), ptxMemoryRules(), ptxSimdRules(),
-                       ptxSyncRules(), ptxBarrierObjectRules(), ptxMatrixRules()})
+    for (auto rules :
+         {ptxIntegerRules(), ptxFloatRules(), ptxMemoryRules(), ptxSimdRules(), ptxSyncRules(),
+          ptxBarrierObjectRules(), ptxMatrixRules(), ptxTextureRules()})
       for (const PtxRule& rule : rules)
         made.try_emplace(rule.name, rule.handler);
     return made;

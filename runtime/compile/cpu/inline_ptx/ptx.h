@@ -102,6 +102,7 @@ std::span<const PtxRule> ptxSimdRules();
 std::span<const PtxRule> ptxSyncRules();
 std::span<const PtxRule> ptxBarrierObjectRules();
 std::span<const PtxRule> ptxMatrixRules();
+std::span<const PtxRule> ptxTextureRules();
 /// add, sub, mul, min... exist for integers and floats: the float table is asked first.
 bool translateFloat(PtxContext& context, PtxInstruction& instruction);
 /// cvt from or to pairs of 8-bit numbers; false if this is none.

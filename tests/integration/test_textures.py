@@ -1,0 +1,32 @@
+"""Kernels that use textures, surfaces and tensor cores are recorded and replay on the CPU device."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from conftest import BUILD, mneme, records
+
+APPS = BUILD / "tests" / "apps" / "api"
+PROGRAMS = ("matrices", "textures")
+
+pytestmark = pytest.mark.skipif(
+    not all((APPS / name).is_file() for name in PROGRAMS),
+    reason="tests/apps/api is not built: no CUDA toolkit",
+)
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_every_launch_replays_exactly(program: str, tmp_path: Path) -> None:
+    done = mneme("record", "-rdb", tmp_path, "-mr", "2", "--device", "cpu", "--", APPS / program)
+    assert done.stdout == f"{program}: ok\n", done.stdout + done.stderr
+    assert "not recorded" not in done.stderr
+    found = records(tmp_path)
+    assert found
+    for record in found[::4]:
+        for record_id in json.loads(record.read_text())["instances"]:
+            replayed = mneme(
+                "replay", "-rdb", record, "-rid", record_id, "--device", "cpu", "-it", "1", "default<O3>"
+            )  # fmt: skip
+            assert replayed.result["result_class"] == "exact", replayed.stdout + replayed.stderr
