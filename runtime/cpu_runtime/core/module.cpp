@@ -4,6 +4,7 @@
 #include "runtime/cpu_runtime/core/kernels.h"
 #include "runtime/cpu_runtime/core/types.h"
 #include "runtime/cpu_runtime/core/vendor.h"
+#include "runtime/device/cpu/device_heap.h"
 
 using namespace mneme::cpu_runtime;
 
@@ -91,6 +92,9 @@ MNEME_RUNTIME_API void mneme_cpu_visit_all_globals(void (*visit)(void* user, con
   quietly([&] {
     for (const auto& global : initialisedGlobals())
       visit(user, global->name.c_str(), global->address, global->bytes);
+    // What kernels have allocated is as good as a variable without a name.
+    if (const auto heap = mneme::device::cpu::heapExtent(); heap.base)
+      visit(user, "", heap.base, heap.sizeBytes);
     return Status::Success;
   });
 }

@@ -1,16 +1,97 @@
 #include "runtime/device/cpu/device_heap.h"
 
-#include <cstdlib>
+#include <bit>
+#include <map>
 #include <mutex>
-#include <unordered_set>
+#include <unordered_map>
+#include <vector>
+
+#include <sys/mman.h>
 
 namespace mneme::device::cpu {
 
 namespace {
 
-struct Heap {
-  std::mutex mutex;
-  std::unordered_set<void*> live;
+/// Below what the recorder places there, above where programs and their heaps are put.
+constexpr uint64_t kBase = 0x5e0000000000;
+/// Addresses, not memory; less where a limit forbids it.
+constexpr uint64_t kMostBytes = uint64_t{1} << 38;
+constexpr uint64_t kLeastBytes = uint64_t{1} << 26;
+constexpr uint64_t kLargestEven = 1024; ///< up to here sizes are multiples of 16
+constexpr uint64_t kWorthReturning = uint64_t{1} << 20;
+constexpr uint64_t kPageBytes = 4096;
+
+uint64_t rounded(uint64_t sizeBytes) noexcept {
+  return sizeBytes <= kLargestEven ? (sizeBytes + 15) / 16 * 16 : std::bit_ceil(sizeBytes);
+}
+
+class Heap {
+public:
+  void* allocate(uint64_t sizeBytes) {
+    const uint64_t size = rounded(sizeBytes);
+    const std::lock_guard lock(mutex_);
+    auto& free = free_[size];
+    void* block = nullptr;
+    if (!free.empty()) {
+      block = free.back();
+      live_.emplace(block, size);
+      free.pop_back();
+      return block;
+    }
+    if (!base_ && !reserve())
+      return nullptr;
+    if (size > sizeBytes_ - used_)
+      return nullptr;
+    block = base_ + used_;
+    live_.emplace(block, size);
+    used_ += size;
+    return block;
+  }
+
+  bool release(void* block) {
+    const std::lock_guard lock(mutex_);
+    const auto found = live_.find(block);
+    if (found == live_.end())
+      return false;
+    const uint64_t size = found->second;
+    free_[size].push_back(block);
+    live_.erase(found);
+    if (size >= kWorthReturning)
+      giveBack(static_cast<char*>(block), size);
+    return true;
+  }
+
+  HeapExtent extent() {
+    const std::lock_guard lock(mutex_);
+    return used_ > 0 ? HeapExtent{base_, used_} : HeapExtent{};
+  }
+
+private:
+  bool reserve() noexcept {
+    for (uint64_t size = kMostBytes; size >= kLeastBytes; size /= 4) {
+      void* place = mmap(reinterpret_cast<void*>(kBase), size, PROT_READ | PROT_WRITE,
+                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+      if (place == MAP_FAILED)
+        continue;
+      base_ = static_cast<char*>(place);
+      sizeBytes_ = size;
+      return true;
+    }
+    return false;
+  }
+
+  static void giveBack(char* block, uint64_t size) noexcept {
+    const uint64_t begin = (reinterpret_cast<uint64_t>(block) + kPageBytes - 1) / kPageBytes;
+    const uint64_t end = (reinterpret_cast<uint64_t>(block) + size) / kPageBytes;
+    madvise(reinterpret_cast<void*>(begin * kPageBytes), (end - begin) * kPageBytes, MADV_DONTNEED);
+  }
+
+  std::mutex mutex_;
+  char* base_ = nullptr;
+  uint64_t sizeBytes_ = 0;
+  uint64_t used_ = 0;
+  std::unordered_map<void*, uint64_t> live_;
+  std::map<uint64_t, std::vector<void*>> free_; ///< by size
 };
 
 // Never destroyed: device code may run until the very end of the process.
@@ -22,31 +103,23 @@ Heap& heap() {
 } // namespace
 
 void* heapAllocate(uint64_t sizeBytes) noexcept {
-  if (sizeBytes == 0 || sizeBytes > (uint64_t{1} << 46))
-    return nullptr;
-  void* pointer = malloc(sizeBytes);
-  if (!pointer)
+  if (sizeBytes == 0 || sizeBytes > kMostBytes)
     return nullptr;
   try {
-    std::lock_guard lock(heap().mutex);
-    heap().live.insert(pointer);
+    return heap().allocate(sizeBytes);
   } catch (...) {
-    free(pointer);
     return nullptr;
   }
-  return pointer;
 }
 
 bool heapRelease(void* pointer) noexcept {
-  if (!pointer)
-    return true;
-  {
-    std::lock_guard lock(heap().mutex);
-    if (heap().live.erase(pointer) == 0)
-      return false;
+  try {
+    return !pointer || heap().release(pointer);
+  } catch (...) {
+    return true; // of no more use, that is all
   }
-  free(pointer);
-  return true;
 }
+
+HeapExtent heapExtent() noexcept { return heap().extent(); }
 
 } // namespace mneme::device::cpu

@@ -1,4 +1,6 @@
-// Room device/cpu: device-side malloc and free. Thread-safe; memory lives until it is freed.
+// Room device/cpu: device-side malloc and free. Thread-safe; memory lives until it is freed. It
+// lies in one piece, at the same place in every process where that is free, so that recordings can
+// hold it.
 #pragma once
 
 #include <cstdint>
@@ -9,5 +11,12 @@ namespace mneme::device::cpu {
 void* heapAllocate(uint64_t sizeBytes) noexcept;
 /// Null is fine. False if `pointer` is not one of ours (nothing is freed then).
 bool heapRelease(void* pointer) noexcept;
+
+/// Where blocks are, or have been; null and 0 while there was none.
+struct HeapExtent {
+  void* base = nullptr;
+  uint64_t sizeBytes = 0;
+};
+HeapExtent heapExtent() noexcept;
 
 } // namespace mneme::device::cpu
