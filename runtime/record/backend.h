@@ -99,6 +99,9 @@ public:
   /// All of the program that have their content; nothing where the runtime cannot tell.
   virtual std::optional<std::vector<artifact::Region>> allVariables() { return std::nullopt; }
 
+  /// Another number when kernels have left memory on the device's heap, or freed some, meanwhile.
+  virtual uint64_t heapState() const noexcept { return 0; }
+
   /// Whether there are marks behind the work a stream has now. Without them frees in the order of a
   /// stream wait for the device.
   virtual bool hasMarks() const noexcept { return false; }

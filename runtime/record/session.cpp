@@ -334,6 +334,7 @@ bool Session::launchAndWait(Attempt& attempt, const mneme_launch& launch, Device
                             artifact::Instance& instance, Alone& alone) {
   const KernelInfo& info = *attempt.info;
   const std::string kernel = "kernel '" + info.blob->demangled + "' ";
+  const uint64_t heapBefore = backend_.heapState();
   const uint64_t begin = nowNs();
   access.launchBegins(launch);
   uint64_t elapsedNs = 0;
@@ -360,6 +361,9 @@ bool Session::launchAndWait(Attempt& attempt, const mneme_launch& launch, Device
   }
   launchNs_ += nowNs() - begin;
   instance.recordedNs = elapsedNs;
+  if (backend_.heapState() != heapBefore)
+    note(kernel + "leaves memory on the device's heap, or frees some (new, malloc, free in device "
+                  "code): a replay cannot repeat that");
   return true;
 }
 

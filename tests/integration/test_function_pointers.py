@@ -38,9 +38,8 @@ def launches(directory: Path) -> list[tuple[str, Path, str]]:
     for record in records(directory):
         described = json.loads(record.read_text())
         name = described["DemangledName"].split("(")[0]
-        for record_id in described["instances"]:
-            if name not in USES_DEVICE_HEAP:
-                found.append((name, record, record_id))
+        if name not in USES_DEVICE_HEAP:
+            found += [(name, record, record_id) for record_id in described["instances"]]
     return found
 
 
@@ -53,6 +52,15 @@ def test_recording_changes_nothing(
     assert done.stdout == f"{program}: ok\n"
     assert "not known here" not in done.stderr
     assert "cannot be found" not in done.stderr
+
+
+def test_launches_that_change_the_device_s_heap_are_named(
+    recordings: dict[str, tuple[Finished, Path]],
+) -> None:
+    said = [line for line in recordings["virtual_objects"][0].stderr.splitlines() if "heap" in line]
+    assert len(said) == len(USES_DEVICE_HEAP)
+    for name in USES_DEVICE_HEAP:
+        assert any(f"kernel '{name}(" in line for line in said)
 
 
 @pytest.mark.parametrize("program", PROGRAMS)

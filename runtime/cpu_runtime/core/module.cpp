@@ -99,6 +99,9 @@ MNEME_RUNTIME_API void mneme_cpu_visit_all_globals(void (*visit)(void* user, con
   });
 }
 
+/// See mneme::device::cpu::heapState(): of what kernels have allocated.
+MNEME_RUNTIME_API uint64_t mneme_cpu_heap_state() { return mneme::device::cpu::heapState(); }
+
 /// Where the device variable behind a host shadow lives, with its initial value in place.
 /// Returns 0, or the vendor's error code.
 MNEME_RUNTIME_API int mneme_cpu_global_address(const void* hostShadow, void** address,

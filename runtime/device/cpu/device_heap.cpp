@@ -36,6 +36,7 @@ public:
       block = free.back();
       live_.emplace(block, size);
       free.pop_back();
+      state_ ^= mixed(block);
       return block;
     }
     if (!base_ && !reserve())
@@ -45,6 +46,7 @@ public:
     block = base_ + used_;
     live_.emplace(block, size);
     used_ += size;
+    state_ ^= mixed(block);
     return block;
   }
 
@@ -56,6 +58,7 @@ public:
     const uint64_t size = found->second;
     free_[size].push_back(block);
     live_.erase(found);
+    state_ ^= mixed(block);
     if (size >= kWorthReturning)
       giveBack(static_cast<char*>(block), size);
     return true;
@@ -66,7 +69,17 @@ public:
     return used_ > 0 ? HeapExtent{base_, used_} : HeapExtent{};
   }
 
+  uint64_t state() {
+    const std::lock_guard lock(mutex_);
+    return state_;
+  }
+
 private:
+  static uint64_t mixed(const void* block) noexcept {
+    const uint64_t number = reinterpret_cast<uint64_t>(block) * 0x9e3779b97f4a7c15;
+    return number ^ number >> 32;
+  }
+
   bool reserve() noexcept {
     for (uint64_t size = kMostBytes; size >= kLeastBytes; size /= 4) {
       void* place = mmap(reinterpret_cast<void*>(kBase), size, PROT_READ | PROT_WRITE,
@@ -90,6 +103,7 @@ private:
   char* base_ = nullptr;
   uint64_t sizeBytes_ = 0;
   uint64_t used_ = 0;
+  uint64_t state_ = 0;
   std::unordered_map<void*, uint64_t> live_;
   std::map<uint64_t, std::vector<void*>> free_; ///< by size
 };
@@ -121,5 +135,7 @@ bool heapRelease(void* pointer) noexcept {
 }
 
 HeapExtent heapExtent() noexcept { return heap().extent(); }
+
+uint64_t heapState() noexcept { return heap().state(); }
 
 } // namespace mneme::device::cpu

@@ -18,5 +18,7 @@ struct HeapExtent {
   uint64_t sizeBytes = 0;
 };
 HeapExtent heapExtent() noexcept;
+/// A number that says which blocks there are: equal before and after what frees all it allocates.
+uint64_t heapState() noexcept;
 
 } // namespace mneme::device::cpu

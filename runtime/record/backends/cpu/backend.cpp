@@ -26,6 +26,7 @@ struct Runtime {
   void (*prepare)(const void* kernel) = nullptr;
   int (*visitGlobals)(const void* kernel, VisitGlobal visit, void* user) = nullptr;
   void (*visitAllGlobals)(VisitGlobal visit, void* user) = nullptr;
+  uint64_t (*heapState)() = nullptr;
   int (*symbolAddress)(void** address, const void* hostShadow) = nullptr;
   int (*streamIsCapturing)(void* stream, int* status) = nullptr;
   int (*peek)() = nullptr;
@@ -47,6 +48,7 @@ Runtime findRuntime(const std::string& ours, const std::string& vendors) {
   own(runtime.prepare, "_prepare");
   own(runtime.visitGlobals, "_visit_globals");
   own(runtime.visitAllGlobals, "_visit_all_globals");
+  own(runtime.heapState, "_heap_state");
   own(runtime.synchronize, "_synchronize"); // also while a stream is being captured
   if (!runtime.synchronize)
     theirs(runtime.synchronize, "DeviceSynchronize");
@@ -154,6 +156,14 @@ public:
     std::vector<Region> found;
     tellAll<&Runtime::visitAllGlobals>(&addRegion, &found);
     return found;
+  }
+
+  uint64_t heapState() const noexcept override {
+    uint64_t state = 0;
+    for (const Runtime& runtime : runtimes_)
+      if (runtime.heapState)
+        state ^= runtime.heapState();
+    return state;
   }
 
 private:
