@@ -18,6 +18,7 @@ KERNELS = {"firstKernel", "secondKernel"}
 CLANG = f"clang++-{json.loads((BUILD / 'config.json').read_text())['llvm_version'].split('.')[0]}"
 
 PLUGIN, LIBRARY, TOOLKIT, RUNTIME = "-fpass-plugin", "-lmneme_rt", "--cuda-path", "-Wl,-rpath"
+DEVICE_LINK = "--offload-link"
 
 
 @pytest.mark.parametrize(
@@ -39,6 +40,11 @@ PLUGIN, LIBRARY, TOOLKIT, RUNTIME = "-fpass-plugin", "-lmneme_rt", "--cuda-path"
         (["a.o", "b.o", "-o", "a"], {LIBRARY}),
         (["-shared", "a.o", "-l", "cudart"], {LIBRARY, RUNTIME}),
         (["--offload-link", "a.o"], {TOOLKIT, LIBRARY, RUNTIME}),
+        (["-fgpu-rdc", "a.o", "b.o"], {TOOLKIT, LIBRARY, RUNTIME, DEVICE_LINK}),
+        (["-fgpu-rdc", "a.o", "--hip-link"], {LIBRARY}),
+        (["-fgpu-rdc", "-fno-gpu-rdc", "a.o"], {LIBRARY}),
+        (["-fgpu-rdc", "-r", "a.o"], set()),
+        (["-fgpu-rdc", "-c", "a.cu"], {PLUGIN, TOOLKIT}),
         (["-r", "a.o", "-o", "b.o"], set()),
         (["-Wl,-r", "-nostdlib", "a.o"], set()),
         (["-static", "a.o"], set()),
@@ -69,14 +75,15 @@ def test_flags_are_added_where_they_belong(
     (told.parent / "again").write_text("@loop")
     found = added(build_tree, told, *arguments)
     options = {option.split("=")[0] for option in found}
-    seen = options & {PLUGIN, LIBRARY, TOOLKIT}
+    seen = options & {PLUGIN, LIBRARY, TOOLKIT, DEVICE_LINK}
     if any(
         option.startswith(RUNTIME) and not option.endswith(f"{build_tree}/lib") for option in found
     ):
         seen.add(RUNTIME)
     assert seen == kinds
     default_arch = [option for option in found if option.startswith("--offload-arch")]
-    is_chosen = any(option.startswith("--offload") for option in arguments)
+    links_device = DEVICE_LINK in seen
+    is_chosen = links_device or any(option.startswith("--offload") for option in arguments)
     assert len(default_arch) == (1 if TOOLKIT in kinds and not is_chosen else 0)
 
 
