@@ -196,3 +196,14 @@ def test_a_full_device_is_one_sentence(command: str) -> None:
     done = subprocess.run(["sh", "-c", line], stderr=subprocess.PIPE, check=False, timeout=60)
     assert done.returncode == ExitCode.IO_FAILED, done.stderr
     assert len(done.stderr.splitlines()) == 1, done.stderr
+
+
+def test_a_current_directory_that_is_gone_is_said_to(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+    done = mneme("record", "--device", "cpu", "--", "/bin/true")
+    assert_one_sentence(done, ExitCode.IO_FAILED, "the current directory does not exist any more")

@@ -209,9 +209,19 @@ def _report(error: Exception) -> int:
         )
     elif code is ExitCode.INTERNAL:
         say(f"internal error: {type(error).__name__}: {error} ('mneme -v debug ...' shows where)")
+    elif isinstance(error, FileNotFoundError) and error.filename is None and _is_nowhere():
+        say("the current directory does not exist any more")
     else:
         say(" ".join(str(error).split()))
     return code
+
+
+def _is_nowhere() -> bool:
+    try:
+        os.getcwd()  # noqa: PTH109 - Path.cwd() is no more than this
+    except FileNotFoundError:
+        return True
+    return False
 
 
 def _usage_sentence(error: Exception) -> str:
