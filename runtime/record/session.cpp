@@ -363,7 +363,7 @@ bool Session::launchAndWait(Attempt& attempt, const mneme_launch& launch, Device
   instance.recordedNs = elapsedNs;
   if (backend_.heapState() != heapBefore)
     note(kernel + "leaves memory on the device's heap, or frees some (new, malloc, free in device "
-                  "code): a replay cannot repeat that");
+                  "code): its replays may fail or differ");
   return true;
 }
 

@@ -92,9 +92,9 @@ MNEME_RUNTIME_API void mneme_cpu_visit_all_globals(void (*visit)(void* user, con
   quietly([&] {
     for (const auto& global : initialisedGlobals())
       visit(user, global->name.c_str(), global->address, global->bytes);
-    // What kernels have allocated is as good as a variable without a name.
-    if (const auto heap = mneme::device::cpu::heapExtent(); heap.base)
-      visit(user, "", heap.base, heap.sizeBytes);
+    // What kernels have allocated is as good as variables without names.
+    for (const auto& blocks : mneme::device::cpu::heapExtents())
+      visit(user, "", blocks.base, blocks.sizeBytes);
     return Status::Success;
   });
 }

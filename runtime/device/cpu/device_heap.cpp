@@ -3,10 +3,11 @@
 #include <bit>
 #include <map>
 #include <mutex>
-#include <unordered_map>
 #include <vector>
 
 #include <sys/mman.h>
+
+#include "runtime/base/address_space.h"
 
 namespace mneme::device::cpu {
 
@@ -64,9 +65,16 @@ public:
     return true;
   }
 
-  HeapExtent extent() {
+  std::vector<HeapExtent> extents() {
     const std::lock_guard lock(mutex_);
-    return used_ > 0 ? HeapExtent{base_, used_} : HeapExtent{};
+    std::vector<HeapExtent> runs;
+    for (const auto& [block, size] : live_) {
+      if (!runs.empty() && static_cast<char*>(runs.back().base) + runs.back().sizeBytes == block)
+        runs.back().sizeBytes += size;
+      else
+        runs.push_back({block, size});
+    }
+    return runs;
   }
 
   uint64_t state() {
@@ -81,7 +89,8 @@ private:
   }
 
   bool reserve() noexcept {
-    for (uint64_t size = kMostBytes; size >= kLeastBytes; size /= 4) {
+    for (uint64_t size = shareOfAddresses(kMostBytes, 8) / kPageBytes * kPageBytes;
+         size >= kLeastBytes; size = size / 4 / kPageBytes * kPageBytes) {
       void* place = mmap(reinterpret_cast<void*>(kBase), size, PROT_READ | PROT_WRITE,
                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
       if (place == MAP_FAILED)
@@ -104,7 +113,7 @@ private:
   uint64_t sizeBytes_ = 0;
   uint64_t used_ = 0;
   uint64_t state_ = 0;
-  std::unordered_map<void*, uint64_t> live_;
+  std::map<void*, uint64_t> live_;              ///< sizes, by address
   std::map<uint64_t, std::vector<void*>> free_; ///< by size
 };
 
@@ -134,7 +143,7 @@ bool heapRelease(void* pointer) noexcept {
   }
 }
 
-HeapExtent heapExtent() noexcept { return heap().extent(); }
+std::vector<HeapExtent> heapExtents() { return heap().extents(); }
 
 uint64_t heapState() noexcept { return heap().state(); }
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 namespace mneme::device::cpu {
 
@@ -12,12 +13,12 @@ void* heapAllocate(uint64_t sizeBytes) noexcept;
 /// Null is fine. False if `pointer` is not one of ours (nothing is freed then).
 bool heapRelease(void* pointer) noexcept;
 
-/// Where blocks are, or have been; null and 0 while there was none.
+/// Blocks that are in use, neighbours as one. What lies between them has no content to speak of.
 struct HeapExtent {
   void* base = nullptr;
   uint64_t sizeBytes = 0;
 };
-HeapExtent heapExtent() noexcept;
+std::vector<HeapExtent> heapExtents();
 /// A number that says which blocks there are: equal before and after what frees all it allocates.
 uint64_t heapState() noexcept;
 
