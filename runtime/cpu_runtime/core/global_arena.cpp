@@ -5,6 +5,7 @@
 
 #include <sys/mman.h>
 
+#include "runtime/base/address_space.h"
 #include "runtime/base/environment.h"
 #include "runtime/cpu_runtime/core/heap.h"
 #include "runtime/cpu_runtime/core/settings.h"
@@ -14,7 +15,7 @@ namespace {
 
 constexpr uintptr_t kArenaAddress = 0x7e0000000000;
 constexpr size_t kHalfBytes = size_t{32} << 30;
-constexpr size_t kSmallestHalf = size_t{64} << 20;
+constexpr size_t kSmallestHalf = size_t{32} << 20;
 constexpr size_t kCommitBytes = 64 * 1024;
 constexpr size_t kAlignment = 256;
 
@@ -31,7 +32,8 @@ GlobalArena::GlobalArena() {
   const char* text = environmentValue(kGlobalsAddressVariable);
   const uintptr_t wanted = text ? roundUp(std::strtoull(text, nullptr, 0), kCommitBytes) : 0;
   void* base = nullptr;
-  size_t half = kHalfBytes;
+  size_t half = std::max<size_t>(shareOfAddresses(kHalfBytes, 32) / kCommitBytes * kCommitBytes,
+                                 kSmallestHalf);
   while (!(base = reserveAddresses(wanted ? wanted : kArenaAddress, 2 * half))) {
     half /= 2;
     if (half < kSmallestHalf)

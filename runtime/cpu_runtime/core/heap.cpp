@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "runtime/base/address_space.h"
 #include "runtime/base/environment.h"
 #include "runtime/cpu_runtime/core/settings.h"
 
@@ -15,7 +16,7 @@ namespace {
 
 constexpr uintptr_t kHeapAddress = 0x7c0000000000;
 constexpr size_t kWindowBytes = size_t{1} << 40;
-constexpr size_t kSmallestWindow = size_t{1} << 30;
+constexpr size_t kSmallestWindow = size_t{64} << 20;
 constexpr size_t kPage = 4096;
 constexpr size_t kSmallAlignment = 256; // what vendors promise for every allocation
 constexpr size_t kSmallLimit = 32 * 1024;
@@ -58,16 +59,16 @@ void Heap::reserveWindow() {
   const char* text = environmentValue(kHeapAddressVariable);
   const uintptr_t address = text ? std::strtoull(text, nullptr, 0) / kHugePage * kHugePage : 0;
   void* base = nullptr;
-  size_t bytes = kWindowBytes; // less where the process may not have so much address space
+  size_t bytes = shareOfAddresses(kWindowBytes, 2) / kHugePage * kHugePage;
   while (!(base = reserveAddresses(address ? address : kHeapAddress, bytes))) {
-    bytes /= 2;
+    bytes = bytes / 2 / kHugePage * kHugePage;
     if (bytes < kSmallestWindow)
       return;
   }
   windowBytes_ = bytes;
   window_ = reinterpret_cast<uintptr_t>(base);
   smallNext_ = smallCommitted_ = window_;
-  smallEnd_ = window_ + windowBytes_ / 16;
+  smallEnd_ = window_ + windowBytes_ / 16 / kSmallCommit * kSmallCommit;
   const uintptr_t firstLarge = roundUp(smallEnd_, kHugePage);
   freeLarge_.emplace(firstLarge, window_ + windowBytes_ - firstLarge);
 }
