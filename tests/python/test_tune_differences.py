@@ -27,3 +27,13 @@ def test_what_is_equal_is_not_told_and_long_pipelines_are_cut() -> None:
     assert told[1].endswith("... (all of it: best.json)")
     assert len(told) == 2
     assert len(told[1]) < 260
+
+
+def test_what_only_one_of_them_says_is_told() -> None:
+    usual = ExperimentConfiguration(grid=dim3(4, 1, 1), block=dim3(64, 1, 1))
+    best = replace(usual, grid=dim3(8, 1, 1), max_registers=64, specialized_args="0,2")
+    changes = ["grid: 4x1x1 -> 8x1x1", "max_registers: 0 -> 64", "specialized_args: all -> 0,2"]
+    assert differences(completed(usual), completed(best)) == changes
+    back = [" -> ".join(reversed(text.split(": ")[1].split(" -> "))) for text in changes]
+    told = differences(completed(best), completed(usual))
+    assert [text.split(": ")[1] for text in told] == back

@@ -5,12 +5,15 @@ from __future__ import annotations
 import sys
 import time
 from collections import Counter
+from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 from typing_extensions import Self
 
 from mneme.cli import _console
 from mneme.kernel_names import qualified_name
+from mneme.mneme_types import dim3
+from mneme.tuning.configurations import shape_text
 from mneme.tuning.events import TuneListener
 
 if TYPE_CHECKING:
@@ -275,11 +278,13 @@ def _how_to_use(directory: Path | None, gain: Gain) -> list[str]:
 
 def differences(baseline: CompletedCandidate, best: CompletedCandidate) -> list[str]:
     """Return what the winner has other than the baseline, one line each."""
-    old, new = baseline.candidate.config.to_dict(), best.candidate.config.to_dict()
+    old, new = baseline.candidate.config, best.candidate.config
+    # Not of to_dict(), which leaves out what says nothing.
+    pairs = {one.name: (getattr(old, one.name), getattr(new, one.name)) for one in fields(new)}
     return [
-        f"{name}: {_value(old[name])} -> {_value(new[name])}"
-        for name in new
-        if new[name] != old[name]
+        f"{name}: {_value(before)} -> {_value(after)}"
+        for name, (before, after) in pairs.items()
+        if before != after
     ]
 
 
@@ -292,9 +297,9 @@ def _gain_text(gain: dict[str, Any] | None) -> str:
 
 
 def _value(value: object) -> str:
-    if isinstance(value, dict):
-        return "x".join(str(one) for one in value.values())
-    text = str(value).lower() if isinstance(value, bool) else str(value)
+    if isinstance(value, dim3):
+        return shape_text(value)
+    text = str(value).lower() if isinstance(value, bool) else str(value) or "all"
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}... (all of it: best.json)"
 
 
