@@ -60,16 +60,23 @@ struct Thread {
   Fiber* fiber; ///< null until started
 };
 
-/// Aligned memory reused from block to block.
+/// Aligned memory reused from block to block. What a kernel writes beside it ends the kernel, and
+/// is not in memory of the process that runs it: launches with other dimensions than recorded are
+/// tried.
 class SharedBuffer {
 public:
   ~SharedBuffer();
+  /// Memory of at least this size; what it held is lost where it has to grow.
+  /// \throws std::bad_alloc
   char* require(uint64_t sizeBytes, uint64_t alignBytes);
 
 private:
+  void release() noexcept;
+
+  char* place_ = nullptr; ///< with what must not be touched on both sides
+  uint64_t placeBytes_ = 0;
   char* base_ = nullptr;
   uint64_t capacity_ = 0;
-  uint64_t align_ = 0;
 };
 
 /// One operating-system thread's share of the executor. Fields above the line are read by signal

@@ -1,6 +1,10 @@
 // The longjmp out of device code crosses stacks, which glibc's fortified longjmp refuses.
 #undef _FORTIFY_SOURCE
+#include <algorithm>
 #include <cstdlib>
+
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "runtime/device/cpu/block.h"
 
@@ -19,22 +23,40 @@ void LaunchState::fail(FaultKind kind, const std::string& message, uint64_t addr
   isStopping.store(true, std::memory_order_release);
 }
 
-SharedBuffer::~SharedBuffer() { free(base_); }
+SharedBuffer::~SharedBuffer() { release(); }
+
+void SharedBuffer::release() noexcept {
+  if (place_)
+    munmap(place_, placeBytes_);
+  place_ = base_ = nullptr;
+  capacity_ = 0;
+}
 
 char* SharedBuffer::require(uint64_t sizeBytes, uint64_t alignBytes) {
-  const uint64_t align = alignBytes < 256 ? 256 : alignBytes;
+  // On each side; more than the shared memory of any GPU, which a launch with too many threads
+  // may believe to have.
+  constexpr uint64_t guardBytes = 256 << 10;
+  const auto pageBytes = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+  const uint64_t align = std::max(alignBytes, pageBytes);
   // Vectorised loads of the last element may touch a few bytes behind it.
-  const uint64_t wanted = (sizeBytes + 64 + align - 1) / align * align;
-  if (wanted <= capacity_ && align <= align_)
+  const uint64_t wanted = (sizeBytes + 64 + pageBytes - 1) / pageBytes * pageBytes;
+  if (wanted <= capacity_ && reinterpret_cast<uintptr_t>(base_) % align == 0)
     return base_;
-  free(base_);
-  capacity_ = wanted;
-  align_ = align;
-  base_ = static_cast<char*>(aligned_alloc(align, wanted));
-  if (!base_) {
-    capacity_ = 0;
+  release();
+  const uint64_t bytes = guardBytes + align - pageBytes + wanted + guardBytes;
+  void* got = mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (got == MAP_FAILED)
+    throw std::bad_alloc();
+  place_ = static_cast<char*>(got);
+  placeBytes_ = bytes;
+  const uintptr_t low = reinterpret_cast<uintptr_t>(place_) + guardBytes;
+  char* const base = place_ + guardBytes + (align - low % align) % align;
+  if (mprotect(base, wanted, PROT_READ | PROT_WRITE) != 0) {
+    release();
     throw std::bad_alloc();
   }
+  base_ = base;
+  capacity_ = wanted;
   return base_;
 }
 

@@ -39,6 +39,15 @@ TEST_CASE("an illegal address in a loop image ends the launch") {
   checkUsable();
 }
 
+TEST_CASE("what lies around shared memory is out of reach") {
+  for (const uint32_t mode : {8u, 9u}) {
+    const LaunchOutcome outcome = misbehave("loop", mode, 5, 4);
+    CHECK(outcome.fault == FaultKind::IllegalAddress);
+    CHECK(outcome.message.find("in block (2,0,0)") != std::string::npos);
+  }
+  checkUsable();
+}
+
 TEST_CASE("an illegal address on a fiber names the thread") {
   const LaunchOutcome outcome = misbehave("sync", 21, 5, 64);
   CHECK(outcome.fault == FaultKind::IllegalAddress);

@@ -32,6 +32,10 @@ static void run_block(mneme_cpu_context* c) {
     services->vprintf(c, "%s\n", &(const char*){(const char*)0x10});
     return;
   }
+  if (mode == 8 && block == 2)
+    *((volatile char*)c->shared + (100 << 10)) = 1;
+  if (mode == 9 && block == 2)
+    *((volatile char*)c->shared - 8) = 1;
   for (uint32_t i = 0; i < n; ++i)
     out[block * n + i] += (block * n + i) * 3;
 }
