@@ -1,7 +1,7 @@
 """Which arguments may become constants, so that what is found serves the program's other launches.
 
-A kernel that gets the number of a step, say, is launched with other arguments each time. What is
-found with all of them fixed would serve one launch of a run.
+A kernel that gets the number of a step, say, is launched with other arguments each time. With all
+of them fixed each launch of a run would need a binary of its own, and run before that is compiled.
 """
 
 from __future__ import annotations
