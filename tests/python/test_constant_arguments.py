@@ -42,6 +42,16 @@ def record_of(recording: Path, kernel: str) -> RecordedExecution:
     return found
 
 
+def of_so_many(record: RecordedExecution, launches: int) -> RecordedExecution:
+    """The record of a kernel that was launched so many times."""
+    content = json.loads(record.path.read_text())
+    content["Launches"] = launches
+    content.pop("Checksum", None)
+    copy = record.path.with_name(f"of-{launches}.json")
+    copy.write_text(json.dumps(content))
+    return RecordedExecution.from_json(copy)
+
+
 def decided(record: RecordedExecution, options: TuneOptions = DEFAULT) -> tuple[TuneOptions, str]:
     return with_constant_arguments(options, record, next(iter(record.values())))
 
@@ -52,6 +62,12 @@ def test_what_several_launches_have_in_common_may_become_constant(
     options, told = decided(record_of(recordings[3], "axpby"))
     assert options == replace(DEFAULT, specialized_args="0")
     assert "only 0 (n) may become constants" in told
+
+
+def test_arguments_without_names_have_numbers(recordings: dict[int, Path]) -> None:
+    record = record_of(recordings[3], "axpby")
+    record.arg_names = []
+    assert "only 0 may become constants" in decided(record)[1]
 
 
 def test_of_a_launch_that_came_once_nothing_is_known(recordings: dict[int, Path]) -> None:
@@ -80,13 +96,12 @@ def test_where_all_launches_are_recorded_each_may_be_tuned_for_itself(
     recordings: dict[int, Path],
 ) -> None:
     record = record_of(recordings[3], "axpby")
-    file = record.path
-    content = json.loads(file.read_text())
-    content["Launches"] = len(record)
-    content.pop("Checksum", None)
-    copy = file.with_name("copy.json")
-    copy.write_text(json.dumps(content))
-    assert decided(RecordedExecution.from_json(copy)) == (DEFAULT, "")
+    assert decided(of_so_many(record, len(record))) == (DEFAULT, "")
+
+
+def test_one_launch_that_came_again_is_enough(recordings: dict[int, Path]) -> None:
+    record = record_of(recordings[1], "spmv")
+    assert decided(of_so_many(record, 1000)) == (DEFAULT, "")
 
 
 def test_a_session_says_so(recordings: dict[int, Path], tmp_path: Path) -> None:

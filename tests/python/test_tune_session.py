@@ -21,6 +21,8 @@ from mneme.tuning.result_store import read_trials
 from mneme.tuning.samplers import make_sampler
 from mneme.tuning.session import TuneOptions, TuningSession
 from mneme.tuning.storages import bounded_memory
+from mneme.tuning.studies import AutoSearch, make_search
+from mneme.tuning.trials import CompletedCandidate
 from native_parts import needs_native
 from tune_parts import FakeExecutor, Levels, measured, recorded_launch, recording, steady
 
@@ -132,6 +134,22 @@ def test_the_journal_keeps_pipelines_that_no_draws_give(recording: Path, tmp_pat
     for trial, done in zip(kept, trials, strict=True):
         assert trial.user_attrs["mneme.result"]["params"] == done.candidate.params
         assert trial.value == done.metric
+
+
+@pytest.mark.parametrize("is_shared", [False, True])
+def test_what_proposed_a_configuration_hears_of_its_result(tmp_path: Path, is_shared: bool) -> None:
+    storage = f"sqlite:///{tmp_path / 'study.db'}" if is_shared else None
+    options = TuneOptions(record_database=tmp_path, sampler="auto", seed=1, optuna_storage=storage)
+    search = make_search(options, Levels(), record="a launch", capacity=1)
+    assert isinstance(search, AutoSearch)
+    for _ in range(16):
+        candidate = search.ask()
+        assert candidate is not None
+        done = CompletedCandidate(
+            candidate=candidate, status="verified", result=steady(candidate.config), metric=1.0
+        )
+        search.tell(done)
+    assert 4 <= sum(search.portfolio.uses.values()) <= 16
 
 
 def test_no_significant_gain_leaves_an_empty_tuned_file(recording: Path, tmp_path: Path) -> None:

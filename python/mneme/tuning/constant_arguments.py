@@ -59,11 +59,16 @@ def with_constant_arguments(
         )
     if set(fixed) >= set(instance.available_specializations):
         return options, ""
-    names = ", ".join(f"{index} ({record.arg_names[index]})" for index in fixed)
+    names = ", ".join(_named(record, index) for index in fixed)
     return replace(options, specialized_args=",".join(map(str, fixed))), (
         f"of the arguments only {names} may become constants: the others have other values in "
         "other recorded launches"
     )
+
+
+def _named(record: RecordedExecution, index: int) -> str:
+    name = next(iter(record.arg_names[index : index + 1]), "")
+    return f"{index} ({name})" if name else str(index)
 
 
 def _dimensions(one: KernelInstance) -> tuple[object, ...]:
