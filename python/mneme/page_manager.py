@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from mneme._windows import window_closed, window_opened
+from mneme._memory_windows import window_closed, window_opened
 from mneme.device import open_device
 from mneme.errors import InvalidArgument, OutOfRange
 

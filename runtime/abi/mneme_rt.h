@@ -26,7 +26,7 @@ typedef struct mneme_launch {
   const void* kernel; ///< host handle (stub address) as the vendor's runtime knows it
   mneme_dim3 grid;
   mneme_dim3 block;
-  void** args;          ///< one pointer per kernel argument, as for cudaLaunchKernel
+  void** args;          ///< one pointer per kernel argument, as the runtime takes them
   uint64_t sharedBytes; ///< dynamic shared memory
   void* stream;
   const void* config; ///< MNEME_LAUNCH_EX: the vendor's config struct, else null

@@ -6,15 +6,15 @@ import weakref
 from enum import Enum
 from typing import TYPE_CHECKING
 
-from mneme._windows import window_for
+from mneme._memory_windows import window_for
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from typing_extensions import Self
 
+    from mneme._memory_windows import Window
     from mneme._native import Snapshot
-    from mneme._windows import Window
 
 __all__ = ["MemStateRef", "SnapshotType"]
 
