@@ -184,6 +184,7 @@ def main() -> int:
     parser.add_argument("--device", default=None)
     parser.add_argument("--programs", nargs="*", default=None)
     parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--first-seed", type=int, default=0, help="to add to earlier results")
     parser.add_argument("--seconds", type=float, default=4.0, help="for each tuning of a kernel")
     parser.add_argument("--alike", type=int, default=15, help="A against A, for each program")
     parser.add_argument("--limit", type=float, default=float("inf"), help="starts none after that")
@@ -202,7 +203,7 @@ def main() -> int:
             if not options.programs or one.name in options.programs
         ]
         recordings: dict[Program, Path] = {}
-        for seed in range(options.seeds):
+        for seed in range(options.first_seed, options.seeds):
             for program in listed:
                 about = programs.setdefault(
                     " ".join([program.name, *program.arguments]), {"tunings": []}

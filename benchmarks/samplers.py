@@ -130,7 +130,7 @@ def measure(
     recording = guests.folder(f"samplers-{name}")
     guests.record(recording, name, *arguments, options=["-mr", "1", "-sr", FIRST.get(name, "0")])
     rows: dict[str, Any] = {way: [] for way in options.ways}
-    for seed in range(options.seeds):
+    for seed in range(options.first_seed, options.seeds):
         # In another order each time, so that none is always first.
         for way in random.Random(seed).sample(options.ways, len(options.ways)):
             if way != options.ways[0] and seed >= options.other_seeds:
@@ -214,6 +214,7 @@ def main() -> int:
     )
     parser.add_argument("--seconds", type=float, default=30.0, help="of each search")
     parser.add_argument("--seeds", type=int, default=10)
+    parser.add_argument("--first-seed", type=int, default=0, help="to add to earlier results")
     parser.add_argument(
         "--other-seeds", type=int, default=10**6, help="at most, of all ways but the first"
     )

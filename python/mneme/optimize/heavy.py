@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 
 from mneme.recording.launch_facts import (
     differ_in_floats_only,
-    leaves_changes,
+    launches_of,
     unchanging_arguments,
+    usual_launch,
 )
 
 if TYPE_CHECKING:
@@ -118,8 +119,8 @@ def came_before(kernel: KernelTime, records: Iterable[RecordedExecution], most: 
     found = [
         one for record in records if record.kernel_name == kernel.name for one in [*record.values()]
     ]
-    is_each_once = len(found) > 1 and _launches(found) == len(found)
-    return not is_each_once and len(found) < most and _launches(found) < _ENOUGH * kernel.launches
+    is_each_once = len(found) > 1 and launches_of(found) == len(found)
+    return not is_each_once and len(found) < most and launches_of(found) < _ENOUGH * kernel.launches
 
 
 def _heavy_shapes(kernel: KernelTime, most: int) -> list[Shape]:
@@ -182,7 +183,7 @@ def _weighted(record: RecordedExecution, profiled: Mapping[str, KernelTime]) -> 
         by_shape.setdefault(_shape(instance), []).append(instance)
     kernel = profiled.get(record.kernel_name)
     launches = int(record.extras.get("Launches", 0))
-    recorded = _launches(record.values()) or 1
+    recorded = launches_of(record.values()) or 1
     if kernel is None:
         seen = {shape: float(sum(map(_nanoseconds, alike))) for shape, alike in by_shape.items()}
         scale = max(1.0, launches / recorded)
@@ -198,7 +199,7 @@ def _weighted(record: RecordedExecution, profiled: Mapping[str, KernelTime]) -> 
     found: list[Target] = []
     for shape, alike in by_shape.items():
         nanoseconds = scale * seen[shape]
-        part = counts[shape] / counted if counts.get(shape) else _launches(alike) / recorded
+        part = counts[shape] / counted if counts.get(shape) else launches_of(alike) / recorded
         if _are_others_each_time(alike, part * launches):
             found.append(_one_for_all(record, alike, nanoseconds))
             continue
@@ -218,7 +219,7 @@ def _one_for_all(
     is_known = len(alike) > 1
     return Target(
         record=record,
-        instance=_usual(alike),
+        instance=usual_launch(alike),
         weight=weight,
         fixed_args=unchanging_arguments(record, alike) if is_known else (),
         may_change_launch=is_known and differ_in_floats_only(record, alike),
@@ -232,23 +233,12 @@ def _are_others_each_time(alike: Sequence[KernelInstance], launches: float) -> b
         alike: Recorded launches with the same dimensions, which differ in arguments.
         launches: How many there were with these.
     """
-    is_each_once = len(alike) > 1 and _launches(alike) == len(alike)
-    return is_each_once or _launches(alike) < _SEEN_AGAIN * launches
-
-
-def _launches(instances: Iterable[KernelInstance]) -> int:
-    return sum(max(1, one.occ) for one in instances)
+    is_each_once = len(alike) > 1 and launches_of(alike) == len(alike)
+    return is_each_once or launches_of(alike) < _SEEN_AGAIN * launches
 
 
 def _nanoseconds(instance: KernelInstance) -> int:
     return max(1, instance.occ) * max(1, instance.recorded_ns)
-
-
-def _usual(alike: Sequence[KernelInstance]) -> KernelInstance:
-    def rank(one: KernelInstance) -> tuple[int, bool, int, str]:
-        return one.occ, leaves_changes(one), one.recorded_ns, one.dynamic_hash
-
-    return max(alike, key=rank)
 
 
 def _shape(instance: KernelInstance) -> Shape:

@@ -26,10 +26,12 @@ __all__ = [
     "decode_scalar",
     "differ_in_floats_only",
     "launch_facts",
+    "launches_of",
     "leaves_changes",
     "sees_few_values",
     "static_hash_text",
     "unchanging_arguments",
+    "usual_launch",
 ]
 
 PROVES_NOTHING: Final = (
@@ -93,6 +95,25 @@ def unchanging_arguments(
     """
     arguments = enumerate(_compared(record, instances))
     return tuple(index for index, (one, is_same) in arguments if one.is_specializable and is_same)
+
+
+def launches_of(instances: Iterable[KernelInstance]) -> int:
+    """Return how many launches of the program these recorded ones are."""
+    return sum(max(1, one.occ) for one in instances)
+
+
+def usual_launch(instances: Iterable[KernelInstance]) -> KernelInstance:
+    """Return the launch that came most often; of several the one that took longest.
+
+    Raises:
+        NotFound: If a snapshot is missing.
+        ArtifactCorrupt: If one is damaged.
+    """
+
+    def rank(one: KernelInstance) -> tuple[int, bool, int, str]:
+        return one.occ, leaves_changes(one), one.recorded_ns, one.dynamic_hash
+
+    return max(instances, key=rank)
 
 
 def leaves_changes(instance: KernelInstance) -> bool:

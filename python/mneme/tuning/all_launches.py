@@ -1,4 +1,8 @@
-"""Tunes every launch of a recording, each in a directory of its own, the heavy ones most."""
+"""Tunes every launch of a recording, each in a directory of its own, the heavy ones most.
+
+Where launches of a kernel have other arguments each time, one stands for all with its dimensions:
+none of those that were recorded comes again.
+"""
 
 from __future__ import annotations
 
@@ -12,13 +16,19 @@ from typing import TYPE_CHECKING, Any, Protocol
 from mneme.errors import MnemeError, NotFound
 from mneme.kernel_names import qualified_name
 from mneme.recording.directory import Recording
-from mneme.recording.launch_facts import static_hash_text
+from mneme.recording.launch_facts import (
+    differ_in_floats_only,
+    launches_of,
+    static_hash_text,
+    usual_launch,
+)
+from mneme.tuning.constant_arguments import are_others_each_time, with_same_dimensions
 from mneme.tuning.events import Summary
 from mneme.tuning.option_files import write_options
 from mneme.tuning.result_store import ResultStore
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from mneme.recording.recorded_execution import KernelInstance, RecordedExecution
     from mneme.tuning.events import Outcome, TuneListener
@@ -46,6 +56,8 @@ class _Launch:
     record: RecordedExecution
     instance: KernelInstance
     directory: Path
+    stands_for: Sequence[KernelInstance]
+    """What was recorded and is tuned as this launch."""
     baseline_ns: float = 0.0
     weight: float = 0.0
     outcome: Outcome | None = None
@@ -82,6 +94,8 @@ def tune_all(
     """
     parent = Path(options.results_dir or _default_directory(options.record_database))
     launches = _launches(options, parent)
+    for told in filter(None, map(_told_of, launches)):
+        listener.note(told)
     _prepare(parent, options)
     began = time.monotonic()
     for launch in launches:
@@ -123,6 +137,7 @@ def _search(
         own = replace(
             options,
             **_names(launch),
+            launch_dim=_launch_dim(options, launch),
             trials=trials,
             timeout=timeout,
             resume=True,
@@ -138,19 +153,52 @@ def _search(
 
 
 def _launches(options: TuneOptions, parent: Path) -> list[_Launch]:
-    recording = Recording(options.record_database)
     found = [
         _Launch(
             record=record,
             instance=instance,
-            directory=parent / directory_name(record, record_id),
+            directory=parent / directory_name(record, instance.dynamic_hash),
+            stands_for=stands_for,
         )
-        for record in recording.values()
-        for record_id, instance in record.items()
+        for record in Recording(options.record_database).values()
+        for instance, stands_for in _representatives(record)
     ]
     if not found:
         raise NotFound(f"'{options.record_database}' holds no recorded launch")
     return found
+
+
+def _representatives(
+    record: RecordedExecution,
+) -> Iterator[tuple[KernelInstance, Sequence[KernelInstance]]]:
+    """Yield what is tuned of a kernel, each with the recorded launches it stands for."""
+    seen: set[str] = set()
+    for instance in record.values():
+        if instance.dynamic_hash in seen:
+            continue
+        alike = with_same_dimensions(record, instance)
+        if not are_others_each_time(record, alike):
+            yield instance, [instance]
+            continue
+        yield usual_launch(alike), alike
+        seen.update(one.dynamic_hash for one in alike)
+
+
+def _told_of(launch: _Launch) -> str:
+    count = len(launch.stands_for)
+    if count == 1:
+        return ""
+    return (
+        f"{count} launches of {launch.record.demangled_name} were recorded that differ in "
+        f"arguments, as others that were not: {launch.instance.dynamic_hash} is tuned for all of "
+        "them"
+    )
+
+
+def _launch_dim(options: TuneOptions, launch: _Launch) -> str:
+    """Return which dimensions may change: all it stands for have to get them in production runs."""
+    may = len(launch.stands_for) == 1 or differ_in_floats_only(launch.record, launch.stands_for)
+    return options.launch_dim if may or options.launch_dim != "auto" else "none"
 
 
 def _prepare(parent: Path, options: TuneOptions) -> None:
@@ -195,9 +243,9 @@ def _cost(launch: _Launch) -> float:
     Launches of the kernel that were not recorded, since their arguments were others, count to those
     that were.
     """
-    recorded = sum(max(1, one.occ) for one in launch.record.values())
+    recorded = launches_of(launch.record.values())
     unrecorded_too = max(1.0, int(launch.record.extras.get("Launches", 0)) / recorded)
-    return max(1, launch.instance.occ) * unrecorded_too * launch.baseline_ns * _NS
+    return launches_of(launch.stands_for) * unrecorded_too * launch.baseline_ns * _NS
 
 
 def _conclude(
@@ -222,7 +270,7 @@ def _entry(launch: _Launch, parent: Path) -> dict[str, Any]:
         "kernel_name": launch.record.kernel_name,
         "demangled_name": launch.record.demangled_name,
         "record_id": launch.instance.dynamic_hash,
-        "occurrences": launch.instance.occ,
+        "occurrences": launches_of(launch.stands_for),
         "baseline_ns": launch.baseline_ns,
         "best_ns": details.get("best_metric", launch.baseline_ns),
         "weight": launch.weight,

@@ -9,22 +9,21 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from mneme.recording.launch_facts import unchanging_arguments
+from mneme.recording.launch_facts import launches_of, unchanging_arguments
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from mneme.recording.recorded_execution import KernelInstance, RecordedExecution
     from mneme.tuning.options import TuneOptions
 
-__all__ = ["with_constant_arguments"]
+__all__ = ["are_others_each_time", "with_constant_arguments", "with_same_dimensions"]
 
 
 def with_constant_arguments(
     options: TuneOptions, record: RecordedExecution, instance: KernelInstance
 ) -> tuple[TuneOptions, str]:
     """Return options that fix no argument which is another in every launch, and a sentence.
-
-    That it is so shows where every recorded launch with these dimensions came once, and there were
-    others that were not recorded.
 
     Args:
         options: What was asked for; what is said there of constants is kept.
@@ -41,12 +40,11 @@ def with_constant_arguments(
     is_told = options.specialize_space is not None or options.specialized_args is not None
     if is_told or options.space_module is not None or not instance.available_specializations:
         return options, ""
-    alike = [one for one in record.values() if _dimensions(one) == _dimensions(instance)]
-    recorded = sum(max(1, one.occ) for one in record.values())
-    launches = int(record.extras.get("Launches", 0))
-    if any(one.occ > 1 for one in alike) or launches <= recorded:
+    alike = with_same_dimensions(record, instance)
+    if not are_others_each_time(record, alike):
         return options, ""
     if len(alike) == 1:
+        launches = record.extras["Launches"]
         return replace(options, specialize_space="off"), (
             f"no arguments become constants: this launch came once in {launches}, and what the "
             "others have in common with it is not known; record more of them "
@@ -64,6 +62,26 @@ def with_constant_arguments(
         f"of the arguments only {names} may become constants: the others have other values in "
         "other recorded launches"
     )
+
+
+def with_same_dimensions(
+    record: RecordedExecution, instance: KernelInstance
+) -> list[KernelInstance]:
+    """Return the recorded launches of a kernel with the dimensions of one of them."""
+    return [one for one in record.values() if _dimensions(one) == _dimensions(instance)]
+
+
+def are_others_each_time(record: RecordedExecution, alike: Sequence[KernelInstance]) -> bool:
+    """Whether launches have other arguments each time.
+
+    That shows where each that was recorded came once, and there were more that were not recorded.
+
+    Args:
+        record: All that was recorded of a kernel.
+        alike: Those of one set of dimensions.
+    """
+    launches = int(record.extras.get("Launches", 0))
+    return all(one.occ <= 1 for one in alike) and launches > launches_of(record.values())
 
 
 def _named(record: RecordedExecution, index: int) -> str:

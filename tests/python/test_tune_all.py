@@ -1,0 +1,91 @@
+"""`mneme tune --all`: what is tuned of a recording, and what each launch stands for."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mneme.tuning import all_launches
+from mneme.tuning.events import TuneListener
+from mneme.tuning.session import TuneOptions, TuningSession
+from native_parts import needs_native
+from tune_parts import FakeExecutor, command
+
+pytestmark = needs_native
+PROGRAM = Path(os.environ.get("MNEME_BUILD_DIR", "build")) / "examples" / "spmv_cg"
+
+
+@pytest.fixture(scope="module")
+def recording(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Three launches of axpby(n, alpha, x, beta, y), of 150, and the one of spmv, which came 50 times."""
+    path = tmp_path_factory.mktemp("recording")
+    done = command("record", "-rdb", path, "-mr", "3", "--device", "cpu", "--", PROGRAM)
+    assert done.returncode == 0, done.stderr
+    return path
+
+
+class Heard(TuneListener):
+    def __init__(self) -> None:
+        self.notes: list[str] = []
+
+    def note(self, sentence: str) -> None:
+        self.notes.append(sentence)
+
+
+def tuned(recording: Path, results: Path, **options: Any) -> tuple[dict[str, Any], list[str]]:
+    """Tune all; return what was tuned, by kernel, and what was said."""
+    listener = Heard()
+    options = {"trials": 4, "device": "cpu", "no_proteus_output": True, **options}
+    session = TuningSession(
+        TuneOptions(record_database=recording, results_dir=results, all=True, **options),
+        listener,
+        make_executor=FakeExecutor(),
+    )
+    assert session.run() == 0
+    entries = json.loads((results / "all.json").read_text())["instances"]
+    by_name = {one["demangled_name"].split("<")[0].split()[-1]: one for one in entries}
+    assert len(by_name) == len(entries)
+    return by_name, listener.notes
+
+
+def options_of(entry: dict[str, Any], results: Path) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((results / entry["directory"] / "config.json").read_text())
+    return found
+
+
+def test_launches_that_differ_each_time_are_tuned_as_one(recording: Path, tmp_path: Path) -> None:
+    entries, notes = tuned(recording, tmp_path)
+    assert {name: one["occurrences"] for name, one in entries.items()} == {"axpby": 3, "spmv": 50}
+    (told,) = (one for one in notes if "is tuned for all of them" in one)
+    assert told.startswith("3 launches of void axpby")
+    assert entries["axpby"]["record_id"] in told
+    # What alone differs are floating-point numbers, which production runs do not look at.
+    assert options_of(entries["axpby"], tmp_path)["launch_dim"] == "auto"
+
+
+def test_its_weight_is_that_of_all(recording: Path, tmp_path: Path) -> None:
+    entries, _ = tuned(recording, tmp_path)
+    # The executor's baselines take equally long, and the program has 150 launches of one, 50 of the other.
+    assert entries["axpby"]["weight"] == pytest.approx(0.75)
+
+
+@pytest.mark.parametrize(("asked", "used"), [("auto", "none"), ("x", "x")])
+def test_no_dimensions_are_searched_that_only_one_launch_would_get(
+    recording: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, asked: str, used: str
+) -> None:
+    monkeypatch.setattr(all_launches, "differ_in_floats_only", lambda _record, _launches: False)
+    entries, _ = tuned(recording, tmp_path, launch_dim=asked)
+    assert options_of(entries["axpby"], tmp_path)["launch_dim"] == used
+    assert options_of(entries["spmv"], tmp_path)["launch_dim"] == asked
+
+
+def test_it_can_be_gone_on_with(recording: Path, tmp_path: Path) -> None:
+    first, _ = tuned(recording, tmp_path)
+    again, _ = tuned(recording, tmp_path, resume=True, trials=6)
+    assert [one["record_id"] for one in again.values()] == [
+        one["record_id"] for one in first.values()
+    ]
