@@ -9,6 +9,15 @@ using mneme::device::bulk::Target;
 
 namespace {
 
+/// What is restored belongs into the caches, where a program would have it; its copy does not.
+template <bool isAligned> gpu::Pair loadSource(uint64_t address) {
+  if constexpr (!isAligned)
+    return gpu::loadPair<false>(address);
+  uint64_t low, high;
+  gpu::loadOnce(address, low, high);
+  return {low, high};
+}
+
 template <bool isAligned> void copyPairs(uint64_t destination, uint64_t source, uint64_t pairs) {
   constexpr uint32_t unroll = 8;
   uint64_t at = gpu::lane();
@@ -16,14 +25,14 @@ template <bool isAligned> void copyPairs(uint64_t destination, uint64_t source, 
     gpu::Pair data[unroll];
 #pragma unroll
     for (uint32_t k = 0; k < unroll; ++k)
-      data[k] = gpu::loadPair<isAligned>(source + (at + k * gpu::lanes) * gpu::pairBytes);
+      data[k] = loadSource<isAligned>(source + (at + k * gpu::lanes) * gpu::pairBytes);
 #pragma unroll
     for (uint32_t k = 0; k < unroll; ++k)
       gpu::store(destination + (at + k * gpu::lanes) * gpu::pairBytes, data[k]);
   }
   for (; at < pairs; at += gpu::lanes)
     gpu::store(destination + at * gpu::pairBytes,
-               gpu::loadPair<isAligned>(source + at * gpu::pairBytes));
+               loadSource<isAligned>(source + at * gpu::pairBytes));
 }
 
 void copyTile(uint64_t destination, uint64_t source, uint64_t sizeBytes) {

@@ -40,6 +40,13 @@ inline uint64_t shuffleXor(uint64_t value, uint32_t mask) {
 inline double shuffleXor(double value, uint32_t mask) {
   return __builtin_bit_cast(double, shuffleXor(__builtin_bit_cast(uint64_t, value), mask));
 }
+/// Reads 16 aligned bytes of global memory that nobody wants again soon: caches drop them first.
+inline void loadOnce(uint64_t address, uint64_t& low, uint64_t& high) {
+  typedef uint64_t Two __attribute__((ext_vector_type(2)));
+  const Two both = __builtin_nontemporal_load(reinterpret_cast<const Global<Two>*>(address));
+  low = both.x;
+  high = both.y;
+}
 /// Waves of 32 have bits of zero above theirs.
 inline bool any(bool value) {
   const uint64_t votes = __builtin_amdgcn_ballot_w64(value);

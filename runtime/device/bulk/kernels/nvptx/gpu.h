@@ -35,6 +35,10 @@ inline uint64_t shuffleXor(uint64_t value, uint32_t mask) {
 inline double shuffleXor(double value, uint32_t mask) {
   return __builtin_bit_cast(double, shuffleXor(__builtin_bit_cast(uint64_t, value), mask));
 }
+/// Reads 16 aligned bytes of global memory that nobody wants again soon: caches drop them first.
+inline void loadOnce(uint64_t address, uint64_t& low, uint64_t& high) {
+  asm volatile("ld.global.cs.v2.u64 {%0, %1}, [%2];" : "=l"(low), "=l"(high) : "l"(address));
+}
 inline bool any(bool value) { return __nvvm_vote_any_sync(~0u, value); }
 
 } // namespace gpu
