@@ -246,6 +246,27 @@ bool canRun(Variant& variant, const Launch& launch) {
 
 } // namespace
 
+Status startOnDevices(const DeviceLaunch* launches, unsigned launchCount, unsigned flags,
+                      bool isCooperative) {
+  constexpr unsigned kNoWaitBefore = 1, kAllFlags = 3;
+  constexpr uintptr_t kLastDefaultStream = 2; // null and the handles of both
+  return api([&] {
+    if (!launches || launchCount != 1 || flags > kAllFlags)
+      return Status::InvalidValue;
+    const auto& [function, grid, block, args, sharedBytes, stream] = *launches;
+    if (count(block) == 0)
+      return Status::InvalidConfiguration;
+    if (reinterpret_cast<uintptr_t>(stream) <= kLastDefaultStream || !isStream(stream))
+      return Status::InvalidResourceHandle;
+    // No part of a graph can be on several devices: as waiting, it ends the stream's capture.
+    if (const Status bad = mayWaitFor(stream); bad != Status::Success)
+      return bad;
+    if (!(flags & kNoWaitBefore) && isAnyBusy())
+      waitForStream(stream);
+    return start({function, grid, block, {1, 1, 1}, args, sharedBytes, stream, isCooperative});
+  });
+}
+
 void watchLaunches(LaunchWatcher wanted) noexcept { watcher = wanted; }
 
 Status prepareKernel(const KernelWork& work) {
@@ -314,6 +335,12 @@ MNEME_RUNTIME_API Status gpuLaunchKernel(const void* function, Dim3 grid, Dim3 b
 MNEME_RUNTIME_API Status gpuLaunchCooperativeKernel(const void* function, Dim3 grid, Dim3 block,
                                                     void** args, size_t sharedBytes, void* stream) {
   return start({function, grid, block, {1, 1, 1}, args, sharedBytes, stream, true});
+}
+
+MNEME_RUNTIME_API Status gpuLaunchCooperativeKernelMultiDevice(const DeviceLaunch* launches,
+                                                               unsigned launchCount,
+                                                               unsigned flags) {
+  return startOnDevices(launches, launchCount, flags, true);
 }
 
 MNEME_RUNTIME_API Status gpuLaunchKernelExC(const LaunchConfig* config, const void* function,

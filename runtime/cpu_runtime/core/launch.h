@@ -26,6 +26,10 @@ using LaunchWatcher = void (*)(const SeenLaunch& launch);
 /// Who notes launches from here on, in place of the file of kernel times.
 void watchLaunches(LaunchWatcher watcher) noexcept;
 
+/// Launches on each of several devices by one call. As there is one device, there is one launch.
+Status startOnDevices(const DeviceLaunch* launches, unsigned launchCount, unsigned flags,
+                      bool isCooperative);
+
 /// A kernel in a graph: checks its launch and makes it ready to run.
 Status prepareKernel(const KernelWork& work);
 /// Whether its threads may wait for others than its own.

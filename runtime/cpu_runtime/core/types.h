@@ -132,6 +132,30 @@ struct LaunchConfig {
   unsigned numAttrs;
 };
 
+/// One of the launches on several devices by one call.
+struct DeviceLaunch {
+  const void* function;
+  Dim3 gridDim;
+  Dim3 blockDim;
+  void** args;
+  size_t sharedBytes;
+  void* stream;
+};
+
+/// As drivers take it.
+struct DriverDeviceLaunch {
+  const void* function;
+  Dim3 gridDim;
+  Dim3 blockDim;
+  unsigned sharedBytes;
+  void* stream;
+  void** args;
+
+  DeviceLaunch asRuntimes() const noexcept {
+    return {function, gridDim, blockDim, args, sharedBytes, stream};
+  }
+};
+
 struct ChannelFormatDesc {
   int x, y, z, w; ///< bits per component
   int kind;

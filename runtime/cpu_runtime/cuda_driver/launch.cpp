@@ -86,6 +86,15 @@ MNEME_RUNTIME_API int cuLaunchCooperativeKernel(const void* function, unsigned g
                                                 static_cast<size_t>(sharedBytes), stream);
 }
 
+MNEME_RUNTIME_API int
+cuLaunchCooperativeKernelMultiDevice(const mneme::cpu_runtime::DriverDeviceLaunch* launches,
+                                     unsigned count, unsigned flags) {
+  using mneme::cpu_runtime::DeviceLaunch;
+  const DeviceLaunch first = launches && count > 0 ? launches->asRuntimes() : DeviceLaunch{};
+  return forward<"cudaLaunchCooperativeKernelMultiDevice">(launches ? &first : nullptr, count,
+                                                           flags);
+}
+
 MNEME_RUNTIME_API int cuLaunchKernelEx(const CUlaunchConfig* config, const void* function,
                                        void** args, void** extra) {
   if (!config)

@@ -33,43 +33,6 @@ Status recordIfAny(void* event, void* stream) {
   return event ? gpuEventRecord(event, stream) : Status::Success;
 }
 
-/// hipLaunchParams and hipFunctionLaunchParams.
-struct KernelOfDevice {
-  const void* function;
-  Dim3 grid;
-  Dim3 block;
-  void** args;
-  size_t sharedBytes;
-  void* stream;
-};
-struct FunctionOfDevice {
-  const void* function;
-  Dim3 grid;
-  Dim3 block;
-  unsigned sharedBytes;
-  void* stream;
-  void** args;
-};
-
-/// A launch on each of several devices; here is one.
-template <typename Params>
-Status launchOnEach(const Params* launches, unsigned count, unsigned flags, bool isCooperative) {
-  constexpr unsigned kNoSyncBefore = 1, kAllFlags = 3;
-  if (!launches || count != 1 || flags > kAllFlags)
-    return remember(Status::InvalidValue);
-  const Params& launch = *launches;
-  if (launch.block.x == 0 || launch.block.y == 0 || launch.block.z == 0)
-    return remember(Status::InvalidConfiguration);
-  if (!launch.stream)
-    return remember(Status::InvalidResourceHandle);
-  if (!(flags & kNoSyncBefore))
-    if (const Status status = gpuStreamSynchronize(launch.stream); status != Status::Success)
-      return status;
-  const auto start = isCooperative ? gpuLaunchCooperativeKernel : gpuLaunchKernel;
-  return start(launch.function, launch.grid, launch.block, launch.args, launch.sharedBytes,
-               launch.stream);
-}
-
 Status largestBlock(int* blocks, int* threads, const void* function, size_t sharedBytes,
                     int limit) {
   if (!blocks || !threads || limit < 0)
@@ -99,19 +62,15 @@ MNEME_RUNTIME_API Status hipLaunchCooperativeKernel(const void* function, Dim3 g
   return gpuLaunchCooperativeKernel(function, grid, block, args, sharedBytes, stream);
 }
 
-MNEME_RUNTIME_API Status hipLaunchCooperativeKernelMultiDevice(const KernelOfDevice* launches,
-                                                               int count, unsigned flags) {
-  return launchOnEach(launches, static_cast<unsigned>(count), flags, true);
-}
-
-MNEME_RUNTIME_API Status hipExtLaunchMultiKernelMultiDevice(const KernelOfDevice* launches,
-                                                            int count, unsigned flags) {
-  return launchOnEach(launches, static_cast<unsigned>(count), flags, false);
+MNEME_RUNTIME_API Status hipExtLaunchMultiKernelMultiDevice(const DeviceLaunch* launches, int count,
+                                                            unsigned flags) {
+  return startOnDevices(launches, static_cast<unsigned>(count), flags, false);
 }
 
 MNEME_RUNTIME_API Status hipModuleLaunchCooperativeKernelMultiDevice(
-    const FunctionOfDevice* launches, unsigned count, unsigned flags) {
-  return launchOnEach(launches, count, flags, true);
+    const DriverDeviceLaunch* launches, unsigned count, unsigned flags) {
+  const DeviceLaunch first = launches && count > 0 ? launches->asRuntimes() : DeviceLaunch{};
+  return startOnDevices(launches ? &first : nullptr, count, flags, true);
 }
 
 MNEME_RUNTIME_API Status hipExtLaunchKernel(const void* function, Dim3 grid, Dim3 block,

@@ -1,6 +1,7 @@
 // Our declarations of what crosses the API, against the vendor's headers (CUDA 13).
 #include <cstddef>
 
+#include <cuda.h>
 #include <cuda_runtime_api.h>
 #include <doctest/doctest.h>
 
@@ -29,6 +30,13 @@ TEST_CASE("launch and copy structs are laid out as the vendor's") {
   SAME_FIELD(Memcpy3DParms, cudaMemcpy3DParms, kind);
   SAME_SIZE(Memcpy3DPeerParms, cudaMemcpy3DPeerParms);
   SAME_FIELD(Memcpy3DPeerParms, cudaMemcpy3DPeerParms, extent);
+  SAME_SIZE(DriverDeviceLaunch, CUDA_LAUNCH_PARAMS);
+  CHECK(offsetof(ours::DriverDeviceLaunch, gridDim) == offsetof(CUDA_LAUNCH_PARAMS, gridDimX));
+  CHECK(offsetof(ours::DriverDeviceLaunch, blockDim) == offsetof(CUDA_LAUNCH_PARAMS, blockDimX));
+  CHECK(offsetof(ours::DriverDeviceLaunch, sharedBytes) ==
+        offsetof(CUDA_LAUNCH_PARAMS, sharedMemBytes));
+  CHECK(offsetof(ours::DriverDeviceLaunch, stream) == offsetof(CUDA_LAUNCH_PARAMS, hStream));
+  CHECK(offsetof(ours::DriverDeviceLaunch, args) == offsetof(CUDA_LAUNCH_PARAMS, kernelParams));
   SAME_SIZE(LaunchConfig, cudaLaunchConfig_t);
   SAME_FIELD(LaunchConfig, cudaLaunchConfig_t, dynamicSmemBytes);
   SAME_FIELD(LaunchConfig, cudaLaunchConfig_t, attrs);

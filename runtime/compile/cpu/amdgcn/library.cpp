@@ -111,6 +111,23 @@ Value* memoryFence(Emit& e, Function&, unsigned) {
 }
 
 Value* one(Emit& e, Function& f, unsigned) { return ConstantInt::get(f.getReturnType(), 1); }
+Value* zero(Emit& e, Function& f, unsigned) { return ConstantInt::get(f.getReturnType(), 0); }
+
+Value* gridSize(Emit& e, Function& f, unsigned) {
+  Value* size = e.CreateMul(e.CreateMul(globalSize(e, 0), globalSize(e, 1)), globalSize(e, 2));
+  return e.CreateZExtOrTrunc(size, f.getReturnType());
+}
+
+/// Blocks first, then threads in them.
+Value* gridRank(Emit& e, Function& f, unsigned) {
+  const auto rank = [&](Axis id, Axis size) {
+    Value* plane = e.CreateAdd(e.CreateMul(id(e, 2), size(e, 1)), id(e, 1));
+    return e.CreateAdd(e.CreateMul(plane, size(e, 0)), id(e, 0));
+  };
+  Value* threads = e.CreateMul(e.CreateMul(localSize(e, 0), localSize(e, 1)), localSize(e, 2));
+  Value* first = e.CreateMul(rank(groupId, groupCount), threads);
+  return e.CreateZExtOrTrunc(e.CreateAdd(first, rank(localId, localSize)), f.getReturnType());
+}
 
 /// One thread of each block counts arrivals in the launch's workspace, and waits until every block
 /// has come as often as its own.
@@ -163,14 +180,20 @@ constexpr BodyRule kBodies[] = {
     {"__atomic_work_item_fence", memoryFence},
     {"__ockl_grid_sync", gridSync},
     {"__ockl_grid_is_valid", one},
+    // A launch on several devices is one on a single device here: its grids are one.
+    {"__ockl_multi_grid_sync", gridSync},
+    {"__ockl_multi_grid_is_valid", one},
+    {"__ockl_multi_grid_num_grids", one},
+    {"__ockl_multi_grid_grid_rank", zero},
+    {"__ockl_multi_grid_size", gridSize},
+    {"__ockl_multi_grid_thread_rank", gridRank},
 };
 
 /// Their bodies talk to the host or to other devices in ways that only AMD's runtime understands.
 /// Without bodies, a kernel that reaches them is refused by name.
 bool isHostCall(StringRef name) {
-  return name.starts_with("__ockl_hostcall") || name.starts_with("__ockl_multi_grid") ||
-         name.starts_with("__ockl_call_host_function") || name == "__ockl_devmem_request" ||
-         name == "__ockl_sanitizer_report";
+  return name.starts_with("__ockl_hostcall") || name.starts_with("__ockl_call_host_function") ||
+         name == "__ockl_devmem_request" || name == "__ockl_sanitizer_report";
 }
 
 /// The runtime's own: vendor_calls.cpp knows their declarations.
