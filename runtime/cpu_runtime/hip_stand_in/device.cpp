@@ -58,7 +58,7 @@ int waveSize() { return version().major >= 10 ? 32 : 64; }
 template <typename Properties>
 int properties(const char* function, Properties* properties, int device) {
   const auto ask = next<int (*)(Properties*, int)>(function);
-  const int status = ask ? ask(properties, device) : kNotSupported;
+  const int status = ask ? ask(properties, numberOf(device)) : kNotSupported;
   if (status != kSuccess)
     return status;
   std::snprintf(properties->name, sizeof properties->name, "stand-in for %s", archName().c_str());
@@ -92,7 +92,7 @@ MNEME_STAND_IN(hipGetDevicePropertiesR0600)(DeviceProp0600* wanted, int device) 
 
 MNEME_STAND_IN(hipDeviceGetName)(char* name, int length, int device) {
   const auto ask = next<int (*)(char*, int, int)>("hipDeviceGetName");
-  const int status = ask ? ask(name, length, device) : kNotSupported;
+  const int status = ask ? ask(name, length, numberOf(device)) : kNotSupported;
   if (status == kSuccess)
     std::snprintf(name, static_cast<size_t>(length), "stand-in for %s", archName().c_str());
   return status;
@@ -100,7 +100,7 @@ MNEME_STAND_IN(hipDeviceGetName)(char* name, int length, int device) {
 
 MNEME_STAND_IN(hipDeviceComputeCapability)(int* major, int* minor, int device) {
   const auto ask = next<int (*)(int*, int*, int)>("hipDeviceComputeCapability");
-  const int status = ask ? ask(major, minor, device) : kNotSupported;
+  const int status = ask ? ask(major, minor, numberOf(device)) : kNotSupported;
   if (status == kSuccess) {
     *major = version().major;
     *minor = version().minor;
@@ -110,7 +110,7 @@ MNEME_STAND_IN(hipDeviceComputeCapability)(int* major, int* minor, int device) {
 
 MNEME_STAND_IN(hipDeviceGetAttribute)(int* value, int attribute, int device) {
   const auto ask = next<int (*)(int*, int, int)>("hipDeviceGetAttribute");
-  const int status = ask ? ask(value, attribute, device) : kNotSupported;
+  const int status = ask ? ask(value, attribute, numberOf(device)) : kNotSupported;
   if (status != kSuccess)
     return status;
   if (attribute == kAttributeMajor)

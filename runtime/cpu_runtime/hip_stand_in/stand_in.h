@@ -13,9 +13,16 @@ namespace mneme::stand_in {
 /// runtime tells.
 int versionAskedFor() noexcept;
 
+/// How many devices it plays, by MNEME_STAND_IN_DEVICES: 1 without. All are the one there is.
+int deviceCount() noexcept;
+/// A device's number in mneme's own runtime.
+inline int numberOf(int device) noexcept {
+  return device >= 0 && device < deviceCount() ? 0 : device;
+}
+
 /// hipError_t; the others as hip/error_names.inc has them.
-inline constexpr int kSuccess = 0, kInvalidValue = 1, kOutOfMemory = 2, kNotFound = 500,
-                     kNotReady = 600, kNotSupported = 801;
+inline constexpr int kSuccess = 0, kInvalidValue = 1, kOutOfMemory = 2, kInvalidDevice = 101,
+                     kInvalidHandle = 400, kNotFound = 500, kNotReady = 600, kNotSupported = 801;
 
 /// A function of mneme's own runtime; null if it has none of this name.
 void* nextFunction(const char* name) noexcept;

@@ -184,7 +184,7 @@ MNEME_STAND_IN(hipMemMap)(void* pointer, size_t bytes, size_t offset, void* hand
 MNEME_STAND_IN(hipMemSetAccess)(void* pointer, size_t bytes, const AccessDesc* access,
                                 size_t count) {
   const auto address = reinterpret_cast<uintptr_t>(pointer);
-  if (!access || count != 1 || access->location.type != 1 || access->location.id != 0)
+  if (!access || count != 1 || access->location.type != 1 || numberOf(access->location.id) != 0)
     return kInvalidValue;
   const std::lock_guard lock(state().mutex);
   const auto first = state().mapped.find(address);
