@@ -60,6 +60,14 @@ public:
   virtual int synchronize() noexcept = 0;
   /// Waits for a device that may not be the current one; by default there is only one.
   virtual int synchronizeDevice(unsigned device) noexcept { return synchronize(); }
+  virtual unsigned deviceCount() noexcept { return 1; }
+  /// The device of a stream that is no default one; nothing where that cannot be told, or the
+  /// stream is of a context the recorder does not work in.
+  virtual std::optional<unsigned> deviceOf(void* stream) noexcept { return 0; }
+  /// Makes a device the current one of this thread; `before` is for leaveDevice(). False if it
+  /// cannot: nothing has changed then.
+  virtual bool enterDevice(unsigned device, void*& before) noexcept { return device == 0; }
+  virtual void leaveDevice(void* before) noexcept {}
   /// Makes sure that this thread works in a context in which memory can be placed and captured.
   virtual bool prepareContext() noexcept { return true; }
   /// For the current device. \throws Error
@@ -78,6 +86,9 @@ public:
   virtual LaunchTraits traitsOf(const mneme_launch& launch) const noexcept {
     return {.isCooperative = launch.form == MNEME_LAUNCH_COOPERATIVE};
   }
+  /// Functions by which the grids of a launch on several devices know of each other: their names
+  /// in device code begin so.
+  virtual std::span<const char* const> functionsAcrossGrids() const noexcept { return {}; }
   /// As isCapturing() takes it.
   virtual void* streamOf(const mneme_launch& launch) const noexcept { return launch.stream; }
   /// Makes the runtime load a kernel now: the time of its first launch is recorded. Failures do not
@@ -111,6 +122,31 @@ public:
   virtual bool waitOnStream(void* stream, void* mark) noexcept { return false; }
   /// Whether the work is done (after waiting for it, if asked); the mark is then gone.
   virtual bool isMarkPassed(void* mark, bool shallWait) noexcept { return true; }
+};
+
+/// While it lives, a device is the current one of this thread, but between leave() and enter().
+class OnDevice {
+public:
+  OnDevice(Backend& backend, unsigned device) noexcept : backend_(backend), device_(device) {
+    enter();
+  }
+  ~OnDevice() { leave(); }
+  OnDevice(const OnDevice&) = delete;
+  OnDevice& operator=(const OnDevice&) = delete;
+
+  bool isThere() const noexcept { return isThere_; }
+  void enter() noexcept { isThere_ = isThere_ || backend_.enterDevice(device_, before_); }
+  void leave() noexcept {
+    if (isThere_)
+      backend_.leaveDevice(before_);
+    isThere_ = false;
+  }
+
+private:
+  Backend& backend_;
+  const unsigned device_;
+  void* before_ = nullptr;
+  bool isThere_ = false;
 };
 
 /// The backend of the runtime this process uses, looked up at the first call and never destroyed.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <string_view>
 
 #include "runtime/base/error.h"
 #include "runtime/record/metadata_options.h"
@@ -167,6 +168,16 @@ void KernelCatalog::visitStates(
   const std::shared_lock lock(mutex_);
   for (const auto& [hash, state] : states_)
     visit(hash, *state);
+}
+
+/// Names stand in bitcode as they are, one behind the other.
+bool refersTo(const KernelInfo& info, std::span<const char* const> names) {
+  return std::ranges::any_of(info.modules, [&](const auto& module) {
+    const std::string_view code(reinterpret_cast<const char*>(module->bitcode.data()),
+                                module->bitcode.size());
+    return std::ranges::any_of(
+        names, [&](const char* name) { return code.find(name) != std::string_view::npos; });
+  });
 }
 
 uint64_t dynamicHash(const embed::KernelBlob& blob, const mneme_launch& launch,

@@ -8,6 +8,7 @@
 #include <mutex>
 #include <set>
 #include <shared_mutex>
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -108,6 +109,9 @@ private:
   std::map<const mneme_module_entry*, std::shared_ptr<const embed::BlobSet>> blobs_;
   std::map<uint64_t, std::shared_ptr<KernelState>> states_;
 };
+
+/// Whether the kernel's code, or code linked with it, has functions whose names begin so.
+bool refersTo(const KernelInfo& info, std::span<const char* const> names);
 
 /// Identity of a launch beside its kernel: grid, block, shared memory, cooperative flag, cluster
 /// and the bytes of every argument that is no pointer. Aggregates count with all their bytes,

@@ -12,12 +12,6 @@
 namespace mneme::record {
 namespace {
 
-constexpr const char* kUnknown =
-    "a kernel was launched by a handle that the recorder has not seen made; it is not recorded";
-constexpr const char* kWithoutIr =
-    "a kernel of code that the program loaded itself, which carries no mneme IR, was launched; it "
-    "is not recorded (compile the code with mneme-cxx)";
-
 /// The call under way in this thread, as the program wrote it.
 thread_local const Next* asWritten = nullptr;
 
@@ -101,6 +95,23 @@ int watchAlias(const void** function, const void* kernel, const Next& next) {
   return status;
 }
 
+AsWritten::AsWritten(const Next& next) noexcept : outer_(std::exchange(asWritten, &next)) {}
+AsWritten::~AsWritten() { asWritten = outer_; }
+
+mneme_launch asRecorded(const LoadedLaunch& launch, const void* kernel, void** args) noexcept {
+  return {.version = MNEME_RT_ABI,
+          .form = formOf(launch),
+          .kernel = kernel,
+          .grid = launch.grid,
+          .block = launch.block,
+          .args = args,
+          .sharedBytes = launch.sharedBytes,
+          .stream = launch.stream,
+          .config = launch.config,
+          .vendorEntry = launch.config ? reinterpret_cast<void*>(&callConfigAsWritten)
+                                       : reinterpret_cast<void*>(&callAsWritten)};
+}
+
 int launchLoaded(const LoadedLaunch& launch, const Next& next) {
   Session* session = isInsideCall() ? nullptr : Session::existing();
   if (!session || !session->isActive() || !launch.function)
@@ -111,22 +122,10 @@ int launchLoaded(const LoadedLaunch& launch, const Next& next) {
   std::vector<void*> unpacked;
   if (!launch.args && !unpackArguments(launch.extra, info->blob->args, unpacked))
     return next(); // the vendor has to say what is wrong
-  const mneme_launch asRecorded{.version = MNEME_RT_ABI,
-                                .form = formOf(launch),
-                                .kernel = kernel,
-                                .grid = launch.grid,
-                                .block = launch.block,
-                                .args = launch.args ? launch.args : unpacked.data(),
-                                .sharedBytes = launch.sharedBytes,
-                                .stream = launch.stream,
-                                .config = launch.config,
-                                .vendorEntry = launch.config
-                                                   ? reinterpret_cast<void*>(&callConfigAsWritten)
-                                                   : reinterpret_cast<void*>(&callAsWritten)};
-  const Next* outer = std::exchange(asWritten, &next);
-  const int status = mneme_launch_kernel(&asRecorded);
-  asWritten = outer;
-  return status;
+  const mneme_launch recorded =
+      asRecorded(launch, kernel, launch.args ? launch.args : unpacked.data());
+  const AsWritten written(next);
+  return mneme_launch_kernel(&recorded);
 }
 
 } // namespace mneme::record

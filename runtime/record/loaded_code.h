@@ -9,6 +9,15 @@
 
 namespace mneme::record {
 
+// Notes about kernels whose code is not known.
+inline constexpr const char* kUnknown =
+    "a kernel was launched by a handle that the recorder has not seen made; it is not recorded";
+inline constexpr const char* kNotBuilt =
+    "a kernel of code that was not built with mneme was launched; it is not recorded";
+inline constexpr const char* kWithoutIr =
+    "a kernel of code that the program loaded itself, which carries no mneme IR, was launched; it "
+    "is not recorded (compile the code with mneme-cxx)";
+
 /// A module is loaded from memory; `module` receives its handle.
 int watchModule(void** module, const void* image, const Next& next);
 /// The same from a file.
@@ -32,6 +41,22 @@ struct LoadedLaunch {
   bool isCooperative = false;
   const void* config = nullptr; ///< as mneme_launch::config, where there is one
 };
+
+/// While it lives, the vendor's call of this thread's launches that asRecorded() describes is
+/// `next`, which must outlive it.
+class AsWritten {
+public:
+  explicit AsWritten(const Next& next) noexcept;
+  ~AsWritten();
+  AsWritten(const AsWritten&) = delete;
+  AsWritten& operator=(const AsWritten&) = delete;
+
+private:
+  const Next* outer_;
+};
+
+/// The launch as libmneme_rt takes it. `kernel` is its function's first handle (findKernel()).
+mneme_launch asRecorded(const LoadedLaunch& launch, const void* kernel, void** args) noexcept;
 
 /// Records the launch if it is time to. `next` makes it as the program wrote it.
 int launchLoaded(const LoadedLaunch& launch, const Next& next);

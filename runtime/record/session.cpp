@@ -259,11 +259,6 @@ void Session::settleLeft() {
 }
 
 int Session::launch(const mneme_launch& launch) {
-  const auto pass = [&](Attempt& attempt) {
-    count(attempt);
-    const CancellationOfCaller asCaller;
-    return mneme_rt_call_vendor(&launch);
-  };
   if (isInsideCall() || !isActive())
     return mneme_rt_call_vendor(&launch);
   Attempt attempt;
@@ -276,17 +271,30 @@ int Session::launch(const mneme_launch& launch) {
       note(sentence("a launch could not be recorded: ", error.what()));
     }
     if (!attempt.isRecorded)
-      return pass(attempt);
+      return pass(attempt, launch);
   }
+  return make(attempt, launch);
+}
+
+/// Inside the gate.
+int Session::pass(Attempt& attempt, const mneme_launch& launch) {
+  count(attempt);
+  const CancellationOfCaller asCaller;
+  return mneme_rt_call_vendor(&launch);
+}
+
+/// A launch that was decided about.
+int Session::make(Attempt& attempt, const mneme_launch& launch) {
   try {
-    record(attempt, launch);
+    if (attempt.isRecorded)
+      record(attempt, launch);
   } catch (const std::exception& error) {
     note(sentence("a launch could not be recorded: ", error.what()));
   }
   if (attempt.status)
     return *attempt.status;
   const CallGuard guard;
-  return pass(attempt);
+  return pass(attempt, launch);
 }
 
 std::string Session::whyNot(const Attempt& attempt, const mneme_launch& launch) const {

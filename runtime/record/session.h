@@ -9,6 +9,7 @@
 #include <mutex>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -29,6 +30,10 @@
 #include "runtime/record/settings.h"
 
 namespace mneme::record {
+
+struct CallOnDevices;
+class Next;
+class NextOf;
 
 /// Everything the recorder knows. Made at the first use and never destroyed, because the
 /// application's last destructors may still free memory or launch kernels. No public function
@@ -51,6 +56,17 @@ public:
   /// Throws nothing, but a thread that is cancelled in the vendor's call is unwound through it.
   int launch(const mneme_launch& launch);
   void moduleUnregistered(const mneme_module_entry* module) noexcept;
+
+  /// One of the launches that a call makes on several devices.
+  struct DeviceLaunch {
+    mneme_launch launch{}; ///< by asRecorded()
+    unsigned device = 0;
+    const void* code = nullptr; ///< the same for all handles of a kernel
+    bool isKnown = false;       ///< else it is not recorded, nor counted
+  };
+  /// The same for all launches of such a call (launches_on_devices.h).
+  int launchOnDevices(std::span<const DeviceLaunch> launches, const CallOnDevices& call,
+                      const Next& together, const NextOf& alone);
 
   // Code that the program loads itself.
   void moduleLoaded(std::shared_ptr<const LoadedModule> module) noexcept;
@@ -121,6 +137,13 @@ private:
   Session() noexcept;
   bool passesFirst(KernelState& state, const LaunchShapes::Match& shape) const;
   Attempt decide(const mneme_launch& launch);
+  Attempt decideApart(const DeviceLaunch& one, bool isCooperative);
+  bool decideAll(std::span<const DeviceLaunch> launches, bool isCooperative,
+                 std::vector<Attempt>& attempts) noexcept;
+  void dropRecording(Attempt& attempt, const char* why, bool mayRetry) noexcept;
+  int makeAlone(Attempt& attempt, const DeviceLaunch& one, const Next& alone);
+  int pass(Attempt& attempt, const mneme_launch& launch);
+  int make(Attempt& attempt, const mneme_launch& launch);
   void count(Attempt& attempt);
   std::string whyNot(const Attempt& attempt, const mneme_launch& launch) const;
   void record(Attempt& attempt, const mneme_launch& launch);

@@ -72,17 +72,15 @@ def test_launches_of_loaded_code_are_recorded(
 
 @pytest.mark.parametrize("on_gpu", [False, True])
 def test_launches_past_the_compilers_own(on_gpu: bool, tmp_path: Path) -> None:
-    """By structures, handles and pointers: recorded; on several devices at once: named."""
+    """By structures, handles and pointers."""
     program = tmp_path / "launches"
     build(APPS / "launches.hip", "-o", program, "-lamdhip64")
     plain = on_stand_in(program) if on_gpu else mneme("run", "--device", "cpu", "--", program)
-    assert plain.stdout.count("hipSuccess") == 10, plain.stdout + plain.stderr
+    assert plain.stdout.count("hipSuccess") == 7, plain.stdout + plain.stderr
     folder = tmp_path / "db"
     recorded = record(folder, program) if on_gpu else _record_on_cpu(folder, (program,))
     assert (recorded.stdout, recorded.returncode) == (plain.stdout, 0), recorded.stderr
     assert "recorded 6 instances of 1 kernel" in recorded.stderr
-    said = "launched by a function for several devices at once; they are not recorded"
-    assert said in recorded.stderr
     assert replay_all(folder, "cpu") == ["exact"] * 6
     assert replay_all(folder, "hip:0") == ["exact"] * 6
 

@@ -34,6 +34,12 @@ inline void* perThreadStream(void* stream) noexcept {
   return stream ? stream : reinterpret_cast<void*>(2);
 }
 
+/// Backend::functionsAcrossGrids() of each vendor: multi_grid_group of cooperative groups.
+inline constexpr std::array kCudaFunctionsAcrossGrids = {"cudaCG"};
+inline constexpr std::array kHipFunctionsAcrossGrids = {"__ockl_multi_grid"};
+inline constexpr std::array kFunctionsAcrossGrids = {kCudaFunctionsAcrossGrids[0],
+                                                     kHipFunctionsAcrossGrids[0]};
+
 /// Backend::traitsOf(), by the attributes a launch was given.
 LaunchTraits traitsByAttributes(const mneme_launch& launch) noexcept;
 

@@ -4,6 +4,7 @@
 
 #include "runtime/abi/mneme_rt.h"
 #include "runtime/record/backends/vendor_runtime.h"
+#include "runtime/record/launches_on_devices.h"
 #include "runtime/record/loaded_code.h"
 #include "runtime/record/served_memory.h"
 
@@ -54,5 +55,52 @@ struct RuntimeLaunch {
 int watchKernel(const LoadedLaunch& launch, const Next& next);
 int watchKernel(const RuntimeLaunch* config, void* stream, const void* kernel, void** args,
                 const Next& next);
+
+/// One of the launches on several devices by one call, as the runtimes take them.
+struct RuntimeDeviceLaunch {
+  static constexpr const char* kWhyUnknown = kNotBuilt;
+  const void* function;
+  mneme_dim3 grid, block;
+  void** args;
+  size_t sharedBytes;
+  void* stream;
+};
+/// As the drivers do.
+struct DriverDeviceLaunch {
+  static constexpr const char* kWhyUnknown = kUnknown;
+  const void* function;
+  mneme_dim3 grid, block;
+  unsigned sharedBytes;
+  void* stream;
+  void** args;
+};
+
+/// Such a call; `mustMatch` as in CallOnDevices, which holds for all cooperative ones.
+enum class Together { Apart, Matching, Cooperative };
+
+/// The vendor's function, which launches on each of several devices.
+template <auto Self, typename Launch, typename Count>
+int launchOnDevices(const char* name, Launch* launches, Count count, unsigned flags,
+                    Together together) {
+  const CallOnDevices call{.read =
+                               [](const void* all, size_t index) {
+                                 const Launch& one = static_cast<const Launch*>(all)[index];
+                                 return LoadedLaunch{.function = one.function,
+                                                     .grid = one.grid,
+                                                     .block = one.block,
+                                                     .sharedBytes = one.sharedBytes,
+                                                     .stream = one.stream,
+                                                     .args = one.args};
+                               },
+                           .launches = launches,
+                           .count = int64_t{count},
+                           .flags = flags,
+                           .whyUnknown = Launch::kWhyUnknown,
+                           .isCooperative = together == Together::Cooperative,
+                           .mustMatch = together != Together::Apart};
+  return launchOnDevices(
+      call, [&] { return forward<Self>(name, launches, count, flags); },
+      [&](size_t index) { return forward<Self>(name, launches + index, Count{1}, flags); });
+}
 
 } // namespace mneme::record

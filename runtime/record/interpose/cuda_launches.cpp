@@ -74,6 +74,13 @@ MNEME_RECORD_API int cudaLaunchCooperativeKernel_ptsz(const void* kernel, mneme_
                      });
 }
 
+/// Of runtimes before CUDA 13.
+MNEME_RECORD_API int cudaLaunchCooperativeKernelMultiDevice(RuntimeDeviceLaunch* launches,
+                                                            unsigned count, unsigned flags) {
+  return launchOnDevices<cudaLaunchCooperativeKernelMultiDevice>(
+      "cudaLaunchCooperativeKernelMultiDevice", launches, count, flags, Together::Cooperative);
+}
+
 MNEME_RECORD_API int cudaLaunchKernelExC(const RuntimeLaunch* config, const void* kernel,
                                          void** args) {
   return watchKernel(config, config ? legacyStream(config->stream) : nullptr, kernel, args, [&] {

@@ -97,6 +97,12 @@ MNEME_RECORD_API int cuLaunchCooperativeKernel(void* function, unsigned gridX, u
   });
 }
 
+MNEME_RECORD_API int cuLaunchCooperativeKernelMultiDevice(DriverDeviceLaunch* launches,
+                                                          unsigned count, unsigned flags) {
+  return launchOnDevices<cuLaunchCooperativeKernelMultiDevice>(
+      "cuLaunchCooperativeKernelMultiDevice", launches, count, flags, Together::Cooperative);
+}
+
 MNEME_RECORD_API int cuLaunchKernelEx(const DriverLaunch* config, void* function, void** args,
                                       void** extra) {
   const auto next = [&] {

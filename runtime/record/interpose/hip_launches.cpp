@@ -10,14 +10,20 @@ namespace {
 
 constexpr const char* kExtendedLaunch =
     "a kernel was launched by hipExtLaunchKernel in any order; it is not recorded";
-constexpr const char* kSeveralDevices =
-    "kernels were launched by a function for several devices at once; they are not recorded";
 constexpr const char* kGraph = "a HIP graph was launched; the kernels in it are not recorded";
 
 bool isInstrumented(const void* kernel) noexcept {
   const mneme_module_entry* module = nullptr;
   const char* name = nullptr;
   return mneme_rt_find_kernel(kernel, &module, &name) != 0;
+}
+
+/// Which refuses kernels and dimensions that differ where HIP before takes them.
+bool isHip7() noexcept {
+  constexpr int kHip7 = 70000000;
+  const auto versionOf = find<int (*)(int*)>("hipRuntimeGetVersion");
+  int version = 0;
+  return versionOf && versionOf(&version) == 0 && version >= kHip7;
 }
 
 /// A launch between two events, either of which may be null: what hipExtLaunchKernel does, but that
@@ -128,27 +134,23 @@ MNEME_RECORD_API int hipExtLaunchKernel(const void* kernel, mneme_dim3 grid, mne
              : watchKernel({.function = kernel, .grid = grid, .block = block}, next);
 }
 
-MNEME_RECORD_API int hipLaunchCooperativeKernelMultiDevice(void* launches, int count,
+MNEME_RECORD_API int hipLaunchCooperativeKernelMultiDevice(RuntimeDeviceLaunch* launches, int count,
                                                            unsigned flags) {
-  return watchUnrecorded(kSeveralDevices, kSeveralDevices, [&] {
-    return forward<hipLaunchCooperativeKernelMultiDevice>("hipLaunchCooperativeKernelMultiDevice",
-                                                          launches, count, flags);
-  });
+  return launchOnDevices<hipLaunchCooperativeKernelMultiDevice>(
+      "hipLaunchCooperativeKernelMultiDevice", launches, count, flags, Together::Cooperative);
 }
 
-MNEME_RECORD_API int hipExtLaunchMultiKernelMultiDevice(void* launches, int count, unsigned flags) {
-  return watchUnrecorded(kSeveralDevices, kSeveralDevices, [&] {
-    return forward<hipExtLaunchMultiKernelMultiDevice>("hipExtLaunchMultiKernelMultiDevice",
-                                                       launches, count, flags);
-  });
+MNEME_RECORD_API int hipExtLaunchMultiKernelMultiDevice(RuntimeDeviceLaunch* launches, int count,
+                                                        unsigned flags) {
+  static const Together together = isHip7() ? Together::Matching : Together::Apart;
+  return launchOnDevices<hipExtLaunchMultiKernelMultiDevice>("hipExtLaunchMultiKernelMultiDevice",
+                                                             launches, count, flags, together);
 }
 
-MNEME_RECORD_API int hipModuleLaunchCooperativeKernelMultiDevice(void* launches, unsigned count,
-                                                                 unsigned flags) {
-  return watchUnrecorded(kSeveralDevices, kSeveralDevices, [&] {
-    return forward<hipModuleLaunchCooperativeKernelMultiDevice>(
-        "hipModuleLaunchCooperativeKernelMultiDevice", launches, count, flags);
-  });
+MNEME_RECORD_API int hipModuleLaunchCooperativeKernelMultiDevice(DriverDeviceLaunch* launches,
+                                                                 unsigned count, unsigned flags) {
+  return launchOnDevices<hipModuleLaunchCooperativeKernelMultiDevice>(
+      "hipModuleLaunchCooperativeKernelMultiDevice", launches, count, flags, Together::Cooperative);
 }
 
 MNEME_RECORD_API int hipGraphLaunch(void* graph, void* stream) {

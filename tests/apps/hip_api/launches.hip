@@ -1,6 +1,5 @@
-// Launches past the compiler's own: by functions for several devices, by a structure with
-// attributes, by the handle of a function, and by pointers to HIP's functions. Prints the same text
-// whether it is recorded or not.
+// Launches past the compiler's own: by a structure with attributes, by the handle of a function, and
+// by pointers to HIP's functions. Prints the same text whether it is recorded or not.
 #include <hip/hip_ext.h>
 #include <hip/hip_runtime.h>
 
@@ -49,13 +48,6 @@ struct Config {
   Attribute* attributes;
   unsigned attributeCount;
 };
-struct FunctionLaunch {
-  hipFunction_t function;
-  dim3 grid, block;
-  unsigned sharedBytes;
-  hipStream_t stream;
-  void** args;
-};
 
 constexpr int kCooperative = 2, kPriority = 8;
 
@@ -74,20 +66,9 @@ int main() {
       hipStreamCreate(&stream) != hipSuccess)
     return 1;
   const void* const kernel = reinterpret_cast<const void*>(&scale);
-  hipLaunchParams each[2] = {{const_cast<void*>(kernel), kGrid, kBlock, arguments, 0, stream}};
-  each[1] = each[0];
-  say("on each device", hipExtLaunchMultiKernelMultiDevice(each, 1, 0));
-  say("together on each", hipLaunchCooperativeKernelMultiDevice(each, 1, 1));
-  say("on too many", hipExtLaunchMultiKernelMultiDevice(each, 2, 0));
-  each[0].stream = nullptr;
-  say("without a stream", hipLaunchCooperativeKernelMultiDevice(each, 1, 0));
-
   hipFunction_t function{};
   const auto functionOf = hip<hipError_t (*)(hipFunction_t*, const void*)>("hipGetFuncBySymbol");
   say("handle", functionOf(&function, kernel));
-  FunctionLaunch one{function, kGrid, kBlock, 0, stream, arguments};
-  say("functions on each", hip<hipError_t (*)(FunctionLaunch*, unsigned, unsigned)>(
-                               "hipModuleLaunchCooperativeKernelMultiDevice")(&one, 1, 0));
   say("by its handle", hipModuleLaunchKernel(function, kGrid.x, 1, 1, kBlock.x, 1, 1, 0, stream,
                                              arguments, nullptr));
 

@@ -1,12 +1,15 @@
 // The fake driver of device_cuda as a program under a recorder needs it: with a primary context
 // that is current, pointers that can be asked about, and plain allocations.
 #include <algorithm>
+#include <vector>
 
 #include "runtime/base/hash.h"
 #include "runtime/base/word_ranges.h"
 #include "runtime/device/bulk/layout.h"
 
 #define cuCtxGetCurrent deviceCtxGetCurrent
+#define cuCtxGetDevice deviceCtxGetDevice
+#define cuStreamGetCtx deviceStreamGetCtx
 #define cuPointerGetAttribute devicePointerGetAttribute
 #define cuMemcpyDtoH_v2 deviceMemcpyDtoH
 #define cuCtxPushCurrent_v2 deviceCtxPushCurrent
@@ -17,6 +20,8 @@
 #include "tests/unit/device_cuda/fake_driver.cpp"
 #include "tests/unit/device_cuda/fake_queue.cpp"
 #undef cuCtxGetCurrent
+#undef cuCtxGetDevice
+#undef cuStreamGetCtx
 #undef cuPointerGetAttribute
 #undef cuMemcpyDtoH_v2
 #undef cuCtxPushCurrent_v2
@@ -25,19 +30,43 @@
 #undef cuMemFree_v2
 #undef cuLaunchKernel
 
-FAKE(cuCtxGetCurrent, CUcontext* context) {
+namespace {
+
+thread_local std::vector<CUcontext> pushed;
+
+CUcontext current() {
   depth = 1; // copies ask for it
-  return cuDevicePrimaryCtxRetain(context, 0);
+  return pushed.empty() ? primaryOf(0) : pushed.back();
 }
-FAKE(cuCtxPushCurrent_v2, CUcontext) { return depth = 1, CUDA_SUCCESS; }
-FAKE(cuCtxPopCurrent_v2, CUcontext* context) { return *context = nullptr, CUDA_SUCCESS; }
+
+constexpr uint64_t secondWindow = 0x610000000000, windowBytes = uint64_t{1} << 40;
+
+} // namespace
+
+FAKE(cuCtxGetCurrent, CUcontext* context) { return *context = current(), CUDA_SUCCESS; }
+FAKE(cuCtxGetDevice, CUdevice* device) {
+  return *device = current() == primaryOf(1) ? 1 : 0, CUDA_SUCCESS;
+}
+FAKE(cuCtxPushCurrent_v2, CUcontext context) {
+  return depth = 1, pushed.push_back(context), CUDA_SUCCESS;
+}
+FAKE(cuCtxPopCurrent_v2, CUcontext* context) {
+  *context = current();
+  if (!pushed.empty())
+    pushed.pop_back();
+  return CUDA_SUCCESS;
+}
+/// The program's streams are numbers: 16 on the first device, 17 on the second.
+FAKE(cuStreamGetCtx, CUstream stream, CUcontext* context) {
+  return *context = primaryOf(reinterpret_cast<uintptr_t>(stream) & 1), CUDA_SUCCESS;
+}
 
 FAKE(cuPointerGetAttribute, void* data, CUpointer_attribute attribute, CUdeviceptr address) {
   switch (attribute) {
   case CU_POINTER_ATTRIBUTE_MEMORY_TYPE:
     return *static_cast<unsigned*>(data) = CU_MEMORYTYPE_DEVICE, CUDA_SUCCESS;
   case CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL:
-    return *static_cast<int*>(data) = 0, CUDA_SUCCESS;
+    return *static_cast<int*>(data) = address - secondWindow < windowBytes ? 1 : 0, CUDA_SUCCESS;
   case CU_POINTER_ATTRIBUTE_RANGE_START_ADDR:
     return *static_cast<CUdeviceptr*>(data) = address, CUDA_SUCCESS;
   case CU_POINTER_ATTRIBUTE_RANGE_SIZE:

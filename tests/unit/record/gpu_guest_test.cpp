@@ -65,6 +65,19 @@ TEST_CASE("device memory of a GPU is placed in the window") {
   CHECK(prologue.regions()[1].name == "counter");
 }
 
+TEST_CASE("launches on several GPUs by one call are recorded on the GPU of each") {
+  const Run alone = runOnGpu("devices", false), recorded = runOnGpu("devices", true);
+  CAPTURE(recorded.said);
+  CHECK(recorded.output == alone.output);
+  CHECK(recorded.output.find("together 0\none 0\nnone 1\nno list 1\nrefused 1\ndevice 0 0") !=
+        std::string::npos);
+  CHECK(wholeInstances(recorded) == 3);
+  const auto record = artifact::KernelRecord::load(recorded.directory / "data" / "1.json");
+  CHECK(record.device == "cuda:1"); // the first that was recorded
+  for (const auto& [hash, instance] : record.instances)
+    CHECK(instance.isCooperative);
+}
+
 TEST_CASE("what does not fit into the window of a GPU is recorded where the vendor placed it") {
   const Run recorded = runOnGpu("large", true, "MNEME_PAGE_SIZE=0.01");
   CHECK(recorded.output == runOnGpu("large", false).output);

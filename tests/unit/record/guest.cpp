@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "tests/unit/record/guest_kernel.h"
+#include "tests/unit/record/guest_launch.h"
 
 using namespace mneme::record::test;
 
@@ -73,6 +74,33 @@ void launchOnMuch() {
   std::printf("free %d value %g\n", cudaFree(memory), 1.0);
 }
 
+/// The second device first, whose streams have odd numbers.
+void launchOnDevices() {
+  void* memory = nullptr;
+  std::printf("malloc %d\n", cudaMalloc(&memory, 8000));
+  auto* data = static_cast<float*>(memory);
+  std::memset(data, 0, 8000);
+  float* parts[] = {data + 1000, data};
+  int counts[] = {20, 30};
+  void* args[2][2] = {{&parts[0], &counts[0]}, {&parts[1], &counts[1]}};
+  GuestLaunch launches[2];
+  for (int index : {0, 1})
+    launches[index] = {
+        reinterpret_cast<const void*>(&scale),         {1, 1, 1}, {32, 1, 1}, args[index], 0,
+        reinterpret_cast<void*>(uintptr_t{17} - index)};
+  std::printf("together %d\n", cudaLaunchCooperativeKernelMultiDevice(launches, 2, 0));
+  ++counts[1];
+  std::printf("one %d\n", cudaLaunchCooperativeKernelMultiDevice(launches + 1, 1, 3));
+  std::printf("none %d\n", cudaLaunchCooperativeKernelMultiDevice(launches, 0, 0));
+  std::printf("no list %d\n", cudaLaunchCooperativeKernelMultiDevice(nullptr, 1, 0));
+  std::swap(launches[0].stream, launches[1].stream);
+  launches[0].block.x = 0;
+  std::printf("refused %d\n", cudaLaunchCooperativeKernelMultiDevice(launches, 2, 0));
+  int device = -1;
+  std::printf("device %d %d, values %g %g\n", cudaGetDevice(&device), device,
+              static_cast<double>(data[1005]), static_cast<double>(data[5]));
+}
+
 void inChild(const std::string& mode, void* data) {
   std::fflush(stdout);
   const pid_t child = mode == "vfork" ? vfork() : fork();
@@ -91,6 +119,10 @@ void inChild(const std::string& mode, void* data) {
 int main(int argc, char** argv) {
   const std::string mode = argc > 1 ? argv[1] : "plain";
   registerScale();
+  if (mode == "devices") {
+    launchOnDevices();
+    return 0;
+  }
   void* data = nullptr;
   const size_t bytes = 1 << 20;
   std::printf("malloc %d\n", cudaMalloc(&data, bytes));

@@ -14,6 +14,7 @@ extern "C" {
 int cudaMalloc(void** pointer, size_t bytes);
 int cudaFree(void* pointer);
 int cudaDeviceSynchronize();
+int cudaGetDevice(int* device);
 int cudaLaunchKernel(const void*, mneme_dim3, mneme_dim3, void**, size_t, void*);
 }
 

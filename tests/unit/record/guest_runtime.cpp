@@ -8,7 +8,10 @@
 #include <set>
 #include <thread>
 
+#include <dlfcn.h>
+
 #include "runtime/abi/mneme_rt.h"
+#include "tests/unit/record/guest_launch.h"
 
 namespace {
 
@@ -59,7 +62,16 @@ int cudaMemcpy(void* to, const void* from, size_t bytes, int kind) {
   std::memcpy(to, from, bytes);
   return fault;
 }
+#ifdef MNEME_TEST_GPU
+/// Whose context is current says the driver.
+int cudaGetDevice(int* device) {
+  static const auto ask =
+      reinterpret_cast<int (*)(int*)>(dlsym(dlopen("libcuda.so.1", RTLD_NOW), "cuCtxGetDevice"));
+  return ask ? ask(device) : kInvalidValue;
+}
+#else
 int cudaGetDevice(int* device) { return *device = 0; }
+#endif
 int cudaGetSymbolAddress(void** address, const void* hostShadow) {
   *address = const_cast<void*>(hostShadow); // globals live where the host sees them
   return 0;
@@ -70,6 +82,18 @@ int cudaLaunchKernel(const void* kernel, mneme_dim3 grid, mneme_dim3 block, void
     return kInvalidValue;
   if (reinterpret_cast<Kernel>(const_cast<void*>(kernel))(grid, block, args) != 0)
     fault = kLaunchFailure;
+  return 0;
+}
+int cudaLaunchCooperativeKernelMultiDevice(const GuestLaunch* launches, unsigned count, unsigned) {
+  if (!launches || count == 0 || count > 2)
+    return kInvalidValue;
+  for (unsigned index = 0; index < count; ++index) {
+    const GuestLaunch& one = launches[index];
+    if (const int status = cudaLaunchKernel(one.kernel, one.grid, one.block, one.args,
+                                            one.sharedBytes, one.stream);
+        status != 0)
+      return status;
+  }
   return 0;
 }
 #ifndef MNEME_TEST_GPU // a GPU's runtime does not let memory be adopted

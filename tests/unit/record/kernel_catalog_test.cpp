@@ -63,6 +63,21 @@ TEST_CASE("argument values and pointers are taken as they are") {
         std::vector<uint64_t>{reinterpret_cast<uint64_t>(one.buffer)});
 }
 
+TEST_CASE("functions that code refers to are found by their names") {
+  auto own = std::make_shared<embed::KernelBlob>(), linked = std::make_shared<embed::KernelBlob>();
+  const std::string_view names = "printfcudaCGSynchronize_Z5scalePfi";
+  const auto bytes = std::as_bytes(std::span(names));
+  linked->bitcode.assign(bytes.begin(), bytes.end());
+  KernelInfo info;
+  info.modules = {own, linked};
+  constexpr const char* wanted[] = {"__ockl_multi_grid", "cudaCG"};
+  CHECK(refersTo(info, wanted));
+  CHECK(!refersTo(info, std::span(wanted).first(1)));
+  CHECK(!refersTo(info, {}));
+  info.modules.pop_back();
+  CHECK(!refersTo(info, wanted));
+}
+
 TEST_CASE("a handle nobody registered is unknown") {
   const Settings settings;
   const LoadedModules loaded;

@@ -126,6 +126,10 @@ public:
     return traitsByAttributes(launch);
   }
 
+  std::span<const char* const> functionsAcrossGrids() const noexcept override {
+    return kFunctionsAcrossGrids;
+  }
+
   void prepareKernel(const KernelPlace& kernel) noexcept override {
     tellAll<&Runtime::prepare>(kernel.handle);
   }

@@ -75,6 +75,19 @@ public:
     return driver ? driver->cuCtxSynchronize() : CUDA_ERROR_NOT_INITIALIZED;
   }
   int synchronizeDevice(unsigned device) noexcept override;
+  unsigned deviceCount() noexcept override {
+    int count = 0;
+    const Driver* driver = Driver::find();
+    return driver && driver->cuDeviceGetCount(&count) == CUDA_SUCCESS && count > 0
+               ? static_cast<unsigned>(count)
+               : 1;
+  }
+  std::optional<unsigned> deviceOf(void* stream) noexcept override;
+  bool enterDevice(unsigned device, void*& before) noexcept override;
+  void leaveDevice(void*) noexcept override {
+    CUcontext ignored = nullptr;
+    Driver::find()->cuCtxPopCurrent(&ignored);
+  }
   bool prepareContext() noexcept override;
   std::unique_ptr<DeviceAccess> makeAccess(unsigned device) override;
 
@@ -85,6 +98,9 @@ public:
 
   LaunchTraits traitsOf(const mneme_launch& launch) const noexcept override {
     return traitsByAttributes(launch);
+  }
+  std::span<const char* const> functionsAcrossGrids() const noexcept override {
+    return kCudaFunctionsAcrossGrids;
   }
   void* streamOf(const mneme_launch& launch) const noexcept override {
     return streamOfLaunch(launch);
@@ -122,12 +138,17 @@ private:
     if (runtime_.getDevice)
       return runtime_.getDevice(&current) == 0 ? std::optional(current) : std::nullopt;
     const Driver* driver = Driver::find();
-    CUdevice device = 0, numbered = -1;
+    CUdevice device = 0;
     if (!driver || driver->cuCtxGetDevice(&device) != CUDA_SUCCESS)
       return std::nullopt;
-    while (driver->cuDeviceGet(&numbered, current) == CUDA_SUCCESS && numbered != device)
-      ++current;
-    return numbered == device ? std::optional(current) : std::nullopt;
+    return ordinalOf(*driver, device);
+  }
+  static std::optional<int> ordinalOf(const Driver& driver, CUdevice device) noexcept {
+    int ordinal = 0;
+    CUdevice numbered = -1;
+    while (driver.cuDeviceGet(&numbered, ordinal) == CUDA_SUCCESS && numbered != device)
+      ++ordinal;
+    return numbered == device ? std::optional(ordinal) : std::nullopt;
   }
   bool isCurrent(const Driver& driver, CUdevice device) const noexcept {
     CUdevice wanted = -1;
@@ -155,6 +176,34 @@ bool CudaBackend::prepareContext() noexcept {
   // The runtime makes or selects its context at the first call that needs one; this is the
   // cheapest. The driver leaves it to the program.
   return runtime_.free && runtime_.free(nullptr) == 0 && gpu::currentCudaSide().vendor;
+}
+
+std::optional<unsigned> CudaBackend::deviceOf(void* stream) noexcept {
+  const Driver* driver = Driver::find();
+  CUcontext context = nullptr, ignored = nullptr;
+  CUdevice device = -1;
+  if (!driver || driver->cuStreamGetCtx(static_cast<CUstream>(stream), &context) != CUDA_SUCCESS ||
+      driver->cuCtxPushCurrent(context) != CUDA_SUCCESS)
+    return std::nullopt;
+  const CUresult status = driver->cuCtxGetDevice(&device);
+  driver->cuCtxPopCurrent(&ignored);
+  if (status != CUDA_SUCCESS || primaryContext(*driver, device) != context)
+    return std::nullopt;
+  return ordinalOf(*driver, device);
+}
+
+bool CudaBackend::enterDevice(unsigned device, void*&) noexcept {
+  const Driver* driver = Driver::find();
+  CUdevice wanted = -1;
+  if (!driver || driver->cuDeviceGet(&wanted, static_cast<int>(device)) != CUDA_SUCCESS)
+    return false;
+  const CUcontext context = primaryContext(*driver, wanted);
+  if (!context || driver->cuCtxPushCurrent(context) != CUDA_SUCCESS)
+    return false;
+  if (ordinal() == static_cast<int>(device))
+    return true;
+  leaveDevice(nullptr); // the runtime goes by something else
+  return false;
 }
 
 int CudaBackend::synchronizeDevice(unsigned device) noexcept {

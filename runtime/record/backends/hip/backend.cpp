@@ -65,6 +65,18 @@ public:
   }
   int synchronize() noexcept override { return runtime_.synchronize(); }
   int synchronizeDevice(unsigned device) noexcept override;
+  unsigned deviceCount() noexcept override {
+    int count = 0;
+    return runtime_.deviceCount && runtime_.deviceCount(&count) == hipSuccess && count > 0
+               ? static_cast<unsigned>(count)
+               : 1;
+  }
+  std::optional<unsigned> deviceOf(void* stream) noexcept override;
+  bool enterDevice(unsigned device, void*& before) noexcept override;
+  void leaveDevice(void* before) noexcept override {
+    if (before)
+      runtime_.setDevice(static_cast<int>(reinterpret_cast<intptr_t>(before) - 1));
+  }
   bool prepareContext() noexcept override {
     const KeepsLastError keeps = keepLastError();
     return gpu::currentHipSide().vendor;
@@ -84,6 +96,9 @@ public:
 
   LaunchTraits traitsOf(const mneme_launch& launch) const noexcept override {
     return traitsByAttributes(launch);
+  }
+  std::span<const char* const> functionsAcrossGrids() const noexcept override {
+    return kHipFunctionsAcrossGrids;
   }
   void* streamOf(const mneme_launch& launch) const noexcept override {
     return streamOfLaunch(launch);
@@ -131,15 +146,37 @@ private:
   ProgramVariables programVariables_;
 };
 
-int HipBackend::synchronizeDevice(unsigned device) noexcept {
+std::optional<unsigned> HipBackend::deviceOf(void* stream) noexcept {
+  const KeepsLastError keeps = keepLastError();
+  int device = -1;
+  if (runtime_.streamDevice)
+    return runtime_.streamDevice(stream, &device) == hipSuccess && device >= 0
+               ? std::optional<unsigned>(device)
+               : std::nullopt;
+  if (runtime_.streamDeviceId)
+    device = runtime_.streamDeviceId(stream);
+  return device >= 0 ? std::optional<unsigned>(device) : std::nullopt;
+}
+
+/// `before` is null where nothing had to be changed, else the number of the other device and one.
+bool HipBackend::enterDevice(unsigned device, void*& before) noexcept {
+  const KeepsLastError keeps = keepLastError();
   int current = -1;
   const int wanted = static_cast<int>(device);
-  if (runtime_.getDevice(&current) != hipSuccess || current == wanted || !runtime_.setDevice ||
-      runtime_.setDevice(wanted) != hipSuccess)
-    return synchronize();
-  const int status = runtime_.synchronize();
-  runtime_.setDevice(current);
-  return status;
+  before = nullptr;
+  if (runtime_.getDevice(&current) != hipSuccess)
+    return false;
+  if (current == wanted)
+    return true;
+  if (!runtime_.setDevice || runtime_.setDevice(wanted) != hipSuccess)
+    return false;
+  before = reinterpret_cast<void*>(intptr_t{current} + 1);
+  return true;
+}
+
+int HipBackend::synchronizeDevice(unsigned device) noexcept {
+  const OnDevice there(*this, device);
+  return synchronize();
 }
 
 Region HipBackend::variableOf(const KernelPlace& kernel, const std::string& name) {

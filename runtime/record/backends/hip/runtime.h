@@ -24,6 +24,10 @@ struct HipRuntime {
   int (*synchronize)() = find<int (*)()>("hipDeviceSynchronize");
   int (*getDevice)(int* device) = find<int (*)(int*)>("hipGetDevice");
   int (*setDevice)(int device) = find<int (*)(int)>("hipSetDevice");
+  int (*deviceCount)(int* count) = find<int (*)(int*)>("hipGetDeviceCount");
+  /// HIP 5.2 has the other alone, whose result is the device.
+  int (*streamDevice)(void* stream, int* device) = find<int (*)(void*, int*)>("hipStreamGetDevice");
+  int (*streamDeviceId)(void* stream) = find<int (*)(void*)>("hipGetStreamDeviceId");
   int (*symbolAddress)(void** address, const void* hostShadow) =
       find<int (*)(void**, const void*)>("hipGetSymbolAddress");
   int (*attributesOf)(void* attributes, const void* kernel) =

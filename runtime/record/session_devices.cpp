@@ -1,0 +1,120 @@
+// Room record: launches on several devices by one call, as the session sees them.
+#include <optional>
+
+#include "runtime/base/sentence.h"
+#include "runtime/record/launches_on_devices.h"
+#include "runtime/record/session.h"
+
+namespace mneme::record {
+namespace {
+
+void waitForAll(Backend& backend, std::span<const Session::DeviceLaunch> launches) {
+  for (const Session::DeviceLaunch& one : launches)
+    backend.synchronizeDevice(one.device);
+}
+
+} // namespace
+
+/// `why` is told behind the kernel's name, unless null.
+void Session::dropRecording(Attempt& attempt, const char* why, bool mayRetry) noexcept {
+  attempt.isRecorded = false;
+  try {
+    if (why)
+      note("kernel '" + attempt.info->blob->demangled + "' " + why);
+    settle(attempt, Fate::Failed, mayRetry);
+  } catch (const std::exception&) { // no memory: the application matters more
+  }
+}
+
+/// As decide(), and what stands against a recording is known here already: the call is made as it
+/// is written where nothing is recorded.
+Session::Attempt Session::decideApart(const DeviceLaunch& one, bool isCooperative) {
+  Attempt attempt = decide(one.launch);
+  if (!attempt.isRecorded)
+    return attempt;
+  if (isCooperative && refersTo(*attempt.info, backend_.functionsAcrossGrids()))
+    dropRecording(attempt,
+                  "is not recorded: its grids on several devices may know of each other "
+                  "(multi_grid_group), and a launch is replayed alone",
+                  false);
+  else if (const std::string reason = whyNot(attempt, one.launch); !reason.empty()) {
+    note(reason);
+    dropRecording(attempt, nullptr, true);
+  }
+  return attempt;
+}
+
+/// Whether any launch is to be recorded; if none is, all are counted.
+bool Session::decideAll(std::span<const DeviceLaunch> launches, bool isCooperative,
+                        std::vector<Attempt>& attempts) noexcept {
+  try {
+    attempts.resize(launches.size());
+  } catch (const std::exception&) { // no memory: the application matters more
+    return false;
+  }
+  bool isAny = false;
+  for (size_t index = 0; index < launches.size(); ++index)
+    try {
+      attempts[index].isCounted = !launches[index].isKnown;
+      if (isActive() && launches[index].isKnown)
+        attempts[index] = decideApart(launches[index], isCooperative);
+      isAny |= attempts[index].isRecorded;
+    } catch (const std::exception& error) {
+      note(sentence("a launch could not be recorded: ", error.what()));
+    }
+  for (size_t index = 0; index < launches.size() && !isAny; ++index)
+    count(attempts[index]);
+  return isAny;
+}
+
+/// The recorder works on the launch's device; the vendor is called as the program called it, and
+/// has the last word where it refuses: its runtime may keep the error of the latest call alone.
+int Session::makeAlone(Attempt& attempt, const DeviceLaunch& one, const Next& alone) {
+  std::optional<OnDevice> there;
+  if (attempt.isRecorded && !there.emplace(backend_, one.device).isThere())
+    dropRecording(attempt, "was not recorded: the recorder cannot work on its device", true);
+  const auto call = [&] {
+    if (there)
+      there->leave();
+    const int status = alone();
+    if (there && status == 0)
+      there->enter();
+    return status;
+  };
+  const Next next(call);
+  const AsWritten written(next);
+  return make(attempt, one.launch);
+}
+
+/// What the call promises of the order between streams is kept by waiting. Kernels that wait for
+/// each other by means of their own never end here, as such launches by one thread do not.
+int Session::launchOnDevices(std::span<const DeviceLaunch> launches, const CallOnDevices& call,
+                             const Next& together, const NextOf& alone) {
+  std::vector<Attempt> attempts;
+  {
+    const CallGuard guard;
+    if (!decideAll(launches, call.isCooperative, attempts))
+      return together();
+  }
+  const DeferredCancellation cancellation;
+  if (!(call.flags & kNoWaitBefore))
+    waitForAll(backend_, launches);
+  int status = 0;
+  for (size_t index = 0; index < launches.size(); ++index) {
+    const auto one = [&] { return alone(index); };
+    if (status == 0) {
+      status = makeAlone(attempts[index], launches[index], one);
+      continue;
+    }
+    // The vendor makes none behind one that fails, either; all count as launches of the program.
+    if (attempts[index].isRecorded)
+      dropRecording(attempts[index], nullptr, true);
+    const CallGuard guard;
+    count(attempts[index]);
+  }
+  if (status == 0 && !(call.flags & kNoWaitAfter))
+    waitForAll(backend_, launches);
+  return status;
+}
+
+} // namespace mneme::record
