@@ -69,7 +69,9 @@ def test_launches_on_two_devices(
     assert (OTHERS in recorded.stderr) == (version == HIP_5)
     assert "'allGrids(int*, int, int)' is not recorded: its grids" in recorded.stderr
     assert "launches captured into a graph cannot be recorded" in recorded.stderr
-    assert set(replay_all(tmp_path, "cpu")) == {"exact"}
+    # AMD's libraries, compiled into code objects, have a barrier of whole grids of their own.
+    for device in ("cpu", "hip:0"):
+        assert set(replay_all(tmp_path, device)) == {"exact"}
 
 
 def test_each_launch_is_recorded_on_its_own_device(program: Path, tmp_path: Path) -> None:

@@ -176,15 +176,26 @@ TEST_CASE("AMDGCN: atomics in global and shared memory, of every scope") {
   CHECK(oldest <= 96);
 }
 
-TEST_CASE("AMDGCN: threads of a block and of the grid are counted and wait for each other") {
-  Compiled counting = compileText(amdgcn("waves.ll"), "blockCount");
-  std::vector<int> counts(90);
-  void* pointer = counts.data();
-  launch(counting, 1, 90, {&pointer});
-  for (int count : counts)
-    CHECK(count == 23);
+/// As in ROCm's device libraries (ockl/src/cg.cl), without a name that says what it is.
+constexpr const char* kGridSync = R"(
+declare void @llvm.amdgcn.ds.gws.barrier(i32, i32)
+define internal void @__ockl_grid_sync() alwaysinline convergent {
+  fence syncscope("agent") seq_cst
+  call void @llvm.amdgcn.s.barrier()
+  %thread = call i32 @llvm.amdgcn.workitem.id.x()
+  %first = icmp eq i32 %thread, 0
+  br i1 %first, label %arrive, label %end
+arrive:
+  call void @llvm.amdgcn.ds.gws.barrier(i32 5, i32 0)
+  br label %end
+end:
+  call void @llvm.amdgcn.s.barrier()
+  ret void
+}
+)";
 
-  Compiled compiled = compileText(amdgcn("waves.ll"), "gridWide");
+void checkGridWide(const std::string& text) {
+  Compiled compiled = compileText(text, "gridWide");
   constexpr uint32_t blocks = 6;
   std::vector<uint32_t> cells(2 * blocks), out(blocks), expected(blocks);
   std::iota(cells.begin(), cells.begin() + blocks, 1);
@@ -198,6 +209,28 @@ TEST_CASE("AMDGCN: threads of a block and of the grid are counted and wait for e
   void* pointers[] = {cells.data(), out.data()};
   launch(compiled, blocks, 33, {&pointers[0], &pointers[1]}, 0, true);
   CHECK(out == expected);
+}
+
+TEST_CASE("AMDGCN: threads of a block and of the grid are counted and wait for each other") {
+  Compiled counting = compileText(amdgcn("waves.ll"), "blockCount");
+  std::vector<int> counts(90);
+  void* pointer = counts.data();
+  launch(counting, 1, 90, {&pointer});
+  for (int count : counts)
+    CHECK(count == 23);
+
+  checkGridWide(amdgcn("waves.ll"));
+}
+
+TEST_CASE("AMDGCN: blocks wait for each other where the library's barrier is compiled in") {
+  std::string text = amdgcn("waves.ll");
+  const std::string declaration = "declare hidden void @__ockl_grid_sync()";
+  const size_t at = text.find(declaration);
+  REQUIRE(at != std::string::npos);
+  text.replace(at, text.find('\n', at) - at, kGridSync);
+  for (size_t call; (call = text.find("@__ockl_grid_sync(")) != std::string::npos;)
+    text.replace(call, sizeof("@__ockl_grid_sync") - 1, "@inlined_sync");
+  checkGridWide(text);
 }
 
 TEST_CASE("AMDGCN: groups within a wave wait at their fences") {

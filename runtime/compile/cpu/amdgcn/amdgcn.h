@@ -63,6 +63,9 @@ llvm::ArrayRef<AmdgcnRule> amdgcnArithmeticRules();
 llvm::ArrayRef<AmdgcnRule> amdgcnIntegerRules();
 llvm::ArrayRef<AmdgcnRule> amdgcnWaveRules();
 
+/// Waits until `parties` (i64) threads of the grid, this among them, have come as often as it has.
+void gridArrival(Emit& emit, llvm::Value* parties);
+
 // Wave operations (wave.cpp), for library functions too.
 
 /// All lanes that are here together; `operation` is a mneme_cpu_wave. Results of 64 bits.

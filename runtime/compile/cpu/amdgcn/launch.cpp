@@ -119,6 +119,14 @@ Value* hardwareRegister(const AmdgcnCall& c) {
   return c.emit.getInt32(0);
 }
 
+/// What the device's libraries make of a grid's barrier: one thread of each block comes here, and
+/// the first operand says how many others do.
+Value* gridBarrier(const AmdgcnCall& c) {
+  Value* others = c.emit.CreateZExt(c.operand(0), c.emit.i(64));
+  gridArrival(c.emit, c.emit.CreateAdd(others, c.emit.getInt64(1)));
+  return nullptr;
+}
+
 Value* drop(const AmdgcnCall&) { return nullptr; }
 
 constexpr AmdgcnRule kRules[] = {
@@ -141,6 +149,8 @@ constexpr AmdgcnRule kRules[] = {
     {"s.sleep.var", sleep},
     {"endpgm", endProgram},
     {"s.getreg", hardwareRegister},
+    {"ds.gws.barrier", gridBarrier},
+    {"ds.gws.init", drop},
     {"s.waitcnt", drop},
     {"s.setprio", drop},
     {"s.nop", drop},

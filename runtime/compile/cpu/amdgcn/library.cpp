@@ -129,32 +129,17 @@ Value* gridRank(Emit& e, Function& f, unsigned) {
   return e.CreateZExtOrTrunc(e.CreateAdd(first, rank(localId, localSize)), f.getReturnType());
 }
 
-/// One thread of each block counts arrivals in the launch's workspace, and waits until every block
-/// has come as often as its own.
-Value* gridSync(Emit& e, Function& f, unsigned) {
+/// One thread of each block arrives for it.
+Value* gridSync(Emit& e, Function&, unsigned) {
   blockBarrier(e);
   Value* rank = e.CreateOr(e.CreateOr(e.specialRegister("tid.x"), e.specialRegister("tid.y")),
                            e.specialRegister("tid.z"));
   Value* isFirst = e.CreateIsNull(rank);
   Instruction* end = &*e.GetInsertPoint();
-  Instruction* then = SplitBlockAndInsertIfThen(isFirst, end, false);
-  Emit first(*then);
-  Value* count = first.launchField(first.context(), offsetof(mneme_cpu_launch, gridWorkspace),
-                                   first.getPtrTy());
+  Emit first(*SplitBlockAndInsertIfThen(isFirst, end, false));
   Value* blocks = first.CreateMul(first.CreateMul(groupCount(first, 0), groupCount(first, 1)),
                                   groupCount(first, 2));
-  Value* before = first.CreateAtomicRMW(AtomicRMWInst::Add, count, first.getInt64(1), MaybeAlign(),
-                                        AtomicOrdering::SequentiallyConsistent);
-  Value* round = first.CreateUDiv(before, blocks);
-  Value* wanted = first.CreateMul(first.CreateAdd(round, first.getInt64(1)), blocks);
-  BasicBlock* here = then->getParent();
-  BasicBlock* after = here->splitBasicBlock(then, "arrived");
-  BasicBlock* loop = BasicBlock::Create(f.getContext(), "wait", &f, after);
-  here->getTerminator()->setSuccessor(0, loop);
-  IRBuilder<> waiting(loop);
-  LoadInst* now = waiting.CreateAlignedLoad(waiting.getInt64Ty(), count, Align(8));
-  now->setAtomic(AtomicOrdering::SequentiallyConsistent);
-  waiting.CreateCondBr(waiting.CreateICmpULT(now, wanted), loop, after);
+  gridArrival(first, blocks);
   e.SetInsertPoint(end);
   return blockBarrier(e);
 }
