@@ -20,8 +20,6 @@ from conftest import example, instances, mneme, records
 
 from mneme import _native
 
-pytestmark = pytest.mark.alone
-
 
 def replay_everything(directory: Path) -> int:
     """Replay every listed instance; returns how many there were."""

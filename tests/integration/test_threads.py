@@ -12,8 +12,6 @@ import pytest
 from conftest import BUILD, ROOT, Finished, instances, mneme, records, run_command
 from tuned_runs import TRACE, counts, kernels_of, write_tuned
 
-pytestmark = pytest.mark.alone
-
 SOURCES = ROOT / "tests" / "apps" / "threads"
 SOON = 60  # seconds, on a machine that does much else; some of these took for ever
 Record = Callable[..., tuple[Finished, Path]]

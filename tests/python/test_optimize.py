@@ -167,7 +167,9 @@ def test_launches_with_other_arguments_are_tuned_apart() -> None:
 def test_arguments_that_are_others_each_time_are_no_constants(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("mneme.recording.launch_facts.leaves_changes", lambda one: one.dynamic_hash != "9")
+    monkeypatch.setattr(
+        "mneme.recording.launch_facts.leaves_changes", lambda one: one.dynamic_hash != "9"
+    )
     monkeypatch.setattr(
         "mneme.optimize.heavy.unchanging_arguments", lambda _, alike: (0, len(alike))
     )

@@ -75,8 +75,14 @@ def pip_of(environment: Path) -> tuple[str | Path, ...]:
 
 @pytest.fixture(scope="module")
 def output(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A directory with the source distribution and the wheel for this Python."""
-    made = tmp_path_factory.mktemp("wheel")
+    """A directory with the source distribution and the wheel for this Python.
+
+    One that an earlier process left in $MNEME_TEST_WHEELS is good enough: scripts/test has two.
+    """
+    kept = os.environ.get("MNEME_TEST_WHEELS")
+    if kept and len(list(Path(kept).glob("*.whl"))) == 1:
+        return Path(kept)
+    made = Path(kept) if kept else tmp_path_factory.mktemp("wheel")
     run(sys.executable, ROOT / "scripts" / "wheel.py", "--output", made, cwd=ROOT)
     return made
 
