@@ -11,10 +11,13 @@ from typing import Any
 
 import pytest
 
+from mneme.errors import InvalidArgument
 from mneme.optimize import application
 from mneme.optimize.application import Application, Run
+from mneme.optimize.options import OptimizeOptions
 from mneme.optimize.outputs import ExactCheck
 from mneme.optimize.production import Production
+from mneme.optimize.session import OptimizeSession
 from native_parts import needs_native
 
 _WAITS_FOR_A_STOP = """
@@ -83,6 +86,25 @@ def test_a_slow_run_is_stopped_now_and_then(tmp_path: Path) -> None:
     run = Application(program, "cpu", tmp_path).run(is_slow=True)
     assert (run.code, run.output) == (0, b"went on\n")
     assert Application(["/bin/sh", "-c", "exit 7"], "cpu", tmp_path).run(is_slow=True).code == 7
+
+
+@needs_native
+@pytest.mark.parametrize(
+    ("first_line", "why"),
+    [("echo no interpreter is named", "Exec format error"), ("#!/not/there", "No such file")],
+)
+def test_a_script_that_cannot_be_started_is_one_sentence(
+    tmp_path: Path, first_line: str, why: str
+) -> None:
+    script = tmp_path / "script"
+    script.write_text(first_line + "\n")
+    script.chmod(0o755)
+    session = OptimizeSession(
+        OptimizeOptions(command=(str(script),), directory=tmp_path / "out", device="cpu")
+    )
+    with pytest.raises(InvalidArgument, match=f"script' cannot be executed: {why}.*#!"):
+        session.run()
+    assert session.result.status == "failed"
 
 
 def test_a_program_that_has_ended_already_ends_no_interrupt() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import fcntl
 import os
 import re
@@ -34,6 +35,7 @@ _LONGEST_WITHOUT_HINT = 24 * 3600.0
 _PATIENCE = 5.0
 _PATIENCE_SECONDS = 120.0
 _SETTLE_SECONDS = 5.0
+_SCRIPT_HINT = " (a script begins with a line such as #!/bin/sh, which names its interpreter)"
 # A slow run goes for so long, then stops for so long, again and again.
 _GOES_SECONDS = 0.005
 _STOPS_SECONDS = 0.01
@@ -173,14 +175,7 @@ class Application:
         output, error = self._scratch / "stdout", self._scratch / "stderr"
         began = time.monotonic()
         with _input() as given, output.open("wb") as out, error.open("wb") as err:
-            child = subprocess.Popen(
-                self._command,
-                env=dict(environment),
-                stdin=given,
-                stdout=out,
-                stderr=err,
-                start_new_session=True,
-            )
+            child = self._begin(environment, given, out, err)
             is_hung = False
             try:
                 code = _wait(child, self._longest, is_slow=is_slow)
@@ -196,6 +191,25 @@ class Application:
             error=error.read_bytes(),
             is_hung=is_hung,
         )
+
+    def _begin(
+        self, environment: Mapping[str, str], given: BinaryIO, out: BinaryIO, err: BinaryIO
+    ) -> subprocess.Popen[bytes]:
+        try:
+            return subprocess.Popen(
+                self._command,
+                env=dict(environment),
+                stdin=given,
+                stdout=out,
+                stderr=err,
+                start_new_session=True,
+            )
+        except OSError as error:
+            # A shell would take a script that names no interpreter for one of its own.
+            hint = _SCRIPT_HINT if error.errno in (errno.ENOEXEC, errno.ENOENT) else ""
+            raise InvalidArgument(
+                f"the program '{self.program}' cannot be executed: {error.strerror}{hint}"
+            ) from error
 
 
 def is_input_waiting(descriptor: int = 0) -> bool:

@@ -105,7 +105,7 @@ class OptimizeSession:
         except KeyboardInterrupt:
             self.result.status = "interrupted"
             code = INTERRUPTED
-        except MnemeError:
+        except (MnemeError, OSError):
             self.result.status = "failed"
             with contextlib.suppress(MnemeError):
                 self._write()
