@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from mneme.errors import InvalidArgument
@@ -103,6 +105,20 @@ def test_a_command_says_what_is_right() -> None:
     assert "ends with 1" in check.fault(b"FAILED\n")
     with pytest.raises(InvalidArgument, match="output of the program as built"):
         CommandCheck("grep -q PASSED", b"FAILED\n")
+
+
+def test_a_command_that_hangs_is_ended_with_all_it_started(tmp_path: Path) -> None:
+    pid = tmp_path / "pid"
+    command = f"sleep 600 & echo $! > {pid}; wait"
+    with pytest.raises(InvalidArgument, match=r"did not end within 1 s"):
+        make_check([b"x"], check=command, compare=[], tolerance=0, longest=1)
+    state = Path(f"/proc/{pid.read_text().strip()}/stat")
+    # Who adopts it may be slow to see that it has ended.
+    assert not state.exists() or state.read_text().rpartition(")")[2].split()[0] in "ZX"
+
+
+def test_a_command_need_not_read_the_output() -> None:
+    assert CommandCheck("true", b"x" * 1_000_000).fault(b"x" * 1_000_000) == ""
 
 
 def test_runs_as_built_have_to_agree_on_what_is_compared() -> None:

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from mneme.errors import InvalidArgument
-from mneme.optimize import application
 from mneme.optimize.application import Application, Run
+from mneme.optimize.groups import end_group
 from mneme.optimize.options import OptimizeOptions
 from mneme.optimize.outputs import ExactCheck
 from mneme.optimize.production import Production
@@ -110,7 +110,7 @@ def test_a_script_that_cannot_be_started_is_one_sentence(
 def test_a_program_that_has_ended_already_ends_no_interrupt() -> None:
     child = subprocess.Popen(["/bin/sh", "-c", "exit 7"], start_new_session=True)
     child.wait()
-    assert application._end(child) == 7
+    assert end_group(child) == 7
 
 
 def test_a_program_does_not_outlive_a_second_interrupt(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -126,6 +126,6 @@ def test_a_program_does_not_outlive_a_second_interrupt(monkeypatch: pytest.Monke
     with monkeypatch.context() as impatient:
         impatient.setattr(child, "wait", interrupted)
         with pytest.raises(KeyboardInterrupt):
-            application._end(child)
+            end_group(child)
     assert child.wait(60) == -signal.SIGKILL
     child.stdout.close()

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
 from mneme.errors import InvalidArgument, NotFound
+from mneme.optimize.groups import end_group, signal_group
 from mneme.programs.guest import profile_environment, record_environment, run_environment
 from mneme.programs.record_request import RecordRequest
 
@@ -34,7 +35,6 @@ _LONGEST_WITHOUT_HINT = 24 * 3600.0
 # A tuned run may have to compile, and a machine may be busy: what takes longer than this hangs.
 _PATIENCE = 5.0
 _PATIENCE_SECONDS = 120.0
-_SETTLE_SECONDS = 5.0
 _SCRIPT_HINT = " (a script begins with a line such as #!/bin/sh, which names its interpreter)"
 # A slow run goes for so long, then stops for so long, again and again.
 _GOES_SECONDS = 0.005
@@ -180,9 +180,9 @@ class Application:
             try:
                 code = _wait(child, self._longest, is_slow=is_slow)
             except subprocess.TimeoutExpired:
-                is_hung, code = True, _end(child)
+                is_hung, code = True, end_group(child)
             except BaseException:
-                _end(child)
+                end_group(child)
                 raise
         return Run(
             seconds=time.monotonic() - began,
@@ -246,28 +246,8 @@ def _wait(child: subprocess.Popen[bytes], longest: float, *, is_slow: bool) -> i
         with contextlib.suppress(subprocess.TimeoutExpired):
             return child.wait(_GOES_SECONDS)
         try:
-            _signal(child, signal.SIGSTOP)
+            signal_group(child, signal.SIGSTOP)
             time.sleep(_STOPS_SECONDS)
         finally:
-            _signal(child, signal.SIGCONT)
+            signal_group(child, signal.SIGCONT)
     return child.wait(max(0.0, end - time.monotonic()))
-
-
-def _end(child: subprocess.Popen[bytes]) -> int:
-    """End a program with all that it started (it leads a group), first as a user would.
-
-    Nothing of it stays behind where somebody does not wait for that, either.
-    """
-    try:
-        _signal(child, signal.SIGTERM)
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            child.wait(_SETTLE_SECONDS)
-    finally:
-        _signal(child, signal.SIGKILL)
-    return child.wait()
-
-
-def _signal(child: subprocess.Popen[bytes], number: signal.Signals) -> None:
-    # It may have ended while an interrupt was on its way to us.
-    with contextlib.suppress(ProcessLookupError):
-        os.killpg(child.pid, number)

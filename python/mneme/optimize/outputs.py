@@ -5,9 +5,11 @@ from __future__ import annotations
 import math
 import re
 import subprocess
+import time
 from typing import TYPE_CHECKING, Protocol
 
 from mneme.errors import InvalidArgument
+from mneme.optimize.groups import end_group
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,6 +25,9 @@ __all__ = [
 
 _PART = re.compile(rb"\s+|[^\s]+")
 _SHOWN = 80
+# A command takes about as long for each output: what takes so much longer hangs.
+_PATIENCE = 5.0
+_PATIENCE_SECONDS = 10.0
 
 
 class OutputCheck(Protocol):
@@ -187,15 +192,19 @@ class NumbersCheck:
 class CommandCheck:
     """A command of the user's, which reads the output and ends with 0 if it is right."""
 
-    def __init__(self, command: str, built: bytes) -> None:
-        """Try it on what the program as built printed.
+    def __init__(self, command: str, built: bytes, longest: float = math.inf) -> None:
+        """Try it on what the program as built printed; it hangs if it takes `longest` seconds.
 
         Raises:
             InvalidArgument: If that is not right for it.
         """
         self._command = command
+        self._longest = longest
+        began = time.monotonic()
         if fault := self.fault(built):
             raise InvalidArgument(f"--check says no to the output of the program as built: {fault}")
+        taken = time.monotonic() - began
+        self._longest = min(longest, _PATIENCE * taken + _PATIENCE_SECONDS)
 
     @property
     def rule(self) -> str:
@@ -204,14 +213,29 @@ class CommandCheck:
 
     def fault(self, output: bytes) -> str:
         """Return what is wrong; empty if it is right."""
-        done = subprocess.run(  # noqa: S602 - the user's own command line
-            self._command, shell=True, input=output, capture_output=True, check=False
-        )
-        if done.returncode == 0:
+        with subprocess.Popen(  # noqa: S602 - the user's own command line
+            self._command,
+            shell=True,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
+        ) as child:
+            try:
+                out, err = child.communicate(
+                    output, None if self._longest == math.inf else self._longest
+                )
+            except subprocess.TimeoutExpired:
+                end_group(child)
+                return f"'{self._command}' did not end within {self._longest:.0f} s"
+            except BaseException:
+                end_group(child)
+                raise
+        if child.returncode == 0:
             return ""
-        said = (done.stderr or done.stdout).decode(errors="replace").strip()
+        said = (err or out).decode(errors="replace").strip()
         told = f": {said.splitlines()[-1][:_SHOWN]}" if said else ""
-        return f"'{self._command}' ends with {done.returncode}{told}"
+        return f"'{self._command}' ends with {child.returncode}{told}"
 
     def learn(self, output: bytes) -> bool:
         """Return False: the command knows."""
@@ -239,7 +263,12 @@ def check_patterns(patterns: Sequence[str], tolerance: float) -> None:
 
 
 def make_check(
-    outputs: Sequence[bytes], *, check: str | None, compare: Sequence[str], tolerance: float
+    outputs: Sequence[bytes],
+    *,
+    check: str | None,
+    compare: Sequence[str],
+    tolerance: float,
+    longest: float = math.inf,
 ) -> OutputCheck:
     """Return what decides whether an output is right.
 
@@ -248,12 +277,13 @@ def make_check(
         check: Command of the shell, or None.
         compare: Regular expressions, or none.
         tolerance: Relative, for the numbers these find.
+        longest: Seconds that the command may take.
 
     Raises:
         InvalidArgument: If the program as built does not pass.
     """
     if check:
-        return CommandCheck(check, outputs[0])
+        return CommandCheck(check, outputs[0], longest)
     if compare:
         numbers = NumbersCheck(outputs[0], compare, tolerance)
         for output in outputs[1:]:

@@ -133,6 +133,7 @@ class OptimizeSession:
             check=self.options.check,
             compare=self.options.compare,
             tolerance=self.options.compare_tolerance,
+            longest=budget,
         )
         self.result.output_rule = check.rule
         if isinstance(check, ExactCheck) and not check.is_comparable:
