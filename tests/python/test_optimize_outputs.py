@@ -85,6 +85,15 @@ def test_an_output_of_another_form_each_time_is_not_compared() -> None:
     assert ExactCheck([b"a\nb", b"a b"]).rule.startswith("nothing of it")
 
 
+def test_who_prints_nothing_is_told_that_nothing_is_compared() -> None:
+    check = ExactCheck([b""] * 3)
+    assert not check.says_enough
+    assert "prints nothing" in check.rule
+    assert "--check" in check.rule
+    assert check.fault(b"a word")
+    assert ExactCheck([b"1"] * 3).says_enough
+
+
 def test_numbers_are_compared_with_a_tolerance() -> None:
     check = NumbersCheck(b"e = 1.0 f = nan\n", [r"e = (\S+) f = (\S+)"], 1e-3)
     assert check.rule == "2 numbers by --compare, within 0.001 of each"

@@ -61,6 +61,11 @@ class ExactCheck:
         self.is_comparable = all(self._leave_out(other) for other in outputs[1:])
         """Whether anything is compared."""
 
+    @property
+    def says_enough(self) -> bool:
+        """Whether an output tells a right run from a wrong one."""
+        return self.is_comparable and bool(self._expected)
+
     def learn(self, output: bytes) -> bool:
         """Take another output of the program as built; return whether less is compared now.
 
@@ -99,6 +104,11 @@ class ExactCheck:
             return (
                 "nothing of it: it has another form in every run of the program as built (say what "
                 "counts with --compare or --check)"
+            )
+        if not self._expected:
+            return (
+                "only that it prints nothing, and its exit code (results that are in files or on "
+                "standard error are seen by a command of --check)"
             )
         if self._left_out:
             count = self._count()

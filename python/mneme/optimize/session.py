@@ -136,7 +136,7 @@ class OptimizeSession:
             longest=budget,
         )
         self.result.output_rule = check.rule
-        if isinstance(check, ExactCheck) and not check.is_comparable:
+        if isinstance(check, ExactCheck) and not check.says_enough:
             self._listener.note(f"output compared: {check.rule}")
         targets = self._targets(application, built.profile, built.runs[0])
         if not targets:
