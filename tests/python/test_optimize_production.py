@@ -107,6 +107,34 @@ def test_a_script_that_cannot_be_started_is_one_sentence(
     assert session.result.status == "failed"
 
 
+@needs_native
+def test_what_an_earlier_run_left_running_writes_into_no_later_output(tmp_path: Path) -> None:
+    first, go, wrote = (tmp_path / name for name in ("first", "go", "wrote"))
+    script = f"""
+    if [ -e {first} ]; then
+      touch {go}
+      while [ ! -e {wrote} ]; do sleep 0.01; done
+    else
+      touch {first}
+      (while [ ! -e {go} ]; do sleep 0.01; done; echo late; touch {wrote}) &
+    fi
+    echo now
+    """
+    program = Application(["/bin/sh", "-c", script], "cpu", tmp_path / "runs")
+    assert program.run().output == b"now\n"
+    assert program.run().output == b"now\n"
+
+
+@needs_native
+def test_a_program_that_outlasts_the_budget_is_ended(tmp_path: Path) -> None:
+    stays = "trap 'exit 0' TERM; while :; do sleep 0.01; done"
+    options = OptimizeOptions(
+        command=("/bin/sh", "-c", stays), directory=tmp_path / "out", device="cpu", budget=1.0
+    )
+    with pytest.raises(InvalidArgument, match="not over after 1 s and was ended"):
+        OptimizeSession(options).run()
+
+
 def test_a_program_that_has_ended_already_ends_no_interrupt() -> None:
     child = subprocess.Popen(["/bin/sh", "-c", "exit 7"], start_new_session=True)
     child.wait()

@@ -121,6 +121,10 @@ class Application:
         """The device it runs on."""
         return self._environment({})["MNEME_DEVICE"]
 
+    def give_up_after(self, seconds: float) -> None:
+        """Say what takes too long, as long as nobody knows how long a run takes."""
+        self._longest = min(seconds, _LONGEST_WITHOUT_HINT)
+
     def expect(self, seconds: float) -> None:
         """Say how long a run takes, to know when one hangs."""
         self._longest = _PATIENCE * seconds + _PATIENCE_SECONDS
@@ -173,6 +177,9 @@ class Application:
     def _start(self, environment: Mapping[str, str], *, is_slow: bool = False) -> Run:
         self._scratch.mkdir(parents=True, exist_ok=True)
         output, error = self._scratch / "stdout", self._scratch / "stderr"
+        # What an earlier run left running may still write into the files of that run.
+        for stream in (output, error):
+            stream.unlink(missing_ok=True)
         began = time.monotonic()
         with _input() as given, output.open("wb") as out, error.open("wb") as err:
             child = self._begin(environment, given, out, err)

@@ -71,6 +71,11 @@ def observe(
     """
     listener.step(f"running {application.program} as built")
     runs = [application.run()]
+    if runs[0].is_hung:
+        raise InvalidArgument(
+            f"the program was not over after {runs[0].seconds:.0f} s and was ended: it is run six "
+            "times at least, so it needs a longer --budget, or less to do"
+        )
     if runs[0].code != 0:
         raise InvalidArgument(
             f"the program as built fails: {failure_of(runs[0], replace(runs[0], code=0))}"

@@ -115,6 +115,7 @@ class OptimizeSession:
 
     def _work(self, application: Application) -> int:
         budget = self.options.budget
+        application.give_up_after(budget)
         built = observe(
             application,
             self._folder / "runs",
