@@ -6,7 +6,6 @@ import json
 import math
 import os
 import random
-from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -14,11 +13,11 @@ from typing import Any
 import pytest
 
 from mneme.deploy import Deployment
-from mneme.errors import ArtifactCorrupt, InvalidArgument, NotFound
+from mneme.errors import ArtifactCorrupt, InvalidArgument
 from mneme.mneme_types import dim3
-from mneme.optimize import measuring, session
+from mneme.optimize import measuring
 from mneme.optimize.application import Run, is_input_waiting
-from mneme.optimize.as_built import AsBuilt, observe
+from mneme.optimize.as_built import observe
 from mneme.optimize.events import OptimizeListener
 from mneme.optimize.heavy import (
     came_before,
@@ -32,11 +31,9 @@ from mneme.optimize.options import OptimizeOptions, parse_budget
 from mneme.optimize.production import Comparison, ratio_of
 from mneme.optimize.profile import KernelTime, Profile, read_profile
 from mneme.optimize.result import KernelResult, OptimizeResult, Ratio
-from mneme.optimize.same_programs import programs_of
 from mneme.optimize.verdict import verdict
 from mneme.programs.record_request import RecordRequest, check_request
 from mneme.report.optimized import write_optimized_page
-from native_parts import needs_native
 
 
 @pytest.mark.parametrize(
@@ -414,71 +411,3 @@ def test_input_that_no_run_reads_is_noticed(tmp_path: Path) -> None:
     (tmp_path / "input.dat").write_text("1 2 3")
     with (tmp_path / "input.dat").open("rb") as file:
         assert not is_input_waiting(file.fileno())
-
-
-@needs_native
-def test_time_that_is_spread_over_many_kernels_is_not_recorded(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    many = times(**{f"kernel{number:04}": 1.0 for number in range(200)})
-    run = Run(seconds=1.0, code=0, output=b"", error=b"")
-    built = AsBuilt(runs=[run, run], profile=many, slowed_by=1.0)
-    monkeypatch.setattr(session, "observe", lambda *_, **__: built)
-    monkeypatch.setattr(session.Application, "record", lambda *_, **__: pytest.fail("recorded"))
-    options = OptimizeOptions(command=("/bin/true",), directory=tmp_path, device="cpu")
-    optimizing = session.OptimizeSession(options)
-    assert optimizing.run() == 1
-    assert "spread over 200 kernels" in optimizing.result.verdict
-
-
-@needs_native
-def test_a_directory_in_which_the_program_only_failed_can_be_used_again(tmp_path: Path) -> None:
-    def optimizing(program: str, *, resume: bool = False) -> session.OptimizeSession:
-        options = OptimizeOptions(
-            command=(program,), directory=tmp_path / "out", device="cpu", resume=resume
-        )
-        return session.OptimizeSession(options)
-
-    with pytest.raises(NotFound):
-        optimizing("./not-there").run()
-    assert not (tmp_path / "out").exists()
-    with pytest.raises(InvalidArgument, match="the program as built fails"):
-        optimizing("/bin/false").run()
-    assert optimizing("/bin/true").run() == 1
-    with pytest.raises(InvalidArgument, match="holds what was found for '/bin/true'"):
-        optimizing("/bin/false").run()
-
-
-@needs_native
-@pytest.mark.parametrize("content", ["{}", '{"options": 1}', '{"options": {"command": "app"}}'])
-def test_a_directory_of_something_else_is_named(tmp_path: Path, content: str) -> None:
-    (tmp_path / "optimize.json").write_text(content)
-    for resume in (False, True):
-        options = OptimizeOptions(
-            command=("/bin/true",), directory=tmp_path, device="cpu", resume=resume
-        )
-        with pytest.raises(ArtifactCorrupt, match="is not of mneme optimize"):
-            session.OptimizeSession(options).run()
-    assert (tmp_path / "optimize.json").read_text() == content
-
-
-@needs_native
-def test_a_session_goes_on_with_the_same_program_only(tmp_path: Path) -> None:
-    program, given = tmp_path / "app", tmp_path / "input.dat"
-    program.write_text("#!/bin/sh\n")
-    program.chmod(0o755)
-    given.write_text("1")
-    command = (str(program), "-n", "4", str(given))
-    known = programs_of(command)
-    assert set(known) == {str(program)}
-    out = tmp_path / "out"
-    options = OptimizeOptions(command=command, directory=out, device="cpu")
-    assert session.OptimizeSession(options).run() == 1
-    again = replace(options, resume=True)
-    (out / "recording").mkdir(exist_ok=True)
-    (out / "recording" / ".complete").write_text(json.dumps(known))
-    given.write_text("2")
-    assert session.OptimizeSession(again).run() == 1
-    program.write_text("#!/bin/sh\n# another\n")
-    with pytest.raises(InvalidArgument, match="app' is not what it was"):
-        session.OptimizeSession(again).run()

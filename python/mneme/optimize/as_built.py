@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from mneme.errors import InvalidArgument
-from mneme.optimize.application import failure_of
+from mneme.optimize.application import failure_of, is_input_waiting
 from mneme.optimize.profile import read_profile
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from mneme.optimize.profile import Profile
     from mneme.optimize.result import OptimizeResult
 
-__all__ = ["AsBuilt", "note_share", "observe"]
+__all__ = ["AsBuilt", "note_share", "observe", "unread_input"]
 
 # Runs that say how long one takes, where it is short.
 _RUNS = 2
@@ -77,9 +77,9 @@ def observe(
             "times at least, so it needs a longer --budget, or less to do"
         )
     if runs[0].code != 0:
-        raise InvalidArgument(
-            f"the program as built fails: {failure_of(runs[0], replace(runs[0], code=0))}"
-        )
+        why = failure_of(runs[0], replace(runs[0], code=0))
+        told = f" ({sentence})" if (sentence := unread_input()) else ""
+        raise InvalidArgument(f"the program as built fails: {why}{told}")
     if runs[0].seconds > longest:
         enough = math.ceil(_ENOUGH_RUNS * runs[0].seconds)
         raise InvalidArgument(
@@ -98,6 +98,16 @@ def observe(
         runs=[*runs, measured],
         profile=read_profile(folder / "profile"),
         slowed_by=measured.seconds / min(one.seconds for one in runs),
+    )
+
+
+def unread_input() -> str:
+    """Return what to tell of an input that no run was given; empty if there is none."""
+    if not is_input_waiting():
+        return ""
+    return (
+        "standard input is a pipe, which can be read only once: every run read nothing instead; "
+        "give a file, as in mneme optimize -- ./app < input.dat"
     )
 
 

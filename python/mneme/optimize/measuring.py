@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from mneme.deploy import Deployment, LeftOut
 from mneme.errors import InvalidArgument
 from mneme.optimize.application import Application
-from mneme.optimize.as_built import note_share, observe
+from mneme.optimize.as_built import note_share, observe, unread_input
 from mneme.optimize.keeping import Keeper
 from mneme.optimize.learning import learn_production
 from mneme.optimize.outputs import check_patterns, make_check
@@ -71,6 +71,8 @@ def measure_deployment(
     result.device = application.device
     built = observe(application, scratch, listener, short=_SHORT)
     note_share(built, result, listener)
+    if sentence := unread_input():
+        result.notes.append(sentence)
     check = make_check(
         [one.output for one in built.runs],
         check=None,

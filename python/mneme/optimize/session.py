@@ -16,10 +16,9 @@ from mneme.files.publish import publish_own_text
 from mneme.optimize.application import (
     Application,
     failure_of,
-    is_input_waiting,
     unrecorded_reasons,
 )
-from mneme.optimize.as_built import note_share, observe
+from mneme.optimize.as_built import note_share, observe, unread_input
 from mneme.optimize.events import OptimizeListener
 from mneme.optimize.heavy import (
     Target,
@@ -56,7 +55,10 @@ INTERRUPTED = 130
 
 _STATE = "optimize.json"
 # Why a kernel was not recorded of which the recorder says nothing.
-_NOT_OURS = "it could not be recorded: it is not built with mneme"
+_UNSEEN = (
+    "the recorder saw no launch of it: it is not built with mneme, it is launched in children of "
+    "fork() only, or with other dimensions in each run"
+)
 # In the recording: it came to its end, with these programs.
 _COMPLETE = ".complete"
 # A run of a program of which more than one is made before: that part of the budget.
@@ -124,11 +126,8 @@ class OptimizeSession:
             longest=budget / _FEWEST_RUNS,
         )
         note_share(built, self.result, self._listener)
-        if is_input_waiting():
-            self._note(
-                "standard input is a pipe, which can be read only once: every run read nothing "
-                "instead; give a file, as in mneme optimize -- ./app < input.dat"
-            )
+        if sentence := unread_input():
+            self._note(sentence)
         check = make_check(
             [one.output for one in built.runs],
             check=self.options.check,
@@ -235,9 +234,12 @@ class OptimizeSession:
                 "of it: nothing is worth tuning"
             )
         if profile.kernels:
-            reason = next((one.reason for one in self.result.kernels), _NOT_OURS)
-            if reason == _NOT_OURS:
-                reason = "it has to be built with add_mneme() or the compiler wrappers"
+            reason = next((one.reason for one in self.result.kernels), _UNSEEN)
+            if reason == _UNSEEN:
+                reason = (
+                    "the program has to be built with add_mneme() or the compiler wrappers, and "
+                    "launch kernels with the same dimensions in each run, in no child of fork()"
+                )
             return f"none of its kernels could be recorded, so none can be tuned: {reason}"
         return (
             "no launch of a kernel was seen: it launches none on this device, or in processes that "
@@ -364,5 +366,5 @@ def _unrecorded(kernel: KernelTime, profile: Profile, reasons: Mapping[str, str]
         share=kernel.total_ns / profile.total_ns,
         launches=kernel.launches,
         built_ns=kernel.total_ns / max(1, kernel.launches),
-        reason=reasons.get(demangled, _NOT_OURS),
+        reason=reasons.get(demangled, _UNSEEN),
     )

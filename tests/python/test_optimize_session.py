@@ -1,0 +1,127 @@
+"""A session of `mneme optimize` as far as it goes without kernels that are tuned."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from mneme.deploy import Deployment
+from mneme.errors import ArtifactCorrupt, InvalidArgument, NotFound
+from mneme.optimize import as_built, measuring, session
+from mneme.optimize.application import Run
+from mneme.optimize.as_built import AsBuilt
+from mneme.optimize.events import OptimizeListener
+from mneme.optimize.options import OptimizeOptions
+from mneme.optimize.profile import KernelTime, Profile
+from mneme.optimize.same_programs import programs_of
+from native_parts import needs_native
+
+
+def times(**milliseconds: float) -> Profile:
+    profile = Profile()
+    for name, one in milliseconds.items():
+        profile.kernels[name] = KernelTime(name=name, launches=1, total_ns=round(one * 1e6))
+    return profile
+
+
+@needs_native
+def test_a_program_that_fails_without_its_input_is_told_why(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(as_built, "is_input_waiting", lambda: True)
+    program, why = ("/bin/sh", "-c", "read line || exit 4"), r"code 4 \(standard input is a pipe"
+    options = OptimizeOptions(command=program, directory=tmp_path / "out", device="cpu")
+    with pytest.raises(InvalidArgument, match=why):
+        session.OptimizeSession(options).run()
+    asked = measuring.MeasureOptions(command=program, device="cpu")
+    with pytest.raises(InvalidArgument, match=why):
+        measuring.measure_deployment(Deployment(), asked, tmp_path, OptimizeListener())
+
+
+@needs_native
+def test_a_kernel_that_was_not_recorded_may_be_anything(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = Run(seconds=1.0, code=0, output=b"", error=b"")
+    built = AsBuilt(runs=[run, run], profile=times(k=1.0), slowed_by=1.0)
+    monkeypatch.setattr(session, "observe", lambda *_, **__: built)
+    monkeypatch.setattr(session.Application, "record", lambda *_, **__: run)
+    (tmp_path / "recording").mkdir()
+    options = OptimizeOptions(command=("/bin/true",), directory=tmp_path, device="cpu")
+    optimizing = session.OptimizeSession(options)
+    assert optimizing.run() == 1
+    assert "add_mneme() or the compiler wrappers, and launch" in optimizing.result.verdict
+    (kernel,) = optimizing.result.kernels
+    for cause in ("not built with mneme", "children of fork()", "other dimensions in each run"):
+        assert cause in kernel.reason
+
+
+@needs_native
+def test_time_that_is_spread_over_many_kernels_is_not_recorded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    many = times(**{f"kernel{number:04}": 1.0 for number in range(200)})
+    run = Run(seconds=1.0, code=0, output=b"", error=b"")
+    built = AsBuilt(runs=[run, run], profile=many, slowed_by=1.0)
+    monkeypatch.setattr(session, "observe", lambda *_, **__: built)
+    monkeypatch.setattr(session.Application, "record", lambda *_, **__: pytest.fail("recorded"))
+    options = OptimizeOptions(command=("/bin/true",), directory=tmp_path, device="cpu")
+    optimizing = session.OptimizeSession(options)
+    assert optimizing.run() == 1
+    assert "spread over 200 kernels" in optimizing.result.verdict
+
+
+@needs_native
+def test_a_directory_in_which_the_program_only_failed_can_be_used_again(tmp_path: Path) -> None:
+    def optimizing(program: str, *, resume: bool = False) -> session.OptimizeSession:
+        options = OptimizeOptions(
+            command=(program,), directory=tmp_path / "out", device="cpu", resume=resume
+        )
+        return session.OptimizeSession(options)
+
+    with pytest.raises(NotFound):
+        optimizing("./not-there").run()
+    assert not (tmp_path / "out").exists()
+    with pytest.raises(InvalidArgument, match="the program as built fails"):
+        optimizing("/bin/false").run()
+    assert optimizing("/bin/true").run() == 1
+    with pytest.raises(InvalidArgument, match="holds what was found for '/bin/true'"):
+        optimizing("/bin/false").run()
+
+
+@needs_native
+@pytest.mark.parametrize("content", ["{}", '{"options": 1}', '{"options": {"command": "app"}}'])
+def test_a_directory_of_something_else_is_named(tmp_path: Path, content: str) -> None:
+    (tmp_path / "optimize.json").write_text(content)
+    for resume in (False, True):
+        options = OptimizeOptions(
+            command=("/bin/true",), directory=tmp_path, device="cpu", resume=resume
+        )
+        with pytest.raises(ArtifactCorrupt, match="is not of mneme optimize"):
+            session.OptimizeSession(options).run()
+    assert (tmp_path / "optimize.json").read_text() == content
+
+
+@needs_native
+def test_a_session_goes_on_with_the_same_program_only(tmp_path: Path) -> None:
+    program, given = tmp_path / "app", tmp_path / "input.dat"
+    program.write_text("#!/bin/sh\n")
+    program.chmod(0o755)
+    given.write_text("1")
+    command = (str(program), "-n", "4", str(given))
+    known = programs_of(command)
+    assert set(known) == {str(program)}
+    out = tmp_path / "out"
+    options = OptimizeOptions(command=command, directory=out, device="cpu")
+    assert session.OptimizeSession(options).run() == 1
+    again = replace(options, resume=True)
+    (out / "recording").mkdir(exist_ok=True)
+    (out / "recording" / ".complete").write_text(json.dumps(known))
+    given.write_text("2")
+    assert session.OptimizeSession(again).run() == 1
+    program.write_text("#!/bin/sh\n# another\n")
+    with pytest.raises(InvalidArgument, match="app' is not what it was"):
+        session.OptimizeSession(again).run()
