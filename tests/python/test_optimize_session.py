@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -17,6 +18,7 @@ from mneme.optimize.events import OptimizeListener
 from mneme.optimize.options import OptimizeOptions
 from mneme.optimize.profile import KernelTime, Profile
 from mneme.optimize.same_programs import programs_of
+from mneme.report import optimized
 from native_parts import needs_native
 
 
@@ -125,3 +127,23 @@ def test_a_session_goes_on_with_the_same_program_only(tmp_path: Path) -> None:
     program.write_text("#!/bin/sh\n# another\n")
     with pytest.raises(InvalidArgument, match="app' is not what it was"):
         session.OptimizeSession(again).run()
+
+
+@needs_native
+def test_an_interrupt_in_the_end_loses_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+    write = optimized.write_optimized_page
+
+    def interrupted_once(result: dict[str, Any], page: Path) -> Path:
+        asked.append(json.loads((tmp_path / "optimize.json").read_text())["status"])
+        if len(asked) == 1:
+            raise KeyboardInterrupt
+        return write(result, page)
+
+    monkeypatch.setattr(optimized, "write_optimized_page", interrupted_once)
+    options = OptimizeOptions(command=("/bin/true",), directory=tmp_path, device="cpu")
+    assert session.OptimizeSession(options).run() == 130
+    assert asked == ["completed", "completed"]
+    assert (tmp_path / "report.html").is_file()

@@ -112,7 +112,12 @@ class OptimizeSession:
             with contextlib.suppress(MnemeError):
                 self._write()
             raise
-        self._conclude()
+        try:
+            self._conclude()
+        except KeyboardInterrupt:
+            # What was found is not lost while it is written down; somebody in a hurry asks again.
+            self._conclude()
+            code = INTERRUPTED
         return code
 
     def _work(self, application: Application) -> int:
@@ -322,6 +327,8 @@ class OptimizeSession:
         self.result.seconds = time.monotonic() - self._began
         self.result.kernels.sort(key=lambda one: -one.share)
         self.result.verdict = self.result.verdict or verdict(self.result)
+        # The page takes its time.
+        self._write()
         try:
             page = self._folder / "report.html"
             self.result.page = write_optimized_page(self.result.to_dict(), page)
