@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from mneme import cli
 from mneme.cli.exit_codes import ExitCode
 
 
@@ -196,6 +197,27 @@ def test_a_full_device_is_one_sentence(command: str) -> None:
     done = subprocess.run(["sh", "-c", line], stderr=subprocess.PIPE, check=False, timeout=60)
     assert done.returncode == ExitCode.IO_FAILED, done.stderr
     assert len(done.stderr.splitlines()) == 1, done.stderr
+
+
+@pytest.mark.parametrize(
+    ("command", "code"), [("ls .", ExitCode.OK), ("ls not-there", ExitCode.RECORD_UNREADABLE)]
+)
+def test_what_cannot_be_told_on_a_full_disk_is_told_by_the_exit_code(
+    command: str, code: ExitCode, tmp_path: Path
+) -> None:
+    line = f"exec {sys.executable} -m mneme {command} 2>/dev/full"
+    done = subprocess.run(["sh", "-c", line], cwd=tmp_path, check=False, timeout=60)
+    assert done.returncode == code
+
+
+def test_an_interrupt_while_parts_are_loaded_is_an_exit_code(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def interrupted(_arguments: list[str]) -> bool:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(cli, "_answers_without_parser", interrupted)
+    assert cli.main(["ls"]) == ExitCode.INTERRUPTED
 
 
 def test_a_current_directory_that_is_gone_is_said_to(

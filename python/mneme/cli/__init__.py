@@ -19,6 +19,15 @@ def main(argv: Sequence[str] | None = None) -> int:
     Returns:
         The exit code; see `mneme.cli.exit_codes`.
     """
+    try:
+        return _main(argv)
+    except KeyboardInterrupt:  # while parts of us were loaded; what runs a verb has its own way
+        from mneme.cli.exit_codes import ExitCode  # noqa: PLC0415
+
+        return ExitCode.INTERRUPTED
+
+
+def _main(argv: Sequence[str] | None) -> int:
     arguments = list(sys.argv[1:] if argv is None else argv)
     if argv is None:
         fill_closed_streams()

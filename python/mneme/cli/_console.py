@@ -39,14 +39,23 @@ _TABLE_WIDTH_WITHOUT_TERMINAL = 160
 
 def say(sentence: str) -> None:
     """Tell the user something, on one line of stderr."""
-    sys.stderr.write(f"mneme: {visible(sentence)}\n")
-    sys.stderr.flush()
+    _tell(f"mneme: {visible(sentence)}\n")
 
 
 def say_text(text: str) -> None:
     """Write several lines to stderr, as they are: a traceback, a help text."""
-    sys.stderr.write("".join(f"{visible(line)}\n" for line in _lines(text)))
-    sys.stderr.flush()
+    _tell("".join(f"{visible(line)}\n" for line in _lines(text)))
+
+
+def _tell(text: str) -> None:
+    """Write to stderr; a full disk there costs the text, not what the command is about."""
+    try:
+        sys.stderr.write(text)
+        sys.stderr.flush()
+    except BrokenPipeError:
+        raise
+    except OSError:
+        return
 
 
 def print_line(text: str = "") -> None:
