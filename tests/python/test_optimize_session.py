@@ -10,11 +10,12 @@ from typing import Any
 import pytest
 
 from mneme.deploy import Deployment
-from mneme.errors import ArtifactCorrupt, InvalidArgument, NotFound
+from mneme.errors import ArtifactCorrupt, InvalidArgument, IoFailed, NotFound
 from mneme.optimize import as_built, measuring, session
 from mneme.optimize.application import Run
 from mneme.optimize.as_built import AsBuilt
 from mneme.optimize.events import OptimizeListener
+from mneme.optimize.only_writer import only_writer
 from mneme.optimize.options import OptimizeOptions
 from mneme.optimize.profile import KernelTime, Profile
 from mneme.optimize.same_programs import programs_of
@@ -147,3 +148,27 @@ def test_an_interrupt_in_the_end_loses_nothing(
     assert session.OptimizeSession(options).run() == 130
     assert asked == ["completed", "completed"]
     assert (tmp_path / "report.html").is_file()
+
+
+@needs_native
+def test_one_session_at_a_time_works_in_a_directory(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    options = OptimizeOptions(command=("/bin/true",), directory=out, device="cpu")
+    going_on = replace(options, resume=True)
+    with pytest.raises(InvalidArgument, match="holds nothing to go on with"):
+        session.OptimizeSession(going_on).run()
+    assert not out.exists()
+    assert session.OptimizeSession(options).run() == 1
+    page = out / "report.html"
+    page.unlink()
+    with only_writer(out), pytest.raises(InvalidArgument, match="another 'mneme optimize' works"):
+        session.OptimizeSession(going_on).run()
+    assert not page.exists()
+    assert session.OptimizeSession(going_on).run() == 1
+
+
+def test_a_directory_that_cannot_be_written_is_named(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    named = pytest.raises(IoFailed, match="cannot write to '.*file': File exists")
+    with named, only_writer(tmp_path / "file"):
+        pass

@@ -30,6 +30,7 @@ from mneme.optimize.heavy import (
 )
 from mneme.optimize.keeping import Keeper
 from mneme.optimize.learning import learn_production
+from mneme.optimize.only_writer import only_writer
 from mneme.optimize.outputs import ExactCheck, make_check
 from mneme.optimize.production import Production
 from mneme.optimize.result import KernelResult, OptimizeResult
@@ -99,15 +100,24 @@ class OptimizeSession:
         """
         self.options.validate()
         application = Application(self.options.command, self.options.device, self._folder / "runs")
-        self._open()
-        self.result.device = application.device
+        state = self._folder / _STATE
+        if self.options.resume and not state.is_file():
+            raise InvalidArgument(f"'{self._folder}' holds nothing to go on with")
+        with only_writer(self._folder):
+            if state.is_file():
+                self._check_earlier(state)
+            self._write()
+            self.result.device = application.device
+            return self._run(application)
+
+    def _run(self, application: Application) -> int:
         try:
             code = self._work(application)
             self.result.status = "completed"
         except KeyboardInterrupt:
             self.result.status = "interrupted"
             code = INTERRUPTED
-        except (MnemeError, OSError):
+        except (MnemeError, OSError, MemoryError):
             self.result.status = "failed"
             with contextlib.suppress(MnemeError):
                 self._write()
@@ -278,14 +288,6 @@ class OptimizeSession:
 
     def _left(self) -> float:
         return self.options.budget - (time.monotonic() - self._began)
-
-    def _open(self) -> None:
-        state = self._folder / _STATE
-        if state.is_file():
-            self._check_earlier(state)
-        elif self.options.resume:
-            raise InvalidArgument(f"'{self._folder}' holds nothing to go on with")
-        self._write()
 
     def _check_earlier(self, state: Path) -> None:
         earlier = read_json_object(state)
