@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import socket
+import tracemalloc
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import FrameType
@@ -104,3 +105,17 @@ def test_a_file_that_is_too_large_is_refused(tmp_path: Path) -> None:
     os.truncate(path, 1 << 40)
     with pytest.raises(MnemeError, match="64 MiB"):
         read_tuned_file(path)
+
+
+@pytest.mark.parametrize("size", [0, 5, 70_000, 300_000])
+def test_a_file_takes_the_memory_it_has(tmp_path: Path, size: int) -> None:
+    path = tmp_path / "file"
+    path.write_bytes(b"x" * size)
+    tracemalloc.start()
+    try:
+        assert read_bytes(path) == b"x" * size
+        assert tracemalloc.get_traced_memory()[1] < 2_000_000
+    finally:
+        tracemalloc.stop()
+    # A file of the kernel's has more than it says.
+    assert b"Linux" in read_bytes("/proc/version")

@@ -10,10 +10,12 @@ import errno
 import os
 import stat
 from pathlib import Path
+from typing import BinaryIO
 
 __all__ = ["read_bytes", "read_text"]
 
 _MOST_BYTES = 1 << 30
+_PIECE_BYTES = 1 << 16
 _OPEN_ALREADY = ("/dev/fd/", "/proc/self/fd/")
 _STANDARD_INPUT = "/dev/stdin"
 
@@ -45,10 +47,22 @@ def read_bytes(path: str | Path, *, most: int = _MOST_BYTES) -> bytes:
         status = os.fstat(file.fileno())
         _check(status.st_mode, name)
         is_large = status.st_size > most
-        content = b"" if is_large else file.read(most + 1)
+        content = b"" if is_large else _read(file, status.st_size, most + 1)
     if is_large or len(content) > most:
         raise OSError(errno.EFBIG, f"it has more than {most >> 20} MiB", name)
     return content
+
+
+def _read(file: BinaryIO, size: int, most: int) -> bytes:
+    """Return what there is, `most` bytes at most, of a file that may be larger than it says.
+
+    Memory for all that could come would be taken at once, which limits of memory refuse.
+    """
+    pieces: list[bytes] = []
+    while most and (piece := file.read(min(most, max(_PIECE_BYTES, size + 1)))):
+        pieces.append(piece)
+        most -= len(piece)
+    return b"".join(pieces)
 
 
 def _is_open_already(name: str) -> bool:
