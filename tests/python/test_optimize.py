@@ -392,7 +392,9 @@ def test_a_budget_that_the_first_runs_would_spend_is_refused(tmp_path: Path) -> 
         runs.append(_how)
         return Run(seconds=60.0, code=0, output=b"", error=b"")
 
-    application: Any = SimpleNamespace(program="./app", run=run, expect=lambda _seconds: None)
+    application: Any = SimpleNamespace(
+        program="./app", run=run, expect=lambda _seconds: None, leaves_running=False
+    )
     with pytest.raises(InvalidArgument, match=r"takes 60\.0 s.*--budget 1200s is enough"):
         observe(application, tmp_path, OptimizeListener(), short=1.0, longest=20 / 6)
     assert len(runs) == 1

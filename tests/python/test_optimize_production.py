@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 import sys
@@ -13,6 +14,8 @@ import pytest
 
 from mneme.errors import InvalidArgument
 from mneme.optimize.application import Application, Run
+from mneme.optimize.as_built import observe
+from mneme.optimize.events import OptimizeListener
 from mneme.optimize.groups import end_group
 from mneme.optimize.options import OptimizeOptions
 from mneme.optimize.outputs import ExactCheck
@@ -123,6 +126,25 @@ def test_what_an_earlier_run_left_running_writes_into_no_later_output(tmp_path: 
     program = Application(["/bin/sh", "-c", script], "cpu", tmp_path / "runs")
     assert program.run().output == b"now\n"
     assert program.run().output == b"now\n"
+
+
+@needs_native
+@pytest.mark.parametrize(
+    ("script", "is_told"), [("sleep 60 & echo $! >> pids", True), ("sleep 0.01 & wait", False)]
+)
+def test_what_runs_leave_running_is_told_and_left_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script: str, is_told: bool
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    notes: list[str] = []
+    listener = OptimizeListener()
+    monkeypatch.setattr(listener, "note", notes.append)
+    program = Application(["/bin/sh", "-c", script], "cpu", tmp_path / "runs")
+    observe(program, tmp_path, listener, short=30.0)
+    assert any("leaves processes running" in one for one in notes) is is_told
+    if is_told:
+        for pid in (tmp_path / "pids").read_text().split():
+            os.kill(int(pid), signal.SIGKILL)  # it is still there
 
 
 @needs_native

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
 from mneme.errors import InvalidArgument, NotFound
-from mneme.optimize.groups import end_group, signal_group
+from mneme.optimize.groups import end_group, is_group_there, signal_group
 from mneme.programs.guest import profile_environment, record_environment, run_environment
 from mneme.programs.record_request import RecordRequest
 
@@ -105,6 +105,7 @@ class Application:
         self._device = device
         self._scratch = scratch
         self._longest = _LONGEST_WITHOUT_HINT
+        self._groups: list[int] = []
         program = command[0]
         if shutil.which(program) is None:
             if os.sep in program and Path(program).exists():
@@ -120,6 +121,14 @@ class Application:
     def device(self) -> str:
         """The device it runs on."""
         return self._environment({})["MNEME_DEVICE"]
+
+    @property
+    def leaves_running(self) -> bool:
+        """Whether runs that are over have left something running, as far as that is in their group.
+
+        What ends soon after the program is none of that: ask after another run.
+        """
+        return any(is_group_there(one) for one in self._groups)
 
     def give_up_after(self, seconds: float) -> None:
         """Say what takes too long, as long as nobody knows how long a run takes."""
@@ -191,6 +200,7 @@ class Application:
             except BaseException:
                 end_group(child)
                 raise
+        self._groups.append(child.pid)
         return Run(
             seconds=time.monotonic() - began,
             code=code,

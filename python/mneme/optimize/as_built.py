@@ -94,6 +94,11 @@ def observe(
     for one in (*runs[1:], measured):
         if why := failure_of(one, runs[0]):
             raise InvalidArgument(f"another run of the program as built fails: {why}")
+    if application.leaves_running:
+        listener.note(
+            "the program leaves processes running when it ends, and each of its runs leaves more: "
+            "they are not ended, and may slow down later runs"
+        )
     return AsBuilt(
         runs=[*runs, measured],
         profile=read_profile(folder / "profile"),

@@ -7,7 +7,7 @@ import os
 import signal
 import subprocess
 
-__all__ = ["end_group", "signal_group"]
+__all__ = ["end_group", "is_group_there", "signal_group"]
 
 _SETTLE_SECONDS = 5.0
 
@@ -31,3 +31,12 @@ def signal_group(child: subprocess.Popen[bytes], number: signal.Signals) -> None
     # It may have ended while an interrupt was on its way to us.
     with contextlib.suppress(ProcessLookupError):
         os.killpg(child.pid, number)
+
+
+def is_group_there(leader: int) -> bool:
+    """Whether anything runs of a group whose leader had this process number."""
+    try:
+        os.killpg(leader, 0)
+    except OSError:
+        return False
+    return True

@@ -29,7 +29,9 @@ def only_writer(directory: Path) -> Iterator[None]:
         # Not the directory itself: who writes tuned-kernels files there locks that.
         lock = os.open(directory / ".lock", os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o644)
     except OSError as error:
-        raise IoFailed(f"cannot write to '{directory}': {error.strerror}") from error
+        raise IoFailed(
+            f"cannot write to '{directory}': {error.strerror}; -o names another directory"
+        ) from error
     try:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
