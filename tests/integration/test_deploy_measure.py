@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -98,3 +103,37 @@ def test_a_program_is_asked_for(folder: Path, tmp_path: Path) -> None:
     done = mneme(*plain, "--device", "cpu")
     assert "--device does nothing without --measure" in done.stderr
     assert "does nothing" not in mneme(*plain, MNEME_DEVICE="cpu").stderr
+
+
+def test_its_end_is_that_of_the_program_and_of_what_it_wrote(folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "scratch").mkdir()
+    script = f"echo $$ > {tmp_path}/pid.new; mv {tmp_path}/pid.new {tmp_path}/pid; sleep 600"
+    options = ["deploy", folder / "results", "-o", tmp_path / "tuned.json", "--device", "cpu"]
+    running = subprocess.Popen(
+        [sys.executable, "-m", "mneme", *options, "--measure", "--", "/bin/sh", "-c", script],
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+        env={**os.environ, "TMPDIR": str(tmp_path / "scratch")},
+    )
+    while not (tmp_path / "pid").is_file() and running.poll() is None:
+        time.sleep(0.05)
+    started = int((tmp_path / "pid").read_text())
+    running.send_signal(signal.SIGTERM)
+    assert running.wait(60) == 130
+    with pytest.raises(ProcessLookupError):
+        os.kill(started, 0)
+    assert not list((tmp_path / "scratch").iterdir())
+
+
+@pytest.mark.parametrize(
+    ("output", "sentence"),
+    [("no/tuned.json", "there is no directory"), ("other.json", "holds no JSON object")],
+)
+def test_where_nothing_can_be_written_nothing_is_run(
+    folder: Path, tmp_path: Path, output: str, sentence: str
+) -> None:
+    (tmp_path / "other.json").write_text("[1]")
+    done = measure(folder, tmp_path / output, "--", "touch", tmp_path / "ran")
+    assert done.returncode != 0
+    assert sentence in done.stderr
+    assert not (tmp_path / "ran").exists()

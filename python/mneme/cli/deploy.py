@@ -130,8 +130,11 @@ def deploy(
         tell_unused(given, "without --measure")
     measured = None
     if measure and plan.deployed:
+        from mneme.cli._interrupt import interrupt_on_request  # noqa: PLC0415
         from mneme.optimize.measuring import MeasureOptions  # noqa: PLC0415
 
+        interrupt_on_request()
+        deploying.check_output(output)
         measuring = MeasureOptions(
             command=tuple(ctx.args),
             device=device,

@@ -12,7 +12,7 @@ from mneme.deploy.tuned_kernels import (
     make_variant,
     plan_deployment,
 )
-from mneme.deploy.write import write_deployment
+from mneme.deploy.write import check_output, write_deployment
 
 __all__ = [
     "DEFAULT_GUARDS",
@@ -21,6 +21,7 @@ __all__ = [
     "Deployed",
     "Deployment",
     "LeftOut",
+    "check_output",
     "make_variant",
     "plan_deployment",
     "write_deployment",

@@ -48,6 +48,26 @@ def write_deployment(plan: Deployment, output: str | Path, *, merge: bool = Fals
     return sentences
 
 
+def check_output(output: str | Path) -> None:
+    """Refuse what `write_deployment` would refuse, for who works long before it.
+
+    Raises:
+        ArtifactCorrupt: As `write_deployment`.
+        Unsupported: As `write_deployment`.
+        IoFailed: If there is no place for the file.
+    """
+    output = Path(output)
+    if _has_content(output):
+        read_tuned_file(output)
+    if output.exists():
+        return
+    place = output.parent
+    if not place.is_dir():
+        raise IoFailed(f"cannot write '{output}': there is no directory '{place}'")
+    if not os.access(place, os.W_OK | os.X_OK):
+        raise IoFailed(f"cannot write '{output}': the directory '{place}' may not be written")
+
+
 def _has_content(path: Path) -> bool:
     """Whether there is a file with something in it; a device or a FIFO is written to only."""
     return path.is_file() and path.stat().st_size > 0
