@@ -37,6 +37,23 @@ def test_other_characters_are_shown_by_their_code() -> None:
     assert visible("\U000e0001\ud800\ufffe") == r"\U000e0001\ud800\ufffe"
 
 
+def test_a_table_is_a_list_where_it_would_be_a_letter_wide(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    content = _console.table("results", ("kernel", ">share", "gain", ""))
+    content.add_row("heavy", "98 %", "-", "nothing is faster")
+    content.add_row("other[x]", "2 %", "-", "")
+    monkeypatch.setenv("COLUMNS", "39")
+    _console.print_table(content)
+    assert capsys.readouterr().out == (
+        "results\nheavy\n  share: 98 %\n  gain: -\n  nothing is faster\n"
+        "other[x]\n  share: 2 %\n  gain: -\n"
+    )
+    monkeypatch.setenv("COLUMNS", "40")
+    _console.print_table(content)
+    assert "│ heavy" in capsys.readouterr().out
+
+
 def test_every_way_to_print_is_harmless(capsys: pytest.CaptureFixture[str]) -> None:
     _console.say(HOSTILE)
     _console.print_line(HOSTILE)

@@ -35,6 +35,7 @@ __all__ = [
 _UNITS = ("B", "KiB", "MiB", "GiB", "TiB")
 _UNIT_STEP = 1024
 _TABLE_WIDTH_WITHOUT_TERMINAL = 160
+_NARROWEST_COLUMN = 10
 
 
 def say(sentence: str) -> None:
@@ -98,7 +99,23 @@ def print_table(content: Table) -> None:
     """Print a table to stdout."""
     is_fixed = sys.stdout.isatty() or "COLUMNS" in os.environ
     width = None if is_fixed else _TABLE_WIDTH_WITHOUT_TERMINAL
-    _plain_console(width=width).print(content)
+    console = _plain_console(width=width)
+    if console.width < _NARROWEST_COLUMN * len(content.columns):
+        print_text(_as_list(content))
+    else:
+        console.print(content)
+
+
+def _as_list(content: Table) -> str:
+    """Return a table row by row, for a terminal that has a few characters for each column."""
+    names = [str(column.header) for column in content.columns]
+    lines = [str(content.title)] if content.title else []
+    for cells in zip(*(column.cells for column in content.columns), strict=True):
+        first, *others = map(str, cells)
+        lines.append(first)
+        shown = zip(names[1:], others, strict=True)
+        lines += [f"  {name}: {cell}" if name else f"  {cell}" for name, cell in shown if cell]
+    return "\n".join(lines)
 
 
 def stderr_console() -> Console:
