@@ -9,7 +9,9 @@ from pathlib import Path
 import pytest
 
 from browser import Browser, find_chromium
+from mneme.optimize.result import OptimizeResult
 from mneme.report import write_report
+from mneme.report.optimized import write_optimized_page
 from report_samples import write_results
 
 pytest.importorskip("plotly", reason="Plotly is not installed")
@@ -146,3 +148,19 @@ def test_thousands_of_trials_are_drawn(browser: Browser, tmp_path: Path) -> None
     points = "document.querySelectorAll('#k0-history .scatterlayer .points path').length"
     assert browser.evaluate(points) == 3000
     assert browser.errors == []
+
+
+def test_long_names_of_an_optimized_program_stay_on_the_page(
+    browser: Browser, tmp_path: Path
+) -> None:
+    result = OptimizeResult(
+        command=["./app", "x" * 900],
+        directory=tmp_path,
+        status="completed",
+        verdict=f"'{'y' * 900}' fails",
+        notes=["z" * 900],
+        tuned_file=tmp_path / "tuned.json",
+    )
+    browser.open(write_optimized_page(result.to_dict(), tmp_path / "report.html"))
+    assert browser.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
+    assert "x" * 900 in "".join(texts(browser, "pre"))
