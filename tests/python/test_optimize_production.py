@@ -13,13 +13,16 @@ from typing import Any
 import pytest
 
 from mneme.errors import InvalidArgument
+from mneme.optimize import application
 from mneme.optimize.application import Application, Run
 from mneme.optimize.as_built import observe
 from mneme.optimize.events import OptimizeListener
 from mneme.optimize.groups import end_group
+from mneme.optimize.keeping import Keeper
 from mneme.optimize.options import OptimizeOptions
 from mneme.optimize.outputs import ExactCheck
 from mneme.optimize.production import Production
+from mneme.optimize.result import KernelResult, OptimizeResult
 from mneme.optimize.session import OptimizeSession
 from native_parts import needs_native
 
@@ -145,6 +148,40 @@ def test_what_runs_leave_running_is_told_and_left_alone(
     if is_told:
         for pid in (tmp_path / "pids").read_text().split():
             os.kill(int(pid), signal.SIGKILL)  # it is still there
+
+
+@needs_native
+@pytest.mark.parametrize(("budget", "longest"), [(10, 10.5), (100, 20.5), (600, 120.5)])
+def test_a_run_that_hangs_leaves_some_of_the_budget(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, budget: float, longest: float
+) -> None:
+    waited: list[float] = []
+
+    def hangs(_child: object, seconds: float, **_how: bool) -> int:
+        waited.append(seconds)
+        raise subprocess.TimeoutExpired("app", seconds)
+
+    program = Application(["/bin/true"], "cpu", tmp_path)
+    program.give_up_after(budget)
+    program.expect(0.1)
+    monkeypatch.setattr(application, "_wait", hangs)
+    assert program.run().is_hung
+    assert waited == [longest]
+
+
+@pytest.mark.parametrize(("kernels", "runs"), [(1, 1), (3, 4)])
+def test_the_only_kernel_is_to_blame(tmp_path: Path, kernels: int, runs: int) -> None:
+    program = Printing(tuned="sum 9\n", built=["sum 1.5\ntime 2 s\n"] * 9, slow="slow\n")
+    result = OptimizeResult(command=["./app"], directory=tmp_path)
+    result.kernels = [
+        KernelResult(name=f"k{number}", demangled_name=f"k{number}", share=0.1, is_kept=True)
+        for number in range(kernels)
+    ]
+    production = program.production(tmp_path)
+    Keeper(production, tmp_path / "tuned.json", result, OptimizeListener()).try_out()
+    assert not any(one.is_kept for one in result.kernels)
+    assert all("the program goes wrong" in one.reason for one in result.kernels)
+    assert program.runs.count("tuned") == runs
 
 
 @needs_native

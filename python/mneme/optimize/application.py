@@ -35,6 +35,9 @@ _LONGEST_WITHOUT_HINT = 24 * 3600.0
 # A tuned run may have to compile, and a machine may be busy: what takes longer than this hangs.
 _PATIENCE = 5.0
 _PATIENCE_SECONDS = 120.0
+# A short budget has no such time, where one run that hangs would take many times all of it.
+_PART_OF_BUDGET = 0.2
+_LEAST_PATIENCE_SECONDS = 10.0
 _SCRIPT_HINT = " (a script begins with a line such as #!/bin/sh, which names its interpreter)"
 # A slow run goes for so long, then stops for so long, again and again.
 _GOES_SECONDS = 0.005
@@ -105,6 +108,7 @@ class Application:
         self._device = device
         self._scratch = scratch
         self._longest = _LONGEST_WITHOUT_HINT
+        self._patience = _PATIENCE_SECONDS
         self._groups: list[int] = []
         program = command[0]
         if shutil.which(program) is None:
@@ -131,12 +135,14 @@ class Application:
         return any(is_group_there(one) for one in self._groups)
 
     def give_up_after(self, seconds: float) -> None:
-        """Say what takes too long, as long as nobody knows how long a run takes."""
+        """Say how long all runs together may take: one that takes as long is ended."""
         self._longest = min(seconds, _LONGEST_WITHOUT_HINT)
+        patience = max(_LEAST_PATIENCE_SECONDS, _PART_OF_BUDGET * seconds)
+        self._patience = min(patience, _PATIENCE_SECONDS)
 
     def expect(self, seconds: float) -> None:
         """Say how long a run takes, to know when one hangs."""
-        self._longest = _PATIENCE * seconds + _PATIENCE_SECONDS
+        self._longest = _PATIENCE * seconds + self._patience
 
     def run(
         self,

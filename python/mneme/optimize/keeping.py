@@ -72,6 +72,9 @@ class Keeper:
             return
         self._listener.note(f"with tuned kernels the program goes wrong: {fault}")
         candidates = [one for one in self._result.kernels if one.is_kept]
+        if len(candidates) == 1:
+            self._drop(candidates[0], f"with it the program goes wrong: {fault}")
+            return
         for kernel in candidates:
             kernel.is_kept = False
         for kernel in candidates:
