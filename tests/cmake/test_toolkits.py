@@ -150,6 +150,8 @@ def test_gpu_that_a_rocm_does_not_know_is_named(
     known_gpu = ("-c", "a.hip", "--offload-arch=gfx90a")
     known = added(build_tree, told, *known_gpu)
     assert "--hip-device-lib=oclc_isa_version_90a.bc" in known
+    # clang looks for these where it is told to, and not in the ROCm that it knows.
+    assert f"--rocm-device-lib-path={root}/amdgcn/bitcode" in known
     assert "--hip-device-lib=oclc_abi_version_500.bc" in known
     older = added(build_tree, told, *known_gpu, "-mcode-object-version=4")
     assert "--hip-device-lib=oclc_abi_version_400.bc" in older
