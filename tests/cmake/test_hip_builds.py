@@ -153,6 +153,13 @@ def test_cmake_is_told_where_the_language_hip_is_described(
                 *("--hip-link", "-lamdhip64"),
             ],
         ),
+        (
+            ["--genco", "a.cpp", "--offload-arch=gfx908", "-o", "a.hsaco"],
+            [
+                *("--cuda-device-only", "-x", "hip", "a.cpp", "--offload-arch=gfx908"),
+                *("-o", "a.hsaco", "-O3"),
+            ],
+        ),
         (["--version"], ["--version"]),
     ],
 )
