@@ -106,3 +106,27 @@ def test_tuned_kernels_of_loaded_code_are_said_to_have_no_effect(
     done = on_stand_in(*loading, PROTEUS_TUNED_KERNELS=str(tuned))
     assert done.stdout == on_stand_in(*loading).stdout
     assert "('alone'), none of which is in this program" in done.stderr
+
+
+def test_a_kernel_that_loaded_code_has_not_is_not_found(tmp_path: Path) -> None:
+    source = tmp_path / "asking.hip"
+    source.write_text(
+        "#include <hip/hip_runtime.h>\n"
+        "#include <cstdio>\n"
+        'extern "C" __global__ void present() {}\n'
+        "int main(int, char** arguments) {\n"
+        "  hipModule_t module{};\n"
+        "  hipFunction_t function{};\n"
+        "  if (hipModuleLoad(&module, arguments[1]) != hipSuccess)\n"
+        "    return 1;\n"
+        '  for (const char* name : {"present", "absent"})\n'
+        "    std::puts(hipGetErrorName(hipModuleGetFunction(&function, module, name)));\n"
+        "}\n"
+    )
+    build("--cuda-device-only", source, "-o", tmp_path / "code.co")
+    build(source, "-o", tmp_path / "asking", "-lamdhip64")
+    line = ("run", "--device", "cpu", "--", tmp_path / "asking", tmp_path / "code.co")
+    done = mneme(*line)
+    assert (done.stdout, done.returncode) == ("hipSuccess\nhipErrorNotFound\n", 0)
+    assert "code that the program loaded has no kernel 'absent'" in done.stderr
+    assert done.stderr.count("mneme: ") == 1

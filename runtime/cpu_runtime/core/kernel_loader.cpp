@@ -335,6 +335,15 @@ bool hasKernels(void* handle) {
   return !binary->blobs.kernels.empty();
 }
 
+bool hasKernel(void* handle, const std::string& name) {
+  const auto binary = findBinary(handle);
+  if (!binary)
+    return false;
+  const std::lock_guard load(Registry::instance().load);
+  read(*binary);
+  return binary->blobs.kernels.contains(name);
+}
+
 GlobalUse findUses(void* handle, const std::string& name) {
   GlobalUse use;
   const auto binary = findBinary(handle);

@@ -100,6 +100,8 @@ std::shared_ptr<GlobalStorage> findGlobal(const void* hostShadow, bool needsCont
 /// Reads a fat binary, which may go afterwards; whether it holds IR of a kernel. \throws
 /// mneme::Error
 bool hasKernels(void* binary);
+/// The same of one kernel. \throws mneme::Error
+bool hasKernel(void* binary, const std::string& name);
 /// A variable as the kernels of one fat binary know it.
 struct GlobalUse {
   size_t bytes = 0; ///< 0: no kernel refers to it

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "runtime/abi/argument_buffer.h"
+#include "runtime/base/log.h"
 #include "runtime/base/own_descriptors.h"
 #include "runtime/cpu_runtime/core/handle_table.h"
 #include "runtime/cpu_runtime/core/kernels.h"
@@ -87,6 +88,13 @@ Status findFunction(const void** function, void* handle, const char* name) {
   if (!function || !name || !module)
     return module ? Status::InvalidValue : Status::InvalidResourceHandle;
   const std::lock_guard lock(module->mutex);
+  if (!hasKernel(module->binary, name)) {
+    noticeOnce(
+        "code that the program loaded has no kernel '" + std::string(name) +
+        "', or no mneme IR of it, without which it does not run on the CPU device: mneme-cxx "
+        "compiles code with IR, the vendors' compilers for code at run time do not");
+    return kNotFound;
+  }
   *function = functionOf(*module, name);
   const auto kernel = findKernel(*function);
   return kernel && describe(*kernel) == Status::Success ? Status::Success : kNotFound;
