@@ -129,7 +129,8 @@ typedef struct mneme_cpu_services {
   // since: a launch in which no thread calls this any more, and all yield, waits for ever.
   void (*progress)(mneme_cpu_context*);
   // Reads a texture, reads or writes a surface (cpu_texture.h): `object` is what the program was
-  // given. `coordinates`: x, y, z or layer, as floats or numbers; of surfaces x is in bytes.
+  // given. `coordinates`: x, y, z or layer, as floats or numbers; of surfaces x is in bytes
+  // but for MNEME_SURFACE_ELEMENTS.
   // `values`: four channels, or `bytes` bytes of a surface.
   void (*texture)(mneme_cpu_context*, uint64_t object, uint32_t operation,
                   const uint32_t* coordinates, uint32_t* values, uint32_t bytes);

@@ -52,6 +52,9 @@ enum mneme_cpu_texture_operation {
   MNEME_SURFACE_WRITE = 0x100,
   MNEME_SURFACE_CLAMP = 0x200, ///< outside is what is nearest, else zero or nothing
   MNEME_SURFACE_TRAP = 0x400,  ///< outside ends the kernel
+  /// Of a write: the first coordinate counts elements, and there is a word for each channel, which
+  /// is converted. Without it coordinates count bytes, and values are what is to lie in memory.
+  MNEME_SURFACE_ELEMENTS = 0x800,
 };
 
 #ifdef __cplusplus

@@ -8,7 +8,9 @@ namespace mneme::cpu_runtime {
 
 /// What launches and occupancy queries are checked against, as on the GPU the runtime stands for.
 struct Vendor {
-  const char* library; ///< name of the vendor's runtime, without a version
+  const char* library;  ///< name of the vendor's runtime, without a version
+  const char* allocate; ///< its functions for device memory, as programs call them
+  const char* release;
   int fatbinWrapperMagic;
   int warpSize;
   int maxThreadsPerBlock;

@@ -8,6 +8,8 @@ namespace mneme::cpu_runtime {
 
 constinit const Vendor vendor{
     .library = "libcudart.so",
+    .allocate = "cudaMalloc",
+    .release = "cudaFree",
     .fatbinWrapperMagic = 0x466243b1,
     .warpSize = kWarpSize,
     .maxThreadsPerBlock = kMaxThreadsPerBlock,

@@ -52,6 +52,8 @@ using namespace mneme::cpu_runtime::hip;
 
 constinit const Vendor vendor{
     .library = "libamdhip64.so",
+    .allocate = "hipMalloc",
+    .release = "hipFree",
     .fatbinWrapperMagic = 0x48495046,
     .warpSize = hip::kLargestWave,
     .maxThreadsPerBlock = hip::kMaxThreadsPerBlock,

@@ -2,7 +2,7 @@
 # read by the symbol reader NM.
 execute_process(COMMAND "${NM}" -D --defined-only "${LIBRARY}" OUTPUT_VARIABLE text
   COMMAND_ERROR_IS_FATAL ANY)
-string(REGEX MATCHALL "(_Z24|__)?hip[A-Za-z0-9_]+" names "${text}")
+string(REGEX MATCHALL "(_Z2[234]|__)?hip[A-Za-z0-9_]+" names "${text}")
 list(SORT names)
 set(number 0)
 set(content "")

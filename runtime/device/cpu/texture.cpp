@@ -28,6 +28,22 @@ float halfToFloat(uint16_t half) noexcept {
   return sign ? -magnitude : magnitude;
 }
 
+uint16_t floatToHalf(float value) noexcept {
+  const auto bits = std::bit_cast<uint32_t>(value);
+  const uint32_t sign = bits >> 16 & 0x8000;
+  if (std::isnan(value))
+    return static_cast<uint16_t>(sign | 0x7e00);
+  const float magnitude = std::fabs(value);
+  if (magnitude >= 65520) // what is nearer to 65536 than to the largest half
+    return static_cast<uint16_t>(sign | 0x7c00);
+  int exponent = 0;
+  std::frexp(magnitude, &exponent);
+  exponent = std::max(exponent, -13); // below 2^-14 all halves are as far apart
+  const auto steps = static_cast<uint32_t>(std::nearbyint(std::ldexp(magnitude, 11 - exponent)));
+  // A part of 1024 and more adds one to the exponent; so does one that was rounded up to 2048.
+  return static_cast<uint16_t>(sign | ((static_cast<uint32_t>(exponent + 13) << 10) + steps));
+}
+
 /// Whether reads give floats.
 bool isFloat(const mneme_cpu_texture& texture) noexcept {
   return texture.kind == MNEME_TEXTURE_FLOAT || texture.isFraction;
@@ -193,14 +209,28 @@ Texel fetch(const mneme_cpu_texture& texture, uint32_t index) noexcept {
   return index < texture.width ? readTexel(texture, index, 0, 0) : Texel{};
 }
 
+/// Words of which each is a channel, as they lie in memory. Returns what they take there.
+uint32_t pack(const mneme_cpu_texture& texture, const uint32_t* words, char* packed) noexcept {
+  const uint32_t bytes = texture.channelBits / 8;
+  const bool isHalf = texture.kind == MNEME_TEXTURE_FLOAT && texture.channelBits == 16;
+  for (uint32_t channel = 0; channel < texture.channels; ++channel) {
+    const uint32_t word =
+        isHalf ? floatToHalf(std::bit_cast<float>(words[channel])) : words[channel];
+    std::memcpy(packed + channel * bytes, &word, bytes); // little endian, as all that runs this
+  }
+  return texture.channels * bytes;
+}
+
 bool accessSurface(const mneme_cpu_texture& texture, uint32_t operation,
-                   const uint32_t* coordinates, uint32_t* values, uint32_t bytes) noexcept {
+                   const uint32_t* coordinates, const void* written, void* read,
+                   uint32_t bytes) noexcept {
   const int64_t elementBytes = texture.channels * texture.channelBits / 8;
+  const int64_t unit = (operation & MNEME_SURFACE_ELEMENTS) ? elementBytes : 1;
   const int64_t sizes[3] = {texture.width * elementBytes, texture.height, texture.depth};
   int64_t place[3] = {};
   bool isInside = true;
   for (int axis = 0; axis < 3; ++axis) {
-    const int64_t wanted = static_cast<int32_t>(coordinates[axis]);
+    const int64_t wanted = static_cast<int32_t>(coordinates[axis]) * (axis == 0 ? unit : 1);
     const int64_t last = sizes[axis] - (axis == 0 ? int64_t{bytes} : 1);
     place[axis] = std::clamp<int64_t>(wanted, 0, std::max<int64_t>(last, 0));
     isInside = isInside && place[axis] == wanted;
@@ -212,11 +242,11 @@ bool accessSurface(const mneme_cpu_texture& texture, uint32_t operation,
   const bool isReached = isInside || (operation & MNEME_SURFACE_CLAMP);
   if (operation & MNEME_SURFACE_WRITE) {
     if (isReached)
-      std::memcpy(at, values, bytes);
+      std::memcpy(at, written, bytes);
   } else if (isReached) {
-    std::memcpy(values, at, bytes);
+    std::memcpy(read, at, bytes);
   } else {
-    std::memset(values, 0, bytes);
+    std::memset(read, 0, bytes);
   }
   return true;
 }
@@ -225,11 +255,16 @@ bool accessSurface(const mneme_cpu_texture& texture, uint32_t operation,
 
 bool accessTexture(const mneme_cpu_texture& texture, uint32_t operation,
                    const uint32_t* coordinates, uint32_t* values, uint32_t bytes) noexcept {
+  if ((operation & MNEME_SURFACE_WRITE) && (operation & MNEME_SURFACE_ELEMENTS)) {
+    char packed[16];
+    const uint32_t size = pack(texture, values, packed);
+    return accessSurface(texture, operation, coordinates, packed, nullptr, size);
+  }
   if (operation & (MNEME_SURFACE_READ | MNEME_SURFACE_WRITE))
-    return accessSurface(texture, operation, coordinates, values, bytes);
+    return accessSurface(texture, operation, coordinates, values, values, bytes);
   Texel texel;
   const Sampler sampler(texture, operation, coordinates);
-  const bool isPlain = (operation & 3) == 1 && (operation & MNEME_TEXTURE_NUMBERS);
+  const bool isPlain = (operation & 7) == 1 && (operation & MNEME_TEXTURE_NUMBERS);
   if (isPlain)
     texel = fetch(texture, coordinates[0]);
   else if (operation & MNEME_TEXTURE_GATHER)

@@ -261,9 +261,9 @@ static void variables() {
 }
 
 static void refusals() {
-  hipArray* array = nullptr;
+  hipMipmappedArray_t array = nullptr;
   hipChannelFormatDesc format{32, 0, 0, 0, hipChannelFormatKindFloat};
-  EXPECT(hipMallocArray(&array, &format, 8, 8, 0) == hipErrorNotSupported);
+  EXPECT(hipMallocMipmappedArray(&array, &format, {8, 8, 0}, 2, 0) == hipErrorNotSupported);
   EXPECT(hipGetLastError() == hipErrorNotSupported);
   hipModule_t module;
   EXPECT(hipModuleLoad(&module, "/nonexistent/file") == hipErrorFileNotFound);

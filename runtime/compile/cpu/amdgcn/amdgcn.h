@@ -27,6 +27,8 @@ AmdgcnTraits readAmdgcnTraits(const llvm::Module& module, const llvm::Function& 
 void replaceAmdgcnLibraries(llvm::Module& module, const AmdgcnTraits& traits,
                             const CpuLoweringOptions& options);
 void replaceAmdgcnMath(llvm::Module& module);
+/// Gives a function that reads or writes textures or surfaces its body here. False for others.
+bool defineAmdgcnImage(llvm::Function& function, llvm::StringRef name);
 /// Local variables and kernel parameters get plain pointers; parameters passed by reference become
 /// by-value ones. The module must have the host's data layout. Returns the kernel, which is new.
 llvm::Function& flattenAmdgcnSpaces(llvm::Module& module, llvm::Function& kernel);

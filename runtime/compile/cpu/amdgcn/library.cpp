@@ -1,5 +1,5 @@
-// AMD's device libraries but for their math: settings, launch dimensions, printf, the heap, and
-// what threads of a block or grid do together.
+// AMD's device libraries but for their math and images: settings, launch dimensions, printf, the
+// heap, and what threads of a block or grid do together.
 #include <cstddef>
 
 #include <llvm/Transforms/Utils/BasicBlockUtils.h>
@@ -249,7 +249,7 @@ void replaceAmdgcnLibraries(Module& module, const AmdgcnTraits& traits,
     StringRef name = libraryName(function);
     if (isHostCall(name) || (isRuntimeCall(name) && function.getName() == name))
       makeDeclaration(function);
-    else
+    else if (!defineAmdgcnImage(function, name))
       define(function, name);
   }
 }

@@ -1,4 +1,4 @@
-// Texture and surface objects of the CUDA Runtime API: descriptions in device memory
+// Texture and surface objects: descriptions in device memory
 // (abi/cpu_texture.h), whose addresses the program hands to its kernels.
 #include <cstring>
 #include <mutex>
@@ -7,8 +7,8 @@
 #include "runtime/abi/cpu_texture.h"
 #include "runtime/base/log.h"
 #include "runtime/cpu_runtime/core/arrays.h"
+#include "runtime/cpu_runtime/core/device_memory.h"
 #include "runtime/cpu_runtime/core/exported.h"
-#include "runtime/cpu_runtime/cuda/device_memory.h"
 
 using namespace mneme::cpu_runtime;
 
@@ -16,7 +16,7 @@ namespace {
 
 enum ResourceType : int { kArray = 0, kMipmapped = 1, kLinear = 2, kPitched = 3 };
 
-/// What all versions of CUDA have of it.
+/// What all versions of all vendors have of it.
 struct ResourceDesc {
   ResourceType type;
   union {
@@ -178,8 +178,8 @@ template <typename Part, typename Choose> Status get(Part* out, uint64_t handle,
 
 } // namespace
 
-MNEME_RUNTIME_API Status cudaCreateTextureObject(uint64_t* handle, const ResourceDesc* resource,
-                                                 const TextureDesc* texture, const void* view) {
+MNEME_RUNTIME_API Status gpuCreateTextureObject(uint64_t* handle, const ResourceDesc* resource,
+                                                const TextureDesc* texture, const void* view) {
   return api([&] {
     if (!handle || !resource || !texture)
       return Status::InvalidValue;
@@ -193,32 +193,34 @@ MNEME_RUNTIME_API Status cudaCreateTextureObject(uint64_t* handle, const Resourc
   });
 }
 
-MNEME_RUNTIME_API Status cudaDestroyTextureObject(uint64_t handle) {
+MNEME_RUNTIME_API Status gpuDestroyTextureObject(uint64_t handle) {
   return api([&] { return destroy(handle); });
 }
 
-MNEME_RUNTIME_API Status cudaGetTextureObjectResourceDesc(ResourceDesc* resource, uint64_t handle) {
+MNEME_RUNTIME_API Status gpuGetTextureObjectResourceDesc(ResourceDesc* resource, uint64_t handle) {
   return get(resource, handle, [](const Object& object) { return object.resource; });
 }
 
-MNEME_RUNTIME_API Status cudaGetTextureObjectTextureDesc(TextureDesc* texture, uint64_t handle) {
+MNEME_RUNTIME_API Status gpuGetTextureObjectTextureDesc(TextureDesc* texture, uint64_t handle) {
   return get(texture, handle, [](const Object& object) { return object.texture; });
 }
 
-MNEME_RUNTIME_API Status cudaCreateSurfaceObject(uint64_t* handle, const ResourceDesc* resource) {
+MNEME_RUNTIME_API Status gpuCreateSurfaceObject(uint64_t* handle, const ResourceDesc* resource) {
   return api([&] {
     if (!handle || !resource || resource->type != kArray)
       return Status::InvalidValue;
     mneme_cpu_texture made{};
     const Status status = describe(*resource, made);
+    for (uint32_t& address : made.address) // what is read outside is zero
+      address = MNEME_TEXTURE_BORDER;
     return status == Status::Success ? place(made, {*resource, {}}, handle) : status;
   });
 }
 
-MNEME_RUNTIME_API Status cudaDestroySurfaceObject(uint64_t handle) {
+MNEME_RUNTIME_API Status gpuDestroySurfaceObject(uint64_t handle) {
   return api([&] { return destroy(handle); });
 }
 
-MNEME_RUNTIME_API Status cudaGetSurfaceObjectResourceDesc(ResourceDesc* resource, uint64_t handle) {
+MNEME_RUNTIME_API Status gpuGetSurfaceObjectResourceDesc(ResourceDesc* resource, uint64_t handle) {
   return get(resource, handle, [](const Object& object) { return object.resource; });
 }

@@ -1,10 +1,11 @@
-// Arrays of the CUDA Runtime API, and copies from and to them.
+// Arrays as programs make them, and copies from and to them.
 #include "runtime/cpu_runtime/core/arrays.h"
 
 #include <dlfcn.h>
 
+#include "runtime/cpu_runtime/core/device_memory.h"
 #include "runtime/cpu_runtime/core/exported.h"
-#include "runtime/cpu_runtime/cuda/device_memory.h"
+#include "runtime/cpu_runtime/core/vendor.h"
 
 using namespace mneme::cpu_runtime;
 
@@ -75,28 +76,28 @@ Status invalid() { return remember(Status::InvalidValue); }
 
 Status mneme::cpu_runtime::takeDeviceMemory(void** memory, size_t bytes) {
   using Allocate = Status (*)(void**, size_t);
-  static const auto allocate = reinterpret_cast<Allocate>(dlsym(RTLD_DEFAULT, "cudaMalloc"));
+  static const auto allocate = reinterpret_cast<Allocate>(dlsym(RTLD_DEFAULT, vendor.allocate));
   return allocate ? allocate(memory, bytes) : Status::MemoryAllocation;
 }
 
 void mneme::cpu_runtime::giveDeviceMemory(void* memory) {
   using Free = Status (*)(void*);
-  static const auto release = reinterpret_cast<Free>(dlsym(RTLD_DEFAULT, "cudaFree"));
+  static const auto release = reinterpret_cast<Free>(dlsym(RTLD_DEFAULT, vendor.release));
   if (release)
     release(memory);
 }
 
-MNEME_RUNTIME_API Status cudaMallocArray(void** array, const ChannelFormatDesc* format,
-                                         size_t width, size_t height, unsigned flags) {
+MNEME_RUNTIME_API Status gpuMallocArray(void** array, const ChannelFormatDesc* format, size_t width,
+                                        size_t height, unsigned flags) {
   return api([&] { return make(array, format, {width, height, 0}, flags); });
 }
 
-MNEME_RUNTIME_API Status cudaMalloc3DArray(void** array, const ChannelFormatDesc* format,
-                                           Extent extent, unsigned flags) {
+MNEME_RUNTIME_API Status gpuMalloc3DArray(void** array, const ChannelFormatDesc* format,
+                                          Extent extent, unsigned flags) {
   return api([&] { return make(array, format, extent, flags); });
 }
 
-MNEME_RUNTIME_API Status cudaFreeArray(void* handle) {
+MNEME_RUNTIME_API Status gpuFreeArray(void* handle) {
   return api([&] {
     if (!handle)
       return Status::Success;
@@ -108,8 +109,8 @@ MNEME_RUNTIME_API Status cudaFreeArray(void* handle) {
   });
 }
 
-MNEME_RUNTIME_API Status cudaArrayGetInfo(ChannelFormatDesc* format, Extent* extent,
-                                          unsigned* flags, void* handle) {
+MNEME_RUNTIME_API Status gpuArrayGetInfo(ChannelFormatDesc* format, Extent* extent, unsigned* flags,
+                                         void* handle) {
   return api([&] {
     const auto array = findArray(handle);
     if (!array)
@@ -124,41 +125,41 @@ MNEME_RUNTIME_API Status cudaArrayGetInfo(ChannelFormatDesc* format, Extent* ext
   });
 }
 
-MNEME_RUNTIME_API Status cudaGetChannelDesc(ChannelFormatDesc* format, const void* array) {
-  return cudaArrayGetInfo(format, nullptr, nullptr, const_cast<void*>(array));
+MNEME_RUNTIME_API Status gpuGetChannelDesc(ChannelFormatDesc* format, const void* array) {
+  return gpuArrayGetInfo(format, nullptr, nullptr, const_cast<void*>(array));
 }
 
-MNEME_RUNTIME_API Status cudaMemcpy2DToArray(void* array, size_t x, size_t y, const void* source,
-                                             size_t sourcePitch, size_t width, size_t height,
-                                             CopyKind kind) {
+MNEME_RUNTIME_API Status gpuMemcpy2DToArray(void* array, size_t x, size_t y, const void* source,
+                                            size_t sourcePitch, size_t width, size_t height,
+                                            CopyKind kind) {
   size_t pitch = 0;
   char* to = part(array, x, y, width, height, pitch);
   return to ? gpuMemcpy2D(to, pitch, source, sourcePitch, width, height, kind) : invalid();
 }
 
-MNEME_RUNTIME_API Status cudaMemcpy2DToArrayAsync(void* array, size_t x, size_t y,
-                                                  const void* source, size_t sourcePitch,
-                                                  size_t width, size_t height, CopyKind kind,
-                                                  void* stream) {
+MNEME_RUNTIME_API Status gpuMemcpy2DToArrayAsync(void* array, size_t x, size_t y,
+                                                 const void* source, size_t sourcePitch,
+                                                 size_t width, size_t height, CopyKind kind,
+                                                 void* stream) {
   size_t pitch = 0;
   char* to = part(array, x, y, width, height, pitch);
   return to ? gpuMemcpy2DAsync(to, pitch, source, sourcePitch, width, height, kind, stream)
             : invalid();
 }
 
-MNEME_RUNTIME_API Status cudaMemcpy2DFromArray(void* destination, size_t destinationPitch,
-                                               const void* array, size_t x, size_t y, size_t width,
-                                               size_t height, CopyKind kind) {
+MNEME_RUNTIME_API Status gpuMemcpy2DFromArray(void* destination, size_t destinationPitch,
+                                              const void* array, size_t x, size_t y, size_t width,
+                                              size_t height, CopyKind kind) {
   size_t pitch = 0;
   const char* from = part(const_cast<void*>(array), x, y, width, height, pitch);
   return from ? gpuMemcpy2D(destination, destinationPitch, from, pitch, width, height, kind)
               : invalid();
 }
 
-MNEME_RUNTIME_API Status cudaMemcpy2DFromArrayAsync(void* destination, size_t destinationPitch,
-                                                    const void* array, size_t x, size_t y,
-                                                    size_t width, size_t height, CopyKind kind,
-                                                    void* stream) {
+MNEME_RUNTIME_API Status gpuMemcpy2DFromArrayAsync(void* destination, size_t destinationPitch,
+                                                   const void* array, size_t x, size_t y,
+                                                   size_t width, size_t height, CopyKind kind,
+                                                   void* stream) {
   size_t pitch = 0;
   const char* from = part(const_cast<void*>(array), x, y, width, height, pitch);
   return from ? gpuMemcpy2DAsync(destination, destinationPitch, from, pitch, width, height, kind,
@@ -166,36 +167,36 @@ MNEME_RUNTIME_API Status cudaMemcpy2DFromArrayAsync(void* destination, size_t de
               : invalid();
 }
 
-MNEME_RUNTIME_API Status cudaMemcpy2DArrayToArray(void* destination, size_t toX, size_t toY,
-                                                  const void* source, size_t fromX, size_t fromY,
-                                                  size_t width, size_t height, CopyKind kind) {
+MNEME_RUNTIME_API Status gpuMemcpy2DArrayToArray(void* destination, size_t toX, size_t toY,
+                                                 const void* source, size_t fromX, size_t fromY,
+                                                 size_t width, size_t height, CopyKind kind) {
   size_t toPitch = 0, fromPitch = 0;
   char* to = part(destination, toX, toY, width, height, toPitch);
   const char* from = part(const_cast<void*>(source), fromX, fromY, width, height, fromPitch);
   return to && from ? gpuMemcpy2D(to, toPitch, from, fromPitch, width, height, kind) : invalid();
 }
 
-MNEME_RUNTIME_API Status cudaMemcpyToArray(void* array, size_t x, size_t y, const void* source,
-                                           size_t bytes, CopyKind kind) {
+MNEME_RUNTIME_API Status gpuMemcpyToArray(void* array, size_t x, size_t y, const void* source,
+                                          size_t bytes, CopyKind kind) {
   char* to = run(array, x, y, bytes);
   return to ? gpuMemcpy(to, source, bytes, kind) : invalid();
 }
 
-MNEME_RUNTIME_API Status cudaMemcpyToArrayAsync(void* array, size_t x, size_t y, const void* source,
-                                                size_t bytes, CopyKind kind, void* stream) {
+MNEME_RUNTIME_API Status gpuMemcpyToArrayAsync(void* array, size_t x, size_t y, const void* source,
+                                               size_t bytes, CopyKind kind, void* stream) {
   char* to = run(array, x, y, bytes);
   return to ? gpuMemcpyAsync(to, source, bytes, kind, stream) : invalid();
 }
 
-MNEME_RUNTIME_API Status cudaMemcpyFromArray(void* destination, const void* array, size_t x,
-                                             size_t y, size_t bytes, CopyKind kind) {
+MNEME_RUNTIME_API Status gpuMemcpyFromArray(void* destination, const void* array, size_t x,
+                                            size_t y, size_t bytes, CopyKind kind) {
   const char* from = run(const_cast<void*>(array), x, y, bytes);
   return from ? gpuMemcpy(destination, from, bytes, kind) : invalid();
 }
 
-MNEME_RUNTIME_API Status cudaMemcpyFromArrayAsync(void* destination, const void* array, size_t x,
-                                                  size_t y, size_t bytes, CopyKind kind,
-                                                  void* stream) {
+MNEME_RUNTIME_API Status gpuMemcpyFromArrayAsync(void* destination, const void* array, size_t x,
+                                                 size_t y, size_t bytes, CopyKind kind,
+                                                 void* stream) {
   const char* from = run(const_cast<void*>(array), x, y, bytes);
   return from ? gpuMemcpyAsync(destination, from, bytes, kind, stream) : invalid();
 }

@@ -1,4 +1,4 @@
-// Room cpu_runtime/cuda: device memory for what the runtime itself keeps there.
+// Room cpu_runtime: device memory for what the runtime itself keeps there.
 #pragma once
 
 #include <cstddef>
