@@ -23,7 +23,8 @@ Value* objectOf(Emit& e, Function& f) { return e.CreatePtrToInt(f.getArg(0), e.i
 /// 0 for what is not known.
 uint32_t shapeOf(StringRef name) {
   return StringSwitch<uint32_t>(name)
-      .Cases({"1D", "1Db"}, 1)
+      .Case("1D", 1)
+      .Case("1Db", 1)
       .Case("2D", 2)
       .Case("3D", 3)
       .Case("1Da", 1 | MNEME_TEXTURE_LAYERED)
@@ -114,6 +115,11 @@ uint32_t sampledShape(StringRef name) {
 
 bool defineAmdgcnImage(Function& function, StringRef name) {
   if (!name.consume_front("__ockl_image_"))
+    return false;
+  // An optimizer may have taken parameters out: the body is that of one use then, and stays.
+  const auto parameters =
+      StringSwitch<unsigned>(name.split('_').first).Case("channel", 1).Case("load", 2).Default(3);
+  if (function.arg_size() < parameters)
     return false;
   std::function<Value*(Emit&)> body;
   if (name.consume_front("sample_")) {
