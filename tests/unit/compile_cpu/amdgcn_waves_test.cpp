@@ -233,6 +233,39 @@ TEST_CASE("AMDGCN: blocks wait for each other where the library's barrier is com
   checkGridWide(text);
 }
 
+TEST_CASE("AMDGCN: library functions keep the bodies in which an optimizer left parameters out") {
+  const std::string text = amdgcn("waves.ll") + R"(
+define internal i64 @__ockl_get_num_groups() noinline {
+  ret i64 7
+}
+define internal i32 @__ockl_wgred_or_i32() noinline {
+  ret i32 5
+}
+define internal float @__ocml_pow_f32(float %x) noinline {
+  %square = fmul float %x, %x
+  ret float %square
+}
+define amdgpu_kernel void @altered(ptr addrspace(1) %out) {
+  %groups = call i64 @__ockl_get_num_groups()
+  %sum = call i32 @__ockl_wgred_or_i32()
+  %square = call float @__ocml_pow_f32(float 3.0)
+  %number = trunc i64 %groups to i32
+  %whole = fptosi float %square to i32
+  %first = add i32 %number, %sum
+  %all = add i32 %first, %whole
+  store i32 %all, ptr addrspace(1) %out
+  ret void
+}
+)";
+  for (const char* passes : {"default<O0>", "default<O3>"}) {
+    Compiled compiled = compileText(text, "altered", passes);
+    uint32_t out = 0;
+    void* pointer = &out;
+    launch(compiled, 1, 1, {&pointer});
+    CHECK(out == 7 + 5 + 9);
+  }
+}
+
 TEST_CASE("AMDGCN: groups within a wave wait at their fences") {
   for (const char* passes : {"default<O0>", "default<O3>"}) {
     Compiled compiled = compileText(waves(64), "tiles", passes);

@@ -146,32 +146,33 @@ Value* gridSync(Emit& e, Function&, unsigned) {
 
 struct BodyRule {
   const char* name;
+  unsigned parameters;
   Body body;
   unsigned variant = 0;
 };
 constexpr BodyRule kBodies[] = {
-    {"__ockl_printf_begin", printBegin, 0},
-    {"__ockl_fprintf_stdout_begin", printBegin, 0},
-    {"__ockl_fprintf_stderr_begin", printBegin, 1},
-    {"__ockl_printf_append_args", printValues},
-    {"__ockl_fprintf_append_args", printValues},
-    {"__ockl_printf_append_string_n", printText},
-    {"__ockl_fprintf_append_string_n", printText},
-    {"__ockl_dm_alloc", allocate},
-    {"__ockl_dm_dealloc", release},
-    {"__ockl_wgred_add_i32", blockReduce, MNEME_REDUCE_POPC},
-    {"__ockl_wgred_and_i32", blockReduce, MNEME_REDUCE_AND},
-    {"__ockl_wgred_or_i32", blockReduce, MNEME_REDUCE_OR},
-    {"__atomic_work_item_fence", memoryFence},
-    {"__ockl_grid_sync", gridSync},
-    {"__ockl_grid_is_valid", one},
+    {"__ockl_printf_begin", 1, printBegin, 0},
+    {"__ockl_fprintf_stdout_begin", 0, printBegin, 0},
+    {"__ockl_fprintf_stderr_begin", 0, printBegin, 1},
+    {"__ockl_printf_append_args", 10, printValues},
+    {"__ockl_fprintf_append_args", 10, printValues},
+    {"__ockl_printf_append_string_n", 4, printText},
+    {"__ockl_fprintf_append_string_n", 4, printText},
+    {"__ockl_dm_alloc", 1, allocate},
+    {"__ockl_dm_dealloc", 1, release},
+    {"__ockl_wgred_add_i32", 1, blockReduce, MNEME_REDUCE_POPC},
+    {"__ockl_wgred_and_i32", 1, blockReduce, MNEME_REDUCE_AND},
+    {"__ockl_wgred_or_i32", 1, blockReduce, MNEME_REDUCE_OR},
+    {"__atomic_work_item_fence", 3, memoryFence},
+    {"__ockl_grid_sync", 0, gridSync},
+    {"__ockl_grid_is_valid", 0, one},
     // A launch on several devices is one on a single device here: its grids are one.
-    {"__ockl_multi_grid_sync", gridSync},
-    {"__ockl_multi_grid_is_valid", one},
-    {"__ockl_multi_grid_num_grids", one},
-    {"__ockl_multi_grid_grid_rank", zero},
-    {"__ockl_multi_grid_size", gridSize},
-    {"__ockl_multi_grid_thread_rank", gridRank},
+    {"__ockl_multi_grid_sync", 0, gridSync},
+    {"__ockl_multi_grid_is_valid", 0, one},
+    {"__ockl_multi_grid_num_grids", 0, one},
+    {"__ockl_multi_grid_grid_rank", 0, zero},
+    {"__ockl_multi_grid_size", 0, gridSize},
+    {"__ockl_multi_grid_thread_rank", 0, gridRank},
 };
 
 /// Their bodies talk to the host or to other devices in ways that only AMD's runtime understands.
@@ -193,15 +194,17 @@ void makeDeclaration(Function& function) {
   function.setVisibility(GlobalValue::DefaultVisibility);
 }
 
+/// Where an optimizer took parameters out, as it does with functions that only their module sees,
+/// the body is that of one use and stays.
 void define(Function& function, StringRef name) {
   for (const AxisRule& rule : kAxisRules)
-    if (name == rule.name) {
+    if (name == rule.name && function.arg_size() == 1) {
       ReturnInst* place = startBody(function);
       Emit emit(*place);
       finishBody(place, byAxis(emit, function, rule));
     }
   for (const BodyRule& rule : kBodies)
-    if (name == rule.name) {
+    if (name == rule.name && function.arg_size() == rule.parameters) {
       ReturnInst* place = startBody(function);
       Emit emit(*place);
       finishBody(place, rule.body(emit, function, rule.variant));

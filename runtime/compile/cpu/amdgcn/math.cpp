@@ -45,6 +45,20 @@ Intrinsic::ID intrinsicOf(StringRef name) {
       .Default(Intrinsic::not_intrinsic);
 }
 
+/// Those of more than one parameter, with the kind of rounding taken off.
+constexpr const char* kOfTwo[] = {"add",       "atan2",  "copysign",  "div",   "fdim",  "fmax",
+                                  "fmin",      "fmod",   "frexp",     "hypot", "ldexp", "lgamma_r",
+                                  "modf",      "mul",    "nextafter", "pow",   "pown",  "powr",
+                                  "remainder", "sincos", "sub"};
+constexpr const char* kOfThree[] = {"fma", "remquo"};
+
+unsigned parametersOf(StringRef name) {
+  for (StringRef known : {name, name.rsplit('_').first})
+    if (is_contained(kOfTwo, known) || is_contained(kOfThree, known))
+      return is_contained(kOfTwo, known) ? 2 : 3;
+  return 1;
+}
+
 /// Operands as host functions take them: pointers to local memory are plain ones.
 SmallVector<Value*> plainArguments(Emit& e, Function& function) {
   SmallVector<Value*> values;
@@ -124,6 +138,9 @@ void replaceAmdgcnMath(Module& module) {
       continue;
     bool isSingle = name.consume_back("_f32");
     if (!isSingle && !name.consume_back("_f64"))
+      continue;
+    // An optimizer may have taken parameters out: the body is that of one use then, and stays.
+    if (function.arg_size() != parametersOf(name))
       continue;
     // Built first beside the old body: a function that is not known keeps it.
     BasicBlock* old = function.empty() ? nullptr : &function.getEntryBlock();
