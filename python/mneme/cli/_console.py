@@ -56,7 +56,20 @@ def _tell(text: str) -> None:
     except BrokenPipeError:
         raise
     except OSError:
-        return
+        _drop_what_waits()
+
+
+def _drop_what_waits() -> None:
+    """Empty the buffer of stderr: what is left there ends Python with a code of its own, 120."""
+    descriptor = sys.stderr.fileno()
+    kept, nowhere = os.dup(descriptor), os.open(os.devnull, os.O_WRONLY)
+    try:
+        os.dup2(nowhere, descriptor)
+        sys.stderr.flush()
+    finally:
+        os.dup2(kept, descriptor)
+        os.close(kept)
+        os.close(nowhere)
 
 
 def print_line(text: str = "") -> None:
