@@ -61,6 +61,10 @@ def test_every_launch_of_a_program_is_tuned(
     done = support.mneme("tune", "--all", *place, "--space-preset", "quick", "--trials", "12")
     assert done.returncode == 0, done.stderr
     entries = json.loads((tmp_path / "all.json").read_text())["instances"]
-    assert len(entries) == len(list(support.launches(recording("spmv_cg"))))
+    # One launch of axpby stands for all, which have other numbers each time.
+    recorded = {record_id for _, record_id in support.launches(recording("spmv_cg"))}
+    assert {one["demangled_name"].split("<")[0] for one in entries} == {"void axpby", "void spmv"}
+    assert len(entries) == 2 < len(recorded)
+    assert {one["record_id"] for one in entries} < recorded
     assert sum(one["weight"] for one in entries) == pytest.approx(1)
     assert all((tmp_path / one["directory"] / "best.json").is_file() for one in entries)
