@@ -5,20 +5,10 @@
 
 #include "runtime/cpu_runtime/core/device_memory.h"
 #include "runtime/cpu_runtime/core/exported.h"
+#include "runtime/cpu_runtime/core/own_calls.h"
 #include "runtime/cpu_runtime/core/vendor.h"
 
 using namespace mneme::cpu_runtime;
-
-extern "C" {
-Status gpuMemcpy(void* destination, const void* source, size_t bytes, CopyKind kind);
-Status gpuMemcpyAsync(void* destination, const void* source, size_t bytes, CopyKind kind,
-                      void* stream);
-Status gpuMemcpy2D(void* destination, size_t destinationPitch, const void* source,
-                   size_t sourcePitch, size_t width, size_t height, CopyKind kind);
-Status gpuMemcpy2DAsync(void* destination, size_t destinationPitch, const void* source,
-                        size_t sourcePitch, size_t width, size_t height, CopyKind kind,
-                        void* stream);
-}
 
 namespace {
 

@@ -1,8 +1,8 @@
 // Contexts of the HIP API. There is one device with one context, which is always current.
 #include "runtime/cpu_runtime/core/exported.h"
-#include "runtime/cpu_runtime/hip/core_calls.h"
+#include "runtime/cpu_runtime/core/own_calls.h"
 
-using namespace mneme::cpu_runtime::hip;
+using namespace mneme::cpu_runtime;
 
 namespace {
 

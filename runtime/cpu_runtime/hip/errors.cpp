@@ -1,10 +1,10 @@
 // Error queries of the HIP API. The codes are CUDA's where both have one; so are the sentences.
 #include "runtime/cpu_runtime/core/error_text.h"
 #include "runtime/cpu_runtime/core/exported.h"
+#include "runtime/cpu_runtime/core/own_calls.h"
 #include "runtime/cpu_runtime/core/vendor.h"
-#include "runtime/cpu_runtime/hip/core_calls.h"
 
-using namespace mneme::cpu_runtime::hip;
+using namespace mneme::cpu_runtime;
 
 namespace {
 

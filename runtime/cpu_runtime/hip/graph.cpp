@@ -4,9 +4,10 @@
 
 #include "runtime/cpu_runtime/core/exported.h"
 #include "runtime/cpu_runtime/core/graph_nodes.h"
-#include "runtime/cpu_runtime/hip/core_calls.h"
+#include "runtime/cpu_runtime/core/own_calls.h"
 #include "runtime/cpu_runtime/hip/device_facts.h"
 
+using namespace mneme::cpu_runtime;
 using namespace mneme::cpu_runtime::hip;
 
 namespace {

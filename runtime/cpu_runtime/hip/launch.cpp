@@ -6,10 +6,10 @@
 #include "runtime/cpu_runtime/core/exported.h"
 #include "runtime/cpu_runtime/core/host_device.h"
 #include "runtime/cpu_runtime/core/launch.h"
+#include "runtime/cpu_runtime/core/own_calls.h"
 #include "runtime/cpu_runtime/core/vendor.h"
-#include "runtime/cpu_runtime/hip/core_calls.h"
 
-using namespace mneme::cpu_runtime::hip;
+using namespace mneme::cpu_runtime;
 
 namespace {
 

@@ -6,10 +6,11 @@
 #include "runtime/cpu_runtime/core/graph_capture.h"
 #include "runtime/cpu_runtime/core/graph_params.h"
 #include "runtime/cpu_runtime/core/heap.h"
+#include "runtime/cpu_runtime/core/own_calls.h"
 #include "runtime/cpu_runtime/core/stream.h"
-#include "runtime/cpu_runtime/hip/core_calls.h"
 #include "runtime/cpu_runtime/hip/device_facts.h"
 
+using namespace mneme::cpu_runtime;
 using namespace mneme::cpu_runtime::hip;
 
 namespace {

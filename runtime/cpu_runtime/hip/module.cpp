@@ -10,9 +10,9 @@
 #include "runtime/cpu_runtime/core/exported.h"
 #include "runtime/cpu_runtime/core/kernels.h"
 #include "runtime/cpu_runtime/core/loaded_module.h"
-#include "runtime/cpu_runtime/hip/core_calls.h"
+#include "runtime/cpu_runtime/core/own_calls.h"
 
-using namespace mneme::cpu_runtime::hip;
+using namespace mneme::cpu_runtime;
 
 namespace {
 

@@ -1,4 +1,4 @@
-// Room cpu_runtime: the functions of the shared sources (../core) that are called here.
+// Room cpu_runtime: functions of the runtime that other functions of it call, too.
 #pragma once
 
 #include <cstddef>
@@ -7,9 +7,7 @@
 #include "runtime/cpu_runtime/core/status.h"
 #include "runtime/cpu_runtime/core/types.h"
 
-namespace mneme::cpu_runtime::hip {
-
-using namespace mneme::cpu_runtime; // whose face this is
+namespace mneme::cpu_runtime {
 
 extern "C" {
 Status gpuEventCreateWithFlags(void** event, unsigned flags);
@@ -56,4 +54,4 @@ Status gpuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const void* fun
                                                     size_t sharedBytes);
 }
 
-} // namespace mneme::cpu_runtime::hip
+} // namespace mneme::cpu_runtime
