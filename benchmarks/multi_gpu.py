@@ -108,12 +108,17 @@ def evaluate(  # noqa: PLR0913, PLR0917
         "configurations": len(results),
         "per_second": len(results) / wall,
         "device_busy_share": sum(result.launched_ns for result in results) * 1e-9 / wall / gpus,
-        "failures": sum(result.failed for result in results),
+        "failures": sorted(result.error[:200] for result in results if result.failed),
         "verified": sum(result.verified for result in results),
         "by_gpu": {
             str(gpu): sum(result.gpu_id == gpu for result in results)
             for gpu in sorted({result.gpu_id for result in results})
         },
+        "launched_seconds_by_gpu": {
+            str(gpu): sum(one.launched_ns for one in results if one.gpu_id == gpu) * 1e-9
+            for gpu in sorted({result.gpu_id for result in results})
+        },
+        "longest_seconds": max(result.launched_ns for result in results) * 1e-9,
     }
 
 
@@ -136,7 +141,7 @@ def main() -> int:
             row["speedup"] = row["per_second"] / rows[0]["per_second"]
             print(
                 f"{name:10} {row['gpus']} GPU(s): {row['per_second']:8.1f} configurations/s, "
-                f"{row['speedup']:.2f} x, {row['failures']} failures, {row['by_gpu']}"
+                f"{row['speedup']:.2f} x, {len(row['failures'])} failures, {row['by_gpu']}"
             )
         kernels[name] = {"microseconds_wanted": microseconds, "runs": rows}
         content = {**stamp(), "machine": machine(device), "kernels": kernels}

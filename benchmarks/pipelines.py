@@ -39,7 +39,7 @@ SECONDS = 0.5
 def measure(guests: Guests, name: str, arguments: tuple[str, ...]) -> dict[str, Any]:
     """Measure one kernel with all of them."""
     recording = guests.folder(f"pipelines-{name}")
-    guests.record(recording, name, *arguments, options=["-mr", "1"])
+    guests.record(recording, *name.split(), *arguments, options=["-mr", "1"])
     record = find_record(min(recording.glob("[0-9]*.json")))
     identity, instance = next(iter(record.items()))
     built = ExperimentConfiguration(

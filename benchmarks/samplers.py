@@ -39,7 +39,13 @@ GPU_PROGRAMS = {
     "reduction": (),
     "fe_cg": (),
     "linked_list": (),
+    "multi_unit": (),
+    "vector_add": (str(32 << 20),),
+    "tuning_kernels forces": ("64",),
+    "tuning_kernels lattice": ("16",),
+    "tuning_kernels reactions": ("8",),
 }
+"""Programs with their arguments; what follows the name of a program is its first one."""
 FIRST = {"heat3d": "10", "stencil2d": "10"}
 """Launches that pass before the one that is recorded, of programs whose first ones find nothing."""
 CPU_PROGRAMS: dict[str, tuple[str, ...]] = {"stencil2d": (), "nbody": (), "bezier_surface": ()}
@@ -127,8 +133,9 @@ def measure(
     guests: Guests, name: str, arguments: tuple[str, ...], options: argparse.Namespace
 ) -> dict[str, Any]:
     """Search one program in all ways; those of one seed come one after the other."""
-    recording = guests.folder(f"samplers-{name}")
-    guests.record(recording, name, *arguments, options=["-mr", "1", "-sr", FIRST.get(name, "0")])
+    recording = guests.folder(f"samplers-{name.replace(' ', '-')}")
+    passing = ["-sr", FIRST.get(name, "0")]
+    guests.record(recording, *name.split(), *arguments, options=["-mr", "1", *passing])
     rows: dict[str, Any] = {way: [] for way in options.ways}
     for seed in range(options.first_seed, options.seeds):
         # In another order each time, so that none is always first.
@@ -188,16 +195,16 @@ def area(found: list[list[float]], seconds: float, best: float) -> float:
 def show(programs: dict[str, Any]) -> None:
     """Print the part of the best speed that was known at each moment, medians over the seeds."""
     heads = "".join(f"{100 * part:.0f} %".rjust(8) for part in PARTS)
-    print(f"{'program':<16} {'way':<14} {'trials':>7}{heads}    area (least to most)   found")
+    print(f"{'program':<24} {'way':<14} {'trials':>7}{heads}    area (least to most)   found")
     for name, program in programs.items():
         if "failed" in program:
-            print(f"{name:<16} {program['failed']}")
+            print(f"{name:<24} {program['failed']}")
             continue
         for way, one in program["found"].items():
             shares = "".join(f"{share:>8.3f}" for share in one["share_of_best"].values())
             areas = "{median:.3f} ({min:.3f} to {max:.3f})".format(**one["area"])
             counts = f"{one['found']} of {one['of']}"
-            print(f"{name:<16} {way:<14} {one['trials']:>7.0f}{shares}    {areas:<22} {counts}")
+            print(f"{name:<24} {way:<14} {one['trials']:>7.0f}{shares}    {areas:<22} {counts}")
 
 
 def main() -> int:
