@@ -113,23 +113,39 @@ def program(name: str, example: str = "nbody") -> Callable[[Path], None]:
     return add
 
 
+def slow_app(folder: Path) -> None:
+    """`app`: `nbody` without optimization, so that tuning gains for certain; built once for all pages."""
+    shared = folder.parents[1] / "slow"
+    if not shared.exists():
+        shared.mkdir()
+        source("nbody=app")(shared)
+        run(shared, "mneme-cxx", "-O0", "app.cu", "-o", "app", "-lcudart")
+    shutil.copy(shared / "app", folder)
+
+
 def recording(example: str = "nbody") -> Callable[[Path], None]:
     """`recording/123.json`: one launch of one kernel."""
 
     def add(folder: Path) -> None:
-        run(folder, "mneme", "record", "-rdb", "recording", "--", str(EXAMPLES / example))
-        (record,) = (folder / "recording").glob("[0-9]*.json")
-        record.rename(record.with_name("123.json"))
+        record(folder, EXAMPLES / example)
 
     return add
 
 
+def record(folder: Path, program: Path) -> None:
+    """Record one launch as `recording/123.json`."""
+    run(folder, "mneme", "record", "-rdb", "recording", "--", str(program))
+    (made,) = (folder / "recording").glob("[0-9]*.json")
+    made.rename(made.with_name("123.json"))
+
+
 def tuned(folder: Path) -> None:
-    """`results` and `tuned.json`, of tuning `nbody`; made once for all pages."""
+    """`results` and `tuned.json`, of tuning `app`; made once for all pages."""
     shared = folder.parents[1] / "tuned"
     if not shared.exists():
         shared.mkdir()
-        recording()(shared)
+        slow_app(shared)
+        record(shared, shared / "app")
         recorded = ("-rdb", "recording/123.json")
         run(shared, "mneme", "tune", *recorded, *TUNE, "--results-dir", "results")
         run(shared, "mneme", "deploy", "results", "-o", "tuned.json")
@@ -157,19 +173,19 @@ NEEDS: dict[str, tuple[Callable[[Path], None], ...]] = {
     "README.md": (source("spmv_cg"),),
     "cmake.md": (source("vector_add=main"), wrapped, checkout),
     "cli.md": (program("app"), recording()),
-    "deploy.md": (program("app"), recording()),
+    "deploy.md": (slow_app, lambda folder: record(folder, folder / "app")),
     "frontends.md": (checkout,),
     "gpu-nodes.md": (bundle,),
     "optimize.md": (program("app"),),
-    "production.md": (program("app"), tuned),
+    "production.md": (tuned,),
     "profiling.md": (program("vector_add", "vector_add"),),
     "python.md": (recording(),),
     "recording.md": (program("app"),),
     "reports.md": (tuned,),
     "scaffold.md": (recording(),),
     "search-spaces.md": (recording("stencil2d"),),
-    "tuned-kernels.md": (program("app"), tuned),
-    "tuning.md": (program("app"),),
+    "tuned-kernels.md": (tuned,),
+    "tuning.md": (slow_app,),
 }
 
 

@@ -126,7 +126,7 @@ def same(**changes: Any) -> dict[str, Any]:
     ("content", "options", "sentence"),
     [
         (same(gain=gain(1.005, significant=False)), {}, "no significant gain (0.995 to 1.015)"),
-        (same(trial=-1), {}, "nothing faster than the baseline"),
+        (same(trial=-1), {}, "nothing faster than the program as built"),
         (same(gain=gain(1.05)), {"min_gain": 1.045}, "gains 1.040 at least, less than 1.045"),
         (best(same_launch=None), {}, "only with other dimensions (--launch)"),
         (

@@ -126,3 +126,17 @@ def test_parameters_describe_themselves() -> None:
     }
     assert RealRangeParam("r", 0, 1).describe() == {"type": "real_range", "low": 0.0, "high": 1.0}
     assert "choices" in repr(CategoricalParam("c", [1]))
+
+
+def test_long_choices_are_numbers_in_studies() -> None:
+    texts = ["x" * 65, "short", "#1", "y" * 4096]
+    param = CategoricalParam("passes", texts)
+    study = make_study()
+    seen = set()
+    for _ in range(40):
+        trial = study.ask()
+        value = param.sample_optuna(trial)
+        assert param.in_study(value) == trial.params["passes"]
+        assert param.in_study(trial.params["passes"]) == trial.params["passes"]
+        seen.add((value, trial.params["passes"]))
+    assert seen == {(texts[0], "##0"), ("short", "short"), ("#1", "#1"), (texts[3], "##3")}

@@ -108,9 +108,9 @@ def test_a_process_shows_that_it_lives_while_it_waits(
     class Slow(FakeExecutor):
         def submit(self, config: ExperimentConfiguration, **wishes: Any) -> EvalFuture:
             done = super().submit(config, **wishes)
-            if len(self.submitted) != 2:
+            if len(self.submitted) != 3:  # the first trial
                 return done
-            future = EvalFuture(2, config)
+            future = EvalFuture(3, config)
             waiting.append(future)
             # Without a beat the search would wait for ever.
             rescue = threading.Timer(5, finish)

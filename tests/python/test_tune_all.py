@@ -89,3 +89,33 @@ def test_it_can_be_gone_on_with(recording: Path, tmp_path: Path) -> None:
     assert [one["record_id"] for one in again.values()] == [
         one["record_id"] for one in first.values()
     ]
+
+
+@pytest.mark.parametrize(
+    ("options", "count"),
+    [
+        ({"specialize_space": "on"}, 3),
+        ({"specialized_args": "0,1"}, 3),
+        ({"specialized_args": "0"}, 1),
+        ({"specialize_space": "off"}, 1),
+    ],
+)
+def test_constants_that_are_asked_for_are_those_of_each_launch(
+    recording: Path, tmp_path: Path, options: dict[str, str], count: int
+) -> None:
+    """Of axpby(n, alpha, x, beta, y), n is the same in all launches, alpha is not."""
+    session = TuningSession(
+        TuneOptions(
+            record_database=recording,
+            results_dir=tmp_path,
+            all=True,
+            trials=1,
+            device="cpu",
+            no_proteus_output=True,
+            **options,
+        ),
+        make_executor=FakeExecutor(),
+    )
+    assert session.run() == 0
+    entries = json.loads((tmp_path / "all.json").read_text())["instances"]
+    assert sum("axpby" in one["demangled_name"] for one in entries) == count

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import threading
+import time
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +14,7 @@ import sqlalchemy
 from mneme.errors import InternalError
 from mneme.executors.eval_future import EvalFuture
 from mneme.mneme_types import ExperimentConfiguration
+from mneme.tuning import loop
 from mneme.tuning.result_store import read_trials
 from mneme.tuning.session import TuneOptions, TuningSession
 from mneme.tuning.storages import storage_errors
@@ -54,7 +57,7 @@ def test_without_workers_a_search_ends_soon_and_can_go_on(recording: Path, tmp_p
     trials = read_trials(tmp_path)
     assert len(trials) == 16
     assert {one.status for one in trials} == {"verified"}
-    assert len(executor.searched) == 13
+    assert len(executor.searched) == 14
 
 
 class Slow(FakeExecutor):
@@ -99,6 +102,31 @@ def test_what_is_under_way_is_no_sign_of_an_end(recording: Path, tmp_path: Path)
     assert tuning.run() == 0, tuning.error
     levels = {one.codegen_opt for one in executor.searched if one.specialize}
     assert levels == {0, 1, 2, 3}
+
+
+class Hanging(FakeExecutor):
+    """One configuration never ends."""
+
+    def submit(self, config: ExperimentConfiguration, **wishes: Any) -> EvalFuture:
+        done = super().submit(config, **wishes)
+        facts = (config.codegen_opt, config.passes, config.specialize)
+        is_hanging = facts == (2, "default<O1>", False) and not self.is_cancelled
+        return EvalFuture(0, config) if is_hanging else done
+
+
+def test_what_hangs_does_not_keep_a_search_from_its_end(
+    recording: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(loop, "_GRACE_SECONDS", 0.2)
+    executor = Hanging()
+    tuning = session(recording, tmp_path, executor, timeout=0.5)
+    began = time.monotonic()
+    assert tuning.run() == 0, tuning.error
+    assert time.monotonic() - began < 20, "a trial may take 60 seconds"
+    assert executor.is_cancelled, "what hangs is ended before the last rounds"
+    best = json.loads((tmp_path / "best.json").read_text())
+    assert (best["status"], best["config"]["codegen_opt"]) == ("timeout", 3)
+    assert len(read_trials(tmp_path)) == 15, "one of 16 hangs"
 
 
 def test_a_storage_that_breaks_costs_no_result(

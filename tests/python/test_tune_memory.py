@@ -16,6 +16,7 @@ from mneme.knowledge.entry import NOTHING, Entry
 from mneme.knowledge.recall import Match
 from mneme.knowledge.store import KnowledgeStore
 from mneme.mneme_types import ExperimentConfiguration, ExperimentResult, dim3
+from mneme.recording.recorded_execution import RecordedExecution
 from mneme.tuning.builtin_spaces import BuiltinTuneSearchSpace
 from mneme.tuning.events import TuneListener
 from mneme.tuning.params import BoolParam, CategoricalParam, IntRangeParam
@@ -66,6 +67,12 @@ def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> KnowledgeStore:
     return KnowledgeStore(path)
 
 
+@pytest.fixture
+def built_as_the_baseline(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let gains be over the baseline of `Levels`."""
+    monkeypatch.setattr(RecordedExecution, "program_pipeline", ("default<O3>", 0))
+
+
 class Tuned:
     """A session that has run."""
 
@@ -89,6 +96,7 @@ class Tuned:
         self.code = self.session.run()
 
 
+@pytest.mark.usefixtures("built_as_the_baseline")
 def test_the_winner_and_what_came_next_are_remembered(
     recording: Path, tmp_path: Path, store: KnowledgeStore
 ) -> None:
@@ -176,6 +184,7 @@ def test_who_opts_out_leaves_no_file_and_reads_none(
     assert store.path.read_text() == "what nobody may read"
 
 
+@pytest.mark.usefixtures("built_as_the_baseline")
 def test_a_search_begins_with_what_won_before(
     recording: Path, tmp_path: Path, store: KnowledgeStore
 ) -> None:

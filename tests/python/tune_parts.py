@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, ClassVar
 
+import optuna
 import pytest
 
 from mneme.executors.eval_future import EvalFuture
@@ -89,6 +90,13 @@ def steady(config: ExperimentConfiguration) -> ExperimentResult:
     """100 µs at level 0, 20 µs less for each level, and 1 µs less where specialised."""
     time = 100_000 - 20_000 * config.codegen_opt - 1_000 * config.specialize
     return measured(config, [time] * 5)
+
+
+def study_of(results: Path) -> optuna.Study:
+    """Return the study in the journal of a results directory."""
+    backend = optuna.storages.journal.JournalFileBackend(str(results / "study.journal"))
+    storage = optuna.storages.JournalStorage(backend)
+    return optuna.load_study(study_name="mneme", storage=storage)
 
 
 def measured(config: ExperimentConfiguration, times: list[int]) -> ExperimentResult:

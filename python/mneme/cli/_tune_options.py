@@ -174,7 +174,8 @@ BASELINE = _choice(
     "--baseline",
     "usual|program",
     _RESULTS,
-    "what gains are measured against: -O3 (or the first of --passes), or the program's own level.  "
+    "what trials are compared with: -O3 (or the first of --passes), or the program's own level, "
+    "over which the gain at the end is stated in any case.  "
     "[default: usual]",
 )
 QUIET = _option("--quiet", panel=_RESULTS, text="Say nothing but errors.")

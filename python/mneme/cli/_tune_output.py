@@ -108,10 +108,13 @@ class PlainOutput(QuietOutput):
 
     def baseline(self, done: CompletedCandidate) -> None:
         """Say how fast the baseline is."""
-        _console.say(
-            f"baseline {_time(done.metric)} ({done.candidate.config.passes}) on "
-            f"{done.result.device}"
-        )
+        passes = _value(done.candidate.config.passes, "baseline.json")
+        _console.say(f"baseline {_time(done.metric)} ({passes}) on {done.result.device}")
+
+    def as_built(self, done: CompletedCandidate) -> None:
+        """Say what gains are stated over."""
+        passes = done.candidate.config.passes
+        _console.say(f"as built {_time(done.metric)} ({passes}): gains are over that")
 
     def progress(self, progress: Progress) -> None:
         """Say where the search stands, now and then."""
@@ -247,12 +250,12 @@ def summary(outcome: Outcome) -> list[str]:
         return lines
     if best is baseline:
         said = f": {gain.ratio:.3f}x, 95 % [{gain.low:.3f}, {gain.high:.3f}]" if gain.rounds else ""
-        lines.append(f"no significant gain over the baseline{said}")
+        lines.append(f"no significant gain over {_compared_with(baseline)}{said}")
     else:
         base = baseline.metric or 0.0
         lines.append(
-            f"baseline {_time(base)}, best {_time(base / gain.ratio)} (trial "
-            f"{best.candidate.trial})"
+            f"{_compared_with(baseline).removeprefix('the ')} {_time(base)}, best "
+            f"{_time(base / gain.ratio)} (trial {best.candidate.trial})"
         )
         expected = f"[{gain.low:.3f}, {gain.high:.3f}] with 95 % confidence"
         lines.append(
@@ -276,6 +279,11 @@ def _how_to_use(directory: Path | None, gain: Gain) -> list[str]:
     ]
 
 
+def _compared_with(baseline: CompletedCandidate) -> str:
+    is_other = baseline.metric != baseline.baseline_metric
+    return "the program as built" if is_other else "the baseline"
+
+
 def differences(baseline: CompletedCandidate, best: CompletedCandidate) -> list[str]:
     """Return what the winner has other than the baseline, one line each."""
     old, new = baseline.candidate.config, best.candidate.config
@@ -296,11 +304,11 @@ def _gain_text(gain: dict[str, Any] | None) -> str:
     return f"{gain['ratio']:.3f}x [{gain['low']:.3f}, {gain['high']:.3f}]"
 
 
-def _value(value: object) -> str:
+def _value(value: object, file: str = "best.json") -> str:
     if isinstance(value, dim3):
         return shape_text(value)
     text = str(value).lower() if isinstance(value, bool) else str(value) or "all"
-    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}... (all of it: best.json)"
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}... (all of it: {file})"
 
 
 def _time(nanoseconds: float | None) -> str:

@@ -248,7 +248,7 @@ def _keeps_launch(config: ExperimentConfiguration, match: Match) -> bool:
 def _reason_against(choice: Choice, options: DeployOptions) -> str:
     """Return why a configuration is not worth deploying; empty if it is."""
     if choice.is_baseline:
-        return "nothing faster than the baseline was found"
+        return "nothing faster than the program as built was found"
     if options.takes_unproven:
         if choice.replayed_low <= max(1.0, options.min_gain):
             return f"replays show a gain of {choice.replayed_low:.3f} at least, which is too little"

@@ -157,6 +157,7 @@ def _listed(directory: Path) -> Iterator[str]:
 def _read_instance(directory: Path) -> Instance:
     notes: list[str] = []
     data = _read_json(directory / "baseline.json")
+    data = data.get("as_built") or data
     return Instance(
         directory=directory,
         options=_read_json(directory / "config.json"),

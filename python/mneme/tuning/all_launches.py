@@ -22,7 +22,11 @@ from mneme.recording.launch_facts import (
     static_hash_text,
     usual_launch,
 )
-from mneme.tuning.constant_arguments import are_others_each_time, with_same_dimensions
+from mneme.tuning.constant_arguments import (
+    are_others_each_time,
+    asks_for_others,
+    with_same_dimensions,
+)
 from mneme.tuning.events import Summary
 from mneme.tuning.option_files import write_options
 from mneme.tuning.result_store import ResultStore
@@ -161,7 +165,7 @@ def _launches(options: TuneOptions, parent: Path) -> list[_Launch]:
             stands_for=stands_for,
         )
         for record in Recording(options.record_database).values()
-        for instance, stands_for in _representatives(record)
+        for instance, stands_for in _representatives(options, record)
     ]
     if not found:
         raise NotFound(f"'{options.record_database}' holds no recorded launch")
@@ -169,7 +173,7 @@ def _launches(options: TuneOptions, parent: Path) -> list[_Launch]:
 
 
 def _representatives(
-    record: RecordedExecution,
+    options: TuneOptions, record: RecordedExecution
 ) -> Iterator[tuple[KernelInstance, Sequence[KernelInstance]]]:
     """Yield what is tuned of a kernel, each with the recorded launches it stands for."""
     seen: set[str] = set()
@@ -177,7 +181,7 @@ def _representatives(
         if instance.dynamic_hash in seen:
             continue
         alike = with_same_dimensions(record, instance)
-        if not are_others_each_time(record, alike):
+        if not are_others_each_time(record, alike) or asks_for_others(options, record, alike):
             yield instance, [instance]
             continue
         yield usual_launch(alike), alike

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from mneme.mneme_types import argument_indices
 from mneme.recording.launch_facts import launches_of, unchanging_arguments
 
 if TYPE_CHECKING:
@@ -17,7 +18,12 @@ if TYPE_CHECKING:
     from mneme.recording.recorded_execution import KernelInstance, RecordedExecution
     from mneme.tuning.options import TuneOptions
 
-__all__ = ["are_others_each_time", "with_constant_arguments", "with_same_dimensions"]
+__all__ = [
+    "are_others_each_time",
+    "asks_for_others",
+    "with_constant_arguments",
+    "with_same_dimensions",
+]
 
 
 def with_constant_arguments(
@@ -62,6 +68,27 @@ def with_constant_arguments(
         f"of the arguments only {names} may become constants: the others have other values in "
         "other recorded launches"
     )
+
+
+def asks_for_others(
+    options: TuneOptions, record: RecordedExecution, alike: Sequence[KernelInstance]
+) -> bool:
+    """Whether constants are asked for that have other values in some of these launches.
+
+    What is found with them serves one of the launches only.
+
+    Raises:
+        NotFound: If a snapshot is missing.
+        ArtifactCorrupt: If one is damaged.
+        InvalidArgument: If `specialized_args` is no list of numbers.
+    """
+    if options.specialized_args is not None:
+        asked = set(argument_indices(options.specialized_args))
+    elif options.specialize_space in ("on", "on-off"):
+        asked = set(alike[0].available_specializations)
+    else:
+        return False
+    return not asked <= set(unchanging_arguments(record, alike))
 
 
 def with_same_dimensions(

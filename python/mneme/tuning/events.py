@@ -72,7 +72,7 @@ class Outcome:
     directory: Path | None = None
     """Where the results are."""
     baseline: CompletedCandidate | None = None
-    """The configuration everything is compared with."""
+    """What gains are stated over: the program's own build where the baseline is other than that."""
     best: CompletedCandidate | None = None
     """The winner; the baseline if nothing is significantly better."""
     gain: Gain | None = None
@@ -117,6 +117,9 @@ class TuneListener:
 
     def baseline(self, done: CompletedCandidate) -> None:
         """The baseline is measured."""
+
+    def as_built(self, done: CompletedCandidate) -> None:
+        """The kernel as the program was built is other than the baseline, and is measured, too."""
 
     def progress(self, progress: Progress) -> None:
         """A trial is done. Called for every one, so it has to be quick."""

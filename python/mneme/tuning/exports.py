@@ -57,11 +57,14 @@ class Exporter:
         self.warnings: list[str] = []
         """What could not be written and is not essential."""
 
-    def write_baseline(self, baseline: CompletedCandidate) -> None:
-        """Write `baseline.json`."""
-        content = baseline.to_dict()
-        kept = {name: content[name] for name in ("config", "result", "metric")}
-        self._store.write("baseline.json", {**kept, "record": self._record_names()})
+    def write_baseline(
+        self, baseline: CompletedCandidate, built: CompletedCandidate | None = None
+    ) -> None:
+        """Write `baseline.json`, with what gains are stated over where that is not the baseline."""
+        content = _measured(baseline)
+        if built is not None:
+            content["as_built"] = _measured(built)
+        self._store.write("baseline.json", {**content, "record": self._record_names()})
 
     def failed(self, baseline: CompletedCandidate) -> Outcome:
         """Write that the baseline cannot be used."""
@@ -123,20 +126,21 @@ class Exporter:
         from mneme.recording.launch_facts import launch_facts  # noqa: PLC0415 - opens snapshots
 
         best = finalist.best
-        base = float(baseline.metric or 0.0)
+        built = float(baseline.metric or 0.0)
         content: dict[str, Any] = {
             "status": status,
             "trial": best.done.candidate.trial,
-            "speedup": best.gain.ratio,
-            "baseline_metric": base,
-            "best_metric": base / best.gain.ratio,
+            "speedup": (baseline.baseline_metric or built) / built * best.gain.ratio,
+            "baseline_metric": baseline.baseline_metric,
+            "as_built_metric": built,
+            "best_metric": built / best.gain.ratio,
             "metric": self._options.metric,
             "params": plain_params(best.done.candidate.params),
             "config": best.done.candidate.config.to_dict(),
             "result": {**best.done.result.to_dict(), "metric": best.done.metric},
             "record": self._record_names(),
             "gain": best.gain.to_dict(),
-            "same_launch": _standing(finalist.same_launch, base),
+            "same_launch": _standing(finalist.same_launch, built),
             "launch_rule": rule["rule"],
             "launches_tried": rule["tried"],
             "facts": launch_facts(self._record.path, self._instance.dynamic_hash),
@@ -145,7 +149,7 @@ class Exporter:
             "rejected": {str(trial): why for trial, why in finalist.rejected.items()},
         }
         if finalist.contender is not None:
-            content["contender"] = _standing(finalist.contender, base)
+            content["contender"] = _standing(finalist.contender, built)
         if len(self._options.objectives) > 1:
             content["objectives"] = list(self._options.objectives)
             content["pareto"] = [self._pareto_entry(done) for done in finalist.pareto]
@@ -220,8 +224,8 @@ class Exporter:
     def _usage(self, path: Path, is_faster: bool) -> str:  # noqa: FBT001
         if not is_faster:
             return (
-                f"Nothing significantly faster than the baseline of {self._record.demangled_name} "
-                "was found;\nthe tuned-kernels file is empty.\n"
+                f"Nothing significantly faster than {self._record.demangled_name} as the program "
+                "was built was found;\nthe tuned-kernels file is empty.\n"
             )
         return (
             f"Tuned kernel: {self._record.demangled_name}\n\n"
@@ -260,7 +264,7 @@ class Exporter:
         for done in trials:
             if not done.is_verified:
                 counts[f"num_{done.status}"] = counts.get(f"num_{done.status}", 0) + 1
-        baseline = outcome.baseline.metric if outcome.baseline is not None else None
+        baseline = outcome.baseline.baseline_metric if outcome.baseline is not None else None
         gain = outcome.details.get("gain") or no_gain().to_dict()
         content: dict[str, Any] = {
             "status": outcome.status,
@@ -280,6 +284,11 @@ class Exporter:
         if "pareto" in outcome.details:
             content["pareto"] = [one["trial"] for one in outcome.details["pareto"]]
         self._store.write("summary.json", content)
+
+
+def _measured(one: CompletedCandidate) -> dict[str, Any]:
+    content = one.to_dict()
+    return {name: content[name] for name in ("config", "result", "metric")}
 
 
 def _standing(one: Standing, baseline: float) -> dict[str, Any]:

@@ -49,7 +49,11 @@ class FinishedTrials:
         """
         import optuna  # noqa: PLC0415 - slow to import
 
-        params = done.candidate.study_params or plain_params(done.candidate.params)
+        candidate = done.candidate
+        params = {
+            name: self._dimensions[name].in_study(value) if name in self._dimensions else value
+            for name, value in (candidate.study_params or candidate.params).items()
+        }
         state, values = verdict(done, self._options)
         told: dict[str, Any] = {RESULT_ATTRIBUTE: {**attributes(done), **(extra or {})}}
         if state.name == "PRUNED":

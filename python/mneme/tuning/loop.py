@@ -35,6 +35,8 @@ _KNOWN_IN_A_ROW = 200
 # How often it may name what is under way before results are waited for.
 _FOLLOWING_IN_A_ROW = 20
 _POLL_SECONDS = 0.2
+# What is under way when the time is over has so long, and so many times what the longest one took.
+_GRACE_SECONDS, _GRACE_FACTOR = 5.0, 2.0
 # Configurations without any result, after which there is nobody left to evaluate them.
 _LOST_IN_A_ROW = 5
 _ENOUGH_AGAINST_SHAPE = 2
@@ -153,6 +155,8 @@ class SearchLoop:
         self._known: dict[Hashable, CompletedCandidate] = {}
         self._following: dict[Hashable, list[Candidate]] = {}
         self._in_flight: dict[Hashable, Candidate] = {}
+        self._since: dict[Hashable, float] = {}
+        self._longest = 0.0
         self._finished: queue.SimpleQueue[tuple[Candidate, Any]] = queue.SimpleQueue()
         # The baseline's shape is right, whatever becomes of code for it.
         self._good_shapes = {_shape(baseline.candidate.config)}
@@ -167,6 +171,8 @@ class SearchLoop:
         self.completed: list[CompletedCandidate] = []
         """Every trial, those of earlier runs first."""
         self.errors: list[str] = []
+        self.is_stuck = False
+        """The time is over, and something does not end: the executor is of no more use."""
 
     def recall(self, history: Iterable[CompletedCandidate]) -> None:
         """Take in trials of earlier runs; they are not run again."""
@@ -178,7 +184,7 @@ class SearchLoop:
         """Search until something ends it; return what: completed, timeout or failed_fast.
 
         An interrupt comes through; what was finished by then is stored. It may be called again, to
-        go on.
+        go on, unless it `is_stuck`.
         """
         now = time.monotonic()
         began = self._began = now if self._began is None else self._began
@@ -192,6 +198,9 @@ class SearchLoop:
             if not self._in_flight and not asked:
                 break
             self._take_in(began, deadline)
+            if deadline is not None and self._hangs_since(deadline):
+                self.is_stuck = True
+                break
         if self._has_failed_fast:
             return "failed_fast"
         is_over = deadline is not None and time.monotonic() >= deadline
@@ -200,6 +209,11 @@ class SearchLoop:
             if is_over and (trials is None or self.progress.done < trials)
             else "completed"
         )
+
+    def _hangs_since(self, deadline: float) -> bool:
+        """Whether what is under way takes so long that the search does not wait for it."""
+        grace = max(_GRACE_SECONDS, _GRACE_FACTOR * self._longest)
+        return bool(self._in_flight) and time.monotonic() > deadline + grace
 
     def give_up(self) -> None:
         """Tell the study what will have no result."""
@@ -252,6 +266,7 @@ class SearchLoop:
             iterations=self._iterations,
         )
         self._in_flight[key] = candidate
+        self._since[key] = time.monotonic()
         future.add_done_callback(lambda done: self._finished.put((candidate, done)))
 
     def _repeat(self, candidate: Candidate, known: CompletedCandidate) -> None:
@@ -292,6 +307,7 @@ class SearchLoop:
     def _finish(self, candidate: Candidate, future: Future) -> None:
         key = candidate.config.key()
         self._in_flight.pop(key, None)
+        self._longest = max(self._longest, time.monotonic() - self._since.pop(key))
         best = self.progress.best
         self._record(
             complete(

@@ -32,6 +32,9 @@ __all__ = [
 Condition = Mapping[str, Any] | Callable[[Mapping[str, Any]], bool]
 """When a parameter is active: other parameters' values, or a function of the parameters so far."""
 
+# A study repeats all choices with each trial; longer texts are numbers there.
+_LONGEST_IN_STUDIES: Final = 64
+
 ABSENT: Final = object()
 """Stands for "not among the parameters"."""
 
@@ -75,6 +78,10 @@ class BaseParam(ABC):
     @abstractmethod
     def sample_optuna(self, trial: BaseTrial) -> Any:  # noqa: ANN401
         """Return the value the trial's sampler suggests."""
+
+    def in_study(self, value: object) -> object:
+        """Return what a study has for a value."""
+        return plain_value(value)
 
     def values(self) -> Sequence[Any]:
         """Return every value, each once.
@@ -134,6 +141,9 @@ class CategoricalParam(BaseParam):
         if not self.choices:
             raise InvalidArgument(f"parameter '{name}' needs at least one choice")
         self._by_label = _labelled(self.choices)
+        names = _names(self._by_label)
+        self._names = dict(zip(self._by_label, names, strict=True))
+        self._by_name = dict(zip(map(_label, names), self._by_label.values(), strict=True))
 
     def sample_random(self, rng: random.Random) -> Any:  # noqa: ANN401
         """Return one of the choices."""
@@ -141,11 +151,12 @@ class CategoricalParam(BaseParam):
 
     def sample_optuna(self, trial: BaseTrial) -> Any:  # noqa: ANN401
         """Return the suggested choice."""
-        values = list(self._by_label.values())
-        if all(value is None or isinstance(value, bool | int | float | str) for value in values):
-            return trial.suggest_categorical(self.name, values)
-        # Storages keep plain values only, so others go by their texts.
-        return self._by_label[trial.suggest_categorical(self.name, list(self._by_label))]
+        names: list[Any] = list(self._names.values())
+        return self._by_name[_label(trial.suggest_categorical(self.name, names))]
+
+    def in_study(self, value: object) -> object:
+        """Return what a study has for a choice; itself for what is one of these already."""
+        return self._names.get(_label(value), value)
 
     def values(self) -> Sequence[Any]:
         """Return the choices, each once."""
@@ -331,6 +342,19 @@ def _labelled(choices: Sequence[Any]) -> dict[str, Any]:
     for value in choices:
         labels.setdefault(_label(value), value)
     return labels
+
+
+def _names(by_label: Mapping[str, Any]) -> list[Any]:
+    """Return what studies have for choices: plain values, else their texts, or `#` and a number."""
+    values = by_label.values()
+    are_plain = all(one is None or isinstance(one, bool | int | float | str) for one in values)
+    sign = "#"
+    while any(label.startswith(sign) for label in by_label):
+        sign += "#"
+    return [
+        f"{sign}{number}" if isinstance(one, str) and len(one) > _LONGEST_IN_STUDIES else one
+        for number, one in enumerate(values if are_plain else by_label)
+    ]
 
 
 def _without_array(value: Any) -> Any:  # noqa: ANN401 - a parameter's value

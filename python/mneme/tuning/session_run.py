@@ -128,8 +128,9 @@ class SessionRun:
             return self._baseline_failed(baseline)
         self._store.log(f"baseline: {baseline.metric:.0f} ns on {baseline.result.device}")
         self._listener.baseline(baseline)
+        built = self._as_built(baseline, (stored or {}).get("as_built"))
         if self._options.baseline_only:
-            return self._end("baseline_only", baseline, None)
+            return self._end("baseline_only", built, None)
         self._adapt()
         if self._options.times_everything:
             self._launch_seconds = {
@@ -157,15 +158,15 @@ class SessionRun:
         self._renew_executor(trials)
         self._warn_of_machines()
         finalist = name_winner(
-            self._executor, self._options, self._instance, baseline, trials, self._listener
+            self._executor, self._options, self._instance, built, trials, self._listener
         )
         elapsed = time.monotonic() - self._began
         seconds = min(_SHORTENING_SECONDS, _SHORTENING_PART * elapsed)
         if told := drop_idle_passes(self._executor, finalist, seconds):
             self._store.log(told)
             self._listener.note(told)
-        self._memory.learn(baseline, finalist, trials)
-        return self._end(reason, baseline, finalist)
+        self._memory.learn(built, finalist, trials)
+        return self._end(reason, built, finalist)
 
     def _adapt(self) -> None:
         """Let the space find out what cannot work; say what of the recording limits the search."""
@@ -222,13 +223,21 @@ class SessionRun:
         loop.recall(self._history)
         try:
             reason = loop.run(trials=self._options.trials, timeout=self._options.timeout)
-            while reason == "timeout" and (more := self._to_spare(baseline, loop.completed)):
+            while (
+                reason == "timeout"
+                and not loop.is_stuck
+                and (more := self._to_spare(baseline, loop.completed))
+            ):
                 reason = loop.run(trials=self._options.trials, timeout=more)
         except BaseException:
             loop.give_up()
             raise
         else:
             self._note_statistics(loop)
+            if loop.is_stuck:
+                loop.give_up()
+                self._executor.shutdown(cancel=True)
+                self._executor = self._open_executor()
             if search.end_note:
                 self._store.log(search.end_note)
                 self._listener.note(search.end_note)
@@ -401,25 +410,64 @@ class SessionRun:
             kept = CompletedCandidate.from_dict({**stored, **names})
             kept.baseline_metric = kept.metric
             return kept
-        config = SpaceView.of(self._space).baseline()
-        if config is None:
-            config = ExperimentConfiguration(
-                grid=self._instance.grid_dim,
-                block=self._instance.block_dim,
-                shared_mem=self._instance.shared_mem,
-                max_threads=0,
-                min_blocks_per_sm=0,
-            )
+        config = SpaceView.of(self._space).baseline() or self._recorded_launch()
         if self._options.baseline == "program":
-            passes, codegen_opt = self._record.program_pipeline
-            config = replace(config, passes=passes, codegen_opt=codegen_opt)
-        policy = trial_policy(self._options, 0)
-        candidate = Candidate(trial=_BASELINE, config=config)
-        future = submit(
-            self._executor, config, measuring=policy.measuring, iterations=policy.iterations
-        )
-        done = complete(candidate, future, self._options.metric, policy.iterations, None)
+            config = self._with_own_pipeline(config)
+        done = self._measured(config, 0.0)
         done = replace(done, baseline_metric=done.metric)
         if done.is_verified:
             self._exporter.write_baseline(done)
         return done
+
+    def _as_built(
+        self, baseline: CompletedCandidate, stored: dict[str, Any] | None
+    ) -> CompletedCandidate:
+        """Return what gains are stated over: the launch as the program was built.
+
+        That is the baseline unless it has other code, such as the first of `--passes`.
+        """
+        config = self._with_own_pipeline(self._recorded_launch())
+        if config.key() == baseline.candidate.config.key():
+            return baseline
+        if stored is not None and not self._options.rerun_baseline:
+            names = {"trial": _BASELINE, "status": "verified"}
+            built = CompletedCandidate.from_dict({**stored, **names})
+        else:
+            built = self._measured(config, baseline.metric or 0.0)
+            if not built.is_verified or not built.metric:
+                self._listener.warn(
+                    f"the kernel as the program was built ({config.passes}) cannot be compared "
+                    f"with ({built.status}): gains are those over the baseline"
+                )
+                return baseline
+            image = built.result.image_hash
+            is_same_launch = keeps_launch(baseline.candidate.config, self._instance)
+            if image and image == baseline.result.image_hash and is_same_launch:
+                return baseline
+            self._exporter.write_baseline(baseline, built)
+        built = replace(built, baseline_metric=baseline.metric)
+        self._store.log(f"as built: {built.metric:.0f} ns")
+        self._listener.as_built(built)
+        return built
+
+    def _recorded_launch(self) -> ExperimentConfiguration:
+        return ExperimentConfiguration(
+            grid=self._instance.grid_dim,
+            block=self._instance.block_dim,
+            shared_mem=self._instance.shared_mem,
+            max_threads=0,
+            min_blocks_per_sm=0,
+        )
+
+    def _with_own_pipeline(self, config: ExperimentConfiguration) -> ExperimentConfiguration:
+        passes, codegen_opt = self._record.program_pipeline
+        return replace(config, passes=passes, codegen_opt=codegen_opt)
+
+    def _measured(self, config: ExperimentConfiguration, nanoseconds: float) -> CompletedCandidate:
+        """Measure outside of the search what takes about so long; 0 if that is not known."""
+        policy = trial_policy(self._options, nanoseconds)
+        future = submit(
+            self._executor, config, measuring=policy.measuring, iterations=policy.iterations
+        )
+        candidate = Candidate(trial=_BASELINE, config=config)
+        return complete(candidate, future, self._options.metric, policy.iterations, None)

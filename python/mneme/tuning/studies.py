@@ -24,7 +24,7 @@ from mneme.tuning.storages import (
     open_study,
     storage_errors,
 )
-from mneme.tuning.trials import Candidate, CompletedCandidate, objective_value, plain_params
+from mneme.tuning.trials import Candidate, CompletedCandidate, objective_value
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
@@ -350,7 +350,6 @@ class EnumeratedSearch(_StudySearch):
         with storage_errors(self.shared.place):
             for sample in self._samples:
                 candidate = Candidate(trial=-2, config=sample.config, params=sample.params)
-                candidate.study_params = plain_params(sample.params)
                 if candidate.config_hash not in self._done_by_others():
                     return candidate
         return None
