@@ -55,3 +55,38 @@ def test_other_errors_are_what_they_are(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr(compile_record, "compile_record", refuse)
     with pytest.raises(InvalidArgument, match="there is no pass 'x'"):
         _compile_apart(Path("x.json"), None, CompileOptions())
+
+
+def test_a_compiler_that_never_ends_goes_with_its_parent(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    told = tmp_path / "child"
+
+    def tell_and_hang(*_: Any) -> None:
+        told.write_text(f"{os.getpid()}\n")
+        time.sleep(60)
+
+    monkeypatch.setattr(compile_record, "compile_record", tell_and_hang)
+    parent = os.fork()
+    if parent == 0:
+        try:
+            _compile_apart(Path("x.json"), None, CompileOptions())
+        finally:
+            os._exit(1)
+    deadline = time.monotonic() + 30
+    while not (told.exists() and told.read_text().endswith("\n")) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    os.kill(parent, signal.SIGKILL)
+    os.waitpid(parent, 0)
+    child = Path("/proc", told.read_text().strip(), "stat")
+    while is_running(child) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    assert not is_running(child)
+
+
+def is_running(stat: Path) -> bool:
+    """Whether there is a process; one that nobody waited for yet has ended, too."""
+    try:
+        return stat.read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ctypes
+import os
 import signal
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Optional, cast
@@ -17,6 +19,9 @@ if TYPE_CHECKING:
     from mneme.executors.compile_record import CompiledKernel, CompileOptions
 
 __all__ = ["compile_kernel"]
+
+# prctl(2): the signal this process gets when the thread that made it ends.
+_PR_SET_PDEATHSIG = 1
 
 
 def _number(*names: str, text: str, smallest: int = 0, largest: int | None = None) -> object:
@@ -163,7 +168,10 @@ def compile_kernel(
 def _compile_apart(
     database: Path, record_id: str | None, options: CompileOptions
 ) -> CompiledKernel:
-    """Compile in a child: some pipelines crash LLVM, and nobody waits for it after an interrupt."""
+    """Compile in a child: some pipelines crash LLVM, and nobody waits for it after an interrupt.
+
+    Some never end: the child goes with its parent, however that ends.
+    """
     from multiprocessing import get_context  # noqa: PLC0415
 
     from mneme.errors import CompileFailed  # noqa: PLC0415
@@ -171,11 +179,15 @@ def _compile_apart(
 
     def compile_and_send() -> None:
         signal.signal(signal.SIGINT, signal.SIG_IGN)
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+        if os.getppid() != parent:
+            return
         try:
             sender.send(compile_record(database, record_id, options))
         except Exception as error:  # noqa: BLE001 - raised again where it is waited for
             sender.send(error)
 
+    parent = os.getpid()
     context = get_context("fork")
     receiver, sender = context.Pipe(duplex=False)
     child = context.Process(target=compile_and_send)

@@ -63,7 +63,7 @@ _INNER = "is a mark that other passes set for one another"
 _RACES = "drops the atomicity other threads rely on"
 _WORSE = "undoes what other passes gain"
 _SPACES = "is what the dimension `unroll` of the built-in search spaces varies"
-_IMMATURE = "is known to crash or to miscompile"
+_IMMATURE = "is known to crash, to miscompile or never to end"
 # https://github.com/llvm/llvm-project/issues/147706: code is wrong wherever another pointer writes
 # what is read, which the recorded launch need not do.
 _INVARIANT = "takes what a pointer reads for constant, whoever else writes it (LLVM 21, 22)"
@@ -128,7 +128,7 @@ _BY_REASON: Final = {
     _RACES: "lower-atomic",
     _WORSE: "reg2mem",
     _SPACES: "mneme-unroll",
-    _IMMATURE: "sandbox-vectorizer assume-builder gvn-hoist",
+    _IMMATURE: "sandbox-vectorizer assume-builder gvn-hoist newgvn",
     _INVARIANT: "attributor attributor-cgscc",
 }
 
