@@ -6,6 +6,7 @@
 #include <llvm/IR/PassManager.h>
 #include <llvm/Support/TimeProfiler.h>
 
+#include "runtime/ir/local_constants.h"
 #include "runtime/ir/structurize_needs.h"
 #include "runtime/ir/target_library.h"
 #include "runtime/ir/unroll_pass.h"
@@ -54,6 +55,7 @@ llvm::Error PipelineRunner::run(llvm::Module& module, llvm::StringRef passes) {
   if (!manager)
     return manager.takeError();
   manager->run(module, modules_);
+  copyConstantsReadAsLocal(module);
   return llvm::Error::success();
 }
 
