@@ -124,6 +124,7 @@ def test_what_hangs_does_not_keep_a_search_from_its_end(
     assert tuning.run() == 0, tuning.error
     assert time.monotonic() - began < 20, "a trial may take 60 seconds"
     assert executor.is_cancelled, "what hangs is ended before the last rounds"
+    assert "what did not end in time is left out" in (tmp_path / "logs" / "tune.log").read_text()
     best = json.loads((tmp_path / "best.json").read_text())
     assert (best["status"], best["config"]["codegen_opt"]) == ("timeout", 3)
     assert len(read_trials(tmp_path)) == 15, "one of 16 hangs"

@@ -235,6 +235,9 @@ class SessionRun:
         else:
             self._note_statistics(loop)
             if loop.is_stuck:
+                told = "what did not end in time is left out"
+                self._store.log(told)
+                self._listener.note(told)
                 loop.give_up()
                 self._executor.shutdown(cancel=True)
                 self._executor = self._open_executor()
