@@ -8,7 +8,9 @@ from typing import Any
 
 import pytest
 
+from mneme.deploy.tuning_results import read_result
 from mneme.mneme_types import ExperimentConfiguration, ExperimentResult
+from mneme.report.results import read_results
 from mneme.tuning.params import IntRangeParam
 from mneme.tuning.session import TuneOptions, TuningSession
 from native_parts import needs_native
@@ -50,3 +52,17 @@ def test_what_is_slower_than_the_program_as_built_is_no_gain(
         stored = read(tmp_path / "baseline.json")
         assert (stored["metric"], stored["as_built"]["metric"]) == (40_000, 30_000)
     assert not [one for one in executor.wishes if "fresh" not in one], "what is known stays known"
+
+
+def test_deployment_and_report_are_over_the_program_as_built(
+    recording: Path, tmp_path: Path
+) -> None:
+    options = TuneOptions(record_database=recording, results_dir=tmp_path, sampler="exhaustive")
+    tuning = TuningSession(options, space=Levels(), make_executor=FakeExecutor())
+    assert tuning.run() == 0
+    assert read(tmp_path / "baseline.json")["metric"] == 100_000
+    found = read_result(tmp_path)
+    assert (found.baseline_ns, found.best.metric_ns) == (40_000, pytest.approx(39_000))
+    (shown,) = read_results(tmp_path)
+    assert shown.baseline is not None
+    assert shown.baseline.metric_ns == 40_000
