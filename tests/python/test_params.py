@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 import random
 import warnings
+from hashlib import sha256
 from typing import Any
 
 import numpy as np
@@ -128,8 +129,11 @@ def test_parameters_describe_themselves() -> None:
     assert "choices" in repr(CategoricalParam("c", [1]))
 
 
-def test_long_choices_are_numbers_in_studies() -> None:
-    texts = ["x" * 65, "short", "#1", "y" * 4096]
+def test_long_choices_have_short_names_in_studies() -> None:
+    texts = ["x" * 65, "short", "y" * 4096]
+    names = [f"#{sha256(text.encode()).hexdigest()[:9]}" for text in texts]
+    # What looks like the name of another one makes names longer.
+    texts.append(names[0][:9])
     param = CategoricalParam("passes", texts)
     study = make_study()
     seen = set()
@@ -139,4 +143,17 @@ def test_long_choices_are_numbers_in_studies() -> None:
         assert param.in_study(value) == trial.params["passes"]
         assert param.in_study(trial.params["passes"]) == trial.params["passes"]
         seen.add((value, trial.params["passes"]))
-    assert seen == {(texts[0], "##0"), ("short", "short"), ("#1", "#1"), (texts[3], "##3")}
+    (long, short, longer, like_a_name) = texts
+    assert seen == {
+        (long, names[0]),
+        (short, short),
+        (longer, names[2]),
+        (like_a_name, like_a_name),
+    }
+
+
+def test_other_long_choices_have_other_names_wherever_they_stand() -> None:
+    first, second, third = ("x" * 65, "y" * 65, "z" * 65)
+    here, there = CategoricalParam("p", [first, second]), CategoricalParam("p", [second, third])
+    assert here.in_study(second) == there.in_study(second)
+    assert len({here.in_study(first), here.in_study(second), there.in_study(third)}) == 3

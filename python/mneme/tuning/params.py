@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import itertools
 import math
 import numbers
 import random
@@ -32,8 +34,9 @@ __all__ = [
 Condition = Mapping[str, Any] | Callable[[Mapping[str, Any]], bool]
 """When a parameter is active: other parameters' values, or a function of the parameters so far."""
 
-# A study repeats all choices with each trial; longer texts are numbers there.
+# A study repeats all choices with each trial; longer texts have short names there.
 _LONGEST_IN_STUDIES: Final = 64
+_SHORT_NAME: Final = 8
 
 ABSENT: Final = object()
 """Stands for "not among the parameters"."""
@@ -345,16 +348,25 @@ def _labelled(choices: Sequence[Any]) -> dict[str, Any]:
 
 
 def _names(by_label: Mapping[str, Any]) -> list[Any]:
-    """Return what studies have for choices: plain values, else their texts, or `#` and a number."""
+    """Return what studies have for choices: plain values, else their texts.
+
+    Long texts are named by what they say, not by their place: whoever shares a study has the same
+    names for the same choices only.
+    """
     values = by_label.values()
     are_plain = all(one is None or isinstance(one, bool | int | float | str) for one in values)
-    sign = "#"
-    while any(label.startswith(sign) for label in by_label):
-        sign += "#"
-    return [
-        f"{sign}{number}" if isinstance(one, str) and len(one) > _LONGEST_IN_STUDIES else one
-        for number, one in enumerate(values if are_plain else by_label)
-    ]
+    choices = list(values if are_plain else by_label)
+    for size in itertools.count(_SHORT_NAME):
+        names = [_short_name(one, size) for one in choices]
+        if len({_label(name) for name in names}) == len(names):
+            break
+    return names
+
+
+def _short_name(choice: Any, size: int) -> Any:  # noqa: ANN401 - a plain value
+    if not isinstance(choice, str) or len(choice) <= _LONGEST_IN_STUDIES:
+        return choice
+    return f"#{hashlib.sha256(choice.encode()).hexdigest()[:size]}"
 
 
 def _without_array(value: Any) -> Any:  # noqa: ANN401 - a parameter's value
