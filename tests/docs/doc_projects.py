@@ -113,11 +113,16 @@ def program(name: str, example: str = "nbody") -> Callable[[Path], None]:
     return add
 
 
+def shared_by_pages(folder: Path, name: str) -> Path:
+    """Return the folder, laid out as that of a page, for what is made once for all pages of a run."""
+    return folder.parents[1] / name / folder.name
+
+
 def slow_app(folder: Path) -> None:
     """`app`: `nbody` without optimization, so that tuning gains for certain; built once for all pages."""
-    shared = folder.parents[1] / "slow"
+    shared = shared_by_pages(folder, "slow")
     if not shared.exists():
-        shared.mkdir()
+        shared.mkdir(parents=True)
         source("nbody=app")(shared)
         run(shared, "mneme-cxx", "-O0", "app.cu", "-o", "app", "-lcudart")
     shutil.copy(shared / "app", folder)
@@ -141,9 +146,9 @@ def record(folder: Path, program: Path) -> None:
 
 def tuned(folder: Path) -> None:
     """`results` and `tuned.json`, of tuning `app`; made once for all pages."""
-    shared = folder.parents[1] / "tuned"
+    shared = shared_by_pages(folder, "tuned")
     if not shared.exists():
-        shared.mkdir()
+        shared.mkdir(parents=True)
         slow_app(shared)
         record(shared, shared / "app")
         recorded = ("-rdb", "recording/123.json")
