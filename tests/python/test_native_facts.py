@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import json
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -15,6 +16,8 @@ from native_parts import needs_native
 pytestmark = needs_native
 
 Passes = dict[str, list[Any]]
+
+CACHES = Path("/sys/devices/system/cpu/cpu0/cache")
 
 
 @pytest.fixture
@@ -39,6 +42,9 @@ def test_the_cpu_device_tells_its_limits(native: ModuleType) -> None:
     assert facts["max_cluster_blocks"] >= 1
     assert 0 < facts["max_shared_per_block_bytes"] <= facts["max_shared_per_block_optin_bytes"]
     assert facts["total_memory_bytes"] > 0
+    listed = [one.read_text() for one in CACHES.glob("index*/size")]
+    sizes = [int(one.rstrip("KM\n")) * (1 << (20 if "M" in one else 10)) for one in listed]
+    assert facts["l2_cache_bytes"] == max(sizes, default=0)
 
 
 def test_an_unknown_device_is_named(native: ModuleType) -> None:

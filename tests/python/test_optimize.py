@@ -364,7 +364,7 @@ def test_nothing_is_claimed_from_runs_of_another_file(tmp_path: Path) -> None:
     )
     production: Any = SimpleNamespace(compare=lambda *_: comparison)
     keeper = Keeper(production, tmp_path / "tuned.json", result, OptimizeListener())
-    keeper.prove(6, 1.01, lambda: False)
+    keeper.prove(6, 1.01, lambda _seconds: False)
     assert [one.is_kept for one in result.kernels] == [True, False]
     assert result.application is None
     assert "left out after the last runs" in result.notes[-1]
@@ -380,7 +380,7 @@ def test_a_gain_that_is_not_certain_is_called_so(tmp_path: Path) -> None:
     )
     production: Any = SimpleNamespace(compare=lambda *_: comparison)
     keeper = Keeper(production, tmp_path / "tuned.json", result, OptimizeListener())
-    keeper.prove(3, 1.01, lambda: True)
+    keeper.prove(3, 1.01, lambda _seconds: True)
     shown = [one.reason.partition(":")[0] for one in result.kernels]
     assert shown == ["the program shows no certain gain of it", "the program shows no gain of it"]
 

@@ -86,6 +86,24 @@ def test_a_program_that_is_wrong_is_not_looked_at_for_ever(tmp_path: Path) -> No
     assert program.runs.count("slow") == 3
 
 
+def test_more_than_three_pairs_are_run_while_there_is_time_for_another(tmp_path: Path) -> None:
+    pairs: dict[int, list[str]] = {}
+    for fits in (0, 4):
+        same = "sum 1.5\ntime 2 s\n"
+        program = Printing(tuned=same, built=[same] * 20, slow=same)
+        asked: list[float] = []
+
+        def has_time(seconds: float, asked: list[float] = asked, fits: int = fits) -> bool:
+            asked.append(seconds)
+            return len(asked) <= fits
+
+        found = program.production(tmp_path).compare(tmp_path / "tuned.json", 12, has_time)
+        assert all(0 < one < 1 for one in asked)
+        assert found.seconds_of_a_pair < 1
+        pairs[fits] = program.runs
+    assert [len(one) for one in pairs.values()] == [6, 14]
+
+
 @needs_native
 def test_a_slow_run_is_stopped_now_and_then(tmp_path: Path) -> None:
     program = [sys.executable, "-c", _WAITS_FOR_A_STOP]

@@ -86,7 +86,19 @@ def test_more_kernels_than_there_is_time_for_do_not_break_the_budget(
     # One is always tuned.
     clock = Clock(monkeypatch)
     search(clock, targets(a=0.5, b=0.5), 1.0)
-    assert clock.tuned == [("a", 5.0)]
+    assert clock.tuned == [("a", 4.0)]
+
+
+def test_searches_that_take_longer_leave_less_to_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = Clock(monkeypatch)
+    clock.ends_early = [-0.5]
+    search(clock, targets(a=0.7, b=0.3), 17.0)
+    assert clock.tuned == [("a", 11.9), ("b", 4.6)]
+    clock = Clock(monkeypatch)
+    clock.ends_early = [-2.0]
+    result = search(clock, targets(a=0.7, b=0.3), 17.0)
+    assert clock.tuned == [("a", 11.9)]
+    assert result.kernels[1].reason == "the budget leaves no time for it"
 
 
 def test_time_that_is_left_goes_where_most_is_to_be_gained(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from mneme import deploy
 from mneme.optimize.changes import changes_of
+from mneme.optimize.production import FEWEST_PAIRS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -84,19 +85,25 @@ class Keeper:
             if fault:
                 self._drop(kernel, f"with it the program goes wrong: {fault}")
 
-    def prove(self, pairs: int, min_gain: float, goes_on: Callable[[], bool]) -> None:
-        """Measure the program as built and as tuned; drop what shows no gain there."""
+    def prove(self, pairs: int, min_gain: float, has_time: Callable[[float], bool]) -> None:
+        """Measure the program as built and as tuned; drop what shows no gain there.
+
+        Args:
+            pairs: Pairs of runs, at most.
+            min_gain: What gains less is dropped.
+            has_time: Says whether there are so many seconds for more than the first measurement.
+        """
         for _ in range(_MOST_MEASUREMENTS):
             if not self.is_any_kept:
                 return
-            found = self._production.compare(self._path, pairs, goes_on)
+            found = self._production.compare(self._path, pairs, has_time)
             self._note(found)
             if found.fault:
                 self.drop_all(f"a tuned run went wrong: {found.fault}")
                 return
             if not self._drop_useless(min_gain):
                 return
-            if not goes_on():
+            if not has_time(min(pairs, FEWEST_PAIRS) * found.seconds_of_a_pair):
                 break
         if not self.is_any_kept:
             return

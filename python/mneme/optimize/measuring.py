@@ -86,7 +86,7 @@ def measure_deployment(
     keeper.take(plan)
     listener.step("running it as built and as tuned, in turn")
     keeper.try_out()
-    keeper.prove(options.pairs, options.min_gain, lambda: True)
+    keeper.prove(options.pairs, options.min_gain, lambda _seconds: True)
     if note := learn_production(keeper.deployed, result.kernels):
         result.notes.append(note)
     if not built.profile.kernels and (gain := result.application) and not gain.is_certain:

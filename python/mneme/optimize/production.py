@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import statistics
+import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -20,13 +21,15 @@ if TYPE_CHECKING:
     from mneme.optimize.as_built import AsBuilt
     from mneme.optimize.outputs import OutputCheck
 
-__all__ = ["Comparison", "Production", "ratio_of"]
+__all__ = ["FEWEST_PAIRS", "Comparison", "Production", "ratio_of"]
+
+FEWEST_PAIRS = 3
+"""Pairs of runs that an interval takes."""
 
 # From six ratios on, their order says how far their median is known; for fewer it is Student's t of
 # their logarithms, two-sided, 95 %, by the number of ratios.
 _FEWEST_FOR_MEDIAN = 6
 _STUDENT = {3: 4.303, 4: 3.182, 5: 2.776}
-_FEWEST_PAIRS = 3
 # How often runs as built are made again to see whether they print the same.
 _MOST_LOOKS = 3
 # What is claimed has to hold in further runs, whose median varies as ours does: the difference of
@@ -45,6 +48,8 @@ class Comparison:
     built_kernels: dict[str, list[float]] = field(default_factory=dict)
     """Nanoseconds of a launch on average, by kernel and run."""
     tuned_kernels: dict[str, list[float]] = field(default_factory=dict)
+    seconds_of_a_pair: float = 0.0
+    """What two runs take with everything around them, on average."""
     fault: str = ""
     """What went wrong in a tuned run; empty if nothing."""
 
@@ -117,18 +122,19 @@ class Production:
         return run, self._fault(run)
 
     def compare(
-        self, tuned: Path, pairs: int, goes_on: Callable[[], bool] = lambda: True
+        self, tuned: Path, pairs: int, has_time: Callable[[float], bool] = lambda _seconds: True
     ) -> Comparison:
         """Run as built and as tuned in turn, every other pair the other way round.
 
         Args:
             tuned: The tuned-kernels file; its code is compiled.
             pairs: Pairs of runs, at most.
-            goes_on: Asked before each pair but the first three; False ends it.
+            has_time: Asked for the seconds of each pair but the first three; False ends it.
         """
         found = Comparison()
+        began = time.monotonic()
         for number in range(pairs):
-            if number >= _FEWEST_PAIRS and not goes_on():
+            if number >= FEWEST_PAIRS and not has_time(found.seconds_of_a_pair):
                 break
             order = (None, tuned) if number % 2 == 0 else (tuned, None)
             for file in order:
@@ -136,6 +142,7 @@ class Production:
             if self._measures_apart:
                 for file in order:
                     self._take(file, found, is_timed=False, is_profiled=True)
+            found.seconds_of_a_pair = (time.monotonic() - began) / (number + 1)
             if found.fault:
                 break
         return found

@@ -26,7 +26,10 @@ __all__ = ["Searches"]
 
 _INTERRUPTED = 130
 _NOTHING = "nothing faster was found"
+# Launches whose share of the time is less have no search of their own; one that finds somewhat less
+# than its share, because those before it took longer, has.
 _LEAST_SECONDS = 5.0
+_STILL_WORTH = 4.0
 # A search that goes on opens its processes and measures the best again: it has to have so many
 # times what it took besides searching.
 _WORTH_AGAIN = 1.5
@@ -69,14 +72,12 @@ class Searches:
             Whether all were tuned; False: the user ended it.
         """
         pending = [(target, self._result_of(target)) for target in targets]
-        while pending and (not self._tuned or left() >= _LEAST_SECONDS):
-            count = _fitting([target for target, _ in pending], left())
-            chosen, pending = pending[:count], pending[count:]
-            for index, (target, kernel) in enumerate(chosen):
-                rest = sum(one.weight for one, _ in chosen[index:])
-                if not self._tune(target, kernel, left() * target.weight / rest):
-                    return False
-            self._tuned += chosen
+        while pending and (not self._tuned or left() >= _STILL_WORTH):
+            share = _share_of_first([target for target, _ in pending], left())
+            target, kernel = pending.pop(0)
+            if not self._tune(target, kernel, max(_STILL_WORTH, left() * share)):
+                return False
+            self._tuned.append((target, kernel))
         for _, kernel in pending:
             if not kernel.directories:
                 kernel.reason = "the budget leaves no time for it"
@@ -101,7 +102,7 @@ class Searches:
         """Search once; return whether it came to its end."""
         told = f"{100 * target.weight:.0f} % of the time in kernels"
         self._listener.step(f"tuning {qualified_name(target.name)} ({told}){again}")
-        tuning = self._tuning(target, max(_LEAST_SECONDS, seconds))
+        tuning = self._tuning(target, seconds)
         session = TuningSession(tuning, self._listener, weight=target.weight)
         if (place := f"results/{_place(target)}") not in kernel.directories:
             kernel.directories.append(place)
@@ -185,13 +186,17 @@ def _needed(session: TuningSession, seconds: float) -> float:
     return max(_LEAST_SECONDS, _WORTH_AGAIN * (seconds - outcome.progress.seconds))
 
 
-def _fitting(targets: Sequence[Target], seconds: float) -> int:
-    """Return how many launches can be tuned in so many seconds: the heaviest, at least one."""
+def _share_of_first(targets: Sequence[Target], seconds: float) -> float:
+    """Return the part of so many seconds that is the first's, beside those that can be tuned, too.
+
+    Those are the heaviest: as many as have `_LEAST_SECONDS` each.
+    """
     for count in range(len(targets), 1, -1):
         chosen = targets[:count]
-        if seconds * chosen[-1].weight >= _LEAST_SECONDS * sum(one.weight for one in chosen):
-            return count
-    return 1
+        whole = sum(one.weight for one in chosen)
+        if seconds * chosen[-1].weight >= _LEAST_SECONDS * whole:
+            return targets[0].weight / whole
+    return 1.0
 
 
 def _place(target: Target) -> str:

@@ -32,7 +32,7 @@ from mneme.optimize.keeping import Keeper
 from mneme.optimize.learning import learn_production
 from mneme.optimize.only_writer import only_writer
 from mneme.optimize.outputs import ExactCheck, make_check
-from mneme.optimize.production import Production
+from mneme.optimize.production import FEWEST_PAIRS, Production
 from mneme.optimize.result import KernelResult, OptimizeResult
 from mneme.optimize.same_programs import programs_of
 from mneme.optimize.searches import Searches
@@ -70,7 +70,6 @@ _FEWEST_RUNS = 6
 _RECORDED_LAUNCHES = 4
 # Pairs of runs that prove the gain, and the part of the budget they may take.
 _MOST_PAIRS = 12
-_FEWEST_PAIRS = 3
 _PROVING = 0.35
 # The part they may take where that is too short for the fewest.
 _MOST_PROVING = 0.6
@@ -167,7 +166,7 @@ class OptimizeSession:
 
         is_complete = searches.run(targets, lambda: left(pairs))
         if is_complete and not searches.has_found:
-            is_complete = searches.go_on(lambda: left(min(pairs, _FEWEST_PAIRS)))
+            is_complete = searches.go_on(lambda: left(min(pairs, FEWEST_PAIRS)))
         if found := searches.directories():
             options = DeployOptions(
                 use_launch=True, min_gain=self.options.min_gain, takes_unproven=True
@@ -265,13 +264,13 @@ class OptimizeSession:
         """Return how many pairs of runs the budget allows."""
         of_a_pair = _seconds_of_a_pair(built)
         fits = math.floor((_PROVING * self.options.budget - built.seconds) / of_a_pair)
-        least = min(_FEWEST_PAIRS, math.floor(_MOST_PROVING * self.options.budget / of_a_pair))
+        least = min(FEWEST_PAIRS, math.floor(_MOST_PROVING * self.options.budget / of_a_pair))
         return max(1, least, min(_MOST_PAIRS, fits))
 
     def _prove(self, keeper: Keeper, pairs: int, built: AsBuilt) -> int:
         if not keeper.is_any_kept:
             return NOTHING_GAINED
-        if pairs < _FEWEST_PAIRS:
+        if pairs < FEWEST_PAIRS:
             told = "1 pair" if pairs == 1 else f"{pairs} pairs"
             self.result.notes.append(
                 f"the budget is short for a program that runs {built.seconds:.0f} s: its gain is "
@@ -279,7 +278,7 @@ class OptimizeSession:
             )
         self._listener.step("running it as built and as tuned, in turn")
         keeper.try_out()
-        keeper.prove(pairs, self.options.min_gain, lambda: self._left() > 0)
+        keeper.prove(pairs, self.options.min_gain, lambda seconds: self._left() >= seconds)
         if self.options.knowledge and (
             note := learn_production(keeper.deployed, self.result.kernels)
         ):

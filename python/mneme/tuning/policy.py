@@ -129,7 +129,8 @@ def final_seconds(
     Args:
         options: What was asked for.
         baseline_ns: Time of the baseline.
-        launch_seconds: What a launch of the baseline takes, with everything around it.
+        launch_seconds: What a launch of the baseline takes in these rounds, with everything around
+            it.
         cold_seconds: The same with cold caches.
     """
     warmup = warmup_launches(options, baseline_ns)
@@ -194,7 +195,7 @@ def seconds_to_spare(  # noqa: PLR0913 - all that is known by then
         options: What `within_time` returned.
         baseline_ns: Time of the baseline.
         finalists: Of all that the last rounds measure, the fastest first, the time in nanoseconds,
-            and whether it keeps the recorded launch.
+            and whether it keeps the recorded launch; where there is nothing yet, one may come.
         whole: Seconds for everything.
         spent: Seconds the session took until now.
         launch_seconds: As for `final_seconds`.
@@ -207,10 +208,9 @@ def seconds_to_spare(  # noqa: PLR0913 - all that is known by then
         faster = max(0.0, baseline_ns - nanoseconds) * _NS
         return launches * max(0.0, launch_seconds - faster)
 
-    needed = 0.0
-    if finalists:
-        needed = _CHOOSING_ROUNDS * sum(map(seconds, [baseline_ns, *(ns for ns, _ in finalists)]))
-    winners = [*finalists[:1]] * (1 if all(keeps for _, keeps in finalists) else 2)
+    finalists = finalists or [(baseline_ns, True)]
+    needed = _CHOOSING_ROUNDS * sum(map(seconds, [baseline_ns, *(ns for ns, _ in finalists)]))
+    winners = [finalists[0]] * (1 if all(keeps for _, keeps in finalists) else 2)
     for nanoseconds, _ in winners:
         needed += 2 * options.final_rounds * (seconds(baseline_ns) + seconds(nanoseconds))
         needed += 2 * cold_rounds(options.final_rounds) * cold * cold_seconds

@@ -17,7 +17,14 @@ from mneme.tuning.fewer_passes import drop_idle_passes
 from mneme.tuning.loop import SearchLoop, complete, submit
 from mneme.tuning.memory import Memory
 from mneme.tuning.mirror import Mirror
-from mneme.tuning.policy import seconds_to_spare, trial_policy, warmup_launches, within_time
+from mneme.tuning.policy import (
+    cold_iterations,
+    final_iterations,
+    seconds_to_spare,
+    trial_policy,
+    warmup_launches,
+    within_time,
+)
 from mneme.tuning.recorded_code import changes_memory
 from mneme.tuning.space_view import SpaceView
 from mneme.tuning.studies import make_search
@@ -134,8 +141,8 @@ class SessionRun:
         self._adapt()
         if self._options.times_everything:
             self._launch_seconds = {
-                "launch_seconds": self._seconds_of_a_launch(baseline, Measuring()),
-                "cold_seconds": self._seconds_of_a_launch(baseline, Measuring(cold_cache=True)),
+                "launch_seconds": self._seconds_of_a_launch(baseline, is_cold=False),
+                "cold_seconds": self._seconds_of_a_launch(baseline, is_cold=True),
             }
             spent = time.monotonic() - self._began
             self._options = within_time(
@@ -189,13 +196,16 @@ class SessionRun:
         done = submit(self._executor, config, iterations=1, measuring=Measuring()).result()
         return cast("ExperimentResult", done)
 
-    def _seconds_of_a_launch(self, baseline: CompletedCandidate, measuring: Measuring) -> float:
-        """Return what a launch of the baseline takes with everything around it."""
+    def _seconds_of_a_launch(self, baseline: CompletedCandidate, *, is_cold: bool) -> float:
+        """Return what a launch of the baseline takes in the last rounds, with all around it."""
         began = time.monotonic()
-        config = baseline.candidate.config
-        submit(self._executor, config, iterations=1, measuring=measuring, fresh=True).result()
-        launches = 1 + warmup_launches(self._options, baseline.metric or 0.0)
-        return (time.monotonic() - began) / launches
+        nanoseconds = baseline.metric or 0.0
+        config, measuring = baseline.candidate.config, Measuring(cold_cache=is_cold)
+        count = (cold_iterations if is_cold else final_iterations)(self._options, nanoseconds)
+        submit(
+            self._executor, config, iterations=count, measuring=measuring, fresh=True, worker=0
+        ).result()
+        return (time.monotonic() - began) / (count + warmup_launches(self._options, nanoseconds))
 
     def _search(
         self, search: OptunaSearch | EnumeratedSearch, baseline: CompletedCandidate, capacity: int

@@ -1,6 +1,8 @@
 #include "runtime/device/cpu/description.h"
 
+#include <algorithm>
 #include <fstream>
+#include <string>
 
 #include <unistd.h>
 
@@ -27,6 +29,21 @@ std::string processorName() {
 #endif
 }
 
+/// The largest cache that a core reaches. sysconf() adds up all of an AMD chip, ten times as much.
+uint64_t lastLevelCacheBytes() {
+  uint64_t largest = 0;
+  for (int index = 0;; ++index) {
+    std::ifstream file("/sys/devices/system/cpu/cpu0/cache/index" + std::to_string(index) +
+                       "/size");
+    uint64_t size = 0;
+    char unit = 0;
+    if (!(file >> size))
+      return largest;
+    file >> unit;
+    largest = std::max(largest, size << (unit == 'M' ? 20 : unit == 'K' ? 10 : 0));
+  }
+}
+
 Description describe() {
   Description result;
   result.id = "cpu";
@@ -37,8 +54,7 @@ Description describe() {
   if (pages > 0 && pageBytes > 0)
     result.totalMemoryBytes = static_cast<uint64_t>(pages) * static_cast<uint64_t>(pageBytes);
   result.multiprocessors = workerCount();
-  const long cacheBytes = sysconf(_SC_LEVEL3_CACHE_SIZE);
-  result.l2CacheBytes = cacheBytes > 0 ? static_cast<uint64_t>(cacheBytes) : 0;
+  result.l2CacheBytes = apart(lastLevelCacheBytes);
   return result;
 }
 
