@@ -164,8 +164,8 @@ def run(argv: Sequence[str] | None = None) -> int:
         _drop_output()
         return ExitCode.OK
     except OSError as error:
+        code = code or _report(error)
         _drop_output()
-        return code or _report(error)
     return code
 
 
@@ -211,9 +211,20 @@ def _report(error: Exception) -> int:
         say(f"internal error: {type(error).__name__}: {error} ('mneme -v debug ...' shows where)")
     elif isinstance(error, FileNotFoundError) and error.filename is None and _is_nowhere():
         say("the current directory does not exist any more")
+    elif isinstance(error, OSError) and error.filename is None and _cannot_print():
+        say(f"standard output cannot be written: {error.strerror}")
     else:
         say(" ".join(str(error).split()))
     return code
+
+
+def _cannot_print() -> bool:
+    try:
+        sys.stdout.write("\n")  # what could not be written is not kept where nothing is buffered
+        sys.stdout.flush()
+    except OSError:
+        return True
+    return False
 
 
 def _is_nowhere() -> bool:
