@@ -105,6 +105,13 @@ def test_more_than_three_pairs_are_run_while_there_is_time_for_another(tmp_path:
 
 
 @needs_native
+def test_a_run_is_timed_to_its_end(tmp_path: Path) -> None:
+    application = Application(["sleep", "0.07"], "cpu", tmp_path)
+    # Who looks every 50 ms sees it end after 114. One of ten finds the machine idle.
+    assert 0.07 <= min(application.run().seconds for _ in range(10)) < 0.1
+
+
+@needs_native
 def test_a_slow_run_is_stopped_now_and_then(tmp_path: Path) -> None:
     program = [sys.executable, "-c", _WAITS_FOR_A_STOP]
     run = Application(program, "cpu", tmp_path).run(is_slow=True)
