@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from mneme.recording import launch_facts
 from mneme.tuning import all_launches
 from mneme.tuning.events import TuneListener
 from mneme.tuning.session import TuneOptions, TuningSession
@@ -65,6 +67,39 @@ def test_launches_that_differ_each_time_are_tuned_as_one(recording: Path, tmp_pa
     assert entries["axpby"]["record_id"] in told
     # What alone differs are floating-point numbers, which production runs do not look at.
     assert options_of(entries["axpby"], tmp_path)["launch_dim"] == "auto"
+
+
+def test_the_launch_that_is_tuned_is_the_usual_one(
+    recording: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It comes most often, or changes memory, or takes longest; here it is any but the first."""
+    chosen: list[str] = []
+
+    def last(alike: list[Any]) -> Any:
+        chosen.append(alike[-1].dynamic_hash)
+        return alike[-1]
+
+    monkeypatch.setattr(all_launches, "usual_launch", last)
+    entries, _ = tuned(recording, tmp_path)
+    assert entries["axpby"]["record_id"] in chosen
+
+
+@pytest.mark.parametrize(
+    ("facts", "usual"),
+    [
+        ([(1, True, 10), (5, False, 5), (1, True, 20)], 1),
+        ([(1, False, 90), (1, True, 5), (1, True, 20)], 2),
+    ],
+)
+def test_the_usual_launch_comes_most_often_or_changes_memory_or_takes_longest(
+    monkeypatch: pytest.MonkeyPatch, facts: list[tuple[int, bool, int]], usual: int
+) -> None:
+    launches: list[Any] = [
+        SimpleNamespace(occ=occ, is_changing=changes, recorded_ns=ns, dynamic_hash=str(number))
+        for number, (occ, changes, ns) in enumerate(facts)
+    ]
+    monkeypatch.setattr(launch_facts, "leaves_changes", lambda one: one.is_changing)
+    assert launch_facts.usual_launch(launches) is launches[usual]
 
 
 def test_its_weight_is_that_of_all(recording: Path, tmp_path: Path) -> None:
