@@ -114,6 +114,22 @@ class Hanging(FakeExecutor):
         return EvalFuture(0, config) if is_hanging else done
 
 
+@pytest.mark.parametrize("limit", [60.0, 61.0])
+def test_what_takes_much_longer_than_all_others_is_ended(
+    recording: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, limit: float
+) -> None:
+    monkeypatch.setattr(loop, "_HANG_SECONDS", 0.3)
+    monkeypatch.setattr(loop, "_GRACE_SECONDS", 0.2)
+    executor = Hanging()
+    asked: list[tuple[float, float]] = []
+    end_hanging = lambda *limits: asked.append(limits)  # noqa: E731
+    monkeypatch.setattr(executor, "end_hanging", end_hanging, raising=False)
+    tuning = session(recording, tmp_path, executor, timeout=2.5, trial_timeout=limit)
+    assert tuning.run() == 0, tuning.error
+    # Its limit is the user's, if there is one.
+    assert set(asked) == ({(0.3, 20.0)} if limit == 60.0 else set())
+
+
 def test_what_hangs_does_not_keep_a_search_from_its_end(
     recording: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

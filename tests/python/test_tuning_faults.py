@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+import re
 import signal
 import threading
 import time
@@ -110,6 +111,26 @@ def test_passes_without_end_cost_themselves(
         results = results_of([late, *(executor.submit(one) for one in different(config, 3))])
     assert [result.verified for result in results] == [False, True, True, True]
     assert "longer than 1 s" in results[0].error or "timed out after 1.0 s" in results[0].error
+
+
+def test_what_takes_much_longer_than_all_before_can_be_ended(
+    make: Make, config: ExperimentConfiguration
+) -> None:
+    with make(compilers=0, timeout=None) as executor:
+        (quick,) = results_of([executor.submit(config)])
+        late = executor.submit(replace(config, passes=ENDLESS))
+        behind = executor.submit(replace(config, shared_mem=16))
+        for least, factor in ((FOREVER, 1.0), (0.5, FOREVER), (0.5, 1.0)):
+            is_enough = least < FOREVER and factor < FOREVER
+            began = time.monotonic()
+            while not late.done() and time.monotonic() - began < (60 if is_enough else 1):
+                executor.end_hanging(least, factor)
+                time.sleep(0.05)
+            assert late.done() == is_enough
+        results = [quick, *results_of([late, behind])]
+    assert [result.verified for result in results] == [True, False, True]
+    assert re.search(r"timed out after \d+\.\d s", results[1].error)
+    assert results[1].worker_died
 
 
 @pytest.mark.parametrize("fault", ["trap", "infinite loop", "illegal address"])

@@ -124,7 +124,7 @@ TRIAL_TIMEOUT = _option(
     "--trial-timeout",
     panel=_MEASURE,
     metavar="SECONDS",
-    text="Limit of one replay.  [default: 60]",
+    text="Limit of one replay.  [default: 60, and less where others are much shorter]",
 )
 COMPILE_TIMEOUT = _option(
     "--compile-timeout",

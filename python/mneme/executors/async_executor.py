@@ -206,6 +206,17 @@ class AsyncReplayExecutor(SubmittingExecutor):
         """
         self._engine.stop_above_ns = stop_above_ns
 
+    def end_hanging(self, least_seconds: float, factor: float) -> None:
+        """End what takes a worker much longer than all before: it gets a failed result.
+
+        What compile workers do is not concerned, nor what a worker does first.
+
+        Args:
+            least_seconds: How long a worker has to be at it.
+            factor: How many times as long as at anything it has finished.
+        """
+        self._engine.end_hanging(least_seconds, factor)
+
     def shutdown(self, *, cancel: bool = False, wait: bool = True) -> None:
         """End the workers; does nothing the second time.
 

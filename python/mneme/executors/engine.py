@@ -103,6 +103,12 @@ class Engine:
         with contextlib.suppress(RuntimeError):  # it has ended
             self._loop.call_soon_threadsafe(self._close, cancel)
 
+    def end_hanging(self, least_seconds: float, factor: float) -> None:
+        """End evaluations that take much longer than all before them."""
+        for worker in self._workers:
+            with contextlib.suppress(RuntimeError):  # it has ended
+                self._loop.call_soon_threadsafe(worker.end_hanging, least_seconds, factor)
+
     def join(self, timeout: float | None = None) -> None:
         """Wait for the thread, unless this is the thread."""
         if threading.current_thread() is not self._thread:

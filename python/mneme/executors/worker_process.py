@@ -164,9 +164,11 @@ class TuneWorkerHandle(Worker["Job"]):
         self._owner.worker_finished(self, job, result)
 
     def _on_lost(self, request: Request[Job], code: int, *, is_late: bool) -> None:
-        how = (
-            f"timed out after {self._spec.timeout} s" if is_late else f"crashed (exit code: {code})"
-        )
+        how = f"crashed (exit code: {code})"
+        if is_late:
+            taken = round(request.spent_seconds, 1)
+            limit = self._spec.timeout
+            how = f"timed out after {taken if limit is None else min(limit, taken)} s"
         sentence = f"Worker {how} running on device {self.device}"
         job = self._note_time(request)
         self._owner.worker_finished(self, job, self.failed(sentence, died=True))

@@ -99,6 +99,7 @@ class Worker(ABC, Generic[Subject]):
         self._waits_for_room = False
         self._is_closing = False
         self._head_since = 0.0
+        self._longest_seconds = 0.0
         self._timer: asyncio.TimerHandle | None = None
 
     def run_in(self, loop: asyncio.AbstractEventLoop) -> None:
@@ -178,6 +179,19 @@ class Worker(ABC, Generic[Subject]):
             if len(self._requests) == 1:
                 self._begin_head()
 
+    def end_hanging(self, least_seconds: float, factor: float) -> None:
+        """End the process if it is at a request for so long, and much longer than at any before.
+
+        Args:
+            least_seconds: From then on.
+            factor: And for so many times as long as it took for the longest answer.
+        """
+        is_at_it = self.is_ready and bool(self._requests) and not self._is_late
+        limit = max(least_seconds, factor * self._longest_seconds)
+        if is_at_it and self._longest_seconds and time.monotonic() - self._head_since > limit:
+            self._stop_timer()
+            self._late()
+
     def replace(self) -> None:
         """Have another process in the place of one that is no longer of use."""
         assert self._child is not None  # noqa: S101 - it has just answered
@@ -248,6 +262,7 @@ class Worker(ABC, Generic[Subject]):
             self._refusal = Refusal(content[0], content[1])
         elif self.is_ready:
             request = self._end_head()
+            self._longest_seconds = max(self._longest_seconds, request.spent_seconds)
             self._begin_head()
             self._on_answer(request, kind, content[0])
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from mneme.errors import BackendUnavailable, MnemeError
 from mneme.mneme_types import ExperimentConfiguration, ExperimentResult
 from mneme.tuning.events import Progress
+from mneme.tuning.policy import ends_hangs
 from mneme.tuning.trials import (
     Candidate,
     CompletedCandidate,
@@ -37,6 +38,8 @@ _FOLLOWING_IN_A_ROW = 20
 _POLL_SECONDS = 0.2
 # What is under way when the time is over has so long, and so many times what the longest one took.
 _GRACE_SECONDS, _GRACE_FACTOR = 5.0, 2.0
+# What takes so long, and so many times as long as the longest before, hangs.
+_HANG_SECONDS, _HANG_FACTOR = 10.0, 20.0
 # Configurations without any result, after which there is nobody left to evaluate them.
 _LOST_IN_A_ROW = 5
 _ENOUGH_AGAINST_SHAPE = 2
@@ -66,7 +69,8 @@ class Executor(Protocol):
         """Queue a configuration; may know the keywords iterations, measuring, fresh, worker.
 
         An executor may also have `tighten(stop_above_ns)`: what is queued with a higher limit of
-        that name gets this one.
+        that name gets this one; and `end_hanging(least_seconds, factor)`: what is
+        measured for so long, and so many times as long as all before, fails.
         """
 
 
@@ -144,6 +148,7 @@ class SearchLoop:
         self._on_done = on_done
         self._executor = executor
         self._tighten = getattr(executor, "tighten", lambda _stop_above_ns: None)
+        self._end_hanging = getattr(executor, "end_hanging", lambda _least, _factor: None)
         self._search = search
         self._store = store
         self._listener = listener
@@ -198,6 +203,7 @@ class SearchLoop:
             if not self._in_flight and not asked:
                 break
             self._take_in(began, deadline)
+            self._end_what_hangs()
             if deadline is not None and self._hangs_since(deadline):
                 self.is_stuck = True
                 break
@@ -214,6 +220,13 @@ class SearchLoop:
         """Whether what is under way takes so long that the search does not wait for it."""
         grace = max(_GRACE_SECONDS, _GRACE_FACTOR * self._longest)
         return bool(self._in_flight) and time.monotonic() > deadline + grace
+
+    def _end_what_hangs(self) -> None:
+        """Have what takes much longer than all others ended, unless the user gave it time."""
+        if not self._since or not ends_hangs(self._options):
+            return
+        if time.monotonic() - min(self._since.values()) > _HANG_SECONDS:
+            self._end_hanging(_HANG_SECONDS, _HANG_FACTOR)
 
     def give_up(self) -> None:
         """Tell the study what will have no result."""

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Policy",
     "cold_iterations",
+    "ends_hangs",
     "final_iterations",
     "final_measurements",
     "final_seconds",
@@ -91,6 +92,11 @@ def warmup_launches(options: TuneOptions, recorded_ns: float) -> int:
     if _is_long(recorded_ns):
         return _unless_named(options, "warmup", _WARMUPS_OF_LONG)
     return options.warmup
+
+
+def ends_hangs(options: TuneOptions) -> bool:
+    """Whether what hangs is ended sooner than after `trial_timeout`: not if that was named."""
+    return not _is_named(options, "trial_timeout")
 
 
 def final_iterations(options: TuneOptions, baseline_ns: float) -> int:
@@ -225,5 +231,9 @@ def _is_long(nanoseconds: float) -> bool:
 def _unless_named(options: TuneOptions, name: str, number: int) -> int:
     """Return the smaller number, unless the user named another than the default."""
     value = int(getattr(options, name))
+    return value if _is_named(options, name) else min(value, number)
+
+
+def _is_named(options: TuneOptions, name: str) -> bool:
     default = next(one.default for one in fields(options) if one.name == name)
-    return min(value, number) if value == default else value
+    return bool(getattr(options, name) != default)
