@@ -20,10 +20,10 @@ WRAPPER = BUILD / "bin" / "mneme-cxx"
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a directory with a program built without optimisation, and two of its kernels tuned."""
+    """Return a directory with a program, and two of its kernels tuned."""
     folder = tmp_path_factory.mktemp("measured")
     source = ROOT / "tests/apps/optimize/many.cu"
-    options = ["-O0", "-x", "cuda", "--offload-arch=sm_90", source, "-o", folder / "many"]
+    options = ["-x", "cuda", "--offload-arch=sm_90", source, "-o", folder / "many"]
     done = run_command(WRAPPER, *options, "-lcudart")
     assert done.returncode == 0, done.stderr
     record = ("record", "-rdb", folder / "rec", "--kernels", "heavy|middle", "-mr", "1")

@@ -8,6 +8,7 @@ from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from mneme import errors
+from mneme.devices import choose_device
 from mneme.executors.measuring import Measuring
 from mneme.mneme_types import ExperimentConfiguration, ExperimentResult
 from mneme.recording.launch_facts import PROVES_NOTHING, static_hash_text
@@ -473,7 +474,8 @@ class SessionRun:
         )
 
     def _with_own_pipeline(self, config: ExperimentConfiguration) -> ExperimentConfiguration:
-        passes, codegen_opt = self._record.program_pipeline
+        device = self._options.device or choose_device()
+        passes, codegen_opt = self._record.pipeline_on(device)
         return replace(config, passes=passes, codegen_opt=codegen_opt)
 
     def _measured(self, config: ExperimentConfiguration, nanoseconds: float) -> CompletedCandidate:
