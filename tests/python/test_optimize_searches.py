@@ -26,6 +26,7 @@ class Clock:
         self.ratios: dict[str, list[float]] = {}
         self.ends_early: list[float] = []
         self.tuned: list[tuple[str, float]] = []
+        self.hangs_after: list[tuple[float, float]] = []
         monkeypatch.setattr(searches, "TuningSession", self.session)
         monkeypatch.setattr(searches, "directory_name", lambda record, _hash: record.kernel_name)
         monkeypatch.setattr(searches.time, "monotonic", lambda: self.now)
@@ -34,6 +35,7 @@ class Clock:
         def run() -> int:
             name = Path(options.results_dir).name
             self.tuned.append((name, round(options.timeout, 3)))
+            self.hangs_after.append((options.trial_timeout, options.compile_timeout))
             taken = options.timeout - (self.ends_early.pop(0) if self.ends_early else 0.0)
             self.now += taken
             ratio = self.ratios.get(name, [1.0]).pop(0)
@@ -99,6 +101,16 @@ def test_searches_that_take_longer_leave_less_to_others(monkeypatch: pytest.Monk
     result = search(clock, targets(a=0.7, b=0.3), 17.0)
     assert clock.tuned == [("a", 11.9)]
     assert result.kernels[1].reason == "the budget leaves no time for it"
+
+
+def test_a_trial_that_hangs_takes_no_longer_than_the_search(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for budget, longest in ((5.0, 10.0), (20.0, 20.0), (500.0, 60.0)):
+        clock = Clock(monkeypatch)
+        clock.ends_early = [-1.0]
+        search(clock, targets(a=1.0), budget)
+        assert clock.hangs_after == [(longest, longest)]
 
 
 def test_time_that_is_left_goes_where_most_is_to_be_gained(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -30,6 +30,10 @@ _NOTHING = "nothing faster was found"
 # than its share, because those before it took longer, has.
 _LEAST_SECONDS = 5.0
 _STILL_WORTH = 4.0
+# A trial hangs that takes longer than its search, between these limits: the first is what one
+# of a kernel of seconds may need, the second what `mneme tune` allows.
+_SHORTEST_TRIAL_LIMIT = 10.0
+_LONGEST_TRIAL_LIMIT = 60.0
 # A search that goes on opens its processes and measures the best again: it has to have so many
 # times what it took besides searching.
 _WORTH_AGAIN = 1.5
@@ -120,6 +124,7 @@ class Searches:
 
     def _tuning(self, target: Target, seconds: float) -> TuneOptions:
         directory = self._folder / _place(target)
+        hangs_after = min(max(seconds, _SHORTEST_TRIAL_LIMIT), _LONGEST_TRIAL_LIMIT)
         return TuneOptions(
             record_database=target.record.path,
             record_id=target.instance.dynamic_hash,
@@ -127,6 +132,8 @@ class Searches:
             results_dir=directory,
             resume=(directory / "config.json").is_file(),
             timeout=seconds,
+            trial_timeout=hangs_after,
+            compile_timeout=hangs_after,
             times_everything=True,
             space_preset="full",
             specialize_space="off" if target.fixed_args == () else None,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from mneme.executors.measuring import Measuring
 from mneme.tuning.final_round import cold_rounds
@@ -95,8 +95,8 @@ def warmup_launches(options: TuneOptions, recorded_ns: float) -> int:
 
 
 def ends_hangs(options: TuneOptions) -> bool:
-    """Whether what hangs is ended sooner than after `trial_timeout`: not if that was named."""
-    return not _is_named(options, "trial_timeout")
+    """Whether what hangs is ended sooner than after `trial_timeout`: not if more was asked for."""
+    return bool(options.trial_timeout <= _default_of(options, "trial_timeout"))
 
 
 def final_iterations(options: TuneOptions, baseline_ns: float) -> int:
@@ -231,9 +231,8 @@ def _is_long(nanoseconds: float) -> bool:
 def _unless_named(options: TuneOptions, name: str, number: int) -> int:
     """Return the smaller number, unless the user named another than the default."""
     value = int(getattr(options, name))
-    return value if _is_named(options, name) else min(value, number)
+    return min(value, number) if value == _default_of(options, name) else value
 
 
-def _is_named(options: TuneOptions, name: str) -> bool:
-    default = next(one.default for one in fields(options) if one.name == name)
-    return bool(getattr(options, name) != default)
+def _default_of(options: TuneOptions, name: str) -> Any:  # noqa: ANN401 - any option's
+    return next(one.default for one in fields(options) if one.name == name)
