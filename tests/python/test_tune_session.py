@@ -280,6 +280,25 @@ def test_a_baseline_that_is_wrong_ends_the_session(recording: Path, tmp_path: Pa
     assert read(tmp_path / "summary.json")["status"] == "baseline_failed"
 
 
+def test_a_resumed_session_measures_a_baseline_that_was_wrong_again(
+    recording: Path, tmp_path: Path
+) -> None:
+    is_right = False
+
+    def answer(config: ExperimentConfiguration) -> ExperimentResult:
+        result = steady(config)
+        result.verified = is_right
+        return result
+
+    assert session(recording, tmp_path, FakeExecutor(answer)).run() == 1
+    again = session(recording, tmp_path, FakeExecutor(answer), resume=True)
+    assert again.run() == 1
+    assert "cannot be used (failed_verification)" in again.error
+    is_right = True
+    assert session(recording, tmp_path, FakeExecutor(answer), resume=True).run() == 0
+    assert read(tmp_path / "baseline.json")["result"]["verified"]
+
+
 def test_a_baseline_that_differs_every_time_is_said_to(recording: Path, tmp_path: Path) -> None:
     def answer(config: ExperimentConfiguration) -> ExperimentResult:
         result = steady(config)

@@ -109,6 +109,9 @@ class SessionRun:
             # A session that was killed left no summary.
             self._check_record(stored)
             self._check_record(store.read("summary.json"))
+        if stored is not None and stored.get("status", "verified") != "verified":
+            # It could not be used; what it lacked, such as a tolerance, may be there now.
+            stored = None
         store.write("config.json", {**options.to_dict(), **self._record_names()})
         store.write("search_space.json", describe_search_space(self._space))
         self._executor = self._open_executor()
