@@ -181,6 +181,13 @@ def test_files_are_exported_imported_and_forgotten(known: Known, tmp_path: Path)
     assert known.suggest("--forget").returncode == ExitCode.NOT_VERIFIED
 
 
+def test_a_device_of_the_environment_is_for_other_commands(known: Known, tmp_path: Path) -> None:
+    done = known.suggest("--export", tmp_path / "shared.sqlite", MNEME_DEVICE="cpu")
+    assert "--device" not in done.stderr
+    done = known.suggest("--export", tmp_path / "shared.sqlite", "--device", "cuda:0")
+    assert "--device does nothing without a RECORD" in done.stderr
+
+
 def test_a_foreign_file_is_refused(known: Known, tmp_path: Path) -> None:
     foreign = tmp_path / "notes"
     foreign.write_text("my notes")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 from mneme.cli._console import say
@@ -9,7 +10,12 @@ from mneme.cli._console import say
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["tell_unused"]
+__all__ = ["is_device_asked", "tell_unused"]
+
+
+def is_device_asked(device: str | None) -> bool:
+    """Say whether --device was given; a device of the environment is for other commands as well."""
+    return device is not None and device != os.environ.get("MNEME_DEVICE")
 
 
 def tell_unused(options: Mapping[str, object], why: str) -> None:

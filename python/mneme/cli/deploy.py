@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Optional
 
@@ -16,7 +15,7 @@ from mneme.cli._options import (
     JsonOption,
     finite,
 )
-from mneme.cli._unused import tell_unused
+from mneme.cli._unused import is_device_asked, tell_unused
 from mneme.cli.exit_codes import ExitCode
 
 if TYPE_CHECKING:
@@ -124,8 +123,7 @@ def deploy(
     )
     plan = deploying.plan_deployment(results, options)
     if not measure:
-        # A device of the environment is for other commands as well.
-        asked = device is not None and device != os.environ.get("MNEME_DEVICE")
+        asked = is_device_asked(device)
         given = {"--pairs": pairs != _PAIRS, "--device": asked, "--compare": compare}
         tell_unused(given, "without --measure")
     measured = None

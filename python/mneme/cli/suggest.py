@@ -9,7 +9,7 @@ import typer
 
 from mneme.cli import _console
 from mneme.cli._options import DeviceOption, JsonOption, RecordIdOption
-from mneme.cli._unused import tell_unused
+from mneme.cli._unused import is_device_asked, tell_unused
 from mneme.cli.exit_codes import ExitCode
 
 if TYPE_CHECKING:
@@ -65,7 +65,8 @@ def suggest(
     if sum(wanted) != 1:
         raise typer.BadParameter("name a RECORD, or one of --export, --import and --forget")
     if record is None:
-        given = {"--json": json, "--record-id": record_id, "--device": device}
+        asked = is_device_asked(device)
+        given = {"--json": json, "--record-id": record_id, "--device": asked}
         tell_unused(given, "without a RECORD")
     store = _store()
     if store is None:
