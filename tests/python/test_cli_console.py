@@ -54,6 +54,18 @@ def test_a_table_is_a_list_where_it_would_be_a_letter_wide(
     assert "│ heavy" in capsys.readouterr().out
 
 
+def test_an_encoding_without_a_letter_shows_its_code() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "mneme", "show", GOLDEN / RECORD],
+        env={**os.environ, "PYTHONIOENCODING": "ascii"},
+        capture_output=True,
+        check=False,
+        timeout=60,
+    )
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert b"\\xb5s" in done.stdout, "of microseconds"
+
+
 def test_every_way_to_print_is_harmless(capsys: pytest.CaptureFixture[str]) -> None:
     _console.say(HOSTILE)
     _console.print_line(HOSTILE)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 
-from mneme.cli._streams import fill_closed_streams
+from mneme.cli._streams import allow_every_letter, fill_closed_streams
 
 __all__ = ["main"]
 
@@ -31,6 +31,7 @@ def _main(argv: Sequence[str] | None) -> int:
     arguments = list(sys.argv[1:] if argv is None else argv)
     if argv is None:
         fill_closed_streams()
+        allow_every_letter()
     if _answers_without_parser(arguments):
         return 0
     from mneme.cli.app import run  # noqa: PLC0415 - `import mneme.cli` stays light

@@ -1,12 +1,13 @@
-"""Standard streams that whoever started the command has closed."""
+"""Standard streams as whoever started the command has left them: closed, or without our letters."""
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 from pathlib import Path
 
-__all__ = ["fill_closed_streams", "give_back_streams"]
+__all__ = ["allow_every_letter", "fill_closed_streams", "give_back_streams"]
 
 _filled: list[int] = []
 
@@ -26,6 +27,15 @@ def fill_closed_streams() -> None:
         if getattr(sys, name) is None:
             stream = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - until the end
             setattr(sys, name, stream)
+
+
+def allow_every_letter() -> None:
+    """Let a letter that stdout's encoding lacks be shown by its code, as on stderr.
+
+    Tables have units and arrows, and kernels names in any language.
+    """
+    if isinstance(sys.stdout, io.TextIOWrapper) and sys.stdout.errors == "strict":
+        sys.stdout.reconfigure(errors="backslashreplace")
 
 
 def give_back_streams() -> None:
