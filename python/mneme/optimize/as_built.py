@@ -78,7 +78,9 @@ def observe(
         )
     if runs[0].code != 0:
         why = failure_of(runs[0], replace(runs[0], code=0))
-        told = f" ({sentence})" if (sentence := unread_input()) else ""
+        told = (
+            f" ({sentence})" if (sentence := unread_input()) else _where_it_is_usual(runs[0].code)
+        )
         raise InvalidArgument(f"the program as built fails: {why}{told}")
     if runs[0].seconds > longest:
         enough = math.ceil(_ENOUGH_RUNS * runs[0].seconds)
@@ -114,6 +116,12 @@ def unread_input() -> str:
         "standard input is a pipe, which can be read only once: every run read nothing instead; "
         "give a file, as in mneme optimize -- ./app < input.dat"
     )
+
+
+def _where_it_is_usual(code: int) -> str:
+    if code < 0:
+        return ""
+    return f"; if it always ends so: mneme optimize -- sh -c './app; test $? -eq {code}'"
 
 
 def note_share(built: AsBuilt, result: OptimizeResult, listener: OptimizeListener) -> None:
