@@ -112,6 +112,13 @@ def test_a_run_is_timed_to_its_end(tmp_path: Path) -> None:
 
 
 @needs_native
+def test_what_a_run_printed_is_not_left_behind(tmp_path: Path) -> None:
+    run = Application(["/bin/sh", "-c", "echo out; echo err >&2"], "cpu", tmp_path / "runs").run()
+    assert (run.output, run.error) == (b"out\n", b"err\n")
+    assert not list((tmp_path / "runs").iterdir())
+
+
+@needs_native
 def test_a_slow_run_is_stopped_now_and_then(tmp_path: Path) -> None:
     program = [sys.executable, "-c", _WAITS_FOR_A_STOP]
     run = Application(program, "cpu", tmp_path).run(is_slow=True)

@@ -193,9 +193,21 @@ class Application:
     def _start(self, environment: Mapping[str, str], *, is_slow: bool = False) -> Run:
         self._scratch.mkdir(parents=True, exist_ok=True)
         output, error = self._scratch / "stdout", self._scratch / "stderr"
-        # What an earlier run left running may still write into the files of that run.
-        for stream in (output, error):
+        self._drop(output, error)
+        try:
+            return self._run(environment, output, error, is_slow=is_slow)
+        finally:
+            self._drop(output, error)
+
+    @staticmethod
+    def _drop(*streams: Path) -> None:
+        """Give the next run files of its own: what this one left running may write into these."""
+        for stream in streams:
             stream.unlink(missing_ok=True)
+
+    def _run(
+        self, environment: Mapping[str, str], output: Path, error: Path, *, is_slow: bool
+    ) -> Run:
         began = time.monotonic()
         with _input() as given, output.open("wb") as out, error.open("wb") as err:
             child = self._begin(environment, given, out, err)
