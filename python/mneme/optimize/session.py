@@ -256,8 +256,9 @@ class OptimizeSession:
                 )
             return f"none of its kernels could be recorded, so none can be tuned: {reason}"
         return (
-            "no launch of a kernel was seen: it launches none on this device, or in processes that "
-            "end by _exit() or a signal"
+            "no launch of a kernel was seen: it launches none on this device, is not built with "
+            "add_mneme() or the compiler wrappers, or launches in processes that end by _exit() or "
+            "a signal"
         )
 
     def _pairs(self, built: AsBuilt) -> int:
