@@ -201,11 +201,16 @@ class ExperimentConfiguration:
     def launch_text(self) -> str:
         """Return the configuration as JSON for the runtime, which is not told what has no effect.
 
-        Scripts compute `max_threads` even where launch bounds are off, as any number.
+        Scripts compute `max_threads` even where launch bounds are off, as any number, and draw
+        switches as 0 or 1.
         """
         grounded = self.copy()
         grounded.ground()
-        return json.dumps(grounded.to_dict())
+        values = grounded.to_dict()
+        for name in _SWITCHES:
+            if values[name] in (0, 1):
+                values[name] = bool(values[name])
+        return json.dumps(values)
 
     def is_valid(self) -> bool:
         """Whether the launch bounds, if set, admit the block."""
@@ -424,6 +429,7 @@ class ExperimentResult:
 
 _FIELDS = fields(ExperimentConfiguration)
 _CONFIGURATION_FIELDS = tuple(item.name for item in _FIELDS)
+_SWITCHES = tuple(item.name for item in _FIELDS if isinstance(item.default, bool))
 _OWN_FIELDS = {item.name: item.default for item in _FIELDS if _OWN in item.metadata}
 _SWITCHED_FIELDS: dict[str, str] = {
     item.name: item.metadata[_ONLY_WITH] for item in _FIELDS if _ONLY_WITH in item.metadata

@@ -63,6 +63,16 @@ def test_numbers_of_numpy_are_numbers() -> None:
     assert ExperimentConfiguration().hash() == reference
 
 
+def test_switches_may_be_numbers() -> None:
+    config = ExperimentConfiguration(specialize=1, prune=np.int64(0), specialize_dims=np.bool_(1))  # type: ignore[arg-type]
+    sent = json.loads(config.launch_text())
+    assert (sent["specialize"], sent["prune"], sent["specialize_dims"]) == (True, False, True)
+    assert isinstance(sent["specialize"], bool)
+    assert isinstance(sent["prune"], bool)
+    assert config.specialize == 1
+    assert json.loads(ExperimentConfiguration(prune=2).launch_text())["prune"] == 2  # refused there
+
+
 def test_an_error_may_be_a_text() -> None:
     future = EvalFuture(1, ExperimentConfiguration())
     future.set_error("the node went away")
