@@ -73,6 +73,19 @@ def test_switches_may_be_numbers() -> None:
     assert json.loads(ExperimentConfiguration(prune=2).launch_text())["prune"] == 2  # refused there
 
 
+@needs_native
+@pytest.mark.compile
+def test_the_id_of_a_record_may_be_a_number(tmp_path: Path) -> None:
+    record = RecordedExecution.from_json(ONE)
+    (number,) = map(int, record)
+    executor = async_executor.AsyncReplayExecutor(str(ONE), number, 1, str(tmp_path), 1)  # type: ignore[arg-type]
+    launch = record[str(number)]
+    config = ExperimentConfiguration(grid=launch.grid_dim, block=launch.block_dim, specialize=1)  # type: ignore[arg-type]
+    result = executor.evaluate(config)
+    executor.shutdown()
+    assert result.verified, result.error
+
+
 def test_an_error_may_be_a_text() -> None:
     future = EvalFuture(1, ExperimentConfiguration())
     future.set_error("the node went away")

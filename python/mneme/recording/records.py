@@ -11,7 +11,7 @@ __all__ = ["find_instance", "first_of_alike", "infer_record_id"]
 
 
 def infer_record_id(record: RecordedExecution, record_id: str | None) -> str:
-    """Return `record_id`, or the only id there is.
+    """Return `record_id`, which scripts also give as a number, or the only id there is.
 
     Raises:
         NotFound: If the record has no such instance.
@@ -29,7 +29,7 @@ def infer_record_id(record: RecordedExecution, record_id: str | None) -> str:
         raise NotFound(
             f"'{record.path}' has no instance {record_id}; it has {', '.join(ids) or 'none'}"
         )
-    return record_id
+    return str(record_id)
 
 
 def first_of_alike(database: str | Path) -> tuple[str | None, int]:
