@@ -106,7 +106,8 @@ bool embedKernels(llvm::Module& module, const EmbedOptions& options) {
       chosen.push_back(kernel);
 
   const llvm::MapVector<llvm::Function*, Marks> marks = marksOf(module, options.marksAll);
-  bool changed = eraseMarkCalls(module);
+  bool changed = eraseAnnotations(module);
+  changed |= eraseMarkCalls(module);
   changed |= definePureVirtual(module);
   const bool hasCells = addFunctionCells(module);
   changed |= hasCells;

@@ -157,6 +157,33 @@ void readPosition(const llvm::ConstantInt& position, MarkList& marks) {
 
 } // namespace
 
+bool eraseAnnotations(llvm::Module& module) {
+  llvm::GlobalVariable* all = module.getNamedGlobal("llvm.global.annotations");
+  const auto* rows = all && all->hasInitializer()
+                         ? llvm::dyn_cast<llvm::ConstantArray>(all->getInitializer())
+                         : nullptr;
+  if (!rows)
+    return false;
+  llvm::SmallVector<llvm::Constant*> others;
+  for (const llvm::Use& row : rows->operands()) {
+    const auto* fields = llvm::dyn_cast<llvm::ConstantStruct>(row.get());
+    if (!fields || fields->getNumOperands() < 5 || stringOf(fields->getOperand(1)) != "jit")
+      others.push_back(llvm::cast<llvm::Constant>(row.get()));
+  }
+  if (others.size() == rows->getNumOperands())
+    return false;
+  if (!others.empty()) {
+    auto* type = llvm::ArrayType::get(others.front()->getType(), others.size());
+    auto* left = new llvm::GlobalVariable(
+        module, type, all->isConstant(), all->getLinkage(), llvm::ConstantArray::get(type, others),
+        "", all, llvm::GlobalValue::NotThreadLocal, all->getAddressSpace());
+    left->copyAttributesFrom(all);
+    left->takeName(all);
+  }
+  all->eraseFromParent();
+  return true;
+}
+
 std::vector<Annotation> readAnnotations(llvm::Module& module) {
   std::vector<Annotation> found;
   const llvm::GlobalVariable* all = module.getNamedGlobal("llvm.global.annotations");

@@ -27,6 +27,10 @@ llvm::SmallVector<llvm::Function*> annotatedFunctions(llvm::Module& module);
 /// Removes the calls that marks were read from, and the functions that were called.
 bool eraseMarkCalls(llvm::Module& module);
 
+/// Removes the rows of annotate("jit", ...). For AMD GPUs clang gives rows without arguments
+/// another type than those with, so that relocatable device code of both would not link.
+bool eraseAnnotations(llvm::Module& module);
+
 /// Reports `reason` as an error of the compilation, in the form of the reference tool; `place` is
 /// "<file>:<line>".
 void reportFatal(llvm::Module& module, const llvm::Twine& place, const llvm::Twine& reason);

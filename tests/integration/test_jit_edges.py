@@ -311,3 +311,44 @@ def test_marks_of_pointers_work_with_the_abi_of_amd(level: str, tmp_path: Path) 
     assert [line.rsplit(" ", 1)[1] for line in replaced] == ["2", "16"]
     assert "[DimSpec] Range llvm.amdgcn.workitem.id.x [0,16)" in done.stdout
     assert all(" CG:Serial " in line for line in lines(done, "[KernelConfig]"))
+
+
+# Both kinds of annotations in one unit, and a kernel that needs another unit.
+RELOCATABLE = """
+#include <cstdio>
+#include <hip/hip_runtime.h>
+extern __device__ int twice(int n);
+__attribute__((annotate("jit", 2))) __global__ void with(int* out, int n) { out[0] = twice(n); }
+__attribute__((annotate("jit"))) __global__ void without(int* out) { out[1] = blockDim.x; }
+__attribute__((annotate("jit"), annotate("mine"))) __global__ void others(int* out) { out[2] = 7; }
+int main() {
+  int* out;
+  (void)hipMallocManaged((void**)&out, 12);
+  with<<<1, 1>>>(out, 21);
+  without<<<1, 8>>>(out);
+  others<<<1, 1>>>(out);
+  (void)hipDeviceSynchronize();
+  printf("%d %d %d\\n", out[0], out[1], out[2]);
+}
+"""
+
+
+@pytest.mark.skipif(not HAS_HIP, reason="no HIP headers in /usr/include")
+def test_annotations_of_each_kind_go_with_relocatable_code_for_amd(tmp_path: Path) -> None:
+    (tmp_path / "caller.hip").write_text(RELOCATABLE)
+    (tmp_path / "callee.hip").write_text(
+        "#include <hip/hip_runtime.h>\n"
+        "__device__ int twice(int n) { return 2 * n; }\n"
+        '__attribute__((annotate("jit"))) __global__ void unused(int* out) { *out = 1; }\n'
+    )
+    options = ("--offload-arch=gfx90a", "-fgpu-rdc")
+    for unit in ("caller", "callee"):
+        object_file = tmp_path / f"{unit}.o"
+        done = compiled(*options, "-c", tmp_path / f"{unit}.hip", "-o", object_file)
+        assert (done.returncode, done.stderr) == (0, "")
+    objects = (tmp_path / "caller.o", tmp_path / "callee.o")
+    done = compiled(*options, "--hip-link", *objects, "-o", tmp_path / "program", "-lamdhip64")
+    assert (done.returncode, done.stderr) == (0, "")
+    done = run(tmp_path / "program", tmp_path, PROTEUS_TRACE_OUTPUT="specialization")
+    assert untraced(done) == ["42 8 7"], done.stderr
+    assert len(lines(done, "[KernelConfig]")) == 3
