@@ -352,3 +352,26 @@ def test_annotations_of_each_kind_go_with_relocatable_code_for_amd(tmp_path: Pat
     done = run(tmp_path / "program", tmp_path, PROTEUS_TRACE_OUTPUT="specialization")
     assert untraced(done) == ["42 8 7"], done.stderr
     assert len(lines(done, "[KernelConfig]")) == 3
+
+
+def test_programs_with_and_without_kernels_share_a_cache(tmp_path: Path) -> None:
+    (tmp_path / "f.cpp").write_text(
+        '__attribute__((annotate("jit", 1))) int times(int n, int m) { return n * m; }'
+    )
+    (tmp_path / "main.cpp").write_text("int times(int, int); int main() { return times(2, 3); }")
+    (tmp_path / "k.cu").write_text("__global__ void kernel(int* out) { *out = 1; }")
+    made = [
+        (("-c", tmp_path / "f.cpp"), "f.o"),
+        (("-c", "-x", "cuda", "--offload-arch=sm_90", tmp_path / "k.cu"), "k.o"),
+        ((tmp_path / "main.cpp", tmp_path / "f.o"), "plain"),
+        ((tmp_path / "main.cpp", tmp_path / "f.o", tmp_path / "k.o", "-lcudart"), "cuda"),
+    ]
+    for arguments, name in made:
+        done = compiled(*arguments, "-o", tmp_path / name)
+        assert (done.returncode, done.stderr) == (0, "")
+    for times, hits in enumerate([0, 1, 1]):
+        for name in ("plain", "cuda"):
+            done = run(tmp_path / name, tmp_path, PROTEUS_TRACE_OUTPUT="cache-stats")
+            assert done.returncode == 6, done.stderr
+            (storage,) = lines(done, "[proteus][JitEngineHost] StorageCache")
+            assert storage.endswith(f"hits {hits} accesses 1"), (name, times)

@@ -229,6 +229,8 @@ compile::Request HostEngine::requestFor(const HostFunction& function, uint64_t h
 uint64_t HostEngine::hashOf(const HostFunction& function, void** arguments) const {
   std::vector<std::byte> bytes;
   addText(bytes, function.name());
+  // Symbols are named in another way in programs without kernels: their code is stored apart.
+  addNumber(bytes, hasUnitOf(0));
   addText(bytes, pipelineOf(settings_));
   if (const PassPlugins* plugins = presentPassPlugins()) {
     addText(bytes, plugins->pipelines);
