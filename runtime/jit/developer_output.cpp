@@ -10,7 +10,9 @@
 #include <unistd.h>
 
 #include "runtime/base/file.h"
+#include "runtime/base/log.h"
 #include "runtime/base/own_descriptors.h"
+#include "runtime/base/sentence.h"
 #include "runtime/base/start_directory.h"
 #include "runtime/compile/service/source.h"
 
@@ -52,7 +54,8 @@ void writeTimeTrace() noexcept {
     const std::lock_guard lock(traces.mutex);
     const nlohmann::json whole{{"traceEvents", traces.events}, {"beginningOfTime", traces.begin}};
     runApart([&] { writeFileAtomically(traces.file, whole.dump()); });
-  } catch (const std::exception&) { // a full disk
+  } catch (const std::exception& error) {
+    noticeOnce(sentence("the time trace is not written: ", error.what()));
   }
 }
 
@@ -116,7 +119,8 @@ void keepOutputs(const Settings& settings, const std::string& name, uint64_t has
       keepTimeTrace(result.timeTrace);
     if (settings.namesFunctions)
       runApart([&] { writeLogs(name, hash, result); });
-  } catch (const std::exception&) { // nobody needs it to go on
+  } catch (const std::exception& error) { // nobody needs it to go on
+    noticeOnce(sentence("what PROTEUS_DEBUG_OUTPUT asks for is not written: ", error.what()));
   }
 }
 

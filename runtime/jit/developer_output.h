@@ -24,7 +24,7 @@ std::string timerLines(const Settings& settings, const compile::Request& request
                        const compile::Result& result, const TimerWords& words);
 
 /// Writes what PROTEUS_DEBUG_OUTPUT wants to `.proteus-logs`, and keeps the time trace.
-/// Thread-safe; problems are no errors.
+/// Thread-safe; problems are no errors, and said once.
 void keepOutputs(const Settings& settings, const std::string& name, uint64_t hash,
                  const compile::Result& result) noexcept;
 

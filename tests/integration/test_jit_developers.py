@@ -121,6 +121,19 @@ def test_debug_output_leaves_ir_of_each_compilation(
     )
 
 
+def test_what_cannot_be_written_is_said(
+    program: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / ".proteus-logs").touch()
+    switches = {"PROTEUS_ENABLE_TIME_TRACE": "1", "PROTEUS_TIME_TRACE_FILE": "nowhere/trace"}
+    done = run(program, tmp_path, monkeypatch, PROTEUS_DEBUG_OUTPUT="1", **switches)
+    logs, trace = done.stderr.splitlines()
+    assert logs.startswith("mneme: what PROTEUS_DEBUG_OUTPUT asks for is not written: ")
+    assert ".proteus-logs" in logs
+    assert trace.startswith("mneme: the time trace is not written: ")
+    assert "nowhere/trace" in trace
+
+
 def test_unknown_way_to_clone_is_the_default(
     program: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
