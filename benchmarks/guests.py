@@ -175,8 +175,6 @@ def launches_of(folder: Path) -> list[tuple[Path, str]]:
     """Record file and record id of every recorded launch, those of one kernel together."""
     found = []
     for path in sorted(folder.glob("*.json")):
-        if path.name.startswith("unfinished"):
-            continue
         instances = json.loads(path.read_text())["instances"]
         found.extend((path, record_id) for record_id in instances)
     return found

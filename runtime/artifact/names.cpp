@@ -92,8 +92,13 @@ bool isSnapshotName(const std::string& name, std::optional<uint64_t> staticHash)
 
 bool isSessionFileName(const std::string& name) noexcept {
   std::string_view rest = name;
-  return take(rest, "unfinished-") && takeNumber(rest) &&
-         (rest == ".json" || (take(rest, "-") && rest.ends_with(".json")));
+  if (!take(rest, "unfinished-") || !takeNumber(rest))
+    return false;
+  const bool isLonger = take(rest, "-");
+  const auto endsWith = [&](std::string_view end) {
+    return isLonger ? rest.ends_with(end) : rest == end;
+  };
+  return endsWith(kSessionFileEnd) || endsWith(".json");
 }
 
 bool isTemporaryName(const std::string& name) noexcept {

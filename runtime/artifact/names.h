@@ -31,7 +31,10 @@ bool isUnmergedName(const std::string& name) noexcept;
 /// Whether moduleName(), or snapshotName(), makes such a name; for `staticHash` only if given.
 bool isModuleName(const std::string& name, std::optional<uint64_t> staticHash = {}) noexcept;
 bool isSnapshotName(const std::string& name, std::optional<uint64_t> staticHash = {}) noexcept;
-/// Whether `name` can be that of a session's own file: "unfinished-<pid>.json" and longer.
+/// No ".json": scripts take every such file for a record, or look into all of them for a kernel.
+inline constexpr const char* kSessionFileEnd = ".session";
+/// Whether `name` can be that of a session's own file: "unfinished-<pid>.session" and longer;
+/// earlier ones end in ".json".
 bool isSessionFileName(const std::string& name) noexcept;
 /// Where copies wait for one another.
 inline constexpr const char* kStagingName = "incoming";

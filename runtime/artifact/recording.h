@@ -9,7 +9,7 @@
 //     names them and readers ignore them.
 //   - `<static hash>.unmerged-<n>.json` is a record whose instances could not be added to
 //   `<static hash>.json`, which could not be read then; the next session that can does it.
-//   - `unfinished-<pid>.json` exists while a session records and lists what it could not record
+//   - `unfinished-<pid>.session` exists while a session records and lists what it could not record
 //     (lost instances, lossy reasons); a clean end removes it if there is nothing to say. One whose
 //     process is gone marks a killed session.
 #pragma once

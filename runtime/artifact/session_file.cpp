@@ -62,11 +62,11 @@ bool isAlive(uint64_t pid, uint64_t ticks) {
 } // namespace
 
 SessionFile::SessionFile(const std::filesystem::path& directory) : started_(utcNow()) {
-  path_ = directory / ("unfinished-" + std::to_string(getpid()) + ".json");
+  path_ = directory / ("unfinished-" + std::to_string(getpid()) + kSessionFileEnd);
   // Another node's process may have the same id in a shared directory.
   if (std::filesystem::exists(path_))
     path_ = directory / ("unfinished-" + std::to_string(getpid()) + "-" + hostName() + "-" +
-                         started_ + ".json");
+                         started_ + kSessionFileEnd);
   writeFileAtomically(path_, text(false));
 }
 

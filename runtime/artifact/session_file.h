@@ -1,4 +1,4 @@
-// Room artifact (internal): `unfinished-<pid>.json`, the note a recording session leaves.
+// Room artifact (internal): `unfinished-<pid>.session`, the note a recording session leaves.
 #pragma once
 
 #include <filesystem>

@@ -70,9 +70,7 @@ def example(name: str) -> Path:
 
 def records(directory: Path) -> list[Path]:
     """The record files of a recording directory."""
-    return sorted(
-        path for path in directory.glob("*.json") if not path.name.startswith("unfinished")
-    )
+    return sorted(directory.glob("*.json"))
 
 
 def instances(record: Path) -> list[str]:

@@ -124,10 +124,16 @@ TEST_CASE("cleaning everything leaves nothing behind") {
 
 TEST_CASE("cleaning touches nothing that only looks like a recording's") {
   TwoKernels kernels;
-  const std::set<std::string> others = {
-      "uv.lock",           "2024.json",         "data.tmp-2024",       "x.mneme.tmp-1-0",
-      "unfinished-1.json", "unfinished-b.json", "RecordedIR_2.bc.bak", "DeviceState.prologue.1.txt",
-      "1.json.tmp-final",  "RecordedIR_1.txt"};
+  const std::set<std::string> others = {"uv.lock",
+                                        "2024.json",
+                                        "data.tmp-2024",
+                                        "x.mneme.tmp-1-0",
+                                        "unfinished-1.session",
+                                        "unfinished-b.session",
+                                        "RecordedIR_2.bc.bak",
+                                        "DeviceState.prologue.1.txt",
+                                        "1.json.tmp-final",
+                                        "RecordedIR_1.txt"};
   for (const std::string& name : others)
     writeFileAtomically(kernels.from.path() / name, std::string("{}"));
   std::filesystem::create_directory(kernels.from.path() / "build.tmp-1");
@@ -199,11 +205,12 @@ TEST_CASE("listing names records, unfinished files and foreign directories") {
   TwoKernels kernels;
   writeFileAtomically(kernels.from.path() / "DeviceState.prologue.1.2.mneme.tmp-1-0",
                       std::string("half"));
-  writeFileAtomically(kernels.from.path() / "unfinished-1.json", std::string("{}"));
+  writeFileAtomically(kernels.from.path() / "unfinished-1.session", std::string("{}"));
+  writeFileAtomically(kernels.from.path() / "unfinished-2.json", std::string("{}")); // as once
   const DirectoryListing listing = listDirectory(kernels.from.path());
   CHECK(listing.records.size() == 2);
   CHECK(listing.unfinished.size() == 1);
-  CHECK(listing.notes.size() == 1);
+  CHECK(listing.notes.size() == 2);
   CHECK_THROWS_AS(listDirectory(kernels.first), Error);
   CHECK_THROWS_AS(filesOf(kernels.from.path() / "3.json"), Error);
 }

@@ -227,6 +227,8 @@ TEST_CASE("what does not fit on the disk is lost with a sentence, and the rest s
   const DirectoryListing listing = listDirectory(directory.path());
   CHECK(listing.unfinished.empty());
   CHECK(listing.notes.size() == 2);
+  for (const auto& entry : std::filesystem::directory_iterator(directory.path())) // as scripts do
+    CHECK((entry.path().extension() != ".json" || entry.path().filename() == "1.json"));
 }
 
 TEST_CASE("a large instance is written in pieces, or lost as a whole when the disk is full") {
