@@ -118,6 +118,18 @@ def test_no_dimensions_are_searched_that_only_one_launch_would_get(
     assert options_of(entries["spmv"], tmp_path)["launch_dim"] == asked
 
 
+def test_trials_of_an_earlier_run_are_not_taken_over_unasked(
+    recording: Path, tmp_path: Path
+) -> None:
+    tuned(recording, tmp_path)
+    before = {one: one.read_bytes() for one in tmp_path.rglob("*.json*")}
+    options = TuneOptions(record_database=recording, results_dir=tmp_path, all=True, trials=4)
+    again = TuningSession(options, make_executor=FakeExecutor())
+    assert again.run() == 3
+    assert "holds trials of an earlier run; add --resume" in again.error
+    assert {one: one.read_bytes() for one in tmp_path.rglob("*.json*")} == before
+
+
 def test_it_can_be_gone_on_with(recording: Path, tmp_path: Path) -> None:
     first, _ = tuned(recording, tmp_path)
     again, _ = tuned(recording, tmp_path, resume=True, trials=6)

@@ -29,7 +29,7 @@ from mneme.tuning.constant_arguments import (
 )
 from mneme.tuning.events import Summary
 from mneme.tuning.option_files import write_options
-from mneme.tuning.result_store import ResultStore
+from mneme.tuning.result_store import ResultStore, refuse_earlier_trials
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -94,10 +94,14 @@ def tune_all(
 
     Raises:
         NotFound: If there are no launches.
+        InvalidArgument: If there are results of an earlier run, and `resume` is not set.
         IoFailed: If results cannot be written.
     """
     parent = Path(options.results_dir or _default_directory(options.record_database))
     launches = _launches(options, parent)
+    if not options.resume:
+        for launch in launches:
+            refuse_earlier_trials(launch.directory)
     for told in filter(None, map(_told_of, launches)):
         listener.note(told)
     _prepare(parent, options)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from typing_extensions import Self
 
-__all__ = ["ResultStore", "read_trials"]
+__all__ = ["ResultStore", "read_trials", "refuse_earlier_trials"]
 
 _TRIALS = "trials.jsonl"
 
@@ -69,14 +69,13 @@ class ResultStore:
                 f"another 'mneme tune' writes to '{self.directory}'; give each its own "
                 "--results-dir (they can share a study with --optuna-storage)"
             ) from error
-        trials = self.directory / _TRIALS
-        if not resume and trials.exists() and trials.stat().st_size:
+        try:
+            if not resume:
+                refuse_earlier_trials(self.directory)
+        except InvalidArgument:
             self.close()
-            raise InvalidArgument(
-                f"'{self.directory}' holds trials of an earlier run; add --resume to go on with "
-                "it, or name another --results-dir"
-            )
-        self._open_trials(trials)
+            raise
+        self._open_trials(self.directory / _TRIALS)
 
     def _open_trials(self, path: Path) -> None:
         try:
@@ -166,6 +165,20 @@ class ResultStore:
                 file.write(f"{now} {sentence}\n")
         except OSError:
             return
+
+
+def refuse_earlier_trials(directory: Path) -> None:
+    """Make sure that a results directory holds no trials.
+
+    Raises:
+        InvalidArgument: If it does.
+    """
+    trials = directory / _TRIALS
+    if trials.exists() and trials.stat().st_size:
+        raise InvalidArgument(
+            f"'{directory}' holds trials of an earlier run; add --resume to go on with it, or name "
+            "another --results-dir"
+        )
 
 
 def read_trials(directory: str | Path) -> list[CompletedCandidate]:
