@@ -109,6 +109,16 @@ def test_a_damaged_file_is_left_alone(store: KnowledgeStore) -> None:
     assert store.path.read_bytes() == content
 
 
+def test_a_text_that_is_none_is_damage(store: KnowledgeStore) -> None:
+    store.add([entry()])
+    connection = sqlite3.connect(store.path)
+    connection.execute("UPDATE tunings SET kernel = CAST(x'6bff' AS TEXT)")
+    connection.commit()
+    connection.close()
+    with pytest.raises(ArtifactCorrupt, match=r"is damaged \(a text in it is not UTF-8\)"):
+        store.entries()
+
+
 @pytest.mark.parametrize(
     ("column", "value"),
     [("gain", "much"), ("gain", -1.0), ("config", "[1]"), ("config", "{"), ("grid", "[1]"),

@@ -197,7 +197,15 @@ class KnowledgeStore:
         # killed is made good by the next who comes.
         mode = "rwc" if makes else "rw"
         place = f"file:{quote(str(self.path.absolute()))}?mode={mode}"
-        return sqlite3.connect(place, uri=True, timeout=_BUSY_SECONDS, isolation_level=None)
+        connection = sqlite3.connect(place, uri=True, timeout=_BUSY_SECONDS, isolation_level=None)
+        connection.text_factory = self._text
+        return connection
+
+    def _text(self, content: bytes) -> str:
+        try:
+            return content.decode()
+        except UnicodeDecodeError as error:
+            raise self._damaged("a text in it is not UTF-8") from error
 
     def _has_table(self, connection: sqlite3.Connection) -> bool:
         """Whether the table is there; a file with nothing in it has none."""
