@@ -10,6 +10,8 @@
 
 #include "mneme/annotation.h"
 
+struct __half; // of CUDA and HIP
+
 namespace mneme {
 
 /// Element types. The numbers are part of the recording format.
@@ -43,8 +45,15 @@ struct Metadata {
 
 namespace detail {
 
+template <class T> inline constexpr bool isHalf = std::is_same_v<T, __half>;
+#ifdef __FLT16_MANT_DIG__
+template <> inline constexpr bool isHalf<_Float16> = true;
+#endif
+
 template <class T> constexpr BuiltinDType builtinOf() {
-  if constexpr (std::is_same_v<T, float>)
+  if constexpr (isHalf<T>)
+    return BuiltinDType::F16;
+  else if constexpr (std::is_same_v<T, float>)
     return BuiltinDType::F32;
   else if constexpr (std::is_same_v<T, double>)
     return BuiltinDType::F64;
