@@ -57,7 +57,7 @@ def targets(**weights: float) -> list[Target]:
     return [
         Target(
             record=SimpleNamespace(kernel_name=name, demangled_name=name, path=Path("r")),  # type: ignore[arg-type]
-            instance=SimpleNamespace(dynamic_hash=name),  # type: ignore[arg-type]
+            instance=SimpleNamespace(dynamic_hash=name, recorded_ns=0),  # type: ignore[arg-type]
             weight=weight,
         )
         for name, weight in weights.items()
@@ -106,10 +106,17 @@ def test_searches_that_take_longer_leave_less_to_others(monkeypatch: pytest.Monk
 def test_a_trial_that_hangs_takes_no_longer_than_the_search(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    for budget, longest in ((5.0, 10.0), (20.0, 20.0), (500.0, 60.0)):
+    for budget, launch_ns, longest in (
+        (5.0, 0, 10),
+        (19.2, 10**6, 20),
+        (19.2, 10**9, 30),  # a launch of a second
+        (500.0, 10**10, 60),
+    ):
         clock = Clock(monkeypatch)
         clock.ends_early = [-1.0]
-        search(clock, targets(a=1.0), budget)
+        found = targets(a=1.0)
+        found[0].instance.recorded_ns = launch_ns
+        search(clock, found, budget)
         assert clock.hangs_after == [(longest, longest)]
 
 

@@ -30,10 +30,11 @@ _NOTHING = "nothing faster was found"
 # than its share, because those before it took longer, has.
 _LEAST_SECONDS = 5.0
 _STILL_WORTH = 4.0
-# A trial hangs that takes longer than its search, between these limits: the first is what one
-# of a kernel of seconds may need, the second what `mneme tune` allows.
+# A trial hangs that takes longer than its search and than so many launches, but no earlier than
+# after the first of these times, and no later than `mneme tune` says.
 _SHORTEST_TRIAL_LIMIT = 10.0
 _LONGEST_TRIAL_LIMIT = 60.0
+_LAUNCHES_OF_A_TRIAL = 30
 # A search that goes on opens its processes and measures the best again: it has to have so many
 # times what it took besides searching.
 _WORTH_AGAIN = 1.5
@@ -124,7 +125,9 @@ class Searches:
 
     def _tuning(self, target: Target, seconds: float) -> TuneOptions:
         directory = self._folder / _place(target)
-        hangs_after = min(max(seconds, _SHORTEST_TRIAL_LIMIT), _LONGEST_TRIAL_LIMIT)
+        launches = _LAUNCHES_OF_A_TRIAL * target.instance.recorded_ns / 1e9
+        longest = math.ceil(max(seconds, launches, _SHORTEST_TRIAL_LIMIT))
+        hangs_after = min(float(longest), _LONGEST_TRIAL_LIMIT)
         return TuneOptions(
             record_database=target.record.path,
             record_id=target.instance.dynamic_hash,
