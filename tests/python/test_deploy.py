@@ -127,6 +127,16 @@ def same(**changes: Any) -> dict[str, Any]:
     [
         (same(gain=gain(1.005, significant=False)), {}, "no significant gain (0.995 to 1.015)"),
         (same(trial=-1), {}, "nothing faster than the program as built"),
+        (
+            same(trial=-1, contender={"gain": gain(11.664, significant=False, margin=10.9)}),
+            {},
+            "nothing was faster than the program as built for certain: at best 11.664 (95 %: 0.764",
+        ),
+        (
+            same(trial=-1, contender={"gain": gain(1.01, significant=False, margin=0.1)}),
+            {},
+            "nothing faster than the program as built was found",
+        ),
         (same(gain=gain(1.05)), {"min_gain": 1.045}, "gains 1.040 at least, less than 1.045"),
         (best(same_launch=None), {}, "only with other dimensions (--launch)"),
         (

@@ -9,6 +9,7 @@ from mneme.cli import _console
 from mneme.cli._tune_output import PlainOutput, QuietOutput, TerminalOutput
 from mneme.kernel_names import qualified_name
 from mneme.optimize.events import OptimizeListener
+from mneme.tuning.expected_gain import LOOKS_FASTER
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -66,11 +67,10 @@ class _Steps(PlainOutput, OptimizeListener):
         progress, gain = outcome.progress, outcome.gain
         if gain is None:
             return
-        found = (
-            "nothing faster"
-            if outcome.best is outcome.baseline
-            else f"{gain.ratio:.3f}x in replays, expect [{gain.low:.3f}, {gain.high:.3f}]"
-        )
+        found = f"{gain.ratio:.3f}x in replays, expect [{gain.low:.3f}, {gain.high:.3f}]"
+        if outcome.best is outcome.baseline:
+            is_open = gain.ratio > LOOKS_FASTER
+            found = f"nothing faster for certain: {found}" if is_open else "nothing faster"
         _console.say(f"  {progress.done} trials: {found}")
 
     def done(self, result: OptimizeResult) -> None:

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 
 from mneme._vendors import codegen_of
 from mneme.deploy.guards import guard_against
-from mneme.deploy.tuned_variant import LaunchOverride, Match, TunedVariant
+from mneme.deploy.tuned_variant import Gain, LaunchOverride, Match, TunedVariant
 from mneme.deploy.tuning_results import Choice, TuningResult, find_results, read_result
 from mneme.errors import InvalidArgument
+from mneme.tuning.expected_gain import LOOKS_FASTER
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -201,7 +202,7 @@ def _decide(result: TuningResult, options: DeployOptions) -> Deployed | LeftOut:
     choice, note = _choose(result, options)
     reason = note
     if choice is not None:
-        reason = _reason_against(choice, options)
+        reason = _reason_against(choice, options, result.contender)
     facts = result.facts
     if choice is None or reason:
         return LeftOut(
@@ -245,10 +246,17 @@ def _keeps_launch(config: ExperimentConfiguration, match: Match) -> bool:
     return (config.grid, config.block, config.shared_mem) == launch
 
 
-def _reason_against(choice: Choice, options: DeployOptions) -> str:
+def _without_winner(contender: Gain | None) -> str:
+    if contender is None or contender.ratio <= LOOKS_FASTER:
+        return "nothing faster than the program as built was found"
+    shown = f"{contender.ratio:.3f} (95 %: {contender.low:.3f} to {contender.high:.3f})"
+    return f"nothing was faster than the program as built for certain: at best {shown}"
+
+
+def _reason_against(choice: Choice, options: DeployOptions, contender: Gain | None) -> str:
     """Return why a configuration is not worth deploying; empty if it is."""
     if choice.is_baseline:
-        return "nothing faster than the program as built was found"
+        return _without_winner(contender)
     if options.takes_unproven:
         if choice.replayed_low <= max(1.0, options.min_gain):
             return f"replays show a gain of {choice.replayed_low:.3f} at least, which is too little"

@@ -73,6 +73,9 @@ class TuningResult:
     match: Match
     """The launch, and what it was measured on."""
 
+    contender: Gain | None = None
+    """Where the baseline won: what the best of the others gained, which was not for certain."""
+
 
 def find_results(path: str | Path) -> list[Path]:
     """Return the results directories that are meant, each with a `best.json`.
@@ -151,6 +154,7 @@ def result_of(directory: Path, best: dict[str, Any]) -> TuningResult:
         baseline_ns=float(baseline),
         weight=float(best.get("weight", 1.0)),
         match=match_of(facts, arch=arch, device=str(measured_on.get("name", ""))),
+        contender=_gain((best.get("contender") or {}).get("gain")),
     )
 
 
@@ -194,13 +198,9 @@ def _choice(data: dict[str, Any], metric: object, baseline: object) -> Choice:
     gain, is_significant = None, base > time
     replayed_low = base / time if time else 1.0
     if measured:
-        gain = Gain(
-            ratio=float(measured["ratio"]),
-            low=float(measured["low"]),
-            high=float(measured["high"]),
-        )
+        gain = _gain(measured)
         is_significant = bool(measured["significant"])
-        replayed_low = float(measured.get("replayed_low", gain.low))
+        replayed_low = float(measured.get("replayed_low", measured["low"]))
     return Choice(
         trial=int(data["trial"]),
         config=ExperimentConfiguration.from_dict(data["config"]),
@@ -208,6 +208,14 @@ def _choice(data: dict[str, Any], metric: object, baseline: object) -> Choice:
         gain=gain,
         is_significant=is_significant,
         replayed_low=replayed_low,
+    )
+
+
+def _gain(measured: dict[str, Any] | None) -> Gain | None:
+    if not measured:
+        return None
+    return Gain(
+        ratio=float(measured["ratio"]), low=float(measured["low"]), high=float(measured["high"])
     )
 
 
