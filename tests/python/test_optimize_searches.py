@@ -103,13 +103,13 @@ def test_searches_that_take_longer_leave_less_to_others(monkeypatch: pytest.Monk
     assert result.kernels[1].reason == "the budget leaves no time for it"
 
 
-def test_a_trial_that_hangs_takes_no_longer_than_the_search(
+def test_a_trial_that_hangs_takes_a_part_of_the_search(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     for budget, launch_ns, longest in (
         (5.0, 0, 10),
-        (19.2, 10**6, 20),
-        (19.2, 10**9, 30),  # a launch of a second
+        (99.2, 10**6, 20),
+        (99.2, 10**9, 30),  # a launch of a second
         (500.0, 10**10, 60),
     ):
         clock = Clock(monkeypatch)

@@ -7,7 +7,12 @@ from dataclasses import replace
 import pytest
 
 from mneme.tuning.options import TuneOptions
-from mneme.tuning.policy import final_seconds, seconds_to_spare, within_time
+from mneme.tuning.policy import (
+    final_seconds,
+    seconds_to_spare,
+    warmup_launches,
+    within_time,
+)
 
 
 def test_everything_fits_into_the_time_that_is_given() -> None:
@@ -15,11 +20,15 @@ def test_everything_fits_into_the_time_that_is_given() -> None:
     short = within_time(options, 1e5, spent=5.0, launch_seconds=1e-3, cold_seconds=1e-2)
     assert (short.top, short.final_rounds) == (5, 12)
     assert 40 < (short.timeout or 0) < 55
-    # A kernel of a quarter of a second: its last rounds alone would take the whole time.
-    long = within_time(options, 2.5e8, spent=5.0, launch_seconds=0.3, cold_seconds=0.31)
+    # A kernel of a tenth of a second: its last rounds alone would take the whole time.
+    long = within_time(options, 1e8, spent=5.0, launch_seconds=0.15, cold_seconds=0.16)
     assert (long.top, long.final_rounds) == (1, 6)
-    last = final_seconds(long, 2.5e8, 0.3, 0.31)
+    last = final_seconds(long, 1e8, 0.15, 0.16)
     assert (long.timeout or 0) == pytest.approx(max(1.0, 55 - last))
+    # One of a quarter is launched less often: not to warm up, and not with cold caches.
+    longer = within_time(options, 2.5e8, spent=5.0, launch_seconds=0.3, cold_seconds=0.3)
+    assert (longer.top, longer.final_rounds) == (2, 8)
+    assert [warmup_launches(options, ns) for ns in (1e6, 1e8, 2.5e8)] == [options.warmup, 1, 0]
     assert (
         within_time(options, 1e9, spent=70.0, launch_seconds=2.0, cold_seconds=2.0).timeout == 1.0
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import random
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -122,7 +123,7 @@ def test_a_gain_that_is_seen_only_once_is_none() -> None:
 
     def answer(what: ExperimentConfiguration) -> ExperimentResult:
         # Faster while it is chosen and while the gain is measured first, then no more.
-        is_early = len(executor.submitted) <= 2 * (5 + 12)
+        is_early = len(executor.submitted) <= 2 * (1 + 12)
         return measured(what, [90_000 if what.codegen_opt and is_early else 100_000])
 
     executor.answer = answer
@@ -175,11 +176,23 @@ def test_the_last_rounds_are_fresh_and_on_one_worker() -> None:
     )
     assert all(one["fresh"] is True and one["worker"] == 0 for one in executor.wishes)
     levels = [one.codegen_opt for one in executor.submitted]
-    # Five rounds to choose, twice twelve for the gain, nine with cold caches; every other one the
-    # other way round.
-    assert levels == [0, 1, 1, 0, 0, 1, 1, 0, 0, 1] + [0, 1, 1, 0] * (12 + 4) + [0, 1]
+    # One round, as there is nothing to choose from, twice twelve for the gain, nine with cold caches;
+    # every other one the other way round.
+    assert levels == [0, 1] + [0, 1, 1, 0] * (12 + 4) + [0, 1]
     cold = [one["measuring"].cold_cache for one in executor.wishes]
-    assert cold == [False] * 58 + [True] * 18
+    assert cold == [False] * 50 + [True] * 18
+
+
+def test_launches_of_seconds_are_not_measured_with_cold_caches() -> None:
+    slow = replace(BASELINE, metric=3e8)
+    executor = FakeExecutor()
+    trials = [trial(number, 2e8, config(1 + number)) for number in range(2)]
+    found = name_winner(executor, TuneOptions(), RECORDED, slow, trials, TuneListener())
+    assert not any(one["measuring"].cold_cache for one in executor.wishes)
+    # Three in each of five rounds that choose, two in each of twice twelve.
+    assert len(executor.submitted) == 5 * 3 + 2 * 12 * 2
+    assert found.best.gain.significant
+    assert found.best.gain.low > 0.98 * found.best.gain.ratio
 
 
 def test_another_objective_decides() -> None:

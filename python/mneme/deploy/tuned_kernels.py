@@ -78,6 +78,8 @@ class Deployed:
     codegen: str
     directory: Path
     variant: TunedVariant
+    compile_seconds: float = 0.0
+    """How long compiling it took."""
     note: str = ""
     """What a user should know, empty if nothing."""
 
@@ -224,6 +226,7 @@ def _decide(result: TuningResult, options: DeployOptions) -> Deployed | LeftOut:
         codegen=codegen_of(str(facts["source_arch"])),
         directory=result.directory,
         variant=variant,
+        compile_seconds=choice.compile_seconds,
         note=note or _bounds_note(choice.config),
     )
 

@@ -39,6 +39,9 @@ class Choice:
     replayed_low: float
     """Smallest gain that replays show; 1 if they show none."""
 
+    compile_seconds: float
+    """How long compiling it took."""
+
     @property
     def is_baseline(self) -> bool:
         """Whether nothing better than the baseline was found."""
@@ -208,7 +211,13 @@ def _choice(data: dict[str, Any], metric: object, baseline: object) -> Choice:
         gain=gain,
         is_significant=is_significant,
         replayed_low=replayed_low,
+        compile_seconds=sum(_seconds(data, name) for name in ("opt_time", "codegen_time")),
     )
+
+
+def _seconds(data: dict[str, Any], name: str) -> float:
+    found = (data.get("result") or {}).get(name)
+    return float(found) if isinstance(found, int | float) else 0.0
 
 
 def _gain(measured: dict[str, Any] | None) -> Gain | None:

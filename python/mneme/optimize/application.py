@@ -25,7 +25,7 @@ from mneme.programs.guest import profile_environment, record_environment, run_en
 from mneme.programs.record_request import RecordRequest
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
 __all__ = ["Application", "Run", "failure_of", "is_input_waiting", "unrecorded_reasons"]
 
@@ -152,6 +152,7 @@ class Application:
         cache: Path | None = None,
         profile: Path | None = None,
         is_slow: bool = False,
+        more_seconds: float = 0.0,
     ) -> Run:
         """Run it unrecorded.
 
@@ -160,6 +161,7 @@ class Application:
             cache: Where tuned code is kept.
             profile: Directory for the times of its kernels; emptied first.
             is_slow: Let it take three times as long, so that times it prints are others.
+            more_seconds: What it may take longer than others before it counts as hung.
         """
         variables = {} if tuned is None else {"PROTEUS_TUNED_KERNELS": str(tuned.resolve())}
         if cache is not None:
@@ -169,7 +171,7 @@ class Application:
             shutil.rmtree(profile, ignore_errors=True)
             profile.mkdir(parents=True)
             environment = profile_environment(environment, profile)
-        return self._start(environment, is_slow=is_slow)
+        return self._start(environment, self._longest + more_seconds, is_slow=is_slow)
 
     def record(
         self, directory: Path, *, kernels: str | None, dims: str | None, launches: int
@@ -183,51 +185,50 @@ class Application:
             device=self._device,
             program=self._command[0],
         )
-        return self._start(record_environment(os.environ, request))
+        return self._start(record_environment(os.environ, request), self._longest)
 
     def _environment(self, variables: Mapping[str, str]) -> dict[str, str]:
         # What is tuned already is no measure for what we find.
         base = {key: value for key, value in os.environ.items() if key != "PROTEUS_TUNED_KERNELS"}
         return run_environment({**base, **variables}, self._device, self._command[0])
 
-    def _start(self, environment: Mapping[str, str], *, is_slow: bool = False) -> Run:
-        self._scratch.mkdir(parents=True, exist_ok=True)
-        output, error = self._scratch / "stdout", self._scratch / "stderr"
-        self._drop(output, error)
-        try:
-            return self._run(environment, output, error, is_slow=is_slow)
-        finally:
-            self._drop(output, error)
-
-    @staticmethod
-    def _drop(*streams: Path) -> None:
-        """Give the next run files of its own: what this one left running may write into these."""
-        for stream in streams:
-            stream.unlink(missing_ok=True)
-
-    def _run(
-        self, environment: Mapping[str, str], output: Path, error: Path, *, is_slow: bool
+    def _start(
+        self, environment: Mapping[str, str], longest: float, *, is_slow: bool = False
     ) -> Run:
         began = time.monotonic()
-        with _input() as given, output.open("wb") as out, error.open("wb") as err:
-            child = self._begin(environment, given, out, err)
-            is_hung = False
-            try:
-                watch = _Watch(child)
-                code = _wait(watch, self._longest, is_slow=is_slow)
-            except subprocess.TimeoutExpired:
-                is_hung, code = True, end_group(child)
-            except BaseException:
-                end_group(child)
-                raise
-        self._groups.append(child.pid)
-        return Run(
-            seconds=watch.ended() - began,
-            code=code,
-            output=output.read_bytes(),
-            error=error.read_bytes(),
-            is_hung=is_hung,
-        )
+        with self._streams() as (output, error):
+            with _input() as given, output.open("wb") as out, error.open("wb") as err:
+                child = self._begin(environment, given, out, err)
+                is_hung = False
+                try:
+                    watch = _Watch(child)
+                    code = _wait(watch, longest, is_slow=is_slow)
+                except subprocess.TimeoutExpired:
+                    is_hung, code = True, end_group(child)
+                except BaseException:
+                    end_group(child)
+                    raise
+            self._groups.append(child.pid)
+            return Run(
+                seconds=watch.ended() - began,
+                code=code,
+                output=output.read_bytes(),
+                error=error.read_bytes(),
+                is_hung=is_hung,
+            )
+
+    @contextlib.contextmanager
+    def _streams(self) -> Iterator[tuple[Path, Path]]:
+        """Give each run files of its own: what it leaves running may still write into them."""
+        self._scratch.mkdir(parents=True, exist_ok=True)
+        streams = self._scratch / "stdout", self._scratch / "stderr"
+        try:
+            for stream in streams:
+                stream.unlink(missing_ok=True)
+            yield streams
+        finally:
+            for stream in streams:
+                stream.unlink(missing_ok=True)
 
     def _begin(
         self, environment: Mapping[str, str], given: BinaryIO, out: BinaryIO, err: BinaryIO

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from mneme.optimize.application import Run
     from mneme.optimize.events import OptimizeListener
     from mneme.optimize.production import Comparison, Production
     from mneme.optimize.result import KernelResult, OptimizeResult
@@ -67,7 +68,7 @@ class Keeper:
 
     def try_out(self) -> None:
         """Run once with everything that is kept; find out who is to blame if that goes wrong."""
-        run, fault = self._production.try_out(self._path)
+        run, fault = self._try_out()
         self._result.first_seconds = run.seconds
         if not fault:
             return
@@ -81,9 +82,13 @@ class Keeper:
         for kernel in candidates:
             kernel.is_kept = True
             self._write()
-            _, fault = self._production.try_out(self._path)
+            _, fault = self._try_out()
             if fault:
                 self._drop(kernel, f"with it the program goes wrong: {fault}")
+
+    def _try_out(self) -> tuple[Run, str]:
+        compiling = sum(one.compile_seconds for one in self._kept())
+        return self._production.try_out(self._path, compiling)
 
     def prove(self, pairs: int, min_gain: float, has_time: Callable[[float], bool]) -> None:
         """Measure the program as built and as tuned; drop what shows no gain there.
@@ -157,11 +162,13 @@ class Keeper:
         self._write()
 
     def _write(self) -> None:
-        kept = {one.name for one in self._result.kernels if one.is_kept}
-        if not kept:
+        if not self.is_any_kept:
             self._path.unlink(missing_ok=True)
             self._result.tuned_file = None
             return
-        chosen = [one for one in self._plan.deployed if one.kernel_name in kept]
-        deploy.write_deployment(deploy.Deployment(deployed=chosen), self._path)
+        deploy.write_deployment(deploy.Deployment(deployed=self._kept()), self._path)
         self._result.tuned_file = self._path
+
+    def _kept(self) -> list[deploy.Deployed]:
+        kept = {one.name for one in self._result.kernels if one.is_kept}
+        return [one for one in self._plan.deployed if one.kernel_name in kept]

@@ -30,6 +30,8 @@ FEWEST_PAIRS = 3
 # their logarithms, two-sided, 95 %, by the number of ratios.
 _FEWEST_FOR_MEDIAN = 6
 _STUDENT = {3: 4.303, 4: 3.182, 5: 2.776}
+# How many times as long as elsewhere compiling may take in the program.
+_SLOWER_COMPILING = 3
 # How often runs as built are made again to see whether they print the same.
 _MOST_LOOKS = 3
 # What is claimed has to hold in further runs, whose median varies as ours does: the difference of
@@ -116,9 +118,19 @@ class Production:
         """Where code for tuned runs is kept."""
         return self._folder / "cache"
 
-    def try_out(self, tuned: Path) -> tuple[Run, str]:
-        """Run once with tuned kernels, and compile them; return the run and what is wrong."""
-        run = self._application.run(tuned=tuned, cache=self.cache)
+    def try_out(self, tuned: Path, compiling: float = 0.0) -> tuple[Run, str]:
+        """Run once with tuned kernels, and compile them.
+
+        Args:
+            tuned: The tuned-kernels file.
+            compiling: Seconds that compiling took elsewhere.
+
+        Returns:
+            The run, and what is wrong with it.
+        """
+        run = self._application.run(
+            tuned=tuned, cache=self.cache, more_seconds=_SLOWER_COMPILING * compiling
+        )
         return run, self._fault(run)
 
     def compare(

@@ -30,8 +30,9 @@ _NOTHING = "nothing faster was found"
 # than its share, because those before it took longer, has.
 _LEAST_SECONDS = 5.0
 _STILL_WORTH = 4.0
-# A trial hangs that takes longer than its search and than so many launches, but no earlier than
-# after the first of these times, and no later than `mneme tune` says.
+# A trial hangs that takes longer than a part of its search and than so many launches, but no
+# earlier than after the first of these times, and no later than `mneme tune` says.
+_PART_OF_A_TRIAL = 0.2
 _SHORTEST_TRIAL_LIMIT = 10.0
 _LONGEST_TRIAL_LIMIT = 60.0
 _LAUNCHES_OF_A_TRIAL = 30
@@ -126,7 +127,7 @@ class Searches:
     def _tuning(self, target: Target, seconds: float) -> TuneOptions:
         directory = self._folder / _place(target)
         launches = _LAUNCHES_OF_A_TRIAL * target.instance.recorded_ns / 1e9
-        longest = math.ceil(max(seconds, launches, _SHORTEST_TRIAL_LIMIT))
+        longest = math.ceil(max(_PART_OF_A_TRIAL * seconds, launches, _SHORTEST_TRIAL_LIMIT))
         hangs_after = min(float(longest), _LONGEST_TRIAL_LIMIT)
         return TuneOptions(
             record_database=target.record.path,

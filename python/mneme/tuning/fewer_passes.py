@@ -70,6 +70,9 @@ def drop_idle_passes(executor: Any, finalist: Finalist, seconds: float) -> str: 
         config = done.candidate.config
         if done.candidate.trial == _BASELINE:
             continue
+        budget.longest = max(budget.longest, done.result.opt_time + done.result.codegen_time)
+        if budget.is_over():
+            break
         try:
             found = shortened.get(config.key()) or _shortened(executor, config, budget)
         except MnemeError:  # a pipeline that only LLVM understands, or nobody left to compile

@@ -32,11 +32,21 @@ if TYPE_CHECKING:
     from mneme.mneme_types import ExperimentConfiguration, ExperimentResult
     from mneme.tuning.trials import CompletedCandidate
 
-__all__ = ["FinalRound", "Gain", "Measure", "cold_rounds", "median_interval", "no_gain"]
+__all__ = [
+    "CHOOSING_ROUNDS",
+    "FinalRound",
+    "Gain",
+    "Measure",
+    "cold_rounds",
+    "median_interval",
+    "no_gain",
+]
+
+CHOOSING_ROUNDS = 5
+"""Rounds that choose among several candidates."""
 
 _LEVEL = 0.95
 _FEWEST_ROUNDS = 6
-_CHOOSING_ROUNDS = 5
 _MOST_COLD_ROUNDS = 12
 _BASELINE = -1
 # How many times as long a launch is taken to be with cold caches where that cannot be measured.
@@ -134,13 +144,14 @@ _Round = dict[int, "Callable[[], ExperimentResult]"]
 class FinalRound:
     """Names the winner."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - all that rounds depend on
         self,
         measure: Measure,
         baseline: ExperimentConfiguration,
         *,
         metric: str = "mean",
         rounds: int = 12,
+        is_cold_known: bool = False,
         tell: Callable[[int, int], None] = lambda _done, _total: None,
     ) -> None:
         """Prepare.
@@ -150,12 +161,14 @@ class FinalRound:
             baseline: What everything is compared with.
             metric: How a time follows from the launches of one round.
             rounds: Rounds for the gain. At least 6.
+            is_cold_known: A launch takes so long that it takes no longer with cold caches.
             tell: Hears how many of how many rounds are done.
         """
         self._measure = measure
         self._baseline = baseline
         self._metric = metric
         self._rounds = rounds
+        self._is_cold_known = is_cold_known
         self._tell = tell
         self.rejected: dict[int, str] = {}
         """Candidates that were not verified this time, by trial, with the reason."""
@@ -166,7 +179,9 @@ class FinalRound:
 
     def choose(self, candidates: Sequence[CompletedCandidate]) -> list[CompletedCandidate]:
         """Return the candidates that are verified again, the fastest first."""
-        ratios = self._compare(candidates, min(_CHOOSING_ROUNDS, self._rounds))
+        # One alone is launched once more, to see that it is right.
+        rounds = CHOOSING_ROUNDS if len(candidates) > 1 else 1
+        ratios = self._compare(candidates, min(rounds, self._rounds))
         kept = [one for one in candidates if one.candidate.trial not in self.rejected]
         for trial in (one.candidate.trial for one in kept):
             self.chosen_by[trial] = statistics.median(ratios[trial])
@@ -185,7 +200,7 @@ class FinalRound:
         if found is None or not found.is_seen:
             return found
         warm_ns = statistics.median(self._baseline_ns)
-        cold = self._measured_gain(candidate, is_cold=True)
+        cold = found if self._is_cold_known else self._measured_gain(candidate, is_cold=True)
         if cold is not None:
             lowest, highest = min(found.low, cold.low), max(found.high, cold.high)
             cold_ns = statistics.median(self._baseline_ns)

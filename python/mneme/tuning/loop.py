@@ -38,6 +38,8 @@ _FOLLOWING_IN_A_ROW = 20
 _POLL_SECONDS = 0.2
 # What is under way when the time is over has so long, and so many times what the longest one took.
 _GRACE_SECONDS, _GRACE_FACTOR = 5.0, 2.0
+# No more than so much where the time is for everything.
+_LEAST_GRACE_SECONDS, _GRACE_PART = 2.0, 0.1
 # What takes so long, and so many times as long as the longest before, hangs.
 _HANG_SECONDS, _HANG_FACTOR = 10.0, 20.0
 # Configurations without any result, after which there is nobody left to evaluate them.
@@ -219,6 +221,8 @@ class SearchLoop:
     def _hangs_since(self, deadline: float) -> bool:
         """Whether what is under way takes so long that the search does not wait for it."""
         grace = max(_GRACE_SECONDS, _GRACE_FACTOR * self._longest)
+        if self._options.times_everything and self._options.timeout is not None:
+            grace = min(grace, max(_LEAST_GRACE_SECONDS, _GRACE_PART * self._options.timeout))
         return bool(self._in_flight) and time.monotonic() > deadline + grace
 
     def _end_what_hangs(self) -> None:

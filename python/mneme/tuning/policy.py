@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
 from mneme.executors.measuring import Measuring
-from mneme.tuning.final_round import cold_rounds
+from mneme.tuning.final_round import CHOOSING_ROUNDS, cold_rounds
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,6 +21,7 @@ __all__ = [
     "final_iterations",
     "final_measurements",
     "final_seconds",
+    "is_very_long",
     "seconds_to_spare",
     "trial_policy",
     "warmup_launches",
@@ -31,6 +32,8 @@ __all__ = [
 _LONG_NS = 5e6
 _LAUNCHES_OF_LONG = 2
 _WARMUPS_OF_LONG = 1
+# From here on, what a first launch takes longer than others is nothing, and so is what caches hold.
+_VERY_LONG_NS = 2e8
 # Measuring a trial may take this many times the launches that are asked for at least ...
 _BUDGET_FACTOR = 4.0
 # ... but no trial has to be quicker than the overhead of any.
@@ -39,8 +42,6 @@ _NS = 1e-9
 _ROUND_NS = 1e6
 _MOST_OF_A_ROUND = 50
 _COLD_LAUNCHES = 3
-# As in final_round.py.
-_CHOOSING_ROUNDS = 5
 _SHARE_OF_BASELINE = 0.75
 _SHORTEST_SEARCH = 1.0
 # From this part of all time on, what is left is worth going on with; as much stays spare.
@@ -90,7 +91,8 @@ def trial_policy(
 def warmup_launches(options: TuneOptions, recorded_ns: float) -> int:
     """Return how many launches come before those that are measured."""
     if _is_long(recorded_ns):
-        return _unless_named(options, "warmup", _WARMUPS_OF_LONG)
+        few = 0 if is_very_long(recorded_ns) else _WARMUPS_OF_LONG
+        return _unless_named(options, "warmup", few)
     return options.warmup
 
 
@@ -116,7 +118,7 @@ def final_measurements(options: TuneOptions) -> int:
     Some rounds choose among the best and the best that keep the launch; then the winner of each of
     the two is measured twice against the baseline (winner.py). Rounds with cold caches come on top.
     """
-    return _CHOOSING_ROUNDS * (2 * options.top + 1) + 8 * options.final_rounds
+    return CHOOSING_ROUNDS * (2 * options.top + 1) + 8 * options.final_rounds
 
 
 def cold_iterations(options: TuneOptions, baseline_ns: float) -> int:
@@ -141,7 +143,8 @@ def final_seconds(
     """
     warmup = warmup_launches(options, baseline_ns)
     launches = final_measurements(options) * (final_iterations(options, baseline_ns) + warmup)
-    cold = 4 * cold_rounds(options.final_rounds) * (cold_iterations(options, baseline_ns) + warmup)
+    rounds = 0 if is_very_long(baseline_ns) else cold_rounds(options.final_rounds)
+    cold = 4 * rounds * (cold_iterations(options, baseline_ns) + warmup)
     # Configurations that win are faster than the baseline; that their caches are cold is not.
     return _SHARE_OF_BASELINE * launches * launch_seconds + cold * cold_seconds
 
@@ -215,13 +218,20 @@ def seconds_to_spare(  # noqa: PLR0913 - all that is known by then
         return launches * max(0.0, launch_seconds - faster)
 
     finalists = finalists or [(baseline_ns, True)]
-    needed = _CHOOSING_ROUNDS * sum(map(seconds, [baseline_ns, *(ns for ns, _ in finalists)]))
+    choosing = CHOOSING_ROUNDS if len(finalists) > 1 else 1
+    needed = choosing * sum(map(seconds, [baseline_ns, *(ns for ns, _ in finalists)]))
     winners = [finalists[0]] * (1 if all(keeps for _, keeps in finalists) else 2)
     for nanoseconds, _ in winners:
         needed += 2 * options.final_rounds * (seconds(baseline_ns) + seconds(nanoseconds))
-        needed += 2 * cold_rounds(options.final_rounds) * cold * cold_seconds
+        if not is_very_long(baseline_ns):
+            needed += 2 * cold_rounds(options.final_rounds) * cold * cold_seconds
     spare = whole * (1 - _WORTH_MORE) - spent - needed
     return spare if spare >= max(_SHORTEST_SEARCH, _WORTH_MORE * whole) else 0.0
+
+
+def is_very_long(nanoseconds: float) -> bool:
+    """Whether one launch says all there is to say, with whatever caches hold."""
+    return nanoseconds > _VERY_LONG_NS
 
 
 def _is_long(nanoseconds: float) -> bool:

@@ -21,6 +21,7 @@ from mneme.tuning.mirror import Mirror
 from mneme.tuning.policy import (
     cold_iterations,
     final_iterations,
+    is_very_long,
     seconds_to_spare,
     trial_policy,
     warmup_launches,
@@ -144,10 +145,10 @@ class SessionRun:
             return self._end("baseline_only", built, None)
         self._adapt()
         if self._options.times_everything:
-            self._launch_seconds = {
-                "launch_seconds": self._seconds_of_a_launch(baseline, is_cold=False),
-                "cold_seconds": self._seconds_of_a_launch(baseline, is_cold=True),
-            }
+            warm = cold = self._seconds_of_a_launch(baseline, is_cold=False)
+            if not is_very_long(baseline.metric):
+                cold = self._seconds_of_a_launch(baseline, is_cold=True)
+            self._launch_seconds = {"launch_seconds": warm, "cold_seconds": cold}
             spent = time.monotonic() - self._began
             self._options = within_time(
                 self._options, baseline.metric, spent=spent, **self._launch_seconds
@@ -430,7 +431,8 @@ class SessionRun:
         config = SpaceView.of(self._space).baseline() or self._recorded_launch()
         if self._options.baseline == "program":
             config = self._with_own_pipeline(config)
-        done = self._measured(config, 0.0)
+        recorded_ns = float(self._instance.recorded_ns)
+        done = self._measured(config, recorded_ns if is_very_long(recorded_ns) else 0.0)
         done = replace(done, baseline_metric=done.metric)
         if done.is_verified:
             self._exporter.write_baseline(done)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from mneme.executors.measuring import Measuring
 from mneme.tuning.final_round import FinalRound, Gain, no_gain
 from mneme.tuning.loop import submit
-from mneme.tuning.policy import cold_iterations, final_iterations
+from mneme.tuning.policy import cold_iterations, final_iterations, is_very_long
 from mneme.tuning.trials import objective_value
 
 if TYPE_CHECKING:
@@ -96,6 +96,7 @@ def name_winner(  # noqa: PLR0913, PLR0917 - everything that decides
         baseline.candidate.config,
         metric=options.metric,
         rounds=options.final_rounds,
+        is_cold_known=is_very_long(baseline.metric or 0.0),
         tell=listener.final_round,
     )
     standing = rounds.choose(chosen)
