@@ -12,7 +12,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mneme.errors import InvalidArgument, IoFailed, NotFound
+from mneme.errors import ArtifactCorrupt, InvalidArgument, IoFailed, NotFound
 from mneme.files.json_object import read_json_object
 from mneme.files.publish import publish_own_text
 from mneme.files.regular_file import read_bytes
@@ -154,6 +154,8 @@ class ResultStore:
             return read_json_object(self.directory / name)
         except NotFound:
             return None
+        except ArtifactCorrupt as error:
+            raise ArtifactCorrupt(f"{error}; remove it to go on, it is made again") from error
 
     def log(self, sentence: str) -> None:
         """Add a line to `logs/tune.log`; what cannot be written is let go."""
