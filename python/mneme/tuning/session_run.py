@@ -430,7 +430,7 @@ class SessionRun:
             return kept
         config = SpaceView.of(self._space).baseline() or self._recorded_launch()
         if self._options.baseline == "program":
-            config = self._with_own_pipeline(config)
+            config = self._with_own_pipeline(config, self._options.device or choose_device())
         recorded_ns = float(self._instance.recorded_ns)
         done = self._measured(config, recorded_ns if is_very_long(recorded_ns) else 0.0)
         done = replace(done, baseline_metric=done.metric)
@@ -445,7 +445,7 @@ class SessionRun:
 
         That is the baseline unless it has other code, such as the first of `--passes`.
         """
-        config = self._with_own_pipeline(self._recorded_launch())
+        config = self._with_own_pipeline(self._recorded_launch(), baseline.result.device)
         if config.key() == baseline.candidate.config.key():
             return baseline
         if stored is not None and not self._options.rerun_baseline:
@@ -478,8 +478,9 @@ class SessionRun:
             min_blocks_per_sm=0,
         )
 
-    def _with_own_pipeline(self, config: ExperimentConfiguration) -> ExperimentConfiguration:
-        device = self._options.device or choose_device()
+    def _with_own_pipeline(
+        self, config: ExperimentConfiguration, device: str
+    ) -> ExperimentConfiguration:
         passes, codegen_opt = self._record.pipeline_on(device)
         return replace(config, passes=passes, codegen_opt=codegen_opt)
 
