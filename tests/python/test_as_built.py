@@ -10,7 +10,6 @@ import pytest
 
 from mneme.deploy.tuning_results import read_result
 from mneme.mneme_types import ExperimentConfiguration, ExperimentResult
-from mneme.recording.recorded_execution import RecordedExecution
 from mneme.report.results import read_results
 from mneme.tuning.params import IntRangeParam
 from mneme.tuning.session import TuneOptions, TuningSession
@@ -53,26 +52,6 @@ def test_what_is_slower_than_the_program_as_built_is_no_gain(
         stored = read(tmp_path / "baseline.json")
         assert (stored["metric"], stored["as_built"]["metric"]) == (40_000, 30_000)
     assert not [one for one in executor.wishes if "fresh" not in one], "what is known stays known"
-
-
-@pytest.mark.parametrize("baseline", ["usual", "program"])
-def test_as_built_is_what_the_device_runs(
-    baseline: str, recording: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(RecordedExecution, "program_pipeline", ("default<O0>", 0))
-    executor = FakeExecutor()
-    options = TuneOptions(
-        record_database=recording,
-        results_dir=tmp_path,
-        sampler="exhaustive",
-        device="cpu",
-        baseline=baseline,
-    )
-    tuning = TuningSession(options, space=Levels(baseline_level=3), make_executor=executor)
-    assert tuning.run() == 0
-    assert read(tmp_path / "baseline.json")["config"]["passes"] == "default<O3>"
-    assert "as_built" not in read(tmp_path / "baseline.json")
-    assert "default<O0>" not in {one.passes for one in executor.submitted}
 
 
 def test_deployment_and_report_are_over_the_program_as_built(

@@ -149,5 +149,4 @@ def test_the_programs_pipeline_is_that_of_its_build(
 ) -> None:
     data = record_data("5") | {"Options": options}
     record = RecordedExecution.from_json(write(tmp_path / "17.json", data))
-    assert record.program_pipeline == record.pipeline_on("cuda:0") == pipeline
-    assert record.pipeline_on("cpu") == ("default<O3>", 3), "the CPU device knows no other"
+    assert record.program_pipeline == pipeline

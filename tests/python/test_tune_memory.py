@@ -70,7 +70,7 @@ def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> KnowledgeStore:
 @pytest.fixture
 def built_as_the_baseline(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let gains be over the baseline of `Levels`."""
-    monkeypatch.setattr(RecordedExecution, "pipeline_on", lambda *_: ("default<O3>", 0))
+    monkeypatch.setattr(RecordedExecution, "program_pipeline", ("default<O3>", 0))
 
 
 class Tuned:

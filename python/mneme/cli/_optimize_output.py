@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from mneme.cli import _console
 from mneme.cli._tune_output import PlainOutput, QuietOutput, TerminalOutput
+from mneme.deploy.tuned_variant import LOOKS_FASTER
 from mneme.kernel_names import qualified_name
 from mneme.optimize.events import OptimizeListener
-from mneme.tuning.expected_gain import LOOKS_FASTER
 
 if TYPE_CHECKING:
     from pathlib import Path

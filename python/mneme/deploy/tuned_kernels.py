@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING
 
 from mneme._vendors import codegen_of
 from mneme.deploy.guards import guard_against
-from mneme.deploy.tuned_variant import Gain, LaunchOverride, Match, TunedVariant
+from mneme.deploy.tuned_variant import LOOKS_FASTER, Gain, LaunchOverride, Match, TunedVariant
 from mneme.deploy.tuning_results import Choice, TuningResult, find_results, read_result
 from mneme.errors import InvalidArgument
-from mneme.tuning.expected_gain import LOOKS_FASTER
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -13,7 +13,15 @@ if TYPE_CHECKING:
     from mneme.deploy.tuned_json import Place
     from mneme.mneme_types import dim3
 
-__all__ = ["GUARDS", "Gain", "LaunchOverride", "Match", "MatchedArgument", "TunedVariant"]
+__all__ = [
+    "GUARDS",
+    "LOOKS_FASTER",
+    "Gain",
+    "LaunchOverride",
+    "Match",
+    "MatchedArgument",
+    "TunedVariant",
+]
 
 GUARDS = ("Arch", "Grid", "Block", "SharedMem", "Args")
 """Guards without a number; `Arg:2` is one too."""
@@ -168,6 +176,10 @@ def _extent(place: Place, key: str) -> dim3:
     if extent is None:
         raise place.broken(key, "is missing")
     return extent
+
+
+LOOKS_FASTER = 1.05
+"""Gains above it that are not certain are worth a word: less is what chance makes of equals."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -173,19 +173,6 @@ class RecordedExecution:
         level = given if isinstance(given, str) and given in _CODEGEN_LEVELS else "3"
         return f"default<O{level}>", _CODEGEN_LEVELS[level]
 
-    def pipeline_on(self, device: str) -> tuple[str, int]:
-        """Return pipeline and level of code generation that the program as built has on a device.
-
-        On the CPU device a program has no code of its own: whatever level it was built with, its
-        kernels are compiled there with those of -O3.
-
-        Args:
-            device: As in `--device`.
-        """
-        if device.partition(":")[0] == "cpu":
-            return "default<O3>", _CODEGEN_LEVELS["3"]
-        return self.program_pipeline
-
     def to_dict(self, base_dir: str | Path | None = None) -> dict[str, Any]:
         """Return the record as in its file, with file names relative to `base_dir`."""
         # A checksum covers the text it was made for, so it does not travel.

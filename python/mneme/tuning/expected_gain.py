@@ -16,10 +16,7 @@ from __future__ import annotations
 
 import math
 
-__all__ = ["LOOKS_FASTER", "widened"]
-
-LOOKS_FASTER = 1.05
-"""Gains above it that are not certain are worth a word: less is what chance makes of equals."""
+__all__ = ["widened"]
 
 # Other clocks, temperatures and places in memory of another process.
 _ANYWHERE = 0.008

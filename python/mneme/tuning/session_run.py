@@ -8,7 +8,6 @@ from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from mneme import errors
-from mneme.devices import choose_device
 from mneme.executors.measuring import Measuring
 from mneme.mneme_types import ExperimentConfiguration, ExperimentResult
 from mneme.recording.launch_facts import PROVES_NOTHING, static_hash_text
@@ -430,7 +429,7 @@ class SessionRun:
             return kept
         config = SpaceView.of(self._space).baseline() or self._recorded_launch()
         if self._options.baseline == "program":
-            config = self._with_own_pipeline(config, self._options.device or choose_device())
+            config = self._with_own_pipeline(config)
         recorded_ns = float(self._instance.recorded_ns)
         done = self._measured(config, recorded_ns if is_very_long(recorded_ns) else 0.0)
         done = replace(done, baseline_metric=done.metric)
@@ -445,7 +444,7 @@ class SessionRun:
 
         That is the baseline unless it has other code, such as the first of `--passes`.
         """
-        config = self._with_own_pipeline(self._recorded_launch(), baseline.result.device)
+        config = self._with_own_pipeline(self._recorded_launch())
         if config.key() == baseline.candidate.config.key():
             return baseline
         if stored is not None and not self._options.rerun_baseline:
@@ -478,10 +477,8 @@ class SessionRun:
             min_blocks_per_sm=0,
         )
 
-    def _with_own_pipeline(
-        self, config: ExperimentConfiguration, device: str
-    ) -> ExperimentConfiguration:
-        passes, codegen_opt = self._record.pipeline_on(device)
+    def _with_own_pipeline(self, config: ExperimentConfiguration) -> ExperimentConfiguration:
+        passes, codegen_opt = self._record.program_pipeline
         return replace(config, passes=passes, codegen_opt=codegen_opt)
 
     def _measured(self, config: ExperimentConfiguration, nanoseconds: float) -> CompletedCandidate:
