@@ -46,7 +46,7 @@ struct Metadata {
 namespace detail {
 
 template <class T> inline constexpr bool isHalf = std::is_same_v<T, __half>;
-#ifdef __FLT16_MANT_DIG__
+#if defined(__clang__) && defined(__FLT16_MANT_DIG__) // older g++ has the macro without the type
 template <> inline constexpr bool isHalf<_Float16> = true;
 #endif
 

@@ -69,12 +69,12 @@ class ResultStore:
                 f"another 'mneme tune' writes to '{self.directory}'; give each its own "
                 "--results-dir (they can share a study with --optuna-storage)"
             ) from error
-        try:
-            if not resume:
+        if not resume:
+            try:
                 refuse_earlier_trials(self.directory)
-        except InvalidArgument:
-            self.close()
-            raise
+            except InvalidArgument:
+                self.close()
+                raise
         self._open_trials(self.directory / _TRIALS)
 
     def _open_trials(self, path: Path) -> None:

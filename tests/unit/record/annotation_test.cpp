@@ -27,7 +27,7 @@ extern "C" int mneme_set_metadata_for_ptr(const void*, const mneme_ptr_metadata*
 TEST_CASE("the element type of an annotation is the pointer's") {
   using mneme::BuiltinDType;
   CHECK(typeOf<__half>() == BuiltinDType::F16);
-#ifdef __FLT16_MANT_DIG__
+#if defined(__clang__) && defined(__FLT16_MANT_DIG__)
   CHECK(typeOf<const _Float16>() == BuiltinDType::F16);
 #endif
   CHECK(typeOf<float>() == BuiltinDType::F32);
