@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from mneme.errors import BackendUnavailable, MnemeError
 from mneme.mneme_types import ExperimentConfiguration, ExperimentResult
 from mneme.tuning.events import Progress
+from mneme.tuning.interrupts import interrupts_wait
 from mneme.tuning.policy import ends_hangs
 from mneme.tuning.trials import (
     Candidate,
@@ -339,8 +340,9 @@ class SearchLoop:
             self._tighten(self._threshold())
 
     def _record(self, done: CompletedCandidate) -> None:
-        self._store.append(done)
-        self._count(done)  # before what takes long: an interrupt leaves files that agree
+        with interrupts_wait():  # so that files agree
+            self._store.append(done)
+            self._count(done)
         self._on_done(done)
         self._search.tell(done)
         self.progress.done_now += 1

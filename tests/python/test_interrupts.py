@@ -1,0 +1,69 @@
+"""An interrupt waits for what belongs together; it comes at any moment of the interpreter."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import threading
+from pathlib import Path
+
+import pytest
+
+from mneme.tuning.interrupts import interrupts_wait
+from mneme.tuning.session import TuneOptions, TuningSession
+from native_parts import needs_native
+from tune_parts import FakeExecutor, Levels, recording
+
+__all__ = ["recording"]
+
+
+def test_an_interrupt_comes_when_the_block_is_over() -> None:
+    handlers = [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)]
+    done: list[str] = []
+    with pytest.raises(KeyboardInterrupt):  # noqa: PT012 - what is left out says it
+        with interrupts_wait():
+            os.kill(os.getpid(), signal.SIGINT)
+            done.append("all of it")
+        done.append("too much")
+    assert done == ["all of it"]
+    assert [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)] == handlers
+
+
+def test_other_threads_have_nothing_to_wait_for() -> None:
+    done: list[bool] = []
+
+    def work() -> None:
+        with interrupts_wait():
+            done.append(True)
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+    assert done == [True]
+
+
+@pytest.mark.compile
+@needs_native
+def test_an_interrupt_while_a_trial_is_written_leaves_files_that_agree(
+    recording: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write = os.write
+    sent: list[int] = []
+
+    def interrupted(descriptor: int, data: bytes) -> int:
+        written = write(descriptor, data)
+        if b'"trial": 2' in bytes(data) and not sent:
+            sent.append(signal.SIGINT)
+            os.kill(os.getpid(), signal.SIGINT)
+        return written
+
+    monkeypatch.setattr(os, "write", interrupted)
+    options = TuneOptions(
+        record_database=recording, results_dir=tmp_path / "results", sampler="grid"
+    )
+    tuning = TuningSession(options, space=Levels(), make_executor=FakeExecutor())
+    assert tuning.run() == 130, tuning.error
+    lines = (tmp_path / "results" / "trials.jsonl").read_bytes().count(b"\n")
+    summary = json.loads((tmp_path / "results" / "summary.json").read_text())
+    assert summary["num_trials_completed"] == lines == 3
