@@ -291,7 +291,7 @@ class _KernelAttributes(TypedDict):
     constant_bytes: int
     registers: int
     max_threads_per_block: int
-    argument_sizes: list[int]
+    argument_sizes: list[int] | None
 
 class LoadedKernel:
     """An image on a device."""

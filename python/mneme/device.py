@@ -152,9 +152,9 @@ class DeviceFunction:
         return self._attributes["registers"]
 
     @property
-    def argument_sizes(self) -> list[int]:
-        """Bytes of each argument."""
-        return list(self._attributes["argument_sizes"])
+    def argument_sizes(self) -> list[int] | None:
+        """Bytes of each argument; None where neither the code nor the device tells."""
+        return self._attributes["argument_sizes"]
 
     def launch(self, grid: dim3, block: dim3, args: Sequence[bytes], shared_mem: int = 0) -> int:
         """Run the kernel to its end on memory as it is.

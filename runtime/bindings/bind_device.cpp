@@ -34,16 +34,16 @@ LoadedKernel load(const std::shared_ptr<device::Device>& device, const py::bytes
 /// The values, each behind its pointer and of the size the kernel reads.
 std::vector<std::vector<std::byte>> checkedArguments(const LoadedKernel& kernel,
                                                      const std::vector<py::bytes>& values) {
-  const std::vector<uint64_t> sizes = kernel.module->argumentSizes();
-  if (sizes.size() != values.size())
-    throw Error(ErrorCode::InvalidArgument, "the kernel has " + std::to_string(sizes.size()) +
+  const std::optional<std::vector<uint64_t>> sizes = kernel.module->argumentSizes();
+  if (sizes && sizes->size() != values.size())
+    throw Error(ErrorCode::InvalidArgument, "the kernel has " + std::to_string(sizes->size()) +
                                                 " arguments, not " + std::to_string(values.size()));
   std::vector<std::vector<std::byte>> arguments;
-  for (size_t i = 0; i < sizes.size(); ++i) {
+  for (size_t i = 0; i < values.size(); ++i) {
     arguments.push_back(fromBytes(values[i]));
-    if (arguments[i].size() != sizes[i])
+    if (sizes && arguments[i].size() != (*sizes)[i])
       throw Error(ErrorCode::InvalidArgument, "argument " + std::to_string(i) + " has " +
-                                                  std::to_string(sizes[i]) + " bytes, not " +
+                                                  std::to_string((*sizes)[i]) + " bytes, not " +
                                                   std::to_string(arguments[i].size()));
   }
   return arguments;
@@ -71,7 +71,8 @@ py::dict attributesOf(const LoadedKernel& kernel) {
   dict["constant_bytes"] = facts.constantBytes;
   dict["registers"] = facts.registers;
   dict["max_threads_per_block"] = facts.maxThreadsPerBlock;
-  dict["argument_sizes"] = kernel.module->argumentSizes();
+  const auto sizes = kernel.module->argumentSizes();
+  dict["argument_sizes"] = sizes ? py::cast(*sizes) : py::none();
   return dict;
 }
 

@@ -80,7 +80,8 @@ public:
   virtual ~Module() = default;
   virtual std::vector<ModuleGlobal> globals() const = 0;
   virtual KernelAttributes attributes() const = 0;
-  virtual std::vector<uint64_t> argumentSizes() const = 0;
+  /// Bytes of each argument; nothing if neither the image nor the device can tell.
+  virtual std::optional<std::vector<uint64_t>> argumentSizes() const = 0;
 };
 
 struct CopyRange {

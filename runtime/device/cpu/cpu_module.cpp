@@ -93,9 +93,9 @@ KernelAttributes CpuModule::attributes() const {
   return result;
 }
 
-std::vector<uint64_t> CpuModule::argumentSizes() const {
+std::optional<std::vector<uint64_t>> CpuModule::argumentSizes() const {
   const mneme_cpu_image_header& header = image_->header();
-  return {header.argSizes, header.argSizes + header.argCount};
+  return std::vector<uint64_t>(header.argSizes, header.argSizes + header.argCount);
 }
 
 } // namespace mneme::device::cpu

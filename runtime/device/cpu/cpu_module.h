@@ -14,7 +14,7 @@ public:
 
   std::vector<ModuleGlobal> globals() const override;
   KernelAttributes attributes() const override;
-  std::vector<uint64_t> argumentSizes() const override;
+  std::optional<std::vector<uint64_t>> argumentSizes() const override;
 
   Image& image() noexcept { return *image_; }
 

@@ -1,5 +1,6 @@
 #include "runtime/device/cuda/cubin.h"
 
+#include <algorithm>
 #include <map>
 #include <string_view>
 
@@ -13,7 +14,10 @@ constexpr uint16_t machineCuda = 190;
 /// Attributes of a kernel are entries of 4 bytes: format, attribute, 16 bits of value; with this
 /// format the value is the size of what follows.
 constexpr uint8_t formatSized = 4;
+constexpr uint8_t attributeTotal = 0x19; ///< bytes of all arguments
 constexpr uint8_t attributeParameter = 0x17;
+/// Instead of the former in kernels with more than 4 KiB of arguments.
+constexpr uint8_t attributeLargeParameter = 0x45;
 
 using gpu::textAt;
 using gpu::valueAt;
@@ -38,29 +42,62 @@ std::vector<CubinVariable> variablesOf(const std::vector<gpu::ElfSection>& secti
   return variables;
 }
 
-std::vector<uint64_t> argumentSizesOf(const std::vector<gpu::ElfSection>& sections,
-                                      const std::string& kernel) {
-  std::map<uint32_t, uint64_t> sizes; // by position
-  for (const gpu::ElfSection& section : sections) {
-    if (section.name != ".nv.info." + kernel)
-      continue;
-    for (uint64_t at = 0; at + 4 <= section.bytes.size(); at += 4) {
-      const auto format = *valueAt<uint8_t>(section.bytes, at);
-      const auto attribute = *valueAt<uint8_t>(section.bytes, at + 1);
-      if (format != formatSized)
-        continue;
-      const uint16_t size = *valueAt<uint16_t>(section.bytes, at + 2);
-      const auto position = valueAt<uint16_t>(section.bytes, at + 8);
-      const auto packed = valueAt<uint32_t>(section.bytes, at + 12);
-      if (attribute == attributeParameter && position && packed)
-        sizes[*position] = *packed >> 18;
-      at += size;
-    }
+struct Argument {
+  uint64_t offset = 0;
+  uint64_t sizeBytes = 0;
+};
+
+/// What is known of a kernel's arguments, from the entries of its section.
+struct Arguments {
+  std::map<uint32_t, Argument> byPosition;
+  std::optional<uint64_t> totalBytes; ///< of all, with what lies between them
+
+  void note(uint8_t attribute, Bytes content) {
+    const bool isLarge = attribute == attributeLargeParameter;
+    const auto position = valueAt<uint16_t>(content, 4);
+    const auto offset = valueAt<uint16_t>(content, 6);
+    const auto packed = valueAt<uint32_t>(content, 8);
+    if ((isLarge || attribute == attributeParameter) && position && offset && packed)
+      byPosition[*position] = {*offset, isLarge ? *packed & 0xffff : *packed >> 18};
   }
-  std::vector<uint64_t> result;
-  for (const auto& [position, size] : sizes)
-    result.push_back(size);
-  return result;
+
+  /// Nothing if the arguments do not lie one behind the other up to the last byte.
+  std::optional<std::vector<uint64_t>> sizes() const {
+    std::vector<uint64_t> result;
+    uint64_t end = 0;
+    for (const auto& [position, argument] : byPosition) {
+      if (position != result.size() || argument.offset < end)
+        return std::nullopt;
+      end = argument.offset + argument.sizeBytes;
+      result.push_back(argument.sizeBytes);
+    }
+    if (totalBytes.value_or(end) != end)
+      return std::nullopt;
+    return result;
+  }
+};
+
+std::optional<std::vector<uint64_t>> argumentSizesOf(const std::vector<gpu::ElfSection>& sections,
+                                                     const std::string& kernel) {
+  const std::string name = ".nv.info." + kernel;
+  const auto section =
+      std::ranges::find_if(sections, [&](const gpu::ElfSection& one) { return one.name == name; });
+  if (section == sections.end())
+    return std::nullopt;
+  Arguments arguments;
+  for (uint64_t at = 0; at + 4 <= section->bytes.size(); at += 4) {
+    const auto format = *valueAt<uint8_t>(section->bytes, at);
+    const auto attribute = *valueAt<uint8_t>(section->bytes, at + 1);
+    const auto value = *valueAt<uint16_t>(section->bytes, at + 2);
+    if (attribute == attributeTotal)
+      arguments.totalBytes = value;
+    if (format != formatSized)
+      continue;
+    arguments.note(attribute, section->bytes.subspan(at + 4).first(
+                                  std::min<uint64_t>(value, section->bytes.size() - at - 4)));
+    at += value;
+  }
+  return arguments.sizes();
 }
 
 } // namespace

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -25,7 +26,9 @@ struct CubinFacts {
   /// "sm_90"; empty for what is no cubin or is cut off: the driver would read past its end.
   std::string target;
   std::vector<CubinVariable> variables;
-  std::vector<uint64_t> argumentSizes; ///< of the kernel asked for
+  /// Of the kernel asked for; nothing if the file does not name every byte of its arguments in a
+  /// way known here.
+  std::optional<std::vector<uint64_t>> argumentSizes;
 };
 
 CubinFacts readCubin(std::span<const std::byte> image, const std::string& kernel);

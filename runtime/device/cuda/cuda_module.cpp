@@ -39,7 +39,7 @@ CudaModule::CudaModule(Context& context, const Description& device,
   try {
     load(image);
     readAttributes();
-    argumentSizes_ = facts.argumentSizes;
+    argumentSizes_ = facts.argumentSizes ? facts.argumentSizes : askArgumentSizes();
     readGlobals(facts.variables);
   } catch (const Error& failure) {
     context_.probe();
@@ -86,6 +86,17 @@ int CudaModule::functionAttribute(CUfunction_attribute attribute) const {
   int value = 0;
   return context_.driver().cuFuncGetAttribute(&value, attribute, function_) == CUDA_SUCCESS ? value
                                                                                             : 0;
+}
+
+std::optional<std::vector<uint64_t>> CudaModule::askArgumentSizes() const {
+  const Driver& driver = context_.driver();
+  std::vector<uint64_t> sizes;
+  size_t offset = 0, sizeBytes = 0;
+  while (driver.cuFuncGetParamInfo &&
+         driver.cuFuncGetParamInfo(function_, sizes.size(), &offset, &sizeBytes) == CUDA_SUCCESS)
+    sizes.push_back(sizeBytes);
+  // A driver that names none may only not know them.
+  return sizes.empty() ? std::nullopt : std::optional(std::move(sizes));
 }
 
 void CudaModule::readAttributes() {

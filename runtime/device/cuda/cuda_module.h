@@ -23,6 +23,8 @@ public:
 
 private:
   void load(std::span<const std::byte> image);
+  /// What the driver says of them; nothing if that is nothing.
+  std::optional<std::vector<uint64_t>> askArgumentSizes() const;
   void readAttributes();
   void readGlobals(const std::vector<CubinVariable>& variables);
 

@@ -113,6 +113,7 @@ void bindModules(const DynamicLibrary& library, Driver& driver) {
   bind(library, driver.cuFuncGetAttribute, "cuFuncGetAttribute");
   bind(library, driver.cuFuncSetAttribute, "cuFuncSetAttribute");
   bindIfThere(library, driver.cuFuncGetName, "cuFuncGetName");
+  bindIfThere(library, driver.cuFuncGetParamInfo, "cuFuncGetParamInfo");
   bindIfThere(library, driver.cuKernelGetFunction, "cuKernelGetFunction");
   bindIfThere(library, driver.cuKernelGetLibrary, "cuKernelGetLibrary");
   bindIfThere(library, driver.cuLibraryGetModule, "cuLibraryGetModule");
@@ -123,6 +124,16 @@ void bindModules(const DynamicLibrary& library, Driver& driver) {
        "cuOccupancyMaxActiveBlocksPerMultiprocessor");
   bind(library, driver.cuOccupancyMaxPotentialClusterSize, "cuOccupancyMaxPotentialClusterSize");
   bind(library, driver.cuOccupancyMaxActiveClusters, "cuOccupancyMaxActiveClusters");
+}
+
+void bindGraphs(const DynamicLibrary& library, Driver& driver) {
+  bindIfThere(library, driver.cuGraphGetNodes, "cuGraphGetNodes");
+  bindIfThere(library, driver.cuGraphNodeGetType, "cuGraphNodeGetType");
+  bindIfThere(library, driver.cuGraphChildGraphNodeGetGraph, "cuGraphChildGraphNodeGetGraph");
+  bindIfThere(library, driver.cuGraphKernelNodeGetParams, "cuGraphKernelNodeGetParams_v2");
+  bindIfThere(library, driver.cuGraphKernelNodeGetAttribute, "cuGraphKernelNodeGetAttribute");
+  bindIfThere(library, driver.cuGraphExecGetFlags, "cuGraphExecGetFlags");
+  bindIfThere(library, driver.cuGraphExecKernelNodeSetParams, "cuGraphExecKernelNodeSetParams_v2");
 }
 
 std::string describeWith(const Driver& driver, CUresult result) {
@@ -175,6 +186,7 @@ struct Opened {
       bindMemory(*library, driver);
       bindQueues(*library, driver);
       bindModules(*library, driver);
+      bindGraphs(*library, driver);
     } catch (const std::exception& failure) {
       whyNot = std::string("no NVIDIA driver found: ") + failure.what() +
                "; install one for CUDA 11.8 or newer";

@@ -114,6 +114,9 @@ struct Driver final : gpu::Driver {
   CUresult (*cuFuncSetAttribute)(CUfunction function, CUfunction_attribute attribute, int value);
   /// Optional (12.3).
   CUresult (*cuFuncGetName)(const char** name, CUfunction function);
+  /// Optional (12.4).
+  CUresult (*cuFuncGetParamInfo)(CUfunction function, size_t index, size_t* offset,
+                                 size_t* sizeBytes);
   /// Optional (12.0): from the runtime's cudaKernel_t / library loading to function and module.
   CUresult (*cuKernelGetFunction)(CUfunction* function, CUkernel kernel);
   CUresult (*cuKernelGetLibrary)(CUlibrary* library, CUkernel kernel); ///< optional (12.5)
@@ -128,6 +131,17 @@ struct Driver final : gpu::Driver {
                                         void** args);
   CUresult (*cuLaunchKernelEx)(const CUlaunchConfig* config, CUfunction function, void** args,
                                void** extra);
+  // Graphs. All optional (12.0): of their handles, and the runtime's, which are the same.
+  CUresult (*cuGraphGetNodes)(CUgraph graph, CUgraphNode* nodes, size_t* count);
+  CUresult (*cuGraphNodeGetType)(CUgraphNode node, CUgraphNodeType* type);
+  CUresult (*cuGraphChildGraphNodeGetGraph)(CUgraphNode node, CUgraph* graph);
+  CUresult (*cuGraphKernelNodeGetParams)(CUgraphNode node, CUkernelNodeParams* params);
+  CUresult (*cuGraphKernelNodeGetAttribute)(CUgraphNode node, int attribute,
+                                            CUlaunchAttributeValue* value);
+  CUresult (*cuGraphExecGetFlags)(CUgraphExec exec, unsigned long long* flags);
+  CUresult (*cuGraphExecKernelNodeSetParams)(CUgraphExec exec, CUgraphNode node,
+                                             const CUkernelNodeParams* params);
+
   CUresult (*cuOccupancyMaxActiveBlocksPerMultiprocessor)(int* blocks, CUfunction function,
                                                           int blockSize, size_t dynamicSharedBytes);
   CUresult (*cuOccupancyMaxPotentialClusterSize)(int* clusterSize, CUfunction function,

@@ -226,16 +226,18 @@ enum CUlaunchAttributeID : int {
   CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT = 14,
 };
 
+union alignas(8) CUlaunchAttributeValue {
+  char bytes[64];
+  int cooperative;
+  struct {
+    unsigned x, y, z;
+  } clusterDim;
+};
+
 struct CUlaunchAttribute {
   CUlaunchAttributeID id = CU_LAUNCH_ATTRIBUTE_IGNORE;
   char pad[4] = {};
-  union alignas(8) {
-    char bytes[64];
-    int cooperative;
-    struct {
-      unsigned x, y, z;
-    } clusterDim;
-  } value = {};
+  CUlaunchAttributeValue value = {};
 };
 static_assert(sizeof(CUlaunchAttribute) == 72);
 static_assert(offsetof(CUlaunchAttribute, value) == 8);
@@ -251,5 +253,27 @@ struct CUlaunchConfig {
 static_assert(sizeof(CUlaunchConfig) == 56);
 static_assert(offsetof(CUlaunchConfig, hStream) == 32);
 static_assert(offsetof(CUlaunchConfig, numAttrs) == 48);
+
+using CUgraph = struct CUgraph_st*;
+using CUgraphExec = struct CUgraphExec_st*;
+using CUgraphNode = struct CUgraphNode_st*;
+
+enum CUgraphNodeType : int { CU_GRAPH_NODE_TYPE_KERNEL = 0, CU_GRAPH_NODE_TYPE_GRAPH = 4 };
+
+constexpr unsigned long long CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH = 4;
+
+/// CUDA_KERNEL_NODE_PARAMS_v2.
+struct CUkernelNodeParams {
+  CUfunction func = nullptr;
+  unsigned gridDimX = 1, gridDimY = 1, gridDimZ = 1;
+  unsigned blockDimX = 1, blockDimY = 1, blockDimZ = 1;
+  unsigned sharedMemBytes = 0;
+  void** kernelParams = nullptr;
+  void** extra = nullptr;
+  CUkernel kern = nullptr; ///< if `func` is null
+  CUcontext ctx = nullptr;
+};
+static_assert(sizeof(CUkernelNodeParams) == 72);
+static_assert(offsetof(CUkernelNodeParams, kernelParams) == 40);
 
 } // namespace mneme::device::cuda

@@ -147,6 +147,7 @@ LoadedRuntime LoadedRuntime::find(const void* entry) noexcept {
   find(runtime.getLastError, "cudaGetLastError");
   find(runtime.getSymbolAddress, "cudaGetSymbolAddress");
   find(runtime.getFuncAttributes, "cudaFuncGetAttributes");
+  find(runtime.graphKernelNodeGetParams, "cudaGraphKernelNodeGetParams");
   find(runtime.lookup.functionOf, "cudaGetFuncBySymbol");
   find(runtime.lookup.kernelOf, "cudaGetKernel");
   return runtime;
@@ -162,6 +163,17 @@ bool LoadedRuntime::askWishes(const void* handle, LaunchWishes& wishes) const no
   wishes = {attributes.maxThreadsPerBlock, attributes.maxDynamicSharedBytes,
             attributes.sharedCarveout, attributes.clusterPolicy, attributes.hasLargeClusters != 0};
   return true;
+}
+
+const void* LoadedRuntime::handleIn(CUgraphNode node) const noexcept {
+  if (!graphKernelNodeGetParams)
+    return nullptr;
+  const KeepsLastError keeps = keepLastError();
+  struct {
+    const void* function = nullptr;
+    char others[120] = {}; ///< of cudaKernelNodeParams, and room
+  } params;
+  return graphKernelNodeGetParams(node, &params) == 0 ? params.function : nullptr;
 }
 
 CUdeviceptr LoadedRuntime::addressOf(const void* hostShadow) const noexcept {

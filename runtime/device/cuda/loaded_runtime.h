@@ -25,11 +25,14 @@ struct LoadedRuntime {
   int (*getLastError)() = nullptr;
   int (*getSymbolAddress)(void** address, const void* hostShadow) = nullptr;
   int (*getFuncAttributes)(void* attributes, const void* handle) = nullptr;
+  int (*graphKernelNodeGetParams)(void* node, void* params) = nullptr;
   KernelLookup lookup;
 
   KeepsLastError keepLastError() const { return {peekAtLastError, getLastError}; }
   /// False if the runtime cannot tell. Leaves no last error.
   bool askWishes(const void* handle, LaunchWishes& wishes) const noexcept;
+  /// The host handle of the kernel in a node of a graph; null if it has none. Leaves no last error.
+  const void* handleIn(CUgraphNode node) const noexcept;
   /// 0 if unknown. Leaves no last error.
   CUdeviceptr addressOf(const void* hostShadow) const noexcept;
 };

@@ -14,7 +14,7 @@ class LoadedKernel : public Module {
 public:
   std::vector<ModuleGlobal> globals() const override { return globals_; }
   KernelAttributes attributes() const override { return attributes_; }
-  std::vector<uint64_t> argumentSizes() const override { return argumentSizes_; }
+  std::optional<std::vector<uint64_t>> argumentSizes() const override { return argumentSizes_; }
   const std::string& kernel() const noexcept { return kernel_; }
 
   /// The last shape found possible.
@@ -26,7 +26,7 @@ protected:
   std::string kernel_;
   KernelAttributes attributes_;
   std::vector<ModuleGlobal> globals_;
-  std::vector<uint64_t> argumentSizes_;
+  std::optional<std::vector<uint64_t>> argumentSizes_;
 };
 
 } // namespace mneme::device::gpu

@@ -57,9 +57,9 @@ private:
   std::vector<Elf64_Shdr> headers_;
 };
 
-std::vector<std::byte> bytesOf(std::initializer_list<uint32_t> words) {
+std::vector<std::byte> bytesOf(const std::vector<uint32_t>& words) {
   std::vector<std::byte> bytes(words.size() * 4);
-  std::memcpy(bytes.data(), words.begin(), bytes.size());
+  std::memcpy(bytes.data(), words.data(), bytes.size());
   return bytes;
 }
 
@@ -86,6 +86,17 @@ std::vector<std::byte> sampleCubin(uint8_t abi = 8, uint32_t flags = 0x6005a04) 
   return elf.finish(abi, flags);
 }
 
+/// Of a kernel of (32008 bytes, u64, u32), written as above.
+const std::vector<uint32_t> largeArguments{
+    0x000c4504, 0,          0x7d100002, 0x00000004, 0x000c4504, 0,          0x7d080001,
+    0x00000008, 0x000c4504, 0,          0x00000000, 0x00007d08, 0x00005003, 0x7d141903};
+
+std::vector<std::byte> cubinOf(const std::vector<uint32_t>& arguments) {
+  ElfMaker elf;
+  elf.add(".nv.info.k", SHT_LOPROC, bytesOf(arguments));
+  return elf.finish(8, 0x6005a04);
+}
+
 } // namespace
 
 TEST_CASE("a cubin names its architecture, variables and arguments") {
@@ -99,7 +110,21 @@ TEST_CASE("a cubin names its architecture, variables and arguments") {
   CHECK(facts.variables[1].sizeBytes == 16);
   CHECK(facts.variables[1].isConstant);
   CHECK(readCubin(sampleCubin(7, 0x5a055a), "k").target == "sm_90");
-  CHECK(readCubin(sampleCubin(), "another").argumentSizes.empty());
+  CHECK(!readCubin(sampleCubin(), "another").argumentSizes);
+}
+
+TEST_CASE("a cubin names arguments of more than 4 KiB") {
+  CHECK(readCubin(cubinOf(largeArguments), "k").argumentSizes ==
+        std::vector<uint64_t>{32008, 8, 4});
+}
+
+TEST_CASE("a cubin whose arguments are named in a way not known gives no sizes") {
+  std::vector<uint32_t> words = largeArguments;
+  words[0] = 0x000cff04;
+  CHECK(!readCubin(cubinOf(words), "k").argumentSizes); // the last one is missing
+  words[4] = 0x000cff04, words[8] = 0x000cff04;
+  CHECK(!readCubin(cubinOf(words), "k").argumentSizes); // all are
+  CHECK(readCubin(cubinOf({0x00ff1b03}), "k").argumentSizes == std::vector<uint64_t>{});
 }
 
 TEST_CASE("a damaged cubin gives fewer facts, never a fault") {
