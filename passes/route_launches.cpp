@@ -7,6 +7,7 @@
 #include <array>
 
 #include "passes/device_module.h"
+#include "passes/route_graphs.h"
 #include "passes/warning.h"
 #include "runtime/abi/mneme_rt.h"
 
@@ -211,7 +212,7 @@ void route(llvm::Function& vendor, const LaunchFunction& launch) {
 bool routeLaunches(llvm::Module& module) {
   if (isDeviceModule(module))
     return false;
-  bool changed = false;
+  bool changed = routeGraphs(module);
   for (const LaunchFunction& launch : kLaunchFunctions) {
     llvm::Function* vendor = module.getFunction(launch.name);
     if (!vendor || !vendor->isDeclaration() || vendor->use_empty() ||

@@ -7,8 +7,9 @@ namespace mneme::passes {
 
 /// Replaces every use (call or address) of a vendor launch function the module declares by a thunk
 /// inside the module that fills an `mneme_launch` (runtime/abi/mneme_rt.h) and calls
-/// mneme_launch_kernel. A module that defines such a function itself, and a device module, stay as
-/// they are. Returns whether the module changed.
+/// mneme_launch_kernel; so it is with functions that make executable graphs (route_graphs.h). A
+/// module that defines such a function itself, and a device module, stay as they are. Returns
+/// whether the module changed.
 bool routeLaunches(llvm::Module& module);
 
 class RouteLaunchesPass : public llvm::PassInfoMixin<RouteLaunchesPass> {

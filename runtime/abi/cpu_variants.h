@@ -36,6 +36,30 @@ int mneme_cpu_load_variant(const void* function, const void* image, size_t image
 /// parameters says what is wrong. Thread-safe.
 int mneme_cpu_launch_variant(void* variant, const mneme_cpu_variant_launch* launch, int* status);
 
+/// Whether work given to this stream becomes part of a graph. Leaves no last error.
+int mneme_cpu_is_capturing(void* stream);
+
+/// A kernel in an executable graph, as the program put it there.
+typedef struct mneme_cpu_graph_kernel {
+  void* node; ///< of the executable graph
+  const void* function;
+  uint32_t grid[3];
+  uint32_t block[3];
+  void** args;
+  size_t sharedBytes;
+  uint32_t isTied; ///< blocks are tied to each other: cooperative, clusters
+} mneme_cpu_graph_kernel;
+
+/// Calls `visit` for each kernel of an executable graph, which must not be destroyed meanwhile.
+void mneme_cpu_visit_graph(void* exec,
+                           void (*visit)(void* user, const mneme_cpu_graph_kernel* kernel),
+                           void* user);
+
+/// Lets a node run a variant with another grid and block, until the program gives it other
+/// parameters. Returns 0 where a launch would not run the variant; nothing has happened then.
+int mneme_cpu_replace_in_graph(void* exec, const mneme_cpu_graph_kernel* kernel, void* variant,
+                               const uint32_t grid[3], const uint32_t block[3]);
+
 /// What the CPU device is called (device::Description::name); static.
 const char* mneme_cpu_device_name(void);
 

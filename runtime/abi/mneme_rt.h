@@ -88,6 +88,21 @@ typedef struct mneme_hooks {
 /// Installs hooks (null removes them). `hooks` must stay valid until replaced.
 void mneme_rt_set_hooks(const mneme_hooks* hooks);
 
+/// How a program comes by the kernels of an executable graph.
+enum mneme_graph_form {
+  MNEME_GRAPH_MADE = 0,    ///< from a function that writes the graph's handle
+  MNEME_GRAPH_UPDATED = 1, ///< from one that takes it, and gives all nodes other parameters
+};
+
+/// A vendor's function has returned `status`: `exec` is the handle of an executable graph, or where
+/// it was written to, `graph` what it was made from. `vendor` as in mneme_module_entry.
+void mneme_graph_changed(int status, uint32_t form, uint32_t vendor, void* exec, void* graph);
+
+/// Called for every executable graph that was made or updated. Must not throw.
+typedef void (*mneme_graph_hook)(uint32_t vendor, void* exec, void* graph);
+/// Installs it, for good.
+void mneme_rt_set_graph_hook(mneme_graph_hook hook);
+
 /// Finds the module and kernel name of a host handle; returns 0 and leaves outputs alone if the
 /// handle is not from an instrumented translation unit. Thread-safe.
 int mneme_rt_find_kernel(const void* handle, const mneme_module_entry** module, const char** name);

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -37,6 +38,23 @@ struct KernelImage {
   bool hasOwnBounds = false;
 };
 
+/// An executable graph of the program.
+struct ExecutableGraph {
+  uint32_t vendor = 0; ///< as in mneme_module_entry
+  void* exec = nullptr;
+  void* graph = nullptr; ///< what it was made from
+};
+
+/// A kernel in one, as the program put it there.
+struct GraphKernel {
+  void* node = nullptr;
+  const void* handle = nullptr;
+  tuned::Dims dims;
+  uint64_t sharedBytes = 0;
+  void** args = nullptr;
+  bool mayReshape = false; ///< as Backend::mayReshape()
+};
+
 class Backend {
 public:
   virtual ~Backend() = default;
@@ -57,6 +75,22 @@ public:
   /// (cooperative, clusters). Cheap: called for every launch of a tuned kernel.
   virtual bool mayReshape(const mneme_launch& launch) const noexcept {
     return launch.form == MNEME_LAUNCH_PLAIN;
+  }
+
+  /// Whether the launch becomes a node of a graph, or that cannot be told. Cheap: called for every
+  /// launch of a tuned kernel.
+  virtual bool isCaptured(const mneme_launch&) noexcept { return false; }
+
+  /// Calls `visit` with the kernels of an executable graph that was just made or updated, as far as
+  /// replaceIn() can do something about them.
+  virtual void visitKernels(const ExecutableGraph&,
+                            const std::function<void(const GraphKernel&)>& /*visit*/) {}
+  /// Lets the graph run the tuned kernel with these dimensions there. False: it stays as it was.
+  /// What the program then gives the node (cudaGraphExecKernelNodeSetParams(),
+  /// cudaGraphExecUpdate()) takes its place whole; the graph it was made from is not touched.
+  virtual bool replaceIn(const ExecutableGraph&, const GraphKernel&, LoadedKernel&,
+                         const tuned::Dims&) noexcept {
+    return false;
   }
 
   /// Lets the program's kernel have as much dynamic shared memory as a launch wants, where that has

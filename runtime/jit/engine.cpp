@@ -34,6 +34,12 @@ private:
 
 constexpr const char* kRunsAsBuilt = "; it runs as it was built";
 
+/// Whether the program's own kernel cannot be launched so, which its marks promise.
+bool needsOwnBounds(const Kernel& kernel, const mneme_launch& launch) {
+  const uint32_t bound = kernel.code().blob->maxThreads;
+  return kernel.isMarked() && bound != 0 && tuned::volume(launch.block).value_or(0) > bound;
+}
+
 std::string quoted(const std::string& name) { return "'" + name + "'"; }
 
 } // namespace
@@ -66,8 +72,11 @@ int Engine::launch(const mneme_launch& launch) {
   }
 
   Backend& backend = *backend_.load(std::memory_order_relaxed);
+  const bool isCaptured = backend.isCaptured(launch);
+  if (isCaptured && !needsOwnBounds(*kernel, launch))
+    return launchCaptured(*kernel, launch);
   const LaunchShape shape{.device = backend.currentDevice(),
-                          .mayReshape = backend.mayReshape(launch),
+                          .mayReshape = !isCaptured && backend.mayReshape(launch),
                           .dims = {launch.grid, launch.block},
                           .sharedBytes = launch.sharedBytes,
                           .plugins = mneme_jit_pass_plugins()};
@@ -76,13 +85,7 @@ int Engine::launch(const mneme_launch& launch) {
   Plan plan;
   if (!planOf(*kernel, backend, shape, launch.args, plan))
     return launchOtherwise(launch);
-  if (!plan.binary || plan.binary->hasFailed())
-    return launchOtherwise(launch);
-  if (CacheReport::Entry* uses = plan.binary->uses())
-    uses->uses.fetch_add(1, std::memory_order_relaxed);
-  LoadedKernel* loaded = plan.binary->loaded();
-  if (!loaded)
-    loaded = obtain(*plan.binary);
+  LoadedKernel* const loaded = loadedFor(plan);
   int status = 0;
   const auto start = [&] { return backend.launch(*loaded, launch, plan.dims, status); };
   if (!loaded || !(start() || (kernel->isMarked() && backend.allowSharedMemory(launch) && start())))
@@ -90,6 +93,15 @@ int Engine::launch(const mneme_launch& launch) {
   if (settings_.trace.cache)
     counters_.tunedLaunches.fetch_add(1, std::memory_order_relaxed);
   return status;
+}
+
+LoadedKernel* Engine::loadedFor(const Plan& plan) {
+  if (!plan.binary || plan.binary->hasFailed())
+    return nullptr;
+  if (CacheReport::Entry* uses = plan.binary->uses())
+    uses->uses.fetch_add(1, std::memory_order_relaxed);
+  LoadedKernel* const loaded = plan.binary->loaded();
+  return loaded ? loaded : obtain(*plan.binary);
 }
 
 void Engine::forget(const mneme_module_entry* module) noexcept {

@@ -44,6 +44,9 @@ public:
   /// Launches as tuned, else as the program wrote it. Returns the vendor's status. Throws nothing;
   /// a thread that is cancelled in the vendor's own launch is unwound through it.
   int launch(const mneme_launch& launch);
+  /// The program has made or updated an executable graph: its kernels are replaced by tuned ones
+  /// there. The graph itself, and what a capture makes, holds the program's own.
+  void graphChanged(const ExecutableGraph& graph) noexcept;
   /// Says what the reference tool says when its engine starts. Has to be called before any launch.
   void announce();
   /// Kernels of a unit that is unloaded, with no launch of it in flight. May be called under the
@@ -65,6 +68,10 @@ private:
   };
 
   int launchOtherwise(const mneme_launch& launch);
+  int launchCaptured(const Kernel& kernel, const mneme_launch& launch);
+  void tuneIn(const ExecutableGraph& graph, const GraphKernel& one);
+  /// The tuned kernel for a launch planned so; null: the program's own runs.
+  LoadedKernel* loadedFor(const Plan& plan);
   Kernel* resolve(const mneme_launch& launch) noexcept;
   Kernel* makeKernel(const mneme_launch& launch, const mneme_module_entry* module,
                      const char* name);

@@ -73,6 +73,9 @@ public:
   bool readsPointees() const noexcept {
     return std::ranges::any_of(decisive_, &ValueSource::isPointee);
   }
+  /// Whether arguments and dimensions alone decide: what is right for a launch is right for every
+  /// repetition of it.
+  bool isToldByArguments() const noexcept { return !readsPointees() && lambdas_.empty(); }
   /// What decides which variant a launch takes, how and with which binary.
   const std::vector<ValueSource>& decisive() const noexcept { return decisive_; }
   /// What becomes constant in binaries of a variant, in ascending order of arguments.

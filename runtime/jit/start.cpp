@@ -136,6 +136,9 @@ const mneme_hooks* start() {
   pthread_atfork(nullptr, nullptr, [] { theEngine->turnOff(); });
   std::atexit([] { theEngine->report(); });
   tellModules(/*isForGpu=*/true);
+  mneme_rt_set_graph_hook([](uint32_t vendor, void* exec, void* graph) {
+    theEngine->graphChanged({.vendor = vendor, .exec = exec, .graph = graph});
+  });
   static constexpr mneme_hooks hooks{
       MNEME_RT_ABI, nullptr,
       [](void*, const mneme_launch* launch) { return theEngine->launch(*launch); },

@@ -25,6 +25,7 @@ constexpr mneme_hooks kStarter{MNEME_RT_ABI, nullptr, startAndLaunch, nullptr};
 
 const mneme_hooks* activeHooks = &kStarter;
 int hasStarted = 0;
+mneme_graph_hook graphHook = nullptr;
 
 /// False: another thread has started, or does so now.
 bool start() {
@@ -89,4 +90,16 @@ void mneme_rt_set_hooks(const mneme_hooks* hooks) {
     return;
   __atomic_store_n(&activeHooks, hooks, __ATOMIC_RELEASE);
   mneme::rt::warnIfRecordingUntuned();
+}
+
+void mneme_graph_changed(int status, uint32_t form, uint32_t vendor, void* exec, void* graph) {
+  const mneme_graph_hook hook = __atomic_load_n(&graphHook, __ATOMIC_ACQUIRE);
+  if (!hook || status != 0 || !exec)
+    return;
+  void* const handle = form == MNEME_GRAPH_UPDATED ? exec : *static_cast<void**>(exec);
+  hook(vendor, handle, graph);
+}
+
+void mneme_rt_set_graph_hook(mneme_graph_hook hook) {
+  __atomic_store_n(&graphHook, hook, __ATOMIC_RELEASE);
 }

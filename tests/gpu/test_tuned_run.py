@@ -20,14 +20,16 @@ PROGRAMS = (
     "streams",
     "per_thread",
     "graphs",
+    "graph_edits",
     "forms",
     "errors",
     "reset",
     "library",
 )
 LIBRARIES = {"library": ("libplugin.so",)}
-# Launches that cannot be tuned: refused ones, and clusters on the CPU device.
-PARTLY_TUNED = {"errors", "forms"}
+# Launches that cannot be tuned: refused ones, clusters on the CPU device, and in graphs on a GPU
+# kernels with variables in constant memory.
+PARTLY_TUNED = {"errors", "forms", "graphs"}
 WAYS: dict[str, dict[str, Any]] = {
     "bounds": {},
     "specialized": {

@@ -336,6 +336,16 @@ bool captureWait(void* stream, void* event, bool isExternal, Status& status) {
   return true;
 }
 
+bool isCapturing(void* stream) {
+  if (!isAnyCapturing())
+    return false;
+  const std::lock_guard lock(graphLock());
+  int status = 0;
+  return captureInfo(stream, {&status, nullptr, nullptr, nullptr, nullptr, nullptr}) !=
+             Status::Success ||
+         status != 0;
+}
+
 void forgetCapturedEvent(void* event) {
   if (!isAnyCapturing())
     return;

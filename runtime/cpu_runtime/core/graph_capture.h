@@ -37,6 +37,9 @@ private:
 /// call's answer: the work has become a node, or may not be given to this stream now.
 bool divert(void* stream, const MakeWork& make, Status& status);
 
+/// Whether `stream` takes part in a capture, or would spoil one.
+bool isCapturing(void* stream);
+
 /// Does `body` now, if the stream is a live one, not being captured and at rest. Else the same work
 /// is a node or is queued.
 template <typename Make, typename Body>

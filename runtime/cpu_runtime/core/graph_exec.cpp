@@ -179,6 +179,17 @@ Node* findExecNode(void* exec, void* handle) {
   return node == found->byOriginal.end() ? nullptr : node->second;
 }
 
+void visitKernels(void* handle, const std::function<void(Node& node, KernelWork& work)>& visit) {
+  const auto exec = execs().find(handle);
+  if (!exec)
+    return;
+  const std::lock_guard lock(exec->running);
+  for (Node* node : exec->order)
+    if (auto* kernel = std::get_if<KernelWork>(&node->work))
+      visit(*node, *kernel);
+  exec->mayWait = mayWaitForHost(ChildWork{exec->graph});
+}
+
 } // namespace mneme::cpu_runtime
 
 using namespace mneme::cpu_runtime;

@@ -1,6 +1,8 @@
 // Room cpu_runtime: what the functions on nodes share.
 #pragma once
 
+#include <functional>
+
 #include "runtime/cpu_runtime/core/graph_capture.h"
 #include "runtime/cpu_runtime/core/graph_params.h"
 
@@ -69,5 +71,8 @@ template <typename Make> Status changeExecNode(void* exec, void* handle, const M
     return status == Status::Success ? replaceWork(*node, std::move(work)) : status;
   });
 }
+
+/// Calls `visit` with the work of each kernel of an executable graph, of graphs in it, too.
+void visitKernels(void* exec, const std::function<void(Node& node, KernelWork& work)>& visit);
 
 } // namespace mneme::cpu_runtime

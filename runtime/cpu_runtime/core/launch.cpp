@@ -281,6 +281,15 @@ bool mayWaitForHost(const KernelWork& work) {
   return kernel && kernel->isReady && mayWaitForHost(*kernel->aheadOfTime.image);
 }
 
+bool hasTiedBlocks(const KernelWork& work) {
+  const Launch launch = launchOf(work);
+  return launch.isCooperative || count(launch.cluster) != 1;
+}
+
+bool canRunVariant(const KernelWork& work) {
+  return work.variant && canRun(*work.variant, launchOf(work));
+}
+
 Status runKernel(const KernelWork& work) {
   const auto kernel = findKernel(work.function);
   if (!kernel)

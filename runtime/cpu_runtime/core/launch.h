@@ -34,6 +34,11 @@ Status startOnDevices(const DeviceLaunch* launches, unsigned launchCount, unsign
 Status prepareKernel(const KernelWork& work);
 /// Whether its threads may wait for others than its own.
 bool mayWaitForHost(const KernelWork& work);
+/// Whether its blocks are tied to each other.
+bool hasTiedBlocks(const KernelWork& work);
+/// Whether its variant may run in place of the kernel, and is ready to. Changes nothing the program
+/// can see. \throws mneme::Error
+bool canRunVariant(const KernelWork& work);
 /// Runs it; what goes wrong inside surfaces as with any launch.
 Status runKernel(const KernelWork& work);
 

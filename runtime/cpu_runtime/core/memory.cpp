@@ -251,6 +251,18 @@ MNEME_RUNTIME_API int mneme_cpu_adopt(const void* base, size_t bytes, int kind) 
   }
 }
 
+/// The allocation that holds `pointer`; `kind` as in mneme_cpu_adopt(). Leaves no last error.
+MNEME_RUNTIME_API int mneme_cpu_find_allocation(const void* pointer, void** base, size_t* bytes,
+                                                int* kind) {
+  const auto block = Heap::instance().find(pointer);
+  if (!block)
+    return static_cast<int>(Status::InvalidValue);
+  *base = reinterpret_cast<void*>(block->base);
+  *bytes = block->bytes;
+  *kind = static_cast<int>(block->kind);
+  return static_cast<int>(Status::Success);
+}
+
 MNEME_RUNTIME_API void mneme_cpu_disown(const void* base) {
   always([&] {
     Heap::instance().disown(base);

@@ -2,9 +2,13 @@
 #include "runtime/abi/cpu_variants.h"
 
 #include <cstdio>
+#include <utility>
+#include <vector>
 
 #include "runtime/cpu_runtime/core/exported.h"
+#include "runtime/cpu_runtime/core/graph_nodes.h"
 #include "runtime/cpu_runtime/core/kernels.h"
+#include "runtime/cpu_runtime/core/launch.h"
 #include "runtime/cpu_runtime/core/vendor.h"
 #include "runtime/device/cpu/description.h"
 
@@ -47,6 +51,52 @@ MNEME_RUNTIME_API int mneme_cpu_load_variant(const void* function, const void* i
     tell("unknown exception");
   }
   return static_cast<int>(Status::NoKernelImageForDevice);
+}
+
+MNEME_RUNTIME_API int mneme_cpu_is_capturing(void* stream) { return isCapturing(stream); }
+
+MNEME_RUNTIME_API void
+mneme_cpu_visit_graph(void* exec, void (*visit)(void* user, const mneme_cpu_graph_kernel* kernel),
+                      void* user) {
+  // Whoever looks may take its time: no lock is held then. Arguments, once made, do not change.
+  std::vector<std::pair<const Node*, KernelWork>> kernels;
+  {
+    const std::lock_guard lock(graphLock());
+    visitKernels(exec, [&](Node& node, KernelWork& work) { kernels.emplace_back(&node, work); });
+  }
+  for (auto& [node, work] : kernels) {
+    const mneme_cpu_graph_kernel kernel{.node = const_cast<Node*>(node),
+                                        .function = work.function,
+                                        .grid = {work.grid.x, work.grid.y, work.grid.z},
+                                        .block = {work.block.x, work.block.y, work.block.z},
+                                        .args = const_cast<void**>(work.arguments->pointers.data()),
+                                        .sharedBytes = work.sharedBytes,
+                                        .isTied = hasTiedBlocks(work)};
+    visit(user, &kernel);
+  }
+}
+
+MNEME_RUNTIME_API int mneme_cpu_replace_in_graph(void* exec, const mneme_cpu_graph_kernel* kernel,
+                                                 void* variant, const uint32_t grid[3],
+                                                 const uint32_t block[3]) {
+  bool isReplaced = false;
+  try {
+    const std::lock_guard lock(graphLock());
+    visitKernels(exec, [&](Node& node, KernelWork& work) {
+      if (&node != kernel->node)
+        return;
+      KernelWork tuned = work;
+      tuned.variant = *static_cast<Handle*>(variant);
+      tuned.grid = {grid[0], grid[1], grid[2]};
+      tuned.block = {block[0], block[1], block[2]};
+      if (!canRunVariant(tuned))
+        return;
+      work = std::move(tuned);
+      isReplaced = true;
+    });
+  } catch (...) { // prepare() could not: the kernel itself says why
+  }
+  return isReplaced;
 }
 
 MNEME_RUNTIME_API const char* mneme_cpu_device_name(void) {

@@ -121,16 +121,3 @@ MNEME_RUNTIME_API int mneme_cudart_fill(void* destination, size_t pitch, unsigne
         stream, [&](Work& work) { return toWork(&params, work); }, [&] { return fillNow(params); });
   });
 }
-
-MNEME_RUNTIME_API int mneme_cudart_find_allocation(const void* pointer, void** base, size_t* bytes,
-                                                   int* kind) {
-  return quietly([&] {
-    const auto block = Heap::instance().find(pointer);
-    if (!block)
-      return Status::InvalidValue;
-    *base = reinterpret_cast<void*>(block->base);
-    *bytes = block->bytes;
-    *kind = static_cast<int>(block->kind);
-    return Status::Success;
-  });
-}

@@ -42,6 +42,11 @@ int main() {
     expect(cudaGraphExecDestroy(runnable));
     expect(cudaGraphDestroy(graph));
   }
+  mix<<<16, 128, 0, stream>>>(first, second, count, 5);
+  advance<<<1, 1, 0, stream>>>(3);
+  mix<<<16, 128, 0, stream>>>(second, first, count, 7);
+  expect(cudaStreamSynchronize(stream));
+  say("launched", first, count);
   expect(cudaStreamDestroy(stream));
   expect(cudaFree(first));
   expect(cudaFree(second));

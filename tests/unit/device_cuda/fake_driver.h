@@ -12,6 +12,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "runtime/device/cuda/driver_types.h"
@@ -53,9 +54,20 @@ struct Seen {
   std::map<std::string, std::string> variables;
 };
 
+/// A kernel, or a graph in a graph.
+struct GraphNode {
+  CUkernelNodeParams kernel;
+  CUlaunchAttributeValue cooperative{}, cluster{}, updatable{};
+  std::vector<GraphNode> child;
+};
+
 /// The program around a library that works inside it, and what the driver saw of that library.
 /// Tests find it as fakeApplication().
 struct Application {
+  bool isCapturing = false;     ///< every stream but the legacy one
+  std::vector<GraphNode> graph; ///< a graph's handle is the address of its nodes
+  unsigned long long graphFlags = 0;
+  std::vector<std::pair<CUgraphNode, CUkernelNodeParams>> replaced; ///< in executable graphs
   CUcontext current = nullptr; ///< of every thread that pushed none
   CUdevice device = 0;
   unsigned long long lives[2] = {100, 200}; ///< ids of the primary contexts

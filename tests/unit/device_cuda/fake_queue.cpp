@@ -106,7 +106,9 @@ FAKE(cuStreamQuery, CUstream) { return verdict("cuStreamQuery"); }
 FAKE(cuStreamWaitEvent, CUstream, CUevent, unsigned) { return CUDA_SUCCESS; }
 FAKE(cuStreamGetCtx, CUstream, CUcontext*) { return CUDA_ERROR_NOT_SUPPORTED; }
 FAKE(cuStreamIsCapturing, CUstream, CUstreamCaptureStatus* status) {
-  return *status = CU_STREAM_CAPTURE_STATUS_NONE, CUDA_SUCCESS;
+  *status = application.isCapturing ? static_cast<CUstreamCaptureStatus>(1)
+                                    : CU_STREAM_CAPTURE_STATUS_NONE;
+  return verdict("cuStreamIsCapturing");
 }
 FAKE(cuThreadExchangeStreamCaptureMode, CUstreamCaptureMode* mode) {
   const auto before = static_cast<CUstreamCaptureMode>(application.captureMode);

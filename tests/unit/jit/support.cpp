@@ -45,6 +45,23 @@ public:
     return true;
   }
 
+  bool isCaptured(const mneme_launch& launch) noexcept override {
+    return launch.stream && launch.stream == world_.capturedStream;
+  }
+  void visitKernels(const ExecutableGraph&,
+                    const std::function<void(const GraphKernel&)>& visit) override {
+    for (const GraphKernel& one : world_.inGraph)
+      visit(one);
+  }
+  bool replaceIn(const ExecutableGraph&, const GraphKernel&, LoadedKernel&,
+                 const tuned::Dims& dims) noexcept override {
+    if (world_.refusesLaunch)
+      return false;
+    const std::lock_guard lock(world_.mutex);
+    world_.replaced.push_back(dims);
+    return true;
+  }
+
 private:
   World& world_;
 };

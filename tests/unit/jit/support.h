@@ -72,6 +72,9 @@ struct World {
   // What goes wrong, or waits.
   std::function<void(const compile::Request&)> onCompile = [](const auto&) {};
   std::function<void()> onLoad = [] {}, onMakeBackend = [] {}, onWarn = [] {};
+  /// Launches on it are captured; it holds kernels like these.
+  void* capturedStream = nullptr;
+  std::vector<GraphKernel> inGraph;
   bool hasBackend = true, refusesLaunch = false, placesGlobals = false, isStored = false;
   std::atomic<int> device{0};
 
@@ -81,6 +84,7 @@ struct World {
   std::vector<KernelImage> loads; ///< their images are gone
   std::vector<std::string> warnings, traces;
   tuned::Dims lastDims;
+  std::vector<tuned::Dims> replaced; ///< kernels of graphs, by tuned ones with these dimensions
   std::atomic<int> compiled{0}, loaded{0}, tunedLaunches{0};
 
   Engine& engine; ///< lives for ever, as in a program

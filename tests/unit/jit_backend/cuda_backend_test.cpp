@@ -57,6 +57,12 @@ LoadedRuntime test::runtime() {
     words[18] = program().hasLargeClusters;
     return 0;
   };
+  calls.graphKernelNodeGetParams = [](void* node, void* params) {
+    if (reinterpret_cast<fake::GraphNode*>(node)->kernel.gridDimX == kForeignGrid)
+      return program().lastError = 98;
+    *static_cast<const void**>(params) = &kHandle;
+    return 0;
+  };
   calls.lookup.functionOf = [](void** function, const void* handle) {
     if (handle != &kHandle)
       return program().lastError = 98;

@@ -21,6 +21,9 @@ using namespace mneme::device::cuda;
 
 inline const char kHandle = 0; ///< host handle of the program's kernel "k"
 
+/// In nodes of graphs: of a kernel that the program's runtime does not know.
+inline constexpr unsigned kForeignGrid = 77;
+
 /// What the program's runtime says of its kernel and its variables.
 struct Program {
   int device = 0;

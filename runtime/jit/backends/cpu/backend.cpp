@@ -1,5 +1,6 @@
 #include "runtime/jit/backends/cpu/backend.h"
 
+#include <algorithm>
 #include <array>
 
 #include <dlfcn.h>
@@ -16,8 +17,13 @@ struct Runtime {
   decltype(&mneme_cpu_launch_variant) launch = nullptr;
   decltype(&mneme_cpu_free_variant) free = nullptr;
   decltype(&mneme_cpu_device_name) deviceName = nullptr;
+  decltype(&mneme_cpu_is_capturing) isCapturing = nullptr;
+  decltype(&mneme_cpu_visit_graph) visitGraph = nullptr;
+  decltype(&mneme_cpu_replace_in_graph) replaceInGraph = nullptr;
 
-  bool isThere() const noexcept { return load && launch && free && deviceName; }
+  bool isThere() const noexcept {
+    return load && launch && free && deviceName && isCapturing && visitGraph && replaceInGraph;
+  }
 };
 
 Runtime findRuntime(const std::string& prefix) {
@@ -29,6 +35,9 @@ Runtime findRuntime(const std::string& prefix) {
   find(runtime.launch, "_launch_variant");
   find(runtime.free, "_free_variant");
   find(runtime.deviceName, "_device_name");
+  find(runtime.isCapturing, "_is_capturing");
+  find(runtime.visitGraph, "_visit_graph");
+  find(runtime.replaceInGraph, "_replace_in_graph");
   return runtime;
 }
 
@@ -74,6 +83,36 @@ public:
            (launch.form == MNEME_LAUNCH_EX && config && !device::cuda::hasTiedBlocks(*config));
   }
 
+  bool isCaptured(const mneme_launch& launch) noexcept override {
+    return std::ranges::any_of(runtimes_, [&](const Runtime& runtime) {
+      return runtime.isThere() && runtime.isCapturing(launch.stream);
+    });
+  }
+  void visitKernels(const ExecutableGraph& graph,
+                    const std::function<void(const GraphKernel&)>& visit) override {
+    using Visit = std::function<void(const GraphKernel&)>;
+    const auto tell = [](void* user, const mneme_cpu_graph_kernel* kernel) {
+      (*static_cast<const Visit*>(user))({.node = kernel->node,
+                                          .handle = kernel->function,
+                                          .dims = {dim3Of(kernel->grid), dim3Of(kernel->block)},
+                                          .sharedBytes = kernel->sharedBytes,
+                                          .args = kernel->args,
+                                          .mayReshape = !kernel->isTied});
+    };
+    if (const Runtime* runtime = runtimeOf(graph))
+      runtime->visitGraph(graph.exec, tell, const_cast<Visit*>(&visit));
+  }
+  bool replaceIn(const ExecutableGraph& graph, const GraphKernel& one, LoadedKernel& kernel,
+                 const tuned::Dims& dims) noexcept override {
+    const Runtime* runtime = runtimeOf(graph);
+    const auto& [grid, block] = dims;
+    const uint32_t newGrid[] = {grid.x, grid.y, grid.z}, newBlock[] = {block.x, block.y, block.z};
+    const mneme_cpu_graph_kernel there{.node = one.node, .function = one.handle};
+    return runtime &&
+           runtime->replaceInGraph(graph.exec, &there, static_cast<CpuKernel&>(kernel).variant(),
+                                   newGrid, newBlock) != 0;
+  }
+
   std::unique_ptr<LoadedKernel> load(const KernelImage& image) override {
     const size_t vendor = image.module ? image.module->vendor : 0;
     if (vendor >= runtimes_.size() || !runtimes_[vendor].isThere())
@@ -108,6 +147,14 @@ public:
   }
 
 private:
+  static mneme_dim3 dim3Of(const uint32_t (&dims)[3]) noexcept {
+    return {dims[0], dims[1], dims[2]};
+  }
+  const Runtime* runtimeOf(const ExecutableGraph& graph) const noexcept {
+    const bool isKnown = graph.vendor < runtimes_.size() && runtimes_[graph.vendor].isThere();
+    return isKnown ? &runtimes_[graph.vendor] : nullptr;
+  }
+
   Runtimes runtimes_;
 };
 

@@ -7,6 +7,7 @@
 
 #include "runtime/base/error.h"
 #include "runtime/device/cuda/description.h"
+#include "runtime/jit/backends/cuda/graphs.h"
 #include "runtime/jit/backends/cuda/kernel.h"
 
 namespace mneme::jit {
@@ -125,6 +126,28 @@ public:
     const auto* config = static_cast<const RuntimeLaunchConfig*>(launch.config);
     return launch.form == MNEME_LAUNCH_PLAIN ||
            (launch.form == MNEME_LAUNCH_EX && config && !hasTiedBlocks(*config));
+  }
+
+  bool isCaptured(const mneme_launch& launch) noexcept override {
+    CUstream stream = nullptr;
+    const auto legacy = reinterpret_cast<CUstream>(uintptr_t{1}); // CU_STREAM_LEGACY
+    if (streamOf(launch, stream) && (!stream || stream == legacy))
+      return false; // is never captured
+    CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+    return driver_.cuStreamIsCapturing(stream, &status) != CUDA_SUCCESS ||
+           status != CU_STREAM_CAPTURE_STATUS_NONE;
+  }
+  void visitKernels(const ExecutableGraph& graph,
+                    const std::function<void(const GraphKernel&)>& visit) override {
+    if (const auto context = currentContext(driver_, runtime_))
+      visitGraphKernels(driver_, runtime_, *context, graph, visit);
+  }
+  bool replaceIn(const ExecutableGraph& graph, const GraphKernel& one, LoadedKernel& kernel,
+                 const tuned::Dims& dims) noexcept override {
+    const auto context = currentContext(driver_, runtime_);
+    CudaPlacement* placement =
+        context ? static_cast<CudaKernel&>(kernel).placementIn(*context) : nullptr;
+    return placement && replaceInGraph(driver_, graph, one, *placement, dims);
   }
 
   std::unique_ptr<LoadedKernel> load(const KernelImage& image) override {

@@ -67,6 +67,7 @@ public:
   device::cuda::CUfunction function() const noexcept { return function_; }
   /// Brings the constants up to date, in front of a launch on this stream. False if that failed.
   bool copyConstants(device::cuda::CUstream stream) const noexcept;
+  bool hasConstants() const noexcept { return !constants_.empty(); }
   int maxDynamicSharedBytes() const noexcept { return maxDynamicSharedBytes_; }
   /// What the program's own kernel promised, or has registers for. 0: unknown.
   uint64_t maxThreadsPerBlock() const noexcept { return maxThreadsPerBlock_; }

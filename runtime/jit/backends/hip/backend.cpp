@@ -76,6 +76,17 @@ public:
     return formOf(launch) == Form::Plain;
   }
 
+  bool isCaptured(const mneme_launch& launch) noexcept override {
+    void* stream = launch.stream;
+    if (!stream && isPerThreadEntry(launch.vendorEntry))
+      stream = perThreadStream();
+    if (!stream || !runtime_.streamIsCapturing)
+      return false;
+    const KeepsLastError keeps = runtime_.keepLastError();
+    int status = 0; // none
+    return runtime_.streamIsCapturing(stream, &status) != hipSuccess || status != 0;
+  }
+
   /// HIP knows nothing of the host's ordinary memory.
   bool isHostReadable(const void* pointer) noexcept override {
     const KeepsLastError keeps = runtime_.keepLastError();

@@ -37,6 +37,7 @@ const HipRuntime& HipRuntime::get() noexcept {
     look(found.getFuncAttributes, "hipFuncGetAttributes");
     look(found.getPointerAttributes, "hipPointerGetAttributes");
     look(found.exchangeCaptureMode, "hipThreadExchangeStreamCaptureMode");
+    look(found.streamIsCapturing, "hipStreamIsCapturing");
     look(found.peekAtLastError, "hipPeekAtLastError");
     look(found.getLastError, "hipGetLastError");
     look(found.getVersion, "hipRuntimeGetVersion");

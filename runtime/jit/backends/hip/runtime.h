@@ -42,6 +42,7 @@ struct HipRuntime {
   int (*getFuncAttributes)(HipKernelFacts* facts, const void* handle) = nullptr;
   int (*getPointerAttributes)(HipPointerFacts* facts, const void* pointer) = nullptr;
   int (*exchangeCaptureMode)(int* mode) = nullptr;
+  int (*streamIsCapturing)(void* stream, int* status) = nullptr;
   int (*peekAtLastError)() = nullptr;
   int (*getLastError)() = nullptr;
   int (*getVersion)(int* version) = nullptr;

@@ -1,0 +1,25 @@
+// Room jit: kernels in executable graphs on NVIDIA GPUs. Handles of graphs are the same for the
+// runtime and the driver.
+#pragma once
+
+#include <functional>
+
+#include "runtime/jit/backend.h"
+#include "runtime/jit/backends/cuda/context.h"
+#include "runtime/jit/backends/cuda/kernel.h"
+
+namespace mneme::jit {
+
+/// As Backend::visitKernels(): those that run in `context`, of graphs in the graph, too.
+/// Nothing with drivers before CUDA 12.0, and of graphs that kernels launch.
+void visitGraphKernels(const device::cuda::Driver& driver,
+                       const device::cuda::LoadedRuntime& runtime, const CudaContext& context,
+                       const ExecutableGraph& graph,
+                       const std::function<void(const GraphKernel&)>& visit);
+
+/// As Backend::replaceIn().
+bool replaceInGraph(const device::cuda::Driver& driver, const ExecutableGraph& graph,
+                    const GraphKernel& kernel, CudaPlacement& placement,
+                    const tuned::Dims& dims) noexcept;
+
+} // namespace mneme::jit
