@@ -6,6 +6,7 @@
 #include <exception>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -55,6 +56,9 @@ public:
 
   /// Whether memory of the vendor is still there and can be read from here.
   virtual bool canRead(const artifact::Region& region) = 0;
+  /// Memory of the vendor around this address that can be read from here, whoever took it, as far
+  /// as the vendor tells: of graphs, mapped by the program, opened from another process.
+  virtual std::optional<artifact::Region> memoryAt(uint64_t address) = 0;
   /// What hash() saw until now belongs to an earlier snapshot.
   virtual void beginSnapshot() {}
   /// Regions of a snapshot: best all of them at once. \throws Error when the device fails.
@@ -81,19 +85,26 @@ public:
 /// The CPU device, where host memory is device memory. Works on several threads.
 class HostAccess : public DeviceAccess {
 public:
-  /// `synchronizeDevice` returns the vendor's status.
-  explicit HostAccess(std::function<int()> synchronizeDevice)
-      : synchronizeDevice_(std::move(synchronizeDevice)) {}
+  using FindMemory = std::function<std::optional<artifact::Region>(uint64_t address)>;
+  /// `synchronizeDevice` returns the vendor's status; `findMemory` is memoryAt().
+  explicit HostAccess(
+      std::function<int()> synchronizeDevice,
+      FindMemory findMemory = [](uint64_t) { return std::optional<artifact::Region>(); })
+      : synchronizeDevice_(std::move(synchronizeDevice)), findMemory_(std::move(findMemory)) {}
   int synchronize() override { return synchronizeDevice_(); }
   void launchBegins(const mneme_launch& launch) override;
   int launchEnds(const mneme_launch& launch, uint64_t& elapsedNs) override;
   bool canRead(const artifact::Region& region) override;
+  std::optional<artifact::Region> memoryAt(uint64_t address) override {
+    return findMemory_(address);
+  }
   void hash(std::span<const HashTask> tasks) override;
   SearchResult search(std::span<const Piece> pieces, const WordRanges& ranges) override;
   Content take(std::span<const Piece> pieces) override;
 
 private:
   std::function<int()> synchronizeDevice_;
+  FindMemory findMemory_;
   uint64_t beginNs_ = 0;
 };
 

@@ -165,6 +165,24 @@ void Memory::forget(const void* pointer) {
     live_.erase(found);
 }
 
+void Memory::noteOfGraph(const void* pointer) {
+  const std::unique_lock lock(mutex_);
+  graphMemory_.insert(addressOf(pointer));
+}
+
+std::vector<uint64_t> Memory::graphMemory() const {
+  const std::shared_lock lock(mutex_);
+  return {graphMemory_.begin(), graphMemory_.end()};
+}
+
+bool Memory::isPlaced(uint64_t address) const {
+  const std::shared_lock lock(mutex_);
+  return std::ranges::any_of(places_, [&](const auto& place) {
+    const WindowAllocator* window = existingWindow(place.first);
+    return window && address - window->base() < window->sizeBytes();
+  });
+}
+
 void Memory::share(unsigned owner, unsigned user) {
   const std::unique_lock lock(mutex_);
   sharing_.insert({owner, user});

@@ -80,6 +80,13 @@ public:
   /// Forgets what noteForeign() or noteRegistered() said.
   void forget(const void* pointer);
 
+  /// Memory that a graph's node allocates whenever the graph runs, until somebody frees it: known
+  /// for good, there now and then.
+  void noteOfGraph(const void* pointer);
+  std::vector<uint64_t> graphMemory() const; ///< where it begins
+  /// Whether this address is one that allocate() could return.
+  bool isPlaced(uint64_t address) const;
+
   /// From now on device `user` may use what lives in the window of `owner`.
   void share(unsigned owner, unsigned user);
   /// What the window takes of the device's memory beyond what the vendor would have taken for the
@@ -126,6 +133,7 @@ private:
   std::map<unsigned, Place> places_;
   std::set<std::pair<unsigned, unsigned>> sharing_; ///< owner, user
   std::map<uint64_t, Allocation> live_;
+  std::set<uint64_t> graphMemory_;
   bool isWindowRefused_ = false;
   bool hasSeenAllocations_ = false;
 };

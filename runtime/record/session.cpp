@@ -398,7 +398,7 @@ bool Session::captureAround(Attempt& attempt, const mneme_launch& launch, Device
   Capture capture(access, writer(), history_);
   std::vector<artifact::Region> regions = certainRegions(info, launch, access);
   Reach reach = reachOf(info, launch, regions, access);
-  addArguments(info, launch, reach, regions);
+  addArguments(info, launch, reach, access, regions);
   draft.prologue = capture.take(regions, &reach);
   regions.clear();
   for (const artifact::RegionDraft& region : draft.prologue.regions)

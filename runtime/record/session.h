@@ -161,7 +161,9 @@ private:
   Reach reachOf(const KernelInfo& info, const mneme_launch& launch,
                 const std::vector<artifact::Region>& certain, DeviceAccess& access);
   void addArguments(const KernelInfo& info, const mneme_launch& launch, Reach& reach,
-                    std::vector<artifact::Region>& regions);
+                    DeviceAccess& access, std::vector<artifact::Region>& regions);
+  void addUnseen(const KernelInfo& info, const std::vector<uint64_t>& words, DeviceAccess& access,
+                 std::vector<artifact::Region>& regions);
   bool isReadable(const artifact::Region& region, DeviceAccess& access) const;
   void addGlobals(const KernelInfo& info, const void* kernel,
                   std::vector<artifact::Region>& regions);

@@ -6,6 +6,49 @@
 #include "runtime/record/session.h"
 
 namespace mneme::record {
+namespace {
+
+/// Below and above are numbers that lead nowhere.
+constexpr uint64_t kFirstAddress = 1 << 16, kLastAddress = (1ull << 57) - 1;
+constexpr const char* kPastRecorder =
+    "the recorder has not seen allocated: a library opened with RTLD_DEEPBIND calls the vendor's "
+    "runtime past it";
+/// Of memory that is mapped piece by piece.
+constexpr size_t kMostPieces = 1 << 16;
+
+/// As memoryAt(), if nothing of it is known.
+std::optional<artifact::Region> unseenAt(uint64_t address, DeviceAccess& access,
+                                         const std::vector<artifact::Region>& known) {
+  auto found = access.memoryAt(address);
+  const auto overlaps = [&](const artifact::Region& one) {
+    return one.address < found->address + found->sizeBytes &&
+           found->address < one.address + one.sizeBytes;
+  };
+  return found && found->sizeBytes > 0 && std::ranges::none_of(known, overlaps) ? found
+                                                                                : std::nullopt;
+}
+
+/// Memory that is mapped piece by piece goes on, for kernels, in the pieces beside it.
+std::vector<artifact::Region> piecesAround(uint64_t address, DeviceAccess& access,
+                                           const std::vector<artifact::Region>& known) {
+  std::vector<artifact::Region> pieces;
+  const auto take = [&](uint64_t at) {
+    const auto piece = unseenAt(at, access, known);
+    if (piece && pieces.size() < kMostPieces)
+      pieces.push_back(*piece);
+    return piece && pieces.size() < kMostPieces;
+  };
+  if (!take(address))
+    return pieces;
+  const artifact::Region first = pieces.front();
+  for (uint64_t begin = first.address; begin > 0 && take(begin - 1);)
+    begin = pieces.back().address;
+  for (uint64_t end = first.address + first.sizeBytes; take(end);)
+    end = pieces.back().address + pieces.back().sizeBytes;
+  return pieces;
+}
+
+} // namespace
 
 /// What cannot be found is as the code says: constants, and variables that the program has not got,
 /// where its runtime knows all it has (its images leave out what their code does not use).
@@ -69,6 +112,9 @@ Reach Session::reachOf(const KernelInfo& info, const mneme_launch& launch,
   const std::vector<uint64_t> pointers = pointerArguments(*info.blob, launch);
   words.insert(words.end(), pointers.begin(), pointers.end());
   auto candidates = memory_->reachable(static_cast<unsigned>(device_), words);
+  for (const uint64_t address : memory_->graphMemory())
+    if (const auto region = access.memoryAt(address))
+      candidates.push_back(*region);
   for (artifact::Region global : globals_->find(static_cast<unsigned>(device_))) {
     if (info.globalNames.contains(global.name))
       global.name.clear();
@@ -79,16 +125,38 @@ Reach Session::reachOf(const KernelInfo& info, const mneme_launch& launch,
       [this, &access](const artifact::Region& region) { return isReadable(region, access); });
 }
 
+/// Memory of the vendor that the recorder has not seen taken, and that one of `words` leads into.
+/// What is placed is known, or free and nobody's.
+void Session::addUnseen(const KernelInfo& info, const std::vector<uint64_t>& words,
+                        DeviceAccess& access, std::vector<artifact::Region>& regions) {
+  for (const uint64_t word : words) {
+    if (word < kFirstAddress || word > kLastAddress || memory_->isPlaced(word))
+      continue;
+    std::vector<artifact::Region> found = piecesAround(word, access, regions);
+    if (found.empty())
+      continue;
+    regions.insert(regions.end(), found.begin(), found.end());
+    note("kernel '" + info.blob->demangled + "' was given memory that " +
+         (wasAnyOpenedApart() ? kPastRecorder
+                              : "came from no allocation function the recorder knows (of a graph, "
+                                "mapped by the program, of another process)") +
+         ": it is recorded where it lies; a replay may not be granted these addresses");
+  }
+}
+
 /// What the arguments lead to; a word of an aggregate, or an integer, may be an address as well.
 void Session::addArguments(const KernelInfo& info, const mneme_launch& launch, Reach& reach,
-                           std::vector<artifact::Region>& regions) {
+                           DeviceAccess& access, std::vector<artifact::Region>& regions) {
   const std::vector<uint64_t> pointers = pointerArguments(*info.blob, launch);
-  for (const uint64_t word : wordArguments(*info.blob, launch))
+  const std::vector<uint64_t> words = wordArguments(*info.blob, launch);
+  for (const uint64_t word : words)
     reach.lookAt(word);
   for (const uint64_t pointer : pointers)
     reach.lookAt(pointer);
   const std::vector<artifact::Region> found = reach.takeFound();
   regions.insert(regions.end(), found.begin(), found.end());
+  addUnseen(info, pointers, access, regions);
+  addUnseen(info, words, access, regions);
   for (const uint64_t pointer : pointers) {
     const auto isKnown = [&](const artifact::Region& region) { // the end counts, too
       return pointer >= region.address && pointer - region.address <= region.sizeBytes;
@@ -96,10 +164,8 @@ void Session::addArguments(const KernelInfo& info, const mneme_launch& launch, R
     if (pointer != 0 && !info.knowsFunctions &&
         std::none_of(regions.begin(), regions.end(), isKnown))
       note("kernel '" + info.blob->demangled + "' was given a pointer to memory that " +
-           (wasAnyOpenedApart()
-                ? "the recorder has not seen allocated: a library opened with RTLD_DEEPBIND calls "
-                  "the vendor's runtime past it"
-                : "no allocation function returned, such as pageable host memory") +
+           (wasAnyOpenedApart() ? kPastRecorder
+                                : "no allocation function returned, such as pageable host memory") +
            ": that memory is not recorded, and a replay may fail");
   }
 }

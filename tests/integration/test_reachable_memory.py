@@ -144,6 +144,11 @@ def test_scans_lists_and_tables_of_any_memory(tmp_path: Path) -> None:
     assert check_replays(tmp_path / "app", tmp_path).endswith("reach: ok\n")
 
 
+def test_memory_of_graphs_is_there_at_replay(tmp_path: Path) -> None:
+    compile_program(tmp_path / "app", *CUDA, PROGRAMS / "graph_memory.cu", "-lcudart")
+    assert check_replays(tmp_path / "app", tmp_path).endswith("graph_memory: ok\n")
+
+
 def test_variables_of_other_units(tmp_path: Path) -> None:
     for unit in UNITS:
         source = PROGRAMS / f"{unit}.cu"
@@ -202,6 +207,12 @@ def compile_hip(*arguments: str | Path) -> None:
 def test_hip_scans_lists_and_tables_of_any_memory(tmp_path: Path) -> None:
     compile_hip(*HIP, PROGRAMS / "reach.cu", "-o", tmp_path / "app", "-lamdhip64")
     assert check_replays(tmp_path / "app", tmp_path).endswith("reach: ok\n")
+
+
+@pytest.mark.hip
+def test_hip_memory_of_graphs_is_there_at_replay(tmp_path: Path) -> None:
+    compile_hip(*HIP, PROGRAMS / "graph_memory.cu", "-o", tmp_path / "app", "-lamdhip64")
+    assert check_replays(tmp_path / "app", tmp_path).endswith("graph_memory: ok\n")
 
 
 @pytest.mark.hip

@@ -23,6 +23,7 @@ struct Runtime {
   void (*disown)(const void* base) = nullptr;
   int (*synchronize)() = nullptr;
   int (*getDevice)(int* device) = nullptr;
+  int (*findAllocation)(const void* pointer, void** base, size_t* sizeBytes, int* kind) = nullptr;
   void (*prepare)(const void* kernel) = nullptr;
   int (*visitGlobals)(const void* kernel, VisitGlobal visit, void* user) = nullptr;
   void (*visitAllGlobals)(VisitGlobal visit, void* user) = nullptr;
@@ -45,6 +46,7 @@ Runtime findRuntime(const std::string& ours, const std::string& vendors) {
   Runtime runtime;
   own(runtime.adopt, "_adopt");
   own(runtime.disown, "_disown");
+  own(runtime.findAllocation, "_find_allocation");
   own(runtime.prepare, "_prepare");
   own(runtime.visitGlobals, "_visit_globals");
   own(runtime.visitAllGlobals, "_visit_all_globals");
@@ -71,6 +73,12 @@ constexpr uint64_t kHipWindowBytes = 64ull << 30;
 int kindNumber(RegionKind kind) noexcept {
   constexpr int device = 0, managed = 1, host = 2;
   return kind == RegionKind::Managed ? managed : kind == RegionKind::HostPinned ? host : device;
+}
+
+RegionKind kindOf(int number) noexcept {
+  constexpr RegionKind kinds[] = {RegionKind::Allocation, RegionKind::Managed,
+                                  RegionKind::HostPinned};
+  return number >= 0 && number < 3 ? kinds[number] : RegionKind::Allocation;
 }
 
 // A process may use both runtimes: the device is one, and what one runtime does not know the other
@@ -103,7 +111,8 @@ public:
   }
 
   std::unique_ptr<DeviceAccess> makeAccess(unsigned) override {
-    return std::make_unique<HostAccess>([this] { return synchronize(); });
+    return std::make_unique<HostAccess>([this] { return synchronize(); },
+                                        [this](uint64_t address) { return memoryAt(address); });
   }
 
   bool canPlace(RegionKind) const noexcept override { return true; }
@@ -171,6 +180,24 @@ public:
   }
 
 private:
+  std::optional<Region> memoryAt(uint64_t address) const noexcept {
+    void* base = nullptr;
+    size_t bytes = 0;
+    int kind = 0;
+    const bool isKnown = std::ranges::any_of(runtimes_, [&](const Runtime& runtime) {
+      return runtime.findAllocation &&
+             runtime.findAllocation(reinterpret_cast<const void*>(address), &base, &bytes, &kind) ==
+                 0;
+    });
+    if (!isKnown)
+      return std::nullopt;
+    Region region;
+    region.address = reinterpret_cast<uint64_t>(base);
+    region.sizeBytes = bytes;
+    region.kind = kindOf(kind);
+    return region;
+  }
+
   static void addRegion(void* user, const char* name, void* address, size_t sizeBytes) {
     static_cast<std::vector<Region>*>(user)->push_back(variableRegion(name, address, sizeBytes));
   }

@@ -35,10 +35,11 @@ public:
 
   bool allocationAt(uint64_t address, uint64_t& start,
                     uint64_t& sizeBytes) const noexcept override {
+    // The pointer's own attributes name the whole reservation around memory that a program maps,
+    // with its holes, and what nobody has access to.
     CUdeviceptr begin = 0;
     size_t bytes = 0;
-    const bool isKnown = ask(begin, CU_POINTER_ATTRIBUTE_RANGE_START_ADDR, address) &&
-                         ask(bytes, CU_POINTER_ATTRIBUTE_RANGE_SIZE, address);
+    const bool isKnown = cuda_.cuMemGetAddressRange(&begin, &bytes, address) == CUDA_SUCCESS;
     start = begin;
     sizeBytes = bytes;
     return isKnown;

@@ -51,6 +51,7 @@ public:
   void launchBegins(const mneme_launch& launch) override;
   int launchEnds(const mneme_launch& launch, uint64_t& elapsedNs) override;
   bool canRead(const Region& region) override;
+  std::optional<Region> memoryAt(uint64_t address) override;
   void beginSnapshot() override { mirrors_.clear(); }
   void hash(std::span<const HashTask> tasks) override;
   SearchResult search(std::span<const Piece> pieces, const WordRanges& ranges) override;
@@ -159,6 +160,19 @@ bool GpuAccess::canRead(const Region& region) {
   uint64_t start = 0, sizeBytes = 0;
   return side_.vendor->allocationAt(region.address, start, sizeBytes) && start <= region.address &&
          region.address + region.sizeBytes <= start + sizeBytes;
+}
+
+std::optional<Region> GpuAccess::memoryAt(uint64_t address) {
+  const KeepsLastError keeps = side_.vendor->keepLastError();
+  const std::optional<bool> isOnHost = side_.vendor->isHostMemory(address);
+  Region region;
+  if (!isOnHost || !side_.vendor->allocationAt(address, region.address, region.sizeBytes) ||
+      address - region.address >= region.sizeBytes)
+    return std::nullopt;
+  region.kind = *isOnHost ? RegionKind::HostPinned : RegionKind::Allocation;
+  if (*isOnHost && !isHostMemory(region.address, region.sizeBytes))
+    return std::nullopt;
+  return region;
 }
 
 Way GpuAccess::wayOf(const Region& region) const {

@@ -37,7 +37,7 @@ public:
 
   /// Nothing for memory that the vendor does not know.
   virtual std::optional<bool> isHostMemory(uint64_t address) const noexcept = 0;
-  /// The allocation around an address; false if there is none.
+  /// The allocation around an address; false if there is none, or nobody may use it.
   virtual bool allocationAt(uint64_t address, uint64_t& start,
                             uint64_t& sizeBytes) const noexcept = 0;
   /// The device whose memory it is; -1 if that cannot be told.
