@@ -16,7 +16,8 @@ constexpr uint16_t machineCuda = 190;
 constexpr uint8_t formatSized = 4;
 constexpr uint8_t attributeTotal = 0x19; ///< bytes of all arguments
 constexpr uint8_t attributeParameter = 0x17;
-/// Instead of the former in kernels with more than 4 KiB of arguments.
+/// Instead of the former in kernels with more than 4 KiB of arguments; flags in the upper half of
+/// the last word.
 constexpr uint8_t attributeLargeParameter = 0x45;
 
 using gpu::textAt;
