@@ -72,6 +72,7 @@ void bindMemory(const DynamicLibrary& library, Driver& driver) {
   bind(library, driver.cuMemMap, "cuMemMap");
   bind(library, driver.cuMemUnmap, "cuMemUnmap");
   bind(library, driver.cuMemSetAccess, "cuMemSetAccess");
+  bindIfThere(library, driver.cuMemGetAccess, "cuMemGetAccess");
   bind(library, driver.cuMemGetAllocationGranularity, "cuMemGetAllocationGranularity");
   bind(library, driver.cuMemcpyDtoH, "cuMemcpyDtoH_v2");
   bind(library, driver.cuMemcpyHtoD, "cuMemcpyHtoD_v2");

@@ -68,6 +68,9 @@ struct Driver final : gpu::Driver {
   CUresult (*cuMemUnmap)(CUdeviceptr address, size_t sizeBytes);
   CUresult (*cuMemSetAccess)(CUdeviceptr address, size_t sizeBytes,
                              const CUmemAccessDesc* descriptions, size_t count);
+  /// Optional.
+  CUresult (*cuMemGetAccess)(unsigned long long* flags, const CUmemLocation* location,
+                             CUdeviceptr address);
   CUresult (*cuMemGetAllocationGranularity)(size_t* granularity,
                                             const CUmemAllocationProp* properties,
                                             CUmemAllocationGranularity_flags option);

@@ -45,6 +45,15 @@ public:
     return isKnown;
   }
 
+  bool mayUse(uint64_t address, int device) const noexcept override {
+    unsigned long long flags = 0;
+    CUmemLocation location;
+    location.type = CU_MEM_LOCATION_TYPE_DEVICE;
+    location.id = device;
+    return !cuda_.cuMemGetAccess ||
+           cuda_.cuMemGetAccess(&flags, &location, address) != CUDA_SUCCESS || flags != 0;
+  }
+
   int deviceOf(uint64_t address) const noexcept override {
     int ordinal = -1;
     CUdevice device = -1;

@@ -170,9 +170,9 @@ std::optional<Region> GpuAccess::memoryAt(uint64_t address) {
       address - region.address >= region.sizeBytes)
     return std::nullopt;
   region.kind = *isOnHost ? RegionKind::HostPinned : RegionKind::Allocation;
-  if (*isOnHost && !isHostMemory(region.address, region.sizeBytes))
-    return std::nullopt;
-  return region;
+  const bool canBeRead = *isOnHost ? isHostMemory(region.address, region.sizeBytes)
+                                   : side_.vendor->mayUse(address, side_.device);
+  return canBeRead ? std::optional(region) : std::nullopt;
 }
 
 Way GpuAccess::wayOf(const Region& region) const {

@@ -40,6 +40,8 @@ public:
   /// The allocation around an address; false if there is none, or nobody may use it.
   virtual bool allocationAt(uint64_t address, uint64_t& start,
                             uint64_t& sizeBytes) const noexcept = 0;
+  /// Whether a device may use memory that the program maps itself; true for other memory.
+  virtual bool mayUse(uint64_t address, int device) const noexcept { return true; }
   /// The device whose memory it is; -1 if that cannot be told.
   virtual int deviceOf(uint64_t address) const noexcept = 0;
 
