@@ -46,6 +46,12 @@ public:
   }
 
   bool mayUse(uint64_t address, int device) const noexcept override {
+    CUdeviceptr reservation = 0;
+    uint64_t begin = 0, bytes = 0;
+    // Other memory is not asked about: it fills what the attributes name.
+    if (!ask(reservation, CU_POINTER_ATTRIBUTE_RANGE_START_ADDR, address) ||
+        (allocationAt(address, begin, bytes) && begin == reservation && isWhole(address, bytes)))
+      return true;
     unsigned long long flags = 0;
     CUmemLocation location;
     location.type = CU_MEM_LOCATION_TYPE_DEVICE;
@@ -83,6 +89,11 @@ public:
   }
 
 private:
+  bool isWhole(uint64_t address, uint64_t sizeBytes) const noexcept {
+    size_t bytes = 0;
+    return ask(bytes, CU_POINTER_ATTRIBUTE_RANGE_SIZE, address) && bytes == sizeBytes;
+  }
+
   template <typename Value>
   bool ask(Value& value, CUpointer_attribute attribute, uint64_t address) const noexcept {
     return cuda_.cuPointerGetAttribute(&value, attribute, address) == CUDA_SUCCESS;
