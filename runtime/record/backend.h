@@ -60,6 +60,11 @@ public:
   virtual int synchronize() noexcept = 0;
   /// Waits for a device that may not be the current one; by default there is only one.
   virtual int synchronizeDevice(unsigned device) noexcept { return synchronize(); }
+  /// The same for work of the application in the runtime's own context, and not for ever: nothing
+  /// if some goes on when the patience is over.
+  virtual std::optional<int> synchronizeWithin(unsigned device, const Patience& patience) noexcept {
+    return synchronizeDevice(device);
+  }
   virtual unsigned deviceCount() noexcept { return 1; }
   /// The device of a stream that is no default one; nothing where that cannot be told, or the
   /// stream is of a context the recorder does not work in.

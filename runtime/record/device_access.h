@@ -15,6 +15,7 @@
 #include "runtime/artifact/writer.h"
 #include "runtime/base/hash.h"
 #include "runtime/base/word_ranges.h"
+#include "runtime/record/patience.h"
 
 namespace mneme::record {
 
@@ -47,12 +48,12 @@ class DeviceAccess {
 public:
   virtual ~DeviceAccess() = default;
 
-  /// Waits for everything the application has started. Returns the vendor's status.
-  virtual int synchronize() = 0;
   /// Around the launch that is recorded: launchEnds() waits for it and for nothing else that need
-  /// not be waited for. Returns the vendor's status; `elapsedNs` is the time of the kernel.
+  /// not be waited for. Returns the vendor's status, or nothing if it goes on when the patience is
+  /// over; `elapsedNs` is the time of the kernel.
   virtual void launchBegins(const mneme_launch& launch) = 0;
-  virtual int launchEnds(const mneme_launch& launch, uint64_t& elapsedNs) = 0;
+  virtual std::optional<int> launchEnds(const mneme_launch& launch, uint64_t& elapsedNs,
+                                        const Patience& patience) = 0;
 
   /// Whether memory of the vendor is still there and can be read from here.
   virtual bool canRead(const artifact::Region& region) = 0;
@@ -85,15 +86,17 @@ public:
 /// The CPU device, where host memory is device memory. Works on several threads.
 class HostAccess : public DeviceAccess {
 public:
+  using Synchronize = std::function<std::optional<int>(const Patience& patience)>;
   using FindMemory = std::function<std::optional<artifact::Region>(uint64_t address)>;
-  /// `synchronizeDevice` returns the vendor's status; `findMemory` is memoryAt().
+  /// `synchronize` waits for the whole device, as launchEnds() does for a launch; `findMemory` is
+  /// memoryAt().
   explicit HostAccess(
-      std::function<int()> synchronizeDevice,
+      Synchronize synchronize,
       FindMemory findMemory = [](uint64_t) { return std::optional<artifact::Region>(); })
-      : synchronizeDevice_(std::move(synchronizeDevice)), findMemory_(std::move(findMemory)) {}
-  int synchronize() override { return synchronizeDevice_(); }
+      : synchronize_(std::move(synchronize)), findMemory_(std::move(findMemory)) {}
   void launchBegins(const mneme_launch& launch) override;
-  int launchEnds(const mneme_launch& launch, uint64_t& elapsedNs) override;
+  std::optional<int> launchEnds(const mneme_launch& launch, uint64_t& elapsedNs,
+                                const Patience& patience) override;
   bool canRead(const artifact::Region& region) override;
   std::optional<artifact::Region> memoryAt(uint64_t address) override {
     return findMemory_(address);
@@ -103,7 +106,7 @@ public:
   Content take(std::span<const Piece> pieces) override;
 
 private:
-  std::function<int()> synchronizeDevice_;
+  Synchronize synchronize_;
   FindMemory findMemory_;
   uint64_t beginNs_ = 0;
 };

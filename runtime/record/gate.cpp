@@ -172,6 +172,8 @@ bool Gate::endYielding() noexcept {
   return (state_.fetch_and(~kYielding, std::memory_order_acq_rel) & kShut) != 0;
 }
 
+bool Gate::isShut() const noexcept { return (state_.load(std::memory_order_acquire) & kShut) != 0; }
+
 void Gate::resetInChild(bool isInside) noexcept {
   state_.store(isInside ? 1 : 0);
   turn_.store(0);

@@ -46,6 +46,8 @@ public:
   /// The wait is over. False if the gate was opened meanwhile; then it stays so, though open() is
   /// still to be called.
   bool endYielding() noexcept;
+  /// For the same: false once the others have opened it.
+  bool isShut() const noexcept;
 
   /// In the child of fork(), where no other thread is left; `isInside`: the forking one is.
   void resetInChild(bool isInside) noexcept;

@@ -9,6 +9,7 @@
 #include "runtime/base/blocked_signals.h"
 #include "runtime/base/cancellation.h"
 #include "runtime/record/gate.h"
+#include "runtime/record/patience.h"
 
 namespace mneme::record {
 
@@ -60,11 +61,14 @@ public:
   /// False when the gate was not shut, or others were let in by waiting().
   bool isAlone() const noexcept { return isAlone_; }
 
-  /// Makes a call that may take as long as the application's work does, and may need one of the
-  /// threads kept outside: they get in after `patience`, signals at once.
-  template <typename Action> auto waiting(Gate::Milliseconds patience, const Action& action) {
-    const Wait wait(*this, patience);
-    return action();
+  /// Waits for what takes as long as the application's work does, and may need one of the threads
+  /// kept outside: they get in after `forOthers`, signals at once. `action` takes a Patience, for
+  /// `atMost` and as long as nobody has got in.
+  template <typename Action>
+  auto waiting(Gate::Milliseconds forOthers, std::chrono::nanoseconds atMost,
+               const Action& action) {
+    const Wait wait(*this, forOthers);
+    return action(Patience(atMost, isShut_ ? &gate_ : nullptr));
   }
 
 private:

@@ -38,6 +38,8 @@ struct KernelState {
   std::map<size_t, uint64_t> passed;   ///< launches before an entry's first, by entry
   uint64_t skipped = 0;                ///< launches that passed first, by MNEME_SKIP_RECORDINGS
   bool isAnnounced = false;            ///< the writer knows the kernel
+  bool isGivenUp = false; ///< it was waited for in vain: no more of its launches are recorded
+  bool wasHeldUp = false; ///< what the device did before it was waited for in vain
 };
 
 /// A device variable the kernel refers to, where the host has no shadow of it.

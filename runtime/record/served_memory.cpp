@@ -172,6 +172,7 @@ int serveFreeOrdered(void* pointer, void* stream, const Next& next) {
     return freeForeign(*session, pointer, next);
   return guarded(*session, "a free", 0, [&] {
     const auto detached = session->memory()->detach(pointer);
+    backend.disown(pointer);
     if (detached && !session->deferredFrees()->add(*detached, stream)) {
       if (isCapturingAny())
         return 0; // cannot wait now: the block stays taken

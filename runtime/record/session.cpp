@@ -29,13 +29,6 @@ constexpr size_t kMostPassed = 65'536;
 // How long threads are kept waiting, when nothing gets on, for a recording that may wait for them.
 /// For a call of another thread that never ends, say because a jump has left it.
 constexpr std::chrono::seconds kCallPatience{15}, kStuckPatience{1};
-/// For the device to become idle; it was shortly before.
-constexpr std::chrono::seconds kIdlePatience{5};
-/// For the kernel itself, which may take its time.
-constexpr std::chrono::seconds kKernelPatience{10};
-constexpr const char* kOthersWentOn =
-    "was not recorded: it had to wait for so long that other threads of the program went on";
-
 artifact::Dim3 dims(const mneme_dim3& value) { return {value.x, value.y, value.z}; }
 
 Memory::Options memoryOptions(Backend& backend, const Settings& settings) {
@@ -132,6 +125,7 @@ void Session::forgetDevice(unsigned device) noexcept {
   history_.forgetAll();
   if (globals_)
     globals_->forgetAll();
+  forgetWork(device);
 }
 
 void Session::giveBackDeviceMemory() noexcept {
@@ -190,7 +184,7 @@ Session::Attempt Session::decide(const mneme_launch& launch) {
   const auto known = state.instances.find(attempt.dynamicHash);
   if (known != state.instances.end() && (passes || known->second.fate != Fate::Passed)) {
     ++known->second.occurrences;
-  } else if (!shape.isWanted) {
+  } else if (!shape.isWanted || state.isGivenUp) {
     return attempt;
   } else if (passes) {
     if (state.instances.size() < kMostPassed)
@@ -337,59 +331,14 @@ void Session::announce(const KernelInfo& info) {
   state.isAnnounced = true;
 }
 
-/// False (with a note) when the kernel did not run to its end.
-bool Session::launchAndWait(Attempt& attempt, const mneme_launch& launch, DeviceAccess& access,
-                            artifact::Instance& instance, Alone& alone) {
-  const KernelInfo& info = *attempt.info;
-  const std::string kernel = "kernel '" + info.blob->demangled + "' ";
-  const uint64_t heapBefore = backend_.heapState();
-  const uint64_t begin = nowNs();
-  access.launchBegins(launch);
-  uint64_t elapsedNs = 0;
-  const int status = alone.waiting(kKernelPatience, [&] {
-    {
-      const CancellationOfCaller asCaller;
-      attempt.status = mneme_rt_call_vendor(&launch);
-    }
-    return *attempt.status != 0 ? 0 : access.launchEnds(launch, elapsedNs);
-  });
-  if (*attempt.status != 0) {
-    note(kernel + "was not recorded: its launch was refused with status " +
-         std::to_string(*attempt.status));
-    return false;
-  }
-  if (status != 0) {
-    note(kernel + "was not recorded: it failed with status " + std::to_string(status));
-    setDeviceFailed(true);
-    return false;
-  }
-  if (!alone.isAlone()) {
-    note(kernel + kOthersWentOn);
-    return false;
-  }
-  launchNs_ += nowNs() - begin;
-  instance.recordedNs = elapsedNs;
-  if (backend_.heapState() != heapBefore)
-    note(kernel + "leaves memory on the device's heap, or frees some (new, malloc, free in device "
-                  "code): its replays may fail or differ");
-  return true;
-}
-
 /// Prologue, launch, epilogue. The whole device is synchronised before, not only the launch's
 /// stream: work of other streams may write to the same memory, and nothing tells which. False (with
 /// a note) when there is nothing to keep.
 bool Session::captureAround(Attempt& attempt, const mneme_launch& launch, DeviceAccess& access,
                             artifact::InstanceDraft& draft, Alone& alone) {
   const KernelInfo& info = *attempt.info;
-  if (alone.waiting(kIdlePatience, [&] { return access.synchronize(); }) != 0) {
-    note("kernel '" + info.blob->demangled +
-         "' was not recorded: the device had failed before its launch");
+  if (!isIdleInside(info, alone))
     return false;
-  }
-  if (!alone.isAlone()) {
-    note("kernel '" + info.blob->demangled + "' " + kOthersWentOn);
-    return false;
-  }
   // Devices bring their content to the host one by one, and a draft may be based on another's.
   if (std::exchange(lastDevice_, device_) != device_)
     finishTransfers();
@@ -431,11 +380,9 @@ void Session::submitLater(const Attempt& attempt, DeviceAccess& access,
 }
 
 void Session::record(Attempt& attempt, const mneme_launch& launch) {
-  // What other threads must do for this device to become idle they can still do here, but not once
-  // the gate is shut.
   const DeferredCancellation cancellation;
-  if (whyNot(attempt, launch).empty())
-    backend_.synchronize();
+  if (whyNot(attempt, launch).empty() && !waitBefore(attempt))
+    return;
   const bool wasStuck = isCallStuck_;
   Alone alone(gate_, wasStuck ? kStuckPatience : kCallPatience, Alone::Signals::Held);
   if (!isActive())

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -132,6 +133,7 @@ private:
     std::optional<int> status; ///< of the vendor's call, once made
   };
   class UnderWay;
+  static const char* const kDeviceBusy; ///< the end of a note
   enum class Wish : uint8_t { Finish, Pause, Resume };
 
   Session() noexcept;
@@ -141,6 +143,8 @@ private:
   bool decideAll(std::span<const DeviceLaunch> launches, bool isCooperative,
                  std::vector<Attempt>& attempts) noexcept;
   void dropRecording(Attempt& attempt, const char* why, bool mayRetry) noexcept;
+  int makeTogether(std::vector<Attempt>& attempts, const Next& together);
+  void orderBehind(std::span<const DeviceLaunch> launches) noexcept;
   int makeAlone(Attempt& attempt, const DeviceLaunch& one, const Next& alone);
   int pass(Attempt& attempt, const mneme_launch& launch);
   int make(Attempt& attempt, const mneme_launch& launch);
@@ -152,8 +156,16 @@ private:
                      artifact::InstanceDraft& draft, Alone& alone);
   void submitLater(const Attempt& attempt, DeviceAccess& access, artifact::InstanceDraft draft);
   DeviceAccess& accessOf(unsigned device);
+  std::chrono::nanoseconds kernelPatience() const noexcept;
+  std::chrono::nanoseconds busyPatience() const noexcept;
+  bool waitBefore(const Attempt& attempt);
+  bool isIdleInside(const KernelInfo& info, Alone& alone);
   bool launchAndWait(Attempt& attempt, const mneme_launch& launch, DeviceAccess& access,
                      artifact::Instance& instance, Alone& alone);
+  void giveUp(const KernelInfo& info, const mneme_launch& launch);
+  bool goesOn(unsigned device);
+  void noteWork(unsigned device, void* mark) noexcept;
+  void forgetWork(unsigned device) noexcept;
   void addHiddenGlobals(const KernelInfo& info, const void* kernel,
                         std::vector<artifact::Region>& regions);
   std::vector<artifact::Region> certainRegions(const KernelInfo& info, const mneme_launch& launch,
@@ -217,6 +229,11 @@ private:
   /// The launch under capture: still here at the next one if its thread has jumped out of it.
   std::optional<Attempt> underWay_;
   std::atomic<bool> isUnderWay_{false};
+  std::atomic<uint64_t> longestKernelNs_{0}; ///< of those recorded
+  std::atomic<bool> wasDeviceBusy_{false};   ///< when it was waited for before a launch
+  std::mutex workMutex_;
+  /// Of devices that do what was waited for in vain: a mark behind it, or null.
+  std::map<unsigned, void*> work_;
   uint64_t captureNs_ = 0;
   uint64_t launchNs_ = 0; ///< of captureNs_, the kernels themselves
   int lastDevice_ = -1;   ///< of the capture before

@@ -1,4 +1,5 @@
 // Room record: launches on several devices by one call, as the session sees them.
+#include <algorithm>
 #include <optional>
 
 #include "runtime/base/sentence.h"
@@ -8,9 +9,12 @@
 namespace mneme::record {
 namespace {
 
-void waitForAll(Backend& backend, std::span<const Session::DeviceLaunch> launches) {
-  for (const Session::DeviceLaunch& one : launches)
-    backend.synchronizeDevice(one.device);
+/// False if one of the devices is still at work when the patience is over.
+bool waitForAll(Backend& backend, std::span<const Session::DeviceLaunch> launches,
+                const Patience& patience) {
+  return std::ranges::all_of(launches, [&](const Session::DeviceLaunch& one) {
+    return backend.synchronizeWithin(one.device, patience).has_value();
+  });
 }
 
 } // namespace
@@ -86,8 +90,35 @@ int Session::makeAlone(Attempt& attempt, const DeviceLaunch& one, const Next& al
   return make(attempt, one.launch);
 }
 
+/// What came before is not waited for any longer: the call is made as it is written.
+int Session::makeTogether(std::vector<Attempt>& attempts, const Next& together) {
+  for (Attempt& attempt : attempts)
+    if (attempt.isRecorded)
+      dropRecording(attempt, kDeviceBusy, true);
+  const CallGuard guard;
+  for (Attempt& attempt : attempts)
+    count(attempt);
+  return together();
+}
+
+/// Kernels that are not waited for any longer: what comes later in one of their streams waits for
+/// all of them on the device, as the call promises.
+void Session::orderBehind(std::span<const DeviceLaunch> launches) noexcept {
+  const CallGuard guard;
+  for (const DeviceLaunch& one : launches) {
+    const OnDevice there(backend_, one.device);
+    void* const mark = backend_.markStream(one.launch.stream);
+    for (const DeviceLaunch& other : launches) {
+      const OnDevice overThere(backend_, other.device);
+      if (mark && &other != &one)
+        backend_.waitOnStream(other.launch.stream, mark);
+    }
+    noteWork(one.device, mark);
+  }
+}
+
 /// What the call promises of the order between streams is kept by waiting. Kernels that wait for
-/// each other by means of their own never end here, as such launches by one thread do not.
+/// each other by means of their own are given up one after the other.
 int Session::launchOnDevices(std::span<const DeviceLaunch> launches, const CallOnDevices& call,
                              const Next& together, const NextOf& alone) {
   std::vector<Attempt> attempts;
@@ -97,8 +128,8 @@ int Session::launchOnDevices(std::span<const DeviceLaunch> launches, const CallO
       return together();
   }
   const DeferredCancellation cancellation;
-  if (!(call.flags & kNoWaitBefore))
-    waitForAll(backend_, launches);
+  if (!(call.flags & kNoWaitBefore) && !waitForAll(backend_, launches, Patience(kernelPatience())))
+    return makeTogether(attempts, together);
   int status = 0;
   for (size_t index = 0; index < launches.size(); ++index) {
     const auto one = [&] { return alone(index); };
@@ -112,8 +143,9 @@ int Session::launchOnDevices(std::span<const DeviceLaunch> launches, const CallO
     const CallGuard guard;
     count(attempts[index]);
   }
-  if (status == 0 && !(call.flags & kNoWaitAfter))
-    waitForAll(backend_, launches);
+  if (status == 0 && !(call.flags & kNoWaitAfter) &&
+      !waitForAll(backend_, launches, Patience(kernelPatience())))
+    orderBehind(launches);
   return status;
 }
 

@@ -15,6 +15,7 @@ namespace {
 /// std::regex recurses once per character: longer names are cut, not matched to the end.
 constexpr size_t kMaxMatchedName = 4096;
 constexpr double kMaxWindowGiB = 1024;
+constexpr double kMaxPatienceSeconds = 1'000'000;
 
 [[noreturn]] void refuse(const char* variable, const std::string& value, const std::string& what) {
   throw Error(ErrorCode::InvalidArgument,
@@ -46,6 +47,17 @@ uint64_t readWindowBytes() {
   if (*end != '\0' || !(gib > 0) || gib > kMaxWindowGiB)
     refuse("MNEME_PAGE_SIZE", text, "is not a size in GiB between 0 and 1024");
   return static_cast<uint64_t>(gib * static_cast<double>(1ull << 30));
+}
+
+std::chrono::nanoseconds readKernelPatience(std::chrono::nanoseconds otherwise) {
+  const std::string text = valueOf("MNEME_KERNEL_PATIENCE");
+  if (text.empty())
+    return otherwise;
+  char* end = nullptr;
+  const double seconds = std::strtod(text.c_str(), &end);
+  if (*end != '\0' || !(seconds > 0) || seconds > kMaxPatienceSeconds)
+    refuse("MNEME_KERNEL_PATIENCE", text, "is not a time in seconds between 0 and 1000000");
+  return std::chrono::nanoseconds(static_cast<int64_t>(seconds * 1e9));
 }
 
 std::filesystem::path readDirectory() {
@@ -150,6 +162,7 @@ Settings readSettings() {
   settings.kernels = readKernels();
   settings.shapes = readShapes();
   settings.epilogue = readEpilogue();
+  settings.kernelPatience = readKernelPatience(settings.kernelPatience);
   settings.usesWindow = readUsesWindow();
   return settings;
 }

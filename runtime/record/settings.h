@@ -1,6 +1,7 @@
 // Room record: what the environment asks for (interface.md names; set by `mneme record`).
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <optional>
@@ -20,6 +21,8 @@ struct Settings {
   std::optional<std::regex> kernels;                                  ///< MNEME_RR_KERNELS
   LaunchShapes shapes;                                                ///< MNEME_RECORD_DIMS
   artifact::EpilogueFormat epilogue = artifact::EpilogueFormat::Diff; ///< MNEME_EPILOGUE_TYPE
+  /// MNEME_KERNEL_PATIENCE, in seconds (fractions are accepted): for what runs on the device
+  std::chrono::nanoseconds kernelPatience = std::chrono::seconds(30);
   bool usesWindow = true;     ///< MNEME_ALLOCATIONS is not "vendor"
   bool isRankRecorded = true; ///< MNEME_RECORD_RANKS against this process's rank
 

@@ -34,8 +34,19 @@ int main() {
 
 # These want all of the device's memory: scripts/gpu-node/check runs them once more by themselves.
 WHOLE_MEMORY = ("exhaust", "free_memory")
-# One fails on purpose; the other's kernels wait for the thread that launches them, which recording keeps.
-NOT_RECORDED = ("faults", "host_waits")
+# One fails on purpose; the others' kernels wait for the thread that launches them, which takes half a minute.
+NOT_RECORDED = ("faults", "host_waits", "waiting")
+WAYS = (
+    "copy",
+    "fill",
+    "managed",
+    "pinned",
+    "other-stream",
+    "cooperative",
+    "freed",
+    "by-handle",
+    "leave",
+)
 
 
 def programs(folder: str) -> list[Path]:
@@ -84,6 +95,37 @@ def test_recorded_launches_replay(program: Path, tmp_path: Path) -> None:
         if done.returncode != 0:
             done = support.replay(path, record_id, *TOLERANCE, "default<O3>")
         assert done.returncode == 0, f"{path.name} {record_id}: {done.stderr}\n{said}"
+
+
+def record_with_patience(directory: Path, program: Path, *arguments: str) -> str:
+    plain = support.run(program, *arguments)
+    options = ("--kernel-patience", "1", "--kernels", "^(?!.*Unseen)")
+    place = ("record", "-rdb", directory, "-mr", "20", "--device", support.DEVICE)
+    done = support.mneme(*place, *options, "--", program, *arguments)
+    assert plain.returncode == 0, plain.stdout
+    assert (done.returncode, done.stdout) == (plain.returncode, plain.stdout), done.stderr
+    for path, record_id in launches(directory):
+        replayed = support.replay(path, record_id, "default<O3>")
+        assert replayed.returncode == 0, f"{path.name} {record_id}: {replayed.stderr}"
+    return str(done.stderr)
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_kernel_that_waits_for_the_program_is_given_up(way: str, tmp_path: Path) -> None:
+    said = record_with_patience(tmp_path, APPS / "gpu_record" / "waiting", way)
+    assert "'waitFor(int*, int, int*)' was not recorded: after 1 s it had not ended" in said
+    assert len(list(launches(tmp_path))) == (1 if way == "leave" else 2), said
+
+
+def test_a_launch_behind_a_kernel_that_waits_is_made_unrecorded(tmp_path: Path) -> None:
+    said = record_with_patience(tmp_path, APPS / "gpu_record" / "waiting", "earlier")
+    assert "what the device had begun before had not ended" in said
+    assert len(list(launches(tmp_path))) == 2, said
+
+
+def test_kernels_that_wait_for_the_host_end_as_they_do_alone(tmp_path: Path) -> None:
+    said = record_with_patience(tmp_path, APPS / "api" / "host_waits")
+    assert "it had not ended" in said
 
 
 def test_code_that_a_program_loads_by_the_driver_is_recorded(tmp_path: Path) -> None:

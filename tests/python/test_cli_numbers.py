@@ -65,6 +65,10 @@ def assert_refused(
         (["-mr", "1.5"], "-mr"),
         *((["-vass", size], "-vass") for size in ("-1", "0", "1025", "x", "1.5", "nan")),
         (["--epilogue-format", "x"], "--epilogue-format"),
+        *(
+            (["--kernel-patience", time], "--kernel-patience")
+            for time in ("-1", "0", "x", "nan", "1e7")
+        ),
         (["--device", "x"], "'x'"),
     ],
 )
@@ -88,6 +92,7 @@ def test_settings_of_the_recorder_are_checked_first(
         ("MNEME_SKIP_RECORDINGS", "x"),
         ("MNEME_PAGE_SIZE", "0"),
         ("MNEME_EPILOGUE_TYPE", "x"),
+        ("MNEME_KERNEL_PATIENCE", "0"),
         ("MNEME_LOG_DIR", "/nowhere"),
         ("MNEME_ALLOCATIONS", "x"),
     ],

@@ -111,6 +111,17 @@ def record(
             show_default=False,
         ),
     ] = None,
+    kernel_patience: Annotated[
+        Optional[float],
+        typer.Option(
+            "--kernel-patience",
+            envvar="MNEME_KERNEL_PATIENCE",
+            metavar="SECONDS",
+            help="How long a kernel is waited for, or ten times the longest before it if that is "
+            "more: it may wait for the program itself, and is given up then.  [default: 30]",
+            show_default=False,
+        ),
+    ] = None,
     device: DeviceOption = None,
 ) -> None:
     """Run a program and record its kernels.
@@ -131,6 +142,7 @@ def record(
         ranks=record_ranks,
         kernels=kernels,
         dims=dims,
+        kernel_patience=kernel_patience,
         device=device,
         program=ctx.args[0],
     )

@@ -22,6 +22,7 @@ _EPILOGUES = ("bytes", "diff", "best")
 _ALLOCATIONS = ("", "window", "vendor")
 _LARGEST_WINDOW_GIB = 1024
 _LARGEST_COUNT = 2**64 - 1
+_LONGEST_PATIENCE = 1_000_000
 _LARGEST_RANK = 2**31 - 1
 _LONGEST_REGEX = 4096
 _AXES = r"0*[1-9][0-9]*(?:x0*[1-9][0-9]*){0,2}"
@@ -61,6 +62,10 @@ class RecordRequest:
     SHARED are bytes of dynamic shared memory, FIRST is how many such launches pass first. Kernels
     that no entry is about are recorded with any; None: all kernels are."""
 
+    kernel_patience: float | None = None
+    """Seconds for which a kernel is waited for, or ten times the longest before it if that is more:
+    then it is given up, and the program goes on. Above 0; None leaves it to the recorder (30)."""
+
     device: str | None = None
     """Device to run on; None or "auto" takes the first GPU that can run the program, else the CPU
     device."""
@@ -85,6 +90,8 @@ class RecordRequest:
             values["MNEME_RR_KERNELS"] = self.kernels
         if self.dims is not None:
             values["MNEME_RECORD_DIMS"] = self.dims
+        if self.kernel_patience is not None:
+            values["MNEME_KERNEL_PATIENCE"] = str(self.kernel_patience)
         return values
 
 
@@ -105,6 +112,11 @@ def check_request(request: RecordRequest) -> None:
     if request.epilogue_format not in _EPILOGUES:
         raise InvalidArgument(
             f"--epilogue-format is '{request.epilogue_format}', not one of {', '.join(_EPILOGUES)}"
+        )
+    patience = request.kernel_patience
+    if patience is not None and not 0 < patience <= _LONGEST_PATIENCE:
+        raise InvalidArgument(
+            f"--kernel-patience is {patience}; it is above 0 and up to {_LONGEST_PATIENCE} seconds"
         )
     _check_ranks(request.ranks)
     _check_kernels(request.kernels)

@@ -18,7 +18,7 @@ TEST_CASE("a capture copies every content once and reads back as it was") {
   artifact::Region region;
   region.address = reinterpret_cast<uint64_t>(memory.data());
   region.sizeBytes = memory.size();
-  HostAccess access([] { return 0; });
+  HostAccess access([](const Patience&) { return 0; });
   CaptureHistory history;
   {
     artifact::WriterOptions options;

@@ -1,7 +1,12 @@
 // The fake driver of device_cuda as a program under a recorder needs it: with a primary context
 // that is current, pointers that can be asked about, and plain allocations.
 #include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <thread>
 #include <vector>
+
+#include <dlfcn.h>
 
 #include "runtime/base/hash.h"
 #include "runtime/base/word_ranges.h"
@@ -17,6 +22,9 @@
 #define cuMemAlloc_v2 deviceMemAlloc
 #define cuMemFree_v2 deviceMemFree
 #define cuLaunchKernel deviceLaunchKernel
+#define cuCtxSynchronize deviceCtxSynchronize
+#define cuStreamQuery deviceStreamQuery
+#define cuEventQuery deviceEventQuery
 #include "tests/unit/device_cuda/fake_driver.cpp"
 #include "tests/unit/device_cuda/fake_queue.cpp"
 #undef cuCtxGetCurrent
@@ -29,8 +37,18 @@
 #undef cuMemAlloc_v2
 #undef cuMemFree_v2
 #undef cuLaunchKernel
+#undef cuCtxSynchronize
+#undef cuStreamQuery
+#undef cuEventQuery
 
 namespace {
+
+/// Whether the program's runtime has kernels that go on.
+bool isAtWork() {
+  static const auto* const work =
+      static_cast<const std::atomic<int>*>(dlsym(RTLD_DEFAULT, "guestWork"));
+  return work && *work > 0;
+}
 
 thread_local std::vector<CUcontext> pushed;
 
@@ -55,6 +73,17 @@ FAKE(cuCtxPopCurrent_v2, CUcontext* context) {
   if (!pushed.empty())
     pushed.pop_back();
   return CUDA_SUCCESS;
+}
+FAKE(cuCtxSynchronize) {
+  while (isAtWork())
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  return deviceCtxSynchronize();
+}
+FAKE(cuStreamQuery, CUstream stream) {
+  return isAtWork() ? CUDA_ERROR_NOT_READY : deviceStreamQuery(stream);
+}
+FAKE(cuEventQuery, CUevent event) {
+  return isAtWork() ? CUDA_ERROR_NOT_READY : deviceEventQuery(event);
 }
 /// The program's streams are numbers: 16 on the first device, 17 on the second.
 FAKE(cuStreamGetCtx, CUstream stream, CUcontext* context) {

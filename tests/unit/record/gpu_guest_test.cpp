@@ -50,6 +50,21 @@ TEST_CASE("a program recorded on a GPU behaves as it does alone") {
   }
 }
 
+TEST_CASE("a kernel that waits for the program is given up on a GPU, and the program goes on") {
+  const char* const patience = "MNEME_KERNEL_PATIENCE=0.5";
+  const Run alone = runOnGpu("waits", false), recorded = runOnGpu("waits", true, patience);
+  CAPTURE(recorded.said);
+  CHECK(recorded.output == alone.output);
+  CHECK(recorded.said.find("after 0.5 s it had not ended") != std::string::npos);
+  CHECK(wholeInstances(recorded) == 3); // and no more of that kernel
+
+  const Run behind = runOnGpu("waits-unseen", true, patience);
+  CAPTURE(behind.said);
+  CHECK(behind.output == alone.output);
+  CHECK(behind.said.find("what the device had begun before had not ended") != std::string::npos);
+  CHECK(wholeInstances(behind) == 4);
+}
+
 TEST_CASE("device memory of a GPU is placed in the window") {
   const Run recorded = runOnGpu("plain", true);
   CAPTURE(recorded.said);

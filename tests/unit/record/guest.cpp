@@ -1,5 +1,7 @@
 // A program to be recorded: registers a kernel as the passes would, launches it, and ends in the
 // way its first argument names.
+#include <atomic>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -23,9 +25,21 @@ int reached[4]; // only pointers lead to it
 int beyond[4];  // and another, behind a pointer in this
 void* link[2] = {nullptr, &beyond[1]};
 
+std::atomic<bool> isNextBehind{false}, shallEnd{false};
+
 int scale(mneme_dim3 grid, mneme_dim3 block, void** args) {
   float* data = *static_cast<float**>(args[0]);
   const int count = *static_cast<int*>(args[1]);
+  if (isNextBehind.exchange(false)) { // goes on behind the launch
+    ++guestWork;
+    std::thread([data] {
+      while (!shallEnd)
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      data[5] += 100;
+      --guestWork;
+    }).detach();
+    return 0;
+  }
   for (int index = 0; index < count; ++index)
     data[index] = data[index] * 2 + 1;
   ++counter;
@@ -101,6 +115,19 @@ void launchOnDevices() {
               static_cast<double>(data[1005]), static_cast<double>(data[5]));
 }
 
+/// A kernel waits for what the program does next: one that is to be recorded, or is not, but the
+/// launch behind it is.
+void launchOneThatWaits(bool isRecorded, float* data) {
+  launch(data, 10);
+  isNextBehind = true;
+  launch(data, isRecorded ? 11 : 10);
+  launch(data, 12);
+  shallEnd = true;
+  cudaDeviceSynchronize();
+  launch(data, 12);
+  std::printf("value %g\n", static_cast<double>(data[5]));
+}
+
 void inChild(const std::string& mode, void* data) {
   std::fflush(stdout);
   const pid_t child = mode == "vfork" ? vfork() : fork();
@@ -132,6 +159,8 @@ int main(int argc, char** argv) {
   std::printf("value %g\n", static_cast<double>(static_cast<float*>(data)[5]));
   if (mode == "threads")
     launchFromThreads();
+  if (mode == "waits" || mode == "waits-unseen")
+    launchOneThatWaits(mode == "waits", static_cast<float*>(data));
   if (mode == "much")
     launchOnMuch();
   if (mode == "fork" || mode == "vfork")

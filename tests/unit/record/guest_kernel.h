@@ -2,6 +2,7 @@
 // passes would.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <string>
 #include <utility>
@@ -16,6 +17,7 @@ int cudaFree(void* pointer);
 int cudaDeviceSynchronize();
 int cudaGetDevice(int* device);
 int cudaLaunchKernel(const void*, mneme_dim3, mneme_dim3, void**, size_t, void*);
+extern std::atomic<int> guestWork;
 }
 
 namespace mneme::record::test {

@@ -45,6 +45,21 @@ TEST_CASE("the recording holds regions, globals, arguments and counts") {
   CHECK(artifact::listDirectory(data).notes.empty());
 }
 
+TEST_CASE("a kernel that waits for the program is given up, and the program goes on") {
+  const char* const patience = "MNEME_KERNEL_PATIENCE=0.5";
+  const Run alone = run("waits", false), recorded = run("waits", true, patience);
+  CAPTURE(recorded.said);
+  CHECK(recorded.output == alone.output);
+  CHECK(recorded.said.find("after 0.5 s it had not ended") != std::string::npos);
+  CHECK(wholeInstances(recorded) == 3); // and no more of that kernel
+
+  const Run behind = run("waits-unseen", true, patience);
+  CAPTURE(behind.said);
+  CHECK(behind.output == alone.output);
+  CHECK(behind.said.find("what the device had begun before had not ended") != std::string::npos);
+  CHECK(wholeInstances(behind) == 4);
+}
+
 TEST_CASE("options choose what is recorded") {
   CHECK(wholeInstances(run("plain", true, "MNEME_MAX_RECORDINGS=1")) == 1);
   CHECK(wholeInstances(run("plain", true, "MNEME_SKIP_RECORDINGS=1")) == 2);

@@ -30,7 +30,7 @@ struct Block {
 /// Counts the bytes that are searched.
 class CountingAccess final : public HostAccess {
 public:
-  CountingAccess() : HostAccess([] { return 0; }) {}
+  CountingAccess() : HostAccess([](const Patience&) { return 0; }) {}
   SearchResult search(std::span<const Piece> pieces, const WordRanges& ranges) override {
     for (const Piece& piece : pieces)
       searchedBytes += piece.sizeBytes;

@@ -94,8 +94,9 @@ bool HostAccess::canRead(const artifact::Region& region) {
 
 void HostAccess::launchBegins(const mneme_launch&) { beginNs_ = nowNs(); }
 
-int HostAccess::launchEnds(const mneme_launch&, uint64_t& elapsedNs) {
-  const int status = synchronize();
+std::optional<int> HostAccess::launchEnds(const mneme_launch&, uint64_t& elapsedNs,
+                                          const Patience& patience) {
+  const std::optional<int> status = synchronize_(patience);
   elapsedNs = nowNs() - beginNs_;
   return status;
 }

@@ -28,6 +28,7 @@ struct Runtime {
   int (*visitGlobals)(const void* kernel, VisitGlobal visit, void* user) = nullptr;
   void (*visitAllGlobals)(VisitGlobal visit, void* user) = nullptr;
   uint64_t (*heapState)() = nullptr;
+  int (*isBusy)() = nullptr;
   int (*symbolAddress)(void** address, const void* hostShadow) = nullptr;
   int (*streamIsCapturing)(void* stream, int* status) = nullptr;
   int (*peek)() = nullptr;
@@ -51,6 +52,7 @@ Runtime findRuntime(const std::string& ours, const std::string& vendors) {
   own(runtime.visitGlobals, "_visit_globals");
   own(runtime.visitAllGlobals, "_visit_all_globals");
   own(runtime.heapState, "_heap_state");
+  own(runtime.isBusy, "_is_busy");
   own(runtime.synchronize, "_synchronize"); // also while a stream is being captured
   if (!runtime.synchronize)
     theirs(runtime.synchronize, "DeviceSynchronize");
@@ -110,9 +112,26 @@ public:
     return status;
   }
 
-  std::unique_ptr<DeviceAccess> makeAccess(unsigned) override {
-    return std::make_unique<HostAccess>([this] { return synchronize(); },
-                                        [this](uint64_t address) { return memoryAt(address); });
+  /// Nearly all work is done when a call returns. What goes on is asked about: a thread that waited
+  /// in the runtime would count as one of the program's, which a kernel that waits may fail for.
+  std::optional<int> synchronizeWithin(unsigned, const Patience& patience) noexcept override {
+    return waitUntil([this] { return !isBusy(); }, patience) ? std::optional(synchronize())
+                                                             : std::nullopt;
+  }
+
+  /// One mark for all streams, passed when the device has nothing to do; none while it has not.
+  bool hasMarks() const noexcept override { return isBusy(); }
+  void* markStream(void*) noexcept override { return isBusy() ? this : nullptr; }
+  bool isMarkPassed(void*, bool shallWait) noexcept override {
+    if (shallWait)
+      synchronize();
+    return !isBusy();
+  }
+
+  std::unique_ptr<DeviceAccess> makeAccess(unsigned device) override {
+    return std::make_unique<HostAccess>(
+        [this, device](const Patience& patience) { return synchronizeWithin(device, patience); },
+        [this](uint64_t address) { return memoryAt(address); });
   }
 
   bool canPlace(RegionKind) const noexcept override { return true; }
@@ -196,6 +215,11 @@ private:
     region.sizeBytes = bytes;
     region.kind = kindOf(kind);
     return region;
+  }
+
+  bool isBusy() const noexcept {
+    return std::ranges::any_of(
+        runtimes_, [](const Runtime& runtime) { return runtime.isBusy && runtime.isBusy(); });
   }
 
   static void addRegion(void* user, const char* name, void* address, size_t sizeBytes) {

@@ -9,6 +9,7 @@
 #include "runtime/device/cuda/application.h"
 #include "runtime/record/backends/cuda/gpu.h"
 #include "runtime/record/backends/vendor_runtime.h"
+#include "runtime/record/device_waiter.h"
 #include "runtime/record/global_places.h"
 
 namespace mneme::record {
@@ -75,6 +76,10 @@ public:
     return driver ? driver->cuCtxSynchronize() : CUDA_ERROR_NOT_INITIALIZED;
   }
   int synchronizeDevice(unsigned device) noexcept override;
+  std::optional<int> synchronizeWithin(unsigned device,
+                                       const Patience& patience) noexcept override {
+    return waiters_.wait(device, patience);
+  }
   unsigned deviceCount() noexcept override {
     int count = 0;
     const Driver* driver = Driver::find();
@@ -143,6 +148,7 @@ private:
       return std::nullopt;
     return ordinalOf(*driver, device);
   }
+  static int waitForPrimary(unsigned device) noexcept;
   static std::optional<int> ordinalOf(const Driver& driver, CUdevice device) noexcept {
     int ordinal = 0;
     CUdevice numbered = -1;
@@ -159,6 +165,7 @@ private:
   KeepsLastError keepLastError() const { return {runtime_.peek, runtime_.clear}; }
 
   Runtime runtime_;
+  DeviceWaiters waiters_{waitForPrimary};
 };
 
 bool CudaBackend::prepareContext() noexcept {
@@ -216,6 +223,22 @@ int CudaBackend::synchronizeDevice(unsigned device) noexcept {
   const CUcontext context = primaryContext(*driver, other);
   if (!context || driver->cuCtxPushCurrent(context) != CUDA_SUCCESS)
     return synchronize();
+  const int status = driver->cuCtxSynchronize();
+  CUcontext ignored = nullptr;
+  driver->cuCtxPopCurrent(&ignored);
+  return status;
+}
+
+/// For a thread of ours, in which no device is current. Where the program has not yet made the
+/// context there is nothing to wait for.
+int CudaBackend::waitForPrimary(unsigned device) noexcept {
+  const Driver* driver = Driver::find();
+  CUdevice numbered = 0;
+  if (!driver || driver->cuDeviceGet(&numbered, static_cast<int>(device)) != CUDA_SUCCESS)
+    return CUDA_SUCCESS;
+  const CUcontext context = primaryContext(*driver, numbered);
+  if (!context || driver->cuCtxPushCurrent(context) != CUDA_SUCCESS)
+    return CUDA_SUCCESS;
   const int status = driver->cuCtxSynchronize();
   CUcontext ignored = nullptr;
   driver->cuCtxPopCurrent(&ignored);

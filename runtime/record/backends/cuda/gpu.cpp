@@ -12,8 +12,6 @@ class Nvidia final : public Vendor {
 public:
   explicit Nvidia(const device::cuda::Driver& driver) : Vendor(driver), cuda_(driver) {}
 
-  int waitForDevice() const noexcept override { return cuda_.cuCtxSynchronize(); }
-
   uint32_t multiprocessors(int device) const override {
     int count = 1;
     check(cuda_.cuDeviceGetAttribute(&count, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, device),

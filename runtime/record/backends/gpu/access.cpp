@@ -21,6 +21,7 @@ using artifact::Region;
 using artifact::RegionKind;
 using device::gpu::ContextScope;
 using device::gpu::Event;
+using device::gpu::kNotReady;
 using device::gpu::kSuccess;
 using device::gpu::kTimedEvent;
 using device::gpu::kUntimedEvent;
@@ -47,9 +48,9 @@ public:
   GpuAccess(const Side& side, void* (*streamOf)(const mneme_launch&));
   ~GpuAccess() override;
 
-  int synchronize() override { return side_.vendor->waitForDevice(); }
   void launchBegins(const mneme_launch& launch) override;
-  int launchEnds(const mneme_launch& launch, uint64_t& elapsedNs) override;
+  std::optional<int> launchEnds(const mneme_launch& launch, uint64_t& elapsedNs,
+                                const Patience& patience) override;
   bool canRead(const Region& region) override;
   std::optional<Region> memoryAt(uint64_t address) override;
   void beginSnapshot() override { mirrors_.clear(); }
@@ -137,11 +138,14 @@ void GpuAccess::launchBegins(const mneme_launch& launch) {
   beginNs_ = nowNs();
 }
 
-int GpuAccess::launchEnds(const mneme_launch& launch, uint64_t& elapsedNs) {
+std::optional<int> GpuAccess::launchEnds(const mneme_launch& launch, uint64_t& elapsedNs,
+                                         const Patience& patience) {
   const KeepsLastError keeps = side_.vendor->keepLastError();
   const auto stream = static_cast<StreamHandle>(streamOf_(launch));
   isTimed_ = isTimed_ && driver_.recordEvent(end_.raw(), stream) == kSuccess;
-  const int status = driver_.waitForStream(stream);
+  if (!waitUntil([&] { return driver_.queryStream(stream) != kNotReady; }, patience))
+    return std::nullopt;
+  const int status = driver_.waitForStream(stream); // which writes what the kernel has printed
   elapsedNs = nowNs() - beginNs_;
   float milliseconds = 0;
   if (status == 0 && isTimed_ &&

@@ -26,8 +26,6 @@ public:
   virtual ~Vendor() = default;
   const Driver& driver() const noexcept { return driver_; }
 
-  /// Returns the vendor's status.
-  virtual int waitForDevice() const noexcept = 0;
   /// \throws as Driver::raise()
   virtual uint32_t multiprocessors(int device) const = 0;
   /// Of a thread of ours: what it does spoils no capture of the application's into a graph.

@@ -11,6 +11,7 @@
 #include "runtime/record/backends/hip/program_variables.h"
 #include "runtime/record/backends/hip/runtime.h"
 #include "runtime/record/backends/vendor_runtime.h"
+#include "runtime/record/device_waiter.h"
 #include "runtime/record/global_places.h"
 
 namespace mneme::record {
@@ -65,6 +66,10 @@ public:
   }
   int synchronize() noexcept override { return runtime_.synchronize(); }
   int synchronizeDevice(unsigned device) noexcept override;
+  std::optional<int> synchronizeWithin(unsigned device,
+                                       const Patience& patience) noexcept override {
+    return waiters_.wait(device, patience);
+  }
   unsigned deviceCount() noexcept override {
     int count = 0;
     return runtime_.deviceCount && runtime_.deviceCount(&count) == hipSuccess && count > 0
@@ -144,6 +149,7 @@ private:
 
   const HipRuntime& runtime_ = HipRuntime::get();
   ProgramVariables programVariables_;
+  DeviceWaiters waiters_{[this](unsigned device) { return synchronizeDevice(device); }};
 };
 
 std::optional<unsigned> HipBackend::deviceOf(void* stream) noexcept {

@@ -21,8 +21,6 @@ public:
     isOld_ = runtime_.version && runtime_.version(&version) == hipSuccess && version < kHip6;
   }
 
-  int waitForDevice() const noexcept override { return runtime_.synchronize(); }
-
   uint32_t multiprocessors(int device) const override {
     int count = 1;
     hip_.require(hip_.hipDeviceGetAttribute(&count, hipDeviceAttributeMultiprocessorCount, device),
