@@ -3,55 +3,89 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from conftest import BUILD, ROOT, instances, mneme, records, run_command
+from conftest import BUILD, ROOT, Finished, instances, mneme, records, run_command
 
 SOURCES = ROOT / "tests" / "apps" / "gpu_record"
-FLAVOURS = ["cu", pytest.param("hip", marks=pytest.mark.hip)]
+STAND_IN = BUILD / "lib" / "stand_in" / "libamdhip64.so.6"
 WAYS = ["copy", "fill", "managed", "pinned", "other-stream", "cooperative", "freed", "by-handle"]
 GIVEN_UP = "kernel 'waitFor(int*, int, int*)' was not recorded: after 1 s it had not ended"
 
 
-@pytest.fixture(scope="module", params=FLAVOURS)
-def program(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The program in both flavours."""
-    flavour = request.param
+@dataclass(frozen=True)
+class Target:
+    """A program, and where it runs."""
+
+    program: Path
+    device: str
+    environment: dict[str, str]
+
+    def run(self, *arguments: str | Path) -> Finished:
+        """Run mneme so that it finds the device."""
+        return mneme(*arguments, timeout=120, **self.environment)
+
+
+def build(flavour: str, folder: Path) -> Path:
+    """Compile the program as CUDA or as HIP, as a Makefile would."""
     if flavour == "hip" and not Path("/usr/include/hip/hip_runtime.h").is_file():
         pytest.skip("no HIP headers: install libamdhip64-dev and rocm-device-libs")
     target = {"cu": "--offload-arch=sm_90", "hip": "--offload-arch=gfx90a"}[flavour]
-    libraries = {
-        "cu": ("-lcudart", "-L", BUILD / "lib", "-lmneme_cuda_driver"),
-        "hip": ("-lamdhip64",),
-    }[flavour]
-    built = tmp_path_factory.mktemp(flavour) / "waiting"
-    source = SOURCES / f"waiting.{flavour}"
+    driver: tuple[str | Path, ...] = ("-lcudart", "-L", BUILD / "lib", "-lmneme_cuda_driver")
+    libraries = {"cu": driver, "hip": ("-lamdhip64",)}[flavour]
+    line = ("-O2", "-std=c++20", target, SOURCES / f"waiting.{flavour}", "-pthread")
+    program = folder / "waiting"
     done = run_command(
-        BUILD / "bin" / "mneme-cxx", "-O2", "-std=c++20", target, source, "-o", built, *libraries, "-pthread"
-    )  # fmt: skip
+        BUILD / "bin" / "mneme-cxx", *line, "-o", program, *libraries, MNEME_CARRY_IR="1"
+    )
     assert done.returncode == 0, done.stderr
-    return built
+    return program
 
 
-def record(program: Path, way: str, directory: Path, *options: str) -> str:
+@pytest.fixture(
+    scope="module",
+    params=[
+        "cu",
+        pytest.param("hip", marks=pytest.mark.hip),
+        pytest.param("stand-in", marks=pytest.mark.hip),
+    ],
+)
+def target(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Target:
+    """The program in both flavours on the CPU device, and under the stand-in for AMD's runtime."""
+    folder = tmp_path_factory.mktemp(request.param)
+    if request.param != "stand-in":
+        return Target(build(request.param, folder), "cpu", {})
+    if not STAND_IN.is_file():
+        pytest.skip("the stand-in is built with the tests, on x86-64")
+    environment = {
+        "LD_LIBRARY_PATH": str(STAND_IN.parent),
+        "MNEME_HIP_LIBRARY": str(STAND_IN),
+        "MNEME_CARRY_IR": "1",
+    }
+    return Target(build("hip", folder), "hip:0", environment)
+
+
+def record(target: Target, way: str, directory: Path, *options: str) -> str:
     """Record the program, which has to do what it does alone; return what was said."""
-    plain = mneme("run", "--device", "cpu", "--", program, way)
-    place = ("record", "-rdb", directory, "-mr", "20", "--device", "cpu", *options)
-    done = mneme(*place, "--", program, way)
+    device = ("--device", target.device)
+    plain = target.run("run", *device, "--", target.program, way)
+    place = ("record", "-rdb", directory, "-mr", "20", *device)
+    done = target.run(*place, *options, "--", target.program, way)
     assert plain.returncode == 0, plain.stdout + plain.stderr
     assert (done.returncode, done.stdout) == (plain.returncode, plain.stdout), done.stderr
     return str(done.stderr)
 
 
-def replayed(directory: Path) -> dict[str, int]:
+def replayed(target: Target, directory: Path) -> dict[str, int]:
     """Replay all there is, which has to be exact; return how many launches there are of each kernel."""
     counts: dict[str, int] = {}
     for path in records(directory):
         name = json.loads(path.read_text())["DemangledName"].partition("(")[0]
         for launch in instances(path):
-            place = ("-rdb", path, "-rid", launch, "--device", "cpu", "-it", "1", "--warmup", "0")
-            done = mneme("replay", *place, "default<O2>")
+            place = ("replay", "-rdb", path, "-rid", launch, "--device", target.device)
+            done = target.run(*place, "-it", "1", "--warmup", "0", "default<O2>")
             assert done.result["result_class"] == "exact", done.stderr
             counts[name] = counts.get(name, 0) + 1
     return counts
@@ -59,24 +93,25 @@ def replayed(directory: Path) -> dict[str, int]:
 
 @pytest.mark.parametrize("way", WAYS)
 def test_a_kernel_that_waits_for_the_program_is_given_up(
-    program: Path, way: str, tmp_path: Path
+    target: Target, way: str, tmp_path: Path
 ) -> None:
-    said = record(program, way, tmp_path, "--kernel-patience", "1")
+    said = record(target, way, tmp_path, "--kernel-patience", "1")
     assert said.count(GIVEN_UP) == 1
     assert "--kernels leaves it out" in said
-    assert replayed(tmp_path) == {"scale": 2}
+    assert replayed(target, tmp_path) == {"scale": 2}
 
 
 def test_a_launch_behind_a_kernel_that_waits_is_made_unrecorded(
-    program: Path, tmp_path: Path
+    target: Target, tmp_path: Path
 ) -> None:
     options = ("--kernel-patience", "1", "--kernels", "^(?!.*Unseen)")
-    said = record(program, "earlier", tmp_path, *options)
+    said = record(target, "earlier", tmp_path, *options)
     assert "what the device had begun before had not ended" in said
-    assert replayed(tmp_path) == {"scale": 2}
+    # Under a vendor's runtime it may be known a moment too late that the device is idle again.
+    assert replayed(target, tmp_path)["scale"] in ((2,) if target.device == "cpu" else (1, 2))
 
 
-def test_a_program_ends_although_a_kernel_waits_for_it(program: Path, tmp_path: Path) -> None:
-    said = record(program, "leave", tmp_path, "--kernel-patience", "1")
+def test_a_program_ends_although_a_kernel_waits_for_it(target: Target, tmp_path: Path) -> None:
+    said = record(target, "leave", tmp_path, "--kernel-patience", "1")
     assert GIVEN_UP in said
-    assert replayed(tmp_path) == {"scale": 1}
+    assert replayed(target, tmp_path) == {"scale": 1}

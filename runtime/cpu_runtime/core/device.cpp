@@ -88,7 +88,8 @@ MNEME_RUNTIME_API int mneme_cpu_synchronize() {
   return static_cast<int>(synchronise());
 }
 
-/// Serves other libraries of ours: whether work goes on that mneme_cpu_synchronize() would wait for.
+/// Serves other libraries of ours: whether work goes on that mneme_cpu_synchronize() would wait
+/// for.
 MNEME_RUNTIME_API int mneme_cpu_is_busy() { return isAnyBusy(); }
 
 MNEME_RUNTIME_API Status gpuDeviceReset() {
