@@ -85,6 +85,16 @@ def test_a_program_whose_kernel_fails_ends_on_its_own(kind: str, tmp_path: Path)
     assert "was not recorded" in done.stderr
 
 
+@pytest.mark.parametrize("failure", ["trap", "address"])
+def test_what_a_kernel_prints_before_it_fails_comes_out(failure: str, tmp_path: Path) -> None:
+    program = APPS / "gpu_record" / "prints"
+    plain = support.run(program, failure)
+    assert plain.stdout.count("the last line") == 2
+    recorded = support.record(tmp_path, program, failure)
+    assert (recorded.stdout, recorded.returncode) == (plain.stdout, plain.returncode)
+    assert "was not recorded: it failed" in recorded.stderr
+
+
 @pytest.mark.parametrize("program", programs("gpu_record"), ids=named)
 def test_recorded_launches_replay(program: Path, tmp_path: Path) -> None:
     if program.name in WHOLE_MEMORY and "PYTEST_XDIST_WORKER" in os.environ:
@@ -113,7 +123,7 @@ def record_with_patience(directory: Path, program: Path, *arguments: str) -> str
 @pytest.mark.parametrize("way", WAYS)
 def test_a_kernel_that_waits_for_the_program_is_given_up(way: str, tmp_path: Path) -> None:
     said = record_with_patience(tmp_path, APPS / "gpu_record" / "waiting", way)
-    assert "'waitFor(int*, int, int*)' was not recorded: after 1 s it had not ended" in said
+    assert "'waitFor(int volatile*, int, int*)' was not recorded: after 1 s it had not ended" in said
     assert len(list(launches(tmp_path))) == (1 if way == "leave" else 2), said
 
 

@@ -11,17 +11,18 @@
 constexpr int kCount = 64, kThreads = 3;
 
 /// Waits until as many have signalled, then changes `data`.
-__global__ void waitFor(int* flag, int wanted, int* data) {
-  while (atomicAdd(flag, 0) < wanted) {
+__global__ void waitFor(volatile int* flag, int wanted, int* data) {
+  while (*flag < wanted) {
   }
   __threadfence_system();
   data[blockIdx.x * blockDim.x + threadIdx.x] += wanted;
 }
 
 /// The same, not to be recorded.
-__global__ void waitUnseen(int* flag, int wanted, int* data) {
-  while (atomicAdd(flag, 0) < wanted) {
+__global__ void waitUnseen(volatile int* flag, int wanted, int* data) {
+  while (*flag < wanted) {
   }
+  __threadfence_system();
   data[blockIdx.x * blockDim.x + threadIdx.x] += wanted;
 }
 
@@ -85,12 +86,16 @@ void pinned(const Place& place) {
 }
 
 void otherStream(const Place& place) {
+  cudaFuncAttributes attributes;
+  // Code is loaded when it is first needed, and not while a kernel runs.
+  expect(cudaFuncGetAttributes(&attributes, reinterpret_cast<const void*>(&raise)));
   waitFor<<<1, kCount, 0, place.first>>>(place.flag, 2, place.data);
   raise<<<1, 1, 0, place.second>>>(place.flag, 2);
 }
 
 void cooperative(const Place& place) {
-  int *flag = place.flag, *data = place.data, wanted = 1;
+  volatile int* flag = place.flag;
+  int *data = place.data, wanted = 1;
   void* arguments[] = {&flag, &wanted, &data};
   expect(cudaLaunchCooperativeKernel(reinterpret_cast<const void*>(&waitFor), dim3(2),
                                      dim3(kCount / 2), arguments, 0, place.first));
@@ -116,7 +121,8 @@ void freed(const Place& place) {
 }
 
 void byHandle(const Place& place) {
-  int *flag = place.flag, *data = place.data, wanted = 1;
+  volatile int* flag = place.flag;
+  int *data = place.data, wanted = 1;
   void* arguments[] = {&flag, &wanted, &data};
   expect(launchByHandle(reinterpret_cast<const void*>(&waitFor), kCount, place.first, arguments));
   expect(cudaMemsetAsync(place.flag, 1, sizeof(int), place.second));

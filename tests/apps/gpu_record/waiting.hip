@@ -10,6 +10,8 @@ static hipError_t launchByHandle(const void* kernel, unsigned threads, hipStream
 #define cudaDeviceSynchronize hipDeviceSynchronize
 #define cudaError_t hipError_t
 #define cudaFreeAsync hipFreeAsync
+#define cudaFuncAttributes hipFuncAttributes
+#define cudaFuncGetAttributes hipFuncGetAttributes
 #define cudaGetErrorName hipGetErrorName
 #define cudaHostAlloc hipHostMalloc
 #define cudaHostAllocMapped hipHostMallocMapped
