@@ -123,7 +123,9 @@ def record_with_patience(directory: Path, program: Path, *arguments: str) -> str
 @pytest.mark.parametrize("way", WAYS)
 def test_a_kernel_that_waits_for_the_program_is_given_up(way: str, tmp_path: Path) -> None:
     said = record_with_patience(tmp_path, APPS / "gpu_record" / "waiting", way)
-    assert "'waitFor(int volatile*, int, int*)' was not recorded: after 1 s it had not ended" in said
+    assert (
+        "'waitFor(int volatile*, int, int*)' was not recorded: after 1 s it had not ended" in said
+    )
     assert len(list(launches(tmp_path))) == (1 if way == "leave" else 2), said
 
 
