@@ -8,6 +8,10 @@
 namespace mneme::record {
 namespace {
 
+/// So long the thread looks for the next call to make before it sleeps: a launch that is recorded
+/// asks for two, and each would take longer for waking a thread than for the call.
+constexpr std::chrono::milliseconds kAwake{5};
+
 /// Numbers may wrap around.
 bool isReached(uint32_t number, uint32_t wanted) noexcept {
   return static_cast<int32_t>(number - wanted) >= 0;
@@ -38,7 +42,8 @@ void DeviceWaiter::start() {
 
 void DeviceWaiter::run() noexcept {
   for (uint32_t done = 0;;) {
-    wanted_.wait(done);
+    if (!waitUntil([&] { return wanted_ != done; }, Patience(kAwake)))
+      wanted_.wait(done);
     // One call serves all who asked before it.
     const uint32_t number = wanted_;
     begun_ = number;
