@@ -93,6 +93,7 @@ def recording(text: str) -> dict[str, Any]:
 def additions(text: str) -> dict[str, Any]:
     region = {"address": 16, "size": 8, "name": text, "is_constant": False}
     return {
+        "storage_file": text,
         "space_class": space_class(short_name(text)),
         "block_choices": {axis: [1, 2] for axis in "xyz"},
         "replay": {
