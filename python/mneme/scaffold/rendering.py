@@ -196,8 +196,9 @@ def _recording(request: ScaffoldRequest) -> dict[str, Any] | None:
 
 
 def _additions(request: ScaffoldRequest, recording: dict[str, Any] | None) -> Additions:
-    name = f"mneme.scaffold.for_{request.template.name}"
-    if not request.template.name.isidentifier() or importlib.util.find_spec(name) is None:
+    own = request.template.name.replace("-", "_")
+    name = f"mneme.scaffold.for_{own}"
+    if not own.isidentifier() or importlib.util.find_spec(name) is None:
         return Additions()
     additions: Additions = import_module(name).prepare(request, recording)
     return additions
