@@ -1,10 +1,11 @@
 """Install mneme and its example with the Spack on the PATH, and run their smoke tests.
 
-Spack builds the last commit of this checkout. Compiler, LLVM, CMake and libraries are the machine's;
+Spack builds the last commit of this checkout, into a store that is in use by then (--only-store ends
+there). Compiler, LLVM, CMake and libraries are the machine's;
 Python packages and, without CUDA_HOME, the CUDA toolkit are those of the environment this runs in.
 Everything Spack writes is in one folder, which is left for a look:
 
-    .venv/bin/python scripts/try_spack.py [--spec 'mneme+cuda'] [--jobs 2] FOLDER
+    .venv/bin/python scripts/try_spack.py [--spec 'mneme+cuda'] [--jobs 2] [--only-store] FOLDER
 
 It prints the commands and what they said, as in docs/spack.md; the builds' logs are in FOLDER/logs.
 """
@@ -19,14 +20,16 @@ import shutil
 import subprocess
 import sys
 import time
-from importlib import metadata
 from pathlib import Path
 from typing import Any
 
 import yaml
 
 ROOT = Path(__file__).resolve().parents[1]
-PYTHON_PACKAGES = ("jinja2", "optuna", "plotly", "pybind11", "pyyaml", "rich", "typer")
+sys.path.insert(0, str(ROOT / "python"))
+
+from mneme.install.spack_externals import external, externals  # noqa: E402 - of this checkout
+
 LLVM_TARGETS = {"AArch64": "aarch64", "AMDGPU": "amdgpu", "NVPTX": "nvptx", "X86": "x86"}
 
 
@@ -59,11 +62,6 @@ def number(text: str) -> str:
     return found[0]
 
 
-def external(spec: str, prefix: str | Path, **more: object) -> dict[str, Any]:
-    """A package Spack shall take from where it is, and not build."""
-    return {"buildable": False, "externals": [{"spec": spec, "prefix": str(prefix), **more}]}
-
-
 def llvm(major: str) -> dict[str, Any]:
     """LLVM with clang, lld and the targets it was built with."""
     config = f"llvm-config-{major}"
@@ -72,20 +70,6 @@ def llvm(major: str) -> dict[str, Any]:
     version = answer(config, "--version")
     spec = f"llvm@{version} +clang +lld ~lldb ~flang +llvm_dylib targets={targets}"
     return external(spec, answer(config, "--prefix"))
-
-
-def cuda() -> dict[str, Any]:
-    """The CUDA toolkit in CUDA_HOME, or that of this environment's Python packages."""
-    named = os.environ.get("CUDA_HOME")
-    wheels = sorted(Path(sys.prefix).glob("lib/python3*/site-packages/nvidia/cu1*"))
-    if not named and not wheels:
-        raise TrialError("no CUDA toolkit: set CUDA_HOME")
-    root = Path(named) if named else wheels[-1]
-    text = (root / "include" / "cuda.h").read_text(errors="replace")
-    found = re.search(r"#define CUDA_VERSION (\d+)", text)
-    if found is None:
-        raise TrialError(f"{root}/include/cuda.h names no CUDA_VERSION")
-    return external(f"cuda@{int(found[1]) // 1000}.{int(found[1]) % 1000 // 10}", root)
 
 
 def boost_version() -> str:
@@ -97,17 +81,24 @@ def boost_version() -> str:
     return f"{found[1]}.{found[2]}.0"
 
 
+def gcc(*, with_fortran: bool) -> dict[str, Any]:
+    """The machine's gcc, with Fortran where that is there and wanted."""
+    programs = {"c": "gcc", "cxx": "g++", **({"fortran": "gfortran"} if with_fortran else {})}
+    compilers = {name: place for name, one in programs.items() if (place := shutil.which(one))}
+    languages = ",".join(one.replace("cxx", "c++") for one in compilers)
+    spec = f"gcc@{answer('gcc', '-dumpfullversion')} languages='{languages}'"
+    return external(spec, prefix_of("gcc"), extra_attributes={"compilers": compilers})
+
+
 def packages(major: str, *, with_dependencies: bool) -> dict[str, Any]:
     """The section `packages` of this machine."""
-    python = f"python@{sys.version_info.major}.{sys.version_info.minor}.{sys.version_info.micro}"
-    on_python = {"dependencies": [{"spec": python, "deptypes": ["build", "run"]}]}
-    compilers = {"c": shutil.which("gcc"), "cxx": shutil.which("g++")}
-    gcc = f"gcc@{answer('gcc', '-dumpfullversion')} languages='c,c++'"
+    here = externals(with_dependencies=with_dependencies)
+    if "cuda" not in here:
+        raise TrialError("no CUDA toolkit: set CUDA_HOME")
     found = {
-        "gcc": external(gcc, prefix_of("gcc"), extra_attributes={"compilers": compilers}),
+        **here,
+        "gcc": gcc(with_fortran=True),
         "llvm": llvm(major),
-        "cuda": cuda(),
-        "python": external(python, sys.base_prefix),
         "boost": external(f"boost@{boost_version()} +context +pic", "/usr"),
         "pkgconf": {"buildable": False},
     }
@@ -124,9 +115,6 @@ def packages(major: str, *, with_dependencies: bool) -> dict[str, Any]:
     ):
         version = answer("pkg-config", "--modversion", module)
         found[spack_name] = external(f"{spack_name}@{version}", "/usr")
-    for name in PYTHON_PACKAGES:
-        spec = f"py-{name}@{metadata.version(name)}"
-        found[f"py-{name}"] = external(spec, sys.prefix, **(on_python if with_dependencies else {}))
     return found
 
 
@@ -145,7 +133,8 @@ class Trial:
         self.version = self.run("spack --version", quiet=True)
         release = tuple(int(part) for part in self.version.split(".")[:2])
         self.is_today = release >= (1, 0)
-        self.write("packages", packages(major, with_dependencies=release >= (1, 1)))
+        self.packages = packages(major, with_dependencies=release >= (1, 1))
+        self.write("packages", self.packages)
         self.write(
             "config",
             {
@@ -161,9 +150,16 @@ class Trial:
             answer("git", "clone", "--quiet", ROOT, copy)
         answer("git", "-C", copy, "fetch", "--quiet", ROOT, "HEAD")
         answer("git", "-C", copy, "checkout", "--quiet", "-B", "main", "FETCH_HEAD")
-        repository = copy / "spack-repo"
-        today = repository / "spack_repo" / "mneme"
-        self.write("repos", {"mneme": str(today)} if self.is_today else [str(repository)])
+        self.recipes = copy / "spack-repo"
+        self.add_recipes()
+
+    def add_recipes(self, *, are_there: bool = True) -> None:
+        """Let Spack know the recipes, or forget them."""
+        today = self.recipes / "spack_repo" / "mneme"
+        known: dict[str, str] | list[str] = {} if self.is_today else []
+        if are_there:
+            known = {"mneme": str(today)} if self.is_today else [str(self.recipes)]
+        self.write("repos", known)
 
     def write(self, section: str, content: object) -> None:
         """Write a section of Spack's configuration."""
@@ -202,6 +198,24 @@ class Trial:
         return any(int(major) >= 4 for major in re.findall(r"(\d+)\.\d+", known))
 
 
+def use_store(trial: Trial) -> None:
+    """Bring Spack where its index is built while it reads recipes: packages are there, ours are new.
+
+    There is no hip, and a gcc without Fortran; then the same with a recipe changed in its place.
+    """
+    trial.add_recipes(are_there=False)
+    trial.write("packages", {**trial.packages, "gcc": gcc(with_fortran=False)})
+    trial.run("spack install --fake --fresh zlib")
+    trial.add_recipes()
+    trial.run("spack spec zlib")
+    recipe = trial.recipes / "spack_repo" / "mneme" / "packages" / "mneme" / "package.py"
+    recipe.write_text(f"{recipe.read_text(encoding='utf-8')}# changed\n", encoding="utf-8")
+    trial.run("spack spec zlib")
+    trial.run("spack spec mneme~python")
+    answer("git", "-C", trial.recipes, "checkout", "--quiet", ".")
+    trial.write("packages", trial.packages)
+
+
 def attempt(trial: Trial, spec: str) -> None:
     """What docs/spack.md shows."""
     trial.run("spack repo list")
@@ -224,12 +238,15 @@ def main() -> int:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--spec", default="mneme+cuda", help="what to install")
     parser.add_argument("--llvm", default="22", help="major version of this machine's LLVM")
+    parser.add_argument("--only-store", action="store_true", help="do not install mneme")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     arguments = parser.parse_args()
     try:
         trial = Trial(arguments.folder, arguments.llvm, arguments.jobs)
         print(f"Spack {trial.version}", flush=True)
-        attempt(trial, arguments.spec)
+        use_store(trial)
+        if not arguments.only_store:
+            attempt(trial, arguments.spec)
     except TrialError as error:
         print(f"try_spack: {error}", file=sys.stderr)
         return 1

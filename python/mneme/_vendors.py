@@ -18,12 +18,18 @@ __all__ = [
     "RUNTIME_BY_SECTION",
     "SHARED_RUNTIME_HINT",
     "SPACK_TOOLKIT_HINT",
+    "TOOLKIT_COMPILER",
     "TOOLKIT_HEADERS",
     "TOOLKIT_HINT",
     "TOOLKIT_NAME",
+    "TOOLKIT_PARTS",
     "TOOLKIT_QUESTION",
+    "TOOLKIT_SPACK_PACKAGE",
+    "TOOLKIT_USUAL_PLACE",
+    "TOOLKIT_VARIABLES",
     "TOOLKIT_VERSION_FILE",
     "TOOLKIT_VERSION_MACRO",
+    "TOOLKIT_WHEELS",
     "codegen_of",
     "compiler_maker",
 ]
@@ -66,6 +72,13 @@ TOOLKIT_NAME = "CUDA toolkit"
 TOOLKIT_QUESTION = ("nvcc", "-", "__cmake_determine_cuda")
 TOOLKIT_VERSION_FILE = "include/cuda.h"
 TOOLKIT_VERSION_MACRO = "CUDA_VERSION"
+TOOLKIT_COMPILER = "nvcc"
+TOOLKIT_VARIABLES = ("CUDA_HOME", "CUDA_PATH")
+TOOLKIT_USUAL_PLACE = "/usr/local/cuda"
+TOOLKIT_WHEELS = "nvidia/cu[1-9]*"
+# What a folder has that is a whole toolkit.
+TOOLKIT_PARTS = ("nvvm/libdevice", "bin/ptxas")
+TOOLKIT_SPACK_PACKAGE = "cuda"
 # A header that clang's own include, and what it belongs to.
 TOOLKIT_HEADERS = ("include/curand_mtgp32_kernel.h", "cuRAND's headers")
 TOOLKIT_HINT = "set CUDA_HOME, or: pip install 'mneme-gpu[cuda-toolkit]'"

@@ -1,19 +1,16 @@
 // Room record: the ways a process begins, multiplies and ends. Hooks are set by a constructor; the
 // session ends at exit(), at _exit(), or before the program is replaced by another.
 #include <atomic>
-#include <cerrno>
-#include <cstdarg>
 #include <cstdlib>
-#include <cstring>
 
 #include <dlfcn.h>
-#include <fcntl.h>
 #include <pthread.h>
 #include <unistd.h>
 
 #include "runtime/abi/mneme_rt.h"
 #include "runtime/base/log.h"
 #include "runtime/base/standard_error.h"
+#include "runtime/preloaded/exec_hooks.h"
 #include "runtime/record/exported.h"
 #include "runtime/record/inside_call.h"
 #include "runtime/record/process_facts.h"
@@ -87,32 +84,12 @@ template <typename Function> Function next(const char* name) {
   return reinterpret_cast<Function>(dlsym(RTLD_NEXT, name));
 }
 
-/// exec*() of the owner: what is queued is written first, and the recording goes on if the call
-/// fails. Programs try one path after the other: those that lead nowhere cost nothing.
-template <typename... Args> int replaceProgram(const char* name, bool canSucceed, Args... args) {
-  const auto function = next<int (*)(Args...)>(name);
-  if (!function) {
-    errno = ENOSYS;
-    return -1;
-  }
-  Session* session = canSucceed && getpid() == constructedIn ? Session::existing() : nullptr;
-  const bool isPaused = session && session->pauseElsewhere();
-  const int result = function(args...);
-  const int error = errno;
-  if (isPaused)
-    session->resumeElsewhere();
-  errno = error;
-  return result;
+/// exec*() of the owner: what is queued is written first, and the recording goes on if it fails.
+bool pauseBeforeReplacement() noexcept {
+  Session* session = getpid() == constructedIn ? Session::existing() : nullptr;
+  return session && session->pauseElsewhere();
 }
-
-bool isProgram(const char* path) noexcept {
-  return path && faccessat(AT_FDCWD, path, X_OK, AT_EACCESS) == 0;
-}
-
-/// As execvp() and its like see it: a name without a slash is looked for in PATH.
-bool mayBeProgram(const char* file) noexcept {
-  return file && (!std::strchr(file, '/') || isProgram(file));
-}
+void goOn() noexcept { Session::existing()->resumeElsewhere(); }
 
 [[noreturn]] void leave(const char* name, int status) {
   endSessionFromAnywhere();
@@ -131,92 +108,13 @@ bool mayBeProgram(const char* file) noexcept {
   pthread_atfork(beforeFork, afterForkInParent, afterForkInChild);
   std::atexit(endSession);
   at_quick_exit(endSession);
+  preloaded::setReplacementHooks({pauseBeforeReplacement, goOn});
   mneme_rt_set_hooks(&kHooks);
 }
 
 } // namespace mneme::record
 
-using mneme::record::isProgram;
 using mneme::record::leave;
-using mneme::record::mayBeProgram;
-using mneme::record::replaceProgram;
 
 MNEME_RECORD_API void _exit(int status) { leave("_exit", status); }
 MNEME_RECORD_API void _Exit(int status) { leave("_Exit", status); }
-
-MNEME_RECORD_API int execve(const char* path, char* const argv[], char* const envp[]) {
-  return replaceProgram("execve", isProgram(path), path, argv, envp);
-}
-MNEME_RECORD_API int execv(const char* path, char* const argv[]) {
-  return replaceProgram("execv", isProgram(path), path, argv);
-}
-MNEME_RECORD_API int execvp(const char* file, char* const argv[]) {
-  return replaceProgram("execvp", mayBeProgram(file), file, argv);
-}
-MNEME_RECORD_API int execvpe(const char* file, char* const argv[], char* const envp[]) {
-  return replaceProgram("execvpe", mayBeProgram(file), file, argv, envp);
-}
-MNEME_RECORD_API int fexecve(int file, char* const argv[], char* const envp[]) {
-  return replaceProgram("fexecve", true, file, argv, envp);
-}
-MNEME_RECORD_API int execveat(int directory, const char* path, char* const argv[],
-                              char* const envp[], int flags) {
-  const bool isFile = !*path || faccessat(directory, path, X_OK, AT_EACCESS) == 0;
-  return replaceProgram("execveat", isFile, directory, path, argv, envp, flags);
-}
-
-namespace {
-
-/// How many arguments of an execl*() call there are before the null that ends them.
-size_t countArguments(const char* first, va_list list) {
-  size_t count = 0;
-  for (const char* argument = first; argument; argument = va_arg(list, const char*))
-    ++count;
-  return count;
-}
-
-/// Puts them, and the null, into `arguments`. Returns what execle() has behind the null.
-char* const* takeArguments(const char* first, va_list list, char** arguments, bool isExecle) {
-  *arguments = const_cast<char*>(first);
-  while (*arguments)
-    *++arguments = va_arg(list, char*);
-  return isExecle ? va_arg(list, char* const*) : nullptr;
-}
-
-} // namespace
-
-// The arguments go to the stack: these functions may be called in signal handlers, and in a child
-// of vfork(), where nothing would free them.
-MNEME_RECORD_API int execl(const char* path, const char* first, ...) {
-  va_list list;
-  va_start(list, first);
-  const size_t count = countArguments(first, list);
-  va_end(list);
-  auto** arguments = static_cast<char**>(__builtin_alloca((count + 1) * sizeof(char*)));
-  va_start(list, first);
-  takeArguments(first, list, arguments, false);
-  va_end(list);
-  return execv(path, arguments);
-}
-MNEME_RECORD_API int execlp(const char* file, const char* first, ...) {
-  va_list list;
-  va_start(list, first);
-  const size_t count = countArguments(first, list);
-  va_end(list);
-  auto** arguments = static_cast<char**>(__builtin_alloca((count + 1) * sizeof(char*)));
-  va_start(list, first);
-  takeArguments(first, list, arguments, false);
-  va_end(list);
-  return execvp(file, arguments);
-}
-MNEME_RECORD_API int execle(const char* path, const char* first, ...) {
-  va_list list;
-  va_start(list, first);
-  const size_t count = countArguments(first, list);
-  va_end(list);
-  auto** arguments = static_cast<char**>(__builtin_alloca((count + 1) * sizeof(char*)));
-  va_start(list, first);
-  char* const* environment = takeArguments(first, list, arguments, true);
-  va_end(list);
-  return execve(path, arguments, environment);
-}

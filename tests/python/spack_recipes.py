@@ -39,6 +39,15 @@ PART = re.compile(
 )
 
 
+class Forbidden(types.ModuleType):
+    """A module of Spack's that reads recipes, or may: none is loaded when one of them asks."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):  # the import system's own questions
+            raise AttributeError(name)
+        raise AssertionError(f"the recipe asks {self.__name__}.{name} while it is read")
+
+
 class InstallError(Exception):
     """What a recipe refuses with."""
 
@@ -179,26 +188,26 @@ def read(
     package: str,
     *,
     source: str | None = None,
+    path: Path | None = None,
     today: bool = True,
     packages: dict[str, Any] | None = None,
-    installed: tuple[str, ...] = (),
 ) -> Recipe:
-    """Run a recipe as Spack 1.0 and newer do, or as Spack 0.23 does, with a packages.yaml and a store."""
-    path = RECIPES / package / "package.py"
+    """Run a recipe as Spack 1.0 and newer do, or as Spack 0.23 does, with a packages.yaml."""
+    path = path or RECIPES / package / "package.py"
     recipe = Recipe(source=path.read_text() if source is None else source)
     api: dict[str, Any] = Directives(recipe).known() | {name: object() for name in HELPERS}
     api["InstallError"] = InstallError
+    api["join_path"] = lambda *parts: "/".join(parts)
     build_system: dict[str, Any] = {
         "CMakePackage": type("CMakePackage", (), {}),
         "generator": lambda *_: None,
     }
-    names = ("spack", "spack.config", "spack.store", "spack.package", "spack_repo")
+    names = ("spack", "spack.config", "spack.package", "spack_repo")
     modules = {name: types.ModuleType(name) for name in names}
+    for name in ("store", "database", "repo", "environment", "solver"):
+        modules[f"spack.{name}"] = Forbidden(f"spack.{name}")
+        vars(modules["spack"])[name] = modules[f"spack.{name}"]
     vars(modules["spack.config"])["get"] = {"packages": packages or {}}.get
-    own = types.SimpleNamespace(external=False)
-    database = types.SimpleNamespace(query=lambda name: [own] if name in installed else [])
-    store = types.SimpleNamespace(STORE=types.SimpleNamespace(db=database))
-    vars(modules["spack"])["store"] = store
     if today:
         for name in ("builtin", "builtin.build_systems", "builtin.build_systems.cmake"):
             modules[f"spack_repo.{name}"] = types.ModuleType(name)
@@ -209,7 +218,7 @@ def read(
     content: dict[str, Any] = {"__file__": str(path), "__name__": package}
     with mock.patch.dict(sys.modules, modules):
         exec(compile(recipe.source, path, "exec"), content)
-    recipe.package = content["".join(part.capitalize() for part in package.split("_"))]
+    recipe.package = content["".join(part.capitalize() for part in re.split("[_-]", package))]
     return recipe
 
 

@@ -93,6 +93,8 @@ def recording(text: str) -> dict[str, Any]:
 def additions(text: str) -> dict[str, Any]:
     region = {"address": 16, "size": 8, "name": text, "is_constant": False}
     return {
+        "storage_file": text,
+        "class_name": "MyApp",
         "space_class": space_class(short_name(text)),
         "block_choices": {axis: [1, 2] for axis in "xyz"},
         "replay": {
@@ -119,8 +121,8 @@ def rendered(template: Template, out: Path, text: str) -> dict[str, str] | None:
         for one in template.parameters
         if isinstance(one.default, str) and not one.choices and one.name not in CODE
     }
-    if template.name == "cmake":
-        values.pop("name")  # an identifier, see test_scaffold.py
+    if template.name in ("cmake", "spack-package"):
+        values.pop("name")  # an identifier, see test_scaffold.py and test_spack_externals.py
     request = ScaffoldRequest(template=template, out=out, values=values)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(scaffold, "_recording", lambda _: recording(text))

@@ -89,19 +89,37 @@ def test_slurm_directives_say_what_was_asked_for(record: Path, tmp_path: Path) -
     assert text.index("#SBATCH --signal") < text.index("set -euo"), "Slurm stops reading there"
 
 
+def storage_of(script: Path, **variables: str) -> str:
+    """What a job's `mneme tune` finds in its environment."""
+    lines = script.read_text().splitlines()
+    shown = [one for one in lines if one.startswith(("storage=", "export MNEME_STUDY_STORAGE="))]
+    done = subprocess.run(
+        ["bash", "-c", "\n".join([*shown, 'printf %s "$MNEME_STUDY_STORAGE"'])],
+        env=variables,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return done.stdout
+
+
 def test_database_comes_from_the_environment(record: Path, tmp_path: Path) -> None:
     url = "postgresql://me@db/study"
     script = scaffold("slurm", record, tmp_path, storage=url) / "tune_job.sh"
-    lines = [one for one in script.read_text().splitlines() if one.startswith("storage=")]
-    for value, expected in (("", url), ("sqlite:///a b", "sqlite:///a b")):
-        done = subprocess.run(
-            ["bash", "-c", "\n".join([*lines, 'printf %s "$storage"'])],
-            env={"MNEME_STUDY_STORAGE": value},
-            capture_output=True,
-            text=True,
-            check=True,
-        )
-        assert done.stdout == expected
+    assert storage_of(script) == url
+    assert storage_of(script, MNEME_STUDY_STORAGE="sqlite:///a b") == "sqlite:///a b"
+    # Among the arguments everybody on the node would see it.
+    assert "--optuna-storage" not in script.read_text()
+
+
+@pytest.mark.parametrize("template", ["slurm", "flux"])
+def test_a_password_is_in_no_script(record: Path, tmp_path: Path, template: str) -> None:
+    url = "postgresql://me:hush$4711@db/study"
+    out = scaffold(template, record, tmp_path / "it's here", storage=url)
+    assert storage_of(out / "tune_job.sh") == url
+    holders = [path for path in out.rglob("*") if "4711" in path.read_text()]
+    assert holders == [out / "study_storage"]
+    assert holders[0].stat().st_mode & 0o777 == 0o600
 
 
 def test_jobs_share_a_study_and_go_on(record: Path, tmp_path: Path) -> None:

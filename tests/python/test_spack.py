@@ -114,6 +114,7 @@ def test_variants_are_the_documented_ones(mneme: Recipe) -> None:
     assert defaults == {
         "python": True,
         "llvmlite": False,
+        "plotly": False,
         "jit": True,
         "tests": False,
         "llvm": "static",
@@ -188,7 +189,7 @@ def test_the_cmake_minimum_is_the_projects(mneme: Recipe) -> None:
 def test_vendors_exclude_neither_each_other_nor_anything_else(mneme: Recipe) -> None:
     assert ("cuda@12:", "+cuda") in mneme.dependencies
     assert ("hip@6:", "+rocm") in mneme.dependencies
-    assert list(mneme.conflicts) == ["^py-llvmlite@:0.49", "+llvmlite"]
+    assert list(mneme.conflicts) == ["^py-llvmlite@:0.49", "+llvmlite", "+plotly"]
 
 
 def compiler(*languages: str) -> dict[str, Any]:
@@ -201,21 +202,55 @@ ROCM = {"buildable": False, "externals": [{"spec": "hip@6.4.0", "prefix": "/opt/
 
 
 @pytest.mark.parametrize(
-    ("packages", "installed"),
+    "packages",
     [
-        ({}, ()),
-        ({"gcc": compiler("c", "cxx", "fortran")}, ()),
-        ({"gcc": compiler("c", "cxx"), "hip": ROCM}, ()),
-        ({"gcc": compiler("c", "cxx")}, ("gcc",)),
+        {},
+        {"gcc": compiler("c", "cxx", "fortran")},
+        {"gcc": compiler("c", "cxx"), "hip": ROCM},
+        {"gcc": compiler("c", "cxx"), "llvm": compiler("fortran")},
     ],
-    ids=["unknown", "fortran", "external", "installed"],
+    ids=["unknown", "fortran", "external", "another compiler"],
 )
-def test_rocm_is_there_for_whoever_can_have_it(
-    packages: dict[str, Any], installed: tuple[str, ...]
-) -> None:
-    recipe = read("mneme", packages=packages, installed=installed)
+def test_rocm_is_there_for_whoever_can_have_it(packages: dict[str, Any]) -> None:
+    recipe = read("mneme", packages=packages)
     assert ("hip@6:", "+rocm") in recipe.dependencies
     recipe.variants["rocm"]["validator"]("mneme", "rocm", (True,))
+
+
+@pytest.mark.parametrize("languages", [("c", "cxx"), ("c", "cxx", "fortran"), ()])
+@pytest.mark.parametrize("package", PACKAGES)
+def test_reading_a_recipe_asks_nothing_that_reads_recipes(
+    package: str, languages: tuple[str, ...]
+) -> None:
+    """Spack's database may build the index, which reads every recipe: this one again, half made."""
+    assert read(package, packages={"gcc": compiler(*languages)}).package is not None
+    broken = read("mneme").source.replace(
+        "    if _configuration is None:\n",
+        "    from spack import store\n    store.STORE.db.query('gcc')\n    if _configuration is None:\n",
+    )
+    with pytest.raises(AssertionError, match=r"asks spack\.store\.STORE while it is read"):
+        read("mneme", source=broken)
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_an_unpacked_archive_says_how_it_is_built(tmp_path: Path, package: str) -> None:
+    path = (
+        tmp_path / "m" / "spack-repo" / "spack_repo" / "mneme" / "packages" / package / "package.py"
+    )
+    path.parent.mkdir(parents=True)
+    for is_checkout in (False, True):
+        recipe = read(package, source=(RECIPES / package / "package.py").read_text(), path=path)
+        assert recipe.package.manual_download is not is_checkout
+        said = recipe.package().download_instr
+        assert f"'{tmp_path / 'm'}' is no Git checkout" in said
+        assert f"spack develop --path '{tmp_path / 'm'}' {package.replace('_', '-')}@main" in said
+        (tmp_path / "m" / ".git").mkdir(exist_ok=True)
+
+
+def test_plotly_is_wanted_only_where_reports_are(mneme: Recipe) -> None:
+    assert [when for spec, when in mneme.dependencies if spec.startswith("py-plotly")] == [
+        "+python +plotly"
+    ]
 
 
 def test_rocm_without_fortran_is_refused_before_the_solver() -> None:

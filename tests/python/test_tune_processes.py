@@ -134,8 +134,8 @@ def test_two_processes_share_a_database_file(recording: Path, tmp_path: Path) ->
 
 
 @contextlib.contextmanager
-def postgresql() -> Iterator[str]:
-    """A server of our own in a temporary directory; its URL."""
+def postgresql(password: str = "") -> Iterator[str]:
+    """A server of our own in a temporary directory, which wants the password; its URL without it."""
     programs = sorted(glob.glob("/usr/lib/postgresql/*/bin/initdb"))
     initdb = programs[-1] if programs else shutil.which("initdb")
     if initdb is None:
@@ -148,11 +148,15 @@ def postgresql() -> Iterator[str]:
     if as_user:
         shutil.chown(directory, user)
     data, server = directory / "data", Path(initdb).parent / "postgres"
+    access = ["-A", "trust"]
+    if password:
+        (directory / "password").write_text(password)
+        access = ["-A", "scram-sha-256", "--pwfile", str(directory / "password")]
     quick = ["-c", "fsync=off", "-c", "listen_addresses=127.0.0.1", "-k", str(directory)]
     process = None
     try:
         subprocess.run(
-            [initdb, "-D", data, "-A", "trust", "-U", "tuner", "--no-sync"],
+            [initdb, "-D", data, *access, "-U", "tuner", "--no-sync"],
             check=True,
             capture_output=True,
             cwd=directory,
@@ -168,7 +172,7 @@ def postgresql() -> Iterator[str]:
             cwd=directory,
             **as_user,
         )
-        wait_for_server(port)
+        wait_for_server(port, password)
         yield f"postgresql://tuner@127.0.0.1:{port}/postgres"
     finally:
         if process is not None:
@@ -177,12 +181,13 @@ def postgresql() -> Iterator[str]:
         shutil.rmtree(directory, ignore_errors=True)
 
 
-def wait_for_server(port: int) -> None:
+def wait_for_server(port: int, password: str) -> None:
     psycopg = importlib.import_module("psycopg")
+    place = {"host": "127.0.0.1", "port": port, "user": "tuner", "dbname": "postgres"}
     end = time.monotonic() + 30
     while True:
         try:
-            psycopg.connect(host="127.0.0.1", port=port, user="tuner", dbname="postgres").close()
+            psycopg.connect(**place, password=password).close()
         except psycopg.OperationalError:
             assert time.monotonic() < end
             time.sleep(0.05)

@@ -1,7 +1,8 @@
 """Printing: JSON and tables on stdout, sentences on stderr. Rich is loaded only for tables.
 
 Names come from recordings, results and paths, so what is no visible character is shown by its code:
-nothing that is printed moves the cursor, ends a line or turns the writing direction.
+nothing that is printed moves the cursor, ends a line or turns the writing direction. Passwords in
+addresses are left out.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import os
 import sys
 from typing import TYPE_CHECKING, Any
 
+from mneme.files.redaction import redacted_text
 from mneme.files.visible import visible
 
 if TYPE_CHECKING:
@@ -40,12 +42,12 @@ _NARROWEST_COLUMN = 10
 
 def say(sentence: str) -> None:
     """Tell the user something, on one line of stderr."""
-    _tell(f"mneme: {visible(sentence)}\n")
+    _tell(f"mneme: {visible(redacted_text(sentence))}\n")
 
 
 def say_text(text: str) -> None:
     """Write several lines to stderr, as they are: a traceback, a help text."""
-    _tell("".join(f"{visible(line)}\n" for line in _lines(text)))
+    _tell("".join(f"{visible(line)}\n" for line in _lines(redacted_text(text))))
 
 
 def _tell(text: str) -> None:

@@ -199,6 +199,7 @@ OPTUNA_STORAGE = _option(
     "--optuna-storage",
     panel=_STUDY,
     metavar="URL",
+    envvar="MNEME_STUDY_STORAGE",
     text="sqlite:///FILE, postgresql://..., or a journal file: a study that processes share.",
 )
 PRUNER = _choice(

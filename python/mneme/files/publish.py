@@ -23,16 +23,16 @@ _MOST_NAME_BYTES = 180
 _NO_RENAME = (errno.EACCES, errno.EPERM, errno.EROFS, errno.EBUSY, errno.EXDEV)
 
 
-def publish_text(path: str | Path, text: str) -> None:
+def publish_text(path: str | Path, text: str, *, is_private: bool = False) -> None:
     """Write a text as UTF-8; see `publish`."""
-    publish(path, text.encode(errors="surrogateescape"))
+    publish(path, text.encode(errors="surrogateescape"), is_private=is_private)
 
 
-def publish_own_text(path: str | Path, text: str) -> None:
+def publish_own_text(path: str | Path, text: str, *, is_private: bool = False) -> None:
     """Write a text to a name that we chose, in a directory that may have come from elsewhere.
 
     What has the name is replaced by one rename, a link too: it would lead us to somebody's file.
-    The directory is made if it is missing.
+    The directory is made if it is missing. Only its owner may read a file that is private.
 
     Raises:
         IoFailed: If the operating system refuses; the old content is still there then.
@@ -40,7 +40,7 @@ def publish_own_text(path: str | Path, text: str) -> None:
     place = Path(path)
     try:
         place.parent.mkdir(parents=True, exist_ok=True)
-        _replace(place, text.encode(errors="surrogateescape"), None)
+        _replace(place, text.encode(errors="surrogateescape"), None, is_private=is_private)
     except OSError as error:
         raise IoFailed(f"cannot write '{path}': {error.strerror}") from error
 
@@ -51,6 +51,7 @@ def publish(
     *,
     makes_directory: bool = False,
     is_executable: bool = False,
+    is_private: bool = False,
 ) -> None:
     """Write a file with one rename: who reads it now gets the old content or the new.
 
@@ -64,6 +65,7 @@ def publish(
         content: All of it.
         makes_directory: Make the file's directory if it is missing.
         is_executable: Who may read the file may run it.
+        is_private: Nobody but its owner may read it, whatever permissions it had before.
 
     Raises:
         IoFailed: If the operating system refuses; after a rename that failed, the old content is
@@ -77,7 +79,7 @@ def publish(
         absolute = Path(path).absolute()
         if makes_directory:
             absolute.parent.mkdir(parents=True, exist_ok=True)
-        _write(absolute, content, is_executable=is_executable)
+        _write(absolute, content, is_executable=is_executable, is_private=is_private)
     except ValueError as error:  # a NUL in the name
         raise IoFailed(f"cannot write {str(path)!r}: {error}") from error
     except OSError as error:
@@ -124,7 +126,7 @@ def _write_all(descriptor: int, content: bytes) -> None:
         rest = rest[os.write(descriptor, rest) :]
 
 
-def _write(path: Path, content: bytes, *, is_executable: bool) -> None:
+def _write(path: Path, content: bytes, *, is_executable: bool, is_private: bool) -> None:
     try:
         old: os.stat_result | None = path.stat()
     except FileNotFoundError:
@@ -135,8 +137,9 @@ def _write(path: Path, content: bytes, *, is_executable: bool) -> None:
     is_replaceable = old is None or (
         stat.S_ISREG(old.st_mode) and old.st_nlink == 1 and not path.is_relative_to("/proc")
     )
-    if not (is_replaceable and _replace(Path(os.path.realpath(path)), content, old)):
-        _write_in_place(path, content)
+    place = Path(os.path.realpath(path))
+    if not (is_replaceable and _replace(place, content, old, is_private=is_private)):
+        _write_in_place(path, content, is_private=is_private)
     mode = stat.S_IMODE(path.stat().st_mode)
     if is_executable and path.is_file() and mode != _runnable(mode):
         path.chmod(_runnable(mode))
@@ -146,25 +149,34 @@ def _runnable(mode: int) -> int:
     return mode | (mode & 0o444) >> 2
 
 
-def _write_in_place(path: Path, content: bytes) -> None:
+def _owners(mode: int) -> int:
+    return stat.S_IMODE(mode) & 0o700
+
+
+def _write_in_place(path: Path, content: bytes, *, is_private: bool) -> None:
     descriptor = os.open(path, os.O_WRONLY | os.O_TRUNC | os.O_CLOEXEC | os.O_NOCTTY)
     try:
+        status = os.fstat(descriptor)
+        if is_private and stat.S_ISREG(status.st_mode):
+            os.fchmod(descriptor, _owners(status.st_mode))
         _write_all(descriptor, content)
     finally:
         os.close(descriptor)
 
 
-def _replace(place: Path, content: bytes, old: os.stat_result | None) -> bool:
+def _replace(place: Path, content: bytes, old: os.stat_result | None, *, is_private: bool) -> bool:
     """Put a new file in the place of an old one; return whether that was possible."""
     # Other hosts and containers that share the directory have the same process numbers.
     name = os.fsdecode(os.fsencode(place.name)[:_MOST_NAME_BYTES])
     temporary = place.with_name(f"{name}.tmp-{os.getpid()}-{secrets.randbits(64)}")
     try:
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
-        descriptor = os.open(temporary, flags, 0o666)
+        descriptor = os.open(temporary, flags, 0o600 if is_private else 0o666)
         try:
             if old is not None and not _is_alike(descriptor, old):
                 return False
+            if is_private:
+                os.fchmod(descriptor, _owners(os.fstat(descriptor).st_mode))
             _write_all(descriptor, content)
         finally:
             os.close(descriptor)

@@ -26,9 +26,10 @@ if TYPE_CHECKING:
 __all__ = ["Finding", "State", "examine", "is_usable", "to_json"]
 
 _TIMEOUT_SECONDS = 60
-_REQUIRED_PACKAGES = ("typer", "rich", "optuna", "jinja2", "pyyaml", "plotly")
+_REQUIRED_PACKAGES = ("typer", "rich", "optuna", "jinja2", "pyyaml")
 # What each is for, and what to install.
 _OPTIONAL_PACKAGES = {
+    "plotly": ("figures of mneme report", "plotly"),
     "llvmlite": ("reading IR from Python", "llvmlite"),
     "cmaes": ("CMA-ES", "'mneme-gpu[tune]'"),
     "scikit-learn": ("importances of parameters", "'mneme-gpu[tune]'"),

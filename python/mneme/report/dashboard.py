@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from wsgiref.simple_server import WSGIRequestHandler, WSGIServer, make_server
 
 from mneme.errors import ArtifactCorrupt, BackendUnavailable, InvalidArgument, IoFailed, NotFound
+from mneme.files.redaction import redacted
 from mneme.files.regular_file import read_text
 from mneme.install.hints import package_hint
 
@@ -35,9 +36,10 @@ def study_place(directory: Path) -> str:
         from mneme.tuning.trusted_options import is_own  # noqa: PLC0415 - rare
 
         if not is_own(directory / "config.json"):
+            named = redacted(shared)
             raise InvalidArgument(
                 f"'{directory / 'config.json'}' is not your own file, and names the storage "
-                f"'{shared}'; if you trust it: optuna-dashboard '{shared}'"
+                f"'{named}'; if you trust it: optuna-dashboard '{named}'"
             )
         return shared
     journal = directory / _JOURNAL

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from mneme import __version__
 from mneme.errors import Unsupported
 from mneme.files.publish import publish_own_text, publish_text
+from mneme.install.hints import package_hint
 from mneme.report import figures, tables, verdict
 from mneme.report.differences import compare
 from mneme.report.parameters import draw_parameters
@@ -80,7 +81,7 @@ def _plotly() -> str:
             get_plotlyjs,
         )
     except ImportError as error:
-        raise Unsupported("a report needs Plotly: pip install plotly") from error
+        raise Unsupported(f"a report needs Plotly: {package_hint('plotly')}") from error
     return str(get_plotlyjs())
 
 

@@ -10,6 +10,7 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 from mneme.errors import Unsupported
+from mneme.install.hints import package_hint
 from mneme.report.figures import BLUE, CARD, INK
 
 if TYPE_CHECKING:
@@ -155,7 +156,7 @@ def _figures(study: optuna.Study, thinned: optuna.Study, unit: TimeUnit) -> dict
     from optuna import importance, visualization  # noqa: PLC0415 - slow to import
 
     if not visualization.is_available():
-        raise Unsupported("a report needs Plotly: pip install plotly")
+        raise Unsupported(f"a report needs Plotly: {package_hint('plotly')}")
     target = f"time [{unit.name}]"
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the evaluator is marked experimental

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import statistics
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -160,7 +161,7 @@ def _read_instance(directory: Path) -> Instance:
     data = data.get("as_built") or data
     return Instance(
         directory=directory,
-        options=_read_json(directory / "config.json"),
+        options=_read_options(directory / "config.json", notes),
         space=_read_json(directory / "search_space.json"),
         baseline=_trial({"trial": BASELINE, **data}, status=_baseline_status(data))
         if data
@@ -183,6 +184,14 @@ def _read_json(path: Path) -> dict[str, Any]:
         return read_json_object(path)
     except NotFound:
         return {}
+
+
+def _read_options(path: Path, notes: list[str]) -> dict[str, Any]:
+    """Read options, which may be their owner's alone where a database is among them."""
+    if path.exists() and not os.access(path, os.R_OK):
+        notes.append(f"'{path.name}' may be read by its owner only: options are left out")
+        return {}
+    return _read_json(path)
 
 
 def _read_trials(path: Path, notes: list[str]) -> list[Trial]:

@@ -17,7 +17,7 @@ from __future__ import annotations
 import importlib.util
 import os
 import sys
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -77,6 +77,9 @@ class Additions:
     files: Mapping[str, bytes] = field(default_factory=dict)
     """Further files, by path below the output directory."""
 
+    private_files: Mapping[str, bytes] = field(default_factory=dict)
+    """Such files that only their owner may read."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RenderedFile:
@@ -85,6 +88,7 @@ class RenderedFile:
     path: Path
     content: bytes
     is_executable: bool = False
+    is_private: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,6 +129,10 @@ def render(request: ScaffoldRequest) -> Scaffold:
         text = _text(environment, source, context, str(file.source))
         files.append(_file(request.out, name, encoded(text), is_executable=file.is_executable))
     files += [_file(request.out, name, content) for name, content in additions.files.items()]
+    files += [
+        replace(_file(request.out, name, content), is_private=True)
+        for name, content in additions.private_files.items()
+    ]
     steps = _text(environment, template.next_steps, context, f"{template.name}: next")
     return Scaffold(files=tuple(files), next_steps=steps.strip())
 
@@ -144,7 +152,13 @@ def write(scaffold: Scaffold, *, force: bool = False) -> list[Path]:
             "written; use --force to replace, or another --out"
         )
     for file in scaffold.files:
-        publish(file.path, file.content, makes_directory=True, is_executable=file.is_executable)
+        publish(
+            file.path,
+            file.content,
+            makes_directory=True,
+            is_executable=file.is_executable,
+            is_private=file.is_private,
+        )
     return [file.path for file in scaffold.files]
 
 
@@ -182,8 +196,9 @@ def _recording(request: ScaffoldRequest) -> dict[str, Any] | None:
 
 
 def _additions(request: ScaffoldRequest, recording: dict[str, Any] | None) -> Additions:
-    name = f"mneme.scaffold.for_{request.template.name}"
-    if not request.template.name.isidentifier() or importlib.util.find_spec(name) is None:
+    own = request.template.name.replace("-", "_")
+    name = f"mneme.scaffold.for_{own}"
+    if not own.isidentifier() or importlib.util.find_spec(name) is None:
         return Additions()
     additions: Additions = import_module(name).prepare(request, recording)
     return additions

@@ -106,7 +106,7 @@ def combine_options(given: Mapping[str, Any], config: str | Path | None = None) 
 
 
 def write_options(path: str | Path, options: TuneOptions) -> None:
-    """Write options as a config file, JSON or YAML by its name.
+    """Write options as a config file, JSON or YAML by its name; passwords are not in it.
 
     Raises:
         IoFailed: If the operating system refuses.
@@ -119,4 +119,4 @@ def write_options(path: str | Path, options: TuneOptions) -> None:
         text = yaml.safe_dump(values, sort_keys=False)
     else:
         text = json.dumps(values, indent=2) + "\n"
-    publish_text(file, text)
+    publish_text(file, text, is_private=options.may_hold_secrets)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from mneme.errors import InvalidArgument
+from mneme.files.redaction import redacted
 from mneme.mneme_types import argument_indices
 
 __all__ = ["AUTO", "CHOICES", "OBJECTIVES", "TuneOptions"]
@@ -219,8 +220,17 @@ class TuneOptions:
         return cls(**{name: _typed(name, value) for name, value in data.items()})
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the options as plain JSON values."""
+        """Return the options as plain JSON values, as files may have them: without passwords."""
         return {item.name: _plain(getattr(self, item.name)) for item in fields(self)}
+
+    @property
+    def may_hold_secrets(self) -> bool:
+        """Whether files with these options are for their owner alone.
+
+        Passwords in addresses are left out of them, but what else is in a database's URL, and what
+        a space of the user's own is told, only the user knows.
+        """
+        return "://" in (self.optuna_storage or "") or bool(self.space_arg)
 
     def validate(self) -> None:
         """Refuse what cannot be meant.
@@ -311,9 +321,9 @@ def _flag(name: str) -> str:
 
 
 def _plain(value: object) -> object:
-    if isinstance(value, Path):
-        return str(value)
-    return list(value) if isinstance(value, tuple | list) else value
+    if isinstance(value, str | Path):
+        return redacted(str(value))
+    return [_plain(one) for one in value] if isinstance(value, tuple | list) else value
 
 
 _TYPES = {item.name: str(item.type) for item in fields(TuneOptions)}

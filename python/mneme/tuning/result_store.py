@@ -131,13 +131,14 @@ class ResultStore:
         """Return the trials of earlier runs, torn lines left out."""
         return read_trials(self.directory)
 
-    def write(self, name: str, content: Mapping[str, Any]) -> None:
-        """Replace a JSON file.
+    def write(self, name: str, content: Mapping[str, Any], *, is_private: bool = False) -> None:
+        """Replace a JSON file, which only its owner may read if it is private.
 
         Raises:
             IoFailed: If the operating system refuses; the old file is still there then.
         """
-        self.write_text(name, json.dumps(content, indent=2, default=str) + "\n")
+        text = json.dumps(content, indent=2, default=str) + "\n"
+        publish_own_text(self.directory / name, text, is_private=is_private)
 
     def write_text(self, name: str, text: str) -> None:
         """Replace a file; see `write`."""

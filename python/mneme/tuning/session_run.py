@@ -112,7 +112,8 @@ class SessionRun:
         if stored is not None and stored.get("status", "verified") != "verified":
             # It could not be used; what it lacked, such as a tolerance, may be there now.
             stored = None
-        store.write("config.json", {**options.to_dict(), **self._record_names()})
+        content = {**options.to_dict(), **self._record_names()}
+        store.write("config.json", content, is_private=options.may_hold_secrets)
         store.write("search_space.json", describe_search_space(self._space))
         self._executor = self._open_executor()
         try:

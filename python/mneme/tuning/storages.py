@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from mneme.errors import BackendUnavailable, InvalidArgument, IoFailed
+from mneme.files.redaction import has_secret, redacted, redacted_text
 from mneme.install.hints import package_hint
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "OWNER_ATTRIBUTE",
+    "STORAGE_VARIABLE",
     "Owner",
     "bounded_memory",
     "journal_file",
@@ -37,6 +39,9 @@ __all__ = [
 
 OWNER_ATTRIBUTE = "mneme.owner"
 """User attribute of a trial of a shared study: which process evaluates it."""
+
+STORAGE_VARIABLE = "MNEME_STUDY_STORAGE"
+"""The variable that names a storage, whose address may hold a password."""
 
 _ALIVE_ATTRIBUTE = "mneme.alive"
 _BEAT_SECONDS = 20.0
@@ -56,17 +61,22 @@ Storage = TypeVar("Storage")
 
 @contextlib.contextmanager
 def storage_errors(what: str) -> Iterator[None]:
-    """Turn the errors of storages into one sentence."""
+    """Turn the errors of storages into one sentence, without the password of the address."""
     import optuna  # noqa: PLC0415 - slow to import
 
     try:
         yield
     except (optuna.exceptions.StorageInternalError, OSError) as error:
-        raise IoFailed(f"the study storage '{what}' failed: {_first_line(error)}") from error
+        raise _failed(what, error) from error
     except Exception as error:
         if type(error).__module__.partition(".")[0] in ("sqlalchemy", "psycopg", "psycopg2"):
-            raise IoFailed(f"the study storage '{what}' failed: {_first_line(error)}") from error
+            raise _failed(what, error) from error
         raise
+
+
+def _failed(what: str, error: Exception) -> IoFailed:
+    said = redacted_text(_first_line(error), what, _with_password(what))
+    return IoFailed(f"the study storage '{redacted(what)}' failed: {said}")
 
 
 def open_storage(place: str | None) -> BaseStorage:
@@ -74,6 +84,8 @@ def open_storage(place: str | None) -> BaseStorage:
 
     Args:
         place: URL of a database, or the name of a journal file ("journal:NAME" too); None: memory.
+            A URL that was kept without its password gets it from `STORAGE_VARIABLE`, if that leads
+            to the same place.
 
     Raises:
         InvalidArgument: If the URL is malformed.
@@ -87,20 +99,23 @@ def open_storage(place: str | None) -> BaseStorage:
     if "://" not in place or place.startswith("journal:"):
         path = Path(place.removeprefix("journal:").removeprefix("//"))
         return _journal(path)
-    url = _with_driver(place)
+    url = _with_driver(_with_password(place))
     engine: dict[str, Any] = {"pool_pre_ping": True}
     if url.startswith("sqlite"):
         engine = {"connect_args": {"timeout": _SQLITE_WAIT_SECONDS}}
-    with storage_errors(_without_password(place)):
+    with storage_errors(place):
         try:
             return _patiently(lambda: optuna.storages.RDBStorage(url, engine_kwargs=engine))
         except Exception as error:
             is_malformed = type(error).__name__ in ("NoSuchModuleError", "ArgumentError")
             if not isinstance(error, ImportError | ValueError) and not is_malformed:
                 raise
+            # Who cannot read an address quotes any part of it.
+            is_hidden = has_secret(url) and not isinstance(error, ImportError)
+            said = "its URL cannot be read" if is_hidden else _first_line(error)
             raise InvalidArgument(
-                f"cannot use the study storage '{_without_password(place)}': {_first_line(error)}"
-            ) from error
+                f"cannot use the study storage '{redacted(place)}': {said}"
+            ) from (None if is_hidden else error)
 
 
 def _patiently(make: Callable[[], Storage]) -> Storage:
@@ -169,6 +184,11 @@ def journal_file(path: Path) -> JournalFileBackend:
         warnings.simplefilter("ignore", category=optuna.exceptions.ExperimentalWarning)
         lock = JournalFileSymlinkLock(str(path), grace_period=_LOCK_SECONDS)
         return JournalFileBackend(str(path), lock_obj=lock)
+
+
+def _with_password(place: str) -> str:
+    given = os.environ.get(STORAGE_VARIABLE, "")
+    return given if given and redacted(given) == place else place
 
 
 def _with_driver(url: str) -> str:
@@ -276,14 +296,6 @@ def _start_time(process: int) -> str:
         return ""
     fields = text.rpartition(")")[2].split()
     return "" if fields[0] in "ZX" else fields[19]
-
-
-def _without_password(url: str) -> str:
-    head, at, tail = url.rpartition("@")
-    if not at or "://" not in head:
-        return url
-    scheme, _, user = head.partition("://")
-    return f"{scheme}://{user.partition(':')[0]}@{tail}"
 
 
 def _first_line(error: BaseException) -> str:

@@ -8,6 +8,7 @@ import stat
 from typing import TYPE_CHECKING, Any
 
 from mneme.errors import InvalidArgument
+from mneme.files.redaction import redacted
 from mneme.files.visible import visible
 
 if TYPE_CHECKING:
@@ -44,7 +45,8 @@ def check_trusted(path: Path, stored: Mapping[str, Any], given: Mapping[str, Any
     if asked:
         # The user may paste this into a shell without a second look.
         again = " ".join(
-            f"--{name.replace('_', '-')} {shlex.quote(visible(stored[name]))}" for name in asked
+            f"--{name.replace('_', '-')} {shlex.quote(visible(redacted(str(stored[name]))))}"
+            for name in asked
         )
         raise InvalidArgument(
             f"'{path}' is not your own file, and names code to load or places to write to; if you "

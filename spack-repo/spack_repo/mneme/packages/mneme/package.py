@@ -2,16 +2,15 @@
 
 import os
 
-_configuration = _store = None
+_configuration = None
 # From Spack 1.0 on, the build systems are part of the repository `builtin`, and Fortran is something
-# to depend on. Configuration and store are no part of the package API: without, nothing is refused.
+# to depend on. The configuration is no part of the package API: without, nothing is refused.
 try:
     from spack_repo.builtin.build_systems.cmake import CMakePackage, generator
 except ImportError:
     pass
 else:
     try:
-        from spack import store as _store
         from spack.config import get as _configuration
     except ImportError:
         pass
@@ -30,12 +29,17 @@ def _hip_can_come(package, variant, values):
     if True in values and not _has_hip_or_fortran():
         raise InstallError(
             f"{package}+{variant}: Spack's hip is built with a Fortran compiler, and packages.yaml has"
-            " none. Name one there, or the machine's ROCm as an external of hip"
+            " none. Name one there, or the machine's ROCm as an external of hip. To name a gcc that"
+            " Spack installed: spack compiler find $(spack location --install-dir gcc)"
         )
 
 
 def _has_hip_or_fortran():
-    """Whether there is a hip, or what can compile one: Spack builds no compiler for this."""
+    """Whether packages.yaml has a hip, or what can compile one: Spack builds no compiler for this.
+
+    This runs while Spack reads the recipe, so it asks for nothing that may read recipes. Spack's
+    database does: what it answers may come from an index, which is built by reading every recipe.
+    """
     if _configuration is None:
         return True
     packages = _configuration("packages") or {}
@@ -48,13 +52,7 @@ def _has_hip_or_fortran():
         for language in one.get("extra_attributes", {}).get("compilers", {})
     }
     # Without any compiler Spack looks for them by itself.
-    return not languages or "fortran" in languages or _has_installed_any("hip", "gcc", "llvm")
-
-
-def _has_installed_any(*names):
-    """Whether Spack installed one of the packages; their Fortran is not asked for."""
-    found = (one for name in names for one in _store.STORE.db.query(name))
-    return any(not one.external for one in found)
+    return not languages or "fortran" in languages
 
 
 class Mneme(CMakePackage):
@@ -63,6 +61,8 @@ class Mneme(CMakePackage):
 
     homepage = f"file://{_checkout}/README.md"
     git = f"file://{_checkout}"
+    # There is nothing to fetch from an unpacked archive: Spack then says what is below.
+    manual_download = not os.path.exists(join_path(_checkout, ".git"))
 
     license("Apache-2.0 WITH LLVM-exception")
     test_requires_compiler = True
@@ -79,6 +79,8 @@ class Mneme(CMakePackage):
     )
     # Off: Spack's recipes of llvmlite read LLVM 20 at most, and asking for one would choose the LLVM.
     variant("llvmlite", default=False, description="Look at the IR of kernels from Python")
+    # Off: Spack builds fifty packages for Plotly, Rust's compiler among them.
+    variant("plotly", default=False, description="Draw the figures of mneme report")
     variant("jit", default=True, description="Run tuned kernels in production programs")
     variant("tests", default=False, description="Build the unit tests")
     variant(
@@ -125,7 +127,7 @@ class Mneme(CMakePackage):
         depends_on("py-optuna@4.4:", type="run")
         depends_on("py-jinja2@3.1:", type="run")
         depends_on("py-pyyaml@6:", type="run")
-        depends_on("py-plotly@6:", type="run")
+        depends_on("py-plotly@6:", type="run", when="+plotly")
         # llvmlite reads the IR of LLVMs up to its own: 0.45 to 0.47 hold LLVM 20, 0.50 holds 22.
         depends_on("py-llvmlite@0.45:", type="run", when="+llvmlite")
         conflicts(
@@ -142,6 +144,8 @@ class Mneme(CMakePackage):
         " 0.50 for LLVM 21 and newer",
     )
 
+    conflicts("+plotly", when="~python", msg="the command that draws reports comes with +python")
+
     with when("+tests"):
         depends_on("doctest", type="build")
         depends_on("py-lit@18:", type=("build", "run"))
@@ -149,6 +153,15 @@ class Mneme(CMakePackage):
         depends_on("py-hypothesis@6:", type=("build", "run"), when="+python")
 
     generator("ninja")
+
+    @property
+    def download_instr(self):
+        """What to do where there is nothing to fetch."""
+        return (
+            f"'{_checkout}' is no Git checkout, so there is nothing to fetch. Build the folder as it"
+            " is, in an environment (spack env activate --create mneme-here): spack add mneme@main"
+            f" && spack develop --path '{_checkout}' mneme@main && spack install"
+        )
 
     def cmake_args(self):
         llvm = self.spec["llvm"]

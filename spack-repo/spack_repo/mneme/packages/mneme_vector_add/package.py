@@ -20,6 +20,8 @@ class MnemeVectorAdd(CMakePackage):
 
     homepage = f"file://{_checkout}/examples"
     git = f"file://{_checkout}"
+    # There is nothing to fetch from an unpacked archive: Spack then says what is below.
+    manual_download = not os.path.exists(join_path(_checkout, ".git"))
     root_cmakelists_dir = "examples"
 
     license("Apache-2.0 WITH LLVM-exception")
@@ -44,6 +46,16 @@ class MnemeVectorAdd(CMakePackage):
     depends_on("mneme@0.1.0: +python", type=("build", "link", "run"))
 
     generator("ninja")
+
+    @property
+    def download_instr(self):
+        """What to do where there is nothing to fetch."""
+        return (
+            f"'{_checkout}' is no Git checkout, so there is nothing to fetch. Build the folder as it"
+            " is, in an environment (spack env activate --create mneme-here): spack add"
+            f" mneme-vector-add@main && spack develop --path '{_checkout}' mneme-vector-add@main &&"
+            " spack install"
+        )
 
     def cmake_args(self):
         # The clang whose version the pass plugin has, which also finds the CUDA toolkit.
