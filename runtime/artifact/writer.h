@@ -95,7 +95,8 @@ struct WriterStatistics {
 /// Owns one directory for one session. Threads: any thread may call; submit() order is kept. The
 /// worker thread is started by the first submit(). Nothing throws after construction except by
 /// contract below: what cannot be written (disk full) is counted as lost, with a sentence, and
-/// everything that depends on it is lost with it; earlier instances stay valid.
+/// everything that depends on it is lost with it; earlier instances stay valid. What is captured
+/// when the loss can be seen (isLost(), statistics()) depends on nothing of it.
 class RecordingWriter {
 public:
   /// Creates the directory if needed. Existing records of the same kernels are extended: instances
