@@ -26,7 +26,8 @@ struct ChunkDraft {
   std::span<const std::byte> bytes;
 };
 
-/// A region of an earlier submitted snapshot, or of the instance's own prologue, of the same size.
+/// A region of the same size, in the latest submitted snapshot with a region at its address, or in
+/// the instance's own prologue.
 struct DraftBase {
   uint64_t snapshot = 0; ///< SnapshotDraft::id
   size_t region = 0;     ///< index in it
