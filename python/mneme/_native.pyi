@@ -72,6 +72,10 @@ class _SnapshotSizes(TypedDict):
     """Bytes whose content is stored in this file, before compression."""
     stored: int
     """Size of the file."""
+    tables: int
+    """How many files were opened with it, itself included: those its regions are based on."""
+    table_bytes: int
+    """What was read of them."""
 
 class _Listing(TypedDict):
     records: list[str]
@@ -479,7 +483,10 @@ class Snapshot:
         """Return how much there is and how much of it this file stores."""
 
     def references(self) -> list[str]:
-        """Return the files beside it that hold content of this snapshot."""
+        """Return the files beside it that this file names: for content, or to be based on."""
+
+    def needed_files(self) -> list[str]:
+        """Return all files that this snapshot needs, itself included, sorted."""
 
     def changed_bytes(self, before: Snapshot) -> int:
         """Return how much of this epilogue is other than in its prologue, in whole chunks.

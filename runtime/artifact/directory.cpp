@@ -90,13 +90,28 @@ void refuseOther(const fs::path& existing, const fs::path& incoming) {
                                                 "'; choose another destination or remove it first");
 }
 
-void checkRecord(const fs::path& json) {
-  const KernelRecord record = KernelRecord::load(json);
-  for (size_t index = 0; index < record.modules.size(); ++index)
-    record.readModule(directoryOf(json), index);
-  for (const std::string& name : filesOfRecord(json))
+/// Checks copies, of each file once: what a snapshot of one record needs, another one's may too.
+void checkStaged(const Names& content, const Names& records, const fs::path& directory) {
+  for (const std::string& name : content)
     if (name.ends_with(".mneme"))
-      Snapshot::open(directoryOf(json) / name).verifyStored();
+      Snapshot::verifyStored(directory / name);
+  Names checked;
+  for (const std::string& name : records) {
+    const KernelRecord record = KernelRecord::load(directory / name);
+    for (size_t index = 0; index < record.modules.size(); ++index)
+      record.readModule(directory, index);
+    for (const std::string& snapshot : snapshotsOf(record))
+      if (checked.insert(snapshot).second)
+        Snapshot::open(directory / snapshot).verifyPlaces();
+  }
+}
+
+void refuseTwo(const fs::path& staged, const fs::path& source) {
+  // What it differs from is a copy in a folder that nobody ever sees.
+  if (!hasSameContent(staged, source))
+    throw Error(ErrorCode::InvalidArgument,
+                "'" + source.string() + "' differs from the '" + source.filename().string() +
+                    "' of another of these recordings; choose a destination for each");
 }
 
 /// Copies everything into the staging directory and checks it there; returns the names, records
@@ -104,6 +119,7 @@ void checkRecord(const fs::path& json) {
 std::vector<std::string> stage(const std::vector<fs::path>& records, const fs::path& destination,
                                const Staging& staging) {
   Names content, descriptions;
+  std::map<std::string, fs::path> sources; // of what is staged
   for (const fs::path& record : records) {
     std::error_code ignored;
     if (fs::equivalent(directoryOf(record), destination, ignored))
@@ -112,14 +128,13 @@ std::vector<std::string> stage(const std::vector<fs::path>& records, const fs::p
     for (const std::string& name : filesOfRecord(record)) {
       const fs::path source = directoryOf(record) / name;
       const fs::path copy = staging.path() / name;
-      if (!(isRecordName(name) ? descriptions : content).insert(name).second) {
-        // What it differs from is a copy in a folder that nobody ever sees.
-        if (!hasSameContent(copy, source))
-          throw Error(ErrorCode::InvalidArgument,
-                      "'" + source.string() + "' differs from the '" + name +
-                          "' of another of these recordings; choose a destination for each");
+      const auto [known, isNew] = sources.try_emplace(name, source);
+      if (!isNew) {
+        if (known->second != source)
+          refuseTwo(copy, source);
         continue;
       }
+      (isRecordName(name) ? descriptions : content).insert(name);
       if (fs::exists(destination / name))
         refuseOther(destination / name, source);
       std::error_code error;
@@ -128,8 +143,7 @@ std::vector<std::string> stage(const std::vector<fs::path>& records, const fs::p
       syncFile(copy);
     }
   }
-  for (const std::string& name : descriptions)
-    checkRecord(staging.path() / name);
+  checkStaged(content, descriptions, staging.path());
   std::vector<std::string> order(content.begin(), content.end());
   order.insert(order.end(), descriptions.begin(), descriptions.end());
   return order;

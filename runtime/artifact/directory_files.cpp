@@ -5,9 +5,8 @@
 
 #include <unistd.h>
 
+#include "runtime/artifact/layers.h"
 #include "runtime/artifact/names.h"
-#include "runtime/artifact/recording.h"
-#include "runtime/artifact/snapshot_file.h"
 #include "runtime/base/error.h"
 #include "runtime/base/file.h"
 
@@ -70,22 +69,20 @@ std::set<std::string> filesOfRecord(const std::filesystem::path& json) {
   const KernelRecord record = KernelRecord::load(json);
   const std::filesystem::path directory = json.parent_path();
   std::set<std::string> files{json.filename().string()};
-  std::vector<std::string> pending;
-  for (const auto& [hash, instance] : record.instances)
-    pending.insert(pending.end(), {instance.prologue, instance.epilogue});
   refuseElsewhere(json, record.modules);
-  refuseElsewhere(json, pending);
   files.insert(record.modules.begin(), record.modules.end());
-  while (!pending.empty()) {
-    const std::string name = pending.back();
-    pending.pop_back();
-    if (!files.insert(name).second)
-      continue;
-    const std::filesystem::path path = directory / name;
-    const SnapshotTable table = readTable(openSnapshotFile(path), path);
-    pending.insert(pending.end(), table.references.begin(), table.references.end());
+  for (const std::string& name : snapshotsOf(record)) {
+    refuseElsewhere(json, {name});
+    files.merge(filesOfSnapshot(directory, name));
   }
   return files;
+}
+
+std::set<std::string> snapshotsOf(const KernelRecord& record) {
+  std::set<std::string> names;
+  for (const auto& [hash, instance] : record.instances)
+    names.insert({instance.prologue, instance.epilogue});
+  return names;
 }
 
 std::vector<std::string> snapshotsByName(const std::filesystem::path& directory,

@@ -49,46 +49,47 @@ void syncDirectory(const std::filesystem::path& directory) noexcept {
 } // namespace
 
 std::vector<RegionPlan> InstanceWriter::plan(const SnapshotDraft& draft,
-                                             const std::shared_ptr<const Layer>& similar,
+                                             const std::vector<RegionChain>& similar,
                                              bool isWhole) const {
   std::vector<RegionPlan> plans;
-  std::set<std::pair<const Layer*, uint32_t>> bases;
-  for (const RegionDraft& region : draft.regions) {
+  for (const RegionDraft& region : draft.regions)
     plans.push_back(ledger_.plan(region, similar, isWhole));
-    // The format has every base once in a snapshot.
-    if (plans.back().base &&
-        !bases.emplace(plans.back().base.get(), plans.back().baseRegion).second)
-      plans.back() = ledger_.plan(region, nullptr, true);
-  }
+  boundTables(plans);
+  // The format has every base once in a snapshot.
+  std::set<std::pair<const Layer*, uint32_t>> bases;
+  for (RegionPlan& plan : plans)
+    if (plan.base && !bases.emplace(plan.base->layer.get(), plan.base->index).second)
+      makeWhole(plan);
   return plans;
 }
 
-/// The published snapshot if the draft says the same, else null.
-std::shared_ptr<const Layer> InstanceWriter::publishedTwin(const SnapshotDraft& draft,
-                                                           const std::string& file) const {
-  std::shared_ptr<const Layer> layer = LayerLoader(options_.directory).load(file);
+/// The published snapshot's regions if the draft says the same.
+std::optional<std::vector<RegionChain>>
+InstanceWriter::publishedTwin(const SnapshotDraft& draft, const std::string& file) const {
+  LayerLoader loader(options_.directory);
+  const std::shared_ptr<const Layer> layer = loader.load(file);
   const SnapshotTable& table = layer->table;
   if (draft.args != table.args || draft.regions.size() != table.regions.size())
-    return nullptr;
-  for (size_t index = 0; index < table.regions.size(); ++index)
+    return std::nullopt;
+  std::vector<RegionChain> chains = loader.chains(layer);
+  for (size_t index = 0; index < chains.size(); ++index)
     if (!isSame(draft.regions[index].region, table.regions[index].region) ||
-        !hasContent(ledger_.plan(draft.regions[index], nullptr, false), *layer, index))
-      return nullptr;
-  return layer;
+        !hasContent(ledger_.plan(draft.regions[index], {}, false), *chains[index]))
+      return std::nullopt;
+  index_.learn(file, table);
+  return chains;
 }
 
 bool InstanceWriter::isPublished(const InstanceDraft& draft, const Instance& published) {
   try {
-    const auto prologue = publishedTwin(draft.prologue, published.prologue);
+    auto prologue = publishedTwin(draft.prologue, published.prologue);
     if (!prologue)
       return false;
-    ledger_.add(draft.prologue.id, prologue);
-    const auto epilogue = publishedTwin(draft.epilogue, published.epilogue);
+    ledger_.add(draft.prologue.id, std::move(*prologue));
+    auto epilogue = publishedTwin(draft.epilogue, published.epilogue);
     if (!epilogue)
       return false;
-    ledger_.add(draft.epilogue.id, epilogue);
-    for (const auto& layer : {prologue, epilogue})
-      index_.learn(layer->name, layer->table);
+    ledger_.add(draft.epilogue.id, std::move(*epilogue));
     return true;
   } catch (const Error&) { // damaged or gone: it is written again
     return false;
@@ -113,9 +114,11 @@ InstanceCost InstanceWriter::write(uint64_t staticHash, InstanceDraft& draft) {
       instance.epilogue = published->epilogue;
       const DirectoryLock lock = store_.lock();
       publishRecord(staticHash, instance);
+      settle(draft);
       return cost;
     }
     const InstanceCost written = writeFiles(staticHash, draft);
+    settle(draft);
     cost.uniqueBytes = written.uniqueBytes;
     cost.storedBytes = written.storedBytes;
     return cost;
@@ -124,6 +127,11 @@ InstanceCost InstanceWriter::write(uint64_t staticHash, InstanceDraft& draft) {
     ledger_.forget(draft.epilogue.id);
     throw;
   }
+}
+
+void InstanceWriter::settle(const InstanceDraft& draft) {
+  ledger_.settle(draft.prologue.id);
+  ledger_.settle(draft.epilogue.id);
 }
 
 bool InstanceWriter::isFree(const Instance& instance) const {
@@ -140,14 +148,14 @@ InstanceCost InstanceWriter::writeFiles(uint64_t staticHash, InstanceDraft& draf
   PendingChunks pending;
   BuilderOptions builder{options_.compressionLevel, &threads_, false, release_};
   SnapshotBuilder prologue(options_.directory, instance.prologue, index_, pending, builder);
-  prologue.write(plan(draft.prologue, nullptr, false), draft.prologue.args, draft.prologue.storage);
-  ledger_.add(draft.prologue.id, prologue.layer());
+  prologue.write(plan(draft.prologue, {}, false), draft.prologue.args, draft.prologue.storage);
+  ledger_.add(draft.prologue.id, prologue.regions());
   builder.storesEverything = options_.epilogueFormat == EpilogueFormat::Bytes;
   SnapshotBuilder epilogue(options_.directory, instance.epilogue, index_, pending, builder);
-  epilogue.write(plan(draft.epilogue, prologue.layer(), builder.storesEverything),
+  epilogue.write(plan(draft.epilogue, prologue.regions(), builder.storesEverything),
                  draft.epilogue.args, draft.epilogue.storage);
   publishFiles(staticHash, instance, generation, prologue, epilogue);
-  ledger_.add(draft.epilogue.id, epilogue.layer());
+  ledger_.add(draft.epilogue.id, epilogue.regions());
   index_.store(pending.places);
   return {0, prologue.uniqueBytes() + epilogue.uniqueBytes(),
           prologue.fileBytes() + epilogue.fileBytes()};
@@ -196,6 +204,7 @@ void InstanceWriter::removeOrphans() noexcept {
     for (const std::string& name : candidates)
       if (!needed.contains(name)) {
         index_.forgetFile(name);
+        ledger_.forgetFile(name);
         std::error_code ignored;
         std::filesystem::remove(options_.directory / name, ignored);
       }

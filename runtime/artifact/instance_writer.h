@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
-#include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -42,14 +42,15 @@ public:
   void removeOrphans() noexcept;
 
 private:
-  std::vector<RegionPlan> plan(const SnapshotDraft& draft,
-                               const std::shared_ptr<const Layer>& similar, bool isWhole) const;
-  std::shared_ptr<const Layer> publishedTwin(const SnapshotDraft& draft,
-                                             const std::string& file) const;
+  std::vector<RegionPlan> plan(const SnapshotDraft& draft, const std::vector<RegionChain>& similar,
+                               bool isWhole) const;
+  std::optional<std::vector<RegionChain>> publishedTwin(const SnapshotDraft& draft,
+                                                        const std::string& file) const;
   bool isPublished(const InstanceDraft& draft, const Instance& published);
   InstanceCost writeFiles(uint64_t staticHash, InstanceDraft& draft);
   void publishFiles(uint64_t staticHash, Instance instance, unsigned generation,
                     SnapshotBuilder& prologue, SnapshotBuilder& epilogue);
+  void settle(const InstanceDraft& draft);
   bool isFree(const Instance& instance) const;
   void publishRecord(uint64_t staticHash, const Instance& instance);
 

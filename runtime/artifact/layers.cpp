@@ -1,6 +1,7 @@
 #include "runtime/artifact/layers.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "runtime/artifact/table_parts.h"
 
@@ -41,8 +42,9 @@ void appendPart(std::vector<Extent>& extents, const std::vector<Extent>& base, s
   }
 }
 
-std::vector<Extent> overlay(const Layer& layer, const TableRegion& region,
-                            const std::vector<Extent>& base) {
+std::vector<Extent> overlay(const LayerRegion& top, const std::vector<Extent>& base) {
+  const Layer& layer = *top.layer;
+  const TableRegion& region = top.table();
   std::vector<Extent> extents;
   extents.reserve(base.size() + 2 * region.runs.size());
   uint64_t chunk = 0;
@@ -64,6 +66,21 @@ std::vector<Extent> overlay(const Layer& layer, const TableRegion& region,
 
 } // namespace
 
+RegionChain chainOf(std::shared_ptr<const Layer> layer, uint32_t index, RegionChain base) {
+  auto region = std::make_shared<LayerRegion>();
+  region->layer = std::move(layer);
+  region->index = index;
+  region->depth = base ? base->depth + 1 : 0;
+  region->base = std::move(base);
+  return region;
+}
+
+RegionChain rootOf(RegionChain region) {
+  while (region->base)
+    region = region->base;
+  return region;
+}
+
 std::shared_ptr<const Layer> LayerLoader::load(const std::string& name) {
   if (const auto found = loaded_.find(name); found != loaded_.end())
     return found->second;
@@ -71,51 +88,94 @@ std::shared_ptr<const Layer> LayerLoader::load(const std::string& name) {
 }
 
 std::shared_ptr<const Layer> LayerLoader::load(const std::string& name, const SnapshotFile& file) {
-  const std::string path = (directory_ / name).string();
-  if (loading_.size() >= kMaxReadDepth)
-    corrupt(path, "too many snapshots are based on one another");
-  if (!loading_.insert(name).second)
-    corrupt(path, "it is based on itself, over other snapshots or directly");
-  const auto layer = std::make_shared<Layer>();
+  auto layer = std::make_shared<Layer>();
   layer->name = name;
-  layer->table = readTable(file, path);
-  for (size_t index = 0; index < layer->table.regions.size(); ++index) {
-    const TableRegion& region = layer->table.regions[index];
-    std::shared_ptr<const Layer>& base = layer->bases.emplace_back();
-    if (region.baseFile == 0)
-      continue;
-    base = load(layer->table.references[region.baseFile - 1]);
-    const auto& candidates = base->table.regions;
-    if (region.baseRegion >= candidates.size() ||
-        candidates[region.baseRegion].region.sizeBytes != region.region.sizeBytes)
-      corrupt(path, "region " + std::to_string(index) + " is based on region " +
-                        std::to_string(region.baseRegion) + " of '" + base->name +
-                        "', which has another size or does not exist");
-  }
-  loading_.erase(name);
-  loaded_[name] = layer;
-  return layer;
+  layer->table = readTable(file, directory_ / name);
+  layer->tableBytes = file.header.tableBytes;
+  tableBytes_ += layer->tableBytes;
+  return loaded_[name] = std::move(layer);
 }
 
-uint32_t depthOf(const Layer& layer, size_t region) {
-  uint32_t depth = 0;
-  for (const Layer* at = &layer; at->bases[region]; ++depth) {
-    const Layer* next = at->bases[region].get();
-    region = at->table.regions[region].baseRegion;
-    at = next;
-  }
-  return depth;
+/// The layer a region is based on, which has such a region; null where it has no base.
+std::shared_ptr<const Layer> LayerLoader::baseOf(const Layer& layer, uint32_t region) {
+  const TableRegion& top = layer.table.regions[region];
+  if (top.baseFile == 0)
+    return nullptr;
+  auto base = load(layer.table.references[top.baseFile - 1]);
+  const auto& candidates = base->table.regions;
+  if (top.baseRegion >= candidates.size() ||
+      candidates[top.baseRegion].region.sizeBytes != top.region.sizeBytes)
+    corrupt((directory_ / layer.name).string(),
+            "region " + std::to_string(region) + " is based on region " +
+                std::to_string(top.baseRegion) + " of '" + base->name +
+                "', which has another size or does not exist");
+  return base;
 }
 
-std::vector<Extent> resolve(const Layer& layer, size_t region) {
-  std::vector<std::pair<const Layer*, size_t>> chain{{&layer, region}};
-  while (const Layer* base = chain.back().first->bases[chain.back().second].get())
-    chain.emplace_back(base, chain.back().first->table.regions[chain.back().second].baseRegion);
+RegionChain LayerLoader::chain(const std::shared_ptr<const Layer>& layer, uint32_t region) {
+  std::vector<std::pair<std::shared_ptr<const Layer>, uint32_t>> path;
+  RegionChain below;
+  for (auto at = std::pair(layer, region); at.first;) {
+    if (const auto known = chains_.find({at.first.get(), at.second}); known != chains_.end()) {
+      below = known->second;
+      break;
+    }
+    const std::string file = (directory_ / at.first->name).string();
+    for (const auto& [above, index] : path)
+      if (above == at.first)
+        corrupt(file, "it is based on itself, over other snapshots or directly");
+    if (path.size() >= kMaxReadDepth)
+      corrupt(file, "too many snapshots are based on one another");
+    path.push_back(at);
+    const uint32_t next = at.first->table.regions[at.second].baseRegion;
+    at = {baseOf(*at.first, at.second), next};
+  }
+  if (below && below->depth + path.size() >= kMaxReadDepth)
+    corrupt((directory_ / layer->name).string(), "too many snapshots are based on one another");
+  for (; !path.empty(); path.pop_back())
+    below = chains_[{path.back().first.get(), path.back().second}] =
+        chainOf(path.back().first, path.back().second, std::move(below));
+  return below;
+}
+
+std::vector<RegionChain> LayerLoader::chains(const std::shared_ptr<const Layer>& layer) {
+  std::vector<RegionChain> all;
+  for (uint32_t index = 0; index < layer->table.regions.size(); ++index)
+    all.push_back(chain(layer, index));
+  return all;
+}
+
+std::vector<Extent> resolve(const LayerRegion& region) {
+  std::vector<const LayerRegion*> chain{&region};
+  while (const LayerRegion* base = chain.back()->base.get())
+    chain.push_back(base);
   std::vector<Extent> extents;
   for (; !chain.empty(); chain.pop_back())
-    extents = overlay(*chain.back().first, chain.back().first->table.regions[chain.back().second],
-                      extents);
+    extents = overlay(*chain.back(), extents);
   return extents;
+}
+
+void addTables(std::set<std::string>& names, const LayerRegion& region) {
+  for (const LayerRegion* at = &region; at; at = at->base.get())
+    names.insert(at->layer->name);
+}
+
+void addContent(std::set<std::string>& names, const std::vector<Extent>& extents) {
+  const std::string* last = nullptr; // neighbours mostly lie in one file
+  for (const Extent& extent : extents)
+    if (extent.file && extent.file != last)
+      names.insert(*(last = extent.file));
+}
+
+std::set<std::string> filesOfSnapshot(const std::filesystem::path& directory,
+                                      const std::string& name) {
+  LayerLoader loader(directory);
+  std::set<std::string> names{name};
+  for (const RegionChain& region : loader.chains(loader.load(name))) {
+    addTables(names, *region);
+    addContent(names, resolve(*region));
+  }
+  return names;
 }
 
 } // namespace mneme::artifact

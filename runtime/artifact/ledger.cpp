@@ -22,18 +22,18 @@ void checkChunks(const RegionDraft& draft) {
 }
 
 /// Calls visit(chunk, stored hash or null for zeros) for every chunk of a region, in order.
-template <typename Visit> void visitChunks(const Layer& layer, size_t region, const Visit& visit) {
-  for (const Extent& extent : resolve(layer, region))
+template <typename Visit> void visitChunks(const LayerRegion& region, const Visit& visit) {
+  for (const Extent& extent : resolve(region))
     for (uint64_t index = 0; index < extent.count; ++index)
       visit(extent.first + index, extent.refs ? &extent.refs[index].hash : nullptr);
 }
 
 /// All chunks: those given over those of the base.
-std::vector<ChunkDraft> expand(const Layer& base, size_t region, uint64_t sizeBytes,
-                               std::span<const ChunkDraft> given) {
+std::vector<ChunkDraft> expand(const LayerRegion& base, std::span<const ChunkDraft> given) {
+  const uint64_t sizeBytes = base.table().region.sizeBytes;
   std::vector<ChunkDraft> chunks;
   chunks.reserve(chunkCount(sizeBytes));
-  visitChunks(base, region, [&](uint64_t index, const Hash128* hash) {
+  visitChunks(base, [&](uint64_t index, const Hash128* hash) {
     if (!given.empty() && given.front().index == index) {
       chunks.push_back(given.front());
       given = given.subspan(1);
@@ -46,10 +46,9 @@ std::vector<ChunkDraft> expand(const Layer& base, size_t region, uint64_t sizeBy
 }
 
 /// Returns the chunks that differ from a region.
-std::vector<ChunkDraft> differing(std::span<const ChunkDraft> all, const Layer& base,
-                                  size_t region) {
+std::vector<ChunkDraft> differing(std::span<const ChunkDraft> all, const LayerRegion& base) {
   std::vector<ChunkDraft> chunks;
-  visitChunks(base, region, [&](uint64_t index, const Hash128* hash) {
+  visitChunks(base, [&](uint64_t index, const Hash128* hash) {
     const ChunkDraft& chunk = all[index];
     if (chunk.isZero ? hash != nullptr : !hash || *hash != chunk.hash)
       chunks.push_back(chunk);
@@ -57,83 +56,120 @@ std::vector<ChunkDraft> differing(std::span<const ChunkDraft> all, const Layer& 
   return chunks;
 }
 
-/// The lowest region that `region` is based on over others.
-std::pair<std::shared_ptr<const Layer>, uint32_t> rootOf(std::shared_ptr<const Layer> layer,
-                                                         uint32_t region) {
-  while (layer->bases[region]) {
-    const uint32_t next = layer->table.regions[region].baseRegion;
-    layer = layer->bases[region];
-    region = next;
-  }
-  return {std::move(layer), region};
-}
-
 /// Uses a base only where it saves more than half of the entries.
-void planAgainst(RegionPlan& plan, std::shared_ptr<const Layer> base, uint32_t region) {
-  std::vector<ChunkDraft> changed = differing(plan.chunks, *base, region);
+void planAgainst(RegionPlan& plan, RegionChain base) {
+  std::vector<ChunkDraft> changed = differing(plan.chunks, *base);
   if (changed.size() > plan.chunks.size() / 2)
     return;
   plan.base = std::move(base);
-  plan.baseRegion = region;
   plan.owned = std::move(changed);
   plan.chunks = plan.owned;
 }
 
-std::optional<uint32_t> twinOf(const Region& region, const Layer& layer) {
-  const auto& all = layer.table.regions;
-  for (size_t index = 0; index < all.size(); ++index)
-    if (all[index].region.address == region.address &&
-        all[index].region.sizeBytes == region.sizeBytes)
-      return static_cast<uint32_t>(index);
-  return std::nullopt;
+RegionChain twinOf(const Region& region, const std::vector<RegionChain>& all) {
+  for (const RegionChain& one : all)
+    if (const Region& other = one->table().region;
+        other.address == region.address && other.sizeBytes == region.sizeBytes)
+      return one;
+  return nullptr;
 }
 
 } // namespace
 
-void Ledger::add(uint64_t snapshot, std::shared_ptr<const Layer> layer) {
-  if (snapshot != 0)
-    layers_[snapshot] = std::move(layer);
+void makeWhole(RegionPlan& plan) {
+  if (!plan.base)
+    return;
+  plan.owned = expand(*plan.base, plan.chunks);
+  plan.chunks = plan.owned;
+  plan.base = nullptr;
 }
 
-RegionPlan Ledger::plan(const RegionDraft& draft, const std::shared_ptr<const Layer>& similar,
+void lower(RegionPlan& plan) {
+  if (!plan.base || !plan.base->base)
+    return;
+  RegionChain root = rootOf(plan.base);
+  makeWhole(plan);
+  planAgainst(plan, std::move(root));
+}
+
+void Ledger::add(uint64_t snapshot, std::vector<RegionChain> regions) {
+  if (snapshot != 0)
+    snapshots_[snapshot] = std::move(regions);
+}
+
+void Ledger::settle(uint64_t snapshot) {
+  const auto found = snapshots_.find(snapshot);
+  if (found == snapshots_.end())
+    return;
+  for (size_t region = 0; region < found->second.size(); ++region) {
+    if (!found->second[region])
+      continue;
+    const uint64_t address = found->second[region]->table().region.address;
+    const auto [latest, isNew] = latest_.try_emplace(address, snapshot, region);
+    if (isNew || latest->second.first == snapshot)
+      continue;
+    const auto [before, index] = std::exchange(latest->second, {snapshot, region});
+    const auto old = snapshots_.find(before);
+    if (old == snapshots_.end())
+      continue;
+    old->second[index] = nullptr;
+    if (std::none_of(old->second.begin(), old->second.end(),
+                     [](const RegionChain& one) { return one != nullptr; }))
+      snapshots_.erase(old);
+  }
+}
+
+size_t Ledger::size() const noexcept {
+  size_t count = 0;
+  for (const auto& [id, regions] : snapshots_)
+    count += static_cast<size_t>(std::count_if(
+        regions.begin(), regions.end(), [](const RegionChain& one) { return one != nullptr; }));
+  return count;
+}
+
+bool Ledger::needsGone(const LayerRegion& region) const {
+  if (gone_.empty())
+    return false;
+  std::set<std::string> names;
+  addTables(names, region);
+  addContent(names, resolve(region));
+  return std::any_of(names.begin(), names.end(),
+                     [this](const std::string& name) { return gone_.contains(name); });
+}
+
+RegionPlan Ledger::plan(const RegionDraft& draft, const std::vector<RegionChain>& similar,
                         bool isWhole) const {
   checkChunks(draft);
-  RegionPlan plan{draft.region, nullptr, 0, draft.chunks, {}};
+  RegionPlan plan{draft.region, nullptr, draft.chunks, {}};
   if (!draft.base) {
-    const auto twin = similar && !isWhole ? twinOf(draft.region, *similar) : std::nullopt;
-    if (twin && depthOf(*similar, *twin) < kMaxDepth)
-      planAgainst(plan, similar, *twin);
+    if (const RegionChain twin = isWhole ? nullptr : twinOf(draft.region, similar);
+        twin && twin->depth < kMaxDepth)
+      planAgainst(plan, twin);
     return plan;
   }
-  const auto found = layers_.find(draft.base->snapshot);
-  if (found == layers_.end())
+  const auto found = snapshots_.find(draft.base->snapshot);
+  if (found == snapshots_.end())
     throw Error(ErrorCode::NotFound, "it is based on a lost recording");
-  const std::shared_ptr<const Layer>& base = found->second;
-  const auto region = static_cast<uint32_t>(draft.base->region);
-  if (draft.base->region >= base->table.regions.size() ||
-      base->table.regions[region].region.sizeBytes != draft.region.sizeBytes)
+  plan.base =
+      draft.base->region < found->second.size() ? found->second[draft.base->region] : nullptr;
+  if (!plan.base)
+    throw Error(ErrorCode::Internal, "it is not based on the latest snapshot of its memory");
+  if (plan.base->table().region.sizeBytes != draft.region.sizeBytes)
     throw Error(ErrorCode::Internal, "it is based on a region of another size");
+  if (needsGone(*plan.base))
+    throw Error(ErrorCode::NotFound, "it is based on a recording that was replaced");
   const bool isComplete = draft.chunks.size() == chunkCount(draft.region.sizeBytes);
-  if (!isWhole && !isComplete && depthOf(*base, region) < kMaxDepth) {
-    plan.base = base;
-    plan.baseRegion = region;
-    return plan;
-  }
-  plan.owned = expand(*base, region, draft.region.sizeBytes, draft.chunks);
-  plan.chunks = plan.owned;
-  if (!isWhole && !isComplete) {
-    auto [root, rootRegion] = rootOf(base, region);
-    planAgainst(plan, std::move(root), rootRegion);
-  }
+  if (isWhole || isComplete)
+    makeWhole(plan);
+  else if (plan.base->depth >= kMaxDepth)
+    lower(plan);
   return plan;
 }
 
-bool hasContent(const RegionPlan& plan, const Layer& layer, size_t region) {
+bool hasContent(const RegionPlan& plan, const LayerRegion& region) {
   if (!plan.base)
-    return differing(plan.chunks, layer, region).empty();
-  return differing(expand(*plan.base, plan.baseRegion, plan.region.sizeBytes, plan.chunks), layer,
-                   region)
-      .empty();
+    return differing(plan.chunks, region).empty();
+  return differing(expand(*plan.base, plan.chunks), region).empty();
 }
 
 } // namespace mneme::artifact

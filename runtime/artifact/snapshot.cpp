@@ -20,6 +20,9 @@ namespace {
 constexpr uint64_t kParallelReadBytes = 4ull << 20;
 /// Read with one call where it lies side by side; also the unit of work of one thread.
 constexpr uint64_t kPieceChunks = 16;
+/// Other files kept open; content of many of them may be wanted in turn, and a process may have no
+/// more than 1024 in all.
+constexpr size_t kMaxOpenFiles = 128;
 /// Hashes of a larger region (16 TiB) are not handed out in one vector.
 constexpr uint64_t kMaxHashes = 1ull << 28;
 
@@ -36,21 +39,37 @@ struct Piece {
 
 struct Snapshot::Impl {
   std::filesystem::path path;
-  SnapshotFile own;
+  std::shared_ptr<const SnapshotFile> own;
   std::shared_ptr<const Layer> layer;
   std::vector<Region> regions;
-  std::vector<std::vector<Extent>> extents; ///< per region
+  std::vector<RegionChain> chains;          ///< per region
+  std::vector<std::vector<Extent>> extents; ///< the same
+  size_t tables = 0;
+  uint64_t tableBytes = 0;
   mutable std::mutex mutex;
-  mutable std::map<std::string, SnapshotFile> referenced; ///< opened on first use
+  mutable std::map<std::string, std::shared_ptr<const SnapshotFile>> referenced; ///< on first use
 
-  const SnapshotFile& fileOf(const std::string& name) const {
+  /// Only the file itself, whose table says what it stores.
+  static std::unique_ptr<Impl> alone(const std::filesystem::path& path, LayerLoader& loader) {
+    auto impl = std::make_unique<Impl>();
+    impl->path = path;
+    impl->own = std::make_shared<const SnapshotFile>(openSnapshotFile(path));
+    impl->layer = loader.load(path.filename().string(), *impl->own);
+    for (const TableRegion& region : impl->layer->table.regions)
+      impl->regions.push_back(region.region);
+    return impl;
+  }
+
+  std::shared_ptr<const SnapshotFile> fileOf(const std::string& name) const {
     if (name == layer->name)
       return own;
     const std::lock_guard lock(mutex);
-    auto found = referenced.find(name);
-    if (found == referenced.end())
-      found = referenced.emplace(name, openSnapshotFile(path.parent_path() / name)).first;
-    return found->second;
+    if (const auto found = referenced.find(name); found != referenced.end())
+      return found->second;
+    if (referenced.size() >= kMaxOpenFiles)
+      referenced.clear(); // who reads from one has its own share of it
+    return referenced[name] =
+               std::make_shared<const SnapshotFile>(openSnapshotFile(path.parent_path() / name));
   }
 
   std::string describe(size_t region, uint64_t chunk) const {
@@ -73,36 +92,43 @@ struct Snapshot::Impl {
     return static_cast<size_t>(after - all.begin()) - 1;
   }
 
-  /// The chunks [first, end) of a region, cut where their content does not lie side by side.
+  /// The chunks [first, stop) of an extent, cut where their content does not lie side by side.
+  static void cut(std::vector<Piece>& pieces, size_t region, const Extent& extent, uint64_t first,
+                  uint64_t stop) {
+    while (first < stop) {
+      Piece piece{region, first, 1, nullptr, extent.file};
+      if (extent.refs) {
+        const ChunkRef* refs = piece.refs = extent.refs + (first - extent.first);
+        while (piece.count < std::min(kPieceChunks, stop - first) &&
+               refs[piece.count - 1].offset + refs[piece.count - 1].storedBytes ==
+                   refs[piece.count].offset)
+          ++piece.count;
+      } else {
+        piece.count = std::min(kPieceChunks, stop - first);
+      }
+      first += piece.count;
+      pieces.push_back(piece);
+    }
+  }
+
+  /// The same for the chunks [first, end) of a region.
   void addPieces(std::vector<Piece>& pieces, size_t region, uint64_t first, uint64_t end) const {
     for (size_t at = extentAt(region, first); first < end; ++at) {
       const Extent& extent = extents[region][at];
       const uint64_t stop = std::min(end, extent.first + extent.count);
-      while (first < stop) {
-        Piece piece{region, first, 1, nullptr, extent.file};
-        if (extent.refs) {
-          const ChunkRef* refs = piece.refs = extent.refs + (first - extent.first);
-          while (piece.count < std::min(kPieceChunks, stop - first) &&
-                 refs[piece.count - 1].offset + refs[piece.count - 1].storedBytes ==
-                     refs[piece.count].offset)
-            ++piece.count;
-        } else {
-          piece.count = std::min(kPieceChunks, stop - first);
-        }
-        first += piece.count;
-        pieces.push_back(piece);
-      }
+      cut(pieces, region, extent, first, stop);
+      first = stop;
     }
   }
 
   /// Reads what a piece has in its file, `out.size()` bytes.
   void fetch(const Piece& piece, std::span<std::byte> out) const {
-    const SnapshotFile& file = fileOf(*piece.file);
-    if (piece.refs->offset + out.size() > file.header.tableOffset)
+    const std::shared_ptr<const SnapshotFile> file = fileOf(*piece.file);
+    if (piece.refs->offset + out.size() > file->header.tableOffset)
       throw Error(ErrorCode::ArtifactCorrupt, describe(piece.region, piece.first) +
                                                   " lies outside '" + *piece.file +
                                                   "', which is not the file it was");
-    if (!readAt(file.descriptor.get(), piece.refs->offset, out))
+    if (!readAt(file->descriptor.get(), piece.refs->offset, out))
       throw Error(ErrorCode::IoFailed,
                   systemMessage("cannot read " + describe(piece.region, piece.first), errno));
   }
@@ -191,19 +217,19 @@ struct Snapshot::Impl {
     });
   }
 
-  /// Checks that the file a run refers to stores that content there itself.
-  void checkReferences(std::map<std::string, StoredContent>& others, size_t region, uint64_t chunk,
-                       const ChunkRun& run) const {
-    const std::string& name = layer->table.references[run.file - 1];
-    auto found = others.find(name);
+  /// Checks that the file an extent refers to stores that content there itself.
+  void checkPlaces(std::map<std::string, StoredContent>& others, size_t region,
+                   const Extent& extent) const {
+    auto found = others.find(*extent.file);
     if (found == others.end()) {
-      const std::filesystem::path other = path.parent_path() / name;
-      found = others.emplace(name, StoredContent(readTable(openSnapshotFile(other), other))).first;
+      const std::filesystem::path other = path.parent_path() / *extent.file;
+      found = others.emplace(*extent.file, StoredContent(readTable(openSnapshotFile(other), other)))
+                  .first;
     }
-    for (uint64_t index = 0; index < run.count; ++index)
-      if (!found->second.holds(layer->table.refs[run.firstRef + index]))
-        throw Error(ErrorCode::ArtifactCorrupt, describe(region, chunk + index) +
-                                                    " lies outside '" + name +
+    for (uint64_t index = 0; index < extent.count; ++index)
+      if (!found->second.holds(extent.refs[index]))
+        throw Error(ErrorCode::ArtifactCorrupt, describe(region, extent.first + index) +
+                                                    " lies outside '" + *extent.file +
                                                     "', which is not the file it was");
   }
 
@@ -225,15 +251,13 @@ Snapshot& Snapshot::operator=(Snapshot&&) noexcept = default;
 Snapshot::~Snapshot() = default;
 
 Snapshot Snapshot::open(const std::filesystem::path& path) {
-  auto impl = std::make_unique<Impl>();
-  impl->path = path;
-  impl->own = openSnapshotFile(path);
-  impl->layer = LayerLoader(path.parent_path()).load(path.filename().string(), impl->own);
-  const auto& regions = impl->layer->table.regions;
-  for (size_t index = 0; index < regions.size(); ++index) {
-    impl->regions.push_back(regions[index].region);
-    impl->extents.push_back(resolve(*impl->layer, index));
-  }
+  LayerLoader loader(path.parent_path());
+  auto impl = Impl::alone(path, loader);
+  impl->chains = loader.chains(impl->layer);
+  for (const RegionChain& chain : impl->chains)
+    impl->extents.push_back(resolve(*chain));
+  impl->tables = loader.tables();
+  impl->tableBytes = loader.tableBytes();
   return Snapshot(std::move(impl));
 }
 
@@ -247,9 +271,20 @@ const std::vector<std::string>& Snapshot::references() const noexcept {
   return impl_->layer->table.references;
 }
 
+std::set<std::string> Snapshot::neededFiles() const {
+  std::set<std::string> names{impl_->layer->name};
+  for (size_t region = 0; region < impl_->chains.size(); ++region) {
+    addTables(names, *impl_->chains[region]);
+    addContent(names, impl_->extents[region]);
+  }
+  return names;
+}
+
 SnapshotSizes Snapshot::sizes() const noexcept {
   SnapshotSizes sizes;
-  sizes.storedBytes = impl_->own.header.fileBytes;
+  sizes.storedBytes = impl_->own->header.fileBytes;
+  sizes.tables = impl_->tables;
+  sizes.tableBytes = impl_->tableBytes;
   std::vector<std::pair<uint64_t, uint32_t>> stored;
   for (const TableRegion& region : impl_->layer->table.regions) {
     sizes.rawBytes += region.region.sizeBytes;
@@ -312,21 +347,30 @@ void Snapshot::verifyAll() const {
   impl_->verify(pieces);
 }
 
-void Snapshot::verifyStored() const {
-  std::vector<Piece> pieces;
+void Snapshot::verifyPlaces() const {
   std::map<std::string, StoredContent> others;
-  const SnapshotTable& table = impl_->layer->table;
-  for (size_t region = 0; region < impl_->regions.size(); ++region) {
+  for (size_t region = 0; region < impl_->regions.size(); ++region)
+    for (const Extent& extent : impl_->extents[region])
+      if (extent.refs)
+        impl_->checkPlaces(others, region, extent);
+}
+
+void Snapshot::verifyStored(const std::filesystem::path& path) {
+  LayerLoader loader(path.parent_path());
+  const auto impl = Impl::alone(path, loader);
+  std::vector<Piece> pieces;
+  const SnapshotTable& table = impl->layer->table;
+  for (size_t region = 0; region < table.regions.size(); ++region) {
     uint64_t chunk = 0;
     for (const ChunkRun& run : table.regions[region].runs) {
+      const uint64_t end = chunk + run.count;
       if (run.kind == RunKind::Stored && run.file == 0)
-        impl_->addPieces(pieces, region, chunk, chunk + run.count);
-      else if (run.kind == RunKind::Stored)
-        impl_->checkReferences(others, region, chunk, run);
-      chunk += run.count;
+        Impl::cut(pieces, region, {chunk, run.count, &table.refs[run.firstRef], &impl->layer->name},
+                  chunk, end);
+      chunk = end;
     }
   }
-  impl_->verify(pieces);
+  impl->verify(pieces);
 }
 
 std::vector<ChangedRange> changedRanges(const Snapshot& prologue, const Snapshot& epilogue,

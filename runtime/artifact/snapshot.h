@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -27,6 +28,8 @@ struct SnapshotSizes {
   uint64_t rawBytes = 0;    ///< sum of region sizes
   uint64_t uniqueBytes = 0; ///< raw bytes whose content is stored in this file
   uint64_t storedBytes = 0; ///< size of this file
+  uint64_t tables = 0;      ///< files that were opened with it, itself included: those of bases
+  uint64_t tableBytes = 0;  ///< what was read of these
 };
 
 struct ByteRange {
@@ -50,8 +53,12 @@ public:
   const std::vector<std::vector<std::byte>>& args() const noexcept;
   SnapshotSizes sizes() const noexcept;
   /// Names of files in the same directory that this snapshot refers to, for chunks or as a base of
-  /// a region. Those refer to others in turn: who copies a snapshot needs all of them.
+  /// a region.
   const std::vector<std::string>& references() const noexcept;
+  /// Names of all files this snapshot needs, itself included: those with the tables of what its
+  /// regions are based on, and those with its content. What is in them for others is not needed.
+  /// Writers bound their number (kMaxNeededFiles).
+  std::set<std::string> neededFiles() const;
 
   /// Reads [offset, offset + out.size()) of region `index`.
   /// \throws Error{OutOfRange}, Error{ArtifactCorrupt} naming file, region and chunk.
@@ -62,9 +69,12 @@ public:
 
   /// Reads and checks everything, in parallel. \throws as read().
   void verifyAll() const;
-  /// The same for what is stored in this file; of what it refers to it checks that the other file
-  /// describes it so. A recording is sound when every one of its files is.
-  void verifyStored() const;
+  /// Checks that the files it refers to store its content where it says, by their tables. With that
+  /// a recording is sound when what each of its files stores is.
+  void verifyPlaces() const;
+  /// Reads and checks what a file stores itself, in parallel. Needs no other file. \throws as
+  /// open() and read().
+  static void verifyStored(const std::filesystem::path& path);
 
 private:
   friend std::vector<ChangedRange> changedRanges(const Snapshot& prologue, const Snapshot& epilogue,

@@ -90,10 +90,33 @@ SnapshotBuilder::~SnapshotBuilder() {
     unlink(temporary_.c_str());
 }
 
-std::optional<ChunkPlace> SnapshotBuilder::findElsewhere(const Hash128& hash) const {
+std::optional<ChunkPlace> SnapshotBuilder::find(const Hash128& hash) const {
   if (const ChunkPlace* found = pending_.places.find(hash))
     return *found;
   return index_.find(hash);
+}
+
+std::string SnapshotBuilder::nameOf(uint32_t file) const {
+  const auto pending = pending_.names.find(file);
+  return pending != pending_.names.end() ? pending->second : index_.fileName(file);
+}
+
+uint32_t SnapshotBuilder::fileOf(const std::string& name) const {
+  for (const auto& [file, pending] : pending_.names)
+    if (pending == name)
+      return file;
+  return index_.fileId(name);
+}
+
+bool SnapshotBuilder::mayReferTo(uint32_t file) const {
+  if (options_.storesEverything)
+    return false;
+  if (!again_.isNeeded)
+    return true;
+  const auto [found, isNew] = isKept_.try_emplace(file);
+  if (isNew)
+    found->second = again_.kept.contains(nameOf(file));
+  return found->second;
 }
 
 std::vector<ContentItem>
@@ -104,9 +127,11 @@ SnapshotBuilder::contentToStore(const std::vector<RegionPlan>& plans) const {
     for (const ChunkDraft& chunk : plan.chunks) {
       if (chunk.isZero)
         continue;
-      const auto place = findElsewhere(chunk.hash);
-      if (place && !options_.storesEverything)
+      auto place = find(chunk.hash);
+      if (place && mayReferTo(place->file))
         continue;
+      if (const ChunkPlace* found = place ? nullptr : again_.places.find(chunk.hash))
+        place = *found;
       const auto [item, isNew] = wanted.tryEmplace(chunk.hash, items.size());
       if (isNew)
         items.push_back({chunk.hash, chunk.rawBytes, chunk.bytes, place.value_or(ChunkPlace())});
@@ -166,9 +191,7 @@ uint32_t SnapshotBuilder::reference(uint32_t file) {
     return 0;
   if (const auto found = fileReferences_.find(file); found != fileReferences_.end())
     return found->second;
-  const auto pending = pending_.names.find(file);
-  return fileReferences_[file] =
-             reference(pending != pending_.names.end() ? pending->second : index_.fileName(file));
+  return fileReferences_[file] = reference(nameOf(file));
 }
 
 void SnapshotBuilder::describe(const ChunkDraft& chunk) {
@@ -176,7 +199,7 @@ void SnapshotBuilder::describe(const ChunkDraft& chunk) {
   if (chunk.isZero)
     return appendZero(table, 1);
   const ChunkPlace* own = own_.find(chunk.hash);
-  const auto place = own ? std::optional(*own) : findElsewhere(chunk.hash);
+  const auto place = own ? std::optional(*own) : find(chunk.hash);
   if (!place)
     throw Error(ErrorCode::NotFound, kLostContent);
   if (place->rawBytes != chunk.rawBytes)
@@ -188,10 +211,11 @@ void SnapshotBuilder::describe(const ChunkDraft& chunk) {
 void SnapshotBuilder::describe(const RegionPlan& plan) {
   TableRegion& region = layer_->table.regions.emplace_back();
   region.region = plan.region;
-  layer_->bases.push_back(plan.base);
+  regions_.push_back(
+      chainOf(layer_, static_cast<uint32_t>(layer_->table.regions.size() - 1), plan.base));
   if (plan.base) {
-    region.baseFile = reference(plan.base->name);
-    region.baseRegion = plan.baseRegion;
+    region.baseFile = reference(plan.base->layer->name);
+    region.baseRegion = plan.base->index;
   }
   uint64_t next = 0;
   for (const ChunkDraft& chunk : plan.chunks) {
@@ -204,16 +228,17 @@ void SnapshotBuilder::describe(const RegionPlan& plan) {
     appendBase(layer_->table, count - next);
 }
 
-void SnapshotBuilder::write(const std::vector<RegionPlan>& plans,
-                            std::vector<std::vector<std::byte>> args,
+void SnapshotBuilder::write(std::vector<RegionPlan> plans, std::vector<std::vector<std::byte>> args,
                             std::vector<DraftSlab>& storage) {
+  if (!options_.storesEverything)
+    again_ = boundContent(plans, *this, layer_->name);
   storeContent(contentToStore(plans), storage);
   layer_->table.args = std::move(args);
   for (const RegionPlan& plan : plans)
     describe(plan);
   writeTable();
   own_.forEach([this](const Hash128& hash, const ChunkPlace& place) {
-    pending_.places.tryEmplace(hash, place);
+    *pending_.places.tryEmplace(hash, place).first = place;
   });
   pending_.files[ownFile_] = temporary_;
   pending_.names[ownFile_] = layer_->name;
@@ -231,6 +256,7 @@ void SnapshotBuilder::writeTable() {
   if (lseek(file_.get(), static_cast<off_t>(contentEnd_), SEEK_SET) < 0)
     fail("write");
   writeAll(file_.get(), table, temporary_);
+  layer_->tableBytes = table.size();
   fileBytes_ = contentEnd_ + table.size();
   if (ftruncate(file_.get(), static_cast<off_t>(fileBytes_)) != 0 ||
       lseek(file_.get(), 0, SEEK_SET) != 0)

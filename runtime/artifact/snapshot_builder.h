@@ -16,6 +16,7 @@
 #include "runtime/artifact/content_writer.h"
 #include "runtime/artifact/layers.h"
 #include "runtime/artifact/ledger.h"
+#include "runtime/artifact/needed_files.h"
 #include "runtime/artifact/writer.h"
 #include "runtime/base/file.h"
 
@@ -36,21 +37,22 @@ struct BuilderOptions {
 };
 
 /// One snapshot on its way to disk. The temporary file is removed on destruction unless published.
-class SnapshotBuilder {
+class SnapshotBuilder : ContentPlaces {
 public:
   /// \param name what the file is called if nobody takes the name before it is published
   /// \throws Error{IoFailed}
   SnapshotBuilder(const std::filesystem::path& directory, const std::string& name,
                   ChunkIndex& index, PendingChunks& pending, BuilderOptions options);
-  ~SnapshotBuilder();
+  ~SnapshotBuilder() override;
   SnapshotBuilder(const SnapshotBuilder&) = delete;
   SnapshotBuilder& operator=(const SnapshotBuilder&) = delete;
 
-  /// Writes and syncs everything. New content is entered into the pending chunks. The slabs are
+  /// Writes and syncs everything. New content is entered into the pending chunks; content in other
+  /// files is referred to as far as boundContent() lets it. The slabs are
   /// released: the chunks' bytes are gone afterwards.
   /// \throws Error{IoFailed}, Error{NotFound} for content nobody has, Error{Internal} for content
   /// that does not match its description.
-  void write(const std::vector<RegionPlan>& plans, std::vector<std::vector<std::byte>> args,
+  void write(std::vector<RegionPlan> plans, std::vector<std::vector<std::byte>> args,
              std::vector<DraftSlab>& storage);
 
   /// Gives the file, and a file it refers to, another name. \throws Error{IoFailed}
@@ -66,13 +68,17 @@ public:
   void retract() noexcept;
 
   std::shared_ptr<const Layer> layer() const noexcept { return layer_; }
+  const std::vector<RegionChain>& regions() const noexcept { return regions_; }
   uint64_t fileBytes() const noexcept { return fileBytes_; }
   uint64_t uniqueBytes() const noexcept { return uniqueBytes_; }
 
 private:
   std::vector<ContentItem> contentToStore(const std::vector<RegionPlan>& plans) const;
   void storeContent(const std::vector<ContentItem>& items, std::vector<DraftSlab>& storage);
-  std::optional<ChunkPlace> findElsewhere(const Hash128& hash) const;
+  std::optional<ChunkPlace> find(const Hash128& hash) const override;
+  std::string nameOf(uint32_t file) const override;
+  uint32_t fileOf(const std::string& name) const override;
+  bool mayReferTo(uint32_t file) const;
   std::vector<std::byte> fetch(const ChunkPlace& place) const;
   void describe(const RegionPlan& plan);
   void describe(const ChunkDraft& chunk);
@@ -88,6 +94,9 @@ private:
   BuilderOptions options_;
   uint32_t ownFile_;
   std::shared_ptr<Layer> layer_ = std::make_shared<Layer>();
+  std::vector<RegionChain> regions_;
+  StoreAgain again_;
+  mutable std::unordered_map<uint32_t, bool> isKept_;     ///< by file id
   std::map<std::string, uint32_t> references_;            ///< number in the table
   std::unordered_map<uint32_t, uint32_t> fileReferences_; ///< the same by file id
   HashMap<ChunkPlace> own_;

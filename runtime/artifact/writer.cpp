@@ -309,8 +309,11 @@ void RecordingWriter::Impl::writeInstance(InstanceTask& task) {
     statistics.uniqueBytes += cost.uniqueBytes;
     statistics.storedBytes += cost.storedBytes;
   } catch (const std::exception& error) {
-    lose(lost(task.staticHash, task.draft.instance.dynamicHash, error), true);
+    // First what later captures ask for, then what is said: a capture that begins when the loss can
+    // be seen neither builds on the snapshots nor leaves out their content.
+    index.withdraw(task.content);
     loseSnapshots({task.draft.prologue.id, task.draft.epilogue.id});
+    lose(lost(task.staticHash, task.draft.instance.dynamicHash, error), true);
   }
   // Content that was not stored after all (a failure, or an instance that was published before).
   index.withdraw(task.content);

@@ -26,7 +26,8 @@ struct ChunkDraft {
   std::span<const std::byte> bytes;
 };
 
-/// A region of an earlier submitted snapshot, or of the instance's own prologue, of the same size.
+/// A region of the same size, in the latest submitted snapshot with a region at its address, or in
+/// the instance's own prologue.
 struct DraftBase {
   uint64_t snapshot = 0; ///< SnapshotDraft::id
   size_t region = 0;     ///< index in it
@@ -95,7 +96,8 @@ struct WriterStatistics {
 /// Owns one directory for one session. Threads: any thread may call; submit() order is kept. The
 /// worker thread is started by the first submit(). Nothing throws after construction except by
 /// contract below: what cannot be written (disk full) is counted as lost, with a sentence, and
-/// everything that depends on it is lost with it; earlier instances stay valid.
+/// everything that depends on it is lost with it; earlier instances stay valid. What is captured
+/// when the loss can be seen (isLost(), statistics()) depends on nothing of it.
 class RecordingWriter {
 public:
   /// Creates the directory if needed. Existing records of the same kernels are extended: instances

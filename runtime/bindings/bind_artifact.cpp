@@ -119,6 +119,8 @@ py::dict sizesOf(const artifact::Snapshot& snapshot) {
   dict["raw"] = sizes.rawBytes;
   dict["unique"] = sizes.uniqueBytes;
   dict["stored"] = sizes.storedBytes;
+  dict["tables"] = sizes.tables;
+  dict["table_bytes"] = sizes.tableBytes;
   return dict;
 }
 
@@ -171,6 +173,11 @@ void bindArtifact(py::module_& module) {
       .def("read", &readRegion, arg("region"), arg("offset"), arg("size"))
       .def("sizes", &sizesOf)
       .def("references", [](const Snapshot& self) { return self.references(); })
+      .def("needed_files",
+           [](const Snapshot& self) {
+             const auto names = self.neededFiles();
+             return std::vector<std::string>(names.begin(), names.end());
+           })
       .def("changed_bytes", &changedBytes, arg("before"), Release())
       .def("verify", &Snapshot::verifyAll, Release());
   module.def("demangle", &demangle, arg("name"));

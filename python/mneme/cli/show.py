@@ -88,3 +88,7 @@ def _show_instance(instance: InstanceDetails) -> None:
         texts = [_console.format_bytes(size) for size in sizes]
         files.add_row(state.file, *texts, ", ".join(state.references))
     _console.print_table(files)
+    own = {instance.prologue.file, instance.epilogue.file}
+    others = len(set(instance.needed_files) - own)
+    more = f": these two and {others} more" if others else ""
+    _console.print_line(f"needs {len(instance.needed_files)} files{more}")

@@ -133,6 +133,8 @@ class InstanceDetails:
     functions: list[FunctionAddress]
     prologue: StateDetails
     epilogue: StateDetails
+    needed_files: list[str]
+    """Snapshot files that this launch needs, its own two included."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -223,7 +225,7 @@ def describe_record(record: RecordedExecution, record_id: str | None = None) -> 
 
 
 def _instance(known: Sequence[Argument], instance: KernelInstance) -> InstanceDetails:
-    prologue = instance.prologue.snapshot
+    prologue, epilogue = instance.prologue.snapshot, instance.epilogue.snapshot
     functions = _functions(prologue)
     return InstanceDetails(
         record_id=instance.dynamic_hash,
@@ -237,7 +239,8 @@ def _instance(known: Sequence[Argument], instance: KernelInstance) -> InstanceDe
         regions=[_region(region) for region in prologue.regions()],
         functions=functions,
         prologue=_state(instance.prologue.fn, prologue),
-        epilogue=_state(instance.epilogue.fn, instance.epilogue.snapshot),
+        epilogue=_state(instance.epilogue.fn, epilogue),
+        needed_files=sorted({*prologue.needed_files(), *epilogue.needed_files()}),
     )
 
 

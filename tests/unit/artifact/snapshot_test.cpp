@@ -188,6 +188,23 @@ TEST_CASE("snapshots based on one another for ever are refused") {
   CHECK_THROWS_WITH_AS(Snapshot::open(path), doctest::Contains("too many"), Error);
 }
 
+TEST_CASE("what other regions of a base are based on is not opened") {
+  const TemporaryDirectory directory;
+  SnapshotTable table = tableOf({region(4096, 100), region(8192, 100)});
+  table.regions[0].baseFile = 1;
+  table.regions[0].baseRegion = 1;
+  table.regions[0].runs.clear();
+  table.regions[0].runs.push_back({RunKind::Base, 0, 1, 0});
+  for (int index = 0; index < 300; ++index) { // the last one is based on a file that is not there
+    table.references = {std::to_string(index + 1) + ".mneme"};
+    writeRaw(directory.path() / (std::to_string(index) + ".mneme"), table, Bytes(256));
+  }
+  const Snapshot snapshot = Snapshot::open(directory.path() / "0.mneme");
+  CHECK(snapshot.sizes().tables == 2);
+  CHECK(snapshot.neededFiles() == std::set<std::string>{"0.mneme", "1.mneme"});
+  CHECK_NOTHROW(snapshot.verifyAll());
+}
+
 TEST_CASE("a snapshot that refers to itself or in a circle is refused, not followed for ever") {
   const TemporaryDirectory directory;
   SnapshotTable table = storedIn(1, {Hash128{1, 2}, 64, 100, Codec::Raw});

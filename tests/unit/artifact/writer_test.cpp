@@ -231,6 +231,21 @@ TEST_CASE("what does not fit on the disk is lost with a sentence, and the rest s
     CHECK((entry.path().extension() != ".json" || entry.path().filename() == "1.json"));
 }
 
+TEST_CASE("who sees that an instance was lost does not leave out its content") {
+  const TemporaryDirectory directory;
+  const Bytes content = noise(20 * kChunkBytes, 1);
+  const Hash128 hash = hash128(std::span(content).first(kChunkBytes));
+  RecordingWriter writer(optionsFor(directory.path()));
+  writer.addKernel(kernelRecord(1), {});
+  const FileSizeLimit limit(10 * kChunkBytes);
+  for (uint64_t id = 1; id <= 10; ++id) {
+    writer.submit(1, instanceOf(id, content, content, nullptr));
+    while (writer.statistics().instancesLost < id)
+      std::this_thread::yield();
+    CHECK_FALSE(writer.hasChunk(hash));
+  }
+}
+
 TEST_CASE("a large instance is written in pieces, or lost as a whole when the disk is full") {
   const TemporaryDirectory directory;
   Bytes content = noise(kChunkBytes, 1);
