@@ -335,6 +335,8 @@ void Session::announce(const KernelInfo& info) {
     modules.push_back(module->bitcode);
   writer().addKernel(record, modules);
   state.isAnnounced = true;
+  if (const std::string reads = warningOfReads(info, record.device); !reads.empty())
+    note(reads);
 }
 
 /// False (with a note) when the kernel did not run to its end.

@@ -1,0 +1,174 @@
+"""Code is what clang makes of it without the passes: the assembly of every function of examples, tests
+and benchmarks, but for functions with a variable that may be read before it is set."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from mneme.install import paths as _paths
+from native_parts import needs_native
+
+pytestmark = [pytest.mark.compile, pytest.mark.slow, needs_native]
+
+ROOT = Path(__file__).resolve().parents[2]
+FOLDERS = ("examples", "tests/apps", "tests/python", "benchmarks/programs")
+INCLUDES = ("examples", "include", "tests/apps/api", "tests/apps/gpu_record", "tests/python", ".")
+# These do not compile alone, or have no device code.
+LEFT_OUT = {
+    "tests/apps/gpu_record/loaded_kernel.cu",
+    "tests/apps/hip_api/both.cu",
+    "tests/apps/jit/metadata.cu",
+    "tests/apps/jit/plugin_user.cu",
+}
+CUDA_SOURCES = sorted(
+    name
+    for folder in FOLDERS
+    for path in (ROOT / folder).rglob("*.cu")
+    if (name := str(path.relative_to(ROOT))) not in LEFT_OUT
+)
+HIP_SOURCES = sorted(
+    [*(name for name in CUDA_SOURCES if name.startswith(("examples/", "benchmarks/")))]
+    + [str(path.relative_to(ROOT)) for path in (ROOT / "tests/apps").rglob("*.hip")]
+)
+# "function: variable" of all that is set to zero. Of column_physics.cu two arrays are filled for as many
+# levels as an argument says, and read one further or set in branches.
+_STEP = "step(Fields const&, int, int, int, int, int, float)"
+ZEROED = {
+    "benchmarks/programs/column_physics.cu": {f"{_STEP}: {name}" for name in ("speed", "flux")},
+    "tests/python/unset_kernels.cu": {
+        "eachRound(float const*, float*, int): value",
+        "oneTooMany(float const*, float*, int): some",
+        "otherwiseNothing(float const*, float*, int): value",
+    },
+    "benchmarks/programs/unset_locals.cu": {
+        "columnPhysics(float*, float const*, int, float): cloud",
+        "columnPhysics(float*, float const*, int, float): flux",
+        "columnPhysics(float*, float const*, int, float): melt",
+    },
+}
+# All functions whose code is another.
+DIFFERENT = {
+    "benchmarks/programs/column_physics.cu": {"_Z10columnStep6Fieldsiiif"},
+    "tests/python/unset_kernels.cu": {
+        "_Z10oneTooManyPKfPfi",
+        "_Z16otherwiseNothingPKfPfi",
+        "_Z9eachRoundPKfPfi",
+    },
+    "benchmarks/programs/unset_locals.cu": {"_Z13columnPhysicsPfPKfif"},
+    # A static variable that a kernel changes is found by name in the running program. It is no longer
+    # known then that nobody else changes it, and it is read once more.
+    "tests/apps/tuned/variables.cu": {"_Z7combinePiii"},
+}
+
+
+# Static variables and functions whose addresses are data get names that can be found, and comments name
+# functions: neither is code.
+NAMES = (
+    (r"__mneme_[0-9a-f]{16}", ""),
+    (r"_\$_", "_"),
+    (r"\.visible ", ""),
+    (r"[ \t]*//.*", ""),
+    (r"\n+", "\n"),
+)
+
+
+@dataclass(frozen=True)
+class Target:
+    """What code is made for."""
+
+    front_end: tuple[str, ...]
+    back_end: tuple[str, ...]
+    function: str
+    """How functions look in assembly, their name first."""
+
+
+PTX = Target(
+    front_end=("-x", "cuda", "--offload-arch=sm_90", "-std=c++20"),
+    back_end=("--target=nvptx64-nvidia-cuda", "-march=sm_90"),
+    function=r"^(?:\.\w+ )*\.(?:entry|func)\b[^;{]*?\b([A-Za-z_$][\w$]*)\s*\([^()]*\)[^;{]*\{.*?^\}",
+)
+GCN = Target(
+    front_end=("-x", "hip", "--offload-arch=gfx90a", "-Iexamples/hip"),
+    back_end=("--target=amdgcn-amd-amdhsa", "-mcpu=gfx90a", "-nogpulib"),
+    function=r"^([A-Za-z_$][\w$]*):.*?^\.Lfunc_end\d+:",
+)
+
+
+@cache
+def _plugin() -> str:
+    found = sorted((_paths.prefix() / "lib").glob("*MnemePasses*"))
+    if not found:
+        pytest.skip("the pass plugin is not built")
+    return str(found[0])
+
+
+def _run(*command: str | Path) -> str:
+    done = subprocess.run(
+        [str(word) for word in command],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
+        cwd=ROOT,
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    return done.stderr
+
+
+def _raw_ir(name: str, target: Target, folder: Path) -> Path:
+    """Return what the front end makes of the device code of a source."""
+    code = folder / "device.bc"
+    includes = [f"-I{place}" for place in (Path(name).parent, *INCLUDES)]
+    _run(
+        *(_paths.prefix() / "bin" / "mneme-clang++", *target.front_end, "-w", "-O3", *includes),
+        *("-fno-discard-value-names", "-Xclang", "-disable-llvm-passes", "--offload-device-only"),
+        *("-emit-llvm", "-c", name, "-o", code),
+    )
+    return code
+
+
+def _assembly(code: Path, target: Target, *options: str) -> tuple[dict[str, str], str]:
+    """Return the functions in the assembly of a module, and what the compiler says."""
+    clang = Path(str(_paths.config()["llvmdir"])) / "bin" / "clang"
+    text = code.with_suffix(".s")
+    said = _run(
+        *(clang, *target.back_end, "-O3", "-ffp-contract=fast", "-x", "ir", code, "-S", "-o", text),
+        *("-Wno-unused-command-line-argument", *options),
+    )
+    code_text = text.read_text()
+    for other, same in NAMES:
+        code_text = re.sub(other, same, code_text)
+    functions = re.finditer(target.function, code_text, re.MULTILINE | re.DOTALL)
+    return {one[1]: one[0] for one in functions}, said
+
+
+def _check(name: str, target: Target, folder: Path) -> None:
+    if shutil.which("clang++") is None and not Path(str(_paths.config()["llvmdir"])).is_dir():
+        pytest.skip("there is no clang")
+    code = _raw_ir(name, target, folder)
+    plain, _ = _assembly(code, target)
+    ours, said = _assembly(code, target, f"-fpass-plugin={_plugin()}", "-Rpass=mneme")
+    zeroed = set(re.findall(r"'([^\n]*?)' may read '([^\n]*?)' before", said))
+    expected = ZEROED.get(name, set())
+    assert {f"{function}: {variable}" for function, variable in zeroed} == expected
+    different = {function for function, text in plain.items() if ours.get(function) != text}
+    assert different == DIFFERENT.get(name, set())
+
+
+@pytest.mark.cuda
+@pytest.mark.parametrize("name", CUDA_SOURCES)
+def test_code_for_nvidia_gpus_is_clangs(name: str, tmp_path: Path) -> None:
+    _check(name, PTX, tmp_path)
+
+
+@pytest.mark.hip
+@pytest.mark.parametrize("name", HIP_SOURCES)
+def test_code_for_amd_gpus_is_clangs(name: str, tmp_path: Path) -> None:
+    _check(name, GCN, tmp_path)
