@@ -40,17 +40,13 @@ Access accessOf(const llvm::Use& use, uint64_t sizeBytes, const llvm::DataLayout
 /// The accesses of one variable, searched along the paths of its function.
 class Paths {
 public:
-  Paths(llvm::AllocaInst& variable, uint64_t sizeBytes, const llvm::DataLayout& layout) {
-    for (const llvm::Use& use : variable.uses()) {
-      const auto* user = llvm::cast<llvm::Instruction>(use.getUser());
-      const Access access = accessOf(use, sizeBytes, layout);
-      // A copy of a variable onto itself reads it.
-      const auto [entry, isNew] = accesses_.try_emplace(user, access);
-      if (!isNew && access == Access::Read)
-        entry->second = access;
-      touched_.insert(user->getParent());
-    }
+  Paths(llvm::AllocaInst& variable, uint64_t sizeBytes, const llvm::DataLayout& layout)
+      : sizeBytes_(sizeBytes), layout_(layout) {
+    collect(variable);
   }
+
+  /// Whether all that happens to the variable is known: no address within it is made.
+  bool areKnown() const { return areKnown_; }
 
   bool isSetFirstBehind(const llvm::Instruction& beginning) const {
     llvm::SmallVector<const llvm::BasicBlock*, 16> pending;
@@ -74,6 +70,24 @@ public:
   }
 
 private:
+  /// AMD GPUs' variables are used through casts to the generic address space, made far above.
+  void collect(const llvm::Value& address) {
+    for (const llvm::Use& use : address.uses()) {
+      const auto* user = llvm::cast<llvm::Instruction>(use.getUser());
+      if (llvm::isa<llvm::AddrSpaceCastInst, llvm::BitCastInst>(user)) {
+        collect(*user);
+        continue;
+      }
+      areKnown_ &= llvm::isa<llvm::LoadInst, llvm::StoreInst, llvm::CallBase, llvm::ICmpInst>(user);
+      const Access access = accessOf(use, sizeBytes_, layout_);
+      // A copy of a variable onto itself reads it.
+      const auto [entry, isNew] = accesses_.try_emplace(user, access);
+      if (!isNew && access == Access::Read)
+        entry->second = access;
+      touched_.insert(user->getParent());
+    }
+  }
+
   std::optional<Access> firstIn(const llvm::BasicBlock& block,
                                 llvm::BasicBlock::const_iterator from) const {
     if (touched_.contains(&block))
@@ -83,6 +97,9 @@ private:
     return std::nullopt;
   }
 
+  uint64_t sizeBytes_;
+  const llvm::DataLayout& layout_;
+  bool areKnown_ = true;
   llvm::DenseMap<const llvm::Instruction*, Access> accesses_;
   llvm::SmallPtrSet<const llvm::BasicBlock*, 8> touched_;
 };
@@ -105,6 +122,8 @@ bool isSetFirst(llvm::AllocaInst& variable) {
   if (!size || !size->isFixed())
     return variable.use_empty();
   const Paths paths(variable, size->getFixedValue(), layout);
+  if (!paths.areKnown())
+    return false;
   for (const llvm::Instruction* beginning : beginningsOf(variable))
     if (!paths.isSetFirstBehind(*beginning))
       return false;
