@@ -3,6 +3,7 @@ and benchmarks, but for functions with a variable that may be read before it is 
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 import subprocess
@@ -21,7 +22,7 @@ ROOT = Path(__file__).resolve().parents[2]
 FOLDERS = ("examples", "tests/apps", "tests/python", "benchmarks/programs")
 INCLUDES = ("examples", "include", "tests/apps/api", "tests/apps/gpu_record", "tests/python", ".")
 # The first do not compile alone. Of marked programs the calls that mark something are taken away.
-LEFT_OUT = ("tests/apps/tuned/library.cu", "tests/apps/jit/")
+LEFT_OUT = ("tests/apps/tuned/library.cu", "tests/apps/hip_api/", "tests/apps/jit/")
 CUDA_SOURCES = sorted(
     name
     for folder in FOLDERS
@@ -46,6 +47,10 @@ ZEROED = {
     "tests/apps/api/local_memory.cu": {
         "sortLocally(int const*, int*, int): local",
         "areas(float*): square",
+    },
+    # HIP's header makes a vector of one number, and hands on all four.
+    "tests/apps/hip_api/textures.hip": {
+        "float vector[4] __hipMapToNativeFloat4<float, (void*)0>(float const&): tmp"
     },
     "tests/python/unset_kernels.cu": {
         "eachRound(float const*, float*, int): value",
@@ -183,3 +188,54 @@ def test_code_for_nvidia_gpus_is_clangs(name: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", HIP_SOURCES)
 def test_code_for_amd_gpus_is_clangs(name: str, tmp_path: Path) -> None:
     _check(name, GCN, tmp_path)
+
+
+HOST_SOURCES = ("benchmarks/programs/column_physics.cu", "tests/apps/tuned/templates.cu")
+
+
+@pytest.mark.cuda
+@pytest.mark.parametrize("name", HOST_SOURCES)
+def test_host_code_is_clangs_but_where_it_launches(name: str, tmp_path: Path) -> None:
+    found = []
+    for options in ((), (f"-fpass-plugin={_plugin()}",)):
+        text = tmp_path / "host.s"
+        _run(
+            *(_paths.prefix() / "bin" / "mneme-clang++", *PTX.front_end, "-w", "-O3", "-Iexamples"),
+            *("--offload-host-only", "-S", name, "-o", text, *options),
+        )
+        functions = re.finditer(
+            r"^([A-Za-z_$][\w$.]*):.*?\.cfi_endproc", text.read_text(), re.MULTILINE | re.DOTALL
+        )
+        # Labels and constants are numbered through the unit.
+        found.append({one[1]: re.sub(r"\.L[\w.]+|#.*", "", one[0]) for one in functions})
+    plain, ours = found
+    for function, text in plain.items():
+        if "cudaLaunchKernel" in text or "device_stub" in text:  # registers differ around the call
+            assert _arithmetic(text) == _arithmetic(ours[function])
+        else:
+            assert text == ours[function]
+
+
+def _arithmetic(code: str) -> list[str]:
+    """Return the operations on floating-point numbers, in order."""
+    return re.findall(r"\t(v?(?:add|sub|mul|div|sqrt|fn?m)\w*[sp][sd])\t", code)
+
+
+@pytest.mark.cuda
+@pytest.mark.parametrize("says", ["", "uninitialized", "zero"])
+def test_what_the_command_line_says_of_unset_variables_counts(says: str, tmp_path: Path) -> None:
+    from mneme import _native  # noqa: PLC0415
+
+    program = tmp_path / "unset.o"
+    options = [f"-ftrivial-auto-var-init={says}"] if says else []
+    said = _run(
+        *(_paths.prefix() / "bin" / "mneme-clang++", *PTX.front_end, "-O2", "-w", *options),
+        *(f"-fpass-plugin={_plugin()}", "-fno-discard-value-names", "-Rpass=mneme"),
+        *("-c", "tests/python/unset_kernels.cu", "-o", program),
+    )
+    assert ("before it is set: it is set to zero" in said) == (not says)
+    facts = [json.loads(one["metadata"]) for one in _native.describe_binary(program)]
+    zeroed = {name for one in facts for name in one["options"].get("zeroed_locals", ())}
+    assert zeroed == (set() if says else ZEROED["tests/python/unset_kernels.cu"])
+    unset = [one["kernel"] for one in facts if one["options"].get("unset_locals")]
+    assert bool(unset) == (says == "uninitialized")
