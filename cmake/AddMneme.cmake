@@ -33,8 +33,8 @@ include_guard(GLOBAL)
     would not agree with the recording, and most of what is tried would be rejected. ``-Rpass=mneme``
     names them. Where the project says ``-ftrivial-auto-var-init=…`` itself, that alone counts.
 
-  **Effects.** PRIVATE compile options (``-fpass-plugin=…``, ``-fno-discard-value-names``) and a PRIVATE link to ``Mneme::mnemert``: who links the target gets
-  none of it. Without ``NO_RECORD``,
+  **Effects.** PRIVATE compile options (``-fpass-plugin=…``, ``-fno-discard-value-names``) and a
+  PRIVATE link to ``Mneme::mnemert``: who links the target gets none of it. Without ``NO_RECORD``,
   ``CUDA_RUNTIME_LIBRARY`` becomes ``Shared`` unless the target sets it, since the recorder sees the
   allocations of a program only through the shared CUDA runtime; who links a static or object library
   links that runtime. With ``CUDA_SEPARABLE_COMPILATION``, clang compiles and links the device code

@@ -106,7 +106,8 @@ struct Result {
   bool isRounding = false;
   /// Options of the program's build that this one did not follow, as on the command line.
   std::vector<std::string> refusedOptions;
-  /// What the code reads that the recording does not hold (passes/unrecorded_reads.h): "clocks", ...
+  /// What the code reads that the recording does not hold (passes/unrecorded_reads.h): "clocks",
+  /// ...
   std::vector<std::string> unrecordedReads;
   std::string note; ///< why a result that differs may be what it is, and what to do; may be empty
   std::vector<Mismatch> mismatches;
