@@ -1,4 +1,4 @@
-"""What it costs that unset locals are zero (`-ftrivial-auto-var-init=zero`).
+"""What it gives, and costs, that locals are zero which may be read before they are set.
 
     python benchmarks/auto_var_init.py                     # the CPU device
     python benchmarks/auto_var_init.py --device cuda:0     # a GPU

@@ -27,16 +27,14 @@ include_guard(GLOBAL)
     under which a program is tuned as ever but cannot be recorded. Default: recordable.
 
   ``NO_AUTO_VAR_INIT``
-    Local variables that the source leaves unset stay unset. Default: they are zero
-    (``-ftrivial-auto-var-init=zero``), in kernels and in host code of these sources, since a kernel
-    that reads one gives other results with other pipelines: a replay would not agree with the
-    recording, and most of what is tried would be rejected. clang drops the stores that nobody can
-    notice; ``[[clang::uninitialized]]`` on a variable keeps a large buffer as it was. An option
-    ``-ftrivial-auto-var-init=…`` of the project's own is respected.
+    Local variables of kernels that may be read before they are set stay unset
+    (``-ftrivial-auto-var-init=uninitialized``). Default: these variables, and no others, are zero where
+    their life begins, since a kernel that reads one gives other results with other pipelines: a replay
+    would not agree with the recording, and most of what is tried would be rejected. ``-Rpass=mneme``
+    names them. Where the project says ``-ftrivial-auto-var-init=…`` itself, that alone counts.
 
-  **Effects.** PRIVATE compile options (``-fpass-plugin=…``, ``-fno-discard-value-names``,
-  ``-ftrivial-auto-var-init=zero``) and a PRIVATE link to ``Mneme::mnemert``: who links the target gets
-  none of it. Without ``NO_RECORD``,
+  **Effects.** PRIVATE compile options (``-fpass-plugin=…``, ``-fno-discard-value-names``) and a
+  PRIVATE link to ``Mneme::mnemert``: who links the target gets none of it. Without ``NO_RECORD``,
   ``CUDA_RUNTIME_LIBRARY`` becomes ``Shared`` unless the target sets it, since the recorder sees the
   allocations of a program only through the shared CUDA runtime; who links a static or object library
   links that runtime. With ``CUDA_SEPARABLE_COMPILATION``, clang compiles and links the device code
@@ -255,8 +253,8 @@ function(_mneme_instrument target kernels leavesUnset)
   target_compile_options(${target} PRIVATE
     "$<${isDevice}:-fpass-plugin=$<TARGET_FILE:Mneme::passes>>"
     "$<${isDevice}:-fno-discard-value-names>")
-  if(NOT leavesUnset)
-    _mneme_initialize_locals(${target} "${isDevice}")
+  if(leavesUnset)
+    _mneme_leave_locals(${target} "${isDevice}")
   endif()
   if(NOT kernels STREQUAL "")
     _mneme_pass_option(${target} "${isDevice}" "-mneme-kernels=${kernels}")
@@ -269,13 +267,14 @@ function(_mneme_instrument target kernels leavesUnset)
   endif()
 endfunction()
 
-# Makes local variables zero where the source leaves them unset, unless the project says something of
-# its own: what is said later, for the target, comes behind and wins by itself.
-function(_mneme_initialize_locals target condition)
+# Tells the passes to leave local variables alone that the source leaves unset, unless the project says
+# something of its own: what is said later, for the target, comes behind and wins by itself.
+function(_mneme_leave_locals target condition)
   get_target_property(said ${target} COMPILE_OPTIONS)
   string(APPEND said " ${CMAKE_CXX_FLAGS} ${CMAKE_CUDA_FLAGS} ${CMAKE_HIP_FLAGS}")
   if(NOT said MATCHES "-ftrivial-auto-var-init=")
-    target_compile_options(${target} PRIVATE "$<${condition}:-ftrivial-auto-var-init=zero>")
+    target_compile_options(${target} PRIVATE
+      "$<${condition}:-ftrivial-auto-var-init=uninitialized>")
   endif()
 endfunction()
 

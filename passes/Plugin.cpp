@@ -7,9 +7,11 @@
 #include "passes/embed_kernels.h"
 #include "passes/host_functions.h"
 #include "passes/jit_unit.h"
+#include "passes/launch_padding.h"
 #include "passes/register_kernels.h"
 #include "passes/route_launches.h"
 #include "passes/tuned_body.h"
+#include "passes/zero_locals.h"
 #include "runtime/ir/compat.h"
 
 namespace mneme::passes {
@@ -55,8 +57,12 @@ bool parsePass(llvm::StringRef name, llvm::ModulePassManager& manager,
   EmbedOptions options;
   if (parseEmbed(name, options))
     manager.addPass(EmbedKernelsPass(std::move(options)));
+  else if (name == "mneme-zero-locals")
+    manager.addPass(ZeroLocalsPass());
   else if (name == "mneme-host-functions")
     manager.addPass(HostFunctionsPass());
+  else if (name == "mneme-launch-padding")
+    manager.addPass(ClearLaunchPaddingPass());
   else if (name == "mneme-launch")
     manager.addPass(RouteLaunchesPass());
   else if (name == "mneme-place-tuned")
@@ -71,8 +77,11 @@ bool parsePass(llvm::StringRef name, llvm::ModulePassManager& manager,
 }
 
 void addAll(llvm::ModulePassManager& manager, BuildFacts build) {
+  if (!build.leavesUnset)
+    manager.addPass(ZeroLocalsPass());
   manager.addPass(
       EmbedKernelsPass(EmbedOptions{kernelFilter, tunedFile, std::move(build), marksAll}));
+  manager.addPass(ClearLaunchPaddingPass());
   manager.addPass(NoteJitUnitPass(marksAll));
   manager.addPass(HostFunctionsPass(marksAll));
   manager.addPass(RouteLaunchesPass());

@@ -1,5 +1,6 @@
 #include "passes/build_facts.h"
 
+#include <llvm/ADT/STLExtras.h>
 #include <llvm/Support/CommandLine.h>
 #include <llvm/Target/TargetMachine.h>
 
@@ -50,6 +51,9 @@ BuildFacts factsOf(const llvm::PassBuilder& builder, llvm::OptimizationLevel lev
                    assemblerFactsOf(arguments.driver)};
   if (const llvm::TargetMachine* machine = machineOf(builder))
     facts.fusesEverywhere = machine->Options.AllowFPOpFusion == llvm::FPOpFusion::Fast;
+  facts.leavesUnset = llvm::any_of(arguments.own, [](llvm::StringRef argument) {
+    return argument.starts_with("-ftrivial-auto-var-init=");
+  });
   facts.loops = ir::choicesIn(tuningOf(builder), facts.optLevel);
   return facts;
 }

@@ -22,6 +22,9 @@ struct BuildFacts {
   /// options of ours.
   std::vector<std::string> llvmOptions;
   AssemblerFacts assembler;
+  /// Local variables that are read before they are set keep what they have: the command line says
+  /// what becomes of them (-ftrivial-auto-var-init=...), or nothing of ours has looked at them.
+  bool leavesUnset = true;
 };
 
 /// Describes the pipeline that `builder` makes for `level`.

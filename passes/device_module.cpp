@@ -94,6 +94,11 @@ bool isKernel(const llvm::Function& function) {
          nvvmAnnotation(function, "kernel") == 1;
 }
 
+bool isLibraryFunction(const llvm::Function& function) {
+  return llvm::any_of(llvm::ArrayRef{"__nv_", "__internal_", "__oc"},
+                      [&](const char* prefix) { return function.getName().starts_with(prefix); });
+}
+
 llvm::SmallVector<llvm::Function*> findKernels(llvm::Module& module) {
   llvm::SmallVector<llvm::Function*> kernels;
   for (llvm::Function& function : module)

@@ -17,6 +17,9 @@ bool isDeviceModule(const llvm::Module& module);
 /// True for a kernel: by calling convention, or by `nvvm.annotations` (LLVM 19).
 bool isKernel(const llvm::Function& function);
 
+/// Of the device libraries that come with the toolkits.
+bool isLibraryFunction(const llvm::Function& function);
+
 /// Defined kernels, in module order.
 llvm::SmallVector<llvm::Function*> findKernels(llvm::Module& module);
 

@@ -9,15 +9,18 @@
 #include <llvm/IR/DataLayout.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/Instructions.h>
+#include <llvm/IR/IntrinsicInst.h>
 #include <llvm/IR/Operator.h>
 #include <llvm/Support/MathExtras.h>
 #include <llvm/Support/raw_ostream.h>
 
 #include <algorithm>
+#include <set>
 
 #include "passes/device_module.h"
 #include "passes/lambdas.h"
 #include "passes/shared_helpers.h"
+#include "passes/unrecorded_reads.h"
 #include "passes/unset_locals.h"
 #include "runtime/abi/argument.h"
 #include "runtime/abi/blob_format.h"
@@ -267,16 +270,16 @@ void noteInstruction(const llvm::Instruction& instruction, bool isLibrary, Float
       instruction.getOpcode() == llvm::Instruction::FDiv && instruction.hasApproxFunc();
 }
 
-FloatFacts floatFacts(const Closure& closure, const llvm::Module& original) {
+FloatFacts floatFacts(const Closure& closure, const llvm::Module& original,
+                      const BuildFacts& build) {
   FloatFacts facts;
   for (const llvm::Function& function : *closure.module) {
     if (function.isDeclaration())
       continue;
-    bool isLibrary =
-        function.getName().starts_with("__nv_") || function.getName().starts_with("__oc");
+    const bool isLibrary = isLibraryFunction(function);
     for (const llvm::Instruction& instruction : llvm::instructions(function))
       noteInstruction(instruction, isLibrary, facts);
-    facts.mayReadUnset |= !isLibrary && mayReadUnsetLocals(function);
+    facts.mayReadUnset |= build.leavesUnset && !isLibrary && mayReadUnsetLocals(function);
     facts.isFast |= function.getFnAttribute("unsafe-fp-math").getValueAsBool();
     facts.flushesDenormals |=
         !isLibrary &&
@@ -303,6 +306,27 @@ const char* contractName(const FloatFacts& facts, const BuildFacts& build) {
   return !facts.hasMulAdd && facts.hasPlain ? "off" : "on";
 }
 
+/// Those that the passes made zero where their life begins, as they alone do where nothing else is
+/// said of unset variables.
+Array zeroedLocals(const llvm::Module& module) {
+  std::set<std::string> names;
+  for (const llvm::Function& function : module)
+    for (const llvm::Instruction& instruction : llvm::instructions(function)) {
+      const auto* store = llvm::dyn_cast<llvm::StoreInst>(&instruction);
+      const auto* fill = llvm::dyn_cast<llvm::MemSetInst>(&instruction);
+      const llvm::Value* variable = store  ? store->getPointerOperand()
+                                    : fill ? fill->getDest()
+                                           : nullptr;
+      if (variable && instruction.hasMetadata(llvm::LLVMContext::MD_annotation))
+        names.insert(readableName(function.getName()) + ": " +
+                     (variable->hasName() ? variable->getName().str() : "a variable"));
+    }
+  Array result;
+  for (const std::string& name : names)
+    result.push_back(name);
+  return result;
+}
+
 void describeLoops(const ir::LoopChoices& loops, Object& object) {
   const std::pair<const char*, std::optional<bool>> choices[] = {
       {"unroll_loops", loops.unroll},
@@ -324,7 +348,7 @@ void describeAssembler(const BuildFacts& build, Object& object) {
 
 Object describeOptions(const Closure& closure, const llvm::Module& original,
                        const BuildFacts& build) {
-  FloatFacts facts = floatFacts(closure, original);
+  FloatFacts facts = floatFacts(closure, original, build);
   const llvm::Module& module = *closure.module;
   bool flushes = facts.flushesDenormals || moduleFlag(module, "nvvm-reflect-ftz").value_or(0) != 0;
   Object object{
@@ -340,6 +364,10 @@ Object describeOptions(const Closure& closure, const llvm::Module& original,
     object["relaxed_math"] = true;
   if (facts.mayReadUnset)
     object["unset_locals"] = true;
+  if (Array zeroed = zeroedLocals(module); !build.leavesUnset && !zeroed.empty())
+    object["zeroed_locals"] = std::move(zeroed);
+  if (std::vector<std::string> reads = unrecordedReads(module); !reads.empty())
+    object["unrecorded_reads"] = Array(reads);
   describeLoops(build.loops, object);
   if (std::vector<std::string> names = ownFunctions(closure, original); !names.empty())
     object["own_functions"] = Array(names);

@@ -209,6 +209,14 @@ void route(llvm::Function& vendor, const LaunchFunction& launch) {
 
 } // namespace
 
+std::optional<unsigned> launchArgumentList(const llvm::Function& vendor) {
+  for (const LaunchFunction& launch : kLaunchFunctions)
+    if (vendor.getName() == launch.name && vendor.isDeclaration() &&
+        hasKnownSignature(vendor, launch.form))
+      return launch.form == MNEME_LAUNCH_EX ? 2 : vendor.arg_size() - 3;
+  return std::nullopt;
+}
+
 bool routeLaunches(llvm::Module& module) {
   if (isDeviceModule(module))
     return false;

@@ -3,6 +3,8 @@
 
 #include <llvm/IR/PassManager.h>
 
+#include <optional>
+
 namespace mneme::passes {
 
 /// Replaces every use (call or address) of a vendor launch function the module declares by a thunk
@@ -11,6 +13,10 @@ namespace mneme::passes {
 /// module that defines such a function itself, and a device module, stay as they are. Returns
 /// whether the module changed.
 bool routeLaunches(llvm::Module& module);
+
+/// Which argument of a call of `vendor` has the addresses of the kernel's arguments, if that is a
+/// function that launches kernels.
+std::optional<unsigned> launchArgumentList(const llvm::Function& vendor);
 
 class RouteLaunchesPass : public llvm::PassInfoMixin<RouteLaunchesPass> {
 public:

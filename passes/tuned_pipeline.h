@@ -1,17 +1,15 @@
 // Room passes: runs a tuned pipeline inside the compiler, shielded from its failures.
 #pragma once
 
-#include <llvm/ADT/SmallVector.h>
 #include <llvm/ADT/StringRef.h>
 
 #include <string>
 #include <vector>
 
+#include "passes/shielded.h"
 #include "runtime/ir/pipeline_tuning.h"
 
 namespace mneme::passes {
-
-using Bitcode = llvm::SmallVector<char, 0>;
 
 /// A pipeline for a closure.
 struct TunedPipeline {

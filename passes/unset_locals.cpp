@@ -13,6 +13,8 @@
 
 #include <optional>
 
+#include "passes/value_bytes.h"
+
 namespace mneme::passes {
 namespace {
 
@@ -21,17 +23,12 @@ constexpr uint64_t kCountedBytes = 4096;
 
 enum class Access { Read, Write };
 
-/// Bytes that hold values, without those between members.
-uint64_t valueBytes(llvm::Type* type, const llvm::DataLayout& layout) {
-  if (auto* array = llvm::dyn_cast<llvm::ArrayType>(type))
-    return array->getNumElements() * valueBytes(array->getElementType(), layout);
-  if (auto* structure = llvm::dyn_cast<llvm::StructType>(type)) {
-    uint64_t total = 0;
-    for (llvm::Type* member : structure->elements())
-      total += valueBytes(member, layout);
-    return total;
-  }
-  return layout.getTypeStoreSize(type).getFixedValue();
+/// How many of a variable's bytes hold values.
+uint64_t valueCount(llvm::Type* type, const llvm::DataLayout& layout) {
+  uint64_t total = 0;
+  for (const ByteRun& run : valueBytes(type, layout))
+    total += run.sizeBytes;
+  return total;
 }
 
 /// One variable: where it is read and written, and how much of it is ever written.
@@ -67,7 +64,7 @@ private:
   bool isWhollyWritten() const {
     return isUnknown_ ||
            written_.count() >=
-               std::min(valueBytes(variable_.getAllocatedType(), layout_), sizeBytes_);
+               std::min(valueCount(variable_.getAllocatedType(), layout_), sizeBytes_);
   }
 
   std::optional<Access> firstAccess(const llvm::BasicBlock& block) const {

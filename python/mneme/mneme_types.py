@@ -331,7 +331,7 @@ class ExperimentResult:
     """A sentence, empty if all went well."""
 
     result_class: str = ""
-    """exact, within_tolerance, nondeterministic, wrong or failed."""
+    """exact, within_tolerance, nondeterministic, unreproducible, wrong or failed."""
 
     max_ulp: int = 0
     """Largest distance from the recorded value, in units in the last place."""
@@ -348,8 +348,11 @@ class ExperimentResult:
     rounding: bool = False
     """Wrong, but by no more than rounding, and the build lets pipelines round differently."""
 
+    unrecorded_reads: list[str] = field(default_factory=list)
+    """What the code reads that the recording does not hold: "clocks", "textures", ..."""
+
     note: str = ""
-    """Why a wrong result may be what it is, and what to do; empty if nothing is known."""
+    """Why a result that differs may be what it is, and what to do; empty if nothing is known."""
 
     mismatches: list[dict[str, Any]] = field(default_factory=list)
     """One entry per region that differs: region, offset, element, expected, actual, how many."""

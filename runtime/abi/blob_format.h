@@ -36,6 +36,8 @@ namespace mneme::embed {
 ///                 // where they have something to say:
 ///                 "relaxed_math": true,           // a part of -ffast-math
 ///                 "unset_locals": true,           // a local may be read that was never set
+///                 "zeroed_locals": ["f: x", ...], // those the passes set to zero for that
+///                 "unrecorded_reads": ["clocks", ...], // as passes/unrecorded_reads.h has them
 ///                 "unroll_loops": bool, "interleave_loops": bool, "vectorize_loops": bool,
 ///                 "vectorize_slp": bool,          // other than clang has it for the level
 ///                 "own_functions": ["f", ...],    // `linkonce_odr` here, external in the program

@@ -5,6 +5,7 @@
 #include <llvm/IR/InstrTypes.h>
 #include <llvm/Support/raw_ostream.h>
 
+#include "passes/unrecorded_reads.h"
 #include "runtime/abi/variable_names.h"
 #include "runtime/base/hash.h"
 #include "runtime/compile/amd/device_library.h"
@@ -241,6 +242,7 @@ void CompileJob::preprocess() {
     addVariablesKernel(*module_);
   llvm::Function& kernel = findKernel(*module_, request_.kernel);
   extract(kernel);
+  unrecordedReads_ = passes::unrecordedReads(*module_);
   if (request_.outputs & MNEME_OUTPUT_LINKED_IR)
     outputs_.linkedIr = printed(*module_);
   if (target_.isGpu())

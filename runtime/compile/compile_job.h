@@ -102,6 +102,7 @@ private:
   std::shared_ptr<const Assembler> assembler_; ///< null: the driver assembles
   std::vector<std::string> assemblerOptions_;
   uint32_t maxRegisters_ = 0;
+  std::vector<std::string> unrecordedReads_;
   std::vector<std::string> refused_; ///< options of the program's build that were not followed
   unsigned sourcePtx_ = 0;
   unsigned ptxVersion_ = 0;

@@ -137,6 +137,7 @@ std::string CompileJob::statistics() {
       {"image_hash", toHex(hash128(std::as_bytes(std::span(outputs_.image))))},
       {"passes", request_.passes},
       {"refused_options", llvm::json::Array(refused_)},
+      {"unrecorded_reads", llvm::json::Array(unrecordedReads_)},
       {"target_cpu", machine_->getTargetCPU()},
   };
   if (target_.kind == TargetKind::Ptx) {

@@ -237,6 +237,29 @@ std::vector<uint64_t> wordArguments(const embed::KernelBlob& blob, const mneme_l
   return words;
 }
 
+std::set<std::string> unrecordedReads(const KernelInfo& info, const std::string& device) {
+  std::set<std::string> reads;
+  const auto add = [&](const embed::KernelBlob& blob) {
+    for (std::string& read : unrecordedReadsOf(blob.metadataJson))
+      if (device != "cpu" || (read != "textures" && read != "surfaces"))
+        reads.insert(std::move(read));
+  };
+  add(*info.blob);
+  for (const auto& module : info.modules)
+    add(*module);
+  return reads;
+}
+
+std::string warningOfReads(const KernelInfo& info, const std::string& device) {
+  std::string list;
+  for (const std::string& read : unrecordedReads(info, device))
+    list += (list.empty() ? "" : ", ") + read;
+  return list.empty()
+             ? ""
+             : "kernel '" + info.blob->demangled + "' reads what a recording does not hold (" +
+                   list + "): its replays may differ";
+}
+
 artifact::KernelRecord describeKernel(const KernelInfo& info, const std::string& device) {
   artifact::KernelRecord record;
   record.staticHash = info.blob->staticHash;
@@ -245,7 +268,8 @@ artifact::KernelRecord describeKernel(const KernelInfo& info, const std::string&
   record.arch = info.blob->arch;
   record.device = device;
   record.args = info.blob->args;
-  record.optionsJson = optionsOf(info.blob->metadataJson);
+  record.optionsJson =
+      withUnrecordedReads(optionsOf(info.blob->metadataJson), unrecordedReads(info, device));
   return record;
 }
 

@@ -127,6 +127,13 @@ std::vector<uint64_t> pointerArguments(const embed::KernelBlob& blob, const mnem
 /// The words of by-value aggregates, and integers of that size: some of them may be pointers.
 std::vector<uint64_t> wordArguments(const embed::KernelBlob& blob, const mneme_launch& launch);
 
+/// What the kernel's code, or code linked with it, reads that a recording made on `device` does not
+/// hold: "clocks", ... On the CPU device textures and surfaces are memory like any other.
+std::set<std::string> unrecordedReads(const KernelInfo& info, const std::string& device);
+
+/// A sentence on them; empty if there are none.
+std::string warningOfReads(const KernelInfo& info, const std::string& device);
+
 /// The record of a kernel without instances.
 artifact::KernelRecord describeKernel(const KernelInfo& info, const std::string& device);
 

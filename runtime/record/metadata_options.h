@@ -1,11 +1,19 @@
-// Room record: the one thing the recorder reads from a blob's metadata text.
+// Room record: what the recorder reads from a blob's metadata text.
 #pragma once
 
+#include <set>
 #include <string>
+#include <vector>
 
 namespace mneme::record {
 
 /// The "options" object of a kernel blob's metadata as JSON text; empty if there is none.
 std::string optionsOf(const std::string& metadataJson);
+
+/// "unrecorded_reads" of a blob's metadata: what its code reads that no recording holds.
+std::vector<std::string> unrecordedReadsOf(const std::string& metadataJson);
+
+/// `optionsJson` with these reads instead of its own.
+std::string withUnrecordedReads(const std::string& optionsJson, const std::set<std::string>& reads);
 
 } // namespace mneme::record

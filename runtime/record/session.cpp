@@ -329,6 +329,8 @@ void Session::announce(const KernelInfo& info) {
     modules.push_back(module->bitcode);
   writer().addKernel(record, modules);
   state.isAnnounced = true;
+  if (const std::string reads = warningOfReads(info, record.device); !reads.empty())
+    note(reads);
 }
 
 /// Prologue, launch, epilogue. The whole device is synchronised before, not only the launch's

@@ -169,10 +169,14 @@ void readStatistics(const std::string& statisticsJson, Result& result) {
   number("const_mem_usage", result.constBytes);
   text("ir_hash", result.irHash);
   text("image_hash", result.imageHash);
-  if (const auto found = json.find("refused_options"); found != json.end() && found->is_array())
-    for (const nlohmann::json& option : *found)
-      if (option.is_string())
-        result.refusedOptions.push_back(option.get<std::string>());
+  const auto texts = [&](const char* key, std::vector<std::string>& target) {
+    if (const auto found = json.find(key); found != json.end() && found->is_array())
+      for (const nlohmann::json& entry : *found)
+        if (entry.is_string())
+          target.push_back(entry.get<std::string>());
+  };
+  texts("refused_options", result.refusedOptions);
+  texts("unrecorded_reads", result.unrecordedReads);
 }
 
 std::shared_ptr<const compile::Result>

@@ -78,6 +78,23 @@ bool mayBeRounding(const BuildLicence& licence, const Result& result) {
   return result.maxRelative > 0 && result.maxRelative <= limit;
 }
 
+void dropRecordedReads(std::vector<std::string>& reads, const std::string& device) {
+  if (device == "cpu")
+    std::erase_if(reads,
+                  [](const std::string& read) { return read == "textures" || read == "surfaces"; });
+}
+
+std::string explainReads(const std::vector<std::string>& reads) {
+  if (reads.empty())
+    return "";
+  std::string list;
+  for (size_t i = 0; i < reads.size(); ++i)
+    list += (i == 0 ? "" : i + 1 < reads.size() ? ", " : " and ") + reads[i];
+  return "The kernel reads " + list +
+         ", which a recording does not hold: what it leaves may be other "
+         "in each run, and no replay can prove a pipeline right or wrong.";
+}
+
 std::string explainWrong(const BuildLicence& licence, const Result& result,
                          const std::string& passes, uint32_t codegenOpt) {
   std::string text;
@@ -89,8 +106,8 @@ std::string explainWrong(const BuildLicence& licence, const Result& result,
   add(ownPipeline(licence, passes, codegenOpt));
   if (licence.mayReadUnset)
     add("The kernel may read a local variable that it never set, which has another value with each "
-        "pipeline: build the program with -ftrivial-auto-var-init=zero, add_mneme()'s default, and "
-        "record again.");
+        "pipeline: build the program without NO_AUTO_VAR_INIT and -ftrivial-auto-var-init, so that "
+        "the variable is zero, and record again.");
   if (licence.isLinked)
     add("Functions that the kernel calls of other units were compiled with its options, which may "
         "not "

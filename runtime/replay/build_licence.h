@@ -29,4 +29,11 @@ bool mayBeRounding(const BuildLicence& licence, const Result& result);
 std::string explainWrong(const BuildLicence& licence, const Result& result,
                          const std::string& passes, uint32_t codegenOpt);
 
+/// Drops what the recording of a kernel, made on `device`, holds after all: on the CPU device
+/// textures and surfaces lie in ordinary memory.
+void dropRecordedReads(std::vector<std::string>& reads, const std::string& device);
+
+/// A sentence on a kernel that reads such things; nothing if it reads none.
+std::string explainReads(const std::vector<std::string>& reads);
+
 } // namespace mneme::replay

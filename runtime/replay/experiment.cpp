@@ -69,6 +69,7 @@ void Experiment::build() {
   const std::shared_ptr<const compile::Result> built =
       bench_.cache.build(keyOf(configuration_, options_), options_.useCache, request);
   readStatistics(built->statisticsJson, result_);
+  dropRecordedReads(result_.unrecordedReads, bench_.record.device);
   result_.ir = built->ir;
   result_.assembly = built->assembly;
   if (result_.objectBytes == 0)
@@ -183,10 +184,15 @@ void Experiment::judgeInexact(const Verdict& first) {
   result_.verified = isAccepted;
   if (std::find(isVarying.begin(), isVarying.end(), true) != isVarying.end())
     result_.resultClass = ResultClass::Nondeterministic;
+  else if (isAccepted)
+    result_.resultClass = ResultClass::WithinTolerance;
   else
-    result_.resultClass = isAccepted ? ResultClass::WithinTolerance : ResultClass::Wrong;
+    result_.resultClass =
+        result_.unrecordedReads.empty() ? ResultClass::Wrong : ResultClass::Unreproducible;
   if (result_.resultClass == ResultClass::Wrong)
     explain(widest);
+  else if (!isAccepted)
+    result_.note = explainReads(result_.unrecordedReads);
 }
 
 void Experiment::explain(const Verdict& verdict) {

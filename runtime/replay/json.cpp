@@ -122,6 +122,8 @@ const char* nameOf(ResultClass resultClass) noexcept {
     return "within_tolerance";
   case ResultClass::Nondeterministic:
     return "nondeterministic";
+  case ResultClass::Unreproducible:
+    return "unreproducible";
   case ResultClass::Wrong:
     return "wrong";
   case ResultClass::Failed:
@@ -224,6 +226,7 @@ std::string toJson(const Result& r) {
                      {"max_absolute", finite(r.maxAbsolute)},
                      {"suggestion", r.suggestion},
                      {"rounding", r.isRounding},
+                     {"unrecorded_reads", r.unrecordedReads},
                      {"note", r.note},
                      {"mismatches", mismatches},
                      {"device", r.device},

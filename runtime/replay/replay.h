@@ -69,7 +69,8 @@ struct Options {
 /// GPU and replayed on the CPU device.
 double defaultTimeoutSeconds(uint64_t recordedNs, bool isOtherKind) noexcept;
 
-enum class ResultClass { Exact, WithinTolerance, Nondeterministic, Wrong, Failed };
+/// Unreproducible: not what was recorded, in code that reads what no recording holds.
+enum class ResultClass { Exact, WithinTolerance, Nondeterministic, Unreproducible, Wrong, Failed };
 
 struct Mismatch {
   std::string region; ///< "argument 'out' at 0x600000000000", "global 'counter'", "stray write ..."
@@ -105,7 +106,10 @@ struct Result {
   bool isRounding = false;
   /// Options of the program's build that this one did not follow, as on the command line.
   std::vector<std::string> refusedOptions;
-  std::string note; ///< why a wrong result may be what it is, and what to do; may be empty
+  /// What the code reads that the recording does not hold (passes/unrecorded_reads.h): "clocks",
+  /// ...
+  std::vector<std::string> unrecordedReads;
+  std::string note; ///< why a result that differs may be what it is, and what to do; may be empty
   std::vector<Mismatch> mismatches;
   std::string device;
   std::string irHash, imageHash;
@@ -136,7 +140,7 @@ Configuration configurationFromJson(const std::string& json);
 /// "max_iterations", "time_budget" (seconds), "stop_above_ns", "classify_wrong". All optional.
 /// \throws Error{InvalidArgument}
 Options optionsFromJson(const std::string& json);
-/// "exact", "within_tolerance", "nondeterministic", "wrong" or "failed".
+/// "exact", "within_tolerance", "nondeterministic", "unreproducible", "wrong" or "failed".
 const char* nameOf(ResultClass resultClass) noexcept;
 
 struct SessionOptions {

@@ -9,6 +9,7 @@
 #include "runtime/base/error.h"
 #include "runtime/device/device.h"
 #include "runtime/replay/build.h"
+#include "runtime/replay/build_licence.h"
 #include "runtime/replay/experiment.h"
 #include "runtime/replay/kernel_output.h"
 #include "runtime/replay/labels.h"
@@ -150,6 +151,8 @@ Result Session::run(const Configuration& configuration, const Options& options) 
     result.verified = false;
     result.resultClass = ResultClass::Failed;
     result.error = message;
+    if (const std::string reads = explainReads(result.unrecordedReads); !reads.empty())
+      result.error += ". " + reads;
     s.isMemoryTrusted = false;
   };
   const KernelOutput redirected;

@@ -65,20 +65,22 @@ def test_consumer_is_built_and_recorded(
     assert "is linked to no shared libcudart.so" in done.stderr
 
 
+_OWN = "target_compile_options(unit PRIVATE -ftrivial-auto-var-init=pattern)"
+
+
 @pytest.mark.parametrize(
     ("project", "expected"),
     [
-        ("add_mneme(unit)", ["zero"]),
-        ("add_proteus(unit)", ["zero"]),
-        ("add_mneme(unit NO_AUTO_VAR_INIT)", []),
-        ("target_compile_options(unit PRIVATE -ftrivial-auto-var-init=pattern)\nadd_mneme(unit)",
+        ("add_mneme(unit)", []),
+        ("add_proteus(unit)", []),
+        ("add_mneme(unit NO_AUTO_VAR_INIT)", ["uninitialized"]),
+        (f"{_OWN}\nadd_mneme(unit NO_AUTO_VAR_INIT)", ["pattern"]),
+        ("set(CMAKE_CUDA_FLAGS -ftrivial-auto-var-init=pattern)\nadd_mneme(unit NO_AUTO_VAR_INIT)",
          ["pattern"]),
-        ("set(CMAKE_CUDA_FLAGS -ftrivial-auto-var-init=pattern)\nadd_mneme(unit)", ["pattern"]),
-        ("add_mneme(unit)\ntarget_compile_options(unit PRIVATE -ftrivial-auto-var-init=pattern)",
-         ["zero", "pattern"]),
+        (f"add_mneme(unit NO_AUTO_VAR_INIT)\n{_OWN}", ["uninitialized", "pattern"]),
     ],
 )  # fmt: skip
-def test_unset_locals_are_zero_unless_the_project_says_otherwise(
+def test_unset_locals_stay_so_where_the_project_says_it(
     project: str, expected: list[str], build_tree: Path, tmp_path: Path
 ) -> None:
     shutil.copy(HERE / "consumer" / "app.cu", tmp_path)

@@ -56,13 +56,17 @@ def show(
         _console.say(_describe(mismatch))
     if result.note:
         _console.say(result.note)
-    elif result.suggestion:
-        _console.say(f"two replays of this binary differ; try --tolerance {result.suggestion}")
-    elif result.result_class == "nondeterministic":
-        _console.say(
-            "two replays of this binary differ: what it leaves depends on the order of its threads"
-        )
+    if result.result_class == "nondeterministic":
+        _say_how_it_varies(result)
     return ExitCode.NOT_VERIFIED
+
+
+def _say_how_it_varies(result: ExperimentResult) -> None:
+    varies = "two replays of this binary differ"
+    if result.suggestion:
+        _console.say(f"{varies}; try --tolerance {result.suggestion}")
+    elif not result.note:
+        _console.say(f"{varies}: what it leaves depends on the order of its threads")
 
 
 def _verdict(result: ExperimentResult) -> str:

@@ -49,7 +49,12 @@ def _show_kernel(details: KernelDetails) -> None:
         ("recorded on", details.device or "unknown"),
         ("address window", window),
     )
-    for name, value in rows:
+    reads = f"{', '.join(details.unrecorded_reads)}: its replays may differ"
+    facts = (
+        ("not recorded", reads if details.unrecorded_reads else ""),
+        ("set to zero", "; ".join(details.zeroed_locals)),
+    )
+    for name, value in (*rows, *(fact for fact in facts if fact[1])):
         _console.print_line(f"{name:>15}  {value}")
 
 

@@ -150,6 +150,8 @@ class KernelDetails:
     modules: list[str]
     window: str
     window_bytes: int
+    unrecorded_reads: list[str]
+    zeroed_locals: list[str]
     instances: list[InstanceDetails]
 
     def to_dict(self) -> dict[str, Any]:
@@ -220,6 +222,8 @@ def describe_record(record: RecordedExecution, record_id: str | None = None) -> 
         modules=[Path(name).name for name in record.llvm_files],
         window=record.va_addr,
         window_bytes=record.va_size,
+        unrecorded_reads=record.unrecorded_reads,
+        zeroed_locals=record.zeroed_locals,
         instances=[_instance(known, record.get(one)) for one in ids],
     )
 

@@ -173,6 +173,21 @@ class RecordedExecution:
         level = given if isinstance(given, str) and given in _CODEGEN_LEVELS else "3"
         return f"default<O{level}>", _CODEGEN_LEVELS[level]
 
+    @property
+    def unrecorded_reads(self) -> list[str]:
+        """What the code reads that a recording does not hold: "clocks", "textures", ..."""
+        return self._texts_in_options("unrecorded_reads")
+
+    @property
+    def zeroed_locals(self) -> list[str]:
+        """Local variables that the build made zero: they may be read before they are set."""
+        return self._texts_in_options("zeroed_locals")
+
+    def _texts_in_options(self, key: str) -> list[str]:
+        options = self._extras.get("Options")
+        texts = options.get(key) if isinstance(options, dict) else None
+        return [str(text) for text in texts] if isinstance(texts, list) else []
+
     def to_dict(self, base_dir: str | Path | None = None) -> dict[str, Any]:
         """Return the record as in its file, with file names relative to `base_dir`."""
         # A checksum covers the text it was made for, so it does not travel.

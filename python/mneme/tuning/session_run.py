@@ -355,7 +355,9 @@ class SessionRun:
     def _baseline_failed(self, baseline: CompletedCandidate) -> int:
         differs = "its memory differs from the recorded one"
         if baseline.result.result_class == "nondeterministic":
-            differs += ", and from one launch to the next: it depends on the order of its threads"
+            differs += ", and from one launch to the next"
+            if not baseline.result.note:
+                differs += ": it depends on the order of its threads"
         error = baseline.result.error or differs
         suggestion = baseline.result.suggestion
         hint = f"; try --tolerance {suggestion}" if suggestion else ""

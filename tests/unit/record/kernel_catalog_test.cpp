@@ -1,5 +1,9 @@
 #include <doctest/doctest.h>
 
+#include <memory>
+#include <set>
+#include <string>
+
 #include "runtime/record/kernel_catalog.h"
 
 namespace mneme::record::test {
@@ -50,6 +54,29 @@ TEST_CASE("a launch is told apart by shape, scalars and structs, not by pointers
   CHECK(dynamicHash(blob(), one.launch, {}) != hash);
   one.launch.sharedBytes = 0;
   CHECK(dynamicHash(blob(), one.launch, {}) == hash);
+}
+
+TEST_CASE("what linked code reads and no recording holds is told, textures where GPUs have them") {
+  const auto withReads = [](const char* reads) {
+    embed::KernelBlob one = blob();
+    one.demangled = "sample(float*)";
+    one.metadataJson =
+        std::string(R"({"options":{"opt_level":"3","unrecorded_reads":)") + reads + "}}";
+    return std::make_shared<const embed::KernelBlob>(std::move(one));
+  };
+  KernelInfo info;
+  info.blob = withReads(R"(["textures"])");
+  info.modules = {withReads(R"(["clocks"])")};
+  CHECK(unrecordedReads(info, "cuda:0") == std::set<std::string>{"clocks", "textures"});
+  CHECK(warningOfReads(info, "cpu") == "kernel 'sample(float*)' reads what a recording does not "
+                                       "hold (clocks): its replays may differ");
+  CHECK(describeKernel(info, "cpu").optionsJson ==
+        R"({"opt_level":"3","unrecorded_reads":["clocks"]})");
+  info.modules.clear();
+  CHECK(warningOfReads(info, "cpu") == "");
+  CHECK(describeKernel(info, "cpu").optionsJson == R"({"opt_level":"3"})");
+  info.blob = std::make_shared<const embed::KernelBlob>(blob()); // says nothing
+  CHECK(describeKernel(info, "cpu").optionsJson == "");
 }
 
 TEST_CASE("argument values and pointers are taken as they are") {

@@ -81,8 +81,17 @@ TEST_CASE("locals that may be unset, and options a replay does not have, are tol
   CHECK(contains(replay::explainWrong(linked, result, "default<O3>", 3), "other units"));
   result.refusedOptions = {"-mllvm -unroll-count=x", "-Xcuda-ptxas -c"};
   const std::string said = replay::explainWrong(licence, result, "default<O3>", 3);
-  CHECK(contains(said, "-ftrivial-auto-var-init=zero"));
+  CHECK(contains(said, "without NO_AUTO_VAR_INIT and -ftrivial-auto-var-init"));
   CHECK(contains(said, "follow: -mllvm -unroll-count=x, -Xcuda-ptxas -c."));
+}
+
+TEST_CASE("what a recording does not hold is named, textures of GPUs among it") {
+  std::vector<std::string> reads = {"clocks", "surfaces", "textures"};
+  replay::dropRecordedReads(reads, "cuda:0");
+  CHECK(contains(replay::explainReads(reads), "reads clocks, surfaces and textures, which"));
+  replay::dropRecordedReads(reads, "cpu");
+  CHECK(contains(replay::explainReads(reads), "reads clocks, which"));
+  CHECK(replay::explainReads({}).empty());
 }
 
 TEST_CASE("records without options, and damaged ones, say nothing") {

@@ -68,6 +68,23 @@ TEST_CASE("a specialised kernel has the recorded values as constants") {
   CHECK(contains(result.ir, "3.500000e+00"));
 }
 
+TEST_CASE("what differs in a kernel that reads a clock is no wrong pipeline, and it says why") {
+  const std::string reading = edited(
+      edited(kScale, "declare void @llvm.trap()",
+             "declare void @llvm.trap()\ndeclare i64 @llvm.nvvm.read.ptx.sreg.clock64()"),
+      kStore, "%time = call i64 @llvm.nvvm.read.ptx.sreg.clock64()\n " + std::string(kStore));
+  const replay::Result same = replayOnce(scalePlan(), reading);
+  CHECK(same.resultClass == ResultClass::Exact);
+  CHECK(same.note == "");
+  const replay::Result other =
+      replayOnce(scalePlan(), edited(reading, "fmul float %x, %factor", "fadd float %x, %factor"));
+  CHECK(other.resultClass == ResultClass::Unreproducible);
+  CHECK_FALSE(other.verified);
+  CHECK(other.mismatches.size() > 0);
+  CHECK(contains(other.note, "reads clocks"));
+  CHECK(contains(replay::toJson(other), R"("unrecorded_reads":["clocks"])"));
+}
+
 TEST_CASE("a kernel that is off by one element is wrong at the right place") {
   const std::string ir =
       edited(kScale, "%to = getelementptr inbounds float, ptr %out, i64 %i",
