@@ -41,6 +41,7 @@ struct Gap {
   size_t extent = 0;
   size_t before = kNone; ///< the site that ends where the gap begins
   size_t after = kNone;
+  bool isGuard = false; ///< the page that is everywhere around the extents
 };
 
 /// Reserves, maps and fills memory for one instance, and puts it back before launches.
@@ -96,12 +97,22 @@ private:
     uint64_t prologue = 0;
     uint64_t sizeBytes = 0;
     std::vector<size_t> sites = {}; ///< ordered by address
+    bool isGuard = false;
+  };
+  /// Reserved addresses: some extents and, where they were granted, what lies around them.
+  struct Room {
+    uint64_t begin = 0;
+    uint64_t end = 0;
+    size_t reservation = 0;
   };
 
   void collectSites();
   void collectExtents();
   void reserveExtents(const artifact::KernelRecord& record);
   bool reserveWindow(const artifact::KernelRecord& record);
+  void reserveWithRoom(uint64_t begin, uint64_t end);
+  std::vector<std::pair<uint64_t, uint64_t>> guardsIn(const Room& room) const;
+  void layGuards();
   bool isMovable(const Extent& extent) const;
   void collectMoves();
   void collectGaps();
@@ -117,6 +128,7 @@ private:
   const artifact::Snapshot& epilogue_;
   std::vector<Site> sites_; ///< ordered by recorded address
   std::vector<Extent> extents_;
+  std::vector<Room> rooms_;
   std::vector<Gap> gaps_;
   AddressMap moves_;
   std::vector<std::vector<std::byte>> arguments_;

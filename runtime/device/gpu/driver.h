@@ -62,6 +62,8 @@ public:
                               bool isForNetworks) const = 0;
   virtual Status releaseMemory(MemoryHandle memory) const = 0;
   virtual Status mapMemory(uint64_t address, size_t sizeBytes, MemoryHandle memory) const = 0;
+  /// Whether memory can be mapped at many places at once.
+  virtual bool mapsManyTimes() const noexcept { return false; }
   virtual Status unmapMemory(uint64_t address, size_t sizeBytes) const = 0;
   virtual Status allowAccess(uint64_t address, size_t sizeBytes, int device) const = 0;
   virtual Status memoryLeft(size_t* freeBytes, size_t* totalBytes) const = 0;
