@@ -44,7 +44,7 @@ Memory::Options memoryOptions(Backend& backend, const Settings& settings) {
   options.capturesVendors = !backend.isOwnRuntime();
   if (options.capturesVendors)
     options.idleBytesKept = kIdleBytesKept;
-  if (settings.usesWindow || backend.isOwnRuntime())
+  if (settings.placement != Placement::Vendor || backend.isOwnRuntime())
     options.makeBackend = [&backend](unsigned device) { return backend.makeMemory(device); };
   return options;
 }
@@ -303,7 +303,8 @@ std::string Session::whyNot(const Attempt& attempt, const mneme_launch& launch) 
     return kernel + staticRuntime();
   if (const std::string reason = backend_.whyNot(); !reason.empty())
     return kernel + reason;
-  if (isCapturingGraph(backend_, backend_.streamOf(launch)))
+  void* const stream = backend_.streamOf(launch);
+  if (stream && backend_.capturing(stream) == Capturing::Yes)
     return kernel + "launches captured into a graph cannot be recorded";
   if (isCapturingAny())
     return kernel + "launches cannot be recorded while another stream is captured into a graph";
@@ -381,9 +382,8 @@ bool Session::launchAndWait(Attempt& attempt, const mneme_launch& launch, Device
 bool Session::captureAround(Attempt& attempt, const mneme_launch& launch, DeviceAccess& access,
                             artifact::InstanceDraft& draft, Alone& alone) {
   const KernelInfo& info = *attempt.info;
-  if (alone.waiting(kIdlePatience, [&] { return access.synchronize(); }) != 0) {
-    note("kernel '" + info.blob->demangled +
-         "' was not recorded: the device had failed before its launch");
+  if (const int status = alone.waiting(kIdlePatience, [&] { return access.synchronize(); })) {
+    noteFailedBefore(attempt, status);
     return false;
   }
   if (!alone.isAlone()) {
@@ -404,8 +404,10 @@ bool Session::captureAround(Attempt& attempt, const mneme_launch& launch, Device
   for (const artifact::RegionDraft& region : draft.prologue.regions)
     regions.push_back(region.region);
   draft.prologue.args = argumentValues(*info.blob, launch);
+  clearGuards(access);
   if (!launchAndWait(attempt, launch, access, draft.instance, alone))
     return false;
+  noteStrayWrite(info, access);
   draft.epilogue = capture.take(regions);
   history_.forgetOlderThan(draft.prologue.id);
   return true;
@@ -434,8 +436,7 @@ void Session::record(Attempt& attempt, const mneme_launch& launch) {
   // What other threads must do for this device to become idle they can still do here, but not once
   // the gate is shut.
   const DeferredCancellation cancellation;
-  if (whyNot(attempt, launch).empty())
-    backend_.synchronize();
+  const int failure = whyNot(attempt, launch).empty() ? backend_.synchronize() : 0;
   const bool wasStuck = isCallStuck_;
   Alone alone(gate_, wasStuck ? kStuckPatience : kCallPatience, Alone::Signals::Held);
   if (!isActive())
@@ -449,6 +450,10 @@ void Session::record(Attempt& attempt, const mneme_launch& launch) {
   settleLeft();
   if (const std::string reason = whyNot(attempt, launch); !reason.empty()) {
     note(reason);
+    return settle(attempt, Fate::Failed, true);
+  }
+  if (failure != 0) {
+    noteFailedBefore(attempt, failure);
     return settle(attempt, Fate::Failed, true);
   }
   count(attempt);

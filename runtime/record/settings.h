@@ -12,6 +12,13 @@
 
 namespace mneme::record {
 
+/// Where device memory of the program comes from, where it can be chosen.
+enum class Placement : uint8_t {
+  Automatic, ///< the window, but the vendor where the program may share it with other processes
+  Window,
+  Vendor,
+};
+
 struct Settings {
   std::filesystem::path directory; ///< MNEME_DATA_DIR, default the working directory
   uint64_t windowBytes = 0;    ///< MNEME_PAGE_SIZE, in GiB (fractions are accepted); 0: Backend's
@@ -20,7 +27,7 @@ struct Settings {
   std::optional<std::regex> kernels;                                  ///< MNEME_RR_KERNELS
   LaunchShapes shapes;                                                ///< MNEME_RECORD_DIMS
   artifact::EpilogueFormat epilogue = artifact::EpilogueFormat::Diff; ///< MNEME_EPILOGUE_TYPE
-  bool usesWindow = true;     ///< MNEME_ALLOCATIONS is not "vendor"
+  Placement placement = Placement::Automatic;                         ///< MNEME_ALLOCATIONS
   bool isRankRecorded = true; ///< MNEME_RECORD_RANKS against this process's rank
 
   /// Whether a kernel with these names is to be recorded.

@@ -106,6 +106,7 @@ FAKE(cuStreamQuery, CUstream) { return verdict("cuStreamQuery"); }
 FAKE(cuStreamWaitEvent, CUstream, CUevent, unsigned) { return CUDA_SUCCESS; }
 FAKE(cuStreamGetCtx, CUstream, CUcontext*) { return CUDA_ERROR_NOT_SUPPORTED; }
 FAKE(cuStreamIsCapturing, CUstream, CUstreamCaptureStatus* status) {
+  GUARD("cuStreamIsCapturing");
   return *status = CU_STREAM_CAPTURE_STATUS_NONE, CUDA_SUCCESS;
 }
 FAKE(cuThreadExchangeStreamCaptureMode, CUstreamCaptureMode* mode) {
