@@ -29,7 +29,7 @@ bool GuardPage::make() noexcept {
   return true;
 }
 
-bool GuardPage::put(uint64_t address, uint64_t sizeBytes) noexcept {
+bool GuardPage::put(uint64_t address, uint64_t sizeBytes, bool isWritable) noexcept {
   if (!make())
     return false;
   const uint64_t end = address + sizeBytes;
@@ -45,7 +45,10 @@ bool GuardPage::put(uint64_t address, uint64_t sizeBytes) noexcept {
     }
     at += bytes;
   }
-  return true;
+  if (isWritable || mprotect(pointerTo(address), sizeBytes, PROT_READ) == 0)
+    return true;
+  remove(address, sizeBytes);
+  return false;
 }
 
 void GuardPage::remove(uint64_t address, uint64_t sizeBytes) noexcept {

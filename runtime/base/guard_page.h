@@ -26,7 +26,7 @@ public:
   /// Puts it at [address, address + sizeBytes), whole pages of the system, in place of what is
   /// mapped there: a byte lies at its address modulo kGuardPageBytes. False, and nothing is
   /// accessible there, where the system does not grant it.
-  bool put(uint64_t address, uint64_t sizeBytes) noexcept;
+  bool put(uint64_t address, uint64_t sizeBytes, bool isWritable = true) noexcept;
   /// Makes a range that put() filled inaccessible again, but keeps it reserved.
   static void remove(uint64_t address, uint64_t sizeBytes) noexcept;
 

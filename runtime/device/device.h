@@ -123,9 +123,9 @@ public:
   virtual void unmap(uint64_t address, uint64_t sizeBytes) noexcept = 0;
   /// Of the guard page, a power of two; 0 where the device has none.
   virtual uint64_t guardPageBytes() const { return 0; }
-  /// Puts the guard page, whatever it holds, at every place of a part of a reservation that begins
-  /// and ends at multiples of its size: what is written at one of them is at all. unmap() takes it
-  /// away. \throws Error, and nothing is mapped then
+  /// Puts one page of zeros at every place of a part of a reservation that begins and ends at
+  /// multiples of its size. Kernels can read there; one that writes fails. unmap() takes it away.
+  /// \throws Error, and nothing is mapped then
   virtual void mapGuard(uint64_t address, uint64_t sizeBytes);
 
   // Copies; complete on return. \throws Error{DeviceFailed} with the driver's message.

@@ -71,23 +71,16 @@ std::vector<std::pair<uint64_t, uint64_t>> MemoryImage::guardsIn(const Room& roo
 void MemoryImage::layGuards() {
   const uint64_t page = device_.guardPageBytes();
   size_t pages = 0;
-  uint64_t place = 0;
   try {
     for (const Room& room : page == 0 ? std::vector<Room>() : rooms_)
       for (const auto& [address, sizeBytes] : guardsIn(room)) {
         if ((pages += sizeBytes / page) > kMostGuardPages)
-          break;
+          return;
         reservations_[room.reservation].mapGuard(address, sizeBytes);
-        place = address;
+        hasGuards_ = true;
       }
   } catch (const Error&) { // no memory for it, or a system that has no such pages
   }
-  if (place == 0)
-    return;
-  const std::vector<std::byte> zeros(page);
-  device_.copyToDevice(place, zeros.data(), page);
-  // As memory that belongs to no region: verified, and restored where it was written to.
-  extents_.push_back({.recorded = place, .live = place, .sizeBytes = page, .isGuard = true});
 }
 
 } // namespace mneme::replay

@@ -192,8 +192,7 @@ void MemoryImage::collectGaps() {
                          .sizeBytes = end - cursor,
                          .extent = e,
                          .before = before,
-                         .after = after,
-                         .isGuard = extent.isGuard});
+                         .after = after});
     };
     for (size_t i : extent.sites) {
       addGap(sites_[i].live, i);

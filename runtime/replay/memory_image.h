@@ -41,7 +41,6 @@ struct Gap {
   size_t extent = 0;
   size_t before = kNone; ///< the site that ends where the gap begins
   size_t after = kNone;
-  bool isGuard = false; ///< the page that is everywhere around the extents
 };
 
 /// Reserves, maps and fills memory for one instance, and puts it back before launches.
@@ -63,6 +62,9 @@ public:
   const std::vector<Gap>& gaps() const noexcept { return gaps_; }
   /// Where the kernel's code expects the recorded globals: for Device::load() or the compiler.
   std::vector<device::GlobalPlacement> placements() const;
+
+  /// Whether there are zeros around the memory, which kernels can read but not write.
+  bool hasGuards() const noexcept { return hasGuards_; }
 
   /// What moved when memory was reserved.
   const AddressMap& moves() const noexcept { return moves_; }
@@ -97,7 +99,6 @@ private:
     uint64_t prologue = 0;
     uint64_t sizeBytes = 0;
     std::vector<size_t> sites = {}; ///< ordered by address
-    bool isGuard = false;
   };
   /// Reserved addresses: some extents and, where they were granted, what lies around them.
   struct Room {
@@ -128,6 +129,7 @@ private:
   const artifact::Snapshot& epilogue_;
   std::vector<Site> sites_; ///< ordered by recorded address
   std::vector<Extent> extents_;
+  bool hasGuards_ = false;
   std::vector<Room> rooms_;
   std::vector<Gap> gaps_;
   AddressMap moves_;

@@ -5,7 +5,6 @@
 #include <cstring>
 
 #include "runtime/base/error.h"
-#include "runtime/base/guard_page.h"
 #include "runtime/replay/text.h"
 #include "runtime/replay/type_guess.h"
 
@@ -194,28 +193,6 @@ std::string Verifier::gapText(const Gap& gap) const {
                                     : "at " + hexText(gap.live));
 }
 
-/// A write that can have been at many places is told by the nearest to a region.
-void Verifier::describeGuard(uint64_t offsetInPage, Mismatch& mismatch) const {
-  uint64_t nearest = UINT64_MAX;
-  mismatch.region = "stray write outside every recorded region";
-  const auto consider = [&](uint64_t bytes, uint64_t address, const char* side, size_t site) {
-    if (bytes >= nearest)
-      return;
-    nearest = bytes;
-    mismatch.address = address;
-    mismatch.region = "stray write outside every recorded region, most likely " +
-                      std::to_string(bytes) + " bytes " + side + " " + labels_[site].text;
-  };
-  for (size_t i = 0; i < image_.sites().size(); ++i) {
-    const artifact::Region& region = image_.sites()[i].region;
-    const uint64_t end = region.address + region.sizeBytes;
-    const uint64_t behind = distanceBehind(end, offsetInPage);
-    const uint64_t before = distanceBefore(region.address, offsetInPage);
-    consider(behind, end + behind, "behind", i);
-    consider(before, region.address - before, "in front of", i);
-  }
-}
-
 Mismatch Verifier::describe(const Finding& finding) const {
   // Elements outside the tolerance if there are any, else elements that differ at all.
   const bool isRejected = !finding.report.isAccepted && finding.report.mismatchCount > 0 &&
@@ -234,11 +211,8 @@ Mismatch Verifier::describe(const Finding& finding) const {
     mismatch.region = labels_[finding.site].text;
     mismatch.address = image_.sites()[finding.site].region.address + mismatch.regionOffset;
   } else {
-    const Gap& gap = image_.gaps()[finding.gap];
-    mismatch.region = gapText(gap);
+    mismatch.region = gapText(image_.gaps()[finding.gap]);
     mismatch.address = finding.request.actual + mismatch.regionOffset;
-    if (gap.isGuard)
-      describeGuard(mismatch.regionOffset, mismatch);
   }
   return mismatch;
 }

@@ -58,7 +58,6 @@ private:
   device::CompareReport compareOnHost(size_t index, device::CompareRequest request) const;
   void measureDistance(Finding& finding);
   std::string gapText(const Gap& gap) const;
-  void describeGuard(uint64_t offsetInPage, Mismatch& mismatch) const;
 
   device::Device& device_;
   const MemoryImage& image_;

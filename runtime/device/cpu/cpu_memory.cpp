@@ -166,7 +166,7 @@ void AddressSpace::mapGuard(uint64_t address, uint64_t sizeBytes) {
   if (!reserved_.contains(address, address + sizeBytes))
     throw Error(ErrorCode::OutOfRange,
                 "cannot guard " + rangeText(address, sizeBytes) + ": the range is not reserved");
-  if (!guard_.put(address, sizeBytes))
+  if (!guard_.put(address, sizeBytes, /*isWritable=*/false))
     throw Error(ErrorCode::OutOfMemory,
                 "cannot guard " + rangeText(address, sizeBytes) + ": the system refused");
   mapped_.add(address, address + sizeBytes);

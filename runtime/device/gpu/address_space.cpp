@@ -46,11 +46,22 @@ uint64_t AddressSpace::guardPageBytes() const noexcept {
 
 Status AddressSpace::mapGuardPage(uint64_t address) {
   const Driver& driver = context_.shared();
-  if (const Status status = driver.mapMemory(address, guardPageBytes(), guard_); status != kSuccess)
+  const uint64_t size = guardPageBytes();
+  if (const Status status = driver.mapMemory(address, size, guard_); status != kSuccess)
     return status;
-  const Status status = driver.allowAccess(address, guardPageBytes(), context_.device());
+  Status status = kSuccess;
+  if (!isGuardZero_) {
+    status = driver.allowAccess(address, size, context_.device());
+    if (status == kSuccess)
+      status = driver.fill(address, 0, size, context_.stream());
+    if (status == kSuccess)
+      status = driver.waitForStream(context_.stream());
+    isGuardZero_ = status == kSuccess;
+  }
+  if (status == kSuccess)
+    status = driver.allowReading(address, size, context_.device());
   if (status != kSuccess)
-    driver.unmapMemory(address, guardPageBytes());
+    driver.unmapMemory(address, size);
   return status;
 }
 

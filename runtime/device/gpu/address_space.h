@@ -49,7 +49,8 @@ private:
   uint64_t granularity_ = 0;
   std::map<uint64_t, Reserved> reserved_; ///< by address
   MemoryHandle guard_ = 0;                ///< made when it is needed first
-  std::map<uint64_t, uint64_t> mapped_;   ///< address -> size, one entry per run
+  bool isGuardZero_ = false;
+  std::map<uint64_t, uint64_t> mapped_; ///< address -> size, one entry per run
 };
 
 } // namespace mneme::device::gpu
