@@ -2,6 +2,8 @@
 
 #include <vector>
 
+#include "runtime/base/error.h"
+
 namespace mneme::device {
 
 namespace {
@@ -27,6 +29,10 @@ private:
 };
 
 } // namespace
+
+void Device::mapGuard(uint64_t, uint64_t) {
+  throw Error(ErrorCode::Unsupported, "the device has no guard page");
+}
 
 std::unique_ptr<PreparedRestore> Device::prepareRestore(std::vector<CopyRange> ranges) {
   return std::make_unique<RestoreOfRanges>(*this, std::move(ranges));

@@ -122,6 +122,12 @@ public:
   /// Puts zeroed memory behind a part of a reservation. \throws Error{OutOfMemory}
   virtual void map(uint64_t address, uint64_t sizeBytes) = 0;
   virtual void unmap(uint64_t address, uint64_t sizeBytes) noexcept = 0;
+  /// Of the guard page, a power of two; 0 where the device has none.
+  virtual uint64_t guardPageBytes() const { return 0; }
+  /// Puts one page of zeros at every place of a part of a reservation that begins and ends at
+  /// multiples of its size. Kernels can read there; one that writes fails. unmap() takes it away.
+  /// \throws Error, and nothing is mapped then
+  virtual void mapGuard(uint64_t address, uint64_t sizeBytes);
 
   // Copies; complete on return. \throws Error{DeviceFailed} with the driver's message.
   virtual void copyToHost(void* destination, uint64_t source, size_t sizeBytes) = 0;

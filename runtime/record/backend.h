@@ -27,6 +27,13 @@ struct LaunchTraits {
   mneme_dim3 cluster{1, 1, 1}; ///< blocks per cluster
 };
 
+/// What a stream does with work.
+enum class Capturing : uint8_t {
+  No,
+  Yes,
+  Failed, ///< the device has failed, and answers so to everything
+};
+
 /// A kernel, and where its code comes from.
 struct KernelPlace {
   const void* handle = nullptr;
@@ -94,15 +101,15 @@ public:
   /// Functions by which the grids of a launch on several devices know of each other: their names
   /// in device code begin so.
   virtual std::span<const char* const> functionsAcrossGrids() const noexcept { return {}; }
-  /// As isCapturing() takes it.
+  /// As capturing() takes it.
   virtual void* streamOf(const mneme_launch& launch) const noexcept { return launch.stream; }
   /// Makes the runtime load a kernel now: the time of its first launch is recorded. Failures do not
   /// matter. This and what looks for variables leave the error the application may ask for as it
   /// is.
   virtual void prepareKernel(const KernelPlace& kernel) noexcept = 0;
   /// Whether work given to this stream (not null) becomes part of a graph instead of being run. A
-  /// handle that is no stream is the vendor's to judge: true.
-  virtual bool isCapturing(void* stream) noexcept { return false; }
+  /// handle that is no stream is the vendor's to judge: Yes.
+  virtual Capturing capturing(void* stream) noexcept { return Capturing::No; }
 
   /// Where the device variable with this shadow in the host program is; null if it has no place.
   virtual void* addressOf(const void* hostShadow) noexcept { return nullptr; }

@@ -72,6 +72,11 @@ public:
   /// may arrive later, see afterwards(). \throws Error
   virtual Content take(std::span<const Piece> pieces) = 0;
 
+  /// Makes memory of the device zero, and reads some at once. The device is idle.
+  /// \throws Error
+  virtual void clear(uint64_t address, uint64_t sizeBytes) = 0;
+  virtual void read(uint64_t address, std::span<std::byte> bytes) = 0;
+
   /// Calls `action` once everything taken before has arrived, with the first failure or null. May
   /// be on another thread; actions run in order and must not throw.
   virtual void afterwards(std::function<void(std::exception_ptr)> action) { action(nullptr); }
@@ -104,6 +109,8 @@ public:
   void hash(std::span<const HashTask> tasks) override;
   SearchResult search(std::span<const Piece> pieces, const WordRanges& ranges) override;
   Content take(std::span<const Piece> pieces) override;
+  void clear(uint64_t address, uint64_t sizeBytes) override;
+  void read(uint64_t address, std::span<std::byte> bytes) override;
 
 private:
   Synchronize synchronize_;

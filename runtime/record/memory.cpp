@@ -64,7 +64,12 @@ void* Memory::allocate(uint64_t sizeBytes, artifact::RegionKind kind, unsigned d
   WindowAllocator* window = sizeBytes ? windowOf(device) : nullptr;
   const uint64_t address = window ? window->allocate(sizeBytes) : 0;
   if (address != 0)
-    live_[address] = {address, sizeBytes, kind, device, Owner::Window, {}, pool};
+    live_[address] = {.address = address,
+                      .sizeBytes = sizeBytes,
+                      .kind = kind,
+                      .device = device,
+                      .annotation = {},
+                      .pool = pool};
   return reinterpret_cast<void*>(address);
 }
 
@@ -114,8 +119,12 @@ void Memory::giveBack(const Allocation& detached) {
 
 void* Memory::attachAgain(const Allocation& detached, uint64_t sizeBytes, void* pool) {
   const std::unique_lock lock(mutex_);
-  live_[detached.address] = {detached.address, sizeBytes, detached.kind, detached.device,
-                             Owner::Window,    {},        pool};
+  live_[detached.address] = {.address = detached.address,
+                             .sizeBytes = sizeBytes,
+                             .kind = detached.kind,
+                             .device = detached.device,
+                             .annotation = {},
+                             .pool = pool};
   return reinterpret_cast<void*>(detached.address);
 }
 
@@ -149,6 +158,13 @@ void Memory::noteForeign(const void* pointer, uint64_t sizeBytes, artifact::Regi
   hasSeenAllocations_ = true;
   const uint64_t address = addressOf(pointer);
   live_[address] = {address, sizeBytes, kind, device, Owner::Vendor, {}};
+}
+
+void Memory::noteImported(const void* pointer, uint64_t sizeBytes, unsigned device) {
+  noteForeign(pointer, sizeBytes, artifact::RegionKind::Allocation, device);
+  const std::unique_lock lock(mutex_);
+  if (const auto found = live_.find(addressOf(pointer)); found != live_.end())
+    found->second.isImported = true;
 }
 
 void Memory::noteRegistered(const void* pointer, uint64_t sizeBytes) {
@@ -203,7 +219,8 @@ uint64_t Memory::excessBytes(unsigned device) const {
       else
         small += roundUp(allocation.sizeBytes, kAllocationAlignment);
     }
-  return window->mappedBytes() - large - roundUp(small, kVendorBlockBytes);
+  return window->mappedBytes() + window->guards().takenBytes() - large -
+         roundUp(small, kVendorBlockBytes);
 }
 
 uint64_t Memory::poolBytes(const void* pool) const {
@@ -219,6 +236,34 @@ bool Memory::hasRoom(uint64_t sizeBytes, unsigned device) const {
   const std::shared_lock lock(mutex_);
   const WindowAllocator* window = existingWindow(device);
   return window && window->hasRoom(sizeBytes);
+}
+
+Window Memory::guardPage(unsigned device) const {
+  const std::shared_lock lock(mutex_);
+  const WindowAllocator* window = existingWindow(device);
+  const std::optional<uint64_t> place = window ? window->guards().place() : std::nullopt;
+  return place ? Window{*place, window->guards().takenBytes()} : Window{};
+}
+
+std::optional<Memory::StrayWrite> Memory::nearestStray(unsigned device,
+                                                       uint64_t offsetInPage) const {
+  const std::shared_lock lock(mutex_);
+  const WindowAllocator* window = existingWindow(device);
+  std::optional<StrayWrite> nearest;
+  for (const auto& [address, allocation] : live_) {
+    if (!window || allocation.owner != Owner::Window || allocation.device != device)
+      continue;
+    const uint64_t end = address + allocation.sizeBytes;
+    const auto consider = [&](uint64_t place, uint64_t distance, bool isBehind) {
+      if (window->guards().isGuard(place) && (!nearest || distance < nearest->distanceBytes))
+        nearest = {distance, isBehind, allocation};
+    };
+    const uint64_t behind = distanceBehind(end, offsetInPage);
+    const uint64_t before = distanceBefore(address, offsetInPage);
+    consider(end + behind, behind, true);
+    consider(address - before, before, false);
+  }
+  return nearest;
 }
 
 bool Memory::annotate(const void* pointer, const artifact::Annotation& annotation) {
@@ -294,7 +339,7 @@ Window Memory::window(unsigned device) const {
 bool Memory::hasForeign() const {
   const std::shared_lock lock(mutex_);
   return std::any_of(live_.begin(), live_.end(), [](const auto& item) {
-    return item.second.owner == Owner::Vendor &&
+    return item.second.owner == Owner::Vendor && !item.second.isImported &&
            item.second.kind == artifact::RegionKind::Allocation;
   });
 }

@@ -30,7 +30,8 @@ struct Allocation {
   unsigned device = 0;
   Owner owner = Owner::Window;
   artifact::Annotation annotation;
-  void* pool = nullptr; ///< what the application took it from, if from a memory pool
+  bool isImported = false; ///< memory of another process
+  void* pool = nullptr;    ///< what the application took it from, if from a memory pool
 };
 
 struct Window {
@@ -76,6 +77,8 @@ public:
   void noteForeign(const void* pointer, uint64_t sizeBytes,
                    artifact::RegionKind kind = artifact::RegionKind::Allocation,
                    unsigned device = 0);
+  /// Memory of another process, on this device: as noteForeign(), but at no fault of the window.
+  void noteImported(const void* pointer, uint64_t sizeBytes, unsigned device);
   void noteRegistered(const void* pointer, uint64_t sizeBytes);
   /// Forgets what noteForeign() or noteRegistered() said.
   void forget(const void* pointer);
@@ -96,6 +99,17 @@ public:
   uint64_t poolBytes(const void* pool) const;
   /// Whether the window has addresses for so much: what it does not serve then lacks memory.
   bool hasRoom(uint64_t sizeBytes, unsigned device) const;
+
+  /// A write to the guards around the window of a device, by what its page tells: the nearest of
+  /// the places it can be.
+  struct StrayWrite {
+    uint64_t distanceBytes = 0;
+    bool isBehind = false; ///< the end of the allocation, else before it
+    Allocation near;
+  };
+  std::optional<StrayWrite> nearestStray(unsigned device, uint64_t offsetInPage) const;
+  /// Where the page of the guards can be read, if there are any; 0 bytes else.
+  Window guardPage(unsigned device) const;
 
   bool annotate(const void* pointer, const artifact::Annotation& annotation);
   const artifact::Annotation* annotationOf(const void* pointer) const;

@@ -23,6 +23,15 @@ public:
   virtual void unmap(uint64_t address, uint64_t sizeBytes) noexcept = 0;
   /// Lets another device use what one map() call mapped; false if that cannot be.
   virtual bool share(uint64_t address, uint64_t sizeBytes, unsigned device) { return true; }
+
+  // Zeros around what is mapped, for kernels that read a little outside: one page that is at every
+  // place, and can be read and written there.
+  /// 0 for a backend that has none.
+  virtual uint64_t guardPageBytes() const { return 0; }
+  /// Puts the page at each place in a part of a reservation where nothing is mapped; false if it
+  /// cannot be: nothing is there then.
+  virtual bool mapGuard(uint64_t address, uint64_t sizeBytes) { return false; }
+  virtual void unmapGuard(uint64_t address, uint64_t sizeBytes) noexcept {}
 };
 
 /// Null for a device whose memory cannot be placed.

@@ -38,7 +38,7 @@ void* take(Session& session, size_t bytes, RegionKind kind, const Ordered* order
   Backend& backend = session.backend();
   // On a device that has failed the vendor's own function says so.
   if (bytes == 0 || !session.isActive() || session.hasDeviceFailed() || !backend.canPlace(kind) ||
-      !backend.prepareContext())
+      session.leavesToVendor() || !backend.prepareContext())
     return nullptr;
   Memory& memory = *session.memory();
   DeferredFrees& deferred = *session.deferredFrees();
@@ -95,7 +95,7 @@ bool isOfKind(const Allocation& allocation, FreeKind kind) {
 } // namespace
 
 bool isCapturingGraph(Backend& backend, void* stream) noexcept {
-  return stream && backend.isCapturing(stream);
+  return stream && backend.capturing(stream) != Capturing::No;
 }
 
 bool isCapturingAny() noexcept { return captures.load() > 0; }
@@ -265,10 +265,27 @@ int servePoolAttribute(void* pool, int attribute, void* value, const Next& next)
 
 int watchExport(const void* pointer, const Next& next) {
   const CallGuard guard;
-  if (Session* session = guard.session(); session && isServed(pointer))
+  uint64_t base = 0;
+  size_t bytes = 0;
+  if (Session* session = guard.session(); session && servedRange(pointer, base, bytes)) {
     session->note("memory was to be shared with another process, which memory placed for a "
-                  "recording cannot be; run with MNEME_ALLOCATIONS=vendor if the program needs it");
+                  "recording cannot be, unless the program is run with MNEME_ALLOCATIONS=vendor");
+    session->leaveToVendor(); // what comes now can be
+  }
   return next();
+}
+
+int watchImport(void** pointer, size_t (*sizeOf)(const void* pointer), const Next& next) {
+  const CallGuard guard;
+  const int status = next();
+  Session* session = guard.session();
+  if (session && status == 0 && pointer && session->isActive())
+    guarded(*session, "memory of another process", 0, [&] {
+      if (const size_t bytes = sizeOf(*pointer); bytes > 0)
+        session->memory()->noteImported(*pointer, bytes, currentDevice(*session));
+      return 0;
+    });
+  return status;
 }
 
 int watchTransfer(const Next& next) {

@@ -67,6 +67,10 @@ int servePoolAttribute(void* pool, int attribute, void* value, const Next& next)
 /// Passes a call on in which memory is to leave the process, and says so if it was served.
 int watchExport(const void* pointer, const Next& next);
 
+/// Opens memory of another process, whose size `sizeOf` tells (0: it cannot): recorded as memory of
+/// the vendor's until watchUnregister().
+int watchImport(void** pointer, size_t (*sizeOf)(const void* pointer), const Next& next);
+
 /// Passes on a copy or a fill, between recordings.
 int watchTransfer(const Next& next);
 
@@ -80,7 +84,8 @@ bool isCapturingAny() noexcept;
 /// Passes on work the recorder cannot record; `what` names it in the summary, once for each `key`.
 int watchUnrecorded(const char* what, const void* key, const Next& next);
 
-/// As Backend::isCapturing(); the default stream never is.
+/// Whether an allocation in this stream is a graph's, or the vendor's to refuse; in the default
+/// stream it never is.
 bool isCapturingGraph(Backend& backend, void* stream) noexcept;
 
 bool isServed(const void* pointer) noexcept;

@@ -37,7 +37,7 @@ Memory::Options memoryOptions(Backend& backend, const Settings& settings) {
   options.capturesVendors = !backend.isOwnRuntime();
   if (options.capturesVendors)
     options.idleBytesKept = kIdleBytesKept;
-  if (settings.usesWindow || backend.isOwnRuntime())
+  if (settings.placement != Placement::Vendor || backend.isOwnRuntime())
     options.makeBackend = [&backend](unsigned device) { return backend.makeMemory(device); };
   return options;
 }
@@ -297,7 +297,8 @@ std::string Session::whyNot(const Attempt& attempt, const mneme_launch& launch) 
     return kernel + staticRuntime();
   if (const std::string reason = backend_.whyNot(); !reason.empty())
     return kernel + reason;
-  if (isCapturingGraph(backend_, backend_.streamOf(launch)))
+  void* const stream = backend_.streamOf(launch);
+  if (stream && backend_.capturing(stream) == Capturing::Yes)
     return kernel + "launches captured into a graph cannot be recorded";
   if (isCapturingAny())
     return kernel + "launches cannot be recorded while another stream is captured into a graph";
@@ -339,7 +340,7 @@ void Session::announce(const KernelInfo& info) {
 bool Session::captureAround(Attempt& attempt, const mneme_launch& launch, DeviceAccess& access,
                             artifact::InstanceDraft& draft, Alone& alone) {
   const KernelInfo& info = *attempt.info;
-  if (!isIdleInside(info, alone))
+  if (!isIdleInside(attempt, alone))
     return false;
   // Devices bring their content to the host one by one, and a draft may be based on another's.
   if (std::exchange(lastDevice_, device_) != device_)
@@ -355,8 +356,10 @@ bool Session::captureAround(Attempt& attempt, const mneme_launch& launch, Device
   for (const artifact::RegionDraft& region : draft.prologue.regions)
     regions.push_back(region.region);
   draft.prologue.args = argumentValues(*info.blob, launch);
+  clearGuards(access);
   if (!launchAndWait(attempt, launch, access, draft.instance, alone))
     return false;
+  noteStrayWrite(info, access);
   draft.epilogue = capture.take(regions);
   history_.forgetOlderThan(draft.prologue.id);
   return true;

@@ -29,6 +29,7 @@
 #include "runtime/record/memory.h"
 #include "runtime/record/reach.h"
 #include "runtime/record/settings.h"
+#include "runtime/record/sharing.h"
 
 namespace mneme::record {
 
@@ -82,6 +83,12 @@ public:
     std::shared_ptr<const KernelInfo> info;
   };
   FoundKernel findKernel(const void* function) noexcept;
+
+  /// Whether the vendor places what is allocated now, as the program may share it with other
+  /// processes; the summary says so.
+  bool leavesToVendor() noexcept;
+  /// From now on, unless the user wants all of it placed.
+  void leaveToVendor() noexcept { isLeftToVendor_ = settings_.placement == Placement::Automatic; }
 
   /// Null in a process that never recorded. Frees are served even when recording has ended.
   Memory* memory() noexcept { return memory_.get(); }
@@ -150,16 +157,19 @@ private:
   int make(Attempt& attempt, const mneme_launch& launch);
   void count(Attempt& attempt);
   std::string whyNot(const Attempt& attempt, const mneme_launch& launch) const;
+  void noteFailedBefore(const Attempt& attempt, int status) noexcept;
   void record(Attempt& attempt, const mneme_launch& launch);
   void recordAlone(Attempt& attempt, const mneme_launch& launch, Alone& alone);
   bool captureAround(Attempt& attempt, const mneme_launch& launch, DeviceAccess& access,
                      artifact::InstanceDraft& draft, Alone& alone);
+  void clearGuards(DeviceAccess& access);
+  void noteStrayWrite(const KernelInfo& info, DeviceAccess& access);
   void submitLater(const Attempt& attempt, DeviceAccess& access, artifact::InstanceDraft draft);
   DeviceAccess& accessOf(unsigned device);
   std::chrono::nanoseconds kernelPatience() const noexcept;
   std::chrono::nanoseconds busyPatience() const noexcept;
   bool waitBefore(const Attempt& attempt);
-  bool isIdleInside(const KernelInfo& info, Alone& alone);
+  bool isIdleInside(const Attempt& attempt, Alone& alone);
   bool launchAndWait(Attempt& attempt, const mneme_launch& launch, DeviceAccess& access,
                      artifact::Instance& instance, Alone& alone);
   void giveUp(const KernelInfo& info, const mneme_launch& launch);
@@ -197,6 +207,8 @@ private:
   pid_t owner_;
   Backend& backend_ = findBackend();
   Settings settings_;
+  Sharing sharing_;
+  std::atomic<bool> isLeftToVendor_{false};
   LoadedModules loaded_;
   std::unique_ptr<KernelCatalog> catalog_;
   std::unique_ptr<Memory> memory_;

@@ -30,6 +30,16 @@ void Session::dropRecording(Attempt& attempt, const char* why, bool mayRetry) no
   }
 }
 
+/// Of all launches after a failure one says so: the others fail for no reason of their own.
+void Session::noteFailedBefore(const Attempt& attempt, int status) noexcept {
+  setDeviceFailed(true);
+  const std::string reason =
+      sentence("kernel '", attempt.info->blob->demangled,
+               "' was not recorded: the device had failed before its launch, with status ",
+               std::to_string(status));
+  noteOnce(reason.c_str(), &hasDeviceFailed_);
+}
+
 /// As decide(), and what stands against a recording is known here already: the call is made as it
 /// is written where nothing is recorded.
 Session::Attempt Session::decideApart(const DeviceLaunch& one, bool isCooperative) {

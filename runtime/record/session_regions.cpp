@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "runtime/base/error.h"
+#include "runtime/base/sentence.h"
 #include "runtime/record/process_facts.h"
 #include "runtime/record/session.h"
 
@@ -96,7 +97,7 @@ Session::certainRegions(const KernelInfo& info, const mneme_launch& launch, Devi
                 [&](const artifact::Region& region) { return !isReadable(region, access); });
   addGlobals(info, launch.kernel, regions);
 
-  if (settings_.usesWindow && memory_->hasForeign())
+  if (settings_.placement != Placement::Vendor && !isLeftToVendor_ && memory_->hasForeign())
     note("some device memory did not fit into the address window of " +
          std::to_string(settings_.windowBytes >> 20) +
          " MiB and is recorded where the vendor placed it; a replay may not be granted these "
@@ -168,6 +169,48 @@ void Session::addArguments(const KernelInfo& info, const mneme_launch& launch, R
                                 : "no allocation function returned, such as pageable host memory") +
            ": that memory is not recorded, and a replay may fail");
   }
+}
+
+bool Session::leavesToVendor() noexcept {
+  if (isLeftToVendor_)
+    return true;
+  if (settings_.placement != Placement::Automatic || backend_.isOwnRuntime())
+    return false;
+  const std::string sharer = sharing_.sharer();
+  if (sharer.empty())
+    return false;
+  leaveToVendor();
+  note(sentence(sharer, " may share device memory with other processes, so the vendor places it: a "
+                        "replay has to be granted the same addresses (MNEME_ALLOCATIONS=window "
+                        "places it for replays all the same)"));
+  return true;
+}
+
+/// What was written there before is no launch's that is recorded.
+void Session::clearGuards(DeviceAccess& access) {
+  if (const Window page = memory_->guardPage(static_cast<unsigned>(device_)); page.sizeBytes > 0)
+    access.clear(page.address, page.sizeBytes);
+}
+
+void Session::noteStrayWrite(const KernelInfo& info, DeviceAccess& access) {
+  const auto device = static_cast<unsigned>(device_);
+  const Window page = memory_->guardPage(device);
+  if (page.sizeBytes == 0)
+    return;
+  std::vector<std::byte> bytes(page.sizeBytes);
+  access.read(page.address, bytes);
+  const auto first =
+      std::ranges::find_if(bytes, [](std::byte byte) { return byte != std::byte{0}; });
+  if (first == bytes.end())
+    return;
+  const auto stray = memory_->nearestStray(device, static_cast<uint64_t>(first - bytes.begin()));
+  std::string place;
+  if (stray)
+    place = ", most likely " + std::to_string(stray->distanceBytes) + " bytes " +
+            (stray->isBehind ? "behind" : "in front of") + " an allocation of " +
+            std::to_string(stray->near.sizeBytes) + " bytes";
+  note("kernel '" + info.blob->demangled + "' wrote outside of every allocation" + place +
+       ": alone it may fail there, or change what is not its own");
 }
 
 } // namespace mneme::record

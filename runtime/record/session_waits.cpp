@@ -101,8 +101,13 @@ bool Session::waitBefore(const Attempt& attempt) {
   const bool isKnown = goesOn(device);
   const Patience patience(wasDeviceBusy_ ? std::min(kernelPatience(), busyPatience())
                                          : kernelPatience());
-  if (!isKnown && backend_.synchronizeWithin(device, patience))
-    return true;
+  if (const auto status = isKnown ? std::nullopt : backend_.synchronizeWithin(device, patience)) {
+    if (*status == 0)
+      return true;
+    noteFailedBefore(attempt, *status);
+    settle(attempt, Fate::Failed, true);
+    return false;
+  }
   note("kernel '" + attempt.info->blob->demangled + "' " + kDeviceBusy);
   if (!isKnown && patience.isOver()) {
     wasDeviceBusy_ = true;
@@ -116,18 +121,18 @@ bool Session::waitBefore(const Attempt& attempt) {
 }
 
 /// The same once the gate is shut: work of other threads may have come since.
-bool Session::isIdleInside(const KernelInfo& info, Alone& alone) {
+bool Session::isIdleInside(const Attempt& attempt, Alone& alone) {
   std::optional<int> status;
   alone.waiting(kIdleForOthers, kernelPatience(), [&](const Patience& patience) {
     status = backend_.synchronizeWithin(static_cast<unsigned>(device_), patience);
   });
-  const std::string kernel = "kernel '" + info.blob->demangled + "' ";
+  const std::string kernel = "kernel '" + attempt.info->blob->demangled + "' ";
   if (!alone.isAlone())
     note(kernel + kOthersWentOn);
   else if (!status)
     note(kernel + kDeviceBusy);
   else if (*status != 0)
-    note(kernel + "was not recorded: the device had failed before its launch");
+    noteFailedBefore(attempt, *status);
   return alone.isAlone() && status == 0;
 }
 

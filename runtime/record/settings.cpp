@@ -107,12 +107,14 @@ artifact::EpilogueFormat readEpilogue() {
   refuse("MNEME_EPILOGUE_TYPE", text, "is none of bytes, diff, best");
 }
 
-bool readUsesWindow() {
+Placement readPlacement() {
   const std::string text = valueOf("MNEME_ALLOCATIONS");
-  if (text.empty() || text == "window")
-    return true;
+  if (text.empty())
+    return Placement::Automatic;
+  if (text == "window")
+    return Placement::Window;
   if (text == "vendor")
-    return false;
+    return Placement::Vendor;
   refuse("MNEME_ALLOCATIONS", text, "is neither window nor vendor");
 }
 
@@ -163,7 +165,7 @@ Settings readSettings() {
   settings.shapes = readShapes();
   settings.epilogue = readEpilogue();
   settings.kernelPatience = readKernelPatience(settings.kernelPatience);
-  settings.usesWindow = readUsesWindow();
+  settings.placement = readPlacement();
   return settings;
 }
 

@@ -13,6 +13,13 @@
 
 namespace mneme::record {
 
+/// Where device memory of the program comes from, where it can be chosen.
+enum class Placement : uint8_t {
+  Automatic, ///< the window, but the vendor where the program may share it with other processes
+  Window,
+  Vendor,
+};
+
 struct Settings {
   std::filesystem::path directory; ///< MNEME_DATA_DIR, default the working directory
   uint64_t windowBytes = 0;    ///< MNEME_PAGE_SIZE, in GiB (fractions are accepted); 0: Backend's
@@ -23,8 +30,8 @@ struct Settings {
   artifact::EpilogueFormat epilogue = artifact::EpilogueFormat::Diff; ///< MNEME_EPILOGUE_TYPE
   /// MNEME_KERNEL_PATIENCE, in seconds (fractions are accepted): for what runs on the device
   std::chrono::nanoseconds kernelPatience = std::chrono::seconds(30);
-  bool usesWindow = true;     ///< MNEME_ALLOCATIONS is not "vendor"
-  bool isRankRecorded = true; ///< MNEME_RECORD_RANKS against this process's rank
+  Placement placement = Placement::Automatic; ///< MNEME_ALLOCATIONS
+  bool isRankRecorded = true;                 ///< MNEME_RECORD_RANKS against this process's rank
 
   /// Whether a kernel with these names is to be recorded.
   bool wants(const std::string& mangled, const std::string& demangled) const;

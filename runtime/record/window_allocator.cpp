@@ -20,27 +20,37 @@ const std::vector<uint64_t>& WindowAllocator::candidateAddresses() {
 }
 
 WindowAllocator::WindowAllocator(MemoryBackend& backend, unsigned device, uint64_t sizeBytes)
-    : backend_(backend) {
+    : backend_(backend), guards_(backend) {
   sizeBytes = roundUp(std::max(sizeBytes, backend.granularity()), backend.granularity());
-  for (const uint64_t candidate : candidateAddresses()) {
-    const uint64_t address = candidate + device * kDeviceStride;
-    if (!backend_.reserve(address, sizeBytes))
-      continue;
-    base_ = address;
-    sizeBytes_ = sizeBytes;
-    insertFree(base_, sizeBytes_);
-    return;
-  }
+  const uint64_t zones[] = {guards_.isPossible() ? kGuardBytes : 0, 0};
+  for (const uint64_t zoneBytes : zones)
+    for (const uint64_t candidate : candidateAddresses())
+      // A window may be as large as the distance to the next device's.
+      if (base_ == 0 && (zoneBytes == 0 || sizeBytes + 2 * zoneBytes <= kDeviceStride))
+        reserve(candidate + device * kDeviceStride, sizeBytes, zoneBytes);
+}
+
+bool WindowAllocator::reserve(uint64_t address, uint64_t sizeBytes, uint64_t zoneBytes) {
+  if (!backend_.reserve(address - zoneBytes, sizeBytes + 2 * zoneBytes))
+    return false;
+  base_ = address;
+  sizeBytes_ = sizeBytes;
+  zoneBytes_ = zoneBytes;
+  guards_.setBounds(address - zoneBytes, address + sizeBytes + zoneBytes);
+  insertFree(base_, sizeBytes_);
+  return true;
 }
 
 WindowAllocator::~WindowAllocator() {
   for (const auto& [address, sizeBytes] : runs_)
     backend_.unmap(address, sizeBytes);
+  guards_.removeAll();
   if (base_ != 0)
-    backend_.release(base_, sizeBytes_);
+    backend_.release(base_ - zoneBytes_, sizeBytes_ + 2 * zoneBytes_);
 }
 
 bool WindowAllocator::mapRun(uint64_t address, uint64_t sizeBytes) {
+  guards_.makeRoom(address, sizeBytes);
   if (!backend_.map(address, sizeBytes))
     return false;
   runs_.emplace(address, sizeBytes);
@@ -50,6 +60,12 @@ bool WindowAllocator::mapRun(uint64_t address, uint64_t sizeBytes) {
 }
 
 bool WindowAllocator::mapRange(uint64_t address, uint64_t sizeBytes) {
+  const bool isMapped = mapMissing(address, sizeBytes);
+  guards_.update(address, sizeBytes, runs_, sharers_);
+  return isMapped;
+}
+
+bool WindowAllocator::mapMissing(uint64_t address, uint64_t sizeBytes) {
   const uint64_t piece = backend_.granularity();
   const uint64_t end = base_ + roundUp(address + sizeBytes - base_, piece);
   uint64_t at = base_ + (address - base_) / piece * piece;
@@ -160,14 +176,17 @@ uint64_t WindowAllocator::trim(uint64_t keepBytes) {
     backend_.unmap(address, bytes);
     given += bytes;
     run = runs_.erase(run);
+    guards_.update(address, bytes, runs_, sharers_);
   }
   return given;
 }
 
 void WindowAllocator::share(unsigned device) {
-  if (sharers_.insert(device).second)
-    for (const auto& [address, bytes] : runs_)
-      backend_.share(address, bytes, device);
+  if (!sharers_.insert(device).second)
+    return;
+  for (const auto& [address, bytes] : runs_)
+    backend_.share(address, bytes, device);
+  guards_.share(device);
 }
 
 } // namespace mneme::record

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/record/guard_zone.h"
 #include "runtime/record/memory_backend.h"
 
 namespace mneme::record {
@@ -23,7 +24,8 @@ public:
   /// those built with AddressSanitizer do.
   static const std::vector<uint64_t>& candidateAddresses();
 
-  /// Reserves `sizeBytes` at the first candidate that is granted; base() is 0 if none is.
+  /// Reserves `sizeBytes` at the first candidate that is granted, with room for guards around it
+  /// where that is granted, too; base() is 0 if none is.
   WindowAllocator(MemoryBackend& backend, unsigned device, uint64_t sizeBytes);
   /// Gives memory and addresses back, whatever is still allocated.
   ~WindowAllocator();
@@ -44,6 +46,8 @@ public:
   uint64_t idleBytes() const;
   /// Bytes that are mapped, allocated or not.
   uint64_t mappedBytes() const;
+  /// What lies around the memory.
+  const GuardZone& guards() const noexcept { return guards_; }
   /// Gives idle memory back to the device until at most `keepBytes` remain; returns how much.
   uint64_t trim(uint64_t keepBytes = 0);
   /// Lets another device use the window's memory, present and future.
@@ -51,6 +55,8 @@ public:
 
 private:
   using FreeBlock = std::pair<uint64_t, uint64_t>; ///< size, address
+  bool reserve(uint64_t address, uint64_t sizeBytes, uint64_t zoneBytes);
+  bool mapMissing(uint64_t address, uint64_t sizeBytes);
   bool mapRange(uint64_t address, uint64_t sizeBytes);
   bool mapRun(uint64_t address, uint64_t sizeBytes);
   bool isFree(uint64_t address, uint64_t sizeBytes) const;
@@ -58,6 +64,8 @@ private:
   void eraseFree(std::map<uint64_t, uint64_t>::iterator block);
 
   MemoryBackend& backend_;
+  GuardZone guards_;
+  uint64_t zoneBytes_ = 0; ///< reserved on both sides of the window
   uint64_t base_ = 0;
   uint64_t sizeBytes_ = 0;
   std::map<uint64_t, uint64_t> freeByAddress_;

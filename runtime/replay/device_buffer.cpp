@@ -41,4 +41,10 @@ void DeviceBuffer::map(uint64_t address, uint64_t sizeBytes) {
   mapped_.emplace_back(address, sizeBytes);
 }
 
+void DeviceBuffer::mapGuard(uint64_t address, uint64_t sizeBytes) {
+  mapped_.reserve(mapped_.size() + 1);
+  device_->mapGuard(address, sizeBytes);
+  mapped_.emplace_back(address, sizeBytes);
+}
+
 } // namespace mneme::replay

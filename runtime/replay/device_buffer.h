@@ -25,6 +25,8 @@ public:
 
   /// Puts zeroed memory behind a part that has none yet. \throws Error{OutOfMemory}
   void map(uint64_t address, uint64_t sizeBytes);
+  /// As Device::mapGuard(), in such a part.
+  void mapGuard(uint64_t address, uint64_t sizeBytes);
   uint64_t address() const noexcept { return address_; }
   uint64_t sizeBytes() const noexcept { return sizeBytes_; }
   explicit operator bool() const noexcept { return device_ != nullptr; }

@@ -28,6 +28,7 @@ MemoryImage::MemoryImage(device::Device& device, const artifact::KernelRecord& r
   collectExtents();
   reserveExtents(record);
   collectMoves();
+  layGuards();
   collectGaps();
   allocateGolden(goldenBytesLimit);
   uploadPrologue();
@@ -71,7 +72,7 @@ void MemoryImage::collectSites() {
 }
 
 void MemoryImage::collectExtents() {
-  const uint64_t granule = device_.granularity();
+  const uint64_t granule = std::max(device_.granularity(), device_.guardPageBytes());
   uint64_t total = 0;
   for (size_t i = 0; i < sites_.size(); ++i) {
     const artifact::Region& region = sites_[i].region;
@@ -107,7 +108,7 @@ bool MemoryImage::reserveWindow(const artifact::KernelRecord& record) {
   if (!isUsed)
     return false;
   try {
-    reservations_.push_back(DeviceBuffer::reserve(device_, begin, end - begin));
+    reserveWithRoom(begin, end);
   } catch (const Error&) {
     return false;
   }
@@ -130,7 +131,10 @@ void MemoryImage::reserveExtents(const artifact::KernelRecord& record) {
     if (hasWindow && extent.recorded >= record.windowAddress && extent.recorded < windowEnd)
       continue;
     try {
-      reservations_.push_back(DeviceBuffer::reserve(device_, extent.recorded, extent.sizeBytes));
+      if (isMovable(extent))
+        reservations_.push_back(DeviceBuffer::reserve(device_, extent.recorded, extent.sizeBytes));
+      else
+        reserveWithRoom(extent.recorded, extent.recorded + extent.sizeBytes);
     } catch (const Error& error) {
       if (error.code() != ErrorCode::AddressUnavailable)
         throw;

@@ -63,6 +63,9 @@ public:
   /// Where the kernel's code expects the recorded globals: for Device::load() or the compiler.
   std::vector<device::GlobalPlacement> placements() const;
 
+  /// Whether there are zeros around the memory, which kernels can read but not write.
+  bool hasGuards() const noexcept { return hasGuards_; }
+
   /// What moved when memory was reserved.
   const AddressMap& moves() const noexcept { return moves_; }
   /// The recorded values of the kernel's arguments, with the addresses of this process.
@@ -97,11 +100,20 @@ private:
     uint64_t sizeBytes = 0;
     std::vector<size_t> sites = {}; ///< ordered by address
   };
+  /// Reserved addresses: some extents and, where they were granted, what lies around them.
+  struct Room {
+    uint64_t begin = 0;
+    uint64_t end = 0;
+    size_t reservation = 0;
+  };
 
   void collectSites();
   void collectExtents();
   void reserveExtents(const artifact::KernelRecord& record);
   bool reserveWindow(const artifact::KernelRecord& record);
+  void reserveWithRoom(uint64_t begin, uint64_t end);
+  std::vector<std::pair<uint64_t, uint64_t>> guardsIn(const Room& room) const;
+  void layGuards();
   bool isMovable(const Extent& extent) const;
   void collectMoves();
   void collectGaps();
@@ -117,6 +129,8 @@ private:
   const artifact::Snapshot& epilogue_;
   std::vector<Site> sites_; ///< ordered by recorded address
   std::vector<Extent> extents_;
+  bool hasGuards_ = false;
+  std::vector<Room> rooms_;
   std::vector<Gap> gaps_;
   AddressMap moves_;
   std::vector<std::vector<std::byte>> arguments_;

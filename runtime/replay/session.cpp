@@ -20,6 +20,9 @@ namespace mneme::replay {
 
 namespace {
 
+/// For a kernel that failed.
+constexpr const char* kGuardHint = " (32 MiB around recorded memory can be read, but not written)";
+
 /// ISO 8601, UTC, microseconds.
 std::string timeText() {
   const auto now = std::chrono::system_clock::now();
@@ -160,7 +163,10 @@ Result Session::run(const Configuration& configuration, const Options& options) 
     experiment.perform();
     s.image->waitForRestore(); // devices hand over what kernels printed when they are waited for
   } catch (const Error& error) {
-    fail(error.what());
+    std::string message = error.what();
+    if (s.image->hasGuards() && message.find("illegal") != message.npos)
+      message += kGuardHint;
+    fail(message);
   } catch (const std::bad_alloc&) {
     fail("the host has not enough memory for this replay");
   } catch (const std::exception& error) {

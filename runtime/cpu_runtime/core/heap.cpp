@@ -30,7 +30,9 @@ size_t smallClass(size_t bytes) { return std::max(kSmallAlignment, std::bit_ceil
 size_t largeBytes(size_t bytes) { return roundUp(bytes, bytes >= kHugePage ? kHugePage : kPage); }
 
 bool makeAccessible(uintptr_t base, size_t bytes) {
-  return mprotect(reinterpret_cast<void*>(base), bytes, PROT_READ | PROT_WRITE) == 0;
+  // In place of what guards it: mprotect() would leave that.
+  return mmap(reinterpret_cast<void*>(base), bytes, PROT_READ | PROT_WRITE,
+              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0) != MAP_FAILED;
 }
 
 size_t physicalBytes() {
@@ -71,6 +73,30 @@ void Heap::reserveWindow() {
   smallEnd_ = window_ + windowBytes_ / 16 / kSmallCommit * kSmallCommit;
   const uintptr_t firstLarge = roundUp(smallEnd_, kHugePage);
   freeLarge_.emplace(firstLarge, window_ + windowBytes_ - firstLarge);
+  const uintptr_t inFront = window_ - kGuardBytes;
+  if (void* granted = reserveAddresses(inFront, kGuardBytes);
+      granted && reinterpret_cast<uintptr_t>(granted) != inFront)
+    munmap(granted, kGuardBytes);
+  else if (granted)
+    guard_.put(inFront, kGuardBytes);
+  small_ = {window_, window_, smallEnd_};
+  large_ = {firstLarge, firstLarge, window_ + windowBytes_};
+  if (firstLarge - window_ > 2 * kGuardBytes) {
+    guard_.put(firstLarge - kGuardBytes, kGuardBytes);
+    small_.end = firstLarge - kGuardBytes;
+  }
+}
+
+/// Guards what was never allocated only: what is freed goes on to fault.
+void Heap::advance(Frontier& frontier, uintptr_t used) {
+  frontier.used = std::max(frontier.used, used);
+  frontier.guarded = std::max(frontier.guarded, frontier.used);
+  const uintptr_t wanted = std::min(frontier.end, frontier.used + kGuardBytes);
+  if (wanted < frontier.guarded + kGuardBytes / 4 && wanted != frontier.end)
+    return; // there is enough: not with each allocation
+  if (wanted > frontier.guarded)
+    guard_.put(frontier.guarded, wanted - frontier.guarded);
+  frontier.guarded = std::max(frontier.guarded, wanted);
 }
 
 void* Heap::takeSmall(size_t bytes) {
@@ -87,6 +113,7 @@ void* Heap::takeSmall(size_t bytes) {
     if (!makeAccessible(smallCommitted_, kSmallCommit))
       return nullptr;
     smallCommitted_ += kSmallCommit;
+    advance(small_, smallCommitted_);
   }
   const uintptr_t base = smallNext_;
   smallNext_ += size;
@@ -110,6 +137,7 @@ void* Heap::takeLarge(size_t bytes) {
       freeLarge_.emplace(base + size, start + length - base - size);
     if (size >= kHugePage)
       madvise(reinterpret_cast<void*>(base), size, MADV_HUGEPAGE);
+    advance(large_, base + size);
     return reinterpret_cast<void*>(base);
   }
   return nullptr;
@@ -208,7 +236,8 @@ bool Heap::isAccessible(const void* pointer, size_t bytes) const {
     }
     return true;
   }
-  return address < window_ || address >= window_ + windowBytes_;
+  return address < window_ - std::min(kGuardBytes, uint64_t{window_}) ||
+         address >= window_ + windowBytes_;
 }
 
 bool Heap::note(const Block& block) {

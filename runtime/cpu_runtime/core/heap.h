@@ -10,6 +10,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "runtime/base/guard_page.h"
+
 namespace mneme::cpu_runtime {
 
 enum class MemoryKind : int { Device = 0, Managed = 1, Host = 2 };
@@ -33,8 +35,9 @@ void* reserveAddresses(uintptr_t address, size_t bytes) noexcept;
 /// Serves allocations from one window, reserved at the first of them, at a fixed place
 /// (0x7c0000000000, 1 TiB; kHeapAddressVariable chooses another), so that one program gets the
 /// same addresses run after run. Memory is committed per allocation; freed allocations above 32 KiB
-/// fault when touched. Thread-safe. Never destroyed: static destructors of the program may still
-/// free memory.
+/// fault when touched. Before the first allocation and behind the last one lie zeros, as far as
+/// kernels read outside by mistake that are right on GPUs (base/guard_page.h). Thread-safe. Never
+/// destroyed: static destructors of the program may still free memory.
 class Heap {
 public:
   static Heap& instance();
@@ -66,7 +69,14 @@ public:
 
 private:
   Heap();
+  /// How far a part of the window was ever allocated, and guarded.
+  struct Frontier {
+    uintptr_t used = 0;
+    uintptr_t guarded = 0;
+    uintptr_t end = 0; ///< of the part
+  };
   void reserveWindow();
+  void advance(Frontier& frontier, uintptr_t used);
   void* takeSmall(size_t bytes);
   void* takeLarge(size_t bytes);
   void giveBack(const Block& block);
@@ -82,6 +92,8 @@ private:
   uintptr_t smallNext_ = 0;
   uintptr_t smallCommitted_ = 0;
   uintptr_t smallEnd_ = 0;
+  GuardPage guard_;
+  Frontier small_, large_;
   size_t usedBytes_ = 0;
   size_t totalBytes_ = 0;
 };

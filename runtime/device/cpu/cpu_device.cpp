@@ -35,6 +35,10 @@ void CpuDevice::unmap(uint64_t address, uint64_t sizeBytes) noexcept {
   space_.unmap(address, sizeBytes);
 }
 
+void CpuDevice::mapGuard(uint64_t address, uint64_t sizeBytes) {
+  space_.mapGuard(address, sizeBytes);
+}
+
 void CpuDevice::copyToHost(void* destination, uint64_t source, size_t sizeBytes) {
   space_.requireAccess(source, sizeBytes, "a copy to the host");
   const CopyRange range{reinterpret_cast<uint64_t>(destination), source, sizeBytes};

@@ -18,6 +18,8 @@ public:
   void release(uint64_t address, uint64_t sizeBytes) noexcept override;
   void map(uint64_t address, uint64_t sizeBytes) override;
   void unmap(uint64_t address, uint64_t sizeBytes) noexcept override;
+  uint64_t guardPageBytes() const override { return kGuardPageBytes; }
+  void mapGuard(uint64_t address, uint64_t sizeBytes) override;
   void copyToHost(void* destination, uint64_t source, size_t sizeBytes) override;
   void copyToDevice(uint64_t destination, const void* source, size_t sizeBytes) override;
   void hashPages(uint64_t address, uint64_t sizeBytes, uint64_t pageBytes,

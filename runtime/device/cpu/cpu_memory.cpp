@@ -162,6 +162,16 @@ void AddressSpace::unmap(uint64_t address, uint64_t sizeBytes) noexcept {
   mapped_.remove(address, address + size);
 }
 
+void AddressSpace::mapGuard(uint64_t address, uint64_t sizeBytes) {
+  if (!reserved_.contains(address, address + sizeBytes))
+    throw Error(ErrorCode::OutOfRange,
+                "cannot guard " + rangeText(address, sizeBytes) + ": the range is not reserved");
+  if (!guard_.put(address, sizeBytes, /*isWritable=*/false))
+    throw Error(ErrorCode::OutOfMemory,
+                "cannot guard " + rangeText(address, sizeBytes) + ": the system refused");
+  mapped_.add(address, address + sizeBytes);
+}
+
 bool AddressSpace::isAccessible(uint64_t address, uint64_t sizeBytes) const {
   if (sizeBytes == 0)
     return true;

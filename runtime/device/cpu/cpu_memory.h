@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <map>
 
+#include "runtime/base/guard_page.h"
+
 namespace mneme::device::cpu {
 
 /// A set of disjoint byte ranges.
@@ -33,6 +35,8 @@ public:
   void release(uint64_t address, uint64_t sizeBytes) noexcept;
   void map(uint64_t address, uint64_t sizeBytes);
   void unmap(uint64_t address, uint64_t sizeBytes) noexcept;
+  /// As Device::mapGuard().
+  void mapGuard(uint64_t address, uint64_t sizeBytes);
 
   /// Memory outside of our reservations is the process's own and probed.
   /// \throws Error{DeviceFailed} naming `operation` when the range cannot be accessed.
@@ -43,6 +47,7 @@ private:
   std::map<uint64_t, uint64_t> reservations_; ///< begin -> size
   RangeSet reserved_;
   RangeSet mapped_;
+  GuardPage guard_;
 };
 
 } // namespace mneme::device::cpu

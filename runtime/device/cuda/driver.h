@@ -167,8 +167,10 @@ struct Driver final : gpu::Driver {
   gpu::Status releaseMemory(gpu::MemoryHandle memory) const override;
   gpu::Status mapMemory(uint64_t address, size_t sizeBytes,
                         gpu::MemoryHandle memory) const override;
+  bool mapsManyTimes() const noexcept override { return true; }
   gpu::Status unmapMemory(uint64_t address, size_t sizeBytes) const override;
   gpu::Status allowAccess(uint64_t address, size_t sizeBytes, int device) const override;
+  gpu::Status allowReading(uint64_t address, size_t sizeBytes, int device) const override;
   gpu::Status memoryLeft(size_t* freeBytes, size_t* totalBytes) const override;
   gpu::Status pin(void** pointer, size_t sizeBytes) const override;
   gpu::Status unpin(void* pointer) const override;

@@ -86,6 +86,12 @@ gpu::Status Driver::allowAccess(uint64_t address, size_t sizeBytes, int device) 
   return cuMemSetAccess(address, sizeBytes, &access, 1);
 }
 
+gpu::Status Driver::allowReading(uint64_t address, size_t sizeBytes, int device) const {
+  const CUmemAccessDesc access{{CU_MEM_LOCATION_TYPE_DEVICE, device},
+                               CU_MEM_ACCESS_FLAGS_PROT_READ};
+  return cuMemSetAccess(address, sizeBytes, &access, 1);
+}
+
 gpu::Status Driver::memoryLeft(size_t* freeBytes, size_t* totalBytes) const {
   return cuMemGetInfo(freeBytes, totalBytes);
 }

@@ -4,6 +4,7 @@
 #include <iterator>
 
 #include "runtime/base/error.h"
+#include "runtime/base/guard_page.h"
 #include "runtime/base/hash.h"
 #include "runtime/base/log.h"
 
@@ -34,6 +35,50 @@ AddressSpace::~AddressSpace() {
   while (!reserved_.empty()) {
     const uint64_t address = reserved_.begin()->first;
     release(address, reserved_.begin()->second.sizeBytes);
+  }
+  if (guard_ != 0 && !context_.isHung())
+    context_.shared().releaseMemory(guard_);
+}
+
+uint64_t AddressSpace::guardPageBytes() const noexcept {
+  return context_.shared().mapsManyTimes() ? std::max(granularity_, kGuardPageBytes) : 0;
+}
+
+Status AddressSpace::mapGuardPage(uint64_t address) {
+  const Driver& driver = context_.shared();
+  const uint64_t size = guardPageBytes();
+  if (const Status status = driver.mapMemory(address, size, guard_); status != kSuccess)
+    return status;
+  Status status = kSuccess;
+  if (!isGuardZero_) {
+    status = driver.allowAccess(address, size, context_.device());
+    if (status == kSuccess)
+      status = driver.fill(address, 0, size, context_.stream());
+    if (status == kSuccess)
+      status = driver.waitForStream(context_.stream());
+    isGuardZero_ = status == kSuccess;
+  }
+  if (status == kSuccess)
+    status = driver.allowReading(address, size, context_.device());
+  if (status != kSuccess)
+    driver.unmapMemory(address, size);
+  return status;
+}
+
+void AddressSpace::mapGuard(uint64_t address, uint64_t sizeBytes) {
+  context_.requireUsable();
+  const ContextScope scope = context_.use();
+  if (guard_ == 0)
+    guard_ = create(guardPageBytes());
+  for (uint64_t done = 0; done < sizeBytes; done += guardPageBytes()) {
+    const Status status = mapGuardPage(address + done);
+    if (status == kSuccess) {
+      mapped_[address + done] = guardPageBytes();
+      continue;
+    }
+    if (done > 0)
+      unmap(address, done);
+    context_.check(status, "guarding " + rangeText(address + done, guardPageBytes()));
   }
 }
 

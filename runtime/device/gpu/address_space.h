@@ -24,6 +24,9 @@ public:
   void release(uint64_t address, uint64_t sizeBytes) noexcept;
   void map(uint64_t address, uint64_t sizeBytes);
   void unmap(uint64_t address, uint64_t sizeBytes) noexcept;
+  /// As Device::guardPageBytes() and mapGuard().
+  uint64_t guardPageBytes() const noexcept;
+  void mapGuard(uint64_t address, uint64_t sizeBytes);
 
   /// \throws Error{OutOfRange} when a part of the range is reserved here but has no memory: a
   /// kernel that touches it would take the context with it. Foreign addresses are let through.
@@ -36,6 +39,7 @@ private:
   };
   MemoryHandle create(uint64_t sizeBytes);
   void mapPart(uint64_t address, uint64_t sizeBytes);
+  Status mapGuardPage(uint64_t address);
   std::vector<std::pair<uint64_t, uint64_t>> partsOf(uint64_t address, uint64_t sizeBytes) const;
   bool isReserved(uint64_t address, uint64_t sizeBytes) const;
   uint64_t roundUp(uint64_t sizeBytes) const;
@@ -44,7 +48,9 @@ private:
   AddressBlocks blocks_;
   uint64_t granularity_ = 0;
   std::map<uint64_t, Reserved> reserved_; ///< by address
-  std::map<uint64_t, uint64_t> mapped_;   ///< address -> size, one entry per run
+  MemoryHandle guard_ = 0;                ///< made when it is needed first
+  bool isGuardZero_ = false;
+  std::map<uint64_t, uint64_t> mapped_; ///< address -> size, one entry per run
 };
 
 } // namespace mneme::device::gpu

@@ -62,8 +62,14 @@ public:
                               bool isForNetworks) const = 0;
   virtual Status releaseMemory(MemoryHandle memory) const = 0;
   virtual Status mapMemory(uint64_t address, size_t sizeBytes, MemoryHandle memory) const = 0;
+  /// Whether memory can be mapped at many places at once.
+  virtual bool mapsManyTimes() const noexcept { return false; }
   virtual Status unmapMemory(uint64_t address, size_t sizeBytes) const = 0;
   virtual Status allowAccess(uint64_t address, size_t sizeBytes, int device) const = 0;
+  /// The same for reading only, where there is such a thing.
+  virtual Status allowReading(uint64_t address, size_t sizeBytes, int device) const {
+    return allowAccess(address, sizeBytes, device);
+  }
   virtual Status memoryLeft(size_t* freeBytes, size_t* totalBytes) const = 0;
   virtual Status pin(void** pointer, size_t sizeBytes) const = 0;
   virtual Status unpin(void* pointer) const = 0;

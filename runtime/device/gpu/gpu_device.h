@@ -26,6 +26,10 @@ public:
   void release(uint64_t address, uint64_t sizeBytes) noexcept override;
   void map(uint64_t address, uint64_t sizeBytes) override;
   void unmap(uint64_t address, uint64_t sizeBytes) noexcept override;
+  uint64_t guardPageBytes() const override { return space_.guardPageBytes(); }
+  void mapGuard(uint64_t address, uint64_t sizeBytes) override {
+    space_.mapGuard(address, sizeBytes);
+  }
   void copyToHost(void* destination, uint64_t source, size_t sizeBytes) override;
   void copyToDevice(uint64_t destination, const void* source, size_t sizeBytes) override;
   std::unique_ptr<StagingBuffer> makeStaging(size_t sizeBytes) override;

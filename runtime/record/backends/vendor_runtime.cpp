@@ -8,6 +8,19 @@ namespace mneme::record {
 
 using namespace device::cuda;
 
+Capturing capturingBy(int result, int captureStatus) noexcept {
+  constexpr int invalidValue = 1, invalidHandle = 400, contextIsDestroyed = 709;
+  constexpr int firstOfCapture = 900, lastOfCapture = 910; // say that something is captured
+  if (result == 0)
+    return captureStatus != 0 ? Capturing::Yes : Capturing::No;
+  if (result == kInitializationError)
+    return Capturing::No; // nothing was ever started
+  const bool isOfStream = result == invalidValue || result == invalidHandle ||
+                          result == contextIsDestroyed ||
+                          (result >= firstOfCapture && result <= lastOfCapture);
+  return isOfStream ? Capturing::Yes : Capturing::Failed;
+}
+
 LaunchTraits traitsByAttributes(const mneme_launch& launch) noexcept {
   LaunchTraits traits;
   traits.isCooperative = launch.form == MNEME_LAUNCH_COOPERATIVE;

@@ -40,6 +40,9 @@ inline constexpr std::array kHipFunctionsAcrossGrids = {"__ockl_multi_grid"};
 inline constexpr std::array kFunctionsAcrossGrids = {kCudaFunctionsAcrossGrids[0],
                                                      kHipFunctionsAcrossGrids[0]};
 
+/// Backend::capturing(), by what the vendor's function returned and set.
+Capturing capturingBy(int result, int captureStatus) noexcept;
+
 /// Backend::traitsOf(), by the attributes a launch was given.
 LaunchTraits traitsByAttributes(const mneme_launch& launch) noexcept;
 

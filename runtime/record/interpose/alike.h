@@ -28,6 +28,22 @@ int serveManaged(void** pointer, size_t bytes, unsigned flags, const Next& next)
 /// The pool that allocations in a stream's order are taken from on the current device, or null.
 void* poolOfCurrentDevice(int (*poolOfDevice)(void** pool, int device)) noexcept;
 
+/// What makes memory known to another process.
+struct MemoryHandle {
+  char bytes[64];
+};
+/// Memory of another process becomes known here, and unknown.
+template <auto Self, typename Pointer>
+int openMemory(const char* name, Pointer* pointer, MemoryHandle handle, unsigned flags,
+               size_t (*sizeOf)(const void* pointer)) {
+  return watchImport(reinterpret_cast<void**>(pointer), sizeOf,
+                     [&] { return forward<Self>(name, pointer, handle, flags); });
+}
+template <auto Self, typename Pointer> int closeMemory(const char* name, Pointer pointer) {
+  return watchUnregister(reinterpret_cast<void*>(pointer),
+                         [&] { return forward<Self>(name, pointer); });
+}
+
 /// The vendor's function, which copies or fills memory.
 template <auto Self, typename... Args> int transfer(const char* name, Args... args) {
   return watchTransfer([&] { return forward<Self>(name, args...); });

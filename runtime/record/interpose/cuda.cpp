@@ -14,6 +14,12 @@ void* currentPool() noexcept {
   return poolOfCurrentDevice(ask);
 }
 
+size_t bytesAt(const void* pointer) noexcept {
+  static const auto ask = find<int (*)(void**, size_t*, const void*)>("cuMemGetAddressRange_v2");
+  size_t bytes = 0;
+  return ask && ask(nullptr, &bytes, pointer) == 0 ? bytes : 0;
+}
+
 } // namespace
 
 MNEME_RECORD_API int cudaMalloc(void** pointer, size_t bytes) {
@@ -139,6 +145,14 @@ MNEME_RECORD_API int cudaIpcGetMemHandle(void* handle, void* pointer) {
   return watchExport(pointer, [&] {
     return forward<cudaIpcGetMemHandle>("cudaIpcGetMemHandle", handle, pointer);
   });
+}
+
+MNEME_RECORD_API int cudaIpcOpenMemHandle(void** pointer, MemoryHandle handle, unsigned flags) {
+  return openMemory<cudaIpcOpenMemHandle>("cudaIpcOpenMemHandle", pointer, handle, flags, bytesAt);
+}
+
+MNEME_RECORD_API int cudaIpcCloseMemHandle(void* pointer) {
+  return closeMemory<cudaIpcCloseMemHandle>("cudaIpcCloseMemHandle", pointer);
 }
 
 MNEME_RECORD_API int cudaMemPoolExportPointer(void* exported, void* pointer) {

@@ -15,6 +15,12 @@ using Address = unsigned long long;
 void** asPointer(Address* address) { return reinterpret_cast<void**>(address); }
 void* asPointer(Address address) { return reinterpret_cast<void*>(address); }
 
+size_t bytesAt(const void* pointer) noexcept {
+  static const auto ask = find<int (*)(Address*, size_t*, Address)>("cuMemGetAddressRange_v2");
+  size_t bytes = 0;
+  return ask && ask(nullptr, &bytes, reinterpret_cast<Address>(pointer)) == 0 ? bytes : 0;
+}
+
 /// What the driver says of the mapping that holds served memory becomes what it would say of an
 /// allocation.
 void correctAttribute(int attribute, void* value, Address pointer) {
@@ -152,4 +158,13 @@ MNEME_RECORD_API int cuIpcGetMemHandle(void* handle, Address address) {
   return watchExport(asPointer(address), [&] {
     return forward<cuIpcGetMemHandle>("cuIpcGetMemHandle", handle, address);
   });
+}
+
+MNEME_RECORD_API int cuIpcOpenMemHandle_v2(Address* address, MemoryHandle handle, unsigned flags) {
+  return openMemory<cuIpcOpenMemHandle_v2>("cuIpcOpenMemHandle_v2", address, handle, flags,
+                                           bytesAt);
+}
+
+MNEME_RECORD_API int cuIpcCloseMemHandle(Address address) {
+  return closeMemory<cuIpcCloseMemHandle>("cuIpcCloseMemHandle", address);
 }

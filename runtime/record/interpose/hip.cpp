@@ -14,6 +14,13 @@ void* currentPool() noexcept {
   return poolOfCurrentDevice(ask);
 }
 
+size_t bytesAt(const void* pointer) noexcept {
+  static const auto ask = find<int (*)(void**, size_t*, const void*)>("hipMemGetAddressRange");
+  void* base = nullptr;
+  size_t bytes = 0;
+  return ask && ask(&base, &bytes, pointer) == 0 ? bytes : 0;
+}
+
 } // namespace
 
 MNEME_RECORD_API int hipMalloc(void** pointer, size_t bytes) {
@@ -139,6 +146,14 @@ MNEME_RECORD_API int hipMemPoolGetAttribute(void* pool, int attribute, void* val
 MNEME_RECORD_API int hipIpcGetMemHandle(void* handle, void* pointer) {
   return watchExport(
       pointer, [&] { return forward<hipIpcGetMemHandle>("hipIpcGetMemHandle", handle, pointer); });
+}
+
+MNEME_RECORD_API int hipIpcOpenMemHandle(void** pointer, MemoryHandle handle, unsigned flags) {
+  return openMemory<hipIpcOpenMemHandle>("hipIpcOpenMemHandle", pointer, handle, flags, bytesAt);
+}
+
+MNEME_RECORD_API int hipIpcCloseMemHandle(void* pointer) {
+  return closeMemory<hipIpcCloseMemHandle>("hipIpcCloseMemHandle", pointer);
 }
 
 MNEME_RECORD_API int hipMemPoolExportPointer(void* exported, void* pointer) {

@@ -14,6 +14,24 @@ bool anyKind(const Block&) { return true; }
 
 } // namespace
 
+// First: what was allocated once and freed faults.
+TEST_CASE("zeros lie before the first allocation and behind the last one") {
+  Heap& heap = Heap::instance();
+  constexpr size_t guardBytes = 32 << 20;
+  auto* small = static_cast<volatile char*>(heap.allocate(4096, MemoryKind::Device));
+  auto* large = static_cast<volatile char*>(heap.allocate(3 << 20, MemoryKind::Device));
+  CHECK(small[-512] == 0);
+  CHECK(small[-1'000'000] == 0);
+  CHECK(large[-4] == 0);
+  CHECK(large[(3 << 20) + 2'400'000] == 0);
+  CHECK_FALSE(heap.isAccessible(const_cast<char*>(small) - 512, 4)); // for copies it is no memory
+  auto* next = static_cast<volatile char*>(heap.allocate(guardBytes, MemoryKind::Device));
+  next[guardBytes - 1] = 1;
+  CHECK(next[guardBytes / 2] == 0);
+  CHECK(next[guardBytes + 2'400'000] == 0);
+  heap.releaseAll();
+}
+
 TEST_CASE("allocations are aligned, disjoint and writable") {
   Heap& heap = Heap::instance();
   std::vector<void*> pointers;

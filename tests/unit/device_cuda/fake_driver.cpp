@@ -72,7 +72,10 @@ FAKE(cuCtxGetId, CUcontext context, unsigned long long* id) {
       *id = application.lives[device];
   return verdict("cuCtxGetId");
 }
-FAKE(cuCtxSynchronize) { return CUDA_SUCCESS; }
+FAKE(cuCtxSynchronize) {
+  GUARD("cuCtxSynchronize");
+  return CUDA_SUCCESS;
+}
 FAKE(cuCtxSetLimit, CUlimit, size_t) { return CUDA_SUCCESS; }
 FAKE(cuCtxGetLimit, size_t* value, CUlimit) { return *value = 0, CUDA_SUCCESS; }
 FAKE(cuCtxEnablePeerAccess, CUcontext, unsigned) { return CUDA_SUCCESS; }

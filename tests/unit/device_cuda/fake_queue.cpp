@@ -106,9 +106,10 @@ FAKE(cuStreamQuery, CUstream) { return verdict("cuStreamQuery"); }
 FAKE(cuStreamWaitEvent, CUstream, CUevent, unsigned) { return CUDA_SUCCESS; }
 FAKE(cuStreamGetCtx, CUstream, CUcontext*) { return CUDA_ERROR_NOT_SUPPORTED; }
 FAKE(cuStreamIsCapturing, CUstream, CUstreamCaptureStatus* status) {
+  GUARD("cuStreamIsCapturing");
   *status = application.isCapturing ? static_cast<CUstreamCaptureStatus>(1)
                                     : CU_STREAM_CAPTURE_STATUS_NONE;
-  return verdict("cuStreamIsCapturing");
+  return CUDA_SUCCESS;
 }
 FAKE(cuThreadExchangeStreamCaptureMode, CUstreamCaptureMode* mode) {
   const auto before = static_cast<CUstreamCaptureMode>(application.captureMode);

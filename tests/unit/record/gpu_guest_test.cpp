@@ -117,6 +117,37 @@ TEST_CASE("large memory is hashed on the device and arrives behind the program's
   CHECK(wholeInstances(hindered) == 2); // those before there was much
 }
 
+TEST_CASE("a device that has failed is no stream under capture") {
+  // The driver gives the same answer to every question then, the failure.
+  const Run failed =
+      runOnGpu("plain", true, "MNEME_FAKE_CUDA=cuStreamIsCapturing=700,cuCtxSynchronize=700");
+  CAPTURE(failed.said);
+  CHECK(failed.output == runOnGpu("plain", false).output);
+  CHECK(wholeInstances(failed) == 0);
+  CHECK(failed.said.find("captured into a graph") == std::string::npos);
+  const size_t first = failed.said.find("the device had failed before its launch, with status 700");
+  REQUIRE(first != std::string::npos);
+  CHECK(failed.said.find("the device had failed", first + 1) == std::string::npos);
+}
+
+TEST_CASE("memory that a program may share with other processes is the vendor's") {
+  const std::string library = "MNEME_TEST_LIBRARY=" MNEME_TEST_SHARER " ";
+  const std::string sentence = "'libmpi_that_shares.so' may share device memory";
+  const auto isPlaced = [](const Run& run) {
+    return prologueOf(run, 0).regions()[0].address == 0x600000000000;
+  };
+  const Run together = runOnGpu("plain", true, library + "PMI_SIZE=2");
+  CAPTURE(together.said);
+  CHECK(wholeInstances(together) == 2);
+  CHECK_FALSE(isPlaced(together));
+  CHECK(together.said.find(sentence) != std::string::npos);
+  const Run alone = runOnGpu("plain", true, library + "PMI_SIZE=1");
+  CHECK(isPlaced(alone));
+  CHECK(alone.said.find("may share") == std::string::npos);
+  // Who knows better says so.
+  CHECK(isPlaced(runOnGpu("plain", true, library + "PMI_SIZE=2 MNEME_ALLOCATIONS=window")));
+}
+
 TEST_CASE("a driver that places no memory leaves it to the vendor") {
   for (const char* refusal :
        {"MNEME_FAKE_CUDA=cuMemCreate=801", "MNEME_FAKE_CUDA=cuMemMap=1",

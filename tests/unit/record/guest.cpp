@@ -10,6 +10,7 @@
 #include <vector>
 
 #include <csignal>
+#include <dlfcn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -150,6 +151,8 @@ int main(int argc, char** argv) {
     launchOnDevices();
     return 0;
   }
+  if (const char* library = std::getenv("MNEME_TEST_LIBRARY"))
+    std::printf("library %d\n", dlopen(library, RTLD_NOW) != nullptr);
   void* data = nullptr;
   const size_t bytes = 1 << 20;
   std::printf("malloc %d\n", cudaMalloc(&data, bytes));

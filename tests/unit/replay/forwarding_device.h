@@ -23,6 +23,10 @@ public:
   void unmap(uint64_t address, uint64_t sizeBytes) noexcept override {
     real_->unmap(address, sizeBytes);
   }
+  uint64_t guardPageBytes() const override { return real_->guardPageBytes(); }
+  void mapGuard(uint64_t address, uint64_t sizeBytes) override {
+    real_->mapGuard(address, sizeBytes);
+  }
   void copyToHost(void* destination, uint64_t source, size_t sizeBytes) override {
     real_->copyToHost(destination, source, sizeBytes);
   }

@@ -135,6 +135,43 @@ TEST_CASE("a write between two regions is a stray write") {
   CHECK(result.mismatches[0].differing == 1);
 }
 
+TEST_CASE("reads a little outside of the recorded memory find zeros, as often as they come") {
+  for (const char* offset : {"-512", "-4", "-30000000", "30000000"}) {
+    const std::string ir =
+        edited(kScale, "  %y = fmul float %x, %factor",
+               "  %aside = getelementptr i8, ptr %in, i64 " + std::string(offset) +
+                   "\n  %zero = load volatile float, ptr %aside\n"
+                   "  %z = fadd float %x, %zero\n"
+                   "  %y = fmul float %z, %factor");
+    CAPTURE(offset);
+    const replay::Result result = replayOnce(scalePlan(), ir);
+    CHECK(result.error == "");
+    CHECK(result.resultClass == ResultClass::Exact);
+  }
+}
+
+TEST_CASE("a write outside of the recorded memory fails, whatever it writes") {
+  for (const char* offset : {"-512", "2400000"}) {
+    const std::string ir = edited(kScale, "  %y = fmul float %x, %factor",
+                                  "  %y = fmul float %x, %factor\n"
+                                  "  %stray = getelementptr i8, ptr %" +
+                                      std::string(*offset == '-' ? "in" : "out") + ", i64 " +
+                                      offset + "\n  store i8 0, ptr %stray");
+    CAPTURE(offset);
+    const replay::Result result = replayOnce(scalePlan(), ir);
+    CHECK(result.failed);
+    CHECK(contains(result.error, "can be read, but not written"));
+  }
+}
+
+TEST_CASE("a read far outside of the recorded memory fails as ever") {
+  const std::string ir = edited(kScale, "  %y = fmul float %x, %factor",
+                                "  %aside = getelementptr i8, ptr %in, i64 -40000000\n"
+                                "  %zero = load volatile float, ptr %aside\n"
+                                "  %y = fmul float %zero, %factor");
+  CHECK(replayOnce(scalePlan(), ir).failed);
+}
+
 TEST_CASE("a sabotaged binary does not spoil the next one") {
   TemporaryDirectory directory;
   replay::Session session(writeRecording(directory.path(), scalePlan()), "", testDevice());

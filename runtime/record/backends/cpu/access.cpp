@@ -131,6 +131,14 @@ Content HostAccess::take(std::span<const Piece> pieces) {
   return copyOnHost(sources);
 }
 
+void HostAccess::clear(uint64_t address, uint64_t sizeBytes) {
+  std::memset(reinterpret_cast<void*>(address), 0, sizeBytes);
+}
+
+void HostAccess::read(uint64_t address, std::span<std::byte> bytes) {
+  std::memcpy(bytes.data(), reinterpret_cast<const void*>(address), bytes.size());
+}
+
 Content copyOnHost(std::span<const std::span<const std::byte>> sources) {
   uint64_t bytes = 0;
   for (const auto& source : sources)

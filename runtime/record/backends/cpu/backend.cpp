@@ -162,9 +162,10 @@ public:
     tellAll<&Runtime::prepare>(kernel.handle);
   }
 
-  bool isCapturing(void* stream) noexcept override {
+  Capturing capturing(void* stream) noexcept override {
     int status = 0;
-    return firstSuccess<&Runtime::streamIsCapturing>(stream, &status) != 0 || status != 0;
+    const int result = firstSuccess<&Runtime::streamIsCapturing>(stream, &status);
+    return capturingBy(result, status);
   }
 
   void* addressOf(const void* hostShadow) noexcept override {

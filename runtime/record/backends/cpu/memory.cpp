@@ -1,5 +1,6 @@
 #include <sys/mman.h>
 
+#include "runtime/base/guard_page.h"
 #include "runtime/record/memory_backend.h"
 
 #ifndef MAP_FIXED_NOREPLACE
@@ -37,6 +38,19 @@ public:
     madvise(place, sizeBytes, MADV_DONTNEED);
     mprotect(place, sizeBytes, PROT_NONE);
   }
+
+  uint64_t guardPageBytes() const override { return kGuardPageBytes; }
+
+  bool mapGuard(uint64_t address, uint64_t sizeBytes) override {
+    return guard_.put(address, sizeBytes);
+  }
+
+  void unmapGuard(uint64_t address, uint64_t sizeBytes) noexcept override {
+    GuardPage::remove(address, sizeBytes);
+  }
+
+private:
+  GuardPage guard_;
 };
 
 } // namespace

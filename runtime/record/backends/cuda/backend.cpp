@@ -116,7 +116,7 @@ public:
     if (runtime_.attributesOf && !kernel.loadedModule) // which is loaded already
       runtime_.attributesOf(attributes.data(), kernel.handle);
   }
-  bool isCapturing(void* stream) noexcept override;
+  Capturing capturing(void* stream) noexcept override;
 
   void* addressOf(const void* hostShadow) noexcept override {
     const KeepsLastError keeps = keepLastError();
@@ -253,15 +253,15 @@ std::unique_ptr<DeviceAccess> CudaBackend::makeAccess(unsigned device) {
   return gpu::makeAccess(side, streamOfLaunch);
 }
 
-bool CudaBackend::isCapturing(void* stream) noexcept {
+Capturing CudaBackend::capturing(void* stream) noexcept {
   const Driver* driver = Driver::find();
   CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
   if (!driver)
-    return false;
+    return Capturing::No;
   const CUresult result = driver->cuStreamIsCapturing(static_cast<CUstream>(stream), &status);
-  if (result == CUDA_ERROR_INVALID_CONTEXT || result == CUDA_ERROR_NOT_INITIALIZED)
-    return false; // nothing was ever started
-  return result != CUDA_SUCCESS || status != CU_STREAM_CAPTURE_STATUS_NONE;
+  if (result == CUDA_ERROR_INVALID_CONTEXT)
+    return Capturing::No; // nothing was ever started
+  return capturingBy(result, status);
 }
 
 std::vector<Region> CudaBackend::variablesOf(const KernelPlace& kernel,

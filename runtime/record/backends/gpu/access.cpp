@@ -58,6 +58,10 @@ public:
   SearchResult search(std::span<const Piece> pieces, const WordRanges& ranges) override;
   bool isBuffered() const override { return bulk_ != nullptr; }
   Content take(std::span<const Piece> pieces) override;
+  void clear(uint64_t address, uint64_t sizeBytes) override;
+  void read(uint64_t address, std::span<std::byte> bytes) override {
+    fetch(bytes.data(), address, bytes.size());
+  }
   void afterwards(std::function<void(std::exception_ptr)> action) override;
   void finish() noexcept override;
   bool giveBack() noexcept override { return drain_ && drain_->giveBack(); }
@@ -424,6 +428,12 @@ Content GpuAccess::take(std::span<const Piece> pieces) {
   for (const Slab& slab : drained.slabs)
     content.storage.push_back(slab.asDraft());
   return content;
+}
+
+void GpuAccess::clear(uint64_t address, uint64_t sizeBytes) {
+  const char* what = "clearing device memory";
+  driver_.require(driver_.fill(address, 0, sizeBytes, stream_), what);
+  driver_.require(driver_.waitForStream(stream_), what);
 }
 
 void GpuAccess::afterwards(std::function<void(std::exception_ptr)> action) {

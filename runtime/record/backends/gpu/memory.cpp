@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <string>
 
+#include "runtime/base/guard_page.h"
 #include "runtime/base/log.h"
 #include "runtime/device/gpu/address_blocks.h"
 #include "runtime/record/backends/gpu/side.h"
@@ -17,6 +18,12 @@ class GpuMemory final : public MemoryBackend {
 public:
   GpuMemory(const Side& side, uint64_t granularity)
       : side_(side), granularity_(granularity), blocks_(side.driver()) {}
+
+  ~GpuMemory() override {
+    const KeepsLastError keeps = side_.vendor->keepLastError();
+    if (guard_ != 0)
+      side_.driver().releaseMemory(guard_);
+  }
 
   uint64_t granularity() const override { return granularity_; }
 
@@ -59,7 +66,46 @@ public:
     return isShared;
   }
 
+  /// A page of the device where one can be at many places: not with AMD's runtime, whose devices
+  /// fault close to every allocation anyway.
+  uint64_t guardPageBytes() const override {
+    return side_.driver().mapsManyTimes() ? std::max(granularity_, kGuardPageBytes) : 0;
+  }
+
+  bool mapGuard(uint64_t address, uint64_t sizeBytes) override {
+    const KeepsLastError keeps = side_.vendor->keepLastError();
+    const Driver& driver = side_.driver();
+    if (guard_ == 0 &&
+        driver.createMemory(&guard_, side_.device, guardPageBytes(), true) != kSuccess) {
+      guard_ = 0;
+      return false;
+    }
+    uint64_t done = 0;
+    while (done < sizeBytes && mapGuardPage(address + done))
+      done += guardPageBytes();
+    if (done < sizeBytes)
+      unmapGuard(address, done);
+    return done == sizeBytes;
+  }
+
+  void unmapGuard(uint64_t address, uint64_t sizeBytes) noexcept override {
+    const KeepsLastError keeps = side_.vendor->keepLastError();
+    for (uint64_t done = 0; done < sizeBytes; done += guardPageBytes())
+      side_.driver().unmapMemory(address + done, guardPageBytes());
+  }
+
 private:
+  bool mapGuardPage(uint64_t address) {
+    const Driver& driver = side_.driver();
+    if (driver.mapMemory(address, guardPageBytes(), guard_) != kSuccess)
+      return false;
+    const bool isAccessible =
+        driver.allowAccess(address, guardPageBytes(), side_.device) == kSuccess;
+    if (!isAccessible)
+      driver.unmapMemory(address, guardPageBytes());
+    return isAccessible;
+  }
+
   /// How much of what is left is mapped at once.
   uint64_t part(uint64_t bytesLeft) const noexcept {
     return std::min(bytesLeft, side_.driver().mappingBytes());
@@ -96,6 +142,7 @@ private:
   Side side_;
   uint64_t granularity_;
   device::gpu::AddressBlocks blocks_;
+  MemoryHandle guard_ = 0;
 };
 
 } // namespace

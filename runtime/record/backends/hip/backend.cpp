@@ -114,12 +114,12 @@ public:
     if (runtime_.attributesOf && !kernel.loadedModule) // which is loaded already
       runtime_.attributesOf(attributes.data(), kernel.handle);
   }
-  bool isCapturing(void* stream) noexcept override {
+  Capturing capturing(void* stream) noexcept override {
     const KeepsLastError keeps = keepLastError();
     int status = 0;
     const auto ask = runtime_.streamIsCapturing;
     const int result = ask ? ask(stream, &status) : hipSuccess;
-    return result != kInitializationError && (result != hipSuccess || status != 0);
+    return capturingBy(result, status);
   }
 
   void* addressOf(const void* hostShadow) noexcept override {
