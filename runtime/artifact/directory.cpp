@@ -223,8 +223,10 @@ void removeLeftovers(const fs::path& directory, std::vector<fs::path>& removed) 
       const SessionNote note = readSessionFile(entry.path());
       if (note.isRunning)
         return;
-      if (note.isReadable)
+      if (note.isReadable) {
         leftovers.push_back(entry.path());
+        leftovers.push_back(pendingFileOf(entry.path()));
+      }
     } else if (isTemporaryName(name)) {
       leftovers.push_back(entry.path());
     }

@@ -18,13 +18,6 @@ namespace {
 
 constexpr unsigned kMaxGenerations = 10000;
 
-uint64_t rawBytesOf(const SnapshotDraft& draft) {
-  uint64_t bytes = 0;
-  for (const RegionDraft& region : draft.regions)
-    bytes += region.region.sizeBytes;
-  return bytes;
-}
-
 bool isSame(const Annotation& a, const Annotation& b) {
   return a.isSet == b.isSet && a.dataType == b.dataType && a.threshold == b.threshold &&
          a.thresholdKind == b.thresholdKind && a.norm == b.norm && a.tag == b.tag;
@@ -105,7 +98,7 @@ InstanceCost InstanceWriter::write(uint64_t staticHash, InstanceDraft& draft) {
   if (!store_.contains(staticHash))
     throw Error(ErrorCode::NotFound, "its kernel could not be written");
   InstanceCost cost;
-  cost.rawBytes = rawBytesOf(draft.prologue) + rawBytesOf(draft.epilogue);
+  cost.rawBytes = memoryBytes(draft.prologue) + memoryBytes(draft.epilogue);
   try {
     if (const auto published = store_.published(staticHash, draft.instance.dynamicHash);
         published && isPublished(draft, *published)) {

@@ -67,6 +67,8 @@ SessionFile::SessionFile(const std::filesystem::path& directory) : started_(utcN
   if (std::filesystem::exists(path_))
     path_ = directory / ("unfinished-" + std::to_string(getpid()) + "-" + hostName() + "-" +
                          started_ + kSessionFileEnd);
+  pending_.emplace(pendingFileOf(path_));
+  pending_->remove(); // of a process that had this id before
   writeFileAtomically(path_, text(false));
 }
 
@@ -99,6 +101,7 @@ void SessionFile::finish() noexcept {
   try {
     const std::lock_guard lock(mutex_);
     isFinished_ = true;
+    pending_->remove();
     if (losses_.empty())
       std::filesystem::remove(path_);
     else
@@ -134,6 +137,12 @@ SessionNote readSessionFile(const std::filesystem::path& path) {
     else if (!note.isFinished)
       note.sentences.push_back(who +
                                " was killed; what it had finished is listed, the rest is lost");
+    if (!note.isRunning && !note.isFinished)
+      for (const PendingInstance& lost : readPendingFile(pendingFileOf(path)))
+        note.sentences.push_back(who + " lost instance " + std::to_string(lost.dynamicHash) +
+                                 " of kernel '" + printable(lost.kernel) + "', " +
+                                 std::to_string(lost.sizeBytes) +
+                                 " bytes of memory: it was not on disk when the process ended");
     for (const std::string& loss : fields.strings("Losses"))
       note.sentences.push_back(who + " lost something: " + printable(loss));
     note.isReadable = true;

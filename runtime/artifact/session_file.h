@@ -3,8 +3,11 @@
 
 #include <filesystem>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
+
+#include "runtime/artifact/pending_file.h"
 
 namespace mneme::artifact {
 
@@ -14,6 +17,8 @@ class SessionFile {
 public:
   /// Writes the file. \throws Error{IoFailed} if the directory cannot be written.
   explicit SessionFile(const std::filesystem::path& directory);
+  /// What is taken and not written yet; gone when the session finishes.
+  PendingFile& pending() noexcept { return *pending_; }
   void addLoss(const std::string& sentence) noexcept;
   /// Removes the file, or, when something was lost, marks it as finished.
   void finish() noexcept;
@@ -23,6 +28,7 @@ public:
 private:
   std::string text(bool isFinished) const;
   std::filesystem::path path_;
+  std::optional<PendingFile> pending_;
   std::string started_;
   std::mutex mutex_;
   std::vector<std::string> losses_;

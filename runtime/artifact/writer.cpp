@@ -82,6 +82,13 @@ std::string lost(uint64_t staticHash, uint64_t dynamicHash, const std::exception
 
 } // namespace
 
+uint64_t memoryBytes(const SnapshotDraft& snapshot) noexcept {
+  uint64_t bytes = 0;
+  for (const RegionDraft& region : snapshot.regions)
+    bytes += region.region.sizeBytes;
+  return bytes;
+}
+
 struct RecordingWriter::Impl {
   explicit Impl(WriterOptions given)
       : options(std::move(given)), store(options.directory),
@@ -102,6 +109,7 @@ struct RecordingWriter::Impl {
   std::deque<Task> tasks;
   uint64_t waitingBytes = 0; ///< content queued or being written
   uint64_t currentBytes = 0; ///< the part of it that belongs to the instance being written
+  bool isWorking = false;    ///< at a task that is not in the queue any more
   bool isEnding = false;
   bool isEnded = false;
   WriterStatistics statistics;
@@ -236,10 +244,12 @@ void RecordingWriter::Impl::work() {
     tasks.pop_front();
     if (const auto* instance = std::get_if<InstanceTask>(&task))
       currentBytes = instance->contentBytes;
+    isWorking = true;
     lock.unlock();
     perform(task);
     ++progress;
     lock.lock();
+    isWorking = false;
     waitingBytes -= std::exchange(currentBytes, 0);
     hasRoom.notify_all();
   }
@@ -315,6 +325,7 @@ void RecordingWriter::Impl::writeInstance(InstanceTask& task) {
     loseSnapshots({task.draft.prologue.id, task.draft.epilogue.id});
     lose(lost(task.staticHash, task.draft.instance.dynamicHash, error), true);
   }
+  session->pending().ends(task.staticHash, task.draft.instance.dynamicHash);
   // Content that was not stored after all (a failure, or an instance that was published before).
   index.withdraw(task.content);
   task.draft = {}; // frees the content before room is announced
@@ -352,6 +363,12 @@ void RecordingWriter::waitForRoom(uint64_t bytes) {
   impl_->waitForRoom(lock, bytes);
 }
 
+void RecordingWriter::enterTaken(uint64_t staticHash, const std::string& kernel,
+                                 const InstanceDraft& draft) {
+  impl_->session->pending().begins(
+      {staticHash, draft.instance.dynamicHash, memoryBytes(draft.prologue), kernel});
+}
+
 void RecordingWriter::submit(uint64_t staticHash, InstanceDraft draft) {
   const uint64_t dynamicHash = draft.instance.dynamicHash;
   const std::array ids = {draft.prologue.id, draft.epilogue.id};
@@ -360,6 +377,7 @@ void RecordingWriter::submit(uint64_t staticHash, InstanceDraft draft) {
   } catch (const std::exception& error) {
     impl_->loseSnapshots(ids);
     impl_->lose(lost(staticHash, dynamicHash, error), true);
+    impl_->session->pending().ends(staticHash, dynamicHash);
   }
 }
 
@@ -379,6 +397,14 @@ void RecordingWriter::setLaunches(uint64_t staticHash, uint64_t launches) {
 }
 
 void RecordingWriter::noteLoss(const std::string& sentence) { impl_->lose(sentence, false); }
+
+void RecordingWriter::waitUntilWritten() noexcept {
+  try {
+    std::unique_lock lock(impl_->mutex);
+    impl_->hasRoom.wait(lock, [this] { return impl_->tasks.empty() && !impl_->isWorking; });
+  } catch (const std::exception&) { // locks of libc failed
+  }
+}
 
 void RecordingWriter::finish() noexcept {
   try {

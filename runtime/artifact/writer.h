@@ -61,6 +61,9 @@ struct InstanceDraft {
   SnapshotDraft epilogue;
 };
 
+/// Of all its regions, whether anything of them is new or not.
+uint64_t memoryBytes(const SnapshotDraft& snapshot) noexcept;
+
 enum class EpilogueFormat {
   Diff,  ///< chunks already stored (in the prologue, in earlier instances) are referenced
   Bytes, ///< the epilogue file holds all its chunks itself
@@ -123,6 +126,10 @@ public:
   /// copied it keeps the memory in use within queueBytes; submit() alone blocks after the copy.
   void waitForRoom(uint64_t bytes);
 
+  /// Enters a capture that will be submitted: if the process is killed before it is written, the
+  /// directory says that it was lost, and how large it was.
+  void enterTaken(uint64_t staticHash, const std::string& kernel, const InstanceDraft& draft);
+
   /// Queues a capture; blocks while more than queueBytes wait. A draft based on a snapshot that was
   /// lost, or never submitted, is lost.
   void submit(uint64_t staticHash, InstanceDraft draft);
@@ -135,6 +142,8 @@ public:
   /// Notes something that could not be recorded: goes into the session file and the losses.
   void noteLoss(const std::string& sentence);
 
+  /// Waits until nothing is queued or being written.
+  void waitUntilWritten() noexcept;
   /// Waits until everything is written and published, then stops the worker. Idempotent.
   void finish() noexcept;
   /// After finish(): what follows belongs to the same session.

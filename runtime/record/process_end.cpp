@@ -1,7 +1,10 @@
 // Room record: the ways a process begins, multiplies and ends. Hooks are set by a constructor; the
 // session ends at exit(), at _exit(), or before the program is replaced by another.
 #include <atomic>
+#include <cerrno>
+#include <csignal>
 #include <cstdlib>
+#include <ctime>
 
 #include <dlfcn.h>
 #include <pthread.h>
@@ -91,6 +94,43 @@ bool pauseBeforeReplacement() noexcept {
 }
 void goOn() noexcept { Session::existing()->resumeElsewhere(); }
 
+/// Whether abort() ends the process, whatever else happens: a handler of the program may jump out
+/// of it.
+bool isAbortTheEnd() noexcept {
+  struct sigaction now{};
+  return sigaction(SIGABRT, nullptr, &now) != 0 || now.sa_handler == SIG_DFL ||
+         now.sa_handler == SIG_IGN;
+}
+
+/// Several threads may fail the same check at once: none of them ends the process while the first
+/// writes. A handler that aborts again goes straight on.
+bool isFirstToAbort(std::atomic<pid_t>& first) noexcept {
+  const pid_t self = gettid();
+  for (pid_t nobody = 0; !first.compare_exchange_strong(nobody, self); nobody = 0) {
+    if (nobody == self)
+      return false;
+    const timespec moment{0, 1'000'000};
+    nanosleep(&moment, nullptr);
+  }
+  return true;
+}
+
+/// abort() and what leads to it.
+void writeBeforeAbort() noexcept {
+  static std::atomic<pid_t> first{0};
+  if (getpid() != constructedIn || !isFirstToAbort(first))
+    return;
+  const int error = errno;
+  if (Session* session = Session::existing()) {
+    if (isAbortTheEnd())
+      session->finishElsewhere();
+    else
+      session->writeElsewhere();
+  }
+  first = 0;
+  errno = error;
+}
+
 [[noreturn]] void leave(const char* name, int status) {
   endSessionFromAnywhere();
   if (const auto function = next<void (*)(int)>(name))
@@ -115,6 +155,25 @@ void goOn() noexcept { Session::existing()->resumeElsewhere(); }
 } // namespace mneme::record
 
 using mneme::record::leave;
+using mneme::record::next;
+using mneme::record::writeBeforeAbort;
 
 MNEME_RECORD_API void _exit(int status) { leave("_exit", status); }
 MNEME_RECORD_API void _Exit(int status) { leave("_Exit", status); }
+
+// What the process has launched is written first; then it dies as it would have.
+MNEME_RECORD_API void abort() {
+  writeBeforeAbort();
+  if (const auto function = next<void (*)()>("abort"))
+    function();
+  __builtin_trap();
+}
+/// assert() of the program; it aborts inside libc, where abort() is libc's own.
+MNEME_RECORD_API void __assert_fail(const char* what, const char* file, unsigned line,
+                                    const char* function) {
+  writeBeforeAbort();
+  if (const auto fail =
+          next<void (*)(const char*, const char*, unsigned, const char*)>("__assert_fail"))
+    fail(what, file, line, function);
+  __builtin_trap();
+}

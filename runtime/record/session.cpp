@@ -368,6 +368,8 @@ bool Session::captureAround(Attempt& attempt, const mneme_launch& launch, Device
 /// The bytes may still be on their way.
 void Session::submitLater(const Attempt& attempt, DeviceAccess& access,
                           artifact::InstanceDraft draft) {
+  // Before the launch returns: from then on the process may be killed any time.
+  writer_->enterTaken(attempt.info->blob->staticHash, attempt.info->blob->demangled, draft);
   access.afterwards(
       [this, attempt, content = std::make_shared<artifact::InstanceDraft>(std::move(draft))](
           std::exception_ptr failure) {
@@ -377,8 +379,9 @@ void Session::submitLater(const Attempt& attempt, DeviceAccess& access,
           writer_->submit(attempt.info->blob->staticHash, std::move(*content));
         } catch (const std::exception& error) {
           isTransferLost_ = true;
-          note(sentence("kernel '", attempt.info->blob->demangled,
-                        "' was not recorded: ", error.what()));
+          note(sentence("kernel '", attempt.info->blob->demangled, "' was not recorded, ",
+                        formatBytes(artifact::memoryBytes(content->prologue)),
+                        " of memory were lost: ", error.what()));
           settle(attempt, Fate::Failed, false);
         }
       });

@@ -116,6 +116,10 @@ public:
   /// may be called from a signal handler. False if there is no such thread, or no more.
   bool finishElsewhere() noexcept;
 
+  /// Lets that thread write what was taken so far, and waits as above; the recording goes on. May
+  /// be called from a signal handler.
+  void writeElsewhere() noexcept;
+
   /// Before the program is replaced by another, which may fail: as finishElsewhere(), and calls of
   /// other threads wait until resume(). False if there is nothing to resume.
   bool pauseElsewhere() noexcept;
@@ -141,7 +145,7 @@ private:
   };
   class UnderWay;
   static const char* const kDeviceBusy; ///< the end of a note
-  enum class Wish : uint8_t { Finish, Pause, Resume };
+  enum class Wish : uint8_t { Finish, Pause, Resume, Write };
 
   Session() noexcept;
   bool passesFirst(KernelState& state, const LaunchShapes::Match& shape) const;
@@ -197,6 +201,7 @@ private:
   bool askFinisher(Wish wish) noexcept;
   void serveFinisher() noexcept;
   void pause() noexcept;
+  void write() noexcept;
   void resume() noexcept;
   void conclude();
   void finishTransfers() noexcept;

@@ -79,6 +79,8 @@ void Session::serveFinisher() noexcept {
       pause();
     else if (wish == Wish::Resume)
       resume();
+    else if (wish == Wish::Write)
+      write();
     else
       finish();
     sem_post(&finishDone_);
@@ -114,6 +116,13 @@ bool Session::finishElsewhere() noexcept {
   giveUpCall();
   askFinisher(Wish::Finish);
   return true;
+}
+
+void Session::writeElsewhere() noexcept {
+  if (!isActive() || !hasFinisher_.exchange(false))
+    return;
+  if (askFinisher(Wish::Write))
+    hasFinisher_ = true;
 }
 
 bool Session::pauseElsewhere() noexcept {
@@ -184,6 +193,13 @@ void Session::pause() noexcept {
   } catch (const std::exception& error) {
     notice(sentence("the recording did not end well: ", error.what()));
   }
+}
+
+/// Nobody is kept outside: what comes in meanwhile may be written, too.
+void Session::write() noexcept {
+  finishTransfers();
+  if (writer_)
+    writer_->waitUntilWritten();
 }
 
 void Session::resume() noexcept {
