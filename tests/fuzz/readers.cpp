@@ -60,7 +60,8 @@ Answer readSnapshot(std::span<const std::byte> bytes) {
       snapshot.read(index, 0, content);
     }
     snapshot.verifyAll();
-    snapshot.verifyStored();
+    snapshot.verifyPlaces();
+    artifact::Snapshot::verifyStored(path);
   });
 }
 
