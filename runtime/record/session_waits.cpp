@@ -22,7 +22,7 @@ constexpr seconds kIdleForOthers{5}, kKernelForOthers{10};
 /// A kernel may take so many times as long as the longest before it.
 constexpr uint64_t kTimesLongest = 10;
 /// For a device of which it is asked whether it still is, and can only be waited for.
-constexpr milliseconds kAskPatience{10};
+constexpr milliseconds kAskPatience{20};
 
 constexpr const char* kOthersWentOn =
     "was not recorded: it had to wait for so long that other threads of the program went on";
@@ -67,15 +67,18 @@ bool Session::goesOn(unsigned device) {
       return false;
     if (known->second && !backend_.isMarkPassed(known->second, false))
       return true;
-    if (known->second) {
-      work_.erase(known);
-      return false;
-    }
   }
-  if (!backend_.synchronizeWithin(device, Patience(kAskPatience)))
-    return true;
-  forgetWork(device);
-  return false;
+  // Who waited in vain comes back a moment after the work has ended.
+  const auto isIdle = [&] {
+    return backend_.synchronizeWithin(device, Patience(kAskPatience)).has_value();
+  };
+  const bool hasEnded = waitUntil(isIdle, Patience(kAskPatience));
+  const std::lock_guard lock(workMutex_);
+  const auto known = work_.find(device);
+  const bool isMarked = known != work_.end() && known->second;
+  if (known != work_.end() && (hasEnded || isMarked))
+    work_.erase(known);
+  return !hasEnded && !isMarked;
 }
 
 /// `mark` is behind work that nobody waits for any more; null if there can be no mark.
