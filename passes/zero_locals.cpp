@@ -1,5 +1,6 @@
 #include "passes/zero_locals.h"
 
+#include <llvm/ADT/STLExtras.h>
 #include <llvm/IR/DiagnosticInfo.h>
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/InstIterator.h>
@@ -16,6 +17,17 @@ namespace {
 bool hasKnownSize(const llvm::AllocaInst& variable, const llvm::DataLayout& layout) {
   const std::optional<llvm::TypeSize> size = variable.getAllocationSize(layout);
   return size && size->isFixed();
+}
+
+/// What clang makes for the arguments of a printf(): set, all but its padding, just before the
+/// call.
+bool isPrintBuffer(const llvm::AllocaInst& variable) {
+  return llvm::any_of(variable.users(), [&](const llvm::User* user) {
+    const auto* call = llvm::dyn_cast<llvm::CallBase>(user);
+    const llvm::Function* callee = call ? call->getCalledFunction() : nullptr;
+    return callee && callee->getName() == "vprintf" && call->arg_size() == 2 &&
+           call->getArgOperand(1) == &variable;
+  });
 }
 
 void markAsAutoInit(llvm::Instruction& instruction) {
@@ -78,7 +90,7 @@ bool zeroLocals(llvm::Module& module) {
     if (!function.isDeclaration() && !isLibraryFunction(function))
       for (llvm::Instruction& instruction : llvm::instructions(function))
         if (auto* variable = llvm::dyn_cast<llvm::AllocaInst>(&instruction);
-            variable && !isSetFirst(*variable))
+            variable && !isSetFirst(*variable) && !isPrintBuffer(*variable))
           (hasKnownSize(*variable, module.getDataLayout()) ? candidates : unset)
               .push_back(variable);
   const llvm::BitVector isRead = readUnset(module, candidates);
