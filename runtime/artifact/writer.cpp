@@ -72,12 +72,14 @@ InstanceTask makeTask(uint64_t staticHash, InstanceDraft draft) {
   return task;
 }
 
-std::string lost(uint64_t staticHash, uint64_t dynamicHash, const std::exception& error) noexcept {
-  std::array<char, 24> instance{}, kernel{};
+std::string lost(uint64_t staticHash, uint64_t dynamicHash, uint64_t memory,
+                 const std::exception& error) noexcept {
+  std::array<char, 24> instance{}, kernel{}, bytes{};
+  std::to_chars(bytes.begin(), bytes.end(), memory);
   std::to_chars(instance.begin(), instance.end(), dynamicHash);
   std::to_chars(kernel.begin(), kernel.end(), staticHash);
-  return sentence("instance ", instance.data(), " of kernel ", kernel.data(),
-                  " was lost: ", error.what());
+  return sentence("instance ", instance.data(), " of kernel ", kernel.data(), ", ", bytes.data(),
+                  " bytes of memory, was lost: ", error.what());
 }
 
 } // namespace
@@ -323,7 +325,9 @@ void RecordingWriter::Impl::writeInstance(InstanceTask& task) {
     // be seen neither builds on the snapshots nor leaves out their content.
     index.withdraw(task.content);
     loseSnapshots({task.draft.prologue.id, task.draft.epilogue.id});
-    lose(lost(task.staticHash, task.draft.instance.dynamicHash, error), true);
+    lose(lost(task.staticHash, task.draft.instance.dynamicHash, memoryBytes(task.draft.prologue),
+              error),
+         true);
   }
   session->pending().ends(task.staticHash, task.draft.instance.dynamicHash);
   // Content that was not stored after all (a failure, or an instance that was published before).
@@ -371,12 +375,13 @@ void RecordingWriter::enterTaken(uint64_t staticHash, const std::string& kernel,
 
 void RecordingWriter::submit(uint64_t staticHash, InstanceDraft draft) {
   const uint64_t dynamicHash = draft.instance.dynamicHash;
+  const uint64_t memory = memoryBytes(draft.prologue);
   const std::array ids = {draft.prologue.id, draft.epilogue.id};
   try {
     impl_->enqueue(makeTask(staticHash, std::move(draft)));
   } catch (const std::exception& error) {
     impl_->loseSnapshots(ids);
-    impl_->lose(lost(staticHash, dynamicHash, error), true);
+    impl_->lose(lost(staticHash, dynamicHash, memory, error), true);
     impl_->session->pending().ends(staticHash, dynamicHash);
   }
 }

@@ -25,7 +25,7 @@ ABORTS = ["abort", "assert", "terminate", "thread", "threads", "handler"]
 def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The program that dies as it is told."""
     target = tmp_path_factory.mktemp("ends") / "ends"
-    source = ROOT / "tests" / "apps" / "ends" / "ends.cu"
+    source = ROOT / "tests" / "apps" / "gpu_record" / "ends.cu"
     built = run_command(
         BUILD / "bin" / "mneme-cxx",
         *("-O2", "--offload-arch=sm_90", source, "-o", target, "-lcudart", "-pthread"),
@@ -88,7 +88,7 @@ def test_program_that_aborts_loses_nothing(
 
 
 @pytest.mark.parametrize("mebibytes", [1, 64])
-@pytest.mark.parametrize("how", ["segv", "term", "kill", "syscall"])
+@pytest.mark.parametrize("how", ["fault", "segv", "term", "kill", "syscall"])
 def test_what_a_killed_program_had_launched_is_kept_or_listed_with_its_size(
     how: str, mebibytes: int, program: Path, tmp_path: Path
 ) -> None:
@@ -97,7 +97,7 @@ def test_what_a_killed_program_had_launched_is_kept_or_listed_with_its_size(
     lost = lost_in(directory)
     assert len(kept_in(directory) | set(lost)) == LAUNCHES
     assert set(lost.values()) <= {mebibytes << 20}
-    assert bool(lost) == ("lost" in run("ls", directory).stdout)
+    assert bool(lost) == ("lost instance" in run("ls", directory).stdout)
 
 
 def test_program_that_jumps_out_of_abort_is_recorded_further(program: Path, tmp_path: Path) -> None:

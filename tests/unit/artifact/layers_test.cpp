@@ -218,7 +218,9 @@ TEST_CASE("what is based on a lost snapshot is lost with a sentence") {
   CHECK(statistics.instancesWritten == 1);
   REQUIRE(statistics.losses.size() == 3);
   CHECK(statistics.losses[0].find("cannot write") != std::string::npos);
-  CHECK(statistics.losses[2] == "instance 3 of kernel 1 was lost: it is based on a lost recording");
+  CHECK(
+      statistics.losses[2] ==
+      "instance 3 of kernel 1, 4194297 bytes of memory, was lost: it is based on a lost recording");
   CHECK(listDirectory(directory.path()).unfinished.empty());
 }
 

@@ -219,7 +219,8 @@ TEST_CASE("what does not fit on the disk is lost with a sentence, and the rest s
   CHECK(statistics.instancesWritten == 2);
   CHECK(statistics.instancesLost == 2);
   REQUIRE(statistics.losses.size() == 2);
-  CHECK(statistics.losses[0].find("instance 2 of kernel 1 was lost: cannot write") == 0);
+  CHECK(statistics.losses[0].find("instance 2 of kernel 1, " + std::to_string(large.size()) +
+                                  " bytes of memory, was lost: cannot write") == 0);
   const KernelRecord record = KernelRecord::load(directory.path() / "1.json");
   REQUIRE(record.instances.size() == 2);
   CHECK(contentOf(directory.path() / record.instances.at(1).prologue) == small);

@@ -20,6 +20,8 @@ __global__ void fill(unsigned* values, size_t count, unsigned seed) {
     values[index] = static_cast<unsigned>(index) * 2654435761u ^ seed;
 }
 
+__global__ void fail() { __trap(); }
+
 namespace {
 
 sigjmp_buf back;
@@ -50,6 +52,11 @@ void die(const char* how) {
   if (is("handler")) {
     std::signal(SIGSEGV, abortInHandler);
     raise(SIGSEGV);
+  }
+  if (is("fault")) {
+    fail<<<1, 1>>>();
+    if (cudaDeviceSynchronize() != cudaSuccess)
+      abort();
   }
   if (is("_exit"))
     _exit(3);

@@ -1,0 +1,39 @@
+// What a session has taken and not written, as a directory tells it after the process was killed.
+#include <doctest/doctest.h>
+
+#include "runtime/artifact/pending_file.h"
+#include "runtime/base/file.h"
+#include "tests/unit/artifact/fixtures.h"
+
+namespace mneme::artifact::test {
+namespace {
+
+TEST_CASE("what is taken is pending until it is written, once for each time it was taken") {
+  const TemporaryDirectory directory;
+  PendingFile file(directory.path() / "unfinished-1.pending");
+  file.begins({7, 1, 100, "kernel(int, char)"});
+  file.begins({7, 2, 200, "line\nbreak"});
+  file.begins({7, 1, 100, "kernel(int, char)"});
+  file.ends(7, 1);
+  file.ends(8, 2);
+  const auto pending = readPendingFile(directory.path() / "unfinished-1.pending");
+  REQUIRE(pending.size() == 2);
+  CHECK(pending[0].dynamicHash == 2);
+  CHECK(pending[0].sizeBytes == 200);
+  CHECK(pending[1].kernel == "kernel(int, char)");
+  file.remove();
+  CHECK(readPendingFile(directory.path() / "unfinished-1.pending").empty());
+}
+
+TEST_CASE("lines of a pending file that make no sense are passed over") {
+  const TemporaryDirectory directory;
+  const auto path = directory.path() / "unfinished-1.pending";
+  writeFileAtomically(path, std::string("taken\ntaken x 1 2 k\nwritten\n\n\x80\xfftaken 1 2 3 k\n"
+                                        "taken 1 2 -3 k\ntaken 4 5 6 kept\ntaken 4 6"));
+  const auto pending = readPendingFile(path);
+  REQUIRE(pending.size() == 1);
+  CHECK(pending[0].kernel == "kept");
+}
+
+} // namespace
+} // namespace mneme::artifact::test
