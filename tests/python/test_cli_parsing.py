@@ -168,7 +168,7 @@ def test_record_has_the_documented_defaults(monkeypatch: pytest.MonkeyPatch) -> 
         "record_ranks": None,
         "kernels": None,
         "dims": None,
-            "kernel_patience": None,
+        "kernel_patience": None,
         "device": None,
         "command": ["./app"],
     }
