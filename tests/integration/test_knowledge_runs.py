@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import json
 import shlex
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from conftest import example, mneme, records
 
-# What is remembered is a gain that is certain, which a busy machine hides.
-pytestmark = pytest.mark.alone
+from mneme.knowledge.store import KnowledgeStore
 
 PIPELINES = ("function(reg2mem)", "default<O0>", "function(mem2reg)", "default<O1>", "default<O3>")
 
 
 def tune(record: Path, results: Path, trials: int, **variables: str) -> dict[str, Any]:
-    # The baseline keeps every variable in memory, so that something is faster for sure.
     done = mneme(
         *("tune", "-rdb", record, "--device", "cpu", "--sampler", "auto", "--trials", str(trials)),
         *("--results-dir", results, "--launch-dim", "none", "--seed", "1", "--final-rounds", "20"),
@@ -32,7 +31,23 @@ def tune(record: Path, results: Path, trials: int, **variables: str) -> dict[str
     }
 
 
-@pytest.mark.alone
+def remember_as_winner(file: Path, trial: dict[str, Any]) -> None:
+    """Store a trial as a certain winner: whether one is found depends on how busy the machine is."""
+    store = KnowledgeStore(file)
+    (found, *_) = store.entries()
+    winner = replace(
+        found,
+        config=trial["config"],
+        params=trial["params"],
+        rank=0,
+        gain=2.0,
+        low=1.9,
+        high=2.1,
+    )
+    store.forget()
+    store.add([winner])
+
+
 @pytest.mark.compile
 def test_the_next_search_begins_with_the_winner(
     recordings: dict[str, Path], tmp_path: Path
@@ -47,13 +62,14 @@ def test_the_next_search_begins_with_the_winner(
     assert "nothing is known" in said.stderr
 
     first = tune(record, tmp_path / "first", 30, MNEME_KNOWLEDGE="", **home)
-    assert first["best"]["gain"]["significant"]
     assert file.is_file()
+    trial = next(one for one in reversed(first["trials"]) if one["config"]["specialize"])
+    remember_as_winner(file, trial)
     listed = mneme("suggest", record, "--json", MNEME_KNOWLEDGE="", **home)
     assert listed.returncode == 0, listed.stderr
     told = json.loads(listed.stdout)["suggestions"]
-    assert told[0]["config"] == first["best"]["config"]
-    assert told[0]["gain"] == first["best"]["gain"]["ratio"]
+    assert told[0]["config"] == trial["config"]
+    assert told[0]["gain"] == 2.0
     replayed = mneme(*shlex.split(told[0]["command"])[1:], "--device", "cpu")
     assert replayed.returncode == 0, replayed.stderr
     assert replayed.result["verified"] is True
@@ -61,8 +77,7 @@ def test_the_next_search_begins_with_the_winner(
     again = tune(record, tmp_path / "again", 6, MNEME_KNOWLEDGE="", **home)
     assert "that helped this kernel before" in again["said"]
     assert len(again["trials"]) == 6
-    early = [one["config"] for one in again["trials"]]
-    assert first["best"]["config"] in early
+    assert trial["config"] in [one["config"] for one in again["trials"]]
 
 
 @pytest.mark.compile
