@@ -5,12 +5,15 @@
 #include <csignal>
 #include <ctime>
 #include <fstream>
+#include <map>
+#include <set>
 
 #include <nlohmann/json.hpp>
 #include <unistd.h>
 
 #include "runtime/artifact/json_fields.h"
 #include "runtime/artifact/names.h"
+#include "runtime/artifact/recording.h"
 #include "runtime/base/error.h"
 #include "runtime/base/file.h"
 
@@ -57,6 +60,30 @@ bool isAlive(uint64_t pid, uint64_t ticks) {
     return false;
   const uint64_t now = startTicks(pid);
   return now == 0 || ticks == 0 || now == ticks;
+}
+
+std::set<uint64_t> instancesIn(const std::filesystem::path& record) {
+  std::set<uint64_t> found;
+  try {
+    for (const auto& [hash, instance] : KernelRecord::load(record).instances)
+      found.insert(hash);
+  } catch (const Error&) { // not there, or damaged
+  }
+  return found;
+}
+
+/// What a killed session had taken and no record has. One may be in its record although the
+/// process was killed before it could say so.
+std::vector<PendingInstance> lostInstances(const std::filesystem::path& sessionFile) {
+  std::vector<PendingInstance> pending = readPendingFile(pendingFileOf(sessionFile));
+  std::map<uint64_t, std::set<uint64_t>> written;
+  std::erase_if(pending, [&](const PendingInstance& one) {
+    const auto [record, isNew] = written.try_emplace(one.staticHash);
+    if (isNew)
+      record->second = instancesIn(sessionFile.parent_path() / recordName(one.staticHash));
+    return record->second.contains(one.dynamicHash);
+  });
+  return pending;
 }
 
 } // namespace
@@ -138,7 +165,7 @@ SessionNote readSessionFile(const std::filesystem::path& path) {
       note.sentences.push_back(who +
                                " was killed; what it had finished is listed, the rest is lost");
     if (!note.isRunning && !note.isFinished)
-      for (const PendingInstance& lost : readPendingFile(pendingFileOf(path)))
+      for (const PendingInstance& lost : lostInstances(path))
         note.sentences.push_back(who + " lost instance " + std::to_string(lost.dynamicHash) +
                                  " of kernel '" + printable(lost.kernel) + "', " +
                                  std::to_string(lost.sizeBytes) +

@@ -1,7 +1,12 @@
 // What a session has taken and not written, as a directory tells it after the process was killed.
+#include <array>
+
 #include <doctest/doctest.h>
+#include <nlohmann/json.hpp>
+#include <unistd.h>
 
 #include "runtime/artifact/pending_file.h"
+#include "runtime/artifact/session_file.h"
 #include "runtime/base/file.h"
 #include "tests/unit/artifact/fixtures.h"
 
@@ -33,6 +38,30 @@ TEST_CASE("lines of a pending file that make no sense are passed over") {
   const auto pending = readPendingFile(path);
   REQUIRE(pending.size() == 1);
   CHECK(pending[0].kernel == "kept");
+}
+
+TEST_CASE("an instance that was written before its session was killed is not called lost") {
+  const TemporaryDirectory directory;
+  const auto session = directory.path() / "unfinished-1.session";
+  std::array<char, 256> host{};
+  gethostname(host.data(), host.size() - 1);
+  const nlohmann::json content = {{"Pid", 1 << 30},
+                                  {"StartTicks", 1},
+                                  {"Host", host.data()},
+                                  {"Started", "2026-11-26T00:00:00Z"},
+                                  {"Losses", nlohmann::json::array()},
+                                  {"Finished", false}};
+  writeFileAtomically(session, content.dump());
+  PendingFile pending(pendingFileOf(session));
+  pending.begins({7, 1, 100, "kernel(int, char)"});
+  pending.begins({7, 2, 200, "kernel(int, char)"});
+  CHECK(readSessionFile(session).sentences.size() == 3);
+
+  writeSmallRecording(directory.path(), 7, 1, noise(100, 1), noise(100, 2));
+  const SessionNote note = readSessionFile(session);
+  REQUIRE(note.sentences.size() == 2);
+  CHECK(note.sentences[1].find("lost instance 2 of kernel 'kernel(int, char)', 200 bytes") !=
+        std::string::npos);
 }
 
 } // namespace
