@@ -9,6 +9,7 @@ import time
 from typing import TYPE_CHECKING, Protocol
 
 from mneme.errors import InvalidArgument
+from mneme.optimize.exact_check import ExactCheck
 from mneme.optimize.groups import end_group
 
 if TYPE_CHECKING:
@@ -23,7 +24,6 @@ __all__ = [
     "make_check",
 ]
 
-_PART = re.compile(rb"\s+|[^\s]+")
 _SHOWN = 80
 # A command takes about as long for each output: what takes so much longer hangs.
 _PATIENCE = 5.0
@@ -42,104 +42,6 @@ class OutputCheck(Protocol):
 
     def learn(self, output: bytes) -> bool:
         """Take another output of the program as built; return whether less is compared now."""
-
-
-class ExactCheck:
-    """Every byte, but for what differs between two runs of the program as built.
-
-    Where these have the same lines with the same number of words, only words that differ are left
-    out (times, dates); otherwise nothing is compared. Only lines that differ are divided into
-    words: an output may have millions of lines.
-    """
-
-    def __init__(self, outputs: Sequence[bytes]) -> None:
-        """Take what the program as built printed, in at least one run."""
-        self._expected = outputs[0]
-        self._lines = outputs[0].split(b"\n")
-        # What is not compared: of these lines, these words and spaces, by number.
-        self._left_out: dict[int, set[int]] = {}
-        self.is_comparable = all(self._leave_out(other) for other in outputs[1:])
-        """Whether anything is compared."""
-
-    @property
-    def says_enough(self) -> bool:
-        """Whether an output tells a right run from a wrong one."""
-        return self.is_comparable and bool(self._expected)
-
-    def learn(self, output: bytes) -> bool:
-        """Take another output of the program as built; return whether less is compared now.
-
-        One of another form changes nothing: it would let everything pass.
-        """
-        before = self._count()
-        self._leave_out(output)
-        return self._count() > before
-
-    def _count(self) -> int:
-        return sum(map(len, self._left_out.values()))
-
-    def _leave_out(self, other: bytes) -> bool:
-        """Leave out what differs; return whether the rest can be compared."""
-        if other == self._expected:
-            return True
-        lines = other.split(b"\n")
-        if len(lines) != len(self._lines):
-            return False
-        found_out: list[tuple[int, list[int]]] = []
-        for number, (old, new) in enumerate(zip(self._lines, lines, strict=True)):
-            if old == new:
-                continue
-            expected, found = _parts(old), _parts(new)
-            if len(found) != len(expected):
-                return False
-            found_out.append((number, _differing(expected, found)))
-        for number, words in found_out:
-            self._left_out.setdefault(number, set()).update(words)
-        return True
-
-    @property
-    def rule(self) -> str:
-        """What is compared, for people."""
-        if not self.is_comparable:
-            return (
-                "nothing of it: it has another form in every run of the program as built (say what "
-                "counts with --compare or --check)"
-            )
-        if not self._expected:
-            return (
-                "only that it prints nothing, and its exit code (results that are in files or on "
-                "standard error are seen by a command of --check)"
-            )
-        if self._left_out:
-            count = self._count()
-            words = "1 word that differs" if count == 1 else f"{count} words that differ"
-            return f"every byte but {words} between runs of the program as built"
-        return "every byte"
-
-    def fault(self, output: bytes) -> str:
-        """Return what is wrong; empty if it is right."""
-        if not self.is_comparable or output == self._expected:
-            return ""
-        lines = output.split(b"\n")
-        for number, (old, new) in enumerate(zip(self._lines, lines, strict=False)):
-            if old == new:
-                continue
-            expected, found = _parts(old), _parts(new)
-            left_out = self._left_out.get(number, set())
-            for index in _differing(expected, found):
-                # A word that is left out may be longer or shorter in a column of its own.
-                is_beside = expected[index].isspace() and found[index].isspace()
-                if index not in left_out and not (is_beside and left_out & {index - 1, index + 1}):
-                    told = f"{_show(found[index])} instead of {_show(expected[index])}"
-                    return f"line {number + 1} of its output has {told}"
-            if len(found) != len(expected) and len(output) == len(self._expected):
-                return f"line {number + 1} of its output has other blanks and words"
-            if len(found) != len(expected):
-                break
-        else:
-            if len(lines) == len(self._lines):
-                return ""
-        return f"it prints {len(output)} bytes instead of {len(self._expected)}"
 
 
 class NumbersCheck:
@@ -304,16 +206,3 @@ def make_check(
                 )
         return numbers
     return ExactCheck(outputs)
-
-
-def _parts(line: bytes) -> list[bytes]:
-    """Return words and what is between them."""
-    return _PART.findall(line)
-
-
-def _differing(old: Sequence[bytes], new: Sequence[bytes]) -> list[int]:
-    return [index for index, (a, b) in enumerate(zip(old, new, strict=False)) if a != b]
-
-
-def _show(part: bytes) -> str:
-    return repr(part.decode(errors="replace")[:_SHOWN])

@@ -1,0 +1,67 @@
+"""Lines of an output as what they mean: words and numbers, without the blanks between them."""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = ["differing", "is_as_finite", "is_number", "is_same", "skeleton", "tokens"]
+
+_NUMBER = rb"(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
+# Dots that lead to a number, an address, a number, a name (digits and all), letters behind a number
+# (a unit), any other sign as often as it is repeated.
+_TOKEN = re.compile(
+    rb"\.{2,}|0[xX][0-9a-fA-F]+|(?:(?<![\w.)\]])[-+])?"
+    + _NUMBER
+    + rb"|(?<![0-9.])[A-Za-z_\x80-\xff][\w\x80-\xff]*|[A-Za-z_\x80-\xff]+|([^\s\w])\1*"
+)
+_IS_NUMBER = re.compile(rb"0[xX][0-9a-fA-F]+|[-+]?" + _NUMBER)
+_NOT_FINITE = (b"nan", b"inf", b"infinity")
+
+
+def tokens(line: bytes) -> list[bytes]:
+    """Return the words, numbers and signs of a line.
+
+    A number is one with its sign and exponent, whatever stands around it: `local...0s,` has one. A
+    name is one with its digits, and the unit behind a number is a word of its own.
+    """
+    return [found[0] for found in _TOKEN.finditer(line)]
+
+
+def is_number(token: bytes) -> bool:
+    """Whether a token is a number, an address, or what stands for a number that is none."""
+    return token.lower() in _NOT_FINITE or _IS_NUMBER.fullmatch(token) is not None
+
+
+def is_same(old: bytes, new: bytes) -> bool:
+    """Whether two tokens mean the same: numbers the same value, with the same sign."""
+    if old == new:
+        return True
+    try:
+        a, b = float(old), float(new)
+    except ValueError:
+        return False
+    return a == b and math.copysign(1, a) == math.copysign(1, b)
+
+
+def is_as_finite(old: bytes, new: bytes) -> bool:
+    """Whether a number stands where one stood: a time is no NaN."""
+    return not _is_finite(old) or _is_finite(new)
+
+
+def differing(old: Sequence[bytes], new: Sequence[bytes]) -> list[int]:
+    """Return which tokens differ, as far as both go."""
+    return [i for i, (a, b) in enumerate(zip(old, new, strict=False)) if not is_same(a, b)]
+
+
+def skeleton(line: Sequence[bytes]) -> tuple[bytes, ...]:
+    """Return a line's tokens with a `#` for each number."""
+    return tuple(b"#" if is_number(one) else one for one in line)
+
+
+def _is_finite(token: bytes) -> bool:
+    return _IS_NUMBER.fullmatch(token) is not None
