@@ -65,6 +65,22 @@ def test_further_runs_as_built_show_what_differs() -> None:
     assert check.fault(b"sum 1.24\ntime 0 s\n") != ""
 
 
+def test_more_runs_than_are_kept_are_learned_from() -> None:
+    check = ExactCheck([b"sum 1\n"])
+    assert [check.learn(b"sum %d\n" % i) for i in range(2, 40)] == [True] + [False] * 37
+    assert check.learn(b"SUM 1\n")
+    assert check.fault(b"some 77\n") == ""
+    lines = ExactCheck([b"a\n" * i + b"end 5\n" for i in range(1, 14)])
+    assert not lines.learn(b"a\n" * 99 + b"end 6\n")
+    assert lines.fault(b"a\nend 6\n") != ""
+
+
+def test_a_large_output_whose_lines_come_and_go_is_not_compared() -> None:
+    large = b"line\n" * (1 << 21)
+    assert not ExactCheck([large, large + b"more\n"]).is_comparable
+    assert not ExactCheck([large]).learn(large + b"more\n")
+
+
 def test_only_lines_that_differ_are_divided_into_words(monkeypatch: pytest.MonkeyPatch) -> None:
     """An output of some hundred megabytes would take ten times as much memory as words."""
     divided: list[bytes] = []

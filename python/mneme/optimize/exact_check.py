@@ -20,6 +20,10 @@ if TYPE_CHECKING:
 __all__ = ["ExactCheck"]
 
 _SHOWN = 80
+# More outputs than these are seen, one by one, but not kept.
+_MOST_KEPT = 12
+# Bytes of outputs that are divided as a whole, which takes thirty times as much memory.
+_MOST_DIVIDED = 16 << 20
 # A line as it is without its numbers, and the numbers.
 _Skeleton = tuple[bytes, ...]
 _Numbers = list[bytes]
@@ -55,6 +59,9 @@ class ExactCheck:
         """
         if output in self._outputs:
             return False
+        if len(self._outputs) >= _MOST_KEPT:
+            before = self._form.count()
+            return self._form.add(output) and self._form.count() > before
         form = _form_of([*self._outputs, output])
         if not form.is_comparable:
             return False
@@ -113,7 +120,7 @@ class _Aligned:
 
     @property
     def rule(self) -> str:
-        if not self._left_out:
+        if self.count() == 0:
             return "every byte"
         count = self.count()
         words = "1 word that differs" if count == 1 else f"{count} words that differ"
@@ -170,15 +177,23 @@ class _Aligned:
 class _Grouped:
     """Runs whose lines come and go, or come in another order."""
 
-    def __init__(self, outputs: Iterable[bytes]) -> None:
-        divided = [_divide(one) for one in outputs]
+    def __init__(self, outputs: Sequence[bytes]) -> None:
+        is_too_much = sum(map(len, outputs)) > _MOST_DIVIDED
+        divided = [] if is_too_much else [_divide(one) for one in outputs]
         self._orders = [order for order, _ in divided]
         self._groups = [groups for _, groups in divided]
 
+    def add(self, other: bytes) -> bool:
+        """Return False: as many as are kept have shown what comes and goes."""
+        del other
+        return False
+
     @property
     def is_moved(self) -> bool:
-        """Whether numbers of one line stand in another one in another run."""
-        for line, rows in self._groups[0].items():
+        """Whether another run has the same lines, or the same numbers, in another order."""
+        if not self._is_ordered and len({frozenset(Counter(o).items()) for o in self._orders}) == 1:
+            return True
+        for line, rows in self._groups[0].items() if self._groups else ():
             runs = [run.get(line, []) for run in self._groups]
             if all(len(run) == len(rows) for run in runs) and any(
                 _are_moved([[row[place] for row in run] for run in runs])
@@ -190,7 +205,7 @@ class _Grouped:
     @property
     def is_comparable(self) -> bool:
         """Whether there is a line that all runs print."""
-        return any(
+        return bool(self._groups) and any(
             any(map(_is_meant, line)) and all(line in one for one in self._groups)
             for line in self._groups[0]
         )
@@ -231,9 +246,10 @@ class _Grouped:
         for line, numbers in where.items():
             rows = [run.get(line, []) for run in self._groups]
             counts = {len(run) for run in rows}
-            lowest, found = min(counts), groups.get(line, [])
-            if len(found) < lowest if len(counts) > 1 else len(found) != lowest:
-                return f"its output has {len(found)} lines like {_text(line)}, not {lowest}"
+            count, found = min(counts), groups.get(line, [])
+            is_lost = bool(count) and not found
+            if is_lost or (len(counts) == 1 and len(found) != count):
+                return f"its output has {len(found)} lines like {_text(line)}, not {count}"
             faults = _faults_in_some if len(counts) > 1 else _faults_in_each
             for index, is_there, was in faults(rows, found):
                 return _instead(numbers[index], is_there, was)
