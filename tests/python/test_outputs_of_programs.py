@@ -209,3 +209,18 @@ def test_a_time_is_no_nan() -> None:
     check = ExactCheck([b"time 1 s\n", b"time 2 s\n"])
     assert check.fault(b"time 3 s\n") == ""
     assert check.fault(b"time nan s\n") == "line 1 of its output has 'nan' instead of '1'"
+
+
+@pytest.mark.parametrize(
+    ("built", "tuned"), [("9007199254740992", "9007199254740993"), ("0.0", "-0.0"), ("nan", "-nan")]
+)
+def test_numbers_beside_a_time_are_compared_exactly(built: str, tuned: str) -> None:
+    check = ExactCheck([f"sum {built} in {time} s\n".encode() for time in (1, 2)])
+    assert check.fault(f"sum {built} in 3 s\n".encode()) == ""
+    assert check.fault(f"sum {tuned} in 3 s\n".encode()) != ""
+
+
+def test_a_line_that_comes_in_every_run_is_not_lost_altogether() -> None:
+    check = ExactCheck([b"10 %\n50 %\nsum 7\n", b"10 %\nsum 7\n"])
+    assert check.fault(b"99 %\nsum 7\n") == ""
+    assert check.fault(b"sum 7\n") == "its output has 0 lines like '# %', not 1"

@@ -12,10 +12,12 @@ from mneme.optimize.lines import (
     is_same,
     skeleton,
     tokens,
+    value_of,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
+    from decimal import Decimal
 
 __all__ = ["ExactCheck"]
 
@@ -320,15 +322,12 @@ def _divide(output: bytes) -> tuple[list[_Skeleton], dict[_Skeleton, list[_Numbe
     return order, dict(groups)
 
 
-def _value(token: bytes) -> bytes | float:
-    try:
-        value = float(token)
-    except ValueError:
-        return token
-    return value if value == value else b"nan"  # noqa: PLR0124 - NaN is as good as NaN only
+def _value(token: bytes) -> bytes | Decimal:
+    value = value_of(token)
+    return token if value is None else value
 
 
-def _values(row: Iterable[bytes]) -> tuple[bytes | float, ...]:
+def _values(row: Iterable[bytes]) -> tuple[bytes | Decimal, ...]:
     return tuple(map(_value, row))
 
 

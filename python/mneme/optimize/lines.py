@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import math
 import re
+from decimal import Decimal
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["differing", "is_as_finite", "is_number", "is_same", "skeleton", "tokens"]
+__all__ = ["differing", "is_as_finite", "is_number", "is_same", "skeleton", "tokens", "value_of"]
 
 _NUMBER = rb"(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
 # Dots that lead to a number, an address, a number, a name (digits and all), letters behind a number
@@ -19,7 +19,8 @@ _TOKEN = re.compile(
     + _NUMBER
     + rb"|(?<![0-9.])[A-Za-z_\x80-\xff][\w\x80-\xff]*|[A-Za-z_\x80-\xff]+|([^\s\w])\1*"
 )
-_IS_NUMBER = re.compile(rb"0[xX][0-9a-fA-F]+|[-+]?" + _NUMBER)
+_IS_DECIMAL = re.compile(rb"[-+]?" + _NUMBER)
+_IS_NUMBER = re.compile(rb"0[xX][0-9a-fA-F]+|" + _IS_DECIMAL.pattern)
 _NOT_FINITE = (b"nan", b"inf", b"infinity")
 
 
@@ -41,11 +42,13 @@ def is_same(old: bytes, new: bytes) -> bool:
     """Whether two tokens mean the same: numbers the same value, with the same sign."""
     if old == new:
         return True
-    try:
-        a, b = float(old), float(new)
-    except ValueError:
-        return False
-    return a == b and math.copysign(1, a) == math.copysign(1, b)
+    a, b = value_of(old), value_of(new)
+    return a is not None and a == b and old.startswith(b"-") == new.startswith(b"-")
+
+
+def value_of(token: bytes) -> Decimal | None:
+    """Return the value of a decimal number, exactly: a checksum has more digits than a float."""
+    return Decimal(token.decode()) if _IS_DECIMAL.fullmatch(token) else None
 
 
 def is_as_finite(old: bytes, new: bytes) -> bool:
