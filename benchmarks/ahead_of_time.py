@@ -11,7 +11,6 @@ built ahead of time: there is nothing to measure.
 from __future__ import annotations
 
 import argparse
-import json
 import math
 import shutil
 import sys
@@ -19,7 +18,7 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from common import BUILD, PROGRAMS, RESULTS, ROOT, machine, stamp
+from common import BUILD, PROGRAMS, RESULTS, ROOT, write_results
 from guests import FAILURES, Guests, spread
 from production import Program, build_tracer, kernel_medians, run
 
@@ -86,7 +85,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--device", default=None)
     parser.add_argument("--repeats", type=int, default=5)
-    parser.add_argument("--output", type=Path, default=RESULTS / "ahead_of_time.json")
+    parser.add_argument("--output", type=Path, default=RESULTS / "ahead_of_time.jsonl")
     options = parser.parse_args()
     device = choose_device(options.device)
     scratch = Path(tempfile.mkdtemp(prefix="mneme-ahead-"))
@@ -105,8 +104,8 @@ def main() -> int:
             rows[title] = measure(guests, tracer, program)
         except FAILURES as error:
             rows[title] = {"failed": str(error)}
-        facts = {**stamp(), "machine": machine(device), "what": "kernels tuned ahead of time"}
-        options.output.write_text(json.dumps({**facts, "programs": rows}, indent=2) + "\n")
+        results = [{"program": name, **row} for name, row in rows.items()]
+        write_results(options.output, "kernels tuned ahead of time", results, device=device)
     show(rows)
     shutil.rmtree(scratch, ignore_errors=True)
     return 0 if all(row.get("is_same_output") for row in rows.values()) else 1

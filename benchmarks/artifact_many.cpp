@@ -13,8 +13,8 @@
 
 #include <unistd.h>
 
-#include "runtime/artifact/directory.h"
-#include "runtime/artifact/snapshot.h"
+#include "runtime/core/artifact/directory.h"
+#include "runtime/core/artifact/snapshot.h"
 #include "tests/unit/artifact/many_kernels.h"
 
 namespace {

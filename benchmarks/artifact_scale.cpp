@@ -20,9 +20,9 @@
 
 #include <unistd.h>
 
-#include "runtime/artifact/directory.h"
-#include "runtime/artifact/snapshot.h"
-#include "runtime/artifact/writer.h"
+#include "runtime/core/artifact/directory.h"
+#include "runtime/core/artifact/snapshot.h"
+#include "runtime/core/artifact/writer.h"
 
 namespace {
 

@@ -20,7 +20,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from common import BUILD, PROGRAMS, RESULTS, machine, mneme, stamp
+from common import BUILD, PROGRAMS, RESULTS, mneme, write_results
 
 from mneme import _native
 
@@ -98,19 +98,20 @@ def replay(record: Path, device: str, pipeline: str, repeats: int) -> dict[str, 
     return result
 
 
-def measure(name: str, device: str, repeats: int, scratch: Path) -> dict[str, Any]:
+def measure(name: str, device: str, repeats: int, scratch: Path) -> list[dict[str, Any]]:
     """Measure the kernels of one example in both forms."""
     code = {form: code_of(program(name, form)) for form in FORMS}
     times = {form: replays_of(program(name, form), device, repeats, scratch) for form in FORMS}
-    rows: dict[str, Any] = {}
+    rows: list[dict[str, Any]] = []
     for kernel, zero in code["zero"].items():
         unset = code["unset"][kernel]
-        row: dict[str, Any] = {"is_same_code": zero.pop("assembly") == unset.pop("assembly")}
+        is_same = zero.pop("assembly") == unset.pop("assembly")
+        row: dict[str, Any] = {"program": name, "kernel": kernel, "is_same_code": is_same}
         for form, facts in (("zero", zero), ("unset", unset)):
             row[form] = {**facts, **times[form].get(kernel, {})}
         if "median_us" in row["zero"] and row["unset"].get("median_us"):
             row["time_ratio"] = round(row["zero"]["median_us"] / row["unset"]["median_us"], 3)
-        rows[kernel] = row
+        rows.append(row)
     return rows
 
 
@@ -119,13 +120,13 @@ def wrong(form: dict[str, Any]) -> int:
     return sum(verdict in ("wrong", "failed") for verdict in form.get("verdicts", ()))
 
 
-def show(name: str, rows: dict[str, Any]) -> None:
+def show(rows: list[dict[str, Any]]) -> None:
     """Print one line for each kernel."""
-    for kernel, row in rows.items():
+    for row in rows:
         same = "same code" if row["is_same_code"] else "other code"
         right = [len(PIPELINES) - wrong(row[form]) for form in FORMS]
         print(
-            f"{name:<14}{kernel.split('(')[0][-28:]:<30}{same:<12}"
+            f"{row['program']:<14}{row['kernel'].split('(')[0][-28:]:<30}{same:<12}"
             f"{row['unset']['registers']:>4} -> {row['zero']['registers']:<4}"
             f"{row.get('time_ratio', ''):>8}  right: {right[1]} -> {right[0]} of {len(PIPELINES)}"
         )
@@ -136,21 +137,20 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--repeats", type=int, default=20)
-    parser.add_argument("--output", type=Path, default=RESULTS / "auto_var_init.json")
+    parser.add_argument("--output", type=Path, default=RESULTS / "auto_var_init.jsonl")
     options = parser.parse_args()
     scratch = Path(tempfile.mkdtemp(prefix="mneme-locals-"))
-    programs: dict[str, Any] = {}
+    kernels: list[dict[str, Any]] = []
     try:
         for name in EXAMPLES:
-            programs[name] = measure(name, options.device, options.repeats, scratch)
-            show(name, programs[name])
+            found = measure(name, options.device, options.repeats, scratch)
+            show(found)
+            kernels += found
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
-    facts = {"what": "kernels whose unset locals are zero, and as they were", **stamp()}
-    facts["machine"] = machine(options.device)
-    options.output.write_text(json.dumps({**facts, "programs": programs}, indent=2) + "\n")
+    what = "kernels whose unset locals are zero, and as they were"
+    write_results(options.output, what, kernels, device=options.device)
     print(f"written to {options.output}")
-    kernels = [row for rows in programs.values() for row in rows.values()]
     return 0 if not any(wrong(row["zero"]) for row in kernels) else 1
 
 

@@ -1,4 +1,4 @@
-"""How long commands take that only say something: benchmarks/results/cli_startup.json.
+"""How long commands take that only say something: benchmarks/results/cli_startup.jsonl.
 
 python benchmarks/cli_startup.py [--runs N]
 """

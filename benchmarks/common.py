@@ -1,4 +1,4 @@
-"""What every benchmark shares: the machine it ran on, a table, and one JSON result file."""
+"""What every benchmark shares: the machine it ran on, and files of results."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import ctypes
 import datetime as dt
 import importlib.metadata
 import json
+import lzma
 import os
 import platform
 import statistics
@@ -17,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
 ROOT = Path(__file__).resolve().parents[1]
 # A bundle has what was built beside the sources, a checkout in a build tree.
@@ -128,17 +129,43 @@ def stamp() -> dict[str, str]:
     return {"mneme": version, "date": dt.datetime.now(tz=dt.timezone.utc).date().isoformat()}
 
 
+def write_results(
+    path: Path, what: str, results: Iterable[Any], *, device: str = "cpu", **facts: object
+) -> None:
+    """Write a file of results: a line of JSON on what, where and when, then one for each result.
+
+    Where the name of the file ends in `.xz`, it is compressed: raw data, for programs to read.
+    """
+    first = {"what": what, **stamp(), **facts, "machine": machine(device)}
+    text = "".join(f"{json.dumps(short(one), ensure_ascii=False)}\n" for one in (first, *results))
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(lzma.compress(text.encode()) if path.suffix == ".xz" else text.encode())
+
+
+def read_results(path: Path) -> tuple[dict[str, Any], list[Any]]:
+    """Return what such a file says of all its results, and these."""
+    content = path.read_bytes()
+    text = (lzma.decompress(content) if path.suffix == ".xz" else content).decode()
+    first, *results = [json.loads(line) for line in text.splitlines()]
+    return first, results
+
+
+def short(value: Any) -> Any:  # noqa: ANN401 - whatever JSON has
+    """Round what is measured to six digits."""
+    if isinstance(value, dict):
+        return {key: short(one) for key, one in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [short(one) for one in value]
+    if isinstance(value, float):
+        rounded = value if value.is_integer() else float(f"{value:.6g}")
+        return int(rounded) if rounded.is_integer() else rounded
+    return value
+
+
 def publish(name: str, what: str, numbers: dict[str, Any]) -> None:
-    """Print the numbers and write benchmarks/results/<name>.json."""
+    """Print the numbers and write benchmarks/results/<name>.jsonl, a line for each."""
     for key, value in numbers.items():
         print(f"{key:48} {value}")
-    content = {
-        "what": what,
-        **stamp(),
-        "machine": machine(),
-        "numbers": numbers,
-    }
-    RESULTS.mkdir(exist_ok=True)
-    path = RESULTS / f"{name}.json"
-    path.write_text(json.dumps(content, indent=2) + "\n")
+    path = RESULTS / f"{name}.jsonl"
+    write_results(path, what, ({key: value} for key, value in numbers.items()))
     print(f"written to {path.relative_to(ROOT)}")

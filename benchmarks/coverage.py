@@ -21,20 +21,21 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from common import BUILD, PROGRAMS, RESULTS, machine, stamp
+from common import BUILD, PROGRAMS, RESULTS, write_results
 from guests import FAILURES, Guests
 from production import CPU_PROGRAMS, GPU_PROGRAMS, Program
+from tables import show
 
 from mneme.deploy import DeployOptions, plan_deployment, write_deployment
 from mneme.devices import choose_device
-from mneme.executors.async_executor import AsyncReplayExecutor
-from mneme.executors.measuring import Measuring
+from mneme.measure.async_executor import AsyncReplayExecutor
+from mneme.measure.measuring import Measuring
 from mneme.mneme_types import ExperimentConfiguration, ExperimentResult
 from mneme.optimize.application import Application
 from mneme.optimize.production import ratio_of
 from mneme.optimize.profile import read_profile
-from mneme.tuning.final_round import FinalRound
-from mneme.tuning.trials import Candidate, CompletedCandidate
+from mneme.session.final_round import FinalRound
+from mneme.session.trials import Candidate, CompletedCandidate
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -133,6 +134,7 @@ def tune(
             continue
         rows.append(
             {
+                "program": " ".join([program.name, *program.arguments]),
                 "kernel": name,
                 "seed": seed,
                 "baseline_ns": baseline["metric"],
@@ -159,25 +161,6 @@ def alike(guests: Guests, recording: Path, tries: int) -> dict[str, Any]:
     }
 
 
-def show(programs: dict[str, Any]) -> None:
-    """Print a line for each statement, and how many hold."""
-    print(f"{'kernel':<44} {'us':>9} {'replays':>20} {'stated':>12} {'production':>24}")
-    rows = [row for about in programs.values() for row in about.get("tunings", [])]
-    for row in rows:
-        stated, shown = row["stated"], row["production"]
-        print(
-            f"{row['kernel'][:44]:<44} {row['baseline_ns'] / 1000:>9.2f} {stated['ratio']:>7.3f} "
-            f"{stated['replayed_low']:.3f}-{stated['replayed_high']:.3f} "
-            f"{stated['low']:.3f}-{stated['high']:.3f} "
-            f"{shown['ratio']:>8.3f} {shown['low']:.3f}-{shown['high']:.3f}"
-            + ("" if row["covered"] else "  outside")
-        )
-    print(f"{sum(row['covered'] for row in rows)} of {len(rows)} statements hold in production")
-    tries = sum(about.get("alike", {}).get("tries", 0) for about in programs.values())
-    claims = sum(about.get("alike", {}).get("claims", 0) for about in programs.values())
-    print(f"A against A: {claims} claims in {tries} tries")
-
-
 def main() -> int:
     """Measure every program and write the result."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -188,11 +171,12 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=4.0, help="for each tuning of a kernel")
     parser.add_argument("--alike", type=int, default=15, help="A against A, for each program")
     parser.add_argument("--limit", type=float, default=float("inf"), help="starts none after that")
-    parser.add_argument("--output", type=Path, default=RESULTS / "coverage.json")
+    parser.add_argument("--output", type=Path, default=RESULTS / "coverage.jsonl")
     options = parser.parse_args()
     device = choose_device(options.device)
     end = time.monotonic() + options.limit
-    programs: dict[str, Any] = {}
+    results: list[dict[str, Any]] = []
+    failed: set[Program] = set()
     with tempfile.TemporaryDirectory(prefix="mneme-coverage-") as scratch:
         guests = Guests(
             device=device, examples=BUILD / "examples", programs=PROGRAMS, scratch=Path(scratch)
@@ -205,10 +189,8 @@ def main() -> int:
         recordings: dict[Program, Path] = {}
         for seed in range(options.first_seed, options.seeds):
             for program in listed:
-                about = programs.setdefault(
-                    " ".join([program.name, *program.arguments]), {"tunings": []}
-                )
-                if time.monotonic() > end or "failed" in about:
+                title = {"program": " ".join([program.name, *program.arguments])}
+                if time.monotonic() > end or program in failed:
                     continue
                 try:
                     if program not in recordings:
@@ -218,20 +200,21 @@ def main() -> int:
                         )
                         recordings[program] = recording
                         if options.alike:
-                            about["alike"] = alike(guests, recording, options.alike)
-                    about["tunings"] += tune(
-                        guests, program, recordings[program], seed, options.seconds
-                    )
+                            itself = alike(guests, recording, options.alike)
+                            results.append({**title, "alike": itself})
+                    results += tune(guests, program, recordings[program], seed, options.seconds)
                 except FAILURES as error:
-                    about["failed"] = str(error)
-                print(f"  {program.name} {seed}: {len(about['tunings'])}", file=sys.stderr)
-                facts = {**stamp(), "machine": machine(device), "what": "intervals in production"}
-                content = {**facts, "seconds_of_a_tuning": options.seconds, "programs": programs}
-                options.output.write_text(json.dumps(content, indent=2) + "\n")
-    show(programs)
-    for name, about in programs.items():
-        if "failed" in about:
-            print(f"{name}: {about['failed']}")
+                    failed.add(program)
+                    results.append({**title, "failed": str(error)})
+                print(f"  {program.name} {seed}: {len(results)}", file=sys.stderr)
+                write_results(
+                    options.output,
+                    "intervals in production",
+                    results,
+                    device=device,
+                    seconds_of_a_tuning=options.seconds,
+                )
+    show("coverage", options.output)
     return 0
 
 

@@ -6,7 +6,7 @@
 
 #include <time.h>
 
-#include "runtime/device/device.h"
+#include "runtime/devices/device.h"
 #include "tests/unit/device/support.h"
 
 using namespace test;

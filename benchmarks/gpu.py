@@ -1,4 +1,4 @@
-"""Everything that is measured on a GPU node, in one go: a table, and benchmarks/results/gpu.json.
+"""Everything that is measured on a GPU node, in one go: a table, and benchmarks/results/gpu.jsonl.
 
     python benchmarks/gpu.py                        # the first GPU
     python benchmarks/gpu.py --device cpu           # the same on the CPU device, smaller
@@ -19,7 +19,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from common import BUILD, PROGRAMS, RESULTS, machine, stamp
+from common import BUILD, PROGRAMS, RESULTS, read_results, write_results
 from gpu_examples import measure_examples
 from gpu_table import show
 from gpu_tuning import measure_reference, measure_tuning
@@ -107,22 +107,19 @@ def parse() -> argparse.Namespace:
     parser.add_argument(
         "--scratch", type=Path, help="where recordings go; default: a temporary one"
     )
-    parser.add_argument("--output", type=Path, help="default: benchmarks/results/gpu.json")
+    parser.add_argument("--output", type=Path, help="default: benchmarks/results/gpu.jsonl")
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--limit", type=float, help="seconds after which nothing more is started")
     return parser.parse_args()
 
 
-def run_parts(options: argparse.Namespace, guests: Guests, output: Path) -> dict[str, Any]:
+def run_parts(options: argparse.Namespace, guests: Guests, output: Path) -> list[dict[str, Any]]:
     """Run the chosen parts; the file is complete after each."""
-    content = {
-        "what": "mneme on one device: medians of several runs with smallest and largest; bandwidths "
-        "in bytes per second, copies, restoring and verifying counted read and written",
-        **stamp(),
-        "device": guests.device,
-        "machine": machine(guests.device),
-        "numbers": {},
-    }
+    what = (
+        "mneme on one device: medians of several runs with smallest and largest; bandwidths "
+        "in bytes per second, copies, restoring and verifying counted read and written"
+    )
+    results: list[dict[str, Any]] = []
     for name in options.parts:
         print(f"measuring {name}", file=sys.stderr, flush=True)
         start = time.monotonic()
@@ -131,17 +128,20 @@ def run_parts(options: argparse.Namespace, guests: Guests, output: Path) -> dict
         except Exception as error:  # noqa: BLE001 - the other parts are measured all the same
             numbers = {"failed": f"{type(error).__name__}: {error}"}
             print(f"  {numbers['failed']}", file=sys.stderr)
-        content["numbers"][name] = {**numbers, "part_took_seconds": time.monotonic() - start}
-        output.parent.mkdir(parents=True, exist_ok=True)
-        output.write_text(json.dumps(content, indent=2) + "\n")
-    return content
+        numbers["part_took_seconds"] = time.monotonic() - start
+        groups = {key: value for key, value in numbers.items() if isinstance(value, dict)}
+        alone = {key: value for key, value in numbers.items() if key not in groups}
+        results.append({"part": name, **alone})
+        results += [{"part": name, "name": key, **value} for key, value in groups.items()]
+        write_results(output, what, results, device=guests.device)
+    return results
 
 
 def main() -> int:
     """Measure and show; 0 if every part could be measured."""
     options = parse()
     device = choose_device(options.device)
-    name = "gpu.json" if device != "cpu" else "gpu_on_cpu.json"
+    name = "gpu.jsonl" if device != "cpu" else "gpu_on_cpu.jsonl"
     output = options.output or RESULTS / name
     scratch = options.scratch or Path(tempfile.mkdtemp(prefix="mneme-benchmark-"))
     guests = Guests(
@@ -153,12 +153,12 @@ def main() -> int:
         deadline=time.monotonic() + options.limit if options.limit else math.inf,
     )
     try:
-        content = run_parts(options, guests, output)
+        results = run_parts(options, guests, output)
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
-    show(content)
+    show(*read_results(output))
     print(f"written to {output}")
-    return 1 if any("failed" in part for part in content["numbers"].values()) else 0
+    return 1 if any("failed" in one and "name" not in one for one in results) else 0
 
 
 if __name__ == "__main__":

@@ -10,8 +10,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "runtime/base/error.h"
-#include "runtime/device/device.h"
+#include "runtime/core/base/error.h"
+#include "runtime/devices/device.h"
 
 using namespace mneme;
 using namespace mneme::device;

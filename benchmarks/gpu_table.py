@@ -1,6 +1,6 @@
 """Prints what benchmarks/gpu.py measured.
 
-python benchmarks/gpu_table.py FILE.json
+python benchmarks/gpu_table.py FILE.jsonl
 """
 
 from __future__ import annotations
@@ -9,6 +9,8 @@ import json
 import sys
 from pathlib import Path
 from typing import Any
+
+from common import read_results
 
 
 def middle(value: object) -> float | None:
@@ -198,10 +200,14 @@ def show_reference(reference: dict[str, Any], device: str) -> None:
     table(title, ["what", "ours", "theirs"], rows)
 
 
-def show(content: dict[str, Any]) -> None:
+def show(facts: dict[str, Any], results: list[dict[str, Any]]) -> None:
     """Print everything there is."""
-    print(json.dumps(content["machine"]))
-    numbers = content["numbers"]
+    print(json.dumps(facts["machine"]))
+    numbers: dict[str, Any] = {}
+    for one in results:
+        about = {key: value for key, value in one.items() if key not in ("part", "name")}
+        part = numbers.setdefault(one["part"], {})
+        part.update({one["name"]: about} if "name" in one else about)
     for name in ("bandwidth", "bulk", "launch_overhead", "commands"):
         if name in numbers:
             print(f"\n{name}: {json.dumps(numbers[name])}")
@@ -209,8 +215,8 @@ def show(content: dict[str, Any]) -> None:
     if "tuning" in numbers:
         show_tuning(numbers["tuning"], numbers.get("reference", {}))
     if "reference" in numbers:
-        show_reference(numbers["reference"], content["device"])
+        show_reference(numbers["reference"], facts["machine"].get("gpu", {}).get("device", "cpu"))
 
 
 if __name__ == "__main__":
-    show(json.loads(Path(sys.argv[1]).read_text()))
+    show(*read_results(Path(sys.argv[1])))

@@ -13,10 +13,10 @@ from gpu_examples import measure_launch
 from guests import FAILURES, BenchmarkError, launches_of, repeated, sizes_of, spread
 from replay_loop import pipelines
 
-from mneme.executors.async_executor import AsyncReplayExecutor
-from mneme.executors.measuring import Measuring
-from mneme.executors.replay_executor import BaseExecutor
-from mneme.executors.tolerance import Tolerance
+from mneme.measure.async_executor import AsyncReplayExecutor
+from mneme.measure.measuring import Measuring
+from mneme.measure.replay_executor import BaseExecutor
+from mneme.measure.tolerance import Tolerance
 from mneme.mneme_types import ExperimentConfiguration
 
 if TYPE_CHECKING:

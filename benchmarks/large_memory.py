@@ -10,7 +10,6 @@ it. The recording is deleted at the end.
 from __future__ import annotations
 
 import argparse
-import json
 import math
 import shutil
 import statistics
@@ -20,7 +19,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from common import PROGRAMS, RESULTS, machine, stamp
+from common import PROGRAMS, RESULTS, write_results
 from guests import BenchmarkError, Guests, last_json, launches_of, sizes_of
 
 from mneme.devices import choose_device
@@ -141,7 +140,7 @@ def parse() -> argparse.Namespace:
         "--host-blocks", type=int, default=0, help="registered blocks, half of them pointed to"
     )
     parser.add_argument("--programs", type=Path, default=PROGRAMS)
-    parser.add_argument("--output", type=Path, help="default: benchmarks/results/large_memory.json")
+    parser.add_argument("--output", type=Path, help="default: results/large_memory.jsonl")
     parser.add_argument("--limit", type=float, default=540.0, help="seconds for everything")
     parser.add_argument("--no-touch", action="store_true", help="do not touch host memory before")
     parser.add_argument("--no-replay", action="store_true", help="only record")
@@ -155,7 +154,7 @@ class Benchmark:
         device = choose_device(options.device)
         self.options = options
         self.output = options.output or RESULTS / (
-            "large_memory.json" if device != "cpu" else "large_memory_on_cpu.json"
+            "large_memory.jsonl" if device != "cpu" else "large_memory_on_cpu.jsonl"
         )
         self.folder = options.directory / "mneme-large-memory"
         self.guests = Guests(
@@ -166,21 +165,18 @@ class Benchmark:
             timeout_seconds=options.limit,
             deadline=time.monotonic() + options.limit,
         )
-        self.content: dict[str, Any] = {
-            "what": f"large_memory: {options.gib} GiB live, {options.launches} launches that change "
+        self.what = (
+            f"large_memory: {options.gib} GiB live, {options.launches} launches that change "
             f"1 % each, all recorded, {options.host_blocks} blocks of host memory that pointers may "
-            "lead to; bytes and seconds",
-            **stamp(),
-            "device": device,
-            "machine": machine(device),
-            "numbers": {},
-        }
+            "lead to; bytes and seconds"
+        )
+        self.numbers: dict[str, dict[str, Any]] = {}
 
-    def save(self, **numbers: object) -> None:
+    def save(self, **numbers: dict[str, Any]) -> None:
         """Add to the numbers and write the file."""
-        self.content["numbers"].update(numbers)
-        self.output.parent.mkdir(parents=True, exist_ok=True)
-        self.output.write_text(json.dumps(self.content, indent=2) + "\n")
+        self.numbers.update(numbers)
+        results = ({"part": part, **one} for part, one in self.numbers.items())
+        write_results(self.output, self.what, results, device=self.guests.device)
 
     def run(self) -> None:
         """Measure everything."""
@@ -223,11 +219,11 @@ def main() -> int:
     try:
         benchmark.run()
     except BenchmarkError as error:
-        benchmark.save(failed=str(error))
+        benchmark.save(failed={"why": str(error)})
         print(f"failed: {error}", file=sys.stderr)
     finally:
         shutil.rmtree(benchmark.folder, ignore_errors=True)
-    numbers = benchmark.content["numbers"]
+    numbers = benchmark.numbers
     show(numbers)
     print(f"written to {benchmark.output}")
     is_good = "failed" not in numbers and numbers["compared"]["is_same_checksum"]

@@ -1,6 +1,6 @@
 // A CUDA runtime whose functions return at once, so that only the launch path is measured. Tuned
 // kernels are loaded and launched by functions that do nothing either.
-#include "runtime/abi/cpu_variants.h"
+#include "runtime/core/abi/cpu_variants.h"
 
 struct Dim3 {
   unsigned x, y, z;

@@ -10,7 +10,6 @@ nothing is compiled before. One parent process drives all.
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import shutil
 import sys
@@ -20,15 +19,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from common import BUILD, PROGRAMS, RESULTS, machine, stamp
+from common import BUILD, PROGRAMS, RESULTS, write_results
 from gpu_tuning import TOLERANCES
 from guests import BenchmarkError, Guests, launches_of
 from replay_loop import pipelines
 
 from mneme.devices import choose_device, list_devices
-from mneme.executors.async_executor import AsyncReplayExecutor
-from mneme.executors.replay_executor import BaseExecutor
-from mneme.executors.tolerance import Tolerance
+from mneme.measure.async_executor import AsyncReplayExecutor
+from mneme.measure.replay_executor import BaseExecutor
+from mneme.measure.tolerance import Tolerance
 from mneme.mneme_types import ExperimentConfiguration
 
 # Kernel, duration in microseconds, configurations for each GPU.
@@ -126,14 +125,14 @@ def main() -> int:
     """Measure and write the result."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--device", default=None)
-    parser.add_argument("--output", type=Path, default=RESULTS / "multi_gpu.json")
+    parser.add_argument("--output", type=Path, default=RESULTS / "multi_gpu.jsonl")
     options = parser.parse_args()
     device = choose_device(options.device)
     scratch = Path(tempfile.mkdtemp(prefix="mneme-multi-"))
     guests = Guests(device=device, examples=BUILD / "examples", programs=PROGRAMS, scratch=scratch)
     there = sum(each.is_available and each.id.startswith("cuda:") for each in list_devices())
     numbers = [n for n in (1, 2, 4, 8) if n <= (there if guests.is_gpu else 2)]
-    kernels: dict[str, Any] = {}
+    results: list[dict[str, Any]] = []
     for name, microseconds, count in GPU_KERNELS if guests.is_gpu else CPU_KERNELS:
         launch = recorded(guests, name, microseconds)
         rows = [measure(guests, name, launch, gpus, count) for gpus in numbers]
@@ -143,11 +142,9 @@ def main() -> int:
                 f"{name:10} {row['gpus']} GPU(s): {row['per_second']:8.1f} configurations/s, "
                 f"{row['speedup']:.2f} x, {len(row['failures'])} failures, {row['by_gpu']}"
             )
-        kernels[name] = {"microseconds_wanted": microseconds, "runs": rows}
-        content = {**stamp(), "machine": machine(device), "kernels": kernels}
-        options.output.write_text(
-            json.dumps({"what": "configurations per second by GPUs", **content}, indent=2) + "\n"
-        )
+        about = {"kernel": name, "microseconds_wanted": microseconds}
+        results += [{**about, **row} for row in rows]
+        write_results(options.output, "configurations per second by GPUs", results, device=device)
     shutil.rmtree(scratch, ignore_errors=True)
     return 0
 

@@ -11,7 +11,6 @@ times faster that is than `default<O3>` is, which is what the program was built 
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 import tempfile
 import time
@@ -19,24 +18,25 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from common import BUILD, PROGRAMS, RESULTS, machine, stamp
+from common import BUILD, PROGRAMS, RESULTS, write_results
 from guests import FAILURES, Guests
 from samplers import CPU_PROGRAMS, GPU_PROGRAMS
+from tables import show
 
 from mneme.devices import choose_device
-from mneme.executors.async_executor import AsyncReplayExecutor
-from mneme.executors.measuring import Measuring
+from mneme.measure.async_executor import AsyncReplayExecutor
+from mneme.measure.measuring import Measuring
 from mneme.mneme_types import ExperimentConfiguration, ExperimentResult
 from mneme.pipelines.unrolling import with_unrolling
 from mneme.recording.inventory import find_record
-from mneme.tuning.pass_choices import LEVELS, PROVEN
+from mneme.search.pass_choices import LEVELS, PROVEN
 
 UNROLLING = (0, 16)
 ITERATIONS = 6
 SECONDS = 0.5
 
 
-def measure(guests: Guests, name: str, arguments: tuple[str, ...]) -> dict[str, Any]:
+def measure(guests: Guests, name: str, arguments: tuple[str, ...]) -> list[dict[str, Any]]:
     """Measure one kernel with all of them."""
     recording = guests.folder(f"pipelines-{name}")
     guests.record(recording, *name.split(), *arguments, options=["-mr", "1"])
@@ -66,7 +66,7 @@ def measure(guests: Guests, name: str, arguments: tuple[str, ...]) -> dict[str, 
         {"passes": passes, "unroll": count, "ns": ns, "gain": ns and usual and usual / ns}
         for (passes, count), ns in zip(tried, times, strict=True)
     ]
-    return {"kernel": record.demangled_name, "built_ns": usual, "pipelines": rows}
+    return [{"kernel": record.demangled_name, "built_ns": usual}, *rows]
 
 
 def nanoseconds(result: ExperimentResult | None) -> float | None:
@@ -74,26 +74,15 @@ def nanoseconds(result: ExperimentResult | None) -> float | None:
     return result.median_ns if result is not None and result.verified else None
 
 
-def show(programs: dict[str, Any]) -> None:
-    """Print the gains, a pipeline a line and a program a column."""
-    found = {name: one for name, one in programs.items() if "failed" not in one}
-    print("".join(f"{name[:9]:>10}" for name in found))
-    for index, passes in enumerate((*LEVELS, *PROVEN)):
-        for offset, count in enumerate(UNROLLING):
-            rows = [one["pipelines"][index * len(UNROLLING) + offset] for one in found.values()]
-            gains = "".join(f"{row['gain'] or 0:>10.2f}" for row in rows)
-            print(f"{gains}  {f'unrolled {count}: ' if count else ''}{passes}")
-
-
 def main() -> int:
     """Measure every program and write the result."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--device", default=None)
     parser.add_argument("--programs", nargs="*", default=None)
-    parser.add_argument("--output", type=Path, default=RESULTS / "pipelines.json")
+    parser.add_argument("--output", type=Path, default=RESULTS / "pipelines.jsonl")
     options = parser.parse_args()
     device = choose_device(options.device)
-    programs: dict[str, Any] = {}
+    results: list[dict[str, Any]] = []
     with tempfile.TemporaryDirectory(prefix="mneme-pipelines-") as scratch:
         guests = Guests(
             device=device, examples=BUILD / "examples", programs=PROGRAMS, scratch=Path(scratch)
@@ -103,13 +92,13 @@ def main() -> int:
                 continue
             start = time.monotonic()
             try:
-                programs[name] = measure(guests, name, arguments)
+                found = measure(guests, name, arguments)
             except FAILURES as error:
-                programs[name] = {"failed": str(error)}
+                found = [{"failed": str(error)}]
+            results += [{"program": name, **one} for one in found]
             print(f"  {name}: {time.monotonic() - start:.1f} s", file=sys.stderr)
-    content = {**stamp(), "what": "built-in pipelines", "machine": machine(device)}
-    options.output.write_text(json.dumps({**content, "programs": programs}) + "\n")
-    show(programs)
+    write_results(options.output, "built-in pipelines", results, device=device)
+    show("pipelines", options.output)
     return 0
 
 

@@ -23,8 +23,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from common import BUILD, PROGRAMS, RESULTS, machine, stamp
+from common import BUILD, PROGRAMS, RESULTS, write_results
 from guests import FAILURES, BenchmarkError, Guests, Run, launches_of, spread
+from tables import show
 
 from mneme.devices import choose_device
 from mneme.programs.guest import run_environment
@@ -117,27 +118,33 @@ def gains(results: Path) -> dict[str, Any]:
     found = {}
     for file in sorted(results.glob("**/best.json")):
         best = json.loads(file.read_text())
+        summary = json.loads(file.with_name("summary.json").read_text())
         found[best["record"]["kernel_name"]] = {
             "gain": best.get("gain"),
             "same_launch_gain": (best.get("same_launch") or {}).get("gain"),
             "launch_rule": best.get("launch_rule"),
             "config": best.get("config"),
-            "summary": json.loads(file.with_name("summary.json").read_text()),
+            "trials": summary["num_trials_completed"],
+            "verified": summary["num_verified"],
         }
     return found
 
 
-def measure(guests: Guests, tracer: Path | None, program: Program, trials: int) -> dict[str, Any]:
-    """Measure one program."""
+def measure(
+    guests: Guests, tracer: Path | None, program: Program, trials: int
+) -> list[dict[str, Any]]:
+    """Measure one program; return what is said of it and of each of its kernels."""
     folder = guests.folder(f"production/{program.name}-tuned")
     folder.mkdir(parents=True)
     results, tuning_seconds = tune(guests, program, trials, folder)
-    row: dict[str, Any] = {"tuning_seconds": tuning_seconds, "kernels": gains(results)}
+    row: dict[str, Any] = {"tuning_seconds": tuning_seconds}
+    kernels = gains(results)
     tuned_file = folder / "tuned.json"
     try:
-        deployed = guests.mneme("deploy", results, "-o", tuned_file, "--launch")
+        guests.mneme("deploy", results, "-o", tuned_file, "--launch")
     except BenchmarkError as error:
-        return {**row, "not_deployed": str(error)}
+        row["not_deployed"] = str(error)
+        return [row, *({"kernel": name, **one} for name, one in kernels.items())]
     cache = folder / "cache"
     tuned = {"PROTEUS_TUNED_KERNELS": str(tuned_file), "PROTEUS_CACHE_DIR": str(cache)}
     run(guests, program)  # the vendor's own caches are filled
@@ -147,42 +154,17 @@ def measure(guests: Guests, tracer: Path | None, program: Program, trials: int) 
         shutil.rmtree(cache, ignore_errors=True)
         first.append(run(guests, program, **tuned))
         cached.append(run(guests, program, **tuned))
-    return {
-        **row,
-        "deployed": deployed.stdout + deployed.stderr,
+    row |= {
         "plain_seconds": spread([each.seconds for each in plain]),
         "first_seconds": spread([each.seconds for each in first]),
         "cached_seconds": spread([each.seconds for each in cached]),
         "is_same_output": len({each.stdout for each in [*plain, *first, *cached]}) == 1,
-        "said": sorted({line for each in first for line in each.stderr.splitlines()})[:20],
-        "plain_kernels": kernel_medians(guests, tracer, program),
-        "tuned_kernels": kernel_medians(guests, tracer, program, **tuned),
     }
-
-
-def show(rows: dict[str, Any]) -> None:
-    """Print one line for each kernel of each program."""
-    header = ("program", "kernel", "gain", "95 %", "plain us", "tuned us", "plain s", "first s")
-    print(("{:<26} {:<34}" + " {:>9}" * 2 + " {:>10}" * 5).format(*header, "cached s"))
-    for title, row in rows.items():
-        if "failed" in row:
-            print(f"{title:<26} {row['failed']}")
-            continue
-        walls = [
-            row.get(f"{key}_seconds", {}).get("median") for key in ("plain", "first", "cached")
-        ]
-        for name, kernel in row["kernels"].items():
-            gain = kernel["gain"] or {}
-            low, high = gain.get("low", math.nan), gain.get("high", math.nan)
-            traced = [
-                row.get(f"{key}_kernels", {}).get(name, {}).get("median_us")
-                for key in ("plain", "tuned")
-            ]
-            numbers = ["-" if number is None else f"{number:.3f}" for number in [*traced, *walls]]
-            print(
-                f"{title:<26} {name[:34]:<34} {gain.get('ratio', math.nan):>9.3f} "
-                f"{low:.2f}-{high:.2f} " + " ".join(f"{number:>10}" for number in numbers)
-            )
+    for key, variables in (("plain_us", {}), ("tuned_us", tuned)):
+        traced = kernel_medians(guests, tracer, program, **variables)
+        for name, one in kernels.items():
+            one[key] = traced.get(name, {}).get("median_us")
+    return [row, *({"kernel": name, **one} for name, one in kernels.items())]
 
 
 def main() -> int:
@@ -193,7 +175,7 @@ def main() -> int:
     parser.add_argument("--trials", type=int, default=None)
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--seconds", type=float, default=math.inf, help="time for everything")
-    parser.add_argument("--output", type=Path, default=RESULTS / "production.json")
+    parser.add_argument("--output", type=Path, default=RESULTS / "production.jsonl")
     options = parser.parse_args()
     device = choose_device(options.device)
     scratch = Path(tempfile.mkdtemp(prefix="mneme-production-"))
@@ -210,20 +192,20 @@ def main() -> int:
     )
     trials = options.trials or (600 if guests.is_gpu else 20)
     tracer = build_tracer(scratch) if guests.is_gpu else None
-    rows: dict[str, Any] = {}
+    rows: list[dict[str, Any]] = []
     for program in GPU_PROGRAMS if guests.is_gpu else CPU_PROGRAMS:
         if options.programs and program.name not in options.programs:
             continue
         title = " ".join([program.name, *program.arguments])
         try:
-            rows[title] = measure(guests, tracer, program, trials)
+            found = measure(guests, tracer, program, trials)
         except FAILURES as error:
-            rows[title] = {"failed": str(error)}
-        result = {"what": "tuned production runs", "trials": trials, "programs": rows}
-        facts = {**stamp(), "machine": machine(device)}
-        options.output.write_text(json.dumps({**facts, **result}, indent=2) + "\n")
-        print(f"  {title}: {rows[title].get('failed', 'measured')}", file=sys.stderr)
-    show(rows)
+            found = [{"failed": str(error)}]
+        rows += [{"program": title, **one} for one in found]
+        facts = {"device": device, "trials": trials}
+        write_results(options.output, "tuned production runs", rows, **facts)
+        print(f"  {title}: {found[0].get('failed', 'measured')}", file=sys.stderr)
+    show("production", options.output)
     shutil.rmtree(scratch, ignore_errors=True)
     return 0
 

@@ -15,7 +15,7 @@ import time
 from dataclasses import replace
 from typing import Any
 
-from mneme.executors.replay_executor import BaseExecutor
+from mneme.measure.replay_executor import BaseExecutor
 
 PASSES = (
     "sroa",

@@ -12,9 +12,7 @@ from __future__ import annotations
 
 import argparse
 import json
-import math
 import random
-import statistics
 import sys
 import tempfile
 import time
@@ -22,8 +20,9 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from common import BUILD, PROGRAMS, RESULTS, machine, stamp
+from common import BUILD, PROGRAMS, RESULTS, write_results
 from guests import FAILURES, Guests
+from tables import show
 
 from mneme.devices import choose_device
 from mneme.pipelines.pipeline import PipelineManager
@@ -66,9 +65,6 @@ USUAL_WAYS = ("random", "auto", "tpe", "sequences")
 SEQUENCES = 2000
 PASSES, SPREAD = 120, 20
 """How many passes a sequence has: mean and standard deviation."""
-PARTS = (0.1, 0.25, 0.5, 1.0)
-"""Parts of the time at which the best so far is noted."""
-FOUND = 0.95
 
 
 def curve(results: Path) -> list[tuple[float, float]]:
@@ -89,12 +85,6 @@ def curve(results: Path) -> list[tuple[float, float]]:
             best = metric
             found.append((moment - began, metric))
     return found
-
-
-def best_at(found: list[list[float]], seconds: float) -> float | None:
-    """Return the best time that was known after so many seconds."""
-    known = [metric for moment, metric in found if moment <= seconds]
-    return min(known) if known else None
 
 
 def sequences(folder: Path, seed: int) -> Path:
@@ -131,80 +121,23 @@ def search(guests: Guests, recording: Path, way: str, seed: int, seconds: float)
 
 def measure(
     guests: Guests, name: str, arguments: tuple[str, ...], options: argparse.Namespace
-) -> dict[str, Any]:
+) -> list[dict[str, Any]]:
     """Search one program in all ways; those of one seed come one after the other."""
     recording = guests.folder(f"samplers-{name.replace(' ', '-')}")
     passing = ["-sr", FIRST.get(name, "0")]
     guests.record(recording, *name.split(), *arguments, options=["-mr", "1", *passing])
-    rows: dict[str, Any] = {way: [] for way in options.ways}
+    rows: list[dict[str, Any]] = []
     for seed in range(options.first_seed, options.seeds):
         # In another order each time, so that none is always first.
         for way in random.Random(seed).sample(options.ways, len(options.ways)):
             if way != options.ways[0] and seed >= options.other_seeds:
                 continue
             try:
-                rows[way].append(search(guests, recording, way, seed, options.seconds))
+                found = search(guests, recording, way, seed, options.seconds)
             except FAILURES as error:
-                rows[way].append({"seed": seed, "failed": str(error)})
-    return {"ways": rows, **summary_of(rows, options.seconds, options.known.get(name))}
-
-
-def summary_of(rows: dict[str, Any], seconds: float, known: float | None = None) -> dict[str, Any]:
-    """Return what the curves of all searches of one program say, and of earlier ones."""
-    searches = [one for runs in rows.values() for one in runs if one.get("best_ns")]
-    if not searches:
-        return {}
-    best = min([one["best_ns"][-1][1] for one in searches] + ([known] if known else []))
-    found = {}
-    for way, runs in rows.items():
-        curves = [one["best_ns"] for one in runs if one.get("best_ns")]
-        if not curves:
-            continue
-        parts = {
-            f"{part:g}": sorted(share_at(one, part * seconds, best) for one in curves)
-            for part in PARTS
-        }
-        areas = sorted(area(one, seconds, best) for one in curves)
-        found[way] = {
-            "share_of_best": {part: statistics.median(all_) for part, all_ in parts.items()},
-            "area": {"median": statistics.median(areas), "min": areas[0], "max": areas[-1]},
-            "found": sum(one >= FOUND for one in parts["1"]),
-            "of": len(curves),
-            "trials": statistics.median(one["trials"] for one in runs if "trials" in one),
-        }
-    return {"best_ns": best, "found": found}
-
-
-def share_at(found: list[list[float]], seconds: float, best: float) -> float:
-    """Return the part of the best speed that was known after so many seconds."""
-    known = best_at(found, seconds)
-    return 0.0 if known is None else best / known
-
-
-def area(found: list[list[float]], seconds: float, best: float) -> float:
-    """Return that part, averaged over so many seconds."""
-    moments = [*(at for at, _ in found), math.inf]
-    parts = (
-        (min(later, seconds) - at) * best / metric
-        for (at, metric), later in zip(found, moments[1:], strict=True)
-        if at < seconds
-    )
-    return sum(parts) / seconds
-
-
-def show(programs: dict[str, Any]) -> None:
-    """Print the part of the best speed that was known at each moment, medians over the seeds."""
-    heads = "".join(f"{100 * part:.0f} %".rjust(8) for part in PARTS)
-    print(f"{'program':<24} {'way':<14} {'trials':>7}{heads}    area (least to most)   found")
-    for name, program in programs.items():
-        if "failed" in program:
-            print(f"{name:<24} {program['failed']}")
-            continue
-        for way, one in program["found"].items():
-            shares = "".join(f"{share:>8.3f}" for share in one["share_of_best"].values())
-            areas = "{median:.3f} ({min:.3f} to {max:.3f})".format(**one["area"])
-            counts = f"{one['found']} of {one['of']}"
-            print(f"{name:<24} {way:<14} {one['trials']:>7.0f}{shares}    {areas:<22} {counts}")
+                found = {"seed": seed, "failed": str(error)}
+            rows.append({"program": name, "seconds_each": options.seconds, "way": way, **found})
+    return rows
 
 
 def main() -> int:
@@ -226,7 +159,7 @@ def main() -> int:
         "--other-seeds", type=int, default=10**6, help="at most, of all ways but the first"
     )
     parser.add_argument("--limit", type=float, default=float("inf"), help="seconds for everything")
-    parser.add_argument("--output", type=Path, default=RESULTS / "samplers.json")
+    parser.add_argument("--output", type=Path, default=RESULTS / "samplers.jsonl.xz")
     options = parser.parse_args()
     device = choose_device(options.device)
     with tempfile.TemporaryDirectory(prefix="mneme-samplers-") as scratch:
@@ -237,24 +170,19 @@ def main() -> int:
             scratch=Path(scratch),
             deadline=time.monotonic() + options.limit,
         )
-        programs: dict[str, Any] = {}
+        results: list[dict[str, Any]] = []
         for name, arguments in (GPU_PROGRAMS if guests.is_gpu else CPU_PROGRAMS).items():
             if options.programs and name not in options.programs:
                 continue
             try:
-                programs[name] = measure(guests, name, arguments, options)
+                results += measure(guests, name, arguments, options)
+                print(f"  {name}: measured", file=sys.stderr)
             except FAILURES as error:
-                programs[name] = {"failed": str(error)}
-            print(f"  {name}: {programs[name].get('failed', 'measured')}", file=sys.stderr)
-            result = {
-                "what": "ways to search side by side",
-                "seconds": options.seconds,
-                "known_ns": options.known,
-            }
-            facts = {**stamp(), "machine": machine(device)}
-            content = {**facts, **result, "options": WAYS, "programs": programs}
-            options.output.write_text(json.dumps(content) + "\n")
-    show(programs)
+                results.append({"program": name, "failed": str(error)})
+                print(f"  {name}: {error}", file=sys.stderr)
+            facts = {"device": device, "known_ns": options.known, "options": WAYS}
+            write_results(options.output, "ways to search side by side", results, **facts)
+    show("samplers", options.output)
     return 0
 
 

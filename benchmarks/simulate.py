@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import lzma
 import statistics
 import sys
 import tempfile
@@ -21,16 +20,17 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from common import BUILD, PROGRAMS, RESULTS, machine, stamp
+from common import BUILD, PROGRAMS, RESULTS, read_results, write_results
 from guests import FAILURES, Guests
+from tables import NEAR, show
 
 from mneme.devices import choose_device
 from mneme.mneme_types import ExperimentConfiguration, ExperimentResult
-from mneme.tuning.options import TuneOptions
-from mneme.tuning.params import BaseParam, CategoricalParam
-from mneme.tuning.search_space import SearchSpace
-from mneme.tuning.studies import make_search
-from mneme.tuning.trials import CompletedCandidate
+from mneme.search.params import BaseParam, CategoricalParam
+from mneme.search.search_space import SearchSpace
+from mneme.session.options import TuneOptions
+from mneme.session.studies import make_search
+from mneme.session.trials import CompletedCandidate
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -39,8 +39,6 @@ SPACES = RESULTS / "spaces"
 SAMPLERS = ("random", "auto", "tpe")
 MOMENTS = (20, 50, 100, 200)
 """Configurations after which the best so far is noted."""
-NEAR = 0.95
-"""How near to the best known a search has to come to count as one that found it."""
 KNOWN_IN_A_ROW = 200
 
 Table = dict[str, Any]
@@ -107,23 +105,26 @@ def simulate(table: Table, sampler: str, seed: int, most: int) -> list[float]:
     return best
 
 
-def compare(table: Table, samplers: list[str], seeds: int, most: int) -> dict[str, Any]:
+def compare(table: Table, samplers: list[str], seeds: int, most: int) -> list[dict[str, Any]]:
     """Search a table with each sampler and each seed."""
     optimum = min(row[-1] for row in table["members"] if row[-1])
-    rows: dict[str, Any] = {}
+    rows: list[dict[str, Any]] = []
     for sampler in samplers:
         began = time.monotonic()
         runs = [simulate(table, sampler, seed, most) for seed in range(seeds)]
         parts = [[optimum / one for one in run] for run in runs]
-        rows[sampler] = {
-            "after": {
-                str(count): statistics.median(run[min(count, len(run)) - 1] for run in parts)
-                for count in (*(one for one in MOMENTS if one < most), most)
-            },
-            "average": statistics.median(statistics.fmean(run) for run in parts),
-            "found_it": sum(run[-1] >= NEAR for run in parts),
-            "seconds_per_ask": (time.monotonic() - began) / max(1, sum(map(len, runs))),
-        }
+        rows.append(
+            {
+                "sampler": sampler,
+                "after": {
+                    str(count): statistics.median(run[min(count, len(run)) - 1] for run in parts)
+                    for count in (*(one for one in MOMENTS if one < most), most)
+                },
+                "average": statistics.median(statistics.fmean(run) for run in parts),
+                "found_it": sum(run[-1] >= NEAR for run in parts),
+                "seconds_per_ask": (time.monotonic() - began) / max(1, sum(map(len, runs))),
+            }
+        )
     return rows
 
 
@@ -145,9 +146,8 @@ def measure(guests: Guests, name: str, preset: str) -> Table:
     ]
     baseline = json.loads((results / "baseline.json").read_text())
     return {
-        **stamp(),
         "what": f"every member of the space '{preset}' of a kernel of {name}, nanoseconds",
-        "machine": machine(guests.device),
+        "device": guests.device,
         "baseline_ns": baseline["metric"],
         "parameters": {
             one: _in_order(described[one], {row[index] for row in members})
@@ -165,21 +165,6 @@ def _in_order(described: Mapping[str, Any], found: set[Any]) -> list[Any]:
     return listed + [one for one in found if one not in listed]
 
 
-def show(tables: Mapping[str, Any], seeds: int) -> None:
-    """Print what was found of the best in each table, medians over the seeds."""
-    counts = next(iter(next(iter(tables.values()))["samplers"].values()))["after"]
-    heads = "".join(f"{count:>9}" for count in counts)
-    print(f"{'table':<18} {'members':>7} {'sampler':<8}{heads}  average  found it  ms an ask")
-    for name, about in tables.items():
-        for sampler, row in about["samplers"].items():
-            parts = "".join(f"{100 * one:>8.1f}%" for one in row["after"].values())
-            print(
-                f"{name:<18} {about['members']:>7} {sampler:<8}{parts}"
-                f"{100 * row['average']:>8.1f}% {row['found_it']:>5}/{seeds}"
-                f"{1000 * row['seconds_per_ask']:>10.2f}"
-            )
-
-
 def main() -> int:
     """Make tables, or search those there are and write the result."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -189,7 +174,7 @@ def main() -> int:
     parser.add_argument("--samplers", nargs="+", default=list(SAMPLERS))
     parser.add_argument("--seeds", type=int, default=20)
     parser.add_argument("--trials", type=int, default=400)
-    parser.add_argument("--output", type=Path, default=RESULTS / "simulated.json")
+    parser.add_argument("--output", type=Path, default=RESULTS / "simulated.jsonl")
     options = parser.parse_args()
     SPACES.mkdir(exist_ok=True)
     for name in options.measure:
@@ -208,21 +193,20 @@ def main() -> int:
                 print(f"{name}: {error}", file=sys.stderr)
                 return 1
         kind = device.partition(":")[0]
-        path = SPACES / f"{name}_{kind}.json.xz"
-        path.write_bytes(lzma.compress(json.dumps(table).encode()))
-        print(f"{path}: {len(table['members'])} members", file=sys.stderr)
+        path, members = SPACES / f"{name}_{kind}.jsonl.xz", table.pop("members")
+        write_results(path, table.pop("what"), members, **table)
+        print(f"{path}: {len(members)} members", file=sys.stderr)
     if options.measure:
         return 0
-    tables = {}
-    for path in sorted(SPACES.glob("*.json.xz")):
-        table = json.loads(lzma.decompress(path.read_bytes()))
+    results: list[dict[str, Any]] = []
+    for path in sorted(SPACES.glob("*.jsonl.xz")):
+        facts, members = read_results(path)
+        table = {**facts, "members": members}
+        about = {"table": path.name.partition(".")[0], "members": len(members)}
         rows = compare(table, options.samplers, options.seeds, options.trials)
-        name = path.name.partition(".")[0]
-        tables[name] = {"members": len(table["members"]), "samplers": rows}
-    facts = {**stamp(), "machine": machine()}
-    content = {**facts, "what": "samplers on tables", "seeds": options.seeds, "tables": tables}
-    options.output.write_text(json.dumps(content, indent=2) + "\n")
-    show(tables, options.seeds)
+        results += [{**about, **one} for one in rows]
+    write_results(options.output, "samplers on tables", results, seeds=options.seeds)
+    show("simulated", options.output)
     return 0
 
 

@@ -1,6 +1,6 @@
 """Processes that answer an executor at once, to see what the executor itself costs.
 
-Their commands take the place of those of `mneme.executors.worker_process` and `mneme.executors.compile_pool`.
+Their commands take the place of those of `mneme.measure.worker_process` and `mneme.measure.compile_pool`.
 """
 
 from __future__ import annotations
@@ -9,8 +9,8 @@ import json
 import sys
 from contextlib import nullcontext
 
+from mneme.measure.serving import serve
 from mneme.mneme_types import ExperimentResult
-from mneme.processes.serving import serve
 
 __all__ = ["COMPILER", "WORKER", "compiler", "worker"]
 

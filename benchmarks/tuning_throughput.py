@@ -27,7 +27,7 @@ import stub_processes
 from common import BUILD, publish
 from replay_loop import pipelines
 
-from mneme.executors.async_executor import AsyncReplayExecutor
+from mneme.measure.async_executor import AsyncReplayExecutor
 from mneme.mneme_types import ExperimentConfiguration
 from mneme.recording.inventory import find_record
 
@@ -154,7 +154,7 @@ def measure_replacement(record: RecordedExecution, logs: Path) -> dict[str, floa
 
 
 def measure_parent(
-    record: RecordedExecution, logs: Path, irs: tuple[bytes | None, ...] = (None,)
+    record: RecordedExecution, logs: Path, irs: tuple[bytes | None, ...]
 ) -> dict[str, Any]:
     """Configurations per second, and processor time of each in the process of the executor."""
     rows = {}
@@ -185,15 +185,16 @@ def main() -> None:
     scratch = Path(tempfile.mkdtemp(prefix="mneme-throughput-"))
     numbers: dict[str, Any] = {"load_before": os.getloadavg()}
     for name in KERNELS:
-        numbers[name] = measure_kernel(scratch, name)
+        numbers |= {f"{name}, {key}": row for key, row in measure_kernel(scratch, name).items()}
     record = find_record(scratch / "tiny")
     numbers["seconds_to_replace_a_killed_worker"] = measure_replacement(record, scratch)
     with (
-        patch("mneme.executors.worker_process._COMMAND", stub_processes.WORKER),
-        patch("mneme.executors.compile_pool._COMMAND", stub_processes.COMPILER),
+        patch("mneme.measure.worker_process._COMMAND", stub_processes.WORKER),
+        patch("mneme.measure.compile_pool._COMMAND", stub_processes.COMPILER),
     ):
-        numbers["stub_processes"] = measure_parent(record, scratch)
-        numbers["stub_processes_other_ir_each"] = measure_parent(record, scratch, IRS)
+        for name, irs in (("stub_processes", (None,)), ("stub_processes_other_ir_each", IRS)):
+            rows = measure_parent(record, scratch, irs)
+            numbers |= {f"{name}, {key}": row for key, row in rows.items()}
     numbers["load_after"] = os.getloadavg()
     publish(
         "tuning_throughput",

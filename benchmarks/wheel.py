@@ -3,7 +3,7 @@
 python benchmarks/wheel.py WHEEL [OTHER...] [--runs N]     WHEEL: as scripts/wheel makes it, for this
 Python; of the others only the size is noted
 
-Writes benchmarks/results/wheel.json. The wheel is installed into a fresh environment; what mneme
+Writes benchmarks/results/wheel.jsonl. The wheel is installed into a fresh environment; what mneme
 depends on comes from the environment of the Python that runs this.
 """
 
@@ -25,7 +25,7 @@ from common import publish
 COMMANDS = {
     "python_alone": ("-c", "pass"),
     "import_mneme": ("-c", "import mneme"),
-    "import_replay_executor": ("-c", "import mneme.executors.replay_executor"),
+    "import_replay_executor": ("-c", "import mneme.measure.replay_executor"),
     "mneme_version": ("-m", "mneme", "--version"),
     "mneme_help": ("-m", "mneme", "--help"),
     "mneme_config_key": ("-m", "mneme", "config", "cmakedir"),

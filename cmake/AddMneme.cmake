@@ -41,8 +41,8 @@ include_guard(GLOBAL)
   (``-fgpu-rdc --offload-new-driver``, and ``--offload-link`` for who links the code, through static
   libraries too; ``--no-offload-new-driver`` among the project's flags has no say here); that
   property and ``CUDA_RESOLVE_DEVICE_SYMBOLS`` are turned off at the end of the directory, since
-  CMake's own device link is made for nvcc's objects. Who links such a static library from another
-  project needs ``find_package(mneme)`` there; with clang before 22, or architectures given as ``all``
+  CMake's own device link is made for nvcc's objects. A project that links such a static library
+  needs ``find_package(mneme)`` there; with clang before 22, or architectures given as ``all``
   or ``native``, the program needs device code of its own.
 
   C++ sources are left as they are where their compiler cannot load the passes (gcc, another major
@@ -102,9 +102,9 @@ endfunction()
   ``Pipeline``
     Run on the kernel and what it reaches, as a tuned run does (the assembly is the same but for
     registers, specialised values and device variables, whose addresses a tuned run knows); other
-    kernels of the unit keep the program's pipeline. Of several variants, that with the largest
-    ``Weight`` counts, those tuned for this architecture first: every pipeline is right for every
-    launch. A pipeline that this compiler does not know, or that crashes it, is told, and the kernel
+    kernels of the unit keep the program's pipeline. If there are several variants, the one with the
+    largest ``Weight`` counts, those tuned for this architecture first: every pipeline is right for
+    every launch. A pipeline that this compiler does not know, or that crashes it, is reported, and the kernel
     is built with the program's own; so is a kernel that launches kernels itself. An endless pipeline
     is not noticed. With ``-foffload-lto``, what is linked is optimised again.
 
@@ -141,7 +141,7 @@ function(mneme_apply_tuned target json)
     endif()
     string(REGEX REPLACE "[* \n]+" " " problem "${problem}")
     string(STRIP "${problem}" problem)
-    message(FATAL_ERROR "mneme_apply_tuned(${target}): '${file}' is no file of tuned kernels: "
+    message(FATAL_ERROR "mneme_apply_tuned(${target}): '${file}' is not a file of tuned kernels: "
       "${problem}")
   endif()
   _mneme_set_once(mneme_apply_tuned ${target} MNEME_TUNED "${file}" isNew)
@@ -156,7 +156,7 @@ function(mneme_apply_tuned target json)
   set(copy "${CMAKE_BINARY_DIR}/CMakeFiles/mneme_tuned/${hash}/${name}")
   configure_file("${file}" "${copy}" COPYONLY) # again when the file changes
   _mneme_pass_option(${target} "${isDevice}" "-mneme-tuned=${copy}")
-  # What is left to tuned runs is told as a warning, and is no error of the project's.
+  # Knobs that only tuned runs can apply cause a warning, which must not fail a build with -Werror.
   target_compile_options(${target} PRIVATE "$<${isDevice}:-Wno-error=backend-plugin>")
 endfunction()
 
@@ -170,8 +170,8 @@ endfunction()
   What :cmake:command:`add_mneme(<target>) <add_mneme>` does, for projects written for the reference
   tools; they configure unchanged, as ``find_package(proteus CONFIG)`` is served by this package,
   whatever version they ask for. What the source marks as constant at run time is compiled then
-  (:doc:`/jit`). Who links a library that was named gets the target ``proteus``: its headers and
-  ``PROTEUS_ENABLE_CUDA`` or ``PROTEUS_ENABLE_HIP``.
+  (:doc:`/jit`). Targets that link a library named here get the target ``proteus``: its headers
+  and ``PROTEUS_ENABLE_CUDA`` or ``PROTEUS_ENABLE_HIP``.
 
   ``<target>``
     As for :cmake:command:`add_mneme`. Mandatory. No generator expressions.
@@ -214,8 +214,8 @@ function(_mneme_check_arguments function target unknown valueless)
   endif()
 endfunction()
 
-# Keeps what a function was called with in a property of the target. `isNew`: whether it is the first
-# call. Fails if an earlier one said something else.
+# Stores a function's arguments in a property of the target. `isNew`: whether it is the first call.
+# Fails if an earlier call had other arguments.
 function(_mneme_set_once function target property value isNew)
   get_target_property(earlier ${target} ${property})
   if(earlier STREQUAL "earlier-NOTFOUND")
@@ -267,8 +267,8 @@ function(_mneme_instrument target kernels leavesUnset)
   endif()
 endfunction()
 
-# Tells the passes to leave local variables alone that the source leaves unset, unless the project says
-# something of its own: what is said later, for the target, comes behind and wins by itself.
+# Makes the passes leave uninitialised local variables alone, unless the project has its own
+# setting. A setting that the target gets later follows on the command line and so takes precedence.
 function(_mneme_leave_locals target condition)
   get_target_property(said ${target} COMPILE_OPTIONS)
   string(APPEND said " ${CMAKE_CXX_FLAGS} ${CMAKE_CUDA_FLAGS} ${CMAKE_HIP_FLAGS}")
@@ -301,8 +301,8 @@ function(_mneme_link_runtime target)
   endif()
 endfunction()
 
-# What makes kernels at run time, for programs that do: others do not load it. Who links a library gets
-# the headers too, as from the reference tool.
+# Links the library that makes kernels at run time; programs that make none do not load it. Targets that
+# link a library get the headers too, as from the reference tool.
 function(_mneme_link_frontend target)
   if(TARGET proteus)
     set_property(TARGET ${target} APPEND PROPERTY LINK_LIBRARIES proteus)
@@ -321,8 +321,8 @@ function(_mneme_link_relocatable target)
   cmake_language(EVAL CODE "cmake_language(DEFER CALL _mneme_compile_relocatable [[${target}]])")
 endfunction()
 
-# Says in options what the property said: a program that links a static library with the property would
-# do CMake's own device link.
+# Replaces the property by options, because CMake would run its own device link for a program that
+# links a static library with the property.
 function(_mneme_compile_relocatable target)
   get_target_property(isRelocatable ${target} CUDA_SEPARABLE_COMPILATION)
   if(isRelocatable)
@@ -334,11 +334,11 @@ function(_mneme_compile_relocatable target)
     get_target_property(kind ${target} TYPE)
     set(scope PRIVATE)
     if(kind MATCHES "^(STATIC|OBJECT)_LIBRARY$")
-      set(scope INTERFACE) # whoever links the objects links their device code
+      set(scope INTERFACE) # a target that links the objects links their device code
     endif()
     target_link_options(${target} ${scope} -fgpu-rdc --offload-link)
     if(CMAKE_CUDA_COMPILER_TOOLKIT_ROOT)
-      # Elsewhere, whoever links an installed library has a toolkit.
+      # A project that links the installed library brings a toolkit of its own.
       target_link_options(${target} ${scope}
         "$<BUILD_INTERFACE:--cuda-path=${CMAKE_CUDA_COMPILER_TOOLKIT_ROOT}>")
     endif()
@@ -454,8 +454,8 @@ need clang ${wantedMajor}: configure with -DCMAKE_${language}_COMPILER=${rightCo
 mneme config cmake-args)" PARENT_SCOPE)
 endfunction()
 
-# Who made a clang: AMD, from between LLVM's releases, or nobody in particular. Plugins made for the one do
-# not fit the other, also of the same number. `release` is a text on which ROCm it belongs to, if it says so.
+# Finds out whether a clang is AMD's, built between LLVM's releases, or a common one. Plugins built for one do
+# not fit the other, even with the same version number. `release` names its ROCm release, if it prints one.
 function(_mneme_maker compiler maker release)
   get_property(said GLOBAL PROPERTY "MNEME_SAID_BY_${compiler}")
   if(NOT said AND EXISTS "${compiler}")

@@ -45,6 +45,19 @@ function(mneme_library name)
   target_include_directories(${name} PUBLIC "$<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>")
   target_link_libraries(${name} PUBLIC ${arg_LINK} PRIVATE ${arg_LINK_PRIVATE})
   mneme_target_settings(${name})
+  list(LENGTH arg_SOURCES count)
+  if(count GREATER_EQUAL 6) # below, precompiling takes longer than it saves
+    mneme_precompile_std_headers(${name})
+  endif()
+endfunction()
+
+#[[ mneme_precompile_std_headers(<target>)
+
+Headers of the C++ library that most of our files read, and which take as long as all the rest. ]]
+function(mneme_precompile_std_headers target)
+  target_precompile_headers(${target} PRIVATE <algorithm> <atomic> <cstdint> <cstring> <filesystem> <functional>
+    <map> <memory> <mutex> <optional> <span> <string> <string_view> <unordered_map> <utility> <vector>)
+  mneme_keep_precompiled(${target})
 endfunction()
 
 #[[ mneme_target_settings(<target>)
@@ -76,6 +89,12 @@ function(mneme_unit_test name)
   set_property(SOURCE ${mainSource} APPEND PROPERTY
     COMPILE_DEFINITIONS DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN)
   mneme_target_settings(test_${name})
+  list(LENGTH arg_SOURCES count)
+  if(count GREATER_EQUAL 6)
+    mneme_precompile_std_headers(test_${name})
+    target_precompile_headers(test_${name} PRIVATE <doctest/doctest.h>)
+    set_property(SOURCE ${mainSource} PROPERTY SKIP_PRECOMPILE_HEADERS ON) # defines what doctest reads
+  endif()
   add_test(NAME unit.${name} COMMAND test_${name})
 endfunction()
 
@@ -114,8 +133,12 @@ function(mneme_precompile_llvm_headers target)
     <llvm/Analysis/ValueTracking.h> <llvm/IR/IRBuilder.h> <llvm/IR/InstIterator.h>
     <llvm/IR/IntrinsicInst.h> <llvm/IR/Module.h> <llvm/Passes/PassBuilder.h>
     <llvm/Transforms/Utils/BasicBlockUtils.h> <llvm/Transforms/Utils/Cloning.h>)
+  mneme_keep_precompiled(${target})
+endfunction()
+
+# Without the time of day in precompiled headers a compiler cache can keep what is made with them.
+function(mneme_keep_precompiled target)
   if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
-    # Without the time of day in it a compiler cache can keep what is made with it.
     target_compile_options(${target} PRIVATE "SHELL:-Xclang -fno-pch-timestamp")
   endif()
 endfunction()

@@ -37,8 +37,8 @@ get_target_property(_mneme_passes Mneme::passes IMPORTED_LOCATION)
 get_target_property(_mneme_aliased Mneme::passes ALIASED_TARGET)
 foreach(name IN ITEMS ProteusPass ProteusPassOffload)
   if(_mneme_passes)
-    # Who links it wants its options. It is no library of programs, whose linker would miss LLVM, so
-    # it is what adds nothing when it is linked and still has a file: a program with exports.
+    # Targets link the plugin for its compile options only. Programs must not link the plugin itself,
+    # which needs LLVM. An imported program with exports has a file and adds nothing to the link.
     add_executable(${name} IMPORTED GLOBAL)
     set_target_properties(${name} PROPERTIES IMPORTED_LOCATION "${_mneme_passes}" ENABLE_EXPORTS ON)
   elseif(_mneme_aliased) # mneme is part of this build

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 import sys
+from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -43,7 +44,7 @@ nitpick_ignore_regex = [
     (r"py:.*", r"(?!(?:mneme|proteus)\b).*"),
     (r"py:.*", r"mneme\.(.*\.)?_.*"),
     # Seen in signatures, but nothing that scripts make.
-    (r"py:.*", r"mneme\.(deploy\.tuned_json|executors\.worker_process|recording\.record_json)\..*"),
+    (r"py:.*", r"mneme\.(deploy\.tuned_json|measure\.worker_process|recording\.record_json)\..*"),
 ]
 
 # moderncmakedomain knows no references of unstated kind.
@@ -87,6 +88,20 @@ def _keep_sentences(
         lines[:0] = ["..", ""]
 
 
+def _describe_options(
+    _app: Sphinx, what: str, name: str, _object: object, _options: object, lines: list[str]
+) -> None:
+    """Take the description of an option from its declaration, which the command line shows, too."""
+    from mneme.option import option_of  # noqa: PLC0415 - Sphinx sets the path before
+    from mneme.session.options import TuneOptions  # noqa: PLC0415
+
+    owner, _, field = name.rpartition(".")
+    if what == "attribute" and owner.endswith(".TuneOptions"):
+        found = next((one for one in fields(TuneOptions) if one.name == field), None)
+        if found is not None and (told := option_of(found)):
+            lines[:] = [told.help.replace("*", "\\*")]
+
+
 def _skip_aliases(
     _app: Sphinx, what: str, name: str, obj: object, _skip: object, _options: object
 ) -> bool | None:
@@ -98,4 +113,5 @@ def _skip_aliases(
 def setup(app: Sphinx) -> None:
     """Connect what configuration alone cannot say."""
     app.connect("autodoc-skip-member", _skip_aliases)
+    app.connect("autodoc-process-docstring", _describe_options, priority=300)
     app.connect("autodoc-process-docstring", _keep_sentences, priority=400)

@@ -12,7 +12,7 @@
 #include "passes/route_launches.h"
 #include "passes/tuned_body.h"
 #include "passes/zero_locals.h"
-#include "runtime/ir/compat.h"
+#include "runtime/compiler/ir/compat.h"
 
 namespace mneme::passes {
 namespace {

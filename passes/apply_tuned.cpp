@@ -12,8 +12,8 @@
 #include "passes/kernel_metadata.h"
 #include "passes/tuned_body.h"
 #include "passes/warning.h"
-#include "runtime/ir/compat.h"
-#include "runtime/ir/pipeline_tuning.h"
+#include "runtime/compiler/ir/compat.h"
+#include "runtime/compiler/ir/pipeline_tuning.h"
 
 namespace mneme::passes {
 namespace {
@@ -25,6 +25,8 @@ constexpr uint64_t kWarpThreads = 32;
 constexpr uint64_t kRegisterPortion = 8;
 constexpr uint64_t kMaxRegisters = 255;
 constexpr uint64_t kMaxThreads = 1 << 20; // beyond every GPU's
+// The one of the knobs that change the code alone which ahead-of-time builds obey (registersOf).
+constexpr llvm::StringRef kObeyed = "max_registers";
 
 /// Texts of what an ahead-of-time build leaves undone, each once.
 struct Leftovers {
@@ -90,6 +92,10 @@ void collectLeftovers(const tuned::Variant& variant, llvm::StringRef pipeline,
   if (std::to_string(variant.codegenOptLevel) != ir::codegenLevelOf(optLevel))
     leftovers.insert("code generator level " + std::to_string(variant.codegenOptLevel) +
                      " (the program has -O" + optLevel.str() + ")");
+#define MNEME_CODE_NUMBER(member, key, otherwise, high, deployed, searched, devices, label, text)  \
+  if (variant.member != otherwise && llvm::StringRef(key) != kObeyed)                              \
+    leftovers.insert(deployed " " + std::to_string(variant.member));
+#include "runtime/core/abi/knobs.def"
   if (variant.specializeArgs)
     leftovers.insert("specialised arguments");
   if (variant.specializeDims)

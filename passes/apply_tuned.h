@@ -1,5 +1,5 @@
-// Room passes: device side. What of a tuned-kernels file (docs/tuned-kernels.md) an ahead-of-time
-// build can do.
+// Room passes: device side. Applies the part of a tuned-kernels file (docs/tuned-kernels.md) that
+// an ahead-of-time build can apply.
 #pragma once
 
 #include <llvm/IR/Function.h>
@@ -8,20 +8,20 @@
 #include <string>
 
 #include "passes/build_facts.h"
-#include "runtime/tuned/file.h"
+#include "runtime/jit/tuned/file.h"
 
 namespace mneme::passes {
 
-/// Reads a tuned-kernels file as a tuned run does. Sets `error` to a sentence if it cannot be read.
+/// Reads a tuned-kernels file the way a tuned run does. If that fails, sets `error` to a sentence.
 tuned::File readTunedFile(const std::string& path, std::string& error);
 
-/// Applies to `kernel` what its entry in `file` says and what is right for every launch: a limit of
-/// registers per thread, which is how launch bounds and MaxRegisters reach the machine code, and
-/// the pipeline (tuned_body.h). Has to come before the ordinary pipeline. Reports as a warning
-/// what is left to a tuned run (specialisation, other dimensions), a pipeline that this compiler
-/// cannot run, and a kernel that is stale: its IR, known by `staticHash`, is not the tuned one.
-/// `build` is how the program is compiled. A kernel without entry stays as it is. Returns whether
-/// the module changed.
+/// Applies the settings in the entry of `kernel` in `file` that are valid for every launch: the
+/// limit of registers per thread, which is how launch bounds and MaxRegisters reach the machine
+/// code, and the pipeline (tuned_body.h). Must run before the ordinary pipeline. Warns about
+/// settings that only a tuned run can apply (specialisation, other dimensions), a pipeline that
+/// this compiler cannot run, and a stale kernel, whose IR (`staticHash`) differs from the tuned
+/// one. `build` describes how the program is compiled. A kernel without an entry is left unchanged.
+/// Returns whether the module changed.
 bool applyTuned(llvm::Function& kernel, uint64_t staticHash, const tuned::File& file,
                 const BuildFacts& build);
 

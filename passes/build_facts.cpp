@@ -9,8 +9,8 @@
 namespace mneme::passes {
 namespace {
 
-// PassBuilder tells nobody what it was made with, and nothing else knows: whether the code
-// generator fuses leaves no trace in the IR. An explicit instantiation may name private members.
+// PassBuilder does not expose what it was created with, and the IR does not show whether the code
+// generator fuses operations. The explicit instantiation of a template may name private members.
 template <auto Machine, auto Tuning> struct Members {
   friend const llvm::TargetMachine* machineOf(const llvm::PassBuilder& builder) {
     return builder.*Machine;

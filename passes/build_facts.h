@@ -1,4 +1,4 @@
-// Room passes: how the program at hand is compiled, as far as the compiler tells a plugin.
+// Room passes: how the current program is compiled, as far as a compiler plugin can find out.
 #pragma once
 
 #include <llvm/Passes/PassBuilder.h>
@@ -8,26 +8,26 @@
 #include <vector>
 
 #include "passes/compiler_arguments.h"
-#include "runtime/ir/pipeline_tuning.h"
+#include "runtime/compiler/ir/pipeline_tuning.h"
 
 namespace mneme::passes {
 
 struct BuildFacts {
   std::string optLevel; ///< "0".."3", "s" or "z"; empty: unknown
-  /// Multiplications and additions are fused whatever flags and pragmas say (-ffp-contract=fast,
-  /// the default of CUDA), as opposed to where flags allow it. None: unknown.
+  /// True if multiplications and additions are fused everywhere (-ffp-contract=fast, the default
+  /// for CUDA), false if only where instruction flags allow it. None: unknown.
   std::optional<bool> fusesEverywhere;
   ir::LoopChoices loops;
-  /// What was given with -mllvm ("name=value", "name"), but for what clang gives by itself and for
-  /// options of ours.
+  /// The options given with -mllvm ("name=value" or "name"), without those that clang adds itself
+  /// and those of mneme.
   std::vector<std::string> llvmOptions;
   AssemblerFacts assembler;
-  /// Local variables that are read before they are set keep what they have: the command line says
-  /// what becomes of them (-ftrivial-auto-var-init=...), or nothing of ours has looked at them.
+  /// Uninitialised local variables are left alone, because the command line determines their
+  /// content (-ftrivial-auto-var-init=...) or because mneme's pass for them did not run.
   bool leavesUnset = true;
 };
 
-/// Describes the pipeline that `builder` makes for `level`.
+/// Describes the pipeline that `builder` builds for `level`.
 BuildFacts factsOf(const llvm::PassBuilder& builder, llvm::OptimizationLevel level);
 
 } // namespace mneme::passes

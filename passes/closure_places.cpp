@@ -27,7 +27,7 @@ llvm::StructType* closureStructOf(const llvm::Argument& closure) {
   return nullptr;
 }
 
-/// The type of a kernel's argument as the program wrote it; null if it is no object.
+/// The type of a kernel's argument as the program wrote it; null if it is not an object.
 llvm::Type* objectTypeOf(const llvm::Argument& argument) {
   if (llvm::Type* type = argument.getPointeeInMemoryValueType())
     return type;

@@ -37,14 +37,15 @@ std::vector<std::string> argumentsOf(const std::string& process) {
   return {arguments.begin() + 1, arguments.end()};
 }
 
-/// An option of the driver whose value is the next argument, which is for somebody else.
+/// Returns whether the argument is an option of the driver that passes the next argument to another
+/// tool.
 bool takesForeignValue(llvm::StringRef argument) {
   return argument == "-mllvm" || argument == "-Xarch_host" ||
          (argument.starts_with("-X") && argument != "-Xarch_device" &&
           !argument.starts_with("-Xarch_sm_"));
 }
 
-/// The level for ptxas that the driver makes of its own; empty if the argument is no level.
+/// The level for ptxas that the driver makes of its own; empty if the argument is not a level.
 llvm::StringRef levelIn(llvm::StringRef argument) {
   if (!argument.consume_front("-O"))
     return "";
@@ -66,7 +67,7 @@ void addAssemblerWord(llvm::StringRef word, AssemblerFacts& facts) {
     facts.options.push_back(word.str());
 }
 
-/// What says the level is no option.
+/// Moves the level out of the options and drops requests for verbose output.
 void takeLevel(AssemblerFacts& facts) {
   llvm::erase_if(facts.options, [&](llvm::StringRef option) {
     llvm::StringRef level = option.ltrim('-');

@@ -7,7 +7,7 @@
 #include <llvm/IR/Metadata.h>
 #include <llvm/IR/Operator.h>
 
-#include "runtime/ir/compat.h"
+#include "runtime/compiler/ir/compat.h"
 
 namespace mneme::passes {
 namespace {
@@ -114,7 +114,7 @@ bool isDeviceGlobal(const llvm::GlobalVariable& variable) {
     return true;
   if (variable.isConstant() || !variable.hasInitializer())
     return false;
-  // Tables such as libdevice's are not marked constant, but nobody can write to them.
+  // Tables such as libdevice's are not marked constant, but nothing can write to them.
   return !(variable.hasLocalLinkage() && isNeverWritten(variable));
 }
 

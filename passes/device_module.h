@@ -1,4 +1,4 @@
-// Room passes: what a device module holds. Looks only, changes nothing.
+// Room passes: queries about the contents of a device module. Changes nothing.
 #pragma once
 
 #include <llvm/ADT/SmallVector.h>
@@ -14,41 +14,43 @@ namespace mneme::passes {
 /// True for nvptx64 and amdgcn modules.
 bool isDeviceModule(const llvm::Module& module);
 
-/// True for a kernel: by calling convention, or by `nvvm.annotations` (LLVM 19).
+/// True for a kernel, recognised by its calling convention or by `nvvm.annotations` (LLVM 19).
 bool isKernel(const llvm::Function& function);
 
-/// Of the device libraries that come with the toolkits.
+/// Returns whether the function comes from a toolkit's device library.
 bool isLibraryFunction(const llvm::Function& function);
 
-/// Defined kernels, in module order.
+/// Returns the defined kernels, in module order.
 llvm::SmallVector<llvm::Function*> findKernels(llvm::Module& module);
 
-/// Value of an integer annotation of `nvvm.annotations`, e.g. "maxntidx".
+/// Returns the value of an integer annotation in `nvvm.annotations`, such as "maxntidx".
 std::optional<uint64_t> nvvmAnnotation(const llvm::Function& function, llvm::StringRef name);
 
-/// Address spaces both vendors share.
+/// Address spaces that both vendors share.
 inline constexpr unsigned kGenericSpace = 0;
 inline constexpr unsigned kGlobalSpace = 1;
 inline constexpr unsigned kSharedSpace = 3;
 inline constexpr unsigned kConstantSpace = 4;
 
-/// A variable that lives in device memory for the whole run of the program and that the host or
-/// another kernel may change, or whose place and content mean something to them (vtables, tables of
-/// functions): the closure of a kernel refers to it and never owns a copy.
+/// Returns whether a kernel's closure must refer to the program's variable instead of owning a
+/// copy. That holds for a variable in device memory that lives as long as the program and that the
+/// host or another kernel may change, or whose address and content matter to them (vtables, tables
+/// of functions).
 bool isDeviceGlobal(const llvm::GlobalVariable& variable);
 
-/// Whether a variable starts with addresses of functions in it, or leads to one that does.
+/// Returns whether the variable's initial value holds addresses of functions, directly or through
+/// other variables.
 bool holdsFunctions(const llvm::GlobalVariable& variable);
 
-/// Whether the unit itself never writes to a variable, nor lets its address out.
+/// Returns whether the unit neither writes to the variable nor lets its address escape.
 bool isNeverWritten(const llvm::GlobalVariable& variable);
 
-/// `name` with what PTX does not allow in names replaced.
+/// Returns `name` with the characters replaced that PTX does not allow in names.
 std::string validIdentifier(llvm::StringRef name);
 
-/// `name` without what clang and we append to make names of internal entities unique
-/// (`__intern__<hex>`, `__static__<hex>`, `__mneme_<hex>`): the part that depends on the place of
-/// the source file.
+/// Returns `name` without the suffix that clang and mneme append to make internal names unique
+/// (`__intern__<hex>`, `__static__<hex>`, `__mneme_<hex>`). The suffix depends on the path of the
+/// source file.
 std::string withoutUniqueSuffix(llvm::StringRef name);
 
 } // namespace mneme::passes

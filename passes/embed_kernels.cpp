@@ -17,8 +17,8 @@
 #include "passes/kernel_metadata.h"
 #include "passes/module_blob.h"
 #include "passes/warning.h"
-#include "runtime/abi/blob_format.h"
-#include "runtime/ir/compat.h"
+#include "runtime/compiler/ir/compat.h"
+#include "runtime/core/abi/blob_format.h"
 
 namespace mneme::passes {
 namespace {

@@ -1,4 +1,4 @@
-// Room passes: device side. Leaves every kernel's raw IR in the device image.
+// Room passes: device side. Embeds every kernel's unoptimised IR in the device image.
 #pragma once
 
 #include <llvm/IR/PassManager.h>
@@ -10,16 +10,15 @@
 namespace mneme::passes {
 
 struct EmbedOptions {
-  std::string kernels; ///< regular expression searched in demangled names; empty: every kernel
+  std::string kernels; ///< regular expression to find in demangled names; empty: every kernel
   std::string tuned;   ///< file of tuned kernels to apply (apply_tuned.h); empty: none
   BuildFacts build = {};
-  bool marksAll = false; ///< every kernel is compiled at run time, whatever its own marks say
+  bool marksAll = false; ///< compile every kernel at run time, with or without marks
 };
 
-/// Embeds a blob for each kernel and, if the unit has device code other units may use, one for
-/// that. A device module without kernels and shared code, and a host module, stay as they are. What
-/// cannot be embedded is reported as a warning; the program stays as it was written. Returns
-/// whether the module changed.
+/// Embeds one blob per kernel, and one for the device code that other units may use, if there is
+/// any. Leaves host modules and device modules with neither unchanged. Warns if something cannot be
+/// embedded; the program then works as written. Returns whether the module changed.
 bool embedKernels(llvm::Module& module, const EmbedOptions& options);
 
 class EmbedKernelsPass : public llvm::PassInfoMixin<EmbedKernelsPass> {

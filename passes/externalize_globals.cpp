@@ -9,13 +9,13 @@
 #include <vector>
 
 #include "passes/device_module.h"
-#include "runtime/ir/function_cells.h"
+#include "runtime/compiler/ir/function_cells.h"
 
 namespace mneme::passes {
 namespace {
 
 /// Names of strong definitions differ between any two units of a program. A unit without any is
-/// told apart by the base name of its source, so that moving a source tree changes nothing.
+/// identified by the base name of its source, so that moving a source tree changes nothing.
 uint64_t unitFingerprint(const llvm::Module& module) {
   std::vector<std::string> names;
   for (const llvm::GlobalValue& global : module.global_values())

@@ -6,9 +6,9 @@
 namespace mneme::passes {
 
 /// Gives every internal, mutable device variable external linkage and a name that is unique in the
-/// program and valid in PTX (`<name>__mneme_<16 hex digits>`), so that a kernel compiled on its own
-/// can refer to it and tools can find it in the loaded module; the same to internal functions that
-/// have a cell. Returns whether anything changed.
+/// program and valid in PTX (`<name>__mneme_<16 hex digits>`), so that a separately compiled kernel
+/// can refer to it and tools can find it in the loaded module. Does the same for internal functions
+/// that have a cell. Returns whether the module changed.
 bool externalizeGlobals(llvm::Module& module);
 
 } // namespace mneme::passes

@@ -12,13 +12,13 @@
 #include <llvm/IR/Operator.h>
 
 #include "passes/unset_flow.h"
-#include "runtime/ir/compat.h"
-#include "runtime/ir/target_library.h"
+#include "runtime/compiler/ir/compat.h"
+#include "runtime/compiler/ir/target_library.h"
 
 namespace mneme::passes {
 namespace {
 
-// A variable with more accesses is no array that loops go through.
+// A variable with more accesses is not an array that loops go through.
 constexpr size_t kMaxAccesses = 256;
 
 /// Bytes from `begin` on up to `end`, counted from the variable's address; the same in each round

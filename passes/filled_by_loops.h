@@ -1,4 +1,4 @@
-// Room passes: arrays that loops fill before anything of them is read.
+// Room passes: recognises arrays that loops fill completely before the first read.
 #pragma once
 
 #include <llvm/IR/Dominators.h>
@@ -7,15 +7,15 @@
 
 namespace mneme::passes {
 
-/// What names of constants begin with whose content nobody knows.
+/// The prefix of the names of constants that stand for unknown content.
 inline constexpr char kUnknownContent[] = "mneme.unset.";
 
-/// Whether every byte of `variable` that is read was written between `first`, which copies unknown
-/// content there, and the read: by a loop over neighbouring elements that has as many
-/// rounds as the reading one, or that fills all of it, and by writes of single places on every way
-/// to the read. Other unknown content is nothing. Numbers of rounds and places are compared as
-/// scalar evolution has them. Anything that is done with the variable's address but loads, stores,
-/// copies and fills: false.
+/// Returns whether every byte of `variable` that is read was written after `first`, which copies
+/// unknown content to the variable. The writes may come from a loop over consecutive elements that
+/// either has as many iterations as the reading loop or fills the whole variable, and from writes
+/// of single elements on every path to the read. Copies of other unknown content do not count as
+/// writes. Iteration counts and offsets are compared with scalar evolution. Returns false if the
+/// variable's address is used for anything but loads, stores, copies and fills.
 bool isFilledBeforeRead(llvm::AllocaInst& variable, const llvm::MemIntrinsic& first,
                         llvm::DominatorTree& tree);
 

@@ -8,27 +8,31 @@
 #include <llvm/Transforms/Utils/ModuleUtils.h>
 
 #include "passes/device_module.h"
-#include "runtime/ir/compat.h"
-#include "runtime/ir/function_cells.h"
+#include "runtime/compiler/ir/compat.h"
+#include "runtime/compiler/ir/function_cells.h"
 
 namespace mneme::passes {
 namespace {
 
 constexpr unsigned kCellBytes = 8;
 
-bool isOwnOrListed(const llvm::User& user) {
+/// Whether a use of a function's address is one of ours or of the compiler's: a cell, or a list
+/// such as llvm.used.
+bool isCellOrCompilerList(const llvm::User& user) {
   const auto* variable = llvm::dyn_cast<llvm::GlobalVariable>(&user);
   return variable && (variable->getName().starts_with("llvm.") || ir::isFunctionCell(*variable));
 }
 
+/// Whether code or variables of the program hold the function's address.
 bool hasAddressTaken(llvm::Function& function) {
   function.removeDeadConstantUsers();
   bool isTaken = false;
-  ir::visitAddressUsers(function, [&](const llvm::User& user) { isTaken |= !isOwnOrListed(user); });
+  ir::visitAddressUsers(function,
+                        [&](const llvm::User& user) { isTaken |= !isCellOrCompilerList(user); });
   return isTaken;
 }
 
-/// What code of the unit is compiled for.
+/// Gives a function the CPU and features that the module's other functions are compiled for.
 void copyTarget(const llvm::Module& module, llvm::Function& function) {
   for (const llvm::Function& other : module) {
     if (other.isDeclaration())
@@ -40,7 +44,8 @@ void copyTarget(const llvm::Module& module, llvm::Function& function) {
   }
 }
 
-/// A vtable may name a destructor by an alias of another one.
+/// Replaces aliases of functions by the functions. A vtable may name a destructor by an alias of
+/// another destructor, which would hide that its address is taken.
 bool resolveAliases(llvm::Module& module) {
   bool changed = false;
   for (llvm::GlobalAlias& alias : module.aliases()) {
@@ -53,6 +58,7 @@ bool resolveAliases(llvm::Module& module) {
   return changed;
 }
 
+/// Adds a constant device variable that holds the function's address, and keeps it in the image.
 void addCell(llvm::Module& module, llvm::Function& function) {
   auto* cell = new llvm::GlobalVariable(
       module, function.getType(), /*isConstant=*/true,
@@ -61,13 +67,15 @@ void addCell(llvm::Module& module, llvm::Function& function) {
       &function, validIdentifier(ir::kFunctionCellPrefix + function.getName().str()), nullptr,
       llvm::GlobalValue::NotThreadLocal, kGlobalSpace);
   cell->setAlignment(llvm::Align(kCellBytes));
+  // Hidden variables have no symbol in an AMD code object.
   if (compat::moduleTriple(module).isAMDGCN() && !function.hasLocalLinkage())
     cell->setVisibility(llvm::GlobalValue::ProtectedVisibility);
   llvm::appendToCompilerUsed(module, {cell});
 }
 
-/// The optimiser may drop a vtable that the constructor's kernel alone names, and make constants of
-/// tables nobody writes.
+/// Keeps variables that hold addresses of functions, such as vtables, in the image. Without this
+/// the optimiser drops a vtable that only the kernel with the constructor names. Tables that are
+/// never written become constants, as the optimiser would make them later.
 bool keepFunctionTables(llvm::Module& module) {
   const bool isAmd = compat::moduleTriple(module).isAMDGCN();
   llvm::SmallVector<llvm::GlobalValue*> kept;
@@ -79,7 +87,7 @@ bool keepFunctionTables(llvm::Module& module) {
       variable.setConstant(true);
     if (variable.hasLinkOnceODRLinkage())
       variable.setLinkage(llvm::GlobalValue::WeakODRLinkage);
-    if (isAmd && variable.hasHiddenVisibility()) // else the code object has no name for it
+    if (isAmd && variable.hasHiddenVisibility()) // hidden variables have no symbol, see addCell()
       variable.setVisibility(llvm::GlobalValue::ProtectedVisibility);
     if (!variable.hasAvailableExternallyLinkage())
       kept.push_back(&variable);

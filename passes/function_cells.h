@@ -1,17 +1,19 @@
-// Room passes: device side. Gives functions whose address is data a name for it.
+// Room passes: device side. Makes the addresses of device functions available to code that is
+// compiled later. runtime/compiler/ir/function_cells.h explains cells.
 #pragma once
 
 #include <llvm/IR/Module.h>
 
 namespace mneme::passes {
 
-/// Adds a cell (runtime/ir/function_cells.h) for every function whose address code or
-/// variables of the module hold, and keeps constants that hold such addresses, vtables among them,
-/// in the image: objects in memory point to them. Returns whether the module changed.
+/// Adds a cell for every function whose address is taken in the module. Also keeps constants that
+/// hold such addresses, such as vtables, in the image, because objects in memory point to them.
+/// Returns whether the module changed.
 bool addFunctionCells(llvm::Module& module);
 
-/// Vtables of abstract classes name functions that the vendor's library has no code for on every
-/// device: what is undeclared of them becomes a trap. Returns whether the module changed.
+/// Defines the functions that vtables of abstract classes name for pure virtual and deleted
+/// functions, as a trap, where they are only declared: not every vendor's device library has them.
+/// Returns whether the module changed.
 bool definePureVirtual(llvm::Module& module);
 
 } // namespace mneme::passes

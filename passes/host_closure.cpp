@@ -214,7 +214,7 @@ private:
 
   void tidy() {
     module().setModuleInlineAsm("");
-    // Where the source lies is nobody's business.
+    // Do not embed the path of the source.
     module().setSourceFileName("");
     module().setModuleIdentifier("");
     llvm::StripDebugInfo(module());
@@ -223,7 +223,7 @@ private:
       prepare(function);
     root_->setLinkage(llvm::GlobalValue::ExternalLinkage);
     root_->setVisibility(llvm::GlobalValue::DefaultVisibility);
-    // Whoever calls the program's function by that name, itself perhaps, has it by its address.
+    // Calls of the program's function by this name, recursive ones included, go to its address.
     if (llvm::GlobalValue* other = module().getNamedValue(name_))
       other->setName("__mneme." + name_);
     root_->setName(name_);

@@ -1,6 +1,6 @@
 // Room passes: refuses a compiler with another LLVM than the one the passes were made for, before
-// any code that relies on it runs. Its number need not tell: ROCm's clang 22.0.0git is older than
-// LLVM 22.1.0.
+// any code that relies on it runs. Comparing version numbers is not enough: ROCm's clang 22.0.0git
+// is older than LLVM 22.1.0.
 #include <dlfcn.h>
 #include <llvm/Config/llvm-config.h>
 

@@ -14,8 +14,8 @@
 #include "passes/module_blob.h"
 #include "passes/route_launches.h"
 #include "passes/warning.h"
-#include "runtime/abi/blob_format.h"
-#include "runtime/abi/mneme_jit_host.h"
+#include "runtime/core/abi/blob_format.h"
+#include "runtime/core/abi/mneme_jit_host.h"
 
 namespace mneme::passes {
 namespace {

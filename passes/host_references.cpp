@@ -7,7 +7,7 @@
 #include <llvm/IR/Instructions.h>
 #include <llvm/IR/IntrinsicInst.h>
 
-#include "runtime/ir/compat.h"
+#include "runtime/compiler/ir/compat.h"
 
 namespace mneme::passes {
 namespace {
@@ -83,7 +83,8 @@ private:
     }
   }
 
-  /// What a value that is no instruction leads to. `needsSymbols`: a table of addresses is no help.
+  /// What a value that is not an instruction leads to. `needsSymbols`: a table of addresses does
+  /// not help.
   void addReferenced(llvm::Value* root, bool needsSymbols) {
     llvm::SmallVector<llvm::Value*, 8> pending{root};
     llvm::SmallPtrSet<llvm::Value*, 8> seen;

@@ -1,4 +1,4 @@
-// Room passes: what a host function reaches in its unit, and how its copy refers to each.
+// Room passes: finds what a host function uses in its unit and how its copy refers to each item.
 #pragma once
 
 #include <llvm/ADT/DenseSet.h>
@@ -10,7 +10,7 @@
 namespace mneme::passes {
 
 enum class Reference {
-  Copy,    ///< the copy has one of its own
+  Copy,    ///< copied
   Shadow,  ///< by address, with content for the optimiser
   Address, ///< by address
   Symbol,  ///< as ordinary dynamic symbol
@@ -18,19 +18,20 @@ enum class Reference {
 
 struct HostReferences {
   llvm::MapVector<llvm::GlobalValue*, Reference> all;
-  /// Functions among the shadows that are called as well: by a copy of their own.
+  /// Shadow functions that are also called; they are copied under another name.
   llvm::DenseSet<const llvm::GlobalValue*> called;
-  std::string whyNot; ///< empty: all can be referred to
+  std::string whyNot; ///< empty: the copy can refer to everything
 };
 
-/// What `root` reaches. `entries` as extractHostFunction() takes them.
+/// Finds what `root` reaches. `entries` are those of extractHostFunction().
 HostReferences findReferences(llvm::Function& root,
                               const llvm::DenseSet<const llvm::Function*>& entries);
 
-/// Whether an instruction counts for a profile of the program: copies do without.
+/// Returns whether an instruction updates a counter of a profile of the program; copies leave those
+/// out.
 bool countsForProfile(const llvm::Instruction& instruction);
 
-/// The function behind an alias that always stands for it; else the value itself.
+/// Returns the function behind an alias that cannot be replaced; otherwise the value itself.
 llvm::GlobalValue* behindAlias(llvm::GlobalValue* global);
 
 } // namespace mneme::passes

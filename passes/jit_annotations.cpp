@@ -33,12 +33,12 @@ public:
       value_ = std::move(*parsed);
     } else {
       llvm::consumeError(parsed.takeError());
-      marks_.fatal("JIT annotation is no JSON: " + text);
+      marks_.fatal("JIT annotation is not JSON: " + text);
       return;
     }
     object_ = value_.getAsObject();
     if (!object_)
-      marks_.fatal("JIT annotation is no JSON object: " + text);
+      marks_.fatal("JIT annotation is not a JSON object: " + text);
   }
 
   void read() {
@@ -54,7 +54,7 @@ public:
     argument_ = marks_.function().getArg(static_cast<unsigned>(*position - 1));
     const std::optional<int64_t> type = object_->getInteger("type");
     if (!type && object_->get("type"))
-      return marks_.fatal("JIT annotation with a 'type' that is no integer");
+      return marks_.fatal("JIT annotation with a 'type' that is not an integer");
     if (!type && argument_->getType()->isPointerTy())
       return marks_.fatal("JIT annotation of a pointer needs a 'type'");
     const int64_t wanted = type.value_or(constantTypeOf(argument_->getType()));
@@ -102,7 +102,7 @@ private:
     if (position < 0 || position >= static_cast<int64_t>(function.arg_size()) ||
         !function.getArg(static_cast<unsigned>(position))->getType()->isIntegerTy()) {
       marks_.fatal("JIT annotation with 'num-elts-pos' " + llvm::Twine(position) +
-                   ", which is no integer argument");
+                   ", which is not an integer argument");
       return false;
     }
     countBy(mark, *function.getArg(static_cast<unsigned>(position)));

@@ -71,8 +71,8 @@ llvm::Argument* parameterOf(const llvm::Value* value) {
   return llvm::dyn_cast<llvm::Argument>(const_cast<llvm::Value*>(value));
 }
 
-/// Whether every call of the function comes to this block before it branches. What a sanitizer
-/// checks is no branch of the function's, although it makes blocks.
+/// Whether every call of the function reaches this block before it branches. A sanitizer's checks
+/// do not count as branches of the function, although they make blocks.
 bool isAtBegin(const llvm::BasicBlock& block) {
   llvm::SmallPtrSet<const llvm::BasicBlock*, 8> seen;
   const llvm::BasicBlock* current = &block.getParent()->getEntryBlock();
@@ -133,7 +133,7 @@ private:
 
   void refuse() {
     marks_.fatal("Expected non-null argument. The operand of " +
-                 call_.getCalledFunction()->getName() + " is no parameter of " +
+                 call_.getCalledFunction()->getName() + " is not a parameter of " +
                  marks_.function().getName());
   }
 

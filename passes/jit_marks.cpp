@@ -86,7 +86,7 @@ llvm::MapVector<llvm::Function*, Marks> readMarks(llvm::Module& module,
     else if (isDeviceModule(module) && closureTypeOf(*annotation.function).empty())
       reportFatal(module, annotation.file + ":" + llvm::Twine(annotation.line),
                   "JIT annotation of '" + annotation.function->getName() +
-                      "', which is no kernel: device functions are compiled with the "
+                      "', which is not a kernel: device functions are compiled with the "
                       "kernels that call them");
 
   llvm::MapVector<llvm::Function*, Marks> all;

@@ -7,31 +7,31 @@
 #include <llvm/IR/Function.h>
 #include <llvm/IR/Module.h>
 
-#include "runtime/abi/jit_mark.h"
+#include "runtime/core/abi/jit_mark.h"
 
 namespace mneme::passes {
 
-/// What is marked in one function. Without any mark of an argument the function is compiled at run
-/// time all the same, for the dimensions of a launch.
+/// The marked arguments of one function. A function without marked arguments is also compiled at
+/// run time, specialised for the dimensions of a launch.
 using Marks = llvm::SmallVector<mneme_jit_mark, 4>;
 
-/// Marked functions with their marks, each argument once, ascending; in module order. What makes no
-/// sense is reported as an error of the compilation, and so is the attribute on a function that
-/// cannot have it. Calls in such functions have no effect.
+/// Returns the marked functions in module order, with their marks sorted by argument and without
+/// duplicates. Reports invalid marks, and the attribute on a function that cannot have it, as
+/// compilation errors. Calls in such functions have no effect.
 llvm::MapVector<llvm::Function*, Marks> readMarks(llvm::Module& module,
                                                   bool (*canHave)(const llvm::Function&));
 
-/// Functions with the attribute, whatever its arguments.
+/// Returns the functions with the attribute, whatever its arguments are.
 llvm::SmallVector<llvm::Function*> annotatedFunctions(llvm::Module& module);
 
-/// Removes the calls that marks were read from, and the functions that were called.
+/// Removes the calls that marks were read from, and the called functions.
 bool eraseMarkCalls(llvm::Module& module);
 
-/// Removes the rows of annotate("jit", ...). For AMD GPUs clang gives rows without arguments
-/// another type than those with, so that relocatable device code of both would not link.
+/// Removes the rows of annotate("jit", ...). For AMD GPUs clang gives rows with and without
+/// arguments different types, so that relocatable device code that has both would not link.
 bool eraseAnnotations(llvm::Module& module);
 
-/// Reports `reason` as an error of the compilation, in the form of the reference tool; `place` is
+/// Reports `reason` as a compilation error, in the format of the reference tool. `place` is
 /// "<file>:<line>".
 void reportFatal(llvm::Module& module, const llvm::Twine& place, const llvm::Twine& reason);
 

@@ -1,13 +1,14 @@
-// Room passes: host side. A unit with marks of the JIT interface says so when it is loaded.
+// Room passes: host side. Makes a unit with marks of the JIT interface register itself when it is
+// loaded.
 #pragma once
 
 #include <llvm/IR/PassManager.h>
 
 namespace mneme::passes {
 
-/// Whether a unit is one whose kernels may be compiled at run time: it includes the interface's
-/// header, or has a kernel with annotate("jit"). Then a constructor calls mneme_jit_expect().
-/// Returns whether the module changed.
+/// Adds a constructor that calls mneme_jit_expect() to a unit whose kernels may be compiled at run
+/// time: one that includes the interface's header or has a kernel with annotate("jit"). Returns
+/// whether the module changed.
 bool noteJitUnit(llvm::Module& module, bool marksAll);
 
 class NoteJitUnitPass : public llvm::PassInfoMixin<NoteJitUnitPass> {

@@ -10,7 +10,7 @@
 #include <llvm/Transforms/Utils/ValueMapper.h>
 
 #include "passes/device_module.h"
-#include "runtime/ir/function_cells.h"
+#include "runtime/compiler/ir/function_cells.h"
 
 namespace mneme::passes {
 namespace {
@@ -153,7 +153,7 @@ void shareDefinition(llvm::GlobalValue& global, const llvm::GlobalValue* kernel)
       variable->setLinkage(llvm::GlobalValue::ExternalLinkage);
     } else if (isDeviceGlobal(*variable)) {
       variable->setLinkage(llvm::GlobalValue::AvailableExternallyLinkage);
-      // What nobody writes to the optimiser may read here as it may in the program.
+      // The optimiser may read memory that is never written, as in the program.
       if (!variable->isConstant() || ir::isFunctionCell(*variable))
         variable->setExternallyInitialized(true);
       variable->setVisibility(llvm::GlobalValue::DefaultVisibility);
@@ -190,7 +190,8 @@ Closure extract(llvm::Module& module, GlobalSet found, llvm::Function* kernel) {
   if (clonedKernel)
     clonedKernel->setLinkage(llvm::GlobalValue::ExternalLinkage);
   clone->setModuleInlineAsm(module.getModuleInlineAsm());
-  // Where the source lies is nobody's business, and units that share a kernel share its closure.
+  // The path of the source must not be embedded, so that units that share a kernel share its
+  // closure.
   clone->setSourceFileName("");
   clone->setModuleIdentifier("");
   llvm::stripNonLineTableDebugInfo(*clone);

@@ -1,4 +1,4 @@
-// Room passes: cuts one kernel, or the linkable device code of a unit, out of a device module.
+// Room passes: extracts one kernel, or a unit's linkable device code, from a device module.
 #pragma once
 
 #include <llvm/ADT/SmallVector.h>
@@ -12,26 +12,26 @@
 
 namespace mneme::passes {
 
-/// A module of its own that holds a kernel and everything it reaches.
+/// A separate module that holds a kernel and everything it uses.
 ///
 /// Functions, aliases, shared memory and constant tables are copied. Device globals
 /// (isDeviceGlobal) have linkage `available_externally` and `externally_initialized`: their storage
-/// belongs to the program, the initializer only says what a freshly loaded module holds. Functions
-/// other units could define too are `linkonce_odr`, so that closures link with the unit's shared
-/// code. The `optnone` of -O0, and the `noinline` that comes with it, are gone; what the source
-/// says of single functions stays. Of debug information the line tables remain.
+/// belongs to the program, and the initializer only describes a freshly loaded module. Functions
+/// that other units could define too are `linkonce_odr`, so that closures link with the unit's
+/// shared code. The `optnone` and `noinline` that -O0 adds are removed; attributes that the source
+/// gives to single functions are kept. Only the line tables of the debug information are kept.
 struct Closure {
   std::unique_ptr<llvm::Module> module;
   std::string kernel; ///< name in `module`; empty for a unit's shared code
-  /// What of a kernel becomes constant at run time; nothing: it is not compiled then.
+  /// What becomes constant at run time; none: the kernel is not compiled at run time.
   std::optional<Marks> marks = std::nullopt;
 };
 
-/// Leaves the module of `kernel` as it is.
+/// Extracts `kernel`; its module is left unchanged.
 Closure extractKernel(llvm::Function& kernel);
 
-/// The functions and variables other units may refer to, with what they reach; they keep their
-/// linkage. Null module if there are none.
+/// Extracts the functions and variables that other units may refer to, with everything they use.
+/// They keep their linkage. The module is null if there are none.
 Closure extractSharedCode(llvm::Module& module);
 
 } // namespace mneme::passes

@@ -22,10 +22,10 @@
 #include "passes/shared_helpers.h"
 #include "passes/unrecorded_reads.h"
 #include "passes/unset_locals.h"
-#include "runtime/abi/argument.h"
-#include "runtime/abi/blob_format.h"
-#include "runtime/ir/compat.h"
-#include "runtime/ir/function_cells.h"
+#include "runtime/compiler/ir/compat.h"
+#include "runtime/compiler/ir/function_cells.h"
+#include "runtime/core/abi/argument.h"
+#include "runtime/core/abi/blob_format.h"
 
 namespace mneme::passes {
 namespace {
@@ -306,8 +306,8 @@ const char* contractName(const FloatFacts& facts, const BuildFacts& build) {
   return !facts.hasMulAdd && facts.hasPlain ? "off" : "on";
 }
 
-/// Those that the passes made zero where their life begins, as they alone do where nothing else is
-/// said of unset variables.
+/// Returns the local variables that the passes initialised to zero. If the command line does not
+/// set -ftrivial-auto-var-init, only the passes initialise variables.
 Array zeroedLocals(const llvm::Module& module) {
   std::set<std::string> names;
   for (const llvm::Function& function : module)

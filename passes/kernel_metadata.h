@@ -1,4 +1,4 @@
-// Room passes: what a blob says about its closure (runtime/abi/blob_format.h).
+// Room passes: the metadata of a closure in its blob (runtime/core/abi/blob_format.h).
 #pragma once
 
 #include <llvm/Support/JSON.h>
@@ -12,23 +12,23 @@
 
 namespace mneme::passes {
 
-/// The metadata object. `original` is the module the closure came from: it still says what
-/// extraction takes away.
+/// Returns the metadata object. `original` is the module that the closure was extracted from; it
+/// still has what extraction removes.
 llvm::json::Object describeClosure(const Closure& closure, uint64_t staticHash,
                                    const llvm::Module& original, const BuildFacts& build);
 
-/// The same of a marked host function, which is in `module` under its own name.
+/// Returns the metadata object of a marked host function, which has its own name in `module`.
 llvm::json::Object describeHostFunction(const llvm::Module& module, llvm::StringRef name,
                                         const Marks& marks, uint64_t staticHash);
 
-/// Functions of the closure that the program's own compilation may take for granted, as nobody else
-/// defines them. In the closure they look as if others could.
+/// Returns the closure's functions that only this unit defines, which the program's own compilation
+/// may exploit. In the closure they look as if other units could define them too.
 std::vector<std::string> ownFunctions(const Closure& closure, const llvm::Module& original);
 
-/// Whether the source says how many blocks have to fit on a multiprocessor.
+/// Returns whether the source sets a minimum number of blocks per multiprocessor.
 bool hasMinBlocks(const llvm::Function& kernel);
 
-/// Demangled name of a kernel, without unique suffixes.
+/// Returns the demangled name of a kernel, without unique suffixes.
 std::string readableName(llvm::StringRef kernel);
 
 } // namespace mneme::passes

@@ -1,4 +1,4 @@
-// Room passes: host side. What calls of the JIT interface about lambdas cannot know themselves.
+// Room passes: host side. Completes the calls of the JIT interface that deal with lambdas.
 #pragma once
 
 #include <llvm/IR/Function.h>
@@ -9,25 +9,27 @@
 
 namespace mneme::passes {
 
-/// Gives calls of proteus::jit_variable the field of the closure that the value goes to, by number
-/// and by offset, and calls of proteus::register_lambda the demangled type of the closure. Returns
-/// whether the module changed.
+/// Passes to calls of proteus::jit_variable the number and offset of the closure's field that the
+/// value is stored in, and to calls of proteus::register_lambda the demangled type of the closure.
+/// Returns whether the module changed.
 bool fillLambdaCalls(llvm::Module& module);
 
-/// The demangled closure type that a function is the call operator of; empty for other functions.
+/// Returns the demangled closure type whose call operator the function is; empty for other
+/// functions.
 std::string closureTypeOf(const llvm::Function& function);
 
-/// The argument of a call operator that is the closure's address; null if there is none.
+/// Returns the call operator's argument that is the closure's address; null if there is none.
 const llvm::Argument* closureArgumentOf(const llvm::Function& callOperator);
 
-/// Where an argument of a kernel holds a closure.
+/// The place of a closure in an argument of a kernel.
 struct ClosurePlace {
   unsigned argument;
   uint64_t offset;
   uint64_t sizeBytes;
 };
-/// Closures of a call operator that arguments hold by value, also in other objects; as the compiler
-/// writes functions, before any optimisation. None where that is not to be seen.
+/// Returns the closures of a call operator that arguments hold by value, directly or inside other
+/// objects. Works on unoptimised functions as the front end emits them. Empty if that cannot be
+/// determined.
 std::vector<ClosurePlace> closurePlaces(const llvm::Function& kernel,
                                         const llvm::Function& callOperator);
 

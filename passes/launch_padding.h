@@ -1,14 +1,14 @@
-// Room passes: host side. What a launch hands over is the same for equal values.
+// Room passes: host side. Makes launches with equal values pass equal bytes.
 #pragma once
 
 #include <llvm/IR/PassManager.h>
 
 namespace mneme::passes {
 
-/// Makes the bytes between members zero in the structures that a stub gives to a kernel by value,
-/// right before it launches: two launches with equal members are equal, wherever the program had
-/// the structure. The stub has a copy of its own. All other host code stays as it is, and so does a
-/// device module. Returns whether the module changed.
+/// Sets the padding to zero in the structures that a stub passes to a kernel by value, right before
+/// the launch, so that two launches with equal members pass equal bytes. The stub has its own copy
+/// of each structure. Leaves all other host code, and device modules, unchanged. Returns whether
+/// the module changed.
 bool clearLaunchPadding(llvm::Module& module);
 
 class ClearLaunchPaddingPass : public llvm::PassInfoMixin<ClearLaunchPaddingPass> {

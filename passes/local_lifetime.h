@@ -1,5 +1,5 @@
-// Room passes: where the life of a local variable begins, and what first happens to it there. Looks
-// only, changes nothing.
+// Room passes: finds where the lifetime of a local variable begins and what first happens to it
+// there. Changes nothing.
 #pragma once
 
 #include <llvm/ADT/SmallVector.h>
@@ -7,13 +7,14 @@
 
 namespace mneme::passes {
 
-/// Behind which instructions nothing is in the variable: the marks of the front end where its life
-/// begins, in each round of a loop again; without any, its place among the function's variables.
+/// Returns the instructions after which the variable is uninitialised: the front end's lifetime
+/// markers, which also apply to each iteration of a loop, or the variable's alloca if there are
+/// none.
 llvm::SmallVector<llvm::Instruction*, 2> beginningsOf(llvm::AllocaInst& variable);
 
-/// Whether what first happens to the variable, on each path from each of its beginnings, sets all
-/// of it, for all to see: by a store, or a copy of constant size. Whatever else is done with its
-/// address counts as a read.
+/// Returns whether, on each path from each beginning of its lifetime, the first access visibly sets
+/// the whole variable: a store or a copy of constant size. Any other use of its address counts as a
+/// read.
 bool isSetFirst(llvm::AllocaInst& variable);
 
 } // namespace mneme::passes

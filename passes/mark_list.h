@@ -1,4 +1,4 @@
-// Room passes: the marks of one function while they are collected (jit_marks.h).
+// Room passes: collects the marks of one function (jit_marks.h).
 #pragma once
 
 #include <llvm/IR/Constants.h>
@@ -15,22 +15,22 @@
 
 namespace mneme::passes {
 
-/// As LLVM prints it.
+/// Returns the type as LLVM prints it.
 std::string textOf(llvm::Type* type);
 
-/// enum mneme_constant_type of a value; MNEME_CONSTANT_NONE for what has none.
+/// Returns the enum mneme_constant_type of a type; MNEME_CONSTANT_NONE if it has none.
 int32_t constantTypeOf(llvm::Type* type);
 
-/// Whether a value of that type is one number or pointer.
+/// Returns whether a value of that type is a single number or pointer.
 bool isScalar(int64_t constantType);
 
-/// An argument's own value.
+/// Returns a mark for the argument's own value.
 mneme_jit_mark valueMark(const llvm::Argument& argument, int32_t type);
 
-/// The argument holds the number of an array's elements.
+/// Makes `argument` the number of the array's elements.
 void countBy(mneme_jit_mark& mark, const llvm::Argument& argument);
 
-/// Collects the marks of one function, from wherever they come.
+/// Collects the marks of one function from all sources.
 class MarkList {
 public:
   explicit MarkList(llvm::Function& function)
@@ -39,7 +39,7 @@ public:
       standAt(source->getFilename(), source->getLine());
   }
 
-  /// Where the source has the marks that follow.
+  /// Sets the place in the source of the marks that follow.
   void standAt(llvm::StringRef file, uint64_t line) {
     place_ = (file + ":" + llvm::Twine(line)).str();
   }
@@ -52,7 +52,7 @@ public:
       marks_.push_back(mark);
   }
 
-  /// A scalar. Short integers and halves are not, as in the reference tool.
+  /// Adds a scalar. As in the reference tool, short integers and halves are not scalars.
   void addScalar(const llvm::Argument& argument) {
     const int32_t type = constantTypeOf(argument.getType());
     if (type == MNEME_CONSTANT_NONE || type == MNEME_CONSTANT_INT16 || type == MNEME_CONSTANT_HALF)
@@ -92,14 +92,14 @@ struct Annotation {
   uint64_t line = 0;
 };
 
-/// Rows of defined functions.
+/// Returns the rows of defined functions.
 std::vector<Annotation> readAnnotations(llvm::Module& module);
-/// Adds what the arguments of an annotation mark.
+/// Adds the marks that the arguments of an annotation describe.
 void readArguments(const llvm::Constant& arguments, MarkList& marks);
 
-/// Whether calls of a function are marks: proteus::jit_arg, jit_array, jit_object.
+/// Returns whether calls of the function are marks: proteus::jit_arg, jit_array, jit_object.
 bool isMarkFunction(const llvm::Function& function);
-/// Adds what calls in the function mark. Returns whether there are any.
+/// Adds the marks made by calls in the function. Returns whether there are any.
 bool readMarkCalls(MarkList& marks);
 
 } // namespace mneme::passes

@@ -11,7 +11,7 @@
 
 #include "passes/kernel_metadata.h"
 #include "passes/static_hash.h"
-#include "runtime/abi/blob_format.h"
+#include "runtime/core/abi/blob_format.h"
 
 namespace mneme::passes {
 namespace {

@@ -1,4 +1,4 @@
-// Room passes: writes a blob (runtime/abi/blob_format.h).
+// Room passes: writes a blob (runtime/core/abi/blob_format.h).
 #pragma once
 
 #include <llvm/ADT/SmallVector.h>
@@ -15,17 +15,17 @@ namespace mneme::passes {
 struct Blob {
   uint64_t staticHash = 0;
   llvm::SmallVector<char, 0> bytes;
-  size_t bitcodeOffset = 0; ///< of the compressed bitcode in `bytes`, where it goes to the end
+  size_t bitcodeOffset = 0; ///< of the compressed bitcode, which extends to the end of `bytes`
 };
 
-/// As LLVM writes it.
+/// Returns the module's bitcode.
 llvm::SmallVector<char, 0> bitcodeOf(const llvm::Module& module);
 
-/// Puts a blob together. This compiler's LLVM has to have zstd.
+/// Assembles a blob. The compiler's LLVM must have zstd.
 Blob packBlob(llvm::StringRef bitcode, llvm::json::Object metadata, uint64_t staticHash);
 
-/// Serialises a closure of a program that is compiled as `build` says. Sets `error` to a sentence
-/// and returns an empty blob when this compiler cannot (an LLVM without zstd).
+/// Serialises a closure of a program that is compiled as described by `build`. If the compiler's
+/// LLVM has no zstd, sets `error` to a sentence and returns an empty blob.
 Blob makeBlob(const Closure& closure, const llvm::Module& original, const BuildFacts& build,
               std::string& error);
 

@@ -9,14 +9,12 @@
 #include <vector>
 
 #include "passes/device_module.h"
-#include "runtime/abi/mneme_rt.h"
+#include "passes/variable_writes.h"
+#include "runtime/core/abi/mneme_rt.h"
 
 namespace mneme::passes {
 namespace {
 
-constexpr uint32_t kConstantGlobal = 1;
-constexpr uint32_t kManagedGlobal = 2;
-constexpr uint32_t kExternGlobal = 4;
 constexpr uint32_t kCudaVendor = 0;
 constexpr uint32_t kHipVendor = 1;
 // HIP's device variable of a managed one is a pointer to memory that the runtime allocates.
@@ -86,8 +84,8 @@ void readCalls(llvm::Module& module, llvm::StringRef prefix, uint32_t vendor,
     llvm::Constant* shadow = constantOf(call, 1);
     llvm::Constant* name = constantOf(call, 3);
     if (shadow && name && call.arg_size() >= 7) {
-      uint32_t flags = (integerOf(call.getArgOperand(6)) ? kConstantGlobal : 0) |
-                       (integerOf(call.getArgOperand(4)) ? kExternGlobal : 0);
+      uint32_t flags = (integerOf(call.getArgOperand(6)) ? MNEME_GLOBAL_CONSTANT : 0) |
+                       (integerOf(call.getArgOperand(4)) ? MNEME_GLOBAL_EXTERN : 0);
       found.globals.push_back({shadow, name, integerOf(call.getArgOperand(5)), flags});
       note();
     }
@@ -97,7 +95,7 @@ void readCalls(llvm::Module& module, llvm::StringRef prefix, uint32_t vendor,
     llvm::Constant* name = constantOf(call, 3);
     if (shadow && name && call.arg_size() >= 5) {
       uint64_t size = vendor == kHipVendor ? kHipManagedBytes : integerOf(call.getArgOperand(4));
-      found.globals.push_back({shadow, name, size, kManagedGlobal});
+      found.globals.push_back({shadow, name, size, MNEME_GLOBAL_MANAGED});
       note();
     }
   });
@@ -130,9 +128,9 @@ void readOffloadEntry(const llvm::GlobalVariable& entry, Registrations& found) {
   uint64_t kind = flags & kOffloadKindMask;
   if (kind > kOffloadManaged)
     return; // a surface or texture reference
-  uint32_t ours = (kind == kOffloadManaged ? kManagedGlobal : 0) |
-                  (flags & kOffloadExtern ? kExternGlobal : 0) |
-                  (flags & kOffloadConstant ? kConstantGlobal : 0);
+  uint32_t ours = (kind == kOffloadManaged ? MNEME_GLOBAL_MANAGED : 0) |
+                  (flags & kOffloadExtern ? MNEME_GLOBAL_EXTERN : 0) |
+                  (flags & kOffloadConstant ? MNEME_GLOBAL_CONSTANT : 0);
   if (kind == kOffloadManaged && found.vendor == kHipVendor)
     size = kHipManagedBytes;
   found.globals.push_back({address, name, size, ours});
@@ -245,6 +243,11 @@ bool registerKernels(llvm::Module& module) {
   if (found.kernels.empty() && found.globals.empty())
     return false;
   tellHandles(module);
+  for (Global& global : found.globals)
+    if (auto* shadow = llvm::dyn_cast<llvm::GlobalVariable>(global.shadow);
+        shadow && global.flags == MNEME_GLOBAL_CONSTANT && found.vendor == kCudaVendor &&
+        tellWrites(*shadow))
+      global.flags |= MNEME_GLOBAL_WRITES_TOLD;
   llvm::GlobalVariable* entry = EntryWriter(module).write(found);
   llvm::appendToGlobalCtors(
       module, callWithEntry(module, "__mneme_register", "mneme_rt_register_module", entry),

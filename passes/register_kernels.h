@@ -1,15 +1,15 @@
-// Room passes: host side. Tells libmneme_rt which kernels and device globals a unit has.
+// Room passes: host side. Registers a unit's kernels and device globals with libmneme_rt.
 #pragma once
 
 #include <llvm/IR/PassManager.h>
 
 namespace mneme::passes {
 
-/// Emits a constant `mneme_module_entry` (runtime/abi/mneme_rt.h) with a constructor that registers
-/// it and a destructor that unregisters it. What it lists is what clang's own registration code in
-/// the module says: calls of `__cudaRegisterFunction`, `__cudaRegisterVar` and their HIP twins, or,
-/// with relocatable device code, the offload entries. A module without any stays as it is.
-/// Returns whether the module changed.
+/// Emits a constant `mneme_module_entry` (runtime/core/abi/mneme_rt.h) with a constructor that
+/// registers it and a destructor that unregisters it. The list is taken from clang's own
+/// registration code in the module: calls of `__cudaRegisterFunction`, `__cudaRegisterVar` and
+/// their HIP counterparts or, with relocatable device code, the offload entries. A module without
+/// any is left unchanged. Returns whether the module changed.
 bool registerKernels(llvm::Module& module);
 
 class RegisterKernelsPass : public llvm::PassInfoMixin<RegisterKernelsPass> {

@@ -8,7 +8,7 @@
 #include <string>
 
 #include "passes/device_module.h"
-#include "runtime/abi/mneme_rt.h"
+#include "runtime/core/abi/mneme_rt.h"
 
 namespace mneme::passes {
 namespace {

@@ -1,4 +1,4 @@
-// Room passes: host side. libmneme_rt hears of executable graphs.
+// Room passes: host side. Reports executable graphs to libmneme_rt.
 #pragma once
 
 namespace llvm {
@@ -7,10 +7,10 @@ class Module;
 
 namespace mneme::passes {
 
-/// Replaces every use (call or address) of a vendor function that makes an executable graph, or
-/// updates all of one, by a thunk inside the module that calls it and then mneme_graph_changed()
-/// (runtime/abi/mneme_rt.h). A module that defines such a function itself, and a device module,
-/// stay as they are. Returns whether the module changed.
+/// Replaces every use (call or address) of a vendor function that creates an executable graph, or
+/// updates a whole one, with a thunk inside the module that calls it and then mneme_graph_changed()
+/// (runtime/core/abi/mneme_rt.h). Leaves device modules, and modules that define such a function
+/// themselves, unchanged. Returns whether the module changed.
 bool routeGraphs(llvm::Module& module);
 
 } // namespace mneme::passes

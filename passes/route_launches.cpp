@@ -9,7 +9,7 @@
 #include "passes/device_module.h"
 #include "passes/route_graphs.h"
 #include "passes/warning.h"
-#include "runtime/abi/mneme_rt.h"
+#include "runtime/core/abi/mneme_rt.h"
 
 namespace mneme::passes {
 namespace {

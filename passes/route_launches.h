@@ -1,4 +1,4 @@
-// Room passes: host side. Every launch goes through libmneme_rt.
+// Room passes: host side. Routes every launch through libmneme_rt.
 #pragma once
 
 #include <llvm/IR/PassManager.h>
@@ -7,15 +7,15 @@
 
 namespace mneme::passes {
 
-/// Replaces every use (call or address) of a vendor launch function the module declares by a thunk
-/// inside the module that fills an `mneme_launch` (runtime/abi/mneme_rt.h) and calls
-/// mneme_launch_kernel; so it is with functions that make executable graphs (route_graphs.h). A
-/// module that defines such a function itself, and a device module, stay as they are. Returns
+/// Replaces every use (call or address) of a vendor launch function that the module declares with a
+/// thunk inside the module that fills an `mneme_launch` (runtime/core/abi/mneme_rt.h) and calls
+/// mneme_launch_kernel(). Also routes functions that create executable graphs (route_graphs.h).
+/// Leaves device modules, and modules that define such a function themselves, unchanged. Returns
 /// whether the module changed.
 bool routeLaunches(llvm::Module& module);
 
-/// Which argument of a call of `vendor` has the addresses of the kernel's arguments, if that is a
-/// function that launches kernels.
+/// Returns the index of the argument of `vendor` that holds the addresses of the kernel's
+/// arguments; none if `vendor` does not launch kernels.
 std::optional<unsigned> launchArgumentList(const llvm::Function& vendor);
 
 class RouteLaunchesPass : public llvm::PassInfoMixin<RouteLaunchesPass> {

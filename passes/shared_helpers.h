@@ -1,4 +1,5 @@
-// Room passes: functions of a unit that other code than a kernel's closure calls too.
+// Room passes: finds functions of a unit that are called both inside and outside a kernel's
+// closure.
 #pragma once
 
 #include <llvm/Support/JSON.h>
@@ -7,9 +8,9 @@
 
 namespace mneme::passes {
 
-/// Internal functions of the closure that functions of `original` outside it call as well: what the
-/// optimiser does with one depends on all its callers. Maps the name of each to the numbers of its
-/// arguments that are the same constant in all calls.
+/// Returns the closure's internal functions that functions of `original` outside the closure also
+/// call; how the optimiser treats such a function depends on all its callers. Maps the name of each
+/// to the indices of the arguments that are the same constant in all calls.
 llvm::json::Object sharedHelpers(const Closure& closure, const llvm::Module& original);
 
 } // namespace mneme::passes

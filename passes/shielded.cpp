@@ -12,7 +12,7 @@
 #include <algorithm>
 #include <memory>
 
-#include "runtime/ir/compat.h"
+#include "runtime/compiler/ir/compat.h"
 
 namespace mneme::passes {
 namespace {
@@ -78,8 +78,8 @@ std::string runShielded(const Bitcode& code, ShieldedWork work) {
   auto context = std::make_unique<llvm::LLVMContext>();
   std::string problem;
   const void* stackState = llvm::SavePrettyStackState();
-  // Stays on: whoever compiles in this process had it on before, or has its own handlers back in
-  // place by the first crash outside.
+  // Recovery stays on. A compiler in this process had turned it on before, or its own handlers are
+  // back in place by the first crash outside.
   llvm::CrashRecoveryContext::Enable();
   llvm::CrashRecoveryContext shield;
   if (shield.RunSafely([&] { problem = perform(*context, code, work); }))

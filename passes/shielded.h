@@ -1,5 +1,5 @@
-// Room passes: runs LLVM on a copy of code inside the compiler, shielded from what goes wrong
-// there.
+// Room passes: runs LLVM on a copy of some code inside the compiler, so that failures do not affect
+// the compilation.
 #pragma once
 
 #include <llvm/ADT/STLFunctionalExtras.h>
@@ -14,12 +14,12 @@ namespace mneme::passes {
 
 using Bitcode = llvm::SmallVector<char, 0>;
 
-/// Work on a module in a context of its own. Returns "", or what went wrong.
+/// Work on a module that has its own context. Returns "" or a description of the failure.
 using ShieldedWork = llvm::function_ref<std::string(llvm::Module&, llvm::TargetMachine&)>;
 
-/// Has `work` done on device code, for the processor that the code names. Returns "", or what went
-/// wrong in the words of LLVM, errors it reports and a crash included. What LLVM says meanwhile,
-/// warnings and remarks, nobody hears.
+/// Runs `work` on device code, for the processor that the code names. Returns "" or LLVM's
+/// description of the failure, including reported errors and crashes. Warnings and remarks that
+/// LLVM emits meanwhile are discarded.
 std::string runShielded(const Bitcode& code, ShieldedWork work);
 
 } // namespace mneme::passes

@@ -1,4 +1,4 @@
-// Room passes: the identity of a kernel.
+// Room passes: computes the identity of a kernel.
 #pragma once
 
 #include <llvm/ADT/StringRef.h>
@@ -9,10 +9,10 @@
 
 namespace mneme::passes {
 
-/// Hash of a closure (`bitcode`, from extractKernel) and of the kernel's name. Equal closures have
-/// equal hashes whatever the path of the source, the debug information, the names of local values
-/// and of internal symbols, and whatever else was in the translation unit. Returns 0 and sets
-/// `error` if LLVM does not read the bitcode back.
+/// Returns the hash of a closure (`bitcode`, from extractKernel) and the kernel's name. The hash
+/// does not depend on the path of the source, debug information, the names of local values and
+/// internal symbols, or other code in the translation unit. If LLVM cannot read the bitcode back,
+/// returns 0 and sets `error`.
 uint64_t staticHash(llvm::MemoryBufferRef bitcode, llvm::StringRef kernel, std::string& error);
 
 } // namespace mneme::passes

@@ -1,6 +1,6 @@
-// Room passes: device side. Kernels that get a pipeline of their own ahead of time: each is
-// optimised apart from its unit, and the result takes the place of what the ordinary pipeline makes
-// of it.
+// Room passes: device side. Optimises kernels with their own pipelines in an ahead-of-time build:
+// each is optimised separately from its unit, and the result replaces the output of the ordinary
+// pipeline.
 #pragma once
 
 #include <llvm/IR/Function.h>
@@ -12,17 +12,17 @@
 
 namespace mneme::passes {
 
-/// Runs `pipeline`, as LLVM's `-passes` and with `mneme-unroll<N>`, on a copy of `kernel` and what
-/// it reaches, exactly as a tuned run does, and keeps the result in the module, where no pass
-/// looks, until placeTunedBodies(). Call it before the ordinary pipeline. Returns "", or why this
-/// cannot be: the pipeline is unknown to this LLVM, fails or crashes; then nothing changed. An
-/// endless pipeline is not noticed.
+/// Runs `pipeline` (in the syntax of LLVM's `-passes`, plus `mneme-unroll<N>`) on a copy of
+/// `kernel` and everything it uses, exactly as a tuned run does. Keeps the result in the module,
+/// hidden from other passes, until placeTunedBodies(). Call it before the ordinary pipeline.
+/// Returns "", or the reason why the pipeline is unknown to this LLVM, fails or crashes; then
+/// nothing has changed. Does not detect a pipeline that never ends.
 std::string prepareTunedBody(llvm::Function& kernel, llvm::StringRef pipeline,
                              const BuildFacts& build);
 
-/// Puts what prepareTunedBody() kept in the place of the kernels' own code; what only that code
-/// needed goes. Call it after the ordinary pipeline; where nobody calls it the kernels stay
-/// ordinary. Returns whether the module changed.
+/// Replaces the kernels' own code with the results of prepareTunedBody() and removes what only the
+/// replaced code needed. Call it after the ordinary pipeline; without this call the kernels keep
+/// their ordinary code. Returns whether the module changed.
 bool placeTunedBodies(llvm::Module& module);
 
 class PlaceTunedBodiesPass : public llvm::PassInfoMixin<PlaceTunedBodiesPass> {

@@ -5,9 +5,9 @@
 #include <llvm/IR/Verifier.h>
 #include <llvm/Support/raw_ostream.h>
 
-#include "runtime/ir/line_directives.h"
-#include "runtime/ir/pipeline_runner.h"
-#include "runtime/ir/prune.h"
+#include "runtime/compiler/ir/line_directives.h"
+#include "runtime/compiler/ir/pipeline_runner.h"
+#include "runtime/compiler/ir/prune.h"
 
 namespace mneme::passes {
 namespace {

@@ -1,4 +1,5 @@
-// Room passes: runs a tuned pipeline inside the compiler, shielded from its failures.
+// Room passes: runs a tuned pipeline inside the compiler, so that its failures do not affect the
+// compilation.
 #pragma once
 
 #include <llvm/ADT/StringRef.h>
@@ -7,21 +8,21 @@
 #include <vector>
 
 #include "passes/shielded.h"
-#include "runtime/ir/pipeline_tuning.h"
+#include "runtime/compiler/ir/pipeline_tuning.h"
 
 namespace mneme::passes {
 
 /// A pipeline for a closure.
 struct TunedPipeline {
   std::string passes;
-  std::vector<std::string> ownFunctions; ///< as ownFunctions() of kernel_metadata.h gives them
-  std::string programLevel;              ///< what the program's own pipeline is: BuildFacts
+  std::vector<std::string> ownFunctions; ///< those of ownFunctions() in kernel_metadata.h
+  std::string programLevel;              ///< level of the program's own pipeline: BuildFacts
   ir::LoopChoices programLoops;
 };
 
-/// Replaces a kernel's closure, as bitcode, by what `pipeline` makes of it, as in a tuned run;
-/// everything left but `kernel` is internal. Returns "", or what went wrong in the words of LLVM, a
-/// crash included; `closure` stays then as it was.
+/// Replaces a kernel's closure, as bitcode, with the output of `pipeline`, as in a tuned run.
+/// Afterwards everything except `kernel` is internal. Returns "" or LLVM's description of the
+/// failure, including crashes; `closure` is then unchanged.
 std::string optimizeClosure(Bitcode& closure, llvm::StringRef kernel,
                             const TunedPipeline& pipeline);
 

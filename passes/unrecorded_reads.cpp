@@ -109,7 +109,7 @@ void noteHardwareRegister(const llvm::CallBase& call, Reads& reads) {
     reads.insert(kMultiprocessors);
 }
 
-/// Of the messages that have an answer, one asks for the time.
+/// Notes a read of the clock if the message asks for the time; other answered messages do not.
 void noteMessage(const llvm::CallBase& call, Reads& reads) {
   constexpr unsigned kGetRealTime = 0x83;
   const auto* message = llvm::dyn_cast<llvm::ConstantInt>(call.getArgOperand(0));

@@ -1,4 +1,4 @@
-// Room passes: what code reads that no recording holds.
+// Room passes: finds reads of state that a recording does not contain.
 #pragma once
 
 #include <llvm/IR/Module.h>
@@ -8,11 +8,11 @@
 
 namespace mneme::passes {
 
-/// What the functions of a device module read besides memory, arguments and where a thread is in
-/// its grid, in words that finish "it reads ...": "clocks", "multiprocessor numbers", "warp slots",
-/// "grid numbers", "environment registers", "performance counters", "textures", "surfaces". Sorted,
-/// each once. Intrinsics, functions of the vendors' libraries and inline assembly are looked at; a
-/// read whose value nothing depends on counts too.
+/// Returns what the functions of a device module read besides memory, arguments and a thread's
+/// position in its grid, as objects of "it reads ...": "clocks", "multiprocessor numbers", "warp
+/// slots", "grid numbers", "environment registers", "performance counters", "textures", "surfaces".
+/// Sorted, without duplicates. Checks intrinsics, functions of the vendors' libraries and inline
+/// assembly. A read whose value is unused counts too.
 std::vector<std::string> unrecordedReads(const llvm::Module& module);
 
 } // namespace mneme::passes

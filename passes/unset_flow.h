@@ -1,4 +1,4 @@
-// Room passes: follows content that nobody knows to where something depends on it.
+// Room passes: follows unknown content to the places that depend on it.
 #pragma once
 
 #include <llvm/IR/Dominators.h>
@@ -8,15 +8,17 @@
 
 namespace mneme::passes {
 
-/// Whether anything the function leaves, or which way it takes, may depend on the value of `load`.
+/// Returns whether a result of the function, or its control flow, may depend on the value of
+/// `load`.
 ///
-/// A value that is passed on under a condition and used where the condition does not hold is not
-/// used: what is set for threads within bounds, and read within bounds behind a barrier, or only if
-/// a flag says that it is there. Conditions are compared as LLVM compares them
-/// (isImpliedCondition), along the way of the value alone.
+/// A value does not count as used if it is passed on under one condition and used only where that
+/// condition is false. Examples: a variable that threads within bounds set before a barrier and
+/// read after it, or that is read only if a flag marks it as valid. Conditions are compared with
+/// LLVM's isImpliedCondition(), only along the path of the value.
 bool isDependedOn(llvm::LoadInst& load, const llvm::DominatorTree& tree);
 
-/// What `condition` is wherever `block` is reached, if the conditions on the way there tell.
+/// Returns the value that `condition` has whenever `block` is reached, if the conditions on the
+/// path determine it.
 std::optional<bool> valueIn(llvm::Value& condition, llvm::BasicBlock& block,
                             const llvm::DominatorTree& tree);
 

@@ -92,7 +92,7 @@ private:
       written_.set(*offset, std::min<uint64_t>(*offset + *size, written_.size()));
   }
 
-  /// Somebody else may write it, as far as anybody can tell.
+  /// From here on unknown code may write to the variable.
   void release(const llvm::Instruction& instruction) {
     note(instruction, Access::Write);
     isUnknown_ = true;

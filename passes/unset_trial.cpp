@@ -20,8 +20,8 @@
 #include "passes/shielded.h"
 #include "passes/unset_flow.h"
 #include "passes/value_bytes.h"
-#include "runtime/ir/pipeline_tuning.h"
-#include "runtime/ir/target_library.h"
+#include "runtime/compiler/ir/pipeline_tuning.h"
+#include "runtime/compiler/ir/target_library.h"
 
 namespace mneme::passes {
 namespace {
@@ -60,7 +60,7 @@ llvm::SmallVector<ByteRun> runsOf(const llvm::AllocaInst& variable, uint64_t siz
   return valueBytes(variable.getAllocatedType(), variable.getModule()->getDataLayout());
 }
 
-/// Lets a variable begin its life with the content of a constant that nobody knows.
+/// Initialises a variable from a constant with unknown content.
 void fillWith(llvm::AllocaInst& variable, const std::string& name) {
   llvm::Module& module = *variable.getModule();
   const llvm::DataLayout& layout = module.getDataLayout();

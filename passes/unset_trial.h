@@ -1,4 +1,4 @@
-// Room passes: finds out by trial which local variables are read before they are set.
+// Room passes: finds by trial which local variables are read before they are set.
 #pragma once
 
 #include <llvm/ADT/ArrayRef.h>
@@ -8,19 +8,20 @@
 
 namespace mneme::passes {
 
-/// Which of `variables`, of one device module, may be read before they are set: a bit for each.
+/// Returns a bit for each of `variables`, all of one device module: whether it may be read before
+/// it is set.
 ///
-/// In a copy of the module each variable begins its life with content that nobody knows. Then the
-/// copy is optimised as any program is, functions inlined and loops unrolled. Where that content is
-/// still used afterwards, the optimiser could not prove that nothing depends on it, and the
-/// variable counts; where it is gone, every use of the variable comes behind what sets it, or its
-/// value has no effect. So paths that cannot be taken, fields that a called function sets, and
-/// arrays that a loop fills count for what they are, as far as the optimiser sees through them.
-/// What it does not see through, such as a function of another unit or an array filled through an
-/// index it does not know, counts as a read. Bytes between the members of a structure never count.
+/// In a copy of the module each variable starts with unknown content. The copy is then optimised
+/// like any program, with inlining and loop unrolling. If the content is still used afterwards, the
+/// optimiser could not prove that nothing depends on it, and the variable's bit is set. If the
+/// content is gone, every use of the variable comes after it is set, or its value has no effect. So
+/// impossible paths, fields that a called function sets and arrays that a loop fills are handled
+/// correctly as far as the optimiser can analyse them. What it cannot analyse, such as a function
+/// of another unit or an array filled through an unknown index, counts as a read. Padding in
+/// structures never counts.
 ///
-/// A use that gives the same whatever the value is (x - x) is none. The module stays as it is, and
-/// nothing is printed; if the optimiser crashes, all variables count.
+/// A use whose result does not depend on the value (x - x) does not count. The module is not
+/// changed and nothing is printed. If the optimiser crashes, all bits are set.
 llvm::BitVector readUnset(llvm::Module& module, llvm::ArrayRef<llvm::AllocaInst*> variables);
 
 } // namespace mneme::passes

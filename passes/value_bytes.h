@@ -1,4 +1,4 @@
-// Room passes: which bytes of a type hold values, and which lie between its members.
+// Room passes: finds which bytes of a type hold values and which are padding.
 #pragma once
 
 #include <llvm/ADT/SmallVector.h>
@@ -14,11 +14,11 @@ struct ByteRun {
   uint64_t sizeBytes;
 };
 
-/// The bytes of a value in memory that belong to one of its members, in order, neighbours joined.
-/// All of them as one, for types with very many runs.
+/// Returns the byte ranges of a value that belong to its members, in order, with adjacent ranges
+/// joined. For types with very many ranges, returns one range over all bytes.
 llvm::SmallVector<ByteRun> valueBytes(llvm::Type* type, const llvm::DataLayout& layout);
 
-/// The others, those behind the last member included.
+/// Returns the other bytes, including those after the last member.
 llvm::SmallVector<ByteRun> paddingBytes(llvm::Type* type, const llvm::DataLayout& layout);
 
 } // namespace mneme::passes

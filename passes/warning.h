@@ -1,4 +1,4 @@
-// Room passes: words to the user of the compiler.
+// Room passes: messages to the user of the compiler.
 #pragma once
 
 #include <llvm/ADT/Twine.h>
@@ -9,7 +9,7 @@
 
 namespace mneme::passes {
 
-/// LLVM's own general diagnostic is younger than LLVM 19.
+/// LLVM 19 has no general diagnostic of its own yet.
 class Warning : public llvm::DiagnosticInfo {
 public:
   explicit Warning(std::string message, llvm::DiagnosticSeverity severity = llvm::DS_Warning)
@@ -26,7 +26,8 @@ inline void warn(llvm::Module& module, const llvm::Twine& message) {
   module.getContext().diagnose(Warning(("mneme: " + message).str()));
 }
 
-/// The same as an error: the compiler fails. It is used for what the user asked for by name.
+/// Prints an error instead, so that compilation fails. Used when something that the user requested
+/// explicitly is impossible.
 inline void fail(llvm::Module& module, const llvm::Twine& message) {
   module.getContext().diagnose(Warning(("mneme: " + message).str(), llvm::DS_Error));
 }

@@ -82,7 +82,7 @@ install_system_packages() {
     local tool
     for tool in "clang-$llvm" "llvm-config-$llvm" cmake ninja pkg-config python3; do
       command -v "$tool" >/dev/null 2>&1 ||
-        die "'$tool' is missing and this is no Debian or Ubuntu: install LLVM and clang $llvm with development files, lld, CMake 3.25, Ninja, zstd, xxHash, Boost.Context, nlohmann-json and doctest (the packages are named in scripts/lib.sh)"
+        die "'$tool' is missing and this is neither Debian nor Ubuntu: install LLVM and clang $llvm with development files, lld, CMake 3.25, Ninja, zstd, xxHash, Boost.Context, nlohmann-json and doctest (the packages are named in scripts/lib.sh)"
     done
     return
   fi

@@ -141,7 +141,7 @@ def breaches() -> list[str]:
                 if not room.llvm:
                     found.append(
                         f"{place} includes <{use.target}>: {room.name} holds no LLVM; "
-                        "put this behind runtime/compile"
+                        "put this behind runtime/compiler"
                     )
                 continue
             target = room_of(use.target, rooms)

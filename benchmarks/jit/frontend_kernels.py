@@ -24,7 +24,7 @@ from typing import Any
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
 
-from common import BUILD, RESULTS, machine, stamp  # noqa: E402
+from common import BUILD, RESULTS, write_results  # noqa: E402
 
 FORMS = ("template", "nvrtc", "dsl", "ir", "clang", "nvcc")
 INSTANCES = """
@@ -125,7 +125,7 @@ def main() -> None:
     parser.add_argument("--build", type=Path)
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--runs", type=int, default=3)
-    parser.add_argument("--output", type=Path, default=RESULTS / "jit_frontend_kernels.json")
+    parser.add_argument("--output", type=Path, default=RESULTS / "jit_frontend_kernels.jsonl")
     parser.add_argument("program", nargs="?", type=Path)
     options = parser.parse_args()
     if options.build:
@@ -142,15 +142,18 @@ def main() -> None:
             runs.append(run(program, options.device, folder / str(number)))
     result = medians(runs)
     show(result)
-    content = {
-        "what": "kernels with values known at run time, made by each frontend, by NVRTC, and as C++ "
+    write_results(
+        options.output,
+        "kernels with values known at run time, made by each frontend, by NVRTC, and as C++ "
         "templates ahead of time: microseconds of a launch by events, milliseconds until the first "
         f"was done, empty caches; benchmarks/jit/frontend_kernels.py, medians of {options.runs} runs",
-        **stamp(),
-        "machine": machine(options.device),
-        "numbers": result,
-    }
-    options.output.write_text(json.dumps(content, indent=2) + "\n")
+        (
+            {"kernel": kernel, "form": form, **one}
+            for kernel, forms in result.items()
+            for form, one in forms.items()
+        ),
+        device=options.device,
+    )
     print(f"written to {options.output}")
 
 

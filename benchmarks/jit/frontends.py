@@ -26,7 +26,7 @@ from typing import Any
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
 
-from common import RESULTS, machine, stamp  # noqa: E402
+from common import RESULTS, write_results  # noqa: E402
 
 from mneme.install import paths  # noqa: E402
 
@@ -198,7 +198,7 @@ def parse() -> argparse.Namespace:
     )
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--runs", type=int, default=5)
-    parser.add_argument("--output", type=Path, default=RESULTS / "jit_frontends.json")
+    parser.add_argument("--output", type=Path, default=RESULTS / "jit_frontends.jsonl")
     parser.add_argument("cases", nargs="*")
     return parser.parse_args()
 
@@ -223,15 +223,14 @@ def main() -> None:
             except RuntimeError as error:
                 results[case] = {"failed": str(error)}
             show(case, results[case])
-    content = {
-        "what": "modules made at run time: first launch by stage, further modules (the compile "
+    write_results(
+        options.output,
+        "modules made at run time: first launch by stage, further modules (the compile "
         "process is there), with a full cache, and hot launches; benchmarks/jit/frontends.py, "
         f"medians of {options.runs} runs",
-        **stamp(),
-        "machine": machine(options.device),
-        "numbers": results,
-    }
-    options.output.write_text(json.dumps(content, indent=2) + "\n")
+        ({"case": case, **one} for case, one in results.items()),
+        device=options.device,
+    )
     print(f"written to {options.output}")
 
 

@@ -1,4 +1,4 @@
-// Who compiles C++ that is given at run time.
+// The compilers for C++ code that is given at run time.
 #pragma once
 
 namespace proteus {

@@ -101,7 +101,7 @@ public:
 
   /// Before the module is compiled.
   /// \param MaxThreads  of a block
-  /// \param MinBlocks   per multiprocessor, 0: not said
+  /// \param MinBlocks per multiprocessor, 0: unspecified
   void setLaunchBounds(int MaxThreads, int MinBlocks = 0, const char* File = __builtin_FILE(),
                        unsigned Line = __builtin_LINE()) const {
     Module->setLaunchBounds(F, MaxThreads, MinBlocks, File, Line);

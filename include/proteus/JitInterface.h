@@ -73,9 +73,9 @@ jit_object(T&, std::size_t = sizeof(T)) noexcept {
 }
 
 #if defined(__CUDACC__) || defined(__HIP__) || defined(__CUDA__)
-/// Shared memory for `N` elements of `ElemSize` bytes each, `N` being at most `MaxN`: as built it
-/// has room for all of these; compiled at run time, where `N` is constant, for `N`. `UniqueID`
-/// tells arrays of one kernel apart.
+/// Shared memory for `N` elements of `ElemSize` bytes each, where `N` is at most `MaxN`. An
+/// ahead-of-time build has room for `MaxN` elements; code compiled at run time, where `N` is
+/// constant, for `N`. `UniqueID` distinguishes the arrays of one kernel.
 template <typename T, std::size_t MaxN, int UniqueID = 0>
 [[gnu::noinline]] __device__ T* shared_array(std::size_t /*N*/,
                                              std::size_t /*ElemSize*/ = sizeof(T)) {

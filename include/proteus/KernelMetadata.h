@@ -9,7 +9,8 @@
 #include <vector>
 
 extern "C" {
-// runtime/abi/mneme_jit_capture.h; weak: null in a program that is not linked with libmneme_rt.
+// runtime/core/abi/mneme_jit_capture.h; weak: null in a program that is not linked with
+// libmneme_rt.
 struct mneme_captured_global;
 struct mneme_captured_kernel;
 [[gnu::weak]] int mneme_jit_capture_kernel(const void* kernel,
@@ -51,7 +52,7 @@ private:
 
 namespace detail {
 
-// As runtime/abi/mneme_jit_capture.h has them.
+// As runtime/core/abi/mneme_jit_capture.h has them.
 struct CapturedGlobal {
   const char* Name;
   const void* HostAddress;

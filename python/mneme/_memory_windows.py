@@ -1,4 +1,4 @@
-"""Which windows of device memory this process has, so that recorded states can be put there."""
+"""The windows of device memory in this process, into which recorded states can be loaded."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ class Window(Protocol):
     """Device memory at recorded addresses."""
 
     def load(self, state: Any) -> None:  # noqa: ANN401 - a MemStateRef, of another room
-        """Let the memory hold a recorded state."""
+        """Load a recorded state into the memory."""
 
     def holds(self, state: Any) -> bool:  # noqa: ANN401
-        """Whether the memory is that of a recorded state."""
+        """Whether the memory equals a recorded state."""
 
     def covers(self, state: Any) -> bool:  # noqa: ANN401
-        """Whether all memory of a recorded state lies in the window."""
+        """Whether all memory of a recorded state is in the window."""
 
     def is_of(self, state: Any) -> bool:  # noqa: ANN401
-        """Whether this state is the one that was loaded last."""
+        """Whether this state was loaded last."""
 
 
-# Windows belong to those who made them: one that is forgotten is not kept alive by this list.
+# Weak references: this list does not keep windows alive that their owner has dropped.
 _windows: list[weakref.ref[Window]] = []
 
 
 def window_opened(window: Window) -> None:
-    """States that are opened from now on go there."""
+    """Load states that are opened from now on into this window."""
     _windows.append(weakref.ref(window))
 
 
@@ -39,6 +39,6 @@ def window_closed(window: Window) -> None:
 
 
 def window_for(state: object) -> Window | None:
-    """Return the newest window that a state fits in."""
+    """Return the newest window that a state fits into."""
     windows = [one() for one in reversed(_windows)]
     return next((one for one in windows if one is not None and one.covers(state)), None)

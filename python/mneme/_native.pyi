@@ -101,7 +101,7 @@ class _Compiled(TypedDict):
 class _Argument(TypedDict):
     name: str
     type: str
-    """Of the IR: "ptr", "i32", ..."""
+    """The IR type: "ptr", "i32", ..."""
     kind: str
     """ "pointer", "integer", "float", "aggregate"; empty if unknown."""
     size: int
@@ -204,7 +204,6 @@ class RecordedCode:
         options_json: str = "{}",
         ir: bytes = b"",
         *,
-        max_registers: int = 0,
         assembler_options: str = "",
         code_object_version: int = 0,
     ) -> _Compiled:
@@ -215,7 +214,6 @@ class RecordedCode:
             target: `ReplaySession.code_target()`, or `recorded_target()`.
             options_json: "want_ir", "want_assembly", "use_cache".
             ir: Replaces the recorded IR (text or bitcode) unless empty.
-            max_registers: Of a thread; 0: no limit. GPU targets only.
             assembler_options: Further options for ptxas. GPU targets only.
             code_object_version: For AMD GPUs, 4 to 6; 0: the program's.
 
@@ -242,7 +240,7 @@ def compile_ir(
     specialized_contents: dict[int, tuple[int, bytes]] = {},
     options_json: str = "",
     placed_globals: dict[str, int] = {},
-    max_registers: int = 0,
+    code_numbers: dict[str, int] = {},
     assembler_options: str = "",
     want_ir: bool = False,
     want_assembly: bool = False,
@@ -268,15 +266,15 @@ def compile_ir(
         block: Threads of a block.
         specialized_args: Values of arguments to turn into constants, by index.
         specialized_contents: What pointers lead to and structs passed by value hold, by index: type of
-            the elements (runtime/abi/jit_mark.h) and bytes.
+            the elements (runtime/core/abi/jit_mark.h) and bytes.
         options_json: Ahead-of-time options to honour, as recorded.
         placed_globals: Addresses of device variables, by name; GPU targets only. 0: the code reads the
             address from the constant `__mneme_place_<name>`, which the loader fills in.
-        max_registers: Of a thread; 0: no limit. GPU targets only.
+        code_numbers: Values of the knobs in `mneme.knobs.CODE_NUMBERS`, by their keys.
         assembler_options: Further options for ptxas. GPU targets only.
         want_ir: Return the final IR.
         want_assembly: Return the final assembly.
-        want_shape: Tell in the statistics how the code is built (runtime/compile/module/code_shape.h).
+        want_shape: Tell in the statistics how the code is built (runtime/compiler/module/code_shape.h).
         use_cache: Look for a stored image and store the new one.
         apart_seconds: Not 0: compile in a process that may crash, and that is ended after so long,
             as a production run does; nothing is stored.
@@ -380,7 +378,7 @@ class Device:
             placements: Address and size of globals, by name, on the CPU device.
 
         Raises:
-            CompileFailed: If it is no image for this device.
+            CompileFailed: If it is not an image for this device.
             AddressUnavailable: Naming a global.
         """
 

@@ -1,4 +1,4 @@
-"""The table of names that differ between vendors; everything else in the package is one for all."""
+"""The table of names that differ between vendors; the rest of the package is vendor-independent."""
 
 from __future__ import annotations
 
@@ -34,17 +34,17 @@ __all__ = [
     "compiler_maker",
 ]
 
-# Runtimes on the CPU device, preloaded for programs that were linked to the vendor's.
+# Runtimes on the CPU device, preloaded for programs that are linked to the vendor's.
 CPU_RUNTIMES = ("libmneme_cudart.so", "libmneme_hiprt.so")
 
-# The driver's API on the CPU device, and the library it stands for.
+# The driver's API on the CPU device, and the library it replaces.
 CPU_DRIVER = "libmneme_cuda_driver.so"
 DRIVER_LIBRARY = "libcuda.so.1"
-# What it exports on the CPU device, and no driver does.
+# A symbol that it exports on the CPU device and no real driver exports.
 DRIVER_MARK_ON_CPU = "mneme_cuda_driver_on_cpu"
 
-# What measures kernels on GPUs, by which variable a kind of device loads it, and where it is
-# preloaded instead.
+# The library that measures kernels on GPUs, the variable with which a kind of device loads it, and
+# where it is preloaded instead.
 PROFILER = "libmneme_profiler.so"
 PROFILER_VARIABLES = {"cuda": "CUDA_INJECTION64_PATH"}
 PRELOADS_PROFILER = frozenset({"hip"})
@@ -60,14 +60,14 @@ DEFAULT_CMAKE_ARCH = "90"
 RUNTIME_BY_SECTION = {".nv_fatbin": "libcudart.so", ".hip_fatbin": "libamdhip64.so"}
 DEVICE_CODE_SECTIONS = frozenset(RUNTIME_BY_SECTION)
 
-# The kind of device that a program linked to a runtime can use, the CPU device apart.
+# The kind of device, besides the CPU device, that a program linked to a runtime can use.
 DEVICE_BY_RUNTIME = {"libcudart.so": "cuda", "libamdhip64.so": "hip"}
 
-# How CMake is told to link the shared runtime.
+# How to make CMake link the shared runtime.
 SHARED_RUNTIME_HINT = "CMake: CUDA_RUNTIME_LIBRARY Shared, which add_mneme() sets"
 
-# The toolkit programs are built with: how the compiler wrappers are asked where it is, where its
-# release stands (1000 * major + 10 * minor), and what to do without one.
+# The toolkit that programs are built with: how to ask the compiler wrappers for its path, where its
+# release is stated (1000 * major + 10 * minor), and what to do without one.
 TOOLKIT_NAME = "CUDA toolkit"
 TOOLKIT_QUESTION = ("nvcc", "-", "__cmake_determine_cuda")
 TOOLKIT_VERSION_FILE = "include/cuda.h"
@@ -76,19 +76,19 @@ TOOLKIT_COMPILER = "nvcc"
 TOOLKIT_VARIABLES = ("CUDA_HOME", "CUDA_PATH")
 TOOLKIT_USUAL_PLACE = "/usr/local/cuda"
 TOOLKIT_WHEELS = "nvidia/cu[1-9]*"
-# What a folder has that is a whole toolkit.
+# Files that a complete toolkit contains.
 TOOLKIT_PARTS = ("nvvm/libdevice", "bin/ptxas")
 TOOLKIT_SPACK_PACKAGE = "cuda"
-# A header that clang's own include, and what it belongs to.
+# A header that clang's headers include, and what it belongs to.
 TOOLKIT_HEADERS = ("include/curand_mtgp32_kernel.h", "cuRAND's headers")
 TOOLKIT_HINT = "set CUDA_HOME, or: pip install 'mneme-gpu[cuda-toolkit]'"
 SPACK_TOOLKIT_HINT = "set CUDA_HOME, or: spack load cuda"
 
 
 def compiler_maker(said: str) -> str:
-    """Return who made the clang that says this of its version, if not LLVM or a distribution.
+    """Return the maker of the clang with this version text, if not LLVM or a distribution.
 
-    AMD builds ROCm's from between LLVM's releases: plugins for one of these do not fit.
+    AMD builds ROCm's clang between LLVM's releases: plugins for those do not fit.
     """
     return "AMD" if "AMD clang version " in said or said.startswith("AMD AFAR ") else ""
 

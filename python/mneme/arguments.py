@@ -1,4 +1,4 @@
-"""What an argument of a kernel is, in programs, recordings and files of tuned kernels alike."""
+"""Arguments of kernels, in programs, recordings and files of tuned kernels."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class ArgKind(str, Enum):
     """Kind of an argument, as the runtime's `ArgKind`."""
 
     UNKNOWN = ""
-    """Whoever wrote it down did not say."""
+    """The record does not name the kind."""
 
     POINTER = "pointer"
     INTEGER = "integer"
@@ -27,7 +27,7 @@ class ArgKind(str, Enum):
 
     @classmethod
     def of_type(cls, ir_type: str) -> ArgKind:
-        """Return the kind of a number of this IR type; UNKNOWN for what is no number."""
+        """Return the kind of a number of this IR type; UNKNOWN if it is not a number type."""
         if ir_type.startswith("i") and ir_type[1:].isdigit():
             return cls.INTEGER
         return cls.FLOAT if ir_type in _FLOATS else cls.UNKNOWN
@@ -35,7 +35,7 @@ class ArgKind(str, Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Argument:
-    """An argument as the kernel's code has it; what nobody said is empty or 0."""
+    """An argument as in the kernel's code; unknown fields are empty or 0."""
 
     name: str = ""
     """As in the source, if known."""
@@ -54,7 +54,7 @@ class Argument:
 
     @classmethod
     def all_of(cls, known: list[_Argument]) -> tuple[Argument, ...]:
-        """Return the arguments that the runtime tells of, in the order of the source."""
+        """Return the arguments that the runtime describes, in the order of the source."""
         return tuple(
             cls(
                 name=one["name"],

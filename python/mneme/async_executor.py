@@ -1,8 +1,8 @@
-"""The name that scripts import; see mneme.executors.async_executor."""
+"""The name that scripts import; see mneme.measure.async_executor."""
 
 from __future__ import annotations
 
-from mneme.executors.async_executor import (
+from mneme.measure.async_executor import (
     AsyncReplayExecutor,
     EvalFuture,
     TuneWorkerHandle,

@@ -1,7 +1,7 @@
-"""The name that scripts import; see mneme.executors.compile_record."""
+"""The name that scripts import; see mneme.measure.compile_record."""
 
 from __future__ import annotations
 
-from mneme.executors.compile_record import CompiledKernel, CompileOptions, compile_record
+from mneme.measure.compile_record import CompiledKernel, CompileOptions, compile_record
 
 __all__ = ["CompileOptions", "CompiledKernel", "compile_record"]

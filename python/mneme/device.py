@@ -1,4 +1,4 @@
-"""Devices by number, and images loaded and launched on them; the CPU device where no GPU is."""
+"""Devices by number, and images loaded and launched on them; the CPU device if there is no GPU."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ __all__ = [
 
 _CPU = "cpu"
 _current = 0
-# One per device: what is reserved and loaded belongs to it.
+# One object per device, which owns what is reserved and loaded.
 _opened: dict[str, Device] = {}
 
 
 def get_device_count() -> int:
-    """Return how many GPUs there are; 1 where the CPU device takes their place."""
+    """Return the number of GPUs; 1 if the CPU device replaces them."""
     gpus = [entry for entry in list_devices() if entry.is_available and entry.id != _CPU]
     return max(1, len(gpus))
 
@@ -50,7 +50,7 @@ def set_device(device_id: int) -> None:
 
 
 def get_device_arch(device_id: int | None = None) -> str:
-    """Return what code is compiled for: "sm_90", "gfx90a", "cpu"."""
+    """Return the target of compiled code: "sm_90", "gfx90a", "cpu"."""
     return open_device(device_id).target()
 
 
@@ -70,7 +70,7 @@ def open_device(device_id: int | None = None) -> Device:
 
 
 class ObjectBuffer(bytes):
-    """Machine code that knows its kernel: an image for the CPU device has only one."""
+    """Machine code with the name of its kernel; an image for the CPU device has only one."""
 
     kernel: str = ""
     """Mangled name; empty: not known."""
@@ -84,7 +84,7 @@ class ObjectBuffer(bytes):
 
 
 class DeviceModule:
-    """An image for a device; a kernel of it is loaded when it is asked for."""
+    """An image for a device; kernels are loaded when requested."""
 
     def __init__(self, image: bytes, device_id: int | None = None) -> None:
         """Take an image; `from_MemBuffer` is the name scripts know."""
@@ -118,7 +118,7 @@ class DeviceModule:
             placements: Address and size of globals, by name, on the CPU device.
 
         Raises:
-            CompileFailed: If the image is none for the device, or has no such kernel.
+            CompileFailed: If the image is not for this device, or has no such kernel.
         """
         if self._kernel not in ("", name) and get_device_arch(self._device_id) == _CPU:
             raise CompileFailed(f"the image is of the kernel '{self._kernel}', not '{name}'")
@@ -148,16 +148,16 @@ class DeviceFunction:
 
     @property
     def reg_usage(self) -> int:
-        """Registers per thread; 0 where the device does not say."""
+        """Registers per thread; 0 if the device does not report them."""
         return self._attributes["registers"]
 
     @property
     def argument_sizes(self) -> list[int] | None:
-        """Bytes of each argument; None where neither the code nor the device tells."""
+        """Bytes of each argument; None if neither the code nor the device describes them."""
         return self._attributes["argument_sizes"]
 
     def launch(self, grid: dim3, block: dim3, args: Sequence[bytes], shared_mem: int = 0) -> int:
-        """Run the kernel to its end on memory as it is.
+        """Run the kernel to its end on the present memory.
 
         Args:
             grid: Blocks.
@@ -170,7 +170,7 @@ class DeviceFunction:
 
         Raises:
             InvalidArgument: For an impossible shape or wrong arguments; nothing ran.
-            DeviceFailed: If the launch fails; it says how.
+            DeviceFailed: If the launch fails, with the reason.
         """
         return self._loaded.launch(
             (grid.x, grid.y, grid.z),
@@ -188,7 +188,7 @@ class DeviceFunction:
         iterations: int = 1,
         warmup: int = 0,
     ) -> list[int]:
-        """Launch several times, on the memory the launch before left; return the times.
+        """Launch several times, each on the memory that the previous launch left; return the times.
 
         Returns:
             Nanoseconds of the launches after the first `warmup`.

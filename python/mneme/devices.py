@@ -1,4 +1,4 @@
-"""Which devices there are, and which one is used when nobody says."""
+"""The known devices, and the one that is used by default."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _CPU = "cpu"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeviceInfo:
-    """One device, present or not."""
+    """One device, available or not."""
 
     id: str
     """As in `--device`: "cpu", or the vendor's word and a number."""
@@ -44,7 +44,7 @@ class DeviceInfo:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeviceLimits:
-    """What a device can run at most."""
+    """The limits of a device."""
 
     id: str = "cpu"
     """As in `--device`."""
@@ -53,10 +53,10 @@ class DeviceLimits:
     """The vendor's name of the model."""
 
     target: str = "cpu"
-    """What code is compiled for: "sm_90", "cpu"."""
+    """The target of compiled code: "sm_90", "cpu"."""
 
     multiprocessors: int = 1
-    """Blocks run on these side by side."""
+    """Number of units on which blocks run in parallel."""
 
     warp_size: int = 32
     """Threads that run in step."""
@@ -71,10 +71,10 @@ class DeviceLimits:
     """Extent of a grid in x, y, z."""
 
     max_shared_per_block_bytes: int = 48 * 1024
-    """Shared memory of a block, without asking for more."""
+    """Shared memory of a block, without a request for more."""
 
     max_shared_per_block_optin_bytes: int = 227 * 1024
-    """Shared memory a kernel can ask for."""
+    """Shared memory that a kernel can request."""
 
     max_registers_per_block: int = 0
     """Registers of all threads of a block; 0: no such limit."""
@@ -87,10 +87,10 @@ class DeviceLimits:
 
 
 def device_limits(device: str | None = None) -> DeviceLimits:
-    """Return what a device can run at most, without opening it.
+    """Return the limits of a device, without opening it.
 
     Args:
-        device: As in `--device`; None: the device used when nobody says.
+        device: As in `--device`; None: the default device.
 
     Raises:
         InvalidArgument: If there is no such device.
@@ -109,7 +109,7 @@ def _limits_of(device: str) -> DeviceLimits:
 
 
 def list_devices() -> list[DeviceInfo]:
-    """Return every kind of device mneme knows, with the reason where one is absent."""
+    """Return every kind of device that mneme knows, with the reason if one is unavailable."""
     from mneme import _native  # noqa: PLC0415 - loads native code
 
     return [
@@ -150,7 +150,7 @@ def choose_device(wanted: str | None = None) -> str:
 
 
 def device_by_number(number: int) -> str:
-    """Return the GPU with this number among those available; the CPU device where there is no GPU.
+    """Return the available GPU with this number; the CPU device if there is no GPU.
 
     With MNEME_DEVICE set, only that device counts.
 

@@ -1,7 +1,7 @@
 """The exceptions of mneme: one class per reaction a caller can have.
 
 The classes mirror the error codes of the runtime; `mneme._native` raises them with the runtime's
-own sentence.
+own message.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ __all__ = [
 
 
 class MnemeError(Exception):
-    """Root of everything mneme raises on purpose; the message is a sentence for people."""
+    """Root of everything mneme raises on purpose; the message is a sentence for users."""
 
 
 class InvalidArgument(MnemeError, ValueError):  # noqa: N818 - named like the runtime's code
-    """The request makes no sense: an unknown pass, impossible dimensions, an ambiguous id."""
+    """The request is invalid: an unknown pass, impossible dimensions, an ambiguous id."""
 
 
 class NotFound(MnemeError, LookupError):  # noqa: N818

@@ -1,7 +1,7 @@
-"""The name that scripts import; see mneme.executors.eval_future."""
+"""The name that scripts import; see mneme.measure.eval_future."""
 
 from __future__ import annotations
 
-from mneme.executors.eval_future import EvalFuture, EvaluationFailed, as_completed
+from mneme.measure.eval_future import EvalFuture, EvaluationFailed, as_completed
 
 __all__ = ["EvalFuture", "EvaluationFailed", "as_completed"]

@@ -1,7 +1,7 @@
-"""The name that scripts import; see mneme.executors.futures_executor."""
+"""The name that scripts import; see mneme.measure.futures_executor."""
 
 from __future__ import annotations
 
-from mneme.executors.futures_executor import FuturesReplayExecutor
+from mneme.measure.futures_executor import FuturesReplayExecutor
 
 __all__ = ["FuturesReplayExecutor"]

@@ -1,8 +1,8 @@
 """The package `proteus` under a name of mneme's own, and stricter about arguments.
 
 `compile` makes modules whose functions and kernels refuse read-only arrays and arrays that are not
-contiguous (the last index first), and that name the argument they refuse; scripts of the reference
-tool rely on neither, so that `proteus.compile` takes what it is given.
+contiguous in C order; the error names the argument. `proteus.compile` accepts them, because scripts
+of the reference tool may pass them.
 """
 
 from __future__ import annotations
@@ -48,5 +48,5 @@ __all__ = [
 
 
 def __getattr__(name: str) -> object:
-    # Questions about the backend, which the first of them chooses.
+    # Attributes about the backend; the first access chooses it.
     return getattr(proteus, name)

@@ -1,4 +1,4 @@
-"""Names of kernels for people: as in the source, without what they return and take."""
+"""Names of kernels for users: as in the source, without return type and parameters."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ __all__ = ["qualified_name"]
 
 _ANONYMOUS = "(anonymous namespace)"
 _CALL = "operator()"
-# What stands for these while parentheses are removed; no name has such characters.
+# Placeholders while parentheses are removed; no name contains these characters.
 _ANONYMOUS_MARK, _CALL_MARK = "\x01", "\x02"
 _INNERMOST = re.compile(r"\([^()]*\)")
 
@@ -29,7 +29,7 @@ def qualified_name(demangled: str) -> str:
 
 
 def _last_word(text: str) -> str:
-    """Return what follows the last blank that is in no template arguments."""
+    """Return the text after the last blank outside of template arguments."""
     depth = 0
     for index in range(len(text) - 1, -1, -1):
         if text[index] == ">":

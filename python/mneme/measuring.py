@@ -1,7 +1,7 @@
-"""The name that scripts import; see mneme.executors.measuring."""
+"""The name that scripts import; see mneme.measure.measuring."""
 
 from __future__ import annotations
 
-from mneme.executors.measuring import Measuring
+from mneme.measure.measuring import Measuring
 
 __all__ = ["Measuring"]

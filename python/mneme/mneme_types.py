@@ -11,10 +11,11 @@ import hashlib
 import json
 import operator
 from collections.abc import Mapping
-from dataclasses import InitVar, dataclass, field, fields
+from dataclasses import Field, InitVar, dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
 from mneme.errors import InvalidArgument
+from mneme.knobs import CODE_NUMBERS, CodeNumbers
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
@@ -109,7 +110,7 @@ _OWN = "own"
 
 
 @dataclass
-class ExperimentConfiguration:
+class ExperimentConfiguration(CodeNumbers):
     """How one replay is compiled and launched."""
 
     grid: dim3 = field(default_factory=dim3, metadata={_CODE_ONLY_WITH: ("specialize_dims",)})
@@ -149,9 +150,6 @@ class ExperimentConfiguration:
 
     internalize: bool = True
     """Hide everything but the kernel."""
-
-    max_registers: int = field(default=0, metadata={_OWN: True})
-    """Registers a thread may have, for the assembler of GPU code; 0: no limit."""
 
     specialized_args: str = field(default="", metadata={_OWN: True, _ONLY_WITH: "specialize"})
     """Indices of the arguments that `specialize` fixes, as "0,2"; empty: all scalar ones."""
@@ -233,6 +231,10 @@ class ExperimentConfiguration:
         if not self.specialized_args:
             return tuple(scalars)
         return argument_indices(self.specialized_args)
+
+    def code_numbers(self) -> dict[str, Any]:
+        """Return the values of CODE_NUMBERS, whole numbers, by their keys."""
+        return {one.key: getattr(self, one.key) for one in CODE_NUMBERS}
 
     def key(self) -> tuple[Hashable, ...]:
         """Return what is equal for configurations that do the same."""
@@ -331,7 +333,7 @@ class ExperimentResult:
     """A sentence, empty if all went well."""
 
     result_class: str = ""
-    """exact, within_tolerance, nondeterministic, unreproducible, wrong or failed."""
+    """exact, within_tolerance, nondeterministic, unreproducible, few_ulp, wrong or failed."""
 
     max_ulp: int = 0
     """Largest distance from the recorded value, in units in the last place."""
@@ -343,7 +345,8 @@ class ExperimentResult:
     """Largest absolute distance from the recorded value."""
 
     suggestion: str = ""
-    """A tolerance to try, when two replays of one binary differ or `rounding` is set."""
+    """Tolerances to try, divided by blanks, when it is nondeterministic or `rounding` is set; those
+    that accept it, when it is few_ulp."""
 
     rounding: bool = False
     """Wrong, but by no more than rounding, and the build lets pipelines round differently."""
@@ -430,10 +433,16 @@ class ExperimentResult:
         return values
 
 
-_FIELDS = fields(ExperimentConfiguration)
+def _in_files(item: Field[Any]) -> tuple[bool, bool]:
+    """Order fields as files have them: last what other tools do not have."""
+    is_number = any(item.name == one.key for one in CODE_NUMBERS)
+    return is_number or _OWN in item.metadata, not is_number
+
+
+_FIELDS = sorted(fields(ExperimentConfiguration), key=_in_files)
 _CONFIGURATION_FIELDS = tuple(item.name for item in _FIELDS)
 _SWITCHES = tuple(item.name for item in _FIELDS if isinstance(item.default, bool))
-_OWN_FIELDS = {item.name: item.default for item in _FIELDS if _OWN in item.metadata}
+_OWN_FIELDS = {item.name: item.default for item in _FIELDS if _in_files(item)[0]}
 _SWITCHED_FIELDS: dict[str, str] = {
     item.name: item.metadata[_ONLY_WITH] for item in _FIELDS if _ONLY_WITH in item.metadata
 }

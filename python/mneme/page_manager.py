@@ -21,9 +21,9 @@ _BLOCK_BYTES = 16 << 20
 class PageManagerRef:
     """A window of device addresses, as a recording names it; a context manager.
 
-    Addresses are reserved at once; memory is put behind those that hold something. Everything is
-    given back at the end, which is also when nobody knows the window any more. As long as it is
-    there, the memory of a launch's prologue that is opened (`with launch.prologue:`) is put there.
+    Addresses are reserved at once; memory is mapped where there is content. Everything is released
+    at the end, or when the window is garbage-collected. While the window exists, opening a launch's
+    prologue (`with launch.prologue:`) loads its memory into the window.
     """
 
     def __init__(self, device_id: int, va_addr: str | int, va_size: int) -> None:
@@ -36,12 +36,12 @@ class PageManagerRef:
 
         Raises:
             AddressUnavailable: If the addresses are taken in this process.
-            InvalidArgument: If this is no address or no size.
+            InvalidArgument: If this is not an address or not a size.
         """
         try:
             address = va_addr if isinstance(va_addr, int) else int(va_addr, 16)
         except ValueError as error:
-            raise InvalidArgument(f"'{va_addr}' is no address") from error
+            raise InvalidArgument(f"'{va_addr}' is not an address") from error
         if address < 0 or va_size <= 0:
             raise InvalidArgument(f"a window needs an address and a size, not {va_addr}, {va_size}")
         self._device = open_device(device_id)
@@ -57,7 +57,7 @@ class PageManagerRef:
         window_opened(self)
 
     def map(self, address: int, size: int) -> None:
-        """Put memory behind a range, zeroed where there was none.
+        """Map memory into a range; new memory is zeroed.
 
         Raises:
             OutOfRange: If the range is not in the window.
@@ -72,7 +72,7 @@ class PageManagerRef:
                 self._mapped.add(number)
 
     def write(self, address: int, content: bytes) -> None:
-        """Copy bytes to the device; memory is put there if need be."""
+        """Copy bytes to the device; maps memory there if needed."""
         self.map(address, len(content))
         self._device.write(address, content)
 
@@ -82,7 +82,7 @@ class PageManagerRef:
         return self._device.read(address, size)
 
     def load(self, state: MemStateRef) -> None:
-        """Let the device's memory hold a recorded state; its globals are left out.
+        """Load a recorded state, without its globals, into the device's memory.
 
         Raises:
             OutOfRange: If a region is not in the window.
@@ -96,7 +96,7 @@ class PageManagerRef:
         state.is_put_into(self)
 
     def holds(self, state: MemStateRef) -> bool:
-        """Whether the device's memory is that of a recorded state, bit for bit."""
+        """Whether the device's memory equals a recorded state, bit for bit."""
         return all(
             self.read(address + offset, part) == state.snapshot.read(index, offset, part)
             for index, address, size in _regions(state)
@@ -105,7 +105,7 @@ class PageManagerRef:
         )
 
     def covers(self, state: MemStateRef) -> bool:
-        """Whether all of a recorded state, its globals apart, lies in the window."""
+        """Whether all of a recorded state, except its globals, is in the window."""
         end = self.address + self.size
         return all(
             self.address <= address and address + size <= end
@@ -117,7 +117,7 @@ class PageManagerRef:
         return self._is_open and self._state is state
 
     def close(self) -> None:
-        """Give memory and addresses back; does nothing the second time."""
+        """Release memory and addresses; further calls do nothing."""
         if not self._is_open:
             return
         self._is_open = False
@@ -147,7 +147,7 @@ class PageManagerRef:
 
 
 def _regions(state: MemStateRef) -> list[tuple[int, int, int]]:
-    """Return number, address and size of what is memory and no global."""
+    """Return number, address and size of the regions that are not globals."""
     return [
         (index, int(region["address"]), int(region["size"]))
         for index, region in enumerate(state.snapshot.regions())

@@ -1,7 +1,7 @@
-"""Begin and end of what a GPU profiler collects, for profilers that wait to be told.
+"""Start and stop a GPU profiler that waits for the program's request.
 
-`nsys profile --capture-range=cudaProfilerApi`, `ncu --profile-from-start off` and the like. Where
-no driver is, there is no such profiler, and nothing has to be done.
+`nsys profile --capture-range=cudaProfilerApi`, `ncu --profile-from-start off` and the like. Without
+a driver there is no such profiler, and nothing is done.
 """
 
 from __future__ import annotations
@@ -15,17 +15,17 @@ __all__ = ["gpu_profile_start", "gpu_profile_stop", "init_profiler"]
 
 
 def init_profiler() -> bool:
-    """Load the driver; return whether there is one that can tell a profiler."""
+    """Load the driver; return whether there is one that can control a profiler."""
     return _driver() is not None
 
 
 def gpu_profile_start() -> bool:
-    """Let a profiler begin to collect; return whether the driver has told it."""
+    """Start collecting; return whether the driver has passed the request on."""
     return _tell("cuProfilerStart")
 
 
 def gpu_profile_stop() -> bool:
-    """Let a profiler stop collecting; return whether the driver has told it."""
+    """Stop collecting; return whether the driver has passed the request on."""
     return _tell("cuProfilerStop")
 
 

@@ -1,7 +1,7 @@
-"""The name that scripts import; see mneme.executors.tolerance."""
+"""The name that scripts import; see mneme.measure.tolerance."""
 
 from __future__ import annotations
 
-from mneme.executors.tolerance import Tolerance
+from mneme.measure.tolerance import Tolerance
 
 __all__ = ["Tolerance"]

@@ -1,4 +1,4 @@
-"""The library's C interface (runtime/abi/mneme_frontend.h), as Python calls it."""
+"""The library's C interface (runtime/core/abi/mneme_frontend.h), as Python calls it."""
 
 from __future__ import annotations
 

@@ -65,7 +65,7 @@ def address_of(value: object, receiver: Receiver) -> tuple[int, object]:
     """Return where memory begins, and what has to live until it has been used.
 
     Raises:
-        TypeError: If it is no memory that the receiver can reach or, where it is strict, read.
+        TypeError: If it is not memory that the receiver can reach or, where it is strict, read.
     """
     if value is None:
         return 0, None

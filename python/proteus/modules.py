@@ -206,7 +206,7 @@ def _read(source: str | bytes | os.PathLike[str]) -> bytes:
     if isinstance(source, bytes):
         return source
     try:
-        with open(source, "rb") as file:  # noqa: PTH123 - most texts are no paths
+        with open(source, "rb") as file:  # noqa: PTH123 - most texts are not paths
             return file.read()
     except (OSError, ValueError):
         if not isinstance(source, str):
@@ -217,7 +217,7 @@ def _read(source: str | bytes | os.PathLike[str]) -> bytes:
 def _check_types(types: Sequence[Type], what: str) -> list[Type]:
     for one in types:
         if not isinstance(one, Type):
-            raise TypeError(f"{what}: {one!r} is no type of proteus, such as proteus.i32")
+            raise TypeError(f"{what}: {one!r} is not a type of proteus, such as proteus.i32")
     return list(types)
 
 

@@ -4,9 +4,9 @@
 #include <elf.h>
 #include <optional>
 
-#include "runtime/base/error.h"
-#include "runtime/base/file.h"
-#include "runtime/embed/containers.h"
+#include "runtime/core/base/error.h"
+#include "runtime/core/base/file.h"
+#include "runtime/core/embed/containers.h"
 
 namespace mneme::bindings {
 

@@ -1,15 +1,16 @@
-// Room bindings: the kernels an executable or library carries.
+// Room bindings: reads the kernels in an executable or library.
 #pragma once
 
 #include <filesystem>
 #include <vector>
 
-#include "runtime/embed/kernel_blob.h"
+#include "runtime/core/embed/kernel_blob.h"
 
 namespace mneme::bindings {
 
-/// Kernels in the `.nv_fatbin` section of an ELF file (or in a bare fat binary or device image),
-/// and the modules they may be linked with; empty if the file was not built with our passes.
+/// Returns the kernels in the `.nv_fatbin` section of an ELF file (or in a bare fat binary or
+/// device image), and the modules they may be linked with; empty if the file was not built with our
+/// passes.
 /// \throws Error{NotFound, IoFailed} naming the path, Error{ArtifactCorrupt} on a damaged file.
 embed::BlobSet readBinaryKernels(const std::filesystem::path& path);
 

@@ -7,11 +7,11 @@
 
 #include <pybind11/stl/filesystem.h>
 
-#include "runtime/artifact/directory.h"
-#include "runtime/artifact/snapshot.h"
-#include "runtime/base/error.h"
 #include "runtime/bindings/binary_kernels.h"
-#include "runtime/device/compare.h"
+#include "runtime/core/artifact/directory.h"
+#include "runtime/core/artifact/snapshot.h"
+#include "runtime/core/base/error.h"
+#include "runtime/devices/compare.h"
 
 namespace mneme::bindings {
 
@@ -133,7 +133,7 @@ uint64_t changedBytes(const artifact::Snapshot& epilogue, const artifact::Snapsh
   return bytes;
 }
 
-/// The name itself where it is no mangled one.
+/// The name itself where it is not a mangled one.
 std::string demangle(const std::string& name) {
   int status = 0;
   const std::unique_ptr<char, decltype(&std::free)> readable(

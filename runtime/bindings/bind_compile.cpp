@@ -8,10 +8,11 @@
 #include <span>
 #include <string_view>
 
-#include "runtime/base/hash.h"
-#include "runtime/compile/service/client.h"
-#include "runtime/compile/service/disk_cache.h"
-#include "runtime/compile/service/service.h"
+#include "runtime/compiler/service/client.h"
+#include "runtime/compiler/service/configuration.h"
+#include "runtime/compiler/service/disk_cache.h"
+#include "runtime/compiler/service/service.h"
+#include "runtime/core/base/hash.h"
 #include "runtime/replay/recorded_code.h"
 
 namespace mneme::bindings {
@@ -45,7 +46,8 @@ py::dict compileIr(const std::vector<py::bytes>& modules, const std::string& ker
                    const Dims& block, const std::map<uint32_t, py::bytes>& specializedArgs,
                    const std::map<uint32_t, std::pair<int32_t, py::bytes>>& specializedContents,
                    const std::string& optionsJson,
-                   const std::map<std::string, uint64_t>& placedGlobals, uint32_t maxRegisters,
+                   const std::map<std::string, uint64_t>& placedGlobals,
+                   const std::map<std::string, uint32_t>& codeNumbers,
                    const std::string& assemblerOptions, bool wantIr, bool wantAssembly,
                    bool wantShape, bool useCache, double apartSeconds) {
   compile::Request request;
@@ -71,7 +73,8 @@ py::dict compileIr(const std::vector<py::bytes>& modules, const std::string& ker
   request.optionsJson = optionsJson;
   for (const auto& [name, address] : placedGlobals)
     request.placedGlobals.push_back({name, address});
-  request.maxRegisters = maxRegisters;
+  for (const auto& [key, value] : codeNumbers)
+    compile::codeNumber(request, key) = value;
   request.assemblerOptions = assemblerOptions;
   request.wantIr = wantIr;
   request.wantAssembly = wantAssembly;
@@ -86,8 +89,8 @@ py::dict compileIr(const std::vector<py::bytes>& modules, const std::string& ker
 
 py::dict compileConfiguration(replay::RecordedCode& code, const std::string& configurationJson,
                               const CodePlace& place, const std::string& optionsJson,
-                              const py::bytes& ir, uint32_t maxRegisters,
-                              const std::string& assemblerOptions, uint32_t codeObjectVersion) {
+                              const py::bytes& ir, const std::string& assemblerOptions,
+                              uint32_t codeObjectVersion) {
   const replay::Configuration configuration = replay::configurationFromJson(configurationJson);
   replay::Options options = replay::optionsFromJson(optionsJson);
   options.ir = fromBytes(ir);
@@ -95,8 +98,6 @@ py::dict compileConfiguration(replay::RecordedCode& code, const std::string& con
   {
     py::gil_scoped_release release;
     compile::Request request = code.request(toCodeTarget(place), configuration, options);
-    if (maxRegisters != 0) // else as the configuration says
-      request.maxRegisters = maxRegisters;
     request.assemblerOptions = assemblerOptions;
     request.codeObjectVersion = codeObjectVersion;
     result = compileRequest(request, options.useCache);
@@ -142,7 +143,7 @@ void bindCompile(py::module_& module) {
           arg("name"))
       .def("compile", &compileConfiguration, arg("configuration_json"), arg("target"),
            arg("options_json") = "{}", arg("ir") = py::bytes(), py::kw_only(),
-           arg("max_registers") = 0, arg("assembler_options") = "", arg("code_object_version") = 0);
+           arg("assembler_options") = "", arg("code_object_version") = 0);
   module.def("compile_ir", &compileIr, arg("modules"), arg("kernel"), py::kw_only(),
              arg("target") = "cpu", arg("passes") = "default<O3>", arg("codegen_opt") = 3,
              arg("prune") = true, arg("internalize") = true, arg("set_launch_bounds") = false,
@@ -151,9 +152,9 @@ void bindCompile(py::module_& module) {
              arg("specialized_args") = std::map<uint32_t, py::bytes>(),
              arg("specialized_contents") = std::map<uint32_t, std::pair<int32_t, py::bytes>>(),
              arg("options_json") = "", arg("placed_globals") = std::map<std::string, uint64_t>(),
-             arg("max_registers") = 0, arg("assembler_options") = "", arg("want_ir") = false,
-             arg("want_assembly") = false, arg("want_shape") = false, arg("use_cache") = true,
-             arg("apart_seconds") = 0.0);
+             arg("code_numbers") = std::map<std::string, uint32_t>(), arg("assembler_options") = "",
+             arg("want_ir") = false, arg("want_assembly") = false, arg("want_shape") = false,
+             arg("use_cache") = true, arg("apart_seconds") = 0.0);
 }
 
 } // namespace mneme::bindings

@@ -5,7 +5,7 @@
 #include <map>
 #include <memory>
 
-#include "runtime/base/error.h"
+#include "runtime/core/base/error.h"
 
 namespace mneme::bindings {
 

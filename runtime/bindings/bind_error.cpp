@@ -1,7 +1,7 @@
 // Makes of a mneme::Error the exception of Python that mneme.errors has for its code.
 #include "runtime/bindings/bindings.h"
 
-#include "runtime/base/error.h"
+#include "runtime/core/base/error.h"
 
 namespace mneme::bindings {
 

@@ -1,9 +1,9 @@
 // The devices, and sessions that replay configurations, as Python has them.
 #include "runtime/bindings/bindings.h"
 
-#include "runtime/base/error.h"
-#include "runtime/device/device.h"
-#include "runtime/device/driving_tool.h"
+#include "runtime/core/base/error.h"
+#include "runtime/devices/device.h"
+#include "runtime/devices/driving_tool.h"
 #include "runtime/replay/replay.h"
 
 namespace mneme::bindings {

@@ -15,7 +15,7 @@ namespace mneme::bindings {
 
 namespace py = pybind11;
 
-/// Makes `mneme::Error` arrive in Python as the class of `mneme.errors` for its code.
+/// Translates `mneme::Error` into the class of `mneme.errors` for its code.
 void registerErrors();
 
 void bindArtifact(py::module_& module);
@@ -38,7 +38,7 @@ using CodePlace = std::pair<std::string, std::vector<std::pair<std::string, uint
 CodePlace toPlace(const replay::CodeTarget& target);
 replay::CodeTarget toCodeTarget(const CodePlace& place);
 
-/// Text whose encoding nobody vouches for.
+/// Converts text with an unknown encoding.
 inline py::str toText(const std::string& text) {
   PyObject* decoded =
       PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "replace");

@@ -1,8 +1,8 @@
 // The module mneme._native: each bind_*.cpp adds its part.
 #include <regex>
 
-#include "runtime/base/error.h"
 #include "runtime/bindings/bindings.h"
+#include "runtime/core/base/error.h"
 
 namespace {
 

@@ -1,6 +1,6 @@
-// Room jit: what the tuned-kernel JIT needs of a vendor's runtime. One implementation per runtime;
-// everything above it is written once. Functions throw mneme::Error only; the caller turns that
-// into one warning and the ahead-of-time kernel.
+// Room jit: the interface through which the tuned-kernel JIT uses a vendor's runtime. Each runtime
+// has one implementation; everything above is written once. Functions throw mneme::Error only; the
+// caller then prints one warning and runs the ahead-of-time kernel.
 #pragma once
 
 #include <cstddef>
@@ -11,9 +11,9 @@
 #include <string>
 #include <vector>
 
-#include "runtime/abi/mneme_rt.h"
-#include "runtime/embed/kernel_blob.h"
-#include "runtime/tuned/dims.h"
+#include "runtime/core/abi/mneme_rt.h"
+#include "runtime/core/embed/kernel_blob.h"
+#include "runtime/jit/tuned/dims.h"
 
 namespace mneme::jit {
 
@@ -33,8 +33,9 @@ struct KernelImage {
   /// Device variables the kernel refers to (of all linked blobs). Their storage stays the
   /// program's.
   std::vector<embed::KernelGlobal> globals;
-  /// It is compiled for the block it is launched with, whatever bounds the source has, as marks
-  /// promise; a tuned launch is refused where the program's own would be.
+  /// Whether the kernel is compiled for the block it is launched with, regardless of the bounds in
+  /// the source, as marks promise. A tuned launch without this is refused where the program's own
+  /// would be.
   bool hasOwnBounds = false;
 };
 
@@ -45,7 +46,7 @@ struct ExecutableGraph {
   void* graph = nullptr; ///< what it was made from
 };
 
-/// A kernel in one, as the program put it there.
+/// A kernel node of an executable graph, as the program put it there.
 struct GraphKernel {
   void* node = nullptr;
   const void* handle = nullptr;
@@ -59,16 +60,16 @@ class Backend {
 public:
   virtual ~Backend() = default;
 
-  /// Number of the device a launch made by this thread now goes to; -1 if that cannot be told (no
-  /// context yet): the launch is then left as it is. Cheap: called for every launch of a tuned
-  /// kernel.
+  /// Returns the number of the device that a launch by this thread would go to now; -1 if it is
+  /// unknown, as without a context: the launch then runs unchanged. Cheap: called for every launch
+  /// of a tuned kernel.
   virtual int currentDevice() noexcept = 0;
-  /// What runtime/compile is asked for on this device: "sm_90", "cpu". \throws Error
+  /// Returns the target to compile for on this device: "sm_90", "cpu". \throws Error
   virtual std::string target(int device) = 0;
-  /// What device::Description::name says. \throws Error
+  /// Returns device::Description::name of the device. \throws Error
   virtual std::string deviceName(int device) = 0;
-  /// Whether variables are compiled in as places that load() fills in
-  /// (compile::GlobalPlace::address 0); otherwise load() binds them.
+  /// Whether the code has places for addresses of variables that load() fills in
+  /// (compile::GlobalPlace::address 0). Otherwise load() binds the variables by name.
   virtual bool needsPlacedGlobals() const = 0;
 
   /// Whether the launch may get another grid and block: not if its blocks are tied to each other
@@ -77,30 +78,32 @@ public:
     return launch.form == MNEME_LAUNCH_PLAIN;
   }
 
-  /// Whether the launch becomes a node of a graph, or that cannot be told. Cheap: called for every
-  /// launch of a tuned kernel.
+  /// Whether the launch becomes a node of a graph; true also if that is unknown. Cheap: called for
+  /// every launch of a tuned kernel.
   virtual bool isCaptured(const mneme_launch&) noexcept { return false; }
 
-  /// Calls `visit` with the kernels of an executable graph that was just made or updated, as far as
-  /// replaceIn() can do something about them.
+  /// Calls `visit` with those kernels of an executable graph, just made or updated, that
+  /// replaceIn() may be able to replace.
   virtual void visitKernels(const ExecutableGraph&,
                             const std::function<void(const GraphKernel&)>& /*visit*/) {}
-  /// Lets the graph run the tuned kernel with these dimensions there. False: it stays as it was.
-  /// What the program then gives the node (cudaGraphExecKernelNodeSetParams(),
-  /// cudaGraphExecUpdate()) takes its place whole; the graph it was made from is not touched.
+  /// Replaces the node's kernel by the tuned one with these dimensions. Returns false if the node
+  /// stays as it was. Later updates by the program (cudaGraphExecKernelNodeSetParams(),
+  /// cudaGraphExecUpdate()) replace the node completely. The graph that the executable graph was
+  /// made from is not touched.
   virtual bool replaceIn(const ExecutableGraph&, const GraphKernel&, LoadedKernel&,
                          const tuned::Dims&) noexcept {
     return false;
   }
 
-  /// Lets the program's kernel have as much dynamic shared memory as a launch wants, where that has
-  /// to be asked for. False if nothing changed.
+  /// Raises the limit of dynamic shared memory of the program's kernel to what the launch needs,
+  /// where the vendor requires that. Returns false if nothing changed.
   virtual bool allowSharedMemory(const mneme_launch&) noexcept { return false; }
 
-  /// Whether the host can read what `pointer`, an argument, leads to. Cheap: called for every
-  /// launch of a kernel whose arrays or objects become constants.
+  /// Whether the host can read the memory at `pointer`, an argument. Cheap: called for every launch
+  /// of a kernel whose arrays or objects become constants.
   virtual bool isHostReadable(const void*) noexcept { return true; }
-  /// Copies content that it cannot. False if that cannot be done now: a stream may be captured.
+  /// Copies memory that the host cannot read. Returns false if that is impossible now, for example
+  /// while a stream is captured.
   virtual bool copyToHost(void* /*to*/, const void* /*from*/, size_t /*sizeBytes*/) noexcept {
     return false;
   }
@@ -109,20 +112,20 @@ public:
   /// \throws Error
   virtual std::unique_ptr<LoadedKernel> load(const KernelImage& image) = 0;
 
-  /// Launches in place of the ahead-of-time kernel, on the launch's stream and in its form. Returns
-  /// true and sets `status` (the vendor's code) if the kernel was launched; false if it cannot be
-  /// launched this way, in which case nothing happened and the ahead-of-time kernel shall run.
-  /// Thread-safe; no allocation.
+  /// Launches the tuned kernel instead of the ahead-of-time one, on the launch's stream and in its
+  /// form. Returns true and sets `status` (the vendor's code) if it was launched. Returns false if
+  /// it cannot be launched this way: nothing has happened, and the ahead-of-time kernel must run.
+  /// Thread-safe; allocates nothing.
   virtual bool launch(LoadedKernel& kernel, const mneme_launch& launch, const tuned::Dims& dims,
                       int& status) noexcept = 0;
 };
 
-/// Where a device variable of the program is on the current device, as the runtime in this process
-/// says; null if none here knows it.
+/// Returns the address of a device variable on the current device, from the vendor's runtime in
+/// this process; null if no runtime knows it.
 const void* variablePlaceOf(const void* hostShadow) noexcept;
 
-/// The backend of the runtime this process uses; null if there is none. `why` then says what is
-/// missing. Called once, at the first launch of a program with tuned kernels.
+/// Makes the backend of the runtime that this process uses. Returns null if there is none, and puts
+/// what is missing into `why`. Called once, at the first launch of a program with tuned kernels.
 std::unique_ptr<Backend> makeBackend(const mneme_launch& launch, std::string& why);
 
 } // namespace mneme::jit

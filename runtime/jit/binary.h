@@ -1,4 +1,4 @@
-// Room jit: one compiled form of a tuned kernel and how far it is.
+// Room jit: one compiled form of a tuned kernel, and the state of its making.
 #pragma once
 
 #include <atomic>
@@ -16,11 +16,11 @@ namespace mneme::jit {
 
 class Kernel;
 
-/// New -> building -> built -> loading -> ready, or failed for good. Thread-safe. Lives as long as
-/// the process: launches may be in flight whenever it ends.
+/// States: new, building, built, loading, then ready or failed for good. Thread-safe. Lives as long
+/// as the process, because launches may be in flight when the process ends.
 class Binary {
 public:
-  /// What whoever needs the binary has to do next.
+  /// What a thread that needs the binary has to do next.
   enum class Step {
     Build, ///< compile, then built() or fail()
     Load,  ///< load `image()`, then ready() or fail()
@@ -34,23 +34,24 @@ public:
   const Kernel& kernel() const noexcept { return kernel_; }
   const tuned::Variant& variant() const noexcept { return variant_; }
   const BinarySpec& spec() const noexcept { return spec_; }
-  /// Where launches of a marked kernel are counted, once its plan is made; else null.
+  /// The counters for launches of a marked kernel, once its plan is made; else null.
   CacheReport::Entry* uses() const noexcept { return uses_.load(std::memory_order_relaxed); }
   void setUses(CacheReport::Entry& uses) noexcept { uses_.store(&uses, std::memory_order_relaxed); }
 
-  /// Null unless ready. No lock.
+  /// Null unless ready. Takes no lock.
   LoadedKernel* loaded() const noexcept { return loaded_.load(std::memory_order_acquire); }
-  /// No lock.
+  /// Takes no lock.
   bool hasFailed() const noexcept { return hasFailed_.load(std::memory_order_acquire); }
 
-  /// Build and Load are given to one caller each.
+  /// Returns Build and Load to one caller each.
   Step next();
-  /// Until nobody is at it any more, which is returned, or `seconds` have passed (0: for ever).
+  /// Waits until no thread builds or loads the binary, or `seconds` have passed (0: for ever).
+  /// Returns whether no thread does.
   bool wait(double seconds);
 
-  /// `symbol`: the kernel's name in it; empty: its own.
+  /// `symbol` is the kernel's name in the image; empty: its own name.
   void built(std::vector<std::byte> image, std::string symbol);
-  /// What was built, for whoever was told to Load.
+  /// What was built, for the thread that got Step::Load.
   const std::vector<std::byte>& image() const noexcept { return image_; }
   const std::string& symbol() const noexcept { return symbol_; }
   void ready(std::unique_ptr<LoadedKernel> loaded);
@@ -66,7 +67,7 @@ private:
   std::atomic<CacheReport::Entry*> uses_{nullptr};
   std::atomic<LoadedKernel*> loaded_{nullptr};
   std::atomic<bool> hasFailed_{false};
-  std::mutex mutex_; ///< of state_; the others belong to whoever does the step
+  std::mutex mutex_; ///< guards state_; the other members belong to the thread that does the step
   std::condition_variable changed_;
   State state_ = State::New;
   std::vector<std::byte> image_;

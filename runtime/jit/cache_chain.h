@@ -13,13 +13,15 @@ namespace mneme::jit {
 /// "Storage".
 const char* nameOf(CacheLevel::Kind kind) noexcept;
 
-/// What CacheReport calls them: "StorageCache rank 0", "MPILocalLookup rank 0/4".
+/// Returns the names of the levels for CacheReport: "StorageCache rank 0", "MPILocalLookup rank
+/// 0/4".
 std::vector<std::string> reportNames(const Settings& settings);
 
-/// What an engine says of its levels as it starts; empty if there are none.
+/// Returns the lines about levels that an engine prints when it starts; empty if there are no
+/// levels.
 std::string chainLines(const Settings& settings, const std::string& label);
 
-/// Code was found in a level instead of being compiled.
+/// Returns the line for code that was found in a level instead of being compiled.
 std::string hitLine(const Settings& settings, size_t level, uint64_t hash);
 
 } // namespace mneme::jit

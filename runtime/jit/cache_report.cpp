@@ -1,6 +1,6 @@
 #include "runtime/jit/cache_report.h"
 
-#include "runtime/base/environment.h"
+#include "runtime/core/base/environment.h"
 
 namespace mneme::jit {
 

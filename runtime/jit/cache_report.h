@@ -1,5 +1,5 @@
-// Room jit: how often compiled code was used and found, and what is said of it at exit, in the
-// lines of the reference tool (docs/jit.md).
+// Room jit: counts how often compiled code was used and found, and makes the lines that report it
+// at exit, which are those of the reference tool (docs/jit.md).
 #pragma once
 
 #include <atomic>
@@ -13,7 +13,8 @@
 
 namespace mneme::jit {
 
-/// The rank in names of files and lines: the first set of the variables of launchers, else "0".
+/// Returns the rank for names of files and lines: the first variable of a launcher that is set,
+/// else "0".
 std::string rankText();
 
 /// One for each engine. Thread-safe.
@@ -27,27 +28,27 @@ public:
     std::atomic<uint64_t> launches{0}; ///< where they are counted apart
   };
 
-  /// What PROTEUS_TRACE_OUTPUT and PROTEUS_DEBUG_OUTPUT want.
+  /// What PROTEUS_TRACE_OUTPUT and PROTEUS_DEBUG_OUTPUT ask for.
   struct Wanted {
     bool counts = false;
     bool kernels = false;
     bool functionNames = false;
   };
 
-  /// `label`: "JitEngineDevice". `levels`: how lines at exit call each level of the cache on disk,
-  /// with the rank; none: there is no such cache.
+  /// `label` is "JitEngineDevice", for example. `levels` are the names of the levels of the cache
+  /// on disk, with the rank, in lines at exit; empty: there is no such cache.
   CacheReport(std::string label, std::vector<std::string> levels, bool countsLaunches = false)
       : label_(std::move(label)), countsLaunches_(countsLaunches),
         levels_(levels.begin(), levels.end()) {}
 
-  /// Lives as long as the report.
+  /// Finds or makes an entry, which lives as long as the report.
   Entry& entry(uint64_t hash, const std::string& symbol, const std::string& readable);
-  /// Code was looked for on disk: in all levels before `foundIn`, and found there; nowhere if there
-  /// are no more.
+  /// Counts a lookup on disk: the levels before `foundIn` did not have the code, `foundIn` had it.
+  /// kNowhere: no level had it.
   void countStored(size_t foundIn) noexcept;
   static constexpr size_t kNowhere = SIZE_MAX;
 
-  /// The lines, each with its end.
+  /// Returns the lines, each with its line end.
   std::string text(const Wanted& wanted) const;
 
 private:

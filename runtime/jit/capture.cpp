@@ -1,10 +1,10 @@
 // What a program learns of its own marked kernels.
-#include "runtime/abi/mneme_jit_capture.h"
+#include "runtime/core/abi/mneme_jit_capture.h"
 
 #include <vector>
 
-#include "runtime/base/log.h"
-#include "runtime/base/sentence.h"
+#include "runtime/core/base/log.h"
+#include "runtime/core/base/sentence.h"
 #include "runtime/jit/backend.h"
 #include "runtime/jit/kernel_code.h"
 

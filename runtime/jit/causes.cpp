@@ -2,8 +2,8 @@
 
 #include <mutex>
 
-#include "runtime/base/grouped_notices.h"
-#include "runtime/compile/service/service.h"
+#include "runtime/compiler/service/service.h"
+#include "runtime/core/base/grouped_notices.h"
 
 namespace mneme::jit {
 
@@ -16,7 +16,7 @@ bool isKnownCause(const std::exception& error) noexcept {
     static auto& known = *new Grouped;
     const std::lock_guard lock(mutex);
     return !known.add(error.what());
-  } catch (const std::exception&) { // no memory: it is said once more
+  } catch (const std::exception&) { // no memory: the failure is reported once more
     return false;
   }
 }

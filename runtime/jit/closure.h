@@ -1,23 +1,24 @@
-// Room jit: which of the values that lambdas of one type were registered with the one at hand has.
+// Room jit: finds the registered values of a lambda. Lambdas of one type may be registered with
+// several sets of values; a launch needs those of its own closures.
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
-#include "runtime/abi/mneme_jit_lambda.h"
-#include "runtime/embed/kernel_blob.h"
+#include "runtime/core/abi/mneme_jit_lambda.h"
+#include "runtime/core/embed/kernel_blob.h"
 
 namespace mneme::jit {
 
-/// Closures of one type that a kernel or host function is given.
+/// The closures of one type that are passed to a kernel or host function.
 class Closure {
 public:
-  /// `entry` lives as long as the process. With no `places` nobody knows where the closures are.
+  /// `entry` lives as long as the process. Without `places` the closures cannot be found.
   Closure(const mneme_lambda& entry, std::vector<embed::ClosurePlace> places)
       : entry_(&entry), places_(std::move(places)) {}
 
-  /// The values that all closures of these arguments have: those of the last registration, else of
-  /// an earlier one. Null if they have none of them, or the type was never registered.
+  /// Returns the registered values that all closures in these arguments have, the latest
+  /// registration first. Null if there are none, or if the type was never registered.
   const mneme_lambda_values* values(void** args) const noexcept;
 
 private:

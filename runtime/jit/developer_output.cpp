@@ -9,12 +9,12 @@
 #include <nlohmann/json.hpp>
 #include <unistd.h>
 
-#include "runtime/base/file.h"
-#include "runtime/base/log.h"
-#include "runtime/base/own_descriptors.h"
-#include "runtime/base/sentence.h"
-#include "runtime/base/start_directory.h"
-#include "runtime/compile/service/source.h"
+#include "runtime/compiler/service/source.h"
+#include "runtime/core/base/file.h"
+#include "runtime/core/base/log.h"
+#include "runtime/core/base/own_descriptors.h"
+#include "runtime/core/base/sentence.h"
+#include "runtime/core/base/start_directory.h"
 
 namespace mneme::jit {
 namespace {

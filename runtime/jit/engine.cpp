@@ -2,10 +2,10 @@
 
 #include <chrono>
 
-#include "runtime/base/cancellation.h"
-#include "runtime/base/error.h"
-#include "runtime/base/hash.h"
-#include "runtime/base/sentence.h"
+#include "runtime/core/base/cancellation.h"
+#include "runtime/core/base/error.h"
+#include "runtime/core/base/hash.h"
+#include "runtime/core/base/sentence.h"
 #include "runtime/jit/cache_chain.h"
 #include "runtime/jit/causes.h"
 #include "runtime/jit/developer_output.h"
@@ -167,7 +167,7 @@ Kernel* Engine::makeKernel(const mneme_launch& launch, const mneme_module_entry*
   }
 }
 
-/// None, which is said, if the file is for other code.
+/// Returns none, and reports it, if the file is for other code.
 std::vector<tuned::Variant> Engine::tunedVariants(const tuned::Kernel& tuned,
                                                   const KernelCode& code) {
   const std::vector<tuned::Variant> ofCode = tuned.variantsFor(code.blob->staticHash);
@@ -360,7 +360,7 @@ LoadedKernel* Engine::obtain(Binary& binary) noexcept {
       if (settings_.isAsync && !settings_.waitsForAsync)
         return nullptr;
       const double limit = settings_.timeoutSeconds;
-      // Whoever is at it may need a lock that this thread holds.
+      // The thread that compiles it may need a lock that this thread holds.
       if (!binary.wait(limit > 0 ? limit + settings_.graceSeconds : 0))
         return nullptr;
       break;
@@ -415,7 +415,7 @@ compile::Result Engine::compileFor(const Binary& binary, const compile::Request&
   try {
     return services_.compile(request);
   } catch (const Error& error) {
-    // Whoever tunes a program may not end it.
+    // A tuned-kernels file must not end the program; only a marked kernel may.
     if (binary.kernel().isMarked() && binary.kernel().variants().empty())
       refuseUnusable(request, error);
     throw;
@@ -476,8 +476,11 @@ void Engine::fail(Binary& binary, const char* doing, const std::exception& error
 void Engine::fail(Binary& binary, const char* doing, const char* why) noexcept {
   ++counters_.failed;
   try { // said before anybody goes on
-    warn("kernel '" + binary.kernel().label() + "' cannot be " + doing + " as tuned: " + why +
-             kRunsAsBuilt,
+    const bool isTuned = !binary.kernel().isOwn(binary.variant());
+    const std::string what = std::string("cannot be ") + doing + (isTuned ? " as tuned" : "");
+    warn("kernel '" + binary.kernel().label() +
+             (isTuned ? "' " : "', which the program marks for compilation at run time, ") + what +
+             ": " + why + kRunsAsBuilt,
          quoted(binary.kernel().label()));
   } catch (const std::exception&) { // no memory for the sentence
   }

@@ -1,5 +1,5 @@
-// Room jit: launches of a program with tuned kernels. Knows no vendor, no compiler and no file;
-// whatever fails, the ahead-of-time kernel runs.
+// Room jit: handles the launches of a program with tuned kernels. Uses vendors, the compiler and
+// files only through interfaces. If anything fails, the ahead-of-time kernel runs.
 #pragma once
 
 #include <array>
@@ -11,54 +11,58 @@
 #include <set>
 #include <string>
 
-#include "runtime/base/grouped_notices.h"
-#include "runtime/compile/service/client.h"
+#include "runtime/compiler/service/client.h"
+#include "runtime/core/base/grouped_notices.h"
 #include "runtime/jit/cache_report.h"
 #include "runtime/jit/kernel.h"
 #include "runtime/jit/kernel_table.h"
 #include "runtime/jit/pool.h"
 #include "runtime/jit/settings.h"
-#include "runtime/tuned/file.h"
+#include "runtime/jit/tuned/file.h"
 
 namespace mneme::jit {
 
-/// What the engine works with. All thread-safe; `compile` and `makeBackend` may throw Error.
+/// The functions that the engine uses. All are thread-safe; `compile` and `makeBackend` may throw
+/// Error.
 struct Services {
   std::function<std::unique_ptr<Backend>(const mneme_launch& launch, std::string& why)> makeBackend;
   std::function<compile::Result(const compile::Request& request)> compile;
-  /// Only what was compiled before, in little time. False: there is nothing, or it failed.
+  /// Finds code that was compiled before, quickly. Returns false if there is none, or on failure.
   std::function<bool(const compile::Request& request, compile::Result& result)> findStored;
-  std::function<void(const std::string& sentence)> warn; ///< each sentence is heard once
-  std::function<void(const std::string& line)> trace;    ///< what Settings::trace asks for
+  std::function<void(const std::string& sentence)> warn; ///< prints each sentence once
+  std::function<void(const std::string& line)> trace;    ///< prints what Settings::trace asks for
   std::function<const void*(const void* hostShadow)> variablePlace; ///< as variablePlaceOf()
-  std::function<void(const std::string& text)> print; ///< the same of marked kernels: to stdout
+  std::function<void(const std::string& text)> print; ///< the same for marked kernels, to stdout
 };
 
-/// Has to live as long as the process once it has launched anything.
+/// Must live as long as the process once it has launched anything.
 class Engine {
 public:
   Engine(Settings settings, tuned::File file, Services services);
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
 
-  /// Launches as tuned, else as the program wrote it. Returns the vendor's status. Throws nothing;
-  /// a thread that is cancelled in the vendor's own launch is unwound through it.
+  /// Launches the tuned kernel, or the program's own. Returns the vendor's status. Throws nothing,
+  /// except that a thread cancelled in the vendor's own launch is unwound through this function.
   int launch(const mneme_launch& launch);
-  /// The program has made or updated an executable graph: its kernels are replaced by tuned ones
-  /// there. The graph itself, and what a capture makes, holds the program's own.
+  /// Call it when the program has made or updated an executable graph: replaces its kernels by
+  /// tuned ones. The graph that it was made from, or captured into, keeps the program's own
+  /// kernels.
   void graphChanged(const ExecutableGraph& graph) noexcept;
-  /// Says what the reference tool says when its engine starts. Has to be called before any launch.
+  /// Prints the lines that the reference tool prints when its engine starts. Call it before any
+  /// launch.
   void announce();
-  /// Kernels of a unit that is unloaded, with no launch of it in flight. May be called under the
-  /// loader's lock: waits for nobody who might need that.
+  /// Forgets the kernels of a unit that is unloaded; no launch of them may be in flight. May be
+  /// called under the loader's lock: waits for no thread that might need that lock.
   void forget(const mneme_module_entry* module) noexcept;
-  /// Every launch from now on runs as the program wrote it. Children of fork() need it, where locks
-  /// may be held by threads that do not exist. Takes no lock.
+  /// Makes every launch from now on run the program's own kernel. Needed in children of fork(),
+  /// where locks may be held by threads that do not exist. Takes no lock.
   void turnOff() noexcept { isOff_.store(true, std::memory_order_relaxed); }
-  /// The program has kernels that the file names: it is said if none of them is launched.
+  /// Says that the program has kernels that the file names. report() then mentions it if none of
+  /// them was launched.
   void expectLaunches() noexcept { isForProgram_ = true; }
-  /// At exit: what has no effect and was not said yet, and what Settings::trace wants to know.
-  /// Waits for no lock.
+  /// At exit, prints what had no effect and was not reported yet, and what Settings::trace asks
+  /// for. Waits for no lock.
   void report() noexcept;
 
 private:
@@ -70,21 +74,23 @@ private:
   int launchOtherwise(const mneme_launch& launch);
   int launchCaptured(const Kernel& kernel, const mneme_launch& launch);
   void tuneIn(const ExecutableGraph& graph, const GraphKernel& one);
-  /// The tuned kernel for a launch planned so; null: the program's own runs.
+  /// Returns the tuned kernel for a launch with this plan; null: the program's own runs.
   LoadedKernel* loadedFor(const Plan& plan);
   Kernel* resolve(const mneme_launch& launch) noexcept;
   Kernel* makeKernel(const mneme_launch& launch, const mneme_module_entry* module,
                      const char* name);
   std::vector<tuned::Variant> tunedVariants(const tuned::Kernel& tuned, const KernelCode& code);
-  /// The file has the kernel with another hash in its name only. Said once of each kernel.
+  /// Reports, once per kernel, that the file has the kernel only with another code hash in its
+  /// name.
   void warnOfOtherCode(const std::string& name);
   void warnOfCode(const std::string& name, const std::string& codes);
   std::vector<tuned::Variant> fittingVariants(const std::vector<tuned::Variant>& ofCode,
                                               const KernelCode& code) const;
-  /// Without `launch` where nothing vouches for it, which is said.
+  /// Returns the variant, without its `launch` if nothing guarantees that other dimensions are
+  /// right; that is reported.
   tuned::Variant fitted(tuned::Variant variant, size_t index, const KernelCode& code) const;
   void makeBackend(const mneme_launch& launch);
-  /// False: the launch runs as the program wrote it.
+  /// Returns false if the launch runs the program's own kernel.
   bool planOf(Kernel& kernel, Backend& backend, const LaunchShape& shape, void** args,
               Plan& plan) noexcept;
   bool recallOrMake(Kernel& kernel, const LaunchShape& shape, void** args, Plan& plan) noexcept;
@@ -100,7 +106,8 @@ private:
   void load(Binary& binary) noexcept;
   void fail(Binary& binary, const char* doing, const std::exception& error) noexcept;
   void fail(Binary& binary, const char* doing, const char* why) noexcept;
-  /// A sentence about `subject`. The first with its reason is said now, the others are counted.
+  /// Reports a sentence about `subject`. The first with the same reason is printed now, further
+  /// ones are counted.
   void warn(const std::string& sentence, const std::string& subject) const;
   void warnOfOtherDevices(Kernel& kernel, const std::string& arch) const;
   void reportUnused();
@@ -127,12 +134,12 @@ private:
   CodeReader reader_;
   CacheReport report_;
 
-  /// Guards what follows. Held while the loader is asked for things, which another thread may have
-  /// locked while it launches something: nobody waits for ever.
+  /// Guards the members below. It is held during calls into the loader, whose lock another thread
+  /// may hold while it launches a kernel. So it is timed: no thread waits for ever.
   std::timed_mutex resolving_;
   std::unique_ptr<Backend> ownedBackend_;
   std::vector<std::unique_ptr<Kernel>> kernels_;
-  std::set<std::string> stale_; ///< names with other code than the file's, which is said
+  std::set<std::string> stale_; ///< kernels whose code is not the file's, reported already
 
   mutable std::mutex warnedMutex_;
   mutable Grouped warned_;

@@ -1,5 +1,5 @@
 // Kernels in graphs: captured as the program launches them, tuned in executable graphs.
-#include "runtime/base/cancellation.h"
+#include "runtime/core/base/cancellation.h"
 #include "runtime/jit/engine.h"
 
 namespace mneme::jit {

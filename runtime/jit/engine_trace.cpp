@@ -1,14 +1,14 @@
-// What the engine tells people who ask for it.
+// The engine's trace output.
 #include <algorithm>
 #include <cstdio>
 #include <iterator>
 #include <set>
 
-#include "runtime/base/file.h"
-#include "runtime/base/hash.h"
-#include "runtime/base/log.h"
-#include "runtime/base/own_descriptors.h"
-#include "runtime/base/sentence.h"
+#include "runtime/core/base/file.h"
+#include "runtime/core/base/hash.h"
+#include "runtime/core/base/log.h"
+#include "runtime/core/base/own_descriptors.h"
+#include "runtime/core/base/sentence.h"
 #include "runtime/jit/cache_chain.h"
 #include "runtime/jit/developer_output.h"
 #include "runtime/jit/engine.h"
@@ -190,8 +190,8 @@ void Engine::warnOfOtherDevices(Kernel& kernel, const std::string& arch) const {
        "'" + kernel.code().name + "'");
 }
 
-/// What guards left out, and what was said of one kernel only. Whoever holds a lock now may never
-/// give it back.
+/// Reports the launches that guards left out, and the counts of sentences reported once. At exit a
+/// lock that is held may never be released, so this waits for none.
 void Engine::reportUnused() {
   std::vector<std::string> sentences;
   bool isIdle = false;

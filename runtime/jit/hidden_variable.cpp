@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <vector>
 
-#include "runtime/embed/containers.h"
-#include "runtime/embed/exported_variables.h"
+#include "runtime/core/embed/containers.h"
+#include "runtime/core/embed/exported_variables.h"
 
 namespace mneme::jit {
 

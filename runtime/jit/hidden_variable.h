@@ -1,18 +1,18 @@
-// Room jit: device variables of the program that its host code has no shadow of, where the vendor's
-// runtime gives handles for registered code.
+// Room jit: finds device variables without a shadow in host code, where the vendor's runtime has
+// handles for registered code.
 #pragma once
 
 #include <cstdint>
 #include <string>
 
-#include "runtime/abi/mneme_rt.h"
+#include "runtime/core/abi/mneme_rt.h"
 
 namespace mneme::jit {
 
 /// Code that exports the variable.
 struct HiddenVariable {
-  void* codeHandle = nullptr; ///< what the runtime calls it; null: the variable is not found
-  uint64_t registration = 0;  ///< handles may come back for other code
+  void* codeHandle = nullptr; ///< the runtime's handle of the code; null: variable not found
+  uint64_t registration = 0;  ///< tells code apart when a handle is used again
   uint64_t sizeBytes = 0;
 };
 

@@ -6,10 +6,10 @@
 #include <dlfcn.h>
 #include <unistd.h>
 
-#include "runtime/abi/mneme_jit_mpi.h"
-#include "runtime/base/dynamic_library.h"
-#include "runtime/base/error.h"
-#include "runtime/compile/service/disk_cache.h"
+#include "runtime/compiler/service/disk_cache.h"
+#include "runtime/core/abi/mneme_jit_mpi.h"
+#include "runtime/core/base/dynamic_library.h"
+#include "runtime/core/base/error.h"
 #include "runtime/jit/cache_chain.h"
 #include "runtime/jit/refusal.h"
 

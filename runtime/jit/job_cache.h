@@ -1,8 +1,8 @@
-// Room jit: caches that the ranks of an MPI job share. MPI itself is in a component, since each
-// family of it has its own ABI; without the component programs that ask for it end.
+// Room jit: caches that the ranks of an MPI job share. MPI itself is used by a component, one per
+// ABI of MPI. A program that asks for such a cache ends if the component is missing.
 #pragma once
 
-#include "runtime/compile/service/levels.h"
+#include "runtime/compiler/service/levels.h"
 #include "runtime/jit/settings.h"
 
 namespace mneme::jit {
@@ -10,10 +10,10 @@ namespace mneme::jit {
 bool isOfJob(CacheLevel::Kind kind) noexcept;
 
 /// Starts the component, once per process, if a level needs it, and fills in Settings::jobRank.
-/// Ends the program if it cannot be. The cache directory has to be absolute.
+/// Ends the program on failure. The path of the cache directory must be absolute.
 void startJobCache(Settings& settings);
 
-/// After that.
+/// Call it only after startJobCache().
 compile::SharedEntries& jobCache(CacheLevel::Kind kind);
 
 } // namespace mneme::jit

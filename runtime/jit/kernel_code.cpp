@@ -4,7 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "runtime/base/error.h"
+#include "runtime/core/base/error.h"
 
 namespace mneme::jit {
 namespace {

@@ -1,4 +1,4 @@
-// Room jit: the IR of a kernel this process has launched, read from its own binary.
+// Room jit: reads the IR of kernels that this process launches from its own binaries.
 #pragma once
 
 #include <functional>
@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "runtime/abi/mneme_rt.h"
-#include "runtime/embed/kernel_blob.h"
+#include "runtime/core/abi/mneme_rt.h"
+#include "runtime/core/embed/kernel_blob.h"
 
 namespace mneme::jit {
 
@@ -23,21 +23,22 @@ struct KernelCode {
   std::string optionsJson; ///< how the ahead-of-time build generates code
 };
 
-/// Device variables of all linked blobs, each name once; defined rather than declared.
+/// Returns the device variables of all linked blobs, each name once. Definitions take precedence
+/// over declarations.
 std::vector<embed::KernelGlobal> globalsOf(const KernelCode& code);
 
-/// Reads each translation unit once. Thread-safe; its lock is never held while something is read,
+/// Reads each translation unit once. Thread-safe. Its lock is never held while something is read,
 /// so that forget() may be called under the loader's lock.
 class CodeReader {
 public:
-  /// Only kernels `isWanted` says yes to, and marked ones, are kept in memory.
+  /// Keeps only marked kernels and those for which `isWanted` returns true in memory.
   explicit CodeReader(std::function<bool(const std::string& kernel)> isWanted)
       : isWanted_(std::move(isWanted)) {}
 
-  /// Nothing if the kernel carries no IR. \throws Error{ArtifactCorrupt, Unsupported}
+  /// Returns nothing if the kernel carries no IR. \throws Error{ArtifactCorrupt, Unsupported}
   std::optional<KernelCode> find(const void* handle, const mneme_module_entry* module,
                                  const char* name);
-  /// The same. \throws Error{NotFound} if the kernel carries no IR.
+  /// Like find(). \throws Error{NotFound} if the kernel carries no IR.
   KernelCode read(const void* handle, const mneme_module_entry* module, const char* name);
   void forget(const mneme_module_entry* module);
 

@@ -1,4 +1,4 @@
-// Room jit: host handle -> what is known about the kernel. Read at every launch without a lock.
+// Room jit: maps host handles to kernels. Read at every launch without a lock.
 #pragma once
 
 #include <atomic>
@@ -8,19 +8,19 @@
 #include <mutex>
 #include <vector>
 
-#include "runtime/abi/mneme_rt.h"
+#include "runtime/core/abi/mneme_rt.h"
 
 namespace mneme::jit {
 
 class Kernel;
 
-/// Entries and outgrown tables stay until the process ends, so that readers need no protection;
-/// their sum is bounded by twice the number of handles there ever were.
+/// Entries and outgrown tables stay until the process ends, so that readers need no protection.
+/// Their total size is bounded by twice the number of handles there ever were.
 class KernelTable {
 public:
   KernelTable();
 
-  /// Null: nothing is known. Any thread, any time.
+  /// Returns null for an unknown handle. May be called by any thread at any time.
   Kernel* find(const void* handle) const noexcept {
     const Slots& slots = *slots_.load(std::memory_order_acquire);
     for (size_t i = startOf(handle, slots.mask);; i = (i + 1) & slots.mask) {
@@ -32,9 +32,10 @@ public:
     }
   }
 
-  /// `kernel` has to live as long as the process. `module` may be null: no unit of ours.
+  /// `kernel` must live as long as the process. `module` is null for a kernel of no instrumented
+  /// unit.
   void insert(const void* handle, const mneme_module_entry* module, Kernel* kernel);
-  /// Handles of a unit, and those of no unit, may come back as other kernels.
+  /// Forgets the handles of a unit, and those of no unit: they may be used again for other kernels.
   void forget(const mneme_module_entry* module);
 
 private:

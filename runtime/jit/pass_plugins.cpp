@@ -8,11 +8,11 @@
 
 #include <unistd.h>
 
-#include "runtime/abi/mneme_jit_plugins.h"
-#include "runtime/base/error.h"
-#include "runtime/base/file.h"
-#include "runtime/base/hash.h"
-#include "runtime/base/own_descriptors.h"
+#include "runtime/core/abi/mneme_jit_plugins.h"
+#include "runtime/core/base/error.h"
+#include "runtime/core/base/file.h"
+#include "runtime/core/base/hash.h"
+#include "runtime/core/base/own_descriptors.h"
 #include "runtime/jit/refusal.h"
 
 namespace mneme::jit {

@@ -1,33 +1,34 @@
-// Room jit: the pass plugins that what the program marks is compiled with.
+// Room jit: the pass plugins that the program's marked code is compiled with.
 #pragma once
 
 #include <string>
 #include <vector>
 
-#include "runtime/compile/service/client.h"
+#include "runtime/compiler/service/client.h"
 
 namespace mneme::jit {
 
-/// One object for each list there ever was; lives as long as the process.
+/// A list of plugins. There is one object per list that ever existed; it lives as long as the
+/// process.
 struct PassPlugins {
-  std::string pipelines; ///< each behind a comma
+  std::string pipelines; ///< each after a comma
   std::vector<compile::PassPlugin> plugins;
 };
 
-/// What the program has registered now; null if nothing. Files are read the first time. Ends the
-/// program if one cannot be, as the reference tool does. Thread-safe.
+/// Returns the plugins that the program has registered so far; null if there are none. Reads each
+/// file once. Ends the program if one cannot be read, as the reference tool does. Thread-safe.
 const PassPlugins* presentPassPlugins();
 
-/// A request's passes are `pipeline` (empty: LLVM's own) with the plugins' behind it.
+/// Sets a request's passes to `pipeline` (empty: LLVM's own) followed by those of the plugins.
 void addPassPlugins(compile::Request& request, const PassPlugins& plugins,
                     const std::string& pipeline);
 
-/// Ends the program if `error`, of compiling what it marks, says that a plugin cannot be loaded or
-/// that the pipeline is none.
+/// Ends the program if `error`, from compiling marked code, says that a plugin cannot be loaded or
+/// that the pipeline is invalid.
 void refuseUnusable(const compile::Request& request, const std::exception& error);
 
-/// Writes what plugins have printed to stdout, past its buffer: there it would be if LLVM were in
-/// this process.
+/// Writes to stdout what plugins have printed, without stdio's buffer. This is where the text would
+/// appear if LLVM ran in this process.
 void passOnPrinted(const std::string& text) noexcept;
 
 } // namespace mneme::jit

@@ -3,8 +3,8 @@
 #include <system_error>
 #include <thread>
 
-#include "runtime/base/blocked_signals.h"
-#include "runtime/base/error.h"
+#include "runtime/core/base/blocked_signals.h"
+#include "runtime/core/base/error.h"
 
 namespace mneme::jit {
 

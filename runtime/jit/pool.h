@@ -1,4 +1,4 @@
-// Room jit: threads that compile while the program goes on.
+// Room jit: threads that compile while the program runs.
 #pragma once
 
 #include <condition_variable>
@@ -9,7 +9,7 @@
 namespace mneme::jit {
 
 /// Never destroyed: its threads are detached, so that the process can end at any time. They block
-/// all signals, which are the program's.
+/// all signals, which belong to the program.
 class Pool {
 public:
   explicit Pool(unsigned threads) : maxThreads_(threads) {}

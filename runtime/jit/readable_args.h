@@ -1,4 +1,4 @@
-// Room jit: arguments of a launch in a form in which the host can read what they point to.
+// Room jit: makes memory that a launch's arguments point to readable by the host.
 #pragma once
 
 #include <cstddef>
@@ -10,18 +10,18 @@
 
 namespace mneme::jit {
 
-/// The arguments of one launch of a kernel whose arrays or objects become constants. Their content
-/// may lie in memory that only the device reads: it is copied. What cannot be copied now has a null
-/// pointer here, which is no value. Costs no memory where the host can read everything.
+/// The arguments of one launch of a kernel whose arrays or objects become constants. Content that
+/// only the device can read is copied. Pointers to content that cannot be copied now become null,
+/// so they have no value. Allocates nothing where the host can read everything.
 class ReadableArgs {
 public:
-  /// `args` of the launch, `count` of them, stay the caller's. Throws nothing.
+  /// `args` are the `count` arguments of the launch; the caller keeps them. Throws nothing.
   ReadableArgs(Backend& backend, std::span<const ValueSource> sources, void** args,
                size_t count) noexcept;
   ReadableArgs(const ReadableArgs&) = delete;
   ReadableArgs& operator=(const ReadableArgs&) = delete;
 
-  /// What stands in place of the launch's own; null without memory for them.
+  /// Returns the arguments to use instead of the launch's own; null if there is no memory for them.
   void** get() noexcept { return args_; }
 
 private:

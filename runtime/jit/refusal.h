@@ -1,4 +1,4 @@
-// Room jit: the one thing that ends a program.
+// Room jit: the only place that ends a program.
 #pragma once
 
 #include <cstdio>
@@ -9,7 +9,7 @@
 
 namespace mneme::jit {
 
-/// As the reference tool does where a program with marks is given nonsense.
+/// Ends a program with marks on invalid settings, with the reference tool's message.
 [[noreturn]] inline void refuse(const char* reason, const char* file = __builtin_FILE(),
                                 int line = __builtin_LINE()) {
   const char* const slash = strrchr(file, '/');

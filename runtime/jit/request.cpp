@@ -1,24 +1,34 @@
 #include "runtime/jit/request.h"
 
 #include <algorithm>
+#include <utility>
 
-#include "runtime/base/hash.h"
+#include "runtime/compiler/service/configuration.h"
+#include "runtime/core/base/hash.h"
 
 namespace mneme::jit {
 namespace {
 
-void setLaunchBounds(compile::Request& request, const tuned::Variant& variant,
-                     const mneme_dim3& block, bool isMarked) {
+/// Returns the knobs with which a replay compiles the same code as this variant.
+compile::Knobs knobsOf(const tuned::Variant& variant, const mneme_dim3& block, bool isMarked) {
+  compile::Knobs knobs;
+  knobs.passes = variant.pipeline;
+  knobs.codegenOpt = variant.codegenOptLevel;
+  knobs.specializeDims = variant.specializeDims;
+#define MNEME_CODE_NUMBER(member, key, otherwise, high, deployed, searched, devices, label, text)  \
+  knobs.member = variant.member;
+#include "runtime/core/abi/knobs.def"
   const uint64_t threads = tuned::volume(block).value_or(0);
   // Leaves impossible blocks alone: the launch fails as it would without us.
-  if (!variant.launchBounds || threads == 0 || threads > UINT32_MAX)
-    return;
-  request.setLaunchBounds = true;
-  request.maxThreads = static_cast<uint32_t>(threads);
+  knobs.setLaunchBounds = variant.launchBounds && threads != 0 && threads <= UINT32_MAX;
+  if (!knobs.setLaunchBounds)
+    return knobs;
+  knobs.maxThreads = static_cast<uint32_t>(threads);
   // What the reference tool's files say holds for the block they name alone.
   const bool isForAll = variant.tunedMaxThreads <= 0 && !isMarked;
   if (isForAll || static_cast<uint64_t>(variant.tunedMaxThreads) == threads)
-    request.minBlocksPerSm = variant.minBlocksPerSm;
+    knobs.minBlocksPerSm = variant.minBlocksPerSm;
+  return knobs;
 }
 
 } // namespace
@@ -126,34 +136,25 @@ uint64_t requestHash(const KernelCode& code, const compile::Request& request) {
 
 compile::Request makeRequest(const KernelCode& code, const tuned::Variant& variant,
                              const BinarySpec& spec) {
-  compile::Request request;
+  const mneme_dim3 &grid = spec.dims.grid, &block = spec.dims.block;
+  compile::KernelSource source{.name = code.name, .modules = {}, .optionsJson = code.optionsJson};
   for (const auto& module : code.modules)
-    request.modules.push_back(module->bitcode);
-  request.kernel = code.name;
-  request.target = spec.target;
-  request.passes = variant.pipeline;
-  request.codegenOptLevel = variant.codegenOptLevel;
-  request.maxRegisters = variant.maxRegisters;
-  request.optionsJson = code.optionsJson;
+    source.modules.push_back(module->bitcode);
+  compile::Request request =
+      compile::toRequest(std::move(source), knobsOf(variant, block, code.blob->marks.has_value()),
+                         grid, block, spec.target);
   request.wantIr = spec.wantsIr;
   request.specializedArgs = spec.values;
   request.lambdaValues = spec.lambdaValues;
-  setLaunchBounds(request, variant, spec.dims.block, code.blob->marks.has_value());
-  request.specializeDims = variant.specializeDims;
   request.boundIndices = variant.boundIndices.value_or(false);
-  if (variant.specializeDims || request.boundIndices) {
-    const mneme_dim3 &grid = spec.dims.grid, &block = spec.dims.block;
-    std::ranges::copy(std::initializer_list<uint32_t>{grid.x, grid.y, grid.z}, request.grid);
-    std::ranges::copy(std::initializer_list<uint32_t>{block.x, block.y, block.z}, request.block);
-  }
+  if (request.boundIndices)
+    compile::setDims(request, grid, block);
   if (spec.placesGlobals)
     for (const embed::KernelGlobal& global : globalsOf(code))
       request.placedGlobals.push_back({global.name, 0});
   if (code.blob->marks) {
     // Blocks tell specialisations apart, whether the code depends on them or not.
-    std::ranges::copy(
-        std::initializer_list<uint32_t>{spec.dims.block.x, spec.dims.block.y, spec.dims.block.z},
-        request.block);
+    std::ranges::copy(std::initializer_list<uint32_t>{block.x, block.y, block.z}, request.block);
     request.wantTrace = spec.wantsTrace;
     if (spec.plugins)
       addPassPlugins(request, *spec.plugins, variant.namesPipeline ? variant.pipeline : "");

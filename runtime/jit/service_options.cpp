@@ -1,6 +1,6 @@
 #include "runtime/jit/service_options.h"
 
-#include "runtime/base/start_directory.h"
+#include "runtime/core/base/start_directory.h"
 #include "runtime/jit/job_cache.h"
 
 namespace mneme::jit {

@@ -1,13 +1,14 @@
-// Room jit: what the compiler's service is told of Settings.
+// Room jit: turns Settings into options of the compiler's service.
 #pragma once
 
-#include "runtime/compile/service/service.h"
+#include "runtime/compiler/service/service.h"
 #include "runtime/jit/settings.h"
 
 namespace mneme::jit {
 
-/// Completes settings that an engine starts with: paths, and what only MPI knows. For a program
-/// with marks the cache directory is made; it ends where its levels cannot be had.
+/// Completes the settings that an engine starts with: paths, and what only MPI knows. Makes the
+/// cache directory for a program with marks, and ends the program if its cache levels are
+/// unavailable.
 void completeLevels(Settings& settings);
 
 compile::ServiceOptions serviceOptions(const Settings& settings);

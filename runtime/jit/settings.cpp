@@ -33,7 +33,7 @@ public:
     const std::optional<int> parsed = integer(value);
     if (!parsed || *parsed < low || *parsed > high)
       refuse(name, value,
-             "is no whole number from " + std::to_string(low) + " to " + std::to_string(high));
+             "is not a whole number from " + std::to_string(low) + " to " + std::to_string(high));
     else
       target = static_cast<std::decay_t<decltype(target)>>(*parsed);
   }
@@ -71,7 +71,7 @@ public:
     const auto [stop, error] = std::from_chars(value.data(), end, parsed);
     if (error != std::errc() || stop != end ||
         parsed > (std::numeric_limits<uint64_t>::max() >> shift))
-      refuse(name, value, "is no number of bytes like 500M or 2G");
+      refuse(name, value, "is not a number of bytes like 500M or 2G");
     else
       target = parsed << shift;
   }
@@ -84,7 +84,7 @@ public:
     const char* end = value.data() + value.size();
     const auto [stop, error] = std::from_chars(value.data(), end, parsed);
     if (error != std::errc() || stop != end || !(parsed >= 0 && parsed <= kMaxTimeoutSeconds))
-      refuse(name, value, "is no number of seconds");
+      refuse(name, value, "is not a number of seconds");
     else
       target = parsed;
   }
@@ -117,7 +117,7 @@ public:
     warnings_.push_back(std::string(name) + "='" + value + "' " + why + "; the default is used");
   }
 
-  /// Programs with marks end with what makes no sense: the first of it.
+  /// Programs with marks end with an error at the first invalid value.
   std::string& nonsense() { return nonsense_; }
 
 private:

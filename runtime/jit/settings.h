@@ -1,4 +1,4 @@
-// Room jit: what the environment asks of tuned kernels. docs/production.md lists the variables.
+// Room jit: settings from the environment. docs/production.md lists the variables.
 #pragma once
 
 #include <cstdint>
@@ -10,16 +10,16 @@
 
 namespace mneme::jit {
 
-/// What is written to stderr beside warnings.
+/// What is written to stderr in addition to warnings.
 struct Trace {
   bool specialization = false; ///< values that become constants
   bool ir = false;             ///< optimised IR of every binary
-  bool kernels = false;        ///< what each kind of launch got
+  bool kernels = false;        ///< how each kind of launch is executed
   bool cache = false;          ///< counters at exit
   bool timers = false;         ///< seconds at exit
 };
 
-/// How kernels that the program marks are compiled, where no file of tuned kernels says otherwise.
+/// How marked kernels are compiled unless a file of tuned kernels says otherwise.
 struct MarkedDefaults {
   bool specializeArgs = true;
   bool launchBounds = true;
@@ -33,7 +33,7 @@ struct MarkedDefaults {
   std::string codegen = "RTC"; ///< RTC Serial Parallel: how the reference tool would, in traces
 };
 
-/// A place where compiled code is looked for.
+/// A place that is searched for compiled code.
 struct CacheLevel {
   enum class Kind { Storage, MpiLocal, MpiRemote, Site };
   Kind kind = Kind::Storage;
@@ -45,7 +45,7 @@ struct Settings {
   std::filesystem::path cacheDirectory = ".proteus"; ///< empty: nothing is stored
   uint64_t cacheBytes = uint64_t{1} << 30;
   double timeoutSeconds = 300; ///< for one compilation; 0: no limit
-  double graceSeconds = 10;    ///< that threads wait longer than that for another thread
+  double graceSeconds = 10;    ///< added to timeoutSeconds when waiting for another thread
   uint32_t maxBinaries = 16;   ///< per kernel and device
   bool isAsync = false;
   uint32_t asyncThreads = 1;
@@ -54,7 +54,7 @@ struct Settings {
   bool namesFunctions = false; ///< in the lines about caches
   MarkedDefaults marked = {};
   bool hasMarks = false;     ///< the program has units of the JIT interface
-  std::string nonsense = {}; ///< a sentence; programs with marks end with it
+  std::string nonsense = {}; ///< an invalid value, as a sentence; programs with marks end with it
   std::vector<CacheLevel> cacheLevels = {CacheLevel{}}; ///< fastest first; empty: nothing is stored
   std::vector<std::filesystem::path> siteDirectories = {}; ///< of Site
   uint32_t mpiPollMilliseconds = 25;
@@ -62,14 +62,13 @@ struct Settings {
   uint32_t timeTraceGrain = 0; ///< microseconds; 0: no time trace of compilations
   std::filesystem::path timeTraceFile = "out.time-trace";
   Trace trace = {};
-  Trace asked = {}; ///< without what PROTEUS_DEBUG_OUTPUT adds: the trace of programs with marks
+  Trace asked = {}; ///< the trace of programs with marks: without what PROTEUS_DEBUG_OUTPUT adds
 };
 
 /// Value of an environment variable; null if it is not set.
 using Environment = std::function<const char*(const char* name)>;
 
-/// A value that makes no sense costs that value: the default is taken, and a sentence added to
-/// `warnings`.
+/// Invalid values are reported in `warnings`, and the default is used.
 Settings readSettings(const Environment& environment, std::vector<std::string>& warnings);
 
 } // namespace mneme::jit

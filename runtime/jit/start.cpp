@@ -5,14 +5,14 @@
 #include <pthread.h>
 #include <set>
 
-#include "runtime/abi/mneme_jit.h"
-#include "runtime/base/environment.h"
-#include "runtime/base/error.h"
-#include "runtime/base/log.h"
-#include "runtime/base/own_descriptors.h"
-#include "runtime/base/sentence.h"
-#include "runtime/base/standard_error.h"
-#include "runtime/base/start_directory.h"
+#include "runtime/core/abi/mneme_jit.h"
+#include "runtime/core/base/environment.h"
+#include "runtime/core/base/error.h"
+#include "runtime/core/base/log.h"
+#include "runtime/core/base/own_descriptors.h"
+#include "runtime/core/base/sentence.h"
+#include "runtime/core/base/standard_error.h"
+#include "runtime/core/base/start_directory.h"
 #include "runtime/jit/developer_output.h"
 #include "runtime/jit/engine.h"
 #include "runtime/jit/engine_begins.h"

@@ -1,4 +1,4 @@
-// Room jit: where the values lie that a kernel or function is compiled for.
+// Room jit: finds the values that a kernel or function is compiled for.
 #pragma once
 
 #include <cstddef>
@@ -6,12 +6,12 @@
 #include <span>
 #include <vector>
 
-#include "runtime/abi/jit_mark.h"
-#include "runtime/compile/service/client.h"
+#include "runtime/compiler/service/client.h"
+#include "runtime/core/abi/jit_mark.h"
 
 namespace mneme::jit {
 
-/// One argument whose value, or the content of what it points to, becomes a constant.
+/// One argument whose value, or the memory it points to, becomes a constant.
 class ValueSource {
 public:
   /// The argument's own bytes.
@@ -26,11 +26,12 @@ public:
 
   uint32_t index() const noexcept { return mark_.argument; }
   bool isPointee() const noexcept { return (mark_.flags & MNEME_JIT_MARK_BY_VALUE) == 0; }
-  /// Null where a pointer is null.
+  /// Returns the address of the value; null if a pointer is null.
   const void* place(void** args) const noexcept;
-  /// 0 where a pointer is null or a count is not positive: there is nothing to read.
+  /// Returns 0 if a pointer is null or a count is not positive: there is nothing to read.
   size_t sizeBytes(void** args) const noexcept;
-  /// What an array has elements of; only meaningful for arguments with content of their own.
+  /// Returns the number of elements of an array; only meaningful for arguments that point to
+  /// content.
   int64_t count(void** args) const noexcept;
 
   /// Ends the program, as the reference tool does, if there are no elements, or elements that
@@ -44,7 +45,7 @@ private:
   mneme_jit_mark mark_;
 };
 
-/// The values of `sources`, those that can be read, in their order.
+/// Returns the values of those `sources` that can be read, in their order.
 std::vector<ArgValue> valuesOf(std::span<const ValueSource> sources, void** args);
 
 } // namespace mneme::jit

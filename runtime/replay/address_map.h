@@ -1,6 +1,6 @@
-// Room replay: recorded addresses that are others in this process. One list for whatever has moved;
-// words that lead into it are rewritten on their way to the device, in what the kernel is given and
-// in what it is expected to leave alike, so that both are compared as they are.
+// Room replay: recorded memory that has another address in this process. Pointers to it are
+// rewritten on their way to the device, both in the kernel's input and in its expected output, so
+// that the two can be compared directly.
 #pragma once
 
 #include <cstddef>
@@ -8,32 +8,34 @@
 #include <span>
 #include <vector>
 
-#include "runtime/base/word_ranges.h"
+#include "runtime/core/base/word_ranges.h"
 
 namespace mneme::replay {
 
-/// [recorded, recorded + sizeBytes) is at `here` now.
+/// The memory recorded at [recorded, recorded + sizeBytes) is at `here` now.
 struct Move {
   uint64_t recorded = 0;
   uint64_t sizeBytes = 0;
   uint64_t here = 0;
 };
 
-/// Rewrites words. Only a word that holds an address exactly is one: tagged in its upper bits,
-/// packed to an odd place or split, an address is not known as such. Immutable; thread-safe.
+/// Rewrites pointers. Only an aligned word whose value is exactly an address counts as a pointer:
+/// one with tags in its upper bits, at an unaligned place or split in parts is not recognised.
+/// Immutable; thread-safe.
 class AddressMap {
 public:
   AddressMap() = default;
-  /// No two begin at the same place; where two overlap, the range ends where the next begins.
+  /// No two moves begin at the same address. If two overlap, the first ends where the second
+  /// begins.
   explicit AddressMap(std::vector<Move> moves);
 
   bool isEmpty() const noexcept { return recorded_.isEmpty(); }
-  /// Rewrites every word of recorded bytes that lay at `recordedAddress`; returns how many.
+  /// Rewrites the pointers in bytes recorded at `recordedAddress`. Returns how many it rewrote.
   size_t translate(std::span<std::byte> bytes, uint64_t recordedAddress) const noexcept;
 
 private:
   WordRanges recorded_;
-  std::vector<uint64_t> here_; ///< where each of the ranges begins now
+  std::vector<uint64_t> here_; ///< the present begin of each range
 };
 
 } // namespace mneme::replay

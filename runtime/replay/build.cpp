@@ -1,13 +1,11 @@
 #include "runtime/replay/build.h"
 
 #include <algorithm>
-#include <charconv>
 #include <nlohmann/json.hpp>
-#include <string_view>
 #include <type_traits>
 
-#include "runtime/base/error.h"
-#include "runtime/base/packing.h"
+#include "runtime/core/base/error.h"
+#include "runtime/core/base/packing.h"
 
 namespace mneme::replay {
 
@@ -28,36 +26,6 @@ template <typename List, typename Entry> void remember(List& list, Entry entry, 
   list.push_front(std::move(entry));
   if (list.size() > limit)
     list.pop_back();
-}
-
-/// Indices of the arguments that become constants.
-std::vector<uint32_t> specializedArgs(const artifact::KernelRecord& record,
-                                      const Configuration& c) {
-  std::vector<uint32_t> indices;
-  if (!c.specialize)
-    return indices;
-  if (c.specializedArgs.empty()) {
-    for (uint32_t i = 0; i < record.args.size(); ++i)
-      if (record.args[i].isSpecializable)
-        indices.push_back(i);
-    return indices;
-  }
-  const std::string_view text = c.specializedArgs;
-  for (size_t begin = 0; begin <= text.size();) {
-    const size_t end = std::min(text.find(',', begin), text.size());
-    uint32_t index = 0;
-    const auto [stop, error] = std::from_chars(text.data() + begin, text.data() + end, index);
-    if (error != std::errc() || stop != text.data() + end)
-      throw Error(ErrorCode::InvalidArgument, "specialized_args is '" + c.specializedArgs +
-                                                  "', not numbers of arguments such as '0,2'");
-    if (index >= record.args.size() || !record.args[index].isSpecializable)
-      throw Error(ErrorCode::InvalidArgument, "specialized_args names argument " +
-                                                  std::to_string(index) +
-                                                  ", whose value cannot become a constant");
-    indices.push_back(index);
-    begin = end + 1;
-  }
-  return indices;
 }
 
 } // namespace
@@ -86,41 +54,17 @@ compile::Request makeRequest(const artifact::KernelRecord& record,
                              const std::vector<std::vector<std::byte>>& values,
                              const CodeTarget& target, const Configuration& c,
                              const Options& options) {
-  compile::Request request;
-  request.modules = modules;
+  const artifact::Dim3 &grid = c.grid, &block = c.block;
+  compile::KernelSource source{record.kernelName, modules, record.optionsJson};
   if (!options.ir.empty())
-    request.modules = {options.ir};
-  request.kernel = record.kernelName;
-  request.target = target.name;
+    source.modules = {options.ir};
+  compile::Request request = compile::toRequest(std::move(source), c, {grid.x, grid.y, grid.z},
+                                                {block.x, block.y, block.z}, target.name);
   for (const device::GlobalPlacement& global : target.placedGlobals)
     request.placedGlobals.push_back({global.name, global.address});
-  request.passes = c.passes;
-  request.codegenOptLevel = c.codegenOpt;
-  request.maxRegisters = c.maxRegisters;
-  request.prune = c.prune;
-  request.internalize = c.internalize;
-  request.optionsJson = record.optionsJson;
   request.wantIr = options.wantIr;
   request.wantAssembly = options.wantAssembly;
-  const uint64_t threads = uint64_t(c.block.x) * c.block.y * c.block.z;
-  if (c.setLaunchBounds) {
-    if (c.maxThreads != 0 && c.maxThreads < threads)
-      throw Error(ErrorCode::InvalidArgument,
-                  "the launch bounds allow " + std::to_string(c.maxThreads) +
-                      " threads but the block has " + std::to_string(threads) +
-                      "; raise max_threads or shrink the block");
-    request.setLaunchBounds = true;
-    request.maxThreads = c.maxThreads != 0 ? c.maxThreads : static_cast<uint32_t>(threads);
-    request.minBlocksPerSm = c.minBlocksPerSm;
-  }
-  if (c.specializeDims) {
-    request.specializeDims = true;
-    const uint32_t grid[] = {c.grid.x, c.grid.y, c.grid.z};
-    const uint32_t block[] = {c.block.x, c.block.y, c.block.z};
-    std::copy_n(grid, 3, request.grid);
-    std::copy_n(block, 3, request.block);
-  }
-  for (const uint32_t index : specializedArgs(record, c))
+  for (const uint32_t index : compile::constantArgs(c, record.args))
     if (index < values.size())
       request.specializedArgs.push_back({index, values[index]});
   return request;
@@ -139,7 +83,7 @@ Hash128 keyOf(const Configuration& configuration, const Options& options) {
       packer.add(uint64_t{value});
   };
 #define MNEME_KNOB(type, member, key, otherwise, high, deployed) add(configuration.member);
-#include "runtime/abi/knobs.def"
+#include "runtime/core/abi/knobs.def"
   add(options.wantIr);
   add(options.wantAssembly);
   const Hash128 ir = hash128(options.ir);

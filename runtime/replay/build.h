@@ -7,25 +7,25 @@
 #include <string>
 #include <vector>
 
-#include "runtime/artifact/recording.h"
-#include "runtime/compile/service/client.h"
-#include "runtime/device/device.h"
+#include "runtime/compiler/service/client.h"
+#include "runtime/core/artifact/recording.h"
+#include "runtime/devices/device.h"
 #include "runtime/replay/memory_image.h"
 #include "runtime/replay/replay.h"
 
 namespace mneme::replay {
 
-/// What code is made for on this device.
+/// Returns the target of code for this device.
 CodeTarget codeTargetOf(const device::Device& device, const MemoryImage& image);
 
-/// What the device offers the recorded program: HIP allows deeper blocks than CUDA.
+/// Returns the limits of the device for the recorded program: HIP allows deeper blocks than CUDA.
 device::Description limitsOf(const device::Device& device, const artifact::KernelRecord& record);
 
-/// How a configuration of a recorded launch is launched.
+/// Returns the shape of the launch for a configuration of a recorded launch.
 device::LaunchShape launchShape(const artifact::Instance& instance,
                                 const Configuration& configuration);
 
-/// What the compiler is asked for. `modules` is the IR, `values` the recorded argument values.
+/// Makes the compiler's request. `modules` is the IR, `values` the recorded argument values.
 /// \throws Error{InvalidArgument} when launch bounds and block contradict each other.
 compile::Request makeRequest(const artifact::KernelRecord& record,
                              const std::vector<std::vector<std::byte>>& modules,
@@ -33,25 +33,26 @@ compile::Request makeRequest(const artifact::KernelRecord& record,
                              const CodeTarget& target, const Configuration& configuration,
                              const Options& options);
 
-/// Identity of a request among those of one session.
+/// Returns the identity of a request within one session.
 Hash128 keyOf(const Configuration& configuration, const Options& options);
 
 /// Copies times, sizes and hashes of a build into `result`.
 void readStatistics(const std::string& statisticsJson, Result& result);
 
-/// The last few builds and loaded modules of one session, so that asking again costs nothing.
+/// Keeps the last few builds and loaded modules of one session, so that repeated requests cost
+/// nothing.
 class ModuleCache {
 public:
-  /// All modules hold the kernel of this mangled name.
+  /// All modules contain the kernel with this mangled name.
   ModuleCache(device::Device& device, MemoryImage& image, std::string kernel)
       : device_(device), image_(image), kernel_(std::move(kernel)) {}
 
-  /// What `request` builds, compiled at most once while it is remembered under `key`; `request` is
-  /// only asked for if it has to be compiled. \throws Error as compile::compile()
+  /// Returns the build of `request`, which is kept under `key` and called only if it must be
+  /// compiled. \throws Error as compile::compile()
   std::shared_ptr<const compile::Result> build(const Hash128& key, bool useCache,
                                                const std::function<compile::Request()>& request);
 
-  /// A module with `image`, its recorded globals in place. \throws as Device::load()
+  /// Loads `image` with its recorded globals in place. \throws as Device::load()
   std::shared_ptr<device::Module> load(const std::vector<std::byte>& image);
 
 private:

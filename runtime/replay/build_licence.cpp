@@ -29,6 +29,16 @@ std::string ownPipeline(const BuildLicence& licence, const std::string& passes,
          ", which a replay without PASSES takes.";
 }
 
+/// The suggested rules as options: "--tolerance a=f64:ulp:1 --tolerance b=f64:ulp:2 accept it".
+std::string whatAccepts(const Result& result) {
+  const std::string option = "--tolerance ";
+  std::string text = option;
+  for (const char c : result.suggestion)
+    text += c == ' ' ? " " + option : std::string(1, c);
+  const bool isOne = result.suggestion.find(' ') == std::string::npos;
+  return text + (isOne ? " accepts it" : " accept it");
+}
+
 std::string explainRounding(const BuildLicence& licence, const Result& result) {
   std::string text = "Differs by up to " + std::to_string(result.maxUlp) + " ULP; the kernel was " +
                      "compiled with " +
@@ -36,7 +46,7 @@ std::string explainRounding(const BuildLicence& licence, const Result& result) {
                                              : "-ffp-contract=fast, clang's default for kernels") +
                      ", so pipelines may round differently";
   if (!result.suggestion.empty())
-    text += ": --tolerance " + result.suggestion + " accepts it";
+    text += ": " + whatAccepts(result);
   return text + ".";
 }
 
@@ -63,8 +73,10 @@ BuildLicence licenceOf(const std::string& optionsJson) {
 }
 
 bool mayBeRounding(const BuildLicence& licence, const Result& result) {
-  if (!licence.allowsFastMath && !licence.allowsFusing)
-    return false;
+  return (licence.allowsFastMath || licence.allowsFusing) && isRoundingSmall(result);
+}
+
+bool isRoundingSmall(const Result& result) {
   const bool isFloating =
       !result.mismatches.empty() &&
       std::all_of(result.mismatches.begin(), result.mismatches.end(), [](const Mismatch& mismatch) {
@@ -76,6 +88,21 @@ bool mayBeRounding(const BuildLicence& licence, const Result& result) {
   for (const Mismatch& mismatch : result.mismatches)
     limit = std::min(limit, roundingLimit(mismatch.dataType));
   return result.maxRelative > 0 && result.maxRelative <= limit;
+}
+
+std::string explainOrder(bool hasSums, bool isSeen, const Result& result) {
+  std::string text = isSeen ? "Two replays of this binary differ: " : "";
+  if (hasSums)
+    text += std::string(isSeen ? "it" : "The kernel") +
+            " adds up floating-point numbers by atomics, in another order in each run";
+  else
+    text += "what it leaves depends on the order of its threads";
+  return text + (result.suggestion.empty() ? "" : ": " + whatAccepts(result)) + ".";
+}
+
+std::string explainFewUlp(const Result& result) {
+  return "Only floating-point numbers differ, by up to " + std::to_string(result.maxUlp) +
+         " ULP: " + whatAccepts(result) + ".";
 }
 
 void dropRecordedReads(std::vector<std::string>& reads, const std::string& device) {

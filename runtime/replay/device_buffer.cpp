@@ -1,6 +1,6 @@
 #include "runtime/replay/device_buffer.h"
 
-#include "runtime/base/error.h"
+#include "runtime/core/base/error.h"
 
 namespace mneme::replay {
 

@@ -1,10 +1,10 @@
-// Room replay: device memory that is given back.
+// Room replay: ownership of device memory.
 #pragma once
 
 #include <cstdint>
 #include <utility>
 
-#include "runtime/device/device.h"
+#include "runtime/devices/device.h"
 
 namespace mneme::replay {
 
@@ -25,7 +25,7 @@ public:
 
   /// Puts zeroed memory behind a part that has none yet. \throws Error{OutOfMemory}
   void map(uint64_t address, uint64_t sizeBytes);
-  /// As Device::mapGuard(), in such a part.
+  /// Like Device::mapGuard(), in a part without memory.
   void mapGuard(uint64_t address, uint64_t sizeBytes);
   uint64_t address() const noexcept { return address_; }
   uint64_t sizeBytes() const noexcept { return sizeBytes_; }

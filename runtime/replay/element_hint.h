@@ -1,16 +1,17 @@
-// Room replay: what a kernel's signature says about numbers of 16 bits, which look like any others.
+// Room replay: finds the type of 16-bit numbers in a kernel's signature, because their bits do not
+// show it.
 #pragma once
 
 #include <cstddef>
 #include <optional>
 #include <string_view>
 
-#include "runtime/device/compare_types.h"
+#include "runtime/devices/compare_types.h"
 
 namespace mneme::replay {
 
-/// F16 or BF16 where the parameter `index` of "f(__half*, int)" names one of them, and only one.
-/// Nothing for a text that is no function's.
+/// Returns F16 or BF16 if the parameter `index` of a text such as "f(__half*, int)" names exactly
+/// one of them. Returns nothing for a text that does not describe a function.
 std::optional<device::DataType> elementHint(std::string_view demangled, size_t index);
 
 } // namespace mneme::replay

@@ -3,16 +3,16 @@
 #include <algorithm>
 #include <chrono>
 
-#include "runtime/base/error.h"
+#include "runtime/core/base/error.h"
 #include "runtime/replay/build_licence.h"
 
 namespace mneme::replay {
 
 namespace {
 
-/// Runs of one binary that are compared to tell wrong from nondeterministic.
+/// Runs of one binary that are compared to distinguish wrong from nondeterministic results.
 constexpr int kRepetitions = 4;
-/// Unless they take longer than this.
+/// Fewer if they take longer than this.
 constexpr uint64_t kRepetitionNs = 500'000'000;
 constexpr size_t kMaxMismatches = 64;
 
@@ -55,8 +55,8 @@ void Experiment::perform() {
   build();
   device::checkShape(limits, shape_, module_->attributes().staticSharedBytes);
   checkArguments();
-  verifier_ =
-      std::make_unique<Verifier>(bench_.device, bench_.image, bench_.labels, options_.tolerances);
+  verifier_ = std::make_unique<Verifier>(bench_.device, bench_.image, bench_.labels, bench_.types,
+                                         options_.tolerances);
   judge();
   measure();
 }
@@ -159,8 +159,8 @@ Verdict Experiment::runAndVerify(bool everything) {
 }
 
 void Experiment::judge() {
-  // Memory may hold what an earlier binary wrote where nobody looked: before a binary is blamed, it
-  // runs again on memory restored as a whole.
+  // An earlier binary may have written to memory that was not compared. So before a binary is
+  // blamed, it runs again on completely restored memory.
   const bool isWhole = bench_.isMemoryFresh || !bench_.isMemoryTrusted;
   Verdict first = runAndVerify(/*everything=*/false);
   const bool isEnough = first.isExact() || (first.isAccepted() && !options_.classifyWrong);
@@ -180,35 +180,67 @@ void Experiment::judgeInexact(const Verdict& first) {
   std::vector<bool> isVarying(bench_.image.sites().size());
   if (options_.classifyWrong)
     isAccepted = repeat(first, widest, isVarying) && isAccepted;
-  report(widest, isVarying);
+  report(widest);
   result_.verified = isAccepted;
-  if (std::find(isVarying.begin(), isVarying.end(), true) != isVarying.end())
-    result_.resultClass = ResultClass::Nondeterministic;
-  else if (isAccepted)
-    result_.resultClass = ResultClass::WithinTolerance;
-  else
-    result_.resultClass =
-        result_.unrecordedReads.empty() ? ResultClass::Wrong : ResultClass::Unreproducible;
-  if (result_.resultClass == ResultClass::Wrong)
-    explain(widest);
-  else if (!isAccepted)
-    result_.note = explainReads(result_.unrecordedReads);
+  const bool hasVaried = std::find(isVarying.begin(), isVarying.end(), true) != isVarying.end();
+  result_.resultClass = classOf(widest, isAccepted, hasVaried);
+  if (!isAccepted)
+    explain(widest, hasVaried);
 }
 
-void Experiment::explain(const Verdict& verdict) {
+ResultClass Experiment::classOf(const Verdict& verdict, bool isAccepted, bool isVarying) const {
+  if (isVarying || (!isAccepted && dependsOnOrder(verdict)))
+    return ResultClass::Nondeterministic;
+  if (isAccepted)
+    return ResultClass::WithinTolerance;
+  if (!result_.unrecordedReads.empty())
+    return ResultClass::Unreproducible;
+  const bool isFew =
+      std::all_of(verdict.findings.begin(), verdict.findings.end(), [](const Finding& finding) {
+        return finding.report.isAccepted || isFewUlp(finding);
+      });
+  return isFew ? ResultClass::FewUlp : ResultClass::Wrong;
+}
+
+/// Whether all that is not accepted are sums by atomics, off by no more than rounding: a few
+/// replays may add up in the same order by chance.
+bool Experiment::dependsOnOrder(const Verdict& verdict) const {
+  return isRoundingSmall(result_) &&
+         std::all_of(verdict.findings.begin(), verdict.findings.end(), [](const Finding& finding) {
+           return finding.report.isAccepted || finding.isUnordered;
+         });
+}
+
+/// Says what would accept what differs, and why it does.
+void Experiment::explain(const Verdict& verdict, bool isVarying) {
   BuildLicence licence = licenceOf(bench_.record.optionsJson);
   licence.isLinked = bench_.record.modules.size() > 1;
-  result_.isRounding = mayBeRounding(licence, result_);
-  if (result_.isRounding)
-    for (const Finding& finding : verdict.findings)
-      suggest(finding);
-  result_.note = explainWrong(licence, result_, configuration_.passes, configuration_.codegenOpt);
+  const bool isWrong = result_.resultClass == ResultClass::Wrong;
+  const bool isFew = result_.resultClass == ResultClass::FewUlp;
+  result_.isRounding = isWrong && mayBeRounding(licence, result_);
+  for (const Finding& finding : verdict.findings) {
+    std::string rule;
+    if (isFew && !finding.report.isAccepted)
+      rule = verifier_->suggestUlp(finding);
+    else if (result_.isRounding || result_.resultClass == ResultClass::Nondeterministic)
+      rule = verifier_->suggest(finding);
+    if (!rule.empty())
+      result_.suggestion += (result_.suggestion.empty() ? "" : " ") + rule;
+  }
+  result_.note =
+      isWrong ? explainWrong(licence, result_, configuration_.passes, configuration_.codegenOpt)
+              : noteOn(verdict, isVarying);
 }
 
-void Experiment::suggest(const Finding& finding) {
-  const std::string suggestion = verifier_->suggest(finding);
-  if (!suggestion.empty())
-    result_.suggestion += (result_.suggestion.empty() ? "" : " ") + suggestion;
+std::string Experiment::noteOn(const Verdict& verdict, bool isVarying) const {
+  if (result_.resultClass == ResultClass::FewUlp)
+    return explainFewUlp(result_);
+  const std::string reads = explainReads(result_.unrecordedReads);
+  if (result_.resultClass != ResultClass::Nondeterministic)
+    return reads;
+  const bool hasSums = std::any_of(verdict.findings.begin(), verdict.findings.end(),
+                                   [](const Finding& finding) { return finding.isUnordered; });
+  return explainOrder(hasSums, isVarying, result_) + (reads.empty() ? "" : " ") + reads;
 }
 
 /// Runs until a site varies, or it is clear that none does; false if a verdict was not accepted.
@@ -237,7 +269,7 @@ bool Experiment::repeat(const Verdict& first, Verdict& widest, std::vector<bool>
   return isAccepted;
 }
 
-void Experiment::report(const Verdict& verdict, const std::vector<bool>& isVarying) {
+void Experiment::report(const Verdict& verdict) {
   for (const Finding& finding : verdict.findings) {
     result_.maxUlp = std::max(result_.maxUlp, finding.distance.maxUlp);
     result_.maxRelative = std::max(result_.maxRelative, finding.distance.maxRelative);
@@ -246,8 +278,6 @@ void Experiment::report(const Verdict& verdict, const std::vector<bool>& isVaryi
       continue;
     if (result_.mismatches.size() < kMaxMismatches)
       result_.mismatches.push_back(verifier_->describe(finding));
-    if (finding.site != kNone && isVarying[finding.site])
-      suggest(finding);
   }
 }
 
@@ -255,7 +285,8 @@ void Experiment::report(const Verdict& verdict, const std::vector<bool>& isVaryi
 void Experiment::useJudged(MeasuringPlan& plan) {
   for (const uint64_t ns : judgedNs_)
     plan.see(ns);
-  const bool isOver = plan.isHopeless() || (!result_.verified && !options_.classifyWrong);
+  const bool isUseless = !result_.verified && result_.resultClass != ResultClass::FewUlp;
+  const bool isOver = plan.isHopeless() || (isUseless && !options_.classifyWrong);
   if (isOver && plan.wantsMore()) {
     result_.execNs.push_back(judgedNs_.back());
     plan.end(judgedNs_.back());

@@ -1,11 +1,11 @@
-// Room replay: one configuration, from the compiler to the verdict and the times.
+// Room replay: runs one configuration, from compiling to the verdict and the times.
 #pragma once
 
 #include <memory>
 #include <vector>
 
-#include "runtime/artifact/recording.h"
-#include "runtime/device/device.h"
+#include "runtime/core/artifact/recording.h"
+#include "runtime/devices/device.h"
 #include "runtime/replay/build.h"
 #include "runtime/replay/labels.h"
 #include "runtime/replay/memory_image.h"
@@ -15,25 +15,27 @@
 
 namespace mneme::replay {
 
-/// What an experiment works with; belongs to the session.
+/// What an experiment uses; owned by the session.
 struct Workbench {
   const artifact::KernelRecord& record;
   const artifact::Instance& instance;
   const std::vector<std::vector<std::byte>>& modules;
-  const std::vector<std::vector<std::byte>>& values; ///< of the arguments, here
+  const std::vector<std::vector<std::byte>>&
+      values; ///< of the arguments, with addresses of this process
   device::Device& device;
   MemoryImage& image;
   const std::vector<Label>& labels;
+  ElementTypes& types;
   ModuleCache& cache;
   bool& isMemoryTrusted;
   bool& isMemoryFresh;
 };
 
-/// Fills in `result`. One use.
+/// Fills in `result`. Use each object once.
 ///
-/// Launches that are verified are also warm-ups, or, if no more of these are wanted, measured: they
-/// run the same binary on restored memory and the same caches. The first launch of a binary is not
-/// measured: a short kernel would show its costs.
+/// Verified launches also serve as warm-ups or, beyond the number of warm-ups, as measured
+/// launches: they run the same binary on restored memory with the same caches. The first launch of
+/// a binary is not measured, because its one-time costs would dominate the time of a short kernel.
 class Experiment {
 public:
   Experiment(const Workbench& bench, const Configuration& configuration, const Options& options,
@@ -54,9 +56,11 @@ private:
   void judge();
   void judgeInexact(const Verdict& first);
   bool repeat(const Verdict& first, Verdict& widest, std::vector<bool>& isVarying);
-  void explain(const Verdict& verdict);
-  void suggest(const Finding& finding);
-  void report(const Verdict& verdict, const std::vector<bool>& isVarying);
+  ResultClass classOf(const Verdict& verdict, bool isAccepted, bool isVarying) const;
+  bool dependsOnOrder(const Verdict& verdict) const;
+  void explain(const Verdict& verdict, bool isVarying);
+  std::string noteOn(const Verdict& verdict, bool isVarying) const;
+  void report(const Verdict& verdict);
   void measure();
   void useJudged(MeasuringPlan& plan);
 
@@ -68,9 +72,9 @@ private:
   std::shared_ptr<device::Module> module_;
   std::unique_ptr<Verifier> verifier_;
   std::vector<void*> args_;
-  double timedRestoreSeconds_ = 0; ///< of the restores that were waited for
+  double timedRestoreSeconds_ = 0; ///< time of the restores that were waited for
   uint32_t timedRestores_ = 0, restores_ = 0;
-  std::vector<uint64_t> judgedNs_; ///< of the verified launches, on memory that is beyond doubt
+  std::vector<uint64_t> judgedNs_; ///< times of the verified launches, on correctly restored memory
 };
 
 } // namespace mneme::replay

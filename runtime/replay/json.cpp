@@ -1,4 +1,4 @@
-// Room replay: configurations, options and results as JSON (field names: docs, interface of 2.2).
+// Room replay: configurations, options and results as JSON, with the field names of docs/python.md.
 #include "runtime/replay/replay.h"
 
 #include <algorithm>
@@ -7,8 +7,8 @@
 #include <functional>
 #include <nlohmann/json.hpp>
 
-#include "runtime/base/error.h"
-#include "runtime/base/hash.h"
+#include "runtime/core/base/error.h"
+#include "runtime/core/base/hash.h"
 
 namespace mneme::replay {
 
@@ -24,7 +24,7 @@ using Setters = std::map<std::string, std::function<void(const Json&)>>;
 Json parseObject(const std::string& text, const char* what) {
   Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
   if (json.is_discarded() || !json.is_object())
-    refuse(std::string("the ") + what + " is no JSON object");
+    refuse(std::string("the ") + what + " is not a JSON object");
   return json;
 }
 
@@ -124,6 +124,8 @@ const char* nameOf(ResultClass resultClass) noexcept {
     return "nondeterministic";
   case ResultClass::Unreproducible:
     return "unreproducible";
+  case ResultClass::FewUlp:
+    return "few_ulp";
   case ResultClass::Wrong:
     return "wrong";
   case ResultClass::Failed:
@@ -138,7 +140,7 @@ std::string toJson(const Configuration& c) {
 #define MNEME_OWN_KNOB(type, member, key, otherwise, high, deployed)                               \
   if (c.member != type(otherwise))                                                                 \
     json[key] = c.member;
-#include "runtime/abi/knobs.def"
+#include "runtime/core/abi/knobs.def"
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
@@ -156,7 +158,7 @@ Configuration configurationFromJson(const std::string& text) {
       {"codegen_method", [](const Json&) {}}};
 #define MNEME_KNOB(type, member, key, otherwise, high, deployed)                                   \
   setters[key] = [&](const Json& v) { take(c.member, v, key, high); };
-#include "runtime/abi/knobs.def"
+#include "runtime/core/abi/knobs.def"
   readKeys(json, "configuration", setters);
   return c;
 }

@@ -1,12 +1,12 @@
-// Room replay: where text of replayed kernels goes.
+// Room replay: redirects the output of replayed kernels.
 #pragma once
 
 namespace mneme::replay {
 
-/// While one lives, what the process writes to its standard output goes to standard error: a kernel
-/// prints once per launch, which is nothing the caller's standard output was meant for. Devices
-/// write to the file descriptor themselves, so the descriptor is what is redirected. May nest and
-/// overlap across threads; does nothing where a descriptor is closed.
+/// While one lives, output of the process to standard output goes to standard error: a kernel
+/// prints in each of its launches, which must not mix with the caller's output. The file descriptor
+/// is redirected, because devices write to it directly. May nest, and overlap across threads. Does
+/// nothing if a descriptor is closed.
 class KernelOutput {
 public:
   KernelOutput() noexcept;

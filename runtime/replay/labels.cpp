@@ -41,6 +41,7 @@ std::vector<Label> makeLabels(const std::vector<Site>& sites,
       name = "#" + std::to_string(argument);
     Label& label = labels[site];
     label.names.push_back(name);
+    label.sources.push_back({argument, offset});
     if (label.rule.empty()) {
       label.rule = name;
       label.type = elementHint(demangled, argument);
@@ -66,6 +67,7 @@ std::vector<Label> makeLabels(const std::vector<Site>& sites,
       label.names.push_back(region.name);
       label.rule = region.name;
       label.text = "global '" + region.name + "'";
+      label.global = region.name;
     }
     if (!region.annotation.tag.empty())
       label.names.push_back(region.annotation.tag);

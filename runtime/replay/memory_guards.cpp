@@ -2,8 +2,8 @@
 // little outside of what their program allocated found memory there while they were recorded.
 #include <algorithm>
 
-#include "runtime/base/error.h"
-#include "runtime/base/guard_page.h"
+#include "runtime/core/base/error.h"
+#include "runtime/core/base/guard_page.h"
 #include "runtime/replay/memory_image.h"
 
 namespace mneme::replay {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "runtime/base/error.h"
+#include "runtime/core/base/error.h"
 #include "runtime/replay/text.h"
 
 namespace mneme::replay {

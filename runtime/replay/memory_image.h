@@ -1,4 +1,4 @@
-// Room replay: the recorded memory, back at its recorded addresses on a device.
+// Room replay: restores recorded memory at its recorded addresses on a device.
 #pragma once
 
 #include <cstdint>
@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "runtime/artifact/recording.h"
-#include "runtime/artifact/snapshot.h"
-#include "runtime/device/device.h"
+#include "runtime/core/artifact/recording.h"
+#include "runtime/core/artifact/snapshot.h"
+#include "runtime/devices/device.h"
 #include "runtime/replay/address_map.h"
 #include "runtime/replay/device_buffer.h"
 #include "runtime/replay/pointer_scan.h"
@@ -23,8 +23,8 @@ struct Site {
   artifact::Region region; ///< with the recorded address
   uint64_t home = 0;       ///< address reserved on this device; differs if it had to move
   uint64_t live = 0;       ///< where the loaded module has it: `home`, unless it has its own place
-  uint64_t prologue = 0;   ///< device copy of what the kernel saw; 0: in the snapshot only
-  uint64_t epilogue = 0;   ///< device copy of what it left; `prologue` where nothing changed
+  uint64_t prologue = 0; ///< device copy of its content before the launch; 0: in the snapshot only
+  uint64_t epilogue = 0; ///< device copy of its content afterwards; `prologue` if nothing changed
   size_t prologueIndex = kNone; ///< region number in the snapshots
   size_t epilogueIndex = kNone;
   std::vector<artifact::ChangedRange> changed = {}; ///< what the recorded launch changed
@@ -33,7 +33,7 @@ struct Site {
   bool isChanged() const { return !changed.empty(); }
 };
 
-/// Mapped memory that belongs to no region; holds zeros.
+/// Mapped memory that belongs to no region. It contains zeros.
 struct Gap {
   uint64_t live = 0;
   uint64_t prologue = 0;
@@ -43,13 +43,13 @@ struct Gap {
   size_t after = kNone;
 };
 
-/// Reserves, maps and fills memory for one instance, and puts it back before launches.
+/// Reserves, maps and fills memory for one instance, and restores it before launches.
 ///
 /// The device, and both snapshots, must outlive it. Copies of prologue and epilogue stay on the
 /// device as long as they fit in `goldenBytesLimit` and in the memory of the device.
 ///
-/// Device variables and host memory whose recorded addresses are taken move; words that lead to
-/// them are rewritten in everything that is restored and in everything that is expected.
+/// Device variables and host memory move if their recorded addresses are taken. Pointers to them
+/// are then rewritten in all restored and all expected content.
 class MemoryImage {
 public:
   /// \throws Error{AddressUnavailable} when recorded addresses of device memory are taken,
@@ -60,35 +60,37 @@ public:
 
   const std::vector<Site>& sites() const noexcept { return sites_; }
   const std::vector<Gap>& gaps() const noexcept { return gaps_; }
-  /// Where the kernel's code expects the recorded globals: for Device::load() or the compiler.
+  /// Returns the addresses of recorded globals for Device::load() or the compiler.
   std::vector<device::GlobalPlacement> placements() const;
 
-  /// Whether there are zeros around the memory, which kernels can read but not write.
+  /// Whether the memory is surrounded by zeros that kernels can read but not write.
   bool hasGuards() const noexcept { return hasGuards_; }
 
-  /// What moved when memory was reserved.
+  /// The memory that moved when it was reserved.
   const AddressMap& moves() const noexcept { return moves_; }
   /// The recorded values of the kernel's arguments, with the addresses of this process.
   const std::vector<std::vector<std::byte>>& arguments() const noexcept { return arguments_; }
 
-  /// The module about to run has this global at `live`: its content is restored and verified there.
+  /// Says that the module about to run has this global at `live`. Its content is restored and
+  /// verified there.
   void moveGlobal(size_t site, uint64_t live);
-  /// Call it after moveGlobal(): variables that are not constant and whose content is not at their
-  /// recorded addresses any more must not be pointed to. Reads the prologue, but only once
-  /// for every set of such variables. (Constants are still readable where they were recorded.)
+  /// Call it after moveGlobal(). Checks that nothing points to variables that are not constant and
+  /// whose content is no longer at their recorded addresses. Reads the prologue once for every set
+  /// of such variables. (Constants can still be read at their recorded addresses.)
   /// \throws Error{AddressUnavailable} naming the pointer.
   void checkPointersToMovedGlobals();
 
-  /// Puts back everything, gaps included.
+  /// Restores everything, gaps included.
   void restoreAll();
-  /// Puts back what the recorded launch changed, and every site named by suspect().
+  /// Restores what the recorded launch changed, and every site passed to suspect().
   void restoreChanged();
-  /// Restoring may go on behind the caller's back, in order with launches; this waits for its end.
+  /// Waits for the end of restoring, which may run asynchronously, in order with launches.
   void waitForRestore();
-  /// A launch changed bytes of this site that the recorded one did not.
+  /// Says that a launch changed bytes of this site that the recorded launch did not change.
   void suspect(size_t site);
 
-  /// Content of a site after the recorded launch, from the snapshot, as it is expected here.
+  /// Returns the expected content of a site: that of the snapshot after the recorded launch, with
+  /// pointers rewritten.
   std::vector<std::byte> expectedBytes(const Site& site) const;
 
 private:
@@ -100,7 +102,7 @@ private:
     uint64_t sizeBytes = 0;
     std::vector<size_t> sites = {}; ///< ordered by address
   };
-  /// Reserved addresses: some extents and, where they were granted, what lies around them.
+  /// Reserved addresses: some extents and, if granted, the addresses around them.
   struct Room {
     uint64_t begin = 0;
     uint64_t end = 0;
@@ -135,8 +137,8 @@ private:
   AddressMap moves_;
   std::vector<std::vector<std::byte>> arguments_;
   std::vector<bool> isSuspect_;
-  std::unique_ptr<device::PreparedRestore> changes_; ///< of restoreChanged(); null: to be made
-  std::vector<size_t> scannedSites_;                 ///< moved globals no pointer leads to
+  std::unique_ptr<device::PreparedRestore> changes_; ///< for restoreChanged(); null: not made yet
+  std::vector<size_t> scannedSites_;                 ///< moved globals that no pointer leads to
   Uploader uploader_;
   std::unique_ptr<device::StagingBuffer> fence_; ///< of waitForRestore()
   std::vector<DeviceBuffer> reservations_;

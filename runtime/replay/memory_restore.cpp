@@ -1,7 +1,7 @@
 // Room replay: MemoryImage, the part that works between launches.
 #include <algorithm>
 
-#include "runtime/base/error.h"
+#include "runtime/core/base/error.h"
 #include "runtime/replay/memory_image.h"
 #include "runtime/replay/text.h"
 

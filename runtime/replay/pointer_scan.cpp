@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "runtime/base/error.h"
+#include "runtime/core/base/error.h"
 #include "runtime/replay/text.h"
 
 namespace mneme::replay {

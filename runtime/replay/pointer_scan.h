@@ -1,11 +1,11 @@
-// Room replay: finds pointers into ranges that memory no longer has.
+// Room replay: finds pointers into address ranges that no longer have memory.
 #pragma once
 
 #include <mutex>
 #include <string>
 #include <vector>
 
-#include "runtime/artifact/recording.h"
+#include "runtime/core/artifact/recording.h"
 #include "runtime/replay/upload.h"
 
 namespace mneme::replay {
@@ -17,7 +17,8 @@ public:
 
   bool isEmpty() const noexcept { return regions_.empty(); }
   void inspectArguments(const std::vector<std::vector<std::byte>>& values);
-  /// Looks at every pointer-sized value at a pointer-aligned address; refers to this object.
+  /// Returns a function that checks every pointer-sized value at a pointer-aligned address. It
+  /// refers to this object.
   PieceInspector inspector();
   /// \throws Error{AddressUnavailable} naming the first pointer found and what it points to.
   void throwIfFound() const;

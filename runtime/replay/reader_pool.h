@@ -1,4 +1,4 @@
-// Room replay: threads that read pieces of snapshots into buffers of somebody else.
+// Room replay: threads that read pieces of snapshots into the caller's buffers.
 #pragma once
 
 #include <condition_variable>
@@ -14,11 +14,11 @@
 
 namespace mneme::replay {
 
-/// Cores this process may use, at most 16: more do not read faster.
+/// Returns the number of cores this process may use, but at most 16: more do not read faster.
 unsigned readerCount();
 
-/// Readers fill buffers with pieces, the owner empties them. Buffers are known by number; the
-/// owner's calls come from one thread. `pieces` and `inspect` must outlive the pool.
+/// Readers fill buffers with pieces, the owner empties them. Buffers are identified by number. The
+/// owner calls from one thread. `pieces` and `inspect` must outlive the pool.
 class ReaderPool {
 public:
   struct Filled {
@@ -31,13 +31,13 @@ public:
   ~ReaderPool();
   ReaderPool(const ReaderPool&) = delete;
 
-  /// False when the system refuses threads: nothing will be read.
+  /// Whether there are threads. Without them, because the system refused, nothing is read.
   bool hasReaders() const { return !threads_.empty(); }
-  /// Hands over a buffer that holds the largest piece; it stays the owner's.
+  /// Adds a buffer, which must be large enough for the largest piece. The owner keeps it.
   void addBuffer(std::span<std::byte> bytes);
-  /// A filled buffer; waits for one if told to. \throws what reading threw
+  /// Returns a filled buffer; waits for one if `isWaiting`. \throws what reading threw
   std::optional<Filled> take(bool isWaiting);
-  /// The buffer may be filled again.
+  /// Allows a buffer to be filled again.
   void giveBack(size_t buffer);
 
 private:

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "runtime/artifact/snapshot.h"
-#include "runtime/base/error.h"
+#include "runtime/core/artifact/snapshot.h"
+#include "runtime/core/base/error.h"
 #include "runtime/replay/build.h"
 
 namespace mneme::replay {

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "runtime/artifact/recording.h"
-#include "runtime/compile/service/client.h"
+#include "runtime/compiler/service/client.h"
+#include "runtime/core/artifact/recording.h"
 #include "runtime/replay/replay.h"
 
 namespace mneme::replay {

@@ -9,18 +9,17 @@
 #include <string>
 #include <vector>
 
-#include "runtime/artifact/recording.h"
-#include "runtime/device/compare.h"
-#include "runtime/device/device.h"
+#include "runtime/compiler/service/configuration.h"
+#include "runtime/core/artifact/recording.h"
+#include "runtime/devices/compare.h"
+#include "runtime/devices/device.h"
 
 namespace mneme::replay {
 
-/// interface.md §2.2 ExperimentConfiguration, with its JSON field names.
-struct Configuration {
+/// Python's ExperimentConfiguration (docs/python.md), which names the fields of its JSON.
+struct Configuration : compile::Knobs {
   artifact::Dim3 grid = {}, block = {};
   uint64_t sharedBytes = 0;
-#define MNEME_KNOB(type, member, key, otherwise, high, deployed) type member = otherwise;
-#include "runtime/abi/knobs.def"
 };
 
 /// A tolerance from the command line; overrides annotations of the regions it matches.
@@ -37,7 +36,7 @@ struct ToleranceRule {
 /// abs, rel, ulp, NORM one of none, l1, l2, linf, NAN one of nan-equal, nan-bitwise, nan-never.
 /// "sum=f32:rel:1e-5", "f64:ulp:4", "f32:rel:1e-6:l2". \throws Error{InvalidArgument}
 ToleranceRule parseToleranceRule(const std::string& text);
-/// The text parseToleranceRule() reads.
+/// Returns the text that parseToleranceRule() reads.
 std::string toText(const ToleranceRule& rule);
 
 /// How a configuration is measured. Memory is restored before every launch. With `confidence` 0
@@ -46,16 +45,17 @@ struct Options {
   uint32_t iterations = 3;
   uint32_t warmup = 2;
   double timeoutSeconds = 0; ///< per launch; 0: defaultTimeoutSeconds()
-  bool coldCache = false;    ///< the device's caches are replaced before every timed launch
+  bool coldCache = false; ///< replace the content of the device's caches before every timed launch
   /// Half the width of the median's 95 % confidence interval, relative to the median, at which
   /// measuring ends; 0: a fixed number of launches.
   double confidence = 0;
   uint32_t minIterations = 0;    ///< with `confidence`; 0: `iterations`
   uint32_t maxIterations = 1000; ///< with `confidence`
-  double timeBudgetSeconds = 0;  ///< measuring ends after the launch in which it is over; 0: none
-  uint64_t stopAboveNs = 0;      ///< measuring ends once the kernel is surely slower; 0: never
-  /// Launch a binary that disagrees again, to tell wrong from nondeterministic. Without it, what is
-  /// not accepted is wrong, and not measured any further.
+  double timeBudgetSeconds = 0;  ///< measuring ends after the launch that exceeds it; 0: none
+  uint64_t stopAboveNs = 0;      ///< measuring ends once the kernel is certainly slower; 0: never
+  /// Launch a binary with another result again, to distinguish wrong from nondeterministic results.
+  /// Without this, a result that is not accepted is assumed to be deterministic, and is not
+  /// measured further unless it is FewUlp.
   bool classifyWrong = true;
   std::vector<ToleranceRule> tolerances = {};
   std::vector<std::byte> ir = {}; ///< replaces the recorded IR (text or bitcode) when not empty
@@ -64,13 +64,22 @@ struct Options {
   bool useCache = true;
 };
 
-/// How long a launch may take that took `recordedNs` (0: unknown) when it was recorded: long enough
-/// for any sane configuration, so that only one that hangs is ended. `isOtherKind`: recorded on a
-/// GPU and replayed on the CPU device.
+/// Returns the time limit for a launch that took `recordedNs` (0: unknown) when it was recorded:
+/// enough for any sane configuration, so that only hanging ones are ended. `isOtherKind`: recorded
+/// on a GPU and replayed on the CPU device.
 double defaultTimeoutSeconds(uint64_t recordedNs, bool isOtherKind) noexcept;
 
-/// Unreproducible: not what was recorded, in code that reads what no recording holds.
-enum class ResultClass { Exact, WithinTolerance, Nondeterministic, Unreproducible, Wrong, Failed };
+/// Unreproducible: another result, from code that reads things that no recording contains. FewUlp:
+/// another result, but only floating-point numbers differ, by a few units in the last place.
+enum class ResultClass {
+  Exact,
+  WithinTolerance,
+  Nondeterministic,
+  Unreproducible,
+  FewUlp,
+  Wrong,
+  Failed
+};
 
 struct Mismatch {
   std::string region; ///< "argument 'out' at 0x600000000000", "global 'counter'", "stray write ..."
@@ -84,11 +93,11 @@ struct Mismatch {
   uint64_t elements = 0;
 };
 
-/// interface.md §2.2 ExperimentResult plus what ours says more.
+/// Python's ExperimentResult (docs/python.md), which names the fields of its JSON.
 struct Result {
   double preprocessIrSeconds = 0, optSeconds = 0, codegenSeconds = 0;
   uint64_t objectBytes = 0;
-  /// Warm-ups first, then iterations. The launch that is verified is one of them (experiment.h).
+  /// Times of warm-ups, then of iterations. The verified launch is one of them (experiment.h).
   std::vector<uint64_t> execNs;
   bool verified = false, executed = false, failed = false;
   std::string startTime, endTime; ///< ISO 8601 UTC
@@ -101,31 +110,34 @@ struct Result {
   uint64_t maxUlp = 0;
   double maxRelative = 0.0;
   double maxAbsolute = 0.0;
-  std::string suggestion; ///< tolerances to try, when nondeterministic or isRounding
-  /// Wrong, but by no more than rounding, in code whose build lets pipelines round differently.
+  /// Tolerances to try if the result is nondeterministic or isRounding; those that accept it if it
+  /// is FewUlp.
+  std::string suggestion;
+  /// Whether a wrong result differs by no more than rounding, in code whose build allows pipelines
+  /// to round differently.
   bool isRounding = false;
-  /// Options of the program's build that this one did not follow, as on the command line.
+  /// Options of the program's build that this build did not follow, as on the command line.
   std::vector<std::string> refusedOptions;
-  /// What the code reads that the recording does not hold (passes/unrecorded_reads.h): "clocks",
-  /// ...
+  /// Things that the code reads and the recording does not contain (passes/unrecorded_reads.h):
+  /// "clocks", ...
   std::vector<std::string> unrecordedReads;
-  std::string note; ///< why a result that differs may be what it is, and what to do; may be empty
+  std::string note; ///< explanation of a differing result, and what to do; may be empty
   std::vector<Mismatch> mismatches;
   std::string device;
   std::string irHash, imageHash;
   std::string ir, assembly; ///< when asked for
   double openSeconds = 0, restoreSeconds = 0, verifySeconds = 0;
-  std::string timer;           ///< what execNs were measured with: device::Device::timerName()
-  uint64_t medianNs = 0;       ///< of the measured launches, warm-ups apart
+  std::string timer;           ///< timer that measured execNs: device::Device::timerName()
+  uint64_t medianNs = 0;       ///< of the measured launches, without warm-ups
   std::vector<uint64_t> ciNs;  ///< 95 % confidence interval of the median; empty below 6 launches
-  uint64_t iterationsUsed = 0; ///< measured launches
+  uint64_t iterationsUsed = 0; ///< number of measured launches
   bool isColdCache = false;
   bool isStoppedEarly = false;  ///< slower than Options::stopAboveNs
   bool isDeviceUsable = true;   ///< false: this process can do nothing more with the device
   double deviceOpenSeconds = 0; ///< part of openSeconds: opening the device
   double uploadSeconds = 0;     ///< part of openSeconds: reserving and filling memory
-  uint64_t launches = 0;        ///< of any purpose
-  uint64_t launchedNs = 0;      ///< all of them together
+  uint64_t launches = 0;        ///< number of launches, for any purpose
+  uint64_t launchedNs = 0;      ///< their total time
 };
 
 std::string toJson(const Configuration& configuration);
@@ -140,19 +152,19 @@ Configuration configurationFromJson(const std::string& json);
 /// "max_iterations", "time_budget" (seconds), "stop_above_ns", "classify_wrong". All optional.
 /// \throws Error{InvalidArgument}
 Options optionsFromJson(const std::string& json);
-/// "exact", "within_tolerance", "nondeterministic", "unreproducible", "wrong" or "failed".
+/// "exact", "within_tolerance", "nondeterministic", "unreproducible", "few_ulp", "wrong", "failed".
 const char* nameOf(ResultClass resultClass) noexcept;
 
 struct SessionOptions {
-  /// Device memory that copies of prologue and epilogue may take; what does not fit is read from
-  /// the snapshot files again for every restore and comparison.
+  /// Device memory that copies of prologue and epilogue may take. Content that does not fit is read
+  /// from the snapshot files again for every restore and comparison.
   uint64_t goldenBytesLimit = UINT64_MAX;
 };
 
-/// What code is made for.
+/// The target of compiled code.
 struct CodeTarget {
   std::string name; ///< device::Description::target
-  /// Addresses to be compiled in, for a device that does not place globals when it loads.
+  /// Addresses to compile in, for a device that does not place globals when it loads.
   std::vector<device::GlobalPlacement> placedGlobals = {};
 };
 
@@ -165,7 +177,7 @@ public:
   /// InvalidArgument} (the last for an ambiguous record id).
   Session(const std::filesystem::path& record, const std::string& recordId,
           const std::string& device, const SessionOptions& options = {});
-  /// The same on a device that is open already.
+  /// The same on an open device.
   Session(const std::filesystem::path& record, const std::string& recordId,
           std::unique_ptr<device::Device> device, const SessionOptions& options = {});
   ~Session();
@@ -175,20 +187,19 @@ public:
   /// The configuration of the recorded launch.
   Configuration recorded() const;
 
-  /// What run() has code made for: with it, another process fills the compile cache
-  /// (RecordedCode::request()). Stays the same as long as the session is open.
+  /// Returns the target that run() compiles for. With it another process can fill the compile cache
+  /// (RecordedCode::request()). Does not change while the session is open.
   CodeTarget codeTarget() const;
 
-  /// Builds only, for a run() with the same arguments soon after; returns the compiler's statistics
-  /// (JSON). \throws Error as the compiler, or when the device cannot launch such a shape.
+  /// Only builds, so that a later run() with the same arguments need not. Returns the compiler's
+  /// statistics (JSON). \throws Error as the compiler, or if the device cannot launch such a shape.
   std::string build(const Configuration& configuration, const Options& options);
 
   /// Builds once, restores, runs and verifies, then measures the same binary. Errors of the
-  /// configuration, the compiler or the kernel are in the result (failed, error), not thrown.
-  /// After a failure that the device does not survive (Result::isDeviceUsable) every further run
-  /// fails and says so; a new process is needed.
-  /// What the kernel prints appears on standard error: meanwhile the process's standard output is
-  /// redirected there.
+  /// configuration, the compiler or the kernel are in the result (failed, error), not thrown. After
+  /// a failure that the device does not survive (Result::isDeviceUsable) every further run reports
+  /// that it failed; a new process is needed. The kernel's output appears on standard error: the
+  /// process's standard output is redirected there meanwhile.
   Result run(const Configuration& configuration, const Options& options);
 
 private:
@@ -196,6 +207,8 @@ private:
   void open(const std::filesystem::path& record, const std::string& recordId,
             const std::function<std::unique_ptr<device::Device>()>& openDevice,
             const SessionOptions& options);
+
+  std::string describeElements() const;
 
   std::unique_ptr<Impl> impl_;
 };

@@ -5,9 +5,9 @@
 #include <cstdio>
 #include <ctime>
 
-#include "runtime/artifact/snapshot.h"
-#include "runtime/base/error.h"
-#include "runtime/device/device.h"
+#include "runtime/core/artifact/snapshot.h"
+#include "runtime/core/base/error.h"
+#include "runtime/devices/device.h"
 #include "runtime/replay/build.h"
 #include "runtime/replay/build_licence.h"
 #include "runtime/replay/experiment.h"
@@ -58,6 +58,7 @@ struct Session::Impl {
   std::unique_ptr<device::Device> device;
   std::unique_ptr<MemoryImage> image;
   std::vector<Label> labels;
+  std::unique_ptr<ElementTypes> types;
   std::unique_ptr<ModuleCache> modulesOnDevice;
   bool isMemoryTrusted = true; ///< restoring what the recorded launch changed is enough
   bool isMemoryFresh = true;   ///< nothing ran yet
@@ -97,6 +98,7 @@ void Session::open(const std::filesystem::path& path, const std::string& recordI
   s.uploadSeconds = secondsSince(start) - uploadStart;
   s.labels =
       makeLabels(s.image->sites(), s.record.args, s.prologue->args(), s.record.demangledName);
+  s.types = std::make_unique<ElementTypes>(s.labels, [this] { return describeElements(); });
   s.modulesOnDevice = std::make_unique<ModuleCache>(*s.device, *s.image, s.record.kernelName);
   s.openSeconds = secondsSince(start);
 }
@@ -114,6 +116,15 @@ Configuration Session::recorded() const {
   configuration.maxThreads = 1024;
   configuration.minBlocksPerSm = 1;
   return configuration;
+}
+
+std::string Session::describeElements() const {
+  const Impl& s = *impl_;
+  const CodeTarget target{.name = s.device->description().target};
+  compile::Request request =
+      makeRequest(s.record, s.modules, s.image->arguments(), target, recorded(), {});
+  request.wantElements = true;
+  return compile::compile(request).statisticsJson;
 }
 
 CodeTarget Session::codeTarget() const { return codeTargetOf(*impl_->device, *impl_->image); }
@@ -145,6 +156,7 @@ Result Session::run(const Configuration& configuration, const Options& options) 
                          .device = *s.device,
                          .image = *s.image,
                          .labels = s.labels,
+                         .types = *s.types,
                          .cache = *s.modulesOnDevice,
                          .isMemoryTrusted = s.isMemoryTrusted,
                          .isMemoryFresh = s.isMemoryFresh},

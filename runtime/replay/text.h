@@ -1,4 +1,4 @@
-// Room replay: small pieces of people's text.
+// Room replay: small pieces of text for users.
 #pragma once
 
 #include <cinttypes>

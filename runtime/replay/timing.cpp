@@ -7,20 +7,26 @@ namespace mneme::replay {
 
 namespace {
 
+/// With fewer times there is no 95 % interval: the median lies outside the range of five times with
+/// a probability of 1/16.
 constexpr size_t kSmallestInterval = 6;
-/// From here on the normal distribution stands for the binomial one.
-constexpr size_t kManyTimes = 100;
+/// From this number of times on, the normal distribution approximates the binomial one.
+constexpr size_t kNormalFrom = 100;
+/// The probability that the median lies below a 95 % interval, and that it lies above.
 constexpr double kTail = 0.025;
-/// Without an interval: how many times as long all of one, two, ... long launches have to take.
-constexpr double kSurelySlower[] = {2.0, 1.25, 1.1, 1.05, 1.02};
-/// So many long launches that hardly differ are precise, if whoever asks is content with so few.
-constexpr size_t kFewest = 3;
+/// The 1 - kTail quantile of the standard normal distribution.
 constexpr double kNormalQuantile = 1.959963984540054;
+/// Entry n-1 is for n long launches, too few for an interval: a configuration is given up if each
+/// of them took this many times as long as Options::stopAboveNs.
+constexpr double kHopelessRatio[] = {2.0, 1.25, 1.1, 1.05, 1.02};
+/// With at least this many long launches their range is used where there is no interval yet.
+constexpr size_t kFewestForRange = 3;
 
-/// Largest j such that fewer than j of n fair coins show heads with a probability of kTail at most:
-/// the j-th smallest and the j-th largest time are the ends of the interval.
+/// Returns the rank of the ends of the interval of n times: its ends are the rank-th smallest and
+/// the rank-th largest time. It is the largest rank for which fewer than rank of n fair coins show
+/// heads with a probability of at most kTail.
 size_t rankOfBound(size_t n) {
-  if (n >= kManyTimes) {
+  if (n >= kNormalFrom) {
     const double count = static_cast<double>(n);
     return static_cast<size_t>((count - kNormalQuantile * std::sqrt(count)) / 2);
   }
@@ -82,8 +88,8 @@ void MeasuringPlan::end(uint64_t ns) {
 void MeasuringPlan::measure(uint64_t ns) {
   see(ns);
   sample_.add(ns);
-  const bool isAsked = options_.confidence > 0 || options_.stopAboveNs > 0;
-  if (isAsked && sample_.count() >= nextEvaluation_)
+  const bool isEvaluated = options_.confidence > 0 || options_.stopAboveNs > 0;
+  if (isEvaluated && sample_.count() >= nextEvaluation_)
     evaluate();
 }
 
@@ -91,7 +97,8 @@ void MeasuringPlan::evaluate() {
   nextEvaluation_ = sample_.count() + 1 + sample_.count() / 20;
   const auto interval = sample_.interval();
   const Interval ends = interval ? *interval : sample_.range();
-  if (!interval && (sample_.count() < kFewest || ends.low < kLongNs))
+  // A few long launches are steady enough; a few short ones say nothing.
+  if (!interval && (sample_.count() < kFewestForRange || ends.low < kLongNs))
     return;
   isSlow_ = ends.low > options_.stopAboveNs;
   const double width = static_cast<double>(ends.high - ends.low);
@@ -111,8 +118,9 @@ bool MeasuringPlan::isHopeless() const {
     return isSlow_;
   if (seen_ == 0)
     return false;
-  const size_t longOnes = fastest_ < kLongNs ? 1 : std::min(seen_, std::size(kSurelySlower));
-  return static_cast<double>(fastest_) / kSurelySlower[longOnes - 1] >
+  // Short launches vary so much that even several of them count as one.
+  const size_t counted = fastest_ < kLongNs ? 1 : std::min(seen_, std::size(kHopelessRatio));
+  return static_cast<double>(fastest_) / kHopelessRatio[counted - 1] >
          static_cast<double>(options_.stopAboveNs);
 }
 

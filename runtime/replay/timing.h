@@ -1,11 +1,11 @@
-// Room replay: how many launches are measured, and what their times say.
+// Room replay: decides how many launches are measured, and evaluates their times.
 //
 // The time of a kernel is the median of its measured launches. Its confidence interval is that of
 // order statistics: of n independent times, the j-th smallest and the j-th largest enclose the
 // median with a probability given by the binomial distribution B(n, 1/2), whatever the distribution
 // of the times (J.-Y. Le Boudec, Performance Evaluation of Computer and Communication Systems,
 // chapter 2; recommended for run times by T. Hoefler and R. Belli, Scientific Benchmarking of
-// Parallel Computing Systems, SC15). At least 95 % need six times.
+// Parallel Computing Systems, SC15). A probability of 95 % needs at least six times.
 #pragma once
 
 #include <chrono>
@@ -27,11 +27,11 @@ class TimeSample {
 public:
   void add(uint64_t ns);
   size_t count() const noexcept { return times_.size(); }
-  /// Between the two middle ones for an even number; 0 without times.
+  /// The mean of the two middle times if their number is even; 0 without times.
   uint64_t median() const;
-  /// 95 %; nothing for fewer than six times.
+  /// The 95 % confidence interval of the median; nothing for fewer than six times.
   std::optional<Interval> interval() const;
-  /// The shortest and the longest time; there has to be one.
+  /// The shortest and the longest time. Requires at least one time.
   Interval range() const;
 
 private:
@@ -41,26 +41,29 @@ private:
   mutable bool isSorted_ = true;
 };
 
-/// Decides after every launch whether another one is worth its time. Starts its clock when made.
+/// Decides after every launch whether another one is worth its time. The time budget starts when
+/// the plan is made.
 class MeasuringPlan {
 public:
-  /// Launches as long as this are steady: a few of them say as much as many short ones.
+  /// Launches of at least this length vary little, so a few of them suffice.
   static constexpr uint64_t kLongNs = 1'000'000;
 
   explicit MeasuringPlan(const Options& options) : options_(options) {}
 
-  /// A launch that is not measured: a warm-up, or one that was verified.
+  /// Takes note of a launch that is not measured: a warm-up, or one that was verified.
   void see(uint64_t ns);
+  /// Adds a measured launch.
   void measure(uint64_t ns);
-  /// Measures a launch that was seen, and nothing more.
+  /// Ends the plan, with a launch that see() was called for as its last measured one.
   void end(uint64_t ns);
   /// Whether warm-ups still make sense.
   bool wantsWarmups() const { return !isEnded_ && !isHopeless() && !isOutOfTime(); }
-  /// False when there are enough measured launches, or there will be no more.
+  /// Whether to measure another launch: false when there are enough, or after end().
   bool wantsMore() const;
-  /// The configuration is slower than Options::stopAboveNs: its interval lies above, or, with too
-  /// few times for an interval, every launch took more than twice as long. Fewer long launches are
-  /// enough: two that took 1.25 times as long, three with 1.1, four with 1.05, five with 1.02.
+  /// Whether the configuration is slower than Options::stopAboveNs beyond doubt: its interval lies
+  /// above or, while there are too few times for an interval, every launch took more than twice as
+  /// long. Launches longer than kLongNs need less: two that took 1.25 times as long, three 1.1
+  /// times, four 1.05 times or five 1.02 times.
   bool isHopeless() const;
   const TimeSample& sample() const noexcept { return sample_; }
 
@@ -70,9 +73,9 @@ private:
 
   const Options& options_;
   TimeSample sample_;
-  uint64_t fastest_ = UINT64_MAX; ///< of all launches
-  size_t seen_ = 0;               ///< all launches
-  size_t nextEvaluation_ = 0;     ///< rarer and rarer: what is known changes ever more slowly
+  uint64_t fastest_ = UINT64_MAX; ///< of all launches, measured or not
+  size_t seen_ = 0;               ///< number of all launches, measured or not
+  size_t nextEvaluation_ = 0;     ///< count of times at which to evaluate next, in growing steps
   bool isSlow_ = false;
   bool isPrecise_ = false;
   bool isEnded_ = false;

@@ -5,7 +5,7 @@
 #include <charconv>
 #include <cmath>
 
-#include "runtime/base/error.h"
+#include "runtime/core/base/error.h"
 
 namespace mneme::replay {
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <deque>
 
-#include "runtime/base/error.h"
-#include "runtime/base/hash.h"
+#include "runtime/core/base/error.h"
+#include "runtime/core/base/hash.h"
 #include "runtime/replay/reader_pool.h"
 
 namespace mneme::replay {

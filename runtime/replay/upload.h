@@ -1,4 +1,4 @@
-// Room replay: content of snapshots, streamed to a device at memory bandwidth.
+// Room replay: streams content of snapshots to a device at memory bandwidth.
 #pragma once
 
 #include <cstdint>
@@ -7,12 +7,13 @@
 #include <span>
 #include <vector>
 
-#include "runtime/artifact/snapshot.h"
-#include "runtime/device/device.h"
+#include "runtime/core/artifact/snapshot.h"
+#include "runtime/devices/device.h"
 
 namespace mneme::replay {
 
-/// [offset, offset + sizeBytes) of region `region` of `snapshot`, to be put at `destination`.
+/// The bytes [offset, offset + sizeBytes) of region `region` of `snapshot`, to be copied to
+/// `destination`.
 struct UploadPiece {
   const artifact::Snapshot* snapshot = nullptr;
   size_t region = 0;
@@ -22,20 +23,20 @@ struct UploadPiece {
 };
 
 /// Appends the pieces of [offset, offset + sizeBytes) of a region whose first byte belongs at
-/// `base`. With `skipZero` chunks that hold only zeros are left out (the destination is zeroed).
+/// `base`. With `skipZero`, chunks of zeros are left out (the destination is zeroed).
 void appendPieces(std::vector<UploadPiece>& pieces, const artifact::Snapshot& snapshot,
                   size_t region, uint64_t offset, uint64_t sizeBytes, uint64_t base, bool skipZero);
 
-/// Sees the bytes of every piece on the way, and may change them; called by several threads at
-/// once, must not throw.
+/// Receives the bytes of every piece on the way, and may change them. Several threads call it at
+/// once; it must not throw.
 using PieceInspector = std::function<void(const UploadPiece&, std::span<std::byte>)>;
 
 /// Reads and decompresses all pieces on all cores. \throws as Snapshot::read()
 void readPieces(const std::vector<UploadPiece>& pieces, const PieceInspector& inspect);
 
-/// Brings pieces to a device: threads read and decompress straight into the device's staging
-/// buffers, the calling thread starts the copies, so that disk, processor and bus work at once.
-/// The buffers are kept for the next upload. The device must outlive it.
+/// Copies pieces to a device. Threads read and decompress directly into the device's staging
+/// buffers while the calling thread starts the copies, so that disk, processor and bus work at the
+/// same time. The buffers are kept for the next upload. The device must outlive it.
 class Uploader {
 public:
   explicit Uploader(device::Device& device) : device_(device) {}

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
+#include <cstdlib>
 #include <cstring>
 
-#include "runtime/base/error.h"
+#include "runtime/core/base/error.h"
 #include "runtime/replay/text.h"
 #include "runtime/replay/type_guess.h"
 
@@ -13,18 +15,31 @@ namespace mneme::replay {
 namespace {
 
 constexpr uint64_t kHashPageBytes = 64 * 1024;
-/// How much of a region is looked at to guess its type.
+/// How much of a region is looked at to guess its type: pieces of this size, as many as these.
 constexpr uint64_t kGuessBytes = 4096;
+constexpr uint64_t kGuessPieces = 16;
 
-/// Rounds up to one significant digit: thresholds people can read.
+/// Rounds up to one significant digit: thresholds people can read. The result is the number that
+/// such a text stands for ("5e-06"), which a product with a power of ten is not.
 double roundUpDigit(double value) {
   if (!(value > 0) || !std::isfinite(value))
     return 0;
-  const double unit = std::pow(10.0, std::floor(std::log10(value)));
-  return std::ceil(value / unit) * unit;
+  char text[32];
+  std::snprintf(text, sizeof text, "%.0e", value);
+  if (const double rounded = std::strtod(text, nullptr); rounded >= value)
+    return rounded;
+  const int exponent = std::atoi(std::strchr(text, 'e') + 1);
+  std::snprintf(text, sizeof text, "%de%d", (text[0] - '0') + 1, exponent);
+  return std::strtod(text, nullptr);
 }
 
 } // namespace
+
+bool isFewUlp(const Finding& finding) {
+  return finding.site != kNone && finding.isTypeKnown && isFloating(finding.type) &&
+         finding.request.norm == device::Norm::None && finding.distance.maxUlp > 0 &&
+         finding.distance.maxUlp <= kFewUlp;
+}
 
 bool Verdict::isAccepted() const {
   return std::all_of(findings.begin(), findings.end(),
@@ -54,8 +69,10 @@ bool Verdict::merge(const Finding& other) {
 }
 
 Verifier::Verifier(device::Device& device, const MemoryImage& image,
-                   const std::vector<Label>& labels, const std::vector<ToleranceRule>& rules)
-    : device_(device), image_(image), labels_(labels), isTyped_(image.sites().size()) {
+                   const std::vector<Label>& labels, ElementTypes& types,
+                   const std::vector<ToleranceRule>& rules)
+    : device_(device), image_(image), labels_(labels), types_(types),
+      isTyped_(image.sites().size()) {
   for (const ToleranceRule& rule : rules) {
     bool isUsed = image.sites().empty();
     for (size_t i = 0; i < image.sites().size() && !isUsed; ++i)
@@ -149,8 +166,46 @@ device::CompareReport Verifier::compareOnHost(size_t index, device::CompareReque
   return device::compareOnHost(request);
 }
 
-void Verifier::measureDistance(Finding& finding) {
+/// Finds a type that is the same for every binary: from the recorded code or, if that does not show
+/// it, from the recorded memory.
+void Verifier::findType(Finding& finding) {
   finding.type = finding.request.type;
+  if (finding.site == kNone)
+    return;
+  const SiteElements& elements = types_.of(finding.site);
+  finding.isUnordered = elements.isUnordered;
+  finding.isTypeKnown = isTyped_[finding.site] || elements.isKnown;
+  if (isTyped_[finding.site])
+    return;
+  if (elements.isKnown)
+    finding.type = elements.type.value_or(device::DataType::U8);
+  else
+    finding.type = guessedType(finding.site);
+}
+
+device::DataType Verifier::guessedType(size_t index) const {
+  const Site& site = image_.sites()[index];
+  const uint64_t size = site.region.sizeBytes;
+  std::vector<std::byte> whole;
+  if (site.epilogue == 0)
+    whole = image_.expectedBytes(site);
+  std::vector<std::byte> sample;
+  const uint64_t pieces = std::min(kGuessPieces, (size + kGuessBytes - 1) / kGuessBytes);
+  for (uint64_t i = 0; i < pieces; ++i) {
+    const uint64_t begin = size / pieces * i / 8 * 8;
+    const uint64_t bytes = std::min(kGuessBytes, size - begin);
+    const size_t at = sample.size();
+    sample.resize(at + bytes);
+    if (whole.empty())
+      device_.copyToHost(sample.data() + at, site.epilogue + begin, bytes);
+    else
+      std::memcpy(sample.data() + at, whole.data() + begin, bytes);
+  }
+  return guessType(sample);
+}
+
+void Verifier::measureDistance(Finding& finding) {
+  findType(finding);
   finding.distance = finding.report;
   const bool isExactRule =
       finding.request.threshold == 0 && finding.request.norm == device::Norm::None;
@@ -160,14 +215,6 @@ void Verifier::measureDistance(Finding& finding) {
                                .expected = finding.request.expected,
                                .sizeBytes = finding.request.sizeBytes};
   const size_t index = finding.site != kNone ? finding.site : image_.sites().size() + finding.gap;
-  if (finding.site != kNone && !isTyped_[finding.site]) {
-    const uint64_t first = finding.report.firstMismatch / 8 * 8;
-    const uint64_t begin = first > kGuessBytes / 2 ? first - kGuessBytes / 2 : 0;
-    const uint64_t size = std::min(kGuessBytes, exact.sizeBytes - begin);
-    std::vector<std::byte> bytes(size);
-    device_.copyToHost(bytes.data(), exact.actual + begin, size);
-    finding.type = labels_[finding.site].type.value_or(guessType(bytes));
-  }
   exact.type = finding.type;
   finding.distance =
       exact.expected != 0 ? device_.compare({&exact, 1}).front() : compareOnHost(index, exact);
@@ -228,6 +275,13 @@ std::string Verifier::suggest(const Finding& finding) const {
     rule.threshold = roundUpDigit(4 * finding.distance.maxAbsolute);
   }
   return rule.threshold > 0 ? toText(rule) : "";
+}
+
+std::string Verifier::suggestUlp(const Finding& finding) const {
+  return toText({.region = labels_[finding.site].rule,
+                 .type = finding.type,
+                 .kind = device::ThresholdKind::Ulp,
+                 .threshold = static_cast<double>(finding.distance.maxUlp)});
 }
 
 } // namespace mneme::replay

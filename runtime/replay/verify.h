@@ -5,7 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "runtime/device/device.h"
+#include "runtime/devices/device.h"
+#include "runtime/replay/element_types.h"
 #include "runtime/replay/labels.h"
 #include "runtime/replay/memory_image.h"
 #include "runtime/replay/replay.h"
@@ -17,38 +18,49 @@ struct Finding {
   size_t site = kNone; ///< kNone: a gap
   size_t gap = kNone;
   device::CompareRequest request;
-  device::CompareReport report;                 ///< under the tolerance that was asked for
-  device::DataType type = device::DataType::U8; ///< annotated, asked for or guessed
-  device::CompareReport distance;               ///< exact, in elements of `type`
+  device::CompareReport report;                 ///< under the requested tolerance
+  device::DataType type = device::DataType::U8; ///< from annotation, request or code, or guessed
+  bool isTypeKnown = false;                     ///< not guessed
+  bool isUnordered = false;       ///< whether atomics add up floating-point numbers there
+  device::CompareReport distance; ///< exact, in elements of `type`
 };
+
+/// Whether only floating-point numbers differ, by a few units in the last place; their type must be
+/// known for certain.
+bool isFewUlp(const Finding& finding);
 
 struct Verdict {
   std::vector<Finding> findings;
   bool isExact() const { return findings.empty(); }
   bool isAccepted() const;
-  bool hasStray() const; ///< something outside every region changed
-  /// Takes a finding of another run of the same binary into account: distances become the larger
-  /// of both, a rejected one replaces an accepted one. False if its place was exact here; it is
+  bool hasStray() const; ///< whether memory outside every region changed
+  /// Merges a finding of another run of the same binary: keeps the larger distances, and a rejected
+  /// finding replaces an accepted one. Returns false if this place was exact here; the finding is
   /// then added.
   bool merge(const Finding& other);
 };
 
+/// The largest distance, in units in the last place, that counts as a few.
+inline constexpr uint64_t kFewUlp = 4;
+
 /// Decides for every region how it is compared, compares, and puts findings into words. Device,
-/// image and labels must outlive it.
+/// image, labels and types must outlive it.
 class Verifier {
 public:
-  /// \throws Error{InvalidArgument} for a rule that means no region of the recording.
+  /// \throws Error{InvalidArgument} for a rule that matches no region of the recording.
   Verifier(device::Device& device, const MemoryImage& image, const std::vector<Label>& labels,
-           const std::vector<ToleranceRule>& rules);
+           ElementTypes& types, const std::vector<ToleranceRule>& rules);
 
   Verdict verify();
 
-  /// Content hashes of every site with a finding, to tell two runs apart.
+  /// Returns content hashes of every site with a finding, to compare two runs.
   std::vector<std::vector<Hash128>> hashSites(const Verdict& verdict);
 
   Mismatch describe(const Finding& finding) const;
-  /// A rule that would have accepted `finding` with some room; empty if no tolerance can.
+  /// Returns a rule that would have accepted `finding` with some margin; empty if no tolerance can.
   std::string suggest(const Finding& finding) const;
+  /// Returns the tightest rule that accepts `finding`, which isFewUlp().
+  std::string suggestUlp(const Finding& finding) const;
 
 private:
   device::CompareRequest requestFor(const Site& site, const Label& label,
@@ -57,13 +69,16 @@ private:
   compareAll(const std::vector<device::CompareRequest>& requests);
   device::CompareReport compareOnHost(size_t index, device::CompareRequest request) const;
   void measureDistance(Finding& finding);
+  void findType(Finding& finding);
+  device::DataType guessedType(size_t site) const;
   std::string gapText(const Gap& gap) const;
 
   device::Device& device_;
   const MemoryImage& image_;
   const std::vector<Label>& labels_;
+  ElementTypes& types_;
   std::vector<device::CompareRequest> requests_; ///< sites, then gaps
-  std::vector<bool> isTyped_;                    ///< per site: a rule or annotation says the type
+  std::vector<bool> isTyped_; ///< per site: whether a rule or annotation gives the type
 };
 
 } // namespace mneme::replay

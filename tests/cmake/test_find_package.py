@@ -277,9 +277,9 @@ def _without_languages(folder: Path, prefix: Path, lines: str, *options: str) ->
         (f"{FIND}\nadd_library(a OBJECT a.c)\nmneme_apply_tuned(a b.json)", "call add_mneme(a) before"),
         (f"{FIND}\nadd_library(a OBJECT a.c)\nadd_mneme(a)\nmneme_apply_tuned(a b.json)", "there is no file"),
         (f"{FIND}\nadd_library(a OBJECT a.c)\nadd_mneme(a)\nmneme_apply_tuned(a CMakeLists.txt)",
-         "CMakeLists.txt' is no file of tuned kernels: failed parsing json string: Line 1, Column 1 Syntax"),
+         "CMakeLists.txt' is not a file of tuned kernels: failed parsing json string: Line 1, Column 1 Syntax"),
         (f"file(WRITE a.json [])\n{FIND}\nadd_library(a OBJECT a.c)\nadd_mneme(a)\nmneme_apply_tuned(a a.json)",
-         "a.json' is no file of tuned kernels: it holds no JSON object"),
+         "a.json' is not a file of tuned kernels: it holds no JSON object"),
         ((f"file(WRITE a.json {{}})\nfile(WRITE b.json {{}})\n{FIND}\nadd_library(a OBJECT a.c)\nadd_mneme(a)\n"
          "mneme_apply_tuned(a a.json)\nmneme_apply_tuned(a a.json)\nmneme_apply_tuned(a b.json)"),
          "mneme_apply_tuned(a): called before with '{source}/a.json', now with '{source}/b.json'"),

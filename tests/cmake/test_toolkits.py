@@ -35,13 +35,13 @@ def test_toolkit_that_is_none_is_told_and_another_used(
     monkeypatch.setenv("CUDA_HOME", str(tmp_path / "home"))
     monkeypatch.setenv("MNEME_CLANGXX", str(told))
     wrapper = build_tree / "bin" / "mneme-cxx"
-    sentence = f"mneme-cxx: CUDA_HOME is '{tmp_path}/home', which is no CUDA toolkit"
+    sentence = f"mneme-cxx: CUDA_HOME is '{tmp_path}/home', which is not a CUDA toolkit"
     done = run_command(wrapper, "-c", "a.cu")
     assert done.stderr.startswith(sentence)
     assert done.stderr.splitlines()[1:] == ["a word"]
     used = done.stderr.split("; '")[1].split("' is used")[0]
     assert f"--cuda-path={used}" in done.stdout
-    # Who compiles no CUDA, or names another, is not told.
+    # The message appears only when CUDA is compiled and no other toolkit is named.
     for others in (["-c", "a.cpp"], ["-c", "a.cu", "--cuda-path=/own"]):
         assert run_command(wrapper, *others).stderr == "a word\n"
 

@@ -68,7 +68,7 @@ def test_stored_objects_need_no_compiler(tmp_path: Path) -> None:
     compiler.unlink()
     # The module that does not compile is missed.
     warm = run(program, str(tmp_path), cache=tmp_path / "cache", **named)
-    sentence = f"PROTEUS_CLANGXX_BIN='{compiler}' is no program that can be run"
+    sentence = f"PROTEUS_CLANGXX_BIN='{compiler}' is not a program that can be run"
     assert warm.lines == [*HOST[:5], sentence, HOST[-1]]
     assert warm.count("StorageCache", "DispatcherHost") == (4, 5)
     cold = run(program, str(tmp_path), cache=tmp_path / "other", fails=True, **named)
@@ -87,7 +87,7 @@ def test_plugins_of_the_compiler_print(tmp_path: Path) -> None:
     program = build("cpp_host.cpp", tmp_path / "program", COMPILER)
     arguments = [str(tmp_path), f"-fplugin={tmp_path / 'plugin.so'}"]
     cold, warm = (run(program, *arguments, cache=tmp_path / "cache") for _ in range(2))
-    # Of the module and its three instances, past the buffers of the program.
+    # One line for the module and each of its three instances, ahead of the program's buffers.
     assert cold.lines == ["the plugin runs"] * 4 + HOST
     assert warm.lines == HOST
 

@@ -154,7 +154,7 @@ def test_kernels_with_one_name(program: Path, tmp_path: Path) -> None:
     entry = json.loads(file.read_text())["scale"]["Mneme"]
     assert len({one["StaticHash"] for one in entry["Variants"]}) == 2
     application.runs_tuned(file, kernels=2)
-    # One of them is no other's: those of 3 and 4 have the code of one of them only.
+    # Neither replaces the other: programs for 3 and 4 carry the code of only one of them.
     _, notes = application.run("3", PROTEUS_TUNED_KERNELS=str(file))
     assert len(notes) == 1
     assert "tuned kernel 'scale' is not used" in notes[0]

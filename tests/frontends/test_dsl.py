@@ -125,7 +125,7 @@ def test_kernels(tmp_path: Path, vendor: str, backend: str) -> None:
 
 
 def check_mlir(code: str, vendor: str) -> None:
-    """Of the program `kernels`."""
+    """Check the MLIR of the program `kernels`."""
     assert "  gpu.module @kernels {\n" in code
     assert "@partial() {addr_space = 3 : i32} : !llvm.array<128 x f32>" in code
     bounds = {

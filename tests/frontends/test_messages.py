@@ -161,7 +161,9 @@ def test_the_compiler_that_the_environment_names_is_asked(tmp_path: Path) -> Non
     source.write_text(WARNS)
     program = build(str(source), tmp_path / "program", COMPILER)
     done = run(program, cache=tmp_path / "cache", fails=True, MNEME_CLANGXX="/nowhere/clang++")
-    assert "mneme-clang++: MNEME_CLANGXX is '/nowhere/clang++', which is no command" in done.errors
+    assert (
+        "mneme-clang++: MNEME_CLANGXX is '/nowhere/clang++', which is not a command" in done.errors
+    )
     done = run(program, cache=tmp_path / "cache", fails=True, PROTEUS_CLANGXX_BIN="/bin/false")
     assert "'/bin/false' does not compile the source" in done.errors
 

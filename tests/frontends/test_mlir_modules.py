@@ -123,7 +123,7 @@ def test_stored_modules_need_no_tools(tmp_path: Path) -> None:
         return done.stdout.splitlines()[:1], done.stderr
 
     _, errors = first_lines(str(tmp_path / "nothing"))
-    assert f"MLIRJitModule: {VARIABLE}='{tmp_path / 'nothing'}' is no program" in errors
+    assert f"MLIRJitModule: {VARIABLE}='{tmp_path / 'nothing'}' is not a program" in errors
     # A tool elsewhere, in a folder with a blank; mlir-translate is beside it.
     folder = tmp_path / "a folder"
     folder.mkdir()

@@ -189,7 +189,7 @@ def test_errors_are_the_compilers_words(module: proteus.Module, tmp_path: Path) 
         module.get_kernel("factor", [])
     with pytest.raises(TypeError, match="^function argument count does not match argtypes$"):
         module.get_function("factor", proteus.i32, [])(1)
-    with pytest.raises(TypeError, match="is no type of proteus"):
+    with pytest.raises(TypeError, match="is not a type of proteus"):
         module.get_function("factor", int, [])
     with pytest.raises(FileNotFoundError):
         proteus.compile(tmp_path / "none.cpp", "cpp")
@@ -327,6 +327,6 @@ except ValueError as error:
 """
     (said,) = script(tmp_path, code, PROTEUS_MLIR_OPT_BIN="/nothing")
     assert said == (
-        "False MLIR frontend requires PROTEUS_ENABLE_MLIR: MLIRJitModule: PROTEUS_MLIR_OPT_BIN='/nothing' is no "
+        "False MLIR frontend requires PROTEUS_ENABLE_MLIR: MLIRJitModule: PROTEUS_MLIR_OPT_BIN='/nothing' is not a "
         "program that can be run"
     )

@@ -6,10 +6,10 @@
 
 #include <unistd.h>
 
-#include "runtime/artifact/directory.h"
-#include "runtime/artifact/snapshot.h"
-#include "runtime/base/error.h"
-#include "runtime/embed/kernel_blob.h"
+#include "runtime/core/artifact/directory.h"
+#include "runtime/core/artifact/snapshot.h"
+#include "runtime/core/base/error.h"
+#include "runtime/core/embed/kernel_blob.h"
 
 namespace mneme::fuzz {
 namespace {

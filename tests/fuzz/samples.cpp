@@ -4,10 +4,10 @@
 #include <cstring>
 #include <string>
 
-#include "runtime/abi/blob_format.h"
-#include "runtime/artifact/recording.h"
-#include "runtime/artifact/snapshot_table.h"
-#include "runtime/base/hash.h"
+#include "runtime/core/abi/blob_format.h"
+#include "runtime/core/artifact/recording.h"
+#include "runtime/core/artifact/snapshot_table.h"
+#include "runtime/core/base/hash.h"
 #include "tests/unit/embed/image_maker.h"
 
 namespace mneme::fuzz {

@@ -30,7 +30,7 @@ sys.argv[1:] = sys.argv[2:]
 RETRY = "from mneme.cli import main\nsys.exit(main())\n"
 OPEN = """
 from mneme.errors import AddressUnavailable
-from mneme.executors.replay_executor import BaseExecutor
+from mneme.measure.replay_executor import BaseExecutor
 try:
     BaseExecutor(sys.argv[1], sys.argv[2], device=sys.argv[3]).open()
 except AddressUnavailable as error:

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from gpu.support import DEVICE, EXAMPLE_NAMES, launches
-from mneme.executors.async_executor import AsyncReplayExecutor
-from mneme.executors.compile_record import CompileOptions, compile_record
-from mneme.executors.replay_executor import BaseExecutor
+from mneme.measure.async_executor import AsyncReplayExecutor
+from mneme.measure.compile_record import CompileOptions, compile_record
+from mneme.measure.replay_executor import BaseExecutor
 
 FIXED = {"specialize": True, "specialize_dims": True, "set_launch_bounds": True}
 

@@ -10,8 +10,8 @@ import pytest
 from gpu import support
 from gpu.fault_kernels import FAULTS, registers
 from gpu.support import DEVICE, IS_GPU, launches
-from mneme.executors.async_executor import AsyncReplayExecutor
-from mneme.executors.replay_executor import BaseExecutor
+from mneme.measure.async_executor import AsyncReplayExecutor
+from mneme.measure.replay_executor import BaseExecutor
 from mneme.mneme_types import ExperimentConfiguration
 
 TIMEOUT_SECONDS = 5.0

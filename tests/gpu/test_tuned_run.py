@@ -17,6 +17,7 @@ PROGRAMS = (
     "variables",
     "units",
     "templates",
+    "constants",
     "streams",
     "per_thread",
     "graphs",
@@ -123,7 +124,7 @@ def test_other_dimensions_are_launched(plain_runs: dict[str, Any], tmp_path: Pat
 
     kernels = kernels_of("templates")
     count, zero = "e8030000", "00000000"
-    # Of a struct with pointers nobody knows the content beforehand: it will not be equal.
+    # The content of a struct with pointers is not known beforehand, so it cannot match.
     arguments = {"fill": {1: count, 2: zero}, "twin": {1: count},
                  "run": {0: "00" * 24, 1: "00" * 8, 2: "78"}}  # fmt: skip
     entries = {}

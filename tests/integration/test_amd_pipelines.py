@@ -10,9 +10,9 @@ from conftest import BUILD, ROOT, mneme, records, run_command
 
 from mneme.cli.compile import _compile_apart
 from mneme.errors import CompileFailed
-from mneme.executors.compile_record import CompileOptions
-from mneme.tuning.pass_choices import PROVEN
-from mneme.tuning.pipeline_param import PipelineParam
+from mneme.measure.compile_record import CompileOptions
+from mneme.search.pass_choices import PROVEN
+from mneme.search.pipeline_param import PipelineParam
 
 WIDE = ("gfx90a", "gfx942", "gfx950")
 NARROW = ("gfx1030", "gfx1100", "gfx1201")

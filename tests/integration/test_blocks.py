@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 from conftest import records
 
-from mneme.executors.async_executor import AsyncReplayExecutor
+from mneme.measure.async_executor import AsyncReplayExecutor
 from mneme.recording.recorded_execution import RecordedExecution
-from mneme.tuning.builtin_spaces import BuiltinTuneSearchSpace
-from mneme.tuning.launch_shapes import grid_of
+from mneme.search.builtin_spaces import BuiltinTuneSearchSpace
+from mneme.search.launch_shapes import grid_of
 
 EXPECTED = {
     "spmv_cg": [True, True],

@@ -87,7 +87,7 @@ def test_production_runs_take_another_number_of_blocks(
     assert variant["Pipeline"] == pipeline
     assert variant["Launch"] == {"Rule": "agnostic", "GridDim": other["grid"],
                                  "BlockDim": other["block"]}  # fmt: skip
-    # Of another number of rows nothing is known.
+    # Nothing is known about another number of rows.
     for edge, is_other in (("64", True), ("48", False)):
         done = run(file, example("spmv_cg"), edge)
         assert "PASSED" in done.stdout

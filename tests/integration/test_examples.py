@@ -14,7 +14,7 @@ from conftest import EXAMPLE_NAMES, PIPELINES, example, instances, mneme, record
 
 import mneme as mneme_package
 from mneme import _native
-from mneme.tuning.pass_choices import PROVEN
+from mneme.search.pass_choices import PROVEN
 
 EXPECTED_KERNELS = {
     "vector_add": 1,

@@ -269,7 +269,7 @@ def test_variables_are_recorded(api_program: tuple[Path, Path], tmp_path: Path) 
     """Device, constant and managed ones; what cannot be recorded is named."""
     done = mneme("record", "-rdb", tmp_path, "--device", "cpu", "--", *api_program)
     assert done.stdout == "0 broken promises\n"
-    assert "its launch was refused with status 9" in done.stderr
+    assert "its launch was refused: invalid configuration argument (status 9)" in done.stderr
     by_name = {json.loads(file.read_text())["DemangledName"]: file for file in records(tmp_path)}
     assert len(by_name) == 3
     record = by_name["useVariables(float*)"]

@@ -93,7 +93,7 @@ def test_threads_may_load_and_unload_code(on_gpu: bool, loading: Command, tmp_pa
     assert on_stand_in(*command).stdout == "0 wrong\n"
     recorded = record(folder, *command) if on_gpu else _record_on_cpu(folder, command)
     assert recorded.stdout == "0 wrong\n", recorded.stderr
-    # One of each thread: the values of variables are no part of what launches are told apart by.
+    # One of each thread: the values of variables do not tell launches apart.
     assert "recorded 6 instances of 1 kernel (48 launches)" in recorded.stderr
     assert replay_all(folder, "cpu") == ["exact"] * 6
 

@@ -11,7 +11,7 @@ from conftest import BUILD, ROOT, instances, mneme, records, run_command
 
 from mneme import _native
 from mneme.errors import Unsupported
-from mneme.executors.compile_record import CompileOptions, compile_record
+from mneme.measure.compile_record import CompileOptions, compile_record
 
 pytestmark = [pytest.mark.hip, pytest.mark.compile]
 

@@ -248,7 +248,7 @@ def test_value_that_cannot_become_constant_ends_the_program(
         ("0, 0", "argument 0 is out of range"),
         ("3", "argument 3 is out of range"),
         ("2", "Unknown Type i16"),
-        (r'"{\"arg\": 1, \"type\": \"int\"}"', "'type' that is no integer"),
+        (r'"{\"arg\": 1, \"type\": \"int\"}"', "'type' that is not an integer"),
     ],
 )
 def test_annotation_that_means_nothing_is_refused(

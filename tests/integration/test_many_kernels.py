@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 PROGRAM = BUILD / "tests" / "apps" / "api" / "many_kernels"
 KERNELS, LAUNCHES = 50, 8
-# What a snapshot may need (runtime/artifact/needed_files.h).
+# What a snapshot may need (runtime/core/artifact/needed_files.h).
 MOST_FILES = 128
 
 pytestmark = pytest.mark.skipif(

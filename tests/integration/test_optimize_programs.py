@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import shlex
 import shutil
 import signal
 import subprocess
@@ -44,6 +46,12 @@ def result_of(folder: Path) -> dict[str, Any]:
     return content
 
 
+def all_records(program: Path, folder: Path) -> list[RecordedExecution]:
+    done = mneme("record", "-rdb", folder / "records", "--device", "cpu", "--", program)
+    assert done.returncode == 0, done.stderr
+    return [RecordedExecution.from_json(one) for one in (folder / "records").glob("[0-9]*.json")]
+
+
 def kernel_of(folder: Path, name: str) -> dict[str, Any]:
     return next(
         one for one in result_of(folder)["kernels"] if one["demangled_name"].startswith(name)
@@ -69,7 +77,7 @@ def test_a_program_becomes_faster(many: Path, tmp_path: Path) -> None:
     assert heavy["production"]["ratio"] > 1.5
     assert heavy["launches"] == 6
     assert "_Z5heavy" in tuned_names(tmp_path)
-    # Of the others, none was worth anything.
+    # None of the other kernels was worth tuning.
     assert len(result["kernels"]) <= 2
     assert "every byte but" in result["output_rule"]
     assert (tmp_path / "out" / "report.html").is_file()
@@ -91,11 +99,80 @@ def test_a_kernel_that_ends_the_program_is_left_out(many: Path, tmp_path: Path) 
     assert "heavy" not in tuned_names(tmp_path)
 
 
-def test_an_output_that_tuning_changes_is_noticed(many: Path, tmp_path: Path) -> None:
+def test_an_output_that_tuning_changes_is_refused_until_it_is_ignored(
+    many: Path, tmp_path: Path
+) -> None:
     done = optimize(tmp_path, "--", many, "wrong")
     assert done.returncode == 1
     assert not tuned_names(tmp_path)
-    assert "instead of" in kernel_of(tmp_path, "heavy")["reason"]
+    reason = kernel_of(tmp_path, "heavy")["reason"]
+    assert "instead of" in reason
+    assert reason.endswith("x in replays")
+    [said] = [line for line in done.stderr.splitlines() if "without another search" in line]
+    command = shlex.split(said.rpartition(": ")[2])
+    assert command[command.index("--ignore") + 1] == r"sum ([-+.\w]+)"
+    accepted = run_command(sys.executable, "-m", *command, timeout=200)
+    assert accepted.returncode in (0, 1), accepted.stderr  # whether it gained is up to the machine
+    assert "tuning heavy" not in accepted.stderr
+    assert "goes wrong" not in accepted.stderr
+    heavy = kernel_of(tmp_path, "heavy")
+    assert heavy["production"]["ratio"] > 0
+    assert "without what --ignore finds" in result_of(tmp_path)["output_rule"]
+
+
+def test_what_is_one_ulp_off_is_offered_and_had_by_the_command_that_is_named(
+    tmp_path: Path,
+) -> None:
+    done = optimize(tmp_path, "--", build(tmp_path, "nearly", "-O2"), budget="20s")
+    assert done.returncode in (0, 1), done.stderr
+    offer = re.compile(r"nearly in replays: [0-9.e+]+x if 1 ULP is acceptable: (mneme .*)")
+    [note] = [one for one in result_of(tmp_path)["notes"] if offer.fullmatch(one)]
+    assert f"mneme: {note}" in done.stderr.splitlines()
+    [best] = (tmp_path / "out" / "results").glob("nearly-*/best.json")
+    assert not json.loads(best.read_text())["config"]["specialize"]
+    command = shlex.split(offer.fullmatch(note)[1])  # type: ignore[index]
+    taken = run_command(sys.executable, "-m", *command, timeout=200)
+    assert taken.returncode in (0, 1), taken.stderr
+    assert "recording its" not in taken.stderr
+    winner = json.loads(best.read_text())
+    assert winner["config"]["specialize"]
+    assert winner["result"]["result_class"] == "within_tolerance"
+    assert not any("acceptable" in one for one in result_of(tmp_path)["notes"])
+    # The other kernel has no argument of that name, and is tuned all the same.
+    assert "names a region" not in json.dumps(result_of(tmp_path)["kernels"])
+
+
+def test_launches_are_delayed_as_a_file_says(many: Path, tmp_path: Path) -> None:
+    kernels = [record.kernel_name for record in all_records(many, tmp_path)]
+    [heavy] = [name for name in kernels if "heavy" in name]
+    delays = tmp_path / "delays"
+    for line, least, most in (
+        (f"300000000 300000000 {heavy}\n", 1, 60),
+        ("900000000 900000000 another\n", 0, 1),
+        (f"no number {heavy}\n", 0, 1),
+    ):
+        delays.write_text(line)
+        done = mneme("run", "--device", "cpu", "--", many, "time", MNEME_DELAYS=str(delays))
+        assert done.returncode == 0, done.stderr
+        assert least <= int(done.stdout.split()[2]) <= most
+
+
+def test_a_time_that_follows_from_code_alone_is_told_by_kernels_that_are_compiled_again(
+    many: Path, tmp_path: Path
+) -> None:
+    done = optimize(tmp_path, "--", many, "clock", budget="40s")
+    assert done.returncode in (0, 1), done.stderr  # whether it gained is up to the machine
+    assert "goes wrong" not in done.stderr
+    assert "every byte but 1 word" in result_of(tmp_path)["output_rule"]
+    recompiled, cache = tmp_path / "out" / "runs" / "recompiled.json", tmp_path / "cache"
+    again = mneme(
+        *("run", "--device", "cpu", "--", many),
+        PROTEUS_TUNED_KERNELS=str(recompiled),
+        PROTEUS_CACHE_DIR=str(cache),
+    )
+    assert again.stdout == mneme("run", "--device", "cpu", "--", many).stdout
+    assert "as it was built" not in again.stderr
+    assert any(one.is_file() for one in cache.rglob("*"))
 
 
 def test_a_command_decides_where_the_output_varies(many: Path, tmp_path: Path) -> None:

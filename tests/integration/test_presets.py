@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from conftest import EXAMPLE_NAMES, records
 
-from mneme.executors.async_executor import AsyncReplayExecutor
+from mneme.measure.async_executor import AsyncReplayExecutor
 from mneme.recording.recorded_execution import RecordedExecution
-from mneme.tuning.builtin_spaces import PRESETS, BuiltinTuneSearchSpace
+from mneme.search.builtin_spaces import PRESETS, BuiltinTuneSearchSpace
 
 SAMPLES = 3
 

@@ -24,10 +24,24 @@ def record_with_ranks(directory: Path, *options: str) -> str:
 
 
 @pytest.mark.parametrize(
-    ("options", "recording"), [((), 1), (("-rr", "1"), 1), (("-rr", "all"), 2), (("-rr", "5-7"), 0)]
+    ("options", "recording", "said"),
+    [
+        ((), 1, "rank 1 and others are not recorded: --record-ranks is '0'"),
+        (("-rr", "1"), 1, "rank 0 and others are not recorded: --record-ranks is '1'"),
+        (("-rr", "all"), 2, ""),
+        (
+            ("-rr", "5-7"),
+            0,
+            "no rank is recorded: --record-ranks is '5-7', and the ranks are 0 to 1",
+        ),
+    ],
 )
-def test_only_chosen_ranks_record(options: tuple[str, ...], recording: int, tmp_path: Path) -> None:
+def test_only_chosen_ranks_record(
+    options: tuple[str, ...], recording: int, said: str, tmp_path: Path
+) -> None:
     stderr = record_with_ranks(tmp_path, *options)
+    assert said in stderr
+    assert ("--record-ranks" in stderr) == bool(said)
     assert stderr.count("recorded 1 instance") == recording
     assert len(records(tmp_path)) == min(recording, 1)
     for record in records(tmp_path):

@@ -23,7 +23,7 @@ class Run:
     """What a program said."""
 
     lines: list[str]
-    """Of the program itself."""
+    """Output of the program itself."""
 
     traces: list[str]
     """Lines about compiling, in their order."""

@@ -20,7 +20,7 @@ LIBRARIES = Path(_paths.config()["libdir"])
 SOURCE = Path(__file__).parent / "mpi" / "ranks.cpp"
 COMPILER = shutil.which("mpicc.mpich") or shutil.which("mpicc")
 LAUNCHER = shutil.which("mpiexec.mpich") or shutil.which("mpiexec")
-# Of the job's ranks: outputs in files, since a launcher mixes them.
+# Each rank writes its output into files of its own, since a launcher mixes them.
 WRAPPED = 'exec "$@" >"$OUT/out.$PMI_RANK" 2>"$OUT/err.$PMI_RANK"'
 HASHES = 5
 SUMS = {1: 62, 4: 5694}

@@ -6,9 +6,9 @@
 #include <cstring>
 #include <exception>
 
-#include "runtime/base/file.h"
-#include "runtime/embed/containers.h"
-#include "runtime/embed/kernel_blob.h"
+#include "runtime/core/base/file.h"
+#include "runtime/core/embed/containers.h"
+#include "runtime/core/embed/kernel_blob.h"
 
 namespace {
 

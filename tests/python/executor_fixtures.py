@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from executor_parts import BOUND_SECONDS, PROGRAM, Make
-from mneme.executors.async_executor import AsyncReplayExecutor
+from mneme.measure.async_executor import AsyncReplayExecutor
 from mneme.mneme_types import ExperimentConfiguration
 from mneme.recording.inventory import find_record
 from mneme.recording.recorded_execution import RecordedExecution

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from mneme.executors.async_executor import AsyncReplayExecutor, EvalFuture, as_completed
+from mneme.measure.async_executor import AsyncReplayExecutor, EvalFuture, as_completed
 from mneme.mneme_types import ExperimentConfiguration, ExperimentResult
 
 PROGRAM = Path(os.environ.get("MNEME_BUILD_DIR", "build")) / "examples" / "vector_add"

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from mneme.devices import DeviceLimits
 from mneme.mneme_types import dim3
-from mneme.tuning.launch_shapes import RecordedLaunch
+from mneme.search.launch_shapes import RecordedLaunch
 
 __all__ = ["GPU", "dims", "kernel", "launches"]
 

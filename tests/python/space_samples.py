@@ -7,7 +7,7 @@ from typing import Any
 import optuna
 
 from mneme.mneme_types import ExperimentConfiguration
-from mneme.tuning.search_space import BaseParam, SearchSpace
+from mneme.search.search_space import BaseParam, SearchSpace
 
 __all__ = ["Space", "all_params", "make_study"]
 

@@ -67,7 +67,7 @@ def parse(text: str) -> list[Spec]:
     while at < len(text):
         found = PART.match(text, at)
         if found is None:
-            raise ValueError(f"'{text}' is no spec from '{text[at:]}' on")
+            raise ValueError(f"'{text}' is not a spec from '{text[at:]}' on")
         at = found.end()
         if name := found["name"]:
             if not name.startswith("^") and specs[-1] != Spec():
@@ -126,7 +126,7 @@ class Directives:
     ) -> None:
         kinds = {type} if isinstance(type, str) else set(type)
         if not kinds <= {"build", "link", "run", "test"}:
-            raise ValueError(f"{spec}: {kinds} are no kinds of dependencies")
+            raise ValueError(f"{spec}: {kinds} are not kinds of dependencies")
         if not parse(spec)[0].name:
             raise ValueError(f"'{spec}' names no package")
         self.recipe.dependencies.append((spec, self.holds(when)))
@@ -160,13 +160,13 @@ class Directives:
         self, *requirement_specs: str, policy: str = "one_of", when: str | None = None
     ) -> None:
         if policy not in {"one_of", "any_of"}:
-            raise ValueError(f"'{policy}' is no policy")
+            raise ValueError(f"'{policy}' is not a policy")
         for spec in (when, *requirement_specs):
             self.holds(spec)
 
     def run_after(self, phase: str, when: str | None = None) -> Callable[[Any], Any]:
         if phase not in {"cmake", "build", "install"}:
-            raise ValueError(f"'{phase}' is no phase of a CMake package")
+            raise ValueError(f"'{phase}' is not a phase of a CMake package")
         self.holds(when)
         return lambda function: function
 
@@ -231,7 +231,7 @@ def audit(recipe: Recipe) -> list[str]:
             if not spec.name:
                 complaints += own_variants(recipe, text, spec)
             elif spec.name not in depended:
-                complaints.append(f"'{text}' names {spec.name}, which is no dependency")
+                complaints.append(f"'{text}' names {spec.name}, which is not a dependency")
     for name, options in recipe.variants.items():
         if not options["description"]:
             complaints.append(f"variant {name} has no description")

@@ -17,7 +17,7 @@ GOLDEN = ROOT / "tests" / "golden" / "v2" / "16372073875777044691.json"
 
 
 def test_kinds_are_spelled_as_in_the_runtime() -> None:
-    header = (ROOT / "runtime" / "abi" / "argument.h").read_text()
+    header = (ROOT / "runtime" / "core" / "abi" / "argument.h").read_text()
     (names,) = re.findall(r"kArgKindNames\[\] = \{([^}]*)\}", header)
     assert re.findall(r'"([a-z]*)"', names) == [kind.value for kind in ArgKind]
 

@@ -11,8 +11,8 @@ import pytest
 from mneme.deploy.tuning_results import read_result
 from mneme.mneme_types import ExperimentConfiguration, ExperimentResult
 from mneme.report.results import read_results
-from mneme.tuning.params import IntRangeParam
-from mneme.tuning.session import TuneOptions, TuningSession
+from mneme.search.params import IntRangeParam
+from mneme.session.session import TuneOptions, TuningSession
 from native_parts import needs_native
 from tune_parts import FakeExecutor, Levels, measured, recording
 

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from launch_samples import GPU, dims, kernel, launches
 from mneme.errors import InvalidArgument, NotFound
 from mneme.mneme_types import ExperimentConfiguration, ExperimentResult
-from mneme.tuning.builtin_spaces import (
+from mneme.search.builtin_spaces import (
     MAX_THREADS_POLICIES,
     PRESETS,
     BuiltinTuneSearchSpace,
@@ -26,13 +26,13 @@ from mneme.tuning.builtin_spaces import (
     describe_search_space,
     iter_finite_params,
 )
-from mneme.tuning.launch_shapes import (
+from mneme.search.launch_shapes import (
     LAUNCH_SAFETY,
     RecordedLaunch,
     covering_grid,
     fits_device,
 )
-from mneme.tuning.pass_choices import PROVEN
+from mneme.search.pass_choices import PROVEN
 from native_parts import needs_native
 
 optuna.logging.set_verbosity(optuna.logging.ERROR)
@@ -212,8 +212,8 @@ def test_a_space_keeps_the_launch_where_its_result_shows_too_little(
     monkeypatch: pytest.MonkeyPatch, changes: bool
 ) -> None:
     """Right with any blocks, which the code cannot count, or without any change at all."""
-    of_spaces = "mneme.tuning.builtin_spaces"
-    monkeypatch.setattr("mneme.tuning.recorded_code.changes_memory", lambda _: changes)
+    of_spaces = "mneme.search.builtin_spaces"
+    monkeypatch.setattr("mneme.search.recorded_code.changes_memory", lambda _: changes)
     monkeypatch.setattr(f"{of_spaces}.takes_any_grid", lambda _: not changes)
     tried = []
 
@@ -340,7 +340,7 @@ def test_useless_pipeline_files_are_refused(tmp_path: Path) -> None:
         ({"fixed_min_blocks_per_sm": 1, "min_blocks_per_sm_range": "0:1"}, "exclude one another"),
         ({"codegen_opt_range": "0:4"}, "level goes from 0 to 3"),
         ({"fixed_codegen_opt": -1}, "level goes from 0 to 3"),
-        ({"codegen_opt_range": "high"}, "'high' is no range"),
+        ({"codegen_opt_range": "high"}, "'high' is not a range"),
         ({"min_blocks_per_sm_range": "-1:2"}, "min_blocks_per_sm goes from 0"),
         ({"max_threads_range": "1:2000"}, "max_threads goes from 0 to 1024"),
     ],
@@ -411,6 +411,6 @@ def test_pipelines_that_this_llvm_does_not_know_are_no_choice(
     all_of_them = values(make(preset="compiler"), "passes")
     first, *others = PROVEN
     changed = (first, "function(pass-of-tomorrow),default<O3>", *others)
-    monkeypatch.setattr("mneme.tuning.space_options.PROVEN", changed)
+    monkeypatch.setattr("mneme.search.space_options.PROVEN", changed)
     monkeypatch.setitem(PRESETS, "compiler", replace(PRESETS["compiler"], proven=len(changed)))
     assert values(make(preset="compiler"), "passes") == all_of_them

@@ -41,7 +41,7 @@ def put(directory: Path, name: str, content: bytes, days: float = 0) -> Path:
 
 @pytest.fixture
 def cache(tmp_path: Path) -> Path:
-    """Two kernels, a host function, and what is no entry."""
+    """Two kernels, a host function, and files that are not entries."""
     folder = tmp_path / "cache"
     put(folder, f"{KEYS[0]}.mnemec", entry(KEYS[0], b"a" * 1000, kernel="_Z1av", target="sm_90"), 3)
     put(folder, "0-cache-jit-17.o", entry(KEYS[1], b"b" * 2000, kernel="_Z1bv", target="cpu"), 2)
@@ -173,12 +173,12 @@ def test_a_cache_among_other_things_is_in_a_directory_of_its_own(tmp_path: Path)
 @pytest.mark.parametrize(
     ("arguments", "code", "sentence"),
     [
-        (["ls", "none"], 4, "'none' is no cache: there is no such directory"),
+        (["ls", "none"], 4, "'none' is not a cache: there is no such directory"),
         (["prune", "{}"], 3, "prune needs --max-bytes, --older-than or both"),
-        (["prune", "{}", "--max-bytes", "many"], 2, "'many' is no number such as 500M or 2G."),
-        (["prune", "{}", "--older-than", "-1d"], 2, "'-1d' is no number such as 12h or 30d."),
+        (["prune", "{}", "--max-bytes", "many"], 2, "'many' is not a number such as 500M or 2G."),
+        (["prune", "{}", "--older-than", "-1d"], 2, "'-1d' is not a number such as 12h or 30d."),
         (["export"], 3, "export needs the directory to copy to"),
-        (["export", "site", "--from", "none"], 4, "'none' is no cache"),
+        (["export", "site", "--from", "none"], 4, "'none' is not a cache"),
         (["ls", "{}", "--replays"], 3, "are two caches; name one"),
         (["melt"], 2, "'melt' is not one of"),
     ],

@@ -101,7 +101,7 @@ def test_directory_without_record(tmp_path: Path) -> None:
 
 
 def test_listing_of_what_is_no_directory(tmp_path: Path) -> None:
-    assert_one_sentence(mneme("ls", tmp_path / "no"), ExitCode.RECORD_UNREADABLE, "no directory")
+    assert_one_sentence(mneme("ls", tmp_path / "no"), ExitCode.RECORD_UNREADABLE, "not a directory")
 
 
 def test_listing_of_an_empty_directory_is_empty(tmp_path: Path) -> None:

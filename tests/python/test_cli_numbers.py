@@ -15,7 +15,7 @@ from deploy_samples import best, facts, write_result
 from mneme.cli import _tune_output, main
 from mneme.cli.exit_codes import ExitCode
 from mneme.errors import InvalidArgument
-from mneme.tuning.options import TuneOptions
+from mneme.session.options import TuneOptions
 from native_parts import needs_native
 
 GOLDEN = Path(__file__).resolve().parents[1] / "golden" / "v2"

@@ -12,8 +12,8 @@ import pytest
 
 from mneme.cli.compile import _compile_apart
 from mneme.errors import CompileFailed, InvalidArgument
-from mneme.executors import compile_record
-from mneme.executors.compile_record import CompileOptions
+from mneme.measure import compile_record
+from mneme.measure.compile_record import CompileOptions
 
 
 def crash(*_: Any) -> None:

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from mneme.errors import InvalidArgument, NotFound
-from mneme.executors.compile_record import CompileOptions, compile_record
-from mneme.executors.replay_executor import BaseExecutor
+from mneme.measure.compile_record import CompileOptions, compile_record
+from mneme.measure.replay_executor import BaseExecutor
 from mneme.mneme_types import dim3
 from mneme.recording.recorded_execution import RecordedExecution
 from native_parts import needs_native
@@ -83,7 +83,7 @@ def test_a_second_compilation_is_found_in_the_cache_unless_it_is_switched_off() 
 def test_fixing_values_needs_to_know_which_launch() -> None:
     done = command(TWO_LAUNCHES, "--specialize")
     assert done.returncode == 3
-    assert "choose one with -rid" in done.stderr
+    assert "name one with -rid" in done.stderr
     assert command(TWO_LAUNCHES).returncode == 0
     record_id = next(iter(json.loads(TWO_LAUNCHES.read_text())["instances"]))
     fixed = statistics(command(TWO_LAUNCHES, "--specialize", "-rid", record_id))

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from mneme.errors import InvalidArgument
-from mneme.executors.async_executor import AsyncReplayExecutor, as_completed
-from mneme.executors.measuring import Measuring
+from mneme.measure.async_executor import AsyncReplayExecutor, as_completed
+from mneme.measure.measuring import Measuring
 from mneme.mneme_types import ExperimentConfiguration
 from mneme.recording.inventory import find_record
 from mneme.recording.recorded_execution import RecordedExecution
@@ -250,7 +250,7 @@ def test_worker_that_does_not_start_leaves_compiling_to_the_replay(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("mneme.executors.compile_pool._COMMAND", "raise SystemExit(3)")
+    monkeypatch.setattr("mneme.measure.compile_pool._COMMAND", "raise SystemExit(3)")
     with make_pool(record, tmp_path) as pool:
         assert pool.evaluate(config).verified
 

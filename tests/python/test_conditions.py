@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mneme.errors import InvalidArgument
-from mneme.tuning.params import ABSENT
-from mneme.tuning.search_space import (
+from mneme.search.params import ABSENT
+from mneme.search.search_space import (
     BaseParam,
     BoolParam,
     CategoricalParam,
@@ -66,7 +66,7 @@ def test_one_is_not_true_in_conditions() -> None:
     [
         ([BoolParam("a", when={"b": 1}), BoolParam("b", when={"a": 1})], "one another: a, b"),
         ([BoolParam("a", when={"a": 1})], "one another: a"),
-        ([BoolParam("a", when={"z": 1})], "'a' .* names 'z', which is no dimension"),
+        ([BoolParam("a", when={"z": 1})], "'a' .* names 'z', which is not a dimension"),
         ([BoolParam("a", when=lambda p: p["z"])], "condition of dimension 'a' .*KeyError"),
     ],
 )

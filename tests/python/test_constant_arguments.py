@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from mneme.recording.recorded_execution import RecordedExecution
-from mneme.tuning.constant_arguments import with_constant_arguments
-from mneme.tuning.options import TuneOptions
+from mneme.session.constant_arguments import with_constant_arguments
+from mneme.session.options import TuneOptions
 from native_parts import needs_native
 from tune_parts import command
 

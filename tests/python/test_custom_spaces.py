@@ -6,18 +6,18 @@ from types import SimpleNamespace
 import pytest
 
 from mneme.errors import InvalidArgument, NotFound
-from mneme.tuning.custom_spaces import (
+from mneme.search.custom_spaces import (
     describe_search_space,
     iter_finite_params,
     load_custom_space,
 )
-from mneme.tuning.params import BoolParam, FixedParam, IntRangeParam, RealRangeParam
+from mneme.search.params import BoolParam, FixedParam, IntRangeParam, RealRangeParam
 from space_samples import Space
 
 KERNEL = SimpleNamespace(kernel_name="k")
 
 SOURCE = """
-from mneme.tuning.search_space import BoolParam, SearchSpace
+from mneme.search.search_space import BoolParam, SearchSpace
 
 class Mine(SearchSpace):
     def __init__(self, kernel, tile=8):

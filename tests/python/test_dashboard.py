@@ -18,7 +18,7 @@ from mneme.cli.app import run
 from mneme.cli.exit_codes import ExitCode
 from mneme.errors import InvalidArgument, NotFound
 from mneme.report.dashboard import study_place
-from mneme.tuning.storages import open_storage
+from mneme.session.storages import open_storage
 
 
 def make_study(directory: Path) -> None:

@@ -112,8 +112,8 @@ def test_the_command_reference_has_every_option(site: Path, verb: str) -> None:
 
 def test_the_python_reference_describes_what_modules_offer(site: Path) -> None:
     html = (site / "reference/python.html").read_text()
-    names = ("load", "recording.Recording", "executors.replay_executor.BaseExecutor.evaluate")
-    names += ("mneme_types.ExperimentResult.verified", "tuning.session.TuneOptions.sampler")
+    names = ("load", "recording.Recording", "measure.replay_executor.BaseExecutor.evaluate")
+    names += ("mneme_types.ExperimentResult.verified", "session.options.TuneOptions.sampler")
     assert [name for name in names if f'id="mneme.{name}"' not in html] == []
 
 

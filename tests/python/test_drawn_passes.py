@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from mneme.executors.compile_record import CompileOptions, compile_record
+from mneme.measure.compile_record import CompileOptions, compile_record
 from mneme.pipelines.pipeline import PipelineManager
 from mneme.recording.records import find_instance
 from tune_parts import recording

@@ -9,15 +9,15 @@ from dataclasses import replace
 
 import pytest
 
-from mneme.executors.compile_pool import CodeTarget, CompileRequest
-from mneme.executors.eval_future import EvalFuture, as_completed
-from mneme.executors.job import Job, Known
-from mneme.executors.measuring import Measuring
-from mneme.executors.ready import ReadyJobs
-from mneme.executors.statistics import ExecutorStatistics
-from mneme.executors.switch_interval import quick_switches
+from mneme.measure.compile_pool import CodeTarget, CompileRequest
+from mneme.measure.content import Content
+from mneme.measure.eval_future import EvalFuture, as_completed
+from mneme.measure.job import Job, Known
+from mneme.measure.measuring import Measuring
+from mneme.measure.ready import ReadyJobs
+from mneme.measure.statistics import ExecutorStatistics
+from mneme.measure.switch_interval import quick_switches
 from mneme.mneme_types import ExperimentConfiguration, ExperimentResult, dim3
-from mneme.processes.content import Content
 
 TARGET: CodeTarget = ("sm_90", ())
 OTHER: CodeTarget = ("sm_90", (("counter", 4096),))
@@ -146,7 +146,7 @@ def test_failures_are_not_reused() -> None:
     assert [known.claim(job) for job in (second, third)] == [True, False]
 
 
-def test_a_measurement_that_was_stopped_serves_whoever_would_stop_as_early() -> None:
+def test_a_measurement_that_was_stopped_serves_jobs_that_would_stop_as_early() -> None:
     known = Known()
     first = job_of(1, measuring=Measuring(stop_above_ns=100))
     known.claim(first)

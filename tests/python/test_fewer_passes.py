@@ -11,14 +11,14 @@ from typing import Any
 
 import pytest
 
-from mneme.executors.async_executor import AsyncReplayExecutor
-from mneme.executors.eval_future import EvalFuture
-from mneme.executors.measuring import Measuring
+from mneme.measure.async_executor import AsyncReplayExecutor
+from mneme.measure.eval_future import EvalFuture
+from mneme.measure.measuring import Measuring
 from mneme.mneme_types import ExperimentConfiguration, ExperimentResult
-from mneme.tuning.fewer_passes import drop_idle_passes, least
-from mneme.tuning.final_round import no_gain
-from mneme.tuning.trials import Candidate, CompletedCandidate
-from mneme.tuning.winner import Finalist, Standing
+from mneme.session.fewer_passes import drop_idle_passes, least
+from mneme.session.final_round import no_gain
+from mneme.session.trials import Candidate, CompletedCandidate
+from mneme.session.winner import Finalist, Standing
 from tune_parts import recorded_launch, recording
 
 __all__ = ["recording"]
@@ -154,7 +154,7 @@ def test_a_winner_in_several_roles_is_shortened_once(trial: int) -> None:
 def test_nothing_is_begun_that_may_take_too_long(monkeypatch: pytest.MonkeyPatch) -> None:
     compiler = Compiler()
     clock = SimpleNamespace(monotonic=lambda: compiler.now)
-    monkeypatch.setattr("mneme.tuning.fewer_passes.time", clock)
+    monkeypatch.setattr("mneme.session.fewer_passes.time", clock)
     drop_idle_passes(compiler, finalist_of(MANY), 3.5)
     # After the winner and one more, a second and a half are left; after another one, too little.
     assert (len(compiler.measured), len(compiler.asked)) == (1, 2)

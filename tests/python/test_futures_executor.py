@@ -17,9 +17,9 @@ import pytest
 
 from mneme.devices import DeviceInfo
 from mneme.errors import ArtifactCorrupt, BackendUnavailable, InvalidArgument
-from mneme.executors import remote_evaluation as _remote_evaluation
-from mneme.executors.async_executor import AsyncReplayExecutor, as_completed
-from mneme.executors.futures_executor import FuturesReplayExecutor
+from mneme.measure import remote_evaluation as _remote_evaluation
+from mneme.measure.async_executor import AsyncReplayExecutor, as_completed
+from mneme.measure.futures_executor import FuturesReplayExecutor
 from mneme.mneme_types import ExperimentConfiguration, ExperimentResult
 from mneme.recording.inventory import find_record
 from mneme.recording.recorded_execution import RecordedExecution

@@ -38,20 +38,20 @@ def listed(*kinds: str) -> set[str]:
     return {one for kind in kinds for one in re.findall(rf"^{kind}\((\w+)", text, re.MULTILINE)}
 
 
-def bound(how: str) -> set[str]:
-    """Return what the driver binds, as needed or only where it is."""
-    text = (ROOT / "runtime" / "device" / "hip" / "driver.cpp").read_text()
-    return set(re.findall(rf'\b{how}\(library, driver\.\w+,\s*\{{?"(\w+)"', text))
+def bound(kind: str) -> set[str]:
+    """Return what the driver binds: FUNCTION, or FUNCTION_IF_THERE."""
+    text = (ROOT / "runtime" / "devices" / "hip" / "driver_functions.def").read_text()
+    return set(re.findall(rf"^MNEME_{kind}\([^,]+,\s*(hip\w+),", text, re.MULTILINE))
 
 
 def test_what_the_driver_needs_is_in_every_release() -> None:
-    needed = bound("bind") - bound("bindIfThere")
+    needed = bound("FUNCTION")
     assert len(needed) > 40
     assert {name: lacking(name) for name in needed if lacking(name)} == {}
 
 
 def test_what_the_driver_takes_where_it_is_is_lacking_somewhere() -> None:
-    optional = bound("bindIfThere") - {"hipGetDeviceProperties"}
+    optional = bound("FUNCTION_IF_THERE") - {"hipGetDeviceProperties"}
     assert optional
     assert [name for name in optional if not lacking(name)] == []
 
@@ -69,7 +69,7 @@ def test_the_recorder_takes_the_place_of_functions_that_are_there() -> None:
 
 
 def test_programs_find_every_version_of_symbols_in_the_stand_in() -> None:
-    exports = ROOT / "runtime" / "cpu_runtime" / "hip_stand_in" / "exports.map"
+    exports = ROOT / "tests" / "hip_stand_in" / "exports.map"
     offered = set(re.findall(r"hip_[\d.]+", exports.read_text()))
     asked = {version for version, *_ in FACTS["symbols"].values()}
     assert {"hip_4.2", "hip_6.4"} <= asked

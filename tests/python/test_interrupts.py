@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from mneme.tuning.interrupts import interrupts_wait
-from mneme.tuning.session import TuneOptions, TuningSession
+from mneme.session.interrupts import interrupts_wait
+from mneme.session.session import TuneOptions, TuningSession
 from native_parts import needs_native
 from tune_parts import FakeExecutor, Levels, recording
 

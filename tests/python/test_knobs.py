@@ -1,4 +1,4 @@
-"""One list of what can be varied (runtime/abi/knobs.def): Python's fields, options and files keep to it."""
+"""One list of what can be varied (runtime/core/abi/knobs.def): Python's fields, options and files keep to it."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import ast
 import dataclasses
 import json
 import re
+import subprocess
+import sys
 from contextlib import nullcontext
 from pathlib import Path
 from types import SimpleNamespace
@@ -23,20 +25,28 @@ from mneme.deploy.tuned_kernels import make_variant
 from mneme.deploy.tuned_variant import Match, TunedVariant
 from mneme.devices import DeviceLimits
 from mneme.errors import ArtifactCorrupt, InvalidArgument
-from mneme.executors.compile_pool import CompileRequest
-from mneme.executors.compile_record import CompileOptions
-from mneme.mneme_types import _OWN_FIELDS, _SWITCHED_FIELDS, ExperimentConfiguration, dim3
+from mneme.measure.compile_pool import CompileRequest
+from mneme.measure.compile_record import CompileOptions
+from mneme.mneme_types import (
+    _CONFIGURATION_FIELDS,
+    _OWN_FIELDS,
+    _SWITCHED_FIELDS,
+    ExperimentConfiguration,
+    dim3,
+)
 from mneme.report.tables import _SETTINGS, _flags
-from mneme.tuning import spaces
-from mneme.tuning.builtin_spaces import BuiltinTuneSearchSpace
-from mneme.tuning.options import TuneOptions
-from mneme.tuning.space_options import SpaceOptions
-from mneme.tuning.space_view import SpaceView
+from mneme.search.builtin_spaces import BuiltinTuneSearchSpace
+from mneme.search.space_options import SpaceOptions
+from mneme.search.space_view import SpaceView
+from mneme.session import spaces
+from mneme.session.exports import Exporter
+from mneme.session.options import TuneOptions
 
 ROOT = Path(__file__).resolve().parents[2]
 KNOB = re.compile(
     r'^MNEME_(OWN_)?KNOB\(([^,]+), (\w+), "(\w+)", ([^,]+), ([^,]+), "(\w*)"\)', re.MULTILINE
 )
+CODE_NUMBER = re.compile(r'^MNEME_CODE_NUMBER\(\w+, "(\w+)", (\d+), (\d+), "(\w+)",', re.MULTILINE)
 VALUES = {"true": True, "false": False}
 # The reference tool's defaults, which apply with launch bounds only.
 OTHER_DEFAULTS = {"max_threads": 1024, "min_blocks_per_sm": 1}
@@ -58,11 +68,16 @@ class Knob:
 
 
 def knobs() -> list[Knob]:
-    text = (ROOT / "runtime" / "abi" / "knobs.def").read_text()
-    return [
-        Knob(bool(own), kind, key, VALUES.get(value) if value in VALUES else ast.literal_eval(value), high, deployed)
-        for own, kind, _, key, value, high, deployed in KNOB.findall(text)
-    ]  # fmt: skip
+    text = (ROOT / "runtime" / "core" / "abi" / "knobs.def").read_text()
+    listed = {
+        found.start(): Knob(bool(own), kind, key, VALUES.get(value) if value in VALUES else ast.literal_eval(value), high, deployed)
+        for found in KNOB.finditer(text)
+        for own, kind, _, key, value, high, deployed in (found.groups(),)
+    }  # fmt: skip
+    for found in CODE_NUMBER.finditer(text):
+        key, value, high, deployed = found.groups()
+        listed[found.start()] = Knob(True, "uint32_t", key, int(value), high, deployed)
+    return [listed[place] for place in sorted(listed)]
 
 
 each_knob = pytest.mark.parametrize("knob", knobs(), ids=lambda knob: knob.key)
@@ -98,15 +113,22 @@ def without_and_with(knob: Knob) -> tuple[ExperimentConfiguration, ExperimentCon
 
 
 def test_the_list_is_read() -> None:
-    text = (ROOT / "runtime" / "abi" / "knobs.def").read_text()
-    declared = [line for line in text.splitlines() if re.match(r"MNEME_(OWN_)?KNOB\(", line)]
+    text = (ROOT / "runtime" / "core" / "abi" / "knobs.def").read_text()
+    declared = re.findall(r"^MNEME_(?:OWN_)?KNOB\(|^MNEME_CODE_NUMBER\(", text, re.MULTILINE)
     assert len(knobs()) == len(declared) >= 10
+
+
+def test_what_python_has_of_the_table_is_written_from_it() -> None:
+    done = subprocess.run([sys.executable, ROOT / "scripts" / "knobs.py"], check=False)
+    assert done.returncode == 0
 
 
 def test_configurations_have_these_fields_in_this_order() -> None:
     fields = dataclasses.fields(ExperimentConfiguration)
-    names = [field.name for field in fields]
-    assert names == ["grid", "block", "shared_mem", *(knob.key for knob in knobs())]
+    assert (
+        *("grid", "block", "shared_mem"),
+        *(knob.key for knob in knobs()),
+    ) == _CONFIGURATION_FIELDS
     assert {knob.key: knob.otherwise for knob in knobs() if knob.is_own} == _OWN_FIELDS
     defaults = {field.name: field.default for field in fields}
     for knob in knobs():
@@ -190,8 +212,34 @@ def test_kernels_compiled_by_hand_can_have_them(
 ) -> None:
     defaults = {field.name: field.default for field in dataclasses.fields(CompileOptions)}
     assert defaults[knob.key] == knob.otherwise
-    told = told_by("compile", "mneme.executors.compile_record.CompileOptions", knob, monkeypatch)
+    told = told_by("compile", "mneme.measure.compile_record.CompileOptions", knob, monkeypatch)
     assert told == value_said(knob)
+
+
+@each_varied_knob
+def test_the_code_that_results_show_is_compiled_with_them(
+    knob: Knob, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    configurations = without_and_with(knob)
+    compiled: list[CompileOptions] = []
+
+    def note(_path: Path, _record_id: str, options: CompileOptions) -> SimpleNamespace:
+        compiled.append(options)
+        return SimpleNamespace(ir="", assembly="")
+
+    monkeypatch.setattr("mneme.measure.compile_record.compile_record", note)
+    store = SimpleNamespace(write_text=lambda *_: None, directory=tmp_path)
+    exporter = Exporter(TuneOptions(), TOLD.record, TOLD.instance, store)
+    built, tuned = (
+        SimpleNamespace(
+            candidate=SimpleNamespace(config=config), result=SimpleNamespace(device="cpu")
+        )
+        for config in configurations
+    )
+    exporter._write_artifacts(built, SimpleNamespace(done=tuned))
+    for options, config in zip(compiled, configurations, strict=True):
+        assert getattr(options, knob.key) == getattr(config, knob.key)
+        assert (options.target, options.want_ir, options.want_assembly) == ("cpu", True, True)
 
 
 @pytest.mark.parametrize(
@@ -308,11 +356,11 @@ def test_the_runtime_reads_them_and_refuses_what_is_too_large() -> None:
 def test_a_limit_on_registers_reaches_the_machine_code() -> None:
     code = recorded_code()
 
-    def image(limit: int, **told: int) -> tuple[str, int]:
+    def image(limit: int) -> tuple[str, int]:
         config = ExperimentConfiguration(block=dim3(32), max_registers=limit)
         target = code.recorded_target("sm_90")
         statistics = json.loads(
-            code.compile(json.dumps(config.to_dict()), target, "{}", **told)["statistics"]
+            code.compile(json.dumps(config.to_dict()), target, "{}")["statistics"]
         )
         return statistics["image_hash"], statistics["reg_usage"]
 
@@ -320,4 +368,3 @@ def test_a_limit_on_registers_reaches_the_machine_code() -> None:
         pytest.skip("no assembler for GPU code is installed")
     # The kernel needs fewer than any limit; machine code says what it was made for.
     assert image(24) != image(0)
-    assert image(24) == image(0, max_registers=24)

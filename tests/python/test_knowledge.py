@@ -71,7 +71,7 @@ def test_a_foreign_file_is_left_alone(tmp_path: Path, content: bytes) -> None:
     path.write_bytes(content)
     store = KnowledgeStore(path)
     for action in (store.entries, lambda: store.add([entry()]), store.forget):
-        with pytest.raises(ArtifactCorrupt, match="no knowledge file of mneme"):
+        with pytest.raises(ArtifactCorrupt, match="not a knowledge file of mneme"):
             action()
     assert path.read_bytes() == content
     assert os.listdir(tmp_path) == ["mine.txt"]
@@ -83,7 +83,7 @@ def test_a_database_of_somebody_else_is_left_alone(tmp_path: Path) -> None:
         connection.execute("CREATE TABLE tunings (x)")
     connection.close()
     content = path.read_bytes()
-    with pytest.raises(ArtifactCorrupt, match="no knowledge file of mneme"):
+    with pytest.raises(ArtifactCorrupt, match="not a knowledge file of mneme"):
         KnowledgeStore(path).add([entry()])
     assert path.read_bytes() == content
 
@@ -137,11 +137,11 @@ def test_values_of_another_kind_are_damage(
 
 
 def test_what_is_no_file_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(ArtifactCorrupt, match="is no file"):
+    with pytest.raises(ArtifactCorrupt, match="is not a file"):
         KnowledgeStore(tmp_path).entries()
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
-    with pytest.raises(ArtifactCorrupt, match="is no file"):
+    with pytest.raises(ArtifactCorrupt, match="is not a file"):
         KnowledgeStore(pipe).add([entry()])
 
 
@@ -243,7 +243,7 @@ def test_files_are_merged_entry_by_entry(store: KnowledgeStore, tmp_path: Path) 
 def test_only_knowledge_is_imported(store: KnowledgeStore, tmp_path: Path) -> None:
     foreign = tmp_path / "notes.txt"
     foreign.write_text("x" * 200)
-    with pytest.raises(ArtifactCorrupt, match="no knowledge file of mneme"):
+    with pytest.raises(ArtifactCorrupt, match="not a knowledge file of mneme"):
         import_knowledge(store, foreign)
     with pytest.raises(NotFound, match="there is no file"):
         import_knowledge(store, tmp_path / "none")

@@ -159,7 +159,7 @@ def launches(path: Path) -> int:
 
 def test_launch_has_to_be_named_where_there_are_several() -> None:
     several = next(path for path in sorted(GOLDEN.glob("*.json")) if launches(path) > 1)
-    with pytest.raises(InvalidArgument, match="2 instances"):
+    with pytest.raises(InvalidArgument, match="2 recorded launches"):
         launch_facts(several)
     with pytest.raises(NotFound, match="no instance 7"):
         launch_facts(several, "7")
@@ -210,7 +210,7 @@ class Memory:
     count = 0
 
     def __init__(self, _name: str) -> None:
-        # Of a length whose 64th part is no multiple of a value's.
+        # Lengths whose 64th part is not a multiple of a value's size.
         values = [struct.pack("<f", 1.1 + number) for number in range(self.count)]
         self._content = b"".join(values[index % self.count] for index in range(250_001))
 

@@ -6,7 +6,7 @@ import pytest
 
 from launch_samples import GPU, dims
 from mneme.mneme_types import ExperimentConfiguration, ExperimentResult
-from mneme.tuning.launch_rules import (
+from mneme.search.launch_rules import (
     LaunchRule,
     find_launch_rule,
     free_axes,

@@ -10,7 +10,7 @@ from launch_samples import GPU, dims, kernel, launches
 from mneme.devices import DeviceLimits
 from mneme.errors import InvalidArgument
 from mneme.mneme_types import dim3
-from mneme.tuning.launch_shapes import (
+from mneme.search.launch_shapes import (
     LAUNCH_DIMS,
     LAUNCH_SAFETY,
     RecordedLaunch,

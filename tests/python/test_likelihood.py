@@ -6,7 +6,7 @@ import random
 from collections import Counter
 from typing import Any
 
-from mneme.tuning.likelihood import Likelihood
+from mneme.search.likelihood import Likelihood
 
 VALUES = {"shape": ["wide", "deep", "flat"], "count": [1, 2, 4, 8], "switch": [False, True]}
 

@@ -201,7 +201,7 @@ def test_arguments_that_are_others_each_time_are_no_constants(
         ((), 10, True),
         ((instance("1", 8, 10, 1),), 10, False),
         ((instance("1", 8, 5, 1),), 10, True),
-        # As many as are recorded anyway, or another each time: what came before is no news.
+        # As many as are recorded anyway, or another each time: what came before is not new.
         (tuple(instance(str(n), 8, 2, 1) for n in range(4)), 100, False),
         (tuple(instance(str(n), 8, 1, 1) for n in range(3)), 100, False),
     ],
@@ -250,7 +250,7 @@ def test_a_ratio_has_an_interval_from_three_pairs_on() -> None:
 
 @pytest.mark.parametrize("pairs", [3, 5, 6, 12])
 def test_intervals_hold_what_further_runs_show(pairs: int) -> None:
-    """Of runs that vary by 1 %: at least 93 % (of 2,000: 95 ± 1.5 %); and next to no claims."""
+    """Runs vary by 1 %: at least 93 % hold (of 2,000: 95 ± 1.5 %), with next to no claims."""
     rng = random.Random(1)
     held = claims = 0
     for _ in range(2000):
@@ -369,6 +369,21 @@ def test_nothing_is_claimed_from_runs_of_another_file(tmp_path: Path) -> None:
     assert result.application is None
     assert "left out after the last runs" in result.notes[-1]
     assert "was not measured" in verdict(result)
+
+
+def test_kernels_that_make_the_whole_program_slower_are_not_kept(tmp_path: Path) -> None:
+    result = found(application=None)
+    comparison = Comparison(
+        built_seconds=[1.0] * 6,
+        tuned_seconds=[1.5] * 6,
+        built_kernels={"k": [2.0] * 6},
+        tuned_kernels={"k": [1.0] * 6},
+    )
+    production: Any = SimpleNamespace(compare=lambda *_: comparison)
+    keeper = Keeper(production, tmp_path / "tuned.json", result, OptimizeListener())
+    keeper.prove(6, 1.01, lambda _seconds: True)
+    assert [one.is_kept for one in result.kernels] == [False]
+    assert "the whole program is slower with tuned kernels: 0.667x" in result.kernels[0].reason
 
 
 def test_a_gain_that_is_not_certain_is_called_so(tmp_path: Path) -> None:

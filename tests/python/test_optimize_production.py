@@ -14,7 +14,7 @@ import pytest
 
 from mneme.errors import InvalidArgument
 from mneme.optimize import application
-from mneme.optimize.application import Application, Run
+from mneme.optimize.application import Application, Disturbance, Run
 from mneme.optimize.as_built import observe
 from mneme.optimize.events import OptimizeListener
 from mneme.optimize.groups import end_group
@@ -22,6 +22,7 @@ from mneme.optimize.keeping import Keeper
 from mneme.optimize.options import OptimizeOptions
 from mneme.optimize.outputs import ExactCheck
 from mneme.optimize.production import Production
+from mneme.optimize.profile import KernelTime, Profile
 from mneme.optimize.result import KernelResult, OptimizeResult
 from mneme.optimize.session import OptimizeSession
 from native_parts import needs_native
@@ -40,41 +41,90 @@ print("went on" if goes_on else "was not stopped")
 class Printing:
     """A program that prints what it is told to, and notes how it is run."""
 
-    def __init__(self, *, tuned: str, built: list[str], slow: str) -> None:
-        self.tuned, self.built, self.slow = tuned, built, slow
+    def __init__(
+        self, *, tuned: str, built: list[str], slow: str, delayed: str = "", apart: bool = False
+    ) -> None:
+        self.apart = apart
+        self.tuned, self.built, self.slow, self.delayed = tuned, built, slow, delayed
         self.runs: list[str] = []
+        self.delays: list[str] = []
 
-    def run(self, *, tuned: Path | None = None, is_slow: bool = False, **_: Any) -> Run:
-        how = "tuned" if tuned else "slow" if is_slow else "built"
+    def run(
+        self,
+        *,
+        tuned: Path | None = None,
+        disturbed: Disturbance = Disturbance(),  # noqa: B008 - it is constant
+        **_: Any,
+    ) -> Run:
+        how = "tuned" if tuned else "slow" if disturbed.is_stopped else "built"
+        if disturbed.delays:
+            how = "delayed"
+            self.delays.append(disturbed.delays.read_text())
         self.runs.append(how)
-        text = {"tuned": self.tuned, "slow": self.slow}.get(how) or self.built.pop(0)
+        texts = {"tuned": self.tuned, "slow": self.slow, "delayed": self.delayed}
+        text = texts.get(how) or self.built.pop(0)
         return Run(seconds=1.0, code=0, output=text.encode(), error=b"")
 
     def production(self, folder: Path) -> Production:
         output = b"sum 1.5\ntime 2 s\n"
         run = Run(seconds=1.0, code=0, output=output, error=b"")
-        built: Any = SimpleNamespace(runs=[run], measures_apart=False)
+        profile = Profile()
+        if self.delayed:
+            profile.kernels["_Z1kv"] = KernelTime(name="_Z1kv", launches=4, total_ns=4000)
+        built: Any = SimpleNamespace(runs=[run], measures_apart=self.apart, profile=profile)
         program: Any = self
         return Production(program, built, ExactCheck([output] * 3), folder)
 
 
+_SAME = "sum 1.5\ntime 2 s\n"
+
+
 @pytest.mark.parametrize(
-    ("tuned", "built", "slow", "fault"),
+    ("tuned", "built", "slow", "delayed", "runs", "fault"),
     [
-        ("sum 1.5\ntime 2 s\n", "", "", ""),
-        ("sum 1.5\ntime 0 s\n", "sum 1.5\ntime 2 s\n", "sum 1.5\ntime 6 s\n", ""),
-        ("sum 1.6\ntime 2 s\n", "sum 1.7\ntime 2 s\n", "sum 1.5\ntime 6 s\n", ""),
-        ("sum 1.6\ntime 0 s\n", "sum 1.5\ntime 2 s\n", "sum 1.5\ntime 6 s\n", "'1.6'"),
-        ("sum 1.6\ntime 0 s\n", "sum 1.5\ntime 2 s\n", "sum 1.5\ntime 6 s\nslow\n", "'1.6'"),
+        (_SAME, "", "", "", "", ""),
+        ("sum 1.5\ntime 0 s\n", _SAME, "sum 1.5\ntime 6 s\n", "", "built slow", ""),
+        ("sum 1.6\ntime 2 s\n", "sum 1.7\ntime 2 s\n", "", "", "built", ""),
+        ("sum 1.5\ntime 0 s\n", _SAME, _SAME, "sum 1.5\ntime 4 s\n", "built slow delayed", ""),
+        ("sum 1.6\ntime 2 s\n", _SAME, _SAME, _SAME, "built slow delayed", "'1.6'"),
+        ("sum 1.6\ntime 0 s\n", _SAME, "sum 1.5\ntime 6 s\n", "", "built slow", "'1.6'"),
+        ("sum 1.6\ntime 0 s\n", _SAME, "sum 1.5\ntime 6 s\nslow\n", "", "built slow", "'1.6'"),
+        # What looks like a time is given a second chance.
+        (
+            *("sum 1.5\ntime 0 s\n", _SAME, _SAME, _SAME),
+            *("built slow delayed delayed built slow delayed", "'0'"),
+        ),
     ],
 )
 def test_what_looks_wrong_is_looked_at_again(
-    tmp_path: Path, tuned: str, built: str, slow: str, fault: str
+    tmp_path: Path, tuned: str, built: str, slow: str, delayed: str, runs: str, fault: str
 ) -> None:
-    program = Printing(tuned=tuned, built=[built], slow=slow)
+    program = Printing(tuned=tuned, built=[built] * 2, slow=slow, delayed=delayed)
     _, found = program.production(tmp_path).try_out(tmp_path / "tuned.json")
     assert (fault in found) if fault else not found
-    assert program.runs == (["tuned", "built", "slow"] if built else ["tuned"])
+    assert program.runs == ["tuned", *runs.split()]
+
+
+def test_a_run_that_went_wrong_is_not_made_good_by_the_next(tmp_path: Path) -> None:
+    """Where times of kernels are measured apart, a pair has two runs as tuned."""
+    program = Printing(tuned="sum 9\ntime 2 s\n", built=[_SAME] * 9, slow=_SAME, apart=True)
+    production = program.production(tmp_path)
+    whole = program.run
+    tuned = iter(["sum 9\ntime 2 s\n", _SAME])
+
+    def run(**how: Any) -> Run:
+        if how.get("tuned"):
+            program.tuned = next(tuned)
+        return whole(**how)
+
+    program.run = run  # type: ignore[method-assign]
+    assert "'9'" in production.compare(tmp_path / "tuned.json", 1).fault
+
+
+def test_launches_are_delayed_by_what_their_kernels_take(tmp_path: Path) -> None:
+    program = Printing(tuned="sum 9\ntime 0 s\n", built=[_SAME] * 2, slow=_SAME, delayed=_SAME)
+    program.production(tmp_path).try_out(tmp_path / "tuned.json")
+    assert program.delays == ["1000 3000 _Z1kv\n"]
 
 
 def test_a_program_that_is_wrong_is_not_looked_at_for_ever(tmp_path: Path) -> None:
@@ -107,7 +157,7 @@ def test_more_than_three_pairs_are_run_while_there_is_time_for_another(tmp_path:
 @needs_native
 def test_a_run_is_timed_to_its_end(tmp_path: Path) -> None:
     application = Application(["sleep", "0.07"], "cpu", tmp_path)
-    # Who looks every 50 ms sees it end after 114. One of ten finds the machine idle.
+    # Polling every 50 ms would see it end after 114. One of ten runs finds the machine idle.
     assert 0.07 <= min(application.run().seconds for _ in range(10)) < 0.1
 
 
@@ -120,10 +170,13 @@ def test_what_a_run_printed_is_not_left_behind(tmp_path: Path) -> None:
 
 @needs_native
 def test_a_slow_run_is_stopped_now_and_then(tmp_path: Path) -> None:
+    stopped = Disturbance(is_stopped=True)
     program = [sys.executable, "-c", _WAITS_FOR_A_STOP]
-    run = Application(program, "cpu", tmp_path).run(is_slow=True)
+    run = Application(program, "cpu", tmp_path).run(disturbed=stopped)
     assert (run.code, run.output) == (0, b"went on\n")
-    assert Application(["/bin/sh", "-c", "exit 7"], "cpu", tmp_path).run(is_slow=True).code == 7
+    assert (
+        Application(["/bin/sh", "-c", "exit 7"], "cpu", tmp_path).run(disturbed=stopped).code == 7
+    )
 
 
 @needs_native

@@ -41,6 +41,7 @@ class Clock:
             ratio = self.ratios.get(name, [1.0]).pop(0)
             gain = SimpleNamespace(ratio=ratio, low=ratio, high=ratio, rounds=6)
             session.outcome = SimpleNamespace(
+                near=None,
                 status=self.status,
                 gain=gain,
                 best=ratio > 1,

@@ -11,7 +11,7 @@ import pytest
 
 from mneme.errors import InvalidArgument
 from mneme.mneme_types import dim3
-from mneme.tuning.search_space import (
+from mneme.search.search_space import (
     BaseParam,
     BoolParam,
     CategoricalParam,

@@ -8,7 +8,7 @@ from optuna.trial import TrialState
 
 from mneme.errors import InvalidArgument
 from mneme.pipelines.pipeline import PipelineManager, flatten_passes
-from mneme.tuning.search_space import PipelineParam, sample_optuna_param, sample_random_param
+from mneme.search.search_space import PipelineParam, sample_optuna_param, sample_random_param
 from native_parts import needs_native
 
 optuna.logging.set_verbosity(optuna.logging.ERROR)

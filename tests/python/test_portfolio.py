@@ -10,12 +10,12 @@ import pytest
 
 from mneme import _native
 from mneme.mneme_types import ExperimentConfiguration
-from mneme.tuning.params import BoolParam, CategoricalParam, FixedParam, IntRangeParam
-from mneme.tuning.pipeline_param import PipelineParam
-from mneme.tuning.portfolio import Portfolio
-from mneme.tuning.search_space import SearchSpace
-from mneme.tuning.space_view import SpaceView
-from mneme.tuning.starting_points import starting_points
+from mneme.search.params import BoolParam, CategoricalParam, FixedParam, IntRangeParam
+from mneme.search.pipeline_param import PipelineParam
+from mneme.search.portfolio import Portfolio
+from mneme.search.search_space import SearchSpace
+from mneme.search.space_view import SpaceView
+from mneme.search.starting_points import starting_points
 
 
 class Space(SearchSpace):

@@ -15,9 +15,9 @@ from typing import Any
 import pytest
 
 from executor_parts import is_gone
-from mneme.processes.child import ChildSpec
-from mneme.processes.content import Content, Kept
-from mneme.processes.worker import Lifecycle, Refusal, Request, Worker
+from mneme.measure.child import ChildSpec
+from mneme.measure.content import Content, Kept
+from mneme.measure.worker import Lifecycle, Refusal, Request, Worker
 
 pytestmark = pytest.mark.alone
 
@@ -25,7 +25,7 @@ SERVED = """
 import os, subprocess, sys, time
 from contextlib import nullcontext
 from mneme.errors import InvalidArgument, NotFound
-from mneme.processes.serving import serve
+from mneme.measure.serving import serve
 
 def answer(message, content):
     if message == "die":

@@ -14,8 +14,8 @@ import pytest
 
 from mneme.errors import IoFailed
 from mneme.files.publish import publish, publish_text
-from mneme.tuning.option_files import write_options
-from mneme.tuning.options import TuneOptions
+from mneme.session.option_files import write_options
+from mneme.session.options import TuneOptions
 
 GOLDEN = Path(__file__).resolve().parents[1] / "golden" / "v2"
 

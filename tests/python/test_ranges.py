@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from mneme.errors import InvalidArgument
-from mneme.tuning.ranges import parse_key_value_args, parse_range
+from mneme.search.ranges import parse_key_value_args, parse_range
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mneme.tuning.recorded_code import (
+from mneme.search.recorded_code import (
     counts_blocks,
     exchanges_values,
     prints,
@@ -81,7 +81,7 @@ def test_kernels_whose_threads_exchange_values_are_known(line: str, is_exchange:
 def test_launches_stay_where_replays_cannot_tell_right_ones(
     monkeypatch: pytest.MonkeyPatch, ir: str, changes: bool, few: bool, reason: str
 ) -> None:
-    module = "mneme.tuning.recorded_code"
+    module = "mneme.search.recorded_code"
     monkeypatch.setattr(f"{module}.changes_memory", lambda _: changes)
     monkeypatch.setattr(f"{module}.recorded_ir", lambda _: ir)
     monkeypatch.setattr(f"{module}.sees_few_values", lambda _: few)

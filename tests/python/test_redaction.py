@@ -13,10 +13,10 @@ from mneme.errors import InvalidArgument, IoFailed
 from mneme.files.publish import publish_own_text, publish_text
 from mneme.files.redaction import has_secret, redacted, redacted_text
 from mneme.report.dashboard import study_place
-from mneme.tuning import trusted_options
-from mneme.tuning.option_files import combine_options, write_options
-from mneme.tuning.options import TuneOptions
-from mneme.tuning.storages import STORAGE_VARIABLE, open_storage, storage_errors
+from mneme.session import trusted_options
+from mneme.session.option_files import combine_options, write_options
+from mneme.session.options import TuneOptions
+from mneme.session.storages import STORAGE_VARIABLE, open_storage, storage_errors
 
 
 @pytest.mark.parametrize(
@@ -106,7 +106,7 @@ def test_a_private_file_is_its_owners_also_where_it_was_not(
 def test_errors_of_storages_hold_no_password(tmp_path: Path) -> None:
     address = "postgresql://me:hid:den@host/db"
     with pytest.raises(IoFailed) as failure, storage_errors(address):
-        raise OSError(f"cannot reach {address}: port 'den@host' is no number")
+        raise OSError(f"cannot reach {address}: port 'den@host' is not a number")
     assert "hid" not in str(failure.value)
     assert "den" not in str(failure.value)
     for wrong in ("mysql+nothing://me:hidden@h/db", "postgresql+psycopg://me:hidden@h:x:y/db"):

@@ -1,4 +1,4 @@
-"""Whatever is no file is refused at once, whoever reads it."""
+"""Every reader refuses at once what is not a regular file."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from mneme.deploy.check import check_tuned_file
 from mneme.deploy.tuned_file import read_tuned_file
 from mneme.deploy.tuning_results import read_result
 from mneme.errors import MnemeError
-from mneme.executors.replay_executor import ir_bytes
 from mneme.files.regular_file import read_bytes, read_text
+from mneme.measure.replay_executor import ir_bytes
 from mneme.programs.check import remark_on_program
 from mneme.recording.inventory import find_record
 from mneme.recording.record_json import read_record
 from mneme.report.results import read_results
-from mneme.tuning.option_files import read_options
-from mneme.tuning.pass_choices import read_pipeline_file
+from mneme.search.pass_choices import read_pipeline_file
+from mneme.session.option_files import read_options
 
 READERS: dict[str, Callable[[Path], object]] = {
     "tuned kernels": read_tuned_file,

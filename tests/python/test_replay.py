@@ -19,13 +19,13 @@ import mneme
 from mneme.cli import _leave
 from mneme.cli._retry import open_or_retry
 from mneme.errors import AddressUnavailable, ArtifactCorrupt, InvalidArgument, NotFound
-from mneme.executors.async_executor import AsyncReplayExecutor
-from mneme.executors.job import Job
-from mneme.executors.measuring import Measuring
-from mneme.executors.replay_executor import BaseExecutor
-from mneme.executors.tune_worker import TuneWorker
+from mneme.measure.async_executor import AsyncReplayExecutor
+from mneme.measure.job import Job
+from mneme.measure.measuring import Measuring
+from mneme.measure.replay_executor import BaseExecutor
+from mneme.measure.tune_worker import TuneWorker
+from mneme.measure.worker import Request
 from mneme.mneme_types import ExperimentConfiguration, ExperimentResult, dim3
-from mneme.processes.worker import Request
 from mneme.recording.directory import Recording
 from mneme.recording.inventory import describe_record, find_record
 from mneme.recording.recorded_execution import RecordedExecution

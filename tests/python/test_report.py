@@ -276,7 +276,7 @@ def test_times_have_readable_units(nanoseconds: float, text: str) -> None:
 def test_results_that_are_none_are_named(tmp_path: Path) -> None:
     with pytest.raises(NotFound, match="no results"):
         read_results(tmp_path)
-    with pytest.raises(NotFound, match="no directory"):
+    with pytest.raises(NotFound, match="not a directory"):
         read_results(tmp_path / "gone")
     (tmp_path / "best.json").write_text("[")
     with pytest.raises(ArtifactCorrupt, match="best.json"):
@@ -294,3 +294,11 @@ def test_command_writes_where_it_is_told(
     assert not list(tmp_path.glob("*.partial"))
     assert run(["report", str(tmp_path / "gone")]) == ExitCode.RECORD_UNREADABLE
     assert "gone" in capsys.readouterr().err
+
+
+def test_what_a_tolerance_would_give_is_offered(tmp_path: Path) -> None:
+    near = {"trial": 3, "speedup": 3.5, "max_ulp": 1, "tolerance": "--tolerance out=f64:ulp:1"}
+    words = report(change(write_results(tmp_path / "run"), near=near)).words()
+    assert "3.5x if 1 ULP is acceptable: --tolerance out=f64:ulp:1" in words
+    odd = report(change(write_results(tmp_path / "odd"), near={"trial": 3})).words()
+    assert "acceptable" not in odd

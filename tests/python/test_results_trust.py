@@ -15,8 +15,8 @@ from mneme.cli import main
 from mneme.errors import InvalidArgument, IoFailed
 from mneme.report import write_report
 from mneme.report.dashboard import study_place
-from mneme.tuning.option_files import combine_options
-from mneme.tuning.result_store import ResultStore
+from mneme.session.option_files import combine_options
+from mneme.session.result_store import ResultStore
 from report_samples import KERNEL, PIPELINES, SYMBOL, write_results
 
 NAMED = {

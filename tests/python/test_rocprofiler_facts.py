@@ -14,7 +14,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 SCRIPT = ROOT / "scripts" / "rocprofiler_facts.py"
 NAMES = ROOT / "tests" / "unit" / "profile" / "names.inc"
-MEASURING = ROOT / "runtime" / "profile" / "hip" / "measuring.cpp"
+MEASURING = ROOT / "runtime" / "devices" / "profile" / "hip" / "measuring.cpp"
 
 
 def run(*arguments: str | Path) -> subprocess.CompletedProcess[str]:

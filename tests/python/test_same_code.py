@@ -21,7 +21,7 @@ pytestmark = [pytest.mark.compile, pytest.mark.slow, needs_native]
 ROOT = Path(__file__).resolve().parents[2]
 FOLDERS = ("examples", "tests/apps", "tests/python", "benchmarks/programs")
 INCLUDES = ("examples", "include", "tests/apps/api", "tests/apps/gpu_record", "tests/python", ".")
-# The first do not compile alone. Of marked programs the calls that mark something are taken away.
+# The first do not compile alone. Calls that mark something are removed from marked programs.
 LEFT_OUT = ("tests/apps/tuned/library.cu", "tests/apps/hip_api/", "tests/apps/jit/")
 CUDA_SOURCES = sorted(
     name
@@ -38,7 +38,7 @@ _STEP = "step(Fields const&, int, int, int, int, int, float)"
 _PHYSICS = "columnPhysics(float*, float const*, int, float)"
 # "function: variable" of all that is set to zero.
 ZEROED = {
-    # Of its arrays one is read one further than the loop that fills it goes, others are set in branches.
+    # One array is read one element past the loop that fills it, others are set in branches.
     "benchmarks/programs/column_physics.cu": {f"{_STEP}: speed", f"{_STEP}: flux"},
     "benchmarks/programs/unset_locals.cu": {
         f"{_PHYSICS}: {name}" for name in ("cloud", "flux", "melt")

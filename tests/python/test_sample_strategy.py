@@ -8,13 +8,13 @@ import pytest
 
 from mneme.errors import InvalidArgument
 from mneme.mneme_types import ExperimentConfiguration
-from mneme.tuning.sample_strategy import (
+from mneme.search.sample_strategy import (
     ExhaustiveSamplingStrategy,
     OptunaSamplingStrategy,
     RandomSamplingStrategy,
     SamplingStrategy,
 )
-from mneme.tuning.search_space import BaseParam, IntRangeParam, SearchSpace
+from mneme.search.search_space import BaseParam, IntRangeParam, SearchSpace
 
 optuna.logging.set_verbosity(optuna.logging.ERROR)
 

@@ -220,7 +220,7 @@ def test_command_takes_the_options_of_the_template(template: Path, tmp_path: Pat
         ([], ExitCode.USAGE, "say which template"),
         (["--colour", "red"], ExitCode.INVALID_CONFIGURATION, "has no option --colour"),
         (["--size"], ExitCode.USAGE, "--size needs a value"),
-        (["stray"], ExitCode.USAGE, "'stray' is no option"),
+        (["stray"], ExitCode.USAGE, "'stray' is not an option"),
     ],
 )
 def test_command_explains_mistakes(

@@ -26,6 +26,24 @@ def test_what_is_installed_is_what_the_project_requires() -> None:
     assert sorted(set(needed) - set(installed)) == []
 
 
+def test_the_demo_tells_the_gain_of_each_program_in_one_sentence() -> None:
+    demo = runpy.run_path(str(SCRIPTS / "demo_tuned.py"))
+    kernel, gain, program = demo["TunedKernel"], demo["Gain"], demo["TunedProgram"]
+    kernels = [
+        kernel(name="diffuse", symbol="_Z7diffusev", baseline_us=9.0, best_us=5.0),
+        kernel(name="scale", symbol="_Z5scalev", baseline_us=9.0, best_us=5.0),
+    ]
+    stays = program(example="stencil2d", kernels=kernels, plain_ms=100.0)
+    # A gain in replays is not a gain in the program.
+    assert stays.sentence() == (
+        "stencil2d: nothing that was found is faster in the program: it stays as it is"
+    )
+    kernels[0].gain = gain(ratio=1.8, low=1.6, high=2.04)
+    assert stays.sentence() == (
+        "stencil2d: the kernel diffuse runs 1.80 times as fast in the program (95 %: 1.60 to 2.04)"
+    )
+
+
 def test_bundle_without_the_interpreter_it_asks_for_says_so() -> None:
     command = [SCRIPTS / "gpu-bundle", "--python"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)

@@ -8,7 +8,7 @@ from optuna.trial import TrialState
 
 from mneme.errors import InvalidArgument
 from mneme.mneme_types import ExperimentConfiguration, dim3
-from mneme.tuning.search_space import (
+from mneme.search.search_space import (
     CONSTRAINTS_ATTRIBUTE,
     PARAMS_ATTRIBUTE,
     BaseParam,
@@ -66,9 +66,9 @@ def test_derived_may_return_fields() -> None:
     ("derive", "sentence"),
     [
         (lambda _: 3, "search space Space returned 3"),
-        (lambda _: {"bock": 1}, "'bock', which is no field"),
+        (lambda _: {"bock": 1}, "'bock', which is not a field"),
         (lambda _: {"block": "axb"}, "dimension x"),
-        (lambda _: {"block": ()}, "no extent"),
+        (lambda _: {"block": ()}, "not an extent"),
         (lambda params: params["missing"], r"derived\(\) of the search space Space .*missing"),
     ],
 )

@@ -10,15 +10,15 @@ import optuna
 import pytest
 
 from mneme.errors import InvalidArgument
-from mneme.executors.eval_future import EvalFuture
+from mneme.measure.eval_future import EvalFuture
 from mneme.mneme_types import ExperimentConfiguration
-from mneme.tuning import storages
-from mneme.tuning.params import CategoricalParam, IntRangeParam
-from mneme.tuning.result_store import read_trials
-from mneme.tuning.search_space import SearchSpace
-from mneme.tuning.session import TuneOptions, TuningSession
-from mneme.tuning.shared_study import SharedStudy
-from mneme.tuning.studies import OptunaSearch, make_search
+from mneme.search.params import CategoricalParam, IntRangeParam
+from mneme.search.search_space import SearchSpace
+from mneme.session import storages
+from mneme.session.result_store import read_trials
+from mneme.session.session import TuneOptions, TuningSession
+from mneme.session.shared_study import SharedStudy
+from mneme.session.studies import OptunaSearch, make_search
 from native_parts import needs_native
 from tune_parts import FakeExecutor, Levels, recorded_launch, recording
 
@@ -90,7 +90,7 @@ def test_who_was_taken_for_dead_goes_on(recording: Path, tmp_path: Path, kind: s
         make_executor=executor,
     )
     assert tuning.run() == 0, tuning.error
-    # The result that came too late is no trial of the study any more, and kept all the same.
+    # The result that came too late is no longer a trial of the study, and is kept all the same.
     trials = read_trials(tmp_path / "results")
     assert [one.status for one in trials] == ["verified"] * 4
     assert (tmp_path / "results" / "best.json").is_file()

@@ -9,9 +9,9 @@ import pytest
 
 from launch_samples import GPU, dims, kernel
 from mneme.mneme_types import ExperimentConfiguration, ExperimentResult
-from mneme.tuning.builtin_spaces import BuiltinTuneSearchSpace
-from mneme.tuning.launch_shapes import RecordedLaunch, covering_grid, grid_of
-from mneme.tuning.recorded_code import has_loops
+from mneme.search.builtin_spaces import BuiltinTuneSearchSpace
+from mneme.search.launch_shapes import RecordedLaunch, covering_grid, grid_of
+from mneme.search.recorded_code import has_loops
 from native_parts import needs_native
 
 pytestmark = needs_native
@@ -142,7 +142,7 @@ def test_an_only_pipeline_and_other_presets_leave_loops_alone() -> None:
 
 def test_kernels_without_loops_have_none_to_unroll(monkeypatch: pytest.MonkeyPatch) -> None:
     for ir, count in ((STRAIGHT, 1), (LOOP, 6)):
-        monkeypatch.setattr("mneme.tuning.builtin_spaces.recorded_ir", lambda _, ir=ir: ir)
+        monkeypatch.setattr("mneme.search.builtin_spaces.recorded_ir", lambda _, ir=ir: ir)
         assert len(values(make(), "unroll")) == count
 
 

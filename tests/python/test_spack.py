@@ -32,8 +32,8 @@ tomllib = pytest.importorskip("tomllib")  # part of Python from 3.11 on
 
 PACKAGES = ("mneme", "mneme_vector_add")
 
-# What scripts/lib.sh installs with apt, and the Spack package that is it; None for tools of
-# whoever develops mneme.
+# The packages that scripts/lib.sh installs with apt, and their Spack packages; None for tools that
+# only developers of mneme need.
 APT = {
     "clang-22": "llvm",
     "llvm-22-dev": "llvm",
@@ -211,7 +211,7 @@ ROCM = {"buildable": False, "externals": [{"spec": "hip@6.4.0", "prefix": "/opt/
     ],
     ids=["unknown", "fortran", "external", "another compiler"],
 )
-def test_rocm_is_there_for_whoever_can_have_it(packages: dict[str, Any]) -> None:
+def test_rocm_is_there_where_it_can_be_built(packages: dict[str, Any]) -> None:
     recipe = read("mneme", packages=packages)
     assert ("hip@6:", "+rocm") in recipe.dependencies
     recipe.variants["rocm"]["validator"]("mneme", "rocm", (True,))
@@ -242,7 +242,7 @@ def test_an_unpacked_archive_says_how_it_is_built(tmp_path: Path, package: str) 
         recipe = read(package, source=(RECIPES / package / "package.py").read_text(), path=path)
         assert recipe.package.manual_download is not is_checkout
         said = recipe.package().download_instr
-        assert f"'{tmp_path / 'm'}' is no Git checkout" in said
+        assert f"'{tmp_path / 'm'}' is not a Git checkout" in said
         assert f"spack develop --path '{tmp_path / 'm'}' {package.replace('_', '-')}@main" in said
         (tmp_path / "m" / ".git").mkdir(exist_ok=True)
 
@@ -313,7 +313,7 @@ def test_recipes_run_and_are_in_order(package: str, today: bool) -> None:
         ('when="+cuda"', 'when="+cudaa"', "'+cudaa' names variant cudaa, which is none"),
         ('when="llvm=shared"', 'when="llvm=share"', "'llvm=share' gives variant llvm a value it"),
         ('default="static"', 'default="inside"', "variant llvm cannot have its default"),
-        ('"^llvm targets=nvptx"', '"^lvm targets=nvptx"', "names lvm, which is no dependency"),
+        ('"^llvm targets=nvptx"', '"^lvm targets=nvptx"', "names lvm, which is not a dependency"),
         ("raise SkipTest(", "raise SkipTests(", "'SkipTests' is not known"),
         ("os.getcwd()", "getcwd()", "'getcwd' is not known"),
         ('    git = f"', '    page = f"', "version 0.1.0 comes from nowhere"),

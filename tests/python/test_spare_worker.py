@@ -1,4 +1,4 @@
-"""Who takes over when a worker process dies, and who gets the memory of its device."""
+"""A spare takes over when a worker process dies, and gets the memory of its device."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from mneme.executors.worker_process import TuneWorkerHandle, WorkerSpec
-from mneme.processes.child import ChildSpec
+from mneme.measure.child import ChildSpec
+from mneme.measure.worker_process import TuneWorkerHandle, WorkerSpec
 
 READY = ("ready", ("sm_90", []))
 NO_ROOM = ("broken", "OutOfMemory", "no room")
@@ -60,7 +60,7 @@ def owner() -> Owner:
 def worker(owner: Owner, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     """A worker whose first process has opened the recording."""
     PROCESSES.clear()
-    monkeypatch.setattr("mneme.processes.worker.ChildProcess", FakeProcess)
+    monkeypatch.setattr("mneme.measure.worker.ChildProcess", FakeProcess)
     spec = WorkerSpec(
         record_db=Path("record.json"),
         record_id="1",

@@ -8,9 +8,9 @@ from zlib import crc32
 
 import pytest
 
-from mneme.tuning.params import CategoricalParam
-from mneme.tuning.result_store import read_trials
-from mneme.tuning.session import TuneOptions, TuningSession
+from mneme.search.params import CategoricalParam
+from mneme.session.result_store import read_trials
+from mneme.session.session import TuneOptions, TuningSession
 from native_parts import needs_native
 from tune_parts import FakeExecutor, Levels, measured, recording, study_of
 

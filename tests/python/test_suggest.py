@@ -18,7 +18,7 @@ from mneme.knowledge.store import KnowledgeStore
 from mneme.mneme_types import ExperimentConfiguration
 from mneme.recording.launch_facts import static_hash_text
 from mneme.recording.recorded_execution import RecordedExecution
-from mneme.tuning.memory import kernel_of
+from mneme.session.memory import kernel_of
 from native_parts import needs_native
 from tune_parts import line_of, recorded_launch, recording
 
@@ -195,7 +195,7 @@ def test_a_foreign_file_is_refused(known: Known, tmp_path: Path) -> None:
         arguments = ("--import", foreign) if not variables else ("--forget",)
         done = known.suggest(*arguments, **variables)
         assert done.returncode == ExitCode.RECORD_UNREADABLE
-        assert f"'{foreign}' is no knowledge file of mneme" in done.stderr
+        assert f"'{foreign}' is not a knowledge file of mneme" in done.stderr
     assert foreign.read_text() == "my notes"
 
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mneme.errors import InvalidArgument
-from mneme.executors.tolerance import Tolerance
+from mneme.measure.tolerance import Tolerance
 
 
 @pytest.mark.parametrize(

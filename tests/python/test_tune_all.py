@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from mneme.recording import launch_facts
-from mneme.tuning import all_launches
-from mneme.tuning.events import TuneListener
-from mneme.tuning.session import TuneOptions, TuningSession
+from mneme.session import all_launches
+from mneme.session.events import TuneListener
+from mneme.session.session import TuneOptions, TuningSession
 from native_parts import needs_native
 from tune_parts import FakeExecutor, command
 
@@ -150,7 +150,7 @@ def test_it_can_be_gone_on_with(recording: Path, tmp_path: Path) -> None:
 def test_constants_that_are_asked_for_are_those_of_each_launch(
     recording: Path, tmp_path: Path, options: dict[str, str], count: int
 ) -> None:
-    """Of axpby(n, alpha, x, beta, y), n is the same in all launches, alpha is not."""
+    """In axpby(n, alpha, x, beta, y), n is the same in all launches, alpha is not."""
     session = TuningSession(
         TuneOptions(
             record_database=recording,

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from mneme.cli._tune_output import differences
 from mneme.mneme_types import ExperimentConfiguration, ExperimentResult, dim3
-from mneme.tuning.trials import Candidate, CompletedCandidate
+from mneme.session.trials import Candidate, CompletedCandidate
 
 
 def completed(config: ExperimentConfiguration) -> CompletedCandidate:
@@ -32,7 +32,7 @@ def test_what_is_equal_is_not_told_and_long_pipelines_are_cut() -> None:
 def test_what_only_one_of_them_says_is_told() -> None:
     usual = ExperimentConfiguration(grid=dim3(4, 1, 1), block=dim3(64, 1, 1))
     best = replace(usual, grid=dim3(8, 1, 1), max_registers=64, specialized_args="0,2")
-    changes = ["grid: 4x1x1 -> 8x1x1", "max_registers: 0 -> 64", "specialized_args: all -> 0,2"]
+    changes = ["max_registers: 0 -> 64", "grid: 4x1x1 -> 8x1x1", "specialized_args: all -> 0,2"]
     assert differences(completed(usual), completed(best)) == changes
     back = [" -> ".join(reversed(text.split(": ")[1].split(" -> "))) for text in changes]
     told = differences(completed(best), completed(usual))

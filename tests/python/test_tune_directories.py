@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from mneme.tuning.result_store import read_trials
-from mneme.tuning.session import TuneOptions, TuningSession
+from mneme.session.result_store import read_trials
+from mneme.session.session import TuneOptions, TuningSession
 from native_parts import needs_native
 from test_tune_session import Heard, read, session
 from tune_parts import FakeExecutor, recording

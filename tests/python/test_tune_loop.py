@@ -12,13 +12,13 @@ import pytest
 import sqlalchemy
 
 from mneme.errors import InternalError
-from mneme.executors.eval_future import EvalFuture
+from mneme.measure.eval_future import EvalFuture
 from mneme.mneme_types import ExperimentConfiguration
-from mneme.tuning import loop
-from mneme.tuning.result_store import read_trials
-from mneme.tuning.session import TuneOptions, TuningSession
-from mneme.tuning.storages import storage_errors
-from mneme.tuning.studies import EnumeratedSearch
+from mneme.session import loop
+from mneme.session.result_store import read_trials
+from mneme.session.session import TuneOptions, TuningSession
+from mneme.session.storages import storage_errors
+from mneme.session.studies import EnumeratedSearch
 from native_parts import needs_native
 from tune_parts import FakeExecutor, Levels, recording
 

@@ -17,14 +17,14 @@ from mneme.knowledge.recall import Match
 from mneme.knowledge.store import KnowledgeStore
 from mneme.mneme_types import ExperimentConfiguration, ExperimentResult, dim3
 from mneme.recording.recorded_execution import RecordedExecution
-from mneme.tuning.builtin_spaces import BuiltinTuneSearchSpace
-from mneme.tuning.events import TuneListener
-from mneme.tuning.params import BoolParam, CategoricalParam, IntRangeParam
-from mneme.tuning.pass_choices import UNROLLED
-from mneme.tuning.portfolio import Portfolio
-from mneme.tuning.seeds import find_seeds
-from mneme.tuning.session import TuneOptions, TuningSession
-from mneme.tuning.space_view import SpaceView
+from mneme.search.builtin_spaces import BuiltinTuneSearchSpace
+from mneme.search.params import BoolParam, CategoricalParam, IntRangeParam
+from mneme.search.pass_choices import UNROLLED
+from mneme.search.portfolio import Portfolio
+from mneme.search.seeds import find_seeds
+from mneme.search.space_view import SpaceView
+from mneme.session.events import TuneListener
+from mneme.session.session import TuneOptions, TuningSession
 from native_parts import needs_native
 from tune_parts import FakeExecutor, Levels, measured, recorded_launch, recording, steady
 
@@ -70,7 +70,7 @@ def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> KnowledgeStore:
 @pytest.fixture
 def built_as_the_baseline(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let gains be over the baseline of `Levels`."""
-    monkeypatch.setattr(RecordedExecution, "program_pipeline", ("default<O3>", 0))
+    monkeypatch.setattr(RecordedExecution, "pipeline_on", lambda *_: ("default<O3>", 0))
 
 
 class Tuned:
@@ -228,7 +228,7 @@ def test_a_damaged_file_is_said_once_and_left_alone(
     told = Tuned(recording, tmp_path / "r", sampler="auto", trials=4, seed=1)
     assert told.code == 0
     (sentence,) = told.heard.warnings
-    assert "is no knowledge file of mneme" in sentence
+    assert "is not a knowledge file of mneme" in sentence
     assert store.path.read_text() == "something else"
 
 

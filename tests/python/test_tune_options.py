@@ -10,8 +10,8 @@ import pytest
 
 from mneme.cli._tune_options import spread_lists
 from mneme.errors import InvalidArgument, NotFound
-from mneme.tuning.option_files import combine_options, read_options, write_options
-from mneme.tuning.options import TuneOptions
+from mneme.session.option_files import combine_options, read_options, write_options
+from mneme.session.options import TuneOptions
 
 GOOD: dict[str, Any] = {"record_database": "rec", "trials": 5}
 
@@ -110,9 +110,9 @@ def test_who_resumes_keeps_the_options_of_the_earlier_run(tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("name", "text", "sentence"),
     [
-        ("a.json", "{", "is no JSON"),
+        ("a.json", "{", "is not JSON"),
         ("a.json", "[1]", "holds no map of options"),
-        ("a.yaml", "a: [", "is no YAML"),
+        ("a.yaml", "a: [", "is not YAML"),
         ("a.json", '{"trails": 3}', "there is no option 'trails'"),
         ("a.json", '{"trials": "3"}', "option 'trials' is '3'; it has to be a whole number"),
         ("a.json", '{"trials": true}', "it has to be a whole number"),

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from mneme.tuning.options import TuneOptions
-from mneme.tuning.policy import (
+from mneme.session.options import TuneOptions
+from mneme.session.policy import (
     final_seconds,
     seconds_to_spare,
     warmup_launches,

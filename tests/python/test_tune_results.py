@@ -10,8 +10,8 @@ import pytest
 
 from mneme.errors import ArtifactCorrupt, InvalidArgument, IoFailed
 from mneme.mneme_types import ExperimentConfiguration
-from mneme.tuning.result_store import ResultStore, read_trials
-from mneme.tuning.trials import Candidate, CompletedCandidate, classify_result, metric_value
+from mneme.session.result_store import ResultStore, read_trials
+from mneme.session.trials import Candidate, CompletedCandidate, classify_result, metric_value
 from tune_parts import measured
 
 
@@ -93,7 +93,9 @@ def test_files_are_replaced_whole_or_not_at_all(tmp_path: Path) -> None:
         ResultStore(tmp_path / "best.json").write("summary.json", {})
     assert store.read("best.json") == {"a": 1}
     (tmp_path / "best.json").write_text("{")
-    with pytest.raises(ArtifactCorrupt, match=r"best\.json' is no JSON file.*; remove it to go on"):
+    with pytest.raises(
+        ArtifactCorrupt, match=r"best\.json' is not a JSON file.*; remove it to go on"
+    ):
         store.read("best.json")
 
 

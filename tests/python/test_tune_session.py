@@ -13,15 +13,15 @@ import pytest
 
 from mneme.errors import BackendUnavailable, InvalidArgument
 from mneme.mneme_types import ExperimentConfiguration, ExperimentResult
-from mneme.tuning import loop, session_run
-from mneme.tuning.events import Progress, TuneListener
-from mneme.tuning.option_files import combine_options
-from mneme.tuning.result_store import read_trials
-from mneme.tuning.samplers import make_sampler
-from mneme.tuning.session import TuneOptions, TuningSession
-from mneme.tuning.storages import bounded_memory
-from mneme.tuning.studies import AutoSearch, make_search
-from mneme.tuning.trials import CompletedCandidate
+from mneme.search.samplers import make_sampler
+from mneme.session import loop, session_run
+from mneme.session.events import Progress, TuneListener
+from mneme.session.option_files import combine_options
+from mneme.session.result_store import read_trials
+from mneme.session.session import TuneOptions, TuningSession
+from mneme.session.storages import bounded_memory
+from mneme.session.studies import AutoSearch, make_search
+from mneme.session.trials import CompletedCandidate
 from native_parts import needs_native
 from tune_parts import FakeExecutor, Levels, measured, recorded_launch, recording, steady, study_of
 
@@ -376,8 +376,8 @@ def test_every_sampler_finds_the_best(recording: Path, tmp_path: Path, name: str
 def test_a_search_that_ends_by_itself_says_why(
     recording: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("mneme.tuning.portfolio._PATIENCE", 3)
-    monkeypatch.setattr("mneme.tuning.portfolio._PATIENCE_FACTOR", 0.0)
+    monkeypatch.setattr("mneme.search.portfolio._PATIENCE", 3)
+    monkeypatch.setattr("mneme.search.portfolio._PATIENCE_FACTOR", 0.0)
     assert session(recording, tmp_path, sampler="auto", timeout=60).run() == 0
     said = (tmp_path / "logs" / "tune.log").read_text()
     assert "the search ended by itself: nothing better in " in said

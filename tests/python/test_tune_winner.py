@@ -1,4 +1,4 @@
-"""Who is named the winner, and with which gain."""
+"""The choice of the winner, and the gain it is named with."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ import pytest
 
 from mneme.errors import InvalidArgument
 from mneme.mneme_types import ExperimentConfiguration, ExperimentResult, dim3
-from mneme.tuning.events import TuneListener
-from mneme.tuning.final_round import FinalRound, median_interval
-from mneme.tuning.options import TuneOptions
-from mneme.tuning.policy import final_iterations
-from mneme.tuning.trials import Candidate, CompletedCandidate
-from mneme.tuning.winner import name_winner, pareto_front
+from mneme.session.events import TuneListener
+from mneme.session.final_round import FinalRound, median_interval
+from mneme.session.options import TuneOptions
+from mneme.session.policy import final_iterations
+from mneme.session.trials import Candidate, CompletedCandidate
+from mneme.session.winner import name_winner, pareto_front
 from tune_parts import FakeExecutor, measured, recorded_launch, steady
 
 RECORDED: Any = SimpleNamespace(grid_dim=dim3(4), block_dim=dim3(256), shared_mem=0)
@@ -139,7 +139,7 @@ def test_the_first_of_a_round_has_no_advantage() -> None:
     executor = FakeExecutor()
 
     def answer(what: ExperimentConfiguration) -> ExperimentResult:
-        # Whoever comes first after a pause takes 3 % longer.
+        # The first launch after a pause takes 3 % longer.
         is_first = len(executor.submitted) % 2 == 1
         return measured(what, [103_000 if is_first else 100_000])
 
@@ -244,6 +244,7 @@ def test_what_cold_caches_change_is_in_the_interval() -> None:
     assert found.ratio == 2.0
     assert found.low < 2_000_000 / 1_900_000
     assert found.high > 2.2
+    assert found.cold_ratio == pytest.approx(2_000_000 / 1_900_000)
 
 
 def test_a_small_gain_of_a_launch_that_lives_on_caches_is_not_stated() -> None:

@@ -188,11 +188,11 @@ def test_example_of_the_documentation_is_read() -> None:
 
 
 BAD: list[tuple[Any, str]] = [
-    ([], "k is no JSON object"),
+    ([], "k is not a JSON object"),
     ({"LaunchBounds": 1}, "LaunchBounds is 1, neither true nor false"),
     ({"CodeGenOptLevel": "3"}, "CodeGenOptLevel is '3', no whole number"),
     ({"Pipeline": 3}, "Pipeline is 3, no text"),
-    ({"Mneme": 1}, "Mneme is no JSON object"),
+    ({"Mneme": 1}, "Mneme is not a JSON object"),
     ({"Mneme": {"Version": 0}}, "Version is 0, no whole number from 1"),
     ({"Mneme": {"Version": 1}}, "Variants is missing or empty"),
     ({"Mneme": {"Version": 1, "StaticHash": "12", "Variants": [{}]}}, "16 hexadecimal digits"),
@@ -203,7 +203,7 @@ BAD += [
         ({"Guards": ["Arch"]}, "compares with nothing in Match"),
         ({"Guards": ["Arg:1"]}, "names an argument that Match does not list"),
         ({"Guards": ["Colour"]}, "'Colour', which is unknown"),
-        ({"Guards": [1]}, "Guards is no list of texts"),
+        ({"Guards": [1]}, "Guards is not a list of texts"),
         ({"Match": {"Args": [{"Index": 1, "Bytes": "xy"}]}}, "not the hexadecimal digits"),
         ({"Match": {"Args": [{"Index": 1, "Bytes": ""}]}}, "not the hexadecimal digits"),
         ({"Match": {"Args": [{"Index": 1, "Bytes": "01"}] * 2}}, "lists an argument twice"),
@@ -215,7 +215,7 @@ BAD += [
         ({"Launch": {"Rule": "any"}}, "Rule is 'any', none of exact, cover, agnostic"),
         ({"Launch": {"Rule": "exact", "GridDim": {"x": 0}}}, "GridDim: x is 0, no whole number"),
         ({"Weight": "1"}, "Weight is '1', no number"),
-        ({"SpecializedArgs": [True]}, "SpecializedArgs is no list of whole numbers"),
+        ({"SpecializedArgs": [True]}, "SpecializedArgs is not a list of whole numbers"),
     )
 ]
 

@@ -81,7 +81,7 @@ def test_interrupt_of_the_terminal_keeps_results(record: RecordedExecution, tmp_
 import sys
 sys.path.insert(0, {str(Path(__file__).parent)!r})
 from executor_parts import FOREVER, different
-from mneme.executors.async_executor import AsyncReplayExecutor
+from mneme.measure.async_executor import AsyncReplayExecutor
 from mneme.mneme_types import ExperimentConfiguration
 from mneme.recording.recorded_execution import RecordedExecution
 

@@ -57,15 +57,15 @@ pytestmark = [pytest.mark.compile, pytest.mark.alone, needs_native]
 def crashing(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let processes crash on one pipeline."""
     for module in ("worker_process", "compile_pool"):
-        command = getattr(import_module(f"mneme.executors.{module}"), "_COMMAND")  # noqa: B009
-        monkeypatch.setattr(f"mneme.executors.{module}._COMMAND", CRASHING + command)
+        command = getattr(import_module(f"mneme.measure.{module}"), "_COMMAND")  # noqa: B009
+        monkeypatch.setattr(f"mneme.measure.{module}._COMMAND", CRASHING + command)
 
 
 @pytest.fixture
 def losing(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let one pipeline make kernels that cost a process its device."""
-    command = getattr(import_module("mneme.executors.worker_process"), "_COMMAND")  # noqa: B009
-    monkeypatch.setattr("mneme.executors.worker_process._COMMAND", LOSING + command)
+    command = getattr(import_module("mneme.measure.worker_process"), "_COMMAND")  # noqa: B009
+    monkeypatch.setattr("mneme.measure.worker_process._COMMAND", LOSING + command)
 
 
 @pytest.mark.parametrize(
@@ -269,7 +269,7 @@ def test_a_process_whose_device_is_lost_is_replaced_at_once(
 def test_a_worker_that_never_starts_fails_everything_soon(
     make: Make, config: ExperimentConfiguration, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("mneme.executors.worker_process._COMMAND", "raise SystemExit(3)")
+    monkeypatch.setattr("mneme.measure.worker_process._COMMAND", "raise SystemExit(3)")
     start = time.monotonic()
     with make(workers=2) as executor:
         futures = [executor.submit(one) for one in different(config, 200)]

@@ -14,7 +14,7 @@ from mneme.pipelines.unrolling import (
     with_unrolling,
     without_unrolling,
 )
-from mneme.tuning.pass_choices import UNROLLED
+from mneme.search.pass_choices import UNROLLED
 from native_parts import needs_native
 
 PIPELINES = ["default<O3>", "function(gvn),globaldce", "function<eager-inv>(mneme-other<2>)", ""]

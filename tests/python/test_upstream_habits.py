@@ -18,17 +18,17 @@ import pytest
 from mneme.cli import main
 from mneme.cli.exit_codes import ExitCode
 from mneme.errors import InvalidArgument
-from mneme.executors import async_executor
-from mneme.executors.eval_future import EvalFuture
-from mneme.executors.replay_executor import BaseExecutor
+from mneme.measure import async_executor
+from mneme.measure.eval_future import EvalFuture
+from mneme.measure.replay_executor import BaseExecutor
 from mneme.mneme_types import ExperimentConfiguration, ExperimentResult, dim3
 from mneme.recording.recorded_execution import RecordedExecution
 from mneme.recording.records import first_of_alike
-from mneme.tuning.params import BoolParam
-from mneme.tuning.sample_strategy import RandomSamplingStrategy
-from mneme.tuning.search_space import SearchSpace
-from mneme.tuning.space_view import SpaceView
-from mneme.tuning.trials import metric_value
+from mneme.search.params import BoolParam
+from mneme.search.sample_strategy import RandomSamplingStrategy
+from mneme.search.search_space import SearchSpace
+from mneme.search.space_view import SpaceView
+from mneme.session.trials import metric_value
 from native_parts import needs_native
 
 GOLDEN = Path(__file__).resolve().parents[1] / "golden" / "v2"
@@ -268,7 +268,7 @@ def test_the_command_is_a_module(module: str) -> None:
 def test_tune_takes_spaces_of_no_base_class(sampler: str, tmp_path: Path) -> None:
     space = tmp_path / "space.py"
     space.write_text(
-        "from mneme.tuning.params import IntRangeParam\n"
+        "from mneme.search.params import IntRangeParam\n"
         "class Duck:\n"
         "    def __init__(self, kernel): self.seed, self.samples = 1, []\n"
         "    def dimensions(self): return {'codegen_opt': IntRangeParam('codegen_opt', 1, 2)}\n"

@@ -12,10 +12,10 @@ from typing import Any, ClassVar
 import optuna
 import pytest
 
-from mneme.executors.eval_future import EvalFuture
+from mneme.measure.eval_future import EvalFuture
 from mneme.mneme_types import ExperimentConfiguration, ExperimentResult
-from mneme.tuning.params import BoolParam, CategoricalParam, IntRangeParam
-from mneme.tuning.search_space import SearchSpace
+from mneme.search.params import BoolParam, CategoricalParam, IntRangeParam
+from mneme.search.search_space import SearchSpace
 
 PROGRAM = Path(os.environ.get("MNEME_BUILD_DIR", "build")) / "examples" / "vector_add"
 

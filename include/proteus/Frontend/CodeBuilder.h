@@ -78,7 +78,7 @@ public:
   virtual void endIf() = 0;
   /// `for (; *Slot < Bound; *Slot += Step)`
   virtual void beginFor(IRType Type, IRValue* Slot, IRValue* Bound, IRValue* Step) = 0;
-  /// \param Unroll  how many times; 0: as the compiler likes, -1: nothing is said
+  /// \param Unroll unroll factor; 0: the compiler decides, -1: no unroll metadata
   virtual void endFor(int Unroll = -1) = 0;
   /// What computes the condition comes next, then beginWhileBody().
   virtual void beginWhile() = 0;

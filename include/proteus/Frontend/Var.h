@@ -214,7 +214,7 @@ private:
   }
 };
 
-/// An array. It is no value: only its elements are.
+/// An array. It is not a value: only its elements are.
 template <typename T> class Var<T[]> : public detail::VarBase {
 public:
   using ValueType = T[];

@@ -1,4 +1,4 @@
-"""Compiled code that is kept on disk: listing, checking, deleting and handing it on."""
+"""Lists, checks, deletes and exports compiled code that is stored on disk."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""The entries of a cache directory, as the runtime writes them (`runtime/compile/service`).
+"""The entries of a cache directory, as the runtime writes them (`runtime/compiler/service`).
 
 An entry is a header (magic, key, checksum) and four strings, each a 64-bit length and its bytes:
-image, IR, assembly and statistics, which are JSON. Only files that are called and begin as the
-runtime's do are entries: people point caches at directories that hold other things.
+image, IR, assembly and statistics (JSON). Only files whose name and beginning match those of the
+runtime are entries, because users also choose cache directories that hold other files.
 """
 
 from __future__ import annotations
@@ -38,16 +38,16 @@ class CacheEntry:
 
     path: Path
     key: str
-    """Hash of everything the code depends on, 32 hexadecimal digits."""
+    """Hash of everything that the code depends on, 32 hexadecimal digits."""
     size_bytes: int
     used: float
-    """When it was last read or written, in seconds since 1970, to the minute."""
+    """Time of the last use in seconds since 1970, accurate to the minute."""
     kind: str
     """ "kernel" or "host function"."""
     kernel: str
-    """Mangled name; empty if the entry does not say it."""
+    """Mangled name; empty if unknown."""
     target: str
-    """ "sm_90", "cpu" or "host"; empty if the entry does not say it."""
+    """ "sm_90", "cpu" or "host"; empty if unknown."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain JSON values."""
@@ -63,18 +63,18 @@ class CacheEntry:
 
 
 def entries_of(directory: Path) -> list[CacheEntry]:
-    """Return the entries of a cache directory, the one used last first.
+    """Return the entries of a cache directory, most recently used first.
 
     Args:
-        directory: As the cache's variable names it; where that holds other things too, entries are
-            in a directory of their own in it.
+        directory: Value of the cache's environment variable. If the directory also holds other
+            files, the entries are in a subdirectory of it.
 
     Raises:
         NotFound: If there is no such directory.
         IoFailed: If it cannot be read.
     """
     if not directory.is_dir():
-        raise NotFound(f"'{directory}' is no cache: there is no such directory")
+        raise NotFound(f"'{directory}' is not a cache: there is no such directory")
     try:
         found = [*_found_in(directory)]
         if (own := directory / _OWN_DIRECTORY).is_dir():
@@ -85,7 +85,7 @@ def entries_of(directory: Path) -> list[CacheEntry]:
 
 
 def is_intact(entry: CacheEntry) -> bool:
-    """Return whether the content is what was written: its checksum says so."""
+    """Return whether the content matches its checksum."""
     from mneme import _native  # noqa: PLC0415 - loads native code
 
     try:
@@ -137,7 +137,7 @@ def _read(path: Path, name: re.Match[str], file: BinaryIO) -> CacheEntry | None:
 
 
 def _statistics(file: BinaryIO, size_bytes: int) -> dict[str, Any]:
-    """Return the last string of an entry; nothing if it is damaged or of an earlier release."""
+    """Return the last string of an entry; empty if it is damaged or from an earlier release."""
     for index in range(_STRINGS):
         length = file.read(_LENGTH.size)
         if len(length) < _LENGTH.size:

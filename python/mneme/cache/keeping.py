@@ -1,4 +1,4 @@
-"""Deleting entries of a cache, and handing them on to a site's."""
+"""Deletes entries of a cache and exports them to a site's cache."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ def superfluous(
     max_bytes: int | None = None,
     older_than_seconds: float | None = None,
 ) -> list[CacheEntry]:
-    """Return what goes: all that was not used for so long, then what was not used for longest.
+    """Return the entries to delete: those unused for too long, then the least recently used.
 
     Args:
         entries: All entries of a cache.
-        max_bytes: Size of what stays; None: any.
-        older_than_seconds: Since the last use; None: any.
+        max_bytes: Maximum size of the remaining entries; None: unlimited.
+        older_than_seconds: Maximum time since the last use; None: unlimited.
     """
     now = time.time()
     oldest_first = sorted(entries, key=lambda entry: entry.used)
@@ -49,7 +49,7 @@ def superfluous(
 
 
 def delete_entries(entries: Iterable[CacheEntry]) -> None:
-    """Delete entries; what is gone already is no problem.
+    """Delete entries. Entries that are already gone are ignored.
 
     Raises:
         IoFailed: If the operating system refuses.
@@ -62,20 +62,20 @@ def delete_entries(entries: Iterable[CacheEntry]) -> None:
 
 
 def export_entries(entries: Iterable[CacheEntry], site: Path) -> list[Path]:
-    """Copy sound entries to a directory that programs read with `MNEME_JIT_SITE_CACHE`.
+    """Copy intact entries to a directory that programs read with `MNEME_JIT_SITE_CACHE`.
 
-    They are called by their keys there, which no rank and no release changes; what the directory
-    has already stays. Everybody can read them, only the owner can write to them.
+    There the files are named by their keys, which do not depend on ranks or releases. Existing
+    files in the directory are kept. Everyone can read the files; only the owner can write to them.
 
     Args:
-        entries: What to copy; each must be intact.
-        site: Made if it does not exist.
+        entries: Entries to copy; each must be intact.
+        site: Directory; created if it does not exist.
 
     Returns:
         The new files.
 
     Raises:
-        IoFailed: If the operating system refuses; what was copied is whole then.
+        IoFailed: If the operating system refuses. Files copied until then are complete.
     """
     try:
         if not site.is_dir():
@@ -94,7 +94,7 @@ def export_entries(entries: Iterable[CacheEntry], site: Path) -> list[Path]:
 
 
 def _publish(path: Path, content: bytes) -> None:
-    """Write a file with one rename, under a name that the cache knows for its own meanwhile."""
+    """Write a file under a temporary name that the cache recognises, then rename it."""
     temporary = path.with_name(f"{path.name}.tmp-{os.getpid()}-{secrets.randbits(32)}")
     try:
         with temporary.open("xb") as file:

@@ -44,9 +44,9 @@ def _main(argv: Sequence[str] | None) -> int:
 
 
 def _answers_without_parser(arguments: list[str]) -> bool:
-    """Answer what build scripts ask hundreds of times; the parser takes longer than the answer.
+    """Answer questions that build scripts ask hundreds of times, without the slow parser.
 
-    Everything else, mistakes too, is left to the parser.
+    Everything else, including mistakes, is left to the parser.
     """
     answer = ""
     if arguments == ["--version"]:

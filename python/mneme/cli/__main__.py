@@ -1,4 +1,4 @@
-"""`python -m mneme.cli`: the command line, by the module that entry points name."""
+"""`python -m mneme.cli`: runs the command line, from the module that entry points name."""
 
 from __future__ import annotations
 

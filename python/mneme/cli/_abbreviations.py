@@ -1,4 +1,4 @@
-"""Options may be as short as they are unmistakable: `--record-data` for `--record-database`."""
+"""Unambiguous abbreviations of options: `--record-data` for `--record-database`."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from typing import Any
 __all__ = ["written_out"]
 
 _END_OF_OPTIONS = "--"
-# Where several fit, these are meant: scripts cut them short since before the others came.
+# If several options fit, one of these is meant: scripts abbreviated them before the others existed.
 _OLDEST = ("--codegen-opt", "--config", "--iterations", "--max-threads", "--output-ll", "--trials")
 
 
 def written_out(arguments: Sequence[str], parameters: Iterable[Any]) -> list[str]:
     """Return the arguments with every abbreviated option written out.
 
-    What fits no option, or several, stays as it is, for the parser to complain about.
+    An argument that fits no option, or several, is unchanged: the parser reports it.
 
     Args:
-        arguments: Of one verb.
-        parameters: Those the verb has, in the parser's own types.
+        arguments: The arguments of one verb.
+        parameters: The verb's parameters, in the parser's own types.
     """
     options = _options_by_name(parameters)
     result: list[str] = []
@@ -39,7 +39,7 @@ def written_out(arguments: Sequence[str], parameters: Iterable[Any]) -> list[str
 
 
 def _options_by_name(parameters: Iterable[Any]) -> dict[str, tuple[object, int]]:
-    """Return what each name means, and how many values come behind it."""
+    """Return what each name means, and how many values follow it."""
     options: dict[str, tuple[object, int]] = {}
     for parameter in parameters:
         if parameter.param_type_name != "option":

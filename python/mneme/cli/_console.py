@@ -1,8 +1,8 @@
-"""Printing: JSON and tables on stdout, sentences on stderr. Rich is loaded only for tables.
+"""Printing: JSON and tables on stdout, messages on stderr. Rich is loaded only for tables.
 
-Names come from recordings, results and paths, so what is no visible character is shown by its code:
-nothing that is printed moves the cursor, ends a line or turns the writing direction. Passwords in
-addresses are left out.
+Names come from recordings, results and paths. Invisible characters in them are printed as codes, so
+that nothing moves the cursor, ends a line or turns the writing direction. Passwords in addresses
+are left out.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 __all__ = [
     "format_bytes",
     "format_ns",
+    "is_verbose",
     "print_json",
     "print_line",
     "print_table",
@@ -40,18 +41,23 @@ _TABLE_WIDTH_WITHOUT_TERMINAL = 160
 _NARROWEST_COLUMN = 10
 
 
+def is_verbose() -> bool:
+    """Whether the user asked for more than warnings, by `-v` or by its variable."""
+    return os.environ.get("MNEME_LOG_LEVEL") in ("info", "debug", "trace")
+
+
 def say(sentence: str) -> None:
-    """Tell the user something, on one line of stderr."""
+    """Print a message for the user, on one line of stderr."""
     _tell(f"mneme: {visible(redacted_text(sentence))}\n")
 
 
 def say_text(text: str) -> None:
-    """Write several lines to stderr, as they are: a traceback, a help text."""
+    """Write several lines to stderr unchanged: a traceback, a help text."""
     _tell("".join(f"{visible(line)}\n" for line in _lines(redacted_text(text))))
 
 
 def _tell(text: str) -> None:
-    """Write to stderr; a full disk there costs the text, not what the command is about."""
+    """Write to stderr; if that fails, as on a full disk, only the text is lost."""
     try:
         sys.stderr.write(text)
         sys.stderr.flush()
@@ -62,7 +68,7 @@ def _tell(text: str) -> None:
 
 
 def _drop_what_waits() -> None:
-    """Empty the buffer of stderr: what is left there ends Python with a code of its own, 120."""
+    """Empty the buffer of stderr: text left in it would make Python exit with code 120."""
     descriptor = sys.stderr.fileno()
     kept, nowhere = os.dup(descriptor), os.open(os.devnull, os.O_WRONLY)
     try:
@@ -122,7 +128,7 @@ def print_table(content: Table) -> None:
 
 
 def _as_list(content: Table) -> str:
-    """Return a table row by row, for a terminal that has a few characters for each column."""
+    """Return a table row by row, for a terminal that is too narrow for columns."""
     names = [str(column.header) for column in content.columns]
     lines = [str(content.title)] if content.title else []
     for cells in zip(*(column.cells for column in content.columns), strict=True):
@@ -134,14 +140,14 @@ def _as_list(content: Table) -> str:
 
 
 def stderr_console() -> Console:
-    """Return what draws on stderr."""
+    """Return the console that draws on stderr."""
     return _plain_console(stderr=True)
 
 
 def _plain_console(**options: Any) -> Console:  # noqa: ANN401 - of Rich
     from rich.console import Console  # noqa: PLC0415 - slow to import
 
-    # A name in brackets or between colons is a name.
+    # Brackets and colons in names are neither markup nor emoji.
     return Console(markup=False, emoji=False, highlight=False, **options)
 
 

@@ -1,4 +1,4 @@
-"""What `record` and `run` share: the `--` before the program, and becoming the program."""
+"""Code shared by `record` and `run`: parsing the `--`, and becoming the program."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ _SIGNALLED = 128
 
 
 class GuestCommand(GroupedCommand):
-    """A verb whose own options end at `--`; what follows is a program with its arguments."""
+    """A verb whose own options end at `--`; a program with its arguments follows."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401 - the parser's own type
-        """Parse what stands before `--` and keep the rest in `ctx.args`."""
+        """Parse the arguments before `--` and keep the rest in `ctx.args`."""
         verb = self.name
         if _SEPARATOR not in args:
             if ctx.resilient_parsing:  # a shell completes the line
@@ -79,13 +79,13 @@ def become(
 ) -> NoReturn:
     """Replace this process by a program, so that streams, signals and exit code are its own.
 
-    Where a script called the command, the program is a child, and its exit code ours (128 and the
-    number of the signal that ended it, as shells say it).
+    If a script called the command, the program runs as a child, and its exit code becomes ours (128
+    plus the signal's number if a signal ended it, as in shells).
 
     Args:
         command: The program and its arguments.
         environment: Its environment.
-        remark: What to tell the user about the program's file first; "" for nothing.
+        remark: A message about the program's file to print first; "" for none.
     """
     program = command[0]
     found = shutil.which(program, path=environment.get("PATH"))

@@ -1,4 +1,4 @@
-"""How verbs read and explain their options: in groups, with an example, abbreviated or not."""
+"""Parsing and help of verbs: options in groups, abbreviations, an example."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ _OTHERS = "Options"
 
 
 class GroupedCommand(TyperCommand):
-    """A verb whose options are listed under what they are for, and may be abbreviated."""
+    """A verb whose options are listed in groups and may be abbreviated."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401 - the parser's own types
-        """Parse with every option written out, but leave a line that a shell completes."""
+        """Parse with every option written out, except in a line that a shell completes."""
         if not ctx.resilient_parsing:
             args = written_out(args, self.get_params(ctx))
         return list(super().parse_args(ctx, args))
 
     def format_options(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401 - the parser's own types
-        """Write the options of each group, those of none first."""
+        """Write the options of each group; options without a group come first."""
         groups: dict[str, list[tuple[str, str]]] = {_ARGUMENTS: [], _OTHERS: []}
         for parameter in self.get_params(ctx):
             record = parameter.get_help_record(ctx)
@@ -38,14 +38,14 @@ class GroupedCommand(TyperCommand):
                     formatter.write_dl(records)
 
     def format_epilog(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401, ARG002
-        """Write the example as one line, however long it is."""
+        """Write the example as one line of any length."""
         if self.epilog:
             formatter.write_paragraph()
             formatter.write(f"Example:  {self.epilog}\n")
 
 
 class GroupedVerbs(TyperGroup):
-    """The list of verbs, under what they are for."""
+    """The list of verbs, in groups."""
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401
         """Write the verbs of each group, in the order in which they are declared."""

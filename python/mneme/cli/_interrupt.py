@@ -1,4 +1,4 @@
-"""Ctrl-C while native code runs, and what batch systems send instead of it."""
+"""Ctrl-C while native code runs, and the signals that batch systems send instead."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ __all__ = ["interrupt_ends_process", "interrupt_on_request"]
 
 @contextmanager
 def interrupt_ends_process() -> Iterator[None]:
-    """Let an interrupt end the process at once, as programs without handler do.
+    """Let an interrupt end the process at once, as in programs without a handler.
 
-    The interpreter would wait for native code to return, and a kernel that hangs never does.
+    The interpreter would wait for native code to return, which never happens if a kernel hangs.
     Shells show such an end as exit code 130.
     """
     previous = signal.signal(signal.SIGINT, signal.SIG_DFL)
@@ -28,9 +28,9 @@ def interrupt_ends_process() -> Iterator[None]:
 
 
 def interrupt_on_request() -> None:
-    """End as after an interrupt from the keyboard when a batch system asks, or the terminal goes.
+    """Treat a batch system's signal, or the end of the terminal, like an interrupt.
 
-    A terminal's end that the caller ignores (`nohup`) stays ignored.
+    If the caller ignores the terminal's end (`nohup`), it stays ignored.
     """
     signal.signal(signal.SIGTERM, _interrupt)
     if signal.getsignal(signal.SIGHUP) is signal.SIG_DFL:

@@ -13,21 +13,21 @@ _is_own_process = False
 
 
 def own_process() -> None:
-    """Note that this process is the command: nobody else lives in it."""
+    """Note that this process runs only the command."""
     global _is_own_process  # noqa: PLW0603 - a fact about the process
     _is_own_process = True
 
 
 def is_own_process() -> bool:
-    """Whether this process is the command, and not a script that calls it."""
+    """Whether this process runs only the command, not a script that calls it."""
     return _is_own_process
 
 
 def leave_at_once(code: ExitCode) -> None:
-    """End the process without giving device memory back piece by piece.
+    """End the process without freeing device memory piece by piece.
 
-    The driver frees everything of a process that ends, in a fraction of the time. Returns where
-    somebody waits for a regular end: another program around the command, a profiler's report.
+    The driver frees the memory of an ended process much faster. Returns normally if something needs
+    a regular end: a script that called the command, or a profiler's report.
     """
     from mneme import _native  # noqa: PLC0415 - `--help` needs no runtime
 

@@ -1,4 +1,4 @@
-"""What `mneme optimize` shows: each step, searches as `mneme tune` does, a table, a sentence."""
+"""Output of `mneme optimize`: each step, searches as in `mneme tune`, a table, a summary."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from mneme.optimize.result import KernelResult, OptimizeResult
-    from mneme.tuning.events import Outcome
+    from mneme.session.events import Outcome
 
 __all__ = ["output_for"]
 
 
 def output_for(*, is_quiet: bool, is_json: bool = False) -> QuietOutput:
-    """Return what fits where stderr goes; stdout may be for JSON alone."""
+    """Return the output for this kind of stderr; stdout may be reserved for JSON."""
     if is_json:
         return _Json()
     if is_quiet:
@@ -42,27 +42,32 @@ class _Json(QuietOutput, OptimizeListener):
     """Errors and the sentences of the result."""
 
     def done(self, result: OptimizeResult) -> None:
-        """Say the sentences."""
+        """Print the sentences."""
         self.close()
         _say(result)
 
 
 class _Steps(PlainOutput, OptimizeListener):
-    """Says each step; of a search only how it goes."""
+    """Prints each step, but only the progress of a search."""
 
     def step(self, sentence: str) -> None:
-        """Say what comes."""
+        """Print the next step."""
         self.close()
         _console.say(sentence)
 
+    def detail(self, sentence: str) -> None:
+        """Print it if the user asked for more output."""
+        if _console.is_verbose():
+            self.step(sentence)
+
     def started(self, kernel: str, record_id: str, directory: Path) -> None:
-        """The step has said it."""
+        """Print nothing: the step has been printed."""
 
     def final_round(self, done: int, total: int) -> None:
-        """Say nothing: it is part of the search."""
+        """Print nothing: it is part of the search."""
 
     def finished(self, outcome: Outcome) -> None:
-        """Say what the search found."""
+        """Print what the search found."""
         self.close()
         progress, gain = outcome.progress, outcome.gain
         if gain is None:
@@ -72,6 +77,8 @@ class _Steps(PlainOutput, OptimizeListener):
             is_open = gain.ratio > LOOKS_FASTER
             found = f"nothing faster for certain: {found}" if is_open else "nothing faster"
         _console.say(f"  {progress.done} trials: {found}")
+        if outcome.near is not None:
+            _console.say(f"  {outcome.near.sentence()}")
 
     def done(self, result: OptimizeResult) -> None:
         """Print the table and the sentence."""

@@ -26,7 +26,7 @@ __all__ = [
 
 
 class LogLevel(str, Enum):
-    """How much mneme says on stderr."""
+    """How much mneme prints on stderr."""
 
     trace = "trace"
     debug = "debug"
@@ -38,9 +38,9 @@ class LogLevel(str, Enum):
 
 
 def finite(value: Optional[float]) -> Optional[float]:
-    """Refuse what is no number, which passes any check of a range."""
+    """Refuse NaN and infinities, which pass checks of ranges."""
     if value is not None and not math.isfinite(value):
-        raise typer.BadParameter(f"{value} is no finite number.")
+        raise typer.BadParameter(f"{value} is not a finite number.")
     return value
 
 
@@ -74,7 +74,7 @@ JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON and nothing
 
 
 def _named_records(ctx: typer.Context) -> list[Any]:
-    """Return the records that the line at hand names, for a shell that completes it."""
+    """Return the records that the command line names so far, for completion in a shell."""
     import mneme  # noqa: PLC0415 - when a shell asks
     from mneme.errors import MnemeError  # noqa: PLC0415
 
@@ -88,13 +88,13 @@ def _named_records(ctx: typer.Context) -> list[Any]:
 
 
 def launches_named(ctx: typer.Context, incomplete: str) -> list[str]:
-    """Return the ids of recorded launches that begin so."""
+    """Return the ids of recorded launches with this prefix."""
     ids = [str(name) for record in _named_records(ctx) for name in record]
     return [name for name in ids if name.startswith(incomplete)]
 
 
 def kernels_named(ctx: typer.Context, incomplete: str) -> list[str]:
-    """Return the mangled names of recorded kernels that begin so."""
+    """Return the mangled names of recorded kernels with this prefix."""
     names = [record.kernel_name for record in _named_records(ctx)]
     return [name for name in names if name.startswith(incomplete)]
 

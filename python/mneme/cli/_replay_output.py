@@ -1,4 +1,4 @@
-"""Prints what a replay gave: JSON on stdout, the verdict for people on stderr."""
+"""Prints the result of a replay: JSON on stdout, the verdict for users on stderr."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from mneme.files.publish import publish_text
 from mneme.recording.launch_facts import PROVES_NOTHING, leaves_changes
 
 if TYPE_CHECKING:
-    from mneme.executors.replay_executor import ReplayOutput
+    from mneme.measure.replay_executor import ReplayOutput
     from mneme.mneme_types import ExperimentConfiguration, ExperimentResult
     from mneme.recording.recorded_execution import KernelInstance
 
@@ -24,7 +24,7 @@ _MISMATCHES_SHOWN = 5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Files:
-    """Where final IR and assembly go."""
+    """The files for final IR and assembly."""
 
     ir: Path | None
     assembly: Path | None
@@ -56,17 +56,7 @@ def show(
         _console.say(_describe(mismatch))
     if result.note:
         _console.say(result.note)
-    if result.result_class == "nondeterministic":
-        _say_how_it_varies(result)
     return ExitCode.NOT_VERIFIED
-
-
-def _say_how_it_varies(result: ExperimentResult) -> None:
-    varies = "two replays of this binary differ"
-    if result.suggestion:
-        _console.say(f"{varies}; try --tolerance {result.suggestion}")
-    elif not result.note:
-        _console.say(f"{varies}: what it leaves depends on the order of its threads")
 
 
 def _verdict(result: ExperimentResult) -> str:
@@ -102,7 +92,7 @@ def _describe(mismatch: dict[str, Any]) -> str:
 
 
 def _why_failed(config: ExperimentConfiguration) -> ExitCode:
-    """Tell a pipeline that does not exist from a kernel that could not be built or run."""
+    """Distinguish an invalid pipeline from a kernel that could not be built or run."""
     from mneme import _native  # noqa: PLC0415 - loads native code
 
     try:

@@ -11,7 +11,7 @@ from mneme.cli._leave import is_own_process
 from mneme.errors import AddressUnavailable
 
 if TYPE_CHECKING:
-    from mneme.executors.replay_executor import BaseExecutor
+    from mneme.measure.replay_executor import BaseExecutor
 
 __all__ = ["open_or_retry"]
 
@@ -20,13 +20,13 @@ _MOST_ATTEMPTS = 3
 
 
 def open_or_retry(executor: BaseExecutor) -> None:
-    """Open a recording; where its addresses are taken, become a new process and try there.
+    """Open a recording; if its addresses are taken, restart this process and try again.
 
-    The system places libraries at other addresses in every process.
+    The system places libraries at different addresses in every process.
 
     Raises:
-        AddressUnavailable: If several processes could not have the addresses, or this process is
-            not the command's own.
+        AddressUnavailable: If several processes could not get the addresses, or if this process
+            does not run only the command.
     """
     try:
         executor.open()

@@ -1,4 +1,4 @@
-"""Standard streams as whoever started the command has left them: closed, or without our letters."""
+"""Standard streams that may be closed, or whose encoding may lack our letters."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ _filled: list[int] = []
 
 
 def fill_closed_streams() -> None:
-    """Put the null device where a standard stream is closed.
+    """Open the null device for every closed standard stream.
 
-    A file that is opened later must not get its number: libraries write messages there.
+    A file that is opened later must not get the stream's number, because libraries write messages
+        there.
     """
     for number in range(3):
         try:
@@ -30,15 +31,15 @@ def fill_closed_streams() -> None:
 
 
 def allow_every_letter() -> None:
-    """Let a letter that stdout's encoding lacks be shown by its code, as on stderr.
+    """Print letters that stdout's encoding lacks as codes, as on stderr.
 
-    Tables have units and arrows, and kernels names in any language.
+    Tables contain units and arrows, and names of kernels may use any language.
     """
     if isinstance(sys.stdout, io.TextIOWrapper) and sys.stdout.errors == "strict":
         sys.stdout.reconfigure(errors="backslashreplace")
 
 
 def give_back_streams() -> None:
-    """Let a program that replaces this process find closed what was closed."""
+    """Close the streams again for a program that replaces this process."""
     for number in _filled:
         os.set_inheritable(number, False)  # noqa: FBT003 - its name

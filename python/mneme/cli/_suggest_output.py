@@ -1,4 +1,4 @@
-"""What `mneme suggest` shows: what helped, by how much, what was other, and how to try it."""
+"""Output of `mneme suggest`: what helped, by how much, what differed, and how to try it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from mneme.cli import _console
+from mneme.knobs import CODE_NUMBERS
 from mneme.optimize.changes import changes_between
+from mneme.option import flag_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -28,19 +30,19 @@ _SWITCHES = {
 
 @dataclass(kw_only=True)
 class Told:
-    """What is known of a launch."""
+    """Earlier results for a launch."""
 
     store: Path
     record: RecordedExecution
     instance: KernelInstance
     helped: list[Match]
-    """What was faster, what says most first."""
+    """Faster configurations, the most relevant first."""
     in_vain: list[Match]
     """Tunings of this kernel that found nothing."""
 
 
 def show(told: Told) -> None:
-    """Print it for people."""
+    """Print it for users."""
     name = told.record.demangled_name
     if not told.helped:
         _console.say(_nothing(told))
@@ -95,7 +97,7 @@ def told_as_json(told: Told) -> dict[str, Any]:
 
 
 def command_of(match: Match, told: Told) -> str:
-    """Return the command that replays a launch in the way that helped."""
+    """Return the command that replays a launch with the configuration that helped."""
     config = match.entry.config
     words = ["mneme", "replay", *_place(told)]
     if _has_launch(match, told):
@@ -109,8 +111,9 @@ def command_of(match: Match, told: Told) -> str:
     if config.get("set_launch_bounds"):
         words += ["--max-threads", str(config.get("max_threads") or 0)]
         words += ["--min-blocks-per-sm", str(config.get("min_blocks_per_sm") or 0)]
-    if config.get("max_registers"):
-        words += ["--max-registers", str(config["max_registers"])]
+    for knob in CODE_NUMBERS:
+        if (value := config.get(knob.key, knob.default)) != knob.default:
+            words += [flag_of(knob.key), str(value)]
     if match.is_same and config.get("specialize") and config.get("specialized_args"):
         words += ["--specialized-args", str(config["specialized_args"])]
     words += ["--codegen-opt", str(config.get("codegen_opt", 3)), str(config.get("passes", ""))]
@@ -122,7 +125,7 @@ def _place(told: Told) -> list[str]:
 
 
 def _has_launch(match: Match, told: Told) -> bool:
-    """Whether the entry is of this very launch, so that its blocks fit."""
+    """Whether the entry is about exactly this launch, so that its blocks fit."""
     here = [_extents(told.instance.grid_dim), _extents(told.instance.block_dim)]
     there = [match.entry.grid, match.entry.block]
     return match.is_same and here == there
@@ -133,7 +136,7 @@ def _extents(dims: Any) -> tuple[int, int, int]:  # noqa: ANN401 - a dim3
 
 
 def _changes(match: Match, told: Told) -> list[str]:
-    """Return what was other than in the baseline; what says nothing of this launch is left out."""
+    """Return what differed from the baseline, without what does not apply to this launch."""
     entry = match.entry
     left_out: tuple[str, ...] = () if _has_launch(match, told) else _OF_LAUNCH
     left_out += () if match.is_same else _OF_KERNEL

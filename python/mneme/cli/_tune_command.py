@@ -15,7 +15,7 @@ class TuneCommand(GroupedCommand):
     """A command whose lists may be written as `--passes A B C`."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401 - the parser's own type
-        """Parse with every value behind an option of its own."""
+        """Parse with a separate option for every value."""
         if not ctx.resilient_parsing:
             args = written_out(args, self.get_params(ctx))
         return list(super().parse_args(ctx, spread_lists(args)))

@@ -1,4 +1,4 @@
-"""What `mneme tune` shows: progress on a terminal, a line now and then elsewhere, a summary."""
+"""Output of `mneme tune`: progress on a terminal, occasional lines elsewhere, a summary."""
 
 from __future__ import annotations
 
@@ -13,27 +13,28 @@ from typing_extensions import Self
 from mneme.cli import _console
 from mneme.kernel_names import qualified_name
 from mneme.mneme_types import dim3
-from mneme.tuning.configurations import shape_text
-from mneme.tuning.events import TuneListener
+from mneme.search.configurations import shape_text
+from mneme.session.events import TuneListener
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from rich.progress import Progress as RichProgress
 
-    from mneme.tuning.events import Outcome, Progress, Summary
-    from mneme.tuning.final_round import Gain
-    from mneme.tuning.options import TuneOptions
-    from mneme.tuning.trials import CompletedCandidate
+    from mneme.session.events import Outcome, Progress, Summary
+    from mneme.session.final_round import Gain
+    from mneme.session.options import TuneOptions
+    from mneme.session.trials import CompletedCandidate
 
 __all__ = ["PlainOutput", "QuietOutput", "TerminalOutput", "listener_for"]
 
 _SECONDS_BETWEEN_LINES = 10.0
 _SECONDS_BETWEEN_FRAMES = 0.1
-# Characters of a value; a pipeline may have thousands.
+# Longest printed value in characters; a pipeline may have thousands.
 _LONGEST = 200
 _REASONS = {
     "failed_verification": "wrong result",
+    "few_ulp": "a few ULP off",
     "rounding": "rounded otherwise",
     "invalid_launch": "launch refused",
     "invalid_config": "invalid",
@@ -44,7 +45,7 @@ _REASONS = {
 
 
 def listener_for(options: TuneOptions) -> QuietOutput:
-    """Return what fits the options and where stderr goes."""
+    """Return the output for the options and the kind of stderr."""
     if options.quiet:
         return QuietOutput()
     return TerminalOutput() if sys.stderr.isatty() else PlainOutput()
@@ -64,14 +65,14 @@ class QuietOutput(TuneListener):
         self._warnings: Counter[str] = Counter()
 
     def close(self) -> None:
-        """End what is shown."""
+        """End the display."""
         for sentence, count in self._warnings.items():
             if count > 1:
                 _console.say(f"{count} times: {sentence}")
         self._warnings.clear()
 
     def warn(self, sentence: str) -> None:
-        """Show a warning; the same one again is counted and told at the end."""
+        """Show a warning; repetitions are counted and reported at the end."""
         shown = " ".join(sentence.split())
         self._warnings[shown] += 1
         if self._warnings[shown] == 1:
@@ -83,7 +84,7 @@ class QuietOutput(TuneListener):
         _console.say(" ".join(sentence.split()))
 
     def space(self, description: dict[str, Any], candidates: list[dict[str, Any]]) -> None:
-        """Print what was asked for."""
+        """Print the search space."""
         content = {"search_space": description}
         _console.print_json({**content, "configurations": candidates} if candidates else content)
 
@@ -102,28 +103,28 @@ class PlainOutput(QuietOutput):
         _console.say(sentence)
 
     def started(self, kernel: str, record_id: str, directory: Path) -> None:
-        """Say what is tuned."""
+        """Print what is tuned."""
         self._kernel = kernel
         _console.say(f"tuning {kernel}, instance {record_id}; results in {directory}")
 
     def baseline(self, done: CompletedCandidate) -> None:
-        """Say how fast the baseline is."""
+        """Print the time of the baseline."""
         passes = _value(done.candidate.config.passes, "baseline.json")
         _console.say(f"baseline {_time(done.metric)} ({passes}) on {done.result.device}")
 
     def as_built(self, done: CompletedCandidate) -> None:
-        """Say what gains are stated over."""
+        """Print what gains are relative to."""
         passes = done.candidate.config.passes
         _console.say(f"as built {_time(done.metric)} ({passes}): gains are over that")
 
     def progress(self, progress: Progress) -> None:
-        """Say where the search stands, now and then."""
+        """Print the state of the search from time to time."""
         if time.monotonic() - self._last >= _SECONDS_BETWEEN_LINES:
             self._last = time.monotonic()
             _console.say(_line(progress))
 
     def final_round(self, done: int, total: int) -> None:
-        """Say that the last measurements begin."""
+        """Print that the final measurements begin."""
         if done == 1:
             _console.say(f"measuring the best again, in turn with the baseline, {total} rounds")
 
@@ -181,7 +182,7 @@ class TerminalOutput(PlainOutput):
         self._show(progress.done, progress.total, _line(progress, has_bar=True))
 
     def final_round(self, done: int, total: int) -> None:
-        """Move the bar of the last measurements."""
+        """Move the bar of the final measurements."""
         self._show(done, total, "measuring the best again, in turn with the baseline")
 
     def warn(self, sentence: str) -> None:
@@ -264,6 +265,8 @@ def summary(outcome: Outcome) -> list[str]:
             else f"{gain.ratio:.3f}x in replays, no significant gain in production: {expected}"
         )
         lines += [f"  {text}" for text in differences(baseline, best)]
+    if outcome.near is not None:
+        lines.append(outcome.near.sentence())
     lines.append(f"results: {outcome.directory}")
     lines.append(f"look at them: mneme report {outcome.directory}")
     return lines if best is baseline else [*lines, *_how_to_use(outcome.directory, gain)]
@@ -285,9 +288,9 @@ def _compared_with(baseline: CompletedCandidate) -> str:
 
 
 def differences(baseline: CompletedCandidate, best: CompletedCandidate) -> list[str]:
-    """Return what the winner has other than the baseline, one line each."""
+    """Return how the winner differs from the baseline, one line per difference."""
     old, new = baseline.candidate.config, best.candidate.config
-    # Not of to_dict(), which leaves out what says nothing.
+    # Not from to_dict(), which leaves out fields without effect.
     pairs = {one.name: (getattr(old, one.name), getattr(new, one.name)) for one in fields(new)}
     return [
         f"{name}: {_value(before)} -> {_value(after)}"

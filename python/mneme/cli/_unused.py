@@ -1,4 +1,4 @@
-"""Options that do nothing beside the others: said in one sentence, before anything starts."""
+"""Reports options that have no effect with the others, in one sentence, before anything starts."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ __all__ = ["is_device_asked", "tell_unused"]
 
 
 def is_device_asked(device: str | None) -> bool:
-    """Say whether --device was given; a device of the environment is for other commands as well."""
+    """Whether --device was given; a device in the environment is for other commands, too."""
     return device is not None and device != os.environ.get("MNEME_DEVICE")
 
 
 def tell_unused(options: Mapping[str, object], why: str) -> None:
-    """Say which options do nothing, if there are any.
+    """Report options without effect, if there are any.
 
     Args:
-        options: Names of options, and what was given although it does nothing; false for nothing.
-        why: What they lack, as in "without --set-launch-bounds".
+        options: Names of options without effect, with their values; false if not given.
+        why: What is missing, as in "without --set-launch-bounds".
     """
     unused = [name for name, is_unused in options.items() if is_unused]
     if unused:

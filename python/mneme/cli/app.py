@@ -1,4 +1,4 @@
-"""The application: verbs, the options before them, and exceptions into exit codes."""
+"""The application: verbs, the options before them, and exit codes for exceptions."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ _VERBS = {
     "move": ("move.move", _KEEP, "mneme move recording /scratch/recording"),
     "clean": ("clean.clean", _KEEP, "mneme clean recording"),
 }
-# Those that start a program, named after `--`.
+# Verbs that start a program, which follows `--`.
 _GUEST_VERBS = ("optimize", "record", "run")
 
 
@@ -78,7 +78,7 @@ def _main(
 ) -> None:
     """Record a GPU kernel launch of a real application, replay it alone, tune it, deploy it."""
     if verbosity is not None:
-        # The native libraries, and the programs we start, read the same variable.
+        # The native libraries and the programs we start read this variable, too.
         os.environ[_LEVEL_VARIABLE] = verbosity.value
     _version(is_wanted=version)
     if ctx.invoked_subcommand is None:
@@ -87,12 +87,12 @@ def _main(
 
 
 def make_app(verb: str | None = None, *, is_list: bool = False) -> typer.Typer:
-    """Return the application with one verb, or with all where `verb` is none of them.
+    """Return the application with one verb, or with all verbs if `verb` is not one.
 
     Args:
         verb: The verb that will run; no other is loaded.
-        is_list: Whether all verbs may lack their options, which take most of the time to make: for
-            the list of verbs, and for what is wrong with a command line before its verb.
+        is_list: Whether verbs may lack their options, which are slow to make: for the list of
+            verbs, and for errors before the verb.
     """
     app = typer.Typer(
         name="mneme",
@@ -131,7 +131,7 @@ def make_app(verb: str | None = None, *, is_list: bool = False) -> typer.Typer:
 
 
 def _only_named(action: Callable[..., None]) -> Callable[[], None]:
-    """Return a verb without options that has the help of another."""
+    """Return a verb without options that has the help text of another."""
 
     def named() -> None: ...
 
@@ -140,7 +140,7 @@ def _only_named(action: Callable[..., None]) -> Callable[[], None]:
 
 
 def _verb_of(arguments: list[str]) -> str | None:
-    """Return the first argument that is neither option nor value; None if help comes first."""
+    """Return the first argument that is no option or value; None if help comes first."""
     skips = False
     for argument in arguments:
         if argument == "--help":
@@ -160,7 +160,7 @@ def run(argv: Sequence[str] | None = None) -> int:
         code = _dispatch(arguments)
         sys.stdout.flush()
     except BrokenPipeError:
-        # The reader of our output has gone; there is nobody to print to.
+        # The reader of our output has closed it.
         _drop_output()
         return ExitCode.OK
     except OSError as error:
@@ -170,7 +170,7 @@ def run(argv: Sequence[str] | None = None) -> int:
 
 
 def _drop_output() -> None:
-    """Let what could not be printed go: the interpreter tries again at its end."""
+    """Discard output that could not be printed: the interpreter would try again at its end."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
@@ -196,8 +196,8 @@ def _dispatch(arguments: list[str]) -> int:
 def _report(error: Exception) -> int:
     if os.environ.get(_LEVEL_VARIABLE) in (LogLevel.debug.value, LogLevel.trace.value):
         say_text("".join(traceback.format_exception(error)))
-    # The parser's own errors know their sentence and their exit code; its class moved between
-    # releases, so it is known by what it offers.
+    # The parser's errors have a message and an exit code. Their class moved between releases, so
+    # they are recognised by their methods.
     if hasattr(error, "format_message"):
         say(_usage_sentence(error))
         return int(getattr(error, "exit_code", ExitCode.USAGE))

@@ -27,7 +27,7 @@ _SECONDS = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604800}
 
 
 class Action(str, Enum):
-    """What can be done to a cache."""
+    """Actions on a cache."""
 
     ls = "ls"
     stats = "stats"
@@ -41,7 +41,7 @@ def _number(text: Optional[str], units: dict[str, int], example: str) -> Optiona
         return None
     found = re.fullmatch(r"([0-9]{1,15})([A-Za-z]?)", text)
     if found is None or found[2] not in units:
-        raise typer.BadParameter(f"'{text}' is no number such as {example}.")
+        raise typer.BadParameter(f"'{text}' is not a number such as {example}.")
     return int(found[1]) * units[found[2]]
 
 

@@ -6,17 +6,18 @@ import ctypes
 import os
 import signal
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Optional, cast
+from typing import TYPE_CHECKING, Annotated, Any, Optional, cast
 
 import typer
 
 from mneme.cli import _console
+from mneme.cli._code_numbers import with_code_numbers
 from mneme.cli._options import RecordIdOption
 from mneme.cli._unused import tell_unused
 from mneme.files.publish import publish
 
 if TYPE_CHECKING:
-    from mneme.executors.compile_record import CompiledKernel, CompileOptions
+    from mneme.measure.compile_record import CompiledKernel, CompileOptions
 
 __all__ = ["compile_kernel"]
 
@@ -34,6 +35,7 @@ def _file(*names: str, text: str) -> object:
     return typer.Option(*names, metavar="FILE", help=text, show_default=False)
 
 
+@with_code_numbers
 def compile_kernel(
     record_database: Annotated[
         Path,
@@ -83,9 +85,6 @@ def compile_kernel(
             help="Level of generator and assembler.",
         ),
     ] = 3,
-    max_registers: Annotated[
-        int, _number("--max-registers", text="Registers of a thread.", largest=255)
-    ] = 0,
     specialized_args: Annotated[
         str,
         typer.Option(
@@ -124,18 +123,20 @@ def compile_kernel(
     output: Annotated[Optional[Path], _file("-o", "--output", text="Write the image.")] = None,
     ptx: Annotated[Optional[Path], _file("--ptx", text="Write the PTX, or other assembly.")] = None,
     ll: Annotated[Optional[Path], _file("--ll", text="Write the final IR.")] = None,
+    **numbers: Optional[int],
 ) -> None:
     """Compile a recorded kernel, with or without a GPU.
 
     Prints what the kernel uses and what compiling took as JSON on stdout.
     """
-    from mneme.executors.compile_record import CompileOptions  # noqa: PLC0415
+    from mneme.measure.compile_record import CompileOptions  # noqa: PLC0415
 
     if not set_launch_bounds:
         bounds = {"--max-threads": max_threads, "--min-blocks": min_blocks_per_sm}
         tell_unused(bounds, "without --set-launch-bounds")
     if not specialize:
         tell_unused({"--specialized-args": specialized_args}, "without --specialize")
+    told: dict[str, Any] = {name: value for name, value in numbers.items() if value is not None}
     options = CompileOptions(
         target=arch,
         passes=passes,
@@ -145,13 +146,13 @@ def compile_kernel(
         set_launch_bounds=set_launch_bounds,
         max_threads=max_threads,
         min_blocks_per_sm=min_blocks_per_sm,
-        max_registers=max_registers,
         specialized_args=specialized_args,
         assembler_options=assembler_options,
         code_object_version=code_object_version or 0,
         use_cache=cache,
         want_ir=ll is not None,
         want_assembly=ptx is not None,
+        **told,
     )
     compiled = _compile_apart(record_database, record_id, options)
     _write(compiled, output, ptx, ll)
@@ -175,7 +176,7 @@ def _compile_apart(
     from multiprocessing import get_context  # noqa: PLC0415
 
     from mneme.errors import CompileFailed  # noqa: PLC0415
-    from mneme.executors.compile_record import compile_record  # noqa: PLC0415
+    from mneme.measure.compile_record import compile_record  # noqa: PLC0415
 
     def compile_and_send() -> None:
         signal.signal(signal.SIGINT, signal.SIG_IGN)

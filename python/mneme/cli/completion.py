@@ -1,4 +1,4 @@
-"""`mneme completion`: what a shell needs to complete our command lines."""
+"""`mneme completion`: prints the code with which a shell completes our command lines."""
 
 from __future__ import annotations
 
@@ -42,11 +42,11 @@ def completion(
 
 
 def complete(variable: str, make_app: Callable[[list[str]], typer.Typer]) -> None:
-    """Answer the shell that asks by `variable`, and leave; a shell that is not known: return.
+    """Answer a shell's request in `variable` and exit; return for an unknown shell.
 
     Args:
-        variable: Environment variable with what is asked.
-        make_app: Makes the application that has the verb of these words.
+        variable: Environment variable with the request.
+        make_app: Makes the application with the verb of these words.
     """
     from typer import completion as typers  # noqa: PLC0415 - when a shell asks
     from typer.main import get_command  # noqa: PLC0415

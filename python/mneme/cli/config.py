@@ -1,4 +1,4 @@
-"""`mneme config`: where things are, for build scripts."""
+"""`mneme config`: paths and options for build scripts."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["config"]
 
 
 class Key(str, Enum):
-    """What `mneme config` knows."""
+    """The values that `mneme config` knows."""
 
     cc = "cc"
     cxx = "cxx"

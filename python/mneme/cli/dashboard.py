@@ -34,7 +34,7 @@ def dashboard(
 ) -> None:
     """Show a tuning's study with optuna-dashboard until Ctrl-C.
 
-    Whoever reaches the port sees the study and may change it.
+    Everybody who can reach the port can see the study and change it.
     """
     from mneme.report.dashboard import serve_study  # noqa: PLC0415 - slow to import
 

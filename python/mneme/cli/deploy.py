@@ -1,4 +1,4 @@
-"""`mneme deploy`: results of tunings into the file that production runs read."""
+"""`mneme deploy`: writes results of tunings into the file that production runs read."""
 
 from __future__ import annotations
 
@@ -154,7 +154,7 @@ def deploy(
 def _measure(
     plan: Deployment, options: MeasureOptions, *, is_quiet: bool
 ) -> tuple[Deployment, OptimizeResult]:
-    """Run the program as built and as tuned; return what is worth deploying, and what was seen."""
+    """Run the program as built and as tuned; return what to deploy, and the measurements."""
     import tempfile  # noqa: PLC0415
 
     from mneme.cli._optimize_output import output_for  # noqa: PLC0415
@@ -171,7 +171,7 @@ def _measure(
 
 
 def _say_left_out(plan: Deployment) -> None:
-    """Say what is left out and why, one sentence for each reason."""
+    """Print what is left out and why, one sentence per reason."""
     reasons: dict[str, list[LeftOut]] = {}
     for one in plan.left_out:
         reasons.setdefault(one.reason, []).append(one)

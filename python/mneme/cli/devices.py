@@ -1,4 +1,4 @@
-"""`mneme devices`: what there is, and why something is not there."""
+"""`mneme devices`: which devices exist, and why others are unavailable."""
 
 from __future__ import annotations
 

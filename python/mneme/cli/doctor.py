@@ -1,4 +1,4 @@
-"""`mneme doctor`: what was found here, what is missing, and how to get it."""
+"""`mneme doctor`: what is installed, what is missing, and how to get it."""
 
 from __future__ import annotations
 

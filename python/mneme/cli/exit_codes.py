@@ -24,7 +24,7 @@ class ExitCode(IntEnum):
     """The command line does not follow the grammar: unknown option, missing argument, no `--`."""
 
     INVALID_CONFIGURATION = 3
-    """The request makes no sense: unknown pass, impossible dimensions, ambiguous record id."""
+    """The request is invalid: unknown pass, impossible dimensions, ambiguous record id."""
 
     RECORD_UNREADABLE = 4
     """A recording or one of its files is missing, damaged or foreign."""
@@ -33,7 +33,7 @@ class ExitCode(IntEnum):
     """A bug of mneme's own; `-v debug` shows where."""
 
     UNAVAILABLE = 6
-    """A device, driver, library or recorded address is not to be had, or not supported."""
+    """A device, driver, library or recorded address is unavailable or not supported."""
 
     REPLAY_FAILED = 7
     """The kernel could not be built or did not run to its end."""
@@ -42,7 +42,7 @@ class ExitCode(IntEnum):
     """The operating system refused a file operation."""
 
     CANNOT_EXECUTE = 126
-    """`record`, `run`: the program is there but cannot be executed."""
+    """`record`, `run`: the program exists but cannot be executed."""
 
     PROGRAM_NOT_FOUND = 127
     """`record`, `run`: there is no such program."""

@@ -29,7 +29,7 @@ def _dims(text: Optional[str]) -> tuple[int, int, int] | None:
     found = _DIMS.fullmatch(text)
     numbers = [int(one or 1) for one in found.groups()] if found else [0]
     if not all(0 < one < 2**31 for one in numbers):
-        raise typer.BadParameter(f"'{text}' is no extent; write 256, or 16x16.")
+        raise typer.BadParameter(f"'{text}' is not an extent; write 256, or 16x16.")
     x, y, z = numbers
     return x, y, z
 
@@ -154,7 +154,7 @@ def _show(told: Explanation, options: ExplainOptions) -> None:
 
 
 def _about(told: Explanation, known: Constants, options: ExplainOptions) -> tuple[str, ...]:
-    """Return what a row begins with."""
+    """Return the first cells of a row."""
     indices = known.indices
     folds = _folds_text(told, known)
     if known.dims and not indices:
@@ -176,7 +176,7 @@ def _about(told: Explanation, known: Constants, options: ExplainOptions) -> tupl
 
 
 def _folds_text(told: Explanation, known: Constants) -> str:
-    """Return what folds, and what would with other arguments: "2 loops; 1 load with radius"."""
+    """Return what folds, also with other arguments: "2 loops; 1 load with radius"."""
     from mneme.explain.advice import folds_text  # noqa: PLC0415
 
     if len(known.indices) != 1 or known.dims:

@@ -1,4 +1,4 @@
-"""`mneme ls`: what a recording directory holds."""
+"""`mneme ls`: the content of a recording directory."""
 
 from __future__ import annotations
 

@@ -51,6 +51,16 @@ def optimize(
     ] = None,
     compare: CompareOption = None,
     compare_tolerance: CompareToleranceOption = 1e-6,
+    ignore: Annotated[
+        Optional[list[str]],
+        typer.Option(
+            "--ignore",
+            metavar="REGEX",
+            help="Leave out of the output what the groups of REGEX find, times for example. More "
+            "than once.",
+            show_default=False,
+        ),
+    ] = None,
     tolerance: Annotated[
         Optional[list[str]],
         typer.Option(
@@ -112,6 +122,7 @@ def optimize(
             check=check,
             compare=tuple(compare or ()),
             compare_tolerance=compare_tolerance,
+            ignore=tuple(ignore or ()),
             tolerance=tuple(tolerance or ()),
             min_gain=min_gain,
             seed=seed,
@@ -128,7 +139,7 @@ def optimize(
 
 @contextmanager
 def _directory(named: Path | None, program: str) -> Iterator[Path]:
-    """Yield where everything goes; one that is not named is new, and gone if it stays empty."""
+    """Yield the directory for all files; an unnamed one is new, and removed if it stays empty."""
     if named is not None:
         yield named
         return
@@ -141,7 +152,7 @@ def _directory(named: Path | None, program: str) -> Iterator[Path]:
         except FileExistsError:
             directory = wanted.with_name(f"{wanted.name}-{number}")
         except OSError:
-            break  # whoever writes there says why it cannot be
+            break  # the first write will report the reason
     try:
         yield directory
     finally:

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Annotated, Optional
 import typer
 
 from mneme.cli import _replay_output
+from mneme.cli._code_numbers import with_code_numbers
 from mneme.cli._options import DeviceOption, RecordIdOption, finite
 from mneme.cli._unused import tell_unused
 
 if TYPE_CHECKING:
-    from mneme.executors.measuring import Measuring
-    from mneme.executors.replay_executor import BaseExecutor
+    from mneme.measure.measuring import Measuring
+    from mneme.measure.replay_executor import BaseExecutor
     from mneme.mneme_types import ExperimentConfiguration
 
 __all__ = ["replay"]
@@ -47,6 +48,7 @@ Number = Optional[int]
 Flag = Optional[bool]
 
 
+@with_code_numbers
 def replay(
     record_database: Annotated[
         Path,
@@ -133,17 +135,6 @@ def replay(
             show_default=False,
         ),
     ] = None,
-    max_registers: Annotated[
-        int,
-        typer.Option(
-            "--max-registers",
-            metavar="N",
-            min=0,
-            max=1024,
-            help="Registers a thread may have on a GPU.  [default: no limit]",
-            show_default=False,
-        ),
-    ] = 0,
     specialized_args: Annotated[
         str,
         typer.Option(
@@ -227,6 +218,7 @@ def replay(
         typer.Option("--reset-mode", help="Accepted and ignored.", hidden=True),
     ] = None,
     json: Annotated[bool, typer.Option("--json", hidden=True)] = True,
+    **numbers: Optional[int],
 ) -> None:
     """Run a recorded kernel again, verify it and measure it.
 
@@ -236,8 +228,8 @@ def replay(
     from mneme.cli._interrupt import interrupt_ends_process  # noqa: PLC0415
     from mneme.cli._leave import leave_at_once  # noqa: PLC0415
     from mneme.cli._retry import open_or_retry  # noqa: PLC0415
-    from mneme.executors.replay_executor import BaseExecutor  # noqa: PLC0415
-    from mneme.executors.tolerance import Tolerance  # noqa: PLC0415
+    from mneme.measure.replay_executor import BaseExecutor  # noqa: PLC0415
+    from mneme.measure.tolerance import Tolerance  # noqa: PLC0415
     from mneme.mneme_types import ConfigurationChanges  # noqa: PLC0415
 
     del json, reset_mode
@@ -259,8 +251,8 @@ def replay(
             "specialize_dims": specialize_dims,
             "passes": passes,
             "codegen_opt": codegen_opt,
-            "max_registers": max_registers,
             "specialized_args": specialized_args,
+            **numbers,
         },
     )
     files = _replay_output.Files(ir=output_ll, assembly=output_asm)
@@ -290,7 +282,7 @@ def replay(
 def _measuring(
     confidence: float, max_iterations: int, time_budget: float, *, cold_cache: bool
 ) -> Measuring:
-    from mneme.executors.measuring import Measuring  # noqa: PLC0415 - `--help` stays light
+    from mneme.measure.measuring import Measuring  # noqa: PLC0415 - `--help` stays light
 
     if not confidence:
         has_limit = max_iterations != _MAX_ITERATIONS

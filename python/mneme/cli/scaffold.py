@@ -20,13 +20,13 @@ __all__ = ["ScaffoldCommand", "scaffold"]
 
 
 class ScaffoldCommand(GroupedCommand):
-    """A verb that leaves options it does not know in `ctx.args`: they are the template's."""
+    """A verb that leaves unknown options in `ctx.args`: they belong to the template."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401 - the parser's own type
-        """Parse what the verb knows."""
+        """Parse the options that the verb knows."""
         ctx.ignore_unknown_options = True
         ctx.allow_extra_args = True
-        # An option's value must not be taken for the name of the template, so that comes first.
+        # The template's name comes first, so that an option's value is not mistaken for it.
         return list(super().parse_args(ctx, args))
 
 
@@ -96,7 +96,7 @@ def _values(template: Template, arguments: Sequence[str]) -> dict[str, object]:
     while waiting:
         option, has_value, value = waiting.pop(0).partition("=")
         if not option.startswith("--"):
-            raise typer.BadParameter(f"'{option}' is no option of template {template.name}")
+            raise typer.BadParameter(f"'{option}' is not an option of template {template.name}")
         if not has_value and option in flags:
             values[_name(option)] = True
         elif not has_value and option.startswith("--no-") and f"--{option[5:]}" in flags:

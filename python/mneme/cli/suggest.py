@@ -125,9 +125,9 @@ def _suggest(
 
 
 def _kernel(record: RecordedExecution, instance: KernelInstance, device: str | None) -> Kernel:
-    """Return what is looked for: on the device that is named, or the first GPU, or any."""
+    """Return the kernel to look up: on the named device, else the first GPU, else any."""
     from mneme.devices import choose_device, device_limits  # noqa: PLC0415 - loads native code
-    from mneme.tuning.memory import kernel_of  # noqa: PLC0415
+    from mneme.session.memory import kernel_of  # noqa: PLC0415
 
     chosen = choose_device(device)
     if device is None and chosen == "cpu":

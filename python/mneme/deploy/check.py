@@ -1,4 +1,4 @@
-"""Whether the kernels of a tuned-kernels file are those of a program. Prints nothing."""
+"""Checks whether a tuned-kernels file fits a program. Prints nothing."""
 
 from __future__ import annotations
 
@@ -27,19 +27,19 @@ UNFIT, UNCOMPILED = "does not fit", "does not compile"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KernelCheck:
-    """Whether what the file has for code of a kernel serves one of the program."""
+    """Whether the file's entry for a kernel fits a kernel of the program."""
 
     kernel_name: str
     """Mangled."""
 
     demangled_name: str
-    """As in the source, if file or program say it."""
+    """As in the source, if file or program contain it."""
 
     status: str
     """matches, does not fit, does not compile, stale, not there or not instrumented."""
 
     reason: str
-    """A sentence."""
+    """The reason, for users."""
 
     file: str
     """Program or library that has the kernel; empty if none."""
@@ -62,7 +62,7 @@ def check_tuned_file(tuned: str | Path, programs: Iterable[str | Path]) -> list[
 
     Args:
         tuned: The tuned-kernels file.
-        programs: Executables and libraries; of each, the libraries beside it are looked at too.
+        programs: Executables and libraries; their linked libraries are checked, too.
 
     Raises:
         NotFound: If a file does not exist.
@@ -81,7 +81,7 @@ def check_tuned_file(tuned: str | Path, programs: Iterable[str | Path]) -> list[
 
 
 def _makes_modules(programs: Iterable[str | Path]) -> bool:
-    """Whether a program makes kernels while it runs."""
+    """Whether a program makes kernels at run time."""
     files = (file for path in programs for file in with_libraries(Path(path)))
     facts = (read_elf(file) for file in files)
     return any(name.startswith("libmneme_frontend.") for one in facts if one for name in one.needed)
@@ -95,7 +95,7 @@ def _check(
     *,
     makes_modules: bool,
 ) -> KernelCheck:
-    """Return how one entry fares; `programs` names those that were looked at."""
+    """Return the check of one entry; `programs` names the checked programs."""
     candidates = found.get(name, [])
     (wanted,) = kernel.static_hashes
     matching = [one for one in candidates if wanted in ("", one.static_hash)]
@@ -133,7 +133,7 @@ def _check(
 
 
 def _why_unfit(kernel: TunedKernel, program: EmbeddedKernel) -> str:
-    """Return which variants a production run leaves out for this kernel; empty if none."""
+    """Return which variants a production run skips for this kernel; empty if none."""
     reasons = [
         f"variant {number} is not used: {reason}"
         for number, variant in enumerate(kernel.variants)
@@ -143,7 +143,7 @@ def _why_unfit(kernel: TunedKernel, program: EmbeddedKernel) -> str:
 
 
 def _why_uncompiled(kernel: TunedKernel, programs: list[EmbeddedKernel]) -> str:
-    """Return which variants no compilation comes of; empty if none."""
+    """Return which variants do not compile; empty if none."""
     reasons = {
         f"variant {number} cannot be compiled{reason}; the kernel runs as it was built there"
         for program in programs
@@ -153,7 +153,7 @@ def _why_uncompiled(kernel: TunedKernel, programs: list[EmbeddedKernel]) -> str:
 
 
 def _why_variant_unfit(variant: TunedVariant, program: EmbeddedKernel) -> str:
-    """Return what whyUnfit() of runtime/jit/request.h says."""
+    """Return the result of whyUnfit() in runtime/jit/request.h."""
     args = program.args
     for one in variant.match.args:
         known = args[one.index] if one.index < len(args) else None
@@ -169,7 +169,7 @@ def _why_variant_unfit(variant: TunedVariant, program: EmbeddedKernel) -> str:
 
 
 def _variants_text(kernel: TunedKernel) -> str:
-    """Return how many variants there are, and where they were found: "2 variants (sm_90)"."""
+    """Return the number of variants and their architectures: "2 variants (sm_90)"."""
     count = len(kernel.variants)
     places = sorted({one.match.arch for one in kernel.variants} - {""})
     text = f"{count} variant{'' if count == 1 else 's'}"

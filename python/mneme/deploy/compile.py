@@ -1,4 +1,4 @@
-"""Whether the variants of a tuned kernel compile, as a production run would compile them."""
+"""Checks whether variants of a tuned kernel compile, as in a production run."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from mneme.errors import MnemeError
+from mneme.knobs import CODE_NUMBERS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -24,13 +25,13 @@ _USUAL_PIPELINE = "default<O3>"
 
 @dataclass(frozen=True, slots=True)
 class _Build:
-    """What decides whether a compilation succeeds; values and dimensions hardly do."""
+    """The settings that decide whether code compiles; values and dimensions hardly matter."""
 
     arch: str
     pipeline: str
     codegen_opt: int
     launch_bounds: bool
-    max_registers: int
+    code_numbers: tuple[tuple[str, int], ...]
     specialize_dims: bool
 
 
@@ -60,13 +61,13 @@ def _build_of(variant: TunedVariant, program: EmbeddedKernel) -> _Build:
         pipeline=variant.pipeline,
         codegen_opt=variant.codegen_opt_level,
         launch_bounds=variant.launch_bounds,
-        max_registers=variant.max_registers,
+        code_numbers=tuple((one.key, getattr(variant, one.key)) for one in CODE_NUMBERS),
         specialize_dims=variant.specialize_dims,
     )
 
 
 def _why_not(build: _Build, variant: TunedVariant, program: EmbeddedKernel) -> str:
-    """Return why it does not compile; empty if it does, or if that cannot be told here."""
+    """Return why it does not compile; empty if it does, or if that is unknown here."""
     from mneme import _native  # noqa: PLC0415 - loads native code
 
     try:
@@ -112,7 +113,7 @@ def _compile(build: _Build, variant: TunedVariant, program: EmbeddedKernel, pipe
         specialize_dims=build.specialize_dims and bool(dims),
         options_json=program.options,
         placed_globals=dict.fromkeys(program.variables, 0) if build.arch != "cpu" else {},
-        max_registers=build.max_registers,
+        code_numbers=dict(build.code_numbers),
         specialized_args=_values(variant, program),
         apart_seconds=_SECONDS,
         **dims,
@@ -120,7 +121,7 @@ def _compile(build: _Build, variant: TunedVariant, program: EmbeddedKernel, pipe
 
 
 def _values(variant: TunedVariant, program: EmbeddedKernel) -> dict[int, bytes]:
-    """Return recorded values of arguments that become constants, as far as the file has them."""
+    """Return those recorded values of constant arguments that the file contains."""
     if not variant.specialize_args:
         return {}
     return {

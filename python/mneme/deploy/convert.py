@@ -42,8 +42,8 @@ def convert_to_json(
 ) -> None:
     """Write a configuration as a tuned-kernels file (`PROTEUS_TUNED_KERNELS`).
 
-    It serves every launch of this code on every device. `mneme deploy` writes guards, gains and
-    launch dimensions too, which it knows from the results of a tuning.
+    It applies to every launch of this code on every device. `mneme deploy` also writes guards,
+    gains and launch dimensions, from the results of a tuning.
 
     Args:
         filename: Replaced if it exists.
@@ -66,7 +66,7 @@ def export_proteus_tuned_kernel(
     *,
     usage_filename: str | Path | None = None,
 ) -> None:
-    """Write a tuned-kernels file and, if named, a text that says how to use it."""
+    """Write a tuned-kernels file and, if named, a text that explains how to use it."""
     convert_to_json(filename, recorded_execution, kernel_descr, config)
     if usage_filename is not None:
         publish_text(
@@ -102,7 +102,7 @@ def _entry(
 ) -> TunedKernel:
     codegen = codegen_of(record.arch)
     if launch is None:
-        # Every scalar argument, as where the entry says nothing.
+        # Every scalar argument, the default of an entry.
         variant = replace(make_variant(config, Match()), specialized_args=None)
         return TunedKernel(variants=(variant,), codegen=codegen, is_flat=True)
     scalars = tuple(launch.available_specializations)
@@ -115,7 +115,7 @@ def _entry(
 
 
 def _match(record: RecordedExecution, launch: KernelInstance) -> Match:
-    """Return the recorded launch; without the values of arguments where they cannot be read."""
+    """Return the recorded launch, without values of arguments if they cannot be read."""
     try:
         return match_of(launch_facts(record.path, launch.dynamic_hash))
     except (MnemeError, ImportError):

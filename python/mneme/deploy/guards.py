@@ -1,4 +1,4 @@
-"""Keeps variants from launches that are better off as they were built."""
+"""Keeps variants from launches that are faster as built."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ __all__ = ["guard_against", "telling_guards"]
 def guard_against(
     variant: TunedVariant, others: Sequence[Match]
 ) -> tuple[TunedVariant, list[Match]]:
-    """Return a variant with the guards that keep it from other launches.
+    """Return a variant with guards that exclude other launches.
 
     Args:
-        variant: Found for one launch of a kernel.
+        variant: A variant, found for one launch of a kernel.
         others: Launches of the kernel for which nothing faster than the baseline was found.
 
     Returns:
-        The variant, and those launches that it serves all the same, because nothing a guard can
-        compare tells them apart.
+        The variant, and the launches that it still applies to, because no guard can distinguish
+        them.
     """
     guards = list(variant.guards)
     served = []
@@ -35,7 +35,7 @@ def guard_against(
         if not telling:
             served.append(other)
         elif not _is_guarded(guards, telling):
-            # One is enough; the first is the plainest.
+            # One is enough; the first is the simplest.
             guards.append(telling[0])
     return replace(variant, guards=tuple(guards)), served
 
@@ -43,8 +43,8 @@ def guard_against(
 def telling_guards(match: Match, other: Match) -> list[str]:
     """Return the guards that hold for one launch and not for another.
 
-    Only integers among the arguments count: sizes decide how long a kernel runs, and the values of
-    other scalars change from launch to launch.
+    Only integer arguments count: sizes decide how long a kernel runs, while other scalars change
+    from launch to launch.
     """
     telling = []
     if match.arch and other.arch and match.arch != other.arch:
@@ -61,6 +61,6 @@ def telling_guards(match: Match, other: Match) -> list[str]:
 
 
 def _is_guarded(guards: Sequence[str], telling: Sequence[str]) -> bool:
-    """Whether one of the guards there already tells the launches apart."""
+    """Whether one of the present guards already distinguishes the launches."""
     has_args = "Args" in guards and any(one.startswith("Arg:") for one in telling)
     return has_args or not set(guards).isdisjoint(telling)

@@ -1,7 +1,7 @@
-"""Tuned-kernels files: what production runs read from `PROTEUS_TUNED_KERNELS`.
+"""Tuned-kernels files, which production runs read from `PROTEUS_TUNED_KERNELS`.
 
-The format is described in docs/tuned-kernels.md. Files of existing tools, which know the flat keys
-only, are read too. This module knows bytes and values, neither results nor devices.
+The format is described in docs/tuned-kernels.md. Files of existing tools, which have only the flat
+keys, are read, too. This module handles bytes and values, neither results nor devices.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from mneme.deploy.tuned_variant import TunedVariant
 from mneme.errors import InvalidArgument, Unsupported
 from mneme.files.json_object import read_json_object
 from mneme.files.publish import publish_text
+from mneme.knobs import CODE_NUMBERS
 from mneme.pipelines.structurizing import with_what_structurizecfg_needs
 from mneme.pipelines.unrolling import without_unrolling
 
@@ -24,12 +25,12 @@ if TYPE_CHECKING:
 
 __all__ = ["TunedKernel", "read_tuned_file", "write_tuned_file"]
 
-_MAX_BYTES = 64 << 20  # as kMaxTunedFileBytes of runtime/tuned/file.h
+_MAX_BYTES = 64 << 20  # as kMaxTunedFileBytes of runtime/jit/tuned/file.h
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TunedKernel:
-    """The entry of one name. Several kernels can have it, each with code of its own."""
+    """The entry of one name, which several kernels with different code may have."""
 
     variants: tuple[TunedVariant, ...]
     """At least one."""
@@ -38,13 +39,13 @@ class TunedKernel:
     """Name as in the source, if known."""
 
     codegen: str = "rtc"
-    """For existing tools; changes nothing."""
+    """For existing tools; has no effect."""
 
     is_flat: bool = False
-    """Written by a tool that knows the flat keys only."""
+    """Written by a tool that uses the flat keys only."""
 
     def to_json(self) -> dict[str, Any]:
-        """Return the entry as in the file; the flat keys repeat the variant that weighs most."""
+        """Return the entry as in the file; the flat keys repeat the heaviest variant."""
         main = max(self.variants, key=lambda one: one.weight)
         flat = main.flat_json()
         entry: dict[str, Any] = {
@@ -57,16 +58,18 @@ class TunedKernel:
         }
         if self.is_flat:
             plain, own_keys = TunedVariant().to_json(), main.to_json()
-            keys = ("MaxRegisters", "SpecializedArgs", "Match", "Guards", "Launch", "StaticHash")
-            extra = {key: own_keys.get(key) for key in keys}
+            keys = ("SpecializedArgs", "Match", "Guards", "Launch", "StaticHash")
+            numbers = (one.deployed for one in CODE_NUMBERS)
+            extra = {key: own_keys.get(key) for key in (*numbers, *keys)}
             return {**entry, **{k: v for k, v in extra.items() if v != plain.get(k)}}
-        # Existing tools end at a pass of ours, and put nothing in front of structurizecfg.
+        # Existing tools fail at our own passes, and do not prepare code for structurizecfg.
         entry["Pipeline"] = with_what_structurizecfg_needs(without_unrolling(main.pipeline))
-        # They make constants of every scalar: a binary for each value of those that change.
+        # They make every scalar a constant, so changing ones need a binary per value.
         entry["SpecializeArgs"] = main.fixes_every_scalar
         own: dict[str, Any] = {"Version": 1, "DemangledName": self.demangled_name}
         variants = self.variants
-        # Where all are for one code, its hash stands once, and earlier releases read the file.
+        # If all are for the same code, its hash is written once, so that earlier releases can read
+        # the file.
         if len(self.static_hashes) > 1:
             own["Version"] = FORMAT_VERSION
         elif main.static_hash:
@@ -76,11 +79,11 @@ class TunedKernel:
 
     @property
     def static_hashes(self) -> list[str]:
-        """Hashes of the codes it is for, each once; one is empty where a variant serves any."""
+        """Hashes of the code it is for, each once; empty for variants that fit any code."""
         return list(dict.fromkeys(one.static_hash for one in self.variants))
 
     def for_code(self, static_hash: str) -> TunedKernel:
-        """Return what it has for code of one of `static_hashes`."""
+        """Return the entry's part for one of `static_hashes`."""
         variants = tuple(one for one in self.variants if one.static_hash == static_hash)
         return replace(self, variants=variants)
 
@@ -118,9 +121,9 @@ def read_tuned_file(path: str | Path) -> dict[str, TunedKernel]:
 
     Raises:
         NotFound: If there is no such file.
-        ArtifactCorrupt: If it is no tuned-kernels file; the message names the place.
+        ArtifactCorrupt: If it is not a tuned-kernels file; the message names the place.
         Unsupported: If it was written by a newer mneme.
-        IoFailed: If the operating system refuses to read it, it is no regular file, or has more
+        IoFailed: If the operating system refuses to read it, it is not a regular file, or has more
             than 64 MiB.
     """
     path = Path(path)

@@ -1,4 +1,4 @@
-"""Reads values of a tuned-kernels file and says where one is wrong."""
+"""Reads values of a tuned-kernels file; errors name the place of a wrong one."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from mneme.mneme_types import dim3
 __all__ = ["FORMAT_VERSION", "Place", "parse_json"]
 
 FORMAT_VERSION = 2
-"""Version of what is under the key "Mneme". In 1 all variants are for code of one hash."""
+"""Version of the content of the key "Mneme". In version 1 all variants are for one code."""
 
 _HASH_DIGITS = 16
 _MAX_DEPTH = 16
@@ -23,9 +23,8 @@ _REQUIRED: Any = object()
 class Place:
     """A JSON object inside a file; every method raises ArtifactCorrupt naming file and key.
 
-    A key that is absent, or null, gives the default, if the method takes one. What is
-    accepted has to be what runtime/tuned/file.cpp accepts: test_tuned_readers.py reads with
-    both.
+    A key that is absent or null gives the default, if the method takes one. These methods must
+    accept the same as runtime/jit/tuned/file.cpp: test_tuned_readers.py compares both.
     """
 
     def __init__(self, data: object, where: str) -> None:
@@ -36,20 +35,20 @@ class Place:
             where: File and keys above it, for messages.
 
         Raises:
-            ArtifactCorrupt: If it is no JSON object.
+            ArtifactCorrupt: If it is not a JSON object.
         """
         if not isinstance(data, dict):
-            raise ArtifactCorrupt(f"{where} is no JSON object; this is no tuned-kernels file")
+            raise ArtifactCorrupt(f"{where} is not a JSON object; this is not a tuned-kernels file")
         self.data: dict[str, Any] = data
         self.where = where
 
     def has(self, key: str) -> bool:
-        """Whether the key is there, and not null."""
+        """Whether the key exists and is not null."""
         return self.data.get(key) is not None
 
     def broken(self, key: str, what: str) -> ArtifactCorrupt:
         """Return the error of a value."""
-        return ArtifactCorrupt(f"{self.where}: {key} {what}; this is no tuned-kernels file")
+        return ArtifactCorrupt(f"{self.where}: {key} {what}; this is not a tuned-kernels file")
 
     def _get(self, key: str, default: Any) -> Any:  # noqa: ANN401 - JSON holds anything
         if self.has(key):
@@ -95,12 +94,12 @@ class Place:
         return value
 
     def remark(self, key: str, default: str = "") -> str:
-        """Return a text that changes nothing, so that other values do no harm either."""
+        """Return an informational text; other values are ignored."""
         value = self.data.get(key)
         return value if isinstance(value, str) else default
 
     def amount(self, key: str) -> float:
-        """Return a number that changes nothing; 0 for other values."""
+        """Return an informational number; 0 for other values."""
         try:
             return self.real(key, 0)
         except ArtifactCorrupt:
@@ -130,7 +129,7 @@ class Place:
         return dim3(*(inner.number(axis, 1, 2**32 - 1, 1) for axis in "xyz"))
 
     def object(self, key: str) -> Place:
-        """Return the object behind a key."""
+        """Return the object at a key."""
         return Place(self._get(key, _REQUIRED), f"{self.where}: {key}")
 
     def objects(self, key: str) -> list[Place]:
@@ -143,14 +142,14 @@ class Place:
         """Return a list of whole numbers from 0 to `high`; empty if the key is absent."""
         values = self._list(key)
         if not all(_is_whole(one, 0, high) for one in values):
-            raise self.broken(key, f"is no list of whole numbers from 0 to {high}")
+            raise self.broken(key, f"is not a list of whole numbers from 0 to {high}")
         return values
 
     def texts(self, key: str) -> list[str]:
         """Return a list of texts; empty if the key is absent."""
         values = self._list(key)
         if not all(isinstance(one, str) for one in values):
-            raise self.broken(key, "is no list of texts")
+            raise self.broken(key, "is not a list of texts")
         return values
 
     def _list(self, key: str) -> list[Any]:
@@ -168,7 +167,7 @@ def parse_json(text: str) -> object:
     """Return the value of a text, as strictly as a production run reads it.
 
     Raises:
-        ValueError: If it is no JSON; infinities and values nested more than 16 deep are none.
+        ValueError: If it is not JSON, or contains infinities or values nested more than 16 deep.
     """
 
     def number(digits: str) -> float:
@@ -181,7 +180,7 @@ def parse_json(text: str) -> object:
         return int(digits)
 
     def constant(name: str) -> object:
-        raise ValueError(f"{name} is no number")
+        raise ValueError(f"{name} is not a number")
 
     value: object = json.loads(text, parse_float=number, parse_int=whole, parse_constant=constant)
     level = [value]

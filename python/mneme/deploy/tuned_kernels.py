@@ -1,4 +1,4 @@
-"""From results of tunings to the tuned-kernels file of a production run. Prints nothing."""
+"""Makes tuned-kernels files for production runs from results of tunings. Prints nothing."""
 
 from __future__ import annotations
 
@@ -29,29 +29,30 @@ __all__ = [
 ]
 
 GUARD_CHOICES = ("static-hash", "arch", "launch", "args", "none")
-"""What `--guard` takes."""
+"""The values of `--guard`."""
 
 DEFAULT_GUARDS = ("static-hash", "arch")
-"""What `mneme deploy` asks for when nothing is said."""
+"""The default guards of `mneme deploy`."""
 
 _GUARDS_OF_CHOICE = {"arch": ("Arch",), "launch": ("Grid", "Block", "SharedMem"), "args": ("Args",)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeployOptions:
-    """What to deploy of the results."""
+    """Selects what to deploy from the results."""
 
     guards: tuple[str, ...] = DEFAULT_GUARDS
-    """Some of GUARD_CHOICES; "none" stands alone."""
+    """Some of GUARD_CHOICES; "none" must be alone."""
 
     use_launch: bool = False
-    """Take the best configuration with its own grid and block; else the best with the recorded."""
+    """Take the best configuration with its own grid and block; otherwise the best with the recorded
+    ones."""
 
     min_gain: float = 1.0
-    """Leave out what is not this many times as fast, by the lower end of the interval."""
+    """Leave out results that are not this many times as fast, by the lower end of the interval."""
 
     takes_unproven: bool = False
-    """Take what replays show to be faster and production need not; for who measures it there."""
+    """Also take gains that only replays show, for callers that measure production."""
 
     def __post_init__(self) -> None:
         """Check the guards."""
@@ -66,26 +67,26 @@ class DeployOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Deployed:
-    """A variant that goes into the file."""
+    """A deployed variant."""
 
     kernel_name: str
     demangled_name: str
     code: str
     """Static hash of the kernel that was tuned."""
     static_hash: str
-    """16 hexadecimal digits; empty if code of any hash is served."""
+    """16 hexadecimal digits; empty if it applies to any code."""
     codegen: str
     directory: Path
     variant: TunedVariant
     compile_seconds: float = 0.0
     """How long compiling it took."""
     note: str = ""
-    """What a user should know, empty if nothing."""
+    """A note for the user; may be empty."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LeftOut:
-    """A result that does not go into the file."""
+    """A result that is not deployed."""
 
     directory: Path
     kernel_name: str
@@ -101,7 +102,7 @@ class LeftOut:
 
 @dataclass(slots=True, kw_only=True)
 class Deployment:
-    """What goes into a file, and what does not."""
+    """What is deployed, and what is not."""
 
     deployed: list[Deployed] = field(default_factory=list)
     left_out: list[LeftOut] = field(default_factory=list)
@@ -113,7 +114,7 @@ def plan_deployment(
     """Choose what to deploy of one or more results directories.
 
     Raises:
-        NotFound: If a path holds no results.
+        NotFound: If a path contains no results.
         ArtifactCorrupt: If one is damaged.
     """
     options = options or DeployOptions()
@@ -131,9 +132,9 @@ def plan_deployment(
 
 
 def _bound_to_code(plan: Deployment) -> list[Deployed]:
-    """Return what is deployed, where several kernels have one name each bound to its code.
+    """Return the deployment; if several kernels have one name, each variant is bound to its code.
 
-    Units and modules may have kernels of their own of one name.
+    Units and modules may have different kernels with the same name.
     """
     codes: dict[str, set[str]] = {}
     for one in plan.deployed:
@@ -177,7 +178,7 @@ def _kept_to_itself(one: Deployed, plan: Deployment, *, adds_guards: bool) -> De
 
 
 def _add(plan: Deployment, new: Deployed) -> None:
-    """Add a variant; of those for one launch only the one with the largest gain stays."""
+    """Add a variant; for each launch only the one with the largest gain stays."""
     rivals = [
         one
         for one in plan.deployed
@@ -199,7 +200,7 @@ def _sure_gain(variant: TunedVariant) -> float:
 
 
 def _decide(result: TuningResult, options: DeployOptions) -> Deployed | LeftOut:
-    """Return what to deploy of one result, or why nothing."""
+    """Return what to deploy from one result, or why nothing."""
     choice, note = _choose(result, options)
     reason = note
     if choice is not None:
@@ -231,7 +232,7 @@ def _decide(result: TuningResult, options: DeployOptions) -> Deployed | LeftOut:
 
 
 def _choose(result: TuningResult, options: DeployOptions) -> tuple[Choice | None, str]:
-    """Return the configuration to deploy, and a sentence if it is not the expected one."""
+    """Return the configuration to deploy, and a message if it is not the expected one."""
     if _keeps_launch(result.best.config, result.match):
         return result.best, ""
     if options.use_launch:
@@ -292,12 +293,12 @@ def _variant_of(result: TuningResult, choice: Choice, options: DeployOptions) ->
     scalars = tuple(int(arg["index"]) for arg in result.facts["args"])
     fixed = choice.config.fixed_args(scalars)
     if "none" not in options.guards:
-        # Code for a value that another launch does not have would be compiled again for that one.
+        # Code for one value would be compiled again for launches with another one.
         varying = {int(arg["index"]) for arg in result.facts["args"] if arg.get("varies")}
         guards += [f"Arg:{index}" for index in fixed if index in varying]
     return replace(
         make_variant(choice.config, match, scalars),
-        # What the code was measured on is not known for results of older tools.
+        # Results of older tools do not contain the architecture they were measured on.
         guards=tuple(one for one in dict.fromkeys(guards) if one != "Arch" or match.arch),
         launch=launch,
         baseline_ns=result.baseline_ns,
@@ -314,7 +315,7 @@ def make_variant(
 
     Args:
         config: How the kernel is compiled.
-        match: What it was found for.
+        match: The launch it was found for.
         scalars: Indices of the arguments that can become constants.
     """
     return TunedVariant(
@@ -325,7 +326,7 @@ def make_variant(
         codegen_opt_level=config.codegen_opt,
         tuned_max_threads=config.max_threads,
         min_blocks_per_sm=config.min_blocks_per_sm,
-        max_registers=config.max_registers,
         specialized_args=config.fixed_args(scalars),
         match=match,
+        **config.code_numbers(),
     )

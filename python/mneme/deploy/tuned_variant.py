@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from mneme.arguments import ArgKind, Argument
 from mneme.errors import ArtifactCorrupt, InvalidArgument
+from mneme.knobs import CODE_NUMBERS, FixedCodeNumbers
 
 if TYPE_CHECKING:
     from mneme.deploy.tuned_json import Place
@@ -24,30 +25,29 @@ __all__ = [
 ]
 
 GUARDS = ("Arch", "Grid", "Block", "SharedMem", "Args")
-"""Guards without a number; `Arg:2` is one too."""
+"""Guards without a number; `Arg:2` is a guard, too."""
 
 _MAX_INDEX = 1 << 16
 _MAX_BYTES = 1 << 15
-_MAX_REGISTERS = 1024
 _MAX_LEVEL = 3
 _LAUNCH_RULES = ("exact", "cover", "agnostic")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MatchedArgument(Argument):
-    """An argument of the launch a variant was found for, passed by value and no pointer."""
+    """An argument of the launch a variant was found for; passed by value, not a pointer."""
 
     index: int
     """From 0."""
 
     bytes: str
-    """Hexadecimal digits, as they lie in memory."""
+    """Hexadecimal digits, in memory order."""
 
     value: object = None
-    """For people; None: not a number."""
+    """For users; None: not a number."""
 
     def __post_init__(self) -> None:
-        # A file says no more of them.
+        # A file contains no more about them.
         object.__setattr__(self, "kind", ArgKind.of_type(self.type))
         object.__setattr__(self, "size", len(self.bytes) // 2)
 
@@ -79,7 +79,7 @@ class MatchedArgument(Argument):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Match:
-    """The launch a variant was found for; what is None or empty is not known."""
+    """The launch a variant was found for; None or empty fields are unknown."""
 
     arch: str = ""
     """Target of the code: "sm_90", "cpu"."""
@@ -179,7 +179,7 @@ def _extent(place: Place, key: str) -> dim3:
 
 
 LOOKS_FASTER = 1.05
-"""Gains above it that are not certain are worth a word: less is what chance makes of equals."""
+"""Uncertain gains above this are mentioned; smaller ones may be chance."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -201,7 +201,7 @@ class Gain:
 
     @classmethod
     def find(cls, variant: Place) -> Gain | None:
-        """Read the gain of a variant. It changes nothing: None where there is none, or no such."""
+        """Read the gain of a variant, which is informational: None if it is missing or invalid."""
         try:
             place = variant.object("Gain")
             return cls(ratio=place.real("Ratio"), low=place.real("Low"), high=place.real("High"))
@@ -210,17 +210,17 @@ class Gain:
 
 
 def _guard(text: str) -> str:
-    """Return a guard as it is written here: `Arg:02` is `Arg:2`."""
+    """Return a guard in its normal form: `Arg:02` becomes `Arg:2`."""
     match = re.fullmatch("Arg:([0-9]{1,10})", text)
     return f"Arg:{int(match[1])}" if match else text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TunedVariant:
+class TunedVariant(FixedCodeNumbers):
     """How a kernel is compiled and launched, and for which launches. Defaults are the file's."""
 
     launch_bounds: bool = True
-    """Compile for blocks of exactly the threads that are launched."""
+    """Compile for blocks of exactly the launched size."""
 
     specialize_args: bool = False
     """Turn the values of `specialized_args` into constants."""
@@ -235,13 +235,10 @@ class TunedVariant:
     """Level of the code generator, 0 to 3."""
 
     tuned_max_threads: int = -1
-    """Threads of the block `min_blocks_per_sm` is meant for; not positive: of every block."""
+    """Block size that `min_blocks_per_sm` applies to; not positive: every block."""
 
     min_blocks_per_sm: int = 0
-    """Blocks that have to fit on a multiprocessor; 0 says nothing."""
-
-    max_registers: int = 0
-    """Registers of a thread; 0: no limit."""
+    """Blocks that must fit on a multiprocessor; 0: no requirement."""
 
     specialized_args: tuple[int, ...] | None = None
     """Indices from 0; None: every argument that can be."""
@@ -250,7 +247,7 @@ class TunedVariant:
     """The launch it was found for."""
 
     guards: tuple[str, ...] = ()
-    """What has to be as in `match` for the variant to be used at all."""
+    """What must equal `match` for the variant to be used."""
 
     launch: LaunchOverride | None = None
     """Other dimensions to launch with."""
@@ -262,24 +259,24 @@ class TunedVariant:
     """Time of this variant; 0 if unknown."""
 
     gain: Gain | None = None
-    """What it brings, if it was measured."""
+    """Its gain, if measured."""
 
     weight: float = 1.0
-    """Share of the application's time this launch stands for."""
+    """Share of the application's time that this launch represents."""
 
     static_hash: str = ""
     """Hash of the code it is for, 16 hexadecimal digits; empty: any code."""
 
     @property
     def fixes_every_scalar(self) -> bool:
-        """Whether no scalar argument stays as it is launched with, as far as `match` tells."""
+        """Whether every scalar argument in `match` becomes a constant."""
         if not self.specialize_args or self.specialized_args is None:
             return self.specialize_args
         scalars = {one.index for one in self.match.args if one.value is not None}
         return scalars <= set(self.specialized_args)
 
     def flat_json(self) -> dict[str, Any]:
-        """Return the keys that existing tools know too."""
+        """Return the keys that existing tools also know."""
         return {
             "LaunchBounds": self.launch_bounds,
             "SpecializeArgs": self.specialize_args,
@@ -294,7 +291,7 @@ class TunedVariant:
         """Return the variant as in the file."""
         values = {
             **self.flat_json(),
-            "MaxRegisters": self.max_registers,
+            **{one.deployed: getattr(self, one.key) for one in CODE_NUMBERS},
             "Match": self.match.to_json(),
             "Guards": list(self.guards),
         }
@@ -325,9 +322,12 @@ class TunedVariant:
     @classmethod
     def from_json(cls, place: Place, *, weight: float = 0) -> TunedVariant:
         """Read a variant; `weight` is the one that is not said."""
+        numbers: dict[str, Any] = {
+            one.key: place.number(one.deployed, 0, one.high, one.default) for one in CODE_NUMBERS
+        }
         variant = replace(
             cls._from_flat(place),
-            max_registers=place.number("MaxRegisters", 0, _MAX_REGISTERS, 0),
+            **numbers,
             specialized_args=tuple(place.numbers("SpecializedArgs", _MAX_INDEX))
             if place.has("SpecializedArgs")
             else None,
@@ -349,7 +349,7 @@ class TunedVariant:
         return variant
 
     def check(self) -> None:
-        """Check that `match` says what guards and `launch` compare with.
+        """Check that `match` contains what guards and `launch` compare with.
 
         Raises:
             InvalidArgument: If not.

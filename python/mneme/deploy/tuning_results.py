@@ -1,4 +1,4 @@
-"""Results directories of `mneme tune`, as far as deployment needs them. Reads files only."""
+"""Reads the parts of `mneme tune`'s results directories that deployment needs."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _BASELINE_TRIAL = -1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Choice:
-    """A configuration that was found, against the baseline."""
+    """A configuration that was found, compared with the baseline."""
 
     trial: int
     """Number of the trial; -1 is the baseline itself."""
@@ -34,10 +34,10 @@ class Choice:
     """Baseline / time; None if it was not compared."""
 
     is_significant: bool
-    """Whether production will show a gain, as far as the results say."""
+    """Whether production will show a gain, according to the results."""
 
     replayed_low: float
-    """Smallest gain that replays show; 1 if they show none."""
+    """Smallest gain in replays; 1 if there is none."""
 
     compile_seconds: float
     """How long compiling it took."""
@@ -50,38 +50,38 @@ class Choice:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TuningResult:
-    """What one tuning of one launch found."""
+    """The result of one tuning of one launch."""
 
     directory: Path
     """Where it was found."""
 
     facts: dict[str, Any]
-    """As `launch_facts` gives them."""
+    """The facts from `launch_facts`."""
 
     best: Choice
     """The best of all configurations."""
 
     same_launch: Choice | None
-    """The best that keeps grid, block and shared memory; None if the results do not say."""
+    """The best that keeps grid, block and shared memory; None if the results lack it."""
 
     launch_rule: str
     """exact, cover or agnostic."""
 
     baseline_ns: float
-    """Time of what gains are stated over: of the kernel as the program was built."""
+    """Time that gains are relative to: of the kernel as the program was built."""
 
     weight: float
     """Share of the application's time."""
 
     match: Match
-    """The launch, and what it was measured on."""
+    """The launch, and the device it was measured on."""
 
     contender: Gain | None = None
-    """Where the baseline won: what the best of the others gained, which was not for certain."""
+    """If the baseline won: the uncertain gain of the best other configuration."""
 
 
 def find_results(path: str | Path) -> list[Path]:
-    """Return the results directories that are meant, each with a `best.json`.
+    """Return the results directories at a path, each with a `best.json`.
 
     Args:
         path: A results directory, its `best.json`, or the parent that `mneme tune --all` made.
@@ -112,7 +112,7 @@ def read_result(directory: str | Path) -> TuningResult:
     """Read a results directory.
 
     Raises:
-        NotFound: If it has no `best.json`, or the record it names is gone and needed.
+        NotFound: If it has no `best.json`, or a needed record no longer exists.
         ArtifactCorrupt: If `best.json` is damaged.
     """
     directory = Path(directory)
@@ -124,7 +124,7 @@ def read_result(directory: str | Path) -> TuningResult:
         if isinstance(error, MnemeError) and not isinstance(error, ValueError):
             raise
         raise ArtifactCorrupt(
-            f"'{path}' is no result of a tuning ({type(error).__name__}: {error})"
+            f"'{path}' is not a result of a tuning ({type(error).__name__}: {error})"
         ) from error
     return result
 
@@ -134,7 +134,7 @@ def result_of(directory: Path, best: dict[str, Any]) -> TuningResult:
 
     Raises:
         KeyError, TypeError, ValueError: If something is missing or malformed.
-        MnemeError: If the record has to be read and cannot be.
+        MnemeError: If the record is needed and cannot be read.
     """
     facts = best.get("facts") or _facts_of_record(best)
     for key in ("kernel_name", "demangled_name", "static_hash", "source_arch"):
@@ -177,7 +177,7 @@ def match_of(facts: dict[str, Any], *, arch: str = "", device: str = "") -> Matc
                 bytes=str(one["bytes"]),
                 value=one.get("value"),
             )
-            # Results of earlier releases lack "values"; what needs them is not deployed then.
+            # Results of earlier releases lack "values"; features that need them are not deployed.
             for one in sorted(
                 [*facts["args"], *facts.get("values", [])], key=lambda one: int(one["index"])
             )
@@ -186,7 +186,7 @@ def match_of(facts: dict[str, Any], *, arch: str = "", device: str = "") -> Matc
 
 
 def _arch(device: str, facts: dict[str, Any]) -> str:
-    """Return the target of code for a device, from what a result says of it."""
+    """Return the target of code for a device, from a result."""
     return device if device in ("", "cpu") else str(facts.get("source_arch", ""))
 
 

@@ -1,4 +1,4 @@
-"""Writes what is deployed, beside what a tuned-kernels file says already."""
+"""Writes a deployment, and merges it into an existing tuned-kernels file."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ _LOCK_SECONDS = 10
 
 
 def write_deployment(plan: Deployment, output: str | Path, *, merge: bool = False) -> list[str]:
-    """Write what is deployed with one rename.
+    """Write a deployment with one rename.
 
     Args:
-        plan: At least one variant is deployed.
+        plan: The deployment, with at least one variant.
         output: The tuned-kernels file.
-        merge: Keep what the file says of other kernels and other launches.
+        merge: Keep the file's entries for other kernels and other launches.
 
     Returns:
-        Sentences about what was replaced or dropped in a file that was there.
+        Messages about what was replaced or dropped in an existing file.
 
     Raises:
-        ArtifactCorrupt: If the file is there and no tuned-kernels file; it is not replaced then.
+        ArtifactCorrupt: If an existing file is not a tuned-kernels file; it is not replaced.
         Unsupported: The same, if a newer mneme wrote it.
         IoFailed: If the operating system refuses.
     """
@@ -49,7 +49,7 @@ def write_deployment(plan: Deployment, output: str | Path, *, merge: bool = Fals
 
 
 def check_output(output: str | Path) -> None:
-    """Refuse what `write_deployment` would refuse, for who works long before it.
+    """Refuse what `write_deployment` would refuse, before long work.
 
     Raises:
         ArtifactCorrupt: As `write_deployment`.
@@ -69,13 +69,13 @@ def check_output(output: str | Path) -> None:
 
 
 def _has_content(path: Path) -> bool:
-    """Whether there is a file with something in it; a device or a FIFO is written to only."""
+    """Whether the file exists and is not empty; devices and FIFOs are only written to."""
     return path.is_file() and path.stat().st_size > 0
 
 
 @contextlib.contextmanager
 def _one_at_a_time(directory: Path) -> Iterator[None]:
-    """Keep other deployments into a directory waiting, where the file system can."""
+    """Make other deployments into a directory wait, if the file system supports locks."""
     with contextlib.ExitStack() as stack:
         with contextlib.suppress(OSError):
             handle = os.open(directory, os.O_RDONLY)
@@ -85,7 +85,7 @@ def _one_at_a_time(directory: Path) -> Iterator[None]:
 
 
 def _lock(handle: int, directory: Path) -> None:
-    """Lock a directory; raises IoFailed when somebody else keeps it locked."""
+    """Lock a directory; raises IoFailed if another process keeps it locked."""
     end = time.monotonic() + _LOCK_SECONDS
     while True:
         try:
@@ -105,7 +105,7 @@ def _lock(handle: int, directory: Path) -> None:
 def _merged(
     there: dict[str, TunedKernel], plan: Deployment
 ) -> tuple[dict[str, TunedKernel], list[str]]:
-    """Return the kernels of a file with what is deployed, and what there is to say."""
+    """Return the file's kernels with the deployment, and messages."""
     kernels = dict(there)
     sentences: list[str] = []
     for name in dict.fromkeys(one.kernel_name for one in plan.deployed):
@@ -118,7 +118,7 @@ def _merged(
         variants = (*kept, *added)
         code = next((one.static_hash for one in variants if one.static_hash), "")
         kernels[name] = TunedKernel(
-            # One without a guard serves what the others of the entry do.
+            # A variant without a code guard applies to the same code as the others of the entry.
             variants=tuple(replace(one, static_hash=one.static_hash or code) for one in variants),
             demangled_name=new[0].demangled_name,
             codegen=new[0].codegen,
@@ -127,7 +127,7 @@ def _merged(
 
 
 def _kept(old: TunedKernel, new: list[Deployed]) -> tuple[tuple[TunedVariant, ...], list[str]]:
-    """Return what stays of an entry beside new variants, and what there is to say."""
+    """Return what stays of an entry besides new variants, and messages."""
     name = new[0].demangled_name
     if old.is_flat:
         return (), [f"{name}: the entry of another tool is replaced"]

@@ -1,4 +1,4 @@
-"""What constants would give a kernel, told from the code its program carries; nothing runs."""
+"""Predicts the effect of constants on a kernel from the code in its program, without running it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is worth marking, in a sentence."""
+"""Advises in one sentence which arguments to mark."""
 
 from __future__ import annotations
 
@@ -17,16 +17,17 @@ if TYPE_CHECKING:
 
 __all__ = ["Advice", "advise", "change_text", "folds_text"]
 
-# What a constant that folds nothing has to save: a share of the code, and more than a hair of it.
+# A constant that folds nothing must save at least this share of the code, and more than a few
+# bytes.
 _SHARE = 0.05
 _INSTRUCTIONS, _BYTES = 3, 129  # GPU code comes in steps of 128 bytes
 
-_OBJECT = 12  # in runtime/abi/jit_mark.h
+_OBJECT = 12  # in runtime/core/abi/jit_mark.h
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Advice:
-    """What to mark, and why."""
+    """The arguments to mark, and the reason."""
 
     known: Constants
     """Arguments to mark."""
@@ -41,14 +42,14 @@ def advise(
     cases: Sequence[Case],
     figures_of: Callable[[Constants], Figures | None],
 ) -> Advice:
-    """Return what is worth marking.
+    """Return which arguments are worth marking.
 
     Args:
         kernel: The kernel.
-        shape: What hangs on its arguments.
+        shape: What depends on its arguments.
         built: Its code without constants.
-        cases: Its code with some.
-        figures_of: Compiles it with others.
+        cases: Its code with some constants.
+        figures_of: Compiles it with other constants.
     """
     alone = [one for one in cases if len(one.known.indices) == 1 and not one.known.dims]
     with_value = {index for one in alone if one.figures for index in one.known.indices}
@@ -82,12 +83,12 @@ def advise(
 
 
 def _pointers(kernel: EmbeddedKernel) -> frozenset[int]:
-    """Return the arguments that most likely lead to data: one thread reads all in turn."""
+    """Return pointer arguments that likely lead to data: one thread reads all of it in turn."""
     return frozenset(index for index, one in enumerate(kernel.args) if one.kind is ArgKind.POINTER)
 
 
 def _is_shorter(figures: Figures, than: Figures) -> bool:
-    """Tell whether a constant shortens the code: a division by one is several shifts."""
+    """Return whether a constant shortens the code (a division may become several shifts)."""
     pairs = (
         (figures.instructions, than.instructions, _INSTRUCTIONS),
         (figures.code_bytes, than.code_bytes, _BYTES),
@@ -108,7 +109,7 @@ def _nothing(shape: Shape) -> str:
 
 
 def _marks(kernel: EmbeddedKernel, known: Constants) -> str:
-    """Return the marks as the source would have them."""
+    """Return the marks as they would appear in the source."""
     args = kernel.args
     is_plain = not known.contents and all(
         args[index].kind in (ArgKind.INTEGER, ArgKind.FLOAT) for index in known.args
@@ -136,7 +137,7 @@ def _call(kernel: EmbeddedKernel, index: int, *, is_content: bool) -> str:
 
 
 def folds_text(folds: Folds) -> str:
-    """Return "2 loops, 1 branch"; empty for nothing."""
+    """Return "2 loops, 1 branch"; empty if there are none."""
     counts = (
         (folds.loops, "loop", "loops"),
         (folds.branches, "branch", "branches"),
@@ -148,7 +149,7 @@ def folds_text(folds: Folds) -> str:
 
 
 def change_text(before: int | None, after: int | None) -> str:
-    """Return " (-38 %)"; empty for no change, and where nothing is known."""
+    """Return " (-38 %)"; empty if nothing changes or the change is unknown."""
     if before == after or not before or after is None:
         return ""
     return f" ({(after - before) / before * 100:+.0f} %)"

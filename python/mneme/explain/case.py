@@ -1,4 +1,4 @@
-"""Some constants, and what a kernel looks like with them."""
+"""A set of constants and the kernel's code with them."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ __all__ = ["Case", "Figures"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Figures:
-    """What the code of a kernel has; None where only a run would tell."""
+    """Figures of a kernel's code; None for those that only a run would show."""
 
     instructions: int
     branches: int
     loops: int
     loads: int
     code_bytes: int | None = None
-    """Machine code."""
+    """Size of the machine code."""
 
     registers: int | None = None
     spill_bytes: int | None = None
@@ -28,9 +28,9 @@ class Figures:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
-    """Some constants, and what they give."""
+    """A set of constants and their effect."""
 
     known: Constants
     folds: Folds
     figures: Figures | None
-    """None: no value is known to compile with."""
+    """None: no value to compile with is known."""

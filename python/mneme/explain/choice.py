@@ -1,4 +1,4 @@
-"""Which kernel or marked host function of a program somebody means."""
+"""Finds the kernel or marked host function that the user names."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ def kernels_of(program: str | Path) -> list[EmbeddedKernel]:
     """Return the kernels and marked host functions of a program and its libraries, by name.
 
     Raises:
-        NotFound: If there is no such program, or it carries none.
-        ArtifactCorrupt: If code in one is damaged.
+        NotFound: If there is no such program, or it contains none.
+        ArtifactCorrupt: If code in one of them is damaged.
     """
     found = (embedded_kernels([program]), embedded_host_functions([program]))
     kernels = [one for groups in found for group in groups.values() for one in group]
@@ -41,21 +41,21 @@ def kernels_of(program: str | Path) -> list[EmbeddedKernel]:
 
 
 def _as_written(argument: Argument) -> Argument:
-    """Return an argument with its name in the source, where the ABI has another."""
+    """Return an argument with its name in the source, if the ABI uses another one."""
     return replace(argument, name=argument.name.removesuffix(".coerce"))
 
 
 def find_kernel(program: str | Path, wanted: str) -> EmbeddedKernel:
-    """Return the kernel or marked host function of a program that is called so.
+    """Return the kernel or marked host function of a program with this name.
 
     Args:
         program: An executable or library.
-        wanted: A mangled or demangled name, with or without arguments and namespaces; how such a
-            name begins; or a pattern with `*` and `?`.
+        wanted: A mangled or demangled name, with or without arguments and namespaces; the beginning
+            of such a name; or a pattern with `*` and `?`.
 
     Raises:
         NotFound: If there is no such program or kernel.
-        InvalidArgument: If several kernels fit.
+        InvalidArgument: If several kernels match.
         ArtifactCorrupt: If code in the program is damaged.
     """
     kernels = kernels_of(program)
@@ -75,7 +75,7 @@ def find_kernel(program: str | Path, wanted: str) -> EmbeddedKernel:
 
 
 def _names(kernel: EmbeddedKernel) -> set[str]:
-    """Return what a kernel may be called: template arguments and parameters may be left out."""
+    """Return the accepted names of a kernel; template arguments and parameters may be omitted."""
     demangled = kernel.demangled_name.replace(_ANONYMOUS, "{anonymous}")
     qualified = demangled.partition("(")[0].partition("<")[0].rpartition(" ")[2]
     without_result = demangled[demangled.index(qualified) :]

@@ -1,4 +1,4 @@
-"""What becomes of a kernel if arguments are constants, one by one and together."""
+"""Explains how a kernel changes if arguments are constants, one by one and together."""
 
 from __future__ import annotations
 
@@ -31,17 +31,17 @@ _VGPR_BYTES = 4  # of a work-item
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExplainOptions:
-    """What is known of a launch."""
+    """What is known about a launch."""
 
     values: tuple[str, ...] = ()
-    """As `values_of()` takes them."""
+    """In the format of `values_of()`."""
 
     block: tuple[int, int, int] | None = None
     grid: tuple[int, int, int] | None = None
-    """Both or none."""
+    """Set together with `block` or not at all."""
 
     target: str = ""
-    """ "sm_90", "cpu"; empty: what the program was built for."""
+    """ "sm_90", "cpu"; empty: the target of the program."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,7 +51,7 @@ class Explanation:
     kernel: EmbeddedKernel = field(repr=False)
     target: str
     passes: str
-    """LLVM pass pipeline, as of marked kernels."""
+    """LLVM pass pipeline of marked kernels."""
 
     shape: Shape
     values: Mapping[int, Value]
@@ -64,7 +64,7 @@ class Explanation:
     advice: Advice
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain JSON values; arguments count from 1, as in marks."""
+        """Return plain JSON values. Arguments are numbered from 1, as in marks."""
         return {
             "kernel": self.kernel.kernel_name,
             "demangled": self.kernel.demangled_name,
@@ -108,11 +108,11 @@ def _needs(known: Constants) -> dict[str, Any]:
 
 
 def explain(kernel: EmbeddedKernel, options: ExplainOptions | None = None) -> Explanation:
-    """Compile a kernel with and without constants and tell what changes; nothing runs.
+    """Compile a kernel with and without constants and compare the results; nothing runs.
 
     Raises:
-        Unsupported: If the kernel calls functions that the program does not carry.
-        InvalidArgument: If a value makes no sense.
+        Unsupported: If the kernel calls functions that the program does not contain.
+        InvalidArgument: If a value is invalid.
         CompileFailed: If the compiler refuses the kernel.
     """
     if kernel.is_linked and not kernel.linked:
@@ -144,7 +144,7 @@ def explain(kernel: EmbeddedKernel, options: ExplainOptions | None = None) -> Ex
 
 
 def _cases(kernel: EmbeddedKernel, shape: Shape, compiler: _Compiler) -> list[Constants]:
-    """Return what is tried: what folds nothing and has no value is left out."""
+    """Return the cases to try, without those that fold nothing and have no value."""
     loaded = {index for one in shape.things for index in one.needs.contents}
     cases, everything = [], Constants()
     for index in range(len(kernel.args)):
@@ -185,7 +185,7 @@ class _Compiler:
         self._told: dict[Constants, Figures] = {}
 
     def compiled(self, known: Constants) -> tuple[dict[str, Any], Figures]:
-        """Return the compiler's statistics, and what they and the code say."""
+        """Return the compiler's statistics and the figures of the code."""
         from mneme import _native  # noqa: PLC0415 - loads native code
 
         values = {index: self.values[index] for index in known.indices}
@@ -225,7 +225,7 @@ class _Compiler:
 
 
 def _has_target(arch: str) -> bool:
-    """Whether the compiler makes code for a GPU; LLVM may lack AMD's."""
+    """Return whether the compiler supports a GPU; LLVM may have been built without AMD's."""
     from mneme import _native  # noqa: PLC0415 - loads native code
 
     if arch.startswith("gfx"):

@@ -1,4 +1,4 @@
-"""What the loops, branches and loads of a kernel hang on, as the compiler found it."""
+"""The dependencies of a kernel's loops, branches and loads, as found by the compiler."""
 
 from __future__ import annotations
 
@@ -14,25 +14,25 @@ __all__ = ["Constants", "Folds", "Shape", "Thing", "pointers_read"]
 
 @dataclass(frozen=True, slots=True)
 class Constants:
-    """What is known, or has to be, when a kernel is compiled."""
+    """What is, or must be, known when a kernel is compiled."""
 
     args: frozenset[int] = frozenset()
-    """Arguments, and structs passed by value."""
+    """Arguments, including structs passed by value."""
 
     contents: frozenset[int] = frozenset()
-    """Arguments that lead to memory which is known."""
+    """Arguments that point to memory with known content."""
 
     dims: bool = False
     """Block and grid."""
 
     def __or__(self, other: Constants) -> Constants:
-        """Return what is known with both."""
+        """Return the union of both."""
         return Constants(
             self.args | other.args, self.contents | other.contents, self.dims or other.dims
         )
 
     def __le__(self, other: Constants) -> bool:
-        """Tell whether the other knows all this."""
+        """Return whether the other includes all of this."""
         return (
             self.args <= other.args
             and self.contents <= other.contents
@@ -40,7 +40,7 @@ class Constants:
         )
 
     def __bool__(self) -> bool:
-        """Tell whether there is anything."""
+        """Return whether anything is known."""
         return bool(self.args or self.contents or self.dims)
 
     @property
@@ -51,14 +51,14 @@ class Constants:
 
 @dataclass(frozen=True, slots=True)
 class Folds:
-    """How much of a kernel folds."""
+    """The number of loops, branches and loads that fold."""
 
     loops: int = 0
     branches: int = 0
     loads: int = 0
 
     def __bool__(self) -> bool:
-        """Tell whether anything does."""
+        """Return whether anything folds."""
         return bool(self.loops or self.branches or self.loads)
 
 
@@ -70,40 +70,41 @@ class Thing:
     """loops, branches or loads."""
 
     needs: Constants
-    """What has to be constant for it to fold."""
+    """What must be constant for it to fold."""
 
     line: int = 0
-    """Line of the source; 0: not known."""
+    """Line of the source; 0: unknown."""
 
     arg: int = -1
-    """Which argument a load takes its pointer from."""
+    """Index of the argument that a load takes its pointer from."""
 
     type: str = ""
-    """What is loaded, as IR names the type."""
+    """The loaded type, as named in the IR."""
 
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """A kernel, as far as constants matter."""
+    """The aspects of a kernel that constants affect."""
 
     things: tuple[Thing, ...]
-    """What folds if enough is constant, and is not constant as it stands."""
+    """What is not constant yet but folds if enough is."""
 
     totals: Mapping[str, int]
-    """Loops and branches there are."""
+    """Total numbers of loops and branches."""
 
     fields: tuple[Mapping[str, Any], ...] = field(repr=False)
-    """Parts of structs that are read: "arg", "offset", "type", "size"."""
+    """The parts of structs that are read: "arg", "offset", "type", "size"."""
 
     written: frozenset[int] = frozenset()
-    """Arguments that lead to memory which the kernel writes."""
+    """Arguments that point to memory that the kernel writes."""
 
     scattered: frozenset[int] = frozenset()
-    """Arguments that lead to what each thread reads at a place of its own, most likely data."""
+    """Arguments that point to memory that each thread reads at a different place, most likely
+    data."""
 
     @classmethod
     def of(cls, told: Mapping[str, Any]) -> Shape:
-        """Return what the compiler's statistics say."""
+        """Return the shape from the compiler's statistics."""
         things = [
             _thing(kind, one) for kind in ("loops", "branches", "loads") for one in told[kind]
         ]
@@ -116,11 +117,11 @@ class Shape:
         )
 
     def folded(self, known: Constants) -> Folds:
-        """Return how much folds if so much is known."""
+        """Return how much folds if `known` is constant."""
         return Folds(**Counter(one.kind for one in self.things if one.needs <= known))
 
     def hanging_on(self, what: Constants) -> Iterator[tuple[Constants, Folds]]:
-        """Yield what else is needed, with what folds then; nothing else first."""
+        """Yield what else is needed, and what then folds; nothing else needed comes first."""
         others: dict[Constants, Counter[str]] = {}
         for one in self.things:
             if what <= one.needs:
@@ -143,7 +144,7 @@ def _thing(kind: str, told: Mapping[str, Any]) -> Thing | None:
 
 
 def pointers_read(things: Sequence[Thing]) -> dict[int, str]:
-    """Return the arguments that lead to what all threads read alike, with the type of its parts."""
+    """Return the arguments to memory that all threads read alike, with its element type."""
     types: dict[int, str] = {}
     for one in things:
         if one.arg >= 0:

@@ -1,4 +1,4 @@
-"""The values that arguments are given while nobody runs the program: the user's, else probes."""
+"""Chooses values for arguments without running the program: the user's, or else probes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Value", "values_of"]
 
-# Types of the IR: how Python packs them, and their number in runtime/abi/jit_mark.h.
+# Types of the IR, with their format in Python's `struct` and their number in
+# runtime/core/abi/jit_mark.h.
 _TYPES = {
     "i1": ("B", 1),
     "i8": ("b", 2),
@@ -33,41 +34,41 @@ _TYPES = {
 _NAMES = {number: name for name, (_, number) in _TYPES.items()}
 _OBJECT = 12
 
-# A count that unrolls, and an extent that is no power of two, as few of them are.
+# A count small enough to unroll, and an extent that, like most extents, is not a power of two.
 _COUNT, _EXTENT, _REAL = 7, 1000, 1.5
-# More elements than a loop of probes reads.
+# More elements than a loop over probes reads.
 _ELEMENTS = 1024
 _SMALLEST_EXTENT_BITS = 32
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Value:
-    """What an argument is, or leads to."""
+    """The value of an argument, or of what it points to."""
 
     data: bytes = field(repr=False)
-    """As in memory."""
+    """The bytes in memory."""
 
     text: str
-    """For people."""
+    """Text for the user."""
 
     is_probe: bool
-    """Whether nobody gave it."""
+    """Whether the user did not set it."""
 
     content: int | None = None
-    """Type of the elements of what a pointer leads to or a struct holds; None: a number."""
+    """Element type of what a pointer points to or a struct holds; None: a number."""
 
 
 def values_of(kernel: EmbeddedKernel, shape: Shape, given: Iterable[str]) -> dict[int, Value]:
-    """Return values of the arguments that can have one, by index.
+    """Return the values of the arguments that can have one, by index.
 
     Args:
         kernel: The kernel.
-        shape: What its arguments are used for.
+        shape: How its arguments are used.
         given: "NAME=NUMBER", "POSITION=NUMBER" with positions from 1, "NAME+OFFSET=NUMBER" for a
-            field of a struct, "NAME=NUMBER,NUMBER,..." for what a pointer leads to.
+            field of a struct, "NAME=NUMBER,NUMBER,..." for the memory that a pointer points to.
 
     Raises:
-        InvalidArgument: If one of `given` makes no sense.
+        InvalidArgument: If one of `given` is invalid.
     """
     told = _told(kernel, given)
     found: dict[int, Value] = {}
@@ -87,13 +88,13 @@ def values_of(kernel: EmbeddedKernel, shape: Shape, given: Iterable[str]) -> dic
 
 
 def _told(kernel: EmbeddedKernel, given: Iterable[str]) -> dict[int, dict[int, str]]:
-    """Return texts by argument and offset."""
+    """Return the user's texts by argument and offset."""
     told: dict[int, dict[int, str]] = {}
     for one in given:
         left, equals, text = one.partition("=")
         name, plus, offset = left.partition("+")
         if not equals or not text or (plus and not offset.isdecimal()):
-            raise InvalidArgument(f"'{one}' is no value; write NAME=NUMBER, as in --value n=7")
+            raise InvalidArgument(f"'{one}' is not a value; write NAME=NUMBER, as in --value n=7")
         index = _index(kernel, name)
         if bool(plus) != (kernel.args[index].kind is ArgKind.AGGREGATE):
             raise InvalidArgument(
@@ -122,12 +123,12 @@ def _packed(text: str, ir_type: str) -> bytes:
         number = _integer(text)
         bits = int(ir_type[1:])
         if number is None or not -(1 << (bits - 1)) <= number < 1 << bits:
-            raise InvalidArgument(f"'{text}' is no integer of {bits} bits")
+            raise InvalidArgument(f"'{text}' is not an integer of {bits} bits")
         return (number & ((1 << bits) - 1)).to_bytes((bits + 7) // 8, "little")
     try:
         return struct.pack("<" + code, float(text))
     except (ValueError, OverflowError):
-        raise InvalidArgument(f"'{text}' is no {ir_type}") from None
+        raise InvalidArgument(f"'{text}' is not a {ir_type}") from None
 
 
 def _integer(text: str) -> int | None:
@@ -159,7 +160,7 @@ def _probe(ir_type: str, *, is_count: bool) -> str:
 
 
 def _object(index: int, size: int, told: Mapping[int, str], shape: Shape) -> Value | None:
-    """Return a struct whose fields are what the kernel reads."""
+    """Return a struct with the fields that the kernel reads."""
     fields = {
         one["offset"]: one["type"]
         for one in shape.fields
@@ -194,7 +195,7 @@ def _content(
     shape: Shape,
     told: Mapping[int, Mapping[int, str]],
 ) -> Value | None:
-    """Return what a pointer leads to, if its type is known and the user or a mark says how much."""
+    """Return what a pointer points to, if type and size (from the user or a mark) are known."""
     mark = next((one for one in kernel.marks or () if one.arg == index and one.element), None)
     read = pointers_read(shape.things).get(index, "")
     ir_type = _NAMES.get(mark.element, "") if mark else read
@@ -213,7 +214,7 @@ def _content(
 
 
 def _count(count_arg: int, count: int, told: Mapping[int, Mapping[int, str]]) -> int:
-    """Return how many elements a probe has: as many as were told, else more than are read."""
+    """Return the number of elements of a probe: as given, or else more than are read."""
     if count_arg < 0:
         return max(1, min(count, _ELEMENTS))
     number = _integer(told.get(count_arg, {}).get(0, ""))
@@ -221,7 +222,7 @@ def _count(count_arg: int, count: int, told: Mapping[int, Mapping[int, str]]) ->
 
 
 def _element(at: int, ir_type: str) -> str:
-    """Return one of several values that are not alike."""
+    """Return one of several different values."""
     if not ir_type.startswith("i"):
         return str(math.ldexp(at % 64 + 1, -4) + _REAL)
     return str(at % (2 if ir_type == "i1" else 100))

@@ -28,14 +28,15 @@ def read_json_object(
 
     Args:
         path: The file.
-        parse: Makes a value of its text; ValueError or RecursionError: it is no JSON.
-        encoding: How its text is encoded.
-        most: Bytes that are read at most.
+        parse: Makes a value of the text; raises ValueError or RecursionError if it is not JSON.
+        encoding: The encoding of the text.
+        most: The largest number of bytes to read.
 
     Raises:
         NotFound: If there is no such file.
-        ArtifactCorrupt: If it is no JSON, or holds something else.
-        IoFailed: If the operating system refuses to read it, it is no regular file, or is larger.
+        ArtifactCorrupt: If it is not JSON, or holds something else.
+        IoFailed: If the operating system refuses to read it, it is not a regular file, or it has
+            more bytes than `most`.
     """
     try:
         data = parse(read_bytes(path, most=most).decode(encoding))
@@ -44,7 +45,7 @@ def read_json_object(
     except OSError as error:
         raise IoFailed(f"cannot read '{path}': {error.strerror}") from error
     except (ValueError, RecursionError) as error:
-        raise ArtifactCorrupt(f"'{path}' is no JSON file ({error})") from error
+        raise ArtifactCorrupt(f"'{path}' is not a JSON file ({error})") from error
     if not isinstance(data, dict):
         raise ArtifactCorrupt(f"'{path}' holds no JSON object")
     return data

@@ -1,4 +1,4 @@
-"""Files that are written whole or not at all, and outputs that are no files at all."""
+"""Writes files completely or not at all, and outputs that are not files."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _OWN_DESCRIPTOR = re.compile(r"(?:/dev/fd|/proc/(?:self|thread-self|[0-9]+)/fd)/
 _OWN_STREAM = {"/dev/stdin": 0, "/dev/stdout": 1, "/dev/stderr": 2}
 _MOST_LINKS = 40
 _MOST_NAME_BYTES = 180
-# No new file can be put beside the old one, or not in its place; the old one may still be writable.
+# No new file can be created next to the old one, or replace it; the old one may still be writable.
 _NO_RENAME = (errno.EACCES, errno.EPERM, errno.EROFS, errno.EBUSY, errno.EXDEV)
 
 
@@ -29,13 +29,13 @@ def publish_text(path: str | Path, text: str, *, is_private: bool = False) -> No
 
 
 def publish_own_text(path: str | Path, text: str, *, is_private: bool = False) -> None:
-    """Write a text to a name that we chose, in a directory that may have come from elsewhere.
+    """Write a text under our own name in a directory that may come from elsewhere.
 
-    What has the name is replaced by one rename, a link too: it would lead us to somebody's file.
-    The directory is made if it is missing. Only its owner may read a file that is private.
+    An existing file is replaced by one rename. So is a link, which could lead to another user's
+    file. The directory is made if it is missing. Only the owner may read a private file.
 
     Raises:
-        IoFailed: If the operating system refuses; the old content is still there then.
+        IoFailed: If the operating system refuses; the old content then stays.
     """
     place = Path(path)
     try:
@@ -53,19 +53,19 @@ def publish(
     is_executable: bool = False,
     is_private: bool = False,
 ) -> None:
-    """Write a file with one rename: who reads it now gets the old content or the new.
+    """Write a file with one rename, so that readers get the old content or the new.
 
-    A name is a way to a place, and only the place's content is replaced. A link stays and its
-    target is written; a device, a FIFO or an open descriptor (`/dev/stdout`) is written to, never
-    replaced. A file keeps its permissions and its owner. One with several hard links, or whose
-    owner or directory does not allow a rename, is written in place.
+    Only the content at the path is replaced. A link stays and its target is written. Devices, FIFOs
+    and open descriptors (`/dev/stdout`) are written to, never replaced. A file keeps its
+    permissions and its owner. One with several hard links, or whose owner or directory does not
+    allow a rename, is written in place.
 
     Args:
-        path: Where to.
-        content: All of it.
+        path: Where to write.
+        content: The whole content.
         makes_directory: Make the file's directory if it is missing.
-        is_executable: Who may read the file may run it.
-        is_private: Nobody but its owner may read it, whatever permissions it had before.
+        is_executable: Let everybody who may read the file run it.
+        is_private: Let nobody but the owner read it, whatever permissions it had before.
 
     Raises:
         IoFailed: If the operating system refuses; after a rename that failed, the old content is
@@ -87,10 +87,9 @@ def publish(
 
 
 def _descriptor_of(path: str | Path) -> int | None:
-    """Return the descriptor of this process that a path leads to; None if it leads elsewhere.
+    """Return the descriptor of this process that a path refers to; None if there is none.
 
-    Opened by its name again, a redirected standard output would be emptied, and written from its
-    beginning.
+    Opening a redirected standard output by its name again would truncate it.
     """
     name = os.path.abspath(path)  # noqa: PTH100 - must not follow links
     for _ in range(_MOST_LINKS):
@@ -113,7 +112,7 @@ def _own_names() -> tuple[str, ...]:
 
 
 def _write_to_descriptor(descriptor: int, content: bytes) -> None:
-    # What was printed before comes before it.
+    # Earlier output must come first.
     for stream in (sys.stdout, sys.stderr):
         if stream is not None:
             stream.flush()
@@ -133,7 +132,7 @@ def _write(path: Path, content: bytes, *, is_executable: bool, is_private: bool)
         old = None
     if old is not None and not os.access(path, os.W_OK):
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
-    # What lies in /proc is a descriptor of another process, whatever it leads to.
+    # A path in /proc is a descriptor of another process.
     is_replaceable = old is None or (
         stat.S_ISREG(old.st_mode) and old.st_nlink == 1 and not path.is_relative_to("/proc")
     )
@@ -165,8 +164,8 @@ def _write_in_place(path: Path, content: bytes, *, is_private: bool) -> None:
 
 
 def _replace(place: Path, content: bytes, old: os.stat_result | None, *, is_private: bool) -> bool:
-    """Put a new file in the place of an old one; return whether that was possible."""
-    # Other hosts and containers that share the directory have the same process numbers.
+    """Replace an old file by a new one; return whether that was possible."""
+    # Other hosts and containers that share the directory may have the same process ids.
     name = os.fsdecode(os.fsencode(place.name)[:_MOST_NAME_BYTES])
     temporary = place.with_name(f"{name}.tmp-{os.getpid()}-{secrets.randbits(64)}")
     try:
@@ -192,7 +191,7 @@ def _replace(place: Path, content: bytes, old: os.stat_result | None, *, is_priv
 
 
 def _is_alike(descriptor: int, old: os.stat_result) -> bool:
-    """Give a new file the owner and the permissions of an old one; return whether it has them."""
+    """Give a new file the owner and the permissions of the old one; return whether it has them."""
     new = os.fstat(descriptor)
     if (new.st_uid, new.st_gid) != (old.st_uid, old.st_gid):
         try:

@@ -1,7 +1,7 @@
-"""Passwords in addresses: they are used, and never written, logged or shown.
+"""Removes passwords from addresses, so that they are never written, logged or shown.
 
-Every text of ours that may hold the address of a database goes through here: files of options,
-messages, logs, reports, tracebacks.
+Every text that may contain the address of a database passes through here: option files, messages,
+logs, reports, tracebacks.
 """
 
 from __future__ import annotations
@@ -12,35 +12,35 @@ from urllib.parse import unquote, unquote_plus
 __all__ = ["has_secret", "redacted", "redacted_text"]
 
 _HIDDEN = "***"
-# `sslkey` and `passfile` name files; what they hold is not in the address.
+# `sslkey` and `passfile` name files; their content is not in the address.
 _SECRET_NAME = re.compile(
     r"pass(?!file)|pwd|secret|token|credential|api_?key|access_?key", re.IGNORECASE
 )
-# Drivers take a whole connection string as one parameter.
+# Drivers accept a whole connection string as one parameter.
 _SECRET_INSIDE = re.compile(r"(?:password|pwd)\s*=", re.IGNORECASE)
 _ADDRESS = re.compile(r"[A-Za-z][\w+.-]*://[^\s'\"<>]+")
 
 
 def has_secret(address: str) -> bool:
-    """Whether an address holds a password or the like."""
+    """Whether an address contains a password or another secret."""
     return redacted(address) != address
 
 
 def redacted(address: str) -> str:
-    """Return an address without passwords; it still leads to the same place for who knows them.
+    """Return an address without passwords.
 
-    A text that is no address comes back as it is.
+    A text that is not an address is returned unchanged.
     """
     return _split(address)[0]
 
 
 def redacted_text(text: str, *addresses: str) -> str:
-    """Return a text for people without the passwords of the addresses in it.
+    """Return a text without the passwords of the addresses in it.
 
     Args:
         text: A message or a log.
-        addresses: Whose passwords must not be in it either, whole or in part: who reads an
-            address wrongly quotes a part of it.
+        addresses: Addresses whose passwords must not appear either, even in part: errors about
+            malformed addresses quote parts of them.
     """
     for address in addresses:
         text = text.replace(address, redacted(address))
@@ -52,7 +52,7 @@ def redacted_text(text: str, *addresses: str) -> str:
 
 
 def _parts(secret: str) -> set[str]:
-    """What of a password may be quoted: all of it, decoded, or up to a sign that divides."""
+    """The parts of a password that may be quoted: all of it, decoded, or up to a separator."""
     pieces = {one for one in re.split(r"[@/:?#&]", secret) if len(one) > 1}
     return {one for one in (secret, unquote(secret), unquote_plus(secret), *pieces) if one}
 

@@ -1,7 +1,7 @@
-"""Reading files that somebody named, without waiting for them.
+"""Reads files named by users, without waiting for them.
 
-A pipe without a writer would be waited for without end, and a device may have no end. Only regular
-files are read, and pipes this process already has open, as `<(command)` of a shell makes them.
+Reading a pipe without a writer would never end, and a device may be endless. Only regular files are
+read, and pipes that this process already has open, such as a shell's `<(command)`.
 """
 
 from __future__ import annotations
@@ -32,15 +32,15 @@ def read_bytes(path: str | Path, *, most: int = _MOST_BYTES) -> bytes:
 
     Args:
         path: The file.
-        most: Bytes that are read at most.
+        most: The largest number of bytes to read.
 
     Raises:
-        OSError: If it cannot be read, is no regular file, or is larger; the reason is in
+        OSError: If it cannot be read, is not a regular file, or is larger; the reason is in
             `strerror`, as always.
     """
     name = os.fspath(path)
     _check(Path(name).stat().st_mode, name)
-    # Something else may have taken its place by now.
+    # Another file may have replaced it by now.
     flags = os.O_RDONLY | os.O_CLOEXEC | os.O_NOCTTY
     waits = 0 if _is_open_already(name) else os.O_NONBLOCK
     with os.fdopen(os.open(name, flags | waits), "rb") as file:
@@ -54,9 +54,9 @@ def read_bytes(path: str | Path, *, most: int = _MOST_BYTES) -> bytes:
 
 
 def _read(file: BinaryIO, size: int, most: int) -> bytes:
-    """Return what there is, `most` bytes at most, of a file that may be larger than it says.
+    """Read at most `most` bytes of a file that may be larger than its stated size.
 
-    Memory for all that could come would be taken at once, which limits of memory refuse.
+    Allocating the maximum at once could exceed memory limits.
     """
     pieces: list[bytes] = []
     while most and (piece := file.read(min(most, max(_PIECE_BYTES, size + 1)))):

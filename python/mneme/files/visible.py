@@ -1,4 +1,4 @@
-"""Text from elsewhere, such as a kernel's name in a recording, as one harmless line."""
+"""Turns text from elsewhere, such as a kernel's name in a recording, into one harmless line."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ __all__ = ["visible"]
 
 
 def visible(text: object) -> str:
-    r"""Return a text with codes for all that is no visible character or blank.
+    r"""Return a text with codes for everything but visible characters and blanks.
 
     Line ends, terminal escapes, and what reverses the direction of writing: "a\nb" gives "a\x0ab".
-    A text without such characters stays as it is.
+    A text without such characters is unchanged.
     """
     shown = str(text)
     if shown.isprintable():

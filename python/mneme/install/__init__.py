@@ -1,4 +1,4 @@
-"""This installation: where its parts are, how it was built, what is missing."""
+"""This installation: its parts, how it was built, what is missing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a node with AMD GPUs has and lacks, as files say it; nothing of it is loaded."""
+"""Finds what a node with AMD GPUs has and lacks, by reading files; loads nothing."""
 
 from __future__ import annotations
 
@@ -38,17 +38,17 @@ class Part:
 
     name: str
     detail: str
-    """What was found, or what is wrong."""
+    """What was found, or the problem."""
     remedy: str = ""
-    """What to do; empty: it is there."""
+    """What to do; empty if nothing is missing."""
 
 
 def amd_parts(root: Path, environment: Mapping[str, str], clang: str) -> list[Part]:
-    """Return what is there and what is not; nothing where there is neither GPU nor HIP.
+    """Return what exists and what is missing; nothing if there is neither GPU nor HIP.
 
     Args:
-        root: Where the file system begins.
-        environment: ROCM_PATH and HIP_PATH say where ROCm is, else /opt/rocm or /usr.
+        root: Root of the file system.
+        environment: ROCM_PATH and HIP_PATH name ROCm's place; otherwise /opt/rocm or /usr.
         clang: The major version that mneme's passes are for.
     """
     gpus = _gpus(root / _TOPOLOGY)
@@ -137,7 +137,7 @@ def _profiler(rocm: Path) -> Part:
 
 
 def _compiler(rocm: Path | None, wanted: str) -> list[Part]:
-    """Tell of ROCm's own clang, whose number is that of its headers, that it is not needed."""
+    """Report ROCm's own clang, whose version is that of its headers, as not needed."""
     headers = (
         next((path for one in _CLANGS for path in sorted(rocm.glob(one))), None) if rocm else None
     )

@@ -1,4 +1,4 @@
-"""What build scripts ask: compilers, directories and flags."""
+"""Settings for build scripts: compilers, directories and flags."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ KEYS = (
     *("cc", "cxx", "cudac", "prefix", "libdir", "includedir", "cmakedir"),
     *("cflags", "ldflags", "llvmdir", "cmake-args"),
 )
-"""What can be asked for."""
+"""The known settings."""
 
 
 def build_setting(key: str) -> str:
@@ -25,7 +25,7 @@ def build_setting(key: str) -> str:
     if key == "cmake-args":
         return " ".join(cmake_arguments())
     values = _paths.config()
-    # One compiler compiles the host's and the device's side.
+    # One compiler compiles host and device code.
     value = values.get(key) or (values.get("cxx") if key == "cudac" else None)
     if not isinstance(value, str):
         raise ArtifactCorrupt(f"'{_paths.prefix() / 'config.json'}' lacks '{key}'; reinstall mneme")

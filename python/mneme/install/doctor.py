@@ -1,4 +1,4 @@
-"""Looks at what mneme finds here: its own parts, compilers, toolkits, devices, packages, caches."""
+"""Examines this installation: mneme's parts, compilers, toolkits, devices, packages, caches."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ __all__ = ["Finding", "State", "examine", "is_usable", "to_json"]
 
 _TIMEOUT_SECONDS = 60
 _REQUIRED_PACKAGES = ("typer", "rich", "optuna", "jinja2", "pyyaml")
-# What each is for, and what to install.
+# The purpose of each package, and what to install.
 _OPTIONAL_PACKAGES = {
     "plotly": ("figures of mneme report", "plotly"),
     "llvmlite": ("reading IR from Python", "llvmlite"),
@@ -44,33 +44,33 @@ _REINSTALL = "install mneme again"
 
 
 class State(str, Enum):
-    """How something was found."""
+    """The state of a part."""
 
     OK = "ok"
-    """There and working."""
+    """Available and working."""
 
     MISSING = "missing"
-    """Not there; what it is for does not work here, everything else does."""
+    """Missing; only the features that need it do not work."""
 
     BROKEN = "broken"
-    """There but not working, or not there and needed for everything."""
+    """Not working, or missing and needed for everything."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """One thing that was looked at."""
+    """One examined part."""
 
     name: str
-    """What, for people: "clang", "device cpu"."""
+    """Name for users: "clang", "device cpu"."""
 
     state: State
-    """How it was found."""
+    """Its state."""
 
     detail: str
-    """Version and place, or what is wrong."""
+    """Version and place, or the problem."""
 
     remedy: str = ""
-    """What to do about it, empty if it is there."""
+    """What to do; empty if it works."""
 
     def to_dict(self) -> dict[str, str]:
         """Return the finding as plain JSON values."""
@@ -78,7 +78,7 @@ class Finding:
 
 
 def examine() -> list[Finding]:
-    """Look at everything; takes a second, changes nothing but an empty cache directory."""
+    """Examine everything; takes a second and may create an empty cache directory."""
     parts: tuple[Callable[[], Iterator[Finding]], ...] = (
         *(_own_parts, _library_compiler, _build_compiler, _mlir, _toolkit),
         *(_assemblers, _amd_node, _devices, _packages, _caches),
@@ -92,7 +92,7 @@ def is_usable(findings: list[Finding]) -> bool:
 
 
 def _guarded(part: Callable[[], Iterator[Finding]]) -> Iterator[Finding]:
-    """Turn what a part cannot survive into a finding of its own."""
+    """Turn an exception in an examination into a finding."""
     try:
         yield from part()
     except (MnemeError, ImportError, OSError, subprocess.SubprocessError) as error:
@@ -309,7 +309,7 @@ def _caches() -> Iterator[Finding]:
 
 
 def _cache_finding(name: str, directory: Path, remedy: str) -> Finding:
-    """Say whether a directory, or the one it would be made in, is ours to write to."""
+    """Report whether a directory, or its parent if it is missing, is writable for us."""
     place = next(path for path in (directory, *directory.parents) if path.exists())
     if not place.is_dir() or not os.access(place, os.W_OK | os.X_OK):
         return _missing(name, f"cannot write to {place}", remedy)

@@ -1,4 +1,4 @@
-"""How what is missing is installed: with pip or, where Spack installed mneme, with Spack."""
+"""Hints for installing missing packages: with pip or, if Spack installed mneme, with Spack."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from mneme.install.paths import prefix
 
 __all__ = ["package_hint", "toolkit_hint"]
 
-# What Spack has, by the names of the Python package index.
+# Packages that Spack has, by their names in the Python package index.
 _SPACK_PACKAGES = frozenset(
     (
         *("typer", "rich", "optuna", "jinja2", "pyyaml", "plotly"),
@@ -21,18 +21,18 @@ def package_hint(package: str, extra: str = "") -> str:
 
     Args:
         package: Its name in the Python package index.
-        extra: What pip installs in its place, an extra of mneme's own for example.
+        extra: What pip installs instead, for example an extra of mneme.
     """
     if not _is_by_spack():
         return f"pip install {extra or package}"
     if package in _SPACK_PACKAGES:
         return f"spack install py-{package} && spack load py-{package}"
-    # Prefixes of Spack's are not for pip, and an environment of its own would not see mneme.
+    # pip must not install into Spack's prefixes, and a separate environment would lack mneme.
     return f"python3 -m pip install --target DIR {package}, with DIR in PYTHONPATH"
 
 
 def toolkit_hint() -> str:
-    """Return how a program's build finds a GPU toolkit."""
+    """Return a hint on how a program's build finds a GPU toolkit."""
     return _vendors.SPACK_TOOLKIT_HINT if _is_by_spack() else _vendors.TOOLKIT_HINT
 
 

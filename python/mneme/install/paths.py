@@ -1,7 +1,7 @@
-"""Where the native parts are: in a wheel, an install prefix or a build tree.
+"""Finds the native parts: in a wheel, an install prefix or a build tree.
 
 All three have one layout: `lib/`, `include/`, `bin/`, `lib/cmake/mneme/` and `config.json` under
-one prefix. Only this module knows which prefix it is.
+one prefix. Only this module determines the prefix.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def _candidates() -> list[Path]:
 
 @cache
 def prefix() -> Path:
-    """Return the directory that holds `config.json`, `lib` and the rest.
+    """Return the directory with `config.json`, `lib` and the rest.
 
     Raises:
         BackendUnavailable: If this is a checkout that was not built.
@@ -53,7 +53,7 @@ def config() -> dict[str, Any]:
     except (OSError, ValueError) as error:
         raise ArtifactCorrupt(f"cannot read '{path}': {error}; reinstall mneme") from error
     if not isinstance(raw, dict):
-        raise ArtifactCorrupt(f"'{path}' is no JSON object; reinstall mneme")
+        raise ArtifactCorrupt(f"'{path}' is not a JSON object; reinstall mneme")
     return {key: _resolve(value, root) for key, value in raw.items()}
 
 

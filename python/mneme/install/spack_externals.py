@@ -1,6 +1,6 @@
-"""What this machine has that Spack need not build: Python packages of mneme, a CUDA toolkit.
+"""Finds parts of this machine that Spack need not build: Python packages, a CUDA toolkit.
 
-Needs nothing of mneme that is built: it serves before mneme is.
+Needs no built part of mneme: it runs before mneme is built.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 __all__ = ["PYTHON_PACKAGES", "external", "externals", "spack_knows_dependencies", "toolkit"]
 
 PYTHON_PACKAGES = ("jinja2", "optuna", "plotly", "pybind11", "pyyaml", "rich", "typer")
-"""What the recipe depends on; each brings dozens of packages to build."""
+"""Dependencies of the recipe, each of which needs dozens of packages to be built."""
 
-# Externals say what they depend on from this release on.
+# From this release on, externals state their dependencies.
 _WITH_DEPENDENCIES = (1, 1)
 _TIMEOUT_SECONDS = 60
 
@@ -33,10 +33,10 @@ def externals(*, with_dependencies: bool) -> dict[str, Any]:
     """Return a section `packages` of Spack's configuration.
 
     Args:
-        with_dependencies: Say which Python the packages are for, as Spack 1.1 and newer want.
+        with_dependencies: State the Python of the packages, as Spack 1.1 and newer require.
     """
     version = ".".join(str(part) for part in sys.version_info[:3])
-    # A virtual environment is no place of a Python, only of packages.
+    # A virtual environment contains packages, not a Python of its own.
     python = f"python@{version}"
     found = {"python": external(python, sys.base_prefix)}
     for name in PYTHON_PACKAGES:
@@ -55,15 +55,15 @@ def externals(*, with_dependencies: bool) -> dict[str, Any]:
 
 
 def external(spec: str, prefix: str | Path, **more: object) -> dict[str, Any]:
-    """Return the entry of a package that Spack shall take from where it is, and not build."""
+    """Return the entry of a package that Spack uses in place instead of building it."""
     return {"buildable": False, "externals": [{"spec": spec, "prefix": str(prefix), **more}]}
 
 
 def toolkit() -> tuple[str, Path] | None:
     """Return the spec and the folder of a CUDA toolkit of this machine.
 
-    The folder is the toolkit's own: `nvcc` on the PATH may be a wrapper, or a link to one, in a
-    folder that has nothing else of it.
+    The folder is the toolkit's own: `nvcc` in PATH may be a wrapper, or a link to one, in a folder
+    with nothing else of the toolkit.
     """
     for place in _places():
         release = _release_of(place)
@@ -73,7 +73,7 @@ def toolkit() -> tuple[str, Path] | None:
 
 
 def spack_knows_dependencies() -> bool:
-    """Whether the Spack on the PATH reads what externals depend on; new ones do."""
+    """Whether the Spack in PATH reads the dependencies of externals; new ones do."""
     program = shutil.which("spack")
     if program is None:
         return True
@@ -119,7 +119,7 @@ def _wheels() -> list[Path]:
 
 
 def _told_by(program: str) -> Path | None:
-    """Return the toolkit that a compiler, or a wrapper of one, says it uses."""
+    """Return the toolkit that a compiler, or a wrapper of one, reports."""
     question = [program, "--dryrun", "-x", "cu", os.devnull]
     try:
         said = subprocess.run(

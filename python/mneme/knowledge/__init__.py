@@ -1,4 +1,4 @@
-"""What earlier tunings found, kept in a file of the user's: for new searches, and to look up."""
+"""Results of earlier tunings, kept in a user's file, for new searches and for look-ups."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Work with files that may be on a server that does not answer."""
+"""Limits the time of file operations, which may hang on a dead server."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ Result = TypeVar("Result")
 
 
 def within(seconds: float, work: Callable[[], Result], what: str) -> Result:
-    """Return what `work` returns, in a thread of its own; leave it alone if it takes too long.
+    """Run `work` in its own thread and return its result; abandon it if it takes too long.
 
-    A lock on a network file system whose server is gone is waited for in the kernel, where no
-    timeout of SQLite reaches.
+    Waiting for a lock on a network file system without its server happens in the kernel, where
+    SQLite's timeouts have no effect.
 
     Args:
         seconds: How long to wait.
-        work: What to do; it may still be at it afterwards, and its end is heard by nobody then.
-        what: For the sentence.
+        work: The work. It may continue after the timeout; its result is then ignored.
+        what: A description for the message.
 
     Raises:
         IoFailed: If it takes longer.
-        BaseException: Whatever `work` raised.
+        BaseException: What `work` raised.
     """
     done: list[Result] = []
     failed: list[BaseException] = []

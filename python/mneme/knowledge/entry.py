@@ -1,4 +1,4 @@
-"""One configuration that is known to help a launch of a kernel, or that nothing helped it."""
+"""One entry: a configuration that helped a launch of a kernel, or that nothing helped."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["COLUMNS", "NOTHING", "Entry"]
 
 NOTHING: Final = -1
-"""The rank of the baseline where nothing was faster."""
+"""The rank of the baseline if nothing was faster."""
 
 _JSON: Final = ("features", "baseline", "config", "params", "grid", "block")
 _OF_LAUNCH: Final = ("grid", "block", "shared_mem")
@@ -29,7 +29,7 @@ _LONGEST: Final = 1 << 20
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """What one tuning found: a row of the knowledge file."""
+    """A result of one tuning: a row of the knowledge file."""
 
     kernel: str
     """Mangled name."""
@@ -38,7 +38,7 @@ class Entry:
     static_hash: str
     """Identity of the code, 16 hexadecimal digits."""
     family: str
-    """Kind of device: what stands before the colon in its name, as in `--device`."""
+    """Kind of device: the part before the colon in its name, as in `--device`."""
     arch: str
     """Architecture that was measured, as sm_90."""
     grid: tuple[int, int, int]
@@ -48,33 +48,33 @@ class Entry:
     shared_mem: int
     """Bytes of dynamic shared memory of the recorded launch."""
     features: Features = field(default_factory=dict)
-    """What code and launch are like."""
+    """The features of code and launch."""
     baseline: dict[str, Any] = field(default_factory=dict)
-    """The configuration that the gain is measured against."""
+    """The configuration that the gain is relative to."""
     baseline_ns: float
     """Its time."""
     config: dict[str, Any] = field(default_factory=dict)
     """The configuration that helped."""
     params: dict[str, Any] = field(default_factory=dict)
-    """The parameters of the search space that it follows from."""
+    """The parameters of the search space that give it."""
     rank: int
-    """0: the winner, 1 and up: what came next, -1: nothing was faster than the baseline."""
+    """0: the winner, 1 and up: the runners-up, -1: nothing was faster than the baseline."""
     gain: float
     """Baseline time / time."""
     low: float | None = None
-    """Where the gain is at least, with 95 % confidence; None: from a few rounds."""
+    """Lower end of the gain's 95 % interval; None: measured in a few rounds only."""
     high: float | None = None
-    """Where it is at most."""
+    """Upper end of the interval."""
     trials: int
     """Configurations that were tried."""
     date: str
-    """When, in UTC: 2026-11-23T12:00:00Z."""
+    """Time in UTC: 2026-11-23T12:00:00Z."""
     version: str
-    """Which mneme found it."""
+    """The version of mneme that found it."""
 
     @property
     def is_about_code(self) -> bool:
-        """Whether it compiles otherwise than the baseline; else only its launch is another."""
+        """Whether its code differs from the baseline's; otherwise only its launch does."""
         code = [
             {name: value for name, value in one.items() if name not in _OF_LAUNCH}
             for one in (self.baseline, self.config)
@@ -83,7 +83,7 @@ class Entry:
 
     @property
     def key(self) -> str:
-        """What is equal for the same configuration of the same launch on the same architecture."""
+        """Key of a configuration of a launch on an architecture."""
         launch = [list(self.grid), list(self.block), self.shared_mem]
         tried = None if self.rank == NOTHING else self.config
         content = [self.family, self.arch, self.static_hash, launch, tried]

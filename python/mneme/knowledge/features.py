@@ -1,7 +1,7 @@
-"""What the code and the launch of a kernel are like, in a few numbers, and how alike two are.
+"""Describes a kernel's code and launch by a few numbers, and compares kernels by them.
 
-Counts come from the IR as it was recorded, before any optimisation, so that they are the same
-for each device. A number is the logarithm of a count: twice as many loads make a difference of 1.
+Counts come from the recorded IR, before any optimisation, so that they are the same for each
+device. A number is the logarithm of a count: twice as many loads make a difference of 1.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _WHOLE: Final = frozenset(("add", "sub", "mul", "shl", "lshr", "ashr", "and", "o
 _DIVIDING: Final = frozenset(("fdiv", "frem", "sdiv", "udiv", "srem", "urem"))
 _ATOMIC: Final = frozenset(("atomicrmw", "cmpxchg"))
 _CHOOSING: Final = frozenset(("br", "switch"))
-# Calls that are no work: marks of the compiler, and the index of a thread.
+# Calls that do no work: marks of the compiler, and the index of a thread.
 _NO_WORK: Final = re.compile(
     r"llvm\.(?:lifetime|dbg|assume|experimental|annotation)|__fetch_builtin|sreg"
 )
@@ -47,14 +47,14 @@ _NAMES: Final = (
     *("branches", "loops", "calls", "barriers", "shared_bytes"),
     *("arguments", "pointers", "threads", "blocks"),
 )
-# How large a launch is says less of what helps than what the code does.
+# The size of a launch matters less than what the code does.
 _WEIGHTS: Final = {"threads": 0.5, "blocks": 0.25, "arguments": 0.5}
 
 
 def features_of(
     ir: str, *, kernel: str, grid: Sequence[int], block: Sequence[int], shared_mem: int
 ) -> Features:
-    """Return what a kernel is like.
+    """Return the features of a kernel.
 
     Args:
         ir: Its code and what it reaches, as text.
@@ -80,9 +80,9 @@ def features_of(
 
 
 def alike(one: Mapping[str, float], other: Mapping[str, float]) -> float:
-    """Return how alike two kernels are: 1 for the same numbers, towards 0 for none in common.
+    """Return the similarity of two kernels: 1 for the same numbers, towards 0 for none in common.
 
-    Numbers that only one of them has do not count.
+    Numbers that only one of them has are ignored.
     """
     names = [name for name in one if name in other]
     weights = [_WEIGHTS.get(name, 1.0) for name in names]
@@ -108,7 +108,7 @@ def _functions(ir: str) -> Iterator[list[str]]:
 
 
 def _count(body: Sequence[str], counts: dict[str, int]) -> None:
-    """Count a function's instructions, without loads and stores of variables of its own."""
+    """Count a function's instructions, without loads and stores of its local variables."""
     own: set[str] = set()
     behind: set[str] = set()
     for line in body:
@@ -154,7 +154,7 @@ def _count_other(opcode: str, line: str, behind: set[str], counts: dict[str, int
 
 
 def _bytes_of(kind: str) -> int:
-    """Return the size of an array of scalars; 0 for what is of another kind."""
+    """Return the size of an array of scalars; 0 for other types."""
     # An initial value follows the type.
     extents = [int(one) for one in _ARRAY.findall(kind)]
     scalar = _ARRAY.sub("", kind).partition("]")[0].split()[0]

@@ -1,4 +1,4 @@
-"""Where the knowledge file is, and whether there is to be one."""
+"""Finds the knowledge file, if one is to be used."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from typing import Final
 __all__ = ["VARIABLE", "knowledge_place"]
 
 VARIABLE: Final = "MNEME_KNOWLEDGE"
-"""Names the file, or says `off`."""
+"""The variable with the file's name, or `off`."""
 
 _OFF: Final = "off"
 _FILE: Final = Path("mneme") / "knowledge.sqlite"
 
 
 def knowledge_place() -> Path | None:
-    """Return the file that the environment names, else the user's own; None: there is to be none.
+    """Return the file that the environment names, else the user's own; None: use none.
 
-    Nothing is made, and the file need not exist.
+    Creates nothing; the file need not exist.
     """
     named = os.environ.get(VARIABLE, "")
     if named == _OFF:

@@ -1,4 +1,4 @@
-"""Which entries speak of a kernel, those that say most first."""
+"""Finds the entries relevant for a kernel, the most relevant first."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ if TYPE_CHECKING:
 
 __all__ = ["Kernel", "Match", "matches"]
 
-# What one other kernel may tell; more would mostly be near its best.
+# Number of entries from one other kernel; more would mostly be similar to its best.
 _MOST_OF_ANOTHER: Final = 2
-# Less alike than this: its numbers are twice or half as large on the average.
+# Smallest similarity: at less, numbers differ by a factor of two on average.
 _LEAST_ALIKE: Final = 0.5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kernel:
-    """The kernel that something is looked for."""
+    """The kernel to find entries for."""
 
     static_hash: str
     """Identity of the code, 16 hexadecimal digits."""
@@ -32,26 +32,26 @@ class Kernel:
     arch: str
     """Architecture; empty: not known."""
     features: Features
-    """What code and launch are like."""
+    """The features of code and launch."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Match:
-    """An entry that speaks of a kernel."""
+    """An entry that is relevant for a kernel."""
 
     entry: Entry
     is_same: bool
     """Whether it is about the same code."""
     similarity: float
-    """How alike code and launch are; 1: as far as is counted, equal."""
+    """The similarity of code and launch; 1: equal in all counted features."""
 
 
 def matches(entries: Iterable[Entry], kernel: Kernel) -> list[Match]:
-    """Return what speaks of a kernel.
+    """Return the entries relevant for a kernel.
 
-    The same code comes first, then other code, of which only what is not about launches counts. In
-    both, the same architecture comes first, then others of the same kind of device; of these, what
-    is most alike, then what has an interval, then what gained most.
+    The same code comes first, then other code, from which only settings that are not about launches
+    count. In both, the same architecture comes first, then others of the same kind of device; among
+    these, the most similar, then those with an interval, then those with the largest gain.
     """
     found = []
     for entry in entries:

@@ -1,4 +1,4 @@
-"""Knowledge for others and from others: whole files, merged entry by entry."""
+"""Exports and imports knowledge: whole files, merged entry by entry."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ __all__ = ["export_knowledge", "import_knowledge"]
 
 
 def export_knowledge(store: KnowledgeStore, path: Path) -> int:
-    """Write everything that is known to another file, whole or not at all; return how many entries.
+    """Write all entries to another file, completely or not at all; return their number.
 
-    Where nothing is known, nothing is written.
+    Writes nothing if there are no entries.
 
     Raises:
         ArtifactCorrupt, IoFailed: As `KnowledgeStore.entries`, and if the file cannot be written.
@@ -25,7 +25,7 @@ def export_knowledge(store: KnowledgeStore, path: Path) -> int:
     if not entries:
         return 0
     with tempfile.TemporaryDirectory(prefix="mneme-") as folder:
-        # Entries alone: what a database keeps of deleted ones stays here.
+        # Only entries: remains of deleted ones in the database are not exported.
         whole = KnowledgeStore(Path(folder) / "knowledge.sqlite")
         whole.add(entries)
         publish(path, read_bytes(whole.path))
@@ -33,7 +33,7 @@ def export_knowledge(store: KnowledgeStore, path: Path) -> int:
 
 
 def import_knowledge(store: KnowledgeStore, path: Path) -> tuple[int, int]:
-    """Take in the entries of another file; what is known better, since later, stays.
+    """Import the entries of another file; newer existing ones stay.
 
     Returns:
         How many entries the file has, and how many of them were new or newer.

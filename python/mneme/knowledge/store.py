@@ -73,7 +73,7 @@ class KnowledgeStore:
         self.path = path
 
     def entries(self, family: str | None = None) -> list[Entry]:
-        """Return what is known, the latest first, of one kind of device or of all.
+        """Return the entries, the latest first, for one kind of device or for all.
 
         Raises:
             ArtifactCorrupt: If the file is damaged, somebody else's or of a newer mneme.
@@ -82,7 +82,7 @@ class KnowledgeStore:
         return self._do(lambda: self._read(family), "reading")
 
     def add(self, entries: Sequence[Entry]) -> int:
-        """Write what was found; return how many entries are new or newer than what was there.
+        """Write entries; return how many are new or newer than existing ones.
 
         The file and its directories are made if they are missing.
 
@@ -154,19 +154,19 @@ class KnowledgeStore:
         if not self._is_there():
             return
         with closing(self._connect()) as connection:
-            # Nobody is in the middle of writing.
+            # No other process may be writing.
             connection.execute("BEGIN EXCLUSIVE")
             self._has_table(connection)
             self.path.unlink()
 
     def _is_there(self) -> bool:
-        """Whether there is such a file; without SQLite, which would make good what is not ours."""
+        """Whether the file exists; without SQLite, which would repair files that are not ours."""
         try:
             mode = self.path.stat().st_mode
         except (FileNotFoundError, NotADirectoryError):
             return False
         if not stat.S_ISREG(mode):
-            raise ArtifactCorrupt(f"'{self.path}' is no file, so it cannot hold knowledge")
+            raise ArtifactCorrupt(f"'{self.path}' is not a file, so it cannot hold knowledge")
         if Path(f"{self.path}-journal").exists():
             return True  # somebody is writing, or was killed: only SQLite knows what holds
         with self.path.open("rb") as file:
@@ -193,8 +193,8 @@ class KnowledgeStore:
             )
 
     def _connect(self, *, makes: bool = False) -> sqlite3.Connection:
-        # Read and write for reading, too, where possible: what a process was writing when it was
-        # killed is made good by the next who comes.
+        # Open for writing even to read, if possible: the next process that opens the file repairs
+        # what a killed one was writing.
         mode = "rwc" if makes else "rw"
         place = f"file:{quote(str(self.path.absolute()))}?mode={mode}"
         connection = sqlite3.connect(place, uri=True, timeout=_BUSY_SECONDS, isolation_level=None)
@@ -208,7 +208,7 @@ class KnowledgeStore:
             raise self._damaged("a text in it is not UTF-8") from error
 
     def _has_table(self, connection: sqlite3.Connection) -> bool:
-        """Whether the table is there; a file with nothing in it has none."""
+        """Whether the table exists; an empty file has none."""
         (application,) = connection.execute("PRAGMA application_id").fetchone()
         (version,) = connection.execute("PRAGMA user_version").fetchone()
         (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
@@ -222,8 +222,8 @@ class KnowledgeStore:
 
     def _foreign(self) -> ArtifactCorrupt:
         return ArtifactCorrupt(
-            f"'{self.path}' is no knowledge file of mneme; it is left as it is: move it away, or "
-            "name another file in MNEME_KNOWLEDGE"
+            f"'{self.path}' is not a knowledge file of mneme; it is left as it is: move it away, "
+            "or name another file in MNEME_KNOWLEDGE"
         )
 
     def _damaged(self, why: str) -> ArtifactCorrupt:

@@ -1,4 +1,4 @@
-"""llvmlite's binding of LLVM under the names existing scripts import: `mneme.llvm.module`, ...
+"""llvmlite's binding of LLVM under the names that existing scripts import: `mneme.llvm.module`, ...
 
 Every module of `llvmlite.binding` is here; `mneme.llvm.initfini` adds what newer releases dropped.
 """
@@ -18,7 +18,7 @@ from mneme.llvm.initfini import initialize, shutdown
 __all__ = ["initfini", "initialize", "shutdown"]
 __all__ += [name for name in vars(binding) if not name.startswith("_")]
 
-# What is no source is LLVM itself.
+# Modules that are not defined here come from llvmlite's binding of LLVM.
 _names = [one.name for one in pkgutil.iter_modules(binding.__path__) if not one.ispkg]
 for _name in [one for one in _names if not one.startswith("lib") and one != "initfini"]:
     _found = import_module(f"llvmlite.binding.{_name}")

@@ -1,4 +1,4 @@
-"""LLVM's beginning and end, as older scripts ask for them."""
+"""Initialisation and shutdown of LLVM for older scripts."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ __all__ = [
 
 
 def initialize() -> None:
-    """Do nothing: LLVM is ready once it is loaded. llvmlite's own function is an error by now."""
+    """Do nothing: LLVM is ready once loaded; llvmlite's own function now raises an error."""
 
 
 def shutdown() -> None:

@@ -1,10 +1,11 @@
-"""Runs the program that is to become faster, again and again, and keeps what it prints."""
+"""Runs the program to optimize, repeatedly, and keeps its output."""
 
 from __future__ import annotations
 
 import contextlib
 import errno
 import fcntl
+import math
 import os
 import re
 import shutil
@@ -27,20 +28,30 @@ from mneme.programs.record_request import RecordRequest
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-__all__ = ["Application", "Run", "failure_of", "is_input_waiting", "unrecorded_reasons"]
+__all__ = [
+    "Application",
+    "Disturbance",
+    "Run",
+    "failure_of",
+    "is_input_waiting",
+    "refused_launches",
+    "unrecorded_reasons",
+]
 
 _TAIL = 400
-# What the recorder says in the end of a kernel with launches that it could not record.
-_UNRECORDED = re.compile(rb"^mneme: kernel '(.+)':? (.+?)(?: \(\d+ times\))?$", re.MULTILINE)
+# The recorder's final message about a kernel with launches that it could not record.
+_UNRECORDED = re.compile(rb"^mneme: kernel '(.+)':? (.+?)( \(\d+ times\))?$", re.MULTILINE)
+_REFUSED = "its launch was refused"
 _LONGEST_WITHOUT_HINT = 24 * 3600.0
-# A tuned run may have to compile, and a machine may be busy: what takes longer than this hangs.
+# A run that takes longer than this many times the usual hangs: a tuned run may have to compile, and
+# the machine may be busy.
 _PATIENCE = 5.0
 _PATIENCE_SECONDS = 120.0
-# A short budget has no such time, where one run that hangs would take many times all of it.
+# Limit for a short budget, of which a single hanging run would take many times the whole.
 _PART_OF_BUDGET = 0.2
 _LEAST_PATIENCE_SECONDS = 10.0
 _SCRIPT_HINT = " (a script begins with a line such as #!/bin/sh, which names its interpreter)"
-# A slow run goes for so long, then stops for so long, again and again.
+# A slow run alternates between running and stopping for these times.
 _GOES_SECONDS = 0.005
 _STOPS_SECONDS = 0.01
 
@@ -61,8 +72,21 @@ class Run:
     """Whether it was ended because it took much too long."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Disturbance:
+    """A way to make a run slower without changing what it computes."""
+
+    is_stopped: bool = False
+    """Whether it is stopped for moments, so that it takes three times as long."""
+    delays: Path | None = None
+    """File with the delays of launches (runtime/jit/rt/launch.h)."""
+
+
+_UNDISTURBED = Disturbance()
+
+
 def failure_of(run: Run, built: Run) -> str:
-    """Return why a run went otherwise than the program as built; empty if it did not."""
+    """Return how a run ended differently from the program as built; empty if it did not."""
     if run.is_hung:
         return f"it did not end within {run.seconds:.0f} s"
     if run.code != built.code:
@@ -72,8 +96,16 @@ def failure_of(run: Run, built: Run) -> str:
 
 def unrecorded_reasons(run: Run) -> dict[str, str]:
     """Return why kernels were not recorded in a recorded run, by their names as in the source."""
-    found = _UNRECORDED.findall(run.error)
-    return {name.decode(errors="replace"): why.decode(errors="replace") for name, why in found}
+    reasons = {}
+    for found in _UNRECORDED.finditer(run.error):
+        name, why, times = (part.decode(errors="replace") for part in found.groups(b""))
+        reasons[name] = why + (times if _REFUSED in why else "")
+    return reasons
+
+
+def refused_launches(reasons: Mapping[str, str]) -> str:
+    """Return which kernels the device did not launch, and why; empty if none."""
+    return "; ".join(f"kernel '{name}' {why}" for name, why in reasons.items() if _REFUSED in why)
 
 
 def _how(code: int) -> str:
@@ -91,7 +123,7 @@ def _last_words(run: Run) -> str:
 
 
 class Application:
-    """A program with its arguments, as it is, profiled, recorded or with tuned kernels."""
+    """A program with its arguments, run as built, profiled, recorded or with tuned kernels."""
 
     def __init__(self, command: Sequence[str], device: str | None, scratch: Path) -> None:
         """Prepare.
@@ -129,54 +161,59 @@ class Application:
 
     @property
     def leaves_running(self) -> bool:
-        """Whether runs that are over have left something running, as far as that is in their group.
+        """Whether finished runs have left processes of their group running.
 
-        What ends soon after the program is none of that: ask after another run.
+        Processes that end soon after the program do not count: ask after another run.
         """
         return any(is_group_there(one) for one in self._groups)
 
     def give_up_after(self, seconds: float) -> None:
-        """Say how long all runs together may take: one that takes as long is ended."""
+        """Limit the total time of all runs: a run that exceeds it is ended."""
         self._longest = min(seconds, _LONGEST_WITHOUT_HINT)
         patience = max(_LEAST_PATIENCE_SECONDS, _PART_OF_BUDGET * seconds)
         self._patience = min(patience, _PATIENCE_SECONDS)
 
     def expect(self, seconds: float) -> None:
-        """Say how long a run takes, to know when one hangs."""
+        """Set the usual time of a run, to detect hanging ones."""
         self._longest = _PATIENCE * seconds + self._patience
 
-    def run(
+    def run(  # noqa: PLR0913 - all that a run may be
         self,
         *,
         tuned: Path | None = None,
         cache: Path | None = None,
         profile: Path | None = None,
-        is_slow: bool = False,
+        disturbed: Disturbance = _UNDISTURBED,
         more_seconds: float = 0.0,
+        at_most: float = math.inf,
     ) -> Run:
         """Run it unrecorded.
 
         Args:
-            tuned: Tuned-kernels file; None: as built.
+            tuned: Tuned-kernels file; None: run as built.
             cache: Where tuned code is kept.
             profile: Directory for the times of its kernels; emptied first.
-            is_slow: Let it take three times as long, so that times it prints are others.
-            more_seconds: What it may take longer than others before it counts as hung.
+            disturbed: What makes it slower.
+            more_seconds: Additional time before it counts as hung.
+            at_most: Time limit in any case.
         """
         variables = {} if tuned is None else {"PROTEUS_TUNED_KERNELS": str(tuned.resolve())}
         if cache is not None:
             variables["PROTEUS_CACHE_DIR"] = str(cache.resolve())
+        if disturbed.delays is not None:
+            variables["MNEME_DELAYS"] = str(disturbed.delays.resolve())
         environment = self._environment(variables)
         if profile is not None:
             shutil.rmtree(profile, ignore_errors=True)
             profile.mkdir(parents=True)
             environment = profile_environment(environment, profile)
-        return self._start(environment, self._longest + more_seconds, is_slow=is_slow)
+        longest = min(self._longest + more_seconds, at_most)
+        return self._start(environment, longest, is_slow=disturbed.is_stopped)
 
     def record(
         self, directory: Path, *, kernels: str | None, dims: str | None, launches: int
     ) -> Run:
-        """Run it recorded; what is recorded, and how much, as `RecordRequest` says it."""
+        """Run it recorded; `RecordRequest` describes the arguments."""
         request = RecordRequest(
             directory=directory,
             kernels=kernels,
@@ -188,7 +225,7 @@ class Application:
         return self._start(record_environment(os.environ, request), self._longest)
 
     def _environment(self, variables: Mapping[str, str]) -> dict[str, str]:
-        # What is tuned already is no measure for what we find.
+        # Kernels that are tuned already cannot show what our search gains.
         base = {key: value for key, value in os.environ.items() if key != "PROTEUS_TUNED_KERNELS"}
         return run_environment({**base, **variables}, self._device, self._command[0])
 
@@ -219,7 +256,7 @@ class Application:
 
     @contextlib.contextmanager
     def _streams(self) -> Iterator[tuple[Path, Path]]:
-        """Give each run files of its own: what it leaves running may still write into them."""
+        """Give each run its own files: processes it leaves running may still write there."""
         self._scratch.mkdir(parents=True, exist_ok=True)
         streams = self._scratch / "stdout", self._scratch / "stderr"
         try:
@@ -243,7 +280,7 @@ class Application:
                 start_new_session=True,
             )
         except OSError as error:
-            # A shell would take a script that names no interpreter for one of its own.
+            # A shell would run a script without an interpreter line as its own.
             hint = _SCRIPT_HINT if error.errno in (errno.ENOEXEC, errno.ENOENT) else ""
             raise InvalidArgument(
                 f"the program '{self.program}' cannot be executed: {error.strerror}{hint}"
@@ -251,7 +288,7 @@ class Application:
 
 
 def is_input_waiting(descriptor: int = 0) -> bool:
-    """Whether somebody has written into a pipe that programs are not given, since it ends."""
+    """Whether there is input in a pipe; runs do not get it, because it could be read only once."""
     try:
         if not stat.S_ISFIFO(os.fstat(descriptor).st_mode):
             return False
@@ -262,7 +299,7 @@ def is_input_waiting(descriptor: int = 0) -> bool:
 
 
 def _input() -> BinaryIO:
-    """Open what each run reads: a file that is our standard input from its beginning, or nothing.
+    """Open the input of each run: our standard input from its begin if it is a file, or nothing.
 
     A pipe or a terminal could be read only once.
     """
@@ -274,10 +311,10 @@ def _input() -> BinaryIO:
 
 
 class _Watch:
-    """Sees a program end at the moment it does.
+    """Notices the end of a program immediately.
 
-    `Popen.wait` with a limit looks at growing intervals, of 50 ms in the end: a program of 30 ms
-    took 16 or 32.
+    `Popen.wait` with a limit polls at growing intervals of up to 50 ms: a program of 30 ms took 16
+    or 32.
     """
 
     def __init__(self, child: subprocess.Popen[bytes]) -> None:
@@ -298,7 +335,7 @@ class _Watch:
         return self.child.wait()
 
     def ended(self) -> float:
-        """Return when it ended, of the monotonic clock, once that is known."""
+        """Return the monotonic time of its end, once known."""
         self._thread.join()
         return self._at
 
@@ -309,7 +346,7 @@ class _Watch:
 
 
 def _wait(watch: _Watch, longest: float, *, is_slow: bool) -> int:
-    """Wait for the end of a program, which leads a group; a slow one is stopped again and again.
+    """Wait for the end of a program, which leads a group; stop a slow one repeatedly.
 
     Raises:
         subprocess.TimeoutExpired: If it takes longer.

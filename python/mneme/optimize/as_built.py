@@ -20,11 +20,12 @@ if TYPE_CHECKING:
 
 __all__ = ["AsBuilt", "note_share", "observe", "unread_input"]
 
-# Runs that say how long one takes, where it is short.
+# Number of runs to find the time of a short one.
 _RUNS = 2
-# A budget of so many runs has some for a search and some for the proof.
+# A budget of this many runs is enough for a search and for the proof.
 _ENOUGH_RUNS = 20
-# Measuring kernels slows a program down; below this, the same runs say its time and its kernels'.
+# Measuring kernels slows a program down. Below this factor, the same runs give its time and that of
+# its kernels.
 _SLOWED_LITTLE = 1.02
 
 
@@ -33,19 +34,19 @@ class AsBuilt:
     """Runs of a program as it was built."""
 
     runs: list[Run]
-    """The last one measured kernels."""
+    """The runs; the last one measured kernels."""
     profile: Profile
     slowed_by: float
-    """How many times as long the run took that measured kernels."""
+    """Slowdown of the run that measured kernels."""
 
     @property
     def seconds(self) -> float:
-        """What a run takes."""
+        """The time of a run."""
         return min(one.seconds for one in self.runs[:-1])
 
     @property
     def measures_apart(self) -> bool:
-        """Whether runs that measure kernels say nothing of the program's own time."""
+        """Whether runs that measure kernels are too slow to give the program's own time."""
         return self.slowed_by > _SLOWED_LITTLE
 
 
@@ -61,10 +62,10 @@ def observe(
 
     Args:
         application: The program.
-        folder: For what these runs leave.
-        listener: Hears what is done.
-        short: Programs of at most so many seconds are run twice before.
-        longest: Programs of more seconds are not run again.
+        folder: For files of these runs.
+        listener: Receives the steps.
+        short: Programs of at most this many seconds are run twice before.
+        longest: Programs that take longer are not run again.
 
     Raises:
         InvalidArgument: If a run fails, or is too long.
@@ -109,7 +110,7 @@ def observe(
 
 
 def unread_input() -> str:
-    """Return what to tell of an input that no run was given; empty if there is none."""
+    """Return a message about input that runs do not get; empty if there is none."""
     if not is_input_waiting():
         return ""
     return (
@@ -125,7 +126,7 @@ def _where_it_is_usual(code: int) -> str:
 
 
 def note_share(built: AsBuilt, result: OptimizeResult, listener: OptimizeListener) -> None:
-    """Say which part of the program's time its kernels are, and what can be gained at most."""
+    """Report the share of kernels in the program's time, and the largest possible gain."""
     if not built.profile.kernels:
         return
     seconds = built.runs[-1].seconds

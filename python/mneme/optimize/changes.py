@@ -1,4 +1,4 @@
-"""What a winner has other than the baseline, for people."""
+"""Differences between a winner and the baseline, for users."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _LONGEST = 200
 
 
 def changes_of(directory: Path) -> list[str]:
-    """Return the differences, one line each, of what `mneme tune` found.
+    """Return the differences in a result of `mneme tune`, one line each.
 
     Raises:
         NotFound, ArtifactCorrupt: If the directory is not complete.

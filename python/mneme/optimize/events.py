@@ -1,10 +1,10 @@
-"""What optimizing a program tells whoever watches. Nothing here prints."""
+"""Events that optimizing a program sends to its listener. Nothing here prints."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from mneme.tuning.events import TuneListener
+from mneme.session.events import TuneListener
 
 if TYPE_CHECKING:
     from mneme.optimize.result import OptimizeResult
@@ -13,10 +13,13 @@ __all__ = ["OptimizeListener"]
 
 
 class OptimizeListener(TuneListener):
-    """Hears of every step, those of searches too; does nothing."""
+    """Receives every step, including those of searches; this one does nothing."""
 
     def step(self, sentence: str) -> None:
-        """What is done from now on."""
+        """The next step."""
+
+    def detail(self, sentence: str) -> None:
+        """A detail for users who want more output."""
 
     def done(self, result: OptimizeResult) -> None:
-        """All is over."""
+        """Everything is done."""

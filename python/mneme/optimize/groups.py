@@ -1,4 +1,4 @@
-"""Programs and commands that lead a group of processes of their own, so that all of it can end."""
+"""Programs that lead their own process group, so that the whole group can be ended."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ _SETTLE_SECONDS = 5.0
 
 
 def end_group(child: subprocess.Popen[bytes]) -> int:
-    """End a program with all that it started (it leads a group), first as a user would.
+    """End a program, which leads a group, and all that it started; first by an interrupt.
 
-    Nothing of it stays behind where somebody does not wait for that, either.
+    No process stays, even if the caller does not wait.
     """
     try:
         signal_group(child, signal.SIGTERM)
@@ -28,13 +28,13 @@ def end_group(child: subprocess.Popen[bytes]) -> int:
 
 def signal_group(child: subprocess.Popen[bytes], number: signal.Signals) -> None:
     """Send a signal to all of a group."""
-    # It may have ended while an interrupt was on its way to us.
+    # It may have ended while an interrupt was delivered to us.
     with contextlib.suppress(ProcessLookupError):
         os.killpg(child.pid, number)
 
 
 def is_group_there(leader: int) -> bool:
-    """Whether anything runs of a group whose leader had this process number."""
+    """Whether any process of the group whose leader had this id is running."""
     try:
         os.killpg(leader, 0)
     except OSError:

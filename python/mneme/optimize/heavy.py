@@ -1,4 +1,4 @@
-"""Which recorded launches are worth tuning, and how much of the program's time each stands for."""
+"""Chooses the recorded launches to tune, and the share of the program's time of each."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ __all__ = [
     "launches_pattern",
 ]
 
-# What is tuned makes up this part of all time in kernels ...
+# Tuned launches make up this share of all time in kernels ...
 _ENOUGH = 0.95
-# ... and nothing that is less than this part of it.
+# ... and each of them at least this share.
 _TOO_LITTLE = 0.01
-# Launches of which the recorded ones are less than this part have other arguments each time.
+# Launches have different arguments each time if less than this share of them is recorded.
 _SEEN_AGAIN = 0.5
-# A regular expression of the recorder's can have so many characters (programs/record_request.py).
+# Maximal length of a regular expression of the recorder (programs/record_request.py).
 _LONGEST_PATTERN = 4096
 # One variable of an environment may have 128 KiB.
 _LONGEST_LIST = 100_000
@@ -43,10 +43,10 @@ _LONGEST_LIST = 100_000
 
 @dataclass(kw_only=True)
 class Target:
-    """A recorded launch that is tuned; it stands for all with its kernel, dimensions and arguments.
+    """A recorded launch to tune; it represents all with its kernel, dimensions and arguments.
 
-    Where arguments are others in every launch, such as the number of a step, it stands for all with
-    its dimensions, and only the other arguments may become constants.
+    If arguments differ in every launch, such as the number of a step, it represents all launches
+    with its dimensions, and only the other arguments may become constants.
     """
 
     record: RecordedExecution
@@ -54,10 +54,10 @@ class Target:
     weight: float
     """Part of all time in kernels."""
     fixed_args: tuple[int, ...] | None = None
-    """Indices of the arguments that may become constants, as they are the same in all launches it
-    stands for; None: all."""
+    """Indices of the arguments that may become constants because they are the same in all
+    represented launches; None: all."""
     may_change_launch: bool = True
-    """Whether production runs would give other dimensions to the launches it stands for."""
+    """Whether production runs would apply other dimensions to the represented launches."""
 
     @property
     def name(self) -> str:
@@ -80,22 +80,22 @@ def heavy_kernels(profile: Profile) -> list[KernelTime]:
 
 
 def kernels_pattern(kernels: Sequence[KernelTime]) -> str | None:
-    """Return the regular expression that records these only; None where it would be too long."""
+    """Return the regular expression that records only these; None if it would be too long."""
     pattern = "^(" + "|".join(re.escape(one.name) for one in kernels) + ")$"
     return pattern if kernels and len(pattern) <= _LONGEST_PATTERN else None
 
 
 def launches_pattern(kernels: Sequence[KernelTime], most: int) -> str | None:
-    """Return which launches to record: of each kernel the dimensions that take nearly all its time.
+    """Return the launches to record: for each kernel the dimensions that take nearly all its time.
 
-    From the middle of that time on, as first launches often find memory that later ones do not.
+    Recording starts in the middle of that time, because memory often differs in the first launches.
 
     Args:
-        kernels: What is recorded.
-        most: Dimensions of a kernel, at most.
+        kernels: The kernels to record.
+        most: Largest number of dimensions per kernel.
 
     Returns:
-        The text of `RecordRequest.dims`; None where it would be too long, or nothing is to choose.
+        The text of `RecordRequest.dims`; None if it would be too long, or if there is no choice.
     """
     entries = [
         f"{kernel.name}:{_text(shape)}{_from(kernel, shape, most)}"
@@ -107,12 +107,12 @@ def launches_pattern(kernels: Sequence[KernelTime], most: int) -> str | None:
 
 
 def came_before(kernel: KernelTime, records: Iterable[RecordedExecution], most: int) -> bool:
-    """Whether a recording that began in the middle lacks launches of a kernel that came before.
+    """Whether a recording that began in the middle lacks earlier launches of a kernel.
 
     Args:
-        kernel: As `launches_pattern` was given it.
+        kernel: As passed to `launches_pattern`.
         records: What was recorded.
-        most: Launches of a kernel that are recorded, at most.
+        most: Largest number of recorded launches per kernel.
     """
     if not any(kernel.middles.values()):
         return False
@@ -148,13 +148,13 @@ def _text(shape: Shape) -> str:
 def choose_targets(records: Iterable[RecordedExecution], profile: Profile) -> list[Target]:
     """Return what to tune, the heaviest first.
 
-    Launches of a kernel with the same dimensions and other arguments are tuned apart, if they come
-    again. Without a profile, recorded times and counts say what is heavy.
+    Launches of a kernel with the same dimensions but other arguments are tuned separately if they
+    recur. Without a profile, recorded times and counts decide what is heavy.
     """
     known = list(records)
     alike = Counter(record.kernel_name for record in known)
     found = [
-        # Units may have kernels of their own with one name, which a profile cannot tell apart.
+        # Units may have different kernels with the same name, which a profile cannot distinguish.
         replace(one, weight=one.weight / alike[record.kernel_name])
         for record in known
         for one in _weighted(record, profile.kernels)
@@ -177,7 +177,7 @@ def choose_targets(records: Iterable[RecordedExecution], profile: Profile) -> li
 
 
 def _weighted(record: RecordedExecution, profiled: Mapping[str, KernelTime]) -> list[Target]:
-    """Return the launches of a kernel, each with the nanoseconds it stands for."""
+    """Return the launches of a kernel, each with the nanoseconds it represents."""
     by_shape: dict[Shape, list[KernelInstance]] = {}
     for instance in record.values():
         by_shape.setdefault(_shape(instance), []).append(instance)
@@ -191,9 +191,9 @@ def _weighted(record: RecordedExecution, profiled: Mapping[str, KernelTime]) -> 
         seen = {shape: float(kernel.shapes.get(shape, 0)) for shape in by_shape}
         if not any(seen.values()):
             seen = dict.fromkeys(by_shape, 1.0)
-        # Launches with dimensions that were not recorded count to those that were.
+        # Launches with dimensions that were not recorded are added to the recorded ones.
         scale = kernel.total_ns / (sum(seen.values()) or 1)
-    # A profile may be of many processes, of which one was recorded: its parts count.
+    # A profile may cover many processes of which one was recorded: only its proportions count.
     counts = kernel.counts if kernel is not None else {}
     counted = sum(counts.values())
     found: list[Target] = []
@@ -214,8 +214,8 @@ def _weighted(record: RecordedExecution, profiled: Mapping[str, KernelTime]) -> 
 def _one_for_all(
     record: RecordedExecution, alike: Sequence[KernelInstance], weight: float
 ) -> Target:
-    """Return a launch that stands for all with its dimensions, whose arguments are others."""
-    # Of what was seen once only, nobody knows what changes.
+    """Return a launch that represents all with its dimensions, whose arguments differ."""
+    # With a single launch it is unknown which arguments change.
     is_known = len(alike) > 1
     return Target(
         record=record,
@@ -227,11 +227,11 @@ def _one_for_all(
 
 
 def _are_others_each_time(alike: Sequence[KernelInstance], launches: float) -> bool:
-    """Whether arguments change from launch to launch.
+    """Whether arguments differ in every launch.
 
     Args:
         alike: Recorded launches with the same dimensions, which differ in arguments.
-        launches: How many there were with these.
+        launches: The number of launches with these dimensions.
     """
     is_each_once = len(alike) > 1 and launches_of(alike) == len(alike)
     return is_each_once or launches_of(alike) < _SEEN_AGAIN * launches

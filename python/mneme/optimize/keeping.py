@@ -1,4 +1,4 @@
-"""What goes into the tuned-kernels file: what tuning found, less what the program does not show."""
+"""Chooses the kernels for the tuned-kernels file: those whose gain the program shows."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from mneme import deploy
 from mneme.optimize.changes import changes_of
+from mneme.optimize.disagreement import why_otherwise
 from mneme.optimize.production import FEWEST_PAIRS
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Keeper"]
 
-# How often all is measured again without what gained nothing.
+# How often everything is measured again without kernels that gained nothing.
 _MOST_MEASUREMENTS = 3
 
 
@@ -42,16 +43,16 @@ class Keeper:
 
     @property
     def deployed(self) -> list[deploy.Deployed]:
-        """What tuning found to be faster, kept or not."""
+        """Kernels that tuning found to be faster, kept or not."""
         return self._plan.deployed
 
     @property
     def is_any_kept(self) -> bool:
-        """Whether production runs get anything."""
+        """Whether any tuned kernel is kept."""
         return any(one.is_kept for one in self._result.kernels)
 
     def take(self, plan: deploy.Deployment) -> None:
-        """Keep what tuning found to be faster, and write the file."""
+        """Keep kernels that tuning found to be faster, and write the file."""
         self._plan = plan
         by_name = {one.name: one for one in self._result.kernels}
         for left in self._plan.left_out:
@@ -67,7 +68,7 @@ class Keeper:
         self._write()
 
     def try_out(self) -> None:
-        """Run once with everything that is kept; find out who is to blame if that goes wrong."""
+        """Run once with all kept kernels; if that fails, find out which is the cause."""
         run, fault = self._try_out()
         self._result.first_seconds = run.seconds
         if not fault:
@@ -75,16 +76,16 @@ class Keeper:
         self._listener.note(f"with tuned kernels the program goes wrong: {fault}")
         candidates = [one for one in self._result.kernels if one.is_kept]
         if len(candidates) == 1:
-            self._drop(candidates[0], f"with it the program goes wrong: {fault}")
+            self._drop_wrong(candidates[0], fault, self._production.accepted_with(run))
             return
         for kernel in candidates:
             kernel.is_kept = False
         for kernel in candidates:
             kernel.is_kept = True
             self._write()
-            _, fault = self._try_out()
+            run, fault = self._try_out()
             if fault:
-                self._drop(kernel, f"with it the program goes wrong: {fault}")
+                self._drop_wrong(kernel, fault, self._production.accepted_with(run))
 
     def _try_out(self) -> tuple[Run, str]:
         compiling = sum(one.compile_seconds for one in self._kept())
@@ -94,9 +95,10 @@ class Keeper:
         """Measure the program as built and as tuned; drop what shows no gain there.
 
         Args:
-            pairs: Pairs of runs, at most.
-            min_gain: What gains less is dropped.
-            has_time: Says whether there are so many seconds for more than the first measurement.
+            pairs: Largest number of pairs of runs.
+            min_gain: Kernels with less gain are dropped.
+            has_time: Returns whether this many seconds are left for more than the first
+                measurement.
         """
         for _ in range(_MOST_MEASUREMENTS):
             if not self.is_any_kept:
@@ -104,7 +106,14 @@ class Keeper:
             found = self._production.compare(self._path, pairs, has_time)
             self._note(found)
             if found.fault:
-                self.drop_all(f"a tuned run went wrong: {found.fault}")
+                for kernel in self._result.kernels:
+                    if kernel.is_kept:
+                        self._drop_wrong(kernel, found.fault, found.accepted_with)
+                return
+            whole = found.application
+            if whole and whole.is_interval and whole.high < 1:
+                # Looking up tuned code of very short kernels may take longer than it saves.
+                self.drop_all(f"the whole program is slower with tuned kernels: {whole.text()}")
                 return
             if not self._drop_useless(min_gain):
                 return
@@ -112,7 +121,7 @@ class Keeper:
                 break
         if not self.is_any_kept:
             return
-        # What was measured is another file than the one that is kept: nothing is claimed from it.
+        # The measured file is not the kept one: no gain is claimed from it.
         self._result.application = None
         self._result.notes.append(
             "kernels were left out after the last runs, and there was no time to measure the whole "
@@ -126,7 +135,7 @@ class Keeper:
                 self._drop(kernel, reason)
 
     def drop_unproven(self) -> None:
-        """Drop what only replays show to be faster: there was no time to see it in the program."""
+        """Drop kernels faster in replays only: there was no time to test them in the program."""
         for kernel in self._result.kernels:
             is_expected = kernel.replay is not None and kernel.replay.low > 1
             if kernel.is_kept and kernel.production is None and not is_expected:
@@ -152,7 +161,12 @@ class Keeper:
                 continue
             if shown.low <= 1 or shown.ratio < min_gain:
                 told = "no gain of it" if shown.ratio < min_gain else "no certain gain of it"
-                self._drop(kernel, f"the program shows {told}: {shown.text()}")
+                places = [
+                    one.directory for one in self._plan.deployed if one.kernel_name == kernel.name
+                ]
+                why = why_otherwise(kernel, places)
+                reason = f"the program shows {told}: {shown.text()}"
+                self._drop(kernel, f"{reason}; {why}" if why else reason)
                 dropped = True
         return dropped
 
@@ -160,6 +174,12 @@ class Keeper:
         kernel.is_kept = False
         kernel.reason = reason
         self._write()
+
+    def _drop_wrong(self, kernel: KernelResult, fault: str, accepted_with: list[str]) -> None:
+        """Leave out a kernel that changes the output, and report the lost gain."""
+        kernel.accepted_with = accepted_with
+        gain = f"; {kernel.replay.ratio:.2f}x in replays" if kernel.replay else ""
+        self._drop(kernel, f"with it the program goes wrong: {fault}{gain}")
 
     def _write(self) -> None:
         if not self.is_any_kept:

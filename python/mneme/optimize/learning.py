@@ -1,4 +1,4 @@
-"""What a program showed of its tuned kernels goes into the knowledge file."""
+"""Writes the gains that a program showed into the knowledge file."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ __all__ = ["learn_production"]
 
 
 def learn_production(deployed: Iterable[Deployed], kernels: Iterable[KernelResult]) -> str:
-    """Replace gains that replays showed by those that the program showed, good or bad.
+    """Replace gains in replays by gains in the program, good or bad.
 
-    Kernels of which several launches are tuned are left out: the program shows one gain for all.
+    Kernels with several tuned launches are left out: the program shows one gain for all of them.
 
     Args:
-        deployed: What was measured.
-        kernels: What the program showed of each kernel.
+        deployed: The measured deployment.
+        kernels: The gain of each kernel in the program.
 
     Returns:
-        A sentence if it cannot be written; else nothing.
+        A message if it cannot be written; else nothing.
     """
     place = knowledge_place()
     shown = {one.name: one.production for one in kernels if one.production is not None}

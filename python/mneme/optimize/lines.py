@@ -1,4 +1,4 @@
-"""Lines of an output as what they mean: words and numbers, without the blanks between them."""
+"""Splits lines of an output into words and numbers, without the blanks between them."""
 
 from __future__ import annotations
 
@@ -9,11 +9,24 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["differing", "is_as_finite", "is_number", "is_same", "skeleton", "tokens", "value_of"]
+__all__ = [
+    "IGNORED",
+    "differing",
+    "is_as_finite",
+    "is_number",
+    "is_same",
+    "skeleton",
+    "spans",
+    "tokens",
+    "value_of",
+]
+
+IGNORED = "…".encode()
+"""Replaces a part of a line that does not count; blanks of the line then do not count, either."""
 
 _NUMBER = rb"(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
-# Dots that lead to a number, an address, a number, a name (digits and all), letters behind a number
-# (a unit), any other sign as often as it is repeated.
+# Dots before a number, an address, a number, a name (with digits), letters after a number (a unit),
+# any other sign with its repetitions.
 _TOKEN = re.compile(
     rb"\.{2,}|0[xX][0-9a-fA-F]+|(?:(?<![\w.)\]])[-+])?"
     + _NUMBER
@@ -27,19 +40,24 @@ _NOT_FINITE = (b"nan", b"inf", b"infinity")
 def tokens(line: bytes) -> list[bytes]:
     """Return the words, numbers and signs of a line.
 
-    A number is one with its sign and exponent, whatever stands around it: `local...0s,` has one. A
-    name is one with its digits, and the unit behind a number is a word of its own.
+    A number includes its sign and exponent, in any context: `local...0s,` contains one. A name
+    includes its digits. A unit after a number is a separate word.
     """
     return [found[0] for found in _TOKEN.finditer(line)]
 
 
+def spans(line: bytes) -> list[tuple[int, int]]:
+    """Return where each of the `tokens` begins and ends."""
+    return [found.span() for found in _TOKEN.finditer(line)]
+
+
 def is_number(token: bytes) -> bool:
-    """Whether a token is a number, an address, or what stands for a number that is none."""
+    """Whether a token is a number, an address, or a NaN or infinity."""
     return token.lower() in _NOT_FINITE or _IS_NUMBER.fullmatch(token) is not None
 
 
 def is_same(old: bytes, new: bytes) -> bool:
-    """Whether two tokens mean the same: numbers the same value, with the same sign."""
+    """Whether two tokens are equal; numbers are equal if value and sign are."""
     if old == new:
         return True
     a, b = value_of(old), value_of(new)
@@ -52,12 +70,12 @@ def value_of(token: bytes) -> Decimal | None:
 
 
 def is_as_finite(old: bytes, new: bytes) -> bool:
-    """Whether a number stands where one stood: a time is no NaN."""
+    """Whether a number is as finite as the old one: a time is never NaN."""
     return not _is_finite(old) or _is_finite(new)
 
 
 def differing(old: Sequence[bytes], new: Sequence[bytes]) -> list[int]:
-    """Return which tokens differ, as far as both go."""
+    """Return which tokens differ, up to the shorter length."""
     return [i for i, (a, b) in enumerate(zip(old, new, strict=False)) if not is_same(a, b)]
 
 

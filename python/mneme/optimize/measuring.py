@@ -1,4 +1,4 @@
-"""What a deployment gains in the program it is for: what shows no gain there is left out."""
+"""Measures a deployment in its program, and leaves out kernels without a gain there."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from mneme.optimize.application import Application
 from mneme.optimize.as_built import note_share, observe, unread_input
 from mneme.optimize.keeping import Keeper
 from mneme.optimize.learning import learn_production
-from mneme.optimize.outputs import check_patterns, make_check
+from mneme.optimize.outputs import OutputRule, make_check
 from mneme.optimize.production import Production
 from mneme.optimize.result import KernelResult, OptimizeResult
 from mneme.optimize.verdict import verdict
@@ -24,48 +24,49 @@ if TYPE_CHECKING:
 
 __all__ = ["MeasureOptions", "measure_deployment"]
 
-# Programs that take at most so many seconds are run once more before.
+# Programs that take at most this many seconds are run once more before.
 _SHORT = 30.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MeasureOptions:
-    """A program, and how it is compared."""
+    """A program, and how to compare its runs."""
 
     command: tuple[str, ...]
     """The program and its arguments."""
     device: str | None = None
     """Device to run on; None: the first that can run the program."""
     pairs: int = 6
-    """Runs as built and as tuned, in turn; from three on there is an interval."""
+    """Alternating runs as built and as tuned; from three pairs on there is an interval."""
     compare: tuple[str, ...] = ()
     """Regular expressions whose groups are numbers that have to agree."""
     compare_tolerance: float = 1e-6
-    """How far these numbers may be apart, relative to the one of the program as built."""
+    """Largest difference of these numbers, relative to those of the program as built."""
     min_gain: float = 1.0
-    """What is not so many times as fast in the program is left out."""
+    """Kernels that are not this many times as fast in the program are left out."""
 
 
 def measure_deployment(
     plan: Deployment, options: MeasureOptions, scratch: Path, listener: OptimizeListener
 ) -> tuple[Deployment, OptimizeResult]:
-    """Run a program as built and with what is deployed, in turn.
+    """Run a program as built and with a deployment, alternately.
 
     Args:
-        plan: What is to be deployed.
+        plan: The deployment.
         options: The program.
-        scratch: Directory for what runs leave; it is there.
-        listener: Hears what is done.
+        scratch: An existing directory for files of the runs.
+        listener: Receives the steps.
 
     Returns:
-        What is worth deploying, with what is not and why; and what was measured.
+        What to deploy, what not and why; and the measurements.
 
     Raises:
         NotFound: If there is no such program.
-        InvalidArgument: If an option makes no sense, the program as built fails, or it launches
-            none of the kernels.
+        InvalidArgument: If an option is invalid, the program as built fails, or it launches none of
+            the kernels.
     """
-    check_patterns(options.compare, options.compare_tolerance)
+    rule = OutputRule(compare=options.compare, compare_tolerance=options.compare_tolerance)
+    rule.validate()
     application = Application(options.command, options.device, scratch)
     result = OptimizeResult(command=list(options.command), directory=scratch)
     result.device = application.device
@@ -73,15 +74,10 @@ def measure_deployment(
     note_share(built, result, listener)
     if sentence := unread_input():
         result.notes.append(sentence)
-    check = make_check(
-        [one.output for one in built.runs],
-        check=None,
-        compare=options.compare,
-        tolerance=options.compare_tolerance,
-    )
+    check = make_check([one.output for one in built.runs], rule)
     result.output_rule = check.rule
     result.kernels = _kernels(plan, built.profile)
-    production = Production(application, built, check, scratch)
+    production = Production(application, built, check, scratch, detail=listener.detail)
     keeper = Keeper(production, scratch / "tuned.json", result, listener)
     keeper.take(plan)
     listener.step("running it as built and as tuned, in turn")
@@ -101,7 +97,7 @@ def measure_deployment(
 def _kernels(plan: Deployment, profile: Profile) -> list[KernelResult]:
     """Return the kernels of a deployment that the program launches, the heaviest first.
 
-    Without times of kernels all count as launched.
+    Without times of kernels, all count as launched.
     """
     total = profile.total_ns
     names = {one.kernel_name: one.demangled_name for one in plan.deployed}

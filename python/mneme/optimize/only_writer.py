@@ -1,4 +1,4 @@
-"""One session at a time in a directory: two would take each other's outputs for wrong results."""
+"""One session at a time in a directory: two would take each other's outputs for faults."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["only_writer"]
 
 @contextmanager
 def only_writer(directory: Path) -> Iterator[None]:
-    """Make a directory and keep other sessions out of it; the lock goes with our process.
+    """Make a directory and lock it against other sessions; our process's end releases the lock.
 
     Raises:
         InvalidArgument: If another session works in it.
@@ -26,7 +26,7 @@ def only_writer(directory: Path) -> Iterator[None]:
     """
     try:
         directory.mkdir(parents=True, exist_ok=True)
-        # Not the directory itself: who writes tuned-kernels files there locks that.
+        # Not the directory itself: writers of tuned-kernels files lock that.
         lock = os.open(directory / ".lock", os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o644)
     except OSError as error:
         raise IoFailed(

@@ -1,31 +1,37 @@
-"""What `mneme optimize` is asked to do."""
+"""The options of `mneme optimize`."""
 
 from __future__ import annotations
 
 import math
 import os
 import re
+import shlex
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mneme.errors import InvalidArgument
-from mneme.optimize.outputs import check_patterns
+from mneme.optimize.outputs import OutputRule
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 __all__ = ["OptimizeOptions", "parse_budget"]
 
-# How many processes a launcher of MPI has started: MPICH and its kin, Open MPI, Slurm's srun.
+# Variables with the number of processes of an MPI launcher: MPICH and relatives, Open MPI, Slurm's
+# srun.
 _SIZES = ("PMI_SIZE", "OMPI_COMM_WORLD_SIZE", "SLURM_STEP_NUM_TASKS")
 
+_MIN_GAIN = 1.01
 _SECONDS = {"": 1.0, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0, "d": 86400.0}
 _BUDGET = re.compile(r"([0-9]+(?:\.[0-9]*)?)([a-z]*)", re.ASCII)
 
 
 def parse_budget(text: str) -> float:
-    """Return the seconds that `90`, `90s`, `10m`, `1.5h` or `1h30m` are.
+    """Return the number of seconds in a text such as `90`, `90s`, `10m`, `1.5h` or `1h30m`.
 
     Raises:
-        InvalidArgument: If it is no such time, or none at all.
+        InvalidArgument: If the text has another form.
     """
     position, seconds = 0, 0.0
     while position < len(text):
@@ -47,33 +53,35 @@ class OptimizeOptions:
     command: tuple[str, ...]
     """The program and its arguments."""
     directory: Path = Path("mneme-optimize")
-    """Where everything goes: recordings, results, the tuned-kernels file, the page."""
+    """Directory for everything: recordings, results, the tuned-kernels file, the page."""
     budget: float = 600.0
     """Seconds for everything."""
     device: str | None = None
     """Device to run and tune on; None: the first that can run the program."""
     check: str | None = None
-    """Command of the shell that says whether an output is right; it gets it as standard input."""
+    """Shell command that checks an output, which it gets as standard input."""
     compare: tuple[str, ...] = ()
     """Regular expressions whose groups are numbers that have to agree."""
     compare_tolerance: float = 1e-6
-    """How far these numbers may be apart, relative to the one of the program as built."""
+    """Largest difference of these numbers, relative to those of the program as built."""
+    ignore: tuple[str, ...] = ()
+    """Regular expressions for parts that do not count if the whole output is compared."""
     tolerance: tuple[str, ...] = ()
-    """How far memory may be from what was recorded, as for `mneme tune`."""
-    min_gain: float = 1.01
-    """What is surely less is not claimed and not kept."""
+    """Tolerances for recorded memory, as for `mneme tune`."""
+    min_gain: float = _MIN_GAIN
+    """Gains that are certainly smaller are neither claimed nor kept."""
     seed: int | None = None
-    """Makes searches repeat themselves."""
+    """Makes searches reproducible."""
     resume: bool = False
-    """Go on with what the directory holds."""
+    """Continue with the content of the directory."""
     knowledge: bool = True
-    """Searches begin with what helped before, and what helps now is remembered."""
+    """Whether searches begin with what helped before, and remember what helps now."""
 
     def validate(self) -> None:
-        """Refuse what cannot be meant.
+        """Refuse invalid options.
 
         Raises:
-            InvalidArgument: With a sentence that names the option.
+            InvalidArgument: With a message that names the option.
         """
         if not self.command:
             raise InvalidArgument("no program is named")
@@ -81,15 +89,46 @@ class OptimizeOptions:
             raise InvalidArgument(f"--budget is {self.budget}; it has to be more than 0")
         if not 1 <= self.min_gain < math.inf:
             raise InvalidArgument(f"--min-gain is {self.min_gain}; it has to be 1 or more")
-        check_patterns(self.compare, self.compare_tolerance)
+        self.rule.validate()
         if ranks := _ranks():
             raise InvalidArgument(
                 f"mneme optimize runs here {ranks} times at once, started by a launcher of MPI; it "
                 "starts the launcher itself: mneme optimize -- mpiexec -n "
                 f"{ranks} {self.command[0]}"
             )
-        if self.check and self.compare:
-            raise InvalidArgument("--check and --compare both say what is right; give one of them")
+
+    @property
+    def rule(self) -> OutputRule:
+        """The rule for the output."""
+        return OutputRule(
+            check=self.check,
+            compare=self.compare,
+            compare_tolerance=self.compare_tolerance,
+            ignore=self.ignore,
+        )
+
+    def again(self, *, ignore: Sequence[str] = (), tolerance: Sequence[str] = ()) -> str:
+        """Return the command that continues with the present results.
+
+        Args:
+            ignore: Further patterns to ignore in the output.
+            tolerance: Further tolerances for memory.
+        """
+        words = ["mneme", "optimize", "--resume", "-o", str(self.directory)]
+        words += ["--budget", f"{self.budget:g}s"]
+        words += ["--device", self.device] if self.device else []
+        words += ["--min-gain", f"{self.min_gain:g}"] if self.min_gain != _MIN_GAIN else []
+        words += [] if self.knowledge else ["--no-knowledge"]
+        words += ["--check", self.check] if self.check else []
+        if self.compare:
+            words += ["--compare-tolerance", f"{self.compare_tolerance:g}"]
+        for option, values in (
+            ("--compare", self.compare),
+            ("--tolerance", (*self.tolerance, *tolerance)),
+            ("--ignore", (*self.ignore, *ignore)),
+        ):
+            words += [word for value in values for word in (option, value)]
+        return shlex.join([*words, "--", *self.command])
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain JSON values."""
@@ -97,7 +136,7 @@ class OptimizeOptions:
 
 
 def _ranks() -> int:
-    """Return how many of us a launcher has started; 0 if none did."""
+    """Return the number of processes a launcher has started; 0 without a launcher."""
     texts = [os.environ.get(name, "") for name in _SIZES]
     most = max((int(text) for text in texts if text.isdecimal()), default=1)
     return most if most > 1 else 0

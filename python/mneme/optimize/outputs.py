@@ -1,4 +1,4 @@
-"""Whether a program with tuned kernels still gives the right output."""
+"""Checks whether a program with tuned kernels still gives the right output."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import math
 import re
 import subprocess
 import time
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from mneme.errors import InvalidArgument
@@ -20,18 +21,18 @@ __all__ = [
     "ExactCheck",
     "NumbersCheck",
     "OutputCheck",
-    "check_patterns",
+    "OutputRule",
     "make_check",
 ]
 
 _SHOWN = 80
-# A command takes about as long for each output: what takes so much longer hangs.
+# A command that takes this many times as long as for another output hangs.
 _PATIENCE = 5.0
 _PATIENCE_SECONDS = 10.0
 
 
 class OutputCheck(Protocol):
-    """Says what is wrong with an output."""
+    """Finds faults in an output."""
 
     @property
     def rule(self) -> str:
@@ -43,12 +44,50 @@ class OutputCheck(Protocol):
     def learn(self, output: bytes) -> bool:
         """Take another output of the program as built; return whether less is compared now."""
 
+    def learn_slower(self, output: bytes, wrong: bytes) -> bool:
+        """Learn only the times in an output of slower kernels; return as `learn`.
 
-class NumbersCheck:
+        Args:
+            output: The output of the program with kernels that were compiled again unchanged.
+            wrong: The output of a tuned run.
+        """
+
+    def may_be_a_time(self, output: bytes) -> bool:
+        """Whether the fault is a number that looks like a duration or a rate."""
+
+    def accepted_with(self, output: bytes) -> list[str]:
+        """Return the patterns that, if ignored, make a wrong output right, or none."""
+
+
+class _SaysItself:
+    """Base of checks that the user defines: nothing is learned from outputs."""
+
+    def learn(self, output: bytes) -> bool:
+        """Return False: the user has said what may differ."""
+        del output
+        return False
+
+    def learn_slower(self, output: bytes, wrong: bytes) -> bool:
+        """Return False: the user has said what is a result."""
+        del output, wrong
+        return False
+
+    def may_be_a_time(self, output: bytes) -> bool:
+        """Return False: the user has said what is a result."""
+        del output
+        return False
+
+    def accepted_with(self, output: bytes) -> list[str]:
+        """Return none: there is nothing further to ignore."""
+        del output
+        return []
+
+
+class NumbersCheck(_SaysItself):
     """Numbers that regular expressions find, within a relative tolerance."""
 
     def __init__(self, built: bytes, patterns: Sequence[str], tolerance: float) -> None:
-        """Take what the program as built printed.
+        """Take the output of the program as built.
 
         Raises:
             InvalidArgument: If a pattern finds nothing there, or no number.
@@ -76,7 +115,7 @@ class NumbersCheck:
             return [float(text) for text in texts]
         except ValueError as error:
             raise InvalidArgument(
-                f"--compare '{pattern.pattern}' finds what is no number: {error}"
+                f"--compare '{pattern.pattern}' finds something that is not a number: {error}"
             ) from error
 
     def fault(self, output: bytes) -> str:
@@ -89,26 +128,21 @@ class NumbersCheck:
             if len(found) != len(expected):
                 return f"'{pattern.pattern}' finds {len(found)} numbers instead of {len(expected)}"
             for old, new in zip(expected, found, strict=True):
-                # NaN is as good as NaN only.
+                # NaN equals only NaN.
                 is_same = new == old or (new != new and old != old)  # noqa: PLR0124
                 if not is_same and not abs(new - old) <= self._tolerance * abs(old):
                     return f"'{pattern.pattern}' finds {new:.9g} instead of {old:.9g}"
         return ""
 
-    def learn(self, output: bytes) -> bool:
-        """Return False: the tolerance says what may differ."""
-        del output
-        return False
 
-
-class CommandCheck:
-    """A command of the user's, which reads the output and ends with 0 if it is right."""
+class CommandCheck(_SaysItself):
+    """A user's command that reads the output and exits with 0 if it is right."""
 
     def __init__(self, command: str, built: bytes, longest: float = math.inf) -> None:
-        """Try it on what the program as built printed; it hangs if it takes `longest` seconds.
+        """Try it on the output of the program as built; it hangs if it takes `longest` seconds.
 
         Raises:
-            InvalidArgument: If that is not right for it.
+            InvalidArgument: If it does not accept this output.
         """
         self._command = command
         self._longest = longest
@@ -149,55 +183,67 @@ class CommandCheck:
         told = f": {said.splitlines()[-1][:_SHOWN]}" if said else ""
         return f"'{self._command}' ends with {child.returncode}{told}"
 
-    def learn(self, output: bytes) -> bool:
-        """Return False: the command knows."""
-        del output
-        return False
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OutputRule:
+    """The user's rule for an output."""
 
-def check_patterns(patterns: Sequence[str], tolerance: float) -> None:
-    """Refuse what cannot be meant, before anything is run.
+    check: str | None = None
+    """Shell command that checks it, and gets it as standard input."""
+    compare: tuple[str, ...] = ()
+    """Regular expressions whose groups are numbers that have to agree."""
+    compare_tolerance: float = 1e-6
+    """Largest difference of these, relative to those of the program as built."""
+    ignore: tuple[str, ...] = ()
+    """Regular expressions for parts that do not count if all of it is compared."""
 
-    Raises:
-        InvalidArgument: With a sentence that names the option.
-    """
-    if not 0 <= tolerance < math.inf:
-        raise InvalidArgument(f"--compare-tolerance is {tolerance}; it has to be 0 or more")
-    for pattern in patterns:
-        try:
-            groups = re.compile(pattern).groups
-        except re.error as error:
-            raise InvalidArgument(f"--compare '{pattern}': {error}") from error
-        if groups == 0:
+    def validate(self) -> None:
+        """Refuse invalid options before anything is run.
+
+        Raises:
+            InvalidArgument: With a message that names the option.
+        """
+        if not 0 <= self.compare_tolerance < math.inf:
             raise InvalidArgument(
-                f"--compare '{pattern}' has no group; put () around each number that counts"
+                f"--compare-tolerance is {self.compare_tolerance}; it has to be 0 or more"
+            )
+        for option, patterns in (("--compare", self.compare), ("--ignore", self.ignore)):
+            for pattern in patterns:
+                try:
+                    groups = re.compile(pattern).groups
+                except re.error as error:
+                    raise InvalidArgument(f"{option} '{pattern}': {error}") from error
+                if groups == 0 and option == "--compare":
+                    raise InvalidArgument(
+                        f"--compare '{pattern}' has no group; put () around each number that counts"
+                    )
+        if self.check and self.compare:
+            raise InvalidArgument("--check and --compare both say what is right; give one of them")
+        if self.ignore and (self.check or self.compare):
+            given = "--check" if self.check else "--compare"
+            raise InvalidArgument(
+                f"--ignore leaves something out where all of the output is compared; {given} says "
+                "what is compared instead, so give one of them"
             )
 
 
 def make_check(
-    outputs: Sequence[bytes],
-    *,
-    check: str | None,
-    compare: Sequence[str],
-    tolerance: float,
-    longest: float = math.inf,
+    outputs: Sequence[bytes], rule: OutputRule, longest: float = math.inf
 ) -> OutputCheck:
-    """Return what decides whether an output is right.
+    """Return the check that decides whether an output is right.
 
     Args:
-        outputs: What the program as built printed, run by run.
-        check: Command of the shell, or None.
-        compare: Regular expressions, or none.
-        tolerance: Relative, for the numbers these find.
-        longest: Seconds that the command may take.
+        outputs: The output of each run of the program as built.
+        rule: The user's rule.
+        longest: Time limit for a command, in seconds.
 
     Raises:
         InvalidArgument: If the program as built does not pass.
     """
-    if check:
-        return CommandCheck(check, outputs[0], longest)
-    if compare:
-        numbers = NumbersCheck(outputs[0], compare, tolerance)
+    if rule.check:
+        return CommandCheck(rule.check, outputs[0], longest)
+    if rule.compare:
+        numbers = NumbersCheck(outputs[0], rule.compare, rule.compare_tolerance)
         for output in outputs[1:]:
             if fault := numbers.fault(output):
                 raise InvalidArgument(
@@ -205,4 +251,7 @@ def make_check(
                     f"{fault}"
                 )
         return numbers
-    return ExactCheck(outputs)
+    for pattern in rule.ignore:
+        if not re.search(pattern.encode(), outputs[0], re.MULTILINE):
+            raise InvalidArgument(f"--ignore '{pattern}' finds nothing in what the program prints")
+    return ExactCheck(outputs, rule.ignore)

@@ -1,4 +1,4 @@
-"""Times of kernels in a run of a program: what `libmneme_profiler.so` and the CPU device wrote."""
+"""Reads times of kernels in a run, as written by `libmneme_profiler.so` and the CPU device."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["KernelTime", "Profile", "Shape", "read_profile"]
 Shape = tuple[tuple[int, int, int], tuple[int, int, int], int]
 """Grid, block and dynamic shared memory in bytes."""
 
-# What is compiled while the program runs has the kernel's name and a mark behind it.
+# Code that is compiled at run time has the kernel's name followed by a mark.
 _MADE_AT_RUN_TIME = re.compile(r"(?:\$jit\$|\.jit\.)[0-9]+\$?$")
 
 
@@ -33,8 +33,8 @@ class KernelTime:
     counts: dict[Shape, int] = field(default_factory=dict)
     """Launches."""
     middles: dict[Shape, int] = field(default_factory=dict)
-    """How many launches the first half of the time is for, in one process: the next one stands for
-    the others where their work changes."""
+    """Number of launches in the first half of the time, in one process: the next one represents the
+    others if their work changes."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -54,10 +54,10 @@ class Profile:
 
 
 def read_profile(directory: Path) -> Profile:
-    """Read what the processes of a run wrote.
+    """Read the files of a run's processes.
 
     Raises:
-        ArtifactCorrupt: If a file is none of ours.
+        ArtifactCorrupt: If a file is not one of ours.
     """
     profile = Profile()
     for path in sorted(directory.glob("*.json")):

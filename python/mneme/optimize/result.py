@@ -1,4 +1,4 @@
-"""What optimizing a program found: as Python objects, and as the JSON file that keeps them."""
+"""The result of optimizing a program, as Python objects and as JSON."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ _FEWEST_PAIRS = 3
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ratio:
-    """Time as built / time as tuned, of runs that took place in turn."""
+    """Time as built / time as tuned, of alternating runs."""
 
     ratio: float
-    """Median; of fewer than six pairs the geometric mean."""
+    """Median; for fewer than six pairs the geometric mean."""
     low: float
     high: float
-    """Where the ratio of as many further pairs lies with 95 % confidence, of three pairs of runs or
-    more; else about the smallest and the largest."""
+    """Upper end of the 95 % interval for the ratio of as many further pairs, from three pairs of
+    runs on; else about the largest ratio."""
     rounds: int
     """Pairs of runs."""
     is_interval: bool
@@ -31,11 +31,11 @@ class Ratio:
 
     @property
     def is_certain(self) -> bool:
-        """Whether all of it lies above 1, and there were enough runs to say so."""
+        """Whether the whole interval lies above 1, and there were enough runs for it."""
         return self.low > 1 and self.rounds >= _FEWEST_PAIRS
 
     def text(self) -> str:
-        """Return it as people read it."""
+        """Return it as text for users."""
         if self.rounds == 1:
             return f"{self.ratio:.3f}x (in one pair of runs)"
         kind = "95 %" if self.is_interval else f"{self.rounds} pairs of runs"
@@ -54,28 +54,30 @@ class KernelResult:
     launches: int = 0
     """In one run; 0: not known."""
     built_ns: float = 0.0
-    """A launch as built in the program, on average; 0: not known."""
+    """Average time of a launch as built in the program; 0: unknown."""
     tuned_ns: float = 0.0
-    """A launch as tuned in the program; 0: not known."""
+    """Average time of a launch as tuned in the program; 0: unknown."""
     replay: Ratio | None = None
-    """What tuning measured in replays."""
+    """The gain in replays."""
     production: Ratio | None = None
-    """What the program itself showed."""
+    """The gain in the program."""
     changes: list[str] = field(default_factory=list)
-    """What is different, line by line."""
+    """The changes, one per line."""
     is_searched: bool = False
-    """Whether a search of it came to an end."""
+    """Whether a search for it was completed."""
     is_kept: bool = False
     """Whether it is in the tuned-kernels file."""
     reason: str = ""
-    """Why it is not, a sentence."""
+    """Why it is not kept."""
+    accepted_with: list[str] = field(default_factory=list)
+    """Patterns for `--ignore` with which its wrong output would be right."""
     directories: list[str] = field(default_factory=list)
-    """Where the results of its searches are, below the directory of everything."""
+    """Directories with the results of its searches, below the main one."""
 
 
 @dataclass(slots=True, kw_only=True)
 class OptimizeResult:
-    """Everything that was found."""
+    """The complete result."""
 
     command: list[str]
     directory: Path
@@ -83,35 +85,35 @@ class OptimizeResult:
     status: str = "running"
     """running, completed, interrupted or failed."""
     verdict: str = ""
-    """The one sentence."""
+    """The verdict, one sentence."""
     built_seconds: list[float] = field(default_factory=list)
-    """Runs as built, in turn with those below."""
+    """Runs as built, alternating with those below."""
     tuned_seconds: list[float] = field(default_factory=list)
     """Runs as tuned."""
     first_seconds: float = 0.0
-    """The first run as tuned, which compiles; 0: there was none."""
+    """Time of the first run as tuned, which compiles; 0: there was none."""
     application: Ratio | None = None
     """Gain of the whole program; None: not measured."""
     kernel_share: float | None = None
     """Part of the program's time that is spent in kernels; None: not known."""
     output_rule: str = ""
-    """What is compared of the output."""
+    """The parts of the output that are compared."""
     kernels: list[KernelResult] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
-    """What a user should know."""
+    """Notes for the user."""
     tuned_file: Path | None = None
-    """What production runs read; None: nothing is worth it."""
+    """The file for production runs; None: no kernel is worth it."""
     page: Path | None = None
     seconds: float = 0.0
-    """What all of it took."""
+    """Total time."""
 
     @property
     def use(self) -> str:
         """The command line of a production run; empty without tuned kernels."""
         if self.tuned_file is None:
             return ""
-        # From any directory, as scripts go into others; where it ran on the CPU device, it runs
-        # there again.
+        # Works from any directory, because scripts change it. A program that ran on the CPU device
+        # runs there again.
         file = shlex.quote(str(self.tuned_file.resolve()))
         start = ["mneme", "run", "--device", "cpu", "--"] if self.device == "cpu" else []
         return f"PROTEUS_TUNED_KERNELS={file} {shlex.join([*start, *self.command])}"

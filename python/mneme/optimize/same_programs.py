@@ -1,4 +1,4 @@
-"""Whether programs are those of an earlier session."""
+"""Checks whether programs are the same as in an earlier session."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _BEGINNINGS = (b"\x7fELF", b"#!")
 def programs_of(command: Sequence[str]) -> dict[str, str]:
     """Return the programs and scripts that a command names, each with a hash of its content.
 
-    Other files may be what the program writes. What programs load is not known.
+    Other files may be the program's output. Libraries that programs load are unknown.
     """
     words = {one: one for one in command[1:]}
     words[command[0]] = shutil.which(command[0]) or command[0]

@@ -1,4 +1,4 @@
-"""Tunes the heavy launches of a program one after the other, each as long as its weight says."""
+"""Tunes the heavy launches of a program one after the other, in proportion to their weight."""
 
 from __future__ import annotations
 
@@ -6,11 +6,16 @@ import math
 import time
 from typing import TYPE_CHECKING
 
+from mneme.errors import ArtifactCorrupt
+from mneme.files.json_object import read_json_object
 from mneme.kernel_names import qualified_name
 from mneme.optimize.result import KernelResult, Ratio
-from mneme.tuning.all_launches import directory_name
-from mneme.tuning.options import TuneOptions
-from mneme.tuning.session import TuningSession
+from mneme.session.all_launches import directory_name
+from mneme.session.final_round import Gain
+from mneme.session.near import Near
+from mneme.session.options import TuneOptions
+from mneme.session.session import TuningSession
+from mneme.session.tolerances import SharedTolerances
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -26,18 +31,18 @@ __all__ = ["Searches"]
 
 _INTERRUPTED = 130
 _NOTHING = "nothing faster was found"
-# Launches whose share of the time is less have no search of their own; one that finds somewhat less
-# than its share, because those before it took longer, has.
+# Launches whose share of the time is smaller get no search. A launch that gets somewhat less than
+# its share because earlier searches took longer does.
 _LEAST_SECONDS = 5.0
 _STILL_WORTH = 4.0
-# A trial hangs that takes longer than a part of its search and than so many launches, but no
-# earlier than after the first of these times, and no later than `mneme tune` says.
+# A trial hangs if it takes longer than this share of its search and this many launches, but not
+# before the first of these times, and at the latest at the limit of `mneme tune`.
 _PART_OF_A_TRIAL = 0.2
 _SHORTEST_TRIAL_LIMIT = 10.0
 _LONGEST_TRIAL_LIMIT = 60.0
 _LAUNCHES_OF_A_TRIAL = 30
-# A search that goes on opens its processes and measures the best again: it has to have so many
-# times what it took besides searching.
+# A resumed search opens its processes and measures the best again: it needs this many times its
+# overhead to be worthwhile.
 _WORTH_AGAIN = 1.5
 
 
@@ -50,16 +55,30 @@ class Searches:
         profile: Profile,
         result: OptimizeResult,
         listener: OptimizeListener,
+        *,
+        is_over: bool = False,
     ) -> None:
+        """Prepare.
+
+        Args:
+            options: The options.
+            profile: The kernels of the program as built.
+            result: Receives the results.
+            listener: Receives the steps.
+            is_over: Whether everything was searched earlier, so that those results count.
+        """
         self._profile = profile
+        self._is_over = is_over
         self._options = options
         self._result = result
         self._listener = listener
         self._folder = options.directory / "results"
         self._replays: dict[str, Ratio | None] = {}
-        # What a search needs besides searching, in seconds, by place; infinite: it is over.
+        self._near: dict[str, Near | None] = {}
+        # Overhead of a search in seconds, by place; infinite: it is over.
         self._needs: dict[str, float] = {}
         self._tuned: list[tuple[Target, KernelResult]] = []
+        self._tolerances = SharedTolerances((), ())
         self.has_found = False
         """Whether anything is faster than the baseline."""
 
@@ -68,16 +87,22 @@ class Searches:
         return sorted(path.parent for path in self._folder.glob("*/best.json"))
 
     def run(self, targets: Sequence[Target], left: Callable[[], float]) -> bool:
-        """Tune each launch for its share of the time, then go on while there is time.
+        """Tune each launch for its share of the time, then continue while there is time.
 
         Args:
             targets: The launches, the heaviest first.
-            left: Says how many seconds searches may still take.
+            left: Returns how many seconds searches may still take.
 
         Returns:
             Whether all were tuned; False: the user ended it.
         """
+        launches = [(one.record, one.instance) for one in targets]
+        self._tolerances = SharedTolerances(self._options.tolerance, launches)
         pending = [(target, self._result_of(target)) for target in targets]
+        if self._is_over:
+            for target, kernel in pending:
+                self._take_earlier(target, kernel)
+            return True
         while pending and (not self._tuned or left() >= _STILL_WORTH):
             share = _share_of_first([target for target, _ in pending], left())
             target, kernel = pending.pop(0)
@@ -89,8 +114,23 @@ class Searches:
                 kernel.reason = "the budget leaves no time for it"
         return self.go_on(left)
 
+    def _take_earlier(self, target: Target, kernel: KernelResult) -> None:
+        directory = self._folder / _place(target)
+        kernel.directories.append(f"results/{_place(target)}")
+        best = directory / "best.json"
+        if not best.is_file():
+            kernel.reason = _NOTHING
+            return
+        try:
+            found = read_json_object(best)
+            gain = Gain(**found["gain"])
+        except (KeyError, TypeError) as error:
+            raise ArtifactCorrupt(f"'{best}' is not a result of this mneme: start anew") from error
+        self._offer(target, kernel, Near.found(found))
+        self._note(target, kernel, gain, is_better=gain.rounds > 0)
+
     def go_on(self, left: Callable[[], float]) -> bool:
-        """Search on where the most time is left to gain, as long as it is worth it.
+        """Continue the search with the largest possible gain, as long as it is worthwhile.
 
         Returns:
             As `run`.
@@ -116,11 +156,17 @@ class Searches:
         if session.run() == _INTERRUPTED:
             return False
         self._needs[_place(target)] = _needed(session, time.monotonic() - began)
-        self._note(target, kernel, session)
+        outcome = session.outcome
+        if session.error:
+            kernel.reason = session.error
+        if outcome is not None and outcome.gain is not None:
+            self._offer(target, kernel, outcome.near)
+            is_better = outcome.best is not outcome.baseline
+            self._note(target, kernel, outcome.gain, is_better=is_better)
         return True
 
     def _remaining(self, target: Target) -> float:
-        """Return the part of the time in kernels that a launch still takes."""
+        """Return the share of the time in kernels that a launch still takes."""
         replay = self._replays.get(_place(target))
         return target.weight / (replay.ratio if replay else 1.0)
 
@@ -146,7 +192,7 @@ class Searches:
             baseline="program",
             sampler="auto",
             seed=self._options.seed,
-            tolerance=self._options.tolerance,
+            tolerance=self._tolerances.of(target.record, target.instance),
             knowledge=self._options.knowledge,
             quiet=True,
         )
@@ -166,15 +212,9 @@ class Searches:
         self._result.kernels.append(kernel)
         return kernel
 
-    def _note(self, target: Target, kernel: KernelResult, session: TuningSession) -> None:
-        outcome = session.outcome
-        if session.error:
-            kernel.reason = session.error
-        if outcome is None or outcome.gain is None:
-            return
-        gain = outcome.gain
+    def _note(self, target: Target, kernel: KernelResult, gain: Gain, *, is_better: bool) -> None:
         kernel.is_searched = True
-        self.has_found = self.has_found or outcome.best is not outcome.baseline
+        self.has_found = self.has_found or is_better
         self._replays[_place(target)] = None
         if gain.rounds:
             self._replays[_place(target)] = Ratio(
@@ -185,12 +225,27 @@ class Searches:
         kernel.replay = max(shown, key=lambda one: one.ratio, default=None)
         if kernel.replay is not None and kernel.reason == _NOTHING:
             kernel.reason = ""
-        elif outcome.best is outcome.baseline and kernel.replay is None:
+        elif not is_better and kernel.replay is None:
             kernel.reason = _NOTHING
+
+    def _offer(self, target: Target, kernel: KernelResult, near: Near | None) -> None:
+        """Report what a tolerance would gain, for the launch of a kernel that gains most.
+
+        An earlier search's offer for the launch no longer counts.
+        """
+        self._near[_place(target)] = near
+        about = f"{qualified_name(kernel.demangled_name)} in replays: "
+        self._result.notes[:] = [one for one in self._result.notes if not one.startswith(about)]
+        places = [one.partition("/")[2] for one in kernel.directories]
+        offers = [one for place in places if (one := self._near.get(place)) is not None]
+        if offers:
+            most = max(offers, key=lambda one: one.speedup)
+            command = self._options.again(tolerance=most.rules)
+            self._result.notes.append(about + most.sentence(command))
 
 
 def _needed(session: TuningSession, seconds: float) -> float:
-    """Return how much time a search that took so many seconds needs to be worth going on."""
+    """Return the time that a search of this length needs to be worth continuing."""
     outcome = session.outcome
     if outcome is None or outcome.status != "timeout":
         return math.inf
@@ -198,9 +253,9 @@ def _needed(session: TuningSession, seconds: float) -> float:
 
 
 def _share_of_first(targets: Sequence[Target], seconds: float) -> float:
-    """Return the part of so many seconds that is the first's, beside those that can be tuned, too.
+    """Return the first launch's share of these seconds, given the others that can be tuned.
 
-    Those are the heaviest: as many as have `_LEAST_SECONDS` each.
+    These are the heaviest: as many as get `_LEAST_SECONDS` each.
     """
     for count in range(len(targets), 1, -1):
         chosen = targets[:count]
@@ -211,5 +266,5 @@ def _share_of_first(targets: Sequence[Target], seconds: float) -> float:
 
 
 def _place(target: Target) -> str:
-    """Return where the results of a launch are, among those of others."""
+    """Return the directory for the results of a launch."""
     return directory_name(target.record, target.instance.dynamic_hash)

@@ -1,4 +1,4 @@
-"""From a program to a faster one: run, record, tune, compare, and say what came of it."""
+"""Makes a program faster: runs, records, tunes and compares it, and reports the result."""
 
 from __future__ import annotations
 
@@ -6,16 +6,18 @@ import contextlib
 import json
 import math
 import time
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
 from mneme.deploy import DeployOptions, plan_deployment
 from mneme.errors import ArtifactCorrupt, InvalidArgument, MnemeError
 from mneme.files.json_object import read_json_object
 from mneme.files.publish import publish_own_text
+from mneme.kernel_names import qualified_name
 from mneme.optimize.application import (
     Application,
     failure_of,
+    refused_launches,
     unrecorded_reasons,
 )
 from mneme.optimize.as_built import note_share, observe, unread_input
@@ -38,6 +40,7 @@ from mneme.optimize.same_programs import programs_of
 from mneme.optimize.searches import Searches
 from mneme.optimize.verdict import verdict
 from mneme.recording.directory import Recording
+from mneme.recording.launch_facts import UNOPTIMIZED
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -55,23 +58,24 @@ NOTHING_GAINED = 1
 INTERRUPTED = 130
 
 _STATE = "optimize.json"
-# Why a kernel was not recorded of which the recorder says nothing.
+# The reason for a kernel that was not recorded and about which the recorder reports nothing.
 _UNSEEN = (
     "the recorder saw no launch of it: it is not built with mneme, it is launched in children of "
     "fork() only, or with other dimensions in each run"
 )
-# In the recording: it came to its end, with these programs.
+# Marks a completed recording, with its programs.
 _COMPLETE = ".complete"
-# A run of a program of which more than one is made before: that part of the budget.
+# A run is short if it takes at most this share of the budget; more than one is then made first.
 _SHORT = 0.05
-# No fewer runs are made: as built, measured, recorded, tried out, and a pair.
+# Smallest number of runs: as built, measured, recorded, tried out, and a pair.
 _FEWEST_RUNS = 6
-# Launches of a kernel that are recorded, those with the heaviest dimensions: each is tuned apart.
+# Number of recorded launches per kernel, those with the heaviest dimensions: each is tuned
+# separately.
 _RECORDED_LAUNCHES = 4
-# Pairs of runs that prove the gain, and the part of the budget they may take.
+# Number of pairs of runs that prove the gain, and their share of the budget.
 _MOST_PAIRS = 12
 _PROVING = 0.35
-# The part they may take where that is too short for the fewest.
+# Their share if that is too short for the smallest number.
 _MOST_PROVING = 0.6
 
 
@@ -84,6 +88,8 @@ class OptimizeSession:
         self._listener = listener or OptimizeListener()
         self._began = time.monotonic()
         self._folder = options.directory
+        self._is_searched = False
+        self._refused = ""
         self.result = OptimizeResult(command=list(options.command), directory=options.directory)
         """What was found so far."""
 
@@ -95,7 +101,7 @@ class OptimizeSession:
             (what was found until then is kept).
 
         Raises:
-            MnemeError: If it cannot be done at all.
+            MnemeError: If the program cannot be optimized at all.
         """
         self.options.validate()
         application = Application(self.options.command, self.options.device, self._folder / "runs")
@@ -124,7 +130,7 @@ class OptimizeSession:
         try:
             self._conclude()
         except KeyboardInterrupt:
-            # What was found is not lost while it is written down; somebody in a hurry asks again.
+            # Results are not lost while they are written; a user in a hurry interrupts again.
             self._conclude()
             code = INTERRUPTED
         return code
@@ -142,13 +148,7 @@ class OptimizeSession:
         note_share(built, self.result, self._listener)
         if sentence := unread_input():
             self._note(sentence)
-        check = make_check(
-            [one.output for one in built.runs],
-            check=self.options.check,
-            compare=self.options.compare,
-            tolerance=self.options.compare_tolerance,
-            longest=budget,
-        )
+        check = make_check([one.output for one in built.runs], self.options.rule, budget)
         self.result.output_rule = check.rule
         if isinstance(check, ExactCheck) and not check.says_enough:
             self._listener.note(f"output compared: {check.rule}")
@@ -156,9 +156,15 @@ class OptimizeSession:
         if not targets:
             self.result.verdict = self._nothing_recorded(built.profile)
             return NOTHING_GAINED
-        production = Production(application, built, check, self._folder / "runs")
+        production = Production(
+            *(application, built, check, self._folder / "runs"),
+            left=self._left,
+            detail=self._listener.detail,
+        )
         keeper = Keeper(production, self._folder / "tuned.json", self.result, self._listener)
-        searches = Searches(self.options, built.profile, self.result, self._listener)
+        searches = Searches(
+            self.options, built.profile, self.result, self._listener, is_over=self._is_searched
+        )
         pairs = self._pairs(built)
 
         def left(pairs: int) -> float:
@@ -185,7 +191,7 @@ class OptimizeSession:
             self.result.output_rule = check.rule
 
     def _note(self, sentence: str) -> None:
-        """Say it now, and in the result."""
+        """Report a note now, and in the result."""
         self._listener.note(sentence)
         self.result.notes.append(sentence)
 
@@ -201,6 +207,9 @@ class OptimizeSession:
             reasons = self._record(application, recording, heavy, built)
             publish_own_text(recording / _COMPLETE, json.dumps(programs_of(self.options.command)))
         records = list(Recording(recording).values())
+        self._refused = refused_launches(reasons)
+        if self.result.device != "cpu" and any(one.is_unoptimized for one in records):
+            self._note(UNOPTIMIZED)
         recorded = {one.kernel_name for one in records}
         for kernel in heavy:
             if kernel.name not in recorded:
@@ -214,10 +223,10 @@ class OptimizeSession:
         heavy: Sequence[KernelTime],
         built: Run,
     ) -> dict[str, str]:
-        """Record from the middle of the run on, and from its beginning what is missing then.
+        """Record from the middle of the run on, and launches that are missing then from its begin.
 
         Returns:
-            What the recorder says of kernels that it could not record.
+            The recorder's reasons for kernels that it could not record.
         """
         wanted = heavy
         reasons: dict[str, str] = {}
@@ -255,6 +264,8 @@ class OptimizeSession:
                     "launch kernels with the same dimensions in each run, in no child of fork()"
                 )
             return f"none of its kernels could be recorded, so none can be tuned: {reason}"
+        if self._refused:
+            return f"none of its kernels ran, so none can be tuned: {self._refused}"
         return (
             "no launch of a kernel was seen: it launches none on this device, is not built with "
             "add_mneme() or the compiler wrappers, or launches in processes that end by _exit() or "
@@ -306,9 +317,15 @@ class OptimizeSession:
                 "directory with -o"
             )
         self._check_programs()
+        # A changed rule for the right output does not ask for another search.
+        given = earlier["options"]
+        rule = json.loads(json.dumps(asdict(self.options.rule)))
+        is_other = any(given.get(name) != value for name, value in rule.items())
+        is_same_memory = given.get("tolerance") == list(self.options.tolerance)
+        self._is_searched = earlier.get("status") == "completed" and is_other and is_same_memory
 
     def _check_programs(self) -> None:
-        """Refuse what was recorded with another program: it would be tuned for nothing."""
+        """Refuse a recording of another program, whose tuning would be useless."""
         complete = self._folder / "recording" / _COMPLETE
         if not complete.is_file():
             return
@@ -329,7 +346,9 @@ class OptimizeSession:
         self.result.seconds = time.monotonic() - self._began
         self.result.kernels.sort(key=lambda one: -one.share)
         self.result.verdict = self.result.verdict or verdict(self.result)
-        # The page takes its time.
+        if sentence := self._how_to_accept():
+            self.result.notes.append(sentence)
+        # Making the page takes a while.
         self._write()
         try:
             page = self._folder / "report.html"
@@ -339,9 +358,22 @@ class OptimizeSession:
         self._write()
         self._listener.done(self.result)
 
+    def _how_to_accept(self) -> str:
+        """Return how to keep kernels whose output is right after all; empty if there are none."""
+        refused = [one for one in self.result.kernels if one.accepted_with]
+        if not refused:
+            return ""
+        patterns = dict.fromkeys(pattern for one in refused for pattern in one.accepted_with)
+        told = " and ".join(qualified_name(one.demangled_name) for one in refused)
+        return (
+            f"{told}: if the output differs only in what is not a result (a time, say), this keeps "
+            f"{'it' if len(refused) == 1 else 'them'} without another search: "
+            f"{self.options.again(ignore=list(patterns))}"
+        )
+
 
 def _command_of(earlier: dict[str, Any], state: Path) -> list[str]:
-    """Return the program that an earlier session was for, which left this in a file."""
+    """Return the program of an earlier session from its file."""
     options = earlier.get("options")
     command = options.get("command") if isinstance(options, dict) else None
     if not isinstance(command, list) or not all(isinstance(one, str) for one in command):
@@ -354,7 +386,7 @@ def _seconds_of_a_pair(built: AsBuilt) -> float:
 
 
 def _to_prove(built: AsBuilt, pairs: int, result: OptimizeResult) -> float:
-    """Return the seconds that runs with tuned kernels take in the end, as far as it is known."""
+    """Return the seconds that the final runs with tuned kernels take, as far as known."""
     in_kernels = min(built.seconds, built.profile.total_ns * 1e-9)
     saved = sum(
         in_kernels * one.share * (1 - 1 / one.replay.ratio)

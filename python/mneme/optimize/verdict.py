@@ -1,4 +1,4 @@
-"""The one sentence that says what came of it."""
+"""The verdict: one sentence about the result."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def verdict(result: OptimizeResult) -> str:
         return _nothing(result)
     gain = result.application
     count = "1 tuned kernel" if len(kept) == 1 else f"{len(kept)} tuned kernels"
-    # Where the times of kernels in the program are not known, replays are all there is.
+    # If the times of kernels in the program are unknown, only replays show a gain.
     where = "" if any(one.production for one in kept) else " in replays"
     if gain is None:
         return f"with {count} its kernels are faster{where}; the whole program was not measured"

@@ -1,6 +1,6 @@
-"""Pipelines near good ones: known pipelines with a pass added, removed, moved or set otherwise.
+"""Variations of good pipelines: a pass is added, removed, moved or gets other options.
 
-What a pipeline runs stays in its order and in its adaptors, so that every mutation parses.
+Passes stay in their order and in suitable adaptors, so that every mutation parses.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ __all__ = ["KNOWN_GOOD", "known_pipeline", "mutate", "mutations"]
 _SIMPLIFY: Final = "simplifycfg<switch-range-to-icmp;hoist-common-insts;sink-common-insts>"
 _COMBINE: Final = "instcombine<no-verify-fixpoint>"
 
-# Little but the passes the target itself wants first, such as resolving nvvm-reflect: they have
-# names only where LLVM knows the target, so no other text can ask for them.
+# Almost only the passes that the target itself needs first, such as resolving nvvm-reflect. They
+# have names only if LLVM knows the target, so no other text can request them.
 _TARGET_FIRST: Final = "default<O0>,"
 
 KNOWN_GOOD: Final = {
     "default": "default<O3>",
-    # What that does to a kernel, without what serves other languages and targets.
+    # The effect of that level on a kernel, without passes for other languages and targets.
     "O3": (
         f"{_TARGET_FIRST}inferattrs,"
         "function<eager-inv>(lower-expect,simplifycfg,sroa<modify-cfg>,early-cse,callsite-splitting),"
@@ -57,7 +57,7 @@ KNOWN_GOOD: Final = {
         "simplifycfg<switch-range-to-icmp;speculate-unpredictables>),"
         "globaldce,constmerge"
     ),
-    # Address spaces and addresses first, what GPU back ends run before code generation.
+    # Address spaces and addresses first, as GPU back ends do before code generation.
     "gpu": (
         f"{_TARGET_FIRST}always-inline,"
         f"function<eager-inv>(sroa<modify-cfg>,early-cse<memssa>,{_COMBINE},infer-address-spaces,"
@@ -72,7 +72,7 @@ KNOWN_GOOD: Final = {
 
 @dataclass(slots=True)
 class _Node:
-    """A pass, or an adaptor with what it holds; the root has no text."""
+    """A pass, or an adaptor with its content; the root has no text."""
 
     text: str
     level: PassLevel
@@ -112,11 +112,11 @@ def mutate(text: str, manager: PipelineManager, rng: random.Random, changes: int
     Args:
         text: A pipeline LLVM parses, passes in the adaptors they need.
         manager: Which passes there are.
-        rng: Where random numbers come from.
-        changes: How many passes are added, removed, moved or set otherwise. At least 0.
+        rng: The source of random numbers.
+        changes: Number of passes to add, remove, move or change. At least 0.
 
     Raises:
-        InvalidArgument: If `text` is no pipeline.
+        InvalidArgument: If `text` is not a pipeline.
     """
     manager.from_string(text)
     root = _parsed(text, PassLevel.MODULE)
@@ -136,13 +136,13 @@ def mutations(
     bases: Sequence[str] = (),
     most_changes: int = 4,
 ) -> list[str]:
-    """Return different pipelines near good ones; the same for the same arguments and LLVM.
+    """Return different variations of good pipelines; deterministic for given arguments and LLVM.
 
     Args:
         manager: Which passes there are.
-        count: How many. At least 0.
-        seed: Begins the random numbers.
-        bases: What to change; none: those of `KNOWN_GOOD`.
+        count: Number of pipelines. At least 0.
+        seed: Seed of the random numbers.
+        bases: Pipelines to change; none: those of `KNOWN_GOOD`.
         most_changes: Each has 1 to this many changes.
     """
     rng = random.Random(seed)  # noqa: S311 - nothing secret
@@ -194,7 +194,7 @@ def _is_known(text: str, manager: PipelineManager) -> bool:
 
 
 def _insert(root: _Node, manager: PipelineManager, rng: random.Random) -> None:
-    """Add a pass where its kind is at home, at the top with the adaptors it needs."""
+    """Add a pass in a suitable adaptor, or at the top with the adaptors it needs."""
     item = rng.choice(manager.get_passes()).sample(rng)
     homes = [node for node in root.containers() if node.text and node.level is item.level]
     home = rng.choice([*homes, root])
@@ -203,7 +203,7 @@ def _insert(root: _Node, manager: PipelineManager, rng: random.Random) -> None:
 
 
 def _remove(root: _Node, manager: PipelineManager, rng: random.Random) -> None:  # noqa: ARG001
-    """Drop a pass that is not alone in its adaptor, and no whole pipeline."""
+    """Drop a pass that is not alone in its adaptor; never a whole pipeline."""
     homes = [node for node in root.containers() if len(node.children) > 1]
     passes = [
         (home, node)

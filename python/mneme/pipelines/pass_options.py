@@ -45,7 +45,7 @@ class PassOption:
     """The word, that of the positive form if there is a negative one."""
 
     choices: tuple[str, ...]
-    """The texts that are tried, of which at most one is written."""
+    """The texts to try, of which at most one is written."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +76,7 @@ class AbstractPass:
     """What it runs on."""
 
     options: tuple[PassOption, ...] = ()
-    """What can be chosen."""
+    """Its options."""
 
     def concrete(self, chosen: Sequence[str] = ()) -> ConcretePass:
         """Return the pass with these options, and those it always needs."""
@@ -101,7 +101,7 @@ class AbstractPass:
         return [option for option in self.options if not needed & set(option.choices)]
 
 
-# Scripts know the class by this name too.
+# Scripts also use this name for the class.
 setattr(AbstractPass, "ConcretePass", ConcretePass)  # noqa: B010
 
 
@@ -110,7 +110,7 @@ _SEPARATORS = {one: re.compile(rf"[{one}()<>\[\]]") for one in ",;"}
 
 
 def split_top_level(text: str, separator: str = ",") -> list[str]:
-    """Return the parts between separators that are in no brackets; none for an empty text.
+    """Return the parts between separators outside of brackets; none for an empty text.
 
     Raises:
         InvalidArgument: If brackets do not match.
@@ -120,7 +120,7 @@ def split_top_level(text: str, separator: str = ",") -> list[str]:
     parts: list[str] = []
     begin = 0
     open_brackets: list[str] = []
-    # Searches ask for this thousands of times a second: only what matters is looked at.
+    # Searches call this thousands of times a second, so only relevant characters are inspected.
     for found in _SEPARATORS[separator].finditer(text):
         character = found[0]
         if character == separator:
@@ -148,8 +148,7 @@ def split_name(text: str) -> tuple[str, tuple[str, ...]]:
 def parse_llvm_pass_options(text: str, pass_name: str = "") -> list[PassOption]:
     """Return the options in LLVM's own description of a pass, such as "no-pre;pre;max=N".
 
-    Options that take a number have the choices known for this pass, and are left out where none are
-    known.
+    Options with a number get the choices known for this pass, and are left out if none are known.
     """
     words = [part for part in text.removeprefix("<").removesuffix(">").split(";") if part]
     plain = [word for word in words if "=" not in word]

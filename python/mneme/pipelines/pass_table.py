@@ -1,7 +1,7 @@
-"""What is known of LLVM's passes beyond what LLVM says itself: data only.
+"""Facts about LLVM's passes beyond what LLVM itself reports: data only.
 
-Passes that are not named here, of a newer LLVM for instance, are drawn like any other; one that
-crashes costs the configuration it is in.
+Passes that are not named here, for instance of a newer LLVM, are drawn like any other; one that
+crashes fails only its configuration.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ MEMORY_SSA_PASSES: Final = frozenset(
         "simple-loop-unswitch",
     )
 )
-"""Loop passes that go into `loop-mssa(..)`: the first two demand MemorySSA, all keep it intact.
-Others must not be in there, as LLVM aborts on a pass that does not keep it."""
+"""Loop passes for `loop-mssa(..)`: the first two require MemorySSA, all preserve it. Others must
+not be in there, because LLVM aborts on a pass that does not preserve it."""
 
 NEEDED_OPTIONS: Final = {
-    # Named alone, instcombine ends the process if one iteration leaves something to do.
+    # Without this, instcombine ends the process if one iteration does not reach a fixpoint.
     "instcombine": ("no-verify-fixpoint",),
 }
-"""Options a pass always gets."""
+"""Options that a pass always gets."""
 
 OPTION_VALUES: Final = {
     ("instcombine", "max-iterations"): (1, 2, 4),
@@ -38,7 +38,7 @@ OPTION_VALUES: Final = {
     ("scalarizer", "min-bits"): (16, 32, 64),
     ("simplifycfg", "bonus-inst-threshold"): (1, 2, 4, 8),
 }
-"""Values that are tried of options that take a number; others keep their default."""
+"""Values to try for options with a number; others keep their default."""
 
 EXCLUSIVE_OPTIONS: Final = (("sroa", ("preserve-cfg", "modify-cfg")),)
 """Passes with options of which only one may be given, beyond levels and pairs with "no-"."""
@@ -64,9 +64,11 @@ _RACES = "drops the atomicity other threads rely on"
 _WORSE = "undoes what other passes gain"
 _SPACES = "is what the dimension `unroll` of the built-in search spaces varies"
 _IMMATURE = "is known to crash, to miscompile or never to end"
-# https://github.com/llvm/llvm-project/issues/147706: code is wrong wherever another pointer writes
-# what is read, which the recorded launch need not do.
-_INVARIANT = "takes what a pointer reads for constant, whoever else writes it (LLVM 21, 22)"
+# https://github.com/llvm/llvm-project/issues/147706: the code is wrong if another pointer writes
+# what is read. The recorded launch need not do so, so a replay may not notice.
+_INVARIANT = (
+    "assumes that memory it reads is constant although other pointers write it (LLVM 21, 22)"
+)
 
 LEFT_OUT_PREFIXES: Final = {
     "print": _REPORTS,
@@ -92,7 +94,7 @@ LEFT_OUT_PREFIXES: Final = {
     "openmp-opt": _OTHER_TARGETS,
     "strip": _DEBUG_INFO,
 }
-"""Beginnings of names of passes that are not drawn, with the reason."""
+"""Prefixes of names of passes that are not drawn, with the reason."""
 
 _BY_REASON: Final = {
     _REPORTS: "aa-eval pa-eval count-visits instcount func-properties-stats kernel-info "

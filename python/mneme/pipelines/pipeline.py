@@ -1,6 +1,6 @@
-"""Pass pipelines: which passes there are, pipelines drawn from them, and their text.
+"""Pass pipelines: the available passes, random pipelines, and their text.
 
-The passes are those of the LLVM that compiles; every pipeline made here parses there.
+The passes are those of the compiling LLVM, which parses every pipeline made here.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ class PipelineManager:
         known = _known_passes(_sections_of_llvm() if sections is None else sections)
         self._by_key = {(item.name, item.level): item for item in known}
         self._names = {item.name for item in known}
-        # Searches take the same passes apart thousands of times a second.
+        # Searches parse the same passes thousands of times a second.
         self._concrete = functools.lru_cache(maxsize=1 << 14)(self._make_concrete)
         self._drawn = [item for item in known if reason_left_out(item.name) is None]
 
@@ -92,7 +92,7 @@ class PipelineManager:
         return [variant for item in self.get_passes() for variant in item.variants()]
 
     def left_out(self) -> dict[str, str]:
-        """Return the passes LLVM has and nothing here draws, with the reason of each."""
+        """Return LLVM's passes that are never drawn, each with the reason."""
         reasons = {name: reason_left_out(name) for name in sorted(self._names)}
         return {name: reason for name, reason in reasons.items() if reason is not None}
 
@@ -112,7 +112,7 @@ class PipelineManager:
                 least 1.
             std: Its standard deviation. At least 0.
             allow_repeats: Whether a pass may occur more than once in a pipeline.
-            seed: The same pipelines for the same seed; None: others every time.
+            seed: Seed of the random numbers; None: different pipelines every time.
 
         Raises:
             InvalidArgument: If a number is negative.
@@ -153,7 +153,7 @@ class PipelineManager:
         return [self.to_string([item]) for item in self.from_string(s)]
 
     def abstract(self, item: ConcretePass, level: PassLevel) -> AbstractPass | None:
-        """Return what is known of a pass at a level; None for passes that are not drawn."""
+        """Return the pass at a level; None for passes that are not drawn."""
         found = self._by_key.get((item.name, level))
         return found if found is not None and reason_left_out(item.name) is None else None
 
@@ -161,7 +161,7 @@ class PipelineManager:
     def to_string(passes: str | Iterable[ConcretePass | str]) -> str:
         """Return passes as one pipeline, in their order, with the adaptors they need.
 
-        A text is taken as a pipeline that needs none.
+        A text is used as a pipeline that needs no adaptor.
         """
         if isinstance(passes, str):
             return passes
@@ -173,7 +173,7 @@ class PipelineManager:
             return ConcretePass(name, level or PassLevel.MODULE, options)
         if name not in self._names:
             raise UnknownPass(f"Unknown pass {name}")
-        # A loop pass keeps the adaptor the table gives it, others the level they stand at.
+        # A loop pass gets the adaptor in the table, others the level of their place.
         levels = [item for item in PassLevel if (name, item) in self._by_key]
         if level in _LOOPS:
             levels = [item for item in levels if item in _LOOPS] or levels

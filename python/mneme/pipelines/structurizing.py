@@ -1,7 +1,7 @@
-"""Pipelines with `structurizecfg` for tools that do not know what it relies on.
+"""Completes pipelines with `structurizecfg` for other tools of LLVM.
 
-mneme's compiler puts that in front of it by itself (`runtime/ir/structurize_needs.h`), so that
-texts of pipelines do without.
+mneme's compiler itself adds the passes that it relies on
+(`runtime/compiler/ir/structurize_needs.h`), so pipelines do not contain them.
 """
 
 from __future__ import annotations
@@ -15,5 +15,5 @@ _BEFORE = "lower-switch,break-crit-edges,fix-irreducible,unify-loop-exits,"
 
 
 def with_what_structurizecfg_needs(pipeline: str) -> str:
-    """Return a pipeline that is right in any tool of LLVM, wherever the pass stands in it."""
+    """Return a pipeline that is correct in any tool of LLVM, with the pass at any place."""
     return _NAME.sub(lambda found: _BEFORE + found[0], pipeline)

@@ -1,7 +1,7 @@
-"""How often loops are unrolled: mneme's own pass, in front of a pipeline or in it.
+"""Adds and removes mneme's unrolling pass, before or inside of a pipeline.
 
-`mneme-unroll<N>` and `mneme-unroll<full>` are known to the compiler of mneme only; tools of LLVM
-refuse pipelines with them.
+Only mneme's compiler knows `mneme-unroll<N>` and `mneme-unroll<full>`; tools of LLVM refuse
+pipelines with them.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _OURS = r"mneme-unroll<(?:\d+|full)>"
 _IN_FRONT = re.compile(r"\s*function(?:<eager-inv>)?\(mneme-unroll<(\d+)>\)\s*(?:,|$)\s*")
 _ANYWHERE = re.compile(_OURS)
 _ALONE = re.compile(rf"function(?:<eager-inv>)?\(\s*{_OURS}\s*\)\s*(?:,|$)\s*")
-# What is left where a pass was taken out.
+# Leftovers of a removed pass.
 _LEFTOVERS = (
     (re.compile(r"[\w-]+(?:<[^<>()]*>)?\(\s*\)"), ""),
     (re.compile(r",\s*(?=,|\)|$)"), ""),
@@ -29,10 +29,10 @@ _LEFTOVERS = (
 
 
 def with_unrolling(pipeline: str, count: int) -> str:
-    """Return a pipeline that unrolls innermost loops so many times.
+    """Return a pipeline that unrolls innermost loops this many times.
 
     Args:
-        pipeline: What follows; it does the unrolling.
+        pipeline: The rest, which does the unrolling.
         count: 1: never; 0: as the compiler chooses.
     """
     if count == 0:
@@ -41,7 +41,7 @@ def with_unrolling(pipeline: str, count: int) -> str:
 
 
 def split_unrolling(pipeline: str) -> tuple[str, str]:
-    """Return what `with_unrolling` put in front of a pipeline, empty if nothing, and the rest."""
+    """Return what `with_unrolling` added before a pipeline (may be empty), and the rest."""
     found = _IN_FRONT.match(pipeline)
     if found is None:
         return "", pipeline
@@ -49,13 +49,13 @@ def split_unrolling(pipeline: str) -> tuple[str, str]:
 
 
 def unrolling_of(pipeline: str) -> int:
-    """Return the count that `with_unrolling` was given."""
+    """Return the count that was passed to `with_unrolling`."""
     found = _IN_FRONT.match(pipeline)
     return 0 if found is None else int(found[1])
 
 
 def split_behind_unrolling(pipeline: str) -> tuple[str, str]:
-    """Return a pipeline up to the last place where mneme's pass stands alone, and the rest."""
+    """Return a pipeline up to the last separate occurrence of mneme's pass, and the rest."""
     end = max((found.end() for found in _ALONE.finditer(pipeline)), default=0)
     front = pipeline[:end]
     if front.count("(") != front.count(")"):

@@ -1,4 +1,4 @@
-"""Programs that are recorded or run: what they are linked to, and how they become guests."""
+"""Programs that are recorded or run: their libraries, and how they become guests."""
 
 from __future__ import annotations
 

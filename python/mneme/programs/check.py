@@ -1,4 +1,4 @@
-"""Why a program could not be recorded, or run on the CPU device, as far as its file tells."""
+"""Finds reasons in a program's file why it cannot be recorded, or run on the CPU device."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from mneme.programs.elf import ElfFacts, read_elf
 __all__ = ["brings_own_runtime", "remark_on_cpu_run", "remark_on_program"]
 
 _RIGHTS = "gets more rights than you have (set-user-id or file capabilities)"
-# What programs with instrumented kernels are linked to, and those that make kernels at run time.
+# The libraries of programs with instrumented kernels, and of those that make kernels at run time.
 _OUR_LIBRARIES = ("libmneme_rt.so", "libmneme_frontend.so")
 
-# Programs whose purpose is to start others; what they start is what gets recorded.
+# Programs whose purpose is to start others, which are then recorded.
 _LAUNCHERS = frozenset(
     (
         *(
@@ -42,9 +42,9 @@ _LAUNCHERS = frozenset(
 
 
 def remark_on_program(path: str | Path) -> str:
-    """Return a sentence about a program that cannot be recorded; empty if nothing is wrong.
+    """Return a message about a program that cannot be recorded; empty if nothing is wrong.
 
-    Scripts and launchers start other programs, which only their own run can tell about.
+    Nothing is known about programs that scripts and launchers start.
     """
     facts = _facts_of(Path(path))
     if facts is None:
@@ -70,9 +70,9 @@ def remark_on_program(path: str | Path) -> str:
 
 
 def remark_on_cpu_run(path: str | Path) -> str:
-    """Return a sentence about a program of which nothing would run on the CPU device, else nothing.
+    """Return a message about a program of which nothing would run on the CPU device; else empty.
 
-    As `remark_on_program`.
+    Like `remark_on_program`.
     """
     facts = _facts_of(Path(path))
     if facts is None:
@@ -92,13 +92,13 @@ def remark_on_cpu_run(path: str | Path) -> str:
 
 
 def brings_own_runtime(path: Path) -> bool:
-    """Whether a program has a vendor's runtime inside, and no other use of the vendor's driver."""
+    """Whether a program contains a vendor's runtime and uses the driver only through it."""
     facts = read_elf(path)
     return bool(facts and _missing_runtime(facts) and DRIVER_LIBRARY not in facts.needed)
 
 
 def _facts_of(program: Path) -> ElfFacts | None:
-    """Return what its file says of a program; None for launchers and for what is no program."""
+    """Return the facts in a program's file; None for launchers and files that are not programs."""
     starts_others = program.name in _LAUNCHERS or program.name.startswith("python")
     return None if starts_others else read_elf(program)
 

@@ -1,4 +1,4 @@
-"""The few facts of an ELF executable that matter before it is started."""
+"""Reads the few facts of an ELF executable that matter before it is started."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ _LONGEST_NAME = 4096
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ElfFacts:
-    """What an executable says of itself."""
+    """Facts about an executable."""
 
     is_static: bool
-    """No dynamic loader is asked for, so nothing can be preloaded."""
+    """Whether it needs no dynamic loader, so that nothing can be preloaded."""
 
     needed: tuple[str, ...]
     """Libraries it is linked to."""
@@ -42,7 +42,7 @@ class ElfFacts:
 
 
 def read_elf(path: Path) -> ElfFacts | None:
-    """Return the facts, or None if it is no 64-bit little-endian ELF file that can be read."""
+    """Return the facts, or None if it is not a 64-bit little-endian ELF file that can be read."""
     try:
         if not path.is_file():
             return None
@@ -55,7 +55,7 @@ def read_elf(path: Path) -> ElfFacts | None:
 
 
 def code_bytes(image: bytes) -> int | None:
-    """Return how much machine code an ELF image has, of a GPU too; None if it is none."""
+    """Return the size of the machine code in an ELF image, also for GPUs; None if it is not one."""
     if not image.startswith(_MAGIC_64_LITTLE):
         return None
     header = _HEADER.unpack_from(image)

@@ -1,6 +1,6 @@
 """The environment of programs that `mneme run` and `mneme record` start.
 
-A program becomes a guest by its environment alone: preloaded libraries and `MNEME_*` variables. Its
+Only the environment of a guest is changed: preloaded libraries and `MNEME_*` variables. Its
 arguments, streams, signals and exit code are its own.
 """
 
@@ -58,9 +58,9 @@ def profile_environment(environment: Mapping[str, str], directory: Path) -> dict
     """Return the environment of a run, changed so that its processes write times of kernels.
 
     Args:
-        environment: What `run_environment` returned. A profiler that it names stays: nothing is
-            written then on a GPU.
-        directory: Where each process of the run puts a file.
+        environment: The result of `run_environment`. A profiler in it stays: nothing is then
+            written on a GPU.
+        directory: Directory for a file of each process of the run.
 
     Raises:
         BackendUnavailable: If one of mneme's libraries is not there.
@@ -122,7 +122,7 @@ def _runtimes(device: str, program: Path | None) -> list[Path]:
     if device != _CPU:
         return []
     names = [*CPU_RUNTIMES]
-    # A runtime inside of the program would take our driver for one it knows.
+    # A runtime inside of the program would mistake our driver for a real one.
     if not (program and brings_own_runtime(program)):
         names.append(CPU_DRIVER)
     found = [prefix() / "lib" / name for name in names]
@@ -138,8 +138,8 @@ def _preload(
             raise InvalidArgument(
                 f"'{name}' cannot be preloaded: its path has a blank or a colon; move mneme"
             )
-    # What the user preloads stays, behind ours; but a recorder hears of nothing that the runtime of
-    # the CPU device answers first.
+    # Libraries that the user preloads stay, after ours; but a recorder does not see calls that the
+    # CPU device's runtime handles first.
     given = base.get("LD_PRELOAD", "").replace(" ", ":").split(":")
     recorders = [part for part in given if Path(part).name == _RECORDER]
     names = [

@@ -1,4 +1,4 @@
-"""The kernels that programs carry, with the IR they were built from."""
+"""Reads the kernels in programs, with the IR they were built from."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ if TYPE_CHECKING:
 
 __all__ = ["EmbeddedKernel", "Mark", "embedded_host_functions", "embedded_kernels", "kernel_ir"]
 
-_HOST = "host"  # kHostArch in runtime/abi/blob_format.h
+_HOST = "host"  # kHostArch in runtime/core/abi/blob_format.h
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mark:
-    """What the program says of an argument: it, or what it leads to, is constant (docs/jit.md)."""
+    """A mark on an argument: it, or the memory it points to, is constant (docs/jit.md)."""
 
     arg: int
     """Counted from 0."""
 
     type: int
-    """As runtime/abi/jit_mark.h numbers types."""
+    """As runtime/core/abi/jit_mark.h numbers types."""
 
     element: int = 0
     """Type of an array's elements, as `type`."""
@@ -40,7 +40,7 @@ class Mark:
     """Elements of an array."""
 
     count_arg: int = -1
-    """The argument that says so; -1: `count` does."""
+    """The argument with the number of elements; -1: `count`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,12 +88,12 @@ class EmbeddedKernel:
 
     @property
     def is_host_function(self) -> bool:
-        """Whether it is no kernel but a function of the host, which the program marks."""
+        """Whether it is a host function that the program marks, not a kernel."""
         return self.arch == _HOST
 
 
 def embedded_kernels(programs: Iterable[str | Path]) -> dict[str, list[EmbeddedKernel]]:
-    """Return what programs and the libraries they are linked to carry, by mangled name.
+    """Return the kernels in programs and their linked libraries, by mangled name.
 
     Raises:
         NotFound: If a program does not exist.
@@ -156,7 +156,7 @@ def _marks(metadata: dict[str, Any]) -> tuple[Mark, ...] | None:
 
 
 def kernel_ir(program: str | Path, kernel_name: str) -> bytes:
-    """Return the bitcode of a kernel that a program carries, as replays take it (`ir=`).
+    """Return the bitcode of a kernel in a program, in the form that replays take (`ir=`).
 
     Raises:
         NotFound: If there is no such program or kernel.

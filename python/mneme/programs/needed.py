@@ -1,4 +1,4 @@
-"""The libraries a program brings along, found as the dynamic loader finds them."""
+"""Finds the libraries of a program in the way the dynamic loader does."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ __all__ = ["with_libraries"]
 def with_libraries(program: Path) -> list[Path]:
     """Return a program and the libraries it is linked to, directly or not, in loading order.
 
-    Libraries are looked for where the files themselves say (RPATH, RUNPATH) and in
-    `LD_LIBRARY_PATH`. Those of the system, found by neither, are left out, and so are libraries
-    that the program loads itself while it runs.
+    Searches for libraries in the paths of the files themselves (RPATH, RUNPATH) and in
+    `LD_LIBRARY_PATH`. The system's libraries, which are in neither, are left out, and so are
+    libraries that the program loads at run time.
     """
     found: dict[Path, None] = {}
     waiting = [program]
@@ -33,7 +33,7 @@ def with_libraries(program: Path) -> list[Path]:
         if facts is None:
             continue
         own = [Path(_expanded(name, path)) for name in facts.search_path]
-        # Directories that a program names (RPATH) are searched for its libraries' own needs too.
+        # A program's RPATH is also searched for the libraries of its libraries.
         inherited += [one for one in own if one not in inherited]
         for name in facts.needed:
             waiting += list(_located(name, [*own, *inherited]))[:1]

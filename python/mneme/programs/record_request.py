@@ -1,6 +1,6 @@
-"""What the recorder will be told, checked while there is somebody to tell of a mistake.
+"""Settings for the recorder, checked before the program runs.
 
-In the recorded program a setting that makes no sense costs the recording: the program runs on.
+In the recorded program an invalid setting only disables the recording: the program runs on.
 """
 
 from __future__ import annotations
@@ -32,20 +32,20 @@ _RANKS = re.compile(r"([0-9]+)(?:-([0-9]+))?", re.ASCII)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordRequest:
-    """What to record, and where to."""
+    """What to record, and where to store it."""
 
     directory: Path
     """Created if it does not exist."""
 
     address_space_gib: int | None = None
-    """Size of the address window, per device. At least 1; None leaves it to the recorder, which
-    takes what the program's runtime is used to (docs/cli.md)."""
+    """Size of the address window, per device. At least 1; None: the recorder's default for the
+    program's runtime (docs/cli.md)."""
 
     max_recordings: int = 4
     """Recorded launches per kernel. At least 0."""
 
     skip_recordings: int = 0
-    """Launches per kernel that pass before recording starts. At least 0."""
+    """Launches per kernel to pass over before recording starts. At least 0."""
 
     epilogue_format: str = "diff"
     """bytes, diff or best."""
@@ -58,24 +58,25 @@ class RecordRequest:
 
     dims: str | None = None
     """Dimensions of launches that are recorded: `[KERNEL:]GRID/BLOCK[/SHARED][@FIRST]` with `;`
-    between, as "64x8/256;_Z1kPf:128/32x32/4096@50". Missing axes are 1, KERNEL is a mangled name,
-    SHARED are bytes of dynamic shared memory, FIRST is how many such launches pass first. Kernels
-    that no entry is about are recorded with any; None: all kernels are."""
+    between, as "64x8/256;_Z1kPf:128/32x32/4096@50". Missing axes are 1. KERNEL is a mangled name.
+    SHARED is dynamic shared memory in bytes. FIRST is how many such launches to pass over first.
+    Kernels without an entry are recorded with any dimensions; None: all kernels are."""
 
     kernel_patience: float | None = None
-    """Seconds for which a kernel is waited for, or ten times the longest before it if that is more:
-    then it is given up, and the program goes on. Above 0; None leaves it to the recorder (30)."""
+    """Seconds to wait for a kernel, or ten times the longest earlier one if that is more. After
+    that its recording is given up and the program continues. Above 0; None: the recorder's default
+    (30)."""
 
     device: str | None = None
     """Device to run on; None or "auto" takes the first GPU that can run the program, else the CPU
     device."""
 
     program: str | None = None
-    """The program that will be started, a path or a name; what it is linked to decides whether a
-    GPU can run it. None: any can."""
+    """The program to start, a path or a name. Its libraries decide whether a GPU can run it. None:
+    assume that any can."""
 
     def variables(self) -> dict[str, str]:
-        """Return the variables the recorder reads."""
+        """Return the variables for the recorder."""
         values = {
             "MNEME_DATA_DIR": str(self.directory.resolve()),
             "MNEME_MAX_RECORDINGS": str(self.max_recordings),
@@ -99,7 +100,7 @@ def check_request(request: RecordRequest) -> None:
     """Refuse what the recorder would refuse.
 
     Raises:
-        InvalidArgument: With a sentence that names the option.
+        InvalidArgument: With a message that names the option.
     """
     window = request.address_space_gib
     if window is not None and not 1 <= window <= _LARGEST_WINDOW_GIB:
@@ -159,11 +160,11 @@ def check_environment(base: Mapping[str, str]) -> None:
     """Refuse variables that no option sets and that the recorder would refuse.
 
     Raises:
-        InvalidArgument: With a sentence that names the variable.
+        InvalidArgument: With a message that names the variable.
     """
     logs = base.get("MNEME_LOG_DIR", "")
     if logs and not Path(logs).is_dir():
-        raise InvalidArgument(f"MNEME_LOG_DIR is '{logs}', which is no directory; make it first")
+        raise InvalidArgument(f"MNEME_LOG_DIR is '{logs}', which is not a directory; make it first")
     allocations = base.get("MNEME_ALLOCATIONS", "")
     if allocations not in _ALLOCATIONS:
         raise InvalidArgument(f"MNEME_ALLOCATIONS is '{allocations}', neither window nor vendor")

@@ -1,4 +1,4 @@
-"""What existing scripts import from here: `mneme.proteus.jit`."""
+"""Contains `mneme.proteus.jit`, which existing scripts import."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""The steps of compiling a kernel, one function each, on llvmlite modules.
+"""The steps of compiling a kernel, one function per step, on llvmlite modules.
 
-Functions that change a module return it too. `kernel` is a mangled name. A `hash` is
-accepted where existing scripts give one; the cache makes keys of its own.
+Functions that change a module return it too. `kernel` is a mangled name. A `hash` is accepted where
+existing scripts pass one, but the cache computes its own keys.
 """
 
 from __future__ import annotations
@@ -49,11 +49,11 @@ def link_llvm_modules(
     prune: bool = True,  # noqa: FBT001, FBT002 - documented signature
     internalize: bool = True,  # noqa: FBT001, FBT002
 ) -> ModuleRef:
-    """Link modules into the first, which is returned; the others are used up.
+    """Link modules into the first and return it; the others become unusable.
 
     Raises:
-        NotFound: If none has the kernel.
-        CompileFailed: If they contradict one another.
+        NotFound: If no module has the kernel.
+        CompileFailed: If the modules conflict.
     """
     if not modules:
         raise InvalidArgument("there is no module to link")
@@ -63,7 +63,7 @@ def link_llvm_modules(
 
 
 def pruneIR(mod: ModuleRef, kernel_name: str = "") -> ModuleRef:  # noqa: N802 - documented name
-    """Drop what no kernel reaches; with a name, what that kernel does not reach."""
+    """Remove what no kernel uses or, with a name, what that kernel does not use."""
     kernels = {kernel_name} if kernel_name else set(_kernels(mod))
     hidden = {}
     for value in (*mod.functions, *mod.global_variables):
@@ -79,7 +79,7 @@ def pruneIR(mod: ModuleRef, kernel_name: str = "") -> ModuleRef:  # noqa: N802 -
 
 
 def internalize(mod: ModuleRef, kernel_name: str) -> ModuleRef:
-    """Hide everything but the kernel.
+    """Make everything but the kernel internal.
 
     Raises:
         NotFound: If the module has no such kernel.
@@ -99,9 +99,9 @@ def optimize(
 
     Args:
         mod: Changed.
-        device_arch: What it will be compiled for; empty: what it was made for.
+        device_arch: The target to compile for; empty: the module's own target.
         opt_level: 0 to 3, "s", "z", or a pipeline such as "default<O2>".
-        codegen_opt_level: As for `codegen_object`, with which the pipeline is one step.
+        codegen_opt_level: As for `codegen_object`, which forms one step with the pipeline.
 
     Raises:
         InvalidArgument: If there is no such pipeline.
@@ -129,8 +129,8 @@ def specialize_args(  # noqa: PLR0913, PLR0917 - documented signature
         hash: Not needed.
         kernel: Mangled name.
         args: Value of each argument, as in `MemStateRef.args`.
-        num_args: How many there are; None counts them.
-        idxs: Which are replaced.
+        num_args: Number of arguments; None: count them.
+        idxs: Indices of those to replace.
 
     Raises:
         InvalidArgument: If there are fewer arguments.
@@ -170,7 +170,7 @@ def specialize_dims_assume(
     grid: dim3,
     block: dim3,
 ) -> ModuleRef:
-    """Let the optimiser rely on the extents of grid and block; they are made constants."""
+    """Let the optimiser rely on the extents of grid and block, by making them constants."""
     return specialize_dims(mod, hash, kernel, grid, block)
 
 
@@ -181,10 +181,10 @@ def set_launch_bounds(
     max_threads: int,
     min_blocks: int = 0,
 ) -> ModuleRef:
-    """Promise how many threads a block has at most, and how many blocks have to fit.
+    """Set the maximum number of threads per block and the minimum number of blocks that must fit.
 
     Raises:
-        InvalidArgument: If a number is negative, or no block has so many threads.
+        InvalidArgument: If a number is negative, or no block can have so many threads.
     """
     del hash
     if max_threads < 1 or min_blocks < 0:
@@ -199,15 +199,15 @@ def set_launch_bounds(
 def codegen_object(
     mod: ModuleRef, device_arch: str = "", codegen_opt_level: int = 3
 ) -> ObjectBuffer:
-    """Return machine code, as `mneme.device.DeviceModule` loads it.
+    """Return machine code that `mneme.device.DeviceModule` can load.
 
     Args:
-        mod: Stays as it is.
-        device_arch: As `mneme.device.get_device_arch` says it; empty: what the module was made for.
+        mod: Not changed.
+        device_arch: As returned by `mneme.device.get_device_arch`; empty: the module's own target.
         codegen_opt_level: 0 to 3.
 
     Raises:
-        CompileFailed: If there can be no code.
+        CompileFailed: If no code can be generated.
         InvalidArgument: If it is for the CPU device and the module has several kernels.
     """
     kernels = _kernels(mod)
@@ -223,7 +223,7 @@ def codegen_object(
 
 
 def get_proteus_codegen_method() -> str:
-    """Return how existing tools name what makes the code of this machine's device."""
+    """Return existing tools' name for the code generator of this machine's device."""
     return codegen_of(get_device_arch())
 
 
@@ -237,7 +237,7 @@ def _compiled(module: ModuleRef, kernel: str, arch: str, **options: Any) -> dict
 
     made_for = _made_for(module)
     is_object = not options["want_ir"]
-    # What is compiled for the CPU is translated on the way, so IR stays what it is made for.
+    # Code for the CPU is translated during code generation, so the IR keeps its original target.
     target = (arch or made_for) if is_object or arch != "cpu" else made_for
     chosen = kernel or next(iter(_kernels(module)), "")
     if not chosen:

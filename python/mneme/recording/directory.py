@@ -12,18 +12,18 @@ __all__ = ["Recording"]
 
 
 class Recording(Mapping[str, RecordedExecution]):
-    """The records of a directory, by static hash. What cannot be read is set apart in `damaged`."""
+    """The records of a directory, by static hash. Unreadable ones are listed in `damaged`."""
 
     def __init__(self, path: str | Path) -> None:
         """Read every record in `path`.
 
         Raises:
-            NotFound: If it is no directory.
+            NotFound: If it is not a directory.
         """
         self.path = Path(path)
         """The directory."""
         if not self.path.is_dir():
-            raise NotFound(f"'{self.path}' is no directory")
+            raise NotFound(f"'{self.path}' is not a directory")
         from mneme import _native  # noqa: PLC0415 - loads native code
 
         listing = _native.list_directory(str(self.path))
@@ -41,7 +41,7 @@ class Recording(Mapping[str, RecordedExecution]):
         from mneme import _native  # noqa: PLC0415 - loads native code
 
         try:
-            # The runtime checks the checksum too.
+            # The runtime also checks the checksum.
             _native.load_record(str(path))
             record = RecordedExecution.from_json(path)
         except (ArtifactCorrupt, IoFailed, NotFound) as error:

@@ -47,7 +47,7 @@ def move_records(databases: Iterable[str | Path], destination: str | Path) -> li
 def clean_records(databases: Iterable[str | Path]) -> list[Path]:
     """Delete records with the files only they refer to; returns the deleted files.
 
-    In a directory, files that are only called like records stay.
+    In a directory, files that are merely named like records stay.
     """
     from mneme import _native  # noqa: PLC0415 - loads native code
 

@@ -1,4 +1,4 @@
-"""What is in a recording, as values to show: kernels, launches, arguments, regions, sizes."""
+"""The content of a recording, as values to show: kernels, launches, arguments, regions, sizes."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ __all__ = [
     "summarize_directory",
 ]
 
-# What the passes name the variables that hold addresses of functions, and append where a function
-# is one unit's own.
+# How the passes name variables that hold addresses of functions, and what they append for functions
+# local to a unit.
 _CELL_PREFIX = "__mneme_function_"
 _UNIT_SUFFIX = re.compile("__mneme_[0-9a-f]{16}$")
 _FLOAT_FORMATS = {2: "<e", 4: "<f", 8: "<d"}
@@ -74,7 +74,7 @@ class ArgumentDetails(Argument):
     """One argument of a launch."""
 
     value: str
-    """As people write it."""
+    """As readable text."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain JSON values."""
@@ -89,7 +89,7 @@ class ArgumentDetails(Argument):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Region:
-    """A range of memory the kernel could see."""
+    """A range of memory that the kernel could access."""
 
     address: str
     size_bytes: int
@@ -166,7 +166,7 @@ def summarize_directory(path: str | Path) -> DirectorySummary:
     """List the kernels of a recording directory.
 
     Raises:
-        NotFound: If it is no directory.
+        NotFound: If it is not a directory.
     """
     recording = Recording(path)
     return DirectorySummary(
@@ -209,7 +209,7 @@ def describe_record(record: RecordedExecution, record_id: str | None = None) -> 
     """
     from mneme import _native  # noqa: PLC0415 - loads native code
 
-    # The runtime checks the checksum too.
+    # The runtime also checks the checksum.
     known = Argument.all_of(_native.record_arguments(record.path))
     ids = list(record) if record_id is None else [record_id]
     return KernelDetails(
@@ -287,7 +287,7 @@ def _arguments(
 
 
 def format_value(value: bytes, kind: ArgKind) -> str:
-    """Return the value of an argument as people write it."""
+    """Return the value of an argument as readable text."""
     if kind is ArgKind.POINTER:
         return f"0x{int.from_bytes(value, 'little'):x}"
     if kind is ArgKind.INTEGER:

@@ -1,7 +1,7 @@
 """What identifies a recorded launch: the code, the dimensions, the values of scalar arguments.
 
-A tuned-kernels file repeats these facts, so that a production run can tell whether a launch is the
-one that was tuned. This module reads recordings; it knows no device.
+A tuned-kernels file repeats these facts, so that a production run can recognise the tuned launch.
+This module reads recordings and needs no device.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "PROVES_NOTHING",
+    "UNOPTIMIZED",
     "decode_scalar",
     "differ_in_floats_only",
     "launch_facts",
@@ -34,14 +35,20 @@ __all__ = [
     "usual_launch",
 ]
 
+UNOPTIMIZED: Final = (
+    "the program was built without optimization, as compilers do where no -O is given: build it "
+    "with -O3 first, that gains more than tuning"
+)
+"""The message about a program whose `RecordedExecution.is_unoptimized` is true."""
+
 PROVES_NOTHING: Final = (
     "the recorded launch left memory as it was, so that replays of code that does nothing are "
     "verified, too: record one that changes something (mneme record --per-kernel-skip-recordings N)"
 )
-"""What people are told of a launch without `leaves_changes`."""
+"""The message about a launch for which `leaves_changes` is false."""
 
-# What is looked at of a region: pieces, bytes of each, bytes of a value; and how many different
-# values are few.
+# The sample of a region: pieces, bytes of each, bytes of a value; and how many different values are
+# few.
 _SAMPLES, _SAMPLE, _WORD, _FEW_VALUES = 64, 4096, 4, 16
 _NO_VALUES = (ArgKind.POINTER, ArgKind.UNKNOWN)
 _FLOAT_FORMATS = {"half": "<e", "float": "<f", "double": "<d"}
@@ -98,12 +105,12 @@ def unchanging_arguments(
 
 
 def launches_of(instances: Iterable[KernelInstance]) -> int:
-    """Return how many launches of the program these recorded ones are."""
+    """Return how many launches of the program these recorded ones represent."""
     return sum(max(1, one.occ) for one in instances)
 
 
 def usual_launch(instances: Iterable[KernelInstance]) -> KernelInstance:
-    """Return the launch that came most often; of several the one that took longest.
+    """Return the most frequent launch; among several the one that took longest.
 
     Raises:
         NotFound: If a snapshot is missing.
@@ -117,7 +124,7 @@ def usual_launch(instances: Iterable[KernelInstance]) -> KernelInstance:
 
 
 def leaves_changes(instance: KernelInstance) -> bool:
-    """Whether a recorded launch changed memory at all; else a replay of anything looks right.
+    """Whether a recorded launch changed memory at all; otherwise any replay looks right.
 
     Raises:
         NotFound: If a snapshot is missing.
@@ -130,9 +137,9 @@ def leaves_changes(instance: KernelInstance) -> bool:
 
 
 def sees_few_values(instance: KernelInstance) -> bool:
-    """Whether memory was much the same everywhere before a launch, as far as a sample tells.
+    """Whether memory had few different values before a launch, judging by a sample.
 
-    Threads that take values of the wrong threads then find the right ones.
+    Threads that read values of the wrong threads then still get the right ones.
 
     Raises:
         NotFound: If a snapshot is missing.
@@ -144,7 +151,7 @@ def sees_few_values(instance: KernelInstance) -> bool:
     found: set[bytes] = set()
     for number, region in enumerate(before.regions()):
         size = region["size"]
-        # Pieces begin where values do.
+        # Pieces begin at the begin of a value.
         step = max(1, size // _SAMPLES // _SAMPLE) * _SAMPLE
         for start in range(0, size, step):
             content = before.read(number, start, min(_SAMPLE, size - start))
@@ -155,9 +162,9 @@ def sees_few_values(instance: KernelInstance) -> bool:
 
 
 def differ_in_floats_only(record: RecordedExecution, instances: Iterable[KernelInstance]) -> bool:
-    """Whether other dimensions found for one of these launches serve all, as far as arguments go.
+    """Whether dimensions found for one of these launches serve all, as far as arguments decide.
 
-    Production runs give other dimensions to launches whose arguments, but for pointers and
+    Production runs apply other dimensions to launches whose arguments, except for pointers and
     floating-point numbers, are those of the tuned one (docs/tuned-kernels.md).
 
     Raises:
@@ -187,15 +194,15 @@ def static_hash_text(static_hash: str | int) -> str:
 
 
 def decode_scalar(kind: str, value: bytes) -> int | float | bool | str:
-    """Return the value of a scalar argument, for people.
+    """Return the readable value of a scalar argument.
 
     Args:
         kind: Its IR type: "i32", "float", ...
         value: Its bytes, little endian.
 
     Returns:
-        A bool for i1, a signed number for other integers, a float; a text where JSON has no number
-        ("nan", "inf", "-inf") and, in hexadecimal digits, where Python has no such type.
+        A bool for i1, a signed number for other integers, a float; a text if JSON has no such
+        number ("nan", "inf", "-inf") and, in hexadecimal digits, if Python has no such type.
     """
     if kind == "i1":
         return bool(value[0] & 1) if value else False
@@ -236,7 +243,7 @@ def _arguments(
             }
             for index in scalars
         ],
-        # What has no bytes, such as an empty struct of some languages, has no content either.
+        # Arguments without bytes, such as an empty struct in some languages, have no content.
         "values": [
             described[index]
             for index, one in enumerate(known)

@@ -1,4 +1,4 @@
-"""IR files into llvmlite modules: link, prune, internalise."""
+"""Loads IR files into llvmlite modules: linking, pruning, internalising."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def parse_module(content: bytes, name: str) -> ModuleRef:
         version = ".".join(str(part) for part in llvm.llvm_version_info)
         reason = str(error).strip().splitlines()[0]
         raise ArtifactCorrupt(
-            f"'{name}' is no IR that llvmlite with LLVM {version} can read: {reason}"
+            f"'{name}' is not IR that llvmlite with LLVM {version} can read: {reason}"
         ) from error
 
 
@@ -71,14 +71,14 @@ def link_modules(
 def link_parsed(
     modules: Sequence[ModuleRef], kernel: str, *, prune: bool, internalize: bool, place: str = ""
 ) -> ModuleRef:
-    """Link modules into the first one, which is returned; the others are used up.
+    """Link modules into the first one, which is returned; the others are consumed.
 
     Args:
         modules: At least one.
         kernel: Mangled name.
-        prune: Drop what the kernel does not reach.
+        prune: Drop everything the kernel does not reach.
         internalize: Hide everything but the kernel.
-        place: For messages.
+        place: The place, for messages.
 
     Raises:
         NotFound: If none has the kernel.
@@ -130,21 +130,21 @@ def prune_module(module: ModuleRef) -> None:
 
 
 def _any_target_machine() -> llvm.TargetMachine:
-    # The passes above ask nothing of the target, but the pass builder wants one.
+    # The passes above do not need a target, but the pass builder requires one.
     llvm.initialize_native_target()
     return llvm.Target.from_default_triple().create_target_machine()
 
 
 def replace_content(module: ModuleRef, ir: str) -> ModuleRef:
-    """Let a module hold other IR, so that whoever has it sees the change; return it.
+    """Replace the IR of a module in place, so that all its holders see the change; return it.
 
-    What was taken from it before, such as its functions, is not to be used any more.
+    Objects taken from the module before, such as its functions, must not be used afterwards.
 
     Raises:
         ArtifactCorrupt: If it is not IR.
     """
     other = parse_module(ir.encode(), module.name or "changed module")
-    # The module that dies at the end of this function is the one with the old content.
+    # The module that is destroyed at the end of this function has the old content.
     for name in ("_ptr", "_as_parameter_"):
         mine, its = getattr(module, name), getattr(other, name)
         setattr(module, name, its)

@@ -22,7 +22,7 @@ _BLOCK_BYTES = 16 << 20
 
 
 class SnapshotType(Enum):
-    """Which side of the launch a snapshot shows."""
+    """Whether a snapshot shows memory before or after the launch."""
 
     PROLOGUE = "prologue"
     EPILOGUE = "epilogue"
@@ -31,12 +31,12 @@ class SnapshotType(Enum):
 class MemStateRef:
     """Memory before or after a recorded launch.
 
-    A context manager: the file is opened on entry. Content is read and checked when it is asked
-    for. Two states are equal when they hold the same regions with the same bytes.
+    A context manager: the file is opened on entry. Content is read and checked when it is used. Two
+    states are equal if they have the same regions with the same bytes.
 
-    A prologue that is opened while there is a `PageManagerRef` of the recorded window goes into the
-    device's memory, too. It is what that memory holds from then on, so after a launch comparing it
-    with the epilogue verifies the launch, and `reset()` restores what the launch found.
+    A prologue that is opened while a `PageManagerRef` of the recorded window exists is also loaded
+    into the device's memory, and represents that memory from then on. After a launch, comparing it
+    with the epilogue verifies the launch, and `reset()` restores the memory from before the launch.
     """
 
     def __init__(
@@ -81,11 +81,11 @@ class MemStateRef:
         self._window = None
 
     def is_put_into(self, window: Window) -> None:
-        """Remember the window whose memory holds this state."""
+        """Remember the window into whose memory this state is loaded."""
         self._window = weakref.ref(window)
 
     def reset(self) -> None:
-        """Restore memory that holds this state; else read the file anew at the next use."""
+        """Restore device memory with this state; otherwise read the file again at the next use."""
         window = self._live_in()
         self._snapshot = None
         if window is not None:
@@ -93,7 +93,7 @@ class MemStateRef:
 
     @property
     def snapshot(self) -> Snapshot:
-        """The native reader, opened if need be. That alone changes no memory."""
+        """The native reader, opened if necessary. Does not change memory."""
         return self._reader()
 
     def _reader(self) -> Snapshot:

@@ -1,4 +1,4 @@
-"""Reads the fields of a record file, each with a sentence when it is not what it should be."""
+"""Reads and checks the fields of a record file."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ __all__ = ["Fields", "read_record"]
 
 
 class Fields:
-    """A JSON object that knows its file and its place in it."""
+    """A JSON object with its file and its place in the file."""
 
     def __init__(self, data: object, path: Path, place: str = "") -> None:
-        """Wrap `data`; `place` is the dotted way to it."""
+        """Wrap `data`; `place` is the dotted path to it."""
         self._path = path
         self._place = place
         if not isinstance(data, dict):
-            raise self._broken("", "is no JSON object")
+            raise self._broken("", "is not a JSON object")
         self._data: dict[str, Any] = data
 
     def has(self, key: str) -> bool:
@@ -49,7 +49,7 @@ class Fields:
         """Return a list whose items all are of `kind`."""
         value = self._value(key)
         if not isinstance(value, list) or not all(isinstance(item, kind) for item in value):
-            raise self._broken(key, f"is no list of {kind.__name__}")
+            raise self._broken(key, f"is not a list of {kind.__name__}")
         return value
 
     def any_list(self, key: str) -> list[Any]:
@@ -62,7 +62,7 @@ class Fields:
         return dim3(inner.number("x"), inner.number("y"), inner.number("z"))
 
     def object(self, key: str) -> Fields:
-        """Return the object behind a key."""
+        """Return the object at a key."""
         return Fields(self._value(key), self._path, f"{self._place}{key}.")
 
     def items(self) -> Mapping[str, Any]:
@@ -76,7 +76,7 @@ class Fields:
 
     def _broken(self, key: str, what: str) -> ArtifactCorrupt:
         place = f"{self._place}{key}".rstrip(".") or "the whole"
-        return ArtifactCorrupt(f"'{self._path}': {place} {what}; this is no record of mneme")
+        return ArtifactCorrupt(f"'{self._path}': {place} {what}; this is not a record of mneme")
 
 
 def read_record(path: Path) -> Fields:
@@ -84,7 +84,7 @@ def read_record(path: Path) -> Fields:
 
     Raises:
         NotFound: If there is no such file.
-        ArtifactCorrupt: If it is damaged or no record.
+        ArtifactCorrupt: If it is damaged or not a record.
         IoFailed: If the operating system refuses to read it.
     """
     try:
@@ -92,11 +92,15 @@ def read_record(path: Path) -> Fields:
     except FileNotFoundError as error:
         raise NotFound(f"cannot open '{path}': {error.strerror}") from error
     except UnicodeDecodeError as error:
-        raise ArtifactCorrupt(f"'{path}' is no text file, so no record of mneme") from error
+        raise ArtifactCorrupt(
+            f"'{path}' is not a text file, so it is not a record of mneme"
+        ) from error
     except OSError as error:
         raise IoFailed(f"cannot read '{path}': {error.strerror}") from error
     try:
         data = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise ArtifactCorrupt(f"'{path}' is no JSON file ({error}); it may be truncated") from error
+        raise ArtifactCorrupt(
+            f"'{path}' is not a JSON file ({error}); it may be truncated"
+        ) from error
     return Fields(data, path)

@@ -37,7 +37,7 @@ class KernelInstance:
     """Mangled name."""
 
     args: list[Any]
-    """What the record says of the arguments; their values are `prologue.args`."""
+    """The arguments as in the record; their values are `prologue.args`."""
 
     shared_mem: int
     """Dynamic shared memory in bytes."""
@@ -128,7 +128,7 @@ class RecordedExecution:
 
         Raises:
             NotFound: If there is no such file.
-            ArtifactCorrupt: If it is damaged or no record.
+            ArtifactCorrupt: If it is damaged or not a record.
         """
         path = Path(fn)
         return cls(path, read_record(path))
@@ -172,6 +172,18 @@ class RecordedExecution:
         given = options.get("opt_level") if isinstance(options, dict) else None
         level = given if isinstance(given, str) and given in _CODEGEN_LEVELS else "3"
         return f"default<O{level}>", _CODEGEN_LEVELS[level]
+
+    def pipeline_on(self, device: str) -> tuple[str, int]:
+        """Return how the program's kernels are compiled where it runs as built.
+
+        The CPU device compiles all it runs as -O3 does, whatever the level of the build.
+        """
+        return self.program_pipeline if device != "cpu" else ("default<O3>", 3)
+
+    @property
+    def is_unoptimized(self) -> bool:
+        """Whether the program was built without optimization, as compilers do by default."""
+        return self.program_pipeline[0] == "default<O0>"
 
     @property
     def unrecorded_reads(self) -> list[str]:

@@ -7,6 +7,8 @@ from pathlib import Path
 from mneme.errors import InvalidArgument, NotFound
 from mneme.recording.recorded_execution import KernelInstance, RecordedExecution
 
+_MOST_LISTED = 8
+
 __all__ = ["find_instance", "first_of_alike", "infer_record_id"]
 
 
@@ -21,15 +23,20 @@ def infer_record_id(record: RecordedExecution, record_id: str | None) -> str:
     if record_id is None:
         if len(ids) == 1:
             return ids[0]
-        raise InvalidArgument(
-            f"Cannot infer record ID from '{record.path}': it has {len(ids)} instances "
-            f"({', '.join(ids[:8])}{', ...' if len(ids) > 8 else ''}); choose one with -rid"  # noqa: PLR2004
-        )
+        raise InvalidArgument(f"Cannot infer record ID from '{record.path}': {_why_not(ids)}")
     if record_id not in record:
         raise NotFound(
             f"'{record.path}' has no instance {record_id}; it has {', '.join(ids) or 'none'}"
         )
     return str(record_id)
+
+
+def _why_not(ids: list[str]) -> str:
+    """Say why there is no one instance that is meant, and what to do."""
+    if not ids:
+        return "no launch of this kernel was recorded completely; record the program again"
+    listed = ", ".join(ids[:_MOST_LISTED]) + (", ..." if len(ids) > _MOST_LISTED else "")
+    return f"it has {len(ids)} recorded launches ({listed}); name one with -rid"
 
 
 def first_of_alike(database: str | Path) -> tuple[str | None, int]:

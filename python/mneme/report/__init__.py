@@ -1,4 +1,4 @@
-"""One HTML file that shows what a tuning found; it needs no network to be looked at."""
+"""Reports of tunings: one HTML file that needs no network."""
 
 from __future__ import annotations
 

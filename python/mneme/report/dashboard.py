@@ -33,7 +33,7 @@ def study_place(directory: Path) -> str:
     """
     shared = _shared_storage(directory / "config.json")
     if shared:
-        from mneme.tuning.trusted_options import is_own  # noqa: PLC0415 - rare
+        from mneme.session.trusted_options import is_own  # noqa: PLC0415 - rare
 
         if not is_own(directory / "config.json"):
             named = redacted(shared)
@@ -62,19 +62,19 @@ def _shared_storage(path: Path) -> str:
     except FileNotFoundError:
         return ""
     except (ValueError, RecursionError) as error:
-        raise ArtifactCorrupt(f"'{path}' is no JSON: {error}") from error
+        raise ArtifactCorrupt(f"'{path}' is not JSON: {error}") from error
     return str(options.get("optuna_storage") or "") if isinstance(options, dict) else ""
 
 
 class _Server(ThreadingMixIn, WSGIServer):
-    """Answers several requests at once; those that run are waited for at the end."""
+    """Answers several requests at once; waits for running ones at the end."""
 
     daemon_threads = False
 
 
 class _Quiet(WSGIRequestHandler):
     def log_message(self, *_: object) -> None:
-        """Say nothing about each request."""
+        """Print nothing about requests."""
 
 
 def serve_study(directory: Path, host: str, port: int, tell: Callable[[str], None]) -> None:
@@ -82,14 +82,14 @@ def serve_study(directory: Path, host: str, port: int, tell: Callable[[str], Non
 
     Args:
         directory: Results of `mneme tune`.
-        host: Where to listen.
-        port: Where to listen; 0 takes any that is free.
-        tell: Hears the address once it answers.
+        host: Host to listen on.
+        port: Port to listen on; 0: any free one.
+        tell: Receives the address once the server answers.
 
     Raises:
         NotFound: If there is no study.
         BackendUnavailable: If optuna-dashboard is not installed.
-        IoFailed: If the port cannot be had.
+        IoFailed: If the port is not available.
     """
     place = study_place(directory)
     try:
@@ -100,7 +100,7 @@ def serve_study(directory: Path, host: str, port: int, tell: Callable[[str], Non
         raise BackendUnavailable(
             f"the dashboard needs the package optuna-dashboard: {package_hint('optuna-dashboard')}"
         ) from error
-    from mneme.tuning.storages import open_storage  # noqa: PLC0415 - slow to import
+    from mneme.session.storages import open_storage  # noqa: PLC0415 - slow to import
 
     application = wsgi(open_storage(place))
     try:
@@ -109,7 +109,7 @@ def serve_study(directory: Path, host: str, port: int, tell: Callable[[str], Non
         raise IoFailed(
             f"cannot listen on port {port} of '{host}': {error.strerror}; choose another --port"
         ) from error
-    # The server has a thread of its own: a request that runs would swallow the interrupt.
+    # The server has its own thread: a running request would swallow the interrupt.
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     with server:
         thread.start()

@@ -1,4 +1,4 @@
-"""Two texts side by side: what changed, with a few lines around it, the rest folded away."""
+"""Compares two texts side by side: changes with a few lines of context, the rest folded."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 __all__ = ["Block", "Difference", "Row", "compare"]
 
 _CONTEXT_LINES = 3
-# More lines than this say nothing to a reader and take the comparison minutes.
+# More lines would be useless to a reader, and take minutes to compare.
 _MOST_LINES = 4000
 _MOST_ROWS = 1500
 _MOST_COLUMNS = 400
@@ -21,7 +21,7 @@ _MOST_COLUMNS = 400
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """A line on either side, as HTML; a number of 0 means that there is none."""
+    """A line on either side, as HTML; number 0: there is none."""
 
     old_number: int
     old: str
@@ -31,7 +31,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Block:
-    """Lines that are all equal and may be folded away, or are worth a look."""
+    """Lines that are all equal and may be folded, or that are shown."""
 
     rows: Sequence[Row]
     is_folded: bool
@@ -49,7 +49,7 @@ class Difference:
 
     @property
     def is_equal(self) -> bool:
-        """Whether the texts, as far as they were compared, are the same."""
+        """Whether the compared parts of the texts are equal."""
         return not self.removed and not self.added
 
 
@@ -66,7 +66,7 @@ def compare(old: str, new: str, language: str) -> Difference:
     old_html, new_html = _colour(before, language), _colour(after, language)
     matcher = SequenceMatcher(None, before, after, autojunk=False)
     if len(before) + len(after) > _MOST_LINES // 2:
-        # Lines that are everywhere are no landmarks; without them the search is fast.
+        # Lines that occur everywhere are useless as landmarks; without them the search is fast.
         matcher = SequenceMatcher(None, before, after, autojunk=True)
     blocks: list[Block] = []
     removed = added = rows = 0
@@ -147,6 +147,6 @@ def _changed(  # noqa: PLR0913, PLR0917 - two texts, two ranges
 
 
 def _within(blocks: Sequence[Block]) -> list[Block]:
-    """Return the blocks without what is equal after the last change shown."""
+    """Return the blocks without equal lines after the last change."""
     last = max((n for n, block in enumerate(blocks) if block.is_change), default=-1)
     return list(blocks[: last + 2])

@@ -1,4 +1,4 @@
-"""The figures of a report that Optuna does not draw, as Plotly data; colours are the page's."""
+"""Figures of a report that Optuna does not draw, as Plotly data in the page's colours."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ __all__ = [
 
 Figure = dict[str, Any]
 
-# Variables of the page's style, which has them for light and for dark paper.
+# Variables of the page's style, which defines them for light and dark mode.
 BLUE, ORANGE, GREEN, GREY, INK, CARD = "--blue", "--orange", "--green", "--soft", "--ink", "--card"
 _STATUS_WORDS = {
     "verified": "verified",
@@ -39,7 +39,7 @@ _STATUS_WORDS = {
     "internal_error": "internal error",
     "pruned": "given up as too slow",
 }
-# From this ratio of slowest to fastest on, a linear axis hides what matters.
+# From this ratio of slowest to fastest on, a linear axis hides important differences.
 _RATIO_FOR_LOG_AXIS = 4.0
 
 
@@ -47,7 +47,7 @@ class TimeUnit:
     """A unit that makes a time readable."""
 
     def __init__(self, nanoseconds: float) -> None:
-        """Choose for times of about this size."""
+        """Choose a unit for times of about this size."""
         units = (("s", 1e9), ("ms", 1e6), ("µs", 1e3))
         self.name, self.factor = next((u for u in units if nanoseconds >= u[1]), ("ns", 1.0))
 
@@ -67,7 +67,7 @@ def time_unit(instance: Instance) -> TimeUnit:
 
 
 def status_words(status: str) -> str:
-    """Return a status as people say it."""
+    """Return a status in words."""
     return _STATUS_WORDS.get(status, status.replace("_", " ") or "unknown")
 
 
@@ -148,7 +148,7 @@ def _baseline_line(trials: Sequence[Trial], value: float) -> Figure:
 
 
 def failures(instance: Instance) -> Figure | None:
-    """Draw how many trials ended how; None if all are verified."""
+    """Draw the number of trials by status; None if all are verified."""
     counts = Counter(status_words(one.status) for one in instance.trials if not one.is_verified)
     if not counts:
         return None

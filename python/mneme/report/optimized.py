@@ -1,4 +1,4 @@
-"""What `mneme optimize` found as one page."""
+"""The page for a result of `mneme optimize`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Puts a report together: what is shown of each tuned launch, and the page around it."""
+"""Assembles a report: the parts for each tuned launch, and the page around them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the parameters did: importance, parallel coordinates and slices, by Optuna."""
+"""Figures about parameters by Optuna: importance, parallel coordinates and slices."""
 
 from __future__ import annotations
 
@@ -25,28 +25,29 @@ if TYPE_CHECKING:
 __all__ = ["ParameterFigures", "draw_parameters"]
 
 _LONGEST_LABEL = 26
-# A parameter with more texts than this tells nothing in a figure: a pipeline drawn anew each time.
+# A parameter with more texts, such as random pipelines, is useless in a figure.
 _MOST_TEXTS = 40
-# Points of a figure that a browser still draws at once.
+# Number of points that a browser can draw without delay.
 _MOST_POINTS = 1000
 _FEWEST_TRIALS = 2
-# Fast or late, and slow or early: both are seen on light and on dark paper, in any colour vision.
+# Colours for fast or late and for slow or early, visible in light and dark mode and with any colour
+# vision.
 _STRONG, _FAINT = (213, 94, 0), (147, 178, 204)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ParameterFigures:
-    """Figures, as far as the trials give any, and how to read them."""
+    """Figures, if the trials allow any, and how to read them."""
 
     figures: Mapping[str, Figure]
     labels: Mapping[str, Mapping[str, str]]
-    """For each parameter with long texts: the text each short label stands for."""
+    """For each parameter with long texts: the text of each short label."""
 
     notes: Sequence[str]
 
 
 def draw_parameters(trials: Sequence[Trial], unit: TimeUnit) -> ParameterFigures:
-    """Draw what the verified trials say about the parameters.
+    """Draw the figures about parameters from verified trials.
 
     Raises:
         Unsupported: If Plotly is not installed.
@@ -79,7 +80,7 @@ def draw_parameters(trials: Sequence[Trial], unit: TimeUnit) -> ParameterFigures
 
 
 class _Column:
-    """The values of one parameter over all trials, and how each is called."""
+    """The values of one parameter over all trials, and their labels."""
 
     def __init__(self, name: str, values: Sequence[object]) -> None:
         kinds = {type(value) for value in values}
@@ -111,7 +112,7 @@ class _Column:
 
 
 def _natural(text: str) -> list[tuple[int, str]]:
-    """Return a key by which 64x4 comes before 128x1."""
+    """Return a sort key that puts 64x4 before 128x1."""
     parts = re.findall(r"\d+|\D+", text)
     return [(int(part), "") if part.isdecimal() else (-1, part) for part in parts]
 
@@ -184,7 +185,7 @@ def _figures(study: optuna.Study, thinned: optuna.Study, unit: TimeUnit) -> dict
 
 
 def _plain(figure: Any, height: int) -> Figure:  # noqa: ANN401 - Plotly's types are its own
-    """Return the figure without what the page decides itself."""
+    """Return the figure without settings that the page makes."""
     data = json.loads(figure.to_json(), object_hook=_unquoted)
     ours = ("template", "title", "width", "height")
     layout = {key: value for key, value in data["layout"].items() if key not in ours}
@@ -192,7 +193,7 @@ def _plain(figure: Any, height: int) -> Figure:  # noqa: ANN401 - Plotly's types
 
 
 def _recoloured(figure: Figure, *, is_strong_low: bool) -> Figure:
-    """Return a figure in colours that are seen on dark paper too; Optuna's are for white."""
+    """Return a figure in colours that also work in dark mode; Optuna's are for white."""
     ends = (_STRONG, _FAINT) if is_strong_low else (_FAINT, _STRONG)
     scale = [[place, f"rgb{end}"] for place, end in zip((0, 1), ends, strict=True)]
     for trace in figure["data"]:
@@ -213,7 +214,7 @@ def _recoloured(figure: Figure, *, is_strong_low: bool) -> Figure:
 
 
 def _unquoted(part: dict[str, Any]) -> dict[str, Any]:
-    """Return a part of a figure with its texts as they are, not as Python writes them."""
+    """Return a part of a figure with plain texts instead of Python's quoted ones."""
     for axis in ("x", "ticktext", "categoryarray"):
         values = part.get(axis)
         if isinstance(values, list):

@@ -18,7 +18,7 @@ __all__ = ["BASELINE", "VERIFIED", "Instance", "Trial", "read_results"]
 
 VERIFIED = "verified"
 BASELINE = -1
-# Files of which one at least makes a directory a results directory.
+# A results directory has at least one of these files.
 _SIGNS = ("config.json", "baseline.json", "trials.jsonl", "best.json", "summary.json")
 _ARTIFACTS = tuple((who, kind) for who in ("baseline", "best") for kind in ("ll", "s"))
 
@@ -71,17 +71,17 @@ class Instance:
     """Final IR ("ll") and assembly ("s") of "baseline" and "best"."""
 
     notes: Sequence[str]
-    """What could not be read, as sentences."""
+    """Messages about files that could not be read."""
 
     @property
     def record(self) -> Mapping[str, Any]:
-        """What was tuned."""
+        """The tuned record."""
         record = self.best.get("record") or {}
         return record if isinstance(record, Mapping) else {}
 
     @property
     def kernel_name(self) -> str:
-        """Name for people."""
+        """Readable name."""
         facts = self.best.get("facts")
         names = [facts.get("demangled_name")] if isinstance(facts, Mapping) else []
         names.append(self.record.get("demangled_name"))
@@ -99,7 +99,7 @@ class Instance:
 
     @property
     def contender(self) -> Trial | None:
-        """The best but the baseline, where the baseline won."""
+        """The best other configuration, if the baseline won."""
         data = self.best.get("contender")
         if not isinstance(data, Mapping):
             return None
@@ -107,7 +107,7 @@ class Instance:
 
     @property
     def shown(self) -> Trial | None:
-        """What is shown beside the baseline: the winner, else who came closest."""
+        """The trial shown next to the baseline: the winner, else the closest one."""
         winner = self.winner
         if winner is not None and winner.number == BASELINE:
             return self.contender or winner
@@ -126,10 +126,10 @@ def read_results(directory: Path) -> list[Instance]:
 
     Raises:
         NotFound: If there are no results.
-        ArtifactCorrupt: If a file is no JSON at all.
+        ArtifactCorrupt: If a file is not JSON at all.
     """
     if not directory.is_dir():
-        raise NotFound(f"'{directory}' is no directory; name the results directory of a tuning")
+        raise NotFound(f"'{directory}' is not a directory; name the results directory of a tuning")
     if (directory / "baseline.json").is_file():
         return [_read_instance(directory)]
     children = [directory / name for name in _listed(directory)]
@@ -150,7 +150,7 @@ def _listed(directory: Path) -> Iterator[str]:
     listed = _read_json(directory / "all.json").get("instances") or []
     for entry in listed:
         name = entry.get("directory") if isinstance(entry, Mapping) else None
-        # A name of a directory in this one: all.json leads nowhere else.
+        # Only names of subdirectories: all.json must not lead elsewhere.
         if isinstance(name, str) and Path(name).name:
             yield Path(name).name
 
@@ -187,7 +187,7 @@ def _read_json(path: Path) -> dict[str, Any]:
 
 
 def _read_options(path: Path, notes: list[str]) -> dict[str, Any]:
-    """Read options, which may be their owner's alone where a database is among them."""
+    """Read options, which only their owner may be able to read if they contain a database."""
     if path.exists() and not os.access(path, os.R_OK):
         notes.append(f"'{path.name}' may be read by its owner only: options are left out")
         return {}
@@ -195,7 +195,7 @@ def _read_options(path: Path, notes: list[str]) -> dict[str, Any]:
 
 
 def _read_trials(path: Path, notes: list[str]) -> list[Trial]:
-    """Read what is whole; a line that a killed tuner left unfinished is counted and left out."""
+    """Read complete lines; a line that a killed tuner left unfinished is counted and skipped."""
     trials: dict[int, Trial] = {}
     broken = 0
     try:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from mneme.knobs import CODE_NUMBERS
 from mneme.report import figures
 from mneme.report.results import BASELINE
 from mneme.report.verdict import name_of
@@ -32,7 +33,7 @@ _NONE = "\u2013"
 _BEST_TRIALS = 100
 _ERROR_SENTENCES = 12
 _LONGEST_SENTENCE = 300
-# Names of a configuration as people say them, in the order of importance.
+# Readable names of settings, in the order of importance.
 _SETTINGS = {
     "grid": "grid",
     "block": "block",
@@ -44,7 +45,7 @@ _SETTINGS = {
     "set_launch_bounds": "launch bounds",
     "max_threads": "most threads of a block",
     "min_blocks_per_sm": "fewest blocks per multiprocessor",
-    "max_registers": "most registers of a thread",
+    **{one.key: one.label for one in CODE_NUMBERS},
     "specialized_args": "arguments that are specialised",
     "prune": "pruned",
     "internalize": "internalised",
@@ -60,17 +61,17 @@ _TIMES = {"preprocess_ir_time": "IR", "opt_time": "passes", "codegen_time": "cod
 
 
 def settings(instance: Instance) -> list[dict[str, Any]]:
-    """Return the configurations of the baseline and of what is beside it."""
+    """Return the configurations of the baseline and of the compared trial."""
     return _compared(instance, _SETTINGS, "config")
 
 
 def resources(instance: Instance) -> list[dict[str, Any]]:
-    """Return what the binaries of both use."""
+    """Return the resources of both binaries."""
     return _compared(instance, _RESOURCES, "result")
 
 
 def pareto(instance: Instance) -> dict[str, Any] | None:
-    """Return the trials none of which is beaten in every objective; None with one objective."""
+    """Return the trials that no other beats in every objective; None with one objective."""
     entries = instance.best.get("pareto")
     if not isinstance(entries, list) or not entries:
         return None
@@ -100,7 +101,7 @@ def _number(value: object) -> str:
 
 
 def errors(instance: Instance) -> list[tuple[str, str, int]]:
-    """Return how often which sentence was the reason."""
+    """Return error messages with their number of occurrences."""
     counted = Counter(
         (
             figures.status_words(one.status),
@@ -154,7 +155,7 @@ def _effective(side: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def times(instance: Instance, unit: TimeUnit) -> list[dict[str, str]]:
-    """Return how long the baseline and what is beside it take, to run and to compile."""
+    """Return run and compile times of the baseline and of the compared trial."""
     rows = []
     for name, (trial, _) in series(instance).items():
         if not trial.samples_ns:
@@ -213,8 +214,11 @@ def _flags(config: Mapping[str, Any]) -> str:
             f"bounds {config.get('max_threads')}, {config.get('min_blocks_per_sm')} per SM"
         )
     words.append(f"-O{config.get('codegen_opt', 3)}")
-    if config.get("max_registers"):
-        words.append(f"at most {config['max_registers']} registers")
+    words += [
+        f"{one.label} {config[one.key]}"
+        for one in CODE_NUMBERS
+        if config.get(one.key, one.default) != one.default
+    ]
     return ", ".join(words)
 
 
@@ -226,7 +230,7 @@ def _device(instance: Instance) -> object:
 
 
 def environment(instance: Instance) -> list[tuple[str, str]]:
-    """Return with what, on what and how it was found."""
+    """Return the environment: versions, device and settings."""
     record, options = instance.record, instance.options
     base = instance.baseline
     rows = [

@@ -1,9 +1,11 @@
-"""What the reader of a report wants to know first: what was gained, and how sure that is."""
+"""The summary at the top of a report: the gain, and how certain it is."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
+
+from mneme.session.near import Near
 
 if TYPE_CHECKING:
     from mneme.report.figures import TimeUnit
@@ -13,7 +15,7 @@ __all__ = ["counts", "name_of", "rejected", "verdict"]
 
 
 def verdict(instance: Instance, unit: TimeUnit) -> dict[str, Any]:
-    """Return what the reader wants to know first."""
+    """Return the summary."""
     winner, shown, base = instance.winner, instance.shown, instance.baseline
     base_ns = base.metric_ns if base else None
     gain = instance.gain
@@ -36,6 +38,7 @@ def verdict(instance: Instance, unit: TimeUnit) -> dict[str, Any]:
         "best": unit.text(shown.metric_ns if shown else None),
         "same_launch": _same_launch(instance, unit),
         "launch_rule": instance.best.get("launch_rule") or "",
+        "near": _near(instance),
     }
 
 
@@ -64,15 +67,21 @@ def _same_launch(instance: Instance, unit: TimeUnit) -> dict[str, Any] | None:
     }
 
 
+def _near(instance: Instance) -> str:
+    """Return what a tolerance would gain; empty if nothing."""
+    near = Near.found(instance.best)
+    return near.sentence() if near else ""
+
+
 def rejected(instance: Instance) -> list[str]:
-    """Return what the final round left out, as sentences."""
+    """Return messages about candidates that the final round rejected."""
     left_out = instance.best.get("rejected")
     found = left_out.items() if isinstance(left_out, Mapping) else ()
     return [f"Trial {trial} was left out of the final round: {why}." for trial, why in found]
 
 
 def counts(instance: Instance) -> list[tuple[str, int]]:
-    """Return how many trials there were, and of what kind."""
+    """Return the number of trials by kind."""
     verified = sum(one.is_verified for one in instance.trials)
     numbers = [("trials", len(instance.trials)), ("verified", verified)]
     images = {one.result.get("image_hash") for one in instance.trials if one.is_verified}
@@ -81,7 +90,7 @@ def counts(instance: Instance) -> list[tuple[str, int]]:
 
 
 def name_of(instance: Instance) -> str:
-    """Return what the trial beside the baseline is called."""
+    """Return the name of the trial next to the baseline."""
     winner, shown = instance.winner, instance.shown
     if shown is None or winner is None or winner.number == shown.number:
         return "best"

@@ -1,4 +1,4 @@
-"""Files that are ready to run, fitted to a recorded kernel."""
+"""Generates ready-to-run files for a recorded kernel."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the template `cmake` needs besides text: a name that CMake and C++ accept."""
+"""Prepares the template `cmake`: a name that CMake and C++ accept."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 __all__ = ["prepare"]
 
-# Targets that CMake makes by itself, or that the project has already.
+# Targets that CMake creates itself or that the project already has.
 _RESERVED = frozenset({"all", "clean", "help", "install", "main", "mneme", "package", "test"})
 
 
@@ -23,7 +23,7 @@ def prepare(request: ScaffoldRequest, recording: Mapping[str, Any] | None) -> Ad
     """Check the name.
 
     Raises:
-        InvalidArgument: If it cannot be the name of a project and its program.
+        InvalidArgument: If it cannot name a project and its program.
     """
     name = str(request.values.get("name", "wave"))
     if not re.fullmatch(r"[A-Za-z]\w*", name, re.ASCII) or name in _RESERVED:

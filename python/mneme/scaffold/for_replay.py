@@ -1,4 +1,4 @@
-"""What the template `replay` needs besides text: the kernel's IR, and memory before and after."""
+"""Prepares the template `replay`: the kernel's IR, and memory before and after."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ _MEBIBYTE = 1 << 20
 
 
 def prepare(request: ScaffoldRequest, recording: Mapping[str, Any] | None) -> Additions:
-    """Return the files of a recorded launch and what the templates say of it.
+    """Return the files of a recorded launch and the values for the templates.
 
     Raises:
-        InvalidArgument: If a parameter makes no sense, or there is more memory than allowed.
-        NotFound, ArtifactCorrupt, CompileFailed: As reading and compiling the recording.
+        InvalidArgument: If a parameter is invalid, or there is more memory than allowed.
+        NotFound, ArtifactCorrupt, CompileFailed: As for reading and compiling the recording.
     """
     from mneme import _native  # noqa: PLC0415 - loads native code
 
@@ -77,7 +77,7 @@ def _check_size(snapshot: Snapshot, max_mebibytes: int) -> None:
 
 
 def _memory(before: Snapshot, after: Snapshot) -> tuple[list[dict[str, Any]], dict[str, bytes]]:
-    """Return the regions as `launch.h` lists them, and the files with their content."""
+    """Return the regions as listed in `launch.h`, and the files with their content."""
     later = {region["address"]: index for index, region in enumerate(after.regions())}
     regions: list[dict[str, Any]] = []
     files: dict[str, bytes] = {}
@@ -107,7 +107,7 @@ def _memory(before: Snapshot, after: Snapshot) -> tuple[list[dict[str, Any]], di
 
 
 def _has(ir: bytes, variable: str) -> bool:
-    """Whether the image will have a variable; one that only pointers lead to is plain memory."""
+    """Return whether the image has a variable; one reached only by pointers is plain memory."""
     return any(f"\n@{name} = ".encode() in ir for name in (variable, f'"{variable}"'))
 
 
@@ -135,10 +135,10 @@ def _arguments(before: Snapshot, recording: Mapping[str, Any]) -> list[dict[str,
 
 
 def _split_passes(pipeline: str) -> tuple[str, str]:
-    """Return what is done to `kernel.ll` here, and the pipeline for LLVM's own tools.
+    """Return the pipeline to run on `kernel.ll` here, and the pipeline for LLVM's own tools.
 
-    These do not know the pass that marks loops, but do what the marks say. What stands in front of
-    it is done here, too.
+    LLVM's tools do not have the pass that marks loops, but they obey the marks. So this pass, and
+    the passes before it, run here.
     """
     from mneme import _native  # noqa: PLC0415 - loads native code
 
@@ -154,7 +154,7 @@ def _split_passes(pipeline: str) -> tuple[str, str]:
 def _code(
     record: Path, recording: Mapping[str, Any], options: Mapping[str, Any], marks: str
 ) -> dict[str, Any]:
-    """Return the kernel's IR before the pipeline, and what it has to be compiled with."""
+    """Return the kernel's IR before the pipeline, and the options to compile it with."""
     from mneme import _native  # noqa: PLC0415 - loads native code
 
     name = str(options["target"]) or recording["arch"]

@@ -1,4 +1,4 @@
-"""What the template `slurm` needs besides text: a place for the password of the study's storage."""
+"""Prepares the template `slurm`: a place for the password of the study's storage."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the template `spack` needs besides text: mneme's repository, what Spack need not build."""
+"""Prepares the template `spack`: mneme's repository, what Spack need not build."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _HEAD = "# What this machine has, for Spack to use: `mneme scaffold spack --exte
 
 
 def prepare(request: ScaffoldRequest, recording: Mapping[str, Any] | None) -> Additions:  # noqa: ARG001 - takes no recording
-    """Name the repository this mneme was built from, unless it is gone or another is asked for."""
+    """Return the repository of this mneme's sources, unless gone or replaced by the user."""
     context = {}
     if not request.values.get("repository"):
         context["repository"] = repository()
@@ -38,9 +38,10 @@ def prepare(request: ScaffoldRequest, recording: Mapping[str, Any] | None) -> Ad
 
 
 def repository() -> str:
-    """Return the Spack repository of the sources this mneme is from; a variable if it is gone."""
+    """Return the Spack repository of this mneme's sources; a shell variable if it is gone."""
     places = [str(_CHECKOUT / "spack-repo")]
-    # What Spack built knows it; a checkout has it, and need not be built, which Spack may do.
+    # An installation by Spack knows the repository. A checkout contains it and need not be built,
+    # because Spack can build it.
     with suppress(BackendUnavailable):
         places.insert(0, str(config().get("spack_repository", "")))
     there = (place for place in places if place and (Path(place) / "repo.yaml").is_file())

@@ -1,4 +1,4 @@
-"""What the template `spack-package` needs besides text: names that Spack and Python accept."""
+"""Prepares the template `spack-package`: names that Spack and Python accept."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ _DEFAULT = "my-app"
 
 
 def prepare(request: ScaffoldRequest, recording: Mapping[str, Any] | None) -> Additions:  # noqa: ARG001 - takes no recording
-    """Check the package's name and make its class's.
+    """Check the package's name and derive the name of its class.
 
     Raises:
-        InvalidArgument: If it cannot be the name of a Spack package.
+        InvalidArgument: If it cannot name a Spack package.
     """
     name = str(request.values.get("name") or _DEFAULT)
     if not re.fullmatch(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*", name) or name.startswith("mneme"):

@@ -1,4 +1,4 @@
-"""What the template `tune` needs beyond the recording: block shapes worth trying."""
+"""Prepares the template `tune`: block shapes worth trying."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def _extent(recording: dict[str, Any], axis: str) -> int:
 
 
 def _choices(recorded: int, extent: int, most: int) -> list[int]:
-    """Return up to six powers of two nearest to the recorded size, and that size."""
+    """Return the recorded size and up to six powers of two close to it."""
     powers = [size for size in (1 << n for n in range(11)) if size <= min(most, extent)]
     nearest = sorted(powers, key=lambda size: abs(size.bit_length() - recorded.bit_length()))
     return sorted({*nearest[:_CHOICES], recorded})

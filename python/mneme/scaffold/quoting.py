@@ -1,7 +1,7 @@
-r"""Quoting of values in what templates make, one function for each place a value can stand in.
+r"""Quotes values in the output of templates, with one function per kind of place.
 
-Values come from recordings, which anybody may have written. A value stands in a file quoted for its
-place, or is plain: where a character cannot be written down in a place, `InvalidArgument` says so.
+Values come from recordings, which are untrusted. Every value is quoted for its place in a file, or
+is plain text. A character that cannot be represented in its place raises `InvalidArgument`.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _CODE_CONTROLS = "\n\t"
 
 
 class Unquoted(str):
-    """A text as it came; what a filter returns is a `str` again."""
+    """A text that is not yet quoted; filters return a plain `str`."""
 
     __slots__ = ()
 
@@ -42,7 +42,7 @@ def unquoted(value: Any) -> Any:  # noqa: ANN401 - anything a template sees
 
 
 def plain(value: object) -> object:
-    """Return what stands in a file without quoting; refuse what could end the line there."""
+    """Return the value without quotes; refuse values that could end the line."""
     if isinstance(value, Unquoted) and not value.isprintable():
         raise InvalidArgument(
             f"a template writes '{visible(value)}' as it is, which is not one line of text; quote "
@@ -52,16 +52,16 @@ def plain(value: object) -> object:
 
 
 def encoded(text: str) -> bytes:
-    """Return the bytes of a text; those of a path that are no UTF-8 come back as they were.
+    """Return the bytes of a text; bytes of a path that are not valid UTF-8 are kept.
 
     Raises:
-        InvalidArgument: If there is half of a character in it.
+        InvalidArgument: If it contains half of a surrogate pair.
     """
     try:
         return text.encode(errors="surrogateescape")
     except UnicodeEncodeError as error:
         character = visible(text[error.start : error.end])
-        raise InvalidArgument(f"'{character}' is no character, so no file can hold it") from None
+        raise InvalidArgument(f"'{character}' is not a character, so no file can hold it") from None
 
 
 def _without_nul(text: str, place: str) -> str:
@@ -76,7 +76,7 @@ def _sh(value: object) -> str:
 
 
 def _one_line(value: object) -> str:
-    """Return the text; refuse what is not one line, for places that have no quoting for it."""
+    """Return the text; refuse several lines, for places that cannot quote them."""
     text = str(value)
     if not text.isprintable():
         raise InvalidArgument(f"'{visible(text)}' is not one line of text, which is needed here")
@@ -84,7 +84,7 @@ def _one_line(value: object) -> str:
 
 
 def _code(value: object) -> str:
-    """Return what is code itself: a parameter in which the user writes commands."""
+    """Return the text as code, for a parameter in which the user writes commands."""
     text = str(value)
     if any(not one.isprintable() and one not in _CODE_CONTROLS for one in text):
         raise InvalidArgument(f"'{visible(text)}' has characters that no command has")
@@ -110,7 +110,7 @@ def _yaml(value: object) -> str:
 
 
 def _double_quoted(text: str) -> str:
-    # Python and YAML agree on what stands behind a backslash here.
+    # Python and YAML have the same escape sequences for these characters.
     escaped = text.replace("\\", "\\\\").replace('"', '\\"')
     return f'"{visible(escaped)}"'
 
@@ -123,7 +123,7 @@ def _python_text(value: object) -> str:
 def _c_string(value: object) -> str:
     """Return a string literal of C and C++."""
     text = _without_nul(str(value), "a string of C")
-    # Octal codes end after three digits, and '?' could begin a trigraph.
+    # Octal escapes end after three digits, and '?' could begin a trigraph.
     parts = (
         chr(byte) if 0x20 <= byte < 0x7F and byte not in b'"\\?' else f"\\{byte:03o}"  # noqa: PLR2004
         for byte in encoded(text)
@@ -133,7 +133,7 @@ def _c_string(value: object) -> str:
 
 def _c_comment(value: object) -> str:
     """Return a text for a comment of C, of either kind."""
-    # A backslash would continue a line comment, also as the trigraph "??/".
+    # A backslash, or the trigraph "??/", would continue a line comment.
     text = visible(value).replace("\\", "\\x5c").replace("??", "?\\x3f")
     return text.replace("*/", "*\\x2f").replace("/*", "/\\x2a")
 
@@ -171,4 +171,4 @@ FILTERS: Mapping[str, Callable[[Any], str]] = {
     "sh": _sh,
     "yaml": _yaml,
 }
-"""What a template can write behind a value, as in `{{ name | sh }}`."""
+"""Filters that a template can apply to a value, as in `{{ name | sh }}`."""

@@ -1,4 +1,4 @@
-"""What templates know of a recorded launch."""
+"""The description of a recorded launch for templates."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ _LONGEST_NAME = 64
 
 
 def describe_recording(database: str | Path, record_id: str | None) -> dict[str, Any]:
-    """Return a recorded launch as plain values, under the names templates use.
+    """Return a recorded launch as plain values, under the names that templates use.
 
     `record_database` (absolute path), `record_id`, `kernel_name`, `demangled_name`, `short_name`
     (an identifier), `static_hash`, `arch`, `device`, `grid`, `block` (`{"x", "y", "z"}`),
     `shared_mem`, `is_cooperative`, `occurrences`, `recorded_ns`, `modules` (absolute paths), `args`
-    (each `name`, `type`, `kind`, `value`, `is_specializable`), `scalars` (as `launch_facts` gives
-    them), `regions`.
+    (each with `name`, `type`, `kind`, `value`, `is_specializable`), `scalars` (from
+    `launch_facts`), `regions`.
 
     Raises:
-        NotFound, InvalidArgument, ArtifactCorrupt: As `mneme.recording.records.find_instance`.
+        NotFound, InvalidArgument, ArtifactCorrupt: As for `mneme.recording.records.find_instance`.
     """
     path, chosen = find_instance(database, record_id)
     record = RecordedExecution.from_json(path)

@@ -1,4 +1,4 @@
-"""Writes ready-to-run files from templates, fitted to a recorded kernel. Prints nothing.
+"""Writes ready-to-run files for a recorded kernel from templates. Prints nothing.
 
 A template is a directory with a `template.yaml` (description, parameters, files) and Jinja2
 templates. Templates see the values of their parameters by name, and:
@@ -7,9 +7,9 @@ templates. Templates see the values of their parameters by name, and:
 - `recording`: the recorded launch, see `mneme.scaffold.recording`; None without one;
 - `mneme_version`, `python` (the interpreter that runs mneme).
 
-A name that is not defined is an error. Filters quote values for the place they stand in, see
-`mneme.scaffold.quoting`. A template `<name>` that needs more than text has a module
-`mneme.scaffold.for_<name>` with `prepare(request, recording) -> Additions`.
+An undefined name is an error. Filters quote values for their place, see `mneme.scaffold.quoting`. A
+template `<name>` that needs more than text has a module `mneme.scaffold.for_<name>` with
+`prepare(request, recording) -> Additions`.
 """
 
 from __future__ import annotations
@@ -49,16 +49,16 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScaffoldRequest:
-    """What to make, and where."""
+    """The files to generate, and where."""
 
     template: Template
     """From `load_template`."""
 
     out: Path = field(default_factory=Path)
-    """Made if it does not exist."""
+    """Created if it does not exist."""
 
     values: Mapping[str, object] = field(default_factory=dict)
-    """Parameters by name, as texts or of their type; others have their defaults."""
+    """Values of parameters by name, as text or in their type; missing ones have their defaults."""
 
     record_database: Path | None = None
     """A record file, or a directory of them."""
@@ -69,7 +69,7 @@ class ScaffoldRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Additions:
-    """What the module of a template contributes."""
+    """Additions from the module of a template."""
 
     context: Mapping[str, Any] = field(default_factory=dict)
     """Further names for its templates."""
@@ -78,7 +78,7 @@ class Additions:
     """Further files, by path below the output directory."""
 
     private_files: Mapping[str, bytes] = field(default_factory=dict)
-    """Such files that only their owner may read."""
+    """Further files that only their owner may read."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,7 +97,7 @@ class Scaffold:
 
     files: tuple[RenderedFile, ...]
     next_steps: str
-    """What to do once they are written."""
+    """What to do after the files are written."""
 
 
 def render(request: ScaffoldRequest) -> Scaffold:
@@ -141,7 +141,7 @@ def write(scaffold: Scaffold, *, force: bool = False) -> list[Path]:
     """Write the files, each with one rename; return their paths.
 
     Raises:
-        InvalidArgument: If one exists and `force` is not given; nothing is written then.
+        InvalidArgument: If a file exists and `force` is not set; nothing is written then.
         IoFailed: If the operating system refuses.
     """
     existing = [file.path for file in scaffold.files if os.path.lexists(file.path)]
@@ -208,7 +208,7 @@ def _environment() -> Environment:
     from jinja2 import StrictUndefined  # noqa: PLC0415 - slow to import
     from jinja2.sandbox import SandboxedEnvironment  # noqa: PLC0415
 
-    # A template of the user's own may come from anywhere too.
+    # The user's own templates may come from untrusted sources too.
     environment = SandboxedEnvironment(
         undefined=StrictUndefined,
         finalize=plain,

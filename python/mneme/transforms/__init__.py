@@ -1,4 +1,4 @@
-"""What existing scripts import from here: `mneme.transforms.transform`."""
+"""Contains `mneme.transforms.transform`, which existing scripts import."""
 
 from __future__ import annotations
 

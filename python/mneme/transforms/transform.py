@@ -1,4 +1,4 @@
-"""Changes of IR beside those of a replay."""
+"""Changes to IR other than those of a replay."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _STORES = re.compile(r"^\s+(?:tail )?(?:store |call void @llvm\.mem(?:set|cpy))"
 
 
 def remove_auto_initialize(module: ModuleRef) -> ModuleRef:
-    """Remove what `-ftrivial-auto-var-init` added: locals are uninitialised again.
+    """Remove the initialisations that `-ftrivial-auto-var-init` added to local variables.
 
     Args:
         module: Changed.

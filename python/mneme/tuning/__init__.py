@@ -1,4 +1,4 @@
-"""Tuning: spaces of configurations, ways to sample them, and sessions that search them."""
+"""Names that scripts import; see mneme.search."""
 
 from __future__ import annotations
 

@@ -5,8 +5,8 @@
 
 #include <dlfcn.h>
 
-#include "runtime/base/error.h"
-#include "runtime/base/library_in_memory.h"
+#include "runtime/core/base/error.h"
+#include "runtime/core/base/library_in_memory.h"
 
 namespace mneme::jit {
 

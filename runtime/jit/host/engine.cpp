@@ -4,14 +4,14 @@
 #include <cstring>
 #include <exception>
 
-#include "runtime/abi/mneme_jit_plugins.h"
-#include "runtime/base/blocked_signals.h"
-#include "runtime/base/cancellation.h"
-#include "runtime/base/demangled.h"
-#include "runtime/base/error.h"
-#include "runtime/base/hash.h"
-#include "runtime/base/sentence.h"
-#include "runtime/embed/bitcode.h"
+#include "runtime/core/abi/mneme_jit_plugins.h"
+#include "runtime/core/base/blocked_signals.h"
+#include "runtime/core/base/cancellation.h"
+#include "runtime/core/base/demangled.h"
+#include "runtime/core/base/error.h"
+#include "runtime/core/base/hash.h"
+#include "runtime/core/base/sentence.h"
+#include "runtime/core/embed/bitcode.h"
 #include "runtime/jit/cache_chain.h"
 #include "runtime/jit/causes.h"
 #include "runtime/jit/developer_output.h"
@@ -134,8 +134,8 @@ void HostEngine::become(HostVariant& variant, HostVariant::State state) {
   changed_.notify_all();
 }
 
-/// Until another thread has made it. That one may need a lock of the loader which this one holds,
-/// so nobody waits for ever.
+/// Waits until another thread has compiled the variant. That thread may need a lock of the loader
+/// that this one holds, so the wait is limited.
 void HostEngine::wait(HostVariant& variant, std::unique_lock<std::mutex>& lock) {
   const auto isCompiled = [&] {
     return variant.state == HostVariant::State::Loading ||

@@ -1,4 +1,5 @@
-// Room jit: calls of marked host functions. Whatever fails, the function runs as it was built.
+// Room jit: handles calls of marked host functions. If anything fails, the function runs as it was
+// built.
 #pragma once
 
 #include <atomic>
@@ -9,34 +10,34 @@
 #include <string>
 #include <vector>
 
-#include "runtime/compile/service/client.h"
+#include "runtime/compiler/service/client.h"
 #include "runtime/jit/cache_report.h"
 #include "runtime/jit/host/function.h"
 #include "runtime/jit/settings.h"
 
 namespace mneme::jit {
 
-/// What the engine works with, as Services of the engine for kernels.
+/// The functions that the engine uses; see Services of the engine for kernels.
 struct HostServices {
   std::function<compile::Result(const compile::Request& request)> compile;
   std::function<bool(const compile::Request& request, compile::Result& result)> findStored;
-  std::function<void(const std::string& sentence)> warn; ///< each sentence is heard once
-  std::function<void(const std::string& text)> print;    ///< to stdout, as the program does
+  std::function<void(const std::string& sentence)> warn; ///< prints each sentence once
+  std::function<void(const std::string& text)> print;    ///< writes to stdout, as the program does
 };
 
-/// Has to live as long as the process once it was called.
+/// Must live as long as the process once it was called.
 class HostEngine {
 public:
   HostEngine(Settings settings, HostServices services);
   HostEngine(const HostEngine&) = delete;
   HostEngine& operator=(const HostEngine&) = delete;
 
-  /// Does the work of mneme_jit_host_function(). Throws nothing; no cancellation point.
+  /// Implements mneme_jit_host_function(). Throws nothing, and is not a cancellation point.
   void* codeFor(mneme_host_function& description, void** arguments);
-  /// Compiles nothing more and keeps what is compiled: locks may be held by threads that do not
-  /// exist in this child of fork().
+  /// Stops compiling and keeps what is compiled. Needed in a child of fork(), where locks may be
+  /// held by threads that do not exist.
   void becomeChild() noexcept { isChild_.store(true, std::memory_order_relaxed); }
-  /// At exit: what Settings::trace wants to know.
+  /// At exit, prints what Settings::trace asks for.
   void report() noexcept;
 
 private:
@@ -59,7 +60,7 @@ private:
   CacheReport report_;
   std::atomic<bool> isChild_{false};
 
-  std::mutex mutex_; ///< of functions_ and of the variants' states
+  std::mutex mutex_; ///< guards functions_ and the variants' states
   std::condition_variable changed_;
   std::vector<std::unique_ptr<HostFunction>> functions_;
 };

@@ -38,7 +38,7 @@ bool HostFunction::readKey(void** arguments, Key& key, const char*& why) const n
       why = "a pointer to what becomes constant is null";
       return false;
     }
-    // Numbers of elements tell contents apart that continue one another.
+    // The number of elements separates contents that follow each other.
     if ((source.isPointee() && !key.add(&bytes, sizeof bytes)) ||
         !key.add(source.place(arguments), bytes)) {
       why = "there is no memory for its values";

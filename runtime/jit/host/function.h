@@ -1,4 +1,4 @@
-// Room jit: one marked function of the program and what it was compiled to so far.
+// Room jit: one marked function of the program and its compiled variants.
 #pragma once
 
 #include <atomic>
@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/abi/mneme_jit_host.h"
+#include "runtime/core/abi/mneme_jit_host.h"
 #include "runtime/jit/cache_report.h"
 #include "runtime/jit/closure.h"
 #include "runtime/jit/host/key.h"
@@ -17,7 +17,7 @@
 
 namespace mneme::jit {
 
-/// The function for certain values.
+/// The function compiled for certain values.
 struct HostVariant {
   enum class State { New, Building, Loading, Ended };
 
@@ -26,34 +26,35 @@ struct HostVariant {
 
   const uint64_t keyHash;
   const std::vector<std::byte> key;
-  std::atomic<void*> code{nullptr}; ///< null until it is there, or will never be
+  std::atomic<void*> code{nullptr}; ///< null until it is compiled, and if that failed
   CacheReport::Entry* report = nullptr;
-  State state = State::New; ///< the engine's lock guards it
+  State state = State::New; ///< guarded by the engine's lock
 };
 
-/// Lives as long as the process, since calls may be in flight whenever that ends; the description
-/// may go earlier, with the library it is in.
+/// Lives as long as the process, because calls may be in flight when the process ends. Its
+/// description may disappear earlier, together with its library.
 class HostFunction {
 public:
   explicit HostFunction(mneme_host_function& description);
 
-  /// The values of a call. Empty: it has none to be compiled for, and `why` says why not.
+  /// Reads the values of a call into `key`. Returns false, with the reason in `why`, if the call
+  /// cannot be compiled for its values.
   bool readKey(void** arguments, Key& key, const char*& why) const noexcept;
-  /// The variant for a key; null if there is none. No lock.
+  /// Returns the variant for a key; null if there is none. Takes no lock.
   HostVariant* find(uint64_t keyHash, std::span<const std::byte> key) const noexcept;
-  /// Finds or makes it.
+  /// Finds or makes the variant for a key.
   HostVariant& add(uint64_t keyHash, std::span<const std::byte> key);
 
   mneme_host_function& description() const noexcept { return description_; }
   const std::string& name() const noexcept { return name_; }
   const std::vector<ValueSource>& sources() const noexcept { return sources_; }
-  /// What the closure of a call was registered with; null if nothing.
+  /// Returns the registered values of the closure in a call; null if there are none.
   const mneme_lambda_values* lambdaValues(void** arguments) const noexcept {
     return closure_ ? closure_->values(arguments) : nullptr;
   }
 
 private:
-  /// Open addressing; the size is a power of two, at most half is used.
+  /// A hash table with open addressing. Its size is a power of two; at most half of it is used.
   struct Table {
     explicit Table(size_t size) : mask(size - 1), slots(new std::atomic<HostVariant*>[size]()) {}
     size_t mask;
@@ -65,11 +66,11 @@ private:
   mneme_host_function& description_;
   const std::string name_;
   std::vector<ValueSource> sources_;
-  std::optional<Closure> closure_; ///< of a call operator
+  std::optional<Closure> closure_; ///< set for call operators
   std::atomic<Table*> table_;
-  std::mutex mutex_; ///< of what follows, and of writing to table_
+  std::mutex mutex_; ///< guards the members below, and writes to table_
   std::vector<std::unique_ptr<HostVariant>> variants_;
-  std::vector<std::unique_ptr<Table>> tables_; ///< old ones too: somebody may be reading them
+  std::vector<std::unique_ptr<Table>> tables_; ///< includes old ones, which may still be read
 };
 
 } // namespace mneme::jit

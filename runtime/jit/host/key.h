@@ -1,4 +1,4 @@
-// Room jit: the values that a call of a marked function has, as bytes to compare.
+// Room jit: the values of a call of a marked function, as bytes to compare.
 #pragma once
 
 #include <array>
@@ -9,10 +9,10 @@
 
 namespace mneme::jit {
 
-/// Bytes that are put one behind the other; a few need no memory.
+/// A growing sequence of bytes. Short ones need no allocation.
 class Key {
 public:
-  /// False without memory.
+  /// Returns false if there is no memory.
   bool add(const void* bytes, size_t count) noexcept {
     if (size_ + count > capacity_ && !grow(size_ + count))
       return false;

@@ -5,11 +5,11 @@
 #include <pthread.h>
 #include <sys/stat.h>
 
-#include "runtime/abi/mneme_jit.h"
-#include "runtime/base/environment.h"
-#include "runtime/base/log.h"
-#include "runtime/base/sentence.h"
-#include "runtime/base/standard_error.h"
+#include "runtime/core/abi/mneme_jit.h"
+#include "runtime/core/base/environment.h"
+#include "runtime/core/base/log.h"
+#include "runtime/core/base/sentence.h"
+#include "runtime/core/base/standard_error.h"
 #include "runtime/jit/developer_output.h"
 #include "runtime/jit/engine_begins.h"
 #include "runtime/jit/host/engine.h"
@@ -36,8 +36,7 @@ HostServices servicesFor(const Settings& settings) {
           .print = [](const std::string& text) { fwrite(text.data(), 1, text.size(), stdout); }};
 }
 
-/// Whether a process that forks has one thread only: then nobody holds a lock in the child for
-/// ever.
+/// Whether the forking process has a single thread: then no lock stays taken for ever in the child.
 bool isAlone = false;
 
 /// Threads that were waited for are still listed for some microseconds.

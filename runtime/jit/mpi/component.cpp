@@ -4,7 +4,7 @@
 
 #include <mpi.h>
 
-#include "runtime/abi/mneme_jit_mpi.h"
+#include "runtime/core/abi/mneme_jit_mpi.h"
 #include "runtime/jit/mpi/exchange.h"
 
 namespace mneme::jit {

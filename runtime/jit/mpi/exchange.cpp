@@ -6,13 +6,13 @@
 #include <random>
 #include <unistd.h>
 
-#include "runtime/base/blocked_signals.h"
-#include "runtime/base/error.h"
-#include "runtime/base/file.h"
-#include "runtime/base/hash.h"
-#include "runtime/base/log.h"
-#include "runtime/base/own_descriptors.h"
-#include "runtime/base/packing.h"
+#include "runtime/core/base/blocked_signals.h"
+#include "runtime/core/base/error.h"
+#include "runtime/core/base/file.h"
+#include "runtime/core/base/hash.h"
+#include "runtime/core/base/log.h"
+#include "runtime/core/base/own_descriptors.h"
+#include "runtime/core/base/packing.h"
 
 namespace mneme::jit {
 namespace {
@@ -133,8 +133,9 @@ bool Exchange::makeCommunicator() noexcept {
   return isMade;
 }
 
-/// Whether every rank sees a file that rank 0 makes: then nobody has to ask. Messages are the last
-/// resort, because MPI_Finalize() of some MPIs does not bear other threads that look for any.
+/// Returns whether every rank sees a file that rank 0 creates; then no messages are needed.
+/// Messages are the last resort, because MPI_Finalize() of some MPIs does not tolerate other
+/// threads that probe for messages.
 bool Exchange::isDirectoryShared() {
   char name[kTokenBytes] = {};
   if (rank_ == 0 && !directory_.empty()) {

@@ -1,5 +1,6 @@
-// Room jit/mpi: what the ranks of a job ask of rank 0. All messages are a thread's of our own, on a
-// communicator of our own, so that neither the program's messages nor its descriptors are touched.
+// Room jit/mpi: requests of a job's ranks to rank 0. A thread of our own exchanges all messages, on
+// a communicator of our own, so that neither the program's messages nor its descriptors are
+// touched.
 #pragma once
 
 #include <chrono>
@@ -19,8 +20,8 @@ namespace mneme::jit {
 /// The entries of a directory, which rank 0 reads and writes for others.
 class Exchange {
 public:
-  /// Starts the thread, if `hasMessages` and there are other ranks, and waits for them a little.
-  /// MPI has to be initialised for many threads.
+  /// Starts the thread if `hasMessages` and there are other ranks, and waits briefly for them. MPI
+  /// must be initialised for multiple threads.
   Exchange(std::filesystem::path directory, bool hasMessages, std::chrono::milliseconds poll);
   Exchange(const Exchange&) = delete;
   Exchange& operator=(const Exchange&) = delete;
@@ -32,14 +33,14 @@ public:
   std::vector<std::byte> readHere(const std::string& name) const noexcept;
   void writeHere(const std::string& name, std::span<const std::byte> entry) const noexcept;
 
-  /// Reads an entry of rank 0's directory. False: rank 0 cannot be asked, because this is it or its
-  /// directory is this rank's too, other ranks have not started yet, or MPI is at its end.
+  /// Reads an entry of rank 0's directory. Returns false if rank 0 is not asked: this is rank 0,
+  /// both share a directory, other ranks have not started yet, or MPI is ending.
   bool lookUp(const std::string& name, std::vector<std::byte>& entry) noexcept;
-  /// Rank 0 has written it. False as above.
+  /// Has rank 0 write an entry. Returns false in the cases of lookUp().
   bool store(const std::string& name, std::span<const std::byte> entry) noexcept;
 
-  /// Serves the others until all ranks have come here, which is in MPI_Finalize(). A rank that has
-  /// compiled nothing never comes, which is said after a while.
+  /// Serves other ranks until all have called this, in MPI_Finalize(). A rank that has compiled
+  /// nothing never calls it; this is reported after a while.
   void end() noexcept;
 
 private:
@@ -69,15 +70,15 @@ private:
   const std::chrono::milliseconds poll_;
   int rank_ = 0;
   int size_ = 1;
-  bool hasOthers_ = false; ///< to exchange messages with
+  bool hasOthers_ = false; ///< whether there are ranks to exchange messages with
   MPI_Comm job_ = MPI_COMM_NULL;
   std::thread thread_;
 
-  std::mutex mutex_; ///< of what follows
+  std::mutex mutex_; ///< guards the members below
   std::condition_variable changed_;
   State state_ = State::Starting;
-  bool isClosed_ = false; ///< no more requests
-  bool isOver_ = false;   ///< the thread ends
+  bool isClosed_ = false; ///< no more requests are taken
+  bool isOver_ = false;   ///< the thread must end
   std::vector<Request*> requests_;
 };
 

@@ -115,6 +115,24 @@ void forkAndJoin() {
   check(graph == nullptr, "no graph");
   expect(cudaStreamIsCapturing(second, &status));
   check(status == cudaStreamCaptureStatusNone, "both streams are free");
+  // Streams may go before the capture ends: what they did is in the graph where it has joined.
+  for (const bool joins : {true, false}) {
+    cudaStream_t passing = newStream();
+    expect(cudaStreamBeginCapture(first, cudaStreamCaptureModeGlobal));
+    expect(cudaEventRecord(forked, first));
+    expect(cudaStreamWaitEvent(passing, forked, 0));
+    step<<<1, kCount, 0, passing>>>(data.device(), 1, 10);
+    expect(cudaEventRecord(joined, passing));
+    expect(cudaStreamDestroy(passing));
+    if (joins)
+      expect(cudaStreamWaitEvent(first, joined, 0));
+    expect(cudaStreamEndCapture(first, &graph),
+           joins ? cudaSuccess : cudaErrorStreamCaptureUnjoined);
+    if (joins)
+      runAndDrop(graph, 1);
+  }
+  data.download();
+  check(data[9] == 16, "what a stream did that is gone has run");
   // Ended where it did not begin.
   expect(cudaStreamBeginCapture(first, cudaStreamCaptureModeGlobal));
   expect(cudaEventRecord(forked, first));

@@ -22,6 +22,15 @@ __global__ void tiles(const int* input, int* output) {
   output[rank * 4 + 3] = quad.any(input[rank] == 5);
 }
 
+/// Groups whose kind only the running program knows.
+__global__ void anyGroup(int* output) {
+  cg::thread_group group = cg::this_thread_block();
+  group.sync();
+  const cg::thread_group tile = cg::tiled_partition(cg::this_thread_block(), 16);
+  tile.sync();
+  output[threadIdx.x] = static_cast<int>(group.size() * 100 + tile.thread_rank() + tile.size());
+}
+
 __global__ void coalesced(int* counter, int* sizes) {
   if (threadIdx.x % 3 == 0) {
     const cg::coalesced_group active = cg::coalesced_threads();
@@ -69,6 +78,11 @@ int main() {
     check(output[t * 4 + 1] == warp, "reduce over a warp");
     check(output[t * 4 + 2] == t / 32 * 100 + t % 32, "ranks");
   }
+  anyGroup<<<1, threads>>>(output.device());
+  expectLaunched();
+  output.download();
+  for (int t = 0; t < threads; ++t)
+    check(output[t] == threads * 100 + t % 16 + 16, "groups of any kind");
   Buffer<int> counter(1), sizes(32);
   coalesced<<<1, 32>>>(counter.device(), sizes.device());
   expectLaunched();

@@ -271,11 +271,24 @@ void testArrays() {
   cudaGetLastError();
 }
 
+/// Where they are not there, that is said.
+void testCubes() {
+  const cudaChannelFormatDesc format = cudaCreateChannelDesc<float>();
+  cudaArray_t array = nullptr;
+  const cudaError_t made =
+      cudaMalloc3DArray(&array, &format, make_cudaExtent(8, 8, 6), cudaArrayCubemap);
+  check(made == cudaSuccess || made == cudaErrorNotSupported, "cubemap arrays");
+  if (made == cudaSuccess)
+    expect(cudaFreeArray(array));
+  cudaGetLastError();
+}
+
 int main() {
   testAddresses();
   testVolumes();
   testTypes();
   testSurfaces();
   testArrays();
+  testCubes();
   return finish("textures");
 }

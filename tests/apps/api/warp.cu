@@ -111,7 +111,60 @@ void testReductions() {
   }
 }
 
+/// Lanes that took a branch act as one: one adds for all, and the others take their places from it.
+__device__ unsigned takePlace(unsigned* count) {
+  const unsigned mask = __activemask(), lane = threadIdx.x % 32;
+  const int leader = __ffs(mask) - 1;
+  unsigned first = 0;
+  if (lane == leader)
+    first = atomicAdd(count, __popc(mask));
+  return __shfl_sync(mask, first, leader) + __popc(mask & ((1u << lane) - 1));
+}
+
+__global__ void aggregate(unsigned* kept, unsigned* masks, unsigned* counts) {
+  const unsigned t = threadIdx.x;
+  if (t % 5 != 1 && t % 3 != 2)
+    kept[takePlace(&counts[0])] = t;
+  if (t % 3 == 0) { // only as many as there are
+    const unsigned mask = masks[t] = __activemask();
+    if (t % 32 == __ffs(mask) - 1)
+      atomicAdd(&counts[1], __popc(mask));
+  }
+  if (t % 7 < 4) { // for each number one
+    const unsigned same = __match_any_sync(__activemask(), t % 2);
+    if (t % 32 == __ffs(same) - 1)
+      atomicAdd(&counts[2 + t % 2], __popc(same));
+  }
+}
+
+void testAggregation() {
+  constexpr unsigned threads = 256;
+  Buffer<unsigned> kept(threads), masks(threads), counts(4);
+  for (int i = 0; i < 4; ++i)
+    counts[i] = 0;
+  counts.upload();
+  aggregate<<<1, threads>>>(kept.device(), masks.device(), counts.device());
+  expectLaunched();
+  for (Buffer<unsigned>* buffer : {&kept, &masks, &counts})
+    buffer->download();
+  unsigned expected[4] = {}, sum = 0;
+  for (unsigned t = 0; t < threads; ++t) {
+    const bool isKept = t % 5 != 1 && t % 3 != 2;
+    expected[0] += isKept;
+    sum += isKept ? t : 0;
+    expected[1] += t % 3 == 0;
+    expected[2 + t % 2] += t % 7 < 4;
+    check(t % 3 || masks[t] >> (t % 32) & 1, "active mask behind a branch holds the thread");
+  }
+  for (int i = 0; i < 4; ++i)
+    check(counts[i] == expected[i], "lanes that took a branch are counted once");
+  for (unsigned place = 0; place < counts[0]; ++place)
+    sum -= kept[place];
+  check(sum == 0, "each has a place of its own");
+}
+
 int main() {
+  testAggregation();
   testShuffles<int>();
   testShuffles<unsigned>();
   testShuffles<float>();

@@ -27,7 +27,7 @@ __attribute__((annotate("jit", 1), noinline)) unsigned callMixed(unsigned value,
   return mixed(value, other);
 }
 
-/// Of one thread: whether every sum is what it must be.
+/// Whether every sum of one thread is right.
 bool isRight(int thread, int launches, int values, int round) {
   cudaStream_t stream;
   unsigned* sums = nullptr;

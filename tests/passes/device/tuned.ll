@@ -9,7 +9,7 @@
 ; RUN: %opt -passes='mneme-embed<tuned=%t/foreign.json>' -S %t/kernels.ll 2>&1 >%t/foreign.ll | FileCheck --check-prefix=FOREIGN --implicit-check-not=warning %s
 ; RUN: FileCheck --input-file=%t/foreign.ll --check-prefix=UNLIMITED %s
 
-; LIST: error: mneme: '{{.*}}list.json' is no JSON object
+; LIST: error: mneme: '{{.*}}list.json' is not a JSON object
 ; NONE: error: mneme: {{.*}}nothing.json'
 
 ; What a tuned run would not use is not built in, in the same words.

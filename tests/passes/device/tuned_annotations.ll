@@ -1,4 +1,4 @@
-; Where bounds of kernels are no attributes yet, tuned ones become annotations.
+; Where bounds of kernels are not attributes yet, tuned ones become annotations.
 ; UNSUPPORTED: nvvm-attributes
 ; RUN: split-file %s %t
 ; RUN: %opt -passes='mneme-embed<tuned=%t/bounds.json>' -S %t/kernels.ll | FileCheck %t/kernels.ll

@@ -1,7 +1,7 @@
 ; A marked host function becomes a stub that asks the run time which code to run and tail-calls it;
 ; what it was stays as an internal function, and the table has the addresses of what it refers to.
 ; RUN: %opt -passes=mneme-host-functions -S < %s | FileCheck %s
-; A stub is no function to convert: the plugin may have been loaded by two of its names.
+; A stub is not a function to convert: the plugin may have been loaded by two of its names.
 ; RUN: %opt -passes=mneme-host-functions,mneme-host-functions -S < %s \
 ; RUN:   | FileCheck --implicit-check-not=.built.built %s
 

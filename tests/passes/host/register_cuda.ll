@@ -15,7 +15,7 @@ target triple = "x86_64-pc-linux-gnu"
 @__cuda_fatbin_wrapper = internal constant { i32, i32, ptr, ptr } { i32 1180844977, i32 1, ptr @fatbin, ptr null }, section ".nvFatBinSegment"
 
 ; CHECK: @__mneme_kernels = internal constant [2 x { ptr, ptr }] [{ ptr, ptr } { ptr @add_stub, ptr @0 }, { ptr, ptr } { ptr @mul_stub, ptr @1 }], align 8
-; CHECK: @__mneme_globals = internal constant [2 x { ptr, ptr, i64, i32, i32 }] [{ ptr, ptr, i64, i32, i32 } { ptr @state, ptr @2, i64 16, i32 0, i32 0 }, { ptr, ptr, i64, i32, i32 } { ptr @coeff, ptr @3, i64 8, i32 1, i32 0 }], align 8
+; CHECK: @__mneme_globals = internal constant [2 x { ptr, ptr, i64, i32, i32 }] [{ ptr, ptr, i64, i32, i32 } { ptr @state, ptr @2, i64 16, i32 0, i32 0 }, { ptr, ptr, i64, i32, i32 } { ptr @coeff, ptr @3, i64 8, i32 9, i32 0 }], align 8
 ; CHECK: @__mneme_entry = internal constant { i32, i32, ptr, ptr, ptr, i64, i64 } { i32 1, i32 0, ptr @__cuda_fatbin_wrapper, ptr @__mneme_kernels, ptr @__mneme_globals, i64 2, i64 2 }, align 8
 ; CHECK: @llvm.global_ctors = {{.*}} { i32 101, ptr @__mneme_register, ptr null }
 ; CHECK: @llvm.global_dtors = {{.*}} { i32 101, ptr @__mneme_unregister, ptr null }

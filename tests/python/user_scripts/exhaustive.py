@@ -39,7 +39,7 @@ class BlockSpace(SearchSpace):
         }
 
     def constraints(self, x):
-        # 192 threads are no divisor of the launch; the code generator's best level is not worth
+        # 192 threads do not divide the launch; the code generator's best level is not worth
         # its time without optimisation.
         is_slow_pointless = x.passes == "default<O1>" and x.codegen_opt == 3
         return self.total_threads % x.block.x == 0 and not is_slow_pointless

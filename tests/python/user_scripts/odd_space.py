@@ -13,14 +13,14 @@ import optuna
 from mneme.async_executor import AsyncReplayExecutor
 from mneme.mneme_types import ExperimentConfiguration, dim3
 from mneme.recorded_execution import RecordedExecution
-from mneme.tuning.builtin_spaces import describe_search_space, iter_finite_params
+from mneme.search.builtin_spaces import describe_search_space, iter_finite_params
 from mneme.tuning.sample_strategy import (
     ExhaustiveSamplingStrategy,
     OptunaSamplingStrategy,
     RandomSamplingStrategy,
 )
 from mneme.tuning.search_space import BoolParam, CategoricalParam, IntRangeParam, SearchSpace
-from mneme.tuning.session import classify_result, metric_value
+from mneme.session.session import classify_result, metric_value
 
 
 class OddSpace(SearchSpace):

@@ -4,10 +4,10 @@
 
 #include <doctest/doctest.h>
 
-#include "runtime/artifact/directory.h"
-#include "runtime/artifact/snapshot.h"
-#include "runtime/base/error.h"
-#include "runtime/base/file.h"
+#include "runtime/core/artifact/directory.h"
+#include "runtime/core/artifact/snapshot.h"
+#include "runtime/core/base/error.h"
+#include "runtime/core/base/file.h"
 #include "tests/unit/artifact/fixtures.h"
 
 namespace mneme::artifact::test {

@@ -1,12 +1,12 @@
-#include "runtime/artifact/directory_lock.h"
+#include "runtime/core/artifact/directory_lock.h"
 
 #include <doctest/doctest.h>
 #include <fcntl.h>
 #include <sys/file.h>
 #include <unistd.h>
 
-#include "runtime/artifact/directory.h"
-#include "runtime/base/error.h"
+#include "runtime/core/artifact/directory.h"
+#include "runtime/core/base/error.h"
 #include "tests/unit/artifact/fixtures.h"
 
 namespace mneme::artifact::test {

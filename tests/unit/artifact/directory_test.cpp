@@ -3,9 +3,9 @@
 
 #include <doctest/doctest.h>
 
-#include "runtime/artifact/directory.h"
-#include "runtime/base/error.h"
-#include "runtime/base/file.h"
+#include "runtime/core/artifact/directory.h"
+#include "runtime/core/base/error.h"
+#include "runtime/core/base/file.h"
 #include "tests/unit/artifact/fixtures.h"
 
 namespace mneme::artifact::test {
@@ -46,7 +46,7 @@ TEST_CASE("a copied record is whole without the original directory") {
   CHECK(filesIn(kernels.to.path()).size() == 5);
 }
 
-TEST_CASE("copying twice is no error and copying over other content is") {
+TEST_CASE("copying twice is allowed, copying over other content is an error") {
   TwoKernels kernels;
   copyRecords({kernels.first, kernels.second}, kernels.to.path());
   copyRecords({kernels.first, kernels.second}, kernels.to.path());

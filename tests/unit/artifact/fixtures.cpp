@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <random>
 
-#include "runtime/artifact/snapshot.h"
+#include "runtime/core/artifact/snapshot.h"
 
 namespace mneme::artifact::test {
 

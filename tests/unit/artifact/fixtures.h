@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "runtime/artifact/recording.h"
-#include "runtime/artifact/writer.h"
+#include "runtime/core/artifact/recording.h"
+#include "runtime/core/artifact/writer.h"
 #include "tests/unit/base/temporary_directory.h"
 
 namespace mneme::artifact::test {

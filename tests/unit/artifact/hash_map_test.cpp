@@ -3,7 +3,7 @@
 
 #include <doctest/doctest.h>
 
-#include "runtime/artifact/hash_map.h"
+#include "runtime/core/artifact/hash_map.h"
 
 namespace mneme::artifact::test {
 

@@ -6,9 +6,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "runtime/artifact/directory.h"
-#include "runtime/artifact/snapshot.h"
-#include "runtime/artifact/writer.h"
+#include "runtime/core/artifact/directory.h"
+#include "runtime/core/artifact/snapshot.h"
+#include "runtime/core/artifact/writer.h"
 #include "tests/unit/artifact/fixtures.h"
 
 namespace mneme::artifact::test {

@@ -3,9 +3,9 @@
 
 #include <doctest/doctest.h>
 
-#include "runtime/artifact/machine_share.h"
-#include "runtime/artifact/writer.h"
-#include "runtime/base/file.h"
+#include "runtime/core/artifact/machine_share.h"
+#include "runtime/core/artifact/writer.h"
+#include "runtime/core/base/file.h"
 #include "tests/unit/artifact/fixtures.h"
 
 namespace mneme::artifact::test {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "runtime/artifact/snapshot_format.h"
+#include "runtime/core/artifact/snapshot_format.h"
 
 namespace mneme::artifact::test {
 namespace {

@@ -6,8 +6,8 @@
 
 #include <doctest/doctest.h>
 
-#include "runtime/artifact/needed_files.h"
-#include "runtime/artifact/snapshot.h"
+#include "runtime/core/artifact/needed_files.h"
+#include "runtime/core/artifact/snapshot.h"
 #include "tests/unit/artifact/many_kernels.h"
 
 namespace mneme::artifact::test {

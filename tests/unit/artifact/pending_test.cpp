@@ -5,9 +5,9 @@
 #include <nlohmann/json.hpp>
 #include <unistd.h>
 
-#include "runtime/artifact/pending_file.h"
-#include "runtime/artifact/session_file.h"
-#include "runtime/base/file.h"
+#include "runtime/core/artifact/pending_file.h"
+#include "runtime/core/artifact/session_file.h"
+#include "runtime/core/base/file.h"
 #include "tests/unit/artifact/fixtures.h"
 
 namespace mneme::artifact::test {
@@ -38,6 +38,18 @@ TEST_CASE("lines of a pending file that make no sense are passed over") {
   const auto pending = readPendingFile(path);
   REQUIRE(pending.size() == 1);
   CHECK(pending[0].kernel == "kept");
+}
+
+TEST_CASE("a loss is told to its end, where it says how often it happened") {
+  const TemporaryDirectory directory;
+  const auto session = directory.path() / "unfinished-1.session";
+  const std::string loss = "kernel '" + std::string(2000, 'k') + "' was lost\x1b (4 times)";
+  const nlohmann::json content = {{"Pid", 1},      {"StartTicks", 1},  {"Host", "h"},
+                                  {"Started", ""}, {"Losses", {loss}}, {"Finished", true}};
+  writeFileAtomically(session, content.dump());
+  const SessionNote note = readSessionFile(session);
+  REQUIRE(note.sentences.size() == 1);
+  CHECK(note.sentences[0].ends_with("' was lost? (4 times)"));
 }
 
 TEST_CASE("an instance that was written before its session was killed is not called lost") {

@@ -1,8 +1,8 @@
 #include <doctest/doctest.h>
 
-#include "runtime/artifact/recording.h"
-#include "runtime/base/error.h"
-#include "runtime/base/file.h"
+#include "runtime/core/artifact/recording.h"
+#include "runtime/core/base/error.h"
+#include "runtime/core/base/file.h"
 #include "tests/unit/artifact/fixtures.h"
 
 namespace mneme::artifact::test {
@@ -115,9 +115,9 @@ TEST_CASE("what is wrong with a record is named") {
   CHECK(refusal(replaced(kForeign, "\"42\"", "\"4x\"")).find("decimal") != std::string::npos);
   CHECK(refusal(replaced(kForeign, "0x0000700000000000", "0xzz")).find("hexadecimal") !=
         std::string::npos);
-  CHECK(refusal(replaced(kForeign, "RecordedIR_1.bc", "/etc/")).find("is no file") !=
+  CHECK(refusal(replaced(kForeign, "RecordedIR_1.bc", "/etc/")).find("is not a file") !=
         std::string::npos);
-  CHECK(refusal(replaced(kForeign, "RecordedIR_1.bc", "..")).find("is no file") !=
+  CHECK(refusal(replaced(kForeign, "RecordedIR_1.bc", "..")).find("is not a file") !=
         std::string::npos);
   CHECK(refusal(replaced(kForeign, "{\"StaticHash\"", "{\"FormatVersion\": 99, \"StaticHash\""))
             .find("version 99") != std::string::npos);

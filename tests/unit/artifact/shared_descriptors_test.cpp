@@ -4,11 +4,11 @@
 
 #include <doctest/doctest.h>
 
-#include "runtime/artifact/recording.h"
-#include "runtime/artifact/snapshot.h"
-#include "runtime/artifact/writer.h"
-#include "runtime/base/own_descriptors.h"
-#include "runtime/base/unique_fd.h"
+#include "runtime/core/artifact/recording.h"
+#include "runtime/core/artifact/snapshot.h"
+#include "runtime/core/artifact/writer.h"
+#include "runtime/core/base/own_descriptors.h"
+#include "runtime/core/base/unique_fd.h"
 #include "tests/unit/artifact/fixtures.h"
 #include "tests/unit/base/guest_parts.h"
 

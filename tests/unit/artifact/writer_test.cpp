@@ -6,11 +6,11 @@
 #include <doctest/doctest.h>
 #include <sys/resource.h>
 
-#include "runtime/artifact/directory.h"
-#include "runtime/artifact/snapshot.h"
-#include "runtime/artifact/writer.h"
-#include "runtime/base/error.h"
-#include "runtime/base/file.h"
+#include "runtime/core/artifact/directory.h"
+#include "runtime/core/artifact/snapshot.h"
+#include "runtime/core/artifact/writer.h"
+#include "runtime/core/base/error.h"
+#include "runtime/core/base/file.h"
 #include "tests/unit/artifact/fixtures.h"
 
 namespace mneme::artifact::test {

@@ -1,4 +1,4 @@
-#include "runtime/base/cancellation.h"
+#include "runtime/core/base/cancellation.h"
 
 #include <doctest/doctest.h>
 

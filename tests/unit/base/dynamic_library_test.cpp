@@ -1,10 +1,10 @@
-#include "runtime/base/dynamic_library.h"
+#include "runtime/core/base/dynamic_library.h"
 
 #include <filesystem>
 
 #include <doctest/doctest.h>
 
-#include "runtime/base/error.h"
+#include "runtime/core/base/error.h"
 
 using namespace mneme;
 

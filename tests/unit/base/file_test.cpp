@@ -1,11 +1,11 @@
-#include "runtime/base/file.h"
+#include "runtime/core/base/file.h"
 
 #include <iterator>
 
 #include <doctest/doctest.h>
 #include <sys/stat.h>
 
-#include "runtime/base/error.h"
+#include "runtime/core/base/error.h"
 #include "tests/unit/base/temporary_directory.h"
 
 namespace mneme::test {

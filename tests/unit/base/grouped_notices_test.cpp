@@ -1,6 +1,6 @@
 #include <doctest/doctest.h>
 
-#include "runtime/base/grouped_notices.h"
+#include "runtime/core/base/grouped_notices.h"
 
 using mneme::Grouped;
 

@@ -1,8 +1,8 @@
-#include "runtime/base/hash.h"
+#include "runtime/core/base/hash.h"
 
 #include <doctest/doctest.h>
 
-#include "runtime/base/packing.h"
+#include "runtime/core/base/packing.h"
 
 using namespace mneme;
 

@@ -1,8 +1,8 @@
-#include "runtime/base/own_descriptors.h"
+#include "runtime/core/base/own_descriptors.h"
 
 #include <doctest/doctest.h>
 
-#include "runtime/base/error.h"
+#include "runtime/core/base/error.h"
 #include "tests/unit/base/guest_parts.h"
 
 namespace mneme::test {

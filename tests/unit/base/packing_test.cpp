@@ -1,4 +1,4 @@
-#include "runtime/base/packing.h"
+#include "runtime/core/base/packing.h"
 
 #include <string>
 
@@ -31,7 +31,7 @@ TEST_CASE("fields come back in their order") {
   CHECK(empty.empty());
 }
 
-TEST_CASE("bytes that end too early are no fields, wherever they end") {
+TEST_CASE("bytes that end too early are not fields, wherever they end") {
   const std::vector<std::byte> bytes = packed();
   for (size_t size = 0; size < bytes.size(); ++size) {
     CAPTURE(size);

@@ -1,4 +1,4 @@
-#include "runtime/base/parallel.h"
+#include "runtime/core/base/parallel.h"
 
 #include <stdexcept>
 

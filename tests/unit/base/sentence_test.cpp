@@ -1,4 +1,4 @@
-#include "runtime/base/sentence.h"
+#include "runtime/core/base/sentence.h"
 
 #include <doctest/doctest.h>
 

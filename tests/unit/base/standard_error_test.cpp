@@ -1,11 +1,11 @@
-#include "runtime/base/standard_error.h"
+#include "runtime/core/base/standard_error.h"
 
 #include <doctest/doctest.h>
 #include <sys/resource.h>
 
-#include "runtime/base/file.h"
-#include "runtime/base/log.h"
-#include "runtime/base/own_descriptors.h"
+#include "runtime/core/base/file.h"
+#include "runtime/core/base/log.h"
+#include "runtime/core/base/own_descriptors.h"
 #include "tests/unit/base/guest_parts.h"
 #include "tests/unit/base/temporary_directory.h"
 

@@ -1,10 +1,10 @@
-#include "runtime/base/unique_fd.h"
+#include "runtime/core/base/unique_fd.h"
 
 #include <doctest/doctest.h>
 
-#include "runtime/base/error.h"
-#include "runtime/base/file.h"
-#include "runtime/base/packing.h"
+#include "runtime/core/base/error.h"
+#include "runtime/core/base/file.h"
+#include "runtime/core/base/packing.h"
 #include "tests/unit/base/guest_parts.h"
 #include "tests/unit/base/temporary_directory.h"
 

@@ -1,4 +1,4 @@
-#include "runtime/base/unnoticed_child.h"
+#include "runtime/core/base/unnoticed_child.h"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "runtime/base/word_ranges.h"
+#include "runtime/core/base/word_ranges.h"
 
 #include <doctest/doctest.h>
 

@@ -1,13 +1,13 @@
-#include "runtime/base/write_signals.h"
+#include "runtime/core/base/write_signals.h"
 
 #include <csignal>
 
 #include <doctest/doctest.h>
 #include <sys/resource.h>
 
-#include "runtime/base/error.h"
-#include "runtime/base/file.h"
-#include "runtime/base/packing.h"
+#include "runtime/core/base/error.h"
+#include "runtime/core/base/file.h"
+#include "runtime/core/base/packing.h"
 #include "tests/unit/base/guest_parts.h"
 #include "tests/unit/base/temporary_directory.h"
 

@@ -4,7 +4,7 @@
 
 #include <elf.h>
 
-#include "runtime/base/error.h"
+#include "runtime/core/base/error.h"
 #include "tests/unit/compile/kernels.h"
 
 using namespace mneme;

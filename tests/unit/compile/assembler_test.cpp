@@ -3,10 +3,10 @@
 #include <filesystem>
 #include <fstream>
 
-#include "runtime/compile/assembler/assembler.h"
-#include "runtime/compile/assembler/ptx_version.h"
-#include "runtime/compile/assembler/remembering.h"
-#include "runtime/compile/assembler/usage.h"
+#include "runtime/compiler/assembler/assembler.h"
+#include "runtime/compiler/assembler/ptx_version.h"
+#include "runtime/compiler/assembler/remembering.h"
+#include "runtime/compiler/assembler/usage.h"
 #include "toolkit.h"
 
 using namespace mneme;
@@ -190,7 +190,7 @@ TEST_CASE("PTX is written in a version the assembler accepts") {
   CHECK(contains(tooOld.message, "ptxas 12.2.99 accepts PTX up to 8.2"));
 }
 
-TEST_CASE("an assembler that crashes or is no assembler costs one compilation") {
+TEST_CASE("an assembler that crashes or is not an assembler costs one compilation") {
   const TemporaryDirectory directory;
   const ScopedEnvironment assembler("MNEME_ASSEMBLER", "ptxas");
   const std::string crashing = fakePtxas(directory, "13.0", "kill -SEGV $$");

@@ -10,9 +10,9 @@
 #include <unistd.h>
 
 #include "kernels.h"
-#include "runtime/compile/service/cache_files.h"
-#include "runtime/compile/service/disk_cache.h"
-#include "runtime/compile/service/service.h"
+#include "runtime/compiler/service/cache_files.h"
+#include "runtime/compiler/service/disk_cache.h"
+#include "runtime/compiler/service/service.h"
 
 using namespace mneme;
 using namespace mneme::test;
@@ -133,7 +133,7 @@ TEST_CASE("entries of earlier releases among other things are found in the new p
     CHECK(contentOf(directory.path() / name) == content);
 }
 
-TEST_CASE("what is no regular file does not keep the cache waiting") {
+TEST_CASE("anything that is not a regular file does not keep the cache waiting") {
   const TemporaryDirectory directory;
   const fs::path entry = directory.path() / (toHex(Hash128{1, 2}) + ".mnemec");
   REQUIRE(mkfifo(entry.c_str(), 0600) == 0);

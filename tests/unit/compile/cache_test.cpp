@@ -4,9 +4,9 @@
 #include <sys/stat.h>
 
 #include "kernels.h"
-#include "runtime/base/file.h"
-#include "runtime/compile/service/disk_cache.h"
-#include "runtime/compile/service/library_identity.h"
+#include "runtime/compiler/service/disk_cache.h"
+#include "runtime/compiler/service/library_identity.h"
+#include "runtime/core/base/file.h"
 
 using namespace mneme;
 using namespace mneme::test;

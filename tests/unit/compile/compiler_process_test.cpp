@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "runtime/compile/service/service.h"
+#include "runtime/compiler/service/service.h"
 #include "stand_in.h"
 
 using namespace mneme;

@@ -1,6 +1,6 @@
 #include <doctest/doctest.h>
 
-#include "runtime/abi/variable_names.h"
+#include "runtime/core/abi/variable_names.h"
 #include "toolkit.h"
 
 using namespace mneme;

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "runtime/base/error.h"
-#include "runtime/compile/service/client.h"
+#include "runtime/compiler/service/client.h"
+#include "runtime/core/base/error.h"
 #include "tests/unit/base/temporary_directory.h"
 
 namespace mneme::test {

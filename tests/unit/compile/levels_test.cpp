@@ -9,9 +9,9 @@
 #include <unistd.h>
 
 #include "kernels.h"
-#include "runtime/compile/service/disk_cache.h"
-#include "runtime/compile/service/levels.h"
-#include "runtime/compile/service/site_cache.h"
+#include "runtime/compiler/service/disk_cache.h"
+#include "runtime/compiler/service/levels.h"
+#include "runtime/compiler/service/site_cache.h"
 
 using namespace mneme;
 using namespace mneme::test;

@@ -6,8 +6,8 @@
 #include <dlfcn.h>
 #include <vector>
 
-#include "runtime/abi/cpu_image.h"
-#include "runtime/base/file.h"
+#include "runtime/core/abi/cpu_image.h"
+#include "runtime/core/base/file.h"
 #include "tests/unit/base/temporary_directory.h"
 
 namespace mneme::test {

@@ -1,6 +1,6 @@
 #include <doctest/doctest.h>
 
-#include "runtime/compile/service/disk_cache.h"
+#include "runtime/compiler/service/disk_cache.h"
 #include "toolkit.h"
 
 using namespace mneme;

@@ -11,11 +11,11 @@
 #include <unistd.h>
 
 #include "kernels.h"
-#include "runtime/base/file.h"
-#include "runtime/compile/service/disk_cache.h"
-#include "runtime/compile/service/library_identity.h"
-#include "runtime/compile/service/messages.h"
-#include "runtime/compile/service/service.h"
+#include "runtime/compiler/service/disk_cache.h"
+#include "runtime/compiler/service/library_identity.h"
+#include "runtime/compiler/service/messages.h"
+#include "runtime/compiler/service/service.h"
+#include "runtime/core/base/file.h"
 #include "stand_in.h"
 
 using namespace mneme;
@@ -94,6 +94,21 @@ TEST_CASE("the compiler process makes what the library makes, and the second tim
   CHECK(stored.image == here.image);
   request.passes = "default<O2>";
   CHECK_FALSE(findStored(request, optionsFor(cache), stored));
+}
+
+TEST_CASE("what another compiler program makes is kept apart") {
+  const TemporaryDirectory cache;
+  const compile::Request request = smallRequest();
+  CHECK_FALSE(compileApart(request, optionsFor(cache)).isFromCache);
+  {
+    const StandIn program("exec \"$real\" \"$@\"");
+    compile::Result stored;
+    CHECK_FALSE(findStored(request, optionsFor(cache), stored));
+    CHECK_FALSE(compileApart(request, optionsFor(cache)).isFromCache);
+    CHECK(compileApart(request, optionsFor(cache)).isFromCache);
+  }
+  CHECK(compileApart(request, optionsFor(cache)).isFromCache);
+  CHECK(filesIn(cache.path()).size() == 2);
 }
 
 TEST_CASE("a hit needs no LLVM: the head of the library is enough") {

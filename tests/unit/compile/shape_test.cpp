@@ -80,7 +80,7 @@ json statistics(const std::vector<ArgValue>& values = {}, const char* target = "
   return json::parse(compile::compile(request).statisticsJson);
 }
 
-/// Of loops, branches or loads, those that need this and nothing else.
+/// Counts the loops, branches or loads that need exactly this.
 size_t needing(const json& things, const std::vector<unsigned>& args, bool block = false,
                const std::vector<unsigned>& contents = {}) {
   size_t count = 0;

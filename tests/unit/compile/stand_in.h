@@ -10,7 +10,7 @@
 #include <sys/types.h>
 
 #include "kernels.h"
-#include "runtime/compile/service/library_identity.h"
+#include "runtime/compiler/service/library_identity.h"
 
 namespace mneme::test {
 

@@ -4,7 +4,7 @@
 #include <csignal>
 
 #include "kernels.h"
-#include "runtime/compile/assembler/subprocess.h"
+#include "runtime/compiler/assembler/subprocess.h"
 
 using namespace mneme;
 using namespace mneme::test;

@@ -6,7 +6,7 @@
 #include <filesystem>
 
 #include "kernels.h"
-#include "runtime/compile/assembler/tools.h"
+#include "runtime/compiler/assembler/tools.h"
 
 namespace mneme::test {
 

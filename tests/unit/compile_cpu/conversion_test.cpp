@@ -76,6 +76,23 @@ TEST_CASE("half and bfloat round to nearest even, from double in one step") {
   CHECK(bfloat == std::vector<uint16_t>{0x3f80, 0x3f80, 0x3f82, 0x7f80});
 }
 
+TEST_CASE("TF32 keeps ten bits of the mantissa") {
+  const std::vector<uint32_t> values = {0x3f801000, 0x3f800fff, 0xbf803000, 0x7f800000,
+                                        0x7f800001, 0x7f7fffff, 0x80000001};
+  const auto convert = [&](const std::string& how) {
+    return evaluate<uint32_t, uint32_t>(
+        "  %r = call i32 asm \"cvt." + how + ".tf32.f32 $0, $1;\", \"=r,r\"(i32 %a)", {values});
+  };
+  CHECK(convert("rna") == std::vector<uint32_t>{0x3f802000, 0x3f800000, 0xbf804000, 0x7f800000,
+                                                0x7fffffff, 0x7f800000, 0x80000000});
+  CHECK(convert("rn") == std::vector<uint32_t>{0x3f800000, 0x3f800000, 0xbf804000, 0x7f800000,
+                                               0x7fffffff, 0x7f800000, 0x80000000});
+  CHECK(convert("rz") == std::vector<uint32_t>{0x3f800000, 0x3f800000, 0xbf802000, 0x7f800000,
+                                               0x7fffffff, 0x7f7fe000, 0x80000000});
+  CHECK(convert("rn.satfinite")[3] == 0x7f7fe000);
+  CHECK(convert("rn.relu")[2] == 0);
+}
+
 TEST_CASE("words of a double") {
   checkConversion<int32_t>("d2i.hi", std::vector<double>{1.0}, {0x3ff00000});
   checkConversion<int32_t>("d2i.lo", std::vector<double>{0x1.00000deadbeefp0},

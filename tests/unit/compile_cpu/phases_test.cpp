@@ -122,3 +122,34 @@ TEST_CASE(
   }
   CHECK(vectorisedIr(text, "pairs").find("fdiv <") != std::string::npos);
 }
+
+TEST_CASE("sums over every so many-th element are computed for neighbouring threads together") {
+  const std::string text = kernelText("strided_sums.ll");
+  const auto execute = [](const Compiled& compiled, uint32_t threads, int count) {
+    std::vector<float> x(1000), y(1000), out(threads * 3);
+    for (size_t index = 0; index < x.size(); ++index)
+      x[index] = 1.0f / float(index + 1), y[index] = float(index * 7 % 11) / 10;
+    void* pointers[] = {x.data(), y.data(), out.data()};
+    int rows = 5;
+    launch(compiled, compiled.header().argCount == 5 ? 1 : 3, threads,
+           {&pointers[0], &pointers[1], &pointers[2], &count, &rows});
+    return out;
+  };
+  for (const char* kernel : {"stridedSum", "twoSums"}) {
+    CAPTURE(kernel);
+    const Compiled plain = compileText(text, kernel, "default<O2>", "{\"fibers_only\": true}");
+    CHECK(plain.header().scratchBytes == 0);
+    for (const char* passes : kPipelines) {
+      const Compiled cut = compileText(text, kernel, passes);
+      CHECK(cut.header().scratchBytes > 0);
+      for (uint32_t threads : {1u, 7u, 8u, 33u, 128u})
+        for (int count : {0, 1, 40, 1000}) {
+          const std::vector<float> expected = execute(plain, threads, count);
+          const std::vector<float> got = execute(cut, threads, count);
+          for (size_t index = 0; index < expected.size(); ++index)
+            checkSame(got[index], expected[index], passes);
+        }
+    }
+    CHECK(vectorisedIr(text, kernel).find("fmul <") != std::string::npos);
+  }
+}

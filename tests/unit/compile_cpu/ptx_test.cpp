@@ -98,6 +98,30 @@ TEST_CASE("half arithmetic rounds once") {
   CHECK(got[1] > 1e30f);
 }
 
+TEST_CASE("a multiplication and addition of halves takes one addition") {
+  const std::string body = "  %h = bitcast i16 %a to half\n  %g = bitcast i16 %b to half\n"
+                           "  %f = bitcast i16 %c to half\n"
+                           "  %s = call half @llvm.nvvm.fma.rn.f16(half %h, half %g, half %f)\n"
+                           "  %r = bitcast half %s to i16";
+  const std::string declaration = "declare half @llvm.nvvm.fma.rn.f16(half, half, half)";
+  // 2^15 + 2^-48, (1 + 2^-10)^2 - 1 - 2^-9, 2^15 * 2 - 17 (between two halves), 2^-24 * 0.5 +
+  // 2^-24.
+  auto got = evaluate<uint16_t, uint16_t>(body,
+                                          {{0x0001, 0x3c01, 0x7800, 0x0001},
+                                           {0x0001, 0x3c01, 0x4000, 0x3800},
+                                           {0x7800, 0xbc02, 0xcc40, 0x0001}},
+                                          declaration);
+  CHECK(got == std::vector<uint16_t>{0x7800, 0x0010, 0x7bff, 0x0002});
+  const std::string ir =
+      vectorisedIr(kPreamble + declaration +
+                       "\ndefine ptx_kernel void @k(ptr %o, half %a, half %b, half %c) {\n"
+                       "  %s = call half @llvm.nvvm.fma.rn.f16(half %a, half %b, half %c)\n"
+                       "  store half %s, ptr %o\n  ret void\n}\n",
+                   "k");
+  CHECK(ir.find("fadd") != std::string::npos);
+  CHECK(ir.find("fsub") == std::string::npos);
+}
+
 TEST_CASE("integers saturate") {
   const Words values = {uint32_t(-300), 300, 5};
   CHECK(ptx("cvt.sat.s8.s32 $0, $1;", {values}) == Words{uint32_t(-128), 127, 5});
@@ -134,6 +158,33 @@ TEST_CASE("memory instructions reach generic memory") {
       "  %m = mul i32 %o, 1000\n  %r = add i32 %m, %n";
   auto got = evaluate<uint32_t, uint32_t>(body, {{3, 4}, {0, 0}});
   CHECK(got == Words{3008, 4009});
+}
+
+TEST_CASE("hints to caches change nothing") {
+  const auto got = evaluate<uint32_t, uint32_t>(
+      "  %cell = alloca [4 x i32]\n  store i32 %a, ptr %cell\n"
+      "  %r = call i32 asm sideeffect \"{ .reg .b64 p; .reg .b32 x; "
+      "createpolicy.fractional.L2::evict_last.L2::evict_unchanged.b64 p, 0.5; "
+      "ld.global.L1::no_allocate.L2::cache_hint.b32 x, [$1], p; add.u32 x, x, 1; "
+      "st.global.L2::cache_hint.b32 [$1], x, p; "
+      "red.global.add.L2::cache_hint.u32 [$1], 5, p; ld.global.b32 $0, [$1]; }\", "
+      "\"=r,l\"(ptr %cell)",
+      {{7, 9}});
+  CHECK(got == Words{13, 15});
+}
+
+TEST_CASE("atomics of vectors add to each element") {
+  const auto got = evaluate<float, float>(
+      "  %cell = alloca [4 x float], align 16\n"
+      "  store <4 x float> <float 1.0, float 2.0, float 3.0, float 4.0>, ptr %cell\n"
+      "  %p = call { float, float } asm sideeffect \"red.global.v2.f32.add [$2], {$3, 0f40000000};"
+      " red.relaxed.gpu.global.add.v4.f32 [$2], {$3, $3, $3, $3};"
+      " atom.global.v2.f32.add {$0, $1}, [$2], {$3, $3};\", \"=f,=f,l,f\"(ptr %cell, float %a)\n"
+      "  %x = extractvalue { float, float } %p, 0\n  %y = extractvalue { float, float } %p, 1\n"
+      "  %z = load float, ptr %cell\n  %d = fmul float %y, 100.0\n  %e = fmul float %z, 10000.0\n"
+      "  %s = fadd float %x, %d\n  %r = fadd float %s, %e",
+      {{1, 2}});
+  CHECK(got == std::vector<float>{3 + 500 + 40000, 5 + 600 + 70000});
 }
 
 TEST_CASE("vector loads") {

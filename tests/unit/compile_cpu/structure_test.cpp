@@ -130,6 +130,12 @@ TEST_CASE("grid-stride loops run iteration by iteration and visit every element 
         CHECK(out[index] == (int(index) < count ? in[index] * 3 : in[index]));
     }
   }
+  // Whether an iteration follows is known before it begins: none is begun for nothing, with
+  // addresses a stride further.
+  const std::string plain =
+      compileText(kernelText("grid_stride.ll"), "gridStride", "default<O0>").ir;
+  const size_t test = plain.find("icmp slt");
+  CHECK(plain.find("icmp slt", test + 1) != std::string::npos);
   const std::string ir = vectorisedIr(kernelText("grid_stride.ll"), "gridStride");
   CHECK(ir.find("fmul <") != std::string::npos);
 }

@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "runtime/base/error.h"
-#include "runtime/base/file.h"
-#include "runtime/compile/service/client.h"
-#include "runtime/device/cpu/executor.h"
+#include "runtime/compiler/service/client.h"
+#include "runtime/core/base/error.h"
+#include "runtime/core/base/file.h"
+#include "runtime/emulator/executor/executor.h"
 
 namespace test {
 

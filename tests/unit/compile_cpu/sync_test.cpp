@@ -25,7 +25,7 @@ void checkLanes(const std::string& body, const std::string& declaration, Functio
 TEST_CASE("barriers, shuffles and shared memory add up") {
   for (const char* passes : kPipelines) {
     Compiled compiled = compileText(kernelText("reduction.ll"), "reduction", passes);
-    CHECK(!compiled.isLoop());
+    CHECK(compiled.isLoop());
     CHECK(compiled.header().staticSharedBytes == 512);
     std::vector<float> in(128 * 5);
     for (size_t index = 0; index < in.size(); ++index)
@@ -67,6 +67,32 @@ TEST_CASE("votes and matches") {
              [](uint32_t) { return ~0u ^ 1; });
 }
 
+TEST_CASE("an operation under a mask without the lane that calls it ends the kernel") {
+  const char* operations[][2] = {
+      {"call i32 @llvm.nvvm.vote.ballot.sync(i32 2, i1 true)", "vote"},
+      {"call i32 @llvm.nvvm.shfl.sync.idx.i32(i32 2, i32 1, i32 0, i32 31)", "shuffle"},
+      {"call i32 @llvm.nvvm.match.any.sync.i32(i32 2, i32 1)", "match_any"},
+      {"call i32 @llvm.nvvm.redux.sync.add(i32 1, i32 2)", "warp reduction"}};
+  for (const auto& [call, name] : operations) {
+    Compiled compiled =
+        compileText(std::string(kPreamble) + "declare i32 @llvm.nvvm.vote.ballot.sync(i32, i1)\n" +
+                        "declare i32 @llvm.nvvm.shfl.sync.idx.i32(i32, i32, i32, i32)\n" +
+                        "declare i32 @llvm.nvvm.match.any.sync.i32(i32, i32)\n" +
+                        "declare i32 @llvm.nvvm.redux.sync.add(i32, i32)\n" +
+                        "define ptx_kernel void @k(ptr %out) {\n  %r = " + call +
+                        "\n  store i32 %r, ptr %out\n  ret void\n}\n",
+                    "k");
+    uint32_t out = 0;
+    void* pointer = &out;
+    void* args[] = {&pointer};
+    auto outcome = mneme::device::cpu::run(*compiled.image, {}, args, 60);
+    CHECK(outcome.fault == mneme::device::cpu::FaultKind::Trap);
+    const std::string wanted = std::string("kernel 'k' calls a ") + name +
+                               " with mask 0x00000002, which lacks lane 0 that calls it";
+    CHECK_MESSAGE(outcome.message.find(wanted) != std::string::npos, outcome.message);
+  }
+}
+
 TEST_CASE("warp reductions and the active mask") {
   checkLanes("  %r = call i32 @llvm.nvvm.redux.sync.add(i32 %a, i32 -1)",
              "i32 @llvm.nvvm.redux.sync.add(i32, i32)", [](uint32_t) { return 496; });
@@ -85,6 +111,25 @@ TEST_CASE("barriers that reduce") {
              "  %v = call i1 @llvm.nvvm.barrier.cta.red.and.aligned.all(i32 0, i1 %o)\n"
              "  %r = zext i1 %v to i32",
              "i1 @llvm.nvvm.barrier.cta.red.and.aligned.all(i32, i1)", [](uint32_t) { return 0; });
+}
+
+TEST_CASE("a cluster of one block waits for it") {
+  const std::string arrive = "void @llvm.nvvm.barrier.cluster.arrive()";
+  const std::string wait = "void @llvm.nvvm.barrier.cluster.wait()";
+  const auto got = evaluate<uint32_t, uint32_t>(
+      "  %g = getelementptr [32 x i32], ptr addrspace(3) @cells, i32 0, i32 %i\n"
+      "  store i32 %a, ptr addrspace(3) %g\n  call " +
+          arrive + "\n  call " + wait +
+          "\n"
+          "  call void asm sideeffect \"barrier.cluster.arrive.release.aligned; "
+          "barrier.cluster.wait.acquire.aligned;\", \"\"()\n  %o = sub i32 31, %i\n"
+          "  %h = getelementptr [32 x i32], ptr addrspace(3) @cells, i32 0, i32 %o\n"
+          "  %r = load i32, ptr addrspace(3) %h",
+      {lanes()},
+      "@cells = internal addrspace(3) global [32 x i32] undef\ndeclare " + arrive + "\ndeclare " +
+          wait);
+  for (uint32_t lane = 0; lane < 32; ++lane)
+    CHECK(got[lane] == 31 - lane);
 }
 
 TEST_CASE("scoped atomics wrap around") {

@@ -52,6 +52,17 @@ TEST_CASE("products of matrices whose elements lie elsewhere are named") {
   CHECK(lost("ldmatrix.sync.aligned.m8n16.x1.shared.b8x16.b6x16_p32 {%x0}, [%x1]"));
 }
 
+TEST_CASE("clusters of blocks are named") {
+  const auto message = [](const std::string& size) {
+    return compileError(std::string(kPreamble) + "define ptx_kernel void @k(ptr %p) #0 {\n" +
+                            "  ret void\n}\nattributes #0 = { \"nvvm.cluster_dim\"=\"" + size +
+                            "\" }\n",
+                        "k");
+  };
+  CHECK(contains(message("2,1,1"), "clusters of more than one block"));
+  CHECK(message("1,1,1").empty());
+}
+
 TEST_CASE("an undefined device function is named") {
   std::string message = compileError(
       kernelWith("declare void @elsewhere(ptr)", "  call void @elsewhere(ptr %p)"), "k");

@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "runtime/device/element.h"
+#include "runtime/devices/element.h"
 
 using namespace conformance;
 using namespace mneme::device;

@@ -127,7 +127,7 @@ TEST_CASE("kernels print") {
   CHECK_NOTHROW(Kernel("prints").launch(shapeOf(1, 1), kPatience, 42));
 }
 
-TEST_CASE("several modules live side by side, and an image is no text") {
+TEST_CASE("several modules live side by side, and an image is not a text") {
   Memory out(4096);
   Kernel first("atomics"), second("warp"), third("atomics");
   second.launch(shapeOf(1, 32), kPatience, out.address());

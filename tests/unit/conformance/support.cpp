@@ -1,6 +1,6 @@
 #include "tests/unit/conformance/support.h"
 
-#include "runtime/compile/service/client.h"
+#include "runtime/compiler/service/client.h"
 #include "tests/unit/conformance/amd_kernels.h"
 #include "tests/unit/conformance/kernels.h"
 

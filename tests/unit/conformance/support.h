@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "runtime/base/error.h"
-#include "runtime/device/device.h"
+#include "runtime/core/base/error.h"
+#include "runtime/devices/device.h"
 
 namespace conformance {
 

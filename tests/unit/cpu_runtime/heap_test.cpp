@@ -4,7 +4,7 @@
 
 #include <doctest/doctest.h>
 
-#include "runtime/cpu_runtime/core/heap.h"
+#include "runtime/emulator/runtimes/core/heap.h"
 
 using namespace mneme::cpu_runtime;
 
@@ -24,7 +24,7 @@ TEST_CASE("zeros lie before the first allocation and behind the last one") {
   CHECK(small[-1'000'000] == 0);
   CHECK(large[-4] == 0);
   CHECK(large[(3 << 20) + 2'400'000] == 0);
-  CHECK_FALSE(heap.isAccessible(const_cast<char*>(small) - 512, 4)); // for copies it is no memory
+  CHECK_FALSE(heap.isAccessible(const_cast<char*>(small) - 512, 4)); // copies may not use it
   auto* next = static_cast<volatile char*>(heap.allocate(guardBytes, MemoryKind::Device));
   next[guardBytes - 1] = 1;
   CHECK(next[guardBytes / 2] == 0);

@@ -1,11 +1,11 @@
 #include <cuda_runtime_api.h>
 #include <doctest/doctest.h>
 
-#include "runtime/cpu_runtime/core/types.h"
+#include "runtime/emulator/runtimes/core/types.h"
 
 using mneme::cpu_runtime::DeviceLaunch;
 
-/// Of CUDA 12.
+/// Declared by CUDA 12 only.
 extern "C" cudaError_t cudaLaunchCooperativeKernelMultiDevice(const DeviceLaunch* launches,
                                                               unsigned count, unsigned flags);
 
@@ -15,7 +15,7 @@ void notAKernel() {}
 
 } // namespace
 
-TEST_CASE("what nobody registered is no kernel and no symbol") {
+TEST_CASE("what nobody registered is neither a kernel nor a symbol") {
   static int variable = 0;
   void* address = nullptr;
   cudaFuncAttributes attributes{};

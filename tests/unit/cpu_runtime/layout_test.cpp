@@ -5,10 +5,10 @@
 #include <cuda_runtime_api.h>
 #include <doctest/doctest.h>
 
-#include "runtime/cpu_runtime/core/graph_types.h"
-#include "runtime/cpu_runtime/core/status.h"
-#include "runtime/cpu_runtime/core/types.h"
-#include "runtime/cpu_runtime/cuda/device_properties.h"
+#include "runtime/emulator/runtimes/core/graph_types.h"
+#include "runtime/emulator/runtimes/core/status.h"
+#include "runtime/emulator/runtimes/core/types.h"
+#include "runtime/emulator/runtimes/cuda/device_properties.h"
 
 namespace ours = mneme::cpu_runtime;
 

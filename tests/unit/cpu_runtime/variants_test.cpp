@@ -1,4 +1,4 @@
-#include "runtime/abi/cpu_variants.h"
+#include "runtime/core/abi/cpu_variants.h"
 
 #include <cstring>
 
@@ -29,7 +29,8 @@ extern "C" void __cudaRegisterFunction(void** handle, const char* hostFunction, 
                                        const char* deviceName, int, void*, void*, void*, void*,
                                        int*);
 
-TEST_CASE("what is no image of the kernel is refused, with a sentence and no last error") {
+TEST_CASE(
+    "anything that is not an image of the kernel is refused, with a sentence and no last error") {
   __cudaRegisterFunction(__cudaRegisterFatBinary(&wrapper),
                          reinterpret_cast<const char*>(&registered), nullptr, "registered", -1,
                          nullptr, nullptr, nullptr, nullptr, nullptr);

@@ -6,9 +6,9 @@
 #include <random>
 
 #include "naive_compare.h"
-#include "runtime/base/error.h"
-#include "runtime/device/compare.h"
-#include "runtime/device/element.h"
+#include "runtime/core/base/error.h"
+#include "runtime/devices/compare.h"
+#include "runtime/devices/element.h"
 
 using namespace mneme::device;
 

@@ -7,9 +7,9 @@
 
 #include <stdlib.h>
 
-#include "runtime/base/error.h"
-#include "runtime/device/cpu/cpu_memory.h"
-#include "runtime/device/device.h"
+#include "runtime/core/base/error.h"
+#include "runtime/devices/device.h"
+#include "runtime/emulator/executor/cpu_memory.h"
 #include "support.h"
 
 using namespace mneme;

@@ -2,7 +2,7 @@
 
 #include <doctest/doctest.h>
 
-#include "runtime/device/cpu/device_heap.h"
+#include "runtime/emulator/executor/device_heap.h"
 
 using namespace mneme::device::cpu;
 
@@ -57,7 +57,7 @@ TEST_CASE("the heap's state is the same when all is freed again") {
   CHECK(heapRelease(large));
 }
 
-TEST_CASE("the heap refuses what is no block of its own and what nobody has") {
+TEST_CASE("the heap refuses anything that is not a block of its own and what nobody has") {
   int local = 0;
   CHECK_FALSE(heapRelease(&local));
   CHECK(heapRelease(nullptr));

@@ -6,7 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "runtime/base/error.h"
+#include "runtime/core/base/error.h"
 #include "support.h"
 
 using namespace test;

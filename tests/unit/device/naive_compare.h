@@ -5,8 +5,8 @@
 #include <cstring>
 #include <limits>
 
-#include "runtime/device/compare.h"
-#include "runtime/device/element.h"
+#include "runtime/devices/compare.h"
+#include "runtime/devices/element.h"
 
 namespace test {
 

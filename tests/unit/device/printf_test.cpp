@@ -6,7 +6,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "runtime/device/cpu/device_printf.h"
+#include "runtime/emulator/executor/device_printf.h"
 #include "support.h"
 
 using mneme::device::cpu::formatPacked;

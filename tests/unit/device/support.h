@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "runtime/base/file.h"
-#include "runtime/device/cpu/executor.h"
+#include "runtime/core/base/file.h"
+#include "runtime/emulator/executor/executor.h"
 
 namespace test {
 

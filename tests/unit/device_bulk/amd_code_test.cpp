@@ -3,9 +3,9 @@
 
 #include <string>
 
-#include "runtime/compile/service/client.h"
-#include "runtime/device/bulk/launch_plan.h"
-#include "runtime/device/hip/code_object.h"
+#include "runtime/compiler/service/client.h"
+#include "runtime/devices/bulk/launch_plan.h"
+#include "runtime/devices/hip/code_object.h"
 
 using namespace mneme;
 using namespace mneme::device;
@@ -17,7 +17,7 @@ constexpr bulk::Kernel kKernels[] = {
     bulk::copyRanges,        bulk::compareScan,      bulk::compareFloats, bulk::compareElements,
     bulk::compareFloatNorms, bulk::compareNorms,     bulk::compareGroups};
 
-/// Of the target's own waves: 64 up to GFX9, 32 from GFX10 on.
+/// Targets with waves of 64 lanes (up to GFX9) and of 32 (from GFX10 on).
 constexpr const char* kTargets[] = {
     "gfx90a:sramecc+:xnack-", "gfx942", "gfx950", "gfx1030", "gfx1100", "gfx1201"};
 

@@ -10,7 +10,7 @@
 #include <random>
 #include <vector>
 
-#include "runtime/device/compare.h"
+#include "runtime/devices/compare.h"
 
 namespace test {
 

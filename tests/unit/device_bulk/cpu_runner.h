@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "runtime/compile/service/client.h"
-#include "runtime/device/bulk/bulk.h"
-#include "runtime/device/cpu/executor.h"
+#include "runtime/compiler/service/client.h"
+#include "runtime/devices/bulk/bulk.h"
+#include "runtime/emulator/executor/executor.h"
 
 namespace test {
 

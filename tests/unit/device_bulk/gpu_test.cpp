@@ -5,9 +5,9 @@
 #include <cstdlib>
 #include <memory>
 
-#include "runtime/base/error.h"
-#include "runtime/base/hash.h"
-#include "runtime/device/device.h"
+#include "runtime/core/base/error.h"
+#include "runtime/core/base/hash.h"
+#include "runtime/devices/device.h"
 
 using namespace mneme;
 using namespace mneme::device;

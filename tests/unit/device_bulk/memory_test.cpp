@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <random>
 
-#include "runtime/base/hash.h"
-#include "runtime/device/bulk/launch_plan.h"
-#include "runtime/device/bulk/layout.h"
+#include "runtime/core/base/hash.h"
+#include "runtime/devices/bulk/launch_plan.h"
+#include "runtime/devices/bulk/layout.h"
 
 using namespace mneme;
 using namespace mneme::device;

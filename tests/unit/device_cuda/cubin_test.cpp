@@ -4,8 +4,8 @@
 
 #include <elf.h>
 
-#include "runtime/device/cuda/cubin.h"
-#include "runtime/device/cuda/ptx.h"
+#include "runtime/devices/cuda/cubin.h"
+#include "runtime/devices/cuda/ptx.h"
 #include "support.h"
 
 using namespace mneme::device::cuda;
@@ -86,7 +86,7 @@ std::vector<std::byte> sampleCubin(uint8_t abi = 8, uint32_t flags = 0x6005a04) 
   return elf.finish(abi, flags);
 }
 
-/// Of a kernel of (32008 bytes, u64, u32), written as above.
+/// The arguments of a kernel of (32008 bytes, u64, u32), written as above.
 const std::vector<uint32_t> largeArguments{
     0x000c4504, 0,          0x7d100002, 0x00000004, 0x000c4504, 0,          0x7d080001,
     0x05000008, 0x000c4504, 0,          0x00000000, 0x00007d08, 0x00005003, 0x7d141903};

@@ -3,9 +3,9 @@
 #include <cstring>
 #include <numeric>
 
-#include "runtime/device/cuda/bulk_code.h"
-#include "runtime/device/cuda/context.h"
-#include "runtime/device/gpu/queue_runner.h"
+#include "runtime/devices/cuda/bulk_code.h"
+#include "runtime/devices/cuda/context.h"
+#include "runtime/devices/gpu/queue_runner.h"
 #include "support.h"
 
 using namespace mneme;

@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-#include "runtime/device/cuda/driver_types.h"
+#include "runtime/devices/cuda/driver_types.h"
 
 namespace fake {
 

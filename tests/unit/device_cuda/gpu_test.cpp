@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "gpu_support.h"
-#include "runtime/base/file.h"
+#include "runtime/core/base/file.h"
 
 using namespace mneme;
 using namespace mneme::device;

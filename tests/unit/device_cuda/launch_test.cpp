@@ -3,7 +3,7 @@
 #include <chrono>
 #include <cstdio>
 
-#include "runtime/device/cuda/driver.h"
+#include "runtime/devices/cuda/driver.h"
 #include "support.h"
 
 using namespace mneme;

@@ -9,8 +9,8 @@
 
 #include <dlfcn.h>
 
-#include "runtime/base/error.h"
-#include "runtime/device/device.h"
+#include "runtime/core/base/error.h"
+#include "runtime/devices/device.h"
 
 namespace test {
 

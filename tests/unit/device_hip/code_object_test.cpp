@@ -3,8 +3,8 @@
 
 #include <cstring>
 
-#include "runtime/compile/service/client.h"
-#include "runtime/device/hip/code_object.h"
+#include "runtime/compiler/service/client.h"
+#include "runtime/devices/hip/code_object.h"
 
 using namespace mneme;
 using device::hip::CodeObjectFacts;

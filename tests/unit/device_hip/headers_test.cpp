@@ -12,14 +12,14 @@
 #include <dlfcn.h>
 #include <nlohmann/json.hpp>
 
-#include "runtime/abi/mneme_rt.h"
-#include "runtime/cpu_runtime/hip/device_properties.h"
-#include "runtime/device/cuda/application.h"
-#include "runtime/device/hip/driver.h"
+#include "runtime/core/abi/mneme_rt.h"
+#include "runtime/devices/cuda/application.h"
+#include "runtime/devices/hip/driver.h"
+#include "runtime/emulator/runtimes/hip/device_properties.h"
 #include "runtime/jit/backends/hip/runtime.h"
-#include "runtime/record/backends/hip/runtime.h"
-#include "runtime/record/exported.h"
-#include "runtime/record/interpose/alike.h"
+#include "runtime/recorder/backends/hip/runtime.h"
+#include "runtime/recorder/exported.h"
+#include "runtime/recorder/interpose/alike.h"
 #include "signature.h"
 
 // The recorder's functions as the compiler sees them, in namespaces of their own: HIP's names must
@@ -30,19 +30,19 @@
 #define MNEME_RECORD_API [[maybe_unused]] static
 #define __attribute__(ignored) // the alias has no function to stand for
 namespace memory {
-#include "runtime/record/interpose/hip.cpp"
+#include "runtime/recorder/interpose/hip.cpp"
 } // namespace memory
 namespace addresses {
-#include "runtime/record/interpose/hip_addresses.cpp"
+#include "runtime/recorder/interpose/hip_addresses.cpp"
 } // namespace addresses
 namespace copies {
-#include "runtime/record/interpose/hip_copies.cpp"
+#include "runtime/recorder/interpose/hip_copies.cpp"
 } // namespace copies
 namespace launches {
-#include "runtime/record/interpose/hip_launches.cpp"
+#include "runtime/recorder/interpose/hip_launches.cpp"
 } // namespace launches
 namespace modules {
-#include "runtime/record/interpose/hip_modules.cpp"
+#include "runtime/recorder/interpose/hip_modules.cpp"
 } // namespace modules
 #undef __attribute__
 #pragma clang diagnostic pop

@@ -12,9 +12,9 @@
 #include <dlfcn.h>
 #include <unistd.h>
 
-#include "runtime/base/error.h"
-#include "runtime/device/device.h"
-#include "runtime/device/hip/description.h"
+#include "runtime/core/base/error.h"
+#include "runtime/devices/device.h"
+#include "runtime/devices/hip/description.h"
 
 using namespace mneme;
 using namespace mneme::device;

@@ -3,9 +3,9 @@
 #include <cstring>
 
 #include "image_maker.h"
-#include "runtime/abi/blob_format.h"
-#include "runtime/base/error.h"
-#include "runtime/embed/kernel_blob.h"
+#include "runtime/core/abi/blob_format.h"
+#include "runtime/core/base/error.h"
+#include "runtime/core/embed/kernel_blob.h"
 
 using namespace mneme;
 using namespace mneme::embed;

@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "runtime/abi/carried_ir.h"
-#include "runtime/base/error.h"
-#include "runtime/embed/kernel_blob.h"
+#include "runtime/core/abi/carried_ir.h"
+#include "runtime/core/base/error.h"
+#include "runtime/core/embed/kernel_blob.h"
 
 using namespace mneme;
 using namespace mneme::embed;

@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
-#include "runtime/base/error.h"
-#include "runtime/embed/exported_variables.h"
+#include "runtime/core/base/error.h"
+#include "runtime/core/embed/exported_variables.h"
 #include "tests/unit/embed/image_maker.h"
 
 using namespace mneme;

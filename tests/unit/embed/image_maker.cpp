@@ -5,8 +5,8 @@
 
 #include <cstring>
 
-#include "runtime/abi/blob_format.h"
-#include "runtime/base/hash.h"
+#include "runtime/core/abi/blob_format.h"
+#include "runtime/core/base/hash.h"
 
 namespace mneme::embed::test {
 namespace {

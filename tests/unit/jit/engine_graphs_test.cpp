@@ -8,7 +8,7 @@ using namespace mneme::jit::test;
 
 namespace {
 
-/// Of a kernel "k" that was found faster with other dimensions, for the launches that `Launch`
+/// The file of a kernel "k" that is faster with other dimensions, for the launches that `Launch`
 /// makes.
 const std::string kFile = R"({"k": {"Mneme": {"StaticHash": "0000000000001234", "Variants": [{
   "LaunchBounds": false, "SpecializeDims": false,

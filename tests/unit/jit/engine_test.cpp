@@ -193,6 +193,18 @@ TEST_CASE("a kernel that cannot be compiled runs as it was built ever after") {
   CHECK(Launch(0x1000, 2).run(world.engine) == kTunedStatus);
 }
 
+TEST_CASE("a kernel that is marked and not tuned is not said to be tuned") {
+  const Unit unit(0x1000, {"k"}, /*carriesIr=*/true, /*isMarked=*/true);
+  Settings settings;
+  settings.hasMarks = true;
+  World world("{}", settings);
+  world.onCompile = [](const auto&) { throw Error(ErrorCode::CompileFailed, "no such register"); };
+  CHECK(Launch(0x1000).run(world.engine) == kVendorStatus);
+  REQUIRE(world.warnings.size() == 1);
+  CHECK(world.warnings[0] == "kernel 'k(int*)', which the program marks for compilation at run "
+                             "time, cannot be compiled: no such register; it runs as it was built");
+}
+
 TEST_CASE("a kernel that cannot be loaded runs as it was built") {
   const Unit unit(0x1000, {"k"});
   World world(fileWith(""));

@@ -168,7 +168,7 @@ TEST_CASE("asynchronously, a failure is remembered too") {
   CHECK(world.warnings.size() == 1);
 }
 
-TEST_CASE("whoever waits for a compilation that does not end gives up") {
+TEST_CASE("a thread gives up waiting for a compilation that does not end") {
   const Unit unit(0x1000, {"k"});
   Gate begun, end;
   World world(kTuned, {.timeoutSeconds = 0.01, .graceSeconds = 0.01});

@@ -78,7 +78,7 @@ TEST_CASE("content that only the device reads is copied, the rest stays where it
   CHECK(launch.sources[2].place(launch.args) == launch.second);
 }
 
-TEST_CASE("content that cannot be copied is no value") {
+TEST_CASE("content that cannot be copied is not a value") {
   Launch launch;
   HidingBackend backend(launch.first);
   backend.canCopy = false;

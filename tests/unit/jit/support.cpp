@@ -115,12 +115,17 @@ Engine& keep(std::unique_ptr<Engine> engine) {
 
 } // namespace
 
-Unit::Unit(uintptr_t firstHandle, const std::vector<std::string>& kernels, bool carriesIr)
+Unit::Unit(uintptr_t firstHandle, const std::vector<std::string>& kernels, bool carriesIr,
+           bool isMarked)
     : names_(kernels) {
   std::vector<embed::test::Symbol> symbols;
-  for (size_t i = 0; carriesIr && i < kernels.size(); ++i)
-    symbols.push_back(
-        {embed::test::symbolFor("__mneme_ir_", i), embed::test::blobFor(kernels[i], kHash)});
+  for (size_t i = 0; carriesIr && i < kernels.size(); ++i) {
+    std::string metadata = embed::test::metadataFor(kernels[i], kHash);
+    if (isMarked)
+      metadata.insert(1, R"("jit":{"marks":[]},)");
+    symbols.push_back({embed::test::symbolFor("__mneme_ir_", i),
+                       embed::test::blobWith(metadata, "bitcode of " + kernels[i], kHash)});
+  }
   fatbin_ = embed::test::fatBinaryWith({{2, embed::test::elfWith(symbols)}});
   wrapper_ = {0x466243b1, 1, fatbin_.data(), nullptr};
   for (size_t i = 0; i < names_.size(); ++i)

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/base/error.h"
+#include "runtime/core/base/error.h"
 #include "runtime/jit/engine.h"
 #include "tests/unit/embed/image_maker.h"
 
@@ -24,8 +24,10 @@ inline constexpr int kTunedStatus = 42;  ///< what launches of tuned kernels ret
 /// the hash kHash.
 class Unit {
 public:
-  /// Handles are `firstHandle`, `firstHandle` + 1, ...
-  Unit(uintptr_t firstHandle, const std::vector<std::string>& kernels, bool carriesIr = true);
+  /// Handles are `firstHandle`, `firstHandle` + 1, ... With `isMarked` the program marks them for
+  /// compilation at run time.
+  Unit(uintptr_t firstHandle, const std::vector<std::string>& kernels, bool carriesIr = true,
+       bool isMarked = false);
   ~Unit() { leave(); }
   Unit(const Unit&) = delete;
   Unit& operator=(const Unit&) = delete;

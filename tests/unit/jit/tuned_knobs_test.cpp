@@ -1,4 +1,4 @@
-// Every knob of runtime/abi/knobs.def that files of tuned kernels have is read from them, and
+// Every knob of runtime/core/abi/knobs.def that files of tuned kernels have is read from them, and
 // reaches the request to the compiler and what binaries are told apart by; one that is forgotten
 // fails by its key.
 #include <doctest/doctest.h>
@@ -35,11 +35,11 @@ std::vector<Knob> knobs() {
 #define MNEME_KNOB(type, member, key, otherwise, high, deployed)                                   \
   if (*deployed)                                                                                   \
     all.push_back(knob<type>(deployed));
-#include "runtime/abi/knobs.def"
+#include "runtime/core/abi/knobs.def"
   return all;
 }
 
-/// Of an entry that sets launch bounds, which some knobs need, and one key as said.
+/// The hash of an entry that sets launch bounds, which some knobs need, and the given key.
 uint64_t hashWith(const std::string& key, const nlohmann::json& value) {
   nlohmann::json entry = {
       {"LaunchBounds", true}, {"MinBlocksPerSM", 3}, {"TunedMaxThreads", kThreads}};
@@ -79,5 +79,5 @@ TEST_CASE("a file of tuned kernels has no number that the list of knobs does not
     CHECK(isRead(deployed, uint64_t{high}));                                                       \
     CHECK_FALSE(isRead(deployed, uint64_t{high} + 1));                                             \
   }
-#include "runtime/abi/knobs.def"
+#include "runtime/core/abi/knobs.def"
 }

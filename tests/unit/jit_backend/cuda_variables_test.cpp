@@ -1,5 +1,9 @@
 #include <doctest/doctest.h>
 
+#include <chrono>
+#include <thread>
+
+#include "runtime/jit/backends/cuda/constants.h"
 #include "support.h"
 
 using namespace test;
@@ -99,6 +103,34 @@ TEST_CASE("constants have the program's values at every launch, in the order of 
   REQUIRE(launches.size() == 3);
   CHECK(std::string(launches[1].variables.at("factors").c_str()) == "two");
   CHECK(std::string(launches[2].variables.at("factors").c_str()) == "three");
+}
+
+TEST_CASE("constants whose writes are told are copied until a copy is done that began after them") {
+  const auto backend = start();
+  Storage theirs;
+  program().shadows[&kFactors] = theirs.address();
+  Image image = withFactors();
+  image.entries[0].flags |= MNEME_GLOBAL_WRITES_TOLD;
+  const auto kernel = image.load(*backend);
+  const auto seen = [&] {
+    return std::string(run(*backend, *kernel, plainLaunch()).variables["factors"].c_str());
+  };
+  const auto settle = [&] {
+    CHECK(seen() == theirs.content);
+    std::this_thread::sleep_for(jit::CudaConstants::kTransfer);
+    theirs.set("late"); // the transfer was not done when the call had returned
+    CHECK(seen() == "late");
+  };
+  settle();
+  theirs.set("untold");
+  CHECK(seen() == "late");
+  mneme_variable_written();
+  CHECK(seen() == "untold");
+  theirs.set("three");
+  CHECK(seen() == "three");
+  settle();
+  theirs.set("untold");
+  CHECK(seen() == "late");
 }
 
 TEST_CASE("a constant that host code of this unit cannot name is found by the program's kernel") {

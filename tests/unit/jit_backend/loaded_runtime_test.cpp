@@ -1,6 +1,6 @@
 #include <doctest/doctest.h>
 
-#include "runtime/device/cuda/hidden_symbols.h"
+#include "runtime/devices/cuda/hidden_symbols.h"
 #include "support.h"
 
 using namespace test;

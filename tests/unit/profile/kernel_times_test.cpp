@@ -1,4 +1,4 @@
-#include "runtime/profile/kernel_times.h"
+#include "runtime/devices/profile/kernel_times.h"
 
 #include <fstream>
 #include <thread>
@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <unistd.h>
 
-#include "runtime/base/error.h"
+#include "runtime/core/base/error.h"
 
 using namespace mneme;
 using namespace mneme::profile;

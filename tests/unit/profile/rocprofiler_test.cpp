@@ -2,7 +2,7 @@
 // `rocprofiler_facts.json`, which `scripts/rocprofiler_facts.py` wrote from the headers themselves
 // and names where each came from. Another file of that form can be named by
 // MNEME_ROCPROFILER_FACTS.
-#include "runtime/profile/hip/rocprofiler.h"
+#include "runtime/devices/profile/hip/rocprofiler.h"
 
 #include <cstdlib>
 #include <fstream>

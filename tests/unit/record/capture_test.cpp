@@ -3,8 +3,8 @@
 
 #include <doctest/doctest.h>
 
-#include "runtime/artifact/snapshot.h"
-#include "runtime/record/capture.h"
+#include "runtime/core/artifact/snapshot.h"
+#include "runtime/recorder/capture.h"
 
 namespace mneme::record::test {
 

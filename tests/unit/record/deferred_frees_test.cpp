@@ -1,6 +1,6 @@
 #include <doctest/doctest.h>
 
-#include "runtime/record/deferred_frees.h"
+#include "runtime/recorder/deferred_frees.h"
 
 namespace mneme::record::test {
 namespace {

@@ -1,4 +1,4 @@
-#include "runtime/record/gate.h"
+#include "runtime/recorder/gate.h"
 
 #include <atomic>
 #include <chrono>
@@ -9,7 +9,7 @@
 #include <doctest/doctest.h>
 #include <pthread.h>
 
-#include "runtime/record/inside_call.h"
+#include "runtime/recorder/inside_call.h"
 
 namespace mneme::record::test {
 namespace {
@@ -56,7 +56,7 @@ private:
 
 } // namespace
 
-TEST_CASE("whoever shuts the gate is alone, however many threads pass it") {
+TEST_CASE("the thread that shuts the gate is alone, however many threads pass it") {
   Gate gate;
   Passers passers(gate, 64);
   for (int round = 0; round < 20; ++round) {
@@ -123,7 +123,7 @@ TEST_CASE("a call that waits for a thread outside is helped while the gate is be
       std::this_thread::sleep_for(1ms);
     gate.leave();
   });
-  CHECK(gate.shut(2s));
+  CHECK(gate.shut(20s));
   CHECK(isServed);
   gate.open();
   outsider.join();
@@ -132,16 +132,16 @@ TEST_CASE("a call that waits for a thread outside is helped while the gate is be
 
 TEST_CASE("a shut gate that nobody opens keeps no other from giving up") {
   Gate gate;
-  REQUIRE(gate.shut(1s));
+  REQUIRE(gate.shut(20s));
   CHECK_FALSE(gate.shut(100ms));
   gate.open();
-  CHECK(gate.shut(1s));
+  CHECK(gate.shut(20s));
   gate.open();
 }
 
 TEST_CASE("those kept outside open the gate when who has shut it waits for too long") {
   Gate gate;
-  REQUIRE(gate.shut(1s));
+  REQUIRE(gate.shut(20s));
   std::thread outsider([&] {
     gate.enter();
     gate.leave();
@@ -151,7 +151,7 @@ TEST_CASE("those kept outside open the gate when who has shut it waits for too l
   outsider.join();
   CHECK_FALSE(gate.endYielding());
   gate.open();
-  REQUIRE(gate.shut(1s));
+  REQUIRE(gate.shut(20s));
   gate.yieldAfter(10s);
   CHECK(gate.endYielding());
   gate.open();
@@ -168,7 +168,7 @@ TEST_CASE("a call left by a jump is given up at the next one") {
   }
   CHECK_FALSE(isInsideCall());
   CHECK(wasAnyCallLeft());
-  CHECK(gate.shut(1s));
+  CHECK(gate.shut(20s));
   gate.open();
 }
 
@@ -179,7 +179,7 @@ TEST_CASE("a call is given up when its thread ends in it") {
     alignas(Call) static std::byte memory[sizeof(Call)]; // never destroyed
     new (memory) Call(gate, Call::Kind::Passing);
   }).join();
-  CHECK(gate.shut(1s));
+  CHECK(gate.shut(20s));
   gate.open();
 }
 

@@ -8,9 +8,9 @@
 
 #include <dlfcn.h>
 
-#include "runtime/base/hash.h"
-#include "runtime/base/word_ranges.h"
-#include "runtime/device/bulk/layout.h"
+#include "runtime/core/base/hash.h"
+#include "runtime/core/base/word_ranges.h"
+#include "runtime/devices/bulk/layout.h"
 
 #define cuCtxGetCurrent deviceCtxGetCurrent
 #define cuCtxGetDevice deviceCtxGetDevice

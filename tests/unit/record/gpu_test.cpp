@@ -6,9 +6,9 @@
 
 #include <doctest/doctest.h>
 
-#include "runtime/device/cuda/application.h"
-#include "runtime/record/backends/cuda/gpu.h"
-#include "runtime/record/window_allocator.h"
+#include "runtime/devices/cuda/application.h"
+#include "runtime/recorder/backends/cuda/gpu.h"
+#include "runtime/recorder/window_allocator.h"
 
 namespace mneme::record::test {
 namespace {

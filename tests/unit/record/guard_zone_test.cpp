@@ -5,7 +5,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#include "runtime/record/memory.h"
+#include "runtime/recorder/memory.h"
 
 namespace mneme::record::test {
 namespace {

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "runtime/abi/mneme_rt.h"
+#include "runtime/core/abi/mneme_rt.h"
 #include "tests/unit/embed/image_maker.h"
 
 extern "C" {

@@ -3,7 +3,7 @@
 
 #include <cstddef>
 
-#include "runtime/abi/mneme_rt.h"
+#include "runtime/core/abi/mneme_rt.h"
 
 struct GuestLaunch {
   const void* kernel;

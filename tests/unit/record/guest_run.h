@@ -11,8 +11,8 @@
 #include <doctest/doctest.h>
 #include <sys/wait.h>
 
-#include "runtime/artifact/directory.h"
-#include "runtime/artifact/snapshot.h"
+#include "runtime/core/artifact/directory.h"
+#include "runtime/core/artifact/snapshot.h"
 
 namespace mneme::record::test {
 

@@ -11,7 +11,7 @@
 
 #include <dlfcn.h>
 
-#include "runtime/abi/mneme_rt.h"
+#include "runtime/core/abi/mneme_rt.h"
 #include "tests/unit/record/guest_launch.h"
 
 namespace {

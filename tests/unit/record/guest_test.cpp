@@ -94,7 +94,7 @@ TEST_CASE("what does not fit into the window is the vendor's and is not recorded
 
 TEST_CASE("a failed kernel is not recorded") {
   const Run recorded = run("fault", true);
-  CHECK(recorded.said.find("failed with status 719") != std::string::npos);
+  CHECK(recorded.said.find("it failed: status 719") != std::string::npos);
   CHECK(wholeInstances(recorded) == 2);
 }
 

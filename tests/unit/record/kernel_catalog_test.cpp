@@ -4,7 +4,7 @@
 #include <set>
 #include <string>
 
-#include "runtime/record/kernel_catalog.h"
+#include "runtime/recorder/kernel_catalog.h"
 
 namespace mneme::record::test {
 namespace {

@@ -1,4 +1,4 @@
-#include "runtime/record/launch_shapes.h"
+#include "runtime/recorder/launch_shapes.h"
 
 #include <doctest/doctest.h>
 
@@ -54,7 +54,7 @@ TEST_CASE("an entry says how many of its launches pass first") {
   CHECK(shapes.match("other", launchOf({4, 1, 1}, {32, 1, 1})).first == 0);
 }
 
-TEST_CASE("what is no list is not read") {
+TEST_CASE("anything that is not a list is not read") {
   for (const std::string text :
        {"4", "4/", "/4", "4x/4", "0/4", "4/4/x", "4/4/4/4", "4x4x4x4/1", "k:", "4/4@", "4/4@x",
         "4@1/4", "4/4@-1", "-4/4", "4/4;;", ";", "99999999999/1"}) {

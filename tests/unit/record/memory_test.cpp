@@ -1,7 +1,7 @@
 #include <doctest/doctest.h>
 
-#include "runtime/record/memory.h"
-#include "runtime/record/served_memory.h"
+#include "runtime/recorder/memory.h"
+#include "runtime/recorder/served_memory.h"
 
 namespace mneme::record::test {
 namespace {

@@ -1,11 +1,11 @@
-#include "runtime/record/patience.h"
+#include "runtime/recorder/patience.h"
 
 #include <atomic>
 #include <thread>
 
 #include <doctest/doctest.h>
 
-#include "runtime/record/device_waiter.h"
+#include "runtime/recorder/device_waiter.h"
 
 namespace mneme::record::test {
 namespace {

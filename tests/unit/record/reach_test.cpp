@@ -1,4 +1,4 @@
-#include "runtime/record/reach.h"
+#include "runtime/recorder/reach.h"
 
 #include <doctest/doctest.h>
 
@@ -99,7 +99,7 @@ TEST_CASE("an argument leads to memory, and nothing is searched once all is foun
   CHECK(reach.takeFound().empty());
 }
 
-TEST_CASE("what is recorded in any case is no candidate, nor what overlaps it") {
+TEST_CASE("what is recorded in any case is not a candidate, nor what overlaps it") {
   Block heap(100), one(8);
   Region part = heap.region();
   part.address += 80;

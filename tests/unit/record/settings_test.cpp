@@ -3,8 +3,9 @@
 
 #include <doctest/doctest.h>
 
-#include "runtime/base/error.h"
-#include "runtime/record/settings.h"
+#include "runtime/core/base/error.h"
+#include "runtime/recorder/ranks.h"
+#include "runtime/recorder/settings.h"
 
 namespace mneme::record::test {
 namespace {
@@ -81,7 +82,8 @@ TEST_CASE("values that make no sense are refused by name") {
     CHECK(refusal("MNEME_KERNEL_PATIENCE", time).find("a time in seconds") != std::string::npos);
   CHECK(refusal("MNEME_EPILOGUE_TYPE", "text").find("bytes, diff, best") != std::string::npos);
   CHECK(refusal("MNEME_RR_KERNELS", "a(").find("regular expression") != std::string::npos);
-  CHECK(refusal("MNEME_RECORD_DIMS", "64/").find("is no list of GRID/BLOCK") != std::string::npos);
+  CHECK(refusal("MNEME_RECORD_DIMS", "64/").find("is not a list of GRID/BLOCK") !=
+        std::string::npos);
   CHECK(refusal("MNEME_DATA_DIR", "/nowhere/at/all").find("existing directory") !=
         std::string::npos);
   CHECK(refusal("MNEME_LOG_DIR", "/nowhere/at/all").find("existing directory") !=
@@ -98,6 +100,16 @@ TEST_CASE("rank lists") {
   CHECK(isRankListed("5", -1)); // no rank: not an MPI process
   for (const char* bad : {"x", "1-", "3-1", "1,,2", "-1", "1-2-3"})
     CHECK_THROWS_AS(isRankListed(bad, 0), Error);
+}
+
+TEST_CASE("one of the ranks that are not recorded says which are") {
+  CHECK(remarkOnRank("0", 1, 4) ==
+        "rank 1 and others are not recorded: --record-ranks is '0' ('all' records every rank)");
+  CHECK(remarkOnRank("0", 2, 4).empty());
+  CHECK(remarkOnRank("5", 0, 2) ==
+        "no rank is recorded: --record-ranks is '5', and the ranks are 0 to 1");
+  CHECK(remarkOnRank("5", 1, 2).empty());
+  CHECK(remarkOnRank("5", 0, 0).find("rank 0 and others are not recorded") == 0);
 }
 
 TEST_CASE("only rank 0 is recorded unless asked") {

@@ -2,7 +2,7 @@
 
 #include <dlfcn.h>
 
-#include "runtime/record/sharing.h"
+#include "runtime/recorder/sharing.h"
 
 namespace mneme::record::test {
 

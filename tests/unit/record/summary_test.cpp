@@ -1,6 +1,6 @@
 #include <doctest/doctest.h>
 
-#include "runtime/record/summary.h"
+#include "runtime/recorder/summary.h"
 
 namespace mneme::record::test {
 

@@ -4,7 +4,7 @@
 
 #include <doctest/doctest.h>
 
-#include "runtime/record/window_allocator.h"
+#include "runtime/recorder/window_allocator.h"
 
 namespace mneme::record::test {
 namespace {

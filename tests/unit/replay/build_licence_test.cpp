@@ -39,7 +39,7 @@ TEST_CASE("small differences in fast code are rounding, and the verdict says wha
   CHECK(contains(replay::explainWrong(licence, differing(1e-6), "default<O2>", 3), "pipeline is"));
 }
 
-TEST_CASE("other differences, and those in code that allows none, are no rounding") {
+TEST_CASE("large differences, and those in strict code, are not taken for rounding") {
   const replay::BuildLicence fast = replay::licenceOf(kFast);
   CHECK_FALSE(replay::mayBeRounding(fast, differing(0.5)));
   CHECK_FALSE(replay::mayBeRounding(fast, differing(1e-6, "u32")));

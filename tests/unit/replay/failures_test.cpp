@@ -1,6 +1,6 @@
 #include <doctest/doctest.h>
 
-#include "runtime/base/error.h"
+#include "runtime/core/base/error.h"
 #include "tests/unit/replay/kernels.h"
 #include "tests/unit/replay/recording_maker.h"
 

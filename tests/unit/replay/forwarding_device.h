@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/device/device.h"
+#include "runtime/devices/device.h"
 
 namespace mneme::test {
 

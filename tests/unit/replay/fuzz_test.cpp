@@ -4,8 +4,8 @@
 #include <iterator>
 #include <random>
 
-#include "runtime/base/error.h"
-#include "runtime/base/file.h"
+#include "runtime/core/base/error.h"
+#include "runtime/core/base/file.h"
 #include "tests/unit/replay/kernels.h"
 #include "tests/unit/replay/recording_maker.h"
 

@@ -1,7 +1,7 @@
 #include <doctest/doctest.h>
 #include <limits>
 
-#include "runtime/base/error.h"
+#include "runtime/core/base/error.h"
 #include "runtime/replay/replay.h"
 
 using namespace mneme;
@@ -21,7 +21,10 @@ ErrorCode refusal(const std::string& json) {
 } // namespace
 
 TEST_CASE("a configuration keeps the documented order of its fields") {
-  CHECK(toJson(Configuration{.maxThreads = 1024, .minBlocksPerSm = 1}) ==
+  Configuration configuration;
+  configuration.maxThreads = 1024;
+  configuration.minBlocksPerSm = 1;
+  CHECK(toJson(configuration) ==
         R"({"grid":{"x":1,"y":1,"z":1},"block":{"x":1,"y":1,"z":1},"shared_mem":0,)"
         R"("specialize":false,"set_launch_bounds":false,"max_threads":1024,"min_blocks_per_sm":1,)"
         R"("specialize_dims":false,"passes":"default<O3>","codegen_opt":3,"prune":true,)"

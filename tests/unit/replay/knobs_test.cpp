@@ -1,4 +1,4 @@
-// Every knob of runtime/abi/knobs.def arrives wherever a configuration goes on its way to the
+// Every knob of runtime/core/abi/knobs.def arrives wherever a configuration goes on its way to the
 // compiler; one that is forgotten somewhere fails by its name.
 #include <algorithm>
 #include <doctest/doctest.h>
@@ -7,8 +7,8 @@
 #include <type_traits>
 #include <vector>
 
-#include "runtime/compile/service/disk_cache.h"
-#include "runtime/compile/service/messages.h"
+#include "runtime/compiler/service/disk_cache.h"
+#include "runtime/compiler/service/messages.h"
 #include "runtime/replay/build.h"
 
 using namespace mneme;
@@ -34,7 +34,7 @@ std::vector<Knob> knobs() {
   std::vector<Knob> all;
 #define MNEME_KNOB(type, member, key, otherwise, high, deployed)                                   \
   all.push_back({key, [](Configuration& c) { changeValue(c.member, high); }});
-#include "runtime/abi/knobs.def"
+#include "runtime/core/abi/knobs.def"
   for (Knob& knob : all)
     if (knob.key == "specialized_args")
       knob.change = [](Configuration& c) { c.specializedArgs = "1"; };

@@ -1,7 +1,7 @@
 #include <doctest/doctest.h>
 
-#include "runtime/base/error.h"
-#include "runtime/device/device.h"
+#include "runtime/core/base/error.h"
+#include "runtime/devices/device.h"
 #include "runtime/replay/build.h"
 #include "tests/unit/replay/forwarding_device.h"
 #include "tests/unit/replay/kernels.h"

@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <unistd.h>
 
-#include "runtime/artifact/writer.h"
+#include "runtime/core/artifact/writer.h"
 #include "tests/unit/replay/kernels.h"
 
 namespace mneme::test {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/artifact/recording.h"
+#include "runtime/core/artifact/recording.h"
 #include "runtime/replay/replay.h"
 #include "tests/unit/base/temporary_directory.h"
 

@@ -4,7 +4,7 @@
 #include <random>
 #include <vector>
 
-#include "runtime/base/error.h"
+#include "runtime/core/base/error.h"
 #include "runtime/replay/replay.h"
 #include "runtime/replay/type_guess.h"
 

@@ -3,7 +3,7 @@
 #include <tuple>
 #include <vector>
 
-#include "runtime/abi/mneme_rt.h"
+#include "runtime/core/abi/mneme_rt.h"
 
 TEST_CASE("who asked hears of executable graphs that were made or updated, and only of those") {
   int exec = 0, graph = 0;

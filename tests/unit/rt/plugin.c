@@ -1,6 +1,6 @@
 // A shared library as the passes leave it, with relocatable device code: no wrapper in the entry, one
 // fat binary wrapper in the section the linker collects.
-#include "runtime/abi/mneme_rt.h"
+#include "runtime/core/abi/mneme_rt.h"
 
 void plugin_stub(void) {}
 

@@ -5,7 +5,7 @@
 
 #include <vector>
 
-#include "runtime/abi/mneme_rt.h"
+#include "runtime/core/abi/mneme_rt.h"
 
 namespace {
 

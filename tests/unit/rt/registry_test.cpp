@@ -6,7 +6,7 @@
 #include <thread>
 #include <vector>
 
-#include "runtime/abi/mneme_rt.h"
+#include "runtime/core/abi/mneme_rt.h"
 
 namespace {
 

@@ -1,6 +1,6 @@
 #include <doctest/doctest.h>
 
-#include "runtime/tuned/dims.h"
+#include "runtime/jit/tuned/dims.h"
 
 using namespace mneme::tuned;
 
@@ -51,7 +51,7 @@ TEST_CASE("cover keeps the threads in each axis") {
         dimsOf({5, 6, 5}, {32, 8, 1}));
   // Another size: the same threads may have other work.
   CHECK(!overrideDims(tuned, dimsOf({10, 3, 1}, {16, 16, 1}), Likeness::SameShared));
-  // 9 * 16 threads in x are no multiple of 32.
+  // 9 * 16 threads in x are not a multiple of 32.
   CHECK(!overrideDims(tuned, dimsOf({9, 3, 1}, {16, 16, 1}), Likeness::SameCounts));
 }
 
@@ -119,7 +119,7 @@ TEST_CASE("impossible launches and impossible tuned dimensions stay as they are"
   CHECK(!overrideDims(tuned, tuned.matched, Likeness::Same));
 }
 
-TEST_CASE("too many threads to count are no number") {
+TEST_CASE("more threads than can be counted have no number") {
   CHECK(volume({0xffffffff, 0xffffffff, 1}) == 0xffffffffull * 0xffffffffull);
   CHECK(!volume({0xffffffff, 0xffffffff, 0xffffffff}));
   CHECK(!threadsOf(dimsOf({0xffffffff, 0xffffffff, 1}, {2, 1, 1})));

@@ -3,8 +3,8 @@
 #include <chrono>
 #include <random>
 
-#include "runtime/base/error.h"
-#include "runtime/tuned/file.h"
+#include "runtime/core/base/error.h"
+#include "runtime/jit/tuned/file.h"
 
 using namespace mneme;
 using namespace mneme::tuned;
@@ -210,7 +210,7 @@ TEST_CASE("what cannot be trusted costs the kernel") {
         std::string::npos);
 }
 
-TEST_CASE("what is no JSON object is refused whole") {
+TEST_CASE("anything that is not a JSON object is refused whole") {
   for (const std::string text : {"", "[", "[]", "7", "{\"a\": }", "{} {}", "\xff\xfe"})
     CHECK_THROWS_AS(parseFile(text, "t"), mneme::Error);
   const std::string deep(100000, '[');

@@ -2,7 +2,7 @@
 
 #include <cstring>
 
-#include "runtime/tuned/select.h"
+#include "runtime/jit/tuned/select.h"
 
 using namespace mneme;
 using namespace mneme::tuned;

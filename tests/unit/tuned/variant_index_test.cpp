@@ -4,7 +4,7 @@
 #include <cstring>
 #include <random>
 
-#include "runtime/tuned/variant_index.h"
+#include "runtime/jit/tuned/variant_index.h"
 
 using namespace mneme;
 using namespace mneme::tuned;

@@ -5,9 +5,9 @@
 
 #include <dlfcn.h>
 
-#include "runtime/abi/cpu_variants.h"
-#include "runtime/base/error.h"
-#include "runtime/device/cuda/application.h"
+#include "runtime/core/abi/cpu_variants.h"
+#include "runtime/core/base/error.h"
+#include "runtime/devices/cuda/application.h"
 
 namespace mneme::jit {
 namespace {

@@ -1,4 +1,4 @@
-// Room jit: tuned kernels on the CPU device, through the runtimes of our own that are preloaded.
+// Room jit: tuned kernels on the CPU device, through mneme's own preloaded runtimes.
 #pragma once
 
 #include <memory>
@@ -7,7 +7,7 @@
 
 namespace mneme::jit {
 
-/// Null when this process does not run on the CPU device.
+/// Returns null if this process does not use the CPU device.
 std::unique_ptr<Backend> makeCpuBackend();
 
 } // namespace mneme::jit

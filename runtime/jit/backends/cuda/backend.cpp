@@ -5,8 +5,8 @@
 #include <cstring>
 #include <utility>
 
-#include "runtime/base/error.h"
-#include "runtime/device/cuda/description.h"
+#include "runtime/core/base/error.h"
+#include "runtime/devices/cuda/description.h"
 #include "runtime/jit/backends/cuda/graphs.h"
 #include "runtime/jit/backends/cuda/kernel.h"
 
@@ -15,8 +15,6 @@ namespace {
 
 using namespace device::cuda;
 
-constexpr uint32_t kConstantEntry = 1; // mneme_global_entry::flags
-
 const mneme_global_entry* entryOf(const mneme_module_entry* module, const std::string& name) {
   for (uint64_t index = 0; module && index < module->globalCount; ++index)
     if (name == module->globals[index].name)
@@ -24,8 +22,8 @@ const mneme_global_entry* entryOf(const mneme_module_entry* module, const std::s
   return nullptr;
 }
 
-/// The handle that names the stream of a launch to the driver's functions, for which null is the
-/// legacy default stream. False if it cannot be told which default stream is meant.
+/// Converts the stream of a launch to a handle for the driver's functions, for which null is the
+/// legacy default stream. Returns false if it is unknown which default stream is meant.
 bool streamOf(const mneme_launch& launch, CUstream& stream) noexcept {
   stream = static_cast<CUstream>(launch.stream);
   if (stream)
@@ -166,7 +164,7 @@ public:
     if (!placement)
       return false;
     const DriverLaunch wanted(launch, dims);
-    // A block the program's kernel cannot have is an error the program is told of.
+    // A block that the program's kernel does not allow must fail in the program.
     const uint64_t threads = uint64_t{launch.block.x} * launch.block.y * launch.block.z;
     const uint64_t most = placement->maxThreadsPerBlock();
     if (!wanted.isPossible || (most != 0 && threads > most))
@@ -176,7 +174,7 @@ public:
     };
     if (!allowed() && !(placement->refreshWishes() && allowed()))
       return false;
-    if (!placement->copyConstants(wanted.config.hStream))
+    if (!placement->constants().bringUpToDate(wanted.config.hStream))
       return false;
     CUresult result = wanted.start(driver_, placement->function(), launch.args);
     if (result == CUDA_ERROR_INVALID_CLUSTER_SIZE && placement->refreshWishes())
@@ -197,9 +195,10 @@ private:
       if (std::ranges::any_of(source.variables, isNamed))
         continue; // several units name it
       const mneme_global_entry* entry = entryOf(image.module, global.name);
-      const bool isConstant = global.isConstant || (entry && entry->flags & kConstantEntry);
+      const uint32_t flags = entry ? entry->flags : 0;
       source.variables.push_back(
-          {global.name, global.sizeBytes, isConstant, entry ? entry->hostShadow : nullptr});
+          {global.name, global.sizeBytes, global.isConstant || (flags & MNEME_GLOBAL_CONSTANT) != 0,
+           (flags & MNEME_GLOBAL_WRITES_TOLD) != 0, entry ? entry->hostShadow : nullptr});
     }
     return source;
   }

@@ -5,15 +5,15 @@
 #include <memory>
 #include <string>
 
-#include "runtime/device/cuda/loaded_runtime.h"
+#include "runtime/devices/cuda/loaded_runtime.h"
 #include "runtime/jit/backend.h"
 
 namespace mneme::jit {
 
-/// Null when there is no driver; `why` then says so.
+/// Returns null if there is no driver, with the reason in `why`.
 std::unique_ptr<Backend> makeCudaBackend(const mneme_launch& launch, std::string& why);
 
-/// With a runtime found elsewhere. `driver` is never destroyed. For tests.
+/// For tests: uses the given driver, which must never be destroyed, and runtime.
 std::unique_ptr<Backend> makeCudaBackend(const device::cuda::Driver& driver,
                                          const device::cuda::LoadedRuntime& runtime);
 

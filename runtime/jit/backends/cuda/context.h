@@ -1,25 +1,25 @@
-// Room jit: which context a launch of this thread goes to.
+// Room jit: finds the context that a launch by this thread uses.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 
-#include "runtime/device/cuda/loaded_runtime.h"
+#include "runtime/devices/cuda/loaded_runtime.h"
 
 namespace mneme::jit {
 
-/// A device's primary context in one of its lives: cudaDeviceReset() ends it and the next one often
-/// has the same handle, but never the same id. (Drivers before CUDA 12.0 have no ids: there a reset
-/// between two launches of a tuned kernel goes unseen.)
+/// A device's primary context between two resets. cudaDeviceReset() ends it; the next context often
+/// has the same handle, but never the same id. (Drivers before CUDA 12.0 have no ids, so a reset
+/// between two launches of a tuned kernel goes unnoticed.)
 struct CudaContext {
   device::cuda::CUcontext handle = nullptr;
   uint64_t id = 0;
   device::cuda::CUdevice device = -1;
 };
 
-/// The context in which the runtime launches for this thread now. Nothing if there is none yet, if
-/// it is no primary context (the program's own, or a green one), or if the runtime is about to
-/// select another. Cheap; no allocation.
+/// Returns the context in which the runtime launches for this thread now. Returns nothing if there
+/// is none yet, if it is not a primary context (but the program's own, or a green one), or if the
+/// runtime is about to select another. Cheap; allocates nothing.
 std::optional<CudaContext> currentContext(const device::cuda::Driver& driver,
                                           const device::cuda::LoadedRuntime& runtime) noexcept;
 

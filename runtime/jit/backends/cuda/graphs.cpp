@@ -52,7 +52,7 @@ bool mayReplace(const Driver& driver, CUgraphNode node) noexcept {
   return asked != CUDA_SUCCESS || !isUpdatable;
 }
 
-/// Whether the node's blocks are tied to each other, or that cannot be told.
+/// Returns whether the node's blocks depend on each other, or may do so.
 bool hasTiedBlocks(const Driver& driver, CUgraphNode node) noexcept {
   CUlaunchAttributeValue cooperative{}, cluster{};
   if (driver.cuGraphKernelNodeGetAttribute(node, CU_LAUNCH_ATTRIBUTE_COOPERATIVE, &cooperative) !=
@@ -103,7 +103,7 @@ bool replaceInGraph(const Driver& driver, const ExecutableGraph& graph, const Gr
     return kernel.sharedBytes <= static_cast<uint64_t>(placement.maxDynamicSharedBytes());
   };
   // A copy in front of the kernel would be a node that the program's graph does not have.
-  if (placement.hasConstants() || (most != 0 && uint64_t{x} * y * z > most) ||
+  if (!placement.constants().empty() || (most != 0 && uint64_t{x} * y * z > most) ||
       kernel.sharedBytes > INT_MAX || (!allowed() && !(placement.refreshWishes() && allowed())))
     return false;
   CUkernelNodeParams params;

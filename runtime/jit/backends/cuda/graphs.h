@@ -10,14 +10,14 @@
 
 namespace mneme::jit {
 
-/// As Backend::visitKernels(): those that run in `context`, of graphs in the graph, too.
-/// Nothing with drivers before CUDA 12.0, and of graphs that kernels launch.
+/// Implements Backend::visitKernels() for kernels that run in `context`, including those of nested
+/// graphs. Visits nothing with drivers before CUDA 12.0, and nothing of graphs that kernels launch.
 void visitGraphKernels(const device::cuda::Driver& driver,
                        const device::cuda::LoadedRuntime& runtime, const CudaContext& context,
                        const ExecutableGraph& graph,
                        const std::function<void(const GraphKernel&)>& visit);
 
-/// As Backend::replaceIn().
+/// Implements Backend::replaceIn().
 bool replaceInGraph(const device::cuda::Driver& driver, const ExecutableGraph& graph,
                     const GraphKernel& kernel, CudaPlacement& placement,
                     const tuned::Dims& dims) noexcept;

@@ -2,9 +2,9 @@
 
 #include <utility>
 
-#include "runtime/abi/variable_names.h"
-#include "runtime/base/error.h"
-#include "runtime/device/cuda/module_loader.h"
+#include "runtime/core/abi/variable_names.h"
+#include "runtime/core/base/error.h"
+#include "runtime/devices/cuda/module_loader.h"
 
 namespace mneme::jit {
 namespace {
@@ -58,7 +58,7 @@ CudaModuleHandle::~CudaModuleHandle() {
 }
 
 CudaPlacement::CudaPlacement(const CudaSource& source, const CudaContext& context)
-    : source_(source), module_(source, context) {
+    : source_(source), module_(source, context), constants_(source.driver) {
   const Driver& driver = source.driver;
   check(driver.cuModuleGetFunction(&function_, module_.raw(), source.kernel.c_str()),
         "finding the tuned kernel '" + source.kernel + "' in its image");
@@ -99,15 +99,7 @@ void CudaPlacement::bind(const CudaVariable& variable, CUmodule theirs) {
   if (place.address)
     write(driver, place.address, program.address);
   else
-    constants_.push_back({ours.address, program.address, sizeBytes});
-}
-
-bool CudaPlacement::copyConstants(CUstream stream) const noexcept {
-  for (const Constant& constant : constants_)
-    if (source_.driver.cuMemcpyDtoDAsync(constant.ours, constant.theirs, constant.sizeBytes,
-                                         stream) != CUDA_SUCCESS)
-      return false;
-  return true;
+    constants_.add({ours.address, program.address, sizeBytes, variable.areWritesTold});
 }
 
 void CudaPlacement::set(int attribute, int value) noexcept {

@@ -2,15 +2,7 @@
 //
 // - Variables in device memory are not in the image. The image has a constant place for the address
 //   of each (abi/variable_names.h), which is filled in when the image is loaded.
-// - Variables in constant memory are in the image, without their initial values, so that the
-//   hardware's constant cache serves them. They are copied from the program's own to ours in front
-//   of every launch, on the launch's stream. That is enough: a change the program orders before its
-//   launch is ordered before our copy, which stands at the launch's place in the stream (and in the
-//   graph that is being captured); a change ordered after the launch is ordered after our copy,
-//   which the launch waits for. A change ordered neither way races with the kernel in the program
-//   as written. Launches of this kernel on several streams at once copy the same bytes over each
-//   other: if the bytes differed, the program would have changed a variable under a running kernel.
-//   (Constants no program can change, such as tables of the compiler's, are not among them.)
+// - Variables in constant memory are in the image (constants.h).
 #pragma once
 
 #include <atomic>
@@ -21,19 +13,21 @@
 #include <vector>
 
 #include "runtime/jit/backend.h"
+#include "runtime/jit/backends/cuda/constants.h"
 #include "runtime/jit/backends/cuda/context.h"
 
 namespace mneme::jit {
 
-/// A device variable of the kernel, with what the program knows it by.
+/// A device variable of the kernel, and how the program identifies it.
 struct CudaVariable {
   std::string name;
   uint64_t sizeBytes = 0;
   bool isConstant = false;
+  bool areWritesTold = false;   ///< MNEME_GLOBAL_WRITES_TOLD
   const void* shadow = nullptr; ///< host shadow; null: this unit's host code cannot name it
 };
 
-/// What a tuned kernel is made from, for every time it is loaded.
+/// What a tuned kernel is loaded from, each time.
 struct CudaSource {
   const device::cuda::Driver& driver;
   const device::cuda::LoadedRuntime& runtime;
@@ -43,7 +37,7 @@ struct CudaSource {
   std::vector<CudaVariable> variables;
 };
 
-/// A module, unloaded with this object if its context still is the calling thread's.
+/// A module. The destructor unloads it if its context is still the calling thread's.
 class CudaModuleHandle {
 public:
   CudaModuleHandle(const CudaSource& source, const CudaContext& context);
@@ -65,21 +59,15 @@ public:
   CudaPlacement(const CudaSource& source, const CudaContext& context);
 
   device::cuda::CUfunction function() const noexcept { return function_; }
-  /// Brings the constants up to date, in front of a launch on this stream. False if that failed.
-  bool copyConstants(device::cuda::CUstream stream) const noexcept;
-  bool hasConstants() const noexcept { return !constants_.empty(); }
+  CudaConstants& constants() noexcept { return constants_; }
   int maxDynamicSharedBytes() const noexcept { return maxDynamicSharedBytes_; }
-  /// What the program's own kernel promised, or has registers for. 0: unknown.
+  /// The limit that the program's own kernel promised, or that its registers allow. 0: unknown.
   uint64_t maxThreadsPerBlock() const noexcept { return maxThreadsPerBlock_; }
-  /// Asks again how the program wants its kernel launched: cudaFuncSetAttribute() may have been
-  /// called since. Whether that changed anything.
+  /// Reads again how the program wants its kernel launched, because cudaFuncSetAttribute() may have
+  /// been called since. Returns whether anything changed.
   bool refreshWishes() noexcept;
 
 private:
-  struct Constant {
-    device::cuda::CUdeviceptr ours = 0, theirs = 0;
-    size_t sizeBytes = 0;
-  };
   void bind(const CudaVariable& variable, device::cuda::CUmodule theirs);
   void applyWishes(const device::cuda::LaunchWishes& wishes) noexcept;
   void set(int attribute, int value) noexcept;
@@ -87,7 +75,7 @@ private:
   const CudaSource& source_;
   CudaModuleHandle module_;
   device::cuda::CUfunction function_ = nullptr;
-  std::vector<Constant> constants_;
+  CudaConstants constants_;
   std::atomic<int> maxDynamicSharedBytes_{0};
   uint64_t maxThreadsPerBlock_ = 0;
   std::mutex wishesLock_;
@@ -99,8 +87,8 @@ public:
   /// Loads in the current context. \throws Error
   CudaKernel(CudaSource source, const CudaContext& context);
 
-  /// The kernel in a context of the device it was loaded for, loaded again if that is another than
-  /// the last time (after a device reset). Null if it cannot be loaded there.
+  /// Returns the kernel in a context of its device. Loads it again if the context has changed, as
+  /// after a device reset. Returns null if it cannot be loaded there.
   CudaPlacement* placementIn(const CudaContext& context) noexcept;
 
 private:

@@ -4,9 +4,9 @@
 #include <array>
 #include <climits>
 
-#include "runtime/base/error.h"
-#include "runtime/device/cuda/application.h"
-#include "runtime/device/hip/description.h"
+#include "runtime/core/base/error.h"
+#include "runtime/devices/cuda/application.h"
+#include "runtime/devices/hip/description.h"
 #include "runtime/jit/backends/hip/kernel.h"
 #include "runtime/jit/backends/hip/runtime.h"
 
@@ -114,7 +114,7 @@ public:
               int& status) noexcept override {
     const auto& loaded = static_cast<const HipKernel&>(kernel);
     const Form form = formOf(launch);
-    // A block the program's kernel cannot have is an error the program is told of.
+    // A block that the program's kernel does not allow must fail in the program.
     const uint64_t threads = uint64_t{launch.block.x} * launch.block.y * launch.block.z;
     const uint64_t most = loaded.maxThreadsPerBlock();
     if (form == Form::Impossible || loaded.device() != currentDevice() ||

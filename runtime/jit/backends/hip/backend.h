@@ -1,5 +1,5 @@
-// Room jit: tuned kernels on AMD GPUs, loaded and launched as modules beside the program's own, by
-// the HIP runtime it uses.
+// Room jit: tuned kernels on AMD GPUs. The program's HIP runtime loads and launches them, as
+// modules next to the program's own.
 #pragma once
 
 #include <memory>
@@ -12,7 +12,7 @@ namespace mneme::jit {
 /// Whether a launch function is one of HIP's.
 bool isHipEntry(const void* vendorEntry) noexcept;
 
-/// Null when HIP cannot be used; `why` then says so.
+/// Returns null if HIP cannot be used, with the reason in `why`.
 std::unique_ptr<Backend> makeHipBackend(std::string& why);
 
 } // namespace mneme::jit

@@ -6,8 +6,8 @@
 #include <set>
 #include <utility>
 
-#include "runtime/abi/variable_names.h"
-#include "runtime/base/error.h"
+#include "runtime/core/abi/variable_names.h"
+#include "runtime/core/base/error.h"
 #include "runtime/jit/backends/hip/runtime.h"
 #include "runtime/jit/hidden_variable.h"
 

@@ -1,13 +1,13 @@
 // Room jit: a tuned kernel on one AMD GPU. It shares the program's device variables, constant ones
-// as well: none is in the code object, which has a place for the address of each
-// (abi/variable_names.h) that is filled in when it is loaded.
+// as well. The code object has none of them, only a place for the address of each
+// (abi/variable_names.h), which is filled in after loading.
 #pragma once
 
 #include <cstdint>
 #include <string>
 #include <vector>
 
-#include "runtime/device/hip/driver.h"
+#include "runtime/devices/hip/driver.h"
 #include "runtime/jit/backend.h"
 
 namespace mneme::jit {
@@ -22,7 +22,7 @@ public:
 
   device::hip::hipFunction_t function() const noexcept { return function_; }
   int device() const noexcept { return device_; }
-  /// What the program's own kernel promised, or has registers for. 0: unknown.
+  /// The limit that the program's own kernel promised, or that its registers allow. 0: unknown.
   uint64_t maxThreadsPerBlock() const noexcept { return maxThreadsPerBlock_; }
 
 private:

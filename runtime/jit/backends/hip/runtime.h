@@ -1,15 +1,15 @@
-// Room jit: HIP's functions that device::hip::Driver has no use for.
+// Room jit: HIP functions that device::hip::Driver does not need.
 #pragma once
 
 #include <cstddef>
 
-#include "runtime/base/last_error.h"
-#include "runtime/device/hip/capture_relaxed.h"
-#include "runtime/device/hip/driver.h"
+#include "runtime/core/base/last_error.h"
+#include "runtime/devices/hip/capture_relaxed.h"
+#include "runtime/devices/hip/driver.h"
 
 namespace mneme::jit {
 
-/// hipFuncAttributes, which newer versions lengthen at most.
+/// hipFuncAttributes. Newer versions can only add members at the end.
 struct HipKernelFacts {
   int binaryVersion, cacheMode;
   size_t constantBytes, localBytes;
@@ -27,10 +27,10 @@ struct HipPointerFacts {
   unsigned allocationFlags;
 };
 
-/// A function of the library that the program uses, wherever that was opened; null without it.
+/// Returns a function of the HIP library that the program uses; null if there is none.
 void* findInHip(const char* name) noexcept;
 
-/// Of the library that the program uses. All may be null.
+/// Functions of the HIP library that the program uses. Each may be null.
 struct HipRuntime {
   /// Looked up once.
   static const HipRuntime& get() noexcept;

@@ -3,7 +3,7 @@
 
 #include <stddef.h>
 
-#include "runtime/abi/cpu_image.h"
+#include "runtime/core/abi/cpu_image.h"
 
 #define EXPORT __attribute__((visibility("default")))
 #define FULL 0xffffffffu

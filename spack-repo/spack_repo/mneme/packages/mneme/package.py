@@ -4,7 +4,7 @@ import os
 
 _configuration = None
 # From Spack 1.0 on, the build systems are part of the repository `builtin`, and Fortran is something
-# to depend on. The configuration is no part of the package API: without, nothing is refused.
+# to depend on. The configuration is not part of the package API: without, nothing is refused.
 try:
     from spack_repo.builtin.build_systems.cmake import CMakePackage, generator
 except ImportError:
@@ -22,7 +22,7 @@ _checkout = os.path.realpath(__file__).rsplit(os.sep, 6)[0]
 
 
 def _hip_can_come(package, variant, values):
-    """Refuse +rocm at once where hip is no external and nothing can compile the Fortran in Spack's.
+    """Refuse +rocm at once where hip is not an external and nothing can compile the Fortran in Spack's.
 
     The solver would search for minutes, and then name a hundred packages and not the reason.
     """
@@ -158,7 +158,7 @@ class Mneme(CMakePackage):
     def download_instr(self):
         """What to do where there is nothing to fetch."""
         return (
-            f"'{_checkout}' is no Git checkout, so there is nothing to fetch. Build the folder as it"
+            f"'{_checkout}' is not a Git checkout, so there is nothing to fetch. Build the folder as it"
             " is, in an environment (spack env activate --create mneme-here): spack add mneme@main"
             f" && spack develop --path '{_checkout}' mneme@main && spack install"
         )

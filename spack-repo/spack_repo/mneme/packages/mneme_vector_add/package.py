@@ -51,7 +51,7 @@ class MnemeVectorAdd(CMakePackage):
     def download_instr(self):
         """What to do where there is nothing to fetch."""
         return (
-            f"'{_checkout}' is no Git checkout, so there is nothing to fetch. Build the folder as it"
+            f"'{_checkout}' is not a Git checkout, so there is nothing to fetch. Build the folder as it"
             " is, in an environment (spack env activate --create mneme-here): spack add"
             f" mneme-vector-add@main && spack develop --path '{_checkout}' mneme-vector-add@main &&"
             " spack install"

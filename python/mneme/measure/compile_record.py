@@ -1,0 +1,192 @@
+"""Compiles a recorded kernel, for any target and without a device."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from mneme.errors import InvalidArgument
+from mneme.knobs import FixedCodeNumbers
+from mneme.mneme_types import ExperimentConfiguration, dim3
+from mneme.recording.recorded_execution import RecordedExecution
+from mneme.recording.records import find_instance
+
+if TYPE_CHECKING:
+    from mneme.recording.recorded_execution import KernelInstance
+
+__all__ = ["CompileOptions", "CompiledKernel", "compile_record"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompileOptions(FixedCodeNumbers):
+    """How a recorded kernel is compiled."""
+
+    target: str = ""
+    """ "sm_90", "cpu", ...; empty: the architecture the program was built for."""
+
+    passes: str = "default<O3>"
+    """LLVM pass pipeline."""
+
+    codegen_opt: int = 3
+    """Level of code generator and assembler, 0 to 3."""
+
+    specialize: bool = False
+    """Fix scalar arguments to their recorded values."""
+
+    specialize_dims: bool = False
+    """Fix grid and block."""
+
+    grid: dim3 | None = None
+    """Blocks of the launch the code is for; None: as recorded."""
+
+    block: dim3 | None = None
+    """Threads of its block; None: as recorded."""
+
+    set_launch_bounds: bool = False
+    """Promise `max_threads` and `min_blocks_per_sm` to the code generator."""
+
+    max_threads: int = 0
+    """Threads of the largest block; 0: those of the block."""
+
+    min_blocks_per_sm: int = 0
+    """Blocks that must fit on a multiprocessor."""
+
+    specialized_args: str = ""
+    """Indices of the arguments that `specialize` fixes, as "0,2"; empty: all scalar ones."""
+
+    assembler_options: str = ""
+    """Further options for ptxas, separated by blanks."""
+
+    code_object_version: int = 0
+    """Version of code objects for AMD GPUs, 4 to 6; 0: what the program was built for."""
+
+    use_cache: bool = True
+    """Look for a stored image, and store the new one."""
+
+    want_ir: bool = False
+    """Return the final IR; a replay finds only images without it in the cache."""
+
+    want_assembly: bool = False
+    """Return the final assembly; as `want_ir`."""
+
+    @classmethod
+    def of(cls, configuration: ExperimentConfiguration, **others: Any) -> CompileOptions:  # noqa: ANN401
+        """Return the options for a replay of this configuration, with further fields."""
+        told = {name: getattr(configuration, name) for name in _configured()}
+        return cls(**told, **others)
+
+    def needs_launch(self) -> bool:
+        """Whether the code depends on the launch."""
+        bounds_by_block = self.set_launch_bounds and self.max_threads == 0
+        return self.specialize or self.specialize_dims or bounds_by_block
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompiledKernel:
+    """The compiled code of a kernel."""
+
+    kernel_name: str
+    """Mangled name."""
+
+    target: str
+    """As in `CompileOptions`, never empty."""
+
+    image: bytes = field(repr=False)
+    """A cubin (or PTX text without ptxas and nvJitLink), a code object for an AMD GPU, or a shared
+    object for the CPU."""
+
+    ir: str = field(repr=False)
+    """Final IR as text, if requested."""
+
+    assembly: str = field(repr=False)
+    """Final PTX, or assembly for AMD GPU or CPU, if requested."""
+
+    statistics: dict[str, Any]
+    """Times in seconds, sizes in bytes, registers; see docs/cli.md."""
+
+
+def compile_record(
+    database: str | Path, record_id: str | None = None, options: CompileOptions | None = None
+) -> CompiledKernel:
+    """Compile the kernel of a record, without a device.
+
+    The image is stored where replays on a device of this target search for it.
+
+    Args:
+        database: A `<static hash>.json` file, or a directory of them.
+        record_id: The launch whose arguments and dimensions are fixed; None if there is only one,
+            or if the options use nothing of a launch.
+        options: How to compile.
+
+    Raises:
+        InvalidArgument: For an unknown target, pass or option, and if the record id is ambiguous.
+        NotFound: If there is no such record.
+        CompileFailed: If compiler or assembler refuse the kernel.
+    """
+    from mneme import _native  # noqa: PLC0415 - loads native code
+
+    wanted = options or CompileOptions()
+    record, instance, placing = _find(database, record_id, wanted)
+    target = wanted.target or record.arch
+    if not target:
+        raise InvalidArgument(
+            f"'{record.path}' does not say what it was built for; name an architecture (sm_90, cpu)"
+        )
+    code = _native.RecordedCode(record.path, placing.dynamic_hash if placing else "")
+    compiled = code.compile(
+        json.dumps(_configuration(wanted, instance)),
+        code.recorded_target(target),
+        json.dumps(
+            {
+                "want_ir": wanted.want_ir,
+                "want_assembly": wanted.want_assembly,
+                "use_cache": wanted.use_cache,
+            }
+        ),
+        assembler_options=wanted.assembler_options,
+        code_object_version=wanted.code_object_version,
+    )
+    statistics = json.loads(compiled["statistics"])
+    statistics["is_from_cache"] = compiled["is_from_cache"]
+    return CompiledKernel(
+        kernel_name=record.kernel_name,
+        target=target,
+        image=compiled["image"],
+        ir=compiled["ir"],
+        assembly=compiled["assembly"],
+        statistics=statistics,
+    )
+
+
+def _find(
+    database: str | Path, record_id: str | None, options: CompileOptions
+) -> tuple[RecordedExecution, KernelInstance | None, KernelInstance | None]:
+    """Return the record, the requested launch, and a launch with addresses of globals."""
+    from mneme.recording.inventory import find_record  # noqa: PLC0415 - only without a launch
+
+    if record_id is not None or options.needs_launch():
+        path, found = find_instance(database, record_id)
+        record = RecordedExecution.from_json(path)
+        return record, record.get(found), record.get(found)
+    record = find_record(database)
+    complete = (one for one in record.values() if _has_snapshots(one))
+    return record, None, next(complete, None)
+
+
+def _has_snapshots(instance: KernelInstance) -> bool:
+    return Path(instance.prologue.fn).is_file() and Path(instance.epilogue.fn).is_file()
+
+
+def _configuration(options: CompileOptions, instance: KernelInstance | None) -> dict[str, Any]:
+    told = {name: getattr(options, name) for name in _configured()}
+    told["grid"] = options.grid or (instance.grid_dim if instance else dim3())
+    told["block"] = options.block or (instance.block_dim if instance else dim3())
+    return ExperimentConfiguration(**told).to_dict()
+
+
+def _configured() -> list[str]:
+    """Return the fields that options and configurations share."""
+    ours = {item.name for item in fields(CompileOptions)}
+    return [item.name for item in fields(ExperimentConfiguration) if item.name in ours]

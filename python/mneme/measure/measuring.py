@@ -1,0 +1,67 @@
+"""How replayed launches are measured."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from mneme.errors import InvalidArgument
+
+__all__ = ["Measuring"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Measuring:
+    """When measuring a configuration ends, and the state of caches.
+
+    The time of a kernel is the median of its measured launches. The ends of its 95 % confidence
+    interval are two order statistics, whose ranks follow from the binomial distribution for any
+    distribution of the times (J.-Y. Le Boudec, Performance Evaluation of Computer and Communication
+    Systems, chapter 2; T. Hoefler and R. Belli, Scientific Benchmarking of Parallel Computing
+    Systems, SC15). It takes at least six launches.
+    """
+
+    confidence: float = 0.0
+    """Measure until half the interval is at most this share of the median, 0.02 for 2 %; 0: measure
+    `iterations` launches."""
+
+    min_iterations: int = 0
+    """With `confidence`: smallest number of launches; 0: `iterations`."""
+
+    max_iterations: int = 1000
+    """With `confidence`: largest number of launches. At least 1."""
+
+    time_budget: float = 0.0
+    """Seconds after which measuring ends, with the launch under way; 0: no limit."""
+
+    stop_above_ns: int = 0
+    """Nanoseconds. Measuring ends once the interval lies above, or, before there is an interval,
+    while every launch takes more than twice as long; 0: never."""
+
+    cold_cache: bool = False
+    """Replace the content of the device's caches before every launch."""
+
+    classify_wrong: bool = True
+    """Launch a binary with another result a few times more, to distinguish wrong from
+    nondeterministic. False if the kernel is known to be deterministic: other results are then
+    wrong, and not measured.
+    """
+
+    def __post_init__(self) -> None:
+        """Refuse invalid values."""
+        for name in ("confidence", "min_iterations", "time_budget", "stop_above_ns"):
+            value = getattr(self, name)
+            if not value >= 0 or math.isinf(value):
+                raise InvalidArgument(f"'{name}' has to be zero or more, not {value}")
+        if self.max_iterations < 1:
+            raise InvalidArgument(f"need max_iterations >= 1, got {self.max_iterations}")
+
+    def to_options(self) -> dict[str, Any]:
+        """Return the options of the runtime that differ from its defaults."""
+        return {key: value for key, value in asdict(self).items() if value != _DEFAULTS[key]}
+
+
+_DEFAULTS: dict[str, Any] = {
+    name: Measuring.__dataclass_fields__[name].default for name in Measuring.__dataclass_fields__
+}

@@ -1,0 +1,174 @@
+"""The work of a pool's process for a `FuturesReplayExecutor`.
+
+Each process keeps the recording open in a child process: a kernel or a compiler that crashes or
+hangs ends that child, never the pool's process.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import tempfile
+import threading
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+
+from mneme.devices import device_by_number, list_devices
+from mneme.measure.async_executor import AsyncReplayExecutor
+from mneme.mneme_types import ExperimentConfiguration
+
+if TYPE_CHECKING:
+    from mneme.measure.measuring import Measuring
+    from mneme.measure.tolerance import Tolerance
+
+__all__ = ["RemoteSpec", "evaluate"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RemoteSpec:
+    """Settings shared by all configurations of an executor."""
+
+    record_db: str
+    record_id: str | None
+    iterations: int
+    warmup: int
+    tolerances: tuple[Tolerance, ...]
+    measuring: Measuring | None
+    timeout: float | None
+    device: str | None
+    log_directory: str | None
+
+
+@dataclass(slots=True)
+class _Opened:
+    """An executor of this process."""
+
+    executor: AsyncReplayExecutor
+    logs: tempfile.TemporaryDirectory[str] | None
+    ir: bytes = b""
+    users: int = 0
+
+    def close(self) -> None:
+        self.executor.shutdown()
+        if self.logs is not None:
+            self.logs.cleanup()
+
+
+@dataclass(slots=True)
+class _Process:
+    """The state of this process."""
+
+    pid: int = field(default_factory=os.getpid)
+    lock: threading.Lock = field(default_factory=threading.Lock)
+    opened: dict[RemoteSpec, _Opened] = field(default_factory=dict)
+    device: str | None = None
+    claim: IO[bytes] | None = None
+
+
+_process = _Process()
+
+
+def evaluate(
+    spec: RemoteSpec,
+    number: int,
+    configuration: dict[str, Any],
+    ir: bytes,
+    options: dict[str, Any],
+) -> dict[str, Any]:
+    """Evaluate one configuration in this process; return its result as plain values.
+
+    Args:
+        spec: What to open.
+        number: Unique per configuration, so that schedulers never treat two calls as equal.
+        configuration: The fields of `ExperimentConfiguration`.
+        ir: Replaces the recorded IR unless empty.
+        options: Keywords of `AsyncReplayExecutor.submit`.
+
+    Raises:
+        MnemeError: If the recording cannot be replayed here at all.
+    """
+    del number
+    process = _this_process()
+    with process.lock:
+        opened = _open(process, spec)
+        opened.users += 1
+        if ir != opened.ir:
+            opened.executor.set_ir(ir or None)
+            opened.ir = ir
+        future = opened.executor.submit(ExperimentConfiguration.from_dict(configuration), **options)
+    try:
+        result = future.result()
+    finally:
+        with process.lock:
+            opened.users -= 1
+    assert result is not None  # noqa: S101 - without timeout there is a result
+    return result.to_dict()
+
+
+def _this_process() -> _Process:
+    global _process  # noqa: PLW0603 - one for each process
+    if _process.pid != os.getpid():  # a fork has none of its parent's threads
+        _process = _Process()
+    return _process
+
+
+def _open(process: _Process, spec: RemoteSpec) -> _Opened:
+    if spec in process.opened:
+        return process.opened[spec]
+    for other in [other for other, opened in process.opened.items() if opened.users == 0]:
+        process.opened.pop(other).close()
+    logs = None
+    if spec.log_directory is None:
+        logs = tempfile.TemporaryDirectory(prefix="mneme-logs-", ignore_cleanup_errors=True)
+    executor = AsyncReplayExecutor(
+        spec.record_db,
+        spec.record_id,
+        spec.iterations,
+        _log_directory(spec.log_directory) if logs is None else logs.name,
+        1,
+        spec.warmup,
+        device=spec.device or _claim_device(process),
+        timeout=spec.timeout,
+        tolerances=spec.tolerances,
+        measuring=spec.measuring,
+        compile_workers=0,
+    )
+    process.opened[spec] = _Opened(executor, logs)
+    return process.opened[spec]
+
+
+def _log_directory(parent: str | None) -> Path:
+    directory = Path(parent or ".") / f"{os.uname().nodename}-{os.getpid()}"
+    directory.mkdir(parents=True, exist_ok=True)
+    return directory
+
+
+def _claim_device(process: _Process) -> str:
+    """Return a device that no other such process on this machine uses, or the first one."""
+    if process.device is None:
+        process.device = os.environ.get("MNEME_DEVICE") or device_by_number(0)
+        gpus = [one.id for one in list_devices() if one.is_available and one.id != "cpu"]
+        if process.device in gpus and "MNEME_DEVICE" not in os.environ:
+            for name in gpus:
+                if _lock(process, name):
+                    process.device = name
+                    break
+    return process.device
+
+
+def _lock(process: _Process, device: str) -> bool:
+    name = f"mneme-{os.getuid()}-{device.replace(':', '-')}.lock"
+    try:
+        # Other users can guess the name: do not follow links, and do not wait for pipes.
+        flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
+        claim = os.fdopen(os.open(Path(tempfile.gettempdir()) / name, flags, 0o600), "rb")
+    except OSError:
+        return False
+    try:
+        fcntl.flock(claim, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        claim.close()
+        return False
+    process.claim = claim  # held as long as the process lives
+    return True

@@ -1,0 +1,50 @@
+"""Statistics of an executor."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+__all__ = ["ExecutorStatistics"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExecutorStatistics:
+    """Numbers since the executor was made."""
+
+    submitted: int = 0
+    """Configurations."""
+
+    finished: int = 0
+    """Configurations with a result or an error."""
+
+    measured: int = 0
+    """Configurations that a worker ran, with any result."""
+
+    reused: int = 0
+    """Configurations that took the measurement of an identical binary and launch."""
+
+    failures: int = 0
+    """Results with `failed` set."""
+
+    compiled: int = 0
+    """Compilations of compile workers."""
+
+    compile_failures: int = 0
+    """Configurations that could not be compiled."""
+
+    worker_restarts: int = 0
+    """Worker processes that had to be replaced."""
+
+    compile_restarts: int = 0
+    """Compile workers that had to be replaced."""
+
+    device_busy_seconds: float = 0.0
+    """All launches, on all devices."""
+
+    wall_seconds: float = 0.0
+    """From the first configuration to the last result."""
+
+    @property
+    def busy_share(self) -> float:
+        """Busy seconds per second, of all devices together."""
+        return self.device_busy_seconds / self.wall_seconds if self.wall_seconds > 0 else 0.0

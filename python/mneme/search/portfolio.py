@@ -1,0 +1,368 @@
+"""Chooses what to try next by several methods; the more a method finds, the more it is used.
+
+Methods ("operators") are chosen by a bandit whose credit is the area under the curve of an
+operator's successes, recent ones counting more (J. Ansel et al., OpenTuner: An Extensible Framework
+for Program Autotuning, PACT 2014). Asking costs well below a millisecond, so that the pool that
+compiles never waits.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final
+
+from mneme.errors import InvalidArgument
+from mneme.pipelines.mutation import mutate
+from mneme.search.conditions import assign, sampling_order
+from mneme.search.likelihood import Likelihood
+from mneme.search.params import ABSENT, sample_random_param
+from mneme.search.pipeline_param import PipelineParam
+from mneme.search.starting_points import starting_points
+
+if TYPE_CHECKING:
+    import random
+    from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+
+    from mneme.pipelines.pass_options import ConcretePass
+    from mneme.search.params import BaseParam
+    from mneme.search.space_view import Sample, SpaceView
+
+__all__ = ["Portfolio"]
+
+_ELITE: Final = 12
+_TOURNAMENT: Final = 3
+# Number of uses that the bandit remembers, and how much it explores.
+_WINDOW: Final = 300
+_EXPLORE: Final = 0.12
+# Credit for a new best, and for another configuration among the best few.
+_CREDIT_BEST: Final = 1.0
+_CREDIT_GOOD: Final = 0.3
+_GOOD: Final = 5
+_LEAST_GAIN: Final = 0.999
+# Number of passes in a sequence of its own.
+_SEQUENCE: Final = (40, 140)
+_BASES: Final = ("default<O0>", "default<O3>", "")
+# Simplifies code after a few passes.
+_AGAIN: Final = "default<O3>"
+# Limit of whole pipelines in a pipeline: more take too long to compile.
+_MOST_WHOLE: Final = 4
+_ATTEMPTS: Final = 20
+# Patience: trials without a better one, and as a multiple of the trials it took to find the best.
+_PATIENCE: Final = 2000
+_PATIENCE_FACTOR: Final = 3.0
+
+Params = dict[str, Any]
+
+
+@dataclass(slots=True)
+class _Operator:
+    propose: Callable[[], Params | None]
+    uses: deque[float] = field(default_factory=lambda: deque(maxlen=_WINDOW))
+    credit: float = 0.0
+    """Area under the curve of successes, 0 to 1; recent ones count more."""
+
+    def add(self, success: float) -> None:
+        """Add a use."""
+        self.uses.append(success)
+        count = len(self.uses)
+        area = sum(position * one for position, one in enumerate(self.uses, 1) if one)
+        self.credit = 2 * area / (count * (count + 1))
+
+
+class Portfolio:
+    """Proposes members of a space and learns from their results."""
+
+    def __init__(self, space: SpaceView, rng: random.Random, seeds: Iterable[Params] = ()) -> None:
+        """Prepare for a complete space. Seeds come directly after the usual configuration."""
+        self._space = space
+        self._rng = rng
+        self._dimensions = space.dimensions()
+        self._order = sampling_order(space.name, self._dimensions)
+        self._pipeline = next(
+            (one for one in self._dimensions.values() if isinstance(one, PipelineParam)), None
+        )
+        self._usual, *points = starting_points(self._dimensions)
+        self._first = deque([self._usual, *seeds])
+        # Single changes start from this member until results are known.
+        self._promising = self._first[min(1, len(self._first) - 1)]
+        self._single_changes = deque(
+            {name: value for name, value in point.items() if value != self._usual[name]}
+            for point in points
+        )
+        self._changes_next = True
+        self._elite: list[tuple[float, object, Params]] = []
+        self._trials = 0
+        self._trials_of_best = 0
+        listed = {
+            name: list(param.values())
+            for name, param in self._dimensions.items()
+            if param.is_finite
+        }
+        self._likelihood = Likelihood(listed, rng)
+        self._operators = {
+            "draw": _Operator(self._draw),
+            "likely": _Operator(self._likely),
+            "change": _Operator(self._change),
+            "combine": _Operator(self._combine),
+        }
+        self._passes: list[ConcretePass] = []
+        self._extensions: list[tuple[str, str]] = []
+        if self._pipeline is not None:
+            self._passes = self._pipeline.pass_manager.get_concrete_passes()
+            self._operators["sequence"] = _Operator(self._sequence)
+            self._operators["mutate"] = _Operator(self._mutate)
+            self._operators["splice"] = _Operator(self._splice)
+            self._operators["extend"] = _Operator(self._extend)
+            self._operators["shorten"] = _Operator(self._shorten)
+
+    @property
+    def is_exhausted(self) -> bool:
+        """Whether more trials are not expected to find anything better."""
+        return self.idle > max(_PATIENCE, _PATIENCE_FACTOR * self._trials_of_best)
+
+    @property
+    def idle(self) -> int:
+        """Trials since the best was found."""
+        return self._trials - self._trials_of_best
+
+    @property
+    def uses(self) -> dict[str, int]:
+        """How often each operator was used lately."""
+        return {name: len(one.uses) for name, one in self._operators.items()}
+
+    def foreseen(self) -> Iterator[Sample]:
+        """Yield the proposals that depend neither on results nor on chance.
+
+        Proposals after the first and the seeds alternate with random ones, and change another
+        member once that is better.
+        """
+        shown: set[Hashable] = set()
+        while self._first or self._single_changes:
+            sample, operator = self.propose()
+            if not operator and sample.config.key() not in shown:
+                shown.add(sample.config.key())
+                yield sample
+
+    def propose(self) -> tuple[Sample, str]:
+        """Return what to try next, and the operator that proposes it.
+
+        Raises:
+            InvalidArgument: If the space is empty, or its own functions failed.
+        """
+        while self._first:
+            if (sample := self._member(self._first.popleft())) is not None:
+                return sample, ""
+        # Alternates with the operators: in some spaces no single change helps.
+        self._changes_next = not self._changes_next
+        if not self._changes_next and (sample := self._next_change()) is not None:
+            return sample, ""
+        name = self._choose()
+        for _ in range(_ATTEMPTS):
+            params = self._operators[name].propose()
+            sample = None if params is None else self._member(params)
+            if sample is not None:
+                return sample, name
+        return self._space.draw_params(self._rng), "draw"
+
+    def _next_change(self) -> Sample | None:
+        """A good member with another of the first values of a parameter."""
+        good = self._parent() or self._promising
+        while self._single_changes:
+            change = self._single_changes.popleft()
+            if change.items() <= good.items():
+                continue
+            if (sample := self._member({**good, **change})) is not None:
+                return sample
+        return None
+
+    def learn(
+        self, operator: str, params: Mapping[str, Any], metric: float | None, identity: object
+    ) -> None:
+        """Take in a result.
+
+        Args:
+            operator: What proposed it; empty: none of ours.
+            params: Its parameters.
+            metric: Smaller is better; None: it does not work.
+            identity: Equal for configurations that are the same code and launch.
+        """
+        self._trials += 1
+        self._likelihood.learn(params, metric)
+        credit = 0.0 if metric is None else self._rank(metric, identity, dict(params))
+        if operator in self._operators:
+            self._operators[operator].add(credit)
+
+    def _rank(self, metric: float, identity: object, params: Params) -> float:
+        best = self._elite[0][0] if self._elite else math.inf
+        for index, (known, same, _) in enumerate(self._elite):
+            if same == identity:
+                is_shorter = self._length(params) < self._length(self._elite[index][2])
+                if metric < known or (metric == known and is_shorter):
+                    self._elite[index] = (metric, identity, params)
+                    self._elite.sort(key=lambda one: one[0])
+                return 0.0
+        self._elite.append((metric, identity, params))
+        self._elite.sort(key=lambda one: one[0])
+        place = next(i for i, one in enumerate(self._elite) if one[1] == identity)
+        del self._elite[_ELITE:]
+        if metric < _LEAST_GAIN * best:
+            self._trials_of_best = self._trials
+            return _CREDIT_BEST
+        return _CREDIT_GOOD if place < _GOOD else 0.0
+
+    def _length(self, params: Params) -> int:
+        return 0 if self._pipeline is None else len(self._pipeline_of(params))
+
+    def _choose(self) -> str:
+        total = sum(len(one.uses) for one in self._operators.values()) + 1
+        unused = [name for name, one in self._operators.items() if not one.uses]
+        if unused:
+            return self._rng.choice(unused)
+
+        def score(name: str) -> float:
+            one = self._operators[name]
+            return one.credit + _EXPLORE * math.sqrt(2 * math.log(total) / len(one.uses))
+
+        # Several are requested before the first result: a random term makes them differ.
+        return max(self._operators, key=lambda name: score(name) * self._rng.uniform(0.7, 1.3))
+
+    def _member(self, params: Params) -> Sample | None:
+        """Return the member with these values; missing values are drawn."""
+        found = assign(
+            self._space.name,
+            self._dimensions,
+            lambda param: self._value(param, params),
+            self._order,
+        )
+        sample = self._space.sample_of(found)
+        return sample if self._space.allows(sample, "parameters") else None
+
+    def _value(self, param: BaseParam, params: Params) -> Any:  # noqa: ANN401 - of the parameter
+        given = params.get(param.name, ABSENT)
+        # A placeholder for an inactive parameter is not a value of an active one.
+        is_missing = given is ABSENT or (given == param.otherwise and not param.contains(given))
+        return sample_random_param(param, self._rng) if is_missing else given
+
+    def _parent(self) -> Params | None:
+        if not self._elite:
+            return None
+        among = [self._rng.choice(self._elite) for _ in range(_TOURNAMENT)]
+        return dict(min(among, key=lambda one: one[0])[2])
+
+    def _draw(self) -> Params | None:
+        return {}
+
+    def _likely(self) -> Params | None:
+        """Values that good members have more often than others."""
+        return self._likelihood.propose() if self._likelihood.is_ready else None
+
+    def _change(self) -> Params | None:
+        """A good member with one or two new values and its pipeline."""
+        parent = self._parent()
+        if parent is None:
+            return None
+        free = [
+            name
+            for name in parent
+            if name in self._dimensions and not isinstance(self._dimensions[name], PipelineParam)
+        ]
+        for name in self._rng.sample(free, min(len(free), self._rng.randint(1, 2))):
+            del parent[name]
+        return parent
+
+    def _combine(self) -> Params | None:
+        """The code of one good member, the launch of another."""
+        one, other = self._parent(), self._parent()
+        if one is None or other is None or one == other:
+            return None
+        of_code = {"passes", "unroll", "codegen_opt"}
+        if self._pipeline is not None:
+            of_code.add(self._pipeline.name)
+        if not of_code & one.keys():
+            of_code = {name for name in one if self._rng.random() < 0.5}  # noqa: PLR2004
+        kept = {name: value for name, value in other.items() if name not in of_code}
+        return {**kept, **{name: one[name] for name in of_code if name in one}}
+
+    def _sequence(self) -> Params | None:
+        """A long random sequence of passes, with a good launch or the recorded one."""
+        assert self._pipeline is not None  # noqa: S101 - for the type checker
+        count = self._rng.randint(*_SEQUENCE)
+        manager = self._pipeline.pass_manager
+        drawn = manager.to_string([self._rng.choice(self._passes) for _ in range(count)])
+        base, end = self._rng.choice(_BASES), self._rng.choice(("", _AGAIN))
+        return self._with_pipeline(",".join(part for part in (base, drawn, end) if part))
+
+    def _mutate(self) -> Params | None:
+        """The pipeline of a good member with a few passes changed."""
+        parent = self._parent()
+        text = "" if parent is None else self._pipeline_of(parent)
+        if not text or self._pipeline is None:
+            return None
+        changes = 1 + int(self._rng.expovariate(0.5))
+        changed = mutate(text, self._pipeline.pass_manager, self._rng, changes)
+        return self._with_pipeline(changed, parent)
+
+    def _splice(self) -> Params | None:
+        """The beginning of one pipeline, the end of another."""
+        one, other = self._parent(), self._parent()
+        if one is None or other is None or self._pipeline is None:
+            return None
+        manager = self._pipeline.pass_manager
+        parts = [manager.from_string(self._pipeline_of(each)) for each in (one, other)]
+        if min(map(len, parts)) < 2:  # noqa: PLR2004 - nothing to cut
+            return None
+        cuts = [self._rng.randint(1, len(each) - 1) for each in parts]
+        return self._with_pipeline(
+            manager.to_string([*parts[0][: cuts[0]], *parts[1][cuts[1] :]]), one
+        )
+
+    def _extend(self) -> Params | None:
+        """One more pass, before or after a good pipeline: each pass once, then again."""
+        parent = self._parent()
+        text = "" if parent is None else self._pipeline_of(parent)
+        if not text or self._pipeline is None:
+            return None
+        if not self._extensions:
+            added = [self._pipeline.pass_manager.to_string([one]) for one in self._passes]
+            self._extensions = [
+                *((one, "") for one in added),
+                *(("", one) for one in added),
+                *(("", f"{one},{_AGAIN}") for one in added),
+            ]
+            self._rng.shuffle(self._extensions)
+        front, behind = self._extensions.pop()
+        found = ",".join(part for part in (front, text, behind) if part)
+        return self._with_pipeline(found, parent) if _is_short(found) else None
+
+    def _shorten(self) -> Params | None:
+        """A good pipeline without some consecutive passes, at most half of them."""
+        parent = self._parent()
+        if parent is None or self._pipeline is None:
+            return None
+        manager = self._pipeline.pass_manager
+        passes = manager.from_string(self._pipeline_of(parent))
+        if len(passes) < 2:  # noqa: PLR2004 - nothing would be left
+            return None
+        count = self._rng.randint(1, len(passes) // 2)
+        start = self._rng.randint(0, len(passes) - count)
+        del passes[start : start + count]
+        return self._with_pipeline(manager.to_string(passes), parent)
+
+    def _pipeline_of(self, params: Params) -> str:
+        assert self._pipeline is not None  # noqa: S101
+        text = params.get(self._pipeline.name) or params.get("passes", "")
+        return str(text)
+
+    def _with_pipeline(self, text: str, parent: Params | None = None) -> Params | None:
+        """Return parameters with this pipeline; the others are those of a good member."""
+        assert self._pipeline is not None  # noqa: S101
+        if not isinstance(self._pipeline.when, dict):
+            raise InvalidArgument(f"'{self._pipeline.name}' has no condition that can be met")
+        base = parent or self._parent() or {}
+        return {**base, **self._pipeline.when, self._pipeline.name: text}
+
+
+def _is_short(pipeline: str) -> bool:
+    return pipeline.count("default<") <= _MOST_WHOLE

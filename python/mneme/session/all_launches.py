@@ -1,0 +1,323 @@
+"""Tunes every launch of a recording, each in a directory of its own; heavy ones get more time.
+
+If the launches of a kernel always have different arguments, one of them represents all with its
+dimensions: none of the recorded launches occurs again.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from dataclasses import dataclass, replace
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+from mneme.errors import MnemeError, NotFound
+from mneme.kernel_names import qualified_name
+from mneme.recording.directory import Recording
+from mneme.recording.launch_facts import (
+    differ_in_floats_only,
+    launches_of,
+    static_hash_text,
+    usual_launch,
+)
+from mneme.session.constant_arguments import (
+    are_others_each_time,
+    asks_for_others,
+    with_same_dimensions,
+)
+from mneme.session.events import Summary
+from mneme.session.option_files import write_options
+from mneme.session.result_store import ResultStore, refuse_earlier_trials
+from mneme.session.tolerances import SharedTolerances
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from mneme.recording.recorded_execution import KernelInstance, RecordedExecution
+    from mneme.session.events import Outcome, TuneListener
+    from mneme.session.options import TuneOptions
+
+__all__ = ["Session", "directory_name", "share_out", "tune_all"]
+
+_FEWEST_TRIALS = 10
+_LONGEST_NAME = 60
+_DIGITS_OF_CODE = 8
+_NS = 1e-9
+
+
+class Session(Protocol):
+    """A session for one launch, such as `mneme.session.session.TuningSession`."""
+
+    outcome: Outcome | None
+
+    def run(self) -> int:
+        """Search, and write the results directory; return the exit code."""
+
+
+@dataclass(kw_only=True)
+class _Launch:
+    record: RecordedExecution
+    instance: KernelInstance
+    directory: Path
+    stands_for: Sequence[KernelInstance]
+    """The recorded launches that this launch represents."""
+    baseline_ns: float = 0.0
+    weight: float = 0.0
+    tolerance: Sequence[str] = ()
+    outcome: Outcome | None = None
+
+
+def share_out(total: int, weights: Sequence[float], minimum: int = _FEWEST_TRIALS) -> list[int]:
+    """Return a number for each weight, in proportion, none below the minimum where possible."""
+    if not weights:
+        return []
+    least = min(minimum, max(1, total // len(weights)))
+    spare = max(0, total - least * len(weights))
+    sum_of_weights = sum(weights) or 1.0
+    return [least + int(spare * one / sum_of_weights) for one in weights]
+
+
+def tune_all(
+    options: TuneOptions,
+    listener: TuneListener,
+    make_session: Callable[[TuneOptions, float], Session],
+) -> int:
+    """Tune every launch of a recording directory.
+
+    Args:
+        options: As for one launch; `trials` and `timeout` are shared out.
+        listener: Receives every step, and a summary at the end.
+        make_session: Makes the session of one launch from its options and its weight.
+
+    Returns:
+        The exit code of `TuningSession.run`: 1 only if every baseline failed.
+
+    Raises:
+        NotFound: If there are no launches.
+        InvalidArgument: If there are results of an earlier run, and `resume` is not set.
+        IoFailed: If results cannot be written.
+    """
+    parent = Path(options.results_dir or _default_directory(options.record_database))
+    launches = _launches(options, parent)
+    shared = SharedTolerances(options.tolerance, [(one.record, one.instance) for one in launches])
+    for launch in launches:
+        launch.tolerance = shared.of(launch.record, launch.instance)
+    if not options.resume:
+        for launch in launches:
+            refuse_earlier_trials(launch.directory)
+    for told in filter(None, map(_told_of, launches)):
+        listener.note(told)
+    _prepare(parent, options)
+    began = time.monotonic()
+    for launch in launches:
+        listener.note(f"measuring the baseline of {launch.record.demangled_name}")
+        session = make_session(_baseline_options(options, launch), 1.0)
+        if (code := session.run()) == _INTERRUPTED:
+            return code
+        done = session.outcome.baseline if session.outcome is not None else None
+        if code == 0 and done is not None and done.metric:
+            launch.baseline_ns = done.metric
+    usable = sorted((one for one in launches if one.baseline_ns), key=_cost, reverse=True)
+    total = sum(_cost(one) for one in usable)
+    for launch in usable:
+        launch.weight = _cost(launch) / total
+    code = _search(options, usable, make_session, began)
+    _conclude(options, listener, parent, usable)
+    return code if usable else 1
+
+
+_INTERRUPTED = 130
+
+
+def _search(
+    options: TuneOptions,
+    launches: Sequence[_Launch],
+    make_session: Callable[[TuneOptions, float], Session],
+    began: float,
+) -> int:
+    weights = [one.weight for one in launches]
+    shares: Sequence[int | None] = [None] * len(weights)
+    if options.trials is not None:
+        shares = share_out(options.trials, weights)
+    worst = 0
+    for index, (launch, trials) in enumerate(zip(launches, shares, strict=True)):
+        timeout = None
+        if options.timeout is not None:
+            left = options.timeout - (time.monotonic() - began)
+            timeout = max(0.001, left * launch.weight / sum(weights[index:]))
+        own = replace(
+            options,
+            **_names(launch),
+            launch_dim=_launch_dim(options, launch),
+            trials=trials,
+            timeout=timeout,
+            resume=True,
+            rerun_baseline=False,
+        )
+        session = make_session(own, launch.weight)
+        code = session.run()
+        launch.outcome = session.outcome
+        if code == _INTERRUPTED:
+            return code
+        worst = worst or code
+    return worst
+
+
+def _launches(options: TuneOptions, parent: Path) -> list[_Launch]:
+    found = [
+        _Launch(
+            record=record,
+            instance=instance,
+            directory=parent / directory_name(record, instance.dynamic_hash),
+            stands_for=stands_for,
+        )
+        for record in Recording(options.record_database).values()
+        for instance, stands_for in _representatives(options, record)
+    ]
+    if not found:
+        raise NotFound(f"'{options.record_database}' holds no recorded launch")
+    return found
+
+
+def _representatives(
+    options: TuneOptions, record: RecordedExecution
+) -> Iterator[tuple[KernelInstance, Sequence[KernelInstance]]]:
+    """Yield the launches of a kernel to tune, each with the recorded launches it represents."""
+    seen: set[str] = set()
+    for instance in record.values():
+        if instance.dynamic_hash in seen:
+            continue
+        alike = with_same_dimensions(record, instance)
+        if not are_others_each_time(record, alike) or asks_for_others(options, record, alike):
+            yield instance, [instance]
+            continue
+        yield usual_launch(alike), alike
+        seen.update(one.dynamic_hash for one in alike)
+
+
+def _told_of(launch: _Launch) -> str:
+    count = len(launch.stands_for)
+    if count == 1:
+        return ""
+    return (
+        f"{count} launches of {launch.record.demangled_name} were recorded that differ in "
+        f"arguments, as others that were not: {launch.instance.dynamic_hash} is tuned for all of "
+        "them"
+    )
+
+
+def _launch_dim(options: TuneOptions, launch: _Launch) -> str:
+    """Return which dimensions may change such that all represented launches can have them."""
+    may = len(launch.stands_for) == 1 or differ_in_floats_only(launch.record, launch.stands_for)
+    return options.launch_dim if may or options.launch_dim != "auto" else "none"
+
+
+def _prepare(parent: Path, options: TuneOptions) -> None:
+    store = ResultStore(parent)
+    store.open(resume=True)
+    try:
+        write_options(parent / "config.json", _findable(options))
+    finally:
+        store.close()
+
+
+def _findable(options: TuneOptions) -> TuneOptions:
+    return replace(options, record_database=Path(options.record_database).resolve())
+
+
+def _baseline_options(options: TuneOptions, launch: _Launch) -> TuneOptions:
+    is_known = (launch.directory / "config.json").is_file()
+    return replace(
+        options,
+        **_names(launch),
+        baseline_only=True,
+        trials=None,
+        timeout=None,
+        sampler="random",
+        resume=is_known,
+    )
+
+
+def _names(launch: _Launch) -> dict[str, Any]:
+    return {
+        "all": False,
+        "record_database": launch.record.path,
+        "record_id": launch.instance.dynamic_hash,
+        "results_dir": launch.directory,
+        "proteus_output": None,
+        "tolerance": launch.tolerance,
+    }
+
+
+def _cost(launch: _Launch) -> float:
+    """Return the seconds of the application that this launch represents.
+
+    Launches of the kernel that were not recorded because their arguments differed are added to the
+    recorded ones.
+    """
+    recorded = launches_of(launch.record.values())
+    unrecorded_too = max(1.0, int(launch.record.extras.get("Launches", 0)) / recorded)
+    return launches_of(launch.stands_for) * unrecorded_too * launch.baseline_ns * _NS
+
+
+def _conclude(
+    options: TuneOptions, listener: TuneListener, parent: Path, launches: Sequence[_Launch]
+) -> None:
+    entries = [_entry(one, parent) for one in launches]
+    store = ResultStore(parent)
+    store.write("all.json", {"instances": entries})
+    tuned = None
+    if not options.no_proteus_output:
+        try:
+            tuned = _write_tuned_file(options, parent, launches)
+        except MnemeError as error:
+            listener.warn(f"no tuned-kernels file was written: {error}")
+    listener.finished_all(Summary(directory=parent, instances=entries, tuned_file=tuned))
+
+
+def _entry(launch: _Launch, parent: Path) -> dict[str, Any]:
+    details = launch.outcome.details if launch.outcome is not None else {}
+    return {
+        "directory": str(launch.directory.relative_to(parent)),
+        "kernel_name": launch.record.kernel_name,
+        "demangled_name": launch.record.demangled_name,
+        "record_id": launch.instance.dynamic_hash,
+        "occurrences": launches_of(launch.stands_for),
+        "baseline_ns": launch.baseline_ns,
+        "best_ns": details.get("best_metric", launch.baseline_ns),
+        "weight": launch.weight,
+        "gain": details.get("gain"),
+    }
+
+
+def _write_tuned_file(options: TuneOptions, parent: Path, launches: Sequence[_Launch]) -> Path:
+    from mneme import deploy  # noqa: PLC0415 - for the end only
+
+    output = options.proteus_output
+    path = Path(output) if output else parent / "proteus_tuned_kernels.json"
+    found = [one.directory for one in launches if (one.directory / "best.json").is_file()]
+    deploy.write_deployment(
+        deploy.plan_deployment(found, deploy.DeployOptions(use_launch=True)), path
+    )
+    return path
+
+
+def directory_name(record: RecordedExecution, record_id: str) -> str:
+    """Return a unique name for each launch; overloads and lambdas share other parts of the name."""
+    code = static_hash_text(record.static_hash)[:_DIGITS_OF_CODE]
+    return f"{_file_name(record.demangled_name)}-{code}-{record_id}"
+
+
+def _file_name(kernel: str) -> str:
+    """Return the part of a kernel's name that a file name may contain."""
+    return (
+        re.sub(r"[^A-Za-z0-9_.]+", "_", qualified_name(kernel)).strip("_")[:_LONGEST_NAME]
+        or "kernel"
+    )
+
+
+def _default_directory(database: str | Path) -> Path:
+    stamp = datetime.now().strftime("%Y%m%d-%H%M%S")  # noqa: DTZ005 - people read it
+    return Path("mneme-tune-results") / f"{Path(database).name or 'all'}-{stamp}"

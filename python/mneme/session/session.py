@@ -1,0 +1,182 @@
+"""One tuning session: a recorded launch, a search, a winner that is measured again, files.
+
+The session sees replay only as "evaluate(configuration) -> result", and prints nothing: a
+`TuneListener` receives its progress.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from mneme import errors
+from mneme.devices import choose_device
+from mneme.recording.launch_facts import UNOPTIMIZED
+from mneme.recording.recorded_execution import RecordedExecution
+from mneme.recording.records import find_instance
+from mneme.search.custom_spaces import describe_search_space
+from mneme.search.space_view import SpaceView
+from mneme.session.all_launches import tune_all
+from mneme.session.constant_arguments import with_constant_arguments
+from mneme.session.events import Outcome, TuneListener
+from mneme.session.memory import Memory
+from mneme.session.options import TuneOptions
+from mneme.session.result_store import ResultStore
+from mneme.session.session_run import BASELINE_FAILED, INTERRUPTED, OK, TRIAL_FAILED, SessionRun
+from mneme.session.spaces import first_samples, make_space
+from mneme.session.storages import open_storage
+from mneme.session.studies import check_sampler
+from mneme.session.trials import Candidate, CompletedCandidate, classify_result, metric_value
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from mneme.recording.recorded_execution import KernelInstance
+    from mneme.search.search_space import SearchSpace
+
+__all__ = [
+    "BASELINE_FAILED",
+    "INTERRUPTED",
+    "TRIAL_FAILED",
+    "Candidate",
+    "CompletedCandidate",
+    "TuneOptions",
+    "TuningSession",
+    "classify_result",
+    "metric_value",
+]
+
+_CODES: tuple[tuple[type[errors.MnemeError], int], ...] = (
+    (errors.InvalidArgument, 3),
+    (errors.NotFound, 4),
+    (errors.ArtifactCorrupt, 4),
+    (errors.IoFailed, 8),
+    (errors.AddressUnavailable, 6),
+    (errors.BackendUnavailable, 6),
+    (errors.Unsupported, 6),
+    (errors.InternalError, 5),
+)
+
+
+class TuningSession:
+    """Searches for the fastest configuration of a recorded launch."""
+
+    def __init__(
+        self,
+        options: TuneOptions,
+        listener: TuneListener | None = None,
+        *,
+        space: SearchSpace | None = None,
+        make_executor: Callable[..., Any] | None = None,
+        weight: float = 1.0,
+    ) -> None:
+        """Prepare; nothing is opened yet.
+
+        Args:
+            options: What to do.
+            listener: Receives every step.
+            space: The search space; None: the one in the options.
+            make_executor: Called with the arguments of `AsyncReplayExecutor`; None: that class.
+            weight: Share of the application's time that the launch represents.
+        """
+        self.weight = weight
+        self.options = options
+        self.listener = listener or TuneListener()
+        self.outcome: Outcome | None = None
+        """The result, once `run` has returned."""
+        self.error = ""
+        """Why `run` did not return 0, a sentence."""
+        self._space = space
+        self._make_executor = make_executor
+
+    def run(self) -> int:
+        """Search, and write the results directory.
+
+        Returns:
+            0 if all went well, 1 if the baseline failed, 3 for invalid options, 4 if the recording
+            cannot be read, 6 if a device or package is unavailable, 7 if `fail_fast` ended it, 8 if
+            results cannot be written, 130 if it was interrupted; see `error`.
+        """
+        try:
+            self.options.validate()
+            return self._run_all() if self.options.all else self._run()
+        except errors.MnemeError as error:
+            self.error = str(error)
+            self.listener.failed(self.error)
+            return next((code for kind, code in _CODES if isinstance(error, kind)), 7)
+
+    def _run(self) -> int:
+        options = self.options
+        path, record_id = find_instance(options.record_database, options.record_id)
+        record = RecordedExecution.from_json(path)
+        instance = record.get(record_id)
+        told = ""
+        if self._space is None:
+            options, told = with_constant_arguments(options, record, instance)
+            self.options = options
+        space = self._space or make_space(options, instance)
+        if options.print_space or options.dry_run:
+            self._show(space, record, instance)
+            return OK
+        # Report a missing sampler before the baseline is measured.
+        check_sampler(options)
+        if options.optuna_storage is not None:
+            open_storage(options.optuna_storage)
+        directory = Path(options.results_dir or _default_directory(record_id))
+        with ResultStore(directory) as store:
+            store.open(resume=options.resume)
+            self.listener.started(record.demangled_name, record_id, directory)
+            if told and not options.baseline_only:
+                store.log(told)
+                self.listener.note(told)
+            self._tell_if_unoptimized(record)
+            run = SessionRun(self, record, instance, space, store)
+            code = run.run()
+            self.outcome = run.outcome
+            return code
+
+    def _tell_if_unoptimized(self, record: RecordedExecution) -> None:
+        # `mneme optimize` takes the program's own build as baseline, and has reported this before.
+        is_new = self.options.baseline != "program"
+        if record.is_unoptimized and is_new and (self.options.device or choose_device()) != "cpu":
+            self.listener.warn(UNOPTIMIZED)
+
+    def _show(
+        self, space: SearchSpace, record: RecordedExecution, instance: KernelInstance
+    ) -> None:
+        """Show the space and, on request, what would be tried first."""
+        options, samples, seeds = self.options, [], []
+        if options.dry_run and options.uses_portfolio:
+            device = options.device or choose_device()
+            memory = Memory(options, self.listener, record, instance)
+            seeds = memory.seeds(SpaceView.of(space), device).points
+        if options.dry_run:
+            samples = [one.config.to_dict() for one in first_samples(options, space, seeds)]
+        self.listener.space(describe_search_space(space), samples)
+
+    def _run_all(self) -> int:
+        def make(options: TuneOptions, weight: float) -> TuningSession:
+            return TuningSession(
+                options, self.listener, make_executor=self._make_executor, weight=weight
+            )
+
+        return tune_all(self.options, self.listener, make)
+
+    def executor(self, *arguments: Any, **keywords: Any) -> Any:  # noqa: ANN401 - an `Executor`
+        """Return the executor."""
+        if self._make_executor is not None:
+            return self._make_executor(*arguments, **keywords)
+        from mneme.measure.async_executor import AsyncReplayExecutor  # noqa: PLC0415 - processes
+
+        return AsyncReplayExecutor(*arguments, **keywords)
+
+
+def _default_directory(record_id: str) -> Path:
+    stamp = datetime.now().strftime("%Y%m%d-%H%M%S")  # noqa: DTZ005 - people read it
+    directory = Path("mneme-tune-results") / f"{record_id}-{stamp}"
+    count = 1
+    while directory.exists():
+        count += 1
+        directory = directory.with_name(f"{record_id}-{stamp}-{count}")
+    return directory

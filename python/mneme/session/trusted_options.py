@@ -1,0 +1,60 @@
+"""What a results directory may decide: code and places only if the user owns it."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import stat
+from typing import TYPE_CHECKING, Any
+
+from mneme.errors import InvalidArgument
+from mneme.files.redaction import redacted
+from mneme.files.visible import visible
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+__all__ = ["check_trusted", "is_own"]
+
+
+def is_own(path: Path) -> bool:
+    """Whether a file was written by this user or by root, and others cannot write to it."""
+    try:
+        status = path.lstat()
+    except OSError:
+        return False
+    is_ours = status.st_uid in (os.geteuid(), 0)
+    return is_ours and stat.S_ISREG(status.st_mode) and not status.st_mode & stat.S_IWOTH
+
+
+def check_trusted(path: Path, stored: Mapping[str, Any], given: Mapping[str, Any]) -> None:
+    """Refuse options in another user's file that load code or name other places.
+
+    Args:
+        path: `config.json` of a results directory.
+        stored: The options in it.
+        given: Options the user has given again, which replace them.
+
+    Raises:
+        InvalidArgument: Naming the options to give again.
+    """
+    if is_own(path):
+        return
+    asked = [name for name in stored if _leads_outside(name, stored[name]) and name not in given]
+    if asked:
+        # The user may paste this into a shell without checking it.
+        again = " ".join(
+            f"--{name.replace('_', '-')} {shlex.quote(visible(redacted(str(stored[name]))))}"
+            for name in asked
+        )
+        raise InvalidArgument(
+            f"'{path}' is not your own file, and names code to load or places to write to; if you "
+            f"trust it, say it again: {again}"
+        )
+
+
+def _leads_outside(name: str, value: object) -> bool:
+    if name == "sampler":
+        return ":" in str(value)
+    return name in ("space_module", "optuna_storage", "proteus_output") and bool(value)

@@ -1,0 +1,92 @@
+#include "runtime/compiler/assembler/assembler.h"
+
+#include <array>
+#include <map>
+#include <mutex>
+#include <sstream>
+
+#include "runtime/compiler/assembler/remembering.h"
+#include "runtime/core/base/error.h"
+
+namespace mneme::compile {
+namespace {
+
+struct Refusal {
+  const char* option;
+  const char* instead;
+};
+
+constexpr const char* kNoFiles = "the image goes to the caller only";
+constexpr const char* kNoText = "a kernel could not be assembled with it";
+
+constexpr std::array kRefused = {
+    Refusal{"o", kNoFiles},
+    Refusal{"output-file", kNoFiles},
+    Refusal{"options-file", kNoFiles},
+    Refusal{"optf", kNoFiles},
+    Refusal{"input-as-string", kNoFiles},
+    Refusal{"ias", kNoFiles},
+    Refusal{"arch", "the target says it"},
+    Refusal{"gpu-name", "the target says it"},
+    Refusal{"machine", "the target says it"},
+    Refusal{"m", "the target says it"},
+    Refusal{"opt-level", "use the code generation level"},
+    Refusal{"maxrregcount", "use the register limit"},
+    Refusal{"entry", "the kernel's name says it"},
+    Refusal{"e", "the kernel's name says it"},
+    Refusal{"compile-only", "the image must be whole"},
+    Refusal{"c", "the image must be whole"},
+    Refusal{"help", kNoText},
+    Refusal{"h", kNoText},
+    Refusal{"version", kNoText},
+    Refusal{"V", kNoText},
+    Refusal{"list-version", kNoText},
+    Refusal{"version-ls", kNoText},
+};
+
+void checkOption(const std::string& option) {
+  const size_t first = option.find_first_not_of('-');
+  if (option.front() != '-' || first == std::string::npos || first > 2)
+    throw Error(ErrorCode::InvalidArgument,
+                "assembler option '" + option +
+                    "' does not start with a dash; write values behind '=', as in "
+                    "'--def-load-cache=cg'");
+  const std::string name = option.substr(first, option.find('=') - first);
+  for (const Refusal& refusal : kRefused)
+    if (name == refusal.option)
+      throw Error(ErrorCode::InvalidArgument,
+                  "assembler option '" + option + "' cannot be given: " + refusal.instead);
+  const bool isLevel = name.size() <= 2 && name[0] == 'O';
+  if (isLevel)
+    throw Error(ErrorCode::InvalidArgument,
+                "assembler option '" + option + "' cannot be given: use the code generation level");
+}
+
+} // namespace
+
+std::vector<std::string> checkedOptions(const char* text) {
+  std::vector<std::string> options;
+  std::istringstream words(text ? text : "");
+  for (std::string word; words >> word;) {
+    checkOption(word);
+    options.push_back(word);
+  }
+  return options;
+}
+
+std::shared_ptr<const Assembler> openAssembler(const AssemblerTool& tool) {
+  if (tool.kind == AssemblerKind::Driver)
+    return nullptr;
+  static std::mutex mutex;
+  // Kept for ever: a tool may be in use while static objects go away.
+  static auto& opened = *new std::map<std::string, std::shared_ptr<const Assembler>>;
+  const std::string identity = assemblerIdentity(tool);
+  const std::lock_guard lock(mutex);
+  std::shared_ptr<const Assembler>& known = opened[identity];
+  if (!known)
+    known = std::make_shared<RememberingAssembler>(
+        tool.kind == AssemblerKind::Ptxas ? openPtxas(tool.path) : openNvJitLink(tool.path));
+  return known;
+}
+
+} // namespace mneme::compile

@@ -1,0 +1,32 @@
+// Room compiler: an assembler that remembers its results. Many pass pipelines give the same PTX,
+// and assembling takes most of the time of a compilation.
+#pragma once
+
+#include <list>
+#include <memory>
+#include <mutex>
+#include <utility>
+
+#include "runtime/compiler/assembler/assembler.h"
+#include "runtime/core/base/hash.h"
+
+namespace mneme::compile {
+
+class RememberingAssembler : public Assembler {
+public:
+  explicit RememberingAssembler(std::shared_ptr<const Assembler> tool) : tool_(std::move(tool)) {}
+
+  const AssemblerVersion& version() const override { return tool_->version(); }
+  /// Runs the tool at most once for equal recent requests. Failures are not kept.
+  Assembly assemble(const AssemblyRequest& request) const override;
+
+private:
+  using Entry = std::pair<Hash128, std::shared_ptr<const Assembly>>;
+  std::shared_ptr<const Assembly> find(const Hash128& key) const;
+
+  std::shared_ptr<const Assembler> tool_;
+  mutable std::mutex mutex_;
+  mutable std::list<Entry> entries_; ///< most recently used first
+};
+
+} // namespace mneme::compile

@@ -1,0 +1,60 @@
+#include "runtime/compiler/pass_pipeline.h"
+
+#include <llvm/IR/Verifier.h>
+#include <llvm/Passes/PassBuilder.h>
+#include <llvm/Support/raw_ostream.h>
+
+#include <mutex>
+#include <set>
+
+#include "runtime/compiler/diagnostics.h"
+#include "runtime/compiler/ir/pipeline_runner.h"
+#include "runtime/compiler/ir/target_library.h"
+
+namespace mneme::compile {
+namespace {
+
+constexpr size_t kMaxRememberedPipelines = 4096;
+
+std::string invalid(const std::string& passes) { return "invalid pass pipeline '" + passes + "'"; }
+
+} // namespace
+
+void runPasses(llvm::Module& module, llvm::TargetMachine& machine, const std::string& passes,
+               const llvm::PipelineTuningOptions& tuning, Preparation prepare) {
+  runPasses(module, machine, passes, tuning, prepare,
+            ir::targetLibraryOf(machine.getTargetTriple()));
+}
+
+void runPasses(llvm::Module& module, llvm::TargetMachine& machine, const std::string& passes,
+               const llvm::PipelineTuningOptions& tuning, Preparation prepare,
+               const llvm::TargetLibraryInfoImpl& library) {
+  ir::PipelineRunner runner(machine, tuning, library);
+  if (prepare)
+    prepare(runner.builder());
+  orThrow(runner.run(module, passes), ErrorCode::InvalidArgument, invalid(passes));
+
+  std::string message;
+  llvm::raw_string_ostream stream(message);
+  if (llvm::verifyModule(module, &stream))
+    throw Error(ErrorCode::CompileFailed,
+                "pass pipeline '" + passes + "' left invalid IR behind: " + message);
+}
+
+void checkPassPipeline(const std::string& passes) {
+  // Building a pipeline to see that it can be built takes as long as running it on a small kernel.
+  static std::mutex mutex;
+  static auto& known = *new std::set<std::string>; // static destructors may compile
+  {
+    const std::lock_guard lock(mutex);
+    if (known.contains(passes))
+      return;
+  }
+  llvm::PassBuilder builder;
+  orThrow(ir::parsePipeline(builder, passes), ErrorCode::InvalidArgument, invalid(passes));
+  const std::lock_guard lock(mutex);
+  if (known.size() < kMaxRememberedPipelines)
+    known.insert(passes);
+}
+
+} // namespace mneme::compile

@@ -1,0 +1,44 @@
+// Room compiler: from a configuration to what the compiler is asked for. Replays and production
+// runs come through here, so that the code that was verified is the code that is deployed.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "runtime/compiler/service/client.h"
+#include "runtime/core/abi/argument.h"
+#include "runtime/core/abi/mneme_rt.h"
+
+namespace mneme::compile {
+
+/// What can be varied about the code of a kernel, as runtime/core/abi/knobs.def lists it.
+struct Knobs {
+#define MNEME_KNOB(type, member, key, otherwise, high, deployed) type member = otherwise;
+#include "runtime/core/abi/knobs.def"
+};
+
+/// A kernel as a recording or a program holds it.
+struct KernelSource {
+  std::string name; ///< mangled
+  std::vector<std::vector<std::byte>> modules;
+  std::string optionsJson; ///< how the ahead-of-time build generates code
+};
+
+/// Indices of the arguments that become constants, ascending.
+/// \throws Error{InvalidArgument} for Knobs::specializedArgs that are no indices, or not of `args`.
+std::vector<uint32_t> constantArgs(const Knobs& knobs, const std::vector<KernelArg>& args);
+
+/// What the compiler is asked for to make the code for launches of these dimensions.
+/// \throws Error{InvalidArgument} if launch bounds and block contradict each other.
+Request toRequest(KernelSource source, const Knobs& knobs, const mneme_dim3& grid,
+                  const mneme_dim3& block, std::string target);
+
+/// Tells a request the dimensions, as code that depends on them needs.
+void setDims(Request& request, const mneme_dim3& grid, const mneme_dim3& block);
+
+/// The field of a MNEME_CODE_NUMBER by its key. \throws Error{InvalidArgument} if there is none.
+uint32_t& codeNumber(Request& request, const std::string& key);
+
+} // namespace mneme::compile

@@ -1,0 +1,48 @@
+// Room compiler: compiling for production runs. The compiler runs in a process of its own
+// (`mneme-jit-compile`, next to the library), so that LLVM is never loaded into an application, and
+// a crash or hang costs one kernel only. Needs no LLVM.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "runtime/compiler/service/client.h"
+#include "runtime/compiler/service/levels.h"
+#include "runtime/core/base/error.h"
+
+namespace mneme::compile {
+
+/// A failure that concerns this process rather than a kernel: there is no compiler, or it died or
+/// took too long.
+class ProcessError : public Error {
+public:
+  using Error::Error;
+};
+
+struct ServiceOptions {
+  /// Directory for images; empty: none are stored. Made if missing (mode 0700). A directory that
+  /// belongs to another user or that others can write to is not used, with one warning.
+  std::filesystem::path cacheDirectory;
+  /// The least recently used images are deleted if there are more bytes than this. 0: no limit.
+  uint64_t cacheBytes = uint64_t{1} << 30;
+  std::vector<CacheLevel> levels = {CacheLevel{}}; ///< fastest first
+  double timeoutSeconds = 300;                     ///< for one compilation; 0: no limit
+};
+
+/// Returns the stored image, or compiles and stores a new one. Uses descriptors and signals of its
+/// own (own_descriptors.h), so the application may change its own meanwhile. Processes that want
+/// the same image at the same time share one compilation: they wait for the process that began it,
+/// for no longer than the timeout. The environment of the compiler process has no LD_PRELOAD, and
+/// nothing it prints reaches the application. Problems with the directory are not errors.
+/// Thread-safe.
+/// \throws Error with the compiler's own code and sentence; ProcessError{CompileFailed} when the
+/// compiler died (naming the signal) or took too long; ProcessError{NotFound} when it is not
+/// installed; ProcessError if it cannot be started.
+Result compileApart(const Request& request, const ServiceOptions& options);
+
+/// Returns only a stored image. Never starts a process.
+bool findStored(const Request& request, const ServiceOptions& options, Result& result);
+
+} // namespace mneme::compile

@@ -1,0 +1,27 @@
+// Room compiler: requests whose module is source text, which another compiler turns into IR.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "runtime/compiler/service/client.h"
+
+namespace mneme::compile {
+
+/// Target of a request whose compiler itself makes the image, a shared object or a cubin.
+inline constexpr const char* kSourceTarget = "source";
+
+/// Returns the path of a program, as a shell finds it by PATH; empty if it is not found or cannot
+/// be run.
+std::string pathOfProgram(const std::string& name);
+
+/// Runs Request::sourceCompiler on the first module, then compile() on its output. The statistics
+/// name the files that the source includes, except the system's, and the compiler's seconds
+/// ("source_time").
+/// \throws Error{CompileFailed} with the compiler's own words, Error{NotFound} without it
+Result compileSource(const Request& request);
+
+/// Whether the files that a stored result was made from are unchanged.
+bool isUpToDate(const Result& result);
+
+} // namespace mneme::compile

@@ -1,0 +1,181 @@
+#include "runtime/core/artifact/record_store.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <sys/stat.h>
+
+#include "runtime/core/artifact/names.h"
+#include "runtime/core/artifact/record_others.h"
+#include "runtime/core/base/error.h"
+#include "runtime/core/base/file.h"
+#include "runtime/core/base/log.h"
+
+namespace mneme::artifact {
+
+uint64_t RecordStore::add(KernelRecord record, const std::vector<std::vector<std::byte>>& modules) {
+  uint64_t written = 0;
+  record.modules.clear();
+  record.moduleHashes.clear();
+  record.instances.clear();
+  for (size_t index = 0; index < modules.size(); ++index) {
+    record.modules.push_back(moduleName(record.staticHash, index));
+    record.moduleHashes.push_back(toHex(hash128(modules[index])));
+    const std::filesystem::path path = directory_ / record.modules.back();
+    try {
+      if (readFile(path) == modules[index])
+        continue;
+    } catch (const Error&) { // not there yet, or unreadable: written below
+    }
+    writeFileAtomically(path, modules[index]);
+    written += modules[index].size();
+  }
+  const uint64_t hash = record.staticHash;
+  Kernel& kernel = kernels_[hash];
+  kernel = {};
+  kernel.record = std::move(record);
+  return written;
+}
+
+RecordStore::FileState RecordStore::stateOf(const std::filesystem::path& path) const {
+  struct stat status{};
+  if (stat(path.c_str(), &status) != 0)
+    return {};
+  return {status.st_ino, static_cast<uint64_t>(status.st_size),
+          static_cast<uint64_t>(status.st_ctim.tv_sec) * 1'000'000'000 +
+              static_cast<uint64_t>(status.st_ctim.tv_nsec)};
+}
+
+/// Merges what other sessions wrote, if any wrote since this one. Returns why their file must not
+/// be replaced, or an empty string.
+std::string RecordStore::mergeOthers(Kernel& kernel) const {
+  const uint64_t hash = kernel.record.staticHash;
+  const FileState now = stateOf(directory_ / recordName(hash));
+  if (now == kernel.written && now.inode != 0 && kernel.hasMerged)
+    return {};
+  OthersRecord others = readOthers(directory_, hash);
+  kernel.hasMerged = others.whyKept.empty();
+  if (kernel.hasMerged)
+    kernel.merged = mergeUnmerged(directory_, hash, others);
+  kernel.others = std::move(others.instances);
+  kernel.othersLaunches = others.launches;
+  return others.whyKept;
+}
+
+/// The instances on disk, those of this session over them.
+void RecordStore::write(Kernel& kernel) const {
+  if (const std::string whyKept = mergeOthers(kernel); !whyKept.empty())
+    return writeBeside(kernel, whyKept);
+  const std::filesystem::path path = directory_ / recordName(kernel.record.staticHash);
+  KernelRecord whole = kernel.record;
+  whole.instances.insert(kernel.others.begin(), kernel.others.end());
+  // Several ranks or runs do about the same: the one with most launches counts.
+  whole.launches = std::max(whole.launches, kernel.othersLaunches);
+  writeFileAtomically(path, whole.toJson());
+  kernel.written = stateOf(path);
+  kernel.beside.clear();
+  for (const std::filesystem::path& file : std::exchange(kernel.merged, {})) {
+    std::error_code ignored;
+    std::filesystem::remove(file, ignored);
+  }
+}
+
+void RecordStore::writeBeside(Kernel& kernel, const std::string& whyKept) const {
+  const uint64_t hash = kernel.record.staticHash;
+  const bool isNew = kernel.beside.empty();
+  for (unsigned number = 1; kernel.beside.empty(); ++number)
+    if (const auto path = directory_ / unmergedName(hash, number); !std::filesystem::exists(path))
+      kernel.beside = path;
+  writeFileAtomically(kernel.beside, kernel.record.toJson());
+  if (isNew)
+    notice("a record cannot be read now and stays as it is; what is recorded goes into '" +
+           kernel.beside.string() + "' and into the record once it can be read: " + whyKept);
+}
+
+std::optional<Instance> RecordStore::published(uint64_t staticHash, uint64_t dynamicHash) {
+  const auto kernel = kernels_.find(staticHash);
+  if (kernel == kernels_.end())
+    return std::nullopt;
+  const auto& own = kernel->second.record.instances;
+  if (const auto found = own.find(dynamicHash); found != own.end())
+    return found->second;
+  const std::filesystem::path path = directory_ / recordName(staticHash);
+  Kernel& known = kernel->second;
+  try {
+    const FileState now = stateOf(path);
+    if (now != known.written || now.inode == 0) {
+      KernelRecord found = KernelRecord::load(path);
+      known.others = std::move(found.instances);
+      known.othersLaunches = found.launches;
+      known.written = now;
+    }
+    if (const auto found = known.others.find(dynamicHash); found != known.others.end())
+      return found->second;
+  } catch (const Error&) { // no record, or a damaged one: nothing is published
+  }
+  return std::nullopt;
+}
+
+std::vector<uint64_t> RecordStore::kernels() const {
+  std::vector<uint64_t> hashes;
+  for (const auto& [hash, kernel] : kernels_)
+    hashes.push_back(hash);
+  return hashes;
+}
+
+void RecordStore::publish(uint64_t staticHash, const Instance& instance) {
+  Kernel& kernel = kernels_.at(staticHash);
+  auto& own = kernel.record.instances;
+  const auto before = own.find(instance.dynamicHash) == own.end()
+                          ? std::optional<Instance>()
+                          : std::optional(own.at(instance.dynamicHash));
+  own[instance.dynamicHash] = instance;
+  try {
+    write(kernel);
+  } catch (...) {
+    if (before)
+      own[instance.dynamicHash] = *before;
+    else
+      own.erase(instance.dynamicHash);
+    throw;
+  }
+  kernel.isDirty = false;
+}
+
+void RecordStore::setOccurrences(uint64_t staticHash, uint64_t dynamicHash, uint64_t occurrences) {
+  const auto kernel = kernels_.find(staticHash);
+  if (kernel == kernels_.end())
+    return;
+  auto& own = kernel->second.record.instances;
+  const auto found = own.find(dynamicHash);
+  if (found == own.end() || found->second.occurrences == occurrences)
+    return;
+  found->second.occurrences = occurrences;
+  kernel->second.isDirty = true;
+}
+
+void RecordStore::setLaunches(uint64_t staticHash, uint64_t launches) {
+  const auto kernel = kernels_.find(staticHash);
+  if (kernel == kernels_.end() || kernel->second.record.launches == launches)
+    return;
+  kernel->second.record.launches = launches;
+  kernel->second.isDirty = true;
+}
+
+void RecordStore::publishCounts() {
+  const DirectoryLock held = lock();
+  for (auto& [hash, kernel] : kernels_)
+    if (std::exchange(kernel.isDirty, false))
+      write(kernel);
+}
+
+DirectoryLock RecordStore::lock() {
+  const bool isKnown = patience_.wasInVain;
+  DirectoryLock held(directory_, patience_);
+  if (held.isTaken() && !isKnown)
+    notice(held.holder() + " keeps the directory '" + directory_.string() +
+           "' locked; the recording is written to it without waiting any longer");
+  return held;
+}
+
+} // namespace mneme::artifact

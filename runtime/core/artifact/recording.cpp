@@ -1,0 +1,225 @@
+#include "runtime/core/artifact/recording.h"
+
+#include <algorithm>
+#include <optional>
+
+#include <nlohmann/json.hpp>
+
+#include "runtime/core/artifact/json_fields.h"
+#include "runtime/core/artifact/names.h"
+#include "runtime/core/base/error.h"
+#include "runtime/core/base/file.h"
+
+namespace mneme::artifact {
+namespace {
+
+using nlohmann::json;
+
+json dimsToJson(const Dim3& dims) { return {{"x", dims.x}, {"y", dims.y}, {"z", dims.z}}; }
+
+Dim3 dimsFromJson(const Fields& fields) {
+  return {fields.u32("x"), fields.u32("y"), fields.u32("z")};
+}
+
+/// "ClusterDims": more than one block and no more than any device can have.
+Dim3 clusterFromJson(const Fields& fields) {
+  if (!fields.has("ClusterDims"))
+    return {};
+  const Dim3 cluster = dimsFromJson(fields.object("ClusterDims"));
+  constexpr uint64_t limit = 1024;
+  const uint64_t y = std::min<uint64_t>(cluster.y, limit + 1);
+  const uint64_t z = std::min<uint64_t>(cluster.z, limit + 1);
+  const uint64_t blocks = std::min<uint64_t>(cluster.x, limit + 1) * y * z;
+  if (blocks == 0 || blocks > limit)
+    fields.refuse("ClusterDims", "is not a cluster of 1 to 1024 blocks");
+  return cluster;
+}
+
+json instanceToJson(const Instance& instance) {
+  json value = {{"GridDims", dimsToJson(instance.grid)}, {"BlockDims", dimsToJson(instance.block)},
+                {"SharedMem", instance.sharedBytes},     {"Args", json::array()},
+                {"Occurrences", instance.occurrences},   {"Prologue", instance.prologue},
+                {"Epilogue", instance.epilogue},         {"Cooperative", instance.isCooperative},
+                {"RecordedNs", instance.recordedNs}};
+  const Dim3& cluster = instance.cluster;
+  if (cluster.x != 1 || cluster.y != 1 || cluster.z != 1)
+    value["ClusterDims"] = dimsToJson(cluster);
+  return value;
+}
+
+Instance instanceFromJson(const Fields& fields, uint64_t dynamicHash) {
+  Instance instance;
+  instance.dynamicHash = dynamicHash;
+  instance.grid = dimsFromJson(fields.object("GridDims"));
+  instance.block = dimsFromJson(fields.object("BlockDims"));
+  instance.cluster = clusterFromJson(fields);
+  instance.sharedBytes = fields.u64("SharedMem");
+  instance.occurrences = fields.u64("Occurrences");
+  instance.prologue = fields.fileName("Prologue");
+  instance.epilogue = fields.fileName("Epilogue");
+  instance.isCooperative = fields.has("Cooperative") && fields.boolean("Cooperative");
+  instance.recordedNs = fields.has("RecordedNs") ? fields.u64("RecordedNs") : 0;
+  return instance;
+}
+
+std::vector<ArgKind> kindsFromJson(const Fields& fields) {
+  std::vector<ArgKind> kinds;
+  for (const std::string& name : fields.strings("ArgKinds")) {
+    const std::optional<ArgKind> kind = argKindOf(name);
+    if (!kind)
+      fields.refuse("ArgKinds", "has the unknown kind '" + printable(name) + "'");
+    kinds.push_back(*kind);
+  }
+  return kinds;
+}
+
+std::vector<KernelArg> argsFromJson(const Fields& fields) {
+  std::vector<KernelArg> args;
+  const auto take = [&](const auto& values, auto member) {
+    args.resize(std::max(args.size(), values.size()));
+    for (size_t index = 0; index < values.size(); ++index)
+      args[index].*member = values[index];
+  };
+  take(fields.strings("ArgNames"), &KernelArg::name);
+  take(fields.booleans("Specializations"), &KernelArg::isSpecializable);
+  if (fields.has("ArgTypes"))
+    take(fields.strings("ArgTypes"), &KernelArg::type);
+  if (fields.has("ArgKinds"))
+    take(kindsFromJson(fields), &KernelArg::kind);
+  if (fields.has("ArgSizes"))
+    take(fields.numbers("ArgSizes"), &KernelArg::sizeBytes);
+  return args;
+}
+
+void argsToJson(const std::vector<KernelArg>& args, json& out) {
+  for (const char* field : {"ArgNames", "Specializations", "ArgTypes", "ArgKinds", "ArgSizes"})
+    out[field] = json::array();
+  for (const KernelArg& arg : args) {
+    out["ArgNames"].push_back(arg.name);
+    out["Specializations"].push_back(arg.isSpecializable);
+    out["ArgTypes"].push_back(arg.type);
+    out["ArgKinds"].push_back(nameOf(arg.kind));
+    out["ArgSizes"].push_back(arg.sizeBytes);
+  }
+}
+
+std::string dump(const json& value) {
+  return value.dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+void checkVersionAndChecksum(json& root, const Fields& fields, const std::string& file) {
+  if (fields.has("FormatVersion") && fields.u64("FormatVersion") > kFormatVersion)
+    throw NewerFormat("'" + file + "' has format version " +
+                      std::to_string(fields.u64("FormatVersion")) +
+                      "; this mneme reads up to version " + std::to_string(kFormatVersion));
+  if (!fields.has("Checksum"))
+    return;
+  const std::string expected = fields.text("Checksum");
+  root.erase("Checksum");
+  if (expected != toHex(hash64(dump(root))))
+    throw Error(ErrorCode::ArtifactCorrupt,
+                "'" + file +
+                    "' is damaged: its checksum does not match (if it was edited on "
+                    "purpose, remove the field \"Checksum\")");
+}
+
+uint64_t dynamicHashOf(const std::string& key, const std::string& file) {
+  uint64_t hash = 0;
+  if (!parseDecimal(key, hash))
+    throw Error(ErrorCode::ArtifactCorrupt, "'" + file + "': instance '" + printable(key) +
+                                                "' is not named by a decimal number");
+  return hash;
+}
+
+/// More than any record or module has: what is larger was not written by a recorder.
+constexpr uint64_t kMaxRecordBytes = uint64_t{1} << 30;
+constexpr uint64_t kMaxModuleBytes = uint64_t{4} << 30;
+
+std::vector<std::byte> readOwn(const std::filesystem::path& path, uint64_t maxBytes) {
+  try {
+    return readFile(path, maxBytes);
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::OutOfRange)
+      throw;
+    throw Error(ErrorCode::ArtifactCorrupt, error.what());
+  }
+}
+
+std::string readRecordText(const std::filesystem::path& path) {
+  const std::vector<std::byte> bytes = readOwn(path, kMaxRecordBytes);
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+} // namespace
+
+KernelRecord KernelRecord::load(const std::filesystem::path& path) {
+  const std::string file = path.string();
+  json root = parseJson(readRecordText(path), file);
+  const Fields fields(root, file, "");
+  checkVersionAndChecksum(root, fields, file);
+  KernelRecord record;
+  record.staticHash = fields.u64("StaticHash");
+  record.kernelName = fields.text("KernelName");
+  record.demangledName = fields.text("DemangledName");
+  record.windowAddress = fields.address("VAddr");
+  record.windowBytes = fields.u64("VASize");
+  record.modules = fields.fileNames("Modules");
+  if (fields.has("ModuleHashes"))
+    record.moduleHashes = fields.strings("ModuleHashes");
+  if (!record.moduleHashes.empty() && record.moduleHashes.size() != record.modules.size())
+    throw Error(ErrorCode::ArtifactCorrupt,
+                "'" + file + "': \"ModuleHashes\" and \"Modules\" differ in length");
+  record.args = argsFromJson(fields);
+  record.optionsJson = fields.has("Options") ? dump(root["Options"]) : "";
+  record.arch = fields.has("Arch") ? fields.text("Arch") : "";
+  record.device = fields.has("Device") ? fields.text("Device") : "";
+  record.launches = fields.has("Launches") ? fields.u64("Launches") : 0;
+  const Fields instances = fields.object("instances");
+  for (const std::string& key : instances.keys()) {
+    const uint64_t hash = dynamicHashOf(key, file);
+    record.instances[hash] = instanceFromJson(instances.object(key.c_str()), hash);
+  }
+  return record;
+}
+
+std::string KernelRecord::toJson() const {
+  json root = {{"FormatVersion", kFormatVersion},
+               {"StaticHash", staticHash},
+               {"VAddr", "0x" + toHex(windowAddress)},
+               {"VASize", windowBytes},
+               {"KernelName", kernelName},
+               {"DemangledName", demangledName},
+               {"Modules", modules},
+               {"BinaryBlobs", json::array()},
+               {"ModuleHashes", moduleHashes},
+               {"Arch", arch},
+               {"Device", device},
+               {"Launches", launches},
+               {"instances", json::object()}};
+  argsToJson(args, root);
+  if (!optionsJson.empty()) {
+    json options = json::parse(optionsJson, nullptr, false);
+    root["Options"] = options.is_discarded() ? json(optionsJson) : options;
+  }
+  for (const auto& [hash, instance] : instances)
+    root["instances"][std::to_string(hash)] = instanceToJson(instance);
+  // The checksum covers what a reader will see, so it is taken after one round trip of the text.
+  const json readBack = json::parse(dump(root));
+  root["Checksum"] = toHex(hash64(dump(readBack)));
+  return dump(root);
+}
+
+std::vector<std::byte> KernelRecord::readModule(const std::filesystem::path& directory,
+                                                size_t index) const {
+  if (index >= modules.size())
+    throw Error(ErrorCode::OutOfRange,
+                "kernel '" + demangledName + "' has no module " + std::to_string(index));
+  const std::filesystem::path path = directory / modules[index];
+  std::vector<std::byte> bytes = readOwn(path, kMaxModuleBytes);
+  if (index < moduleHashes.size() && toHex(hash128(bytes)) != moduleHashes[index])
+    throw Error(ErrorCode::ArtifactCorrupt,
+                "'" + path.string() + "' is damaged: it is not the module that was recorded");
+  return bytes;
+}
+
+} // namespace mneme::artifact

@@ -1,0 +1,249 @@
+#include "runtime/core/embed/kernel_blob.h"
+
+#include <algorithm>
+
+#include <nlohmann/json.hpp>
+
+#include "runtime/core/abi/blob_format.h"
+#include "runtime/core/base/error.h"
+#include "runtime/core/base/hash.h"
+#include "runtime/core/embed/bitcode.h"
+#include "runtime/core/embed/carried_kernels.h"
+#include "runtime/core/embed/containers.h"
+
+namespace mneme::embed {
+namespace {
+
+using nlohmann::json;
+
+// Far above any kernel seen (tens of MiB of bitcode), far below what harms a process.
+constexpr uint64_t kMaxBitcodeBytes = uint64_t{1} << 30;
+constexpr uint64_t kMaxMetadataBytes = uint64_t{64} << 20;
+constexpr uint64_t kMaxCompressionRatio = 4096;
+constexpr uint64_t kMaxMarkedBytes = uint64_t{1} << 30;
+constexpr int kMaxJsonDepth = 16;
+
+[[noreturn]] void corrupt(const std::string& why) {
+  throw Error(ErrorCode::ArtifactCorrupt, "the embedded kernel IR is damaged: " + why);
+}
+
+BlobHeader readHeader(Bytes bytes) {
+  if (bytes.size() < sizeof(BlobHeader))
+    corrupt("it is cut off");
+  auto header = readAt<BlobHeader>(bytes, 0, "header");
+  if (std::memcmp(header.magic, kBlobMagic, sizeof(header.magic)) != 0)
+    corrupt("it does not start with its magic number");
+  if (header.version != kBlobVersion)
+    throw Error(ErrorCode::Unsupported,
+                "the embedded kernel IR has version " + std::to_string(header.version) +
+                    ", this library reads version " + std::to_string(kBlobVersion) +
+                    "; build program and library from one release");
+  if (header.headerBytes < sizeof(BlobHeader) || header.metadataBytes > kMaxMetadataBytes ||
+      header.bitcodeRawBytes > kMaxBitcodeBytes || header.bitcodeBytes > kMaxBitcodeBytes ||
+      header.bitcodeRawBytes / kMaxCompressionRatio > header.bitcodeBytes)
+    corrupt("its sizes make no sense");
+  return header;
+}
+
+json parseMetadata(Bytes bytes) {
+  const auto* begin = reinterpret_cast<const char*>(bytes.data());
+  auto limitDepth = [](int depth, json::parse_event_t, json&) {
+    if (depth > kMaxJsonDepth)
+      corrupt("its metadata is nested too deeply");
+    return true;
+  };
+  return json::parse(begin, begin + bytes.size(), limitDepth);
+}
+
+KernelArg argFrom(const json& value) {
+  const auto kindName = value.at("kind").get<std::string>();
+  const ArgKind kind = argKindOf(kindName).value_or(ArgKind::Unknown);
+  if (kind == ArgKind::Unknown)
+    corrupt("an argument has the unknown kind '" + kindName + "'");
+  return {.name = value.at("name").get<std::string>(),
+          .type = value.at("type").get<std::string>(),
+          .sizeBytes = value.at("size").get<uint64_t>(),
+          .alignBytes = value.at("align").get<uint64_t>(),
+          .kind = kind,
+          .isSpecializable = value.at("specializable").get<bool>()};
+}
+
+KernelGlobal globalFrom(const json& value) {
+  return {.name = value.at("name").get<std::string>(),
+          .sizeBytes = value.at("size").get<uint64_t>(),
+          .alignBytes = value.at("align").get<uint64_t>(),
+          .isConstant = value.at("constant").get<bool>(),
+          .isDefined = value.at("defined").get<bool>(),
+          .holdsFunctions = value.value("functions", false)};
+}
+
+uint32_t flagsFrom(const json& value) {
+  return (value.at("by_value").get<bool>() ? MNEME_JIT_MARK_BY_VALUE : 0u) |
+         (value.value("count_unsigned", false) ? MNEME_JIT_MARK_UNSIGNED_COUNT : 0u);
+}
+
+mneme_jit_mark markFrom(const json& value, size_t argCount) {
+  const mneme_jit_mark mark{.argument = value.at("arg").get<uint32_t>(),
+                            .type = value.at("type").get<int32_t>(),
+                            .elementType = value.at("element").get<int32_t>(),
+                            .countArgument = value.at("count_arg").get<int32_t>(),
+                            .sizeBytes = value.at("size").get<uint64_t>(),
+                            .count = value.at("count").get<uint64_t>(),
+                            .countBytes = value.at("count_size").get<uint32_t>(),
+                            .flags = flagsFrom(value)};
+  if (mark.argument >= argCount || mark.countArgument >= static_cast<int64_t>(argCount) ||
+      mark.sizeBytes > kMaxMarkedBytes || mark.count > kMaxMarkedBytes)
+    corrupt("a mark of an argument makes no sense");
+  return mark;
+}
+
+CallOperator operatorFrom(const json& value, const std::vector<KernelArg>& args) {
+  CallOperator result{
+      value.at("type").get<std::string>(), value.at("function").get<std::string>(), {}};
+  for (const json& place : value.value("places", json::array())) {
+    const ClosurePlace read{.argument = place.at("arg").get<uint32_t>(),
+                            .offset = place.at("offset").get<uint64_t>(),
+                            .sizeBytes = place.at("size").get<uint64_t>()};
+    if (read.argument >= args.size() || read.offset > args[read.argument].sizeBytes ||
+        read.sizeBytes > args[read.argument].sizeBytes - read.offset)
+      corrupt("a closure lies outside its argument");
+    result.places.push_back(read);
+  }
+  return result;
+}
+
+void readMetadata(const json& value, KernelBlob& blob) {
+  blob.kernel = value.at("kernel").get<std::string>();
+  blob.demangled = value.at("demangled").get<std::string>();
+  blob.arch = value.at("arch").get<std::string>();
+  blob.triple = value.at("triple").get<std::string>();
+  for (const json& arg : value.at("args"))
+    blob.args.push_back(argFrom(arg));
+  for (const json& global : value.at("globals"))
+    blob.globals.push_back(globalFrom(global));
+  blob.undefined = value.at("undefined").get<std::vector<std::string>>();
+  blob.callsPointers = value.value("calls_pointers", false);
+  for (const json& table : value.value("tables", json::array()))
+    blob.tables.push_back({.name = table.at("name").get<std::string>(),
+                           .sizeBytes = table.at("size").get<uint64_t>(),
+                           .holdsFunctions = true});
+  if (value.contains("jit")) {
+    blob.marks.emplace();
+    for (const json& mark : value.at("jit").at("marks"))
+      blob.marks->push_back(markFrom(mark, blob.args.size()));
+    for (const json& lambda : value.at("jit").value("lambdas", json::array()))
+      blob.lambdas.push_back(operatorFrom(lambda, blob.args));
+  }
+  blob.sharedBytes = value.at("shared_bytes").get<uint64_t>();
+  blob.maxThreads = value.at("max_threads").get<uint32_t>();
+  blob.minBlocks = value.at("min_blocks").get<uint32_t>();
+  if (value.at("static_hash").get<std::string>() != toHex(blob.staticHash))
+    corrupt("its metadata has another hash than its header");
+}
+
+bool isFunctionOf(const KernelBlob& blob, const KernelGlobal& global) {
+  return std::ranges::any_of(blob.globals,
+                             [&](const KernelGlobal& known) { return known.name == global.name; });
+}
+
+/// Whether the kernel's own module is all that a launch can run.
+bool isComplete(const BlobSet& set, const KernelBlob& kernel) {
+  if (!kernel.undefined.empty() || !std::ranges::all_of(kernel.globals, &KernelGlobal::isDefined))
+    return false;
+  if (!kernel.callsPointers)
+    return true;
+  return std::ranges::none_of(set.modules, [&](const auto& module) {
+    return std::ranges::any_of(module->globals, [&](const KernelGlobal& global) {
+      return global.holdsFunctions && !isFunctionOf(kernel, global);
+    });
+  });
+}
+
+} // namespace
+
+KernelBlob KernelBlob::parse(std::span<const std::byte> bytes) {
+  BlobHeader header = readHeader(bytes);
+  uint64_t payloadBytes = header.metadataBytes + header.bitcodeBytes;
+  std::optional<Bytes> payload = slice(bytes, header.headerBytes, payloadBytes);
+  if (!payload)
+    corrupt("it is cut off");
+  if (hash64(*payload) != header.checksum)
+    corrupt("its checksum does not match");
+  KernelBlob blob;
+  blob.staticHash = header.staticHash;
+  Bytes metadata = payload->first(header.metadataBytes);
+  blob.metadataJson.assign(reinterpret_cast<const char*>(metadata.data()), metadata.size());
+  try {
+    readMetadata(parseMetadata(metadata), blob);
+  } catch (const json::exception& failure) {
+    corrupt(failure.what());
+  }
+  blob.bitcode = decompressBitcode(payload->subspan(header.metadataBytes), header.bitcodeRawBytes);
+  return blob;
+}
+
+BlobSet readDeviceImage(std::span<const std::byte> bytes) {
+  BlobSet set;
+  visitImage(bytes, [&](BlobKind kind, Bytes content) {
+    if (kind == BlobKind::CodeObject) {
+      for (KernelBlob& kernel : kernelsThatCarryIr(content)) {
+        auto carried = std::make_shared<const KernelBlob>(std::move(kernel));
+        set.architectures.insert(carried->arch);
+        set.kernels.try_emplace(carried->kernel, carried);
+      }
+      return;
+    }
+    auto blob = std::make_shared<const KernelBlob>(KernelBlob::parse(content));
+    set.architectures.insert(blob->arch);
+    const auto isSame = [&](const auto& known) {
+      return known->arch == blob->arch && known->metadataJson == blob->metadataJson &&
+             known->bitcode == blob->bitcode;
+    };
+    // A fat binary may have machine code and PTX of one unit, and the blobs in both.
+    if (kind == BlobKind::Module && std::ranges::none_of(set.modules, isSame))
+      set.modules.push_back(std::move(blob));
+    else if (kind == BlobKind::Kernel)
+      set.kernels.try_emplace(blob->kernel, blob);
+  });
+  return set;
+}
+
+std::vector<KernelBlob> readHostFunctions(std::span<const std::byte> section) {
+  std::vector<KernelBlob> found;
+  uint64_t step = 0;
+  for (uint64_t offset = 0; offset < section.size(); offset += step) {
+    step = kHostAlignment; // padding
+    const std::optional<Bytes> magic = slice(section, offset, sizeof(kBlobMagic));
+    if (!magic || std::memcmp(magic->data(), kBlobMagic, sizeof(kBlobMagic)) != 0)
+      continue;
+    const Bytes rest = section.subspan(offset);
+    const BlobHeader header = readHeader(rest);
+    KernelBlob blob = KernelBlob::parse(rest);
+    const uint64_t size = header.headerBytes + header.metadataBytes + header.bitcodeBytes;
+    step = (size + kHostAlignment - 1) / kHostAlignment * kHostAlignment;
+    if (std::ranges::find(found, blob.kernel, &KernelBlob::kernel) == found.end())
+      found.push_back(std::move(blob));
+  }
+  return found;
+}
+
+BlobSet readFatBinary(const void* fatbin) {
+  return fatbin ? readDeviceImage(imageInMemory(fatbin)) : BlobSet{};
+}
+
+std::vector<std::shared_ptr<const KernelBlob>> modulesFor(const BlobSet& set,
+                                                          const std::string& kernel) {
+  std::vector<std::shared_ptr<const KernelBlob>> result;
+  auto found = set.kernels.find(kernel);
+  if (found == set.kernels.end())
+    return result;
+  result.push_back(found->second);
+  if (isComplete(set, *found->second))
+    return result;
+  for (const std::shared_ptr<const KernelBlob>& module : set.modules)
+    if (module->arch == found->second->arch || module->arch.empty()) // empty: variables only
+      result.push_back(module);
+  return result;
+}
+
+} // namespace mneme::embed

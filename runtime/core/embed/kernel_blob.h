@@ -1,0 +1,96 @@
+// Room core/embed: reads what the passes embedded. Depends on base; no LLVM, no vendor library.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "runtime/core/abi/argument.h"
+#include "runtime/core/abi/jit_mark.h"
+
+namespace mneme::embed {
+
+struct KernelGlobal {
+  std::string name;
+  uint64_t sizeBytes = 0;
+  uint64_t alignBytes = 0;
+  bool isConstant = false;
+  bool isDefined = true; ///< false: defined in another translation unit (relocatable device code)
+  bool holdsFunctions =
+      false; ///< starts with addresses of functions in it (tables, vtables, cells)
+};
+
+/// Where an argument holds a closure.
+struct ClosurePlace {
+  uint32_t argument = 0;
+  uint64_t offset = 0;
+  uint64_t sizeBytes = 0;
+  bool isPointee = false; ///< the argument is the closure's address
+};
+
+/// A function of a marked kernel that is the call operator of a closure.
+struct CallOperator {
+  std::string type;                 ///< the closure's, demangled
+  std::string function;             ///< mangled
+  std::vector<ClosurePlace> places; ///< empty if unknown
+};
+
+/// One embedded kernel (or, with an empty `kernel`, one module of shared device code).
+struct KernelBlob {
+  std::string kernel; ///< mangled name
+  std::string demangled;
+  uint64_t staticHash = 0;
+  std::string arch; ///< "sm_90", "gfx90a"
+  std::string triple;
+  std::vector<KernelArg> args;
+  std::vector<KernelGlobal> globals;
+  std::vector<std::string> undefined;
+  bool callsPointers = false; ///< some function is called through a pointer
+  /// If so: vtables and other constants with functions of the unit, which objects may point to.
+  std::vector<KernelGlobal> tables;
+  /// The values that become constants in a kernel that is compiled at run time.
+  std::optional<std::vector<mneme_jit_mark>> marks;
+  std::vector<CallOperator> lambdas;
+  uint64_t sharedBytes = 0;
+  uint32_t maxThreads = 0;
+  uint32_t minBlocks = 0;
+  std::string metadataJson;       ///< as embedded, for tools that need more
+  std::vector<std::byte> bitcode; ///< decompressed LLVM bitcode
+
+  /// \throws Error{ArtifactCorrupt} unless the bytes are a complete, undamaged blob.
+  static KernelBlob parse(std::span<const std::byte> bytes);
+};
+
+/// All blobs of one fat binary or device image, by kernel name. The bytes may be a fat binary
+/// (magic 0xBA55ED50), an ELF image, or a fat binary wrapper's target; images of several
+/// architectures are all visited and the first blob of each kernel is kept.
+/// Members of an unknown kind are skipped: a binary without our blobs gives an empty result.
+struct BlobSet {
+  std::map<std::string, std::shared_ptr<const KernelBlob>> kernels;
+  std::vector<std::shared_ptr<const KernelBlob>> modules;
+  std::set<std::string> architectures; ///< of all blobs
+};
+/// `fatbin` points to the fat binary header in memory (the size is in its header).
+/// \throws Error{ArtifactCorrupt} on damaged containers.
+BlobSet readFatBinary(const void* fatbin);
+/// Same, from a bounded buffer (a fat binary or an ELF file), for tests, tools and fuzzing.
+BlobSet readDeviceImage(std::span<const std::byte> bytes);
+
+/// Returns the marked host functions of a program, from the section with their blobs, in order; the
+/// first one if names are equal. Only tools use this.
+/// \throws Error{ArtifactCorrupt} on damaged blobs
+std::vector<KernelBlob> readHostFunctions(std::span<const std::byte> section);
+
+/// Returns the modules to link for `kernel`: its own bitcode, then the bitcode of every module blob
+/// in `set` if the kernel calls functions or uses variables that other units define, or may receive
+/// a pointer to one of their functions.
+std::vector<std::shared_ptr<const KernelBlob>> modulesFor(const BlobSet& set,
+                                                          const std::string& kernel);
+
+} // namespace mneme::embed

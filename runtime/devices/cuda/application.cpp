@@ -1,0 +1,66 @@
+#include "runtime/devices/cuda/application.h"
+
+#include <initializer_list>
+#include <limits>
+
+#include <dlfcn.h>
+
+namespace mneme::device::cuda {
+namespace {
+
+constexpr size_t kSharedWithoutAsking = 48 << 10;
+constexpr int kMaxDynamicSharedMemorySize = 8; // cudaFuncAttribute, hipFuncAttribute
+
+} // namespace
+
+bool hasTiedBlocks(const RuntimeLaunchConfig& config) noexcept {
+  for (unsigned index = 0; config.attributes && index < config.attributeCount; ++index) {
+    const CUlaunchAttribute& attribute = config.attributes[index];
+    if (attribute.id == CU_LAUNCH_ATTRIBUTE_COOPERATIVE && attribute.value.cooperative)
+      return true;
+    if (attribute.id == CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION ||
+        attribute.id == CU_LAUNCH_ATTRIBUTE_PREFERRED_CLUSTER_DIMENSION)
+      return true;
+  }
+  return false;
+}
+
+bool allowSharedMemory(const void* handle, size_t sharedBytes) noexcept {
+  if (sharedBytes <= kSharedWithoutAsking || sharedBytes > size_t{std::numeric_limits<int>::max()})
+    return false;
+  for (const char* name : {"cudaFuncSetAttribute", "hipFuncSetAttribute"})
+    if (const auto set =
+            reinterpret_cast<int (*)(const void*, int, int)>(dlsym(RTLD_DEFAULT, name));
+        set && set(handle, kMaxDynamicSharedMemorySize, static_cast<int>(sharedBytes)) == 0)
+      return true;
+  return false;
+}
+
+CUcontext primaryContext(const Driver& driver, CUdevice device) noexcept {
+  unsigned flags = 0;
+  int isActive = 0;
+  CUcontext context = nullptr;
+  if (driver.cuDevicePrimaryCtxGetState(device, &flags, &isActive) != CUDA_SUCCESS || !isActive ||
+      driver.cuDevicePrimaryCtxRetain(&context, device) != CUDA_SUCCESS)
+    return nullptr;
+  driver.cuDevicePrimaryCtxRelease(device); // the runtime holds it, too
+  return context;
+}
+
+CUmodule moduleOf(const Driver& driver, const KernelLookup& lookup, const void* handle) noexcept {
+  void* function = nullptr;
+  CUmodule module = nullptr;
+  if (lookup.functionOf && lookup.functionOf(&function, handle) == 0 &&
+      driver.cuFuncGetModule(&module, static_cast<CUfunction>(function)) == CUDA_SUCCESS)
+    return module;
+  void* kernel = nullptr;
+  CUlibrary library = nullptr;
+  if (lookup.kernelOf && driver.cuKernelGetLibrary && driver.cuLibraryGetModule &&
+      lookup.kernelOf(&kernel, handle) == 0 &&
+      driver.cuKernelGetLibrary(&library, static_cast<CUkernel>(kernel)) == CUDA_SUCCESS &&
+      driver.cuLibraryGetModule(&module, library) == CUDA_SUCCESS)
+    return module;
+  return nullptr;
+}
+
+} // namespace mneme::device::cuda

@@ -1,0 +1,67 @@
+// Room devices/cuda: CUDA as used by the application that mneme runs in: its contexts, its captures
+// and the modules of its kernels. Shared by the recorder and the tuned-kernel JIT.
+#pragma once
+
+#include "runtime/core/base/last_error.h"
+#include "runtime/devices/cuda/driver.h"
+
+namespace mneme::device::cuda {
+
+/// While it exists, driver calls of this thread do not invalidate the application's graph captures.
+class RelaxedCapture {
+public:
+  explicit RelaxedCapture(const Driver& driver) : driver_(driver) {
+    isSet_ = driver_.cuThreadExchangeStreamCaptureMode(&mode_) == CUDA_SUCCESS;
+  }
+  ~RelaxedCapture() {
+    if (isSet_)
+      driver_.cuThreadExchangeStreamCaptureMode(&mode_);
+  }
+  RelaxedCapture(const RelaxedCapture&) = delete;
+  RelaxedCapture& operator=(const RelaxedCapture&) = delete;
+
+private:
+  const Driver& driver_;
+  CUstreamCaptureMode mode_ = CU_STREAM_CAPTURE_MODE_RELAXED;
+  bool isSet_ = false;
+};
+
+using mneme::KeepsLastError; // cudaPeekAtLastError and cudaGetLastError
+
+/// cudaLaunchConfig_t. It has the driver's layout, because the driver's 32-bit shared memory size
+/// is followed by padding; its attributes also have the driver's numbers and layout.
+struct RuntimeLaunchConfig {
+  unsigned grid[3];
+  unsigned block[3];
+  size_t sharedBytes;
+  CUstream stream;
+  CUlaunchAttribute* attributes;
+  unsigned attributeCount;
+};
+static_assert(sizeof(RuntimeLaunchConfig) == sizeof(CUlaunchConfig));
+static_assert(offsetof(RuntimeLaunchConfig, stream) == offsetof(CUlaunchConfig, hStream));
+static_assert(offsetof(RuntimeLaunchConfig, attributeCount) == offsetof(CUlaunchConfig, numAttrs));
+
+/// Returns whether the blocks of a launch depend on each other: a cooperative launch, or clusters.
+bool hasTiedBlocks(const RuntimeLaunchConfig& config) noexcept;
+
+/// Raises the limit of dynamic shared memory for the kernel of a host handle through the program's
+/// CUDA or HIP runtime. Returns false if that is not needed, is refused, or the runtime cannot be
+/// found.
+bool allowSharedMemory(const void* handle, size_t sharedBytes) noexcept;
+
+/// Returns the primary context of a device if it exists; null otherwise.
+CUcontext primaryContext(const Driver& driver, CUdevice device) noexcept;
+
+/// The runtime's functions that map a kernel's host handle to the driver's handle. Either may be
+/// null.
+struct KernelLookup {
+  int (*functionOf)(void** function, const void* handle) = nullptr; ///< cudaGetFuncBySymbol
+  int (*kernelOf)(void** kernel, const void* handle) = nullptr;     ///< cudaGetKernel
+};
+
+/// Returns the module that holds a kernel of the runtime on the current device; null if it cannot
+/// be found.
+CUmodule moduleOf(const Driver& driver, const KernelLookup& lookup, const void* handle) noexcept;
+
+} // namespace mneme::device::cuda

@@ -1,0 +1,31 @@
+// Room devices/cuda: an NVIDIA GPU as a Device.
+#pragma once
+
+#include "runtime/devices/cuda/context.h"
+#include "runtime/devices/cuda/cupti.h"
+#include "runtime/devices/gpu/gpu_device.h"
+
+namespace mneme::device::cuda {
+
+class CudaDevice final : public gpu::GpuDevice {
+public:
+  /// \throws Error{BackendUnavailable} naming what is missing
+  explicit CudaDevice(int ordinal);
+
+  std::unique_ptr<Module> load(std::span<const std::byte> image, const std::string& kernel,
+                               std::span<const GlobalPlacement> placements) override;
+  const char* timerName() const override;
+
+private:
+  /// Starts CUPTI before the context so that it observes the context from the beginning.
+  CudaDevice(Cupti* cupti, int ordinal);
+  void prepareLaunch(gpu::LoadedKernel& module, const LaunchShape& shape) override;
+  void startLaunch(const gpu::LoadedKernel& module, const LaunchShape& shape,
+                   void* const* args) override;
+  uint64_t elapsedNs(const LaunchShape& shape) override;
+  Context& context() { return static_cast<Context&>(*context_); }
+
+  Cupti* cupti_; ///< null when times come from events
+};
+
+} // namespace mneme::device::cuda

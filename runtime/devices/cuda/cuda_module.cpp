@@ -1,0 +1,116 @@
+#include "runtime/devices/cuda/cuda_module.h"
+
+#include "runtime/core/base/error.h"
+#include "runtime/devices/cuda/cubin.h"
+#include "runtime/devices/cuda/module_loader.h"
+#include "runtime/devices/cuda/ptx.h"
+
+namespace mneme::device::cuda {
+
+namespace {
+
+std::string_view textOf(std::span<const std::byte> image) {
+  return {reinterpret_cast<const char*>(image.data()), image.size()};
+}
+
+CubinFacts factsOf(std::span<const std::byte> image, const std::string& kernel) {
+  CubinFacts facts;
+  if (isElf(image)) {
+    facts = readCubin(image, kernel);
+  } else {
+    facts.target = targetOfPtx(textOf(image));
+    facts.argumentSizes = argumentSizesOfPtx(textOf(image), kernel);
+  }
+  if (facts.target.empty())
+    throw Error(ErrorCode::CompileFailed, "loading kernel '" + kernel +
+                                              "' failed: the image is neither a whole cubin nor "
+                                              "PTX text");
+  return facts;
+}
+
+} // namespace
+
+CudaModule::CudaModule(Context& context, const Description& device,
+                       std::span<const std::byte> image, const std::string& kernel)
+    : LoadedKernel(kernel), context_(context) {
+  context_.requireUsable();
+  const CubinFacts facts = factsOf(image, kernel);
+  const ContextScope scope = context_.use();
+  try {
+    load(image);
+    readAttributes();
+    argumentSizes_ = facts.argumentSizes ? facts.argumentSizes : askArgumentSizes();
+    readGlobals(facts.variables);
+  } catch (const Error& failure) {
+    context_.probe();
+    if (module_ && !context_.isHung())
+      context_.driver().cuModuleUnload(module_);
+    if (failure.code() != ErrorCode::CompileFailed || facts.target.starts_with(device.target))
+      throw;
+    throw Error(ErrorCode::CompileFailed, std::string(failure.what()) + "; the image is for " +
+                                              facts.target + ", device " + device.id + " (" +
+                                              device.name + ") is " + device.target);
+  }
+}
+
+CudaModule::~CudaModule() {
+  context_.whenFreeing([this] { context_.driver().cuModuleUnload(module_); });
+}
+
+void CudaModule::load(std::span<const std::byte> image) {
+  const Driver& driver = context_.driver();
+  const std::string what = "loading kernel '" + kernel_ + "'";
+  if (isElf(image)) {
+    module_ = loadModule(driver, image.data(), what);
+  } else { // the driver wants a zero behind the text
+    module_ = loadModule(driver, std::string(textOf(image)).c_str(), what);
+  }
+  const CUresult found = driver.cuModuleGetFunction(&function_, module_, kernel_.c_str());
+  if (found == CUDA_ERROR_NOT_FOUND)
+    throw Error(ErrorCode::NotFound, "the image has no kernel '" + kernel_ + "'");
+  context_.check(found, what);
+}
+
+void CudaModule::readGlobals(const std::vector<CubinVariable>& variables) {
+  for (const CubinVariable& variable : variables) {
+    CUdeviceptr address = 0;
+    size_t sizeBytes = 0;
+    // Variables the driver does not name cannot be reached by anyone else either.
+    if (context_.driver().cuModuleGetGlobal(&address, &sizeBytes, module_, variable.name.c_str()) ==
+        CUDA_SUCCESS)
+      globals_.push_back({variable.name, address, sizeBytes, variable.isConstant});
+  }
+}
+
+int CudaModule::functionAttribute(CUfunction_attribute attribute) const {
+  int value = 0;
+  return context_.driver().cuFuncGetAttribute(&value, attribute, function_) == CUDA_SUCCESS ? value
+                                                                                            : 0;
+}
+
+std::optional<std::vector<uint64_t>> CudaModule::askArgumentSizes() const {
+  const Driver& driver = context_.driver();
+  std::vector<uint64_t> sizes;
+  size_t offset = 0, sizeBytes = 0;
+  while (driver.cuFuncGetParamInfo &&
+         driver.cuFuncGetParamInfo(function_, sizes.size(), &offset, &sizeBytes) == CUDA_SUCCESS)
+    sizes.push_back(sizeBytes);
+  // A driver that names none may only not know them.
+  return sizes.empty() ? std::nullopt : std::optional(std::move(sizes));
+}
+
+void CudaModule::readAttributes() {
+  const auto read = [&](CUfunction_attribute attribute) {
+    int value = 0;
+    context_.check(context_.driver().cuFuncGetAttribute(&value, attribute, function_),
+                   "asking for the resources of kernel '" + kernel_ + "'");
+    return static_cast<uint32_t>(value);
+  };
+  attributes_.staticSharedBytes = read(CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES);
+  attributes_.localBytes = read(CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES);
+  attributes_.constantBytes = read(CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES);
+  attributes_.registers = read(CU_FUNC_ATTRIBUTE_NUM_REGS);
+  attributes_.maxThreadsPerBlock = read(CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK);
+}
+
+} // namespace mneme::device::cuda

@@ -1,0 +1,54 @@
+// Room devices/cuda: kernel times measured by the GPU's own clock, from CUPTI where it is
+// installed. Optional: any failure is treated as "no CUPTI".
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+
+#include "runtime/devices/cuda/driver_types.h"
+#include "runtime/devices/device.h"
+
+namespace mneme::device::cuda {
+
+/// The process's CUPTI, which records every kernel. Thread-safe.
+class Cupti {
+public:
+  /// Starts CUPTI on the first call. Returns null if CUPTI is missing, refused by the driver or
+  /// switched off with MNEME_TIMER=events, or if another tool (profiler, sanitizer, debugger)
+  /// controls the process.
+  static Cupti* find() noexcept;
+
+  /// Returns the time in nanoseconds of the last kernel that ran on `device`, which must be
+  /// complete. Returns none if that time was already returned, the kernel had another shape, or no
+  /// record of it exists.
+  std::optional<uint64_t> lastKernelNs(CUdevice device, const LaunchShape& shape) noexcept;
+
+  struct Functions;
+
+private:
+  explicit Cupti(const Functions& functions);
+  struct Kernel {
+    uint64_t startNs = 0;
+    uint64_t endNs = 0;
+    uint32_t correlation = 0;
+    int32_t grid[3] = {};
+    int32_t block[3] = {};
+    bool isNew = false;
+  };
+  static constexpr uint32_t maxDevices = 64;
+
+  static std::unique_ptr<Cupti> start();
+  static void giveBuffer(uint8_t** buffer, size_t* sizeBytes, size_t* maxRecords);
+  static void takeBuffer(CUcontext context, uint32_t stream, uint8_t* buffer, size_t sizeBytes,
+                         size_t validBytes);
+  void note(const uint8_t* record);
+  std::optional<uint64_t> take(CUdevice device, const LaunchShape& shape);
+
+  const Functions& functions_;
+  std::mutex mutex_;
+  Kernel newest_[maxDevices];
+};
+
+} // namespace mneme::device::cuda

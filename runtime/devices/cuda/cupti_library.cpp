@@ -1,0 +1,105 @@
+#include "runtime/devices/cuda/cupti_library.h"
+
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "runtime/core/base/dynamic_library.h"
+#include "runtime/core/base/environment.h"
+#include "runtime/core/base/error.h"
+#include "runtime/core/base/log.h"
+#include "runtime/devices/driving_tool.h"
+
+namespace mneme::device::cuda {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* names[] = {"libcupti.so.13", "libcupti.so.12", "libcupti.so"};
+
+void addToolkit(std::vector<fs::path>& directories, const fs::path& root) {
+  directories.push_back(root / "extras/CUPTI/lib64");
+  directories.push_back(root / "lib64");
+  directories.push_back(root / "lib");
+}
+
+void addPythonPackages(std::vector<fs::path>& directories, const fs::path& sitePackages) {
+  directories.push_back(sitePackages / "nvidia/cu13/lib");
+  directories.push_back(sitePackages / "nvidia/cuda_cupti/lib");
+}
+
+std::vector<fs::path> searchDirectories() {
+  std::vector<fs::path> directories;
+  for (const char* variable : {"CUDA_HOME", "CUDA_PATH"})
+    if (const char* root = environmentValue(variable); root && *root)
+      addToolkit(directories, root);
+  addToolkit(directories, "/usr/local/cuda");
+  std::error_code ignored;
+  if (const char* environment = environmentValue("VIRTUAL_ENV"))
+    for (const auto& entry : fs::directory_iterator(fs::path(environment) / "lib", ignored))
+      addPythonPackages(directories, entry.path() / "site-packages");
+  // Installed as a Python package, this library is somewhere below site-packages.
+  fs::path ours = directoryOfCode(reinterpret_cast<const void*>(&searchDirectories));
+  for (int level = 0; level < 3 && ours.has_relative_path(); ++level, ours = ours.parent_path())
+    addPythonPackages(directories, ours);
+  return directories;
+}
+
+bool bind(const DynamicLibrary& library, Cupti::Functions& functions) {
+  const auto find = [&](auto& function, const char* name) {
+    function =
+        reinterpret_cast<std::remove_reference_t<decltype(function)>>(library.findSymbol(name));
+    return function != nullptr;
+  };
+  return find(functions.getVersion, "cuptiGetVersion") &&
+         find(functions.getResultString, "cuptiGetResultString") &&
+         find(functions.activityRegisterCallbacks, "cuptiActivityRegisterCallbacks") &&
+         find(functions.activityEnable, "cuptiActivityEnable") &&
+         find(functions.activityFlushAll, "cuptiActivityFlushAll") &&
+         find(functions.activityGetNextRecord, "cuptiActivityGetNextRecord");
+}
+
+/// Opened libraries stay open: CUPTI hooks itself into the driver.
+const Cupti::Functions* openAt(const std::string& path) {
+  try {
+    auto* library = new DynamicLibrary(DynamicLibrary::open(path));
+    auto* functions = new Cupti::Functions{};
+    uint32_t version = 0;
+    if (bind(*library, *functions) && functions->getVersion(&version) == 0) {
+      log(LogLevel::Debug,
+          "kernel times come from CUPTI " + std::to_string(version) + " (" + path + ")");
+      return functions;
+    }
+  } catch (const Error&) { // not here
+  }
+  return nullptr;
+}
+
+} // namespace
+
+const Cupti::Functions* cuptiFunctions() {
+  const char* wanted = environmentValue("MNEME_TIMER");
+  if (wanted && std::string_view(wanted) == "events")
+    return nullptr;
+  if (const std::string tool = drivingTool(); !tool.empty()) {
+    log(LogLevel::Info,
+        "kernel times come from events: another tool drives this process (" + tool + ")");
+    return nullptr;
+  }
+  std::error_code ignored;
+  for (const fs::path& directory : searchDirectories())
+    for (const char* name : names)
+      if (fs::exists(directory / name, ignored))
+        if (const Cupti::Functions* functions = openAt(directory / name))
+          return functions;
+  for (const char* name : names)
+    if (const Cupti::Functions* functions = openAt(name))
+      return functions;
+  log(LogLevel::Info, "kernel times come from events: no CUPTI is installed");
+  return nullptr;
+}
+
+} // namespace mneme::device::cuda

@@ -1,0 +1,16 @@
+// Room devices/cuda: loads images as modules.
+#pragma once
+
+#include <string>
+
+#include "runtime/devices/cuda/driver.h"
+
+namespace mneme::device::cuda {
+
+/// Loads a cubin, a fat binary or zero-terminated PTX text into the current context.
+/// \param what the beginning of the error message: "loading kernel 'scale'"
+/// \throws Error{CompileFailed} with the driver's text and the assembler's log, Error{OutOfMemory},
+/// and as check() for a context that was already lost.
+CUmodule loadModule(const Driver& driver, const void* image, const std::string& what);
+
+} // namespace mneme::device::cuda

@@ -1,0 +1,11 @@
+// Room emulator/runtimes: names of the environment variables that users set. They are named after
+// the first runtime but apply to all runtimes.
+#pragma once
+
+namespace mneme::cpu_runtime {
+
+inline constexpr const char* kTimeoutVariable = "MNEME_CUDART_TIMEOUT";
+inline constexpr const char* kHeapAddressVariable = "MNEME_CUDART_HEAP_ADDRESS";
+inline constexpr const char* kGlobalsAddressVariable = "MNEME_CUDART_GLOBALS_ADDRESS";
+
+} // namespace mneme::cpu_runtime

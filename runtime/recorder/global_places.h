@@ -1,0 +1,56 @@
+// Room recorder: finds the addresses of the program's device variables on each device.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "runtime/core/abi/mneme_rt.h"
+#include "runtime/core/artifact/recording.h"
+#include "runtime/recorder/backend.h"
+#include "runtime/recorder/kernel_catalog.h"
+
+namespace mneme::record {
+
+/// Makes the region of a device variable.
+artifact::Region variableRegion(std::string name, const void* address, uint64_t sizeBytes,
+                                bool isConstant = false);
+
+/// The device variables of all instrumented units. Host code registers some of them. Others are
+/// known to kernels only ("hidden"); these are found once a kernel of their module was launched.
+/// The caller serialises calls, except for forgetAll().
+class GlobalPlaces {
+public:
+  /// Both must outlive it.
+  GlobalPlaces(Backend& backend, const KernelCatalog& catalog)
+      : backend_(backend), catalog_(catalog) {}
+
+  /// Returns the variables of `device`, which must be the current one. Asks the runtime again only
+  /// if units were loaded or unloaded, a module was launched for the first time or forgetAll() was
+  /// called since. Variables without an address yet are left out: no pointer can lead to them.
+  const std::vector<artifact::Region>& find(unsigned device);
+  /// Call it when units or devices lose their variables, as after a reset: find() asks again. May
+  /// be called by any thread, with any lock held.
+  void forgetAll() noexcept { ++losses_; }
+
+private:
+  /// The variables of a device, and the state of the program they were found in.
+  struct Known {
+    std::vector<const mneme_module_entry*> units;
+    size_t launchedModules = 0;
+    uint64_t losses = 0;
+    std::vector<artifact::Region> regions;
+  };
+  /// Adds variables that host code does not register.
+  void addHidden(std::vector<artifact::Region>& regions) const;
+
+  Backend& backend_;
+  const KernelCatalog& catalog_;
+  std::map<unsigned, Known> known_; ///< by device
+  std::atomic<uint64_t> losses_{0}; ///< number of calls of forgetAll()
+};
+
+} // namespace mneme::record

@@ -1,0 +1,123 @@
+// Room recorder: code that a program of the CUDA driver API loads itself, and launches of its
+// kernels. What is done about them is in ../loaded_code.h.
+#include "runtime/recorder/exported.h"
+#include "runtime/recorder/interpose/alike.h"
+#include "runtime/recorder/loaded_code.h"
+
+using namespace mneme::record;
+
+MNEME_RECORD_API int cuModuleLoad(void** module, const char* path) {
+  return watchModuleFile(module, path,
+                         [&] { return forward<cuModuleLoad>("cuModuleLoad", module, path); });
+}
+
+MNEME_RECORD_API int cuModuleLoadData(void** module, const void* image) {
+  return watchModule(module, image,
+                     [&] { return forward<cuModuleLoadData>("cuModuleLoadData", module, image); });
+}
+
+MNEME_RECORD_API int cuModuleLoadDataEx(void** module, const void* image, unsigned count,
+                                        int* options, void** values) {
+  return watchModule(module, image, [&] {
+    return forward<cuModuleLoadDataEx>("cuModuleLoadDataEx", module, image, count, options, values);
+  });
+}
+
+MNEME_RECORD_API int cuModuleLoadFatBinary(void** module, const void* image) {
+  return watchModule(module, image, [&] {
+    return forward<cuModuleLoadFatBinary>("cuModuleLoadFatBinary", module, image);
+  });
+}
+
+MNEME_RECORD_API int cuModuleUnload(void* module) {
+  return watchModuleUnload(module,
+                           [&] { return forward<cuModuleUnload>("cuModuleUnload", module); });
+}
+
+MNEME_RECORD_API int cuModuleGetFunction(const void** function, void* module, const char* name) {
+  return watchModuleKernel(function, module, name, [&] {
+    return forward<cuModuleGetFunction>("cuModuleGetFunction", function, module, name);
+  });
+}
+
+MNEME_RECORD_API int cudaGetFuncBySymbol(const void** function, const void* kernel) {
+  return watchAlias(function, kernel, [&] {
+    return forward<cudaGetFuncBySymbol>("cudaGetFuncBySymbol", function, kernel);
+  });
+}
+
+MNEME_RECORD_API int cuLaunchKernel(void* function, unsigned gridX, unsigned gridY, unsigned gridZ,
+                                    unsigned blockX, unsigned blockY, unsigned blockZ,
+                                    unsigned sharedBytes, void* stream, void** args, void** extra) {
+  const LoadedLaunch launch{.function = function,
+                            .grid = {gridX, gridY, gridZ},
+                            .block = {blockX, blockY, blockZ},
+                            .sharedBytes = sharedBytes,
+                            .stream = legacyStream(stream),
+                            .args = args,
+                            .extra = extra};
+  return launchLoaded(launch, [&] {
+    return forward<cuLaunchKernel>("cuLaunchKernel", function, gridX, gridY, gridZ, blockX, blockY,
+                                   blockZ, sharedBytes, stream, args, extra);
+  });
+}
+
+MNEME_RECORD_API int cuLaunchKernel_ptsz(void* function, unsigned gridX, unsigned gridY,
+                                         unsigned gridZ, unsigned blockX, unsigned blockY,
+                                         unsigned blockZ, unsigned sharedBytes, void* stream,
+                                         void** args, void** extra) {
+  const LoadedLaunch launch{.function = function,
+                            .grid = {gridX, gridY, gridZ},
+                            .block = {blockX, blockY, blockZ},
+                            .sharedBytes = sharedBytes,
+                            .stream = perThreadStream(stream),
+                            .args = args,
+                            .extra = extra};
+  return launchLoaded(launch, [&] {
+    return forward<cuLaunchKernel_ptsz>("cuLaunchKernel_ptsz", function, gridX, gridY, gridZ,
+                                        blockX, blockY, blockZ, sharedBytes, stream, args, extra);
+  });
+}
+
+MNEME_RECORD_API int cuLaunchCooperativeKernel(void* function, unsigned gridX, unsigned gridY,
+                                               unsigned gridZ, unsigned blockX, unsigned blockY,
+                                               unsigned blockZ, unsigned sharedBytes, void* stream,
+                                               void** args) {
+  const LoadedLaunch launch{.function = function,
+                            .grid = {gridX, gridY, gridZ},
+                            .block = {blockX, blockY, blockZ},
+                            .sharedBytes = sharedBytes,
+                            .stream = legacyStream(stream),
+                            .args = args,
+                            .isCooperative = true};
+  return launchLoaded(launch, [&] {
+    return forward<cuLaunchCooperativeKernel>("cuLaunchCooperativeKernel", function, gridX, gridY,
+                                              gridZ, blockX, blockY, blockZ, sharedBytes, stream,
+                                              args);
+  });
+}
+
+MNEME_RECORD_API int cuLaunchCooperativeKernelMultiDevice(DriverDeviceLaunch* launches,
+                                                          unsigned count, unsigned flags) {
+  return launchOnDevices<cuLaunchCooperativeKernelMultiDevice>(
+      "cuLaunchCooperativeKernelMultiDevice", launches, count, flags, Together::Cooperative);
+}
+
+MNEME_RECORD_API int cuLaunchKernelEx(const DriverLaunch* config, void* function, void** args,
+                                      void** extra) {
+  const auto next = [&] {
+    return forward<cuLaunchKernelEx>("cuLaunchKernelEx", config, function, args, extra);
+  };
+  return config ? launchDriver(*config, legacyStream(config->stream), function, args, extra, next)
+                : next();
+}
+
+MNEME_RECORD_API int cuLaunchKernelEx_ptsz(const DriverLaunch* config, void* function, void** args,
+                                           void** extra) {
+  const auto next = [&] {
+    return forward<cuLaunchKernelEx_ptsz>("cuLaunchKernelEx_ptsz", config, function, args, extra);
+  };
+  return config
+             ? launchDriver(*config, perThreadStream(config->stream), function, args, extra, next)
+             : next();
+}

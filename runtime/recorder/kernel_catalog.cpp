@@ -1,0 +1,277 @@
+#include "runtime/recorder/kernel_catalog.h"
+
+#include <algorithm>
+#include <cstring>
+#include <string_view>
+
+#include "runtime/core/base/error.h"
+#include "runtime/recorder/metadata_options.h"
+
+namespace mneme::record {
+namespace {
+
+constexpr size_t kMaxFatbins = 256;
+
+struct GlobalSearch {
+  std::string name;
+  const mneme_module_entry* preferred = nullptr;
+  const mneme_global_entry* found = nullptr;
+};
+
+void searchModule(void* user, const mneme_module_entry* module) {
+  auto& search = *static_cast<GlobalSearch*>(user);
+  for (uint64_t index = 0; index < module->globalCount; ++index) {
+    const mneme_global_entry& entry = module->globals[index];
+    const bool isBetter = !search.found || module == search.preferred;
+    if (isBetter && !(entry.flags & MNEME_GLOBAL_EXTERN) && search.name == entry.name)
+      search.found = &entry;
+  }
+}
+
+/// Code that the program loaded itself has no shadows in host code; the program writes its
+/// constants by name.
+void findGlobal(KernelInfo& info, const embed::KernelGlobal& global) {
+  info.knowsFunctions |= global.holdsFunctions;
+  if (!info.globalNames.insert(global.name).second)
+    return;
+  const HiddenGlobal hidden{global.name, global.isConstant && !global.holdsFunctions};
+  if (info.loadedModule)
+    return info.hiddenGlobals.push_back(hidden);
+  GlobalSearch search{global.name, info.module, nullptr};
+  mneme_rt_visit_modules(searchModule, &search);
+  if (search.found)
+    info.globals.push_back({global.name, search.found->hostShadow,
+                            search.found->sizeBytes ? search.found->sizeBytes : global.sizeBytes,
+                            global.isConstant});
+  else if (!hidden.isConstant)
+    info.hiddenGlobals.push_back(hidden);
+}
+
+/// Code of other units that is linked with the kernel's may use any of their variables, and objects
+/// any of their tables of functions: nothing says which without a compiler.
+void findGlobals(KernelInfo& info) {
+  for (const auto& module : info.modules)
+    for (const auto* globals : {&module->globals, &module->tables})
+      for (const embed::KernelGlobal& global : *globals)
+        findGlobal(info, global);
+}
+
+} // namespace
+
+std::shared_ptr<const embed::BlobSet> KernelCatalog::blobsOf(const mneme_module_entry* module) {
+  if (const auto known = blobs_.find(module); known != blobs_.end())
+    return known->second;
+  std::vector<const void*> fatbins(kMaxFatbins);
+  fatbins.resize(std::min(mneme_rt_fatbins(module, fatbins.data(), fatbins.size()), kMaxFatbins));
+  auto all = std::make_shared<embed::BlobSet>();
+  for (const void* fatbin : fatbins) {
+    embed::BlobSet one = embed::readFatBinary(fatbin);
+    all->kernels.merge(one.kernels);
+    all->architectures.merge(one.architectures);
+    all->modules.insert(all->modules.end(), one.modules.begin(), one.modules.end());
+  }
+  return blobs_[module] = all;
+}
+
+/// Sets where the kernel's code is; its name, or nothing for a handle that is not known.
+std::string KernelCatalog::findCode(const void* handle, KernelInfo& info) {
+  const char* name = nullptr;
+  if (mneme_rt_find_kernel(handle, &info.module, &name))
+    return name;
+  const auto loaded = loaded_.find(handle);
+  if (!loaded)
+    return "";
+  info.module = &loaded->module->unit;
+  info.loadedModule = loaded->module->handle;
+  blobs_[info.module] = loaded->module->blobs;
+  return loaded->name;
+}
+
+std::shared_ptr<const KernelInfo> KernelCatalog::read(const void* handle) {
+  auto info = std::make_shared<KernelInfo>();
+  const std::string name = findCode(handle, *info);
+  if (name.empty())
+    return nullptr;
+  try {
+    const auto blobs = blobsOf(info->module);
+    const auto blob = blobs->kernels.find(name);
+    if (blob == blobs->kernels.end()) {
+      info->isWanted = settings_.wants(name, name);
+      info->whyNot =
+          "kernel '" + name +
+          "' carries no mneme IR; build it with add_mneme() (whose KERNELS, if given, match it)";
+      return info;
+    }
+    info->blob = blob->second;
+    info->isWanted = settings_.wants(name, info->blob->demangled);
+    info->modules = embed::modulesFor(*blobs, name);
+    info->architectures = blobs->architectures;
+    findGlobals(*info);
+  } catch (const Error& error) {
+    info->isWanted = settings_.wants(name, name);
+    info->whyNot = "the IR of kernel '" + name + "' cannot be read: " + error.what();
+    return info;
+  }
+  auto& state = states_[info->blob->staticHash];
+  if (!state)
+    state = std::make_shared<KernelState>();
+  info->state = state;
+  return info;
+}
+
+std::shared_ptr<const KernelInfo> KernelCatalog::find(const void* handle) {
+  {
+    const std::shared_lock lock(mutex_);
+    if (const auto known = infos_.find(handle); known != infos_.end())
+      return known->second;
+  }
+  const std::unique_lock lock(mutex_);
+  if (const auto known = infos_.find(handle); known != infos_.end())
+    return known->second;
+  return infos_[handle] = read(handle);
+}
+
+std::vector<ModuleGlobal> KernelCatalog::moduleGlobals() const {
+  const std::shared_lock lock(mutex_);
+  std::set<const mneme_module_entry*> seen;
+  std::vector<ModuleGlobal> globals;
+  for (const auto& [handle, info] : infos_) {
+    if (!info || !info->blob || !seen.insert(info->module).second)
+      continue;
+    const embed::BlobSet& blobs = *blobs_.at(info->module);
+    std::map<std::string, const embed::KernelGlobal*> named;
+    for (const auto& [name, kernel] : blobs.kernels)
+      for (const embed::KernelGlobal& global : kernel->globals)
+        named.emplace(global.name, &global);
+    for (const auto& module : blobs.modules)
+      for (const embed::KernelGlobal& global : module->globals)
+        named.emplace(global.name, &global);
+    for (const auto& [name, global] : named)
+      globals.push_back({info->placeOf(handle), name, global->sizeBytes, global->isConstant});
+  }
+  return globals;
+}
+
+size_t KernelCatalog::moduleCount() const {
+  const std::shared_lock lock(mutex_);
+  return blobs_.size();
+}
+
+void KernelCatalog::forget(const mneme_module_entry* module) {
+  const std::unique_lock lock(mutex_);
+  std::erase_if(infos_,
+                [&](const auto& item) { return !item.second || item.second->module == module; });
+  blobs_.erase(module);
+}
+
+void KernelCatalog::visitStates(
+    const std::function<void(uint64_t staticHash, KernelState&)>& visit) {
+  const std::shared_lock lock(mutex_);
+  for (const auto& [hash, state] : states_)
+    visit(hash, *state);
+}
+
+/// Names stand in bitcode as they are, one behind the other.
+bool refersTo(const KernelInfo& info, std::span<const char* const> names) {
+  return std::ranges::any_of(info.modules, [&](const auto& module) {
+    const std::string_view code(reinterpret_cast<const char*>(module->bitcode.data()),
+                                module->bitcode.size());
+    return std::ranges::any_of(
+        names, [&](const char* name) { return code.find(name) != std::string_view::npos; });
+  });
+}
+
+uint64_t dynamicHash(const embed::KernelBlob& blob, const mneme_launch& launch,
+                     const LaunchTraits& traits) noexcept {
+  struct Shape {
+    mneme_dim3 grid, block;
+    uint64_t sharedBytes;
+    uint64_t isCooperative;
+  };
+  static_assert(sizeof(Shape) == 40); // no padding: every byte counts
+  const Shape shape{launch.grid, launch.block, launch.sharedBytes, traits.isCooperative ? 1u : 0u};
+  uint64_t hash = hash64(std::as_bytes(std::span(&shape, 1)));
+  const mneme_dim3& cluster = traits.cluster;
+  if (cluster.x != 1 || cluster.y != 1 || cluster.z != 1)
+    hash = combineHashes(hash, hash64(std::as_bytes(std::span(&cluster, 1))));
+  for (size_t index = 0; index < blob.args.size(); ++index)
+    if (blob.args[index].kind != ArgKind::Pointer)
+      hash = combineHashes(hash, hash64(argBytes(launch.args, index, blob.args[index].sizeBytes)));
+  return hash;
+}
+
+std::vector<std::vector<std::byte>> argumentValues(const embed::KernelBlob& blob,
+                                                   const mneme_launch& launch) {
+  std::vector<std::vector<std::byte>> values;
+  for (size_t index = 0; index < blob.args.size(); ++index) {
+    const auto bytes = argBytes(launch.args, index, blob.args[index].sizeBytes);
+    values.emplace_back(bytes.begin(), bytes.end());
+  }
+  return values;
+}
+
+std::vector<uint64_t> pointerArguments(const embed::KernelBlob& blob, const mneme_launch& launch) {
+  std::vector<uint64_t> pointers;
+  for (size_t index = 0; index < blob.args.size(); ++index)
+    if (blob.args[index].kind == ArgKind::Pointer) {
+      uint64_t value = 0;
+      std::memcpy(&value, launch.args[index],
+                  std::min<size_t>(sizeof(value), blob.args[index].sizeBytes));
+      pointers.push_back(value);
+    }
+  return pointers;
+}
+
+std::vector<uint64_t> wordArguments(const embed::KernelBlob& blob, const mneme_launch& launch) {
+  std::vector<uint64_t> words;
+  for (size_t index = 0; index < blob.args.size(); ++index) {
+    const ArgKind kind = blob.args[index].kind;
+    if (kind != ArgKind::Aggregate && kind != ArgKind::Integer)
+      continue;
+    const auto* bytes = static_cast<const std::byte*>(launch.args[index]);
+    for (size_t at = 0; at + sizeof(uint64_t) <= blob.args[index].sizeBytes; at += 8) {
+      uint64_t word = 0;
+      std::memcpy(&word, bytes + at, sizeof(word));
+      words.push_back(word);
+    }
+  }
+  return words;
+}
+
+std::set<std::string> unrecordedReads(const KernelInfo& info, const std::string& device) {
+  std::set<std::string> reads;
+  const auto add = [&](const embed::KernelBlob& blob) {
+    for (std::string& read : unrecordedReadsOf(blob.metadataJson))
+      if (device != "cpu" || (read != "textures" && read != "surfaces"))
+        reads.insert(std::move(read));
+  };
+  add(*info.blob);
+  for (const auto& module : info.modules)
+    add(*module);
+  return reads;
+}
+
+std::string warningOfReads(const KernelInfo& info, const std::string& device) {
+  std::string list;
+  for (const std::string& read : unrecordedReads(info, device))
+    list += (list.empty() ? "" : ", ") + read;
+  return list.empty()
+             ? ""
+             : "kernel '" + info.blob->demangled + "' reads what a recording does not hold (" +
+                   list + "): its replays may differ";
+}
+
+artifact::KernelRecord describeKernel(const KernelInfo& info, const std::string& device) {
+  artifact::KernelRecord record;
+  record.staticHash = info.blob->staticHash;
+  record.kernelName = info.blob->kernel;
+  record.demangledName = info.blob->demangled;
+  record.arch = info.blob->arch;
+  record.device = device;
+  record.args = info.blob->args;
+  record.optionsJson =
+      withUnrecordedReads(optionsOf(info.blob->metadataJson), unrecordedReads(info, device));
+  return record;
+}
+
+} // namespace mneme::record

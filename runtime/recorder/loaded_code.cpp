@@ -1,0 +1,131 @@
+#include "runtime/recorder/loaded_code.h"
+
+#include <memory>
+#include <utility>
+
+#include "runtime/core/abi/argument_buffer.h"
+#include "runtime/core/base/file.h"
+#include "runtime/core/base/own_descriptors.h"
+#include "runtime/core/base/sentence.h"
+#include "runtime/recorder/session.h"
+
+namespace mneme::record {
+namespace {
+
+/// The call under way in this thread, as the program wrote it.
+thread_local const Next* asWritten = nullptr;
+
+int callAsWritten(const void*, mneme_dim3, mneme_dim3, void**, size_t, void*) {
+  return (*asWritten)();
+}
+
+int callConfigAsWritten(const void*, const void*, void**) { return (*asWritten)(); }
+
+uint32_t formOf(const LoadedLaunch& launch) {
+  return launch.config          ? MNEME_LAUNCH_EX
+         : launch.isCooperative ? MNEME_LAUNCH_COOPERATIVE
+                                : MNEME_LAUNCH_PLAIN;
+}
+
+/// What `read` finds becomes what the module carries.
+template <typename Read> void noteModule(Session& session, void* handle, const Read& read) {
+  auto module = std::make_shared<LoadedModule>();
+  module->handle = handle;
+  try {
+    embed::BlobSet blobs = read();
+    // Code objects that mneme made hold the IR of their own instructions, not the program's.
+    std::erase_if(blobs.kernels, [](const auto& item) { return item.second->staticHash == 0; });
+    module->blobs = std::make_shared<const embed::BlobSet>(std::move(blobs));
+  } catch (const std::exception& error) {
+    session.note(
+        sentence("the IR of code that the program loaded itself cannot be read: ", error.what()));
+    module->blobs = std::make_shared<const embed::BlobSet>();
+  }
+  session.moduleLoaded(std::move(module));
+}
+
+template <typename Read> int watchLoad(void** module, const Next& next, const Read& read) {
+  const CallGuard guard;
+  const int status = next();
+  Session* session = guard.session();
+  if (session && session->isActive() && status == 0 && module && *module)
+    noteModule(*session, *module, read);
+  return status;
+}
+
+} // namespace
+
+int watchModule(void** module, const void* image, const Next& next) {
+  return watchLoad(module, next, [&] { return embed::readFatBinary(image); });
+}
+
+int watchModuleFile(void** module, const char* path, const Next& next) {
+  return watchLoad(module, next, [&] {
+    const std::vector<std::byte> bytes = apart([&] { return readFile(path); });
+    return embed::readDeviceImage(bytes);
+  });
+}
+
+int watchModuleUnload(void* module, const Next& next) {
+  const CallGuard guard;
+  Session* session = guard.session();
+  // Before the vendor gives its handles to another module.
+  const auto known = session && session->isActive() ? session->moduleUnloaded(module) : nullptr;
+  const int status = next();
+  if (known && status != 0)
+    session->moduleLoaded(known);
+  return status;
+}
+
+int watchModuleKernel(const void** function, void* module, const char* name, const Next& next) {
+  const CallGuard guard;
+  const int status = next();
+  Session* session = guard.session();
+  if (session && session->isActive() && status == 0 && function && *function && name)
+    session->kernelAskedFor(*function, module, name);
+  return status;
+}
+
+int watchAlias(const void** function, const void* kernel, const Next& next) {
+  const CallGuard guard;
+  const int status = next();
+  Session* session = guard.session();
+  if (session && session->isActive() && status == 0 && function && *function && kernel)
+    session->aliasAskedFor(*function, kernel);
+  return status;
+}
+
+AsWritten::AsWritten(const Next& next) noexcept : outer_(std::exchange(asWritten, &next)) {}
+AsWritten::~AsWritten() { asWritten = outer_; }
+
+mneme_launch asRecorded(const LoadedLaunch& launch, const void* kernel, void** args) noexcept {
+  return {.version = MNEME_RT_ABI,
+          .form = formOf(launch),
+          .kernel = kernel,
+          .grid = launch.grid,
+          .block = launch.block,
+          .args = args,
+          .sharedBytes = launch.sharedBytes,
+          .stream = launch.stream,
+          .config = launch.config,
+          .vendorEntry = launch.config ? reinterpret_cast<void*>(&callConfigAsWritten)
+                                       : reinterpret_cast<void*>(&callAsWritten)};
+}
+
+int launchLoaded(const LoadedLaunch& launch, const Next& next) {
+  Session* session = isInsideCall() ? nullptr : Session::existing();
+  if (!session || !session->isActive() || !launch.function)
+    return next();
+  const auto [kernel, info] = session->findKernel(launch.function);
+  if (!info || !info->blob)
+    return watchUnrecorded(kernel ? kWithoutIr : kUnknown, launch.function, next);
+  std::vector<void*> unpacked;
+  if (!launch.args && !unpackArguments(launch.extra, info->blob->args, unpacked))
+    return next(); // the vendor has to say what is wrong
+  const mneme_launch recorded =
+      asRecorded(launch, kernel, launch.args ? launch.args : unpacked.data());
+  const AsWritten written(next);
+  return mneme_launch_kernel(&recorded);
+}
+
+} // namespace mneme::record

@@ -1,0 +1,65 @@
+// Room recorder: handles device code that a program loads itself, and launches of its kernels, for
+// all vendors. The vendor's own function is given as `next`, as in served_memory.h.
+#pragma once
+
+#include <cstddef>
+
+#include "runtime/core/abi/mneme_rt.h"
+#include "runtime/recorder/served_memory.h"
+
+namespace mneme::record {
+
+// Notes about kernels whose code is not known.
+inline constexpr const char* kUnknown =
+    "a kernel was launched by a handle that the recorder has not seen made; it is not recorded";
+inline constexpr const char* kNotBuilt =
+    "a kernel of code that was not built with mneme was launched; it is not recorded";
+inline constexpr const char* kWithoutIr =
+    "a kernel of code that the program loaded itself, which carries no mneme IR, was launched; it "
+    "is not recorded (compile the code with mneme-cxx)";
+
+/// Passes on the loading of a module from memory; `module` receives its handle.
+int watchModule(void** module, const void* image, const Next& next);
+/// The same from a file.
+int watchModuleFile(void** module, const char* path, const Next& next);
+int watchModuleUnload(void* module, const Next& next);
+/// Passes on the lookup of a kernel in a module; `function` receives its handle.
+int watchModuleKernel(const void** function, void* module, const char* name, const Next& next);
+
+/// Passes on the lookup of another handle of one of the program's own kernels.
+int watchAlias(const void** function, const void* kernel, const Next& next);
+
+/// A launch of such a kernel, in any form that the vendor's functions take.
+struct LoadedLaunch {
+  const void* function = nullptr;
+  mneme_dim3 grid{};
+  mneme_dim3 block{};
+  size_t sharedBytes = 0;
+  void* stream = nullptr;
+  void** args = nullptr;
+  void** extra = nullptr; ///< the arguments in one buffer, if `args` is null
+  bool isCooperative = false;
+  const void* config = nullptr; ///< as mneme_launch::config, if there is one
+};
+
+/// While it lives, `next` is the vendor's call for this thread's launches that asRecorded()
+/// describes. `next` must outlive it.
+class AsWritten {
+public:
+  explicit AsWritten(const Next& next) noexcept;
+  ~AsWritten();
+  AsWritten(const AsWritten&) = delete;
+  AsWritten& operator=(const AsWritten&) = delete;
+
+private:
+  const Next* outer_;
+};
+
+/// Returns the launch in the form that libmneme_rt takes. `kernel` is its function's first handle
+/// (findKernel()).
+mneme_launch asRecorded(const LoadedLaunch& launch, const void* kernel, void** args) noexcept;
+
+/// Records the launch if it is due. `next` makes it as the program wrote it.
+int launchLoaded(const LoadedLaunch& launch, const Next& next);
+
+} // namespace mneme::record

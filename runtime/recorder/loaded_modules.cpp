@@ -1,0 +1,52 @@
+#include "runtime/recorder/loaded_modules.h"
+
+#include <mutex>
+#include <utility>
+
+namespace mneme::record {
+
+void LoadedModules::add(std::shared_ptr<const LoadedModule> module) {
+  const std::unique_lock lock(mutex_);
+  modules_[module->handle] = std::move(module);
+}
+
+std::shared_ptr<const LoadedModule> LoadedModules::remove(void* handle) {
+  const std::unique_lock lock(mutex_);
+  const auto known = modules_.extract(handle);
+  if (known.empty())
+    return nullptr;
+  std::erase_if(kernels_,
+                [&](const auto& kernel) { return kernel.second.module == known.mapped(); });
+  return known.mapped();
+}
+
+void LoadedModules::addKernel(const void* function, void* module, const char* name) {
+  const std::unique_lock lock(mutex_);
+  if (const auto known = modules_.find(module); known != modules_.end())
+    kernels_[function] = {known->second, name};
+  aliases_.erase(function);
+}
+
+std::optional<LoadedKernel> LoadedModules::find(const void* function) const {
+  const std::shared_lock lock(mutex_);
+  const auto known = kernels_.find(function);
+  return known == kernels_.end() ? std::nullopt : std::optional(known->second);
+}
+
+bool LoadedModules::knows(const void* function) const {
+  const std::shared_lock lock(mutex_);
+  return kernels_.contains(function);
+}
+
+void LoadedModules::addAlias(const void* function, const void* kernel) {
+  const std::unique_lock lock(mutex_);
+  aliases_[function] = kernel;
+}
+
+const void* LoadedModules::behindAlias(const void* function) const {
+  const std::shared_lock lock(mutex_);
+  const auto known = aliases_.find(function);
+  return known == aliases_.end() ? nullptr : known->second;
+}
+
+} // namespace mneme::record

@@ -1,0 +1,19 @@
+// Room recorder: reads parts of a blob's metadata text.
+#pragma once
+
+#include <set>
+#include <string>
+#include <vector>
+
+namespace mneme::record {
+
+/// Returns the "options" object of a kernel blob's metadata as JSON text; empty if there is none.
+std::string optionsOf(const std::string& metadataJson);
+
+/// Returns "unrecorded_reads" of a blob's metadata: what its code reads that no recording contains.
+std::vector<std::string> unrecordedReadsOf(const std::string& metadataJson);
+
+/// Returns `optionsJson` with these reads instead of its own.
+std::string withUnrecordedReads(const std::string& optionsJson, const std::set<std::string>& reads);
+
+} // namespace mneme::record

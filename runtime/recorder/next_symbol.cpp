@@ -1,0 +1,18 @@
+#include "runtime/recorder/next_symbol.h"
+
+#include <dlfcn.h>
+
+namespace mneme::record {
+
+void* nextSymbol(const char* name, std::span<const char* const> libraries) noexcept {
+  if (void* next = dlsym(RTLD_NEXT, name))
+    return next;
+  for (const char* library : libraries)
+    // The handle is kept: it counts one user of a library the application has loaded itself.
+    if (void* handle = dlopen(library, RTLD_LAZY | RTLD_NOLOAD))
+      if (void* address = dlsym(handle, name))
+        return address;
+  return nullptr;
+}
+
+} // namespace mneme::record

@@ -1,0 +1,71 @@
+// Room recorder: finds memory that a launch reaches only through pointers, in its arguments and in
+// memory that it reaches already.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "runtime/core/base/word_ranges.h"
+#include "runtime/recorder/device_access.h"
+
+namespace mneme::record {
+
+/// Remembers chunks without addresses, so that unchanged memory is not searched again.
+class SearchHistory {
+public:
+  /// Call it before each search: results for fewer ranges do not count.
+  void begin(const WordRanges& ranges);
+  /// Returns the chunks of a region that must be searched, given their present hashes.
+  std::vector<uint64_t> unknownChunks(const artifact::Region& region,
+                                      std::span<const Hash128> hashes);
+  void remember(const artifact::Region& region, std::span<const Hash128> hashes, uint64_t chunk,
+                bool holdsAddress);
+  void forgetAll() { known_.clear(); }
+
+private:
+  struct Known {
+    uint64_t sizeBytes = 0;
+    std::vector<Hash128> harmless; ///< per chunk the hash of content without addresses; zero: none
+    uint64_t lastSearch = 0;
+  };
+  std::vector<AddressRange> ranges_;
+  std::unordered_map<uint64_t, Known> known_; ///< by address
+  uint64_t search_ = 0;
+};
+
+/// Finds the candidate regions that a launch could reach. A region is reached if a word contains
+/// the address of any of its bytes, also with tags in the lower bits or in the middle of the
+/// region.
+class Reach {
+public:
+  using IsReadable = std::function<bool(const artifact::Region& region)>;
+  /// `certain` is recorded in any case. Overlapping candidates count once. Regions that are found
+  /// but not readable are left out. The history must outlive this object.
+  Reach(std::vector<artifact::Region> candidates, const std::vector<artifact::Region>& certain,
+        SearchHistory& history, IsReadable isReadable);
+
+  /// Whether more regions may be found.
+  bool isOpen() const noexcept { return open_ > 0; }
+  /// Follows a word of an argument.
+  void lookAt(uint64_t word);
+  /// Searches regions that `access` has just hashed. \throws Error if the device fails
+  void search(DeviceAccess& access, std::span<const HashTask> hashed);
+  /// Returns the candidates reached since the last call.
+  std::vector<artifact::Region> takeFound();
+
+private:
+  void reach(size_t index);
+
+  std::vector<artifact::Region> candidates_; ///< disjoint, by address
+  WordRanges ranges_;                        ///< of the candidates, in the same order
+  std::vector<bool> isSettled_;              ///< whether it is certain, or found
+  size_t open_ = 0;
+  std::vector<artifact::Region> found_;
+  SearchHistory& history_;
+  IsReadable isReadable_;
+};
+
+} // namespace mneme::record

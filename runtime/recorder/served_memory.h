@@ -1,0 +1,102 @@
+// Room recorder: handles allocation calls of the application, for all vendors. The vendor's own
+// function is passed as `next` and is called if the recorder does not serve the call, so that
+// invalid calls get the vendor's own error.
+#pragma once
+
+#include <cstddef>
+
+#include "runtime/core/artifact/recording.h"
+#include "runtime/core/base/cancellation.h"
+#include "runtime/recorder/backend.h"
+
+namespace mneme::record {
+
+/// A call of the vendor's function. Refers to the callable, which must outlive it.
+class Next {
+public:
+  template <typename Call>
+  Next(const Call& call) noexcept // implicit: stands for the callable
+      : object_(&call),
+        call_([](const void* object) { return (*static_cast<const Call*>(object))(); }) {}
+  /// Throws nothing, except that a thread cancelled in the vendor's function is unwound through it.
+  int operator()() const {
+    const CancellationOfCaller asCaller;
+    return call_(object_);
+  }
+
+private:
+  const void* object_;
+  int (*call_)(const void*);
+};
+
+enum class FreeKind { Device, Host };
+
+/// Serves an allocation from the window, or passes it on and notes the result as foreign. On a GPU
+/// only device memory is served.
+int serve(void** pointer, size_t bytes, artifact::RegionKind kind, const Next& next);
+
+/// The same for stream-ordered device allocations; the vendor serves those captured into a graph.
+/// The memory counts as part of `pool`, see servePoolAttribute().
+int serveOrdered(void** pointer, size_t bytes, void* stream, void* pool, const Next& next);
+
+/// Frees served memory; passes on everything else. Synchronises the device first, as the vendor's
+/// functions do, because running kernels may use the memory.
+int serveFree(void* pointer, FreeKind kind, const Next& next);
+
+/// The same in stream order: does not wait; the memory is free when the stream's present work is
+/// done.
+int serveFreeOrdered(void* pointer, void* stream, const Next& next);
+
+int watchRegister(void* pointer, size_t bytes, const Next& next);
+int watchUnregister(void* pointer, const Next& next);
+
+/// Forgets everything on the current device, then resets it.
+int serveReset(const Next& next);
+
+/// Passes on a call that allows the current device to use the memory of `owner`.
+int watchPeerAccess(int owner, const Next& next);
+
+/// Calls `next`, then corrects the result as if the vendor had served what the recorder serves.
+int serveFreeBytes(size_t* freeBytes, const Next& next);
+
+/// Calls `next`, then adds the memory served instead of `pool` to its reserved and used bytes
+/// (attributes 5 to 8, present and peak).
+int servePoolAttribute(void* pool, int attribute, void* value, const Next& next);
+
+/// Passes on a call that exports memory to other processes, and notes it if the memory was served.
+int watchExport(const void* pointer, const Next& next);
+
+/// Opens memory of another process, whose size `sizeOf` returns (0: unknown). It is recorded as the
+/// vendor's memory until watchUnregister().
+int watchImport(void** pointer, size_t (*sizeOf)(const void* pointer), const Next& next);
+
+/// Passes on a copy or a fill while no recording is under way.
+int watchTransfer(const Next& next);
+
+/// Begins the capture of a stream into a graph while no recording is under way.
+int watchCapture(const Next& next);
+/// Call it after the end of a capture, with any `status`, which is returned.
+int captureEnded(int status) noexcept;
+/// Whether any stream is being captured: nothing may be synchronised meanwhile.
+bool isCapturingAny() noexcept;
+
+/// Passes on work that the recorder cannot record; `what` names it in the summary, once for each
+/// `key`.
+int watchUnrecorded(const char* what, const void* key, const Next& next);
+
+/// Whether an allocation in this stream becomes part of a graph, or is invalid so that the vendor
+/// refuses it. Never true for the default stream.
+bool isCapturingGraph(Backend& backend, void* stream) noexcept;
+
+bool isServed(const void* pointer) noexcept;
+
+/// Finds the begin and the requested size of the served memory around `inside`. Returns false for
+/// other memory.
+bool servedRange(const void* inside, uint64_t& base, size_t& bytes) noexcept;
+
+/// Computes row and total size of a pitched allocation. Returns false if it is empty or does not
+/// fit into 64 bits.
+bool pitchedSize(size_t width, size_t height, size_t depth, size_t pitchBytes, size_t& rowBytes,
+                 size_t& bytes) noexcept;
+
+} // namespace mneme::record

@@ -1,0 +1,286 @@
+// Room recorder: one recording session, from the first call of the vendor's runtime to the end of
+// the process.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <semaphore.h>
+#include <sys/types.h>
+
+#include "runtime/core/abi/mneme_rt.h"
+#include "runtime/core/artifact/writer.h"
+#include "runtime/recorder/backend.h"
+#include "runtime/recorder/capture.h"
+#include "runtime/recorder/deferred_frees.h"
+#include "runtime/recorder/global_places.h"
+#include "runtime/recorder/inside_call.h"
+#include "runtime/recorder/kernel_catalog.h"
+#include "runtime/recorder/loaded_modules.h"
+#include "runtime/recorder/memory.h"
+#include "runtime/recorder/reach.h"
+#include "runtime/recorder/settings.h"
+#include "runtime/recorder/sharing.h"
+
+namespace mneme::record {
+
+struct CallOnDevices;
+class Next;
+class NextOf;
+
+/// The state of the recorder. Made at the first use and never destroyed, because the application's
+/// last destructors may still free memory or launch kernels. No public function throws: failures
+/// are noted, and the application's own call continues.
+class Session {
+public:
+  static Session& instance() noexcept;
+  /// Returns null if the recorder was not used yet.
+  static Session* existing() noexcept;
+
+  /// Whether this process records: not if its rank is not listed, settings are invalid, it is a
+  /// forked child, or the session has ended.
+  bool isActive() const noexcept { return isActive_.load(std::memory_order_acquire); }
+
+  /// Whether a kernel of the application has failed and the device was not reset since. Allocations
+  /// are then passed on, so that the vendor refuses them.
+  bool hasDeviceFailed() const noexcept { return hasDeviceFailed_.load(std::memory_order_relaxed); }
+  void setDeviceFailed(bool hasFailed) noexcept { hasDeviceFailed_ = hasFailed; }
+
+  /// The launch hook: counts the launch, records it if it is due, and calls the vendor. Returns the
+  /// vendor's status. Throws nothing, except that a thread cancelled in the vendor's call is
+  /// unwound through it.
+  int launch(const mneme_launch& launch);
+  void moduleUnregistered(const mneme_module_entry* module) noexcept;
+
+  /// One of the launches that a call makes on several devices.
+  struct DeviceLaunch {
+    mneme_launch launch{}; ///< by asRecorded()
+    unsigned device = 0;
+    const void* code = nullptr; ///< identical for all handles of a kernel
+    bool isKnown = false;       ///< if not, it is neither recorded nor counted
+  };
+  /// The same for all launches of such a call (launches_on_devices.h).
+  int launchOnDevices(std::span<const DeviceLaunch> launches, const CallOnDevices& call,
+                      const Next& together, const NextOf& alone);
+
+  // Code that the program loads itself.
+  void moduleLoaded(std::shared_ptr<const LoadedModule> module) noexcept;
+  /// Forgets the module and returns it; null if it is unknown.
+  std::shared_ptr<const LoadedModule> moduleUnloaded(void* handle) noexcept;
+  void kernelAskedFor(const void* function, void* module, const char* name) noexcept;
+  /// Notes that `function` is another handle of `kernel`, one of the program's own.
+  void aliasAskedFor(const void* function, const void* kernel) noexcept;
+  /// The kernel behind a function's handle; its handle is null if it is unknown.
+  struct FoundKernel {
+    const void* handle = nullptr;
+    std::shared_ptr<const KernelInfo> info;
+  };
+  FoundKernel findKernel(const void* function) noexcept;
+
+  /// Whether the vendor serves allocations now because the program may share them with other
+  /// processes. The summary mentions it.
+  bool leavesToVendor() noexcept;
+  /// Leaves allocations to the vendor from now on, unless the user wants all of them placed.
+  void leaveToVendor() noexcept { isLeftToVendor_ = settings_.placement == Placement::Automatic; }
+
+  /// Null in a process that never recorded. Frees are served even after recording has ended.
+  Memory* memory() noexcept { return memory_.get(); }
+  Backend& backend() const noexcept { return backend_; }
+  /// Frees that wait for work on a stream. Null like memory().
+  DeferredFrees* deferredFrees() noexcept { return deferredFrees_.get(); }
+  /// Forgets what the recorder holds on a device that is about to be reset.
+  void forgetDevice(unsigned device) noexcept;
+  /// Frees the recorder's own device memory for an allocation of the application that failed.
+  void giveBackDeviceMemory() noexcept;
+  /// Returns how much device memory the recorder takes, apart from its window.
+  uint64_t ownDeviceBytes(unsigned device) noexcept;
+
+  /// Notes something that is not recorded; notes are counted per reason.
+  void note(const std::string& reason) noexcept;
+  /// Like note(), but only at the first call with this key.
+  void noteOnce(const char* reason, const void* key) noexcept;
+
+  /// Call it when the vendor is about to shut down: waits for content on its way from a device, now
+  /// and after every later launch.
+  void vendorEnds() noexcept;
+  /// Writes everything, prints the summary and stops recording. Idempotent.
+  void finish() noexcept;
+  /// Makes a thread of the recorder call finish(), and waits for it as long as it makes progress.
+  /// Takes no lock, so it may be called from a signal handler. Returns false if the thread does not
+  /// exist, or no longer.
+  bool finishElsewhere() noexcept;
+
+  /// Makes that thread write what was taken so far, and waits in the same way; the recording
+  /// continues. May be called from a signal handler.
+  void writeElsewhere() noexcept;
+
+  /// Call it before exec(), which may fail: like finishElsewhere(), but calls of other threads wait
+  /// until resume(). Returns false if there is nothing to resume.
+  bool pauseElsewhere() noexcept;
+  void resumeElsewhere() noexcept;
+
+  /// For fork(): the parent continues, the child does not record.
+  void beforeFork() noexcept;
+  void afterForkInParent() noexcept;
+  void afterForkInChild() noexcept;
+  /// Returns false in a forked or vforked child.
+  bool isOwner() const noexcept;
+
+private:
+  friend class CallGuard;
+  struct Attempt {
+    std::shared_ptr<const KernelInfo> info;
+    LaunchTraits traits;
+    uint64_t dynamicHash = 0;
+    size_t shape = 0; ///< the entry of Settings::shapes
+    bool isRecorded = false;
+    bool isCounted = false;
+    std::optional<int> status; ///< of the vendor's call, once made
+  };
+  class UnderWay;
+  static const char* const kDeviceBusy; ///< the end of a note
+  enum class Wish : uint8_t { Finish, Pause, Resume, Write };
+
+  Session() noexcept;
+  bool passesFirst(KernelState& state, const LaunchShapes::Match& shape) const;
+  Attempt decide(const mneme_launch& launch);
+  Attempt decideApart(const DeviceLaunch& one, bool isCooperative);
+  bool decideAll(std::span<const DeviceLaunch> launches, bool isCooperative,
+                 std::vector<Attempt>& attempts) noexcept;
+  void dropRecording(Attempt& attempt, const char* why, bool mayRetry) noexcept;
+  int makeTogether(std::vector<Attempt>& attempts, const Next& together);
+  void orderBehind(std::span<const DeviceLaunch> launches) noexcept;
+  int makeAlone(Attempt& attempt, const DeviceLaunch& one, const Next& alone);
+  int pass(Attempt& attempt, const mneme_launch& launch);
+  int make(Attempt& attempt, const mneme_launch& launch);
+  void count(Attempt& attempt);
+  std::string whyNot(const Attempt& attempt, const mneme_launch& launch) const;
+  void noteFailedBefore(const Attempt& attempt, int status) noexcept;
+  void noteRefused(const Attempt& attempt, int status);
+  /// Returns a text such as "out of memory (status 2)".
+  std::string withWords(int status) const;
+  void record(Attempt& attempt, const mneme_launch& launch);
+  void recordAlone(Attempt& attempt, const mneme_launch& launch, Alone& alone);
+  bool captureAround(Attempt& attempt, const mneme_launch& launch, DeviceAccess& access,
+                     artifact::InstanceDraft& draft, Alone& alone);
+  void clearGuards(DeviceAccess& access);
+  void noteStrayWrite(const KernelInfo& info, DeviceAccess& access);
+  void submitLater(const Attempt& attempt, DeviceAccess& access, artifact::InstanceDraft draft);
+  DeviceAccess& accessOf(unsigned device);
+  std::chrono::nanoseconds kernelPatience() const noexcept;
+  std::chrono::nanoseconds busyPatience() const noexcept;
+  bool waitBefore(const Attempt& attempt);
+  bool isIdleInside(const Attempt& attempt, Alone& alone);
+  bool launchAndWait(Attempt& attempt, const mneme_launch& launch, DeviceAccess& access,
+                     artifact::Instance& instance, Alone& alone);
+  void giveUp(const KernelInfo& info, const mneme_launch& launch);
+  bool goesOn(unsigned device);
+  void noteWork(unsigned device, void* mark) noexcept;
+  void forgetWork(unsigned device) noexcept;
+  void addHiddenGlobals(const KernelInfo& info, const void* kernel,
+                        std::vector<artifact::Region>& regions);
+  std::vector<artifact::Region> certainRegions(const KernelInfo& info, const mneme_launch& launch,
+                                               DeviceAccess& access);
+  Reach reachOf(const KernelInfo& info, const mneme_launch& launch,
+                const std::vector<artifact::Region>& certain, DeviceAccess& access);
+  void addArguments(const KernelInfo& info, const mneme_launch& launch, Reach& reach,
+                    DeviceAccess& access, std::vector<artifact::Region>& regions);
+  void addUnseen(const KernelInfo& info, const std::vector<uint64_t>& words, DeviceAccess& access,
+                 std::vector<artifact::Region>& regions);
+  bool isReadable(const artifact::Region& region, DeviceAccess& access) const;
+  void addGlobals(const KernelInfo& info, const void* kernel,
+                  std::vector<artifact::Region>& regions);
+  void announce(const KernelInfo& info);
+  void settle(const Attempt& attempt, Fate fate, bool mayRetry);
+  void settleLeft();
+  artifact::RecordingWriter& writer();
+  void startFinisher();
+  bool askFinisher(Wish wish) noexcept;
+  void serveFinisher() noexcept;
+  void pause() noexcept;
+  void write() noexcept;
+  void resume() noexcept;
+  void conclude();
+  void finishTransfers() noexcept;
+  void pushOccurrences();
+  void pushNotes();
+  void sayGoodbye(uint64_t finishNs);
+
+  pid_t owner_;
+  Backend& backend_ = findBackend();
+  Settings settings_;
+  Sharing sharing_;
+  std::atomic<bool> isLeftToVendor_{false};
+  LoadedModules loaded_;
+  std::unique_ptr<KernelCatalog> catalog_;
+  std::unique_ptr<Memory> memory_;
+  std::unique_ptr<DeferredFrees> deferredFrees_;
+  std::mutex accessMutex_;
+  std::map<unsigned, std::unique_ptr<DeviceAccess>> accesses_;
+  CaptureHistory history_;
+  SearchHistory searches_;
+  std::unique_ptr<GlobalPlaces> globals_;
+  bool hasEndHandler_ = false;
+  bool hasSeenModules_ = false; ///< when the session began
+  std::unique_ptr<artifact::RecordingWriter> writer_;
+  std::atomic<bool> isActive_{false};
+  std::atomic<bool> hasDeviceFailed_{false};
+  Gate gate_;
+  std::atomic<bool> isCallStuck_{false}; ///< in another thread, at the last recording
+  bool isMemoryWhole_ = true; ///< false in a child forked while another thread changed it
+  std::mutex notesMutex_;
+  std::map<std::string, uint64_t> notes_;
+  std::map<std::string, uint64_t> pushedNotes_;
+  std::set<const void*> notedOnce_;
+  std::atomic<uint64_t> launches_{0};
+  std::atomic<bool> hasFinisher_{false};
+  std::atomic<bool> isVendorEnding_{false};
+  std::atomic<bool> isTransferLost_{false}; ///< since the latest capture began
+  std::atomic<Wish> wish_{Wish::Finish};
+  bool isShutForPause_ = false;
+  sem_t finishWanted_{};
+  sem_t finishDone_{};
+  /// The launch under capture. It is still set at the next launch if its thread has left it by
+  /// longjmp.
+  std::optional<Attempt> underWay_;
+  std::atomic<bool> isUnderWay_{false};
+  std::atomic<uint64_t> longestKernelNs_{0}; ///< of the recorded kernels
+  std::atomic<bool> wasDeviceBusy_{false};   ///< whether the wait before a launch timed out
+  std::mutex workMutex_;
+  /// Devices that are still busy after a wait that timed out, each with a mark behind that work, or
+  /// null.
+  std::map<unsigned, void*> work_;
+  uint64_t captureNs_ = 0;
+  uint64_t launchNs_ = 0; ///< the part of captureNs_ that the kernels themselves take
+  int lastDevice_ = -1;   ///< of the previous capture
+  int device_ = 0;        ///< current device of the launch under capture
+};
+
+/// Made around every call of the application that changes allocations or the content of memory.
+/// While one lives, no capture is under way.
+class CallGuard {
+public:
+  CallGuard() noexcept(false); // a thread may be cancelled before it is kept from it
+  ~CallGuard() noexcept(false);
+  CallGuard(const CallGuard&) = delete;
+  CallGuard& operator=(const CallGuard&) = delete;
+  /// Returns the session, whose memory() is not null. Returns null if the call must be passed on
+  /// unchanged: this process never recorded, or the call comes from inside another one.
+  Session* session() const noexcept { return session_; }
+
+private:
+  DeferredCancellation cancellation_; // also while the thread waits to get in
+  Session* session_ = nullptr;
+  std::optional<Call> call_;
+};
+
+} // namespace mneme::record

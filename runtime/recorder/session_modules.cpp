@@ -1,0 +1,57 @@
+// Room recorder: code that the program loads itself, as the session sees it.
+#include "runtime/core/base/error.h"
+#include "runtime/core/base/sentence.h"
+#include "runtime/recorder/session.h"
+
+namespace mneme::record {
+
+void Session::moduleLoaded(std::shared_ptr<const LoadedModule> module) noexcept {
+  try {
+    moduleUnloaded(module->handle); // a device reset has ended another one
+    loaded_.add(std::move(module));
+  } catch (const std::exception& error) {
+    note(sentence("code the program loaded itself is not recorded: ", error.what()));
+  }
+}
+
+std::shared_ptr<const LoadedModule> Session::moduleUnloaded(void* handle) noexcept {
+  try {
+    const auto known = loaded_.remove(handle);
+    if (known)
+      moduleUnregistered(&known->unit);
+    return known;
+  } catch (const std::exception& error) {
+    note(sentence("code the program unloaded may be mistaken for other code: ", error.what()));
+    return nullptr;
+  }
+}
+
+void Session::kernelAskedFor(const void* function, void* module, const char* name) noexcept {
+  try {
+    loaded_.addKernel(function, module, name);
+  } catch (const std::exception& error) {
+    note(sentence("a kernel the program loaded itself is not recorded: ", error.what()));
+  }
+}
+
+void Session::aliasAskedFor(const void* function, const void* kernel) noexcept {
+  try {
+    loaded_.addAlias(function, kernel);
+  } catch (const std::exception& error) {
+    note(sentence("a kernel is not recorded by another handle of its: ", error.what()));
+  }
+}
+
+Session::FoundKernel Session::findKernel(const void* function) noexcept {
+  try {
+    const void* kernel = loaded_.behindAlias(function);
+    if (!kernel && (loaded_.knows(function) || mneme_rt_find_kernel(function, nullptr, nullptr)))
+      kernel = function;
+    return kernel ? FoundKernel{kernel, catalog_->find(kernel)} : FoundKernel{};
+  } catch (const std::exception& error) {
+    note(sentence("a launch could not be recorded: ", error.what()));
+    return {};
+  }
+}
+
+} // namespace mneme::record

@@ -1,0 +1,216 @@
+// Which memory belongs to a launch: allocations, device variables, what its arguments reach.
+#include <algorithm>
+
+#include "runtime/core/base/error.h"
+#include "runtime/core/base/sentence.h"
+#include "runtime/recorder/process_facts.h"
+#include "runtime/recorder/session.h"
+
+namespace mneme::record {
+namespace {
+
+/// Below and above are numbers that lead nowhere.
+constexpr uint64_t kFirstAddress = 1 << 16, kLastAddress = (1ull << 57) - 1;
+constexpr const char* kPastRecorder =
+    "the recorder has not seen allocated: a library opened with RTLD_DEEPBIND calls the vendor's "
+    "runtime past it";
+/// Limit for memory that is mapped piece by piece.
+constexpr size_t kMostPieces = 1 << 16;
+
+/// As memoryAt(), if nothing of it is known.
+std::optional<artifact::Region> unseenAt(uint64_t address, DeviceAccess& access,
+                                         const std::vector<artifact::Region>& known) {
+  auto found = access.memoryAt(address);
+  const auto overlaps = [&](const artifact::Region& one) {
+    return one.address < found->address + found->sizeBytes &&
+           found->address < one.address + one.sizeBytes;
+  };
+  return found && found->sizeBytes > 0 && std::ranges::none_of(known, overlaps) ? found
+                                                                                : std::nullopt;
+}
+
+/// Memory that is mapped piece by piece goes on, for kernels, in the pieces beside it.
+std::vector<artifact::Region> piecesAround(uint64_t address, DeviceAccess& access,
+                                           const std::vector<artifact::Region>& known) {
+  std::vector<artifact::Region> pieces;
+  const auto take = [&](uint64_t at) {
+    const auto piece = unseenAt(at, access, known);
+    if (piece && pieces.size() < kMostPieces)
+      pieces.push_back(*piece);
+    return piece && pieces.size() < kMostPieces;
+  };
+  if (!take(address))
+    return pieces;
+  const artifact::Region first = pieces.front();
+  for (uint64_t begin = first.address; begin > 0 && take(begin - 1);)
+    begin = pieces.back().address;
+  for (uint64_t end = first.address + first.sizeBytes; take(end);)
+    end = pieces.back().address + pieces.back().sizeBytes;
+  return pieces;
+}
+
+} // namespace
+
+/// What cannot be found is as the code says: constants, and variables that the program has not got,
+/// where its runtime knows all it has (its images leave out what their code does not use).
+void Session::addHiddenGlobals(const KernelInfo& info, const void* kernel,
+                               std::vector<artifact::Region>& regions) {
+  if (info.hiddenGlobals.empty())
+    return;
+  std::vector<std::string> names;
+  for (const HiddenGlobal& global : info.hiddenGlobals)
+    names.push_back(global.name);
+  std::vector<artifact::Region> found = backend_.variablesOf(info.placeOf(kernel), names);
+  for (const HiddenGlobal& global : info.hiddenGlobals) {
+    const auto place = std::ranges::find(found, global.name, &artifact::Region::name);
+    if (place != found.end())
+      place->isConstant = global.isConstant;
+    else if (!global.isConstant && !backend_.allVariables())
+      note("device variable '" + global.name + "' of kernel '" + info.blob->demangled +
+           "' cannot be found: a replay starts it from its initial value");
+  }
+  regions.insert(regions.end(), found.begin(), found.end());
+}
+
+void Session::addGlobals(const KernelInfo& info, const void* kernel,
+                         std::vector<artifact::Region>& regions) {
+  addHiddenGlobals(info, kernel, regions);
+  for (const GlobalPlace& global : info.globals) {
+    const void* address = backend_.addressOf(global.hostShadow);
+    if (!address)
+      throw Error(ErrorCode::DeviceFailed,
+                  "the address of device variable '" + global.name + "' cannot be found");
+    regions.push_back(variableRegion(global.name, address, global.sizeBytes, global.isConstant));
+  }
+}
+
+bool Session::isReadable(const artifact::Region& region, DeviceAccess& access) const {
+  return region.kind == artifact::RegionKind::Global ||
+         memory_->isServed(reinterpret_cast<const void*>(region.address)) || access.canRead(region);
+}
+
+/// What belongs to the launch whatever its pointers lead to.
+std::vector<artifact::Region>
+Session::certainRegions(const KernelInfo& info, const mneme_launch& launch, DeviceAccess& access) {
+  auto regions = memory_->regions(static_cast<unsigned>(device_));
+  std::erase_if(regions,
+                [&](const artifact::Region& region) { return !isReadable(region, access); });
+  addGlobals(info, launch.kernel, regions);
+
+  if (settings_.placement != Placement::Vendor && !isLeftToVendor_ && memory_->hasForeign())
+    note("some device memory did not fit into the address window of " +
+         std::to_string(settings_.windowBytes >> 20) +
+         " MiB and is recorded where the vendor placed it; a replay may not be granted these "
+         "addresses: raise -vass");
+  return regions;
+}
+
+/// Everything else that a kernel could see. A variable that has the name of one of the kernel's own
+/// (in another library) must not take its place in a replay: it goes without a name.
+Reach Session::reachOf(const KernelInfo& info, const mneme_launch& launch,
+                       const std::vector<artifact::Region>& certain, DeviceAccess& access) {
+  std::vector<uint64_t> words = wordArguments(*info.blob, launch);
+  const std::vector<uint64_t> pointers = pointerArguments(*info.blob, launch);
+  words.insert(words.end(), pointers.begin(), pointers.end());
+  auto candidates = memory_->reachable(static_cast<unsigned>(device_), words);
+  for (const uint64_t address : memory_->graphMemory())
+    if (const auto region = access.memoryAt(address))
+      candidates.push_back(*region);
+  for (artifact::Region global : globals_->find(static_cast<unsigned>(device_))) {
+    if (info.globalNames.contains(global.name))
+      global.name.clear();
+    candidates.push_back(std::move(global));
+  }
+  return Reach(
+      std::move(candidates), certain, searches_,
+      [this, &access](const artifact::Region& region) { return isReadable(region, access); });
+}
+
+/// Adds the vendor's memory that was allocated without the recorder and that one of `words` points
+/// into. Memory that the recorder places is either known or free.
+void Session::addUnseen(const KernelInfo& info, const std::vector<uint64_t>& words,
+                        DeviceAccess& access, std::vector<artifact::Region>& regions) {
+  for (const uint64_t word : words) {
+    if (word < kFirstAddress || word > kLastAddress || memory_->isPlaced(word))
+      continue;
+    std::vector<artifact::Region> found = piecesAround(word, access, regions);
+    if (found.empty())
+      continue;
+    regions.insert(regions.end(), found.begin(), found.end());
+    note("kernel '" + info.blob->demangled + "' was given memory that " +
+         (wasAnyOpenedApart() ? kPastRecorder
+                              : "came from no allocation function the recorder knows (of a graph, "
+                                "mapped by the program, of another process)") +
+         ": it is recorded where it lies; a replay may not be granted these addresses");
+  }
+}
+
+/// What the arguments lead to; a word of an aggregate, or an integer, may be an address as well.
+void Session::addArguments(const KernelInfo& info, const mneme_launch& launch, Reach& reach,
+                           DeviceAccess& access, std::vector<artifact::Region>& regions) {
+  const std::vector<uint64_t> pointers = pointerArguments(*info.blob, launch);
+  const std::vector<uint64_t> words = wordArguments(*info.blob, launch);
+  for (const uint64_t word : words)
+    reach.lookAt(word);
+  for (const uint64_t pointer : pointers)
+    reach.lookAt(pointer);
+  const std::vector<artifact::Region> found = reach.takeFound();
+  regions.insert(regions.end(), found.begin(), found.end());
+  addUnseen(info, pointers, access, regions);
+  addUnseen(info, words, access, regions);
+  for (const uint64_t pointer : pointers) {
+    const auto isKnown = [&](const artifact::Region& region) { // the end counts, too
+      return pointer >= region.address && pointer - region.address <= region.sizeBytes;
+    };
+    if (pointer != 0 && !info.knowsFunctions &&
+        std::none_of(regions.begin(), regions.end(), isKnown))
+      note("kernel '" + info.blob->demangled + "' was given a pointer to memory that " +
+           (wasAnyOpenedApart() ? kPastRecorder
+                                : "no allocation function returned, such as pageable host memory") +
+           ": that memory is not recorded, and a replay may fail");
+  }
+}
+
+bool Session::leavesToVendor() noexcept {
+  if (isLeftToVendor_)
+    return true;
+  if (settings_.placement != Placement::Automatic || backend_.isOwnRuntime())
+    return false;
+  const std::string sharer = sharing_.sharer();
+  if (sharer.empty())
+    return false;
+  leaveToVendor();
+  note(sentence(sharer, " may share device memory with other processes, so the vendor places it: a "
+                        "replay has to be granted the same addresses (MNEME_ALLOCATIONS=window "
+                        "places it for replays all the same)"));
+  return true;
+}
+
+/// Writes before this point did not come from the recorded launch.
+void Session::clearGuards(DeviceAccess& access) {
+  if (const Window page = memory_->guardPage(static_cast<unsigned>(device_)); page.sizeBytes > 0)
+    access.clear(page.address, page.sizeBytes);
+}
+
+void Session::noteStrayWrite(const KernelInfo& info, DeviceAccess& access) {
+  const auto device = static_cast<unsigned>(device_);
+  const Window page = memory_->guardPage(device);
+  if (page.sizeBytes == 0)
+    return;
+  std::vector<std::byte> bytes(page.sizeBytes);
+  access.read(page.address, bytes);
+  const auto first =
+      std::ranges::find_if(bytes, [](std::byte byte) { return byte != std::byte{0}; });
+  if (first == bytes.end())
+    return;
+  const auto stray = memory_->nearestStray(device, static_cast<uint64_t>(first - bytes.begin()));
+  std::string place;
+  if (stray)
+    place = ", most likely " + std::to_string(stray->distanceBytes) + " bytes " +
+            (stray->isBehind ? "behind" : "in front of") + " an allocation of " +
+            std::to_string(stray->near.sizeBytes) + " bytes";
+  note("kernel '" + info.blob->demangled + "' wrote outside of every allocation" + place +
+       ": alone it may fail there, or change what is not its own");
+}
+
+} // namespace mneme::record
