@@ -126,6 +126,7 @@ TEXTS = [
     ("", False),
     ("[]", False),
     ('{"k": {}} 1', False),
+    ('{"k": {"Match": {"SharedMem": -0}}}', True),
     ('{"k": {"Weight": NaN}}', False),
     ('{"k": {"Later": -Infinity}}', False),
     ('{"k": {"Later": 1e999}}', False),
@@ -177,5 +178,5 @@ def test_a_version_that_never_was_is_not_called_newer(tmp_path: Path) -> None:
     path = tmp_path / "zero.json"
     path.write_text(json.dumps({"k": ours({}, Version=0)}))
     (said,) = run_says(path)[:1]
-    assert "Version has to be a whole number from 1" in said
+    assert "Version is 0 but has to be a whole number from 1" in said
     assert "newer" not in said

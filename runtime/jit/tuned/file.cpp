@@ -34,16 +34,17 @@ std::optional<mneme_dim3> readDims(const JsonObject& object, const char* key) {
 }
 
 std::vector<std::byte> readHex(const JsonObject& object, const char* key) {
+  const char* wanted = "the bytes of a value as pairs of hexadecimal digits";
   const std::string text = object.text(key).value_or("");
   if (text.empty() || text.size() % 2 != 0 || text.size() > 2 * kMaxArgBytes)
-    object.refuse(key, "has to be the bytes of a value as pairs of hexadecimal digits");
+    object.refuseValue(key, wanted);
   std::vector<std::byte> bytes(text.size() / 2);
   for (size_t i = 0; i < bytes.size(); ++i) {
     unsigned value = 0;
     const char* end = text.data() + 2 * i + 2;
     const auto [stop, error] = std::from_chars(end - 2, end, value, 16);
     if (error != std::errc() || stop != end)
-      object.refuse(key, "has to be the bytes of a value as pairs of hexadecimal digits");
+      object.refuseValue(key, wanted);
     bytes[i] = static_cast<std::byte>(value);
   }
   return bytes;
@@ -138,7 +139,7 @@ std::optional<LaunchOverride> readLaunch(const JsonObject& variant, const Match&
   else if (rule == "agnostic")
     launch.rule = LaunchRule::Agnostic;
   else
-    object->refuse("Rule", "is none of exact, cover, agnostic");
+    object->refuseValue("Rule", "exact, cover or agnostic");
   return launch;
 }
 
@@ -155,7 +156,7 @@ std::optional<uint64_t> readHash(const JsonObject& object) {
   const char* end = text->data() + text->size();
   const auto [stop, error] = std::from_chars(text->data(), end, hash, 16);
   if (error != std::errc() || stop != end || text->size() != 16)
-    object.refuse("StaticHash", "has to be 16 hexadecimal digits");
+    object.refuseValue("StaticHash", "16 hexadecimal digits");
   return hash;
 }
 
@@ -250,6 +251,7 @@ public:
                               "built",
                       "'" + symbol + "'");
     } catch (const Error& error) {
+      file_.needsNewerRelease |= error.code() == ErrorCode::Unsupported;
       problems_.add(place + error.what() + "; the kernel runs as it was built", "'" + symbol + "'");
     }
   }
@@ -274,8 +276,10 @@ private:
       kernel.variants.push_back(readVariant(entry));
       return kernel;
     }
-    if (ours->integer("Version", 1, UINT32_MAX).value_or(kKnownVersion) > kKnownVersion)
-      ours->refuse("Version", "is newer than this release of mneme; update it");
+    const uint64_t version = ours->integer("Version", 1, UINT32_MAX).value_or(kKnownVersion);
+    if (version > kKnownVersion)
+      throw Error(ErrorCode::Unsupported, ", Mneme: Version " + std::to_string(version) +
+                                              " is newer than this release of mneme; update it");
     const std::optional<uint64_t> staticHash = readHash(*ours);
     ours->objects("Variants"); // an array, if it is there
     if (!pending.whyBroken.empty())
@@ -357,6 +361,13 @@ File parseFile(const std::string& text, const std::string& name, OtherKinds othe
   Builder builder(name, otherKinds);
   walkDocument(text, "'" + name + "'", builder);
   return builder.finish();
+}
+
+void checkText(const std::string& text, const std::filesystem::path& path) {
+  const File file = parseFile(text, path.string());
+  if (!file.warnings.empty())
+    throw Error(file.needsNewerRelease ? ErrorCode::Unsupported : ErrorCode::ArtifactCorrupt,
+                file.warnings.front());
 }
 
 File readFile(const std::filesystem::path& path, OtherKinds otherKinds) {

@@ -72,6 +72,7 @@ struct File {
   /// What was left out: one sentence for each reason, naming file, kernel and key of the first
   /// place and how many more there are.
   std::vector<std::string> warnings;
+  bool needsNewerRelease = false; ///< a newer one wrote something that was left out
 
   /// The entry for a kernel, null if there is none: that of its name, else one that serves any code
   /// and whose name differs in its hash only.
@@ -94,6 +95,10 @@ enum class OtherKinds {
 /// variant). \throws Error{ArtifactCorrupt} if the text is no JSON object at all.
 File parseFile(const std::string& text, const std::string& name,
                OtherKinds otherKinds = OtherKinds::AreRefused);
+
+/// Refuses a text of which parseFile() leaves something out; `path` is what messages call it.
+/// \throws Error{ArtifactCorrupt}, Error{Unsupported} for what a newer release wrote
+void checkText(const std::string& text, const std::filesystem::path& path);
 
 /// A tuned-kernels file has no more bytes.
 inline constexpr uint64_t kMaxFileBytes = 64u << 20;
