@@ -131,6 +131,18 @@ def check_regex(text: str) -> None:
         InvalidArgument: Saying what is wrong.
     """
 
+def check_tuned_kernels(text: str, path: _Path) -> None:
+    """Check the text of a tuned-kernels file with the reader of production runs.
+
+    Args:
+        text: The text.
+        path: What messages call the file.
+
+    Raises:
+        ArtifactCorrupt: If a production run would leave some of it out, or all.
+        Unsupported: If that is because a newer mneme wrote it.
+    """
+
 def compiler_version() -> str:
     """Return JSON with "llvm", "targets", "host_cpu" and "cache_key"; loads the compiler."""
 

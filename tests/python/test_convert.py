@@ -14,6 +14,7 @@ from mneme.recording.recorded_execution import RecordedExecution
 from native_parts import needs_native
 from record_samples import record_data
 
+pytestmark = needs_native
 GOLDEN = Path(__file__).resolve().parents[1] / "golden" / "v2"
 FLAT = {
     "CodeGen": "rtc",
@@ -64,7 +65,6 @@ def test_entry_without_a_launch_is_that_of_existing_tools(record: RecordedExecut
     assert tuned_kernel(record, config) == FLAT
 
 
-@needs_native
 def test_values_of_arguments_come_from_the_recording(tmp_path: Path) -> None:
     record = RecordedExecution.from_json(GOLDEN / "16372073875777044691.json")
     (launch,) = record.values()

@@ -29,6 +29,9 @@ from mneme.deploy import DeployOptions, plan_deployment, write_deployment
 from mneme.deploy.tuned_file import TunedKernel, read_tuned_file, write_tuned_file
 from mneme.deploy.tuned_variant import Gain, LaunchOverride, TunedVariant
 from mneme.errors import ArtifactCorrupt, InvalidArgument, NotFound
+from native_parts import needs_native
+
+pytestmark = needs_native
 
 
 def deploy(tmp_path: Path, *contents: dict[str, Any], **options: Any) -> TunedKernel:

@@ -118,5 +118,5 @@ def _match(record: RecordedExecution, launch: KernelInstance) -> Match:
     """Return the recorded launch, without values of arguments if they cannot be read."""
     try:
         return match_of(launch_facts(record.path, launch.dynamic_hash))
-    except (MnemeError, ImportError):
+    except MnemeError:
         return Match(grid=launch.grid_dim, block=launch.block_dim, shared_mem=launch.shared_mem)

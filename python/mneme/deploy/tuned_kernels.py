@@ -7,7 +7,14 @@ from typing import TYPE_CHECKING
 
 from mneme._vendors import codegen_of
 from mneme.deploy.guards import guard_against
-from mneme.deploy.tuned_variant import LOOKS_FASTER, Gain, LaunchOverride, Match, TunedVariant
+from mneme.deploy.tuned_variant import (
+    FLAT_KEYS,
+    LOOKS_FASTER,
+    Gain,
+    LaunchOverride,
+    Match,
+    TunedVariant,
+)
 from mneme.deploy.tuning_results import Choice, TuningResult, find_results, read_result
 from mneme.errors import InvalidArgument
 
@@ -319,14 +326,8 @@ def make_variant(
         scalars: Indices of the arguments that can become constants.
     """
     return TunedVariant(
-        launch_bounds=config.set_launch_bounds,
-        specialize_args=config.specialize,
-        specialize_dims=config.specialize_dims,
-        pipeline=config.passes,
-        codegen_opt_level=config.codegen_opt,
-        tuned_max_threads=config.max_threads,
-        min_blocks_per_sm=config.min_blocks_per_sm,
+        **{one.name: getattr(config, one.configured) for one in FLAT_KEYS},
+        **config.code_numbers(),
         specialized_args=config.fixed_args(scalars),
         match=match,
-        **config.code_numbers(),
     )
