@@ -31,7 +31,6 @@
 #include "runtime/core/abi/variable_names.h"
 #include "runtime/core/base/hash.h"
 #include "runtime/emulator/lowering/lower.h"
-#include "runtime/emulator/lowering/steps.h"
 
 namespace mneme::compile {
 namespace {
