@@ -22,7 +22,7 @@ from cmake_parts import (
 )
 
 pytest_plugins = ["cmake_fixtures"]
-pytestmark = pytest.mark.compile
+pytestmark = [pytest.mark.compile, pytest.mark.slow]
 
 FIND = "find_package(mneme CONFIG REQUIRED)"
 

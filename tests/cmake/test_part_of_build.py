@@ -10,7 +10,7 @@ import pytest
 from cmake_parts import BUILD, HERE, ROOT, build, configure, recorded_kernels, run_command
 
 pytest_plugins = ["cmake_fixtures"]
-pytestmark = pytest.mark.compile
+pytestmark = [pytest.mark.compile, pytest.mark.slow]
 
 WAYS = ["SUBDIRECTORY", "FETCH"]
 

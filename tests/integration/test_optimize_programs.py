@@ -20,6 +20,8 @@ from conftest import BUILD, ROOT, Finished, example, mneme, run_command
 from mneme.recording.launch_facts import launch_facts
 from mneme.recording.recorded_execution import RecordedExecution
 
+pytestmark = [pytest.mark.compile, pytest.mark.slow]
+
 WRAPPER = BUILD / "bin" / "mneme-cxx"
 
 
