@@ -222,7 +222,7 @@ configure_and_build() {
     cmake -S "$root" -B "$directory" -G Ninja -DCMAKE_BUILD_TYPE=Release \
       -DCMAKE_C_COMPILER="clang-$compiler" -DCMAKE_CXX_COMPILER="clang++-$compiler" \
       -DLLVM_INSTALL_DIR="$("llvm-config-$llvm" --prefix)" \
-      -DCMAKE_CXX_COMPILER_LAUNCHER=ccache -DCMAKE_C_COMPILER_LAUNCHER=ccache \
+      -DCMAKE_CXX_COMPILER_LAUNCHER="$root/scripts/with-ccache" -DCMAKE_C_COMPILER_LAUNCHER=ccache \
       -DMNEME_CUDA_ROOT="$cuda_root" -DPython_EXECUTABLE="$venv/bin/python" \
       -DPython3_EXECUTABLE="$venv/bin/python" "${options[@]}" >"$setup/configure.log" 2>&1 ||
       { tail -n 30 "$setup/configure.log" >&2; die "CMake could not configure $directory (whole log: $setup/configure.log)"; }

@@ -29,7 +29,8 @@ def environment(jobs: int) -> dict[str, str]:
     result["CMAKE_BUILD_PARALLEL_LEVEL"] = str(jobs)
     if shutil.which("ccache"):
         result.setdefault("CMAKE_C_COMPILER_LAUNCHER", "ccache")
-        result.setdefault("CMAKE_CXX_COMPILER_LAUNCHER", "ccache")
+        launcher = str(ROOT / "scripts" / "with-ccache")
+        result.setdefault("CMAKE_CXX_COMPILER_LAUNCHER", launcher)
     for name in ("MNEME_BUILD_DIR", "PYTHONPATH"):  # they would name another mneme
         result.pop(name, None)
     return result

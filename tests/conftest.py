@@ -7,4 +7,12 @@ from __future__ import annotations
 
 import os
 
+import pytest
+
 os.environ["MNEME_KNOWLEDGE"] = "off"
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with files that have slow tests: all processes wait for one that begins late."""
+    slow = {item.path for item in items if item.get_closest_marker("slow")}
+    items.sort(key=lambda item: item.path not in slow)

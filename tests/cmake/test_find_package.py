@@ -22,7 +22,7 @@ from cmake_parts import (
 )
 
 pytest_plugins = ["cmake_fixtures"]
-pytestmark = pytest.mark.compile
+pytestmark = [pytest.mark.compile, pytest.mark.slow]
 
 FIND = "find_package(mneme CONFIG REQUIRED)"
 
@@ -65,38 +65,46 @@ def test_consumer_is_built_and_recorded(
     assert "is linked to no shared libcudart.so" in done.stderr
 
 
-_OWN = "target_compile_options(unit PRIVATE -ftrivial-auto-var-init=pattern)"
+_OWN = "target_compile_options({unit} PRIVATE -ftrivial-auto-var-init=pattern)"
+# Lines of a directory with a library, and what its compiler is told.
+_LOCALS: list[tuple[str, list[str]]] = [
+    ("add_mneme({unit})", []),
+    ("add_proteus({unit})", []),
+    ("add_mneme({unit} NO_AUTO_VAR_INIT)", ["uninitialized"]),
+    (f"{_OWN}\nadd_mneme({{unit}} NO_AUTO_VAR_INIT)", ["pattern"]),
+    (
+        "set(CMAKE_CUDA_FLAGS -ftrivial-auto-var-init=pattern)\nadd_mneme({unit} NO_AUTO_VAR_INIT)",
+        ["pattern"],
+    ),
+    (f"add_mneme({{unit}} NO_AUTO_VAR_INIT)\n{_OWN}", ["uninitialized", "pattern"]),
+]
 
 
-@pytest.mark.parametrize(
-    ("project", "expected"),
-    [
-        ("add_mneme(unit)", []),
-        ("add_proteus(unit)", []),
-        ("add_mneme(unit NO_AUTO_VAR_INIT)", ["uninitialized"]),
-        (f"{_OWN}\nadd_mneme(unit NO_AUTO_VAR_INIT)", ["pattern"]),
-        ("set(CMAKE_CUDA_FLAGS -ftrivial-auto-var-init=pattern)\nadd_mneme(unit NO_AUTO_VAR_INIT)",
-         ["pattern"]),
-        (f"add_mneme(unit NO_AUTO_VAR_INIT)\n{_OWN}", ["uninitialized", "pattern"]),
-    ],
-)  # fmt: skip
-def test_unset_locals_stay_so_where_the_project_says_it(
-    project: str, expected: list[str], build_tree: Path, tmp_path: Path
-) -> None:
-    shutil.copy(HERE / "consumer" / "app.cu", tmp_path)
-    lines = [
-        "cmake_minimum_required(VERSION 3.25)",
-        "project(locals LANGUAGES CXX CUDA)",
-        FIND,
-        "add_library(unit OBJECT app.cu)",
-        project,
-    ]
-    (tmp_path / "CMakeLists.txt").write_text("\n".join(lines))
-    configured = configure(tmp_path, tmp_path / "build", build_tree)
+@pytest.fixture(scope="module")
+def locals_project(build_tree: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A configured project with a directory for each of the above: configuring takes longest."""
+    folder: Path = tmp_path_factory.mktemp("locals")
+    shutil.copy(HERE / "consumer" / "app.cu", folder)
+    lines = ["cmake_minimum_required(VERSION 3.25)", "project(locals LANGUAGES CXX CUDA)", FIND]
+    for number, (project, _) in enumerate(_LOCALS):
+        unit = f"unit{number}"
+        (folder / unit).mkdir()
+        text = f"add_library({{unit}} OBJECT ../app.cu)\n{project}\n".format(unit=unit)
+        (folder / unit / "CMakeLists.txt").write_text(text)
+        lines.append(f"add_subdirectory({unit})")
+    (folder / "CMakeLists.txt").write_text("\n".join(lines))
+    configured = configure(folder, folder / "build", build_tree)
     assert configured.returncode == 0, configured.words
-    commands = run_command("ninja", "-C", tmp_path / "build", "-t", "commands", "unit").stdout
+    return folder / "build"
+
+
+@pytest.mark.parametrize("number", range(len(_LOCALS)), ids=lambda number: _LOCALS[number][0])
+def test_unset_locals_stay_so_where_the_project_says_it(number: int, locals_project: Path) -> None:
+    target = f"unit{number}/all"
+    commands = run_command("ninja", "-C", locals_project, "-t", "commands", target).stdout
+    assert "app.cu" in commands
     # What comes last counts.
-    assert re.findall(r"-ftrivial-auto-var-init=(\w+)", commands) == expected
+    assert re.findall(r"-ftrivial-auto-var-init=(\w+)", commands) == _LOCALS[number][1]
 
 
 def test_every_kind_of_target_and_unit_is_recorded(moved_prefix: Path, tmp_path: Path) -> None:

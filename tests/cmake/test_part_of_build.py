@@ -10,7 +10,7 @@ import pytest
 from cmake_parts import BUILD, HERE, ROOT, build, configure, recorded_kernels, run_command
 
 pytest_plugins = ["cmake_fixtures"]
-pytestmark = pytest.mark.compile
+pytestmark = [pytest.mark.compile, pytest.mark.slow]
 
 WAYS = ["SUBDIRECTORY", "FETCH"]
 
@@ -30,7 +30,7 @@ def test_mneme_as_a_part_of_the_build(
     # The compilers of this build tree, so that a compiler cache serves what was built there.
     options += [f"-DCMAKE_{name}={_cached(name)}" for name in ("C_COMPILER", "CXX_COMPILER")]
     if shutil.which("ccache"):
-        options.append("-DCMAKE_CXX_COMPILER_LAUNCHER=ccache")
+        options.append(f"-DCMAKE_CXX_COMPILER_LAUNCHER={ROOT / 'scripts' / 'with-ccache'}")
     configured = configure(HERE / "consumer", directory, build_tree, *options)
     assert configured.returncode == 0, configured.words
     # Neither tests nor the Python extension of mneme's are in the way of who has it as a part.

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from _pytest.mark import ParameterSet
 from doc_blocks import (
     PAGES,
     REASONS,
@@ -54,7 +53,6 @@ OTHER_OPTIONS = {"--", "--verbosity", "--version"} | {
     "--name",
     "--ptxas-path",
 }
-TUNES = re.compile(r"mneme (tune|optimize|deploy)\b|TuningSession|tuned\.json")
 COMMANDS = [block for block in BLOCKS if block.language in ("bash", "console")]
 
 
@@ -76,13 +74,8 @@ def page_run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[Pat
         run.close()
 
 
-def to_run(block: Block) -> ParameterSet:
-    """Pages that tune kernels show what is gained."""
-    marks = [pytest.mark.alone] if TUNES.search(block.page.read_text()) else []
-    return pytest.param(block, id=block.name, marks=marks)
-
-
-@pytest.mark.parametrize("block", [to_run(block) for block in RUN])
+@pytest.mark.slow
+@pytest.mark.parametrize("block", RUN, ids=lambda block: block.name)
 def test_block_does_what_it_says(block: Block, page_run: Callable[[Path], PageRun]) -> None:
     if not block.is_run:
         pytest.skip(f"{block.directive('needs')} is not there")

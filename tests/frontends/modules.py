@@ -6,7 +6,9 @@ import ctypes
 import shutil
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
@@ -32,17 +34,28 @@ needs_mlir = pytest.mark.skipif(
 
 def build(source: str, program: Path, compiler: str, *options: str) -> Path:
     """With any compiler, without the plugin and without a vendor's toolkit."""
+    file = HERE / source
+    program.write_bytes(_built(file, file.stat().st_mtime_ns, compiler, options))
+    program.chmod(0o755)
+    return program
+
+
+@cache
+def _built(source: Path, _written_ns: int, compiler: str, options: tuple[str, ...]) -> bytes:
+    """Return a program that several tests want."""
     config = _paths.config()
     found = shutil.which(compiler) or str(Path(config["llvmdir"]) / "bin" / compiler)
     libraries = [*config["ldflags"].split(), "-lmneme_frontend", "-rdynamic"]
     # Those of the vendor's runtime are there when the program is started.
     open_ended = "-Wl,--unresolved-symbols=ignore-in-object-files"
     flags = ["-std=c++17", "-Wall", "-Wextra", "-Werror", f"-I{ROOT / 'include'}", *options]
-    done = subprocess.run(
-        [found, *flags, str(HERE / source), "-o", str(program), *libraries, open_ended],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    return program
+    with TemporaryDirectory() as folder:
+        program = Path(folder) / "program"
+        done = subprocess.run(
+            [found, *flags, str(source), "-o", str(program), *libraries, open_ended],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+        return program.read_bytes()

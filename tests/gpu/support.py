@@ -5,14 +5,15 @@ from __future__ import annotations
 import importlib.util
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, TypeVar
 
 from mneme.devices import choose_device
 from mneme.errors import MnemeError
 
+Case = TypeVar("Case")
 DEVICE = os.environ.get("MNEME_TEST_DEVICE", "cuda:0")
 IS_GPU = DEVICE != "cpu"
 
@@ -37,6 +38,13 @@ example = helpers.example
 records = helpers.records
 instances = helpers.instances
 EXAMPLE_NAMES: tuple[str, ...] = helpers.EXAMPLE_NAMES
+
+
+def on_gpus(cases: Sequence[Case]) -> Sequence[Case]:
+    """All cases on a GPU; on the CPU device, of which tests/integration asks the same, the first."""
+    return cases if IS_GPU else cases[:1]
+
+
 BUILD: Path = helpers.BUILD
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from gpu import support
-from gpu.support import BUILD, IS_GPU, launches
+from gpu.support import BUILD, launches, on_gpus
 from mneme import _native
 
 PROGRAM = BUILD / "tests" / "apps" / "gpu_record" / "ends"
@@ -19,7 +19,7 @@ LOST = re.compile(
     r"lost instance \d+ of kernel|instance \d+ of kernel \d+, \d+ bytes of memory, was lost"
     r"|of memory were lost: .*?(?:\((\d+) times\))?$"
 )
-SIZES = ["16", "1024" if IS_GPU else "64"]
+SIZES = on_gpus(["16", "1024"])
 
 
 def kept_in(directory: Path) -> int:

@@ -7,17 +7,19 @@ from pathlib import Path
 import pytest
 
 from gpu import support
-from gpu.support import BUILD, launches, tuned_runs
+from gpu.support import BUILD, launches, on_gpus, tuned_runs
 
 PROGRAM = BUILD / "tests" / "apps" / "gpu_record" / "descriptors"
-GAMES = (
-    "launch error-file launch",
-    "launch error-moved open-some=5 launch check",
-    "launch error-closed open-some=3 launch check",
-    "close-from=3 launch open-some=20 launch check",
-    "files=64 launch launch open-some=20 launch check",
-    "launch count-signals file-size=65536 launch launch",
-    "daemon launch open-some=5 launch check",
+GAMES = on_gpus(
+    (
+        "launch error-file launch",
+        "launch error-moved open-some=5 launch check",
+        "launch error-closed open-some=3 launch check",
+        "close-from=3 launch open-some=20 launch check",
+        "files=64 launch launch open-some=20 launch check",
+        "launch count-signals file-size=65536 launch launch",
+        "daemon launch open-some=5 launch check",
+    )
 )
 
 

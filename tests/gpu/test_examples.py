@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from gpu import support
-from gpu.support import DEVICE, EXAMPLE_NAMES, launches
+from gpu.support import DEVICE, EXAMPLE_NAMES, launches, on_gpus
 from mneme import _native
 
 # Atomics of all blocks in any order.
@@ -25,7 +25,7 @@ FREE = ({}, {"specialize": True}, {"specialize_dims": True}, {"set_launch_bounds
 OPTIONS = {"iterations": 1, "warmup": 0}
 
 
-@pytest.mark.parametrize("name", EXAMPLE_NAMES)
+@pytest.mark.parametrize("name", on_gpus(EXAMPLE_NAMES))
 def test_output_is_the_same_in_every_mode(name: str, tmp_path: Path) -> None:
     instrumented = support.run(support.example(name))
     assert instrumented.returncode == 0, instrumented.stderr
@@ -69,7 +69,7 @@ def within_bound(session: Any, configuration: dict[str, Any], element: str) -> d
     return dict(json.loads(text))
 
 
-@pytest.mark.parametrize("name", EXAMPLE_NAMES)
+@pytest.mark.parametrize("name", on_gpus(EXAMPLE_NAMES))
 def test_every_instance_verifies_under_every_pipeline_and_specialisation(
     name: str,
     recording: Callable[[str], Path],
@@ -98,8 +98,10 @@ def test_every_instance_verifies_under_every_pipeline_and_specialisation(
         record_property(f"{name} {kernel} {record_id}", f"{counts}; at most {largest} ULP")
 
 
-@pytest.mark.parametrize("name", EXAMPLE_NAMES)
-@pytest.mark.parametrize(("recorded_on", "replayed_on"), [(DEVICE, "cpu"), ("cpu", DEVICE)])
+@pytest.mark.parametrize("name", on_gpus(EXAMPLE_NAMES))
+@pytest.mark.parametrize(
+    ("recorded_on", "replayed_on"), on_gpus([(DEVICE, "cpu"), ("cpu", DEVICE)])
+)
 def test_a_recording_replays_on_the_other_device(
     name: str, recorded_on: str, replayed_on: str, tmp_path: Path
 ) -> None:

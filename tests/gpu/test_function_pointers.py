@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from gpu import support
-from gpu.support import BUILD, mneme, records, tuned_runs
+from gpu.support import BUILD, mneme, on_gpus, records, tuned_runs
 
 APPS = BUILD / "tests" / "apps" / "api"
-PROGRAMS = ("dispatch_table", "function_arguments", "function_units", "virtual_objects")
+PROGRAMS = on_gpus(("dispatch_table", "function_arguments", "function_units", "virtual_objects"))
 # A replay cannot repeat where the device's own heap puts objects.
 USES_DEVICE_HEAP = ("makeOnHeap", "destroy")
 

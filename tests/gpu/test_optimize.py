@@ -11,8 +11,6 @@ import pytest
 from gpu import support
 from gpu.support import BUILD, IS_GPU
 
-pytestmark = pytest.mark.alone
-
 # So many launches take a GPU a tenth of a second.
 LAUNCHES = "2000"
 PROGRAM = BUILD / "tests" / "apps" / "gpu_record" / "coarse_times"

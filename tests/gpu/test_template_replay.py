@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from gpu import support
-from gpu.support import IS_GPU, launches
+from gpu.support import IS_GPU, launches, on_gpus
 from mneme import _native
 from mneme.devices import device_by_number
 from mneme.scaffold.rendering import ScaffoldRequest, load_template, render, write
@@ -50,7 +50,7 @@ def build(folder: Path, record: Path, record_id: str) -> Path:
     return program
 
 
-@pytest.mark.parametrize("name", ["vector_add", "stencil2d", "nbody", "linked_list"])
+@pytest.mark.parametrize("name", on_gpus(["vector_add", "stencil2d", "nbody", "linked_list"]))
 def test_reproducer_leaves_what_was_recorded(
     name: str, recording: Callable[[str], Path], tmp_path: Path
 ) -> None:

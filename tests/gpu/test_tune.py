@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 
 from gpu import support
-
-pytestmark = pytest.mark.alone
+from gpu.support import on_gpus
 
 
 def tune(recording: Path, results: Path, *arguments: str | Path) -> dict[str, Any]:
@@ -23,7 +22,7 @@ def tune(recording: Path, results: Path, *arguments: str | Path) -> dict[str, An
     return found
 
 
-@pytest.mark.parametrize("name", ["stencil2d", "nbody", "reduction"])
+@pytest.mark.parametrize("name", on_gpus(["stencil2d", "nbody", "reduction"]))
 def test_every_winner_is_verified(
     recording: Callable[[str], Path], tmp_path: Path, name: str
 ) -> None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -61,6 +63,13 @@ def mneme(*arguments: str | Path, timeout: float = 120, **environment: str) -> F
     return run_command(sys.executable, "-m", "mneme", *arguments, timeout=timeout, **environment)
 
 
+def optimize(*arguments: str | Path, trials: int = 8, **environment: str) -> Finished:
+    """Run `mneme optimize <arguments>` with a certain number of trials: see optimize_by_trials.py."""
+    by_trials = (Path(__file__).with_name("optimize_by_trials.py"), str(trials))
+    budget = ("--budget", "100s")
+    return run_command(sys.executable, *by_trials, *budget, *arguments, timeout=300, **environment)
+
+
 def example(name: str) -> Path:
     """Path of a built example; a missing one is an error, never a skip."""
     path = EXAMPLES / name
@@ -78,16 +87,45 @@ def instances(record: Path) -> list[str]:
     return list(json.loads(record.read_text())["instances"])
 
 
+_shared: list[Path] = []
+
+
+@pytest.fixture(scope="session", autouse=True)
+def shared_folder(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Choose the place of what is made once for all processes that run tests."""
+    base = tmp_path_factory.getbasetemp()
+    _shared.append((base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "made-once")
+
+
+def made_once(name: str, make: Callable[[Path], object]) -> Path:
+    """A folder that is filled by the first process that asks for it, and read by the others."""
+    folder = _shared[0] / name
+    folder.mkdir(parents=True, exist_ok=True)
+    with folder.with_name(f"{name}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        done = folder.with_name(f"{name}.done")
+        if not done.exists():
+            make(folder)
+            done.touch()
+    return folder
+
+
+class Recordings(dict[str, Path]):
+    """Recordings of examples by name, made when they are asked for."""
+
+    def __missing__(self, name: str) -> Path:
+        def record(directory: Path) -> None:
+            done = mneme("record", "-rdb", directory, "--device", "cpu", "--", example(name))
+            assert done.returncode == 0, done.stderr
+
+        self[name] = made_once(f"recorded-{name}", record)
+        return self[name]
+
+
 @pytest.fixture(scope="session")
-def recordings(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """One recording directory per example, made once per test session."""
-    directories = {}
-    for name in EXAMPLE_NAMES:
-        directory = tmp_path_factory.mktemp(name)
-        done = mneme("record", "-rdb", directory, "--device", "cpu", "--", example(name))
-        assert done.returncode == 0, done.stderr
-        directories[name] = directory
-    return directories
+def recordings() -> dict[str, Path]:
+    """One recording directory per example; tests do not write to it."""
+    return Recordings()
 
 
 EXAMPLE_NAMES = (

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -18,9 +20,17 @@ from mneme.knowledge.store import KnowledgeStore
 WRAPPER = BUILD / "bin" / "mneme-cxx"
 
 
+@pytest.fixture(scope="module", autouse=True)
+def one_thread() -> Iterator[None]:
+    """Kernels with several wait for each to get its turn on a busy machine."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("MNEME_CPU_THREADS", "1")
+        yield
+
+
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a directory with a program, and two of its kernels tuned."""
+    """Return a directory with a program, two of its kernels tuned, and what is known of them."""
     folder = tmp_path_factory.mktemp("measured")
     source = ROOT / "tests/apps/optimize/many.cu"
     options = ["-x", "cuda", "--offload-arch=sm_90", source, "-o", folder / "many"]
@@ -30,7 +40,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     assert mneme(*record, "--device", "cpu", "--", folder / "many").returncode == 0
     tuning = ("tune", "-rdb", folder / "rec", "--all", "--trials", "16", "--seed", "1")
     where = ("--results-dir", folder / "results", "--device", "cpu", "--baseline", "program")
-    done = mneme(*tuning, *where, timeout=300)
+    known = {"MNEME_KNOWLEDGE": str(folder / "knowledge.sqlite")}
+    done = mneme(*tuning, *where, timeout=300, **known)
     assert done.returncode == 0, done.stderr
     return folder
 
@@ -42,30 +53,25 @@ def measure(folder: Path, output: Path, *command: str | Path) -> Finished:
 
 def test_what_gains_in_the_program_is_deployed(folder: Path, tmp_path: Path) -> None:
     output = tmp_path / "tuned.json"
-    done = measure(folder, output, "--pairs", "3", "--", folder / "many")
-    content = json.loads(done.stdout) if done.returncode == 0 else {"measured": None}
-    measured = content["measured"]
-    kept = {one["name"] for one in measured["kernels"] if one["is_kept"]} if measured else set()
-    # A machine that does other things may show no gain: then nothing is written, and that is said.
-    assert output.is_file() == bool(kept), done.stderr
-    assert set(json.loads(output.read_text())) >= kept if kept else True
-    if measured:
-        assert all(len(measured[f"{one}_seconds"]) == 3 for one in ("built", "tuned"))
-        assert all(one["production"]["low"] > 1 for one in measured["kernels"] if one["is_kept"])
-    else:
-        assert "nothing is worth deploying" in done.stderr
+    # Fewer than six pairs prove nothing if a busy machine interrupts one of them.
+    done = measure(folder, output, "--pairs", "6", "--", folder / "many")
+    assert done.returncode == 0, done.stderr
+    measured = json.loads(done.stdout)["measured"]
+    kept = {one["name"] for one in measured["kernels"] if one["is_kept"]}
+    assert "_Z5heavyPKfPfiijj" in kept
+    assert set(json.loads(output.read_text())) == kept
+    assert all(len(measured[f"{one}_seconds"]) == 6 for one in ("built", "tuned"))
+    assert all(one["production"]["low"] > 1 for one in measured["kernels"] if one["is_kept"])
 
 
 def test_what_the_program_showed_is_remembered(tmp_path: Path, folder: Path) -> None:
-    known = {"MNEME_KNOWLEDGE": str(tmp_path / "knowledge.sqlite"), "COLUMNS": "200"}
-    where = ("--results-dir", tmp_path / "results", "--device", "cpu", "--baseline", "program")
-    tuning = ("tune", "-rdb", folder / "rec", "--all", "--trials", "16", "--seed", "1")
-    assert mneme(*tuning, *where, timeout=300, **known).returncode == 0
+    shutil.copy(folder / "knowledge.sqlite", tmp_path)
     store = KnowledgeStore(tmp_path / "knowledge.sqlite")
     before = {one.key: (one.gain, one.low, one.high) for one in store.entries()}
+    known = {"MNEME_KNOWLEDGE": str(tmp_path / "knowledge.sqlite"), "COLUMNS": "200"}
     options = ("--measure", "--device", "cpu", "--pairs", "3", "--", folder / "many")
-    done = mneme("deploy", tmp_path / "results", "-o", tmp_path / "tuned.json", *options, **known)
-    # A machine that does other things may show no gain, which is remembered as well.
+    done = mneme("deploy", folder / "results", "-o", tmp_path / "tuned.json", *options, **known)
+    # A machine that does other things may show no certain gain, which is remembered as well.
     assert done.returncode in (0, 1), done.stderr
     after = {one.key: (one.gain, one.low, one.high) for one in store.entries()}
     assert after.keys() == before.keys()

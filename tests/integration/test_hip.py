@@ -6,14 +6,27 @@ import json
 import os
 import re
 import shlex
+import shutil
 import sys
 from contextlib import closing
+from dataclasses import asdict
+from hashlib import sha256
 from itertools import product
 from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import BUILD, PIPELINES, ROOT, Finished, instances, mneme, records, run_command
+from conftest import (
+    BUILD,
+    PIPELINES,
+    ROOT,
+    Finished,
+    instances,
+    made_once,
+    mneme,
+    records,
+    run_command,
+)
 
 from mneme import _native
 from mneme.pipelines.pipeline import PipelineManager
@@ -47,15 +60,17 @@ def hip() -> None:
 
 
 @pytest.fixture(scope="session")
-def programs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def programs() -> Path:
     """The folder with the examples, built as HIP as their readers build them."""
-    folder = tmp_path_factory.mktemp("hip")
-    arguments = shlex.split(mneme("config", "cmake-args").stdout)
-    done = run_command("cmake", "-S", SOURCES, "-B", folder, "-G", "Ninja", *arguments)
-    assert done.returncode == 0, done.stdout + done.stderr
-    done = run_command("ninja", "-C", folder, *PROGRAMS, timeout=600)
-    assert done.returncode == 0, done.stdout + done.stderr
-    return folder
+
+    def build_all(folder: Path) -> None:
+        arguments = shlex.split(mneme("config", "cmake-args").stdout)
+        done = run_command("cmake", "-S", SOURCES, "-B", folder, "-G", "Ninja", *arguments)
+        assert done.returncode == 0, done.stdout + done.stderr
+        done = run_command("ninja", "-C", folder, *PROGRAMS, timeout=600)
+        assert done.returncode == 0, done.stdout + done.stderr
+
+    return made_once("hip", build_all)
 
 
 def run(programs: Path, name: str, **environment: str) -> Finished:
@@ -64,16 +79,17 @@ def run(programs: Path, name: str, **environment: str) -> Finished:
 
 
 @pytest.fixture(scope="session")
-def hip_recordings(
-    programs: Path, tmp_path_factory: pytest.TempPathFactory
-) -> dict[str, tuple[Path, Finished]]:
+def hip_recordings(programs: Path) -> dict[str, tuple[Path, Finished]]:
     """Each program's recording, and what the program said."""
-    made = {}
-    for name, arguments in PROGRAMS.items():
-        folder = tmp_path_factory.mktemp(name)
-        line = ("record", "-rdb", folder, "--device", "cpu", "--", programs / name, *arguments)
-        made[name] = (folder, mneme(*line))
-    return made
+
+    def record_all(folder: Path) -> None:
+        for name, arguments in PROGRAMS.items():
+            line = ("record", "-rdb", folder / name, "--device", "cpu", "--", programs / name)
+            (folder / f"{name}.said").write_text(json.dumps(asdict(mneme(*line, *arguments))))
+
+    folder = made_once("recorded-hip", record_all)
+    said = {name: json.loads((folder / f"{name}.said").read_text()) for name in PROGRAMS}
+    return {name: (folder / name, Finished(**words)) for name, words in said.items()}
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
@@ -224,10 +240,20 @@ def test_production_run_takes_what_was_tuned(
 
 
 def build(*arguments: str | Path, gpu: str = GPU) -> None:
-    """Run the compiler wrapper as a Makefile would."""
-    compiler = BUILD / "bin" / "mneme-cxx"
-    done = run_command(compiler, f"--offload-arch={gpu}", "-O2", "-w", *arguments)
-    assert done.returncode == 0, done.stderr
+    """Run the compiler wrapper as a Makefile would, once for all tests that want the same."""
+    words = [f"--offload-arch={gpu}", "-O2", "-w", *map(str, arguments)]
+    place = words.index("-o") + 1
+    output, words[place] = words[place], "output"
+    files = [Path(word) for word in words if Path(word).is_file()]
+    facts = [*words, *(f"{file.stat().st_mtime_ns}" for file in files)]
+
+    def compile_all(folder: Path) -> None:
+        words[place] = str(folder / "output")
+        done = run_command(BUILD / "bin" / "mneme-cxx", *words)
+        assert done.returncode == 0, done.stderr
+
+    folder = made_once(f"hip-{sha256(repr(facts).encode()).hexdigest()[:16]}", compile_all)
+    shutil.copy(folder / "output", output)
 
 
 def hidden_program(folder: Path, *options: str) -> Path:

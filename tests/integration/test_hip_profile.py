@@ -8,7 +8,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from conftest import Finished, mneme, run_command
+from conftest import Finished, mneme, optimize, run_command
 from test_hip import build, hip  # noqa: F401 - skips where there is no HIP
 from test_hip_stand_in import STAND_IN, stand_in  # noqa: F401 - skips without it
 from tuned_runs import TRACE, counts, kernels_of, write_tuned
@@ -38,12 +38,12 @@ __global__ void light(float* data, int n) {
   if (i < n) data[i] = data[i] + more[threadIdx.x];
 }
 int main(int count, char** words) {
-  int times = count > 1 ? std::atoi(words[1]) : 3;
+  int times = count > 1 ? std::atoi(words[1]) : 3, rounds = count > 2 ? std::atoi(words[2]) : 400;
   float* data = nullptr;
   if (hipMalloc(&data, 4096 * sizeof(float)) != hipSuccess) return 1;
   hipMemset(data, 0, 4096 * sizeof(float));
   for (int time = 0; time < times; ++time) {
-    heavy<<<64, 64>>>(data, 4096, 400);
+    heavy<<<64, 64>>>(data, 4096, rounds);
     light<<<dim3(32, 2), dim3(32, 2), 512>>>(data, 4096);
   }
   float first = 0;
@@ -109,7 +109,7 @@ def test_tuned_launches_are_measured_under_the_kernels_name(program: Path, tmp_p
 
 
 def test_records_are_taken_while_the_program_runs(program: Path, tmp_path: Path) -> None:
-    done = profiled(program, tmp_path / "p", "8000")
+    done = profiled(program, tmp_path / "p", "8000", "1")
     assert done.returncode == 0, done.stderr
     assert {one.launches for one in read_profile(tmp_path / "p").by_time()} == {8000}
 
@@ -149,10 +149,9 @@ def test_programs_without_hip_are_left_alone(tmp_path: Path) -> None:
     assert (done.returncode, done.stderr) == (0, "")
 
 
-@pytest.mark.alone
 def test_optimize_finds_and_measures_kernels_there(program: Path, tmp_path: Path) -> None:
-    line = ("optimize", "--budget", "20s", "--seed", "1", "--device", "hip:0", "-o", tmp_path / "o")
-    done = mneme(*line, "--", program, timeout=240, MNEME_CARRY_IR="1", **GPU)
+    line = ("--seed", "1", "--device", "hip:0", "-o", tmp_path / "o")
+    done = optimize(*line, "--", program, MNEME_CARRY_IR="1", **GPU)
     assert done.returncode in {0, 1}, done.stderr
     result = json.loads((tmp_path / "o" / "optimize.json").read_text())
     assert result["status"] == "completed", done.stderr
@@ -162,7 +161,6 @@ def test_optimize_finds_and_measures_kernels_there(program: Path, tmp_path: Path
     assert kernel["production"] is not None or not kernel["is_kept"]
 
 
-@pytest.mark.alone
 def test_deploy_measures_kernels_there(program: Path, tmp_path: Path) -> None:
     where = {"MNEME_CARRY_IR": "1", **GPU}
     record = ("record", "-rdb", tmp_path / "db", "--kernels", "heavy", "-mr", "1")

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import example, mneme, records
+from conftest import example, mneme, optimize, records
 
 from mneme.knowledge.store import KnowledgeStore
 
@@ -110,9 +110,10 @@ def test_optimize_remembers_unless_it_is_told_not_to(tmp_path: Path) -> None:
     files = {}
     for options in ((), ("--no-knowledge",)):
         files[options] = tmp_path / f"knowledge{len(options)}"
-        mneme(
-            *("optimize", "--budget", "6s", "--device", "cpu", "-o", tmp_path / str(len(options))),
-            *(*options, "--", example("stencil2d")),
+        optimize(
+            *("--device", "cpu", "-o", tmp_path / str(len(options)), *options),
+            *("--", example("stencil2d")),
+            trials=2,
             MNEME_KNOWLEDGE=str(files[options]),
         )
         assert list((tmp_path / str(len(options))).glob("results/*/best.json"))

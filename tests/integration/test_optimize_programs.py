@@ -13,11 +13,14 @@ import time
 from pathlib import Path
 from typing import Any
 
+import conftest
 import pytest
 from conftest import BUILD, ROOT, Finished, example, mneme, run_command
 
 from mneme.recording.launch_facts import launch_facts
 from mneme.recording.recorded_execution import RecordedExecution
+
+pytestmark = [pytest.mark.compile, pytest.mark.slow]
 
 WRAPPER = BUILD / "bin" / "mneme-cxx"
 
@@ -36,9 +39,16 @@ def many(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return build(tmp_path_factory.mktemp("many"), "many")
 
 
-def optimize(folder: Path, *command: str | Path, budget: str = "12s") -> Finished:
-    options = ["--budget", budget, "--seed", "1", "--device", "cpu", "-o", folder / "out"]
-    return mneme("optimize", *options, *command, timeout=200)
+def optimize(folder: Path, *command: str | Path, trials: int = 8) -> Finished:
+    options = ("--seed", "1", "--device", "cpu", "-o", folder / "out")
+    return conftest.optimize(*options, *command, trials=trials)
+
+
+def as_told(command: str) -> Finished:
+    """Run the command that mneme names to go on, with more trials."""
+    tool, verb, *arguments = shlex.split(command)
+    assert (tool, verb) == ("mneme", "optimize")
+    return conftest.optimize(*arguments, trials=16)
 
 
 def result_of(folder: Path) -> dict[str, Any]:
@@ -65,16 +75,17 @@ def tuned_names(folder: Path) -> str:
 
 @pytest.mark.alone
 def test_a_program_becomes_faster(many: Path, tmp_path: Path) -> None:
+    options = ("--budget", "10s", "--seed", "1", "--device", "cpu", "-o", tmp_path / "out")
     began = time.monotonic()
-    done = optimize(tmp_path, "--", many, "pid", budget="20s")
+    done = mneme("optimize", *options, "--", many, "pid")
     assert done.returncode == 0, done.stderr
-    # A machine that does other things at the same time is slower than foreseen.
-    assert time.monotonic() - began < 20 * 1.8
+    # Without a budget it would search for hours; a busy machine is slower than foreseen.
+    assert time.monotonic() - began < 10 * 6
     result = result_of(tmp_path)
     assert result["status"] == "completed"
     heavy = kernel_of(tmp_path, "heavy")
     assert heavy["is_kept"]
-    assert heavy["production"]["ratio"] > 1.5
+    assert heavy["production"]["low"] > 1.5
     assert heavy["launches"] == 6
     assert "_Z5heavy" in tuned_names(tmp_path)
     # None of the other kernels was worth tuning.
@@ -109,30 +120,29 @@ def test_an_output_that_tuning_changes_is_refused_until_it_is_ignored(
     assert "instead of" in reason
     assert reason.endswith("x in replays")
     [said] = [line for line in done.stderr.splitlines() if "without another search" in line]
-    command = shlex.split(said.rpartition(": ")[2])
-    assert command[command.index("--ignore") + 1] == r"sum ([-+.\w]+)"
-    accepted = run_command(sys.executable, "-m", *command, timeout=200)
-    assert accepted.returncode in (0, 1), accepted.stderr  # whether it gained is up to the machine
+    command = said.rpartition(": ")[2]
+    words = shlex.split(command)
+    assert words[words.index("--ignore") + 1] == r"sum ([-+.\w]+)"
+    accepted = as_told(command)
+    assert accepted.returncode == 0, accepted.stderr
     assert "tuning heavy" not in accepted.stderr
     assert "goes wrong" not in accepted.stderr
-    heavy = kernel_of(tmp_path, "heavy")
-    assert heavy["production"]["ratio"] > 0
+    assert kernel_of(tmp_path, "heavy")["is_kept"]
     assert "without what --ignore finds" in result_of(tmp_path)["output_rule"]
 
 
 def test_what_is_one_ulp_off_is_offered_and_had_by_the_command_that_is_named(
     tmp_path: Path,
 ) -> None:
-    done = optimize(tmp_path, "--", build(tmp_path, "nearly", "-O2"), budget="20s")
-    assert done.returncode in (0, 1), done.stderr
+    done = optimize(tmp_path, "--", build(tmp_path, "nearly", "-O2"))
+    assert done.returncode == 0, done.stderr
     offer = re.compile(r"nearly in replays: [0-9.e+]+x if 1 ULP is acceptable: (mneme .*)")
     [note] = [one for one in result_of(tmp_path)["notes"] if offer.fullmatch(one)]
     assert f"mneme: {note}" in done.stderr.splitlines()
     [best] = (tmp_path / "out" / "results").glob("nearly-*/best.json")
     assert not json.loads(best.read_text())["config"]["specialize"]
-    command = shlex.split(offer.fullmatch(note)[1])  # type: ignore[index]
-    taken = run_command(sys.executable, "-m", *command, timeout=200)
-    assert taken.returncode in (0, 1), taken.stderr
+    taken = as_told(offer.fullmatch(note)[1])  # type: ignore[index]
+    assert taken.returncode == 0, taken.stderr
     assert "recording its" not in taken.stderr
     winner = json.loads(best.read_text())
     assert winner["config"]["specialize"]
@@ -160,8 +170,8 @@ def test_launches_are_delayed_as_a_file_says(many: Path, tmp_path: Path) -> None
 def test_a_time_that_follows_from_code_alone_is_told_by_kernels_that_are_compiled_again(
     many: Path, tmp_path: Path
 ) -> None:
-    done = optimize(tmp_path, "--", many, "clock", budget="40s")
-    assert done.returncode in (0, 1), done.stderr  # whether it gained is up to the machine
+    done = optimize(tmp_path, "--", many, "clock")
+    assert done.returncode == 0, done.stderr
     assert "goes wrong" not in done.stderr
     assert "every byte but 1 word" in result_of(tmp_path)["output_rule"]
     recompiled, cache = tmp_path / "out" / "runs" / "recompiled.json", tmp_path / "cache"
@@ -177,11 +187,10 @@ def test_a_time_that_follows_from_code_alone_is_told_by_kernels_that_are_compile
 
 def test_a_command_decides_where_the_output_varies(many: Path, tmp_path: Path) -> None:
     done = optimize(tmp_path, "--check", "grep -q '^sum'", "--", many, "lines")
-    assert done.returncode in (0, 1), done.stderr  # whether it gained does not matter here
+    assert done.returncode == 0, done.stderr
     assert "'grep -q '^sum'' accepts it" in result_of(tmp_path)["output_rule"]
 
 
-@pytest.mark.alone
 def test_ctrl_c_leaves_what_was_found_and_resume_goes_on(many: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     command = [sys.executable, "-m", "mneme", "optimize", "--device", "cpu", "-o", out]
@@ -189,9 +198,11 @@ def test_ctrl_c_leaves_what_was_found_and_resume_goes_on(many: Path, tmp_path: P
         [*command, "--budget", "10m", "--", many], stderr=subprocess.PIPE, text=True
     )
     end = time.monotonic() + 60
-    while not list(out.glob("results/*/trials.jsonl")) and time.monotonic() < end:
+    while (
+        sum(one.read_bytes().count(b"\n") for one in out.glob("results/*/trials.jsonl")) < 3
+        and time.monotonic() < end
+    ):
         time.sleep(0.1)
-    time.sleep(1)
     running.send_signal(signal.SIGINT)
     _, said = running.communicate(timeout=60)
     assert running.returncode == 130, said
@@ -200,8 +211,7 @@ def test_ctrl_c_leaves_what_was_found_and_resume_goes_on(many: Path, tmp_path: P
     refused = optimize(tmp_path, "--", many)
     assert refused.returncode == 3
     assert "go on with it by --resume" in refused.stderr
-    # With twelve seconds there is time for three pairs of runs now and then, which prove little.
-    done = optimize(tmp_path, "--resume", "--budget", "30s", "--", many)
+    done = optimize(tmp_path, "--resume", "--", many)
     assert done.returncode == 0, done.stderr
     assert "recording its" not in done.stderr
     assert kernel_of(tmp_path, "heavy")["is_kept"]
@@ -242,7 +252,7 @@ def test_its_end_is_that_of_everything_the_program_started(
 
 
 def test_the_launch_that_takes_the_time_is_tuned_although_it_comes_late(tmp_path: Path) -> None:
-    optimize(tmp_path, "--", build(tmp_path, "levels", "-O1"), budget="6s")
+    optimize(tmp_path, "--", build(tmp_path, "levels", "-O1"), trials=2)
     [record] = (tmp_path / "out" / "recording").glob("[0-9]*.json")
     instances = json.loads(record.read_text())["instances"]
     # The first four have grids of 1 to 4 blocks; a busy machine may make one of them heavy, too.
@@ -265,7 +275,7 @@ def test_what_changes_with_every_launch_becomes_no_constant(tmp_path: Path) -> N
 
 
 def test_launches_from_the_middle_of_the_time_are_recorded(tmp_path: Path) -> None:
-    optimize(tmp_path, "--", build(tmp_path, "frontier", "-O2"), budget="6s")
+    optimize(tmp_path, "--", build(tmp_path, "frontier", "-O2"), trials=2)
     (path,) = (tmp_path / "out" / "recording").glob("[0-9]*.json")
     record = RecordedExecution.from_json(path)
     steps = sorted(launch_facts(path, one)["args"][-1]["value"] for one in record)

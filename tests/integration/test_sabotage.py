@@ -7,8 +7,6 @@ from pathlib import Path
 import pytest
 from conftest import Finished, mneme, records
 
-pytestmark = pytest.mark.alone
-
 N = 1 << 20
 
 

@@ -7,7 +7,9 @@ import re
 import subprocess
 import sys
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
@@ -52,17 +54,27 @@ class Run:
 
 def build(source: Path, program: Path, *options: str, marks: bool = True) -> Path:
     """Compile a program, with or without the plugin that reads marks."""
+    program.write_bytes(_built(source, source.stat().st_mtime_ns, options, marks=marks))
+    program.chmod(0o755)
+    return program
+
+
+@cache
+def _built(source: Path, _written_ns: int, options: tuple[str, ...], *, marks: bool) -> bytes:
+    """Return a program that several tests want."""
     words = _CONFIG["cflags"].split() if marks else []
     command = [COMPILER, "-std=c++20", f"-I{ROOT / 'include'}", *words, *options]
     libraries = [*_CONFIG["ldflags"].split(), "-ldl", "-pthread"]
-    done = subprocess.run(
-        [*map(str, command), str(source), "-o", str(program), *libraries],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    return program
+    with TemporaryDirectory() as folder:
+        program = Path(folder) / "program"
+        done = subprocess.run(
+            [*map(str, command), str(source), "-o", str(program), *libraries],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+        return program.read_bytes()
 
 
 def run(

@@ -109,11 +109,12 @@ def _plugin() -> Path:
 def _differing(source: Path, flags: list[str], tmp_path: Path) -> tuple[list[str], int]:
     from mneme import _native  # noqa: PLC0415
 
-    compiler = [*_compiler(), *flags]
-    image, embedded = tmp_path / "aot.cubin", tmp_path / "embedded.o"
-    plain = [*compiler, "--cuda-device-only", "-o", image, source]
+    # The code of the host carries nothing.
+    compiler = [*_compiler(), *flags, "--cuda-device-only"]
+    image, embedded = tmp_path / "aot.cubin", tmp_path / "embedded.cubin"
+    plain = [*compiler, "-o", image, source]
     subprocess.run(plain, check=True, timeout=300)
-    carrying = [*compiler, f"-fpass-plugin={_plugin()}", "-c", "-o", embedded, source]
+    carrying = [*compiler, f"-fpass-plugin={_plugin()}", "-o", embedded, source]
     subprocess.run(carrying, check=True, timeout=300)
     ahead = image.read_bytes()
     kernels = _native.describe_binary(embedded)
@@ -159,12 +160,12 @@ def _text(ptx: str, name: str, *, hides_stack: bool) -> str:
 def _differing_texts(source: Path, flags: list[str], tmp_path: Path) -> tuple[list[str], int]:
     from mneme import _native  # noqa: PLC0415
 
-    embedded, text = tmp_path / "embedded.o", tmp_path / "aot.s"
-    compiler = [*_compiler(), "-w", *flags, f"-fpass-plugin={_plugin()}"]
+    embedded, text = tmp_path / "embedded.cubin", tmp_path / "aot.s"
     # What the program itself gets, made by a compiler that embeds.
-    subprocess.run([*compiler, "-c", "-o", embedded, source], check=True, timeout=300)
-    command = [*compiler, "--cuda-device-only", "-S", "-o", text, source]
-    subprocess.run(command, check=True, timeout=300)
+    compiler = [*_compiler(), "-w", *flags, f"-fpass-plugin={_plugin()}", "--cuda-device-only"]
+    subprocess.run([*compiler, "-S", "-o", text, source], check=True, timeout=300)
+    assembler = [f"{TOOLKIT}/bin/ptxas", "-arch=sm_90", "-O0", "-o", embedded, text]
+    subprocess.run(assembler, check=True, timeout=300)
     ahead = text.read_text()
     kernels = [one for one in _native.describe_binary(embedded) if one["kernel"]]
     different = []

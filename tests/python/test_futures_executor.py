@@ -28,7 +28,7 @@ from native_parts import needs_native
 PROGRAM = Path(os.environ.get("MNEME_BUILD_DIR", "build")) / "examples" / "vector_add"
 PIPELINES = ["default<O1>", "default<O2>", "no-such-pass", "default<O3>", "default<O1>"]
 
-pytestmark = [pytest.mark.alone, pytest.mark.compile, needs_native]
+pytestmark = [pytest.mark.compile, needs_native]
 
 
 @pytest.fixture(scope="module")
@@ -119,6 +119,7 @@ def test_other_ir_reaches_the_pool(
         assert executor.evaluate(config).verified
 
 
+@pytest.mark.alone
 def test_a_kernel_without_end_costs_itself(
     record: RecordedExecution, config: ExperimentConfiguration
 ) -> None:

@@ -19,8 +19,6 @@ from mneme.measure.child import ChildSpec
 from mneme.measure.content import Content, Kept
 from mneme.measure.worker import Lifecycle, Refusal, Request, Worker
 
-pytestmark = pytest.mark.alone
-
 SERVED = """
 import os, subprocess, sys, time
 from contextlib import nullcontext

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import re
 import runpy
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+from mneme.install import paths as _paths
 
 ROOT = Path(__file__).resolve().parents[2]
 SCRIPTS = ROOT / "scripts"
@@ -71,3 +75,65 @@ def test_environment_for_wheels_is_made_again_after_a_failure(tmp_path: Path) ->
     made = [builder(other, tmp_path, tmp_path / "log", {}) for _ in range(2)]
     assert made == [tmp_path / "venv" / "bin" / "python"] * 2
     assert steps == ["venv", "pip"] * 2
+
+
+class Builds:
+    """Build directories with one source each, whose target has a precompiled header."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.header = folder / "own.h"
+        self.compiler = Path(str(_paths.config()["llvmdir"])) / "bin" / "clang++"
+        self.variables = {
+            **os.environ,
+            "CCACHE_DIR": str(folder / "cache"),
+            "CCACHE_SLOPPINESS": "pch_defines,time_macros",
+        }
+        (folder / "unit.cpp").write_text("int answer() { return ANSWER; }\n")
+
+    def answer(self, directory: str, *flags: str) -> bytes:
+        """Compile in a new build directory, by commands as CMake writes them."""
+        made = self.folder / directory / "target.dir"
+        made.mkdir(parents=True)
+        headers = made / "cmake_pch.hxx"
+        headers.write_text(f'#include "{self.header}"\n')
+        (made / "cmake_pch.hxx.cxx").touch()
+        place = "target.dir/cmake_pch.hxx.pch"
+        self.run(
+            *(made.parent, *flags, "-Xclang", "-emit-pch", "-Xclang", "-include", "-Xclang"),
+            *(headers, "-x", "c++-header", "-MD", "-MT", place, "-MF", f"{place}.d"),
+            *("-o", place, "-c", made / "cmake_pch.hxx.cxx"),
+        )
+        known = ("-include-pch", f"{headers}.pch", "-include", headers)
+        words = [word for one in known for word in ("-Xclang", one)]
+        source = self.folder / "unit.cpp"
+        self.run(made.parent, *flags, *words, "-o", "target.dir/unit.o", "-c", source)
+        return (made / "unit.o").read_bytes()
+
+    def run(self, directory: Path, *words: str | Path) -> None:
+        command = [SCRIPTS / "with-ccache", self.compiler, "-Xclang", "-fno-pch-timestamp", *words]
+        subprocess.run(command, check=True, cwd=directory, env=self.variables)
+
+    def hits(self) -> int:
+        said = subprocess.check_output(["ccache", "--print-stats"], text=True, env=self.variables)
+        counts = dict(line.split("\t") for line in said.splitlines())
+        return int(counts["direct_cache_hit"]) + int(counts["preprocessed_cache_hit"])
+
+
+def header(answer: int) -> str:
+    return f"#pragma once\nenum {{ ANSWER = {answer} }};\n"
+
+
+@pytest.mark.compile
+@pytest.mark.skipif(not shutil.which("ccache"), reason="ccache is not installed")
+def test_what_one_build_directory_has_compiled_serves_others(tmp_path: Path) -> None:
+    builds = Builds(tmp_path)
+    builds.header.write_text(header(42))
+    first = builds.answer("first")
+    assert (builds.answer("a part/of another"), builds.hits()) == (first, 1)
+    # A new header is seen, though precompiled, and so are flags; what is older is still there.
+    builds.header.write_text(header(43))
+    assert builds.answer("later") != first
+    builds.header.write_text(header(42))
+    assert (builds.answer("optimised", "-O2") != first, builds.hits()) == (True, 1)
+    assert (builds.answer("again"), builds.hits()) == (first, 2)

@@ -28,7 +28,7 @@ from tune_parts import command, line_of, recording
 
 __all__ = ["recording"]
 
-pytestmark = [pytest.mark.compile, pytest.mark.slow, pytest.mark.alone, needs_native]
+pytestmark = [pytest.mark.compile, pytest.mark.slow, needs_native]
 
 SPACE = Path(__file__).parent / "tune_parts.py"
 FIRST_TRIALS = 4

@@ -50,7 +50,7 @@ _native.ReplaySession.run = losing(_native.ReplaySession.run)
 ENDLESS = ",".join(["default<O3>"] * 5000)
 
 pytest_plugins = ["executor_fixtures"]
-pytestmark = [pytest.mark.compile, pytest.mark.alone, needs_native]
+pytestmark = [pytest.mark.compile, needs_native]
 
 
 @pytest.fixture
@@ -102,6 +102,7 @@ def test_passes_that_abort_cost_no_process(
     assert (statistics.worker_restarts, statistics.compile_restarts) == (0, 0)
 
 
+@pytest.mark.alone
 @pytest.mark.parametrize("compilers", [0, 1])
 def test_passes_without_end_cost_themselves(
     compilers: int, make: Make, config: ExperimentConfiguration
@@ -133,6 +134,7 @@ def test_what_takes_much_longer_than_all_before_can_be_ended(
     assert results[1].worker_died
 
 
+@pytest.mark.alone
 @pytest.mark.parametrize("fault", ["trap", "infinite loop", "illegal address"])
 def test_kernels_that_fail_cost_themselves(
     fault: str, make: Make, config: ExperimentConfiguration, monkeypatch: pytest.MonkeyPatch
@@ -152,6 +154,7 @@ def test_kernels_that_fail_cost_themselves(
     assert not results[2].reused  # failures are not
 
 
+@pytest.mark.alone
 @pytest.mark.parametrize("compilers", [0, 1])
 def test_who_waits_for_a_measurement_that_fails_is_measured(
     compilers: int, make: Make, config: ExperimentConfiguration
@@ -169,6 +172,7 @@ def test_who_waits_for_a_measurement_that_fails_is_measured(
     assert results[2].verified
 
 
+@pytest.mark.alone
 def test_a_worker_that_stands_still_is_replaced(
     make: Make, config: ExperimentConfiguration
 ) -> None:

@@ -18,7 +18,7 @@ SCRIPTS = Path(__file__).parent / "user_scripts"
 PROGRAM = Path(os.environ.get("MNEME_BUILD_DIR", "build")) / "examples" / "vector_add"
 ELEMENTS = 16384
 
-pytestmark = [pytest.mark.compile, pytest.mark.alone, needs_native]
+pytestmark = [pytest.mark.compile, needs_native]
 
 
 def run(*line: str | Path) -> str:

@@ -75,14 +75,8 @@ def pip_of(environment: Path) -> tuple[str | Path, ...]:
 
 @pytest.fixture(scope="module")
 def output(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A directory with the source distribution and the wheel for this Python.
-
-    One that an earlier process left in $MNEME_TEST_WHEELS is good enough: scripts/test has two.
-    """
-    kept = os.environ.get("MNEME_TEST_WHEELS")
-    if kept and len(list(Path(kept).glob("*.whl"))) == 1:
-        return Path(kept)
-    made = Path(kept) if kept else tmp_path_factory.mktemp("wheel")
+    """A directory with the source distribution and the wheel for this Python."""
+    made: Path = tmp_path_factory.mktemp("wheel")
     run(sys.executable, ROOT / "scripts" / "wheel.py", "--output", made, cwd=ROOT)
     return made
 
@@ -237,7 +231,10 @@ def test_a_cmake_project_finds_the_package(environment: Path) -> None:
 def test_an_editable_installation_finds_its_native_parts(tmp_path: Path) -> None:
     made = fresh_environment(tmp_path / "venv")
     build = ROOT / ".setup" / "wheel" / str(sys.implementation.cache_tag) / "build"
-    launchers = {f"CMAKE_{language}_COMPILER_LAUNCHER": "ccache" for language in ("C", "CXX")}
+    launchers = {
+        "CMAKE_C_COMPILER_LAUNCHER": "ccache",
+        "CMAKE_CXX_COMPILER_LAUNCHER": str(ROOT / "scripts" / "with-ccache"),
+    }
     run(*pip_of(made), "--no-build-isolation", f"--config-settings=build-dir={build}", "-e", ".", cwd=ROOT,
         CMAKE_BUILD_PARALLEL_LEVEL="2", **launchers)  # fmt: skip
     mneme = command_of(made, "mneme")
@@ -256,7 +253,6 @@ def pretend_a_gain(path: Path) -> None:
     path.write_text(json.dumps(best))
 
 
-@pytest.mark.alone
 def test_main_job_from_build_to_tuned_run(environment: Path, tmp_path: Path) -> None:
     mneme = command_of(environment, "mneme")
     for name in ("nbody", "common.h"):
