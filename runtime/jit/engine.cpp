@@ -211,7 +211,7 @@ std::vector<tuned::Variant> Engine::fittingVariants(const std::vector<tuned::Var
 }
 
 tuned::Variant Engine::fitted(tuned::Variant variant, size_t index, const KernelCode& code) const {
-  setKinds(variant.match, *code.blob);
+  completeMatch(variant.match, *code.blob);
   if (code.blob->marks)
     variant.specializeArgs |= !variant.saysSpecializeArgs;
   else

@@ -72,7 +72,7 @@ def test_values_of_arguments_come_from_the_recording(tmp_path: Path) -> None:
     convert_to_json(tmp_path / "tuned.json", record, launch, config)
     (kernel,) = read_tuned_file(tmp_path / "tuned.json").values()
     (variant,) = kernel.variants
-    assert variant.specialized_args == (1, 2)
+    assert variant.specialized_args == ("1", "2")
     assert [(one.name, one.value) for one in variant.match.args] == [("count", 40), ("stride", 1)]
 
 
@@ -84,7 +84,7 @@ def test_specialised_arguments_are_named_without_their_values(
     )
     (kernel,) = read_tuned_file(tmp_path / "tuned.json").values()
     assert kernel.variants[0].specialize_args
-    assert kernel.variants[0].specialized_args == (1,)
+    assert kernel.variants[0].specialized_args == ("1",)
     assert kernel.variants[0].match.args == ()
 
 

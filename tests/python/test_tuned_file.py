@@ -49,10 +49,18 @@ matches = st.builds(
 )
 
 
+numbers = st.integers(0, 30)
+CONSTANTS = st.tuples(
+    st.lists(numbers.map(str), max_size=4),
+    st.lists(st.tuples(numbers, numbers).map(lambda one: "{}+{}".format(*one)), max_size=3),
+).map(lambda both: (*both[0], *both[1]))
+
+
 @st.composite
 def variants(draw: st.DrawFn) -> TunedVariant:
     match = draw(matches)
     possible = ["Args", *(f"Arg:{one.index}" for one in match.args)]
+    possible += [f"Arg:{one.index}+8" for one in match.args]
     possible += ["Arch"] if match.arch else []
     possible += ["Grid"] if match.grid is not None else []
     possible += ["Block"] if match.block is not None else []
@@ -69,7 +77,7 @@ def variants(draw: st.DrawFn) -> TunedVariant:
             tuned_max_threads=st.integers(-1, 1024),
             min_blocks_per_sm=st.integers(0, 32),
             max_registers=st.integers(0, 255),
-            specialized_args=st.none() | st.lists(st.integers(0, 30), max_size=4).map(tuple),
+            specialized_args=st.none() | CONSTANTS,
             match=st.just(match),
             guards=st.lists(st.sampled_from(possible), unique=True).map(tuple),
             launch=st.builds(LaunchOverride, rule=rules, grid=extents, block=extents)
@@ -115,10 +123,10 @@ def test_flat_keys_say_the_same_to_other_tools(variant: TunedVariant) -> None:
 
 
 @pytest.mark.parametrize(
-    ("fixed", "is_told"), [(None, True), ((0, 2), True), ((2,), False), ((), False)]
+    ("fixed", "is_told"), [(None, True), (("0", "2"), True), (("2",), False), ((), False)]
 )
 def test_other_tools_make_constants_of_all_scalars_or_none(
-    fixed: tuple[int, ...] | None, is_told: bool
+    fixed: tuple[str, ...] | None, is_told: bool
 ) -> None:
     match = Match(
         args=(
@@ -129,6 +137,14 @@ def test_other_tools_make_constants_of_all_scalars_or_none(
     )
     variant = TunedVariant(specialize_args=True, specialized_args=fixed, match=match)
     assert TunedKernel(variants=(variant,)).to_json()["SpecializeArgs"] is is_told
+
+
+def test_members_of_structures_are_listed_with_their_offsets() -> None:
+    variant = TunedVariant(specialize_args=True, specialized_args=("2", "0+8"))
+    written = variant.to_json()
+    assert written["SpecializedArgs"] == [2]
+    assert written["SpecializedMembers"] == [{"Arg": 0, "Offset": 8}]
+    assert TunedVariant.from_json(written) == variant
 
 
 def test_flat_keys_repeat_the_variant_that_weighs_most() -> None:

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mneme.arguments import ArgKind
+from mneme.arguments import ArgKind, constant_paths
 from mneme.deploy.compile import compile_variants
 from mneme.deploy.tuned_file import read_tuned_file
 from mneme.programs.elf import read_elf
@@ -162,9 +162,11 @@ def _why_variant_unfit(variant: TunedVariant, program: EmbeddedKernel) -> str:
                 f"Match names argument {one.index} as a value of {one.size} bytes, "
                 "which the kernel does not have"
             )
-    for index in (variant.specialized_args or ()) if variant.specialize_args else ():
-        if index >= len(args) or not args[index].is_specializable:
-            return f"SpecializedArgs names argument {index}, whose value cannot become a constant"
+    known_constants = constant_paths(args)
+    for path in (variant.specialized_args or ()) if variant.specialize_args else ():
+        if path not in known_constants:
+            key = "SpecializedMembers" if "+" in path else "SpecializedArgs"
+            return f"{key} names argument {path}, whose value cannot become a constant"
     return ""
 
 

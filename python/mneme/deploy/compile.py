@@ -99,19 +99,28 @@ def _compile(variant: TunedVariant, program: EmbeddedKernel) -> None:
         options_json=program.options,
         placed_globals=dict.fromkeys(program.variables, 0) if arch != "cpu" else {},
         code_numbers={key: getattr(variant, key) for key in _CODE_NUMBERS},
-        specialized_args=_values(variant, program),
+        **_values(variant, program),
         apart_seconds=_SECONDS,
         **dims,
     )
 
 
-def _values(variant: TunedVariant, program: EmbeddedKernel) -> dict[int, bytes]:
-    """Return those recorded values of constant arguments that the file contains."""
+def _values(variant: TunedVariant, program: EmbeddedKernel) -> dict[str, Any]:
+    """Return those recorded values of constants that the file contains, for the compiler."""
     if not variant.specialize_args:
         return {}
+    known = {one.index: bytes.fromhex(one.bytes) for one in variant.match.args}
+    paths = variant.specialized_args
     return {
-        one.index: bytes.fromhex(one.bytes)
-        for one in variant.match.args
-        if variant.specialized_args is None or one.index in variant.specialized_args
-        if program.args[one.index].is_specializable
+        "specialized_args": {
+            index: value
+            for index, value in known.items()
+            if program.args[index].is_specializable and (paths is None or str(index) in paths)
+        },
+        "specialized_members": {
+            (index, member.offset): member.of(value)
+            for index, value in known.items()
+            for member in program.args[index].members or ()
+            if f"{index}+{member.offset}" in (paths or ())
+        },
     }

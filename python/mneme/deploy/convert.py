@@ -105,8 +105,8 @@ def _entry(
         # Every scalar argument, the default of an entry.
         variant = replace(make_variant(config, Match()), specialized_args=None)
         return TunedKernel(variants=(variant,), codegen=codegen, is_flat=True)
-    scalars = tuple(launch.available_specializations)
-    variant = make_variant(config, _match(record, launch), scalars)
+    constants = config.constants(launch.constants)
+    variant = make_variant(config, _match(record, launch), constants)
     return TunedKernel(
         variants=(replace(variant, static_hash=static_hash_text(record.static_hash)),),
         demangled_name=record.demangled_name,

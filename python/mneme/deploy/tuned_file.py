@@ -59,7 +59,14 @@ class TunedKernel:
         }
         if self.is_flat:
             plain, own_keys = TunedVariant().to_json(), main.to_json()
-            keys = ("SpecializedArgs", "Match", "Guards", "Launch", "StaticHash")
+            keys = (
+                "SpecializedArgs",
+                "SpecializedMembers",
+                "Match",
+                "Guards",
+                "Launch",
+                "StaticHash",
+            )
             numbers = (one.deployed for one in CODE_NUMBERS)
             extra = {key: own_keys.get(key) for key in (*numbers, *keys)}
             return {**entry, **{k: v for k, v in extra.items() if v != plain.get(k)}}

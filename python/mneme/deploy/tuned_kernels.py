@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from mneme._vendors import codegen_of
 from mneme.deploy.guards import guard_against
@@ -297,14 +297,13 @@ def _variant_of(result: TuningResult, choice: Choice, options: DeployOptions) ->
         )
     match = result.match
     guards = [one for name in options.guards for one in _GUARDS_OF_CHOICE.get(name, ())]
-    scalars = tuple(int(arg["index"]) for arg in result.facts["args"])
-    fixed = choice.config.fixed_args(scalars)
+    constants = _constants(result.facts)
+    fixed = choice.config.constants({path: one["name"] for path, one in constants.items()})
     if "none" not in options.guards:
         # Code for one value would be compiled again for launches with another one.
-        varying = {int(arg["index"]) for arg in result.facts["args"] if arg.get("varies")}
-        guards += [f"Arg:{index}" for index in fixed if index in varying]
+        guards += [f"Arg:{path}" for path in fixed if constants[path].get("varies")]
     return replace(
-        make_variant(choice.config, match, scalars),
+        make_variant(choice.config, match, fixed),
         # Results of older tools do not contain the architecture they were measured on.
         guards=tuple(one for one in dict.fromkeys(guards) if one != "Arch" or match.arch),
         launch=launch,
@@ -315,19 +314,27 @@ def _variant_of(result: TuningResult, choice: Choice, options: DeployOptions) ->
     )
 
 
+def _constants(facts: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """Return what can become a constant, by path; facts of earlier releases have no members."""
+    return {
+        **{str(one["index"]): one for one in facts["args"]},
+        **{str(one["path"]): one for one in facts.get("members", ())},
+    }
+
+
 def make_variant(
-    config: ExperimentConfiguration, match: Match, scalars: tuple[int, ...] = ()
+    config: ExperimentConfiguration, match: Match, constants: tuple[str, ...] = ()
 ) -> TunedVariant:
     """Return a configuration found for the launch `match`, without guards.
 
     Args:
         config: How the kernel is compiled.
         match: The launch it was found for.
-        scalars: Indices of the arguments that can become constants.
+        constants: What becomes a constant: "2", "0+8".
     """
     return TunedVariant(
         **{one.name: getattr(config, one.configured) for one in FLAT_KEYS},
         **config.code_numbers(),
-        specialized_args=config.fixed_args(scalars),
+        specialized_args=constants,
         match=match,
     )

@@ -241,8 +241,29 @@ class Gain:
 
 def _guard(text: str) -> str:
     """Return a guard in its normal form: `Arg:02` becomes `Arg:2`."""
-    match = re.fullmatch("Arg:([0-9]{1,10})", text)
-    return f"Arg:{int(match[1])}" if match else text
+    match = re.fullmatch(r"Arg:([0-9]{1,10})(?:\+([0-9]{1,10}))?", text)
+    return "Arg:" + "+".join(str(int(one)) for one in match.groups() if one) if match else text
+
+
+def _constants_to_json(paths: tuple[str, ...]) -> dict[str, Any]:
+    """Return numbers of arguments, and members, as in the file."""
+    members = [path.split("+") for path in paths if "+" in path]
+    found: dict[str, Any] = {"SpecializedArgs": [int(path) for path in paths if "+" not in path]}
+    if members:
+        found["SpecializedMembers"] = [
+            {"Arg": int(index), "Offset": int(offset)} for index, offset in members
+        ]
+    return found
+
+
+def _constants_from_json(said: Mapping[str, Any]) -> tuple[str, ...] | None:
+    if "SpecializedArgs" not in said:
+        return None
+    members = said.get("SpecializedMembers", ())
+    return (
+        *(str(index) for index in said["SpecializedArgs"]),
+        *(f"{one['Arg']}+{one['Offset']}" for one in members),
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -270,8 +291,8 @@ class TunedVariant(FixedCodeNumbers):
     min_blocks_per_sm: int = 0
     """Blocks that must fit on a multiprocessor; 0: no requirement."""
 
-    specialized_args: tuple[int, ...] | None = None
-    """Indices from 0; None: every argument that can be."""
+    specialized_args: tuple[str, ...] | None = None
+    """Arguments, "2", and members of structures, "0+8"; None: every scalar argument."""
 
     match: Match = field(default_factory=Match)
     """The launch it was found for."""
@@ -302,7 +323,7 @@ class TunedVariant(FixedCodeNumbers):
         """Whether every scalar argument in `match` becomes a constant."""
         if not self.specialize_args or self.specialized_args is None:
             return self.specialize_args
-        scalars = {one.index for one in self.match.args if one.value is not None}
+        scalars = {str(one.index) for one in self.match.args if one.value is not None}
         return scalars <= set(self.specialized_args)
 
     def flat_json(self) -> dict[str, Any]:
@@ -318,7 +339,7 @@ class TunedVariant(FixedCodeNumbers):
             "Guards": list(self.guards),
         }
         if self.specialized_args is not None:
-            values["SpecializedArgs"] = list(self.specialized_args)
+            values.update(_constants_to_json(self.specialized_args))
         if self.launch is not None:
             values["Launch"] = self.launch.to_json()
         values.update(BaselineNs=self.baseline_ns, TunedNs=self.tuned_ns)
@@ -333,10 +354,9 @@ class TunedVariant(FixedCodeNumbers):
         said = said_in(data)
         told = {one.name: said[one.key] for one in (*FLAT_KEYS, *_OWN_KEYS) if one.key in said}
         told.setdefault("pipeline", f"default<O{remark(said.get('OptLevel'), '3')}>")
-        fixed = said.get("SpecializedArgs")
         return cls(
             **told,
-            specialized_args=None if fixed is None else tuple(fixed),
+            specialized_args=_constants_from_json(said),
             match=Match.from_json(said.get("Match", {})),
             guards=tuple(_guard(one) for one in said.get("Guards", ())),
             launch=LaunchOverride.from_json(said["Launch"]) if "Launch" in said else None,

@@ -103,14 +103,11 @@ Guards readGuards(const JsonObject& variant, const Match& match) {
       guards.sharedBytes = require(guard, match.sharedBytes.has_value());
     else if (guard == "Args")
       for (const ArgValue& arg : match.args)
-        guards.args.push_back(arg.index);
+        guards.args.push_back({arg.index});
     else if (guard.starts_with("Arg:")) {
-      uint32_t index = 0;
-      const char* end = guard.data() + guard.size();
-      const auto [stop, error] = std::from_chars(guard.data() + 4, end, index);
-      const bool isNumber = error == std::errc() && stop == end;
-      require(guard, isNumber && known.contains(index));
-      guards.args.push_back(index);
+      const std::optional<ArgPath> path = argPathOf(std::string_view(guard).substr(4));
+      require(guard, path && known.contains(path->index));
+      guards.args.push_back(*path);
     } else
       variant.refuse("Guards", "has '" + guard + "', which this release does not know");
   }
@@ -160,6 +157,23 @@ std::optional<uint64_t> readHash(const JsonObject& object) {
   return hash;
 }
 
+std::vector<ArgPath> readSpecialized(const JsonObject& variant) {
+  std::vector<ArgPath> paths;
+  for (const uint64_t index : variant.integers("SpecializedArgs", kMaxArgIndex))
+    paths.push_back({static_cast<uint32_t>(index)});
+  for (const JsonObject& member : variant.objects("SpecializedMembers")) {
+    const std::optional<uint64_t> index = member.integer("Arg", 0, kMaxArgIndex);
+    const std::optional<uint64_t> offset = member.integer("Offset", 0, UINT32_MAX);
+    if (!index || !offset)
+      member.refuse("Arg", "and Offset have to be there both");
+    paths.push_back({static_cast<uint32_t>(*index), static_cast<uint32_t>(*offset)});
+  }
+  std::ranges::sort(paths);
+  const auto repeated = std::ranges::unique(paths);
+  paths.erase(repeated.begin(), repeated.end());
+  return paths;
+}
+
 Variant readVariant(const JsonObject& object) {
   Variant variant;
   variant.launchBounds = object.boolean("LaunchBounds").value_or(true);
@@ -179,14 +193,8 @@ Variant readVariant(const JsonObject& object) {
 #define MNEME_CODE_NUMBER(member, key, otherwise, high, deployed, searched, devices, label, text)  \
   variant.member = uint32_t(object.integer(deployed, 0, high).value_or(otherwise));
 #include "runtime/core/abi/knobs.def"
-  if (object.has("SpecializedArgs")) {
-    variant.specializedArgs.emplace();
-    for (const uint64_t index : object.integers("SpecializedArgs", kMaxArgIndex))
-      variant.specializedArgs->push_back(static_cast<uint32_t>(index));
-    std::ranges::sort(*variant.specializedArgs);
-    const auto repeated = std::ranges::unique(*variant.specializedArgs);
-    variant.specializedArgs->erase(repeated.begin(), repeated.end());
-  }
+  if (object.has("SpecializedArgs"))
+    variant.specializedArgs = readSpecialized(object);
   if (const std::optional<JsonObject> match = object.object("Match"))
     variant.match = readMatch(*match);
   variant.guards = readGuards(object, variant.match);
@@ -299,6 +307,11 @@ private:
 };
 
 } // namespace
+
+bool Guards::cover(const ArgValue& arg) const {
+  return std::ranges::binary_search(args, ArgPath{arg.index}) ||
+         std::ranges::binary_search(args, arg.path());
+}
 
 std::vector<Variant> Kernel::variantsFor(uint64_t staticHash) const {
   std::vector<Variant> fitting;

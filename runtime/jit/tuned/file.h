@@ -27,7 +27,10 @@ struct Match {
 
 struct Guards {
   bool arch = false, grid = false, block = false, sharedBytes = false;
-  std::vector<uint32_t> args; ///< indices, all in Match::args, ascending
+  std::vector<ArgPath> args; ///< all in Match::args, ascending; without an offset: all of it
+
+  /// Whether this value of the launch has to be that of Match.
+  bool cover(const ArgValue& arg) const;
 };
 
 /// One way to compile (and launch) a kernel. Fields are named after the keys of the file.
@@ -47,8 +50,8 @@ struct Variant {
 #define MNEME_CODE_NUMBER(member, key, otherwise, high, deployed, searched, devices, label, text)  \
   uint32_t member = otherwise;
 #include "runtime/core/abi/knobs.def"
-  /// Without a value, every argument that can be specialised is.
-  std::optional<std::vector<uint32_t>> specializedArgs;
+  /// Without a value, every argument that can be specialised is, and no member of a structure.
+  std::optional<std::vector<ArgPath>> specializedArgs;
   Match match;
   Guards guards;
   std::optional<LaunchOverride> launch; ///< `matched` holds what Match says

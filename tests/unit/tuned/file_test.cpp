@@ -72,7 +72,7 @@ TEST_CASE("a variant is read with all it says") {
   CHECK(first.tunedMaxThreads == 255);
   CHECK(first.minBlocksPerSm == 2);
   CHECK(first.maxRegisters == 64);
-  CHECK(first.specializedArgs == std::vector<uint32_t>{2, 3});
+  CHECK(first.specializedArgs == std::vector<ArgPath>{{2}, {3}});
   CHECK(first.match.arch == "sm_90");
   CHECK((*first.match.grid == mneme_dim3{128, 64, 1}));
   CHECK((*first.match.block == mneme_dim3{16, 8, 2}));
@@ -86,7 +86,7 @@ TEST_CASE("a variant is read with all it says") {
   CHECK(first.match.args[1].bytes.size() == 8);
   CHECK(first.guards.arch);
   CHECK(!first.guards.grid);
-  CHECK(first.guards.args == std::vector<uint32_t>{2});
+  CHECK(first.guards.args == std::vector<ArgPath>{{2}});
   REQUIRE(first.launch.has_value());
   CHECK(first.launch->rule == LaunchRule::Cover);
   CHECK((first.launch->matched.grid == mneme_dim3{128, 64, 1}));
