@@ -403,7 +403,7 @@ std::string readableName(llvm::StringRef kernel) {
   return kernel.empty() ? std::string() : llvm::demangle(withoutUniqueSuffix(kernel));
 }
 
-llvm::json::Object describeClosure(const Closure& closure, uint64_t staticHash,
+llvm::json::Object describeClosure(const Closure& closure, const CodeIdentity& identity,
                                    const llvm::Module& original, const BuildFacts& build) {
   const llvm::Module& module = *closure.module;
   const llvm::Function* kernel =
@@ -411,7 +411,7 @@ llvm::json::Object describeClosure(const Closure& closure, uint64_t staticHash,
   const bool isGivenObjects = callsPointers(module) || !kernel;
   Object object{{"kernel", closure.kernel},
                 {"demangled", readableName(closure.kernel)},
-                {"static_hash", llvm::utohexstr(staticHash, true, 16)},
+                {"static_hash", llvm::utohexstr(identity.staticHash, true, 16)},
                 {"triple", compat::moduleTriple(module).str()},
                 {"arch", targetCpu(module, original)},
                 {"clang", compilerVersion(original)},
@@ -426,6 +426,8 @@ llvm::json::Object describeClosure(const Closure& closure, uint64_t staticHash,
                 {"calls_pointers", callsPointers(module)},
                 {"tables", isGivenObjects ? describeTables(original) : Array()},
                 {"options", describeOptions(closure, original, build)}};
+  if (kernel)
+    object["code_hash"] = llvm::utohexstr(identity.codeHash, true, 16);
   if (closure.marks)
     object["jit"] = Object{{"marks", describeMarks(*closure.marks)},
                            {"lambdas", describeLambdas(module, kernel)}};

@@ -266,6 +266,7 @@ std::string warningOfReads(const KernelInfo& info, const std::string& device) {
 artifact::KernelRecord describeKernel(const KernelInfo& info, const std::string& device) {
   artifact::KernelRecord record;
   record.staticHash = info.blob->staticHash;
+  record.codeHash = info.blob->codeHash;
   record.kernelName = info.blob->kernel;
   record.demangledName = info.blob->demangled;
   record.arch = info.blob->arch;

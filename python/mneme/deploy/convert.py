@@ -108,7 +108,13 @@ def _entry(
     constants = config.constants(launch.constants)
     variant = make_variant(config, _match(record, launch), constants)
     return TunedKernel(
-        variants=(replace(variant, static_hash=static_hash_text(record.static_hash)),),
+        variants=(
+            replace(
+                variant,
+                static_hash=static_hash_text(record.static_hash),
+                code_hash=record.code_hash,
+            ),
+        ),
         demangled_name=record.demangled_name,
         codegen=codegen,
     )

@@ -66,6 +66,7 @@ class TunedKernel:
                 "Guards",
                 "Launch",
                 "StaticHash",
+                "CodeHash",
             )
             numbers = (one.deployed for one in CODE_NUMBERS)
             extra = {key: own_keys.get(key) for key in (*numbers, *keys)}

@@ -222,7 +222,9 @@ def _decide(result: TuningResult, options: DeployOptions) -> Deployed | LeftOut:
             match=result.match,
             reason=reason,
         )
-    variant = _variant_of(result, choice, options)
+    variant = replace(
+        _variant_of(result, choice, options), code_hash=str(facts.get("code_hash", ""))
+    )
     # Other dimensions were shown to be right for this code only.
     is_bound = "static-hash" in options.guards or variant.launch is not None
     return Deployed(

@@ -318,6 +318,15 @@ class TunedVariant(FixedCodeNumbers):
     static_hash: str = ""
     """Hash of the code it is for, 16 hexadecimal digits; empty: any code."""
 
+    code_hash: str = ""
+    """Hash of this code whatever its functions are called; empty: unknown."""
+
+    def is_for(self, static_hash: str, code_hash: str) -> bool:
+        """Whether it is for this code."""
+        if self.static_hash in ("", static_hash):
+            return True
+        return bool(self.code_hash) and self.code_hash == code_hash
+
     @property
     def fixes_every_scalar(self) -> bool:
         """Whether every scalar argument in `match` becomes a constant."""
@@ -346,7 +355,8 @@ class TunedVariant(FixedCodeNumbers):
         if self.gain is not None:
             values["Gain"] = self.gain.to_json()
         values["Weight"] = self.weight
-        return {**values, "StaticHash": self.static_hash} if self.static_hash else values
+        hashes = {"StaticHash": self.static_hash, "CodeHash": self.code_hash}
+        return {**values, **{key: value for key, value in hashes.items() if value}}
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any], *, weight: float = 0) -> TunedVariant:
@@ -365,4 +375,5 @@ class TunedVariant(FixedCodeNumbers):
             gain=Gain.find(said.get("Gain")),
             weight=float(said.get("Weight", weight)),
             static_hash=said.get("StaticHash", "").lower(),
+            code_hash=said.get("CodeHash", "").lower(),
         )

@@ -63,7 +63,8 @@ def launch_facts(record_db: str | Path, record_id: str | None = None) -> dict[st
         record_id: Dynamic hash of the launch; may be None if there is only one.
 
     Returns:
-        "static_hash" (16 hexadecimal digits), "kernel_name", "demangled_name", "source_arch" (what
+        "static_hash" (16 hexadecimal digits), "code_hash" (the same whatever functions are called;
+        empty: unknown), "kernel_name", "demangled_name", "source_arch" (what
         the program was built for), "grid", "block" (`{"x", "y", "z"}`), "shared_mem" (bytes of
         dynamic shared memory), "occurrences", and "args": the scalar arguments whose values can
         become constants, each `{"index", "name", "type", "size", "bytes", "value", "varies"}` with
@@ -83,6 +84,7 @@ def launch_facts(record_db: str | Path, record_id: str | None = None) -> dict[st
     instance = record[chosen]
     return {
         "static_hash": static_hash_text(record.static_hash),
+        "code_hash": record.code_hash,
         "kernel_name": record.kernel_name,
         "demangled_name": record.demangled_name,
         "source_arch": record.arch,

@@ -173,6 +173,12 @@ class RecordedExecution:
         return self._extras
 
     @property
+    def code_hash(self) -> str:
+        """Hash of the code whatever its functions are called, 16 digits; empty if unknown."""
+        text = self._extras.get("CodeHash")
+        return text.removeprefix("0x") if isinstance(text, str) else ""
+
+    @property
     def arch(self) -> str:
         """Architecture the program was compiled for, empty if unknown."""
         return str(self._extras.get("Arch", ""))

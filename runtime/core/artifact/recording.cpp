@@ -200,6 +200,8 @@ KernelRecord KernelRecord::load(const std::filesystem::path& path) {
   checkVersionAndChecksum(root, fields, file);
   KernelRecord record;
   record.staticHash = fields.u64("StaticHash");
+  if (fields.has("CodeHash"))
+    record.codeHash = fields.address("CodeHash");
   record.kernelName = fields.text("KernelName");
   record.demangledName = fields.text("DemangledName");
   record.windowAddress = fields.address("VAddr");
@@ -237,6 +239,8 @@ std::string KernelRecord::toJson() const {
                {"Device", device},
                {"Launches", launches},
                {"instances", json::object()}};
+  if (codeHash != 0)
+    root["CodeHash"] = "0x" + toHex(codeHash);
   argsToJson(args, root);
   if (!optionsJson.empty()) {
     json options = json::parse(optionsJson, nullptr, false);

@@ -1,6 +1,7 @@
 #include "runtime/core/embed/kernel_blob.h"
 
 #include <algorithm>
+#include <charconv>
 
 #include <nlohmann/json.hpp>
 
@@ -142,6 +143,8 @@ void readMetadata(const json& value, KernelBlob& blob) {
     blob.globals.push_back(globalFrom(global));
   blob.undefined = value.at("undefined").get<std::vector<std::string>>();
   blob.callsPointers = value.value("calls_pointers", false);
+  if (const std::string hash = value.value("code_hash", ""); !hash.empty())
+    std::from_chars(hash.data(), hash.data() + hash.size(), blob.codeHash, 16);
   for (const json& table : value.value("tables", json::array()))
     blob.tables.push_back({.name = table.at("name").get<std::string>(),
                            .sizeBytes = table.at("size").get<uint64_t>(),

@@ -145,15 +145,15 @@ std::string optLevelOf(const JsonObject& object) {
   return object.has("OptLevel") ? object.textOr("OptLevel", "3") : "3";
 }
 
-std::optional<uint64_t> readHash(const JsonObject& object) {
-  const std::optional<std::string> text = object.text("StaticHash");
+std::optional<uint64_t> readHash(const JsonObject& object, const char* key) {
+  const std::optional<std::string> text = object.text(key);
   if (!text)
     return std::nullopt;
   uint64_t hash = 0;
   const char* end = text->data() + text->size();
   const auto [stop, error] = std::from_chars(text->data(), end, hash, 16);
   if (error != std::errc() || stop != end || text->size() != 16)
-    object.refuseValue("StaticHash", "16 hexadecimal digits");
+    object.refuseValue(key, "16 hexadecimal digits");
   return hash;
 }
 
@@ -200,7 +200,8 @@ Variant readVariant(const JsonObject& object) {
   variant.guards = readGuards(object, variant.match);
   variant.launch = readLaunch(object, variant.match);
   variant.weight = object.real("Weight").value_or(0);
-  variant.staticHash = readHash(object);
+  variant.staticHash = readHash(object, "StaticHash");
+  variant.codeHash = readHash(object, "CodeHash");
   return variant;
 }
 
@@ -265,6 +266,10 @@ public:
   }
 
   File finish() {
+    for (const auto& [name, kernel] : file_.kernels)
+      for (const Variant& variant : kernel.variants)
+        if (variant.codeHash)
+          file_.names.emplace(*variant.codeHash, name);
     file_.warnings = problems_.sentences();
     return std::move(file_);
   }
@@ -288,7 +293,7 @@ private:
     if (version > kKnownVersion)
       throw Error(ErrorCode::Unsupported, ", Mneme: Version " + std::to_string(version) +
                                               " is newer than this release of mneme; update it");
-    const std::optional<uint64_t> staticHash = readHash(*ours);
+    const std::optional<uint64_t> staticHash = readHash(*ours, "StaticHash");
     ours->objects("Variants"); // an array, if it is there
     if (!pending.whyBroken.empty())
       throw Error(ErrorCode::ArtifactCorrupt, ", " + pending.whyBroken);
@@ -313,12 +318,26 @@ bool Guards::cover(const ArgValue& arg) const {
          std::ranges::binary_search(args, arg.path());
 }
 
-std::vector<Variant> Kernel::variantsFor(uint64_t staticHash) const {
+std::vector<Variant> Kernel::variantsFor(uint64_t staticHash, uint64_t codeHash) const {
   std::vector<Variant> fitting;
-  std::ranges::copy_if(variants, std::back_inserter(fitting), [&](const Variant& variant) {
-    return variant.staticHash.value_or(staticHash) == staticHash;
-  });
+  std::ranges::copy_if(variants, std::back_inserter(fitting),
+                       [&](const Variant& variant) { return variant.isFor(staticHash, codeHash); });
   return fitting;
+}
+
+OfCode File::variantsFor(const std::string& name, uint64_t staticHash, uint64_t codeHash) const {
+  OfCode found;
+  if (const Kernel* const own = find(name)) {
+    found.hasName = true;
+    found.variants = own->variantsFor(staticHash, codeHash);
+  }
+  const auto other = names.find(codeHash);
+  if (!found.variants.empty() || other == names.end())
+    return found;
+  found.otherName = other->second;
+  std::ranges::copy_if(kernels.at(other->second).variants, std::back_inserter(found.variants),
+                       [&](const Variant& variant) { return variant.codeHash == codeHash; });
+  return found;
 }
 
 std::string Kernel::hashesText() const {

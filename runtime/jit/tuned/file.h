@@ -58,20 +58,35 @@ struct Variant {
   double weight = 0;
   /// Hash of the code it is for; nothing: any code.
   std::optional<uint64_t> staticHash;
+  /// Hash of this code without names, if known.
+  std::optional<uint64_t> codeHash;
+
+  bool isFor(uint64_t otherStatic, uint64_t otherCode) const {
+    return !staticHash || *staticHash == otherStatic || (codeHash && *codeHash == otherCode);
+  }
 };
 
 /// The entry of one name. Several kernels can have it, each with code of its own.
 struct Kernel {
   std::vector<Variant> variants; ///< never empty
 
-  /// Those for code of this hash, in the order of the file.
-  std::vector<Variant> variantsFor(uint64_t staticHash) const;
+  /// Those for this code, in the order of the file.
+  std::vector<Variant> variantsFor(uint64_t staticHash, uint64_t codeHash) const;
   /// What else there is, each hash once: "8c0f4d6a1b2e3f70, 00000000000000ab".
   std::string hashesText() const;
 };
 
+/// What a file has for a kernel.
+struct OfCode {
+  std::vector<Variant> variants; ///< for its code
+  bool hasName = false;          ///< the file has an entry of its name, perhaps for other code
+  std::string otherName;         ///< of the entry that has the variants; empty: its own
+};
+
 struct File {
   std::unordered_map<std::string, Kernel> kernels; ///< by mangled name
+  /// Names of kernels by their code hash.
+  std::unordered_map<uint64_t, std::string> names;
   /// What was left out: one sentence for each reason, naming file, kernel and key of the first
   /// place and how many more there are.
   std::vector<std::string> warnings;
@@ -80,6 +95,8 @@ struct File {
   /// The entry for a kernel, null if there is none: that of its name, else one that serves any code
   /// and whose name differs in its hash only.
   const Kernel* find(const std::string& name) const;
+  /// The variants for a kernel: of the entry of its name, else of one with the same code.
+  OfCode variantsFor(const std::string& name, uint64_t staticHash, uint64_t codeHash) const;
   /// Names, in their order, that differ from this one in the hash only. Kernels of PJ-DSL have one
   /// in their names: axpb$jit$123$, axpb.jit.123.
   std::vector<std::string> namesLike(const std::string& name) const;

@@ -101,13 +101,13 @@ TEST_CASE("variants of one name are for code of their own") {
       "any": {}})",
                               "t");
   const Kernel& kernel = file.kernels.at("k");
-  REQUIRE(kernel.variantsFor(0xaa).size() == 2);
-  CHECK(kernel.variantsFor(0xaa)[1].weight == 3);
-  REQUIRE(kernel.variantsFor(0xbb).size() == 1);
-  CHECK(kernel.variantsFor(0xbb)[0].weight == 2);
-  CHECK(kernel.variantsFor(0xcc).empty());
+  REQUIRE(kernel.variantsFor(0xaa, 0).size() == 2);
+  CHECK(kernel.variantsFor(0xaa, 0)[1].weight == 3);
+  REQUIRE(kernel.variantsFor(0xbb, 0).size() == 1);
+  CHECK(kernel.variantsFor(0xbb, 0)[0].weight == 2);
+  CHECK(kernel.variantsFor(0xcc, 0).empty());
   CHECK(kernel.hashesText() == "00000000000000aa, 00000000000000bb");
-  CHECK(file.kernels.at("any").variantsFor(0xcc).size() == 1);
+  CHECK(file.kernels.at("any").variantsFor(0xcc, 0).size() == 1);
 }
 
 TEST_CASE("hashes in names of kernels count where code counts") {
