@@ -36,6 +36,7 @@ mneme = helpers.mneme
 run_command = helpers.run_command
 example = helpers.example
 records = helpers.records
+replay_all = helpers.replay_all
 instances = helpers.instances
 EXAMPLE_NAMES: tuple[str, ...] = helpers.EXAMPLE_NAMES
 

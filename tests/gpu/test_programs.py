@@ -100,11 +100,10 @@ def test_recorded_launches_replay(program: Path, tmp_path: Path) -> None:
     if program.name in WHOLE_MEMORY and "PYTEST_XDIST_WORKER" in os.environ:
         pytest.skip("other workers take memory of this device meanwhile")
     said = check_recording_changes_nothing(program, tmp_path)
-    for path, record_id in launches(tmp_path):
-        done = support.replay(path, record_id, "default<O3>")
-        if done.returncode != 0:
-            done = support.replay(path, record_id, *TOLERANCE, "default<O3>")
-        assert done.returncode == 0, f"{path.name} {record_id}: {done.stderr}\n{said}"
+    for one in support.replay_all(tmp_path, "default<O3>", device=support.DEVICE):
+        if not one.is_verified:
+            done = support.replay(one.record, one.launch, *TOLERANCE, "default<O3>")
+            assert done.returncode == 0, f"{one}: {done.stderr}\n{said}"
 
 
 def record_with_patience(directory: Path, program: Path, *arguments: str) -> str:
@@ -114,9 +113,8 @@ def record_with_patience(directory: Path, program: Path, *arguments: str) -> str
     done = support.mneme(*place, *options, "--", program, *arguments)
     assert plain.returncode == 0, plain.stdout
     assert (done.returncode, done.stdout) == (plain.returncode, plain.stdout), done.stderr
-    for path, record_id in launches(directory):
-        replayed = support.replay(path, record_id, "default<O3>")
-        assert replayed.returncode == 0, f"{path.name} {record_id}: {replayed.stderr}"
+    replayed = support.replay_all(directory, "default<O3>", device=support.DEVICE)
+    assert [one for one in replayed if not one.is_verified] == []
     return str(done.stderr)
 
 

@@ -30,6 +30,19 @@ reads_golden = pytest.mark.skipif(
 
 
 @dataclass(frozen=True)
+class Replayed:
+    """What the replay of a launch came to."""
+
+    record: Path
+    launch: str
+    kernel: str
+    """Without its parameters."""
+    result_class: str
+    is_verified: bool
+    why: str
+
+
+@dataclass(frozen=True)
 class Finished:
     """A finished command."""
 
@@ -85,6 +98,16 @@ def records(directory: Path) -> list[Path]:
 def instances(record: Path) -> list[str]:
     """The record ids in one record file."""
     return list(json.loads(record.read_text())["instances"])
+
+
+def replay_all(
+    directory: Path, pipeline: str = "default<O2>", *, device: str = "cpu", **environment: str
+) -> list[Replayed]:
+    """Replay every launch of a recording: see replay_all.py."""
+    script = Path(__file__).with_name("replay_all.py")
+    done = run_command(sys.executable, script, directory, device, pipeline, **environment)
+    assert done.returncode == 0, done.stderr
+    return [Replayed(Path(record), *rest) for record, *rest in json.loads(done.stdout)]
 
 
 _shared: list[Path] = []

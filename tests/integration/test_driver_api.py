@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from conftest import BUILD, Finished, instances, mneme, records, run_command
+from conftest import BUILD, Finished, mneme, records, replay_all, run_command
 
 from mneme.install import paths as _paths
 
@@ -45,12 +45,9 @@ def test_program_is_recorded_and_replayed_exactly(tmp_path: Path) -> None:
     assert (done.returncode, done.stdout) == (0, "driver: ok\n"), done.stderr
     (record,) = records(tmp_path)
     assert json.loads(record.read_text())["DemangledName"].endswith("scale(int const*, int*, int)")
-    assert len(instances(record)) == 4  # two by the runtime, two by the kernel's handle
-    for record_id in instances(record):
-        replayed = mneme(
-            "replay", "-rdb", record, "-rid", record_id, "--device", "cpu", "-it", "1", "default<O3>"
-        )  # fmt: skip
-        assert replayed.result["result_class"] == "exact"
+    replayed = replay_all(tmp_path, "default<O3>")
+    # Two by the runtime, two by the kernel's handle.
+    assert [one.result_class for one in replayed] == ["exact"] * 4
 
 
 @pytest.fixture(scope="module")
@@ -119,10 +116,7 @@ def test_launches_of_modules_are_recorded(loader: Path, tmp_path: Path) -> None:
     assert (done.returncode, done.stdout) == (0, "30 in 4 bytes, 37, 1008, 39\n"), done.stderr
     assert "recorded 2 instances of 1 kernel" in done.stderr
     assert "launched by a handle that the recorder has not seen made" in done.stderr  # a library's
-    (record,) = records(folder)
-    for record_id in instances(record):
-        line = ("replay", "-rdb", record, "-rid", record_id, "--device", "cpu", "default<O2>")
-        assert mneme(*line).result["result_class"] == "exact"
+    assert [one.result_class for one in replay_all(folder)] == ["exact"] * 2
 
 
 def test_function_that_is_not_there_is_named_once() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import conftest
 import pytest
 from conftest import ROOT, Finished, instances, mneme, records
 from test_hip import APPS, PROGRAMS, build, hidden_program, hip, programs  # noqa: F401 - fixtures
@@ -28,13 +29,8 @@ def record(folder: Path, *program: str | Path) -> Finished:
 
 def replay_all(folder: Path, device: str) -> list[str]:
     """Replay every launch; what each came to."""
-    classes = []
-    for file in records(folder):
-        for launch in instances(file):
-            line = ("replay", "-rdb", file, "-rid", launch, "--device", device, "default<O2>")
-            done = mneme(*line, **ENVIRONMENT)
-            classes.append(done.result["result_class"] if done.stdout else done.stderr)
-    return classes
+    replayed = conftest.replay_all(folder, device=device, **ENVIRONMENT)
+    return [one.why if one.result_class == "failed" else one.result_class for one in replayed]
 
 
 @pytest.fixture(scope="module")

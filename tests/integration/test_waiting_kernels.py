@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from conftest import BUILD, ROOT, Finished, instances, mneme, records, run_command
+from conftest import BUILD, ROOT, Finished, mneme, replay_all, run_command
 
 SOURCES = ROOT / "tests" / "apps" / "gpu_record"
 STAND_IN = BUILD / "lib" / "stand_in" / "libamdhip64.so.6"
@@ -80,15 +80,9 @@ def record(target: Target, way: str, directory: Path, *options: str) -> str:
 
 def replayed(target: Target, directory: Path) -> dict[str, int]:
     """Replay all there is, which has to be exact; return how many launches there are of each kernel."""
-    counts: dict[str, int] = {}
-    for path in records(directory):
-        name = json.loads(path.read_text())["DemangledName"].partition("(")[0]
-        for launch in instances(path):
-            place = ("replay", "-rdb", path, "-rid", launch, "--device", target.device)
-            done = target.run(*place, "-it", "1", "--warmup", "0", "default<O2>")
-            assert done.result["result_class"] == "exact", done.stderr
-            counts[name] = counts.get(name, 0) + 1
-    return counts
+    found = replay_all(directory, device=target.device, **target.environment)
+    assert {one.result_class for one in found} == {"exact"}, found
+    return Counter(one.kernel for one in found)
 
 
 @pytest.mark.parametrize("way", WAYS)
