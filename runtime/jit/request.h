@@ -24,7 +24,7 @@ std::string whyUnfit(const tuned::Variant& variant, const embed::KernelBlob& blo
 std::string whyKeepsDims(const tuned::Variant& variant, const KernelCode& code);
 
 /// Completes the match of a fitting variant with what only the kernel knows: the kinds of
-/// arguments, and which bytes of structures it reads. Of a structure only these remain, but for
+/// arguments, and which members of structures it reads. Only these remain of a structure, without
 /// pointers.
 void completeMatch(tuned::Match& match, const embed::KernelBlob& blob);
 

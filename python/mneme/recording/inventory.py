@@ -77,7 +77,7 @@ class ArgumentDetails(Argument):
     """As readable text."""
 
     member_values: tuple[str, ...] = ()
-    """Of `members`, as readable text."""
+    """The values of `members`, as readable text."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain JSON values."""
