@@ -97,6 +97,10 @@ void forgetFunctions(llvm::Module& module, llvm::Function& kernel) {
     if (function.isDeclaration())
       continue;
     function.setComdat(nullptr);
+    for (llvm::Instruction& instruction : llvm::instructions(function)) {
+      instruction.setMetadata(llvm::LLVMContext::MD_tbaa, nullptr); // has the names of types
+      instruction.setMetadata(llvm::LLVMContext::MD_tbaa_struct, nullptr);
+    }
     function.setName("mneme.function." + std::to_string(number++));
   }
 }
