@@ -162,10 +162,10 @@ def short(value: Any) -> Any:  # noqa: ANN401 - whatever JSON has
     return value
 
 
-def publish(name: str, what: str, numbers: dict[str, Any]) -> None:
+def publish(name: str, what: str, numbers: dict[str, Any], *, device: str = "cpu") -> None:
     """Print the numbers and write benchmarks/results/<name>.jsonl, a line for each."""
     for key, value in numbers.items():
         print(f"{key:48} {value}")
     path = RESULTS / f"{name}.jsonl"
-    write_results(path, what, ({key: value} for key, value in numbers.items()))
+    write_results(path, what, ({key: value} for key, value in numbers.items()), device=device)
     print(f"written to {path.relative_to(ROOT)}")

@@ -32,7 +32,7 @@ CONFIGURATIONS = {
     "constants": ("--specialize",),
     "constants and dimensions": ("--specialize", "--specialize-dims", "--set-launch-bounds"),
 }
-TIMES = ("--iterations", "50", "--confidence", "0.01", "--max-iterations", "2000")
+TIMES = ("--iterations", "100", "--confidence", "0.005", "--max-iterations", "5000")
 
 
 def time_of(record: RecordedExecution, device: str, options: tuple[str, ...]) -> float:

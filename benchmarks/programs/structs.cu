@@ -1,5 +1,6 @@
 // Four kernels, each twice: everything it knows in one structure that is passed by value, and as separate
-// arguments. The structures are shaped as frameworks have them.
+// arguments. The structures are shaped as frameworks have them. What the kernels are given is known only when
+// the program runs: constants of the compiler are no members of a lambda.
 #include <cstdio>
 #include <cstdlib>
 #include <vector>
@@ -161,8 +162,8 @@ int main(int argc, char** argv) {
   multiplyApart<<<blocks, kThreads>>>(x, 1, count, z, columns, 1, y, 1, count, inner, columns, 0, count);
   std::printf("multiply %.12g %.12g\n", packedMultiply, sum(y, long(count) * columns));
 
-  const int degree = 20;
-  const double scale = 0.5;
+  const int degree = argc > 2 ? std::atoi(argv[2]) : 20;
+  const double scale = argc > 4 ? std::atof(argv[4]) : 0.5;
   forall<<<blocks, kThreads>>>(
       [=] __device__(long i) {
         double value = 0;
@@ -176,8 +177,8 @@ int main(int argc, char** argv) {
   std::printf("polynomial %.12g %.12g\n", packedPolynomial, sum(y, count));
 
   // Two lambdas, one in the other, in a policy.
-  const int sweeps = 16;
-  const double omega = 0.125;
+  const int sweeps = argc > 3 ? std::atoi(argv[3]) : 16;
+  const double omega = argc > 5 ? std::atof(argv[5]) : 0.125;
   const auto one = [=] __device__(long i, double value) { return value + omega * (x[i] - value * value); };
   const auto all = [=] __device__(long i) {
     double value = y[i];
