@@ -77,9 +77,8 @@ def main() -> None:
                     "packed_over_apart": round(packed / apart, 4),
                 }
                 print(f"{kernel:11} {name:25} {packed:12.0f} {apart:12.0f} {packed / apart:7.3f}")
-    publish(
-        "structs", "kernels with one structure beside the same with separate arguments", numbers
-    )
+    what = "kernels with one structure beside the same with separate arguments"
+    publish("structs", what, numbers, device=told.device)
 
 
 if __name__ == "__main__":
